@@ -1,0 +1,47 @@
+# The image of weir-server: two stages, so that the second holds no compiler.
+#
+#   docker build -t weir .
+#   docker run -p 6379:6379 -v weir-data:/data weir --requirepass SECRET
+#
+# Arguments after the image's name are options of the server and win over those in ENTRYPOINT. For
+# a configuration file of your own:
+#   docker run -v ./weir.conf:/etc/weir.conf:ro --entrypoint weir-server weir /etc/weir.conf
+
+FROM debian:12-slim AS build
+WORKDIR /src
+# Packages first: this layer is made again only when the list of packages changes.
+COPY tools/install-deps tools/install-deps
+RUN tools/install-deps build
+COPY CMakeLists.txt CMakePresets.json ./
+COPY algorithms algorithms
+COPY resp resp
+COPY storage storage
+COPY server server
+COPY tools tools
+COPY tests tests
+RUN tools/build release weir-server \
+    && strip -o /usr/local/bin/weir-server build/release/weir-server
+
+FROM debian:12-slim
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends librocksdb7.8 libspdlog1.10 libfmt9 \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 999 --user-group --home-dir /data --shell /usr/sbin/nologin weir \
+    && install -d -o weir -g weir -m 750 /data
+COPY --from=build /usr/local/bin/weir-server /usr/local/bin/weir-server
+COPY tools/healthcheck /usr/local/bin/weir-healthcheck
+COPY LICENSE weir.conf /usr/local/share/weir/
+USER weir
+WORKDIR /data
+VOLUME /data
+EXPOSE 6379
+
+# A container's own loopback is closed to its peers and to published ports, so the server listens on
+# every address here. What then keeps strangers out is protected mode, which stays on: without a
+# password only clients inside the container are served, and others are told why. Give a password
+# (--requirepass), or --protected-mode no where the network itself is trusted.
+ENTRYPOINT ["weir-server", "--dir", "/data", "--bind", "0.0.0.0", "-::*"]
+
+# The check speaks the protocol through bash, which the base image has, so that the image needs no
+# client. It looks at port 6379; set WEIR_PORT with another --port.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 CMD ["weir-healthcheck"]

@@ -1,0 +1,88 @@
+#include "algorithms/limit.h"
+
+#include <cstdlib>
+#include <numeric>
+
+#include "algorithms/algorithm.h"
+#include "algorithms/wide.h"
+
+namespace weir::algorithms {
+namespace {
+
+std::string format_rate(const LimitSpec& spec) {
+  return std::to_string(spec.count) + "/" + format_duration(spec.period_ns);
+}
+
+std::optional<RangeError> check_ranges(const LimitSpec& spec) {
+  if (spec.period_ns < kPeriodNsMin || spec.period_ns > kPeriodNsMax) {
+    return RangeError{"period", format_duration(spec.period_ns), "between 1us and 3650d"};
+  }
+  if (spec.count < 1) return RangeError{"count", std::to_string(spec.count), "at least 1"};
+  if (spec.count > spec.period_ns) {
+    return RangeError{"rate", format_rate(spec), "at most 1000000000 per second"};
+  }
+  if (spec.capacity < 1 || spec.capacity > kCapacityMax) {
+    return RangeError{"capacity", std::to_string(spec.capacity), "between 1 and 1000000000000"};
+  }
+  if (int128{spec.capacity} * spec.period_ns > int128{kFillNsMax} * spec.count) {
+    return RangeError{"capacity * period / count",
+                      std::to_string(spec.capacity) + " permits at " + format_rate(spec),
+                      "at most 36500d (100 years)"};
+  }
+  return std::nullopt;
+}
+
+Limit derive(const LimitSpec& spec) {
+  const int64_t common = std::gcd(spec.count, spec.period_ns);
+  Limit limit{.algorithm = spec.algorithm,
+              .count = spec.count,
+              .period_ns = spec.period_ns,
+              .capacity = spec.capacity,
+              .options = spec.options,
+              .rate_count = spec.count / common,
+              .rate_period_ns = spec.period_ns / common};
+  limit.interval_ns = limit.rate_period_ns / limit.rate_count;
+  limit.interval_rem = limit.rate_period_ns % limit.rate_count;
+  limit.fill_ns = limit.interval_ns * limit.capacity;
+  if (limit.interval_rem != 0) {  // a 128-bit division is worth avoiding: commands come here
+    const int128 rems = int128{limit.interval_rem} * limit.capacity;
+    limit.fill_ns += static_cast<int64_t>(rems / limit.rate_count);
+    limit.fill_rem = static_cast<int64_t>(rems % limit.rate_count);
+  }
+  return limit;
+}
+
+}  // namespace
+
+std::string RangeError::text() const {
+  return argument + " must be " + accepted + ", got '" + given + "'";
+}
+
+std::string format_duration(int64_t duration_ns) {
+  struct Unit {
+    int64_t ns;
+    const char* name;
+  };
+  static constexpr Unit kUnits[] = {
+      {kNsPerDay, "d"},         {3'600 * kNsPerSecond, "h"},
+      {60 * kNsPerSecond, "m"}, {kNsPerSecond, "s"},
+      {kNsPerMs, "ms"},         {1'000, "us"},
+  };
+  if (duration_ns == 0) return "0s";
+  for (const Unit& unit : kUnits) {
+    if (duration_ns % unit.ns == 0) return std::to_string(duration_ns / unit.ns) + unit.name;
+  }
+  return std::to_string(duration_ns) + "ns";
+}
+
+Result<Limit, RangeError> make_limit(const LimitSpec& spec) {
+  if (spec.algorithm == nullptr) std::abort();
+  if (auto error = check_ranges(spec)) return *std::move(error);
+  const Limit limit = derive(spec);
+  if (spec.algorithm->check != nullptr) {
+    if (auto error = spec.algorithm->check(limit)) return *std::move(error);
+  }
+  return limit;
+}
+
+}  // namespace weir::algorithms

@@ -1,0 +1,79 @@
+// A limit: an algorithm, its rate and its options, checked once when it is built.
+//
+// It must not hold anything that changes while permits are taken; that is State (algorithm.h).
+//
+// Invariants of every Limit that make_limit() returns:
+//  1. 1 <= capacity <= kCapacityMax and kPeriodNsMin <= period_ns <= kPeriodNsMax.
+//  2. 1 <= count <= period_ns, so at most one permit comes back per nanosecond.
+//  3. capacity * period_ns / count <= kFillNsMax, so every instant up to kInstantNsMax plus a
+//     whole fill fits 64 bits.
+//  4. rate_count / rate_period_ns is count / period_ns in lowest terms.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "algorithms/result.h"
+
+namespace weir::algorithms {
+
+struct Algorithm;
+
+inline constexpr int64_t kNsPerMs = 1'000'000;
+inline constexpr int64_t kNsPerSecond = 1'000'000'000;
+inline constexpr int64_t kNsPerDay = 86'400 * kNsPerSecond;
+
+inline constexpr int64_t kCapacityMax = 1'000'000'000'000;
+inline constexpr int64_t kCostMax = 1'000'000'000'000;
+inline constexpr int64_t kPeriodNsMin = 1'000;
+inline constexpr int64_t kPeriodNsMax = 3'650 * kNsPerDay;
+inline constexpr int64_t kFillNsMax = 36'500 * kNsPerDay;  // 100 years of 365 days
+
+// Instants are nanoseconds since the Unix epoch, 0 to kInstantNsMax (the year 2160). Others are
+// treated as the nearer end.
+inline constexpr int64_t kInstantNsMax = 6'000'000'000 * kNsPerSecond;
+
+// What a limit is built from. The meaning of `options` belongs to the algorithm (0 when unused).
+struct LimitSpec {
+  const Algorithm* algorithm = nullptr;
+  int64_t count = 0;
+  int64_t period_ns = 0;
+  int64_t capacity = 0;
+  std::array<int64_t, 2> options{};
+};
+
+struct Limit {
+  const Algorithm* algorithm = nullptr;
+  int64_t count = 0;  // as given; count permits come back per period
+  int64_t period_ns = 0;
+  int64_t capacity = 0;
+  std::array<int64_t, 2> options{};
+
+  // Derived, so that a decision needs no division for them. A remainder counts 1/rate_count ns.
+  int64_t rate_count = 0;
+  int64_t rate_period_ns = 0;
+  int64_t interval_ns = 0;  // the time for one permit is interval_ns + interval_rem / rate_count
+  int64_t interval_rem = 0;
+  int64_t fill_ns = 0;  // the time from empty to full is fill_ns + fill_rem / rate_count
+  int64_t fill_rem = 0;
+};
+
+// Why a limit was refused, e.g. {"period", "0s", "between 1us and 3650d"}.
+struct RangeError {
+  std::string argument;
+  std::string given;
+  std::string accepted;
+
+  // "period must be between 1us and 3650d, got '0s'"
+  std::string text() const;
+};
+
+// Checks the ranges common to all algorithms, then the algorithm's own.
+// REQUIRES: spec.algorithm is not null.
+Result<Limit, RangeError> make_limit(const LimitSpec& spec);
+
+// The largest unit of ns us ms s m h d that expresses it whole: "90s", "1h", "0s".
+std::string format_duration(int64_t duration_ns);
+
+}  // namespace weir::algorithms

@@ -1,0 +1,142 @@
+#include "algorithms/limiter_record.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace weir::algorithms {
+namespace {
+
+constexpr size_t kParameterBytesMax = kLimiterRecordBytesMax - kStateBytesMax;
+
+// The divisors are constants on purpose: a decision on stored state comes here twice.
+void write_period(int64_t period_ns, Writer& out) {
+  const auto ns = static_cast<uint64_t>(period_ns);
+  if (ns % 1'000'000'000 == 0) return out.varint(ns / 1'000'000'000 * 4 + 3);
+  if (ns % 1'000'000 == 0) return out.varint(ns / 1'000'000 * 4 + 2);
+  if (ns % 1'000 == 0) return out.varint(ns / 1'000 * 4 + 1);
+  out.varint(ns * 4);
+}
+
+// 0, which no limit accepts, when it is longer than any period.
+int64_t read_period(Reader& in) {
+  static constexpr int64_t kUnitsNs[] = {1, 1'000, 1'000'000, 1'000'000'000};
+  const uint64_t coded = in.varint();
+  const int64_t unit_ns = kUnitsNs[coded & 3];
+  if (coded / 4 > static_cast<uint64_t>(kPeriodNsMax / unit_ns)) return 0;
+  return static_cast<int64_t>(coded / 4) * unit_ns;
+}
+
+void write_option(int64_t value, Writer& out) {
+  out.varint((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
+}
+
+int64_t read_option(Reader& in) {
+  const uint64_t coded = in.varint();
+  return static_cast<int64_t>((coded >> 1) ^ (~(coded & 1) + 1));
+}
+
+void write_parameters(const Limit& limit, Writer& out) {
+  out.byte(limit.algorithm->id);
+  out.varint(static_cast<uint64_t>(limit.count));
+  write_period(limit.period_ns, out);
+  out.varint(static_cast<uint64_t>(limit.capacity));
+  for (size_t i = 0; i < limit.algorithm->options_used; ++i) write_option(limit.options[i], out);
+}
+
+Result<Limit, RecordError> read_parameters(Reader& in) {
+  LimitSpec spec{.algorithm = find_algorithm(in.byte())};
+  if (!in.ok()) return RecordError::kTruncated;
+  if (spec.algorithm == nullptr) return RecordError::kUnknownAlgorithm;
+  spec.count = static_cast<int64_t>(in.varint());
+  spec.period_ns = read_period(in);
+  spec.capacity = static_cast<int64_t>(in.varint());
+  for (size_t i = 0; i < spec.algorithm->options_used; ++i) spec.options[i] = read_option(in);
+  if (!in.ok()) return RecordError::kTruncated;
+  const auto limit = make_limit(spec);
+  if (!limit) return RecordError::kBadLimit;
+  return *limit;
+}
+
+std::optional<RecordError> read_limit(Reader& in, LimitState& out) {
+  const auto limit = read_parameters(in);
+  if (!limit) return limit.error();
+  out.limit = *limit;
+  if (out.limit.algorithm->read_state(out.limit, in, out.state)) return std::nullopt;
+  return in.ok() ? RecordError::kBadState : RecordError::kTruncated;
+}
+
+}  // namespace
+
+std::string_view describe(RecordError error) {
+  switch (error) {
+    case RecordError::kTruncated:
+      return "the limiter record ends too early";
+    case RecordError::kTooManyLimits:
+      return "the limiter record's number of limits is wrong";
+    case RecordError::kUnknownAlgorithm:
+      return "the limiter record names an unknown algorithm";
+    case RecordError::kBadLimit:
+      return "the limiter record's parameters are out of range";
+    case RecordError::kBadState:
+      return "the limiter record's state is out of range";
+    case RecordError::kTrailingBytes:
+      return "the limiter record has bytes behind its end";
+  }
+  std::abort();
+}
+
+void write_record(std::span<const LimitState> limits, std::string& out) {
+  if (limits.empty() || limits.size() > kLimitsMax) std::abort();
+  out.resize(1 + limits.size() * (kLimiterRecordBytesMax - 1));
+  Writer writer(out.data(), out.size());
+  writer.varint(limits.size());
+  for (const LimitState& each : limits) {
+    write_parameters(each.limit, writer);
+    each.limit.algorithm->write_state(each.limit, each.state, writer);
+  }
+  if (!writer.ok()) std::abort();
+  out.resize(writer.size());
+}
+
+Result<size_t, RecordError> read_record(std::string_view record, std::span<LimitState> out) {
+  Reader in(record);
+  const uint64_t limits = in.varint();
+  if (!in.ok()) return RecordError::kTruncated;
+  if (limits < 1 || limits > std::min(kLimitsMax, out.size())) return RecordError::kTooManyLimits;
+  for (size_t i = 0; i < limits; ++i) {
+    if (const auto error = read_limit(in, out[i])) return *error;
+  }
+  if (in.left() != 0) return RecordError::kTrailingBytes;
+  return static_cast<size_t>(limits);
+}
+
+size_t write_single(const Limit& limit, const State& state, char* out) {
+  Writer writer(out, kLimiterRecordBytesMax);
+  writer.varint(1);
+  write_parameters(limit, writer);
+  limit.algorithm->write_state(limit, state, writer);
+  if (!writer.ok()) std::abort();
+  return writer.size();
+}
+
+bool read_single(std::string_view record, const Limit& limit, State& state) {
+  char expected[kParameterBytesMax];
+  Writer writer(expected, sizeof(expected));
+  writer.varint(1);
+  write_parameters(limit, writer);
+  const size_t size = writer.size();
+  if (record.size() < size || std::memcmp(record.data(), expected, size) != 0) return false;
+  Reader in(record.substr(size));
+  return limit.algorithm->read_state(limit, in, state) && in.left() == 0;
+}
+
+int64_t expires_at_ms(std::span<const LimitState> limits) {
+  int64_t latest_ms = 0;
+  for (const LimitState& each : limits) {
+    latest_ms = std::max(latest_ms, expires_at_ms(each.limit, each.state));
+  }
+  return latest_ms;
+}
+
+}  // namespace weir::algorithms

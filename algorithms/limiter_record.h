@@ -1,0 +1,60 @@
+// A limiter as bytes: one or more limits, each with its parameters and its state.
+//
+//     record := varint(number of limits, 1 to 16) limit...
+//     limit  := byte(algorithm id) varint(count) period varint(capacity) option... state
+//     period := varint(value * 4 + unit)      unit 0 ns, 1 us, 2 ms, 3 s; the largest that is whole
+//     option := varint(zigzag)                as many as the algorithm uses
+//     state  := the algorithm's own (GCRA: fixed64(tat_ns), varint(remainder) if count > 1 after
+//               reduction to lowest terms)
+//
+// CL.THROTTLE key 15 30 60 on a new key at 1700000000 s is 14 bytes:
+//     01 | 01  1e  f3 01  10 | 00 94 5f ad fe 9c 97 17
+//     one limit; GCRA, 30, 60 s, capacity 16; full again two seconds later
+//
+// It must not hold the key, its expiry or a format version: the storage envelope has those.
+// DO NOT CHANGE what is written; it is on disk. Bytes that cannot be a record are an error value.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "algorithms/algorithm.h"
+
+namespace weir::algorithms {
+
+inline constexpr size_t kLimitsMax = 16;
+inline constexpr size_t kLimiterRecordBytesMax = 1 + 1 + 5 * 10 + kStateBytesMax;  // of one limit
+
+struct LimitState {
+  Limit limit;
+  State state;
+};
+
+enum class RecordError : uint8_t {
+  kTruncated,
+  kTooManyLimits,  // none, more than kLimitsMax, or more than the caller has room for
+  kUnknownAlgorithm,
+  kBadLimit,  // parameters outside the ranges
+  kBadState,
+  kTrailingBytes,
+};
+std::string_view describe(RecordError error);
+
+// Writes over `out`. REQUIRES: 1 <= limits.size() <= kLimitsMax.
+void write_record(std::span<const LimitState> limits, std::string& out);
+
+// Fills `out` from its front; the value is the number of limits. `out` is unspecified on error.
+Result<size_t, RecordError> read_record(std::string_view record, std::span<LimitState> out);
+
+// The hot case, one limit, without allocating.
+// Writes at most kLimiterRecordBytesMax bytes; the value is how many.
+size_t write_single(const Limit& limit, const State& state, char* out);
+// True when the record is one limit written with just these parameters; then `state` is its state.
+// False says nothing about the record: ask read_record().
+bool read_single(std::string_view record, const Limit& limit, State& state);
+
+// First millisecond since the epoch at which the whole limiter may be forgotten; kNever.
+int64_t expires_at_ms(std::span<const LimitState> limits);
+
+}  // namespace weir::algorithms

@@ -1,0 +1,43 @@
+// A value or the reason why there is none. Nothing in algorithms/ throws.
+//
+// It must not be asked for what it does not hold: that is a bug and aborts.
+#pragma once
+
+#include <cstdlib>
+#include <utility>
+#include <variant>
+
+namespace weir::algorithms {
+
+template <class T, class E>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+  Result(E error) : held_(std::in_place_index<1>, std::move(error)) {}
+
+  bool ok() const { return held_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  // REQUIRES: ok()
+  const T& value() const {
+    if (!ok()) std::abort();
+    return *std::get_if<0>(&held_);
+  }
+  T& value() {
+    if (!ok()) std::abort();
+    return *std::get_if<0>(&held_);
+  }
+  const T& operator*() const { return value(); }
+  const T* operator->() const { return &value(); }
+
+  // REQUIRES: !ok()
+  const E& error() const {
+    if (ok()) std::abort();
+    return *std::get_if<1>(&held_);
+  }
+
+ private:
+  std::variant<T, E> held_;
+};
+
+}  // namespace weir::algorithms

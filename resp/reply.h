@@ -1,0 +1,83 @@
+// Writes replies as bytes, in RESP2 or RESP3.
+//
+// The writer appends to a buffer it does not own and never looks at what is there. It does not
+// check that an aggregate gets the elements it announced: the caller writes them next.
+//
+// The bytes are Redis 7.0's: DO NOT CHANGE.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "resp/numbers.h"
+
+namespace weir::resp {
+
+class ReplyWriter {
+ public:
+  // `out` outlives the writer. `protocol` is 2 or 3.
+  explicit ReplyWriter(std::string* out, int protocol = 2) : out_(out), protocol_(protocol) {}
+
+  int protocol() const { return protocol_; }
+  void set_protocol(int protocol) { protocol_ = protocol; }
+  std::string* buffer() { return out_; }
+
+  // One line without CR or LF, such as "OK".
+  void status(std::string_view text) {
+    out_->push_back('+');
+    out_->append(text);
+    out_->append("\r\n", 2);
+  }
+
+  // The text begins with its code: "ERR ...". CR and LF become spaces; at its end they are dropped.
+  void error(std::string_view text);
+
+  void integer(int64_t value) { header(':', value); }
+
+  // Any bytes.
+  void bulk(std::string_view bytes) {
+    header('$', static_cast<int64_t>(bytes.size()));
+    out_->append(bytes);
+    out_->append("\r\n", 2);
+  }
+
+  // The decimal digits as a bulk string.
+  void bulk_integer(int64_t value) {
+    char digits[20];
+    bulk({digits, format_int64(value, digits)});
+  }
+
+  void null();        // RESP2: the null bulk string
+  void null_array();  // RESP2: the null array
+
+  // Aggregates announce how many elements follow. In RESP2 all are arrays, a map one of 2 * pairs.
+  void array(int64_t elements) { header('*', elements); }
+  void map(int64_t pairs) { is_resp3() ? header('%', pairs) : header('*', pairs * 2); }
+  void set(int64_t elements) { header(is_resp3() ? '~' : '*', elements); }
+  void push(int64_t elements) { header(is_resp3() ? '>' : '*', elements); }
+
+  void boolean(bool value);                  // RESP2: 1 or 0
+  void real(double value);                   // RESP2: format_double() as a bulk string
+  void big_number(std::string_view digits);  // RESP2: a bulk string
+
+  // `format` is three bytes, "txt" or "mkd". RESP2: a bulk string.
+  void verbatim(std::string_view text, std::string_view format = "txt");
+
+ private:
+  bool is_resp3() const { return protocol_ >= 3; }
+
+  void header(char type, int64_t value) {
+    char line[23];
+    line[0] = type;
+    size_t size = 1 + format_int64(value, line + 1);
+    line[size++] = '\r';
+    line[size++] = '\n';
+    out_->append(line, size);
+  }
+
+  std::string* out_;
+  int protocol_;
+};
+
+}  // namespace weir::resp

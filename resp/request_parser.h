@@ -1,0 +1,98 @@
+// Cuts a byte stream into requests: RESP arrays of bulk strings, and inline lines.
+//
+// The parser does no I/O, keeps no copy of the stream and knows no command. What it accepts, what
+// it refuses and in which words is Redis 7.0's.
+//
+// Invariants
+// 1. The outcome depends on the bytes alone, never on how they were cut into calls.
+// 2. A declared length or count never makes memory be taken: memory grows with the bytes received.
+// 3. The work is linear in the bytes, however small the pieces in which they arrive.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::resp {
+
+// Bounds of one request; each maps to a configuration option.
+struct RequestLimits {
+  int64_t bulk_bytes_max = 512 << 20;       // of one argument
+  int64_t multibulk_count_max = INT32_MAX;  // arguments of one request
+  int64_t inline_bytes_max = 64 << 10;      // an inline line, or a "*<n>" or "$<n>" header line
+  bool authenticated = true;                // false: 10 arguments, 16384 bytes each
+};
+
+enum class ParseStatus { kNeedMore, kRequest, kError };
+
+// One per connection. After kError the connection is to be closed: every further call repeats the
+// error until reset().
+class RequestParser {
+ public:
+  // Parses the next request at the front of `input`.
+  // kNeedMore: call again with the same bytes, from the same beginning, and more behind them; they
+  //            may have moved in memory.
+  // kRequest:  args() holds the request, which may be empty (a blank line, "*0", "*-1"). The caller
+  //            drops consumed() bytes before the next call.
+  // kError:    error() is the line to send.
+  ParseStatus parse(std::string_view input, const RequestLimits& limits);
+
+  // REQUIRES: the last parse() said kRequest. The views point into its input, or into the parser
+  // for inline requests; they hold until the next parse() or until the input goes.
+  std::span<const std::string_view> args() const { return args_; }
+
+  // Bytes of the input that the last request occupied; 0 unless parse() said kRequest.
+  size_t consumed() const { return consumed_; }
+
+  // Without '-' and CRLF, as "ERR Protocol error: invalid bulk length".
+  const std::string& error() const { return error_; }
+
+  // Bytes still missing of the argument that is arriving, its CRLF included; 0 if unknown. A hint
+  // for growing a buffer, as declared by the peer: never allocate it unseen.
+  size_t missing_hint() const { return missing_hint_; }
+
+  // Bytes looked at so far, over all calls: what invariant 3 is tested with.
+  uint64_t work() const { return work_; }
+
+  // Forgets the request in progress and any error.
+  void reset();
+
+ private:
+  enum class State { kStart, kInline, kCount, kBulkHeader, kBulkBody, kFailed };
+  enum class Line { kComplete, kIncomplete, kTooLong };
+  struct Piece {
+    size_t offset, size;
+  };
+
+  void start_request();
+  bool parse_plain(std::string_view input, const RequestLimits& limits);
+  ParseStatus parse_multibulk(std::string_view input, const RequestLimits& limits);
+  ParseStatus parse_count(std::string_view input, const RequestLimits& limits);
+  ParseStatus parse_bulk_header(std::string_view input, const RequestLimits& limits);
+  ParseStatus parse_inline(std::string_view input, const RequestLimits& limits);
+  Line find_header(std::string_view input, int64_t bytes_max);
+  Line find_line_end(std::string_view input, char terminator, int64_t bytes_max);
+  ParseStatus finish(std::string_view input);
+  ParseStatus fail(std::string_view reason);
+
+  State state_ = State::kStart;
+  size_t position_ = 0;                  // first byte of the line or argument being parsed
+  size_t scanned_ = 0;                   // no line end before this byte
+  bool line_hidden_ = false;             // a NUL came before the end of this line
+  std::optional<int64_t> header_value_;  // of the last header line; none if it is no number
+  int64_t bulks_left_ = 0;               // arguments still to come, the current one included
+  int64_t bulk_size_ = 0;                // declared size of the current argument
+  size_t consumed_ = 0;
+  size_t missing_hint_ = 0;
+  uint64_t work_ = 0;
+  std::vector<Piece> pieces_;  // arguments complete so far; offsets, since the input may move
+  std::vector<std::string_view> args_;
+  std::string unescaped_;  // storage of inline arguments
+  std::string error_;
+};
+
+}  // namespace weir::resp

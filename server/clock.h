@@ -1,0 +1,51 @@
+// Where time comes from, and the one instant that commands see.
+//
+// Timeline invariants
+// 1. An instant never runs back, over restarts too (the newest used one is stored).
+// 2. While the wall clock and the steady clock agree, instants are the wall clock's plus the lead.
+// A wall clock that
+//    steps back adds to the lead; one that steps forward first uses the lead up.
+#pragma once
+
+#include <cstdint>
+
+namespace weir::server {
+
+// Nanoseconds. Tests hand in a clock of their own, a bad one if they like.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual int64_t wall_ns() = 0;    // since the Unix epoch; may jump
+  virtual int64_t steady_ns() = 0;  // since whenever; never runs back
+  virtual void sleep_ns(int64_t duration_ns) = 0;
+};
+
+class SystemClock : public Clock {
+ public:
+  int64_t wall_ns() override;
+  int64_t steady_ns() override;
+  void sleep_ns(int64_t duration_ns) override;
+};
+
+class Timeline {
+ public:
+  explicit Timeline(Clock* clock);
+
+  // Goes on behind a run that ended with these two.
+  void resume(int64_t newest_instant_ns, int64_t lead_ns);
+  // Looks at the wall clock; once per turn.
+  void synchronise();
+  // The instant of the next command, by the steady clock since synchronise().
+  int64_t now_ns();
+  int64_t lead_ns() const { return lead_ns_; }
+  int64_t steady_ns() { return clock_->steady_ns(); }
+
+ private:
+  Clock* clock_;
+  int64_t wall_ns_;    // at the last synchronise()
+  int64_t steady_ns_;  // likewise
+  int64_t lead_ns_ = 0;
+  int64_t newest_ns_ = 0;
+};
+
+}  // namespace weir::server

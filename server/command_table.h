@@ -1,0 +1,37 @@
+// All commands by name.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "server/command.h"
+
+namespace weir::server {
+
+class CommandTable {
+ public:
+  // Of all families (commands/families.h).
+  CommandTable();
+
+  // By name in any case; for containers ("config") the container's own row. Null if unknown.
+  const Command* find(std::string_view name) const;
+  // "config" + "get". Null if unknown.
+  const Command* find_subcommand(const Command& container, std::string_view name) const;
+  // The row that a request means, subcommand resolved; null if unknown.
+  const Command* resolve(Args args) const;
+  // Top-level rows in order of name, and a container's subcommands.
+  const std::vector<const Command*>& all() const { return all_; }
+  std::vector<const Command*> subcommands(const Command& container) const;
+  // A number below count() for every row, for counters beside the table.
+  size_t index_of(const Command& command) const;
+  size_t count() const { return rows_.size(); }
+  const Command* row(size_t index) const { return rows_[index]; }
+
+ private:
+  std::vector<const Command*> rows_;
+  std::vector<const Command*> all_;
+  std::unordered_map<std::string_view, size_t> by_name_;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,205 @@
+// What a connection says about itself: PING, ECHO, HELLO, AUTH, SELECT, QUIT, RESET.
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/commands/families.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+void ping(Call& call) {
+  if (call.args.size() > 2) return call.reply.error(arity_error(call.command));
+  if (call.args.size() == 2) return call.reply.bulk(call.args[1]);
+  call.reply.status("PONG");
+}
+
+void echo(Call& call) { call.reply.bulk(call.args[1]); }
+
+void quit(Call& call) {
+  call.reply.status("OK");
+  call.session.close_after_reply();
+}
+
+bool authenticate(Call& call, std::string_view user, std::string_view password) {
+  if (!call.server.check_password(user, password)) {
+    call.reply.error("WRONGPASS invalid username-password pair or user is disabled.");
+    return false;
+  }
+  call.session.authenticated = true;
+  call.session.user = std::string(user);
+  return true;
+}
+
+void auth(Call& call) {
+  if (call.args.size() > 3) return call.reply.error("ERR syntax error");
+  if (call.args.size() == 2 && call.server.config().requirepass.empty()) {
+    return call.reply.error(
+        "ERR AUTH <password> called without any password configured for the default user. Are you "
+        "sure your "
+        "configuration is correct?");
+  }
+  const bool named = call.args.size() == 3;
+  if (authenticate(call, named ? call.args[1] : "default", call.args.back()))
+    call.reply.status("OK");
+}
+
+bool valid_name(std::string_view name) {
+  for (const char c : name) {
+    if (c < '!' || c > '~') return false;
+  }
+  return true;
+}
+
+void hello_reply(Call& call) {
+  resp::ReplyWriter& reply = call.reply;
+  reply.map(7);
+  reply.bulk("server");
+  reply.bulk("redis");
+  reply.bulk("version");
+  reply.bulk(kRedisVersion);
+  reply.bulk("proto");
+  reply.integer(reply.protocol());
+  reply.bulk("id");
+  reply.integer(static_cast<int64_t>(call.session.id));
+  reply.bulk("mode");
+  reply.bulk("standalone");
+  reply.bulk("role");
+  reply.bulk("master");
+  reply.bulk("modules");
+  reply.array(0);
+}
+
+void hello(Call& call) {
+  int64_t protocol = call.reply.protocol();
+  size_t at = 1;
+  if (call.args.size() > 1) {
+    const auto number = resp::parse_int64(call.args[at++]);
+    if (!number) return call.reply.error("ERR Protocol version is not an integer or out of range");
+    if (*number != 2 && *number != 3)
+      return call.reply.error("NOPROTO unsupported protocol version");
+    protocol = *number;
+  }
+  bool authenticated = call.session.authenticated;
+  std::string_view user, password, name;
+  bool has_auth = false, has_name = false;
+  while (at < call.args.size()) {
+    const std::string_view option = call.args[at];
+    const size_t left = call.args.size() - at - 1;
+    if (resp::equals_ignoring_case(option, "AUTH") && left >= 2) {
+      user = call.args[at + 1];
+      password = call.args[at + 2];
+      has_auth = true;
+      at += 3;
+    } else if (resp::equals_ignoring_case(option, "SETNAME") && left >= 1) {
+      name = call.args[at + 1];
+      if (!valid_name(name)) {
+        return call.reply.error(
+            "ERR Client names cannot contain spaces, newlines or special characters.");
+      }
+      has_name = true;
+      at += 2;
+    } else {
+      return call.reply.error("ERR Syntax error in HELLO option '" + std::string(option) + "'");
+    }
+  }
+  if (has_auth) {
+    if (!authenticate(call, user, password)) return;
+    authenticated = true;
+  }
+  if (!authenticated) {
+    return call.reply.error(
+        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
+        "<proto> AUTH <user> "
+        "<pass> option can be used to authenticate the client and select the RESP protocol version "
+        "at the same time");
+  }
+  if (has_name) call.session.name = std::string(name);
+  call.reply.set_protocol(static_cast<int>(protocol));
+  hello_reply(call);
+}
+
+void select(Call& call) {
+  const auto index = resp::parse_int64(call.args[1]);
+  if (!index) return call.reply.error("ERR value is not an integer or out of range");
+  if (*index < 0 || *index >= call.keys.databases())
+    return call.reply.error("ERR DB index is out of range");
+  call.session.database = static_cast<int>(*index);
+  call.reply.status("OK");
+}
+
+void reset(Call& call) {
+  Session& session = call.session;
+  session.database = 0;
+  session.name.clear();
+  session.user = "default";
+  session.reply_mode = ReplyMode::kOn;
+  session.no_evict = session.no_touch = false;
+  session.authenticated = call.server.config().requirepass.empty();
+  call.reply.set_protocol(2);
+  call.reply.status("RESET");
+}
+
+constexpr Command kCommands[] = {
+    {.name = "ping",
+     .arity = -1,
+     .flags = kFast | kLoading,
+     .group = "connection",
+     .usage = "[message]",
+     .summary = "Answers PONG, or the message.",
+     .since = "1.0.0",
+     .run = ping},
+    {.name = "echo",
+     .arity = 2,
+     .flags = kFast | kLoading,
+     .group = "connection",
+     .usage = "message",
+     .summary = "Answers the message.",
+     .since = "1.0.0",
+     .run = echo},
+    {.name = "quit",
+     .arity = -1,
+     .flags = kFast | kLoading | kNoScript | kNoAuth | kNoMulti,
+     .group = "connection",
+     .summary = "Closes the connection once every reply before it has left.",
+     .since = "1.0.0",
+     .run = quit},
+    {.name = "auth",
+     .arity = -2,
+     .flags = kFast | kLoading | kNoScript | kNoAuth,
+     .group = "connection",
+     .usage = "[username] password",
+     .summary = "Authenticates the connection.",
+     .since = "1.0.0",
+     .run = auth},
+    {.name = "hello",
+     .arity = -1,
+     .flags = kFast | kLoading | kNoScript | kNoAuth,
+     .group = "connection",
+     .usage = "[protover [AUTH username password] [SETNAME clientname]]",
+     .summary = "Chooses RESP2 or RESP3, authenticates and names the connection; answers facts "
+                "about the server.",
+     .since = "6.0.0",
+     .run = hello},
+    {.name = "select",
+     .arity = 2,
+     .flags = kFast | kLoading,
+     .group = "connection",
+     .usage = "index",
+     .summary = "Chooses the database of the connection.",
+     .since = "1.0.0",
+     .run = select},
+    {.name = "reset",
+     .arity = 1,
+     .flags = kFast | kLoading | kNoScript | kNoAuth,
+     .group = "connection",
+     .summary = "Puts the connection back to the state it had when it was opened.",
+     .since = "6.2.0",
+     .run = reset},
+};
+
+}  // namespace
+
+Commands connection_commands() { return kCommands; }
+
+}  // namespace weir::server

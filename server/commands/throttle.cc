@@ -1,0 +1,129 @@
+// CL.THROTTLE and THROTTLE: the dialects of redis-cell and throttlecrab over a GCRA limiter.
+//
+// Their quirks live here alone: polarity, the order of fields, seconds rounded up, -1 for "not
+// limited" and "never".
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "algorithms/gcra.h"
+#include "algorithms/limiter_record.h"
+#include "resp/numbers.h"
+#include "server/commands/families.h"
+#include "server/limiter.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+struct Question {
+  algorithms::ThrottleArgs rate;
+  int64_t quantity = 1;
+};
+
+std::optional<std::string> parse_argument(std::string_view text, std::string_view name,
+                                          int64_t* value) {
+  const auto number = resp::parse_int64(text);
+  if (!number) {
+    return "ERR " + std::string(name) + " must be an integer, got '" +
+           std::string(text.substr(0, 64)) + "'";
+  }
+  *value = *number;
+  return std::nullopt;
+}
+
+// key max_burst count period [quantity]
+std::optional<std::string> parse(const Call& call, std::string_view count_name,
+                                 Question* question) {
+  const Args args = call.args;
+  if (args.size() > 6) return arity_error(call.command);
+  struct Slot {
+    std::string_view name;
+    int64_t* value;
+  };
+  const Slot slots[] = {{"max_burst", &question->rate.max_burst},
+                        {count_name, &question->rate.count},
+                        {"period", &question->rate.period_s},
+                        {"quantity", &question->quantity}};
+  for (size_t i = 2; i < args.size(); ++i) {
+    if (auto error = parse_argument(args[i], slots[i - 2].name, slots[i - 2].value)) return error;
+  }
+  return std::nullopt;
+}
+
+int64_t seconds_up(int64_t duration_ns) {
+  return (duration_ns + algorithms::kNsPerSecond - 1) / algorithms::kNsPerSecond;
+}
+
+int64_t retry_seconds(const algorithms::Verdict& verdict, int64_t when_allowed) {
+  if (verdict.allowed) return when_allowed;
+  return verdict.retry_after_ns == algorithms::kNever ? -1 : seconds_up(verdict.retry_after_ns);
+}
+
+void cl_throttle(Call& call) {
+  Question question;
+  if (auto error = parse(call, "count", &question)) return call.reply.error(*error);
+  const auto limit = algorithms::gcra_limit_from_throttle(question.rate);
+  if (!limit) return call.reply.error("ERR " + limit.error().text());
+  const auto verdict = run_gcra(call, call.args[1], *limit, question.quantity);
+  if (!verdict) return;
+  call.reply.array(5);
+  call.reply.integer(verdict->allowed ? 0 : 1);
+  call.reply.integer(verdict->limit);
+  call.reply.integer(verdict->remaining);
+  call.reply.integer(retry_seconds(*verdict, -1));
+  call.reply.integer(seconds_up(verdict->reset_after_ns));
+}
+
+void throttle(Call& call) {
+  Question question;
+  if (auto error = parse(call, "count_per_period", &question)) return call.reply.error(*error);
+  if (question.rate.max_burst < 1) {
+    return call.reply.error("ERR max_burst must be at least 1, got '" + std::string(call.args[2]) +
+                            "'");
+  }
+  if (question.quantity < 0) {
+    return call.reply.error("ERR quantity must be at least 0, got '" + std::string(call.args[5]) +
+                            "'");
+  }
+  question.rate.max_burst -= 1;  // here max_burst is the capacity itself
+  const auto limit = algorithms::gcra_limit_from_throttle(question.rate);
+  if (!limit) return call.reply.error("ERR " + limit.error().text());
+  const auto verdict = run_gcra(call, call.args[1], *limit, question.quantity);
+  if (!verdict) return;
+  call.reply.array(5);
+  call.reply.integer(verdict->allowed ? 1 : 0);
+  call.reply.integer(verdict->limit);
+  call.reply.integer(verdict->remaining);
+  call.reply.integer(seconds_up(verdict->reset_after_ns));
+  call.reply.integer(retry_seconds(*verdict, 0));
+}
+
+constexpr Command kCommands[] = {
+    {.name = "cl.throttle",
+     .arity = -5,
+     .flags = kWrites | kFast | kDenyOom,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key max_burst count period [quantity]",
+     .summary = "Takes permits from a GCRA limiter: limited 0 or 1, limit, remaining, retry after, "
+                "reset after (seconds).",
+     .since = "weir 0.1",
+     .run = cl_throttle},
+    {.name = "throttle",
+     .arity = -5,
+     .flags = kWrites | kFast | kDenyOom,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key max_burst count_per_period period [quantity]",
+     .summary = "Takes permits from a GCRA limiter: allowed 1 or 0, limit, remaining, reset after, "
+                "retry after (seconds).",
+     .since = "weir 0.1",
+     .run = throttle},
+};
+
+}  // namespace
+
+Commands throttle_commands() { return kCommands; }
+
+}  // namespace weir::server

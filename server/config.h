@@ -1,0 +1,135 @@
+// weir's configuration: plain values, one per option, and the four things done with them:
+// load at start, CONFIG GET, CONFIG SET, CONFIG REWRITE.
+//
+// An option is one field here (its initialiser is the default) and one row in
+// server/config_options.cc. It opens no socket and touches no data; who uses a value reads the
+// field.
+//
+// Invariants:
+//  1. A field is named as its option, with underscores for dashes.
+//  2. A Config that load_config or config_set filled holds only values inside their rows' ranges.
+//  3. config_set and load_config change nothing when they report an error.
+//  4. Every error is one line, whatever bytes the input holds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weir::server {
+
+// In each enumeration the order is the order of the option's names in config_options.cc.
+enum class Durability { kAlways, kEverysec, kNo };
+enum class StorageForm { kRocksdb, kMemory };
+enum class FailurePolicy { kDeny, kMemory };
+enum class DebugAccess { kNo, kYes, kLocal };  // kLocal: loopback and unix socket clients only
+enum class Supervision { kNo, kSystemd, kAuto };
+
+// Redis' names and spdlog's. kVerbose and kDebug log alike, so do kNotice and kInfo; both are kept
+// so that CONFIG GET answers the word that was set.
+enum class LogLevel { kTrace, kDebug, kVerbose, kNotice, kInfo, kWarning, kError, kNothing };
+
+// How much may wait for a client that does not read. 0 means no limit.
+struct OutputBufferLimit {
+  int64_t hard_bytes = 0;  // past it: disconnected at once
+  int64_t soft_bytes = 0;  // past it for longer than soft_seconds: disconnected
+  int64_t soft_seconds = 0;
+  bool operator==(const OutputBufferLimit&) const = default;
+};
+
+struct OutputBufferLimits {
+  OutputBufferLimit normal = {256 << 20, 64 << 20, 60};
+  OutputBufferLimit replica = {256 << 20, 64 << 20, 60};
+  OutputBufferLimit pubsub = {32 << 20, 8 << 20, 60};
+  bool operator==(const OutputBufferLimits&) const = default;
+};
+
+// Sizes are bytes, times are seconds, unless the name or the comment says otherwise.
+struct Config {
+  std::string config_file;  // absolute path of the file it came from, "" when none; not an option
+
+  // Network.
+  std::vector<std::string> bind = {"127.0.0.1"};  // "-" in front: skipped if not on this machine
+  int64_t port = 6379;                            // 0: no TCP
+  std::string unixsocket;                         // "": none
+  int64_t unixsocketperm = 0700;                  // mode bits
+  bool protected_mode = true;
+  std::string requirepass;  // "": none asked for
+  int64_t tcp_backlog = 511;
+  int64_t tcp_keepalive = 300;  // 0: off
+  int64_t timeout = 0;          // 0: idle clients stay
+
+  // Bounds on clients.
+  int64_t maxclients = 10000;
+  int64_t proto_max_bulk_len = 512 << 20;
+  int64_t proto_inline_max_bytes = 64 << 10;
+  int64_t multibulk_count_max = INT32_MAX;
+  int64_t client_query_buffer_limit = 1 << 30;
+  OutputBufferLimits client_output_buffer_limit;
+  int64_t turn_commands_max = 1024;
+  int64_t turn_read_bytes_max = 256 << 10;
+
+  // Data and durability.
+  StorageForm storage = StorageForm::kRocksdb;
+  std::string dir = "./weir-data";
+  int64_t databases = 16;
+  Durability durability = Durability::kEverysec;
+  FailurePolicy storage_failure_policy = FailurePolicy::kDeny;
+
+  // Memory and write-back.
+  int64_t maxmemory = 0;  // 0: half of the machine's memory
+  int64_t write_back_interval_ms = 5000;
+  int64_t write_back_entries_max = 500000;
+  int64_t wal_bytes_max = 64 << 20;
+  int64_t expired_compaction_interval_s = 3600;
+  int64_t block_cache_size = 64 << 20;
+  int64_t state_write_buffer_size = 32 << 20;
+  bool direct_reads = false;
+
+  // Scripts and events.
+  int64_t busy_reply_threshold = 5000;  // milliseconds
+  int64_t script_cache_bytes_max = 64 << 20;
+  std::string notify_keyspace_events;  // normalised as Redis does: "AKE"
+
+  // Logging and process.
+  LogLevel loglevel = LogLevel::kNotice;
+  std::string logfile;  // "": stderr
+  std::string pidfile;  // "": none
+  Supervision supervised = Supervision::kNo;
+  int64_t hz = 10;
+  int64_t slowlog_log_slower_than = 10000;  // microseconds; 0: all, -1: none
+  int64_t slowlog_max_len = 128;
+  DebugAccess enable_debug_command = DebugAccess::kNo;
+};
+
+struct ConfigError {
+  std::string message;  // "weir.conf:12: port must be between 0 and 65535, got '70000'"
+};
+
+// Defaults, then the file if argv[1] does not begin with "--", then "--name value [value...]"; the
+// later wins. argv[0] is ignored. Returns the error, or nothing and *config filled.
+std::optional<ConfigError> load_config(int argc, const char* const* argv, Config* config);
+
+// CONFIG GET: names (lower case, aliases included, each once, table order) that match any of the
+// glob patterns, with their values as text.
+std::vector<std::pair<std::string, std::string>> config_get(
+    const Config& config, std::span<const std::string_view> patterns);
+
+// CONFIG SET name value [name value ...]: all or nothing. Returns Redis' error text ("ERR ...") or
+// nothing. *changed receives the names (never aliases) whose value differs now; the caller applies
+// what needs more than the field.
+std::optional<std::string> config_set(Config* config, std::span<const std::string_view> pairs,
+                                      std::vector<std::string>* changed = nullptr);
+
+// CONFIG REWRITE: makes config.config_file say what `config` says. Comments, order and lines that
+// already say it are kept; the file is replaced atomically. Returns the error text or nothing.
+std::optional<std::string> config_rewrite(const Config& config);
+
+// One line per option for --help: name, accepted values, default, what it does.
+std::string config_usage();
+
+}  // namespace weir::server

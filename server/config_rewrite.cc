@@ -1,0 +1,156 @@
+// CONFIG REWRITE: brings the file to what is configured now, touching as few lines as it can.
+//
+// What the file would load to is compared with what is configured, option by option. Lines of
+// options that agree stay as they are. An option that differs gets one line with its value, in
+// place of its first line, and its other lines go; it moves to the end when the file has none, or
+// when an include behind it could overrule it.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "resp/numbers.h"
+#include "server/config_file.h"
+#include "server/config_options.h"
+#include "server/config_words.h"
+
+namespace weir::server {
+namespace {
+
+using Lines = std::vector<std::string>;
+constexpr std::string_view kSignature = "# Written by CONFIG REWRITE";
+
+// The lower-case first word, "" for a comment or a blank line. REQUIRES: the file has been parsed.
+std::string directive_of(const std::string& line) {
+  size_t first = line.find_first_not_of(" \t\r\v\f");
+  if (first == std::string::npos || line[first] == '#') return "";
+  auto words = split_words(line);
+  return words && !words->empty() ? resp::to_lower(words->front()) : "";
+}
+
+bool has_include_after(const Lines& lines, size_t position) {
+  return std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(position), lines.end(),
+                     [](const std::string& line) { return directive_of(line) == "include"; });
+}
+
+// Removes the option's lines; returns where the first one was, lines.size() when there was none.
+size_t remove_lines(const Option& option, Lines* lines) {
+  size_t first = lines->size();
+  size_t kept = 0;
+  for (size_t i = 0; i < lines->size(); ++i) {
+    const std::string name = directive_of((*lines)[i]);
+    if (!name.empty() && find_option(name) == &option) {
+      first = std::min(first, kept);
+    } else {
+      if (kept != i) (*lines)[kept] = std::move((*lines)[i]);
+      ++kept;
+    }
+  }
+  const bool found = kept != lines->size();
+  lines->resize(kept);
+  return found ? first : kept;
+}
+
+void write_option(const Option& option, const Config& config, Lines* lines) {
+  const size_t before = lines->size();
+  const size_t position = remove_lines(option, lines);
+  const bool in_place = before != lines->size() && !has_include_after(*lines, position);
+  std::string line = std::string(option.name) + ' ' + file_text(option, config);
+  if (in_place) {
+    lines->insert(lines->begin() + static_cast<std::ptrdiff_t>(position), std::move(line));
+    return;
+  }
+  if (std::find(lines->begin(), lines->end(), kSignature) == lines->end()) {
+    if (!lines->empty()) lines->emplace_back();
+    lines->emplace_back(kSignature);
+  }
+  lines->push_back(std::move(line));
+}
+
+std::string rewritten(const std::string& text, const Config& on_disk, const Config& config) {
+  Lines lines = split_lines(text);
+  bool changed = false;
+  for (const Option& option : config_options()) {
+    if (value_text(option, on_disk) == value_text(option, config)) continue;
+    write_option(option, config, &lines);
+    changed = true;
+  }
+  if (!changed) return text;
+  std::string out;
+  for (const std::string& line : lines) out += line + '\n';
+  return out;
+}
+
+std::string rewrite_error(std::string_view why) {
+  return "ERR Rewriting config file: " + std::string(why);
+}
+
+// Writes and forces to disk; false with errno set when it cannot.
+bool write_fully(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return ::fsync(fd) == 0;
+}
+
+bool sync_folder(const std::filesystem::path& folder) {
+  int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return false;
+  bool synced = ::fsync(fd) == 0;
+  ::close(fd);
+  return synced;
+}
+
+// The new file keeps the old one's mode: it may hold a password.
+bool fill_like(int fd, const std::string& path, const std::string& text) {
+  struct stat old = {};
+  if (::stat(path.c_str(), &old) != 0 || ::fchmod(fd, old.st_mode & 07777) != 0) return false;
+  return write_fully(fd, text);
+}
+
+// Returns 0 or the errno of the step that failed, the old file then being as it was.
+int replace_file(const std::string& path, const std::string& text) {
+  std::string temporary = path + ".rewrite-XXXXXX";
+  int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return errno;
+  int failure = fill_like(fd, path, text) ? 0 : errno;
+  if (::close(fd) != 0 && failure == 0) failure = errno;
+  if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
+  if (failure != 0) {
+    ::unlink(temporary.c_str());
+    return failure;
+  }
+  return sync_folder(std::filesystem::path(path).parent_path()) ? 0 : errno;
+}
+
+}  // namespace
+
+std::optional<std::string> config_rewrite(const Config& config) {
+  if (config.config_file.empty()) return "ERR The server is running without a config file";
+  // A link stays a link: what it points to is replaced.
+  std::error_code error;
+  const std::string path = std::filesystem::canonical(config.config_file, error).string();
+  if (error) return rewrite_error(error.message());
+  std::string text;
+  if (auto unread = read_config_text(path, &text)) return rewrite_error(unread->message);
+  Config on_disk;
+  // By its own name: includes are relative to the folder it was loaded from.
+  if (auto bad = apply_config_file(config.config_file, &on_disk)) {
+    return rewrite_error(bad->message);
+  }
+  const std::string wanted = rewritten(text, on_disk, config);
+  if (wanted == text) return std::nullopt;
+  int failure = replace_file(path, wanted);
+  if (failure != 0) return rewrite_error(std::strerror(failure));
+  return std::nullopt;
+}
+
+}  // namespace weir::server

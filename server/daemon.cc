@@ -1,0 +1,132 @@
+#include "server/daemon.h"
+
+#include <sys/socket.h>
+
+#include <csignal>
+
+#include "server/log.h"
+
+namespace weir::server {
+
+Daemon::Daemon(Server* server, boost::asio::io_context* io)
+    : server_(*server),
+      io_(*io),
+      listener_(io, server->config(),
+                [this](Listener::Socket socket, Peer peer) {
+                  on_accept(std::move(socket), std::move(peer));
+                }),
+      signals_(*io, SIGTERM, SIGINT, SIGHUP),
+      ticker_(*io) {}
+
+std::string Daemon::listen() {
+  std::string error = listener_.open();
+  if (error.empty()) spdlog::info("ready to accept connections on {}", listener_.addresses());
+  return error;
+}
+
+int Daemon::run() {
+  wait_for_signal();
+  wait_for_tick();
+  while (!stopping_) {
+    if (more_to_run_ || server_.wants_work()) {
+      io_.poll();
+    } else {
+      io_.run_one();
+      io_.poll();
+    }
+    if (tick_due_) {
+      tick_due_ = false;
+      server_.tick();
+    }
+    turn();
+    if (server_.shutdown.requested) stopping_ = true;
+  }
+  return drain();
+}
+
+void Daemon::turn() {
+  const Config& config = server_.config();
+  const auto commands_max = static_cast<size_t>(config.turn_commands_max);
+  read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
+  if (!server_.stalled()) {
+    for (Session* session : server_.take_runnable()) session->resume(commands_max);
+    std::vector<std::shared_ptr<Connection>> ready;
+    ready.swap(ready_);
+    for (const auto& connection : ready) connection->read(read_buffer_, commands_max);
+    if (ready_.empty()) {
+      ready.clear();
+      ready_.swap(ready);
+    }
+  }
+  server_.end_turn();
+  flush_touched();
+  more_to_run_ = server_.has_runnable();
+}
+
+void Daemon::flush_touched() {
+  // A connection that closes takes its session out of the server's list: go over a copy.
+  const std::vector<Session*> touched = server_.touched();
+  for (Session* session : touched) {
+    if (session->transport != nullptr) static_cast<Connection*>(session->transport)->flush();
+  }
+}
+
+void Daemon::on_readable(const std::shared_ptr<Connection>& connection) {
+  ready_.push_back(connection);
+}
+
+void Daemon::on_closed(const std::shared_ptr<Connection>& connection) {
+  server_.disconnect(connection->session());
+}
+
+void Daemon::on_accept(Listener::Socket socket, Peer peer) {
+  std::string refusal;
+  Session* session = server_.connect(std::move(peer), &refusal);
+  if (session == nullptr) {
+    ::send(socket.native_handle(), refusal.data(), refusal.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return;
+  }
+  auto connection =
+      std::make_shared<Connection>(std::move(socket), session, static_cast<ConnectionOwner*>(this));
+  session->transport = connection.get();
+  connection->start();
+}
+
+void Daemon::wait_for_tick() {
+  ticker_.expires_after(std::chrono::milliseconds(1000 / server_.config().hz));
+  ticker_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    tick_due_ = true;
+    wait_for_tick();
+  });
+}
+
+void Daemon::wait_for_signal() {
+  signals_.async_wait([this](boost::system::error_code error, int signal) {
+    if (error) return;
+    if (signal == SIGHUP) {
+      reopen_log();
+      spdlog::info("log reopened on SIGHUP");
+    } else {
+      spdlog::info("stopping on {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+      stopping_ = true;
+    }
+    wait_for_signal();
+  });
+}
+
+// No new connections, no new requests: what was taken on is committed and answered.
+int Daemon::drain() {
+  listener_.close();
+  const storage::Status status = server_.close();
+  server_.end_turn();
+  flush_touched();
+  if (!status.ok()) {
+    spdlog::error("stopped, but the last changes may be lost: {}", status.message());
+    return 1;
+  }
+  spdlog::info("stopped, everything is on disk up to turn {}", server_.keys().turn());
+  return 0;
+}
+
+}  // namespace weir::server

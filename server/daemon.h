@@ -1,0 +1,53 @@
+// The event loop: sockets, signals and the timer around a Server.
+//
+// One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
+// file and the two it is made of (listener, connection) know Asio.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/connection.h"
+#include "server/listener.h"
+#include "server/server.h"
+
+namespace weir::server {
+
+class Daemon : private ConnectionOwner {
+ public:
+  // `io` is the loop that the store's notifications were posted to.
+  Daemon(Server* server, boost::asio::io_context* io);
+
+  // Answers what went wrong, or an empty string.
+  std::string listen();
+  // Returns when asked to stop, all turns committed and synced. The value is the process' exit
+  // code.
+  int run();
+
+ private:
+  void on_readable(const std::shared_ptr<Connection>& connection) override;
+  void on_closed(const std::shared_ptr<Connection>& connection) override;
+  void on_accept(Listener::Socket socket, Peer peer);
+  void turn();
+  void flush_touched();
+  void wait_for_tick();
+  void wait_for_signal();
+  int drain();
+
+  Server& server_;
+  boost::asio::io_context& io_;
+  Listener listener_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer ticker_;
+  std::vector<std::shared_ptr<Connection>> ready_;
+  std::vector<char> read_buffer_;
+  bool stopping_ = false;
+  bool tick_due_ = false;
+  bool more_to_run_ = false;
+};
+
+}  // namespace weir::server

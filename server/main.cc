@@ -1,0 +1,75 @@
+// weir-server: reads the configuration, opens the data, serves until told to stop.
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "server/clock.h"
+#include "server/config.h"
+#include "server/daemon.h"
+#include "server/log.h"
+#include "server/open_store.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr const char* kDurabilityNames[] = {"always", "everysec", "no"};
+
+int fail(const std::string& message) {
+  std::fprintf(stderr, "weir-server: %s\n", message.c_str());
+  return 1;
+}
+
+void write_pid_file(const std::string& path) {
+  if (!path.empty()) std::ofstream(path) << getpid() << "\n";
+}
+
+int serve(const Config& config) {
+  if (std::string error = start_log(config); !error.empty()) return fail(error);
+  spdlog::info("weir {} starting: pid {}, port {}, data in {}, storage {}, durability {}",
+               kWeirVersion, getpid(), config.port, config.dir,
+               config.storage == StorageForm::kRocksdb ? "rocksdb" : "memory",
+               kDurabilityNames[static_cast<int>(config.durability)]);
+  SystemClock clock;
+  boost::asio::io_context io(1);
+  const auto wake = [&io] { boost::asio::post(io, [] {}); };
+  Server server(config, &clock, [&] { return make_store(config, wake); });
+  if (const storage::Status status = server.open(); !status.ok()) {
+    spdlog::critical("cannot open the data: {}", status.message());
+    return 1;
+  }
+  Daemon daemon(&server, &io);
+  if (std::string error = daemon.listen(); !error.empty()) {
+    spdlog::critical("{}", error);
+    return 1;
+  }
+  write_pid_file(config.pidfile);
+  const int code = daemon.run();
+  if (!config.pidfile.empty()) unlink(config.pidfile.c_str());
+  return code;
+}
+
+int main_in_namespace(int argc, char** argv) {
+  if (argc > 1 && (std::strcmp(argv[1], "--version") == 0 || std::strcmp(argv[1], "-v") == 0)) {
+    std::printf("weir-server %s (serves the commands of Redis %s)\n",
+                std::string(kWeirVersion).c_str(), std::string(kRedisVersion).c_str());
+    return 0;
+  }
+  if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    std::printf("usage: weir-server [weir.conf] [--option value ...]\n\n%s",
+                config_usage().c_str());
+    return 0;
+  }
+  Config config;
+  if (const auto error = load_config(argc, argv, &config)) return fail(error->message);
+  return serve(config);
+}
+
+}  // namespace
+}  // namespace weir::server
+
+int main(int argc, char** argv) { return weir::server::main_in_namespace(argc, argv); }

@@ -1,0 +1,168 @@
+#include "server/server.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "server/log.h"
+#include "server/machine.h"
+#include "storage/codec.h"
+
+namespace weir::server {
+namespace {
+
+storage::KeyspaceOptions keyspace_options(const Config& config) {
+  storage::KeyspaceOptions options;
+  options.databases = static_cast<int>(config.databases);
+  options.memory_bytes_max =
+      static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : machine_memory_bytes() / 2);
+  options.unwritten_max = static_cast<size_t>(config.write_back_entries_max);
+  options.log_bytes_max = static_cast<uint64_t>(config.wal_bytes_max);
+  options.write_back_interval_ns = config.write_back_interval_ms * 1'000'000;
+  return options;
+}
+
+std::string hex(uint64_t value) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+}  // namespace
+
+Server::Server(Config config, Clock* clock, StoreFactory make_store)
+    : config_(std::move(config)),
+      clock_(clock),
+      timeline_(clock),
+      keys_(std::move(make_store), keyspace_options(config_)),
+      executor_(this),
+      started_wall_ns_(clock->wall_ns()),
+      started_steady_ns_(clock->steady_ns()) {
+  std::random_device device;
+  random_state_ = static_cast<uint64_t>(device()) << 32 | device();
+  run_id_ = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
+}
+
+Server::~Server() = default;
+
+storage::Status Server::open() {
+  storage::OpenReport report;
+  if (storage::Status status = keys_.open(&report); !status.ok()) return status;
+  const storage::Ref lead = keys_.look_up_system(kLeadKey);
+  if (lead.exists()) stored_lead_ns_ = static_cast<int64_t>(storage::Reader(lead.value()).u64_le());
+  timeline_.resume(keys_.instant_ns(), stored_lead_ns_);
+  if (!report.tail_note.empty()) spdlog::warn("{}", report.tail_note);
+  spdlog::info("data opened: {}, {} turns written back, newest turn {}, {} entries replayed",
+               report.created ? "new" : "existing", report.written_back_turn, keys_.turn(),
+               keys_.figures().unwritten);
+  return {};
+}
+
+storage::Status Server::close() {
+  end_turn();
+  if (keys_.store_failed()) return storage_failure_;
+  return keys_.store().sync_now(keys_.turn());
+}
+
+Session* Server::connect(Peer peer, std::string* refusal) {
+  if (sessions_.size() >= static_cast<size_t>(config_.maxclients)) {
+    ++stats.connections_rejected;
+    *refusal = "-ERR max number of clients reached\r\n";
+    return nullptr;
+  }
+  if (config_.protected_mode && config_.requirepass.empty() && !peer.loopback) {
+    ++stats.connections_rejected;
+    *refusal =
+        "-DENIED weir runs in protected mode: it has no password and takes connections from this "
+        "machine only. "
+        "Set 'requirepass', or 'protected-mode no' if every host that can reach this port may use "
+        "it.\r\n";
+    return nullptr;
+  }
+  const uint64_t id = next_session_++;
+  auto session = std::make_unique<Session>(this, id, std::move(peer));
+  session->authenticated = config_.requirepass.empty();
+  session->connected_ns = session->last_interaction_ns = clock_->steady_ns();
+  ++stats.connections;
+  return sessions_.emplace(id, std::move(session)).first->second.get();
+}
+
+void Server::disconnect(Session* session) {
+  stats.bytes_in += session->bytes_in;
+  stats.bytes_out += session->bytes_out;
+  std::erase(in_turn_, session);
+  std::erase(touched_, session);
+  sessions_.erase(session->id);
+}
+
+Session* Server::find_session(uint64_t id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+std::vector<Session*> Server::take_runnable() {
+  std::vector<Session*> sessions;
+  for (const uint64_t id : runnable_) {
+    Session* session = find_session(id);
+    if (session != nullptr && session->runnable()) sessions.push_back(session);
+  }
+  runnable_.clear();
+  return sessions;
+}
+
+void Server::pause(PauseMode mode, int64_t until_steady_ns) {
+  pause_mode_ = mode;
+  pause_until_steady_ns_ = until_steady_ns;
+}
+
+void Server::unpause() {
+  pause_mode_ = PauseMode::kNone;
+  runnable_.insert(runnable_.end(), paused_.begin(), paused_.end());
+  paused_.clear();
+}
+
+bool Server::paused_for(const Session&, Args args) const {
+  if (pause_mode_ == PauseMode::kNone) return false;
+  const Command* command = executor_.table().resolve(args);
+  if (command == nullptr || command->name.starts_with("client")) return false;
+  return pause_mode_ == PauseMode::kAll || command->has(kWrites);
+}
+
+uint64_t Server::random() {
+  uint64_t z = random_state_ += 0x9e3779b97f4a7c15;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+  z = (z ^ z >> 27) * 0x94d049bb133111eb;
+  return z ^ z >> 31;
+}
+
+bool Server::check_password(std::string_view user, std::string_view password) const {
+  const std::string& expected = config_.requirepass;
+  if (user != "default") return false;
+  if (expected.empty()) return true;
+  // The time taken tells nothing about where the two differ.
+  size_t difference = expected.size() ^ password.size();
+  for (size_t i = 0; i < password.size(); ++i) {
+    difference |= static_cast<uint8_t>(password[i] ^ expected[i % expected.size()]);
+  }
+  return difference == 0;
+}
+
+void Server::note_protocol_error(const Session& session, const std::string& error) {
+  ++stats.error_replies;
+  spdlog::debug("client {} ({}) closed: {}", session.id, session.peer.address, error);
+}
+
+void Server::note_query_buffer_overrun(const Session& session) {
+  spdlog::warn(
+      "client {} ({}) closed: its request is larger than client-query-buffer-limit ({} bytes)",
+      session.id, session.peer.address, config_.client_query_buffer_limit);
+}
+
+void Server::apply_config(const std::vector<std::string>& changed) {
+  for (const std::string& name : changed) {
+    if (name == "loglevel") set_log_level(config_.loglevel);
+  }
+  keys_.set_options(keyspace_options(config_));
+}
+
+}  // namespace weir::server

@@ -1,0 +1,177 @@
+// Everything of a running weir but its sockets: configuration, clock, keyspace, sessions, and the
+// turn that binds them.
+//
+// Whoever owns a Server feeds its sessions (receive), ends the turn (end_turn), sends what the
+// sessions then release, and calls tick() from time to time. Tests do so in one thread on virtual
+// time; the listener does so with sockets.
+//
+// Invariants
+// 1. Replies made in a turn are released only when the turn is committed as the durability in force
+// promises.
+// 2. Nothing here blocks, except DEBUG SLEEP.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/clock.h"
+#include "server/config.h"
+#include "server/executor.h"
+#include "server/session.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+// The Redis whose surface is served; clients choose their commands by it.
+inline constexpr std::string_view kRedisVersion = "7.2.0";
+inline constexpr std::string_view kWeirVersion = WEIR_VERSION;
+
+struct Stats {
+  uint64_t connections = 0;
+  uint64_t connections_rejected = 0;
+  uint64_t commands = 0;
+  uint64_t error_replies = 0;
+  uint64_t keyspace_hits = 0;
+  uint64_t keyspace_misses = 0;
+  uint64_t bytes_in = 0;  // of sessions that have ended
+  uint64_t bytes_out = 0;
+  uint64_t turns = 0;  // committed with changes
+  uint64_t turns_failed = 0;
+  uint64_t allowed = 0;  // limiter verdicts
+  uint64_t denied = 0;
+  int64_t turn_ns_max = 0;
+};
+
+enum class PauseMode { kNone, kWrites, kAll };
+
+// What SHUTDOWN asked for.
+struct ShutdownRequest {
+  bool requested = false;
+};
+
+class Server {
+ public:
+  using StoreFactory = storage::Keyspace::StoreFactory;
+
+  Server(Config config, Clock* clock, StoreFactory make_store);
+  ~Server();
+
+  // Opens the data. On an error the process should end with it.
+  storage::Status open();
+
+  // Sessions. A null answer: too many clients; `refusal` is the line to send.
+  Session* connect(Peer peer, std::string* refusal);
+  void disconnect(Session* session);
+  const std::map<uint64_t, std::unique_ptr<Session>>& sessions() const { return sessions_; }
+
+  // Commits what the sessions did since the last call, and releases replies. The sessions that may
+  // have something to send or to end are in touched() until the next call.
+  void end_turn();
+  const std::vector<Session*>& touched() const { return touched_; }
+  // Chores: expiry, write-back, syncs, time-outs, recovery. Call it at least hz times a second,
+  // between turns.
+  void tick();
+  // The keyspace has work that should not wait for the next tick.
+  bool wants_work() const { return keys_.wants_work(); }
+  // No request should be read: write-back or the disk is too far behind.
+  bool stalled() const { return keys_.overloaded(); }
+  // Sessions with requests that were kept for this turn.
+  std::vector<Session*> take_runnable();
+  bool has_runnable() const { return !runnable_.empty(); }
+  // The last turns' commit, sync and write-back at the end of the process.
+  storage::Status close();
+
+  // For sessions and commands.
+  const Config& config() const { return config_; }
+  Config& mutable_config() { return config_; }
+  // Makes changed options take effect.
+  void apply_config(const std::vector<std::string>& changed);
+  Executor& executor() { return executor_; }
+  storage::Keyspace& keys() { return keys_; }
+  Timeline& timeline() { return timeline_; }
+  Clock& clock() { return *clock_; }
+  Session* find_session(uint64_t id) const;
+  void note_in_turn(Session* session) { in_turn_.push_back(session); }
+  void note_protocol_error(const Session& session, const std::string& error);
+  void note_query_buffer_overrun(const Session& session);
+  bool writes_denied() const;
+  std::string storage_error() const;
+  std::string note_read_failure(const storage::Status& failure);
+  bool check_password(std::string_view user, std::string_view password) const;
+  void pause(PauseMode mode, int64_t until_steady_ns);
+  void unpause();
+  bool paused_for(const Session& session, Args args) const;
+  uint64_t random();
+  // SAVE and BGSAVE: a checkpoint into a directory beside the data; "" when started, else the error
+  // line.
+  std::string start_checkpoint();
+  // SAVE: as start_checkpoint, and waits for it.
+  std::string checkpoint_now();
+  bool checkpoint_running() const { return checkpoint_running_; }
+  bool last_checkpoint_ok() const { return last_checkpoint_ok_; }
+  int64_t last_checkpoint_s() const { return last_checkpoint_s_; }
+  int64_t started_wall_ns() const { return started_wall_ns_; }
+  int64_t started_steady_ns() const { return started_steady_ns_; }
+  const std::string& run_id() const { return run_id_; }
+
+  Stats stats;
+  ShutdownRequest shutdown;
+
+ private:
+  struct Held {
+    uint64_t turn;
+    uint64_t session;
+    size_t produced;
+  };
+
+  static constexpr std::string_view kLeadKey = "clock-lead-ns";
+
+  void commit();
+  void fail_turn(const storage::Status& failure);
+  void fail_sync(const storage::Status& failure);
+  void release_held();
+  void finish_session_turn(Session* session);
+  bool durable(uint64_t turn) const;
+  void sync_when_due();
+  void enforce_output_limit(Session* session);
+  void close_idle_sessions();
+  void try_to_recover();
+  void advance_checkpoint();
+  void store_lead();
+
+  Config config_;
+  Clock* clock_;
+  Timeline timeline_;
+  storage::Keyspace keys_;
+  Executor executor_;
+  std::map<uint64_t, std::unique_ptr<Session>> sessions_;
+  uint64_t next_session_ = 1;
+  std::vector<Session*> in_turn_;
+  std::vector<Session*> touched_;
+  std::vector<uint64_t> runnable_;  // session ids, since sessions may end meanwhile
+  std::vector<uint64_t> paused_;
+  std::deque<Held> held_;
+  int64_t last_sync_steady_ns_ = 0;
+  int64_t unsynced_since_ns_ = 0;  // steady; 0: everything is synced
+  int64_t stored_lead_ns_ = 0;
+  storage::Status storage_failure_;
+  int64_t next_recovery_steady_ns_ = 0;
+  int64_t next_idle_check_steady_ns_ = 0;
+  PauseMode pause_mode_ = PauseMode::kNone;
+  int64_t pause_until_steady_ns_ = 0;
+  bool checkpoint_wanted_ = false;
+  bool checkpoint_running_ = false;
+  bool last_checkpoint_ok_ = true;
+  int64_t last_checkpoint_s_ = 0;
+  std::string checkpoint_directory_;
+  int64_t started_wall_ns_ = 0;
+  int64_t started_steady_ns_ = 0;
+  std::string run_id_;
+  uint64_t random_state_ = 0;
+};
+
+}  // namespace weir::server

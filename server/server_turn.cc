@@ -1,0 +1,188 @@
+// The end of a turn and what follows from it: commit, sync, release of replies, and what is done
+// when the disk fails.
+#include <algorithm>
+
+#include "server/log.h"
+#include "server/server.h"
+#include "storage/codec.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kNsPerS = 1'000'000'000;
+constexpr int64_t kSyncIntervalNs = kNsPerS;
+constexpr int64_t kSyncLateNs = 2 * kNsPerS;
+constexpr int64_t kRecoveryIntervalNs = kNsPerS;
+
+}  // namespace
+
+void Server::end_turn() {
+  touched_.swap(in_turn_);
+  in_turn_.clear();
+  commit();
+  sync_when_due();
+  for (Session* session : touched_) finish_session_turn(session);
+  release_held();
+  keys_.work(clock_->steady_ns());
+  timeline_.synchronise();
+}
+
+void Server::commit() {
+  if (!keys_.turn_has_changes()) {
+    (void)keys_.commit_turn();
+    return;
+  }
+  store_lead();
+  const uint64_t turn_before = keys_.turn();
+  const bool keep = config_.storage_failure_policy == FailurePolicy::kMemory;
+  const bool failed_before = keys_.store_failed();
+  const storage::Status status = keys_.commit_turn(keep);
+  if (keys_.turn() != turn_before) ++stats.turns;
+  if (keys_.store_failed() && !failed_before) {
+    storage_failure_ =
+        status.ok() ? storage::Status::failed("the log takes no more records") : status;
+    spdlog::error(
+        "storage failed: {}; {}", storage_failure_.message(),
+        keep ? "going on in memory, owing the disk what changes (storage-failure-policy memory)"
+             : "refusing commands that write (storage-failure-policy deny)");
+    next_recovery_steady_ns_ = clock_->steady_ns() + kRecoveryIntervalNs;
+  }
+  if (!status.ok()) fail_turn(status);
+}
+
+void Server::store_lead() {
+  if (timeline_.lead_ns() == stored_lead_ns_) return;
+  stored_lead_ns_ = timeline_.lead_ns();
+  keys_.begin_command(timeline_.now_ns());
+  std::string value;
+  storage::put_u64_le(&value, static_cast<uint64_t>(stored_lead_ns_));
+  storage::Ref ref = keys_.look_up_system(kLeadKey);
+  keys_.put(&ref, storage::Type::kSystem, value, 0);
+}
+
+void Server::fail_turn(const storage::Status&) {
+  ++stats.turns_failed;
+  for (Session* session : touched_) session->fail_turn_replies(storage_error());
+}
+
+bool Server::writes_denied() const {
+  return keys_.store_failed() && config_.storage_failure_policy == FailurePolicy::kDeny;
+}
+
+std::string Server::storage_error() const {
+  return "MISCONF the data directory takes no writes (" + storage_failure_.message() +
+         "); commands that write are refused until it does, see storage-failure-policy";
+}
+
+std::string Server::note_read_failure(const storage::Status& failure) {
+  spdlog::error("a record could not be read: {}", failure.message());
+  return "MISCONF a record could not be read: " + failure.message();
+}
+
+// Whether the replies of a turn may leave.
+bool Server::durable(uint64_t turn) const {
+  if (config_.durability == Durability::kNo || keys_.store_failed()) return true;
+  const storage::SyncState sync = keys_.store().sync_state();
+  if (sync.synced_turn >= turn) return true;
+  if (config_.durability == Durability::kAlways) return false;
+  return unsynced_since_ns_ == 0 || clock_->steady_ns() - unsynced_since_ns_ < kSyncLateNs;
+}
+
+void Server::sync_when_due() {
+  if (keys_.store_failed() || config_.durability == Durability::kNo) return;
+  const storage::SyncState sync = keys_.store().sync_state();
+  if (!sync.failure.ok()) return fail_sync(sync.failure);
+  const int64_t now_ns = clock_->steady_ns();
+  if (sync.synced_turn >= keys_.turn()) {
+    unsynced_since_ns_ = 0;
+    return;
+  }
+  if (unsynced_since_ns_ == 0) unsynced_since_ns_ = now_ns;
+  if (sync.running) return;
+  if (config_.durability == Durability::kEverysec &&
+      now_ns - last_sync_steady_ns_ < kSyncIntervalNs)
+    return;
+  // What is appended from here on waits for the next sync.
+  unsynced_since_ns_ = last_sync_steady_ns_ = now_ns;
+  keys_.store().start_sync(keys_.turn());
+}
+
+// Nobody knows what of the unsynced turns is on disk. Replies that waited for the sync will never
+// be true, so their connections end: to a client that is a command whose outcome is unknown.
+void Server::fail_sync(const storage::Status& failure) {
+  keys_.mark_store_failed();
+  storage_failure_ = failure;
+  spdlog::error("storage failed: the log could not be synced: {}", failure.message());
+  next_recovery_steady_ns_ = clock_->steady_ns() + kRecoveryIntervalNs;
+  if (config_.storage_failure_policy == FailurePolicy::kMemory) return;
+  for (const Held& held : held_) {
+    if (Session* session = find_session(held.session)) session->kill();
+  }
+  held_.clear();
+}
+
+void Server::finish_session_turn(Session* session) {
+  if (held_.empty() && durable(keys_.turn())) {
+    session->release(session->produced());
+  } else {
+    held_.push_back(
+        {.turn = keys_.turn(), .session = session->id, .produced = session->produced()});
+  }
+  session->last_interaction_ns = clock_->steady_ns();
+  session->end_turn();
+  enforce_output_limit(session);
+  if (session->paused()) {
+    paused_.push_back(session->id);
+  } else if (session->runnable()) {
+    runnable_.push_back(session->id);
+  }
+}
+
+void Server::release_held() {
+  while (!held_.empty() && durable(held_.front().turn)) {
+    if (Session* session = find_session(held_.front().session)) {
+      session->release(held_.front().produced);
+      if (std::find(touched_.begin(), touched_.end(), session) == touched_.end())
+        touched_.push_back(session);
+    }
+    held_.pop_front();
+  }
+}
+
+void Server::enforce_output_limit(Session* session) {
+  const OutputBufferLimit& limit = config_.client_output_buffer_limit.normal;
+  const auto unsent = static_cast<int64_t>(session->unsent_bytes());
+  const int64_t now_ns = clock_->steady_ns();
+  const bool over_soft = limit.soft_bytes > 0 && unsent > limit.soft_bytes;
+  if (!over_soft) session->over_soft_limit_since_ns = 0;
+  if (over_soft && session->over_soft_limit_since_ns == 0)
+    session->over_soft_limit_since_ns = now_ns;
+  const bool too_long =
+      over_soft && now_ns - session->over_soft_limit_since_ns > limit.soft_seconds * kNsPerS;
+  if (!(limit.hard_bytes > 0 && unsent > limit.hard_bytes) && !too_long) return;
+  spdlog::warn(
+      "client {} ({}) closed: it does not read its replies, {} bytes wait "
+      "(client-output-buffer-limit)",
+      session->id, session->peer.address, unsent);
+  session->kill();
+}
+
+void Server::try_to_recover() {
+  const int64_t now_ns = clock_->steady_ns();
+  if (!keys_.store_failed() || now_ns < next_recovery_steady_ns_) return;
+  next_recovery_steady_ns_ = now_ns + kRecoveryIntervalNs;
+  if (keys_.has_store() && !keys_.store().probe().ok()) return;
+  const storage::Status status =
+      keys_.reopen(config_.storage_failure_policy == FailurePolicy::kMemory);
+  if (!status.ok()) {
+    spdlog::error("storage could not be reopened: {}", status.message());
+    if (keys_.usable()) return;
+    spdlog::critical("the data cannot be used any more; stopping");
+    std::_Exit(1);
+  }
+  unsynced_since_ns_ = 0;
+  storage_failure_ = {};
+  spdlog::warn("storage works again, newest turn {}", keys_.turn());
+}
+
+}  // namespace weir::server

@@ -1,0 +1,133 @@
+#include "server/session.h"
+
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr size_t kKeptCapacity = 64 << 10;
+
+}  // namespace
+
+Session::Session(Server* server, uint64_t session_id, Peer session_peer)
+    : id(session_id), peer(std::move(session_peer)), server_(server), reply_(&output_) {}
+
+resp::RequestLimits Session::limits() const {
+  const Config& config = server_->config();
+  return {.bulk_bytes_max = config.proto_max_bulk_len,
+          .multibulk_count_max = config.multibulk_count_max,
+          .inline_bytes_max = config.proto_inline_max_bytes,
+          .authenticated = authenticated};
+}
+
+void Session::receive(std::string_view bytes, size_t commands_max) {
+  if (closing_) return;
+  bytes_in += bytes.size();
+  if (!in_turn_) {
+    in_turn_ = true;
+    turn_begin_ = produced();
+    server_->note_in_turn(this);
+  }
+  if (input_.empty()) {
+    const size_t taken = process(bytes, commands_max);
+    if (!closing_) input_.assign(bytes.substr(taken));
+  } else {
+    input_.append(bytes);
+    input_.erase(0, process(input_, commands_max));
+    if (input_.empty() && input_.capacity() > kKeptCapacity) input_.shrink_to_fit();
+  }
+  if (input_.size() > static_cast<size_t>(server_->config().client_query_buffer_limit)) {
+    server_->note_query_buffer_overrun(*this);
+    kill();
+  }
+}
+
+size_t Session::process(std::string_view bytes, size_t commands_max) {
+  size_t taken = 0;
+  runnable_ = paused_ = false;
+  while (!closing_) {
+    if (taken == bytes.size()) break;
+    if (commands_max == 0) {
+      runnable_ = true;
+      break;
+    }
+    const resp::ParseStatus status = parser_.parse(bytes.substr(taken), limits());
+    if (status == resp::ParseStatus::kNeedMore) break;
+    if (status == resp::ParseStatus::kError) {
+      fail_protocol(parser_.error());
+      break;
+    }
+    if (!parser_.args().empty()) {
+      if (server_->paused_for(*this, parser_.args())) {
+        runnable_ = paused_ = true;
+        parser_.reset();
+        break;
+      }
+      run_request(produced());
+      --commands_max;
+    }
+    taken += parser_.consumed();
+  }
+  return taken;
+}
+
+void Session::run_request(size_t reply_begin) {
+  const bool touched_data = server_->executor().execute(*this, parser_.args());
+  if (reply_mode == ReplyMode::kOff || reply_mode == ReplyMode::kSkipping) {
+    output_.resize(reply_begin - produced_base_);
+  }
+  if (reply_mode == ReplyMode::kSkipping) reply_mode = ReplyMode::kOn;
+  if (reply_mode == ReplyMode::kSkipNext) reply_mode = ReplyMode::kSkipping;
+  turn_replies_.push_back({.end = produced(), .touched_data = touched_data});
+}
+
+void Session::fail_protocol(const std::string& error) {
+  server_->note_protocol_error(*this, error);
+  reply_.error(error);
+  turn_replies_.push_back({.end = produced(), .touched_data = false});
+  closing_ = true;
+}
+
+void Session::release(size_t produced) {
+  if (produced > produced_base_ + released_) released_ = produced - produced_base_;
+}
+
+void Session::mark_sent(size_t bytes) {
+  bytes_out += bytes;
+  sent_ += bytes;
+  if (sent_ == output_.size()) {
+    produced_base_ += sent_;
+    output_.clear();
+    if (output_.capacity() > kKeptCapacity) output_.shrink_to_fit();
+    sent_ = released_ = 0;
+  } else if (sent_ > (1 << 20)) {
+    produced_base_ += sent_;
+    output_.erase(0, sent_);
+    released_ -= sent_;
+    sent_ = 0;
+  }
+}
+
+void Session::fail_turn_replies(std::string_view error) {
+  const size_t begin = turn_begin_ - produced_base_;
+  const std::string old = output_.substr(begin);
+  output_.resize(begin);
+  size_t at = 0;
+  for (TurnReply& turn_reply : turn_replies_) {
+    const size_t end = turn_reply.end - turn_begin_;
+    if (turn_reply.touched_data && end > at) {
+      reply_.error(error);
+    } else {
+      output_.append(old, at, end - at);
+    }
+    at = end;
+    turn_reply.end = produced();
+  }
+}
+
+void Session::end_turn() {
+  in_turn_ = false;
+  turn_replies_.clear();
+}
+
+}  // namespace weir::server

@@ -1,0 +1,126 @@
+// One client's conversation: bytes in, commands run, bytes out. Knows no socket.
+//
+// Invariants
+// 1. Replies leave in the order of the requests, and only as far as release() has said: what a turn
+// changed must be
+//    committed before anybody reads of it.
+// 2. After an error of the protocol nothing more is parsed; the session closes once its output is
+// sent.
+// 3. Memory grows with bytes received and replies made, never with lengths announced.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "resp/reply.h"
+#include "resp/request_parser.h"
+
+namespace weir::server {
+
+class Server;
+struct Command;
+
+struct Peer {
+  std::string address =
+      "?:0";  // "127.0.0.1:50412", "[::1]:50412", or the unix socket's path + ":0"
+  std::string local_address = "?:0";
+  int descriptor = -1;
+  bool loopback = true;  // or a unix socket
+  bool unix_socket = false;
+};
+
+enum class ReplyMode : uint8_t { kOn, kOff, kSkipNext, kSkipping };
+
+class Session {
+ public:
+  Session(Server* server, uint64_t id, Peer peer);
+
+  // Takes what was read and runs complete requests, at most `commands_max`; what is left over is
+  // kept.
+  void receive(std::string_view bytes, size_t commands_max);
+  // Goes on with requests kept by receive().
+  void resume(size_t commands_max) { receive({}, commands_max); }
+  // A complete request may be waiting that was not run for want of budget, or because clients are
+  // paused.
+  bool runnable() const { return runnable_ && !closing_; }
+  bool paused() const { return paused_; }  // runnable when the pause ends
+
+  // What may be sent now.
+  std::string_view output() const {
+    return std::string_view(output_).substr(sent_, released_ - sent_);
+  }
+  void mark_sent(size_t bytes);
+  bool has_unsent() const { return sent_ < output_.size(); }
+  size_t unsent_bytes() const { return output_.size() - sent_; }
+  // No more is read; the connection ends when everything released is sent...
+  bool closing() const { return closing_; }
+  // ... or at once.
+  bool dead() const { return dead_; }
+  void close_after_reply() { closing_ = true; }
+  void kill() { closing_ = dead_ = true; }
+
+  // Replies of the running turn, to the server.
+  size_t produced() const { return produced_base_ + output_.size(); }
+  void release(size_t produced);
+  // Replaces this turn's replies that depended on data by an error.
+  void fail_turn_replies(std::string_view error);
+  void end_turn();
+  bool in_turn() const { return in_turn_; }
+
+  resp::ReplyWriter& reply() { return reply_; }
+  Server& server() { return *server_; }
+
+  const uint64_t id;
+  const Peer peer;
+  void* transport = nullptr;  // whoever moves the bytes may keep a pointer to itself here
+  int database = 0;
+  bool authenticated = false;
+  std::string user = "default";
+  std::string name;
+  std::string library_name;
+  std::string library_version;
+  ReplyMode reply_mode = ReplyMode::kOn;
+  bool no_evict = false;
+  bool no_touch = false;
+  int64_t connected_ns = 0;         // steady
+  int64_t last_interaction_ns = 0;  // steady
+  const Command* last_command = nullptr;
+  uint64_t commands_run = 0;
+  uint64_t bytes_in = 0;
+  uint64_t bytes_out = 0;
+  int64_t over_soft_limit_since_ns = 0;  // steady; 0: not over it
+  size_t input_bytes() const { return input_.size(); }
+
+ private:
+  friend class Executor;
+  struct TurnReply {
+    size_t end;  // in produced() terms
+    bool touched_data;
+  };
+
+  // Runs requests at the front of `bytes`; answers how many bytes they took.
+  size_t process(std::string_view bytes, size_t commands_max);
+  void run_request(size_t reply_begin);
+  void fail_protocol(const std::string& error);
+  resp::RequestLimits limits() const;
+
+  Server* server_;
+  resp::RequestParser parser_;
+  std::string input_;   // an incomplete request, or requests kept for a later turn
+  std::string output_;  // sent | released | held
+  size_t sent_ = 0;
+  size_t released_ = 0;
+  size_t produced_base_ = 0;  // bytes cut off output_'s front so far
+  size_t turn_begin_ = 0;     // produced() when the turn began
+  std::vector<TurnReply> turn_replies_;
+  resp::ReplyWriter reply_;
+  bool runnable_ = false;
+  bool paused_ = false;
+  bool closing_ = false;
+  bool dead_ = false;
+  bool in_turn_ = false;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,215 @@
+#include "storage/keyspace.h"
+
+#include <algorithm>
+
+#include "storage/check.h"
+
+namespace weir::storage {
+
+Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
+    : make_store_(std::move(make_store)), options_(options) {}
+
+Keyspace::~Keyspace() {
+  store_.reset();  // its threads may call notify, and a pass points into the tables
+}
+
+void Keyspace::set_options(const KeyspaceOptions& options) {
+  const int databases = options_.databases;
+  options_ = options;
+  options_.databases = databases;
+}
+
+void Keyspace::begin_command(int64_t now_ns) {
+  WEIR_CHECK(now_ns >= now_ns_);
+  now_ns_ = now_ns;
+  now_ms_ = now_ns / 1'000'000;
+  ++stamp_;
+  failure_ = {};
+  command_undo_mark_ = undo_.mark();
+  command_changed_mark_ = changed_.size();
+  command_databases_mark_ = databases_undo_.size();
+}
+
+void Keyspace::roll_back() {
+  const auto restored = [this](Table* table, Entry* entry, bool was_present) {
+    const bool present = entry->has(Entry::kPresent);
+    if (present != was_present) adjust_count(table, present ? 1 : -1);
+  };
+  while (databases_undo_.size() > command_databases_mark_) {
+    undo_.roll_back(databases_undo_.back().undo_mark, restored);
+    databases_ = std::move(databases_undo_.back().databases);
+    databases_undo_.pop_back();
+  }
+  undo_.roll_back(command_undo_mark_, restored);
+  changed_.resize(command_changed_mark_);
+}
+
+Table* Keyspace::table_of(Incarnation incarnation) const {
+  for (const auto& table : tables_) {
+    if (table->incarnation() == incarnation) return table.get();
+  }
+  return nullptr;
+}
+
+Table* Keyspace::add_table(Incarnation incarnation) {
+  if (Table* known = table_of(incarnation)) return known;
+  auto table = std::make_unique<Table>(incarnation);
+  Table* added = table.get();
+  const auto place = std::find_if(tables_.begin(), tables_.end(), [&](const auto& other) {
+    return other->incarnation() > incarnation;
+  });
+  tables_.insert(place, std::move(table));
+  return added;
+}
+
+void Keyspace::adjust_count(Table* table, int change) {
+  for (Database& database : databases_) {
+    if (database.table != table) continue;
+    database.count = static_cast<uint64_t>(static_cast<int64_t>(database.count) + change);
+    database.changed = databases_changed_ = true;
+    return;
+  }
+}
+
+Ref Keyspace::look_up(int database, std::string_view key) {
+  Ref ref;
+  ref.database_ = database;
+  ref.table_ = databases_[static_cast<size_t>(database)].table;
+  ref.position_ = position_of(key, seed_);
+  ref.key_ = key;
+  ref.entry_ = ref.table_->find(ref.position_, key);
+  if (ref.entry_ == nullptr && !ref.table_->complete)
+    ref.entry_ = load(ref.table_, ref.position_, key);
+  if (ref.entry_ == nullptr) return ref;
+  if (!ref.entry_->has(Entry::kReferenced)) ref.entry_->flags |= Entry::kReferenced;
+  if (ref.entry_->has(Entry::kPresent) && ref.entry_->expired(now_ms_))
+    expire(ref.table_, ref.entry_);
+  return ref;
+}
+
+Ref Keyspace::look_up_system(std::string_view key) {
+  Ref ref;
+  ref.database_ = -1;
+  ref.table_ = tables_.front().get();
+  ref.position_ = position_of(key, seed_);
+  ref.key_ = key;
+  ref.entry_ = ref.table_->find(ref.position_, key);
+  return ref;
+}
+
+// Reads a record that is not in memory; null where there is none, or where reading failed (then
+// failure() is set).
+Entry* Keyspace::load(Table* table, Position position, std::string_view key) {
+  ++figures_.misses;
+  if (store_ == nullptr) {
+    failure_ = Status::failed("the store is closed after a failure");
+    return nullptr;
+  }
+  std::string stored_key;
+  append_stored_key(&stored_key,
+                    {.incarnation = table->incarnation(), .position = position, .key = key});
+  Status status;
+  const Lookup found = store_->get(stored_key, &scratch_, &status);
+  if (found == Lookup::kAbsent) return nullptr;
+  if (found == Lookup::kFailed) WEIR_CHECK(!status.ok());
+  ValueView value;
+  if (status.ok()) status = parse_value(scratch_, &value);
+  if (!status.ok()) {
+    failure_ = std::move(status);
+    return nullptr;
+  }
+  Entry* entry = table->insert(position, key, value.payload.size());
+  table->set_value(entry, value.payload, false);
+  entry->type = value.type;
+  entry->expire_at_ms = value.expire_at_ms;
+  entry->flags |= Entry::kPresent;
+  return entry;
+}
+
+// Time, not a command, removes it: nothing is logged, since whoever replays the log hides it by the
+// same expiry.
+void Keyspace::expire(Table* table, Entry* entry) {
+  entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
+  table->set_value(entry, {}, false);
+  adjust_count(table, -1);
+  ++figures_.expired;
+}
+
+void Keyspace::save_for_undo(Table* table, Entry* entry, bool value_goes) {
+  if (entry->has(Entry::kChanged) && entry->stamp == stamp_) return;
+  undo_.save(table, entry, value_goes);
+  entry->stamp = stamp_;
+  if (entry->has(Entry::kChanged)) return;
+  entry->flags |= Entry::kChanged;
+  changed_.push_back(entry);
+}
+
+void Keyspace::put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms) {
+  if (ref->entry_ == nullptr)
+    ref->entry_ = ref->table_->insert(ref->position_, ref->key_, value.size());
+  Entry* entry = ref->entry_;
+  const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != stamp_;
+  save_for_undo(ref->table_, entry, true);
+  ref->table_->set_value(entry, value, first_change);
+  entry->type = type;
+  entry->expire_at_ms = expire_at_ms;
+  if (entry->has(Entry::kPresent)) return;
+  entry->flags |= Entry::kPresent | Entry::kReferenced;
+  if (ref->database_ < 0) return;
+  Database& database = databases_[static_cast<size_t>(ref->database_)];
+  ++database.count;
+  database.changed = databases_changed_ = true;
+}
+
+void Keyspace::set_expiry(Ref* ref, int64_t expire_at_ms) {
+  WEIR_CHECK(ref->exists());
+  save_for_undo(ref->table_, ref->entry_, false);
+  ref->entry_->expire_at_ms = expire_at_ms;
+}
+
+void Keyspace::erase(Ref* ref) {
+  if (!ref->exists()) return;
+  Entry* entry = ref->entry_;
+  const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != stamp_;
+  save_for_undo(ref->table_, entry, true);
+  ref->table_->set_value(entry, {}, first_change);
+  entry->expire_at_ms = 0;
+  entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
+  if (ref->database_ >= 0) adjust_count(ref->table_, -1);
+}
+
+bool Keyspace::usable() const {
+  return !databases_.empty() &&
+         std::all_of(databases_.begin(), databases_.end(),
+                     [](const Database& database) { return database.table != nullptr; });
+}
+
+void Keyspace::clear(int database) {
+  databases_undo_.push_back({undo_.mark(), databases_});
+  Table* table = add_table(next_incarnation_++);
+  table->complete = true;
+  databases_[static_cast<size_t>(database)] = {.table = table, .count = 0, .changed = true};
+  databases_changed_ = true;
+}
+
+void Keyspace::swap(int first, int second) {
+  databases_undo_.push_back({undo_.mark(), databases_});
+  std::swap(databases_[static_cast<size_t>(first)], databases_[static_cast<size_t>(second)]);
+  databases_[static_cast<size_t>(first)].changed = databases_[static_cast<size_t>(second)].changed =
+      true;
+  databases_changed_ = true;
+}
+
+KeyspaceFigures Keyspace::figures() const {
+  figures_.turn = turn_;
+  figures_.written_back_turn = pass_.written_back_turn();
+  figures_.unwritten = pass_.dirty + pass_.writing();
+  figures_.entries = figures_.bytes = 0;
+  for (const auto& table : tables_) {
+    figures_.entries += table->entries();
+    figures_.bytes += table->bytes();
+  }
+  return figures_;
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,243 @@
+// The keyspace: every database's records, live in memory as far as they are in use and in the store
+// as a whole.
+//
+// Commands read and write records here and nowhere else. What a command changed can be taken back
+// (roll_back); at the end of a turn all that changed is appended to the store's log as one record
+// (commit_turn); later it is written back to the store's state in passes (work), after which the
+// memory may be given up (sweep).
+//
+// Invariants
+// 1. Nothing here reads a clock: the instant comes with begin_command, and never runs back.
+// 2. The state of the turn in progress is seen by the commands of that turn only together with
+// their replies being
+//    held until commit_turn: whoever calls commit_turn releases them, or turns them into errors.
+// 3. Only committed values are written back; only clean entries are given up; a dirty entry that is
+// gone is written
+//    back as a deletion before it is forgotten.
+// 4. A read that fails never looks like an absent key: failure() is set, and the command's outcome
+// must be discarded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/record.h"
+#include "storage/store.h"
+#include "storage/table.h"
+#include "storage/undo.h"
+#include "storage/write_back.h"
+
+namespace weir::storage {
+
+struct KeyspaceOptions {
+  int databases = 16;
+  size_t memory_bytes_max = SIZE_MAX;  // of the working set; clean entries are given up beyond
+  size_t unwritten_max = 500'000;      // entries newer than the state before write-back is hurried
+  uint64_t log_bytes_max = 64 << 20;   // likewise
+  int64_t write_back_interval_ns = 5'000'000'000;
+};
+
+// A live record met by a scan; its views are valid during the visit only.
+struct Seen {
+  std::string_view key;
+  Type type = Type::kNone;
+  int64_t expire_at_ms = 0;
+};
+
+// A key looked up: a live record, or its absence. Valid until the next call that changes the
+// keyspace through another Ref, or begin_command.
+class Ref {
+ public:
+  bool exists() const { return entry_ != nullptr && entry_->has(Entry::kPresent); }
+  Type type() const { return exists() ? entry_->type : Type::kNone; }
+  std::string_view value() const { return exists() ? entry_->value() : std::string_view(); }
+  int64_t expire_at_ms() const { return exists() ? entry_->expire_at_ms : 0; }  // 0: none
+  std::string_view key() const { return key_; }
+  int database() const { return database_; }
+
+ private:
+  friend class Keyspace;
+  int database_ = 0;
+  Table* table_ = nullptr;
+  Position position_ = 0;
+  std::string_view key_;
+  Entry* entry_ = nullptr;
+};
+
+struct KeyspaceFigures {
+  uint64_t turn = 0;               // newest committed
+  uint64_t written_back_turn = 0;  // W
+  size_t entries = 0;              // in memory
+  size_t unwritten = 0;            // of them, newer than the state
+  size_t bytes = 0;                // of the working set
+  uint64_t hits = 0, misses = 0;   // of look-ups: found in memory, read from the store
+  uint64_t expired = 0, evicted = 0;
+  uint64_t log_bytes_appended = 0;
+};
+
+class Keyspace {
+ public:
+  using StoreFactory = std::function<std::unique_ptr<Store>()>;
+
+  Keyspace(StoreFactory make_store, KeyspaceOptions options);
+  ~Keyspace();
+
+  // Opens the store and replays its log. instant_ns: the newest instant that any turn used.
+  Status open(OpenReport* report);
+  // The store failed: opens it anew and lets its log decide what happened. With `keep_memory` what
+  // is in memory wins and is written to the log whole; otherwise memory is refilled from the store.
+  Status reopen(bool keep_memory);
+
+  void begin_command(int64_t now_ns);
+  int64_t now_ns() const { return now_ns_; }
+  int64_t now_ms() const { return now_ms_; }
+  void roll_back();
+  const Status& failure() const { return failure_; }
+
+  int databases() const { return static_cast<int>(databases_.size()); }
+  Ref look_up(int database, std::string_view key);
+  void put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms);
+  void set_expiry(Ref* ref, int64_t expire_at_ms);
+  void erase(Ref* ref);
+
+  // Records that belong to no database; never evicted.
+  Ref look_up_system(std::string_view key);
+
+  uint64_t size(int database) const { return databases_[static_cast<size_t>(database)].count; }
+  void clear(int database);
+  void swap(int first, int second);
+
+  // Visits live records in cursor order from `cursor` on until at least `count` records were
+  // visited or ten times as many places were looked at; answers the cursor to go on from, 0 at the
+  // end. Changes nothing, so it may set failure() only.
+  uint64_t scan(int database, uint64_t cursor, size_t count,
+                const std::function<void(const Seen&)>& visit);
+
+  // Commits all commands since the last call. After a failure they are all taken back, and the
+  // store must be reopened (unless `keep_on_failure`: then they stand, and the log is owed).
+  Status commit_turn(bool keep_on_failure = false);
+  bool turn_has_changes() const { return !changed_.empty() || databases_changed_; }
+  bool store_failed() const { return store_failed_; }
+  // A sync failed: what the log holds is unknown until it is reopened.
+  void mark_store_failed() { store_failed_ = true; }
+  // False after a reopen that failed half-way; then nothing can be looked up.
+  bool usable() const;
+
+  // Slices of the work behind: write-back, giving up memory, dropping what expired. Bounded; call
+  // it every turn.
+  void work(int64_t steady_ns);
+  // Work that should go on without waiting for traffic.
+  bool wants_work() const;
+  // Too far behind: no request should be read until work() has caught up.
+  bool overloaded() const;
+  // Begins a write-back pass now; it covers all that is committed.
+  void write_back_now();
+  bool writing_back() const { return pass_.running(); }
+  void set_active_expiry(bool on) { active_expiry_ = on; }
+  void set_options(const KeyspaceOptions& options);
+  const KeyspaceOptions& options() const { return options_; }
+
+  // REQUIRES: has_store(), which is false only after a reopen that failed.
+  Store& store() { return *store_; }
+  const Store& store() const { return *store_; }
+  bool has_store() const { return store_ != nullptr; }
+  uint64_t turn() const { return turn_; }
+  int64_t instant_ns() const { return newest_instant_ns_; }
+  KeyspaceFigures figures() const;
+
+ private:
+  struct Database {
+    Table* table = nullptr;
+    uint64_t count = 0;
+    bool changed = false;
+  };
+
+  // keyspace.cc
+  Entry* load(Table* table, Position position, std::string_view key);
+  void expire(Table* table, Entry* entry);
+  void save_for_undo(Table* table, Entry* entry, bool value_goes);
+  void adjust_count(Table* table, int change);
+  Table* table_of(Incarnation incarnation) const;
+  Table* add_table(Incarnation incarnation);
+
+  // keyspace_open.cc
+  Status fill_from_store(const OpenReport& report);
+  Status load_system_records();
+  Status replay_log();
+  Status apply(std::string_view record);
+  Status apply_entry(const TurnEntry& entry);
+  void load_databases();
+  void create_missing_databases();
+  Status find_complete_tables();
+  void forget_everything();
+  Status append_everything_owed();
+
+  // turn.cc
+  void put_system(std::string_view key, std::string_view value);
+  void put_database_records();
+  void encode_changes();
+  void roll_back_turn();
+  void settle_changes();
+  void retire_unused_tables();
+
+  // work.cc
+  size_t memory_bytes() const;
+  bool behind(size_t factor) const;
+  void start_pass_when_due(int64_t steady_ns);
+  void sweep(size_t looks, bool evict);
+  void sweep_segment(Table* table, Segment* segment, bool evict);
+
+  StoreFactory make_store_;
+  KeyspaceOptions options_;
+  std::unique_ptr<Store> store_;
+  HashSeed seed_{};
+
+  std::vector<std::unique_ptr<Table>>
+      tables_;  // in ascending incarnation; the first is the system's
+  std::vector<std::unique_ptr<Table>>
+      retired_;                       // dropped, waiting for the pass that may point into them
+  std::vector<Incarnation> dropped_;  // to be erased from the state by the next pass
+  std::vector<Database> databases_;
+  Incarnation next_incarnation_ = 1;
+  bool databases_changed_ = false;
+
+  int64_t now_ns_ = 0;
+  int64_t now_ms_ = 0;
+  int64_t newest_instant_ns_ = 0;
+  uint32_t stamp_ = 0;
+  Status failure_;
+
+  Undo undo_;
+  std::vector<Entry*> changed_;
+  size_t command_undo_mark_ = 0;
+  size_t command_changed_mark_ = 0;
+  struct DatabaseUndo {
+    size_t undo_mark;  // of the entries' log, when it was saved
+    std::vector<Database> databases;
+  };
+  std::vector<DatabaseUndo> databases_undo_;
+  size_t command_databases_mark_ = 0;
+  TurnRecordWriter record_;
+  uint64_t turn_ = 0;
+  bool store_failed_ = false;
+
+  WriteBack pass_;
+  int64_t last_pass_steady_ns_ = 0;
+  uint64_t log_bytes_at_pass_ = 0;  // appended when the running pass began
+  uint64_t log_bytes_at_w_ = 0;     // appended when the pass that set W began
+  uint64_t settled_w_ = 0;
+  size_t changed_last_turn_ = 0;
+  Incarnation sweep_table_ = 0;
+  Position sweep_position_ = 0;
+  int64_t last_sweep_steady_ns_ = 0;
+  std::vector<Entry*> victims_;
+  bool active_expiry_ = true;
+  std::string scratch_;
+  mutable KeyspaceFigures figures_;
+};
+
+}  // namespace weir::storage

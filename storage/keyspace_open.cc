@@ -1,0 +1,190 @@
+// Opening: what the state holds of the system's own records, then the log from W + 1 on, through
+// apply().
+#include <algorithm>
+
+#include "storage/check.h"
+#include "storage/codec.h"
+#include "storage/keyspace.h"
+
+namespace weir::storage {
+
+Status Keyspace::open(OpenReport* report) {
+  store_ = make_store_();
+  if (Status status = store_->open(report); !status.ok()) {
+    store_.reset();
+    return status;
+  }
+  return fill_from_store(*report);
+}
+
+Status Keyspace::reopen(bool keep_memory) {
+  pass_.abandon(tables_);
+  retired_.clear();
+  store_.reset();
+  auto store = make_store_();
+  OpenReport report;
+  if (Status status = store->open(&report); !status.ok()) return status;
+  if (report.created) return Status::refused("the data directory is empty, though it was in use");
+  store_ = std::move(store);
+  if (keep_memory) return append_everything_owed();
+  forget_everything();
+  return fill_from_store(report);
+}
+
+void Keyspace::forget_everything() {
+  WEIR_CHECK(changed_.empty());
+  undo_.forget();
+  databases_.clear();
+  tables_.clear();
+  retired_.clear();
+  dropped_.clear();
+  databases_undo_.clear();
+  databases_changed_ = false;
+  pass_ = WriteBack();
+}
+
+Status Keyspace::fill_from_store(const OpenReport& report) {
+  seed_ = store_->hash_seed();
+  add_table(kSystemIncarnation)->complete = true;
+  databases_.resize(static_cast<size_t>(options_.databases));
+  turn_ = report.written_back_turn;
+  pass_.set_written_back_turn(turn_);
+  newest_instant_ns_ = std::max(newest_instant_ns_, report.instant_ns);
+  log_bytes_at_w_ = log_bytes_at_pass_ = figures_.log_bytes_appended;
+  if (Status status = load_system_records(); !status.ok()) return status;
+  if (Status status = replay_log(); !status.ok()) return status;
+  now_ns_ = std::max(now_ns_, newest_instant_ns_);
+  now_ms_ = now_ns_ / 1'000'000;
+  store_failed_ = false;
+  create_missing_databases();
+  if (Status status = find_complete_tables(); !status.ok()) return status;
+  return commit_turn();
+}
+
+Status Keyspace::load_system_records() {
+  const auto cursor = store_->cursor();
+  cursor->seek(stored_key_prefix(kSystemIncarnation));
+  for (; cursor->valid(); cursor->next()) {
+    const auto key = parse_stored_key(cursor->key());
+    if (!key) return Status::corrupt("the state holds a key that is too short");
+    if (key->incarnation != kSystemIncarnation) break;
+    TurnEntry entry;
+    entry.key = key->key;
+    if (Status status = parse_value(cursor->value(), &entry.value); !status.ok()) return status;
+    Table* table = tables_.front().get();
+    Entry* loaded = table->insert(key->position, entry.key, entry.value.payload.size());
+    table->set_value(loaded, entry.value.payload, false);
+    loaded->type = entry.value.type;
+    loaded->flags |= Entry::kPresent;
+  }
+  if (Status status = cursor->status(); !status.ok()) return status;
+  load_databases();
+  return {};
+}
+
+Status Keyspace::replay_log() {
+  return store_->replay(turn_ + 1, [this](uint64_t turn, std::string_view record) {
+    turn_ = turn;
+    figures_.log_bytes_appended += record.size();
+    return apply(record);
+  });
+}
+
+// What every turn's record does to the keyspace: here when replayed; the live path has done the
+// same already.
+Status Keyspace::apply(std::string_view record) {
+  bool databases_known = false;
+  int64_t instant_ns = 0;
+  Status status = parse_turn_record(record, &instant_ns, [&](const TurnEntry& entry) {
+    if (entry.incarnation != kSystemIncarnation && !databases_known) {
+      load_databases();
+      databases_known = true;
+    }
+    return apply_entry(entry);
+  });
+  if (status.ok() && !databases_known) load_databases();
+  newest_instant_ns_ = std::max(newest_instant_ns_, instant_ns);
+  return status;
+}
+
+Status Keyspace::apply_entry(const TurnEntry& change) {
+  Table* table = table_of(change.incarnation);
+  if (table == nullptr)
+    return {};  // of a database that a later turn, written back already, has dropped
+  const Position position = position_of(change.key, seed_);
+  Entry* entry = table->find(position, change.key);
+  if (entry == nullptr) entry = table->insert(position, change.key, change.value.payload.size());
+  table->set_value(entry, change.value.payload, false);
+  entry->type = change.value.type;
+  entry->expire_at_ms = change.value.expire_at_ms;
+  entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
+  if (!change.erased) entry->flags |= Entry::kPresent;
+  if (!entry->has(Entry::kDirty)) {
+    table->mark_dirty(entry);
+    ++pass_.dirty;
+  }
+  return {};
+}
+
+void Keyspace::load_databases() {
+  for (size_t i = 0; i < databases_.size(); ++i) {
+    const Ref ref = look_up_system("db/" + std::to_string(i));
+    if (!ref.exists()) continue;
+    Reader reader(ref.value());
+    const auto incarnation = static_cast<Incarnation>(reader.varint());
+    databases_[i].count = reader.varint();
+    databases_[i].table = add_table(incarnation);
+  }
+  const Ref next = look_up_system("next-incarnation");
+  if (next.exists()) next_incarnation_ = static_cast<Incarnation>(Reader(next.value()).varint());
+  retire_unused_tables();
+}
+
+void Keyspace::create_missing_databases() {
+  stamp_ = 1;
+  for (size_t i = 0; i < databases_.size(); ++i) {
+    if (databases_[i].table == nullptr) clear(static_cast<int>(i));
+  }
+}
+
+Status Keyspace::find_complete_tables() {
+  const auto cursor = store_->cursor();
+  for (const Database& database : databases_) {
+    cursor->seek(stored_key_prefix(database.table->incarnation()));
+    if (Status status = cursor->status(); !status.ok()) return status;
+    const auto key = cursor->valid() ? parse_stored_key(cursor->key()) : std::nullopt;
+    if (!key || key->incarnation != database.table->incarnation()) database.table->complete = true;
+  }
+  return {};
+}
+
+// The store took nothing for a while and memory went on: one record brings the log up to it. Which
+// of the turns before it the log holds no longer matters, since the record has the last state of
+// every entry that they changed.
+Status Keyspace::append_everything_owed() {
+  if (Status status = store_->replay(turn_ + 1,
+                                     [this](uint64_t turn, std::string_view) {
+                                       turn_ = turn;
+                                       return Status();
+                                     });
+      !status.ok()) {
+    return status;
+  }
+  store_failed_ = false;
+  for (const auto& table : tables_) {
+    Position position = 0;
+    do {
+      const Segment* segment = table->segment_at(position);
+      for (Entry* entry = segment->dirty; entry != nullptr; entry = entry->dirty_next) {
+        entry->flags |= Entry::kChanged;
+        changed_.push_back(entry);
+      }
+      position = segment->last() + 1;
+    } while (position != 0);
+  }
+  for (Database& database : databases_) database.changed = true;
+  databases_changed_ = true;
+  return commit_turn(true);
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,123 @@
+// The store whose disk is memory: what `--storage memory` runs on, and what simulations crash.
+//
+// Like a real one it comes in two parts. A MemoryDisk is what outlives a process: make a store on
+// it, drop the store, make another, and find everything again. A MemoryStore is one process' hold
+// on it. In the shipped server nobody keeps the disk, so everything ends with the store.
+//
+// 1. Syncs, passes and checkpoints end inside the call that starts them, with `notify` called
+//    there, unless the disk says `deferred`: then in MemoryStore::step().
+// 2. A pass is applied in finish_pass(): whoever may not hold its thread for long makes small ones.
+// 3. A cursor that lives across a pass costs a copy of the state.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/store.h"
+
+namespace weir::storage {
+
+// Failures to come. A number says which call from now fails: 1 the next one, 0 none. It counts
+// itself down.
+struct MemoryFaults {
+  uint64_t append_lost = 0;  // nothing is written
+  uint64_t append_kept = 0;  // the turn is in the log although the call fails
+  uint64_t sync = 0;
+  uint64_t pass = 0;
+  uint64_t get = 0;
+  uint64_t cursor = 0;     // counts positions that cursors reach
+  bool disk_full = false;  // every append, pass and checkpoint fails while it is set
+};
+
+struct LoggedTurn {
+  uint64_t turn = 0;
+  std::string record;
+};
+
+struct MemoryDisk {
+  using State = std::map<std::string, std::string, std::less<>>;
+
+  // What a power cut leaves of the turns that were never synced.
+  struct PowerCut {
+    uint64_t unsynced_turns_kept = 0;
+    bool torn = false;  // half a turn follows them
+  };
+
+  std::deque<LoggedTurn> log;
+  std::shared_ptr<State> state = std::make_shared<State>();
+  uint64_t written_back_turn = 0;
+  int64_t instant_ns = 0;
+  uint64_t synced_turn = 0;
+  HashSeed seed{};
+  bool opened_before = false;
+  std::string tail_note;
+
+  MemoryFaults faults;
+  bool deferred = false;
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+  std::map<std::string, std::shared_ptr<MemoryDisk>> checkpoints;  // by directory
+
+  // What is found after the death of the process: everything. After that of the machine: synced
+  // turns and perhaps more. Faults and checkpoints stay behind.
+  std::shared_ptr<MemoryDisk> after_kill() const;
+  std::shared_ptr<MemoryDisk> after_power_cut(PowerCut cut) const;
+};
+
+std::shared_ptr<MemoryDisk> make_memory_disk(const HashSeed& seed);
+
+class MemoryStore : public Store {
+ public:
+  explicit MemoryStore(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(disk)) {}
+
+  // Ends the oldest thing under way. False if nothing is.
+  bool step();
+
+  Status open(OpenReport* report) override;
+  const HashSeed& hash_seed() const override { return disk_->seed; }
+  Status append(uint64_t turn, std::string_view record) override;
+  Status replay(
+      uint64_t first,
+      const std::function<Status(uint64_t turn, std::string_view record)>& visit) override;
+  void start_sync(uint64_t turn) override;
+  SyncState sync_state() const override { return sync_; }
+  Status sync_now(uint64_t turn) override;
+  Lookup get(std::string_view stored_key, std::string* value, Status* failure) override;
+  std::unique_ptr<StateCursor> cursor() override;
+  void add_to_pass(StateSlice slice) override;
+  void finish_pass(uint64_t written_back_turn, int64_t instant_ns) override;
+  PassState pass_state() const override { return pass_; }
+  void start_checkpoint(const std::string& directory) override;
+  PassState checkpoint_state() const override { return checkpoint_; }
+  StoreFigures figures() const override;
+
+ private:
+  void soon(std::function<void()> work);
+  Status sync_log(uint64_t turn);
+  Status apply_pass(uint64_t written_back_turn, int64_t instant_ns);
+  void apply_slices();
+  void drop_expired();
+  void put(std::string_view stored_key, std::string_view value);
+  void erase(MemoryDisk::State::iterator at);
+
+  const std::shared_ptr<MemoryDisk> disk_;
+  std::deque<std::function<void()>> pending_;
+  std::vector<StateSlice> slices_;
+  std::string last_key_of_pass_;
+  std::string swept_up_to_;  // where dropping goes on in the next pass
+  SyncState sync_;
+  PassState pass_;
+  PassState checkpoint_;
+  Status log_failure_;
+  StoreFigures figures_;
+};
+
+// On a disk of its own, under a seed of its own.
+std::unique_ptr<Store> make_memory_store();
+
+}  // namespace weir::storage

@@ -1,0 +1,89 @@
+// The forms of a record outside memory: its key and its value in the state family, and its entry in
+// a turn's record. FORMAT.md is the grammar. DO NOT CHANGE what is written here without a new
+// format version.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/position.h"
+#include "storage/status.h"
+
+namespace weir::storage {
+
+inline constexpr uint8_t kValueFormat = 1;
+inline constexpr uint8_t kTurnFormat = 1;
+
+// What a record holds. The numbers are on disk.
+enum class Type : uint8_t {
+  kNone = 0,
+  kSystem = 1,
+  kString = 2,
+  kLimiter = 3,
+};
+
+// A database's contents live under an incarnation number, never used again once dropped.
+// Incarnation 0 holds system records: the databases themselves, script bodies, the clock's lead.
+using Incarnation = uint32_t;
+inline constexpr Incarnation kSystemIncarnation = 0;
+// Above every incarnation: what the store itself keeps beside the records.
+inline constexpr Incarnation kStoreIncarnation = 0xffffffff;
+
+// A value with no expiry has expire_at_ms 0. Instants are milliseconds since the Unix epoch.
+struct ValueView {
+  Type type = Type::kNone;
+  int64_t expire_at_ms = 0;
+  std::string_view payload;
+};
+
+struct KeyView {
+  Incarnation incarnation = 0;
+  Position position = 0;
+  std::string_view key;
+};
+
+inline constexpr size_t kStoredKeyPrefixBytes = 12;
+
+void append_stored_key(std::string* out, const KeyView& key);
+std::string stored_key_prefix(Incarnation incarnation, Position from = 0);
+// Answers nothing for bytes too short to be a stored key.
+std::optional<KeyView> parse_stored_key(std::string_view bytes);
+
+void append_value(std::string* out, const ValueView& value);
+size_t value_bytes(const ValueView& value);
+// kRefused for a format version that this program does not know, kCorrupt for bytes that are no
+// value.
+Status parse_value(std::string_view bytes, ValueView* value);
+
+// A turn's record: the newest instant of the turn and the last state of every record that the turn
+// changed.
+class TurnRecordWriter {
+ public:
+  // Starts a record over; keeps the memory.
+  void begin(int64_t instant_ns);
+  void put(Incarnation incarnation, std::string_view key, const ValueView& value);
+  void erase(Incarnation incarnation, std::string_view key);
+  std::string_view bytes() const { return bytes_; }
+  size_t entries() const { return entries_; }
+
+ private:
+  std::string bytes_;
+  size_t entries_ = 0;
+};
+
+struct TurnEntry {
+  Incarnation incarnation = 0;
+  std::string_view key;
+  bool erased = false;
+  ValueView value;  // meaningless when erased
+};
+
+// Calls `visit` for each entry in order. Nothing is visited twice; on an error some may have been
+// visited already.
+Status parse_turn_record(std::string_view bytes, int64_t* instant_ns,
+                         const std::function<Status(const TurnEntry&)>& visit);
+
+}  // namespace weir::storage

@@ -1,0 +1,170 @@
+// The durable half of storage: a log of turns and the state that lies behind it.
+//
+// The log holds one record per turn, in turn order. The state holds stored keys (record.h) in byte
+// order, as of some turns behind the log's end. Whoever writes keeps this order: append a turn;
+// later write back what it changed; the store then drops the log up to W, the turn up to which
+// everything is in the state. Opening is replaying from W + 1.
+//
+// Invariants
+// 1. append() answers ok only when the record will be found again after the death of the process
+// (kill -9); after the
+//    death of the machine only when a sync that began later has completed.
+// 2. A pass of write-backs becomes visible and durable whole, together with its W and instant, or
+// not at all. Before
+//    that the log is synced, so the state never holds what the log could still lose.
+// 3. Nothing here reads a clock. The compaction filter drops a record only if it had expired at the
+// instant of the
+//    newest turn wholly written back.
+// 4. Methods are called from one thread; a store's own threads show through poll-like getters and
+// `notify`.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/position.h"
+#include "storage/status.h"
+
+namespace weir::storage {
+
+// What opening found, for the log line at start.
+struct OpenReport {
+  bool created = false;
+  uint64_t written_back_turn = 0;  // W
+  int64_t instant_ns = 0;          // of W
+  std::string tail_note;           // how the log's tail was damaged, empty if it was not
+};
+
+// A slice of a write-back pass: changes in ascending order of their stored keys, over all slices of
+// the pass.
+class StateSlice {
+ public:
+  void put(std::string_view stored_key, std::string_view value) { add(kPut, stored_key, value); }
+  void erase(std::string_view stored_key) { add(kErase, stored_key, {}); }
+  // All stored keys in [begin, end).
+  void erase_range(std::string_view begin, std::string_view end) { add(kEraseRange, begin, end); }
+
+  enum Op : uint8_t { kPut, kErase, kEraseRange };
+  struct Change {
+    Op op;
+    uint32_t first_bytes;
+    uint64_t second_bytes;
+  };
+  // Calls visit(op, first, second) in order; stops at the first failure.
+  template <typename Visit>
+  Status for_each(Visit visit) const {
+    size_t at = 0;
+    for (const Change& change : changes_) {
+      const std::string_view first(bytes_.data() + at, change.first_bytes);
+      const std::string_view second(bytes_.data() + at + change.first_bytes, change.second_bytes);
+      at += change.first_bytes + change.second_bytes;
+      if (Status status = visit(change.op, first, second); !status.ok()) return status;
+    }
+    return {};
+  }
+  size_t size() const { return changes_.size(); }
+  bool empty() const { return changes_.empty(); }
+  size_t bytes() const { return bytes_.size(); }
+
+ private:
+  void add(Op op, std::string_view first, std::string_view second) {
+    changes_.push_back({op, static_cast<uint32_t>(first.size()), second.size()});
+    bytes_.append(first).append(second);
+  }
+
+  std::vector<Change> changes_;
+  std::string bytes_;
+};
+
+// Ordered iteration over the state, as it was when the cursor was made.
+class StateCursor {
+ public:
+  virtual ~StateCursor() = default;
+  virtual void seek(std::string_view stored_key) = 0;
+  virtual bool valid() const = 0;
+  virtual void next() = 0;
+  virtual std::string_view key() const = 0;
+  virtual std::string_view value() const = 0;
+  virtual Status status() const = 0;  // to be looked at whenever valid() is false
+};
+
+enum class Lookup { kFound, kAbsent, kFailed };
+
+struct SyncState {
+  bool running = false;
+  uint64_t synced_turn = 0;                            // every turn up to here survives a power cut
+  std::chrono::steady_clock::time_point last_begin{};  // when the last completed sync began
+  Status failure;                                      // of the last sync
+};
+
+struct PassState {
+  bool running = false;  // finish_pass() was called and has not completed
+  Status failure;        // of the last pass
+};
+
+struct StoreFigures {
+  uint64_t log_bytes = 0;    // live, on disk
+  uint64_t state_bytes = 0;  // on disk
+  uint64_t state_records_estimate = 0;
+  uint64_t records_dropped = 0;  // by the compaction filter, since start
+  uint64_t syncs = 0;
+  uint64_t passes = 0;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Called from any thread when a sync, a pass or a checkpoint has ended. Set before open().
+  void set_notify(std::function<void()> notify) { notify_ = std::move(notify); }
+
+  virtual Status open(OpenReport* report) = 0;
+  virtual const HashSeed& hash_seed() const = 0;
+
+  // The log. replay() visits every turn from `first` on, ascending and without gaps, or fails.
+  virtual Status append(uint64_t turn, std::string_view record) = 0;
+  virtual Status replay(
+      uint64_t first,
+      const std::function<Status(uint64_t turn, std::string_view record)>& visit) = 0;
+  // Starts a sync of every turn appended so far, `turn` being the last. REQUIRES: none is running.
+  virtual void start_sync(uint64_t turn) = 0;
+  virtual SyncState sync_state() const = 0;
+  virtual Status sync_now(uint64_t turn) = 0;
+
+  // The state.
+  virtual Lookup get(std::string_view stored_key, std::string* value, Status* failure) = 0;
+  virtual std::unique_ptr<StateCursor> cursor() = 0;
+
+  // A pass: any number of slices, then finish. The next pass may begin when pass_state().running is
+  // false. `notify` follows. After a failure nothing of the pass is in the state.
+  virtual void add_to_pass(StateSlice slice) = 0;
+  virtual void finish_pass(uint64_t written_back_turn, int64_t instant_ns) = 0;
+  virtual PassState pass_state() const = 0;
+
+  // A copy of everything at one moment that opens as a data directory of its own, through replay.
+  // Started between passes; its end shows as pass_state() does.
+  virtual void start_checkpoint(const std::string& directory) = 0;
+  virtual PassState checkpoint_state() const = 0;
+
+  // Whether the disk takes writes, tried with a small file; for a store that has failed. Reads
+  // nothing, changes nothing.
+  virtual Status probe() { return {}; }
+
+  virtual StoreFigures figures() const = 0;
+
+ protected:
+  void notify() const {
+    if (notify_) notify_();
+  }
+
+ private:
+  std::function<void()> notify_;
+};
+
+}  // namespace weir::storage

@@ -1,0 +1,293 @@
+#include "storage/table.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "storage/check.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr uint16_t kSegmentEntriesMax = 512;
+constexpr uint8_t kBucketBitsMin = 2;
+constexpr uint8_t kBucketBitsMax = 9;
+constexpr uint8_t kRootBitsMax = 18;
+constexpr uint8_t kChildBitsMax = 12;
+constexpr uint8_t kPositionBits = 62;  // the two lowest bits of a position are zero
+constexpr size_t kMallocOverheadBytes = 8;
+
+size_t block_bytes(const Entry* entry) {
+  return kEntryHeadBytes + entry->key_size + entry->capacity + kMallocOverheadBytes;
+}
+
+size_t outside_bytes(const Entry* entry) {
+  return entry->has(Entry::kOutside) ? entry->value_size + kMallocOverheadBytes : 0;
+}
+
+void* allocate(size_t bytes) {
+  void* block = std::malloc(bytes);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+
+}  // namespace
+
+struct Table::Directory {
+  uint8_t bits = 0;
+  uint8_t bits_max = kRootBitsMax;
+  uint8_t consumed = 0;  // leading bits of the position that the directories above have looked at
+  std::vector<Node> children;
+
+  size_t index_of(Position position) const {
+    return bits == 0 ? 0 : static_cast<size_t>(position << consumed >> (64 - bits));
+  }
+};
+
+Table::Directory* Table::as_directory(Node node) {
+  return node & 1 ? reinterpret_cast<Directory*>(node & ~Node{1}) : nullptr;
+}
+
+Table::Node Table::node_of(Directory* directory) { return reinterpret_cast<Node>(directory) | 1; }
+
+Table::Table(Incarnation incarnation) : incarnation_(incarnation), root_(new Directory) {
+  auto* segment = new Segment;
+  root_->children.push_back(reinterpret_cast<Node>(segment));
+  resize_buckets(segment, kBucketBitsMin);
+}
+
+Table::~Table() { free_node(node_of(root_)); }
+
+void Table::free_node(Node node) {
+  if (Directory* directory = as_directory(node)) {
+    Node previous = 0;  // a segment shallower than its directory stands in neighbouring cells
+    for (const Node child : directory->children) {
+      if (child != previous) free_node(child);
+      previous = child;
+    }
+    delete directory;
+    return;
+  }
+  auto* segment = reinterpret_cast<Segment*>(node);
+  for (size_t i = 0; i < segment->bucket_count(); ++i) {
+    for (Entry* entry = segment->buckets[i]; entry != nullptr;) {
+      Entry* next = entry->next;
+      if (entry->has(Entry::kOutside)) free_outside(entry->outside());
+      std::free(entry);
+      entry = next;
+    }
+  }
+  std::free(segment->buckets);
+  delete segment;
+}
+
+Table::Node* Table::parent_cell(Position position, Directory** directory) const {
+  Directory* at = root_;
+  while (true) {
+    Node* cell = &at->children[at->index_of(position)];
+    Directory* below = as_directory(*cell);
+    if (below == nullptr) {
+      *directory = at;
+      return cell;
+    }
+    at = below;
+  }
+}
+
+Segment* Table::segment_at(Position position) const {
+  Directory* directory;
+  return reinterpret_cast<Segment*>(*parent_cell(position, &directory));
+}
+
+Entry* Table::find(Position position, std::string_view key) const {
+  const Segment* segment = segment_at(position);
+  Entry* entry = segment->buckets[segment->bucket_of(position)];
+  while (entry != nullptr && (entry->position != position || entry->key() != key))
+    entry = entry->next;
+  return entry;
+}
+
+Entry* Table::insert(Position position, std::string_view key, size_t value_bytes) {
+  Segment* segment = segment_at(position);
+  while (segment->count >= kSegmentEntriesMax && segment->prefix_bits < kPositionBits) {
+    split(segment);
+    segment = segment_at(position);
+  }
+  if (segment->count >= segment->bucket_count() && segment->bucket_bits < kBucketBitsMax) {
+    resize_buckets(segment, segment->bucket_bits + 1);
+  }
+  // Room is rounded up so that malloc's own rounding is used, not lost.
+  const size_t wanted = kEntryHeadBytes + key.size() + std::max(value_bytes, sizeof(char*));
+  const size_t rounded = (wanted + kMallocOverheadBytes + 15) / 16 * 16 - kMallocOverheadBytes;
+  auto* entry = static_cast<Entry*>(allocate(std::max(rounded, sizeof(Entry))));
+  *entry = Entry{.next = nullptr,
+                 .dirty_next = nullptr,
+                 .position = position,
+                 .expire_at_ms = 0,
+                 .stamp = 0,
+                 .incarnation = incarnation_,
+                 .key_size = static_cast<uint32_t>(key.size()),
+                 .value_size = 0,
+                 .capacity = static_cast<uint32_t>(rounded - kEntryHeadBytes - key.size()),
+                 .type = Type::kNone,
+                 .flags = 0};
+  if (!key.empty()) std::memcpy(entry->tail(), key.data(), key.size());
+  Entry** bucket = &segment->buckets[segment->bucket_of(position)];
+  entry->next = *bucket;
+  *bucket = entry;
+  ++segment->count;
+  ++entries_;
+  bytes_ += block_bytes(entry);
+  return entry;
+}
+
+void Table::erase(Entry* entry) {
+  WEIR_CHECK(entry->clean());
+  Segment* segment = segment_at(entry->position);
+  Entry** link = &segment->buckets[segment->bucket_of(entry->position)];
+  while (*link != entry) link = &(*link)->next;
+  *link = entry->next;
+  --segment->count;
+  --entries_;
+  bytes_ -= block_bytes(entry) + outside_bytes(entry);
+  if (entry->has(Entry::kOutside)) free_outside(entry->outside());
+  std::free(entry);
+  if (segment->bucket_bits > kBucketBitsMin && segment->count < segment->bucket_count() / 8) {
+    resize_buckets(segment, segment->bucket_bits - 1);
+  }
+}
+
+void Table::set_value(Entry* entry, std::string_view value, bool keep_outside) {
+  bytes_ -= outside_bytes(entry);
+  char* old_outside = entry->has(Entry::kOutside) ? entry->outside() : nullptr;
+  if (value.size() <= entry->capacity) {
+    std::memmove(entry->inline_data(), value.data(), value.size());
+    entry->flags &= static_cast<uint8_t>(~Entry::kOutside);
+  } else {
+    entry->set_outside(copy_outside(value));
+  }
+  entry->value_size = static_cast<uint32_t>(value.size());
+  bytes_ += outside_bytes(entry);
+  if (old_outside != nullptr && !keep_outside) free_outside(old_outside);
+}
+
+void Table::adopt_outside(Entry* entry, char* block, size_t bytes) {
+  bytes_ -= outside_bytes(entry);
+  if (entry->has(Entry::kOutside)) free_outside(entry->outside());
+  entry->set_outside(block);
+  entry->value_size = static_cast<uint32_t>(bytes);
+  bytes_ += outside_bytes(entry);
+}
+
+char* Table::copy_outside(std::string_view value) {
+  auto* block = static_cast<char*>(allocate(value.size()));
+  std::memcpy(block, value.data(), value.size());
+  return block;
+}
+
+void Table::free_outside(char* block) { std::free(block); }
+
+void Table::mark_dirty(Entry* entry) {
+  if (entry->has(Entry::kDirty)) return;
+  Segment* segment = segment_at(entry->position);
+  entry->flags |= Entry::kDirty;
+  entry->dirty_next = segment->dirty;
+  segment->dirty = entry;
+  ++dirty_;
+}
+
+void Table::take_dirty(Segment* segment, std::vector<Entry*>* entries) {
+  for (Entry* entry = segment->dirty; entry != nullptr;) {
+    Entry* next = entry->dirty_next;
+    entry->dirty_next = nullptr;
+    entry->flags &= static_cast<uint8_t>(~Entry::kDirty);
+    entries->push_back(entry);
+    --dirty_;
+    entry = next;
+  }
+  segment->dirty = nullptr;
+}
+
+void Table::resize_buckets(Segment* segment, uint8_t bits) {
+  Entry** old = segment->buckets;
+  const size_t old_count = old == nullptr ? 0 : segment->bucket_count();
+  segment->bucket_bits = bits;
+  segment->buckets = static_cast<Entry**>(std::calloc(segment->bucket_count(), sizeof(Entry*)));
+  if (segment->buckets == nullptr) throw std::bad_alloc();
+  for (size_t i = 0; i < old_count; ++i) {
+    for (Entry* entry = old[i]; entry != nullptr;) {
+      Entry* next = entry->next;
+      Entry** bucket = &segment->buckets[segment->bucket_of(entry->position)];
+      entry->next = *bucket;
+      *bucket = entry;
+      entry = next;
+    }
+  }
+  bytes_ += segment->bucket_count() * sizeof(Entry*);
+  bytes_ -= old_count * sizeof(Entry*);
+  std::free(old);
+}
+
+void Table::split(Segment* segment) {
+  Directory* directory;
+  Node* cell = parent_cell(segment->begin, &directory);
+  if (segment->depth == directory->bits && directory->bits == directory->bits_max) {
+    auto* below = new Directory;
+    below->bits_max = kChildBitsMax;
+    below->consumed = segment->prefix_bits;
+    below->children.push_back(*cell);
+    *cell = node_of(below);
+    segment->depth = 0;
+    directory = below;
+  }
+  if (segment->depth == directory->bits) {
+    std::vector<Node> doubled;
+    doubled.reserve(directory->children.size() * 2);
+    for (const Node child : directory->children) doubled.insert(doubled.end(), 2, child);
+    directory->children.swap(doubled);
+    ++directory->bits;
+  }
+  divide(directory, segment);
+}
+
+// Gives the upper half of a segment's range to a new segment. REQUIRES: the directory tells the
+// halves apart.
+void Table::divide(Directory* directory, Segment* segment) {
+  auto* upper = new Segment;
+  ++segment->depth;
+  ++segment->prefix_bits;
+  upper->depth = segment->depth;
+  upper->prefix_bits = segment->prefix_bits;
+  upper->begin = segment->begin + (Position{1} << (64 - segment->prefix_bits));
+  const size_t cells = size_t{1} << (directory->bits - segment->depth);
+  const size_t first = directory->index_of(upper->begin);
+  for (size_t i = 0; i < cells; ++i) directory->children[first + i] = reinterpret_cast<Node>(upper);
+
+  Entry** old = segment->buckets;
+  const size_t old_count = segment->bucket_count();
+  segment->buckets = nullptr;
+  segment->dirty = nullptr;
+  segment->count = 0;
+  const uint8_t bits = std::max<uint8_t>(segment->bucket_bits - 1, kBucketBitsMin);
+  bytes_ -= old_count * sizeof(Entry*);
+  resize_buckets(segment, bits);
+  resize_buckets(upper, bits);
+  for (size_t i = 0; i < old_count; ++i) {
+    for (Entry* entry = old[i]; entry != nullptr;) {
+      Entry* next = entry->next;
+      Segment* home = entry->position >= upper->begin ? upper : segment;
+      Entry** bucket = &home->buckets[home->bucket_of(entry->position)];
+      entry->next = *bucket;
+      *bucket = entry;
+      ++home->count;
+      if (entry->has(Entry::kDirty)) {
+        entry->dirty_next = home->dirty;
+        home->dirty = entry;
+      }
+      entry = next;
+    }
+  }
+  std::free(old);
+}
+
+}  // namespace weir::storage

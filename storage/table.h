@@ -1,0 +1,99 @@
+// The working set's table of one database: entries found by (position, key) and walked in position
+// order.
+//
+// An extendible hash table whose hash is the position itself, so the table's own order is the order
+// of the keys on disk. A directory of 2^bits pointers is indexed by the leading bits of the
+// position; each points to a segment of at most 512 entries, whose buckets are indexed by the bits
+// that follow. A full segment splits in two. Where a directory may not double any more (all keys in
+// one hash slot, say), the segment becomes a directory of its own.
+//
+// Invariants
+// 1. No operation moves more than one segment's entries (512), except that a directory's doubling
+// copies its pointers
+//    (at most 2 MB); nothing is ever rehashed as a whole.
+// 2. Entries never move in memory while they are in the table.
+// 3. A dirty entry is on the dirty list of the segment that holds it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "storage/entry.h"
+
+namespace weir::storage {
+
+struct Segment {
+  Entry** buckets = nullptr;
+  Entry* dirty = nullptr;
+  Position begin = 0;
+  uint16_t count = 0;
+  uint8_t bucket_bits = 0;
+  uint8_t prefix_bits = 0;  // of the position, that all its entries share
+  uint8_t depth = 0;        // of those, how many its directory looks at
+
+  Position last() const {
+    return prefix_bits == 0 ? ~Position{0} : begin + ((Position{1} << (64 - prefix_bits)) - 1);
+  }
+  size_t bucket_of(Position position) const {
+    return bucket_bits == 0 ? 0
+                            : static_cast<size_t>(position << prefix_bits >> (64 - bucket_bits));
+  }
+  size_t bucket_count() const { return size_t{1} << bucket_bits; }
+};
+
+class Table {
+ public:
+  explicit Table(Incarnation incarnation);
+  ~Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  Incarnation incarnation() const { return incarnation_; }
+  size_t entries() const { return entries_; }
+  size_t bytes() const { return bytes_; }
+  size_t dirty() const { return dirty_; }
+
+  Entry* find(Position position, std::string_view key) const;
+  // A new entry, not present, with room for a value. REQUIRES: find() answers null.
+  Entry* insert(Position position, std::string_view key, size_t value_bytes);
+  // REQUIRES: the entry is clean.
+  void erase(Entry* entry);
+  // Replaces the value; keeps the block where it fits. The old value's memory is gone unless
+  // `keep_outside`, with which an outside block stays allocated for whoever saved its pointer.
+  void set_value(Entry* entry, std::string_view value, bool keep_outside);
+  // As set_value, with an outside block that the entry takes over.
+  void adopt_outside(Entry* entry, char* block, size_t bytes);
+  static char* copy_outside(std::string_view value);
+  static void free_outside(char* block);
+
+  void mark_dirty(Entry* entry);
+  // Empties a segment's dirty list into `entries`, which stand in no order; they are dirty no more.
+  void take_dirty(Segment* segment, std::vector<Entry*>* entries);
+  Segment* segment_at(Position position) const;
+
+  // Whether a key that is not here is nowhere: set while everything of the incarnation is in this
+  // table.
+  bool complete = false;
+
+ private:
+  struct Directory;
+  using Node = uintptr_t;  // a Segment*, or a Directory* with the lowest bit set
+
+  static Directory* as_directory(Node node);
+  static Node node_of(Directory* directory);
+  void split(Segment* segment);
+  void divide(Directory* directory, Segment* segment);
+  Node* parent_cell(Position position, Directory** directory) const;
+  void resize_buckets(Segment* segment, uint8_t bits);
+  void free_node(Node node);
+
+  Incarnation incarnation_;
+  Directory* root_;
+  size_t entries_ = 0;
+  size_t bytes_ = 0;
+  size_t dirty_ = 0;
+};
+
+}  // namespace weir::storage

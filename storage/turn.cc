@@ -1,0 +1,119 @@
+// The end of a turn: one record for all that changed.
+#include <algorithm>
+
+#include "storage/check.h"
+#include "storage/codec.h"
+#include "storage/keyspace.h"
+
+namespace weir::storage {
+
+Status Keyspace::commit_turn(bool keep_on_failure) {
+  newest_instant_ns_ = std::max(newest_instant_ns_, now_ns_);
+  if (!turn_has_changes() || (store_failed_ && changed_.empty())) {
+    undo_.forget();
+    return {};
+  }
+  put_database_records();
+  if (!store_failed_) {
+    encode_changes();
+    Status appended = store_->append(turn_ + 1, record_.bytes());
+    if (!appended.ok()) {
+      store_failed_ = true;
+      if (!keep_on_failure) {
+        roll_back_turn();
+        return appended;
+      }
+    }
+    figures_.log_bytes_appended += record_.bytes().size();
+  } else if (!keep_on_failure) {
+    roll_back_turn();
+    return Status::failed("the store has failed and was not reopened yet");
+  }
+  if (!store_failed_) ++turn_;
+  settle_changes();
+  return {};
+}
+
+void Keyspace::put_system(std::string_view key, std::string_view value) {
+  Ref ref = look_up_system(key);
+  put(&ref, Type::kSystem, value, 0);
+}
+
+void Keyspace::put_database_records() {
+  if (!databases_changed_) return;
+  std::string value;
+  for (size_t i = 0; i < databases_.size(); ++i) {
+    Database& database = databases_[i];
+    if (!database.changed) continue;
+    value.clear();
+    put_varint(&value, database.table->incarnation());
+    put_varint(&value, database.count);
+    put_system("db/" + std::to_string(i), value);
+  }
+  if (databases_undo_.empty()) return;
+  value.clear();
+  put_varint(&value, next_incarnation_);
+  put_system("next-incarnation", value);
+}
+
+void Keyspace::encode_changes() {
+  record_.begin(now_ns_);
+  // System records first: replay learns from them which databases there are.
+  for (const bool system : {true, false}) {
+    for (const Entry* entry : changed_) {
+      if ((entry->incarnation == kSystemIncarnation) != system) continue;
+      if (entry->has(Entry::kPresent)) {
+        record_.put(entry->incarnation, entry->key(), entry->view());
+      } else {
+        record_.erase(entry->incarnation, entry->key());
+      }
+    }
+  }
+}
+
+void Keyspace::settle_changes() {
+  changed_last_turn_ = changed_.size();
+  Table* table = nullptr;
+  for (Entry* entry : changed_) {
+    entry->flags &= static_cast<uint8_t>(~Entry::kChanged);
+    if (table == nullptr || table->incarnation() != entry->incarnation)
+      table = table_of(entry->incarnation);
+    if (entry->has(Entry::kDirty)) continue;
+    table->mark_dirty(entry);
+    ++pass_.dirty;
+  }
+  changed_.clear();
+  undo_.forget();
+  for (Database& database : databases_) database.changed = false;
+  databases_changed_ = false;
+  if (databases_undo_.empty()) return;
+  databases_undo_.clear();
+  retire_unused_tables();
+}
+
+void Keyspace::roll_back_turn() {
+  command_undo_mark_ = command_changed_mark_ = command_databases_mark_ = 0;
+  roll_back();
+  undo_.forget();
+  retire_unused_tables();
+}
+
+void Keyspace::retire_unused_tables() {
+  for (auto it = tables_.begin() + 1; it != tables_.end();) {
+    const bool used =
+        std::any_of(databases_.begin(), databases_.end(),
+                    [&](const Database& database) { return database.table == it->get(); });
+    if (used) {
+      ++it;
+      continue;
+    }
+    // What it held dirty will never be written back; what a pass has in hand is counted by the
+    // pass.
+    pass_.dirty -= (*it)->dirty();
+    dropped_.push_back((*it)->incarnation());
+    retired_.push_back(std::move(*it));
+    it = tables_.erase(it);
+  }
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,63 @@
+// What must be known to take back the changes of the running command, and of the running turn.
+//
+// Before an entry changes for the first time in a command, its old state is saved here. Rolling
+// back goes through the saved states in reverse, down to a mark. After a commit everything saved is
+// forgotten.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/table.h"
+
+namespace weir::storage {
+
+class Undo {
+ public:
+  Undo() = default;
+  ~Undo() { forget(); }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+
+  size_t mark() const { return saved_.size(); }
+
+  // With `value_goes` the caller replaces the value next, and an outside block passes to this log;
+  // otherwise its bytes are copied.
+  void save(Table* table, Entry* entry, bool value_goes);
+
+  // Restores down to the mark; calls restored(table, entry, was_present) after each.
+  template <typename Restored>
+  void roll_back(size_t mark, Restored restored) {
+    while (saved_.size() > mark) {
+      const Saved saved = saved_.back();
+      saved_.pop_back();
+      const bool was_present = saved.entry->has(Entry::kPresent);
+      restore(saved);
+      restored(saved.table, saved.entry, was_present);
+    }
+  }
+
+  void forget();
+
+ private:
+  struct Saved {
+    Table* table;
+    Entry* entry;
+    int64_t expire_at_ms;
+    char* outside;  // null: the value's bytes are in values_
+    size_t values_offset;
+    uint32_t value_size;
+    uint32_t stamp;
+    Type type;
+    uint8_t flags;
+  };
+
+  void restore(const Saved& saved);
+
+  std::vector<Saved> saved_;
+  std::string values_;
+};
+
+}  // namespace weir::storage

@@ -1,0 +1,129 @@
+// The keyspace's work behind the commands, in slices: write-back and giving up memory.
+#include <algorithm>
+
+#include "storage/keyspace.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr size_t kLooksPerStep = 2000;
+constexpr size_t kLooksPerChange = 8;  // so that a turn behind writes back more than it dirties
+constexpr size_t kSweepLooks = 5000;
+constexpr int64_t kSweepIntervalNs = 25'000'000;
+constexpr int64_t kIdlePassIntervalNs = 60'000'000'000;
+
+}  // namespace
+
+size_t Keyspace::memory_bytes() const {
+  size_t bytes = 0;
+  for (const auto& table : tables_) bytes += table->bytes();
+  return bytes;
+}
+
+// Past a bound times `factor`: of unwritten entries, of the log, or of memory that cannot be given
+// up.
+bool Keyspace::behind(size_t factor) const {
+  const size_t unwritten = pass_.dirty + pass_.writing();
+  if (unwritten > options_.unwritten_max * factor) return true;
+  if (figures_.log_bytes_appended - log_bytes_at_w_ > options_.log_bytes_max * factor) return true;
+  if (options_.memory_bytes_max == SIZE_MAX) return false;
+  size_t entries = 1;
+  for (const auto& table : tables_) entries += table->entries();
+  return unwritten * (memory_bytes() / entries) > options_.memory_bytes_max / 4 * (factor + 1);
+}
+
+bool Keyspace::overloaded() const { return !store_failed_ && behind(2); }
+
+bool Keyspace::wants_work() const {
+  return pass_.wants_step() || (!store_failed_ && memory_bytes() > options_.memory_bytes_max) ||
+         (!pass_.running() && behind(1) && pass_.failure().ok() && !store_failed_);
+}
+
+void Keyspace::write_back_now() {
+  if (pass_.running() || store_failed_ || store_->checkpoint_state().running) return;
+  log_bytes_at_pass_ = figures_.log_bytes_appended;
+  pass_.begin(turn_, newest_instant_ns_, dropped_, store_.get());
+  dropped_.clear();
+}
+
+void Keyspace::start_pass_when_due(int64_t steady_ns) {
+  const int64_t since_ns = steady_ns - last_pass_steady_ns_;
+  const int64_t wait_ns = pass_.dirty > 0 || !dropped_.empty()
+                              ? options_.write_back_interval_ns
+                              : std::max(options_.write_back_interval_ns, kIdlePassIntervalNs);
+  if (since_ns < wait_ns && !(behind(1) && pass_.failure().ok())) return;
+  last_pass_steady_ns_ = steady_ns;
+  newest_instant_ns_ = std::max(newest_instant_ns_, now_ns_);
+  write_back_now();
+}
+
+void Keyspace::work(int64_t steady_ns) {
+  if (store_failed_) return;
+  if (pass_.running()) {
+    pass_.step(std::max(kLooksPerStep, changed_last_turn_ * kLooksPerChange), tables_,
+               store_.get());
+    changed_last_turn_ = 0;
+    if (pass_.written_back_turn() != settled_w_) {
+      settled_w_ = pass_.written_back_turn();
+      log_bytes_at_w_ = log_bytes_at_pass_;
+    }
+  } else {
+    retired_.clear();
+    start_pass_when_due(steady_ns);
+  }
+  const bool evict = memory_bytes() > options_.memory_bytes_max;
+  if (!evict && steady_ns - last_sweep_steady_ns_ < kSweepIntervalNs) return;
+  last_sweep_steady_ns_ = steady_ns;
+  sweep(kSweepLooks, evict);
+}
+
+// Goes round all tables like the hand of a clock.
+void Keyspace::sweep(size_t looks, bool evict) {
+  size_t looked = 0;
+  size_t turns_around = 0;
+  while (looked < looks && turns_around < 2) {
+    const auto table = std::find_if(tables_.begin() + 1, tables_.end(), [&](const auto& candidate) {
+      return candidate->incarnation() >= sweep_table_;
+    });
+    if (table == tables_.end()) {
+      sweep_table_ = 0;
+      sweep_position_ = 0;
+      ++turns_around;
+      continue;
+    }
+    if ((*table)->incarnation() != sweep_table_) {
+      sweep_table_ = (*table)->incarnation();
+      sweep_position_ = 0;
+    }
+    Segment* segment = (*table)->segment_at(sweep_position_);
+    looked += 1 + segment->count;
+    const Position last = segment->last();
+    sweep_segment(table->get(), segment, evict);
+    sweep_position_ = last + 1;
+    if (sweep_position_ == 0) ++sweep_table_;
+    if (evict && memory_bytes() <= options_.memory_bytes_max) return;
+  }
+}
+
+void Keyspace::sweep_segment(Table* table, Segment* segment, bool evict) {
+  victims_.clear();
+  for (size_t i = 0; i < segment->bucket_count(); ++i) {
+    for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next) {
+      if (active_expiry_ && entry->has(Entry::kPresent) && entry->expired(now_ms_))
+        expire(table, entry);
+      if (!entry->clean()) continue;
+      if (!entry->has(Entry::kPresent)) {
+        victims_.push_back(entry);
+      } else if (evict && entry->has(Entry::kReferenced)) {
+        entry->flags &= static_cast<uint8_t>(~Entry::kReferenced);
+      } else if (evict) {
+        table->complete = false;
+        ++figures_.evicted;
+        victims_.push_back(entry);
+      }
+    }
+  }
+  for (Entry* entry : victims_) table->erase(entry);
+}
+
+}  // namespace weir::storage

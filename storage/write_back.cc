@@ -1,0 +1,132 @@
+#include "storage/write_back.h"
+
+#include <algorithm>
+
+#include "storage/check.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr uint8_t kNotWriting = static_cast<uint8_t>(~Entry::kWriting);
+
+Table* first_table_from(const WriteBack::Tables& tables, Incarnation incarnation) {
+  for (const auto& table : tables) {
+    if (table->incarnation() >= incarnation) return table.get();
+  }
+  return nullptr;
+}
+
+Table* table_of(const WriteBack::Tables& tables, Incarnation incarnation) {
+  Table* table = first_table_from(tables, incarnation);
+  return table != nullptr && table->incarnation() == incarnation ? table : nullptr;
+}
+
+bool in_key_order(const Entry* a, const Entry* b) {
+  return a->position != b->position ? a->position < b->position : a->key() < b->key();
+}
+
+}  // namespace
+
+void WriteBack::begin(uint64_t turn, int64_t instant_ns, const std::vector<Incarnation>& dropped,
+                      Store* store) {
+  WEIR_CHECK(phase_ == Phase::kIdle);
+  phase_ = Phase::kCollecting;
+  turn_ = turn;
+  instant_ns_ = instant_ns;
+  table_ = 0;
+  position_ = 0;
+  failure_ = {};
+  if (dropped.empty()) return;
+  StateSlice slice;
+  for (const Incarnation incarnation : dropped) {
+    slice.erase_range(stored_key_prefix(incarnation), stored_key_prefix(incarnation + 1));
+  }
+  store->add_to_pass(std::move(slice));
+}
+
+void WriteBack::step(size_t looks, const Tables& tables, Store* store) {
+  if (phase_ == Phase::kCollecting) collect(looks, tables, store);
+  if (phase_ == Phase::kStoring) {
+    const PassState state = store->pass_state();
+    if (state.running) return;
+    failure_ = state.failure;
+    if (failure_.ok()) written_back_turn_ = turn_;
+    phase_ = Phase::kSettling;
+    return;
+  }
+  if (phase_ == Phase::kSettling) settle(looks, tables);
+}
+
+void WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
+  StateSlice slice;
+  size_t looked = 0;
+  while (looked < looks) {
+    Table* table = first_table_from(tables, table_);
+    if (table == nullptr) {
+      phase_ = Phase::kStoring;
+      break;
+    }
+    if (table->incarnation() != table_) {
+      table_ = table->incarnation();
+      position_ = 0;
+    }
+    Segment* segment = table->segment_at(position_);
+    const size_t before = slice.size();
+    collect_segment(table, segment, &slice);
+    looked += 1 + (slice.size() - before) * 4;
+    const Position last = segment->last();
+    position_ = last + 1;
+    if (last == ~Position{0}) ++table_;
+  }
+  if (!slice.empty()) store->add_to_pass(std::move(slice));
+  if (phase_ == Phase::kStoring) store->finish_pass(turn_, instant_ns_);
+}
+
+// REQUIRES: no entry holds uncommitted changes, so that only committed values leave.
+void WriteBack::collect_segment(Table* table, Segment* segment, StateSlice* slice) {
+  if (segment->dirty == nullptr) return;
+  gathered_.clear();
+  table->take_dirty(segment, &gathered_);
+  dirty -= gathered_.size();
+  std::sort(gathered_.begin(), gathered_.end(), in_key_order);
+  for (Entry* entry : gathered_) {
+    WEIR_CHECK(!entry->has(Entry::kChanged));
+    entry->flags |= Entry::kWriting;
+    key_.clear();
+    append_stored_key(&key_, entry->key_view());
+    if (entry->has(Entry::kPresent)) {
+      value_.clear();
+      append_value(&value_, entry->view());
+      slice->put(key_, value_);
+    } else {
+      slice->erase(key_);
+    }
+  }
+  writing_.insert(writing_.end(), gathered_.begin(), gathered_.end());
+}
+
+void WriteBack::settle(size_t looks, const Tables& tables) {
+  const size_t end = std::min(writing_.size(), settled_ + looks);
+  for (; settled_ < end; ++settled_) {
+    Entry* entry = writing_[settled_];
+    entry->flags &= kNotWriting;
+    if (failure_.ok() || entry->has(Entry::kDirty)) continue;
+    if (Table* table = table_of(tables, entry->incarnation)) {
+      table->mark_dirty(entry);
+      ++dirty;
+    }
+  }
+  if (settled_ < writing_.size()) return;
+  writing_.clear();
+  settled_ = 0;
+  phase_ = Phase::kIdle;
+}
+
+void WriteBack::abandon(const Tables& tables) {
+  if (phase_ == Phase::kIdle) return;
+  if (phase_ != Phase::kSettling) failure_ = Status::failed("the store was closed");
+  phase_ = Phase::kSettling;
+  settle(writing_.size(), tables);
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,146 @@
+// The bytes of a limiter: a worked example, round trips, and bytes that cannot be one.
+#include "algorithms/limiter_record.h"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/gcra.h"
+#include "tests/algorithms/life.h"
+
+namespace weir::algorithms::testing {
+namespace {
+
+constexpr int64_t kStartNs = 1'700'000'000 * kNsPerSecond;
+
+Limit any_gcra(Rng& rng) { return any_limit(algorithm_gcra, rng); }
+
+LimitState used(int64_t max_burst, int64_t count, int64_t period_s) {
+  const Limit limit =
+      gcra_limit_from_throttle({.max_burst = max_burst, .count = count, .period_s = period_s})
+          .value();
+  LimitState each{limit, fresh_state(limit, kStartNs)};
+  decide(each.limit, each.state, {.now_ns = kStartNs});
+  return each;
+}
+
+std::string hex(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    char two[3];
+    std::snprintf(two, sizeof(two), "%02x", static_cast<unsigned>(static_cast<uint8_t>(c)));
+    out += two;
+  }
+  return out;
+}
+
+std::optional<RecordError> error_of(std::string_view bytes) {
+  LimitState out[2];
+  const auto count = read_record(bytes, out);
+  return count ? std::nullopt : std::optional(count.error());
+}
+
+// DO NOT CHANGE: these bytes are on disks.
+TEST(LimiterRecord, WorkedExamples) {
+  const LimitState plain = used(15, 30, 60);
+  EXPECT_EQ(hex(bytes_of(plain.limit, plain.state)), "01011ef3011000945fadfe9c9717");
+  const LimitState thirds = used(4, 3, 1);
+  EXPECT_EQ(hex(bytes_of(thirds.limit, thirds.state)), "01010307055543084afe9c971701");
+}
+
+TEST(LimiterRecord, RoundTripsAndTheFastPathAgrees) {
+  Seeded seeded;
+  for (int round = 0; round < 5'000; ++round) {
+    Life life(any_gcra(seeded.rng), seeded.rng);
+    life.live(3);
+    char buffer[kLimiterRecordBytesMax];
+    const std::string_view fast(buffer, write_single(life.limit, life.state, buffer));
+    ASSERT_EQ(fast, life.bytes());
+    LimitState read;
+    ASSERT_EQ(read_record(fast, {&read, 1}).value(), 1u);
+    ASSERT_EQ(bytes_of(read.limit, read.state), fast);
+    ASSERT_EQ(read.limit.fill_rem, life.limit.fill_rem);
+    State state;
+    ASSERT_TRUE(read_single(fast, life.limit, state));
+    ASSERT_EQ(bytes_of(life.limit, state), fast);
+    ASSERT_FALSE(read_single(fast, any_gcra(seeded.rng), state));
+  }
+}
+
+TEST(LimiterRecord, HoldsSeveralLimits) {
+  const std::vector<LimitState> limits(kLimitsMax, used(4, 3, 1));
+  std::string record;
+  write_record(limits, record);
+  std::array<LimitState, kLimitsMax> read;
+  EXPECT_EQ(read_record(record, read).value(), kLimitsMax);
+  std::string again;
+  write_record(read, again);
+  EXPECT_EQ(again, record);
+  EXPECT_EQ(read_record(record, {read.data(), kLimitsMax - 1}).error(),
+            RecordError::kTooManyLimits);
+  State state;
+  EXPECT_FALSE(read_single(record, limits[0].limit, state));
+}
+
+TEST(LimiterRecord, EveryPrefixIsTruncatedAndATailIsRefused) {
+  const LimitState each = used(4, 3, 1);
+  const std::string record = bytes_of(each.limit, each.state);
+  for (size_t size = 0; size < record.size(); ++size) {
+    EXPECT_EQ(error_of(record.substr(0, size)), RecordError::kTruncated) << size;
+    State state;
+    EXPECT_FALSE(read_single(record.substr(0, size), each.limit, state));
+  }
+  EXPECT_EQ(error_of(record + '\0'), RecordError::kTrailingBytes);
+  State state;
+  EXPECT_FALSE(read_single(record + '\0', each.limit, state));
+}
+
+TEST(LimiterRecord, BytesOutsideTheRangesAreRefused) {
+  const auto bytes = [](std::initializer_list<int> values) {
+    std::string out;
+    for (const int value : values) out.push_back(static_cast<char>(value));
+    return out;
+  };
+  EXPECT_EQ(error_of(bytes({0})), RecordError::kTooManyLimits);
+  EXPECT_EQ(error_of(bytes({17})), RecordError::kTooManyLimits);
+  EXPECT_EQ(error_of(bytes({1, 0, 3, 7, 5})), RecordError::kUnknownAlgorithm);
+  EXPECT_EQ(error_of(bytes({1, 200, 3, 7, 5})), RecordError::kUnknownAlgorithm);
+  EXPECT_EQ(error_of(bytes({1, 1, 0, 7, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0})), RecordError::kBadLimit);
+  EXPECT_EQ(error_of(bytes({1, 1, 3, 7, 5, 0, 0, 0, 0, 0, 0, 0, 0, 3})), RecordError::kBadState);
+  EXPECT_EQ(error_of(bytes({1, 1, 3, 7, 5, 0, 0, 0, 0, 0, 0, 0, 255, 0})), RecordError::kBadState);
+  EXPECT_EQ(error_of(bytes({255, 255, 255, 255, 255, 255, 255, 255, 255, 2})),
+            RecordError::kTruncated);
+}
+
+// Whatever is read either is refused or is a limiter that works and writes itself back.
+TEST(LimiterRecord, AnyBytesAreSafe) {
+  Seeded seeded;
+  for (int round = 0; round < 50'000; ++round) {
+    const LimitState each = used(4, 3, 1);
+    std::string record = bytes_of(each.limit, each.state);
+    for (int64_t flips = seeded.rng.between(1, 4); flips > 0; --flips) {
+      const auto at = static_cast<size_t>(seeded.rng.between(0, int64_t(record.size()) - 1));
+      record[at] = static_cast<char>(seeded.rng.between(0, 255));
+    }
+    LimitState out[2];
+    const auto count = read_record(record, out);
+    if (!count) {
+      ASSERT_FALSE(weir::algorithms::describe(count.error()).empty());
+      continue;
+    }
+    std::string again;
+    write_record({out, *count}, again);
+    decide(out[0].limit, out[0].state, {.now_ns = kStartNs, .cost = 2, .force = true});
+    LimitState reread[2];
+    ASSERT_TRUE(read_record(again, reread).ok());
+  }
+}
+
+TEST(LimiterRecord, ExpiresWithItsSlowestLimitRoundedUp) {
+  const LimitState thirds = used(4, 3, 1);    // full 333,333,333 1/3 ns later
+  const LimitState plain = used(15, 30, 60);  // full 2 s later
+  EXPECT_EQ(expires_at_ms(std::array{thirds}), 1'700'000'000'334);
+  EXPECT_EQ(expires_at_ms(std::array{thirds, plain}), 1'700'000'002'000);
+  EXPECT_EQ(expires_at_ms(plain.limit, plain.state), 1'700'000'002'000);
+}
+
+}  // namespace
+}  // namespace weir::algorithms::testing

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Checks the rules of this tree that compilers do not know.
+
+    tests/tidy/tidy.py [ROOT]       names each broken rule as path:line: message, and then fails
+
+It reads text only: it runs nothing, changes nothing, and needs neither git nor a build.
+Each rule is one function at RULES; tidy_selftest.py plants each fault once and sees it found.
+"""
+
+import fnmatch
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+CODE_FOLDERS = {"server", "resp", "storage", "algorithms"}
+FOLDERS = CODE_FOLDERS | {"tests", "tools"}
+TOP_LEVEL = FOLDERS | {
+    "CMakeLists.txt", "Dockerfile", "docs", "README.md", "ARCHITECTURE.md", "CHANGELOG.md",
+    "weir.conf", "CMakePresets.json", ".clang-format", ".clang-tidy", ".ci", "LICENSE",
+    ".gitignore"}
+
+# A folder includes itself and what is named here; tests/ and tools/ include what they need.
+MAY_INCLUDE = {folder: {folder} for folder in CODE_FOLDERS} | {"server": CODE_FOLDERS}
+
+# Third party, its include path, the only files of the server's code that may know it.
+QUARANTINE = [
+    ("Asio", r"boost/asio", r"server/((listener|connection|daemon)[^/]*|main\.cc)$"),
+    ("RocksDB", r"rocksdb/", r"storage/rocks_"),
+    ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script"),
+    ("spdlog", r"spdlog/", r"server/"),
+    ("GoogleTest", r"g(test|mock)/", r"(?!)"),
+]
+
+# Pattern, where it is banned, why.
+BANNED = [
+    (r"\bv?sprintf\s*\(", r"", "sprintf knows no bound"),
+    (r"\bstr(cpy|cat|tok)\s*\(", r"", "strcpy, strcat and strtok know no bound or hide state"),
+    (r"\bs?rand\s*\(", r"", "randomness is a seeded generator that is passed in"),
+    (r"\bsystem\s*\(", r"", "no shell"),
+    (r"\bstd::w?regex\b", r"", "std::regex recurses and is slow"),
+    (r"\busing\s+namespace\s+std\s*;", r"", "no using namespace std"),
+    (r"\bkRemoveAndSkipUntil\b", r"", "it may bring an older value back to life"),
+    (r"\b(u|nano)?sleep\s*\(|\bsleep_(for|until)\b", r"tests/", "tests do not sleep"),
+    (r"_clock::now|\b(clock_gettime|gettimeofday|random_device)\b", r"(algorithms|resp)/",
+     "time and randomness are arguments here"),
+]
+
+LINES_MAX = 400
+FUNCTION_LINES_MAX = 70
+LONG_FILES = {}  # path -> the reason why it is longer
+
+CPP = {".h", ".cc"}
+SOURCE = CPP | {".py", ".sh", ".js", ".mjs", ".go", ""}
+
+UNFINISHED = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X)\b")
+FOREIGN_PATH = re.compile(r"(?<![\w.})])/((work|root)/|tmp/build)")
+# Words and hosts that belong to the place where a file was written and not into a published tree,
+# as the first half of a SHA-256, so that this file keeps its own rule.
+FOREIGN_WORDS = set("""
+    00a7dc5a0cc3 053ea4804ef1 0dc11026ac75 1ba4e37997a2 2e97613f5a81 317d2d52829b
+    3d01f3609be8 3ea125d0bff3 43c04ed1dabe 487b91042c7c 60965168ce76 789e46d79514
+    7d3194f79e64 94a168d2da57 9da5f32d9641 a39a7ffad4a3 a4aa2ac280bb c2b35955576f
+    c70eca6b0f88 c857d09db23e c899567ee906 d298391b0743 de2187af3fb0 e680c440a2e9
+    eb7e11c7f9ec eea82f53ecae
+""".split())
+
+
+class File:
+    """One text file: its path from the root, its lines, and for C++ its code without comments."""
+
+    def __init__(self, path, text):
+        self.path = path
+        self.folder = path.split("/")[0]
+        self.suffix = Path(path).suffix
+        self.text = text
+        self.lines = text.splitlines()
+        self.is_cpp = self.suffix in CPP
+        self.code = strip_cpp(text) if self.is_cpp else ""
+
+
+def strip_cpp(text):
+    """Blanks comments, strings and character literals, and keeps every line where it was."""
+    token = re.compile(
+        r'//[^\n]*|/\*.*?\*/|R"([^()\\ ]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'
+        r"|(?<![0-9A-Fa-f])'(?:\\.[^'\n]*|[^'\\\n])'", re.DOTALL)
+    return token.sub(lambda match: " " + "\n" * match[0].count("\n"), text)
+
+
+def ignored_names(root):
+    """The names in .gitignore; none of its patterns holds a slash between names."""
+    path = root / ".gitignore"
+    lines = path.read_text().split() if path.exists() else []
+    return [line.strip("/") for line in lines] + [".git"]
+
+
+def read_tree(root):
+    """All text files under the permitted top level."""
+    ignored = ignored_names(root)
+
+    def walk(folder):
+        for path in sorted(folder.iterdir()):
+            if any(fnmatch.fnmatch(path.name, name) for name in ignored) or path.is_symlink():
+                continue
+            if path.is_dir():
+                yield from walk(path)
+                continue
+            data = path.read_bytes()
+            if b"\0" not in data and "/corpus/" not in path.as_posix():
+                yield File(path.relative_to(root).as_posix(), data.decode(errors="replace"))
+
+    return list(walk(root))
+
+
+def matches(pattern, file, text):
+    for match in re.finditer(pattern, text):
+        yield file.path, text.count("\n", 0, match.start()) + 1, match
+
+
+def check_top_level(root, files):
+    ignored = ignored_names(root)
+    names = {path.name for path in root.iterdir()
+             if not any(fnmatch.fnmatch(path.name, name) for name in ignored)}
+    for name in sorted(names - TOP_LEVEL):
+        yield name, 1, "does not belong at the top level"
+    for name in sorted(TOP_LEVEL - names):
+        yield name, 1, "is missing at the top level"
+
+
+def check_includes(root, files):
+    for file in files:
+        for path, line, match in matches(r'(?m)^\s*#\s*include\s*([<"])([^>"]+)', file,
+                                         file.text if file.is_cpp else ""):
+            quoted, target = match[1] == '"', match[2]
+            folder = target.split("/")[0]
+            if quoted and (folder not in FOLDERS or "/../" in target):
+                yield path, line, f"include {target} by its path from the root"
+            elif quoted and folder not in MAY_INCLUDE.get(file.folder, FOLDERS):
+                yield path, line, f"{file.folder}/ must not include {folder}/"
+            elif not quoted and folder in FOLDERS:
+                yield path, line, f'include "{target}" in quotes'
+            for name, pattern, where in QUARANTINE:
+                if (file.folder in CODE_FOLDERS and re.match(pattern, target)
+                        and not re.match(where, path)):
+                    yield path, line, f"{name} is not included here"
+
+
+def check_pragma_once(root, files):
+    for file in files:
+        if file.suffix == ".h" and not re.search(r"(?m)^#pragma once$", file.code):
+            yield file.path, 1, "a header needs #pragma once"
+
+
+def check_banned(root, files):
+    for file in files:
+        for pattern, where, why in BANNED:
+            if re.match(where, file.path):
+                for path, line, match in matches(pattern, file, file.code):
+                    yield path, line, f"{match[0].strip('( ')}: {why}"
+
+
+def check_length(root, files):
+    for file in files:
+        if (file.folder in FOLDERS and file.suffix in SOURCE and len(file.lines) > LINES_MAX
+                and file.path not in LONG_FILES):
+            yield file.path, LINES_MAX, f"{len(file.lines)} lines, {LINES_MAX} are allowed"
+
+
+def check_function_length(root, files):
+    """A brace after a parameter list opens a function unless it lies inside one."""
+    opener = re.compile(r"\)(\s|const|noexcept|override|final|mutable|->[\w:<>*&, ]+)*$")
+    for file in files:
+        depth, start = 0, None
+        for match in re.finditer(r"[{}]", file.code):
+            at = match.start()
+            if match[0] == "{":
+                if start is None and opener.search(file.code[max(0, at - 200):at]):
+                    start = (depth, file.code.count("\n", 0, at) + 1)
+                depth += 1
+                continue
+            depth -= 1
+            if start and start[0] == depth:
+                lines = file.code.count("\n", 0, at) + 2 - start[1]
+                if lines > FUNCTION_LINES_MAX:
+                    yield (file.path, start[1],
+                           f"a function of {lines} lines, {FUNCTION_LINES_MAX} are allowed")
+                start = None
+
+
+def check_words(root, files):
+    for file in files:
+        for pattern, what in ((UNFINISHED, "unfinished work"), (FOREIGN_PATH, "a foreign path")):
+            for path, line, match in matches(pattern, file, file.text):
+                yield path, line, f"{match[0]}: {what}"
+        for path, line, match in matches(r"[a-z]+(?:[\d-]*[a-z]+)*(?:\.[a-z\d-]+)*", file,
+                                         file.text.lower()):
+            for word in {match[0], *re.findall(r"[a-z]+", match[0])}:
+                if is_foreign(word):
+                    yield path, line, f"{word}: the tree speaks of itself alone"
+
+
+def is_foreign(word, known={}):
+    if word not in known:
+        known[word] = hashlib.sha256(word.encode()).hexdigest()[:12] in FOREIGN_WORDS
+    return known[word]
+
+
+RULES = [check_top_level, check_includes, check_pragma_once, check_banned, check_length,
+         check_function_length, check_words]
+
+
+def complaints(root):
+    files = read_tree(root)
+    found = {complaint for rule in RULES for complaint in rule(root, files)}
+    return len(files), sorted(found)
+
+
+def main():
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
+    count, found = complaints(root)
+    for path, line, message in found:
+        print(f"{path}:{line}: {message}")
+    print(f"tidy: {count} files, {len(found)} complaints")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Plants each fault that tidy.py must find in a clean little tree, and sees that it is found."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import tidy
+
+CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".ci"}} | {
+    ".ci/run": "#!/bin/sh\n",
+    ".gitignore": "/build/\nnode_modules/\n*.pyc\n",
+    "docs/page.md": "A page.\n",
+    "tools/run": "#!/bin/sh\n",
+    "tests/resp/a_test.cc": '#include "resp/a.h"\n#include <gtest/gtest.h>\n',
+    "algorithms/a.h": "#pragma once\n",
+    "storage/rocks_store.cc": "#include <rocksdb/db.h>\n",
+    "resp/a.h": "#pragma once\n",
+    "server/listener.cc": '#include <boost/asio.hpp>\n#include "resp/a.h"\n',
+    "server/script_engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
+    "server/ok.cc": ('// rand() and system() only in a comment\nauto text = "sprintf(";\n'
+                     "std::system_error error; auto big = 1'000'000; snprintf(a, 1, b);\n"
+                     "using namespace std::chrono_literals;\n"),
+}
+
+
+def function_of(lines):
+    return "int f(int a,\n      int b) const {\n" + "  g();\n" * (lines - 2) + "}\n"
+
+
+# What is planted where -> what tidy must say of it.
+FAULTS = [
+    ("stray.txt", "", "does not belong at the top level"),
+    ("resp/b.cc", '#include "storage/store.h"\n', "resp/ must not include storage/"),
+    ("storage/b.cc", '#include "algorithms/a.h"\n', "storage/ must not include algorithms/"),
+    ("algorithms/b.cc", '#include "server/a.h"\n', "algorithms/ must not include server/"),
+    ("server/b.cc", '#include "tests/a.h"\n', "server/ must not include tests/"),
+    ("server/b.cc", '#include "b.h"\n', "by its path from the root"),
+    ("server/b.cc", '#include "server/../resp/a.h"\n', "by its path from the root"),
+    ("server/b.cc", "#include <resp/a.h>\n", "in quotes"),
+    ("server/executor.cc", "#include <boost/asio/post.hpp>\n", "Asio is not included here"),
+    ("server/b.cc", "#include <rocksdb/db.h>\n", "RocksDB is not included here"),
+    ("storage/store.cc", "# include <rocksdb/db.h>\n", "RocksDB is not included here"),
+    ("server/b.cc", "#include <lua.hpp>\n", "Lua is not included here"),
+    ("storage/b.cc", "#include <spdlog/spdlog.h>\n", "spdlog is not included here"),
+    ("resp/b.cc", "#include <gtest/gtest.h>\n", "GoogleTest is not included here"),
+    ("resp/b.h", "// no guard\n", "#pragma once"),
+    ("resp/b.h", "// #pragma once\n", "#pragma once"),
+    ("server/b.cc", "int a;\nvoid f() { sprintf(b, c); }\n", "sprintf"),
+    ("server/b.cc", "std::strcpy(b, c);\n", "strcpy"),
+    ("server/b.cc", "int a = rand ();\n", "rand"),
+    ("server/b.cc", "std::system(b);\n", "system"),
+    ("server/b.cc", "std::regex a;\n", "std::regex"),
+    ("server/b.cc", "using namespace std;\n", "using namespace std"),
+    ("storage/rocks_filter.cc", "return Decision::kRemove" "AndSkipUntil;\n", "older value"),
+    ("tests/server/deep/b_test.cc", "std::this_thread::sleep_for(1ms);\n", "do not sleep"),
+    ("tests/server/b.cc", "usleep(1);\n", "do not sleep"),
+    ("algorithms/b.cc", "auto now = std::chrono::system_clock::now();\n", "are arguments here"),
+    ("tools/b.py", "a = 1\n" * 401, "401 lines"),
+    ("server/b.cc", "int a;\n" + function_of(71), "a function of 71 lines"),
+    ("docs/b.md", "TO" "DO: write\n", "unfinished work"),
+    ("tools/b", "# FIX" "ME\n", "unfinished work"),
+    ("docs/b.md", "see /wor" "k/main\n", "a foreign path"),
+    ("tools/b", "cd /tmp/bui" "ld-x\n", "a foreign path"),
+    ("docs/b.md", "Made by Clau" "de.\n", "speaks of itself alone"),
+    ("server/b.cc", "// see assist" "ant_notes\n", "speaks of itself alone"),
+    ("tools/b", "http://deb.debi" "an.org/debian\n", "speaks of itself alone"),
+]
+
+
+class TidyTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        for path, text in CLEAN.items():
+            self.write(path, text)
+
+    def write(self, path, text):
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def test_clean_tree(self):
+        self.assertEqual(tidy.complaints(self.root)[1], [])
+
+    def test_faults(self):
+        for path, text, message in FAULTS:
+            with self.subTest(path=path, message=message):
+                self.write(path, text)
+                found = tidy.complaints(self.root)[1]
+                (self.root / path).unlink()
+                self.assertEqual([entry[0] for entry in found], [path])
+                self.assertIn(message, found[0][2])
+
+    def test_every_rule_has_a_fault(self):
+        for rule in tidy.RULES:
+            with self.subTest(rule=rule.__name__):
+                without = [other for other in tidy.RULES if other is not rule]
+                self.assertTrue(self.is_missed_without(without))
+
+    def is_missed_without(self, rules):
+        every, tidy.RULES = tidy.RULES, rules
+        try:
+            for path, text, _ in FAULTS:
+                self.write(path, text)
+                found = tidy.complaints(self.root)[1]
+                (self.root / path).unlink()
+                if not found:
+                    return True
+            return False
+        finally:
+            tidy.RULES = every
+
+    def test_missing_entry(self):
+        (self.root / "LICENSE").unlink()
+        self.assertEqual(tidy.complaints(self.root)[1], [("LICENSE", 1, "is missing at the top level")])
+
+    def test_what_is_ignored_may_lie_about(self):
+        self.write("build/b.h", "using namespace std;\n")
+        self.write("tests/node_modules/b.h", "using namespace std;\n")
+        self.assertEqual(tidy.complaints(self.root)[1], [])
+
+    def test_right_at_the_bounds(self):
+        self.write("server/b.cc", function_of(70) + "int a;\n" * (tidy.LINES_MAX - 71))
+        self.assertEqual(tidy.complaints(self.root)[1], [])
+
+    def test_names_the_line(self):
+        self.write("server/b.cc", '/* a\n b */\nauto c = R"(\n)";\nint a = rand();\n')
+        self.assertEqual([entry[:2] for entry in tidy.complaints(self.root)[1]],
+                         [("server/b.cc", 5)])
+
+
+if __name__ == "__main__":
+    unittest.main()
