@@ -172,7 +172,7 @@ class Keyspace {
   Status apply_entry(const TurnEntry& entry);
   void load_databases();
   void create_missing_databases();
-  Status find_complete_tables();
+  Status look_over_incarnations();
   void forget_everything();
   Status append_everything_owed();
 
@@ -188,6 +188,7 @@ class Keyspace {
   size_t memory_bytes() const;
   bool behind(size_t factor) const;
   void start_pass_when_due(int64_t steady_ns);
+  void step_pass();
   void sweep(size_t looks, bool evict);
   void sweep_segment(Table* table, Segment* segment, bool evict);
 
@@ -199,8 +200,9 @@ class Keyspace {
   std::vector<std::unique_ptr<Table>>
       tables_;  // in ascending incarnation; the first is the system's
   std::vector<std::unique_ptr<Table>>
-      retired_;                       // dropped, waiting for the pass that may point into them
-  std::vector<Incarnation> dropped_;  // to be erased from the state by the next pass
+      retired_;                        // dropped, waiting for the pass that may point into them
+  std::vector<Incarnation> dropped_;   // to be erased from the state by the next pass
+  std::vector<Incarnation> dropping_;  // by the running pass
   std::vector<Database> databases_;
   Incarnation next_incarnation_ = 1;
   bool databases_changed_ = false;
@@ -229,7 +231,6 @@ class Keyspace {
   int64_t last_pass_steady_ns_ = 0;
   uint64_t log_bytes_at_pass_ = 0;  // appended when the running pass began
   uint64_t log_bytes_at_w_ = 0;     // appended when the pass that set W began
-  uint64_t settled_w_ = 0;
   size_t changed_last_turn_ = 0;
   Incarnation sweep_table_ = 0;
   Position sweep_position_ = 0;

@@ -38,6 +38,7 @@ void Keyspace::forget_everything() {
   tables_.clear();
   retired_.clear();
   dropped_.clear();
+  dropping_.clear();
   databases_undo_.clear();
   databases_changed_ = false;
   pass_ = WriteBack();
@@ -57,7 +58,7 @@ Status Keyspace::fill_from_store(const OpenReport& report) {
   now_ms_ = now_ns_ / 1'000'000;
   store_failed_ = false;
   create_missing_databases();
-  if (Status status = find_complete_tables(); !status.ok()) return status;
+  if (Status status = look_over_incarnations(); !status.ok()) return status;
   return commit_turn();
 }
 
@@ -147,15 +148,24 @@ void Keyspace::create_missing_databases() {
   }
 }
 
-Status Keyspace::find_complete_tables() {
+// Which databases have anything in the state, and what is left there of dropped ones: a crash may
+// have come between dropping a database and the pass that erases it.
+Status Keyspace::look_over_incarnations() {
+  for (const Database& database : databases_) database.table->complete = true;
   const auto cursor = store_->cursor();
-  for (const Database& database : databases_) {
-    cursor->seek(stored_key_prefix(database.table->incarnation()));
-    if (Status status = cursor->status(); !status.ok()) return status;
-    const auto key = cursor->valid() ? parse_stored_key(cursor->key()) : std::nullopt;
-    if (!key || key->incarnation != database.table->incarnation()) database.table->complete = true;
+  cursor->seek(stored_key_prefix(kSystemIncarnation + 1));
+  while (cursor->valid()) {
+    const auto key = parse_stored_key(cursor->key());
+    if (!key) return Status::corrupt("the state holds a key that is too short");
+    if (key->incarnation == kStoreIncarnation) return {};
+    if (Table* table = table_of(key->incarnation)) {
+      table->complete = false;
+    } else if (std::find(dropped_.begin(), dropped_.end(), key->incarnation) == dropped_.end()) {
+      dropped_.push_back(key->incarnation);
+    }
+    cursor->seek(stored_key_prefix(key->incarnation + 1));
   }
-  return {};
+  return cursor->status();
 }
 
 // The store took nothing for a while and memory went on: one record brings the log up to it. Which

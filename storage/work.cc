@@ -43,6 +43,7 @@ void Keyspace::write_back_now() {
   if (pass_.running() || store_failed_ || store_->checkpoint_state().running) return;
   log_bytes_at_pass_ = figures_.log_bytes_appended;
   pass_.begin(turn_, newest_instant_ns_, dropped_, store_.get());
+  dropping_.swap(dropped_);
   dropped_.clear();
 }
 
@@ -57,16 +58,22 @@ void Keyspace::start_pass_when_due(int64_t steady_ns) {
   write_back_now();
 }
 
+void Keyspace::step_pass() {
+  pass_.step(std::max(kLooksPerStep, changed_last_turn_ * kLooksPerChange), tables_, store_.get());
+  changed_last_turn_ = 0;
+  if (pass_.running()) return;
+  if (pass_.failure().ok()) {
+    log_bytes_at_w_ = log_bytes_at_pass_;
+  } else {
+    dropped_.insert(dropped_.end(), dropping_.begin(), dropping_.end());
+  }
+  dropping_.clear();
+}
+
 void Keyspace::work(int64_t steady_ns) {
   if (store_failed_) return;
   if (pass_.running()) {
-    pass_.step(std::max(kLooksPerStep, changed_last_turn_ * kLooksPerChange), tables_,
-               store_.get());
-    changed_last_turn_ = 0;
-    if (pass_.written_back_turn() != settled_w_) {
-      settled_w_ = pass_.written_back_turn();
-      log_bytes_at_w_ = log_bytes_at_pass_;
-    }
+    step_pass();
   } else {
     retired_.clear();
     start_pass_when_due(steady_ns);
