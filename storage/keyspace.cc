@@ -33,7 +33,7 @@ void Keyspace::begin_command(int64_t now_ns) {
 void Keyspace::roll_back() {
   const auto restored = [this](Table* table, Entry* entry, bool was_present) {
     const bool present = entry->has(Entry::kPresent);
-    if (present != was_present) adjust_count(table, present ? 1 : -1);
+    if (present != was_present) adjust_count(table, entry->position, present ? 1 : -1);
   };
   while (databases_undo_.size() > command_databases_mark_) {
     undo_.roll_back(databases_undo_.back().undo_mark, restored);
@@ -62,7 +62,8 @@ Table* Keyspace::add_table(Incarnation incarnation) {
   return added;
 }
 
-void Keyspace::adjust_count(Table* table, int change) {
+void Keyspace::adjust_count(Table* table, Position position, int change) {
+  if (recount_.table == table && cursor_of(position) < recount_.cursor) recount_.count += change;
   for (Database& database : databases_) {
     if (database.table != table) continue;
     database.count = static_cast<uint64_t>(static_cast<int64_t>(database.count) + change);
@@ -131,7 +132,7 @@ Entry* Keyspace::load(Table* table, Position position, std::string_view key) {
 void Keyspace::expire(Table* table, Entry* entry) {
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
   table->set_value(entry, {}, false);
-  adjust_count(table, -1);
+  adjust_count(table, entry->position, -1);
   ++figures_.expired;
 }
 
@@ -155,10 +156,7 @@ void Keyspace::put(Ref* ref, Type type, std::string_view value, int64_t expire_a
   entry->expire_at_ms = expire_at_ms;
   if (entry->has(Entry::kPresent)) return;
   entry->flags |= Entry::kPresent | Entry::kReferenced;
-  if (ref->database_ < 0) return;
-  Database& database = databases_[static_cast<size_t>(ref->database_)];
-  ++database.count;
-  database.changed = databases_changed_ = true;
+  if (ref->database_ >= 0) adjust_count(ref->table_, entry->position, 1);
 }
 
 void Keyspace::set_expiry(Ref* ref, int64_t expire_at_ms) {
@@ -175,7 +173,7 @@ void Keyspace::erase(Ref* ref) {
   ref->table_->set_value(entry, {}, first_change);
   entry->expire_at_ms = 0;
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
-  if (ref->database_ >= 0) adjust_count(ref->table_, -1);
+  if (ref->database_ >= 0) adjust_count(ref->table_, entry->position, -1);
 }
 
 bool Keyspace::usable() const {

@@ -46,6 +46,8 @@ struct Seen {
   std::string_view key;
   Type type = Type::kNone;
   int64_t expire_at_ms = 0;
+  bool in_memory = false;
+  bool expired = false;  // only shown to walk()
 };
 
 // A key looked up: a live record, or its absence. Valid until the next call that changes the
@@ -154,13 +156,23 @@ class Keyspace {
     Table* table = nullptr;
     uint64_t count = 0;
     bool changed = false;
+    // The counter may include keys that have expired unseen, while they were not in memory.
+    bool count_doubtful = false;
+  };
+  // A database being counted anew: what lies before the cursor is in `count`, and kept right there
+  // by adjust_count.
+  struct Recount {
+    int database = -1;  // none
+    const Table* table = nullptr;
+    uint64_t cursor = 0;
+    int64_t count = 0;
   };
 
   // keyspace.cc
   Entry* load(Table* table, Position position, std::string_view key);
   void expire(Table* table, Entry* entry);
   void save_for_undo(Table* table, Entry* entry, bool value_goes);
-  void adjust_count(Table* table, int change);
+  void adjust_count(Table* table, Position position, int change);
   Table* table_of(Incarnation incarnation) const;
   Table* add_table(Incarnation incarnation);
 
@@ -191,6 +203,16 @@ class Keyspace {
   void step_pass();
   void sweep(size_t looks, bool evict);
   void sweep_segment(Table* table, Segment* segment, bool evict);
+
+  // scan.cc: as scan(), but expired records that are still there are visited too.
+  uint64_t walk(int database, uint64_t cursor, size_t count,
+                const std::function<void(const Seen&)>& visit);
+
+  // recount.cc
+  void note_dropped_records();
+  void step_recount();
+  void begin_recount(int database);
+  void end_recount();
 
   StoreFactory make_store_;
   KeyspaceOptions options_;
@@ -236,6 +258,8 @@ class Keyspace {
   Position sweep_position_ = 0;
   int64_t last_sweep_steady_ns_ = 0;
   std::vector<Entry*> victims_;
+  Recount recount_;
+  uint64_t dropped_records_seen_ = 0;
   bool active_expiry_ = true;
   std::string scratch_;
   mutable KeyspaceFigures figures_;

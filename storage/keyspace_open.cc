@@ -39,6 +39,8 @@ void Keyspace::forget_everything() {
   retired_.clear();
   dropped_.clear();
   dropping_.clear();
+  recount_ = {};
+  dropped_records_seen_ = 0;
   databases_undo_.clear();
   databases_changed_ = false;
   pass_ = WriteBack();
@@ -83,12 +85,16 @@ Status Keyspace::load_system_records() {
   return {};
 }
 
+// The state may be newer than W here and there, so replay may go through database tables that never
+// were: which databases are dropped is known only at its end.
 Status Keyspace::replay_log() {
-  return store_->replay(turn_ + 1, [this](uint64_t turn, std::string_view record) {
+  Status status = store_->replay(turn_ + 1, [this](uint64_t turn, std::string_view record) {
     turn_ = turn;
     figures_.log_bytes_appended += record.size();
     return apply(record);
   });
+  retire_unused_tables();
+  return status;
 }
 
 // What every turn's record does to the keyspace: here when replayed; the live path has done the
@@ -138,7 +144,6 @@ void Keyspace::load_databases() {
   }
   const Ref next = look_up_system("next-incarnation");
   if (next.exists()) next_incarnation_ = static_cast<Incarnation>(Reader(next.value()).varint());
-  retire_unused_tables();
 }
 
 void Keyspace::create_missing_databases() {
@@ -160,6 +165,7 @@ Status Keyspace::look_over_incarnations() {
     if (key->incarnation == kStoreIncarnation) return {};
     if (Table* table = table_of(key->incarnation)) {
       table->complete = false;
+      for (Database& database : databases_) database.count_doubtful |= database.table == table;
     } else if (std::find(dropped_.begin(), dropped_.end(), key->incarnation) == dropped_.end()) {
       dropped_.push_back(key->incarnation);
     }

@@ -82,6 +82,13 @@ class StateWalk {
 
 uint64_t Keyspace::scan(int database, uint64_t cursor, size_t count,
                         const std::function<void(const Seen&)>& visit) {
+  return walk(database, cursor, count, [&](const Seen& seen) {
+    if (!seen.expired) visit(seen);
+  });
+}
+
+uint64_t Keyspace::walk(int database, uint64_t cursor, size_t count,
+                        const std::function<void(const Seen&)>& visit) {
   const Table* table = databases_[static_cast<size_t>(database)].table;
   Position position = position_of_cursor(cursor);
   StateWalk state(store_.get(), table, position);
@@ -110,9 +117,14 @@ uint64_t Keyspace::scan(int database, uint64_t cursor, size_t count,
       ++looked;
       const ValueView value = memory_first ? entries[at]->view() : state.value();
       const bool present = !memory_first || entries[at]->has(Entry::kPresent);
-      if (present && !(value.expire_at_ms != 0 && now_ms_ > value.expire_at_ms)) {
-        visit({.key = place.key, .type = value.type, .expire_at_ms = value.expire_at_ms});
-        ++visited;
+      const bool expired = value.expire_at_ms != 0 && now_ms_ > value.expire_at_ms;
+      if (present) {
+        visit({.key = place.key,
+               .type = value.type,
+               .expire_at_ms = value.expire_at_ms,
+               .in_memory = memory_first,
+               .expired = expired});
+        if (!expired) ++visited;
       }
       const bool both = memory_first && state_here && !(place < state.place());
       if (!memory_first || both) state.next();

@@ -64,6 +64,7 @@ void Keyspace::step_pass() {
   if (pass_.running()) return;
   if (pass_.failure().ok()) {
     log_bytes_at_w_ = log_bytes_at_pass_;
+    note_dropped_records();
   } else {
     dropped_.insert(dropped_.end(), dropping_.begin(), dropping_.end());
   }
@@ -82,6 +83,7 @@ void Keyspace::work(int64_t steady_ns) {
   if (!evict && steady_ns - last_sweep_steady_ns_ < kSweepIntervalNs) return;
   last_sweep_steady_ns_ = steady_ns;
   sweep(kSweepLooks, evict);
+  if (!evict) step_recount();
 }
 
 // Goes round all tables like the hand of a clock.
