@@ -66,6 +66,10 @@ void Keyspace::adjust_count(Table* table, Position position, int change) {
   if (recount_.table == table && cursor_of(position) < recount_.cursor) recount_.count += change;
   for (Database& database : databases_) {
     if (database.table != table) continue;
+    if (change < 0 && database.count == 0) {
+      database.count_doubtful = true;
+      return;
+    }
     database.count = static_cast<uint64_t>(static_cast<int64_t>(database.count) + change);
     database.changed = databases_changed_ = true;
     return;
@@ -119,6 +123,8 @@ Entry* Keyspace::load(Table* table, Position position, std::string_view key) {
     failure_ = std::move(status);
     return nullptr;
   }
+  // Whether the counter still has it nobody knows: recount.cc sees to that.
+  if (value.expire_at_ms != 0 && now_ms_ > value.expire_at_ms) return nullptr;
   Entry* entry = table->insert(position, key, value.payload.size());
   table->set_value(entry, value.payload, false);
   entry->type = value.type;

@@ -257,6 +257,7 @@ class Keyspace {
   Incarnation sweep_table_ = 0;
   Position sweep_position_ = 0;
   int64_t last_sweep_steady_ns_ = 0;
+  bool sweep_gained_ = true;  // the last sweep gave something up, or made ready to
   std::vector<Entry*> victims_;
   Recount recount_;
   uint64_t dropped_records_seen_ = 0;

@@ -156,7 +156,11 @@ void Keyspace::create_missing_databases() {
 // Which databases have anything in the state, and what is left there of dropped ones: a crash may
 // have come between dropping a database and the pass that erases it.
 Status Keyspace::look_over_incarnations() {
-  for (const Database& database : databases_) database.table->complete = true;
+  // What was replayed may have expired before the crash, and have been taken off the counter then.
+  for (Database& database : databases_) {
+    database.table->complete = true;
+    database.count_doubtful = database.table->entries() > 0;
+  }
   const auto cursor = store_->cursor();
   cursor->seek(stored_key_prefix(kSystemIncarnation + 1));
   while (cursor->valid()) {

@@ -94,6 +94,9 @@ class MemoryStore : public Store {
   PassState pass_state() const override { return pass_; }
   void start_checkpoint(const std::string& directory) override;
   PassState checkpoint_state() const override { return checkpoint_; }
+  Status probe() override {
+    return disk_->faults.disk_full ? Status::failed("injected full disk") : Status();
+  }
   StoreFigures figures() const override;
 
  private:

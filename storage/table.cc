@@ -161,7 +161,7 @@ void Table::set_value(Entry* entry, std::string_view value, bool keep_outside) {
   bytes_ -= outside_bytes(entry);
   char* old_outside = entry->has(Entry::kOutside) ? entry->outside() : nullptr;
   if (value.size() <= entry->capacity) {
-    std::memmove(entry->inline_data(), value.data(), value.size());
+    if (!value.empty()) std::memmove(entry->inline_data(), value.data(), value.size());
     entry->flags &= static_cast<uint8_t>(~Entry::kOutside);
   } else {
     entry->set_outside(copy_outside(value));

@@ -35,8 +35,10 @@ bool Keyspace::behind(size_t factor) const {
 bool Keyspace::overloaded() const { return !store_failed_ && behind(2); }
 
 bool Keyspace::wants_work() const {
-  return pass_.wants_step() || (!store_failed_ && memory_bytes() > options_.memory_bytes_max) ||
-         (!pass_.running() && behind(1) && pass_.failure().ok() && !store_failed_);
+  if (pass_.wants_step()) return true;
+  if (store_failed_ || pass_.running()) return false;  // the store's worker will notify
+  return (sweep_gained_ && memory_bytes() > options_.memory_bytes_max) ||
+         (behind(1) && pass_.failure().ok());
 }
 
 void Keyspace::write_back_now() {
@@ -88,6 +90,7 @@ void Keyspace::work(int64_t steady_ns) {
 
 // Goes round all tables like the hand of a clock.
 void Keyspace::sweep(size_t looks, bool evict) {
+  sweep_gained_ = false;
   size_t looked = 0;
   size_t turns_around = 0;
   while (looked < looks && turns_around < 2) {
@@ -125,6 +128,7 @@ void Keyspace::sweep_segment(Table* table, Segment* segment, bool evict) {
         victims_.push_back(entry);
       } else if (evict && entry->has(Entry::kReferenced)) {
         entry->flags &= static_cast<uint8_t>(~Entry::kReferenced);
+        sweep_gained_ = true;
       } else if (evict) {
         table->complete = false;
         ++figures_.evicted;
@@ -133,6 +137,7 @@ void Keyspace::sweep_segment(Table* table, Segment* segment, bool evict) {
     }
   }
   for (Entry* entry : victims_) table->erase(entry);
+  sweep_gained_ |= !victims_.empty();
 }
 
 }  // namespace weir::storage

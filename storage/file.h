@@ -1,0 +1,45 @@
+// The few file operations that the store does itself. Errors name the path and the system's reason.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "storage/status.h"
+
+namespace weir::storage {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value = -1) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~Descriptor();
+
+  bool ok() const { return value_ >= 0; }
+  int get() const { return value_; }
+
+ private:
+  int value_;
+};
+
+// "<what> <path>: <the reason in errno>"
+Status system_failure(std::string_view what, const std::string& path);
+
+bool file_exists(const std::string& path);
+Status read_file(const std::string& path, std::string* bytes);
+// Written and synced; the directory entry is not.
+Status write_file(const std::string& path, std::string_view bytes);
+Status rename_file(const std::string& from, const std::string& to);
+Status sync_directory(const std::string& path);
+// With parents; synced.
+Status make_directory(const std::string& path);
+// With all that is in it. Nothing there is fine.
+Status remove_tree(const std::string& path);
+// Every file and folder below, and the directory itself.
+Status sync_tree(const std::string& path);
+
+}  // namespace weir::storage

@@ -1,0 +1,52 @@
+// A data directory as such: whose it is now (LOCK) and what it is (WEIR). Knows no RocksDB.
+//
+// WEIR is made last and so says that creation had ended; until then WEIR.new stands there, and what
+// lies beside it can hold no data yet. A directory that holds databases but neither file is
+// refused: a lost identity must not become a fresh start.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "storage/file.h"
+#include "storage/position.h"
+#include "storage/status.h"
+
+namespace weir::storage {
+
+inline constexpr int kDirectoryFormat = 1;
+
+struct DirectoryIdentity {
+  std::string id;  // 32 hexadecimal digits, drawn when it was made; checkpoints share it
+  HashSeed seed{};
+};
+
+std::string encode_identity(const DirectoryIdentity& identity);
+Status parse_identity(std::string_view text, const std::string& path, DirectoryIdentity* identity);
+
+class RocksDirectory {
+ public:
+  explicit RocksDirectory(std::string path);
+
+  // Makes the directory where there is none, and locks it until this object ends.
+  Status lock();
+  // Whether a creation is to be done (`fresh`); else what the directory is. REQUIRES: lock().
+  Status identify(bool* fresh, DirectoryIdentity* identity);
+  // Around the making of the databases.
+  Status begin_creation(DirectoryIdentity* identity);
+  Status end_creation();
+
+  const std::string& path() const { return path_; }
+  std::string log_path() const { return path_ + "/log"; }
+  std::string state_path() const { return path_ + "/state"; }
+  std::string identity_path() const { return path_ + "/WEIR"; }
+  std::string pass_path() const { return path_ + "/pass.sst"; }
+
+ private:
+  std::string creation_path() const { return path_ + "/WEIR.new"; }
+
+  const std::string path_;
+  Descriptor lock_;
+};
+
+}  // namespace weir::storage

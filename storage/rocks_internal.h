@@ -1,0 +1,31 @@
+// What the parts of the RocksDB store share: RocksDB's statuses and options, its log, its events.
+#pragma once
+
+#include <rocksdb/env.h>
+#include <rocksdb/options.h>
+#include <rocksdb/status.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "storage/rocks_store.h"
+#include "storage/status.h"
+
+namespace weir::storage {
+
+inline rocksdb::Slice slice_of(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+inline std::string_view view_of(const rocksdb::Slice& slice) {
+  return {slice.data(), slice.size()};
+}
+
+// A missing file counts as damage: everything here was made by us and is never taken away.
+Status from_rocks(const rocksdb::Status& status, std::string_view what);
+
+// RocksDB's own logger aborts the process when the disk is full; ours hands warnings and errors on.
+std::shared_ptr<rocksdb::Logger> make_rocks_logger(const RocksOptions& options);
+
+rocksdb::Options log_database_options(const RocksOptions& options);
+rocksdb::Options state_database_options(const RocksOptions& options);
+
+}  // namespace weir::storage

@@ -1,0 +1,56 @@
+// The `log/` database: turn number -> what the turn changed.
+//
+// 1. A turn's record is one put: after append() it is in the WAL file, after sync() on the disk.
+// 2. A WAL file is synced before its memtable's file may stand for it; so a WAL whose end is lost
+//    was never given up by RocksDB.
+// 3. After a failed append or sync nothing is appended any more: what the file holds is unknown.
+#pragma once
+
+#include <rocksdb/db.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "storage/rocks_internal.h"
+#include "storage/rocks_wal_sync.h"
+
+namespace weir::storage {
+
+class RocksLog {
+ public:
+  // Checks the WAL, then opens. `tail_note` is empty where nothing had to be cut off.
+  Status open(const RocksOptions& options, const std::string& path, bool create,
+              std::string* tail_note);
+
+  // 0: the log is empty.
+  Status find_last_turn(uint64_t* turn) const;
+  Status append(uint64_t turn, std::string_view record);
+  Status replay(uint64_t first, const std::function<Status(uint64_t, std::string_view)>& visit);
+
+  // From here on: any thread.
+  Status sync();
+  uint64_t synced_turn() const { return synced_turn_.load(); }
+  // Drops every turn up to `turn`, and gives back the WAL files that held them if they are large.
+  // One thread at a time.
+  Status truncate(uint64_t turn);
+  Status checkpoint(const std::string& path);
+  uint64_t bytes_on_disk() const;
+
+ private:
+  Status put(uint64_t turn, std::string_view record);
+
+  std::string path_;
+  uint64_t rotate_bytes_ = 0;
+  std::unique_ptr<RocksWalSync> wal_sync_;  // outlives the database's threads
+  std::unique_ptr<rocksdb::DB> database_;
+  std::atomic<uint64_t> appended_turn_{0};
+  std::atomic<uint64_t> synced_turn_{0};
+  std::atomic<uint64_t> wal_bytes_{0};  // since the last rotation
+  uint64_t truncated_turn_ = 0;
+  std::atomic<bool> sync_failed_{false};
+  Status failure_;
+};
+
+}  // namespace weir::storage

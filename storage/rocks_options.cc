@@ -1,0 +1,123 @@
+// How the two databases are set up. Reasons stand beside what is not RocksDB's default.
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "storage/rocks_internal.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr uint64_t kWalBytesMin = 1ull << 20;
+constexpr int kFilterBitsPerKey = 10;
+// Tables kept open with their filters in memory; opening loads a quarter of them at most.
+constexpr int kOpenTablesMax = 1024;
+
+class RocksLogger : public rocksdb::Logger {
+ public:
+  explicit RocksLogger(const RocksOptions& options)
+      : Logger(rocksdb::InfoLogLevel::WARN_LEVEL), log_(options.log) {}
+
+  using Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    Logv(rocksdb::InfoLogLevel::INFO_LEVEL, format, arguments);
+  }
+  void Logv(rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
+    if (!log_ || level < rocksdb::InfoLogLevel::WARN_LEVEL ||
+        level > rocksdb::InfoLogLevel::FATAL_LEVEL) {
+      return;
+    }
+    char line[1024];
+    std::vsnprintf(line, sizeof line, format, arguments);
+    log_(level == rocksdb::InfoLogLevel::WARN_LEVEL ? RocksLogLevel::kWarning
+                                                    : RocksLogLevel::kError,
+         line);
+  }
+  void LogHeader(const char*, va_list) override {}
+
+ private:
+  const std::function<void(RocksLogLevel, const std::string&)> log_;
+};
+
+rocksdb::Options common_options(const RocksOptions& options) {
+  rocksdb::Options set;
+  if (options.env != nullptr) set.env = options.env;
+  set.info_log = make_rocks_logger(options);
+  set.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  set.use_direct_reads = options.direct_reads;
+  set.max_background_jobs = 2;
+  set.bytes_per_sync = 1 << 20;  // a large file's fsync must not come all at once
+  set.stats_dump_period_sec = 0;
+  set.stats_persist_period_sec = 0;
+  // Small file systems: RocksDB would take 4 MiB ahead for each manifest.
+  set.manifest_preallocation_size = 64 << 10;
+  set.max_manifest_file_size = 4 << 20;
+  set.keep_log_file_num = 1;
+  set.max_bgerror_resume_count = 0;  // who failed is told, and decides when to go on
+  set.skip_stats_update_on_db_open = true;
+  set.skip_checking_sst_file_sizes_on_db_open = false;
+  set.compression = rocksdb::kNoCompression;
+  return set;
+}
+
+}  // namespace
+
+std::shared_ptr<rocksdb::Logger> make_rocks_logger(const RocksOptions& options) {
+  return std::make_shared<RocksLogger>(options);
+}
+
+Status from_rocks(const rocksdb::Status& status, std::string_view what) {
+  if (status.ok()) return {};
+  const std::string message = std::string(what) + ": " + status.ToString();
+  const bool missing = status.IsIOError() && status.subcode() == rocksdb::Status::kPathNotFound;
+  if (status.IsCorruption() || status.IsInvalidArgument() || missing) {
+    return Status::corrupt(message);
+  }
+  return Status::failed(message);
+}
+
+rocksdb::Options log_database_options(const RocksOptions& options) {
+  rocksdb::Options set = common_options(options);
+  const uint64_t wal_bytes = std::max(options.wal_bytes_max, kWalBytesMin);
+  // A memtable that fills gives its WAL file up as soon as it is flushed: one fills meanwhile.
+  set.write_buffer_size = wal_bytes / 2;
+  set.max_write_buffer_number = 4;
+  set.max_total_wal_size = wal_bytes;
+  // What check_wal() leaves is whole, so RocksDB may drop nothing.
+  set.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
+  // Flushing what was recovered would hold the opening for an fsync; the WAL keeps it.
+  set.avoid_flush_during_recovery = true;
+  set.target_file_size_base = std::max<uint64_t>(wal_bytes / 4, 1 << 20);
+  set.level0_file_num_compaction_trigger = 4;
+  set.ttl = 0;
+  set.periodic_compaction_seconds = 0;
+  return set;
+}
+
+rocksdb::Options state_database_options(const RocksOptions& options) {
+  rocksdb::Options set = common_options(options);
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
+  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  // Filters and indexes in a block cache smaller than they are made an absent key cost 550 us.
+  table.cache_index_and_filter_blocks = false;
+  table.format_version = 5;
+  set.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  set.max_open_files = kOpenTablesMax;
+  set.write_buffer_size = 1 << 20;  // never used
+  set.level_compaction_dynamic_level_bytes = true;
+  set.level0_file_num_compaction_trigger = 4;
+  set.max_bytes_for_level_base = 256 << 20;
+  set.target_file_size_base = 64 << 20;
+  const auto interval_s =
+      static_cast<uint64_t>(std::max<int64_t>(options.expired_compaction_interval_s, 1));
+  set.ttl = interval_s;
+  set.periodic_compaction_seconds = interval_s;
+  return set;
+}
+
+}  // namespace weir::storage

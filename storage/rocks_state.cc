@@ -1,0 +1,179 @@
+#include "storage/rocks_state.h"
+
+#include <rocksdb/listener.h>
+#include <rocksdb/utilities/checkpoint.h>
+#include <unistd.h>
+
+#include "storage/codec.h"
+
+namespace weir::storage {
+namespace {
+
+const char kStoreRecords[] = {'\xff', '\xff', '\xff', '\xff'};
+const rocksdb::Slice kStoreRecordsBegin(kStoreRecords, sizeof kStoreRecords);
+
+class RocksCursor : public StateCursor {
+ public:
+  explicit RocksCursor(rocksdb::DB* database) {
+    rocksdb::ReadOptions options;
+    options.iterate_upper_bound = &kStoreRecordsBegin;
+    at_.reset(database->NewIterator(options));
+  }
+
+  void seek(std::string_view stored_key) override { at_->Seek(slice_of(stored_key)); }
+  bool valid() const override { return at_->Valid(); }
+  void next() override { at_->Next(); }
+  std::string_view key() const override { return view_of(at_->key()); }
+  std::string_view value() const override { return view_of(at_->value()); }
+  Status status() const override { return from_rocks(at_->status(), "cannot read the state"); }
+
+ private:
+  std::unique_ptr<rocksdb::Iterator> at_;
+};
+
+}  // namespace
+
+std::string written_back_key() { return stored_key_prefix(kStoreIncarnation) + "written-back"; }
+
+std::string encode_written_back(const WrittenBack& written_back) {
+  std::string value;
+  put_u8(&value, kWrittenBackFormat);
+  put_u64_le(&value, written_back.turn);
+  put_u64_le(&value, static_cast<uint64_t>(written_back.instant_ns));
+  return value;
+}
+
+Status parse_written_back(std::string_view value, WrittenBack* written_back) {
+  Reader reader(value);
+  const uint8_t format = reader.u8();
+  if (reader.ok() && format != kWrittenBackFormat) {
+    return Status::refused("the store's record has format version " + std::to_string(format) +
+                           ", this weir-server reads version " +
+                           std::to_string(kWrittenBackFormat));
+  }
+  written_back->turn = reader.u64_le();
+  written_back->instant_ns = static_cast<int64_t>(reader.u64_le());
+  if (!reader.ok() || !reader.at_end()) return Status::corrupt("the store's record is damaged");
+  return {};
+}
+
+// Wakes who waits whenever a compaction has ended.
+class RocksState::CompactionWatcher : public rocksdb::EventListener {
+ public:
+  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { wake(); }
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status*) override { wake(); }
+
+  void stop() {
+    stopped_ = true;
+    wake();
+  }
+
+  template <typename Done>
+  void wait_until(Done done) {
+    std::unique_lock lock(mutex_);
+    while (!stopped_) {
+      const uint64_t seen = events_;
+      lock.unlock();
+      const bool is_done = done();
+      lock.lock();
+      if (is_done) return;
+      changed_.wait_for(lock, kLookAgain, [&] { return stopped_ || events_ != seen; });
+    }
+  }
+
+ private:
+  // An event may be told before the database shows it.
+  static constexpr std::chrono::milliseconds kLookAgain{100};
+
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    ++events_;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t events_ = 0;
+  std::atomic<bool> stopped_{false};
+};
+
+RocksState::~RocksState() { abandon_pass(); }
+
+Status RocksState::open(const std::string& path, const std::string& pass_path, bool create,
+                        WrittenBack* written_back) {
+  path_ = path;
+  pass_path_ = pass_path;
+  ::unlink(pass_path_.c_str());
+  watcher_ = std::make_shared<CompactionWatcher>();
+  set_ = state_database_options(options_);
+  set_.create_if_missing = create;
+  set_.listeners.push_back(watcher_);
+  set_.compaction_filter = &filter_;
+  rocksdb::DB* database = nullptr;
+  const rocksdb::Status opened = rocksdb::DB::Open(set_, path_, &database);
+  if (!opened.ok()) return from_rocks(opened, "cannot open the state " + path_);
+  database_.reset(database);
+  if (Status status = load_written_back(written_back); !status.ok()) return status;
+  filter_.set_horizon_ms(written_back->instant_ns / kNanosecondsPerMillisecond);
+  return {};
+}
+
+Status RocksState::load_written_back(WrittenBack* written_back) const {
+  std::string value;
+  Status failure;
+  switch (get(written_back_key(), &value, &failure)) {
+    case Lookup::kFailed:
+      return failure;
+    case Lookup::kFound:
+      return parse_written_back(value, written_back);
+    case Lookup::kAbsent:
+      break;
+  }
+  *written_back = {};
+  if (records_estimate() == 0 && bytes_on_disk() == 0) return {};  // no pass was ever finished
+  return Status::corrupt("the state " + path_ + " holds records but not the turn they are of");
+}
+
+Lookup RocksState::get(std::string_view stored_key, std::string* value, Status* failure) const {
+  const rocksdb::Status status =
+      database_->Get(rocksdb::ReadOptions(), slice_of(stored_key), value);
+  if (status.ok()) return Lookup::kFound;
+  if (status.IsNotFound()) return Lookup::kAbsent;
+  *failure = from_rocks(status, "cannot read the state " + path_);
+  return Lookup::kFailed;
+}
+
+std::unique_ptr<StateCursor> RocksState::cursor() const {
+  return std::make_unique<RocksCursor>(database_.get());
+}
+
+uint64_t RocksState::property(const std::string& name) const {
+  uint64_t value = 0;
+  return database_->GetIntProperty(name, &value) ? value : 0;
+}
+
+Status RocksState::checkpoint(const std::string& path) {
+  rocksdb::Checkpoint* made = nullptr;
+  rocksdb::Status status = rocksdb::Checkpoint::Create(database_.get(), &made);
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  if (status.ok()) status = checkpoint->CreateCheckpoint(path);
+  return from_rocks(status, "cannot copy the state to " + path);
+}
+
+void RocksState::stop_waiting() {
+  if (watcher_) watcher_->stop();
+}
+
+void RocksState::wait_for_compactions() {
+  // Reads look into every file of level 0, and ingestion knows no stall of its own.
+  constexpr int kLevel0FilesMax = 20;
+  watcher_->wait_until([this] {
+    std::string files;
+    database_->GetProperty("rocksdb.num-files-at-level0", &files);
+    return std::strtol(files.c_str(), nullptr, 10) < kLevel0FilesMax ||
+           property("rocksdb.background-errors") != 0 ||
+           property("rocksdb.num-running-compactions") == 0;
+  });
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,270 @@
+// Invariants
+// 1. Passes and checkpoints run on one worker thread, in the order they were asked for: the log is
+//    not shortened while it is copied.
+// 2. The log is synced after a pass is written and before it is ingested.
+// 3. The getters' answers change under `mutex_`; `notify` follows without it.
+#include "storage/rocks_store.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+
+#include "storage/check.h"
+#include "storage/rocks_directory.h"
+#include "storage/rocks_log.h"
+#include "storage/rocks_state.h"
+#include "storage/worker_thread.h"
+
+namespace weir::storage {
+namespace {
+
+std::string without_trailing_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+class RocksStore : public Store {
+ public:
+  explicit RocksStore(const RocksOptions& options)
+      : options_(options),
+        directory_(without_trailing_slash(options.directory)),
+        state_(options_) {}
+
+  ~RocksStore() override {
+    state_.stop_waiting();
+    syncer_.stop();
+    worker_.stop();
+  }
+
+  Status open(OpenReport* report) override;
+  const HashSeed& hash_seed() const override { return identity_.seed; }
+
+  Status append(uint64_t turn, std::string_view record) override {
+    return log_.append(turn, record);
+  }
+  Status replay(uint64_t first,
+                const std::function<Status(uint64_t, std::string_view)>& visit) override {
+    return log_.replay(first, visit);
+  }
+
+  void start_sync(uint64_t turn) override;
+  SyncState sync_state() const override;
+  Status sync_now(uint64_t turn) override;
+
+  Lookup get(std::string_view stored_key, std::string* value, Status* failure) override {
+    return state_.get(stored_key, value, failure);
+  }
+  std::unique_ptr<StateCursor> cursor() override { return state_.cursor(); }
+
+  void add_to_pass(StateSlice slice) override;
+  void finish_pass(uint64_t written_back_turn, int64_t instant_ns) override;
+  PassState pass_state() const override;
+
+  void start_checkpoint(const std::string& directory) override;
+  PassState checkpoint_state() const override;
+
+  Status probe() override;
+  StoreFigures figures() const override;
+
+ private:
+  Status open_databases(bool fresh, OpenReport* report);
+  Status sync_log();
+  Status write_back(const WrittenBack& written_back);
+  Status make_checkpoint(const std::string& directory);
+
+  const RocksOptions options_;
+  RocksDirectory directory_;
+  DirectoryIdentity identity_;
+  RocksLog log_;
+  RocksState state_;
+
+  mutable std::mutex mutex_;
+  SyncState sync_;
+  PassState pass_;
+  PassState checkpoint_;
+  uint64_t syncs_ = 0;
+  uint64_t passes_ = 0;
+
+  WorkerThread syncer_;
+  WorkerThread worker_;
+};
+
+Status RocksStore::open(OpenReport* report) {
+  if (Status status = directory_.lock(); !status.ok()) return status;
+  bool fresh = false;
+  Status status = directory_.identify(&fresh, &identity_);
+  if (status.ok() && fresh) status = directory_.begin_creation(&identity_);
+  if (status.ok()) status = open_databases(fresh, report);
+  if (status.ok() && fresh) status = directory_.end_creation();
+  return status;
+}
+
+Status RocksStore::open_databases(bool fresh, OpenReport* report) {
+  report->created = fresh;
+  WrittenBack written_back;
+  Status status =
+      state_.open(directory_.state_path(), directory_.pass_path(), fresh, &written_back);
+  if (status.ok()) {
+    status = log_.open(options_, directory_.log_path(), fresh, &report->tail_note);
+  }
+  if (!status.ok()) return status;
+  uint64_t last_turn = 0;
+  if (status = log_.find_last_turn(&last_turn); !status.ok()) return status;
+  if (last_turn != 0 && last_turn < written_back.turn) {
+    return Status::corrupt("the log of " + directory_.path() + " ends at turn " +
+                           std::to_string(last_turn) + ", but the state is of turn " +
+                           std::to_string(written_back.turn) + "; restore from a checkpoint");
+  }
+  report->written_back_turn = written_back.turn;
+  report->instant_ns = written_back.instant_ns;
+  sync_.synced_turn = std::max(last_turn, written_back.turn);
+  return {};
+}
+
+Status RocksStore::sync_log() {
+  const auto begin = std::chrono::steady_clock::now();
+  Status status = log_.sync();
+  const std::lock_guard lock(mutex_);
+  if (!status.ok()) return status;
+  ++syncs_;
+  sync_.synced_turn = std::max(sync_.synced_turn, log_.synced_turn());
+  sync_.last_begin = std::max(sync_.last_begin, begin);
+  return status;
+}
+
+void RocksStore::start_sync(uint64_t /*turn*/) {
+  {
+    const std::lock_guard lock(mutex_);
+    WEIR_CHECK(!sync_.running);
+    sync_.running = true;
+  }
+  syncer_.post([this] {
+    Status status = sync_log();
+    {
+      const std::lock_guard lock(mutex_);
+      sync_.failure = std::move(status);
+      sync_.running = false;
+    }
+    notify();
+  });
+}
+
+Status RocksStore::sync_now(uint64_t /*turn*/) { return sync_log(); }
+
+SyncState RocksStore::sync_state() const {
+  const std::lock_guard lock(mutex_);
+  return sync_;
+}
+
+void RocksStore::add_to_pass(StateSlice slice) {
+  auto shared = std::make_shared<const StateSlice>(std::move(slice));
+  worker_.post([this, shared = std::move(shared)] { state_.add_to_pass(*shared); });
+}
+
+void RocksStore::finish_pass(uint64_t written_back_turn, int64_t instant_ns) {
+  {
+    const std::lock_guard lock(mutex_);
+    WEIR_CHECK(!pass_.running);
+    pass_.running = true;
+  }
+  const WrittenBack written_back{written_back_turn, instant_ns};
+  worker_.post([this, written_back] {
+    Status status = write_back(written_back);
+    {
+      const std::lock_guard lock(mutex_);
+      if (status.ok()) ++passes_;
+      pass_.failure = std::move(status);
+      pass_.running = false;
+    }
+    notify();
+  });
+}
+
+// A log that cannot be shortened is no failure of the pass: the state has it, and the next pass
+// tries again.
+Status RocksStore::write_back(const WrittenBack& written_back) {
+  Status status = state_.finish_pass(written_back, [this] { return sync_log(); });
+  if (!status.ok()) return status;
+  if (Status shortened = log_.truncate(written_back.turn); !shortened.ok() && options_.log) {
+    options_.log(RocksLogLevel::kWarning, shortened.message());
+  }
+  return {};
+}
+
+PassState RocksStore::pass_state() const {
+  const std::lock_guard lock(mutex_);
+  return pass_;
+}
+
+void RocksStore::start_checkpoint(const std::string& directory) {
+  {
+    const std::lock_guard lock(mutex_);
+    WEIR_CHECK(!checkpoint_.running);
+    checkpoint_.running = true;
+  }
+  worker_.post([this, directory = without_trailing_slash(directory)] {
+    Status status = make_checkpoint(directory);
+    {
+      const std::lock_guard lock(mutex_);
+      checkpoint_.failure = std::move(status);
+      checkpoint_.running = false;
+    }
+    notify();
+  });
+}
+
+PassState RocksStore::checkpoint_state() const {
+  const std::lock_guard lock(mutex_);
+  return checkpoint_;
+}
+
+// The state first: the log is then ahead of it, never behind. Under its name the copy appears
+// whole.
+Status RocksStore::make_checkpoint(const std::string& directory) {
+  const std::string unfinished = directory + ".tmp";
+  if (file_exists(directory)) return Status::failed(directory + " exists already");
+  Status status = remove_tree(unfinished);
+  if (status.ok()) status = make_directory(unfinished);
+  const RocksDirectory copy(unfinished);
+  if (status.ok()) status = state_.checkpoint(copy.state_path());
+  if (status.ok()) status = log_.checkpoint(copy.log_path());
+  if (status.ok()) status = write_file(copy.identity_path(), encode_identity(identity_));
+  if (status.ok()) status = sync_tree(unfinished);
+  if (status.ok()) status = rename_file(unfinished, directory);
+  if (!status.ok()) {
+    (void)remove_tree(unfinished);
+    return status;
+  }
+  return sync_directory(std::filesystem::absolute(directory).parent_path().string());
+}
+
+Status RocksStore::probe() {
+  constexpr size_t kProbeBytes = 256 << 10;
+  const std::string path = directory_.path() + "/probe";
+  Status status = write_file(path, std::string(kProbeBytes, 'p'));
+  ::unlink(path.c_str());
+  return status;
+}
+
+StoreFigures RocksStore::figures() const {
+  StoreFigures figures;
+  figures.log_bytes = log_.bytes_on_disk();
+  figures.state_bytes = state_.bytes_on_disk();
+  figures.state_records_estimate = state_.records_estimate();
+  figures.records_dropped = state_.records_dropped();
+  const std::lock_guard lock(mutex_);
+  figures.syncs = syncs_;
+  figures.passes = passes_;
+  return figures;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> make_rocks_store(RocksOptions options) {
+  return std::make_unique<RocksStore>(options);
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,42 @@
+// The store on RocksDB: a data directory with two databases, `log/` for the turns and `state/` for
+// the records. FORMAT.md says what is in it.
+//
+// The log is written on the calling thread, one put per turn without a sync, and synced on a thread
+// of its own. The state is never written through a memtable: a worker thread writes each pass into
+// one sorted file and ingests it, so a pass is atomic and durable as a whole, and the calling
+// thread never meets its fsyncs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "storage/store.h"
+
+namespace rocksdb {
+class Env;
+}
+
+namespace weir::storage {
+
+enum class RocksLogLevel { kWarning, kError };
+
+struct RocksOptions {
+  std::string directory;
+  // Where RocksDB's own warnings and errors go. Called from any thread.
+  std::function<void(RocksLogLevel level, const std::string& message)> log = {};
+  // The log's files on disk stay near or below this. At least 1 MiB.
+  uint64_t wal_bytes_max = 64ull << 20;
+  uint64_t block_cache_bytes = 32ull << 20;
+  bool direct_reads = false;  // past the system's page cache
+  // Expired records are gone from the disk within this time plus that of a compaction, also where
+  // nothing is written any more, as long as passes (empty ones will do) come by.
+  int64_t expired_compaction_interval_s = 6 * 3600;
+  // For tests: another file system or clock. Must outlive the store.
+  rocksdb::Env* env = nullptr;
+};
+
+std::unique_ptr<Store> make_rocks_store(RocksOptions options);
+
+}  // namespace weir::storage

@@ -1,0 +1,153 @@
+#include "storage/wal_check.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "storage/file.h"
+
+namespace weir::storage {
+namespace {
+
+Status destroyed(const WalFile& file, uint64_t offset, const std::string& why) {
+  return Status::corrupt("the log is damaged: " + file.path + " at byte " + std::to_string(offset) +
+                         ": " + why + "; restore from a checkpoint");
+}
+
+class Judge {
+ public:
+  explicit Judge(std::vector<WalFile>* files) : files_(*files) {}
+
+  Status run() {
+    for (size_t i = 0; i < files_.size(); ++i) {
+      if (Status status = look_at(i); !status.ok()) return status;
+    }
+    return {};
+  }
+
+  std::string note;
+
+ private:
+  Status look_at(size_t i) {
+    WalFile& file = files_[i];
+    const WalScan& scan = file.scan;
+    if (lost_) return give_up(&file, 0);
+    if (scan.first_turn != 0 && last_turn_ != 0) {
+      if (scan.first_turn <= last_turn_) return destroyed(file, 0, "its turns come twice");
+      if (scan.first_turn != last_turn_ + 1) {
+        lost_ = true;
+        return give_up(&file, 0);
+      }
+    }
+    last_turn_ = std::max(last_turn_, scan.last_turn);
+    file.kept_bytes = scan.valid_bytes;
+    if (!scan.broken) return {};
+    if (!scan.unwritten && scan.valid_record_behind) {
+      return destroyed(file, scan.valid_bytes,
+                       "a broken record, but valid records follow it from byte " +
+                           std::to_string(*scan.valid_record_behind) + " on");
+    }
+    if (!scan.unwritten && records_after(i)) {
+      return destroyed(file, scan.valid_bytes,
+                       "a broken record, but valid records follow it in later files");
+    }
+    if (!scan.valid_record_behind) return tell(file);
+    lost_ = true;
+    return give_up(&file, scan.valid_bytes);
+  }
+
+  bool records_after(size_t i) const {
+    return std::any_of(files_.begin() + static_cast<ptrdiff_t>(i) + 1, files_.end(),
+                       [](const WalFile& file) {
+                         return file.scan.valid_bytes != 0 || file.scan.valid_record_behind;
+                       });
+  }
+
+  // What follows a part that was never written was not synced either, unless it says otherwise.
+  Status give_up(WalFile* file, uint64_t kept_bytes) {
+    const uint64_t missing = last_turn_ + 1;
+    const uint64_t synced = kept_bytes == 0
+                                ? std::max(file->scan.synced_turn, file->scan.synced_turn_behind)
+                                : file->scan.synced_turn_behind;
+    if (synced >= missing) {
+      return destroyed(*file, kept_bytes,
+                       "turn " + std::to_string(missing) + " is missing before it, though turn " +
+                           std::to_string(synced) + " was known to be on the disk");
+    }
+    file->kept_bytes = kept_bytes;
+    return tell(*file);
+  }
+
+  Status tell(const WalFile& file) {
+    if (file.kept_bytes == file.size) return {};
+    if (!note.empty()) note += ", ";
+    note += file.path + " is cut from " + std::to_string(file.size) + " to " +
+            std::to_string(file.kept_bytes) + " bytes";
+    return {};
+  }
+
+  std::vector<WalFile>& files_;
+  uint64_t last_turn_ = 0;
+  bool lost_ = false;  // turns are missing: nothing behind them may be kept
+};
+
+Status scan_files(const std::string& directory, std::vector<WalFile>* files) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
+       at.increment(error)) {
+    if (at->path().extension() == ".log") files->push_back({.path = at->path().string()});
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return Status::failed("cannot list " + directory + ": " + error.message());
+  }
+  const auto number = [](const WalFile& file) {
+    return std::strtoull(std::filesystem::path(file.path).stem().c_str(), nullptr, 10);
+  };
+  std::sort(files->begin(), files->end(),
+            [&](const WalFile& a, const WalFile& b) { return number(a) < number(b); });
+  for (WalFile& file : *files) {
+    std::string bytes;
+    if (Status status = read_file(file.path, &bytes); !status.ok()) return status;
+    file.size = bytes.size();
+    file.scan = scan_wal(bytes);
+  }
+  return {};
+}
+
+Status cut_and_sync(const WalFile& file) {
+  Descriptor descriptor(::open(file.path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!descriptor.ok()) return system_failure("cannot open", file.path);
+  if (file.kept_bytes != file.size &&
+      ::ftruncate(descriptor.get(), static_cast<off_t>(file.kept_bytes)) != 0) {
+    return system_failure("cannot cut", file.path);
+  }
+  if (::fsync(descriptor.get()) != 0) return system_failure("cannot sync", file.path);
+  return {};
+}
+
+}  // namespace
+
+Status judge_wal(std::vector<WalFile>* files, std::string* note) {
+  Judge judge(files);
+  Status status = judge.run();
+  *note = std::move(judge.note);
+  return status;
+}
+
+Status check_wal(const std::string& directory, WalReport* report) {
+  std::vector<WalFile> files;
+  if (Status status = scan_files(directory, &files); !status.ok()) return status;
+  if (Status status = judge_wal(&files, &report->note); !status.ok()) return status;
+  for (const WalFile& file : files) {
+    if (Status status = cut_and_sync(file); !status.ok()) return status;
+    report->bytes += file.kept_bytes;
+  }
+  return files.empty() ? Status() : sync_directory(directory);
+}
+
+}  // namespace weir::storage

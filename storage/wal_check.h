@@ -1,0 +1,37 @@
+// Looks at the write-ahead log of a RocksDB directory before RocksDB does, and makes it one that
+// RocksDB reads without a doubt: what a kill or a power cut left unfinished at the end is cut off,
+// what was destroyed is refused. Afterwards all of it is on the disk itself: what a process finds
+// and builds on must not be lost to a power cut later.
+//
+// 1. Nothing is changed unless everything can be accepted.
+// 2. A turn whose record, or any later one, says that it was synced is never given up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/status.h"
+#include "storage/wal_scan.h"
+
+namespace weir::storage {
+
+struct WalFile {
+  std::string path;
+  uint64_t size = 0;
+  WalScan scan = {};
+  uint64_t kept_bytes = 0;  // the verdict
+};
+
+struct WalReport {
+  uint64_t bytes = 0;  // kept
+  std::string note;    // what was cut off; empty for a log in good order
+};
+
+// Sets each file's kept_bytes. REQUIRES: the files are in the order of their numbers.
+Status judge_wal(std::vector<WalFile>* files, std::string* note);
+
+// A directory that does not exist has an empty log.
+Status check_wal(const std::string& directory, WalReport* report);
+
+}  // namespace weir::storage

@@ -1,0 +1,33 @@
+// Reads the bytes of one of RocksDB's write-ahead log files as FORMAT.md describes them, and says
+// how far they are what was written. Pure: no I/O, no RocksDB.
+//
+// RocksDB's own recovery takes whatever follows a broken record for lost. What follows decides:
+// nothing means that the end was not written, valid records mean that something was destroyed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace weir::storage {
+
+struct WalScan {
+  uint64_t valid_bytes = 0;  // up to the end of the last whole record
+  bool broken = false;       // something other than the file's end follows them
+
+  // Of a broken one. `unwritten` says that bytes never reached the disk (the file ends, or a page
+  // of zeros lies where data must be), as opposed to bytes that were changed.
+  bool unwritten = false;
+  std::optional<uint64_t> valid_record_behind;  // its offset
+
+  // Of the valid records, and of those behind the break. Turns count from 1; 0 is none.
+  uint64_t first_turn = 0;
+  uint64_t last_turn = 0;
+  // The newest turn that a record calls synced.
+  uint64_t synced_turn = 0;
+  uint64_t synced_turn_behind = 0;
+};
+
+WalScan scan_wal(std::string_view bytes);
+
+}  // namespace weir::storage
