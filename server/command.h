@@ -50,6 +50,7 @@ enum CommandFlag : uint32_t {
   kNoMulti = 1 << 12,
   kPubsub = 1 << 13,
   kMayReplicate = 1 << 14,
+  kDangerous = 1 << 15,  // the ACL category; kAdmin implies it
 };
 
 // Positions of keys in args, as COMMAND INFO has them: first, last (negative: from the end), step.

@@ -2,10 +2,16 @@
 
 #include <algorithm>
 
+#include "server/arguments.h"
 #include "server/server.h"
 #include "server/session.h"
 
 namespace weir::server {
+namespace {
+
+constexpr uint64_t kTimedOneIn = 16;
+
+}  // namespace
 
 int Call::database() const { return session.database; }
 
@@ -15,15 +21,21 @@ std::string unknown_command_error(const CommandTable& table, Args args) {
   constexpr size_t kShownMax = 128;
   const Command* container = table.find(args[0]);
   if (container != nullptr && args.size() > 1) {
-    return "ERR unknown subcommand '" + std::string(args[1].substr(0, kShownMax)) + "'. Try " +
-           resp::to_upper(container->name) + " HELP.";
+    return "ERR unknown subcommand '" + std::string(shown_part(args[1]).substr(0, kShownMax)) +
+           "'. Try " + resp::to_upper(container->name) + " HELP.";
   }
   std::string shown;
   for (size_t i = 1; i < args.size() && shown.size() < kShownMax; ++i) {
-    shown.append("'").append(args[i].substr(0, kShownMax - shown.size())).append("' ");
+    const size_t room = kShownMax - shown.size();
+    shown.append("'").append(shown_part(args[i]).substr(0, room)).append("' ");
   }
-  return "ERR unknown command '" + std::string(args[0].substr(0, kShownMax)) +
+  return "ERR unknown command '" + std::string(shown_part(args[0]).substr(0, kShownMax)) +
          "', with args beginning with: " + shown;
+}
+
+bool is_cross_protocol_request(Args args) {
+  return resp::equals_ignoring_case(args[0], "post") ||
+         resp::equals_ignoring_case(args[0], "host:");
 }
 
 std::string arity_error(const Command& command) {
@@ -45,6 +57,11 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
 
 bool Executor::execute(Session& session, Args args) {
   const Command* command = table_.resolve(args);
+  if (command == nullptr && is_cross_protocol_request(args)) {
+    server_->note_cross_protocol_request(session);
+    session.kill();
+    return false;
+  }
   const size_t reply_begin = session.output_.size();
   server_->stats.commands += 1;
   ++session.commands_run;
@@ -73,7 +90,8 @@ bool Executor::execute(Session& session, Args args) {
 }
 
 void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
-  ++figures_[table_.index_of(command)].calls;
+  CommandFigures& figures = figures_[table_.index_of(command)];
+  const bool timed = figures.calls++ % kTimedOneIn == 0;
   Call call{.server = *server_,
             .session = session,
             .keys = server_->keys(),
@@ -81,7 +99,11 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
             .command = command,
             .args = args,
             .now_ns = server_->keys().now_ns()};
+  if (!timed) return command.run(call);
+  const int64_t begin_ns = server_->clock().steady_ns();
   command.run(call);
+  figures.timed_ns += server_->clock().steady_ns() - begin_ns;
+  ++figures.timed;
 }
 
 void Executor::reset_figures() { std::fill(figures_.begin(), figures_.end(), CommandFigures()); }

@@ -18,6 +18,8 @@ namespace weir::server {
 
 struct CommandFigures {
   uint64_t calls = 0;
+  uint64_t timed = 0;  // of the calls, the first and every 16th after it
+  int64_t timed_ns = 0;
   uint64_t rejected = 0;  // arity, rights, state of the server
   uint64_t failed = 0;    // answered an error
 };
@@ -46,6 +48,9 @@ class Executor {
   CommandTable table_;
   std::vector<CommandFigures> figures_;
 };
+
+// What browsers say first when a page makes them talk to a port of this machine.
+bool is_cross_protocol_request(Args args);
 
 // Redis' words, shared by everything that refuses a command.
 std::string unknown_command_error(const CommandTable& table, Args args);

@@ -6,6 +6,7 @@
 #include "algorithms/gcra.h"
 #include "algorithms/limiter_record.h"
 #include "resp/numbers.h"
+#include "server/arguments.h"
 #include "server/server.h"
 
 namespace weir::server {

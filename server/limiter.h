@@ -9,9 +9,6 @@
 
 namespace weir::server {
 
-inline constexpr std::string_view kWrongType =
-    "WRONGTYPE Operation against a key holding the wrong kind of value";
-
 // Takes `quantity` permits of one GCRA limit kept at `key` (reads when 0, gives back when
 // negative). A limiter with other parameters is carried over with what is available; a string that
 // redis-cell left is adopted. Answers nothing when it has replied an error itself.

@@ -1,25 +1,36 @@
 #include "server/open_store.h"
 
-#include <random>
-
+#include "server/log.h"
 #include "storage/memory_store.h"
+#include "storage/rocks_store.h"
 
 namespace weir::server {
 namespace {
 
-storage::HashSeed random_seed() {
-  std::random_device device;
-  const auto word = [&] { return static_cast<uint64_t>(device()) << 32 | device(); };
-  return {word(), word()};
+storage::RocksOptions rocks_options(const Config& config) {
+  storage::RocksOptions options;
+  options.directory = config.dir;
+  options.wal_bytes_max = static_cast<uint64_t>(config.wal_bytes_max);
+  options.block_cache_bytes = static_cast<uint64_t>(config.block_cache_size);
+  options.direct_reads = config.direct_reads;
+  options.expired_compaction_interval_s = config.expired_compaction_interval_s;
+  options.log = [](storage::RocksLogLevel level, const std::string& message) {
+    if (level == storage::RocksLogLevel::kError) {
+      spdlog::error("rocksdb: {}", message);
+    } else {
+      spdlog::warn("rocksdb: {}", message);
+    }
+  };
+  return options;
 }
 
 }  // namespace
 
 std::unique_ptr<storage::Store> make_store(const Config& config,
                                            const std::function<void()>& notify) {
-  (void)config;
-  std::unique_ptr<storage::Store> store =
-      std::make_unique<storage::MemoryStore>(storage::make_memory_disk(random_seed()));
+  std::unique_ptr<storage::Store> store = config.storage == StorageForm::kMemory
+                                              ? storage::make_memory_store()
+                                              : storage::make_rocks_store(rocks_options(config));
   store->set_notify(notify);
   return store;
 }

@@ -88,11 +88,20 @@ Session* Server::connect(Peer peer, std::string* refusal) {
 }
 
 void Server::disconnect(Session* session) {
-  stats.bytes_in += session->bytes_in;
-  stats.bytes_out += session->bytes_out;
   std::erase(in_turn_, session);
   std::erase(touched_, session);
   sessions_.erase(session->id);
+}
+
+void Server::note_in_turn(Session* session) {
+  if (turn_begin_steady_ns_ == 0) turn_begin_steady_ns_ = clock_->steady_ns();
+  in_turn_.push_back(session);
+}
+
+void Server::kill(Session* session) {
+  if (session->dead()) return;
+  session->kill();
+  if (!session->in_turn()) note_in_turn(session);
 }
 
 Session* Server::find_session(uint64_t id) const {
@@ -110,13 +119,15 @@ std::vector<Session*> Server::take_runnable() {
   return sessions;
 }
 
+// A pause in force is never made shorter or weaker by another.
 void Server::pause(PauseMode mode, int64_t until_steady_ns) {
-  pause_mode_ = mode;
-  pause_until_steady_ns_ = until_steady_ns;
+  pause_mode_ = std::max(pause_mode_, mode);
+  pause_until_steady_ns_ = std::max(pause_until_steady_ns_, until_steady_ns);
 }
 
 void Server::unpause() {
   pause_mode_ = PauseMode::kNone;
+  pause_until_steady_ns_ = 0;
   runnable_.insert(runnable_.end(), paused_.begin(), paused_.end());
   paused_.clear();
 }
@@ -125,7 +136,7 @@ bool Server::paused_for(const Session&, Args args) const {
   if (pause_mode_ == PauseMode::kNone) return false;
   const Command* command = executor_.table().resolve(args);
   if (command == nullptr || command->name.starts_with("client")) return false;
-  return pause_mode_ == PauseMode::kAll || command->has(kWrites);
+  return pause_mode_ == PauseMode::kAll || command->has(kWrites | kMayReplicate);
 }
 
 uint64_t Server::random() {
@@ -152,6 +163,13 @@ void Server::note_protocol_error(const Session& session, const std::string& erro
   spdlog::debug("client {} ({}) closed: {}", session.id, session.peer.address, error);
 }
 
+void Server::note_cross_protocol_request(const Session& session) {
+  spdlog::warn(
+      "client {} ({}) closed: it sent POST or Host:, as a web page does that makes a browser talk to "
+      "this port (possible SECURITY ATTACK by cross-protocol scripting)",
+      session.id, session.peer.address);
+}
+
 void Server::note_query_buffer_overrun(const Session& session) {
   spdlog::warn(
       "client {} ({}) closed: its request is larger than client-query-buffer-limit ({} bytes)",
@@ -161,6 +179,9 @@ void Server::note_query_buffer_overrun(const Session& session) {
 void Server::apply_config(const std::vector<std::string>& changed) {
   for (const std::string& name : changed) {
     if (name == "loglevel") set_log_level(config_.loglevel);
+    if (name == "requirepass" && config_.requirepass.empty()) {
+      for (const auto& [id, session] : sessions_) session->authenticated = true;
+    }
   }
   keys_.set_options(keyspace_options(config_));
 }

@@ -21,6 +21,7 @@
 #include "server/clock.h"
 #include "server/config.h"
 #include "server/executor.h"
+#include "server/rate_meter.h"
 #include "server/session.h"
 #include "storage/keyspace.h"
 
@@ -37,13 +38,20 @@ struct Stats {
   uint64_t error_replies = 0;
   uint64_t keyspace_hits = 0;
   uint64_t keyspace_misses = 0;
-  uint64_t bytes_in = 0;  // of sessions that have ended
+  uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
   uint64_t turns = 0;  // committed with changes
   uint64_t turns_failed = 0;
   uint64_t allowed = 0;  // limiter verdicts
   uint64_t denied = 0;
+  uint64_t turns_run = 0;  // in which a session had something to say, changes or not
+  int64_t turn_ns = 0;     // all of them together, from the first request to the replies' release
   int64_t turn_ns_max = 0;
+  int64_t commit_ns = 0;  // the part of it that the log took
+  int64_t commit_ns_max = 0;
+  size_t working_set_bytes_max = 0;
+  uint64_t expired_before = 0;  // of the keyspace's figures, when statistics were reset
+  uint64_t evicted_before = 0;
 };
 
 enum class PauseMode { kNone, kWrites, kAll };
@@ -95,11 +103,15 @@ class Server {
   Timeline& timeline() { return timeline_; }
   Clock& clock() { return *clock_; }
   Session* find_session(uint64_t id) const;
-  void note_in_turn(Session* session) { in_turn_.push_back(session); }
+  void note_in_turn(Session* session);
+  // Ends a session, whether it is part of the turn or not; its socket closes when the turn ends.
+  void kill(Session* session);
   void note_protocol_error(const Session& session, const std::string& error);
+  void note_cross_protocol_request(const Session& session);
   void note_query_buffer_overrun(const Session& session);
   bool writes_denied() const;
   std::string storage_error() const;
+  const storage::Status& storage_failure() const { return storage_failure_; }
   std::string note_read_failure(const storage::Status& failure);
   bool check_password(std::string_view user, std::string_view password) const;
   void pause(PauseMode mode, int64_t until_steady_ns);
@@ -112,11 +124,18 @@ class Server {
   // SAVE: as start_checkpoint, and waits for it.
   std::string checkpoint_now();
   bool checkpoint_running() const { return checkpoint_running_; }
+  bool checkpoint_pending() const { return checkpoint_wanted_ || checkpoint_running_; }
   bool last_checkpoint_ok() const { return last_checkpoint_ok_; }
   int64_t last_checkpoint_s() const { return last_checkpoint_s_; }
   int64_t started_wall_ns() const { return started_wall_ns_; }
   int64_t started_steady_ns() const { return started_steady_ns_; }
   const std::string& run_id() const { return run_id_; }
+  // How long the oldest change has waited for a sync; 0 when all are synced.
+  int64_t unsynced_ns() const;
+  const RateMeter& command_rate() const { return command_rate_; }
+  const RateMeter& input_rate() const { return input_rate_; }
+  const RateMeter& output_rate() const { return output_rate_; }
+  void reset_stats();
 
   Stats stats;
   ShutdownRequest shutdown;
@@ -134,11 +153,16 @@ class Server {
   void fail_turn(const storage::Status& failure);
   void fail_sync(const storage::Status& failure);
   void release_held();
+  void touch(Session* session);
+  // Ends the sessions whose replies wait for later turns: nobody can say what became of those.
+  void drop_held_after(uint64_t turn);
   void finish_session_turn(Session* session);
   bool durable(uint64_t turn) const;
   void sync_when_due();
   void enforce_output_limit(Session* session);
   void close_idle_sessions();
+  void sample_rates();
+  void note_turn_length();
   void try_to_recover();
   void advance_checkpoint();
   void store_lead();
@@ -152,6 +176,7 @@ class Server {
   uint64_t next_session_ = 1;
   std::vector<Session*> in_turn_;
   std::vector<Session*> touched_;
+  uint64_t turns_ended_ = 0;
   std::vector<uint64_t> runnable_;  // session ids, since sessions may end meanwhile
   std::vector<uint64_t> paused_;
   std::deque<Held> held_;
@@ -170,6 +195,10 @@ class Server {
   std::string checkpoint_directory_;
   int64_t started_wall_ns_ = 0;
   int64_t started_steady_ns_ = 0;
+  int64_t turn_begin_steady_ns_ = 0;  // 0: no turn is running
+  RateMeter command_rate_;
+  RateMeter input_rate_;
+  RateMeter output_rate_;
   std::string run_id_;
   uint64_t random_state_ = 0;
 };

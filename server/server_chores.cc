@@ -1,4 +1,5 @@
 // What a server does from time to time, between turns.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -22,6 +23,27 @@ void Server::tick() {
   close_idle_sessions();
   try_to_recover();
   advance_checkpoint();
+  sample_rates();
+}
+
+void Server::sample_rates() {
+  const int64_t now_ns = clock_->steady_ns();
+  command_rate_.sample(now_ns, stats.commands);
+  input_rate_.sample(now_ns, stats.bytes_in);
+  output_rate_.sample(now_ns, stats.bytes_out);
+  stats.working_set_bytes_max = std::max(stats.working_set_bytes_max, keys_.figures().bytes);
+}
+
+void Server::reset_stats() {
+  stats = {};
+  const storage::KeyspaceFigures figures = keys_.figures();
+  stats.expired_before = figures.expired;
+  stats.evicted_before = figures.evicted;
+  executor_.reset_figures();
+}
+
+int64_t Server::unsynced_ns() const {
+  return unsynced_since_ns_ == 0 ? 0 : clock_->steady_ns() - unsynced_since_ns_;
 }
 
 void Server::close_idle_sessions() {
@@ -33,9 +55,8 @@ void Server::close_idle_sessions() {
     if (config_.timeout > 0 && now_ns - session->last_interaction_ns > config_.timeout * kNsPerS) {
       spdlog::debug("client {} ({}) closed: idle for over {} s", id, session->peer.address,
                     config_.timeout);
-      session->kill();
+      kill(session.get());
     }
-    if (session->dead()) note_in_turn(session.get());
   }
 }
 
@@ -53,6 +74,7 @@ std::string Server::checkpoint_now() {
   // commit, then wait.
   touched_ = in_turn_;
   commit();
+  keys_.begin_command(keys_.now_ns());  // what SAVE may roll back begins here
   if (keys_.store_failed()) return storage_error();
   while (checkpoint_wanted_ || checkpoint_running_) {
     keys_.work(clock_->steady_ns());

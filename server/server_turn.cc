@@ -17,14 +17,26 @@ constexpr int64_t kRecoveryIntervalNs = kNsPerS;
 }  // namespace
 
 void Server::end_turn() {
+  ++turns_ended_;
   touched_.swap(in_turn_);
   in_turn_.clear();
+  for (Session* session : touched_) session->touched_in_turn = turns_ended_;
   commit();
   sync_when_due();
   for (Session* session : touched_) finish_session_turn(session);
   release_held();
+  note_turn_length();
   keys_.work(clock_->steady_ns());
   timeline_.synchronise();
+}
+
+void Server::note_turn_length() {
+  if (turn_begin_steady_ns_ == 0) return;
+  const int64_t turn_ns = clock_->steady_ns() - turn_begin_steady_ns_;
+  turn_begin_steady_ns_ = 0;
+  ++stats.turns_run;
+  stats.turn_ns += turn_ns;
+  stats.turn_ns_max = std::max(stats.turn_ns_max, turn_ns);
 }
 
 void Server::commit() {
@@ -36,7 +48,11 @@ void Server::commit() {
   const uint64_t turn_before = keys_.turn();
   const bool keep = config_.storage_failure_policy == FailurePolicy::kMemory;
   const bool failed_before = keys_.store_failed();
+  const int64_t begin_ns = clock_->steady_ns();
   const storage::Status status = keys_.commit_turn(keep);
+  const int64_t commit_ns = clock_->steady_ns() - begin_ns;
+  stats.commit_ns += commit_ns;
+  stats.commit_ns_max = std::max(stats.commit_ns_max, commit_ns);
   if (keys_.turn() != turn_before) ++stats.turns;
   if (keys_.store_failed() && !failed_before) {
     storage_failure_ =
@@ -46,6 +62,9 @@ void Server::commit() {
         keep ? "going on in memory, owing the disk what changes (storage-failure-policy memory)"
              : "refusing commands that write (storage-failure-policy deny)");
     next_recovery_steady_ns_ = clock_->steady_ns() + kRecoveryIntervalNs;
+    // From here on nothing waits for a sync, so what does already would leave unsynced.
+    if (!keep && config_.durability == Durability::kAlways)
+      drop_held_after(keys_.store().sync_state().synced_turn);
   }
   if (!status.ok()) fail_turn(status);
 }
@@ -99,11 +118,12 @@ void Server::sync_when_due() {
   }
   if (unsynced_since_ns_ == 0) unsynced_since_ns_ = now_ns;
   if (sync.running) return;
+  // The sync that has ended covered what was appended before it began.
+  unsynced_since_ns_ = std::max(unsynced_since_ns_, last_sync_steady_ns_);
   if (config_.durability == Durability::kEverysec &&
       now_ns - last_sync_steady_ns_ < kSyncIntervalNs)
     return;
-  // What is appended from here on waits for the next sync.
-  unsynced_since_ns_ = last_sync_steady_ns_ = now_ns;
+  last_sync_steady_ns_ = now_ns;
   keys_.store().start_sync(keys_.turn());
 }
 
@@ -115,10 +135,19 @@ void Server::fail_sync(const storage::Status& failure) {
   spdlog::error("storage failed: the log could not be synced: {}", failure.message());
   next_recovery_steady_ns_ = clock_->steady_ns() + kRecoveryIntervalNs;
   if (config_.storage_failure_policy == FailurePolicy::kMemory) return;
-  for (const Held& held : held_) {
-    if (Session* session = find_session(held.session)) session->kill();
+  drop_held_after(0);
+  if (config_.durability != Durability::kAlways) return;
+  for (Session* session : touched_) {
+    if (session->turn_touched_data()) kill(session);
   }
-  held_.clear();
+}
+
+void Server::drop_held_after(uint64_t turn) {
+  std::erase_if(held_, [&](const Held& held) {
+    if (held.turn <= turn) return false;
+    if (Session* session = find_session(held.session)) kill(session);
+    return true;
+  });
 }
 
 void Server::finish_session_turn(Session* session) {
@@ -142,11 +171,16 @@ void Server::release_held() {
   while (!held_.empty() && durable(held_.front().turn)) {
     if (Session* session = find_session(held_.front().session)) {
       session->release(held_.front().produced);
-      if (std::find(touched_.begin(), touched_.end(), session) == touched_.end())
-        touched_.push_back(session);
+      touch(session);
     }
     held_.pop_front();
   }
+}
+
+void Server::touch(Session* session) {
+  if (session->touched_in_turn == turns_ended_) return;
+  session->touched_in_turn = turns_ended_;
+  touched_.push_back(session);
 }
 
 void Server::enforce_output_limit(Session* session) {
@@ -164,7 +198,7 @@ void Server::enforce_output_limit(Session* session) {
       "client {} ({}) closed: it does not read its replies, {} bytes wait "
       "(client-output-buffer-limit)",
       session->id, session->peer.address, unsent);
-  session->kill();
+  kill(session);
 }
 
 void Server::try_to_recover() {

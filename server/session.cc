@@ -1,5 +1,7 @@
 #include "server/session.h"
 
+#include <algorithm>
+
 #include "server/server.h"
 
 namespace weir::server {
@@ -23,6 +25,7 @@ resp::RequestLimits Session::limits() const {
 void Session::receive(std::string_view bytes, size_t commands_max) {
   if (closing_) return;
   bytes_in += bytes.size();
+  server_->stats.bytes_in += bytes.size();
   if (!in_turn_) {
     in_turn_ = true;
     turn_begin_ = produced();
@@ -94,6 +97,7 @@ void Session::release(size_t produced) {
 
 void Session::mark_sent(size_t bytes) {
   bytes_out += bytes;
+  server_->stats.bytes_out += bytes;
   sent_ += bytes;
   if (sent_ == output_.size()) {
     produced_base_ += sent_;
@@ -109,6 +113,7 @@ void Session::mark_sent(size_t bytes) {
 }
 
 void Session::fail_turn_replies(std::string_view error) {
+  if (turn_replies_.empty()) return;  // it ran nothing, and when the turn began is not known
   const size_t begin = turn_begin_ - produced_base_;
   const std::string old = output_.substr(begin);
   output_.resize(begin);
@@ -123,6 +128,11 @@ void Session::fail_turn_replies(std::string_view error) {
     at = end;
     turn_reply.end = produced();
   }
+}
+
+bool Session::turn_touched_data() const {
+  return std::any_of(turn_replies_.begin(), turn_replies_.end(),
+                     [](const TurnReply& reply) { return reply.touched_data; });
 }
 
 void Session::end_turn() {

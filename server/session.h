@@ -66,6 +66,7 @@ class Session {
   void release(size_t produced);
   // Replaces this turn's replies that depended on data by an error.
   void fail_turn_replies(std::string_view error);
+  bool turn_touched_data() const;
   void end_turn();
   bool in_turn() const { return in_turn_; }
 
@@ -74,6 +75,7 @@ class Session {
 
   const uint64_t id;
   const Peer peer;
+  uint64_t touched_in_turn = 0;  // the server's count of turns when it was last on its list
   void* transport = nullptr;  // whoever moves the bytes may keep a pointer to itself here
   int database = 0;
   bool authenticated = false;
@@ -91,7 +93,10 @@ class Session {
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
   int64_t over_soft_limit_since_ns = 0;  // steady; 0: not over it
+  int protocol() const { return reply_.protocol(); }
   size_t input_bytes() const { return input_.size(); }
+  size_t input_capacity() const { return input_.capacity(); }
+  size_t output_capacity() const { return output_.capacity(); }
 
  private:
   friend class Executor;

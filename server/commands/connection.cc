@@ -2,6 +2,8 @@
 #include <string>
 
 #include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/client_name.h"
 #include "server/commands/families.h"
 #include "server/server.h"
 
@@ -36,19 +38,11 @@ void auth(Call& call) {
   if (call.args.size() == 2 && call.server.config().requirepass.empty()) {
     return call.reply.error(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
-        "sure your "
-        "configuration is correct?");
+        "sure your configuration is correct?");
   }
   const bool named = call.args.size() == 3;
   if (authenticate(call, named ? call.args[1] : "default", call.args.back()))
     call.reply.status("OK");
-}
-
-bool valid_name(std::string_view name) {
-  for (const char c : name) {
-    if (c < '!' || c > '~') return false;
-  }
-  return true;
 }
 
 void hello_reply(Call& call) {
@@ -70,61 +64,53 @@ void hello_reply(Call& call) {
   reply.array(0);
 }
 
+// Options take effect one by one, as on Redis: a HELLO that fails may have authenticated already.
+bool apply_hello_options(Call& call, size_t at) {
+  const Args args = call.args;
+  while (at < args.size()) {
+    const size_t left = args.size() - at - 1;
+    if (resp::equals_ignoring_case(args[at], "AUTH") && left >= 2) {
+      if (!authenticate(call, args[at + 1], args[at + 2])) return false;
+      at += 3;
+    } else if (resp::equals_ignoring_case(args[at], "SETNAME") && left >= 1) {
+      if (!is_client_word(args[at + 1])) {
+        call.reply.error(kClientNameError);
+        return false;
+      }
+      call.session.name = std::string(args[at + 1]);
+      at += 2;
+    } else {
+      call.reply.error("ERR Syntax error in HELLO option '" + std::string(args[at]) + "'");
+      return false;
+    }
+  }
+  return true;
+}
+
 void hello(Call& call) {
   int64_t protocol = call.reply.protocol();
-  size_t at = 1;
   if (call.args.size() > 1) {
-    const auto number = resp::parse_int64(call.args[at++]);
+    const auto number = resp::parse_int64(call.args[1]);
     if (!number) return call.reply.error("ERR Protocol version is not an integer or out of range");
     if (*number != 2 && *number != 3)
       return call.reply.error("NOPROTO unsupported protocol version");
     protocol = *number;
   }
-  bool authenticated = call.session.authenticated;
-  std::string_view user, password, name;
-  bool has_auth = false, has_name = false;
-  while (at < call.args.size()) {
-    const std::string_view option = call.args[at];
-    const size_t left = call.args.size() - at - 1;
-    if (resp::equals_ignoring_case(option, "AUTH") && left >= 2) {
-      user = call.args[at + 1];
-      password = call.args[at + 2];
-      has_auth = true;
-      at += 3;
-    } else if (resp::equals_ignoring_case(option, "SETNAME") && left >= 1) {
-      name = call.args[at + 1];
-      if (!valid_name(name)) {
-        return call.reply.error(
-            "ERR Client names cannot contain spaces, newlines or special characters.");
-      }
-      has_name = true;
-      at += 2;
-    } else {
-      return call.reply.error("ERR Syntax error in HELLO option '" + std::string(option) + "'");
-    }
-  }
-  if (has_auth) {
-    if (!authenticate(call, user, password)) return;
-    authenticated = true;
-  }
-  if (!authenticated) {
+  if (!apply_hello_options(call, 2)) return;
+  if (!call.session.authenticated) {
     return call.reply.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-        "<proto> AUTH <user> "
-        "<pass> option can be used to authenticate the client and select the RESP protocol version "
-        "at the same time");
+        "AUTH <user> <pass> option can be used to authenticate the client and select the RESP "
+        "protocol version at the same time");
   }
-  if (has_name) call.session.name = std::string(name);
   call.reply.set_protocol(static_cast<int>(protocol));
   hello_reply(call);
 }
 
 void select(Call& call) {
-  const auto index = resp::parse_int64(call.args[1]);
-  if (!index) return call.reply.error("ERR value is not an integer or out of range");
-  if (*index < 0 || *index >= call.keys.databases())
-    return call.reply.error("ERR DB index is out of range");
-  call.session.database = static_cast<int>(*index);
+  const auto index = database_argument(call, call.args[1]);
+  if (!index) return;
+  call.session.database = *index;
   call.reply.status("OK");
 }
 

@@ -1,0 +1,331 @@
+// CLIENT: what a connection says of itself, and what it may do to others.
+//
+// TRACKING and CAPA are accepted and nothing follows from them yet.
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/client_list.h"
+#include "server/client_name.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+using resp::equals_ignoring_case;
+
+void client_id(Call& call) { call.reply.integer(static_cast<int64_t>(call.session.id)); }
+
+void client_getname(Call& call) {
+  if (call.session.name.empty()) return call.reply.null();
+  call.reply.bulk(call.session.name);
+}
+
+void client_setname(Call& call) {
+  if (!is_client_word(call.args[2])) return call.reply.error(kClientNameError);
+  call.session.name = std::string(call.args[2]);
+  call.reply.status("OK");
+}
+
+void client_setinfo(Call& call) {
+  const std::string option(call.args[2]);
+  const bool is_name = equals_ignoring_case(option, "lib-name");
+  if (!is_name && !equals_ignoring_case(option, "lib-ver"))
+    return call.reply.error("ERR Unrecognized option '" + option + "'");
+  if (!is_client_word(call.args[3])) {
+    return call.reply.error("ERR " + option +
+                            " cannot contain spaces, newlines or special characters.");
+  }
+  (is_name ? call.session.library_name : call.session.library_version) = std::string(call.args[3]);
+  call.reply.status("OK");
+}
+
+void client_info(Call& call) { call.reply.verbatim(client_line(call.server, call.session) + "\n"); }
+
+void reply_lines(Call& call, auto fits) {
+  std::string lines;
+  for (const auto& [id, session] : call.server.sessions()) {
+    if (fits(*session)) lines += client_line(call.server, *session) + "\n";
+  }
+  call.reply.verbatim(lines);
+}
+
+void list_by_id(Call& call) {
+  std::string lines;
+  for (const std::string_view word : call.args.subspan(3)) {
+    const auto id = resp::parse_int64(word);
+    if (!id) return call.reply.error("ERR Invalid client ID");
+    const Session* session = call.server.find_session(static_cast<uint64_t>(*id));
+    if (session != nullptr) lines += client_line(call.server, *session) + "\n";
+  }
+  call.reply.verbatim(lines);
+}
+
+void client_list(Call& call) {
+  const Args args = call.args;
+  if (args.size() == 2) return reply_lines(call, [](const Session&) { return true; });
+  if (args.size() == 4 && equals_ignoring_case(args[2], "TYPE")) {
+    const auto wanted = parse_client_class(args[3]);
+    if (!wanted) return call.reply.error("ERR Unknown client type '" + std::string(args[3]) + "'");
+    return reply_lines(call, [&](const Session& session) { return class_of(session) == *wanted; });
+  }
+  if (args.size() > 3 && equals_ignoring_case(args[2], "ID")) return list_by_id(call);
+  call.reply.error(kSyntaxError);
+}
+
+// Who kills itself still gets the answer.
+int64_t kill_clients(Call& call, const ClientFilter& filter) {
+  int64_t killed = 0;
+  for (const auto& [id, session] : call.server.sessions()) {
+    if (session->closing() || !filter.fits(*session)) continue;
+    if (session.get() != &call.session) {
+      call.server.kill(session.get());
+    } else if (!filter.skip_me) {
+      session->close_after_reply();
+    } else {
+      continue;
+    }
+    ++killed;
+  }
+  return killed;
+}
+
+void client_kill(Call& call) {
+  ClientFilter filter;
+  if (call.args.size() == 3) {
+    filter.address = call.args[2];
+    filter.skip_me = false;
+    if (kill_clients(call, filter) == 0) return call.reply.error("ERR No such client");
+    return call.reply.status("OK");
+  }
+  if (auto error = parse_client_filter(call.args.subspan(2), &filter))
+    return call.reply.error(*error);
+  call.reply.integer(kill_clients(call, filter));
+}
+
+void client_reply(Call& call) {
+  Session& session = call.session;
+  const std::string_view mode = call.args[2];
+  if (equals_ignoring_case(mode, "ON")) {
+    session.reply_mode = ReplyMode::kOn;
+    call.reply.status("OK");
+  } else if (equals_ignoring_case(mode, "OFF")) {
+    session.reply_mode = ReplyMode::kOff;
+  } else if (equals_ignoring_case(mode, "SKIP")) {
+    if (session.reply_mode != ReplyMode::kOff) session.reply_mode = ReplyMode::kSkipNext;
+  } else {
+    call.reply.error(kSyntaxError);
+  }
+}
+
+void set_switch(Call& call, bool* value) {
+  if (equals_ignoring_case(call.args[2], "ON")) {
+    *value = true;
+  } else if (equals_ignoring_case(call.args[2], "OFF")) {
+    *value = false;
+  } else {
+    return call.reply.error(kSyntaxError);
+  }
+  call.reply.status("OK");
+}
+
+void client_no_evict(Call& call) { set_switch(call, &call.session.no_evict); }
+void client_no_touch(Call& call) { set_switch(call, &call.session.no_touch); }
+
+std::string wrong_form(std::string_view subcommand) {
+  return "ERR unknown subcommand or wrong number of arguments for '" + std::string(subcommand) +
+         "'. Try CLIENT HELP.";
+}
+
+void client_pause(Call& call) {
+  if (call.args.size() > 4) return call.reply.error(wrong_form(call.args[1]));
+  PauseMode mode = PauseMode::kAll;
+  if (call.args.size() == 4 && equals_ignoring_case(call.args[3], "WRITE")) {
+    mode = PauseMode::kWrites;
+  } else if (call.args.size() == 4 && !equals_ignoring_case(call.args[3], "ALL")) {
+    return call.reply.error("ERR CLIENT PAUSE mode must be WRITE or ALL");
+  }
+  const auto timeout_ms = resp::parse_int64(call.args[2]);
+  if (!timeout_ms) return call.reply.error("ERR timeout is not an integer or out of range");
+  if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
+  constexpr int64_t kNsPerMs = 1'000'000;
+  const int64_t now_ns = call.server.clock().steady_ns();
+  const int64_t longest_ms = (std::numeric_limits<int64_t>::max() - now_ns) / kNsPerMs;
+  call.server.pause(mode, now_ns + std::min(*timeout_ms, longest_ms) * kNsPerMs);
+  call.reply.status("OK");
+}
+
+void client_unpause(Call& call) {
+  call.server.unpause();
+  call.reply.status("OK");
+}
+
+// Nothing blocks, so nobody can be unblocked.
+void client_unblock(Call& call) {
+  if (call.args.size() > 4) return call.reply.error(wrong_form(call.args[1]));
+  if (call.args.size() == 4 && !equals_ignoring_case(call.args[3], "TIMEOUT") &&
+      !equals_ignoring_case(call.args[3], "ERROR")) {
+    return call.reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+  }
+  if (!integer_argument(call, call.args[2])) return;
+  call.reply.integer(0);
+}
+
+// [REDIRECT id] [PREFIX prefix ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]
+bool tracking_options_fit(Call& call) {
+  for (size_t i = 3; i < call.args.size(); ++i) {
+    const std::string_view word = call.args[i];
+    const bool has_value = i + 1 < call.args.size();
+    if (has_value && equals_ignoring_case(word, "REDIRECT")) {
+      const auto id = integer_argument(call, call.args[++i]);
+      if (!id) return false;
+      if (call.server.find_session(static_cast<uint64_t>(*id)) == nullptr) {
+        call.reply.error("ERR The client ID you want redirect to does not exist");
+        return false;
+      }
+    } else if (has_value && equals_ignoring_case(word, "PREFIX")) {
+      ++i;
+    } else if (!equals_ignoring_case(word, "BCAST") && !equals_ignoring_case(word, "OPTIN") &&
+               !equals_ignoring_case(word, "OPTOUT") && !equals_ignoring_case(word, "NOLOOP")) {
+      call.reply.error(kSyntaxError);
+      return false;
+    }
+  }
+  return true;
+}
+
+void client_tracking(Call& call) {
+  if (!tracking_options_fit(call)) return;
+  bool ignored = false;
+  set_switch(call, &ignored);
+}
+
+void client_capa(Call& call) { call.reply.status("OK"); }
+
+constexpr uint32_t kOwn = kNoScript | kLoading;
+constexpr uint32_t kOthers = kAdmin | kNoScript | kLoading;
+
+// Every row but its name, arity, usage, summary, version and function.
+constexpr Command row(Command command, uint32_t flags = kOwn) {
+  command.flags |= flags;
+  command.group = "connection";
+  return command;
+}
+
+constexpr Command kCommands[] = {
+    row({.name = "client",
+         .arity = -2,
+         .summary = "Knows and governs connections.",
+         .since = "2.4.0"},
+        kContainer),
+    row({.name = "client|capa",
+         .arity = -3,
+         .usage = "capability [capability ...]",
+         .summary = "Says what the client is capable of.",
+         .since = "7.2.0",
+         .run = client_capa}),
+    row({.name = "client|getname",
+         .arity = 2,
+         .summary = "Answers the connection's name.",
+         .since = "2.6.9",
+         .run = client_getname}),
+    row({.name = "client|help",
+         .arity = 2,
+         .summary = "Lists the subcommands.",
+         .since = "5.0.0",
+         .run = container_help},
+        kLoading),
+    row({.name = "client|id",
+         .arity = 2,
+         .summary = "Answers the connection's number, never used twice.",
+         .since = "5.0.0",
+         .run = client_id}),
+    row({.name = "client|info",
+         .arity = 2,
+         .summary = "Describes the connection as CLIENT LIST does.",
+         .since = "6.2.0",
+         .run = client_info}),
+    row({.name = "client|kill",
+         .arity = -3,
+         .usage = "<ip:port | [ID client-id] [TYPE <NORMAL|MASTER|REPLICA|PUBSUB>] [USER "
+                  "username] [ADDR ip:port] [LADDR ip:port] [SKIPME <YES|NO>]>",
+         .summary = "Closes the connections that fit all the filters, itself only with SKIPME NO.",
+         .since = "2.4.0",
+         .run = client_kill},
+        kOthers),
+    row({.name = "client|list",
+         .arity = -2,
+         .usage = "[TYPE <NORMAL|MASTER|REPLICA|PUBSUB> | ID client-id [client-id ...]]",
+         .summary = "Describes connections, a line each.",
+         .since = "2.4.0",
+         .run = client_list},
+        kOthers),
+    row({.name = "client|no-evict",
+         .arity = 3,
+         .usage = "<ON|OFF>",
+         .summary = "Accepted for compatibility: connections are not closed to save memory.",
+         .since = "7.0.0",
+         .run = client_no_evict},
+        kOthers),
+    row({.name = "client|no-touch",
+         .arity = 3,
+         .usage = "<ON|OFF>",
+         .summary = "Accepted for compatibility: there is no idle time of keys to spare.",
+         .since = "7.2.0",
+         .run = client_no_touch}),
+    row({.name = "client|pause",
+         .arity = -3,
+         .usage = "timeout [WRITE|ALL]",
+         .summary = "Holds back commands, or those that write, for so many milliseconds.",
+         .since = "3.0.0",
+         .run = client_pause},
+        kOthers),
+    row({.name = "client|reply",
+         .arity = 3,
+         .usage = "<ON|OFF|SKIP>",
+         .summary = "Says which replies the connection wants: all, none, or not the next one.",
+         .since = "3.2.0",
+         .run = client_reply}),
+    row({.name = "client|setinfo",
+         .arity = 4,
+         .usage = "<LIB-NAME libname | LIB-VER libver>",
+         .summary = "Tells the client library's name or version.",
+         .since = "7.2.0",
+         .run = client_setinfo}),
+    row({.name = "client|setname",
+         .arity = 3,
+         .usage = "connection-name",
+         .summary = "Names the connection.",
+         .since = "2.6.9",
+         .run = client_setname}),
+    row({.name = "client|tracking",
+         .arity = -3,
+         .usage = "<ON|OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] "
+                  "[OPTIN] [OPTOUT] [NOLOOP]",
+         .summary = "Accepted for compatibility; no invalidations are sent.",
+         .since = "6.0.0",
+         .run = client_tracking}),
+    row({.name = "client|unblock",
+         .arity = -3,
+         .usage = "client-id [TIMEOUT|ERROR]",
+         .summary = "Ends another connection's blocking command; no command blocks, so answers 0.",
+         .since = "5.0.0",
+         .run = client_unblock},
+        kOthers),
+    row({.name = "client|unpause",
+         .arity = 2,
+         .summary = "Ends a CLIENT PAUSE.",
+         .since = "6.2.0",
+         .run = client_unpause},
+        kOthers),
+};
+
+}  // namespace
+
+Commands client_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,114 @@
+// CONFIG: the options of server/config.h while running, and the statistics' reset.
+#include "server/config.h"
+
+#include <algorithm>
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/log.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+// Redis answers a name as it was asked for, unless by a pattern.
+std::string_view name_as_asked(Args patterns, std::string_view name) {
+  const auto asked = std::find_if(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
+    return resp::equals_ignoring_case(pattern, name);
+  });
+  return asked == patterns.end() ? name : *asked;
+}
+
+void config_get_command(Call& call) {
+  const Args patterns = call.args.subspan(2);
+  const auto found = config_get(call.server.config(), patterns);
+  call.reply.map(static_cast<int64_t>(found.size()));
+  for (const auto& [name, value] : found) {
+    call.reply.bulk(name_as_asked(patterns, name));
+    call.reply.bulk(value);
+  }
+}
+
+void config_set_command(Call& call) {
+  std::vector<std::string> changed;
+  const auto error = config_set(&call.server.mutable_config(), call.args.subspan(2), &changed);
+  if (error) return call.reply.error(*error);
+  call.server.apply_config(changed);
+  for (const std::string& name : changed) {
+    spdlog::info("option {} changed by client {} ({})", name, call.session.id,
+                 call.session.peer.address);
+  }
+  call.reply.status("OK");
+}
+
+void config_rewrite_command(Call& call) {
+  if (const auto error = config_rewrite(call.server.config())) {
+    spdlog::warn("CONFIG REWRITE by client {} ({}) failed: {}", call.session.id,
+                 call.session.peer.address, *error);
+    return call.reply.error(*error);
+  }
+  spdlog::info("{} rewritten by client {} ({})", call.server.config().config_file, call.session.id,
+               call.session.peer.address);
+  call.reply.status("OK");
+}
+
+void config_resetstat(Call& call) {
+  call.server.reset_stats();
+  call.reply.status("OK");
+}
+
+constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading;
+
+constexpr Command kCommands[] = {
+    {.name = "config",
+     .arity = -2,
+     .flags = kContainer,
+     .group = "server",
+     .summary = "Reads and changes the configuration of the running server.",
+     .since = "2.0.0"},
+    {.name = "config|get",
+     .arity = -3,
+     .flags = kFlags,
+     .group = "server",
+     .usage = "pattern [pattern ...]",
+     .summary = "Answers the options whose names fit, and their values.",
+     .since = "2.0.0",
+     .run = config_get_command},
+    {.name = "config|help",
+     .arity = 2,
+     .flags = kLoading,
+     .group = "server",
+     .summary = "Lists the subcommands.",
+     .since = "5.0.0",
+     .run = container_help},
+    {.name = "config|resetstat",
+     .arity = 2,
+     .flags = kFlags,
+     .group = "server",
+     .summary = "Sets INFO's counters to zero.",
+     .since = "2.0.0",
+     .run = config_resetstat},
+    {.name = "config|rewrite",
+     .arity = 2,
+     .flags = kFlags,
+     .group = "server",
+     .summary = "Writes what CONFIG SET changed into the configuration file.",
+     .since = "2.8.0",
+     .run = config_rewrite_command},
+    {.name = "config|set",
+     .arity = -4,
+     .flags = kFlags,
+     .group = "server",
+     .usage = "option value [option value ...]",
+     .summary = "Changes options, all of them or, on an error, none.",
+     .since = "2.0.0",
+     .run = config_set_command},
+};
+
+}  // namespace
+
+Commands config_commands() { return kCommands; }
+
+}  // namespace weir::server

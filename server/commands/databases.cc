@@ -1,0 +1,95 @@
+// Whole databases: DBSIZE, FLUSHDB, FLUSHALL, SWAPDB.
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+
+namespace weir::server {
+namespace {
+
+void dbsize(Call& call) {
+  call.reply.integer(static_cast<int64_t>(call.keys.size(call.database())));
+}
+
+// ASYNC and SYNC come to the same: a database is dropped at once and its memory freed in slices.
+bool flush_arguments_fit(Call& call) {
+  if (call.args.size() == 1) return true;
+  const std::string_view mode = call.args[1];
+  if (call.args.size() == 2 &&
+      (resp::equals_ignoring_case(mode, "SYNC") || resp::equals_ignoring_case(mode, "ASYNC"))) {
+    return true;
+  }
+  call.reply.error(kSyntaxError);
+  return false;
+}
+
+void flushdb(Call& call) {
+  if (!flush_arguments_fit(call)) return;
+  call.keys.clear(call.database());
+  call.reply.status("OK");
+}
+
+void flushall(Call& call) {
+  if (!flush_arguments_fit(call)) return;
+  for (int database = 0; database < call.keys.databases(); ++database) call.keys.clear(database);
+  call.reply.status("OK");
+}
+
+std::optional<int> swapped_database(Call& call, std::string_view text, std::string_view error) {
+  const auto number = resp::parse_int64(text);
+  if (number && *number >= INT32_MIN && *number <= INT32_MAX) return static_cast<int>(*number);
+  call.reply.error(error);
+  return std::nullopt;
+}
+
+void swapdb(Call& call) {
+  const auto first = swapped_database(call, call.args[1], "ERR invalid first DB index");
+  if (!first) return;
+  const auto second = swapped_database(call, call.args[2], "ERR invalid second DB index");
+  if (!second) return;
+  const auto is_one = [&](int database) {
+    return database >= 0 && database < call.keys.databases();
+  };
+  if (!is_one(*first) || !is_one(*second)) return call.reply.error(kDatabaseOutOfRange);
+  if (*first != *second) call.keys.swap(*first, *second);
+  call.reply.status("OK");
+}
+
+constexpr Command kCommands[] = {
+    {.name = "dbsize",
+     .arity = 1,
+     .flags = kReads | kFast,
+     .group = "server",
+     .summary = "Answers how many keys the database has.",
+     .since = "1.0.0",
+     .run = dbsize},
+    {.name = "flushdb",
+     .arity = -1,
+     .flags = kWrites | kDangerous,
+     .group = "server",
+     .usage = "[ASYNC|SYNC]",
+     .summary = "Deletes all keys of the database.",
+     .since = "1.0.0",
+     .run = flushdb},
+    {.name = "flushall",
+     .arity = -1,
+     .flags = kWrites | kDangerous,
+     .group = "server",
+     .usage = "[ASYNC|SYNC]",
+     .summary = "Deletes all keys of all databases.",
+     .since = "1.0.0",
+     .run = flushall},
+    {.name = "swapdb",
+     .arity = 3,
+     .flags = kWrites | kFast | kDangerous,
+     .group = "server",
+     .usage = "index1 index2",
+     .summary = "Exchanges the contents of two databases, for all clients at once.",
+     .since = "4.0.0",
+     .run = swapdb},
+};
+
+}  // namespace
+
+Commands databases_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,83 @@
+// DEBUG: what tests need, for those whom enable-debug-command lets.
+#include <cstdlib>
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr double kSleepSecondsMax = 3600;
+
+bool may_debug(const Call& call) {
+  switch (call.server.config().enable_debug_command) {
+    case DebugAccess::kYes:
+      return true;
+    case DebugAccess::kLocal:
+      return call.session.peer.loopback || call.session.peer.unix_socket;
+    case DebugAccess::kNo:
+      break;
+  }
+  return false;
+}
+
+// Text that is no number is 0, as on Redis.
+void sleep(Call& call) {
+  const double seconds = std::strtod(std::string(call.args[2]).c_str(), nullptr);
+  if (seconds > 0) {
+    call.server.clock().sleep_ns(static_cast<int64_t>(std::min(seconds, kSleepSecondsMax) * 1e9));
+  }
+  call.reply.status("OK");
+}
+
+void set_active_expire(Call& call) {
+  call.keys.set_active_expiry(std::atoi(std::string(call.args[2]).c_str()) != 0);
+  call.reply.status("OK");
+}
+
+void help(Call& call) {
+  constexpr HelpEntry kEntries[] = {
+      {"HELP", "Lists the subcommands."},
+      {"SET-ACTIVE-EXPIRE <0|1>", "Whether expired keys that nobody asks for are dropped."},
+      {"SLEEP seconds", "Stops the whole server for so long."},
+  };
+  reply_help(call, "debug", kEntries);
+}
+
+void debug(Call& call) {
+  if (!may_debug(call)) {
+    return call.reply.error(
+        "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", "
+        "you can run it from a local connection, otherwise you need to set this option in the "
+        "configuration file, and then restart the server.");
+  }
+  const auto is = [&](std::string_view name, size_t args) {
+    return call.args.size() == args && resp::equals_ignoring_case(call.args[1], name);
+  };
+  if (is("SLEEP", 3)) return sleep(call);
+  if (is("SET-ACTIVE-EXPIRE", 3)) return set_active_expire(call);
+  if (is("HELP", 2)) return help(call);
+  call.reply.error("ERR unknown subcommand or wrong number of arguments for '" +
+                   std::string(call.args[1]) + "'. Try DEBUG HELP.");
+}
+
+// One row, as on Redis: its subcommands are not commands.
+constexpr Command kCommands[] = {
+    {.name = "debug",
+     .arity = -2,
+     .flags = kAdmin | kNoScript | kLoading,
+     .group = "server",
+     .usage = "subcommand [argument [argument ...]]",
+     .summary = "Helps tests; needs enable-debug-command.",
+     .since = "1.0.0",
+     .run = debug},
+};
+
+}  // namespace
+
+Commands debug_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,27 @@
+// INFO.
+#include "server/info.h"
+
+#include "server/commands/families.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+void info(Call& call) { call.reply.verbatim(info_text(call.server, call.args.subspan(1))); }
+
+constexpr Command kCommands[] = {
+    {.name = "info",
+     .arity = -1,
+     .flags = kLoading | kDangerous,
+     .group = "server",
+     .usage = "[section [section ...]]",
+     .summary = "Answers figures about the server; all of them with \"all\".",
+     .since = "1.0.0",
+     .run = info},
+};
+
+}  // namespace
+
+Commands info_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,121 @@
+// SAVE, BGSAVE, LASTSAVE: checkpoints beside the data. SHUTDOWN: the end.
+//
+// Nothing here is needed for durability: the log has every change already.
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/log.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+using resp::equals_ignoring_case;
+
+constexpr int64_t kNsPerS = 1'000'000'000;
+
+void save(Call& call) {
+  const std::string error = call.server.checkpoint_now();
+  if (!error.empty()) return call.reply.error(error);
+  call.reply.status("OK");
+}
+
+void bgsave(Call& call) {
+  const bool scheduled = call.args.size() == 2 && equals_ignoring_case(call.args[1], "SCHEDULE");
+  if (call.args.size() > 1 && !scheduled) return call.reply.error(kSyntaxError);
+  const std::string error = call.server.start_checkpoint();
+  if (!error.empty()) return call.reply.error(error);
+  call.reply.status("Background saving started");
+}
+
+// Before the first checkpoint: when the server started, with all its data on disk.
+void lastsave(Call& call) {
+  const int64_t saved_s = call.server.last_checkpoint_s();
+  call.reply.integer(saved_s != 0 ? saved_s : call.server.started_wall_ns() / kNsPerS);
+}
+
+struct ShutdownOptions {
+  bool save = false;
+  bool nosave = false;
+  bool force = false;
+  bool abort = false;
+};
+
+bool parse_shutdown(Args words, ShutdownOptions* options) {
+  bool now = false;
+  for (const std::string_view word : words) {
+    if (equals_ignoring_case(word, "SAVE")) {
+      options->save = true;
+    } else if (equals_ignoring_case(word, "NOSAVE")) {
+      options->nosave = true;
+    } else if (equals_ignoring_case(word, "NOW")) {
+      now = true;
+    } else if (equals_ignoring_case(word, "FORCE")) {
+      options->force = true;
+    } else if (equals_ignoring_case(word, "ABORT")) {
+      options->abort = true;
+    } else {
+      return false;
+    }
+  }
+  const bool anything = options->save || options->nosave || options->force || now;
+  return !(options->abort && anything) && !(options->save && options->nosave);
+}
+
+// The connection just closes: there is nobody left to answer.
+void shutdown(Call& call) {
+  ShutdownOptions options;
+  if (!parse_shutdown(call.args.subspan(1), &options)) return call.reply.error(kSyntaxError);
+  // A shutdown waits for nothing, so there is never one to abort.
+  if (options.abort) return call.reply.error("ERR No shutdown in progress.");
+  if (options.save) {
+    const std::string error = call.server.checkpoint_now();
+    if (!error.empty() && !options.force) return call.reply.error(error);
+  }
+  spdlog::info("SHUTDOWN by client {} ({})", call.session.id, call.session.peer.address);
+  call.server.shutdown.requested = true;
+  call.session.close_after_reply();
+}
+
+constexpr uint32_t kFlags = kAdmin | kNoScript;
+
+constexpr Command kCommands[] = {
+    {.name = "save",
+     .arity = 1,
+     .flags = kFlags | kNoMulti,
+     .group = "server",
+     .summary = "Writes a checkpoint of all data and waits for it.",
+     .since = "1.0.0",
+     .run = save},
+    {.name = "bgsave",
+     .arity = -1,
+     .flags = kFlags,
+     .group = "server",
+     .usage = "[SCHEDULE]",
+     .summary = "Starts writing a checkpoint of all data.",
+     .since = "1.0.0",
+     .run = bgsave},
+    {.name = "lastsave",
+     .arity = 1,
+     .flags = kAdmin | kFast | kLoading,
+     .group = "server",
+     .summary = "Answers when the last checkpoint was written, in Unix seconds.",
+     .since = "1.0.0",
+     .run = lastsave},
+    {.name = "shutdown",
+     .arity = -1,
+     .flags = kFlags | kLoading | kNoMulti,
+     .group = "server",
+     .usage = "[NOSAVE|SAVE] [NOW] [FORCE] [ABORT]",
+     .summary = "Stops the server with every change on disk; SAVE writes a checkpoint first.",
+     .since = "1.0.0",
+     .run = shutdown},
+};
+
+}  // namespace
+
+Commands persistence_commands() { return kCommands; }
+
+}  // namespace weir::server

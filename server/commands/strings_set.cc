@@ -1,0 +1,145 @@
+// Strings, put: SET, SETNX, SETEX, PSETEX, MSET, MSETNX. Whatever a key held is replaced.
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/commands/string_options.h"
+#include "server/executor.h"
+#include "server/lookups.h"
+
+namespace weir::server {
+namespace {
+
+// Answers nothing when an error has been replied.
+std::optional<int64_t> checked_expiry(Call& call, const StringOptions& options) {
+  return options.expire ? expire_at_argument(call, *options.expire) : 0;
+}
+
+void set(Call& call) {
+  const auto options = set_options(call, 3);
+  if (!options) return;
+  const auto expire_at_ms = checked_expiry(call, *options);
+  if (!expire_at_ms) return;
+  storage::Ref ref =
+      options->answer_old ? read_key(call, call.args[1]) : call.look_up(call.args[1]);
+  if (options->answer_old) {
+    if (!is_string_or_absent(call, ref)) return;
+    ref.exists() ? call.reply.bulk(ref.value()) : call.reply.null();
+  }
+  if (ref.exists() ? options->only_if_absent : options->only_if_present) {
+    if (!options->answer_old) call.reply.null();
+    return;
+  }
+  call.keys.put(&ref, storage::Type::kString, call.args[2],
+                options->keep_expiry ? ref.expire_at_ms() : *expire_at_ms);
+  if (!options->answer_old) call.reply.status("OK");
+}
+
+void setnx(Call& call) {
+  storage::Ref ref = call.look_up(call.args[1]);
+  if (ref.exists()) return call.reply.integer(0);
+  call.keys.put(&ref, storage::Type::kString, call.args[2], 0);
+  call.reply.integer(1);
+}
+
+void set_with_expiry(Call& call, const ExpireArgument& expire) {
+  const auto expire_at_ms = expire_at_argument(call, expire);
+  if (!expire_at_ms) return;
+  storage::Ref ref = call.look_up(call.args[1]);
+  call.keys.put(&ref, storage::Type::kString, call.args[3], *expire_at_ms);
+  call.reply.status("OK");
+}
+
+void setex(Call& call) { set_with_expiry(call, {.text = call.args[2], .in_seconds = true}); }
+
+void psetex(Call& call) { set_with_expiry(call, {.text = call.args[2]}); }
+
+bool has_whole_pairs(Call& call) {
+  if (call.args.size() % 2 == 1) return true;
+  call.reply.error(arity_error(call.command));
+  return false;
+}
+
+void put_pairs(Call& call) {
+  for (size_t i = 1; i < call.args.size(); i += 2) {
+    storage::Ref ref = call.look_up(call.args[i]);
+    call.keys.put(&ref, storage::Type::kString, call.args[i + 1], 0);
+  }
+}
+
+void mset(Call& call) {
+  if (!has_whole_pairs(call)) return;
+  put_pairs(call);
+  call.reply.status("OK");
+}
+
+void msetnx(Call& call) {
+  if (!has_whole_pairs(call)) return;
+  for (size_t i = 1; i < call.args.size(); i += 2) {
+    if (call.look_up(call.args[i]).exists()) return call.reply.integer(0);
+  }
+  put_pairs(call);
+  call.reply.integer(1);
+}
+
+constexpr Command kCommands[] = {
+    {.name = "set",
+     .arity = -3,
+     .flags = kWrites | kDenyOom,
+     .keys = {1, 1, 1},
+     .group = "string",
+     .usage = "key value [NX|XX] [GET] [EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT "
+              "unix-time-milliseconds|KEEPTTL]",
+     .summary = "Puts a string at a key, on a condition and with an expiry if asked.",
+     .since = "1.0.0",
+     .run = set},
+    {.name = "setnx",
+     .arity = 3,
+     .flags = kWrites | kDenyOom | kFast,
+     .keys = {1, 1, 1},
+     .group = "string",
+     .usage = "key value",
+     .summary = "Puts a string at a key that does not exist.",
+     .since = "1.0.0",
+     .run = setnx},
+    {.name = "setex",
+     .arity = 4,
+     .flags = kWrites | kDenyOom,
+     .keys = {1, 1, 1},
+     .group = "string",
+     .usage = "key seconds value",
+     .summary = "Puts a string at a key for so many seconds.",
+     .since = "2.0.0",
+     .run = setex},
+    {.name = "psetex",
+     .arity = 4,
+     .flags = kWrites | kDenyOom,
+     .keys = {1, 1, 1},
+     .group = "string",
+     .usage = "key milliseconds value",
+     .summary = "Puts a string at a key for so many milliseconds.",
+     .since = "2.6.0",
+     .run = psetex},
+    {.name = "mset",
+     .arity = -3,
+     .flags = kWrites | kDenyOom,
+     .keys = {1, -1, 2},
+     .group = "string",
+     .usage = "key value [key value ...]",
+     .summary = "Puts strings at several keys at once.",
+     .since = "1.0.1",
+     .run = mset},
+    {.name = "msetnx",
+     .arity = -3,
+     .flags = kWrites | kDenyOom,
+     .keys = {1, -1, 2},
+     .group = "string",
+     .usage = "key value [key value ...]",
+     .summary = "Puts strings at several keys if none of them exists.",
+     .since = "1.0.1",
+     .run = msetnx},
+};
+
+}  // namespace
+
+Commands strings_set_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,82 @@
+// INFO's figures per command and per database.
+#include <algorithm>
+#include <cstdio>
+
+#include "server/info.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+// Up to so many keys, what INFO says of their expiry is exact.
+constexpr size_t kSampledKeysMax = 200;
+
+struct ExpirySample {
+  size_t seen = 0;
+  size_t expiring = 0;
+  int64_t ttl_ms = 0;  // of all that expire together
+};
+
+// Looks at keys from a random place on, or at all of them where they are few.
+ExpirySample sample_expiry(Server& server, int database) {
+  storage::Keyspace& keys = server.keys();
+  ExpirySample sample;
+  const auto visit = [&](const storage::Seen& seen) {
+    ++sample.seen;
+    if (seen.expire_at_ms == 0) return;
+    ++sample.expiring;
+    sample.ttl_ms += seen.expire_at_ms - keys.now_ms();
+  };
+  const bool all = keys.size(database) <= kSampledKeysMax;
+  uint64_t cursor = all ? 0 : storage::cursor_of(static_cast<storage::Position>(server.random()));
+  do {
+    cursor = keys.scan(database, cursor, kSampledKeysMax, visit);
+  } while (cursor != 0 && sample.seen < kSampledKeysMax);
+  return sample;
+}
+
+void add_database(Server& server, int database, InfoWriter& out) {
+  const uint64_t count = server.keys().size(database);
+  ExpirySample sample;
+  if (!server.keys().store_failed()) sample = sample_expiry(server, database);
+  const uint64_t expires = sample.seen == 0 ? 0 : count * sample.expiring / sample.seen;
+  const int64_t mean_ttl_ms =
+      sample.expiring == 0 ? 0 : sample.ttl_ms / static_cast<int64_t>(sample.expiring);
+  out.add("db" + std::to_string(database), "keys=" + std::to_string(count) +
+                                               ",expires=" + std::to_string(expires) +
+                                               ",avg_ttl=" + std::to_string(mean_ttl_ms));
+}
+
+}  // namespace
+
+// Time is measured on the first call of a command and on every 16th after it; the sum is what all
+// calls would have taken at that rate.
+void info_commandstats(Server& server, InfoWriter& out) {
+  const CommandTable& table = server.executor().table();
+  for (size_t i = 0; i < table.count(); ++i) {
+    const Command& command = *table.row(i);
+    const CommandFigures& figures = server.executor().figures(command);
+    if (figures.calls == 0 && figures.rejected == 0) continue;
+    const double mean_us = figures.timed == 0 || figures.calls == 0 ? 0
+                                              : static_cast<double>(figures.timed_ns) / 1000 /
+                                                    static_cast<double>(figures.timed);
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "calls=%llu,usec=%.0f,usec_per_call=%.2f,rejected_calls=%llu,failed_calls=%llu",
+                  static_cast<unsigned long long>(figures.calls),
+                  mean_us * static_cast<double>(figures.calls), mean_us,
+                  static_cast<unsigned long long>(figures.rejected),
+                  static_cast<unsigned long long>(figures.failed));
+    out.add("cmdstat_" + std::string(command.name), std::string_view(text));
+  }
+}
+
+void info_keyspace(Server& server, InfoWriter& out) {
+  for (int database = 0; database < server.keys().databases(); ++database) {
+    if (server.keys().size(database) > 0) add_database(server, database, out);
+  }
+  // A sample that could not be read must not cost the reader everything else INFO knows.
+  if (!server.keys().failure().ok()) server.keys().begin_command(server.keys().now_ns());
+}
+
+}  // namespace weir::server
