@@ -1,0 +1,107 @@
+"""Puts the pinned packages of one language into a cache folder outside the tree.
+
+Each function takes what to install and answers where it lies, or raises Missing with the reason in
+words: that client is then reported as not run.
+
+Invariants:
+1. Nothing is written into the tree. A folder of the cache is named after a hash of the lock file it
+   was made from, and appears by a rename when it is whole, so an interrupted install is made again.
+2. What is in the cache is used without asking a registry.
+3. Lock files name packages, versions and hashes, never a host.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+CLIENTS = Path(__file__).resolve().parents[1]
+INSTALL_SECONDS_MAX = 300
+
+
+class Missing(Exception):
+    """Why a client cannot be run here."""
+
+
+def cache_root():
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "weir-clients"
+
+
+def need(program, package):
+    path = shutil.which(program)
+    if not path:
+        raise Missing(f"{program} is not installed ({package})")
+    return path
+
+
+def command(arguments, **options):
+    """Runs an installer; its last line of output is the reason when it fails."""
+    try:
+        done = subprocess.run(arguments, capture_output=True, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, timeout=INSTALL_SECONDS_MAX, check=False,
+                              **options)
+    except subprocess.TimeoutExpired as error:
+        raise Missing(f"{arguments[0]} did not end within {INSTALL_SECONDS_MAX} s") from error
+    if done.returncode != 0:
+        lines = (done.stderr + done.stdout).strip().splitlines() or ["no output"]
+        errors = [line for line in lines if "error" in line.lower()]
+        raise Missing(f"{Path(arguments[0]).name} failed: {(errors or lines)[-1].strip()[:200]}")
+
+
+def made_once(name, sources, make):
+    """The cache folder NAME-HASH; make(folder) fills it if it is not there yet."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sources:
+        digest.update(path.read_bytes())
+    folder = cache_root() / f"{name}-{digest.hexdigest()[:12]}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            partial = folder.with_name(folder.name + ".partial")
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            make(partial)
+            partial.rename(folder)
+    return folder
+
+
+def python_packages(requirements):
+    """The packages of python/requirements/NAME.txt, for PYTHONPATH."""
+    source = CLIENTS / "python/requirements" / f"{requirements}.txt"
+
+    def make(folder):
+        command([sys.executable, "-m", "pip", "install", "--quiet", "--no-input",
+                 "--disable-pip-version-check", "--only-binary", ":all:", "--require-hashes",
+                 "--target", str(folder), "-r", str(source)])
+
+    return made_once(f"python-{requirements}", [source], make)
+
+
+def node_packages():
+    """The packages of node/package-lock.json, for NODE_PATH."""
+    need("node", "Node.js 20 or newer")
+    npm = need("npm", "it comes with Node.js")
+    sources = [CLIENTS / "node/package.json", CLIENTS / "node/package-lock.json"]
+
+    def make(folder):
+        for path in sources:
+            shutil.copy(path, folder)
+        command([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder)
+
+    return made_once("node", sources, make) / "node_modules"
+
+
+def go_program(name):
+    """The program go/NAME, built; go keeps the modules and what it compiled in caches of its own."""
+    go = need("go", "Go, of the version go/go.mod names")
+    source = CLIENTS / "go"
+    out = cache_root() / "go" / name
+    out.parent.mkdir(parents=True, exist_ok=True)
+    command([go, "build", "-mod=readonly", "-buildvcs=false", "-o", str(out), f"./{name}"],
+            cwd=source, env={**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"})
+    return out

@@ -1,0 +1,125 @@
+"""Runs one client program against one server and keeps what it said.
+
+A program reads its orders from the environment:
+    CLIENTS_SERVER     redis or weir         CLIENTS_PROTOCOL   2 or 3
+    CLIENTS_PORT       on 127.0.0.1          CLIENTS_DURABLE    1 when data survives the restart
+and writes lines (what else it writes is shown only if it fails):
+    version TEXT       of the library, once
+    ok NAME            a check that held
+    not ok NAME: WHY   one that did not
+    skip NAME: WHY     one that this server or library cannot be asked
+    restart            kill the server, start it again; the program waits for a line on its input
+    done               the last line
+Invariants:
+1. A program that dies, hangs or stops before `done` has a failed check, however much passed before.
+2. A program without any passed check has failed.
+"""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+
+PROGRAM_SECONDS_MAX = 90
+# Long enough that a limiter's seconds show whether time went on while the server was away.
+AWAY_SECONDS = 1.1
+
+
+class Outcome:
+    """What one run said: passed, failed and skipped checks, the library's version, seconds."""
+
+    def __init__(self):
+        self.version = ""
+        self.passed = []
+        self.failed = []
+        self.skipped = []
+        self.seconds = 0.0
+        self.noise = []
+        self.is_done = False
+
+    def summary(self):
+        total = len(self.passed) + len(self.failed)
+        return f"{len(self.passed)}/{total}"
+
+
+def split_reason(text):
+    name, _, why = text.partition(": ")
+    return name, why or "no reason given"
+
+
+def obey(line, outcome, process, server):
+    word, _, rest = line.partition(" ")
+    if word == "version":
+        outcome.version = rest
+    elif word == "ok":
+        outcome.passed.append(rest)
+    elif line.startswith("not ok "):
+        outcome.failed.append(split_reason(line[len("not ok "):]))
+    elif word == "skip":
+        outcome.skipped.append(split_reason(rest))
+    elif line == "restart":
+        server.kill()
+        time.sleep(AWAY_SECONDS)
+        server.start()
+        process.stdin.write("up\n")
+        process.stdin.flush()
+    elif line == "done":
+        outcome.is_done = True
+    else:
+        outcome.noise.append(line)
+
+
+def environment(server, protocol, extra):
+    return {**os.environ, "CLIENTS_SERVER": server.name, "CLIENTS_PORT": str(server.port),
+            "CLIENTS_PROTOCOL": str(protocol), "CLIENTS_DURABLE": str(int(server.durable)),
+            "PYTHONDONTWRITEBYTECODE": "1", **extra}
+
+
+def end_group(process):
+    """Ends the program and all that it started: it leads a process group of its own."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def judge(outcome, code, timed_out):
+    if timed_out:
+        outcome.failed.append(("ends", f"still running after {PROGRAM_SECONDS_MAX} s"))
+    elif code != 0:
+        outcome.failed.append(("ends", f"exit status {code}"))
+    elif not outcome.is_done:
+        outcome.failed.append(("ends", "stopped before its last check"))
+    elif not outcome.passed:
+        outcome.failed.append(("ends", "checked nothing"))
+
+
+def run(command, server, protocol, extra=None):
+    """Starts the server anew on empty data, runs the program, and says how it went."""
+    outcome = Outcome()
+    begin = time.monotonic()
+    server.start()
+    process = subprocess.Popen(
+        command, env=environment(server, protocol, extra or {}), stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        start_new_session=True)
+    timer = threading.Timer(PROGRAM_SECONDS_MAX, end_group, [process])
+    timer.start()
+    try:
+        for line in process.stdout:
+            obey(line.rstrip("\n"), outcome, process, server)
+        code = process.wait()
+    except (RuntimeError, OSError) as error:
+        outcome.failed.append(("server", str(error)))
+        code = 0
+    finally:
+        timed_out = not timer.is_alive()
+        timer.cancel()
+        end_group(process)
+        process.wait()
+    judge(outcome, code, timed_out)
+    if server.process.poll() is not None:
+        outcome.failed.append(("server", "it is not running at the end"))
+    outcome.seconds = time.monotonic() - begin
+    return outcome

@@ -1,0 +1,85 @@
+"""When two replies count as the same. To the byte, except where time or order comes in."""
+
+import re
+
+from wire import decode
+
+LATE_MS = 10_000  # how much later one server may have run a command than the other
+
+
+class Profile:
+    """What a stream may contain, and so what its replies can be held to."""
+
+    def __init__(self, relative_times, lingering):
+        self.relative_times = relative_times
+        self.lingering = lingering
+
+
+def exact(profile, ours, theirs):
+    return ours == theirs
+
+
+def near(ours, theirs, slack):
+    if not (ours.startswith(b":") and theirs.startswith(b":")):
+        return ours == theirs
+    first, second = int(ours[1:]), int(theirs[1:])
+    return first == second or (min(first, second) > 0 and abs(first - second) <= slack)
+
+
+def seconds(profile, ours, theirs):
+    return near(ours, theirs, LATE_MS // 1000)
+
+
+def milliseconds(profile, ours, theirs):
+    return near(ours, theirs, LATE_MS)
+
+
+def instant_s(profile, ours, theirs):
+    return ours == theirs or (profile.relative_times and seconds(profile, ours, theirs))
+
+
+def instant_ms(profile, ours, theirs):
+    return ours == theirs or (profile.relative_times and milliseconds(profile, ours, theirs))
+
+
+def dbsize(profile, ours, theirs):
+    """Keys that have ended are counted until somebody meets them."""
+    return ours == theirs or (profile.lingering and ours[:1] == theirs[:1] == b":")
+
+
+def unordered(profile, ours, theirs):
+    if ours[:1] not in b"*~" or theirs[:1] != ours[:1]:
+        return ours == theirs
+    return sorted(decode(ours)) == sorted(decode(theirs))
+
+
+def shape(profile, ours, theirs):
+    """The same kind of reply; errors and nulls to the byte."""
+    if ours[:1] in b"-_" or ours.startswith(b"$-1"):
+        return ours == theirs
+    return ours[:1] == theirs[:1] and not theirs.startswith(b"$-1")
+
+
+def scan_page(profile, ours, theirs):
+    """One page says nothing about the next: tables differ in order."""
+    if ours[:1] != b"*":
+        return ours == theirs
+    return theirs.startswith(b"*2\r\n$") and len(decode(ours)) == 2
+
+
+def type_name(profile, ours, theirs):
+    return ours == theirs or (ours, theirs) == (b"+limiter\r\n", b"+list\r\n")
+
+
+def hello(profile, ours, theirs):
+    """All but the server's version and the connection's number."""
+    def masked(raw):
+        raw = re.sub(rb"(version\r\n)\$\d+\r\n[^\r]+", rb"\1", raw)
+        return re.sub(rb"(id\r\n):\d+", rb"\1", raw)
+    return masked(ours) == masked(theirs)
+
+
+COMPARE = {"exact": exact, "seconds": seconds, "milliseconds": milliseconds,
+           "instant-s": instant_s, "instant-ms": instant_ms, "dbsize": dbsize,
+           "unordered": unordered, "shape": shape, "scan-page": scan_page, "type": type_name,
+           "hello": hello}

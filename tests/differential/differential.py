@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Sends the same random requests to weir-server and to redis-server 7 and compares the replies.
+
+    differential.py WEIR_SERVER [--storage memory|evicting|rocksdb|all] [--commands N] [--seed N]
+                    [--stream N] [--tables NAME,NAME] [--maxmemory BYTES]
+
+A seed decides every request. A failure prints the seed, the number of the stream that failed and
+the shortest list of requests found that fails alike; `--seed N --stream N` plays that stream again.
+It needs the Debian package redis-server, and Python's standard library only.
+"""
+
+import argparse
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import vectors  # noqa: E402
+from player import Mismatch, Player  # noqa: E402
+from servers import CannotStart, redis_server, weir_server  # noqa: E402
+from shrink import shrink  # noqa: E402
+from streams import STREAM_COMMANDS, make_stream, shown, shown_replies  # noqa: E402
+from tables import TABLES  # noqa: E402
+
+SHRINK_S = 30
+
+# With hardly any memory and constant write-back, most look-ups read what was evicted.
+EVICTING = ["--write-back-interval-ms", "10", "--maxmemory"]
+STORAGE = {
+    "memory": lambda options: ["--storage", "memory"],
+    "evicting": lambda options: ["--storage", "memory", *EVICTING, options.maxmemory],
+    "rocksdb": lambda options: ["--storage", "rocksdb", *EVICTING, options.maxmemory],
+}
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description="weir-server and redis-server side by side")
+    parser.add_argument("weir_server")
+    parser.add_argument("--storage", default="all", choices=[*STORAGE, "all"])
+    parser.add_argument("--commands", type=int, default=20_000, help="in all")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--stream", type=int, default=None, help="only this one of the seed's")
+    parser.add_argument("--tables", default=",".join(TABLES))
+    parser.add_argument("--maxmemory", default="20000")
+    options = parser.parse_args()
+    if options.seed is None:
+        options.seed = random.SystemRandom().randrange(1 << 32)
+    return options
+
+
+def report(options, storage, number, player, stream, mismatch):
+    print(f"MISMATCH with storage {storage}: replay it with\n"
+          f"    {sys.argv[0]} {options.weir_server} --storage {storage} --seed {options.seed}"
+          f" --stream {number} --tables {options.tables}\n", flush=True)
+    for server in player.servers:
+        if not server.is_alive():
+            print(server.how_it_ended() + "\n")
+    steps, last = shrink(player, stream, mismatch, SHRINK_S)
+    if steps is None:
+        print("It passes when the requests are sent one by one. The last ones were:")
+        steps = stream.steps()[max(mismatch.at - 30, 0):mismatch.at + 1]
+    print("connection> request")
+    for connection, op in steps:
+        print(f"{connection}> {shown(op)}{'   (inline)' if op.inline else ''}")
+    if last.op is None:
+        print("(then the state or the figures differ)")
+    print(*shown_replies(last.ours, last.theirs), sep="\n")
+
+
+def run(options, storage, commands, redis):
+    """Whether all streams passed; the commands played are printed."""
+    weir = weir_server(os.path.abspath(options.weir_server), STORAGE[storage](options))
+    begin = time.monotonic()
+    try:
+        weir.start()
+        player = Player([weir, redis])
+        failed_vectors = vectors.play(player)
+        for line in failed_vectors:
+            print(line)
+        if failed_vectors:
+            return False
+        return play_streams(options, storage, commands, player, begin)
+    finally:
+        weir.stop()
+
+
+def play_streams(options, storage, commands, player, begin):
+    tables = [TABLES[name] for name in options.tables.split(",")]
+    connection = player.servers[1].connect()
+    known_names = {name.lower() for name in connection.command("COMMAND", "LIST")}
+    connection.close()
+    numbers = [options.stream] if options.stream is not None else range(1 << 30)
+    played = 0
+    for number in numbers:
+        if played >= commands:
+            break
+        stream = make_stream(options.seed, number, STREAM_COMMANDS, tables, known_names)
+        try:
+            player.play(stream)
+        except Mismatch as mismatch:
+            report(options, storage, number, player, stream, mismatch)
+            return False
+        played += len(stream.steps())
+    print(f"storage {storage}: {played} commands alike in {time.monotonic() - begin:.1f} s",
+          flush=True)
+    return True
+
+
+def main():
+    options = parse_options()
+    print(f"seed {options.seed}", flush=True)
+    storages = list(STORAGE) if options.storage == "all" else [options.storage]
+    redis = redis_server()
+    try:
+        redis.start()
+        return all([run(options, storage, options.commands // len(storages), redis)
+                    for storage in storages])
+    except CannotStart as reason:
+        print(reason)
+        return False
+    finally:
+        redis.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main() else 1)

@@ -1,0 +1,153 @@
+"""Plays a stream on both servers and stops at the first difference."""
+
+from compare import COMPARE
+from grammar import Special
+from specials import SPECIALS, Difference
+from wire import Closed, Silent, reply_end
+
+DATABASES = 16
+
+
+class Mismatch(Exception):
+    """`at` counts requests from the stream's first; it is their number if the end state differs."""
+
+    def __init__(self, at, op, ours, theirs):
+        super().__init__("mismatch")
+        self.at, self.op, self.ours, self.theirs = at, op, ours, theirs
+
+
+class Player:
+    """`servers` are weir and Redis, in this order."""
+
+    def __init__(self, servers):
+        self.servers = servers
+        self.timeout_s = 20
+        self.control = None
+        self.pairs = []
+
+    def play(self, stream):
+        for server in self.servers:
+            server.restart_if_dead()
+        self.profile = stream.profile
+        self.at = 0
+        try:
+            self.begin()
+            for batch in stream.batches:
+                self.play_batch(batch)
+            self.compare_figures(stream)
+            self.compare_state()
+        finally:
+            for pair in self.pairs + [self.control]:
+                for connection in pair or []:
+                    connection.close()
+            self.pairs, self.control = [], None
+
+    def connect(self):
+        return [server.connect(self.timeout_s) for server in self.servers]
+
+    def reconnect(self, pair):
+        for connection in pair:
+            connection.close()
+        pair[:] = self.connect()
+
+    def begin(self):
+        self.control = self.connect()
+        for connection in self.control:
+            connection.command("FLUSHALL")
+        self.figures = self.read_figures()
+
+    def play_batch(self, batch):
+        while len(self.pairs) <= batch.connection:
+            self.pairs.append(self.connect())
+        pair = self.pairs[batch.connection]
+        if isinstance(batch.ops[0], Special):
+            return self.play_special(pair, batch.ops[0])
+        replies = [self.replies(connection, batch) for connection in pair]
+        for op, ours, theirs in zip(batch.ops, *replies):
+            if not COMPARE[op.compare](self.profile, ours, theirs):
+                raise Mismatch(self.at, op, ours, theirs)
+            self.at += 1
+        if batch.ops[-1].ends:
+            self.expect_end(pair, batch.ops[-1])
+
+    def replies(self, connection, batch):
+        """Of each request; a connection that ends too early leaves a note instead."""
+        try:
+            return connection.exchange(batch.chunks(connection), len(batch.ops), batch.pauses)
+        except Closed as closed:
+            return self.fill_up(batch, closed.got, b"the connection was closed")
+        except Silent as silent:
+            return self.fill_up(batch, silent.got, b"no reply came")
+
+    @staticmethod
+    def fill_up(batch, got, note):
+        replies, at = [], 0
+        while (end := reply_end(got, at)) is not None and len(replies) < len(batch.ops):
+            replies.append(got[at:end])
+            at = end
+        return replies + [note + b", after " + got[at:at + 200]] * (len(batch.ops) - len(replies))
+
+    def play_special(self, pair, op):
+        try:
+            SPECIALS[op.compare](self, pair, op)
+        except Difference as difference:
+            raise Mismatch(self.at, op, difference.ours, difference.theirs) from None
+        except (Closed, Silent) as gone:
+            raise Mismatch(self.at, op, f"{gone}".encode(), b"(one of the two)") from None
+        self.at += 1
+
+    def expect_end(self, pair, op):
+        ours, theirs = [connection.transcript(b"", b"\0never\0", 5) for connection in pair]
+        if ours != theirs:
+            raise Mismatch(self.at - 1, op, repr(ours).encode(), repr(theirs).encode())
+        self.reconnect(pair)
+
+    def read_figures(self):
+        """Hits and misses of INFO from each server; None from one that has no INFO."""
+        figures = []
+        for connection in self.control:
+            info = connection.command("INFO", "stats")
+            lines = dict(line.split(b":", 1) for line in info.split(b"\r\n") if b":" in line)
+            names = (b"keyspace_hits", b"keyspace_misses")
+            figures.append([int(lines[name]) for name in names] if names[0] in lines else None)
+        return figures
+
+    def compare_figures(self, stream):
+        """SCAN ... TYPE counts as reads on Redis, as many as its iteration happens to take."""
+        after = self.read_figures()
+        if self.figures[0] is None or any(b"TYPE" in [arg.upper() for arg in op.args]
+                                          for _, op in stream.steps()):
+            return
+        ours, theirs = [[new - old for new, old in zip(after[i], self.figures[i])]
+                        for i in range(2)]
+        if ours != theirs:
+            raise Mismatch(self.at, None, f"hits, misses: {ours}".encode(),
+                           f"hits, misses: {theirs}".encode())
+
+    def compare_state(self):
+        """All that both hold in the end, so that no request has to stumble over it."""
+        ours, theirs = [self.read_state(connection) for connection in self.control]
+        for place in sorted(set(ours) | set(theirs)):
+            first, second = ours.get(place), theirs.get(place)
+            if not self.same_record(first, second):
+                raise Mismatch(self.at, None, f"{place}: {first}".encode(),
+                               f"{place}: {second}".encode())
+
+    def same_record(self, first, second):
+        if first is None or second is None or first[0] != second[0]:
+            return False
+        ends = [b":%d\r\n" % record[1] for record in (first, second)]
+        return COMPARE["instant-ms"](self.profile, *ends)
+
+    @staticmethod
+    def read_state(connection):
+        state = {}
+        for database in range(DATABASES):
+            connection.command("SELECT", database)
+            for key in connection.command("KEYS", "*"):
+                value = connection.command("GET", key)
+                if value is not None and value.startswith(b"-WRONGTYPE"):
+                    value = b"of another type"
+                state[(database, key)] = (value, connection.command("PEXPIRETIME", key))
+        connection.command("SELECT", 0)
+        return state

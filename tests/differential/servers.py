@@ -1,0 +1,103 @@
+"""The two servers that are compared: started on free ports, in directories that go away again."""
+
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from wire import Connection
+
+REDIS = "redis-server"
+
+
+class CannotStart(Exception):
+    pass
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A running server. `foreign` makes a key that holds no string, `foreign_type` is its TYPE."""
+
+    def __init__(self, name, command, foreign, foreign_type):
+        self.name = name
+        self.foreign = foreign
+        self.foreign_type = foreign_type
+        self.directory = Path(tempfile.mkdtemp(prefix=f"differential-{name}-"))
+        self.command = [part.replace("DIRECTORY", str(self.directory)) for part in command]
+        self.process = None
+
+    def start(self):
+        self.port = free_port()
+        command = [part.replace("PORT", str(self.port)) for part in self.command]
+        self.log = open(self.directory / "log", "ab")
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log,
+                                        cwd=self.directory)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                self.connect().close()
+                return
+            except OSError:
+                time.sleep(0.02)
+        raise CannotStart(f"{self.name} does not start: {' '.join(command)}\n{self.log_tail()}")
+
+    def connect(self, timeout_s=20):
+        return Connection(self.port, self.foreign_type, timeout_s)
+
+    def is_alive(self):
+        return self.process.poll() is None
+
+    def restart_if_dead(self):
+        if not self.is_alive():
+            self.log.close()
+            self.start()
+
+    def log_tail(self, lines=30):
+        text = (self.directory / "log").read_bytes().decode(errors="replace")
+        return "\n".join(text.splitlines()[-lines:])
+
+    def how_it_ended(self):
+        try:
+            code = self.process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            return f"{self.name} is still running"
+        cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return f"{self.name} ended by {cause}; the end of its log:\n{self.log_tail()}"
+
+    def stop(self):
+        if self.process is not None:
+            if self.is_alive():
+                self.process.terminate()
+            try:
+                self.process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.log.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def redis_server():
+    if shutil.which(REDIS) is None:
+        sys.exit("redis-server is missing, and it is what weir is compared with: "
+                 "install the Debian package redis-server")
+    command = [REDIS, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY",
+               "--save", "", "--appendonly", "no"]
+    return Server("redis-server", command, [[b"RPUSH", None, b"x"]], b"list")
+
+
+def weir_server(program, options):
+    """A limiter is the type beside strings; PERSIST, since a list has no expiry either."""
+    command = [program, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY/data",
+               "--loglevel", "warning", *options]
+    foreign = [[b"CL.THROTTLE", None, b"15", b"30", b"60"], [b"PERSIST", None]]
+    return Server("weir-server", command, foreign, b"limiter")

@@ -1,0 +1,74 @@
+#include "tests/simulation/inspection.h"
+
+#include "algorithms/limiter_record.h"
+#include "storage/keyspace.h"
+#include "tests/simulation/violation.h"
+
+namespace weir::simulation {
+namespace {
+
+constexpr int64_t kAuditedIntervalNs = int64_t{31'536'000} * 1'000'000'000;
+
+void demand(const storage::Status& status) {
+  if (!status.ok()) throw Violation("the disk cannot be read: " + status.message());
+}
+
+Record record_of(const storage::Ref& ref) {
+  Record record{.is_limiter = ref.type() == storage::Type::kLimiter,
+                .expire_at_ms = ref.expire_at_ms()};
+  if (!record.is_limiter) {
+    record.text = ref.value();
+    return record;
+  }
+  algorithms::LimitState limit;
+  const auto count = algorithms::read_record(ref.value(), {&limit, 1});
+  if (!count || *count != 1) throw Violation("a limiter's record that is none");
+  record.tat_ns = limit.state.words[0];
+  return record;
+}
+
+Database contents_of(storage::Keyspace* keys, int database) {
+  std::map<std::string, int> seen;
+  uint64_t cursor = 0;
+  do {
+    cursor = keys->scan(database, cursor, 100,
+                        [&](const storage::Seen& record) { ++seen[std::string(record.key)]; });
+    demand(keys->failure());
+  } while (cursor != 0);
+  Database contents;
+  for (const auto& [key, times] : seen) {
+    const storage::Ref ref = keys->look_up(database, key);
+    demand(keys->failure());
+    if (times != 1 || !ref.exists()) throw Violation("SCAN and GET disagree about " + key);
+    contents.records[key] = record_of(ref);
+  }
+  return contents;
+}
+
+}  // namespace
+
+Inspection inspect(const storage::MemoryDisk& disk) {
+  const auto copy = disk.after_kill();
+  storage::Keyspace keys([&] { return std::make_unique<storage::MemoryStore>(copy); },
+                         {.databases = kDatabases});
+  storage::OpenReport report;
+  demand(keys.open(&report));
+  Inspection found;
+  found.instant_ns = keys.instant_ns();
+  keys.begin_command(keys.now_ns());
+  for (int i = 0; i < kDatabases; ++i) {
+    found.sizes[static_cast<size_t>(i)] = keys.size(i);
+    found.model.databases.push_back(contents_of(&keys, i));
+  }
+  return found;
+}
+
+std::map<std::string, int64_t> audited_charges(const Model& model, int64_t now_ns) {
+  std::map<std::string, int64_t> charges;
+  for (const auto& [key, record] : model.databases[kAuditedDatabase].records) {
+    charges[key] = (record.tat_ns - now_ns + kAuditedIntervalNs - 1) / kAuditedIntervalNs;
+  }
+  return charges;
+}
+
+}  // namespace weir::simulation

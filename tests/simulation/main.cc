@@ -1,0 +1,108 @@
+// Runs the simulation.
+//
+//     simulation                      the fixed seeds, then a fresh one
+//     simulation --seed N [--steps M] that one
+//     WEIR_SEED=N simulation          likewise
+//
+// On a violation it runs the seed once more, prints the last things that happened, and exits 1.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <random>
+#include <string>
+
+#include "server/log.h"
+#include "tests/simulation/world.h"
+
+namespace weir::simulation {
+namespace {
+
+constexpr uint64_t kFixedSeeds = 30;
+constexpr uint64_t kSteps = 20'000;
+constexpr size_t kLinesShown = 60;
+
+struct Options {
+  uint64_t seed = 0;
+  bool has_seed = false;
+  uint64_t steps = kSteps;
+  size_t lines = kLinesShown;
+};
+
+void show_end(uint64_t seed, const Options& options) {
+  std::deque<std::string> lines;
+  try {
+    World world(seed);
+    world.set_trace([&](const std::string& line) {
+      lines.push_back(line);
+      if (lines.size() > options.lines) lines.pop_front();
+    });
+    world.run(options.steps);
+  } catch (const Violation&) {
+  }
+  for (const std::string& line : lines) std::printf("    %s\n", line.c_str());
+}
+
+bool run(uint64_t seed, const Options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::printf("seed %llu ... ", static_cast<unsigned long long>(seed));
+  std::fflush(stdout);
+  std::string wrong;
+  uint64_t requests = 0, crashes = 0;
+  try {
+    World world(seed);
+    world.run(options.steps);
+    requests = world.requests_run();
+    crashes = world.crashes();
+  } catch (const Violation& violation) {
+    wrong = violation.what();
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  if (wrong.empty()) {
+    std::printf("%llu requests, %llu crashes, %.1f s\n", static_cast<unsigned long long>(requests),
+                static_cast<unsigned long long>(crashes), took.count());
+    return true;
+  }
+  std::printf("VIOLATION\n%s\nthe last that happened:\n", wrong.c_str());
+  show_end(seed, options);
+  std::printf("%s\nreplay with: simulation --seed %llu --steps %llu\n", wrong.c_str(),
+              static_cast<unsigned long long>(seed),
+              static_cast<unsigned long long>(options.steps));
+  return false;
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  if (const char* seed = std::getenv("WEIR_SEED")) {
+    options.has_seed = true;
+    options.seed = std::strtoull(seed, nullptr, 10);
+  }
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const uint64_t value = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::strcmp(argv[i], "--seed") == 0) {
+      options.has_seed = true;
+      options.seed = value;
+    } else if (std::strcmp(argv[i], "--steps") == 0) {
+      options.steps = value;
+    } else if (std::strcmp(argv[i], "--lines") == 0) {
+      options.lines = value;
+    }
+  }
+  return options;
+}
+
+int main_in_namespace(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  server::set_log_level(server::LogLevel::kNothing);
+  if (options.has_seed) return run(options.seed, options) ? 0 : 1;
+  for (uint64_t seed = 1; seed <= kFixedSeeds; ++seed) {
+    if (!run(seed, options)) return 1;
+  }
+  return run(std::random_device()(), options) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace weir::simulation
+
+int main(int argc, char** argv) { return weir::simulation::main_in_namespace(argc, argv); }

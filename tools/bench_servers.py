@@ -1,0 +1,135 @@
+"""The servers that tools/bench measures: starts them, stops them, looks at their size.
+
+Each listens on a free port of its own, checked to be its own, and dies with this process.
+"""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+READY_SECONDS = 30
+STOP_SECONDS = 60
+SETTLE_SECONDS = 60
+
+REDIS = ["redis-server", "--bind", "127.0.0.1", "--save", "", "--loglevel", "warning"]
+WEIR = ["weir-server", "--bind", "127.0.0.1", "--loglevel", "warning"]
+SERVERS = {
+    "redis": ("Redis, in memory", REDIS + ["--appendonly", "no"]),
+    "redis-aof": ("Redis, AOF everysec",
+                  REDIS + ["--appendonly", "yes", "--appendfsync", "everysec"]),
+    "weir-memory": ("weir, --storage memory", WEIR + ["--storage", "memory"]),
+    "weir-no": ("weir, durability no", WEIR + ["--storage", "rocksdb", "--durability", "no"]),
+    "weir-everysec": ("weir, durability everysec",
+                      WEIR + ["--storage", "rocksdb", "--durability", "everysec"]),
+    "weir-always": ("weir, durability always",
+                    WEIR + ["--storage", "rocksdb", "--durability", "always"]),
+}
+
+
+class Failure(Exception):
+    """What ends the whole benchmark."""
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+class Server:
+    """One started server; stopped in the sense of SIGSTOP unless it is being measured."""
+
+    def __init__(self, name, folder, binaries):
+        self.name, (self.title, command) = name, SERVERS[name]
+        self.folder = folder / name
+        self.folder.mkdir()
+        self.port = free_port()
+        program = binaries / command[0] if command[0] == "weir-server" else command[0]
+        self.command = [str(program), *command[1:], "--port", str(self.port), "--dir",
+                        str(self.folder)]
+        self.log = open(self.folder / "log", "w+")
+        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log,
+                                        stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        try:
+            self.wait_until_ready()
+            self.pause()
+        except BaseException:
+            self.process.kill()
+            raise
+
+    def wait_until_ready(self):
+        end = time.monotonic() + READY_SECONDS
+        while time.monotonic() < end and self.process.poll() is None:
+            if listens(self.process.pid, self.port) and self.answers():
+                return
+            time.sleep(0.02)
+        self.log.seek(0)
+        raise Failure(f"{self.title} does not start: {self.log.read()[-600:].strip()}")
+
+    def answers(self):
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as peer:
+                peer.sendall(b"PING\r\n")
+                return peer.recv(64).startswith(b"+PONG")
+        except OSError:
+            return False
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def settle(self):
+        """Lets it run until it has nothing left to do, or for a minute."""
+        self.go_on()
+        end, quiet, before = time.monotonic() + SETTLE_SECONDS, 0, self.cpu_seconds()
+        while quiet < 6 and time.monotonic() < end:
+            time.sleep(0.25)
+            now = self.cpu_seconds()
+            quiet = quiet + 1 if now - before < 0.02 and not self.has_children() else 0
+            before = now
+        self.pause()
+
+    def cpu_seconds(self):
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text()
+        fields = stat[stat.rindex(")") + 2:].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def has_children(self):
+        """Redis rewrites its log in a child."""
+        pid = self.process.pid
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text().strip() != ""
+
+    def sizes(self):
+        """Megabytes in memory and on disk."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        disk = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20, disk / 2**20
+
+    def end(self):
+        self.process.kill()
+        self.process.wait(STOP_SECONDS)
+        self.log.close()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def listens(pid, port):
+    """Whether the listener on this port belongs to this process and not to somebody else."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    wanted = {f"socket:[{line[9]}]" for line in lines
+              if line[3] == "0A" and int(line[1].split(":")[1], 16) == port}
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            if os.readlink(link) in wanted:
+                return True
+        except OSError:
+            pass
+    return False

@@ -1,0 +1,45 @@
+// What weir-bench is told on its command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weir::bench {
+
+enum class Kind : uint8_t { kPing, kSet, kGet, kThrottle, kEvalsha };
+
+struct Options {
+  std::string host = "127.0.0.1";
+  int64_t port = 0;
+  Kind kind = Kind::kPing;
+  int64_t connections = 50;
+  int64_t pipeline = 1;
+  int64_t keys = 100'000;
+  int64_t value_bytes = 24;
+  int64_t expire_s = 86'400;
+  // CL.THROTTLE's arguments. The defaults never deny and never let a key expire: each permit takes
+  // 50 minutes to come back, and there are a million.
+  int64_t max_burst = 1'000'000;
+  int64_t count = 1;
+  int64_t period_s = 3'000;
+  double seconds = 5;
+  double warmup_s = 1;
+  int64_t requests = 0;       // 0: `seconds` decide
+  int64_t rate = 0;           // requests per second of an open loop; 0: closed loop
+  double time_limit_s = 900;  // of the whole run, whatever else was said
+  uint64_t seed = 1;
+  int64_t server_pid = 0;  // whose CPU time is measured; 0: nobody's
+  bool fill = false;       // every key once, in order
+  bool series = false;
+  bool json = false;
+};
+
+std::string_view name_of(Kind kind);
+
+// Answers nothing and fills `error` when the arguments are wrong.
+std::optional<Options> parse_options(int argc, char** argv, std::string* error);
+std::string usage();
+
+}  // namespace weir::bench
