@@ -43,6 +43,17 @@ std::string folded(std::string_view text) {
 }  // namespace
 
 std::optional<int64_t> parse_int64(std::string_view text) {
+  // The fast way: up to 18 digits, which cannot overflow, the first of them not zero.
+  if (text.size() - 1 < 18 && text[0] != '0') {
+    int64_t number = 0;
+    size_t i = 0;
+    for (; i < text.size(); ++i) {
+      const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
+      if (digit > 9) break;
+      number = number * 10 + digit;
+    }
+    if (i == text.size()) return number;
+  }
   // from_chars takes neither '+' nor spaces; what is left to refuse are zeros in front and "-0".
   const size_t digits = !text.empty() && text[0] == '-' ? 1 : 0;
   if (text.size() > digits && text[digits] == '0' && text.size() > 1) return std::nullopt;

@@ -53,6 +53,14 @@ class ReplyWriter {
 
   // Aggregates announce how many elements follow. In RESP2 all are arrays, a map one of 2 * pairs.
   void array(int64_t elements) { header('*', elements); }
+  // An array of integers, appended in one go: what verdicts are.
+  template <size_t N>
+  void integers(const int64_t (&values)[N]) {
+    char lines[kLineBytesMax * (N + 1)];
+    char* end = write_line('*', N, lines);
+    for (const int64_t value : values) end = write_line(':', value, end);
+    out_->append(lines, static_cast<size_t>(end - lines));
+  }
   void map(int64_t pairs) { is_resp3() ? header('%', pairs) : header('*', pairs * 2); }
   void set(int64_t elements) { header(is_resp3() ? '~' : '*', elements); }
   void push(int64_t elements) { header(is_resp3() ? '>' : '*', elements); }
@@ -67,13 +75,24 @@ class ReplyWriter {
  private:
   bool is_resp3() const { return protocol_ >= 3; }
 
+  static constexpr size_t kLineBytesMax = 23;
+
+  // Answers the end of what it wrote.
+  static char* write_line(char type, int64_t value, char* out) {
+    *out++ = type;
+    if (value >= 0 && value <= 9) {
+      *out++ = static_cast<char>('0' + value);
+    } else {
+      out += format_int64(value, out);
+    }
+    *out++ = '\r';
+    *out++ = '\n';
+    return out;
+  }
+
   void header(char type, int64_t value) {
-    char line[23];
-    line[0] = type;
-    size_t size = 1 + format_int64(value, line + 1);
-    line[size++] = '\r';
-    line[size++] = '\n';
-    out_->append(line, size);
+    char line[kLineBytesMax];
+    out_->append(line, static_cast<size_t>(write_line(type, value, line) - line));
   }
 
   std::string* out_;

@@ -38,6 +38,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Sends what is released; closes where the session has come to its end; reads on where there is
   // room.
   void flush();
+  // Ends it now, whatever is unsent.
+  void abandon() {
+    if (!closed_) close();
+  }
   Session* session() const { return session_; }
 
  private:

@@ -71,6 +71,15 @@ void Daemon::flush_touched() {
   }
 }
 
+void Daemon::abandon_connections() {
+  std::vector<Connection*> connections;
+  for (const auto& [id, session] : server_.sessions()) {
+    if (session->transport != nullptr)
+      connections.push_back(static_cast<Connection*>(session->transport));
+  }
+  for (Connection* connection : connections) connection->abandon();
+}
+
 void Daemon::on_readable(const std::shared_ptr<Connection>& connection) {
   ready_.push_back(connection);
 }
@@ -121,6 +130,7 @@ int Daemon::drain() {
   const storage::Status status = server_.close();
   server_.end_turn();
   flush_touched();
+  abandon_connections();
   if (!status.ok()) {
     spdlog::error("stopped, but the last changes may be lost: {}", status.message());
     return 1;

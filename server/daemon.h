@@ -34,6 +34,7 @@ class Daemon : private ConnectionOwner {
   void on_accept(Listener::Socket socket, Peer peer);
   void turn();
   void flush_touched();
+  void abandon_connections();
   void wait_for_tick();
   void wait_for_signal();
   int drain();

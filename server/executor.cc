@@ -55,8 +55,28 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
   return {};
 }
 
-bool Executor::execute(Session& session, Args args) {
+// Most requests are for the same command as the one before.
+const Command* Executor::resolve(Args args) {
+  if (recent_ != nullptr && !args.empty() && args[0] == recent_spelling_) {
+    return recent_;
+  }
   const Command* command = table_.resolve(args);
+  const bool plain = command != nullptr && !command->has(kContainer) &&
+                     command->name.find('|') == std::string_view::npos;
+  if (plain) {
+    recent_ = command;
+    recent_spelling_ = args[0];
+    recent_index_ = table_.index_of(*command);
+  }
+  return command;
+}
+
+CommandFigures& Executor::figures_of(const Command& command) {
+  return figures_[&command == recent_ ? recent_index_ : table_.index_of(command)];
+}
+
+bool Executor::execute(Session& session, Args args) {
+  const Command* command = resolve(args);
   if (command == nullptr && is_cross_protocol_request(args)) {
     server_->note_cross_protocol_request(session);
     session.kill();
@@ -68,7 +88,7 @@ bool Executor::execute(Session& session, Args args) {
   if (std::string error = refusal(session, command, args); !error.empty()) {
     session.reply_.error(error);
     ++server_->stats.error_replies;
-    if (command != nullptr) ++figures_[table_.index_of(*command)].rejected;
+    if (command != nullptr) ++figures_of(*command).rejected;
     return command != nullptr && command->has(kWrites);
   }
   session.last_command = command;
@@ -83,14 +103,14 @@ bool Executor::execute(Session& session, Args args) {
   }
   if (session.output_.size() > reply_begin && session.output_[reply_begin] == '-') {
     ++server_->stats.error_replies;
-    ++figures_[table_.index_of(*command)].failed;
+    ++figures_of(*command).failed;
     if (!command->has(kKeepsOnError)) keys.roll_back();
   }
   return command->has(kReads | kWrites);
 }
 
 void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
-  CommandFigures& figures = figures_[table_.index_of(command)];
+  CommandFigures& figures = figures_of(command);
   const bool timed = figures.calls++ % kTimedOneIn == 0;
   Call call{.server = *server_,
             .session = session,

@@ -43,10 +43,15 @@ class Executor {
 
  private:
   std::string refusal(Session& session, const Command* command, Args args);
+  const Command* resolve(Args args);
+  CommandFigures& figures_of(const Command& command);
 
   Server* server_;
   CommandTable table_;
   std::vector<CommandFigures> figures_;
+  const Command* recent_ = nullptr;  // the last row found by its name alone
+  std::string recent_spelling_;
+  size_t recent_index_ = 0;
 };
 
 // What browsers say first when a page makes them talk to a port of this machine.

@@ -57,9 +57,10 @@ void info_commandstats(Server& server, InfoWriter& out) {
     const Command& command = *table.row(i);
     const CommandFigures& figures = server.executor().figures(command);
     if (figures.calls == 0 && figures.rejected == 0) continue;
-    const double mean_us = figures.timed == 0 || figures.calls == 0 ? 0
-                                              : static_cast<double>(figures.timed_ns) / 1000 /
-                                                    static_cast<double>(figures.timed);
+    const double mean_us =
+        figures.timed == 0 || figures.calls == 0
+            ? 0
+            : static_cast<double>(figures.timed_ns) / 1000 / static_cast<double>(figures.timed);
     char text[200];
     std::snprintf(text, sizeof text,
                   "calls=%llu,usec=%.0f,usec_per_call=%.2f,rejected_calls=%llu,failed_calls=%llu",

@@ -152,6 +152,7 @@ class Server {
   void commit();
   void fail_turn(const storage::Status& failure);
   void fail_sync(const storage::Status& failure);
+  void give_up_writing_back();
   void release_held();
   void touch(Session* session);
   // Ends the sessions whose replies wait for later turns: nobody can say what became of those.

@@ -75,7 +75,10 @@ std::string Server::checkpoint_now() {
   touched_ = in_turn_;
   commit();
   keys_.begin_command(keys_.now_ns());  // what SAVE may roll back begins here
-  if (keys_.store_failed()) return storage_error();
+  if (keys_.store_failed()) {
+    checkpoint_wanted_ = false;
+    return storage_error();
+  }
   while (checkpoint_wanted_ || checkpoint_running_) {
     keys_.work(clock_->steady_ns());
     advance_checkpoint();

@@ -27,6 +27,7 @@ void Server::end_turn() {
   release_held();
   note_turn_length();
   keys_.work(clock_->steady_ns());
+  if (keys_.stuck()) give_up_writing_back();
   timeline_.synchronise();
 }
 
@@ -140,6 +141,15 @@ void Server::fail_sync(const storage::Status& failure) {
   for (Session* session : touched_) {
     if (session->turn_touched_data()) kill(session);
   }
+}
+
+// The log cannot be shortened any more and is as long as it may become.
+void Server::give_up_writing_back() {
+  keys_.mark_store_failed();
+  storage_failure_ = keys_.write_back_failure();
+  spdlog::error("storage failed: what changed cannot be written back: {}",
+                storage_failure_.message());
+  next_recovery_steady_ns_ = clock_->steady_ns() + kRecoveryIntervalNs;
 }
 
 void Server::drop_held_after(uint64_t turn) {

@@ -86,7 +86,7 @@ void Session::run_request(size_t reply_begin) {
 
 void Session::fail_protocol(const std::string& error) {
   server_->note_protocol_error(*this, error);
-  reply_.error(error);
+  if (reply_mode == ReplyMode::kOn) reply_.error(error);
   turn_replies_.push_back({.end = produced(), .touched_data = false});
   closing_ = true;
 }

@@ -155,8 +155,10 @@ class Parser {
   static void add_optional(Arguments* siblings, Arguments inner, bool repeats) {
     if (inner.empty()) return;
     UsageArgument argument = as_one(Arguments(inner));
-    argument.multiple = repeats;
-    argument.multiple_token = repeats && !argument.token.empty();
+    if (repeats) {
+      argument.multiple = true;
+      argument.multiple_token = !argument.token.empty();
+    }
     argument.optional = true;
     if (repeats && siblings->size() >= inner.size()) {
       const auto last = siblings->end() - static_cast<std::ptrdiff_t>(inner.size());

@@ -152,6 +152,8 @@ void Keyspace::save_for_undo(Table* table, Entry* entry, bool value_goes) {
 }
 
 void Keyspace::put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms) {
+  // After a failed read an entry made here would stand for an absence that nobody has seen.
+  if (ref->entry_ == nullptr && ref->database_ >= 0 && !failure_.ok()) return;
   if (ref->entry_ == nullptr)
     ref->entry_ = ref->table_->insert(ref->position_, ref->key_, value.size());
   Entry* entry = ref->entry_;

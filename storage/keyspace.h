@@ -136,6 +136,9 @@ class Keyspace {
   bool wants_work() const;
   // Too far behind: no request should be read until work() has caught up.
   bool overloaded() const;
+  // Too far behind, and write-back fails: waiting does not help, the store has failed.
+  bool stuck() const;
+  const Status& write_back_failure() const { return pass_.failure(); }
   // Begins a write-back pass now; it covers all that is committed.
   void write_back_now();
   bool writing_back() const { return pass_.running(); }

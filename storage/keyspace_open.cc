@@ -204,7 +204,8 @@ Status Keyspace::append_everything_owed() {
   }
   for (Database& database : databases_) database.changed = true;
   databases_changed_ = true;
-  return commit_turn(true);
+  if (Status status = commit_turn(true); !status.ok()) return status;
+  return store_failed_ ? Status::failed("the log takes no records yet") : Status();
 }
 
 }  // namespace weir::storage

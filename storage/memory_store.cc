@@ -254,8 +254,8 @@ void MemoryStore::start_checkpoint(const std::string& directory) {
   WEIR_CHECK(!checkpoint_.running);
   checkpoint_.running = true;
   soon([this, directory] {
-    checkpoint_.failure =
-        disk_->faults.disk_full ? Status::failed("injected failure of a checkpoint") : Status();
+    const bool fails = strikes(&disk_->faults.checkpoint) || disk_->faults.disk_full;
+    checkpoint_.failure = fails ? Status::failed("injected failure of a checkpoint") : Status();
     if (checkpoint_.failure.ok()) disk_->checkpoints[directory] = disk_->after_kill();
     checkpoint_.running = false;
   });

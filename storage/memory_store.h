@@ -30,6 +30,7 @@ struct MemoryFaults {
   uint64_t append_kept = 0;  // the turn is in the log although the call fails
   uint64_t sync = 0;
   uint64_t pass = 0;
+  uint64_t checkpoint = 0;
   uint64_t get = 0;
   uint64_t cursor = 0;     // counts positions that cursors reach
   bool disk_full = false;  // every append, pass and checkpoint fails while it is set

@@ -20,8 +20,29 @@ constexpr std::array<uint16_t, 256> make_crc16_table() {
 
 constexpr auto kCrc16 = make_crc16_table();
 
+// kCrc16Ahead[k][b]: what byte b adds to the checksum when k more bytes follow it.
+constexpr auto kCrc16Ahead = [] {
+  std::array<std::array<uint16_t, 256>, 8> tables{};
+  tables[0] = kCrc16;
+  for (size_t k = 1; k < tables.size(); ++k) {
+    for (size_t byte = 0; byte < 256; ++byte) {
+      const uint16_t crc = tables[k - 1][byte];
+      tables[k][byte] = static_cast<uint16_t>(crc << 8 ^ kCrc16[crc >> 8]);
+    }
+  }
+  return tables;
+}();
+
 uint16_t crc16(std::string_view bytes) {
   uint16_t crc = 0;
+  while (bytes.size() >= 8) {
+    const auto at = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
+    crc = static_cast<uint16_t>(
+        kCrc16Ahead[7][at(0) ^ crc >> 8] ^ kCrc16Ahead[6][at(1) ^ (crc & 0xff)] ^
+        kCrc16Ahead[5][at(2)] ^ kCrc16Ahead[4][at(3)] ^ kCrc16Ahead[3][at(4)] ^
+        kCrc16Ahead[2][at(5)] ^ kCrc16Ahead[1][at(6)] ^ kCrc16Ahead[0][at(7)]);
+    bytes.remove_prefix(8);
+  }
   for (const char byte : bytes) {
     crc = static_cast<uint16_t>(crc << 8 ^ kCrc16[(crc >> 8 ^ static_cast<uint8_t>(byte)) & 0xff]);
   }

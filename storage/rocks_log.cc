@@ -1,6 +1,5 @@
 #include "storage/rocks_log.h"
 
-#include <rocksdb/listener.h>
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
 
@@ -9,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <system_error>
+#include <vector>
 
 #include "storage/codec.h"
 #include "storage/wal_check.h"
@@ -24,37 +24,33 @@ std::string key_of(uint64_t turn) {
   return key;
 }
 
-class SyncBeforeFlush : public rocksdb::EventListener {
- public:
-  explicit SyncBeforeFlush(std::function<void()> sync) : sync_(std::move(sync)) {}
-  void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { sync_(); }
-
- private:
-  const std::function<void()> sync_;
-};
-
 }  // namespace
 
 Status RocksLog::open(const RocksOptions& options, const std::string& path, bool create,
-                      std::string* tail_note) {
+                      Opened* opened) {
   path_ = path;
   rotate_bytes_ = options.wal_bytes_max / kRotateShare;
-  WalReport report;
-  if (Status status = check_wal(path, &report); !status.ok()) return status;
-  wal_bytes_ = report.bytes;
   rocksdb::Options set = log_database_options(options);
   set.create_if_missing = create;
   wal_sync_ = std::make_unique<RocksWalSync>(set.env, path);
-  set.listeners.push_back(std::make_shared<SyncBeforeFlush>([this] { (void)sync(); }));
+  WalReport report;
+  if (!create) {
+    if (Status status = check_wal(path, &report); !status.ok()) return status;
+    // What this process finds it builds on, so a later power cut must not take it; RocksDB never
+    // syncs files that it did not write itself.
+    if (Status status = wal_sync_->sync(); !status.ok()) return status;
+  }
+  wal_bytes_ = report.bytes;
   rocksdb::DB* database = nullptr;
-  const rocksdb::Status opened = rocksdb::DB::Open(set, path, &database);
-  if (!opened.ok()) return from_rocks(opened, "cannot open the log " + path);
+  const rocksdb::Status status = rocksdb::DB::Open(set, path, &database);
+  if (!status.ok()) return from_rocks(status, "cannot open the log " + path);
   database_.reset(database);
-  uint64_t last_turn = 0;
-  if (Status status = find_last_turn(&last_turn); !status.ok()) return status;
-  appended_turn_ = synced_turn_ = last_turn;
+  if (Status found = find_last_turn(&opened->last_turn); !found.ok()) return found;
+  appended_turn_ = synced_turn_ = opened->last_turn;
+  opened->synced_turn = report.synced_turn;
   if (!report.note.empty()) {
-    *tail_note = report.note + "; the last turn kept is " + std::to_string(last_turn);
+    opened->tail_note =
+        report.note + "; the last turn kept is " + std::to_string(opened->last_turn);
   }
   return {};
 }
@@ -129,7 +125,23 @@ Status RocksLog::truncate(uint64_t turn) {
   }
   if (wal_bytes_ < rotate_bytes_) return {};
   wal_bytes_ = 0;
-  return from_rocks(database_->Flush(rocksdb::FlushOptions()), "cannot shorten the log " + path_);
+  const rocksdb::Status status = database_->Flush(rocksdb::FlushOptions());
+  if (!status.ok()) return from_rocks(status, "cannot shorten the log " + path_);
+  return remove_old_files();
+}
+
+// Files follow one another as their turns do. The oldest go first: RocksDB takes no other.
+Status RocksLog::remove_old_files() {
+  std::vector<rocksdb::LiveFileMetaData> files;
+  database_->GetLiveFilesMetaData(&files);
+  std::sort(files.begin(), files.end(),
+            [](const auto& a, const auto& b) { return a.largest_seqno < b.largest_seqno; });
+  for (const auto& file : files) {
+    if (file.largestkey > key_of(truncated_turn_)) break;
+    const rocksdb::Status status = database_->DeleteFile(file.name);
+    if (!status.ok()) return from_rocks(status, "cannot remove " + path_ + file.name);
+  }
+  return {};
 }
 
 Status RocksLog::checkpoint(const std::string& path) {

@@ -1,8 +1,8 @@
 // The `log/` database: turn number -> what the turn changed.
 //
 // 1. A turn's record is one put: after append() it is in the WAL file, after sync() on the disk.
-// 2. A WAL file is synced before its memtable's file may stand for it; so a WAL whose end is lost
-//    was never given up by RocksDB.
+// 2. Each record tells which turn was known to be synced when it was written: so opening can tell
+//    what a power cut may take from what was destroyed.
 // 3. After a failed append or sync nothing is appended any more: what the file holds is unknown.
 #pragma once
 
@@ -20,12 +20,15 @@ namespace weir::storage {
 
 class RocksLog {
  public:
-  // Checks the WAL, then opens. `tail_note` is empty where nothing had to be cut off.
-  Status open(const RocksOptions& options, const std::string& path, bool create,
-              std::string* tail_note);
+  struct Opened {
+    uint64_t last_turn = 0;    // 0: the log is empty
+    uint64_t synced_turn = 0;  // must be in the log or behind the state
+    std::string tail_note;     // empty where nothing had to be cut off
+  };
 
-  // 0: the log is empty.
-  Status find_last_turn(uint64_t* turn) const;
+  // Checks the WAL, then opens.
+  Status open(const RocksOptions& options, const std::string& path, bool create, Opened* opened);
+
   Status append(uint64_t turn, std::string_view record);
   Status replay(uint64_t first, const std::function<Status(uint64_t, std::string_view)>& visit);
 
@@ -40,10 +43,12 @@ class RocksLog {
 
  private:
   Status put(uint64_t turn, std::string_view record);
+  Status find_last_turn(uint64_t* turn) const;
+  Status remove_old_files();
 
   std::string path_;
   uint64_t rotate_bytes_ = 0;
-  std::unique_ptr<RocksWalSync> wal_sync_;  // outlives the database's threads
+  std::unique_ptr<RocksWalSync> wal_sync_;
   std::unique_ptr<rocksdb::DB> database_;
   std::atomic<uint64_t> appended_turn_{0};
   std::atomic<uint64_t> synced_turn_{0};

@@ -91,8 +91,9 @@ rocksdb::Options log_database_options(const RocksOptions& options) {
   set.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
   // Flushing what was recovered would hold the opening for an fsync; the WAL keeps it.
   set.avoid_flush_during_recovery = true;
-  set.target_file_size_base = std::max<uint64_t>(wal_bytes / 4, 1 << 20);
-  set.level0_file_num_compaction_trigger = 4;
+  // RocksLog removes old files itself. A compaction that finds nothing left to write, as here it
+  // would, aborts the process if the disk is full just then (assertions again).
+  set.disable_auto_compactions = true;
   set.ttl = 0;
   set.periodic_compaction_seconds = 0;
   return set;

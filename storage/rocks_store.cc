@@ -71,6 +71,7 @@ class RocksStore : public Store {
 
  private:
   Status open_databases(bool fresh, OpenReport* report);
+  Status fit_together(const RocksLog::Opened& log, const WrittenBack& state) const;
   Status sync_log();
   Status write_back(const WrittenBack& written_back);
   Status make_checkpoint(const std::string& directory);
@@ -104,23 +105,35 @@ Status RocksStore::open(OpenReport* report) {
 
 Status RocksStore::open_databases(bool fresh, OpenReport* report) {
   report->created = fresh;
+  for (const std::string& path : {directory_.state_path(), directory_.log_path()}) {
+    if (fresh || file_exists(path)) continue;
+    return Status::corrupt(path + " is missing; restore from a checkpoint");
+  }
   WrittenBack written_back;
+  RocksLog::Opened log;
   Status status =
       state_.open(directory_.state_path(), directory_.pass_path(), fresh, &written_back);
-  if (status.ok()) {
-    status = log_.open(options_, directory_.log_path(), fresh, &report->tail_note);
-  }
+  if (status.ok()) status = log_.open(options_, directory_.log_path(), fresh, &log);
+  if (status.ok()) status = fit_together(log, written_back);
   if (!status.ok()) return status;
-  uint64_t last_turn = 0;
-  if (status = log_.find_last_turn(&last_turn); !status.ok()) return status;
-  if (last_turn != 0 && last_turn < written_back.turn) {
-    return Status::corrupt("the log of " + directory_.path() + " ends at turn " +
-                           std::to_string(last_turn) + ", but the state is of turn " +
-                           std::to_string(written_back.turn) + "; restore from a checkpoint");
-  }
   report->written_back_turn = written_back.turn;
   report->instant_ns = written_back.instant_ns;
-  sync_.synced_turn = std::max(last_turn, written_back.turn);
+  report->tail_note = log.tail_note;
+  sync_.synced_turn = std::max(log.last_turn, written_back.turn);
+  return {};
+}
+
+Status RocksStore::fit_together(const RocksLog::Opened& log, const WrittenBack& state) const {
+  const std::string end = "the log of " + directory_.path() + " ends at turn " +
+                          std::to_string(log.last_turn) + ", but ";
+  if (log.last_turn != 0 && log.last_turn < state.turn) {
+    return Status::corrupt(end + "the state is of turn " + std::to_string(state.turn) +
+                           "; restore from a checkpoint");
+  }
+  if (std::max(log.last_turn, state.turn) < log.synced_turn) {
+    return Status::corrupt(end + "turn " + std::to_string(log.synced_turn) +
+                           " was known to be on the disk; restore from a checkpoint");
+  }
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "storage/file.h"
+#include "storage/wal_manifest.h"
 
 namespace weir::storage {
 namespace {
@@ -74,7 +75,7 @@ class Judge {
     const uint64_t synced = kept_bytes == 0
                                 ? std::max(file->scan.synced_turn, file->scan.synced_turn_behind)
                                 : file->scan.synced_turn_behind;
-    if (synced >= missing) {
+    if (last_turn_ != 0 && synced >= missing) {
       return destroyed(*file, kept_bytes,
                        "turn " + std::to_string(missing) + " is missing before it, though turn " +
                            std::to_string(synced) + " was known to be on the disk");
@@ -96,20 +97,25 @@ class Judge {
   bool lost_ = false;  // turns are missing: nothing behind them may be kept
 };
 
+uint64_t number_of(const std::filesystem::path& path) {
+  return std::strtoull(path.stem().c_str(), nullptr, 10);
+}
+
 Status scan_files(const std::string& directory, std::vector<WalFile>* files) {
+  uint64_t first_live = 0;
+  if (Status status = read_first_live_wal(directory, &first_live); !status.ok()) return status;
   std::error_code error;
   for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
        at.increment(error)) {
-    if (at->path().extension() == ".log") files->push_back({.path = at->path().string()});
+    if (at->path().extension() != ".log" || number_of(at->path()) < first_live) continue;
+    files->push_back({.path = at->path().string()});
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     return Status::failed("cannot list " + directory + ": " + error.message());
   }
-  const auto number = [](const WalFile& file) {
-    return std::strtoull(std::filesystem::path(file.path).stem().c_str(), nullptr, 10);
-  };
-  std::sort(files->begin(), files->end(),
-            [&](const WalFile& a, const WalFile& b) { return number(a) < number(b); });
+  std::sort(files->begin(), files->end(), [](const WalFile& a, const WalFile& b) {
+    return number_of(a.path) < number_of(b.path);
+  });
   for (WalFile& file : *files) {
     std::string bytes;
     if (Status status = read_file(file.path, &bytes); !status.ok()) return status;
@@ -119,15 +125,13 @@ Status scan_files(const std::string& directory, std::vector<WalFile>* files) {
   return {};
 }
 
-Status cut_and_sync(const WalFile& file) {
-  Descriptor descriptor(::open(file.path.c_str(), O_RDWR | O_CLOEXEC));
+Status cut(const WalFile& file) {
+  const Descriptor descriptor(::open(file.path.c_str(), O_RDWR | O_CLOEXEC));
   if (!descriptor.ok()) return system_failure("cannot open", file.path);
-  if (file.kept_bytes != file.size &&
-      ::ftruncate(descriptor.get(), static_cast<off_t>(file.kept_bytes)) != 0) {
+  if (::ftruncate(descriptor.get(), static_cast<off_t>(file.kept_bytes)) != 0) {
     return system_failure("cannot cut", file.path);
   }
-  if (::fsync(descriptor.get()) != 0) return system_failure("cannot sync", file.path);
-  return {};
+  return ::fsync(descriptor.get()) == 0 ? Status() : system_failure("cannot sync", file.path);
 }
 
 }  // namespace
@@ -144,10 +148,13 @@ Status check_wal(const std::string& directory, WalReport* report) {
   if (Status status = scan_files(directory, &files); !status.ok()) return status;
   if (Status status = judge_wal(&files, &report->note); !status.ok()) return status;
   for (const WalFile& file : files) {
-    if (Status status = cut_and_sync(file); !status.ok()) return status;
     report->bytes += file.kept_bytes;
+    report->synced_turn =
+        std::max({report->synced_turn, file.scan.synced_turn, file.scan.synced_turn_behind});
+    if (file.kept_bytes == file.size) continue;
+    if (Status status = cut(file); !status.ok()) return status;
   }
-  return files.empty() ? Status() : sync_directory(directory);
+  return {};
 }
 
 }  // namespace weir::storage

@@ -1,10 +1,10 @@
 // Looks at the write-ahead log of a RocksDB directory before RocksDB does, and makes it one that
 // RocksDB reads without a doubt: what a kill or a power cut left unfinished at the end is cut off,
-// what was destroyed is refused. Afterwards all of it is on the disk itself: what a process finds
-// and builds on must not be lost to a power cut later.
+// what was destroyed is refused.
 //
 // 1. Nothing is changed unless everything can be accepted.
-// 2. A turn whose record, or any later one, says that it was synced is never given up.
+// 2. A turn that a later record calls synced is not given up. Where what is lost cannot be named
+//    (the beginning of the first file), the caller looks at WalReport::synced_turn.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,15 @@ struct WalFile {
 
 struct WalReport {
   uint64_t bytes = 0;  // kept
-  std::string note;    // what was cut off; empty for a log in good order
+  // The newest turn that any record, kept or not, calls synced: the database must have it.
+  uint64_t synced_turn = 0;
+  std::string note;  // what was cut off; empty for a log in good order
 };
 
 // Sets each file's kept_bytes. REQUIRES: the files are in the order of their numbers.
 Status judge_wal(std::vector<WalFile>* files, std::string* note);
 
-// A directory that does not exist has an empty log.
+// Looks at the files that RocksDB will read. A directory that does not exist has an empty log.
 Status check_wal(const std::string& directory, WalReport* report);
 
 }  // namespace weir::storage

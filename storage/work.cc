@@ -32,7 +32,10 @@ bool Keyspace::behind(size_t factor) const {
   return unwritten * (memory_bytes() / entries) > options_.memory_bytes_max / 4 * (factor + 1);
 }
 
-bool Keyspace::overloaded() const { return !store_failed_ && behind(2); }
+bool Keyspace::overloaded() const { return !store_failed_ && pass_.failure().ok() && behind(2); }
+
+bool Keyspace::stuck() const { return !store_failed_ && !pass_.failure().ok() && behind(2); }
+
 
 bool Keyspace::wants_work() const {
   if (pass_.wants_step()) return true;

@@ -44,11 +44,12 @@ class Server:
     def __init__(self, name, folder, binaries):
         self.name, (self.title, command) = name, SERVERS[name]
         self.folder = folder / name
-        self.folder.mkdir()
+        self.data = self.folder / "data"
+        self.data.mkdir(parents=True)
         self.port = free_port()
         program = binaries / command[0] if command[0] == "weir-server" else command[0]
         self.command = [str(program), *command[1:], "--port", str(self.port), "--dir",
-                        str(self.folder)]
+                        str(self.data)]
         self.log = open(self.folder / "log", "w+")
         self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log,
                                         stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
@@ -106,7 +107,7 @@ class Server:
     def sizes(self):
         """Megabytes in memory and on disk."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
-        disk = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+        disk = sum(path.stat().st_size for path in self.data.rglob("*") if path.is_file())
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20, disk / 2**20
 
     def end(self):

@@ -81,7 +81,7 @@ void client_list(Call& call) {
 int64_t kill_clients(Call& call, const ClientFilter& filter) {
   int64_t killed = 0;
   for (const auto& [id, session] : call.server.sessions()) {
-    if (session->closing() || !filter.fits(*session)) continue;
+    if (session->dead() || !filter.fits(*session)) continue;
     if (session.get() != &call.session) {
       call.server.kill(session.get());
     } else if (!filter.skip_me) {

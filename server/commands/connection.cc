@@ -80,7 +80,8 @@ bool apply_hello_options(Call& call, size_t at) {
       call.session.name = std::string(args[at + 1]);
       at += 2;
     } else {
-      call.reply.error("ERR Syntax error in HELLO option '" + std::string(args[at]) + "'");
+      call.reply.error("ERR Syntax error in HELLO option '" + std::string(shown_part(args[at])) +
+                       "'");
       return false;
     }
   }

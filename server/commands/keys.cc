@@ -4,6 +4,7 @@
 #include "resp/numbers.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
+#include "server/commands/help.h"
 #include "server/lookups.h"
 
 namespace weir::server {
@@ -245,6 +246,13 @@ constexpr Command kCommands[] = {
      .summary = "Answers 1 for every key: values are not shared.",
      .since = "2.2.3",
      .run = object_refcount},
+    {.name = "object|help",
+     .arity = 2,
+     .flags = kLoading,
+     .group = "generic",
+     .summary = "Answers what the subcommands do.",
+     .since = "6.2.0",
+     .run = container_help},
 };
 
 }  // namespace

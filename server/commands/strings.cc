@@ -123,8 +123,8 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast,
      .keys = {1, 1, 1},
      .group = "string",
-     .usage = "key [EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT "
-              "unix-time-milliseconds|PERSIST]",
+     .usage = "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT "
+              "unix-time-milliseconds | PERSIST]",
      .summary = "Answers the string at a key and sets or removes the key's expiry.",
      .since = "6.2.0",
      .run = getex},

@@ -86,8 +86,9 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kDenyOom,
      .keys = {1, 1, 1},
      .group = "string",
-     .usage = "key value [NX|XX] [GET] [EX seconds|PX milliseconds|EXAT unix-time-seconds|PXAT "
-              "unix-time-milliseconds|KEEPTTL]",
+     .usage =
+         "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT "
+         "unix-time-milliseconds | KEEPTTL]",
      .summary = "Puts a string at a key, on a condition and with an expiry if asked.",
      .since = "1.0.0",
      .run = set},

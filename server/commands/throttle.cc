@@ -67,12 +67,8 @@ void cl_throttle(Call& call) {
   if (!limit) return call.reply.error("ERR " + limit.error().text());
   const auto verdict = run_gcra(call, call.args[1], *limit, question.quantity);
   if (!verdict) return;
-  call.reply.array(5);
-  call.reply.integer(verdict->allowed ? 0 : 1);
-  call.reply.integer(verdict->limit);
-  call.reply.integer(verdict->remaining);
-  call.reply.integer(retry_seconds(*verdict, -1));
-  call.reply.integer(seconds_up(verdict->reset_after_ns));
+  call.reply.integers({verdict->allowed ? 0 : 1, verdict->limit, verdict->remaining,
+                       retry_seconds(*verdict, -1), seconds_up(verdict->reset_after_ns)});
 }
 
 void throttle(Call& call) {
@@ -91,12 +87,8 @@ void throttle(Call& call) {
   if (!limit) return call.reply.error("ERR " + limit.error().text());
   const auto verdict = run_gcra(call, call.args[1], *limit, question.quantity);
   if (!verdict) return;
-  call.reply.array(5);
-  call.reply.integer(verdict->allowed ? 1 : 0);
-  call.reply.integer(verdict->limit);
-  call.reply.integer(verdict->remaining);
-  call.reply.integer(seconds_up(verdict->reset_after_ns));
-  call.reply.integer(retry_seconds(*verdict, 0));
+  call.reply.integers({verdict->allowed ? 1 : 0, verdict->limit, verdict->remaining,
+                       seconds_up(verdict->reset_after_ns), retry_seconds(*verdict, 0)});
 }
 
 constexpr Command kCommands[] = {

@@ -10,9 +10,10 @@ LATE_MS = 10_000  # how much later one server may have run a command than the ot
 class Profile:
     """What a stream may contain, and so what its replies can be held to."""
 
-    def __init__(self, relative_times, lingering):
-        self.relative_times = relative_times
-        self.lingering = lingering
+    def __init__(self, relative_times, lingering, counted):
+        self.relative_times = relative_times  # lives counted from now on
+        self.lingering = lingering            # keys that have ended when they are made
+        self.counted = counted                # nothing whose hits and misses depend on order
 
 
 def exact(profile, ours, theirs):

@@ -77,19 +77,19 @@ class Maker:
         self.rows = [row for table in tables for row in table]
         self.weights = [row.weight for row in self.rows]
         self.trees = {id(row): parse(row.usage) for row in self.rows}
-        self.relative_times = profile.relative_times
-        self.lingering = profile.lingering
+        self.profile = profile
         self.known_names = known_names  # of Redis' commands
         self.times = pools.RelativeTimes()
         self.used_s = []
 
     def op(self):
         row = self.rng.choices(self.rows, self.weights)[0]
-        if row.compare.startswith("special:"):
-            return Special(self.args(row), row.compare)
         for _ in range(100):
-            args = self.mutated(row, self.args(row))
+            special = row.compare.startswith("special:")
+            args = self.args(row) if special else self.mutated(row, self.args(row))
             if self.is_steady(row, args):
+                if special:
+                    return Special(args, row.compare)
                 inline = self.rng.random() < 0.03 and sum(map(len, args)) < INLINE_BYTES_MAX
                 return Op(args, row.compare, inline, row.ends)
         raise AssertionError(f"{row.usage}: no request that time cannot change")
@@ -162,7 +162,8 @@ class Maker:
         return rng.choice(pools.NOT_INTEGERS) if kind == 2 else rng.choice(pools.KEYS)
 
     # What time would make of a request depends on when a server runs it, so such requests are not
-    # sent: a key with a life of seconds, or two lives that end at nearly the same instant.
+    # sent: a key with a life of seconds, or two lives that end at nearly the same instant. Nor is
+    # what the stream's profile leaves out.
     def is_steady(self, row, args):
         words = [arg.upper() for arg in args]
         relative = [at for at in row.relative_at if at < len(args)]
@@ -170,8 +171,10 @@ class Maker:
                      if words[at - 1].decode("latin-1") in row.relative_after]
         lingering = [at for at in range(1, len(args))
                      if words[at - 1].decode("latin-1") in row.lingers_after]
-        if not self.lingering and any(self.is_past(args[at]) for at in lingering):
+        if not self.profile.lingering and any(self.is_past(args[at]) for at in lingering):
             return False
+        if self.profile.counted and words[0] == b"SCAN" and b"TYPE" in words:
+            return False  # Redis counts each key whose type it looks at as a read
         lives_s = []
         for at in relative:
             if not INTEGER.fullmatch(args[at]):
@@ -182,7 +185,7 @@ class Maker:
             in_ms = words[0].startswith(b"P") or words[at - 1] == b"PX"
             lives_s.append(life / 1000 if in_ms else life)
         for life_s in lives_s:
-            if not self.relative_times or life_s < 100_000:
+            if not self.profile.relative_times or life_s < 100_000:
                 return False
             if any(abs(life_s - used_s) < 60 for used_s in self.used_s):
                 return False
@@ -205,7 +208,7 @@ def mostly(usual, unusual, share=0.9):
 
 def relative(unit):
     def make(maker):
-        if maker.relative_times and maker.rng.random() < 0.7:
+        if maker.profile.relative_times and maker.rng.random() < 0.7:
             return getattr(maker.times, unit)()
         return maker.rng.choice(pools.ENDED + pools.NEVER_FITS + pools.NOT_INTEGERS)
     return make
@@ -216,7 +219,8 @@ def integer(maker):
 
 
 KINDS = {
-    "key": mostly(choose(pools.KEYS), lambda maker: pools.random_bytes(maker.rng), 0.97),
+    "key": mostly(mostly(choose(pools.KEYS[:3]), choose(pools.KEYS), 0.4),
+                  lambda maker: pools.random_bytes(maker.rng), 0.97),
     "value": lambda maker: pools.value(maker.rng),
     "message": lambda maker: pools.value(maker.rng),
     "integer": mostly(integer, choose(pools.NOT_INTEGERS), 0.85),
@@ -231,7 +235,7 @@ KINDS = {
     # Either tiny or refused: what lies between would cost half a gigabyte.
     "offset": choose([b"0", b"1", b"2", b"9", b"100", b"3000", b"70000", b"536870912", b"-1",
                       b"4294967296", b"9223372036854775807", b"abc", b""]),
-    "db": mostly(choose([b"0", b"1", b"2", b"3"]),
+    "db": mostly(choose([b"0", b"0", b"0", b"1", b"2"]),
                  choose([b"15", b"16", b"-1", b"99", b"abc", b"", b"3000000000", b"-3000000000",
                          b"9223372036854775808", b"01"]), 0.9),
     "pattern": choose(pools.PATTERNS),

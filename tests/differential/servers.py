@@ -1,5 +1,7 @@
 """The two servers that are compared: started on free ports, in directories that go away again."""
 
+import ctypes
+import re
 import shutil
 import signal
 import socket
@@ -16,6 +18,12 @@ REDIS = "redis-server"
 
 class CannotStart(Exception):
     pass
+
+
+def end_with_parent():
+    """For the child: however this program ends, its servers end too."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def free_port():
@@ -40,7 +48,7 @@ class Server:
         command = [part.replace("PORT", str(self.port)) for part in self.command]
         self.log = open(self.directory / "log", "ab")
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log,
-                                        cwd=self.directory)
+                                        cwd=self.directory, preexec_fn=end_with_parent)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
@@ -53,11 +61,22 @@ class Server:
     def connect(self, timeout_s=20):
         return Connection(self.port, self.foreign_type, timeout_s)
 
+    def figure(self, name):
+        """A number of its INFO."""
+        connection = self.connect()
+        info = connection.command("INFO", "everything")
+        connection.close()
+        return int(re.search(rb"(?m)^%b:(\d+)\r$" % name.encode(), info)[1])
+
     def is_alive(self):
         return self.process.poll() is None
 
     def restart_if_dead(self):
-        if not self.is_alive():
+        """A crash takes its time: who refuses a connection is waited for."""
+        try:
+            self.connect().close()
+        except OSError:
+            self.process.wait(timeout=60)
             self.log.close()
             self.start()
 
@@ -74,16 +93,19 @@ class Server:
         return f"{self.name} ended by {cause}; the end of its log:\n{self.log_tail()}"
 
     def stop(self):
+        """Whether it ended as it should when told to; then its directory goes."""
+        clean = False
         if self.process is not None:
-            if self.is_alive():
-                self.process.terminate()
+            self.process.terminate()
             try:
-                self.process.wait(timeout=20)
+                clean = self.process.wait(timeout=60) == 0
             except subprocess.TimeoutExpired:
                 self.process.kill()
-                self.process.wait()
+            if not clean:
+                print(self.how_it_ended())
             self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)
+        return clean
 
 
 def redis_server():

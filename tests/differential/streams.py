@@ -43,7 +43,8 @@ def stream_of_steps(profile, steps):
 
 def make_stream(seed, number, size, tables, known_names):
     rng = random.Random(f"{seed}/{number}")
-    profile = Profile(relative_times=rng.random() < 0.5, lingering=rng.random() < 0.3)
+    profile = Profile(relative_times=rng.random() < 0.5, lingering=rng.random() < 0.3,
+                      counted=rng.random() < 0.5)
     maker = Maker(rng, tables, profile, known_names)
     batches, made = [], 0
     while made < size:

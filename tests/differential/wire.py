@@ -129,7 +129,7 @@ class Connection:
                 time.sleep(0.0003)
 
     def transcript(self, data, until, timeout_s):
-        """All that comes back for `data` up to and with `until`, and whether the server closed."""
+        """All that has come back up to and with `until`, and whether the server closed."""
         deadline = time.monotonic() + timeout_s
         unsent = [data] if data else []
         try:
@@ -137,8 +137,7 @@ class Connection:
                 unsent = self._step(unsent, deadline)
         except Silent:
             pass
-        got, self.received = self.received, b""
-        return got, self.ended
+        return self.received, self.ended
 
     def _step(self, unsent, deadline):
         """Waits, sends what goes out at once, takes in what is there; answers what is unsent."""

@@ -58,6 +58,12 @@ class FakeServer;
 // One connection. The server that made it must live as long.
 class FakeClient {
  public:
+  FakeClient() = default;
+  FakeClient(const FakeClient&) = delete;
+  ~FakeClient() {
+    if (session_ != nullptr) session_->transport = nullptr;
+  }
+
   // Bytes arrive; nothing is answered before the turn ends.
   void push(std::string_view bytes);
   // Bytes arrive and the turn ends, as do the turns that requests left over need: what came back.

@@ -216,6 +216,7 @@ TEST_F(Always, AFailedSyncEndsThoseOfTheSameTurn) {
   reader->push(request({"GET", "a"}));
   bystander->push(request({"PING"}));
   server_.step_disk();
+  server_.end_turn();
   EXPECT_EQ(writer->take() + reader->take(), "");
   EXPECT_TRUE(client_->closed() && writer->closed() && reader->closed());
   EXPECT_EQ(bystander->take(), "+PONG\r\n");
@@ -293,8 +294,10 @@ TEST(Close, CommitsAndSyncsEverything) {
 }
 
 TEST(Close, SaysWhenTheLastChangesMayBeLost) {
-  FakeServer server;
-  for (int i = 0; i < 10; ++i) server.advance(kSecond);  // past the first write-back
+  Config config;
+  config.write_back_interval_ms = 3'600'000;
+  FakeServer server(config);
+  for (int i = 0; i < 10; ++i) server.advance(kSecond);  // past the write-back at the start
   server.connect()->call({"SET", "a", "1"});
   server.disk().faults.sync = 1;
   EXPECT_FALSE(server->close().ok());

@@ -118,6 +118,13 @@ TEST(Session, RepliesCanBeSwitchedOff) {
   EXPECT_EQ(client->call({"RESET"}), "+RESET\r\n");
 }
 
+TEST(Session, AProtocolErrorIsNotAnsweredWhereNoReplyIsWanted) {
+  FakeServer server;
+  auto client = server.connect();
+  EXPECT_EQ(client->send(request({"CLIENT", "REPLY", "OFF"}) + "*1\r\n$x\r\n"), "");
+  EXPECT_TRUE(client->closed());
+}
+
 TEST(Session, TalksToNoWebPage) {
   for (const char* bytes :
        {"POST / HTTP/1.1\r\nPING\r\n", "hOsT: localhost\r\n", "*1\r\n$4\r\nPoSt\r\n"}) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <utility>
+#include <vector>
 
 #include "tests/simulation/model.h"
 
@@ -50,13 +51,14 @@ class History {
     while (points_.front().number < std::min(after_kill_, after_power_cut_)) points_.pop_front();
   }
 
-  // The newest possible state that is like `found`; null if there is none.
-  const Point* find(const Model& found, Crash crash, int64_t now_ms) const {
+  // The possible states that are like `found`, the newest first. They may differ in what expired.
+  std::vector<const Point*> find(const Model& found, Crash crash, int64_t now_ms) const {
+    std::vector<const Point*> alike;
     for (auto point = points_.rbegin(); point != points_.rend(); ++point) {
-      if (point->number < oldest_possible(crash)) return nullptr;
-      if (difference(point->model, found, now_ms).empty()) return &*point;
+      if (point->number < oldest_possible(crash)) break;
+      if (difference(point->model, found, now_ms).empty()) alike.push_back(&*point);
     }
-    return nullptr;
+    return alike;
   }
   uint64_t oldest_possible(Crash crash) const {
     return crash == Crash::kNone   ? newest()

@@ -20,7 +20,7 @@ namespace weir::simulation {
 namespace {
 
 constexpr uint64_t kFixedSeeds = 30;
-constexpr uint64_t kSteps = 20'000;
+constexpr uint64_t kSteps = 50'000;
 constexpr size_t kLinesShown = 60;
 
 struct Options {

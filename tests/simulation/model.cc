@@ -10,6 +10,7 @@ std::string describe(const Record& record) {
                      : record.text.size() > 40
                          ? record.text.substr(0, 40) + "... " + std::to_string(record.text.size())
                          : "'" + record.text + "'";
+  for (char& c : text) c = c < ' ' || c > '~' ? '.' : c;
   if (record.expire_at_ms != 0) text += " until " + std::to_string(record.expire_at_ms);
   return text;
 }

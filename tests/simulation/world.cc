@@ -12,6 +12,8 @@ constexpr size_t kClientsMax = 12;
 
 void World::step() {
   clock_.pass(random_.between(0, 20'000));
+  // What a failed store has let go by shows only if the crash comes before it is opened again.
+  if (store_failed() && random_.one_in(100)) return crash(Crash::kPowerCut);
   const uint64_t what = random_.below(1000);
   if (what < 400) return send_bytes();
   if (what < 430) return send_one_with_failing_read();
@@ -22,11 +24,11 @@ void World::step() {
   if (what < 920) return tick();
   if (what < 955) return step_store();
   if (what < 980) return come_and_go();
-  if (what < 992) return plan_fault();
-  if (what < 996) return crash(Crash::kKill);
-  if (what < 998) return crash(Crash::kPowerCut);
-  if (what < 999) return stop();
-  settle();
+  if (what < 990) return plan_fault();
+  if (what < 995) return clock_.advance();
+  if (what < 998 && random_.one_in(3)) crash(random_.any_of({Crash::kKill, Crash::kPowerCut}));
+  if (what == 998 && random_.one_in(2)) stop();
+  if (what == 999 && random_.one_in(4)) settle();
 }
 
 Client* World::any_client() {

@@ -62,13 +62,15 @@ class World {
   void note_recovery();
   void check_instant();
   void check_found(const Inspection& found, Crash crash);
-  void check_size(int database, uint64_t size, bool counted_anew) const;
+  std::string describe_mismatch(const Inspection& found, Crash crash) const;
+  std::string wrong_size(const Model& model, int database, uint64_t size, bool counted_anew) const;
   void vouch(Request* request) const;
 
   // world_life.cc: starts, crashes and the end of faults
   void open(Crash crash);
   server::Config any_config();
   void crash(Crash crash);
+  bool may_lose_acknowledged(Crash crash) const;
   void stop();
   void settle();
   void rest(int rounds);
@@ -105,6 +107,7 @@ class World {
   History history_;
   Audit audit_;
   uint64_t storage_failures_ = 0;
+  uint64_t storage_failures_at_open_ = 0;
   bool faults_wanted_ = true;
   int64_t last_instant_ns_ = 0;
   int64_t ahead_of_steady_ns_max_ = 0;  // how far instants may be ahead of the steady clock

@@ -66,7 +66,10 @@ void World::note_ran(Client* client, uint64_t commands, bool read_failed) {
 // The turn has ended. Failed: the server says that it could not be committed.
 void World::note_turn(bool failed, bool store_was_failed) {
   if (failed && !denies()) throw Violation("a turn fails although memory goes on");
-  if (store_failed() && !store_was_failed) ++storage_failures_;
+  if (store_failed() && !store_was_failed) {
+    trace("the store has failed");
+    ++storage_failures_;
+  }
   if (failed) {
     trace("the turn fails");
     forget_failed_turn();
@@ -122,40 +125,51 @@ void World::note_recovery() {
   if (const std::string lost = difference(live_, found.model, now_ms); !lost.empty()) {
     throw Violation("memory went on, and the disk did not get all of it:\n" + lost);
   }
-  history_.begin(live_, server_->keys().turn(), server_->keys().now_ns());
+  history_.add(live_, server_->keys().turn(), server_->keys().now_ns());
+  history_.vouch(history_.newest(), false);
 }
 
 // Goes on from what was found, if it may be so.
 void World::check_found(const Inspection& found, Crash crash) {
   const int64_t now_ns = server_->timeline().now_ns();
-  const int64_t now_ms = now_ns / kNsPerMs;
-  const History::Point* point = history_.find(found.model, crash, now_ms);
-  if (point == nullptr) {
-    const uint64_t oldest = history_.oldest_possible(crash);
-    throw Violation("what is found is no state that it may be; beside the newest (" +
-                    std::to_string(history_.newest()) + "):\n" +
-                    difference(history_.newest_model(), found.model, now_ms) +
-                    "beside the oldest that it may be (" + std::to_string(oldest) + "):\n" +
-                    difference(history_.point(oldest).model, found.model, now_ms));
+  const auto points = history_.find(found.model, crash, now_ns / kNsPerMs);
+  if (points.empty()) throw Violation(describe_mismatch(found, crash));
+  std::string wrong;
+  for (const History::Point* point : points) {
+    wrong = now_ns < point->instant_ns
+                ? "time runs back: " + std::to_string(now_ns) + " after a crash, " +
+                      std::to_string(point->instant_ns) + " before it"
+                : "";
+    for (int i = 0; i < kDatabases && wrong.empty(); ++i) {
+      wrong = wrong_size(point->model, i, found.sizes[static_cast<size_t>(i)], false);
+    }
+    if (!wrong.empty()) continue;
+    live_ = turn_begin_ = point->model;
+    return history_.begin(live_, server_->keys().turn(), point->instant_ns);
   }
-  if (now_ns < point->instant_ns) {
-    throw Violation("time runs back: " + std::to_string(now_ns) + " after a crash, " +
-                    std::to_string(point->instant_ns) + " before it");
-  }
-  live_ = turn_begin_ = point->model;
-  for (int i = 0; i < kDatabases; ++i) check_size(i, found.sizes[static_cast<size_t>(i)], false);
-  history_.begin(live_, server_->keys().turn(), point->instant_ns);
+  throw Violation(wrong);
+}
+
+std::string World::describe_mismatch(const Inspection& found, Crash crash) const {
+  const int64_t now_ms = server_->timeline().now_ns() / kNsPerMs;
+  const uint64_t oldest = history_.oldest_possible(crash);
+  return "what is found is no state that it may be; beside the newest (" +
+         std::to_string(history_.newest()) + "):\n" +
+         difference(history_.newest_model(), found.model, now_ms) +
+         "beside the oldest that it may be (" + std::to_string(oldest) + "):\n" +
+         difference(history_.point(oldest).model, found.model, now_ms);
 }
 
 // `counted_anew`: enough time has passed for the server to notice what expired unseen.
-void World::check_size(int database, uint64_t size, bool counted_anew) const {
-  const Database& contents = live_.databases[static_cast<size_t>(database)];
-  const int64_t now_ms = last_instant_ns_ / kNsPerMs;
+std::string World::wrong_size(const Model& model, int database, uint64_t size,
+                              bool counted_anew) const {
+  const Database& contents = model.databases[static_cast<size_t>(database)];
+  const int64_t now_ms = server_->timeline().now_ns() / kNsPerMs;
   auto [least, most] = contents.size_bounds(now_ms);
   if (counted_anew) least = contents.live(now_ms), most = contents.records.size();
-  if (size >= least && size <= most) return;
-  throw Violation("DBSIZE of database " + std::to_string(database) + " is " + std::to_string(size) +
-                  ", expected " + std::to_string(least) + " to " + std::to_string(most));
+  if (size >= least && size <= most) return {};
+  return "DBSIZE of database " + std::to_string(database) + " is " + std::to_string(size) +
+         ", expected " + std::to_string(least) + " to " + std::to_string(most);
 }
 
 void World::check_instant() {

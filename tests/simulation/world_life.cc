@@ -38,7 +38,7 @@ server::Config World::any_config() {
       {server::Durability::kAlways, server::Durability::kEverysec, server::Durability::kNo});
   config.storage_failure_policy =
       random_.any_of({server::FailurePolicy::kDeny, server::FailurePolicy::kMemory});
-  config.maxmemory = random_.any_of({1, 40'000, 100'000, 10'000'000});
+  config.maxmemory = random_.any_of({8'000, 40'000, 100'000, 10'000'000});
   config.write_back_interval_ms = random_.any_of({1, 10, 500, 5000});
   config.write_back_entries_max = random_.any_of({5, 50, 1'000'000});
   config.wal_bytes_max = random_.any_of({500, 20'000, 1'000'000});
@@ -52,6 +52,7 @@ server::Config World::any_config() {
 void World::open(Crash crash) {
   const Inspection found = inspect(*disk_);
   faults_wanted_ = !random_.one_in(3);
+  storage_failures_at_open_ = storage_failures_;
   disk_->deferred = random_.one_in(2);
   const server::Config config = any_config();
   trace("starts with durability " + std::to_string(static_cast<int>(config.durability)) +
@@ -73,9 +74,8 @@ void World::open(Crash crash) {
 void World::crash(Crash crash) {
   trace(crash == Crash::kKill ? "SIGKILL" : "power cut");
   ++crashes_;
-  const bool without_disk = store_failed() && !denies();
   history_.vouch_for_synced(disk_->synced_turn);
-  const bool always = server_->config().durability == server::Durability::kAlways;
+  const bool may_lose = may_lose_acknowledged(crash);
   const auto before = disk_;
   disk_ = crash == Crash::kKill ? before->after_kill()
                                 : before->after_power_cut({.unsynced_turns_kept = random_.below(5),
@@ -86,8 +86,14 @@ void World::crash(Crash crash) {
   if (crash == Crash::kPowerCut) clock_.restart_machine();
   clock_.advance();
   open(crash);
-  audit_.check(audited_charges(live_, last_instant_ns_),
-               without_disk || (crash == Crash::kPowerCut && !always));
+  audit_.check(audited_charges(live_, last_instant_ns_), may_lose);
+}
+
+bool World::may_lose_acknowledged(Crash crash) const {
+  const bool in_memory_only = !denies() && store_failed();
+  if (crash != Crash::kPowerCut) return in_memory_only;
+  const bool was_in_memory_only = !denies() && storage_failures_ != storage_failures_at_open_;
+  return was_in_memory_only || server_->config().durability != server::Durability::kAlways;
 }
 
 // An orderly stop loses nothing, even if the power goes right after it.
@@ -142,7 +148,10 @@ void World::settle() {
   faults_wanted_ = false;
   rest(kQuietRounds);
   wait_until_idle();
-  for (int i = 0; i < kDatabases; ++i) check_size(i, server_->keys().size(i), true);
+  for (int i = 0; i < kDatabases; ++i) {
+    const std::string wrong = wrong_size(live_, i, server_->keys().size(i), true);
+    if (!wrong.empty()) throw Violation(wrong);
+  }
 }
 
 void World::demand_writes_work() {

@@ -128,6 +128,8 @@ TEST_F(TableModel, ValuesMoveBetweenBlockAndOutside) {
 TEST(Position, SlotsAreThoseOfRedisCluster) {
   EXPECT_EQ(hash_slot("123456789"), 12739);
   EXPECT_EQ(hash_slot("foo"), 12182);
+  EXPECT_EQ(hash_slot("lim:000000012345"), 8143);
+  EXPECT_EQ(hash_slot("a key of thirty-two bytes, it is"), 3360);
   EXPECT_EQ(hash_slot("{user1000}.following"), hash_slot("user1000"));
   EXPECT_EQ(hash_slot("foo{}{bar}"), hash_slot("foo{}{bar}"));
   EXPECT_EQ(hash_slot("foo{{bar}}zap"), hash_slot("{bar"));

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import time
 
@@ -29,10 +28,9 @@ def cli(*words, stdin=None, status=0, **env):
 
 def handshake():
     expect(cli("PING"), b"PONG\n")
-    hello = cli("HELLO").split(b"\n")
-    expect(hello[hello.index(b"proto") + 1] if b"proto" in hello else
-           hello[[line.split(b" ")[0] for line in hello].index(b"proto")].split(b" ")[1],
-           str(PROTOCOL).encode())
+    hello = cli("HELLO").split()  # with -3 a name and its value share a line
+    expect(hello[hello.index(b"proto") + 1], str(PROTOCOL).encode(), "proto")
+    expect(hello[hello.index(b"role") + 1], b"master", "role")
 
 
 def raw_and_binary():
@@ -55,10 +53,12 @@ def options():
 
 def errors():
     expect(cli("SET", "text", "x"), b"OK\n")
-    expect(cli("-e", "INCR", "text", status=1).startswith(b"ERR value is not an integer"), True)
     wrong = ("CL.THROTTLE", "text", "1", "1", "1") if IS_WEIR else ("LPUSH", "text", "y")
-    expect(cli("-e", *wrong, status=1)[:9], b"WRONGTYPE")
-    expect(cli("NOSUCH")[:23], b"ERR unknown command 'NO")
+    for words, text in ((("INCR", "text"), "ERR value is not an integer or out of range"),
+                        (wrong, "WRONGTYPE Operation against a key holding the wrong kind"),
+                        (("NOSUCH", "a"), "ERR unknown command 'NOSUCH', with args")):
+        expect(cli(*words).decode()[:len(text)], text)
+        cli("-e", *words, status=1)
 
 
 def password():
@@ -79,22 +79,20 @@ def pipe():
 
 def scan():
     wanted = {b"scan:%d" % index for index in range(1000)}
-    found = cli("--scan", "--pattern", "scan:*").split()
-    expect(set(found), wanted)
-    expect(set(cli("--scan", "--pattern", "scan:*", "--count", "7").split()), wanted)
+    expect(set(cli("--scan", "--pattern", "scan:*").split()), wanted)
+    expect(wanted < set(cli("--scan").split()), True)
 
 
 def stat():
-    """Two seconds of it: a line per second, keys and requests as they are."""
-    process = subprocess.Popen([*BASE, "--stat", "-i", "0.5"], stdout=subprocess.PIPE,
-                               env={**os.environ, **ENV})
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    lines = process.communicate(timeout=10)[0].decode().splitlines()
+    """Two seconds of it: a line per half second, keys and requests as they are."""
     row = re.compile(r"(\d+)\s+(\S+[BKMG])\s+(\d+)\s+(\d+)\s+(\d+) \(\+(\d+)\)\s+(\d+)")
-    rows = [match.groups() for line in lines if (match := row.match(line))]
-    expect_between(3, len(rows), 5, "lines")
     keys = int(cli("DBSIZE")) + int(cli("-n", "3", "DBSIZE"))
+    screen = Terminal([*BASE, "--stat", "-i", "0.5"], ENV)
+    time.sleep(2)
+    screen.read(0)
+    screen.close()
+    rows = [match.groups() for line in screen.seen().split("\n") if (match := row.match(line))]
+    expect_between(3, len(rows), 5, "lines")
     expect({int(got[0]) for got in rows}, {keys}, "keys")
     requests = [int(got[4]) for got in rows]
     expect(requests, [requests[0] + step for step in range(len(rows))], "requests")
@@ -145,12 +143,10 @@ def interactive():
 
 def hints():
     """What is shown behind the cursor before Enter; it comes from COMMAND DOCS."""
-    for typed, hint in (("get ", "get key"), ("expire k ", "expire k seconds"),
-                        ("pexp", ""), ("cl.throttle ", "cl.throttle key max_burst count period")):
-        if typed.startswith("cl.") and not IS_WEIR:
-            continue
+    throttle = [("cl.throttle ", "cl.throttle key max_burst count period")] if IS_WEIR else []
+    for typed, hint in (("get ", "get key"), ("expire k ", "expire k seconds"), *throttle):
         terminal.type(typed)
-        terminal.wait_for(hint and re.escape(hint))
+        terminal.wait_for(hint)
         terminal.type("\x15")  # Control-U empties the line
         terminal.wait_for(PROMPT)
 
@@ -178,8 +174,10 @@ def restart():
 
 
 def reconnect():
-    """The same redis-cli, in the same database, without being told."""
+    """redis-cli tells once that the connection broke, connects again, and begins in database 0."""
+    ask("ping", r"\nPONG\n|Server closed the connection")
     ask("ping", r"\nPONG\n")
+    ask("select 3", r"\nOK\n")
     ask("incr back", rf"\(integer\) 1\n[^>]*{PORT}\[3\]> $")
     expect(cli("-n", "3", "EXISTS", "back"), b"1\n")
 

@@ -13,6 +13,7 @@ Invariants:
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def need(program, package):
 
 
 def command(arguments, **options):
-    """Runs an installer; its last line of output is the reason when it fails."""
+    """Runs an installer; what it says of an error is the reason when it fails."""
     try:
         done = subprocess.run(arguments, capture_output=True, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, timeout=INSTALL_SECONDS_MAX, check=False,
@@ -48,8 +49,9 @@ def command(arguments, **options):
         raise Missing(f"{arguments[0]} did not end within {INSTALL_SECONDS_MAX} s") from error
     if done.returncode != 0:
         lines = (done.stderr + done.stdout).strip().splitlines() or ["no output"]
-        errors = [line for line in lines if "error" in line.lower()]
-        raise Missing(f"{Path(arguments[0]).name} failed: {(errors or lines)[-1].strip()[:200]}")
+        errors = [line for line in lines if "error" in line.lower() and "WARN" not in line]
+        reason = re.sub(r"https?://\S+", "a registry", (errors or lines[-1:])[0]).strip()
+        raise Missing(f"{Path(arguments[0]).name} failed: {reason[:200]}")
 
 
 def made_once(name, sources, make):

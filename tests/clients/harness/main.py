@@ -1,6 +1,7 @@
 """Runs clients against Redis and weir and tells how it went."""
 
 import argparse
+import signal
 import sys
 import time
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 from . import catalogue, installs, servers, session, table
 
 ROOT = Path(__file__).resolve().parents[3]
-CI_SECONDS_MAX = 540
+CI_SECONDS_MAX = 420
 
 USAGE = """Runs real client programs against weir-server and redis-server, with a kill -9 and a
 restart in the middle, and prints one table. Packages are installed in pinned versions into
@@ -92,6 +93,8 @@ def write_docs(rows, options, versions):
 
 def main():
     options = arguments()
+    # So that what was started is ended too when a time limit ends this program.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         clients = catalogue.chosen(options.names)
     except ValueError as error:

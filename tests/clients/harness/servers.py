@@ -60,6 +60,9 @@ class Server:
             time.sleep(0.02)
         return self
 
+    def is_running(self):
+        return answers(self.port)
+
     def kill(self):
         self.process.kill()
         self.process.wait()

@@ -15,6 +15,7 @@ Invariants:
 2. A program without any passed check has failed.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -78,10 +79,8 @@ def environment(server, protocol, extra):
 
 def end_group(process):
     """Ends the program and all that it started: it leads a process group of its own."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def judge(outcome, code, timed_out):
@@ -118,8 +117,11 @@ def run(command, server, protocol, extra=None):
         timer.cancel()
         end_group(process)
         process.wait()
+        process.stdout.close()
+        with contextlib.suppress(OSError):  # a program that died did not read its last line
+            process.stdin.close()
     judge(outcome, code, timed_out)
-    if server.process.poll() is not None:
+    if not server.is_running():
         outcome.failed.append(("server", "it is not running at the end"))
     outcome.seconds = time.monotonic() - begin
     return outcome

@@ -4,6 +4,7 @@
 
 const assert = require('node:assert');
 const readline = require('node:readline');
+const { isDeepStrictEqual } = require('node:util');
 
 const env = process.env;
 const orders = {
@@ -30,8 +31,11 @@ async function check(name, body) {
   }
 }
 
-const equal = (got, wanted, what) => assert.deepStrictEqual(got, wanted, what &&
-  `${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`);
+const brief = (value) => (JSON.stringify(value) ?? String(value)).slice(0, 250);
+
+function equal(got, wanted, what = 'got') {
+  assert(isDeepStrictEqual(got, wanted), `${what} ${brief(got)}, wanted ${brief(wanted)}`);
+}
 
 function between(low, got, high, what = 'got') {
   assert(low <= got && got <= high, `${what} ${got}, wanted ${low} to ${high}`);
@@ -47,7 +51,7 @@ async function refused(kind, text, call) {
     assert(error.message.includes(text), `the error says ${error.message}, wanted ${text}`);
     return;
   }
-  assert.fail(`got ${JSON.stringify(got)}, wanted an error with ${text}`);
+  assert.fail(`got ${brief(got)}, wanted an error with ${text}`);
 }
 
 function needWeir() {

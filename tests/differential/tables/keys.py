@@ -1,6 +1,11 @@
 """Keys of any type, their expiry, and databases."""
 
-from grammar import Row
+from grammar import Row, choose
+
+# Two keys and instants a millisecond apart, so that conditions on expiries meet their borders.
+CLOSE = {"kinds": {
+    "hot": choose([b"a", b"b"]), "second": choose([b"4102444800"]),
+    "millisecond": choose([b"4102444799999", b"4102444800000", b"4102444800001"])}}
 
 ROWS = [
     Row("DEL key [key ...]", 3),
@@ -16,6 +21,9 @@ ROWS = [
     Row("PEXPIRE key milliseconds [NX | XX | GT | LT]", 6, relative_at=(2,)),
     Row("EXPIREAT key unix-seconds [NX | XX | GT | LT]", 6),
     Row("PEXPIREAT key unix-milliseconds [NX] [XX] [GT] [LT]", 6),
+    Row("PEXPIREAT hot millisecond [GT | LT]", 6, **CLOSE),
+    Row("EXPIREAT hot second [GT | LT]", 3, **CLOSE),
+    Row("SETNX hot value", 3, **CLOSE),
     Row("TTL key", 4, "seconds"),
     Row("PTTL key", 4, "milliseconds"),
     Row("EXPIRETIME key", 4, "instant-s"),

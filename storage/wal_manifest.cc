@@ -1,0 +1,52 @@
+#include "storage/wal_manifest.h"
+
+#include "storage/codec.h"
+#include "storage/file.h"
+#include "storage/wal_record.h"
+
+namespace weir::storage {
+namespace {
+
+// The fields of a manifest's record that may stand before the one looked for, each with a string.
+constexpr uint64_t kTagComparator = 1;
+constexpr uint64_t kTagDatabaseId = 1ull << 13 | 1;
+constexpr uint64_t kTagLogNumber = 2;
+
+// 0 for a record that tells none.
+uint64_t log_number_of(std::string_view record) {
+  Reader reader(record);
+  while (reader.ok() && !reader.at_end()) {
+    const uint64_t tag = reader.varint();
+    if (tag == kTagLogNumber) return reader.varint();
+    if (tag != kTagComparator && tag != kTagDatabaseId) return 0;
+    reader.sized_bytes();
+  }
+  return 0;
+}
+
+}  // namespace
+
+uint64_t first_live_wal(std::string_view manifest) {
+  uint64_t number = 0;
+  WalRecordReader reader(manifest);
+  while (reader.next()) {
+    if (const uint64_t told = log_number_of(reader.record()); told != 0) number = told;
+  }
+  return number;
+}
+
+Status read_first_live_wal(const std::string& directory, uint64_t* number) {
+  *number = 0;
+  const std::string current_path = directory + "/CURRENT";
+  if (!file_exists(current_path)) return {};
+  std::string current;
+  if (Status status = read_file(current_path, &current); !status.ok()) return status;
+  const std::string manifest_path = directory + "/" + current.substr(0, current.find('\n'));
+  if (!file_exists(manifest_path)) return {};
+  std::string manifest;
+  if (Status status = read_file(manifest_path, &manifest); !status.ok()) return status;
+  *number = first_live_wal(manifest);
+  return {};
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Tests of the harness itself: a client that did not pass must never look as if it had."""
+
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness import catalogue, installs, main, servers, session, table  # noqa: E402
+
+# Answers PING on the port it is told, until it is told to QUIT.
+STUB = """
+import socket, sys
+listener = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])))
+while True:
+    connection = listener.accept()[0]
+    if connection.recv(64).startswith(b"QUIT"):
+        break
+    connection.sendall(b"+PONG\\r\\n")
+"""
+QUIT = """
+import os, socket
+connection = socket.create_connection(("127.0.0.1", int(os.environ["CLIENTS_PORT"])))
+connection.sendall(b"QUIT")
+connection.recv(1)
+print("ok a\\ndone")
+"""
+
+
+def stub_server(code=STUB):
+    return servers.Server("weir", sys.executable, ["-c", code], durable=True)
+
+
+def outcome_of(program, server=None):
+    server = server or stub_server()
+    try:
+        return session.run([sys.executable, "-c", program], server, 2)
+    finally:
+        server.close()
+
+
+class Session(unittest.TestCase):
+    def failed(self, program):
+        return [name for name, _ in outcome_of(program).failed]
+
+    def test_counts_what_was_said(self):
+        got = outcome_of("print('version 1.2\\nok a\\nnot ok b: x: y\\nskip c: z\\nnoise\\ndone')")
+        self.assertEqual((got.version, got.passed, got.failed, got.skipped, got.noise),
+                         ("1.2", ["a"], [("b", "x: y")], [("c", "z")], ["noise"]))
+        self.assertEqual(got.summary(), "1/2")
+
+    def test_a_program_that_stops_early_failed(self):
+        self.assertEqual(self.failed("print('ok a')"), ["ends"])
+
+    def test_a_program_that_exits_badly_failed(self):
+        self.assertEqual(self.failed("print('ok a\\ndone'); raise SystemExit(3)"), ["ends"])
+
+    def test_a_program_that_checked_nothing_failed(self):
+        self.assertEqual(self.failed("print('skip a: b\\ndone')"), ["ends"])
+
+    def test_a_program_that_hangs_failed(self):
+        with mock.patch.object(session, "PROGRAM_SECONDS_MAX", 0.5):
+            self.assertEqual(self.failed("print('ok a\\ndone', flush=True); input()"), ["ends"])
+
+    def test_a_server_that_died_failed(self):
+        self.assertEqual(self.failed(QUIT), ["server"])
+
+    def test_restart_is_another_process_on_the_same_port(self):
+        server, pids = stub_server(), []
+        start = server.start
+        server.start = lambda: (start(), pids.append(server.process.pid))
+        with mock.patch.object(session, "AWAY_SECONDS", 0):
+            got = outcome_of("print('restart', flush=True); print('ok', input()); print('done')",
+                             server)
+        self.assertEqual((got.passed, got.failed, len(set(pids))), (["up"], [], 2))
+
+    def test_a_server_that_does_not_start_failed(self):
+        with mock.patch.object(servers, "START_SECONDS_MAX", 5), \
+                self.assertRaisesRegex(RuntimeError, "no disk"):
+            outcome_of("", stub_server("raise SystemExit('no disk')"))
+
+
+class Installs(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        environment = mock.patch.dict(os.environ, {"XDG_CACHE_HOME": scratch.name})
+        environment.start()
+        self.addCleanup(environment.stop)
+        self.lock = Path(scratch.name) / "lock-file"
+        self.lock.write_text("a==1")
+
+    def test_an_interrupted_install_is_made_again(self):
+        def broken(folder):
+            (folder / "half").touch()
+            raise installs.Missing("network")
+
+        with self.assertRaises(installs.Missing):
+            installs.made_once("x", [self.lock], broken)
+        folder = installs.made_once("x", [self.lock], lambda folder: (folder / "whole").touch())
+        self.assertEqual([path.name for path in folder.iterdir()], ["whole"])
+
+    def test_another_lock_file_is_another_folder(self):
+        first = installs.made_once("x", [self.lock], lambda folder: None)
+        self.assertEqual(installs.made_once("x", [self.lock], self.fail), first)
+        self.lock.write_text("a==2")
+        self.assertNotEqual(installs.made_once("x", [self.lock], lambda folder: None), first)
+
+    def test_the_reason_names_no_host(self):
+        with self.assertRaises(installs.Missing) as caught:
+            installs.command(["sh", "-c", "echo 'error: GET https://host.example/x' >&2; exit 1"])
+        self.assertEqual(str(caught.exception), "sh failed: error: GET a registry")
+
+
+class Rows(unittest.TestCase):
+    def row(self, prepare, **options):
+        client = catalogue.Client("x", "X", "none", (2,), prepare)
+        return main.try_client(client, 2, mock.Mock(**options), False)
+
+    def test_a_missing_toolchain_is_not_run_in_words(self):
+        with mock.patch("shutil.which", return_value=None):
+            row = self.row(lambda: installs.go_program("goredis"))
+        self.assertRegex(table.text([row]), r"X +- +RESP2 +not run: go is not installed")
+        self.assertNotRegex(table.text([row]), r"\d/\d")
+
+    def test_exit_status(self):
+        def status(not_run, failed, strict):
+            row = table.Row(catalogue.ALL[0], 2)
+            row.not_run = not_run
+            row.outcomes = {} if not_run else {"redis": session.Outcome(),
+                                               "weir": session.Outcome()}
+            for outcome in row.outcomes.values():
+                outcome.failed = failed
+            arguments = ["x", "redis-cli", *(["--strict"] if strict else [])]
+            with mock.patch.object(main, "run", return_value=[row]), \
+                    mock.patch.object(servers, "version", return_value="1.0.0"), \
+                    mock.patch.object(sys, "argv", arguments), mock.patch("builtins.print"):
+                return main.main()
+
+        self.assertEqual(status("no go", [], False), 0)
+        self.assertEqual(status("no go", [], True), 1)
+        self.assertEqual(status("", [("a", "b")], False), 1)
+        self.assertEqual(status("", [], True), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,279 @@
+// Feeds a whole server arbitrary bytes through several sessions: requests cut anywhere, turns that
+// end anywhere, time that jumps, a store that fails, clients that go and processes that die.
+//
+// Demands that nothing aborts, that every reply decodes, and that there are no more replies than
+// requests.
+//
+// Input: four bytes of configuration, then operations. The low three bits of an operation's first
+// byte say what it is, the next two for which session:
+//     0, 1, 2  a chunk: one byte of length (for 2, two bytes, low first), then so many bytes
+//     3        the turn ends, and the replies are read
+//     4        a chore tick
+//     5        time passes: one byte, the exponent of 2 in nanoseconds
+//     6        one byte says what goes wrong (see misfortune())
+//     7        the session's kept requests go on
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "resp/value.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "storage/memory_store.h"
+
+namespace {
+
+using weir::server::Config;
+using weir::server::Server;
+using weir::server::Session;
+using weir::storage::MemoryDisk;
+using weir::storage::MemoryStore;
+
+constexpr size_t kSessions = 4;
+constexpr int64_t kNsPerS = 1'000'000'000;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+class FuzzClock : public weir::server::Clock {
+ public:
+  int64_t wall_ns() override { return wall_ns_; }
+  int64_t steady_ns() override { return steady_ns_; }
+  void sleep_ns(int64_t duration_ns) override { pass(duration_ns); }
+  // Bounded, so that no instant overflows.
+  void pass(int64_t duration_ns) {
+    duration_ns = std::min(duration_ns, 86'400 * kNsPerS);
+    steady_ns_ += duration_ns;
+    step(duration_ns);
+  }
+  void step(int64_t width_ns) {
+    wall_ns_ = std::clamp<int64_t>(wall_ns_ + width_ns, 0, 4'000'000'000 * kNsPerS);
+  }
+
+ private:
+  int64_t wall_ns_ = 1'700'000'000 * kNsPerS;
+  int64_t steady_ns_ = 1000 * kNsPerS;
+};
+
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : bytes_(reinterpret_cast<const char*>(data), size) {}
+  bool empty() const { return bytes_.empty(); }
+  uint8_t byte() {
+    const std::string_view taken = take(1);
+    return taken.empty() ? 0 : static_cast<uint8_t>(taken[0]);
+  }
+  std::string_view take(size_t size) {
+    const std::string_view taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(taken.size());
+    return taken;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+// Commands may raise these; here they bound the time and memory of one input.
+void bound(Config* config) {
+  config->proto_max_bulk_len = std::min<int64_t>(config->proto_max_bulk_len, 64 << 10);
+  config->client_query_buffer_limit =
+      std::min<int64_t>(config->client_query_buffer_limit, 128 << 10);
+  config->maxclients = std::max<int64_t>(config->maxclients, kSessions);
+  config->protected_mode = false;
+}
+
+Config config_from(Input* input) {
+  Config config;
+  config.storage = weir::server::StorageForm::kMemory;
+  const uint8_t policies = input->byte();
+  config.durability = static_cast<weir::server::Durability>(policies % 3);
+  config.storage_failure_policy = static_cast<weir::server::FailurePolicy>(policies >> 2 & 1);
+  config.enable_debug_command = weir::server::DebugAccess::kYes;
+  if (policies & 8) config.requirepass = "secret";
+  if (policies & 16) config.databases = 2;
+  if (policies & 32) config.timeout = 10;
+  const uint8_t bounds = input->byte();
+  if (bounds & 1) config.proto_inline_max_bytes = 64;
+  if (bounds & 2) config.multibulk_count_max = 8;
+  if (bounds & 4) config.proto_max_bulk_len = 256;
+  if (bounds & 8) config.client_query_buffer_limit = 512;
+  if (bounds & 16) config.client_output_buffer_limit.normal = {1000, 500, 1};
+  config.maxmemory = (bounds & 32) ? 4'000 : 10'000'000;
+  const uint8_t write_back = input->byte();
+  config.write_back_interval_ms = (write_back & 1) ? 1 : 5000;
+  config.write_back_entries_max = (write_back & 2) ? 3 : 1'000'000;
+  config.wal_bytes_max = (write_back & 4) ? 200 : 1'000'000;
+  bound(&config);
+  return config;
+}
+
+// One connection, and what has come back over it.
+struct Client {
+  Session* session = nullptr;
+  std::string received;
+  uint64_t replies = 0;
+};
+
+class World {
+ public:
+  explicit World(Input* input) : input_(*input), config_(config_from(input)) {
+    disk_->deferred = (input->byte() & 1) != 0;
+    disk_->now = [this] {
+      return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(clock_.steady_ns()));
+    };
+    start();
+  }
+
+  void run() {
+    while (!input_.empty() && !server_->shutdown.requested) {
+      operate();
+      bound(&server_->mutable_config());
+    }
+    end_turn();
+    disk_->faults = {};
+    check(server_->close().ok() || server_->keys().store_failed());
+  }
+
+ private:
+  void start() {
+    server_ = std::make_unique<Server>(config_, &clock_,
+                                       [this] { return std::make_unique<MemoryStore>(disk_); });
+    check(server_->open().ok());
+    clients_ = {};
+  }
+
+  void operate() {
+    const uint8_t operation = input_.byte();
+    Client* client = &clients_[operation >> 3 & 3];
+    switch (operation & 7) {
+      case 0:
+      case 1:
+        return send(client, input_.take(input_.byte()));
+      case 2: {
+        const size_t low = input_.byte();
+        return send(client, input_.take(low | static_cast<size_t>(input_.byte()) << 8));
+      }
+      case 3:
+        return end_turn();
+      case 4:
+        end_turn();
+        disk_->faults.get = disk_->faults.cursor =
+            0;  // a failure while recovering ends the process
+        return server_->tick();
+      case 5:
+        return clock_.pass(int64_t{1} << (input_.byte() & 63) % 47);
+      case 6:
+        return misfortune(client, input_.byte());
+      default:
+        for (Session* session : server_->take_runnable()) session->resume(1 + (operation >> 5));
+    }
+  }
+
+  void send(Client* client, std::string_view bytes) {
+    if (client->session == nullptr) {
+      std::string refusal;
+      *client = {.session = server_->connect({}, &refusal)};
+      if (client->session == nullptr) return;
+    }
+    // A copy, so that reading past the end shows.
+    const std::unique_ptr<char[]> copy(new char[bytes.size()]);
+    bytes.copy(copy.get(), bytes.size());
+    client->session->receive({copy.get(), bytes.size()}, 100);
+  }
+
+  void end_turn() {
+    server_->end_turn();
+    for (Client& client : clients_) {
+      if (client.session != nullptr) read(&client, SIZE_MAX);
+    }
+  }
+
+  void read(Client* client, size_t bytes_max) {
+    Session* session = client->session;
+    const std::string_view output = session->output().substr(0, bytes_max);
+    client->received.append(output);
+    session->mark_sent(output.size());
+    size_t at = 0, consumed = 0;
+    weir::resp::Value value;
+    weir::resp::DecodeStatus status;
+    while ((status = weir::resp::decode(std::string_view(client->received).substr(at), &value,
+                                        &consumed)) == weir::resp::DecodeStatus::kValue) {
+      at += consumed;
+      ++client->replies;
+    }
+    check(status == weir::resp::DecodeStatus::kNeedMore);
+    client->received.erase(0, at);
+    check(client->replies <= session->commands_run + 1);  // and one for a broken protocol
+    if (session->dead() || (session->closing() && !session->has_unsent())) leave(client);
+  }
+
+  void leave(Client* client) {
+    if (client->session != nullptr) server_->disconnect(client->session);
+    *client = {};
+  }
+
+  void misfortune(Client* client, uint8_t what) {
+    weir::storage::MemoryFaults& faults = disk_->faults;
+    const uint64_t when = 1 + (what >> 6);
+    switch (what & 15) {
+      case 0:
+        return leave(client);
+      case 1:
+        return clock_.step(kNsPerS << (what >> 4));
+      case 2:
+        return clock_.step(-(kNsPerS << (what >> 4)));
+      case 3:
+        faults.append_lost = when;
+        return;
+      case 4:
+        faults.append_kept = when;
+        return;
+      case 5:
+        faults.sync = when;
+        return;
+      case 6:
+        faults.pass = when;
+        return;
+      case 7:
+        faults.get = when;
+        return;
+      case 8:
+        faults.cursor = when;
+        return;
+      case 9:
+        faults.disk_full = (what & 16) != 0;
+        return;
+      case 10:
+      case 11:
+        disk_ = (what & 1) ? disk_->after_kill() : disk_->after_power_cut({what & 16u, true});
+        return start();
+      default:
+        while (server_->keys().has_store() &&
+               static_cast<MemoryStore&>(server_->keys().store()).step()) {
+        }
+    }
+  }
+
+  Input& input_;
+  FuzzClock clock_;
+  Config config_;
+  std::shared_ptr<MemoryDisk> disk_ = weir::storage::make_memory_disk({1, 2});
+  std::unique_ptr<Server> server_;
+  std::array<Client, kSessions> clients_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  weir::server::set_log_level(weir::server::LogLevel::kNothing);
+  Input input(data, size);
+  World(&input).run();
+  return 0;
+}

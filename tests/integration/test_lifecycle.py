@@ -1,0 +1,214 @@
+"""Start, stop, signals, configuration files, and what is found again afterwards."""
+
+import os
+import signal
+import time
+
+import harness
+
+
+class Start(harness.ServerTest):
+    def test_version_and_help(self):
+        for option, text in (("--version", "weir-server "), ("--help", "--port")):
+            server = self.server()
+            server.command = [harness.executable, option]
+            code, out, err = server.spawn().wait()
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn(text, out)
+
+    def test_the_log_says_what_started(self):
+        server = self.memory_server(durability="always")
+        first = server.log().splitlines()[0]
+        for text in ("weir 0.", f"pid {server.process.pid}", f"port {server.port}",
+                     f"data in {server.data}", "storage memory", "durability always"):
+            self.assertIn(text, first)
+
+    def test_an_unknown_option(self):
+        self.assert_start_fails(self.server("--prot", "1"), "prot")
+
+    def test_a_bad_value(self):
+        self.assert_start_fails(self.server(port=70000), "port must be between 0 and 65535")
+
+    def test_a_bad_file(self):
+        path = self.write("weir.conf", "# fine\ntimeout 5\nmaxclients none\n")
+        server = self.server(config_file=path)
+        self.assert_start_fails(server, f"{path}:3: maxclients")
+
+    def test_a_missing_file(self):
+        self.assert_start_fails(self.server(config_file=self.path("nosuch.conf")), "nosuch.conf")
+
+    def test_the_command_line_wins_over_the_file(self):
+        path = self.write("weir.conf", "port 1\ntimeout 5\nstorage memory\n")
+        server = self.server(config_file=path).start()
+        self.assertEqual(server.call("CONFIG", "GET", "timeout"), [b"timeout", b"5"])
+        self.assertEqual(server.call("CONFIG", "GET", "port"), [b"port", b"%d" % server.port])
+
+    def test_a_log_file_that_cannot_be_written(self):
+        path = os.path.join(self.write("file", ""), "log")
+        self.assert_start_fails(self.server(logfile=path), f"cannot open the log file '{path}'")
+
+    def test_log_on_stderr(self):
+        server = self.server(storage="memory", logfile="").spawn()
+        self.assertIn(b"starting", server.process.stderr.readline())
+        while b"ready to accept" not in server.process.stderr.readline():
+            self.assertIsNone(server.process.poll())
+        self.assertEqual(server.stop(), 0)
+
+    def test_pid_file(self):
+        path = self.path("pid")
+        server = self.memory_server(pidfile=path)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(int(file.read()), server.process.pid)
+        self.assertEqual(server.stop(), 0)
+        self.assertFalse(os.path.exists(path))
+
+    def test_config_rewrite(self):
+        path = self.write("weir.conf", "# my server\nstorage memory\n\n# patience\ntimeout 5\n")
+        server = self.server(config_file=path).start()
+        with server.connect() as client:
+            self.assertEqual(client.call("CONFIG", "SET", "timeout", "7", "hz", "20"), "OK")
+            self.assertEqual(client.call("CONFIG", "REWRITE"), "OK")
+        self.assertEqual(server.stop(), 0)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("# my server\n", text)
+        self.assertIn("# patience\ntimeout 7\n", text)
+        server = self.server(config_file=path).start()
+        self.assertEqual(server.call("CONFIG", "GET", "timeout"), [b"timeout", b"7"])
+        self.assertEqual(server.call("CONFIG", "GET", "hz"), [b"hz", b"20"])
+
+
+class Stop(harness.ServerTest):
+    def test_signals(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            server = self.memory_server()
+            self.assertEqual(server.stop(number), 0)
+            self.assertIn("stopping on " + number.name, server.log())
+
+    def test_shutdown(self):
+        for words in (("SHUTDOWN",), ("SHUTDOWN", "NOSAVE"), ("shutdown", "now")):
+            server = self.memory_server()
+            with server.connect() as client:
+                client.send(harness.encode(*words))
+                self.assert_closed(client)
+            self.assertEqual(server.wait()[0], 0)
+
+    def test_what_was_answered_is_there_after_sigterm(self):
+        server = self.server(durability="no").start()
+        count = 5000
+        with server.connect() as client:
+            client.send(b"".join(harness.encode("SET", f"k{i}", i) for i in range(count)))
+            answered = 0
+            for _ in range(count // 2):
+                self.assertEqual(client.read(), "OK")
+                answered += 1
+            server.send_signal(signal.SIGTERM)
+            try:
+                while answered < count:
+                    self.assertEqual(client.read(), "OK")
+                    answered += 1
+            except ConnectionError:
+                pass
+        self.assertEqual(server.wait()[0], 0)
+        self.assertIn("everything is on disk", server.log())
+        server.start()
+        with server.connect() as client:
+            client.send(b"".join(harness.encode("GET", f"k{i}") for i in range(answered)))
+            self.assertEqual([client.read() for _ in range(answered)],
+                             [b"%d" % i for i in range(answered)])
+
+    def test_always_answers_what_it_took_on(self):
+        server = self.server(durability="always").start()
+        with server.connect() as client:
+            self.assertEqual(client.call("SET", "a", "1"), "OK")
+            client.send(harness.encode("SHUTDOWN"))
+            self.assert_closed(client)
+        self.assertEqual(server.wait()[0], 0)
+
+    def test_sighup_reopens_the_log(self):
+        server = self.memory_server()
+        os.rename(server.log_path, self.path("log.1"))
+        server.send_signal(signal.SIGHUP)
+        harness.wait_until(lambda: "log reopened on SIGHUP" in server.log(), "a new log")
+        self.assertEqual(server.call("PING"), "PONG")
+        with open(self.path("log.1"), encoding="utf-8") as file:
+            self.assertNotIn("reopened", file.read())
+
+
+class Persistence(harness.ServerTest):
+    def test_limits_continue_after_kill(self):
+        server = self.server().start()
+        words = ("CL.THROTTLE", "user:42", "15", "30", "60")
+        self.assertEqual(server.call(*words), [0, 16, 15, -1, 2])
+        for _ in range(15):
+            server.call(*words)
+        limited = server.call(*words)
+        self.assertEqual(limited[0], 1)
+        began = time.monotonic()
+        server.stop(signal.SIGKILL)
+        server.start()
+        again = server.call("CL.THROTTLE", "user:42", "15", "30", "60", "0")
+        passed_s = time.monotonic() - began
+        # One permit comes back in two seconds: the elapsed time counts, and nothing else.
+        self.assertLessEqual(again[2], limited[2] + passed_s / 2 + 1)
+        self.assertGreaterEqual(again[2], limited[2])
+        self.assertLessEqual(again[4], limited[4])
+        self.assertGreaterEqual(again[4], limited[4] - passed_s - 1)
+
+    def test_everything_answered_survives_kill(self):
+        server = self.server().start()
+        with server.connect() as client:
+            client.call("SELECT", "3")
+            client.send(b"".join(harness.encode("SET", f"k{i}", i) for i in range(2000)))
+            for _ in range(2000):
+                self.assertEqual(client.read(), "OK")
+        server.stop(signal.SIGKILL)
+        server.start()
+        with server.connect() as client:
+            client.call("SELECT", "3")
+            self.assertEqual(client.call("DBSIZE"), 2000)
+            self.assertEqual(client.call("GET", "k1999"), b"1999")
+
+    def test_memory_storage_forgets_and_leaves_nothing(self):
+        server = self.memory_server()
+        server.call("SET", "a", "1")
+        self.assertEqual(server.stop(), 0)
+        self.assertFalse(os.path.exists(server.data))
+
+    def test_a_data_directory_has_one_server(self):
+        first = self.server().start()
+        second = self.server(logfile="")
+        code, _, err = second.spawn().wait()
+        self.assertEqual(code, 1)
+        self.assertIn("LOCK", err.upper())
+        self.assertEqual(first.call("PING"), "PONG")
+
+    def test_save_makes_a_directory_that_opens(self):
+        server = self.server().start()
+        started = server.call("LASTSAVE")
+        server.call("SET", "a", "1")
+        self.assertEqual(server.call("SAVE"), "OK")
+        self.assertGreaterEqual(server.call("LASTSAVE"), started)
+        server.call("SET", "a", "2")
+        checkpoints = os.path.join(server.data, "checkpoints")
+        self.assertEqual(len(os.listdir(checkpoints)), 1)
+        copy = self.server(dir=os.path.join(checkpoints, os.listdir(checkpoints)[0]),
+                           logfile=self.path("copy.log"))
+        copy.log_path = self.path("copy.log")
+        copy.start()
+        self.assertEqual(copy.call("GET", "a"), b"1")
+        self.assertEqual(server.call("GET", "a"), b"2")
+
+    def test_bgsave(self):
+        server = self.server().start()
+        server.call("SET", "a", "1")
+        self.assertEqual(server.call("BGSAVE"), "Background saving started")
+        harness.wait_until(
+            lambda: b"rdb_bgsave_in_progress:0" in server.call("INFO", "persistence"),
+            "the checkpoint")
+        self.assertIn(b"rdb_last_bgsave_status:ok", server.call("INFO", "persistence"))
+        self.assertEqual(len(os.listdir(os.path.join(server.data, "checkpoints"))), 1)
+
+
+if __name__ == "__main__":
+    harness.main()

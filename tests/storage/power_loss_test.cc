@@ -1,0 +1,139 @@
+// Random work, a power cut in the middle of it, and the promises: every synced turn is there, what
+// is there is a beginning of what was appended, and the state is as of a turn of it.
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+
+#include <random>
+
+#include "storage/rocks_store.h"
+#include "tests/storage/power_loss_fs.h"
+#include "tests/storage/store_driver.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr uint64_t kKeys = 40;
+
+std::string key_of(uint64_t turn) { return stored_key("key" + std::to_string(turn % kKeys)); }
+std::string body_of(uint64_t turn) {
+  return std::to_string(turn) + std::string(turn * 7919 % 9000, 'r');
+}
+
+// One data directory through many lives.
+class Machine {
+ public:
+  explicit Machine(uint64_t seed) : random_(seed) {}
+
+  void live_and_die() {
+    start();
+    if (testing::Test::HasFatalFailure()) return;
+    // Some lives end by a kill alone, and the power goes in a later one.
+    const bool killed = random_() % 3 == 0;
+    uint64_t work_left = killed ? random_() % 200 : UINT64_MAX;
+    if (!killed) fs_->cut_after(1 + random_() % 400);
+    while (!fs_->is_cut() && !failed_ && work_left-- != 0) work();
+    acknowledged_ = std::max(acknowledged_, (*store_)->sync_state().synced_turn);
+    store_.reset();
+    if (killed) return;
+    fs_->apply_cut(&random_);
+    env_.reset();
+    fs_.reset();
+  }
+
+ private:
+  void start() {
+    if (!fs_) {
+      std::filesystem::create_directory(directory_ / "graveyard");
+      fs_ = std::make_shared<PowerLossFs>(directory_ / "graveyard");
+      env_ = rocksdb::NewCompositeEnv(fs_);
+    }
+    store_ = std::make_unique<StoreDriver>(make_rocks_store(
+        {.directory = directory_ / "data", .wal_bytes_max = 1 << 20, .env = env_.get()}));
+    ASSERT_STATUS_OK(store_->open());
+    failed_ = false;
+    turn_ = store_->report.written_back_turn;
+    check_state();
+    ASSERT_STATUS_OK((*store_)->replay(turn_ + 1, [this](uint64_t turn, std::string_view record) {
+      EXPECT_EQ(record, body_of(turn));
+      turn_ = turn;
+      return Status();
+    }));
+    ASSERT_GE(turn_, acknowledged_) << "a synced turn is lost";
+    ASSERT_LE(turn_, appended_);
+    appended_ = turn_;
+  }
+
+  // The newest turn up to W that changed each key is what the state shows.
+  void check_state() {
+    const uint64_t w = turn_;
+    for (uint64_t turn = w > kKeys ? w - kKeys + 1 : 1; turn <= w; ++turn) {
+      ASSERT_EQ(store_->get(key_of(turn)), stored_value(std::to_string(turn))) << "W is " << w;
+    }
+    for (uint64_t turn = w + 1; turn <= kKeys; ++turn) {
+      ASSERT_EQ(store_->get(key_of(turn)), "absent");
+    }
+  }
+
+  void work() {
+    switch (random_() % 40) {
+      case 0:
+        failed_ = !store_->sync(appended_).ok();
+        break;
+      case 1:
+        failed_ = !pass().ok();
+        break;
+      case 2:
+        failed_ = !sync_now().ok();
+        break;
+      default: {
+        const uint64_t turn = appended_ + 1;
+        // Whether it is there after a failure is open.
+        appended_ = turn;
+        failed_ = !(*store_)->append(turn, body_of(turn)).ok();
+        if (!failed_) turn_ = turn;
+      }
+    }
+  }
+
+  Status sync_now() {
+    Status status = (*store_)->sync_now(turn_);
+    if (status.ok()) acknowledged_ = turn_;
+    return status;
+  }
+
+  Status pass() {
+    StoreDriver::Changes changes;
+    const uint64_t w = turn_;
+    for (uint64_t turn = w > kKeys ? w - kKeys + 1 : 1; turn <= w; ++turn) {
+      changes.emplace_back(key_of(turn), stored_value(std::to_string(turn)));
+    }
+    Status status = store_->pass(changes, w);
+    if (status.ok()) acknowledged_ = std::max(acknowledged_, w);
+    return status;
+  }
+
+  std::mt19937_64 random_;
+  TemporaryDirectory directory_;
+  std::shared_ptr<PowerLossFs> fs_;
+  std::unique_ptr<rocksdb::Env> env_;
+  std::unique_ptr<StoreDriver> store_;
+  uint64_t turn_ = 0;          // the last one that is surely there
+  uint64_t appended_ = 0;      // the last one that may be there
+  uint64_t acknowledged_ = 0;  // the last one that must be there
+  bool failed_ = false;
+};
+
+void live_through(uint64_t seed, int cuts) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Machine machine(seed);
+  for (int i = 0; i < cuts && !testing::Test::HasFailure(); ++i) machine.live_and_die();
+}
+
+TEST(PowerLoss, KeepsWhatWasSyncedOfFixedSeeds) {
+  for (const uint64_t seed : {1, 2, 3, 4}) live_through(seed, 15);
+}
+
+TEST(PowerLoss, KeepsWhatWasSyncedOfAFreshSeed) { live_through(std::random_device()(), 15); }
+
+}  // namespace
+}  // namespace weir::storage
