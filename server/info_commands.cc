@@ -14,7 +14,7 @@ constexpr size_t kSampledKeysMax = 200;
 struct ExpirySample {
   size_t seen = 0;
   size_t expiring = 0;
-  int64_t ttl_ms = 0;  // of all that expire together
+  double ttl_ms = 0;  // of all that expire together: more than 64 bits hold
 };
 
 // Looks at keys from a random place on, or at all of them where they are few.
@@ -25,7 +25,7 @@ ExpirySample sample_expiry(Server& server, int database) {
     ++sample.seen;
     if (seen.expire_at_ms == 0) return;
     ++sample.expiring;
-    sample.ttl_ms += seen.expire_at_ms - keys.now_ms();
+    sample.ttl_ms += static_cast<double>(seen.expire_at_ms - keys.now_ms());
   };
   const bool all = keys.size(database) <= kSampledKeysMax;
   uint64_t cursor = all ? 0 : storage::cursor_of(static_cast<storage::Position>(server.random()));
@@ -40,8 +40,10 @@ void add_database(Server& server, int database, InfoWriter& out) {
   ExpirySample sample;
   if (!server.keys().store_failed()) sample = sample_expiry(server, database);
   const uint64_t expires = sample.seen == 0 ? 0 : count * sample.expiring / sample.seen;
-  const int64_t mean_ttl_ms =
-      sample.expiring == 0 ? 0 : sample.ttl_ms / static_cast<int64_t>(sample.expiring);
+  const auto mean_ttl_ms =
+      sample.expiring == 0
+          ? int64_t{0}
+          : static_cast<int64_t>(sample.ttl_ms / static_cast<double>(sample.expiring));
   out.add("db" + std::to_string(database), "keys=" + std::to_string(count) +
                                                ",expires=" + std::to_string(expires) +
                                                ",avg_ttl=" + std::to_string(mean_ttl_ms));

@@ -165,7 +165,8 @@ void Server::note_protocol_error(const Session& session, const std::string& erro
 
 void Server::note_cross_protocol_request(const Session& session) {
   spdlog::warn(
-      "client {} ({}) closed: it sent POST or Host:, as a web page does that makes a browser talk to "
+      "client {} ({}) closed: it sent POST or Host:, as a web page does that makes a browser talk "
+      "to "
       "this port (possible SECURITY ATTACK by cross-protocol scripting)",
       session.id, session.peer.address);
 }

@@ -76,7 +76,7 @@ class Session {
   const uint64_t id;
   const Peer peer;
   uint64_t touched_in_turn = 0;  // the server's count of turns when it was last on its list
-  void* transport = nullptr;  // whoever moves the bytes may keep a pointer to itself here
+  void* transport = nullptr;     // whoever moves the bytes may keep a pointer to itself here
   int database = 0;
   bool authenticated = false;
   std::string user = "default";

@@ -36,7 +36,6 @@ bool Keyspace::overloaded() const { return !store_failed_ && pass_.failure().ok(
 
 bool Keyspace::stuck() const { return !store_failed_ && !pass_.failure().ok() && behind(2); }
 
-
 bool Keyspace::wants_work() const {
   if (pass_.wants_step()) return true;
   if (store_failed_ || pass_.running()) return false;  // the store's worker will notify

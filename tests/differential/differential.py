@@ -25,6 +25,7 @@ from servers import CannotStart, redis_server, weir_server  # noqa: E402
 from shrink import shrink  # noqa: E402
 from streams import STREAM_COMMANDS, make_stream, shown, shown_replies  # noqa: E402
 from tables import TABLES  # noqa: E402
+from wire import Closed, Silent  # noqa: E402
 
 SHRINK_S = 30
 COLD_SHARE = 100  # one command in so many must have read what was evicted, where it is to be
@@ -82,6 +83,8 @@ def run(options, storage, commands, redis):
         faults = vectors.play(player)
         print(*faults, sep="\n", end="\n" if faults else "")
         alike = not faults and play_streams(options, storage, commands, player)
+    except (Closed, Silent, OSError) as gone:
+        print(f"a server went away: {gone}")
     finally:
         stopped_well = weir.stop()
     return alike and stopped_well

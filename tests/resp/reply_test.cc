@@ -41,7 +41,9 @@ TEST(ReplyWriterTest, SameInBothProtocols) {
   EXPECT_EQ(both([](auto& r) { r.bulk_integer(-12); }), same("$3\r\n-12\r\n"));
   EXPECT_EQ(both([](auto& r) { r.array(0); }), same("*0\r\n"));
   EXPECT_EQ(both([](auto& r) { r.array(5); }), same("*5\r\n"));
-  EXPECT_EQ(both([](auto& r) { r.integers({0, 9, 10, -1, INT64_MIN}); }),
+  EXPECT_EQ(both([](auto& r) {
+              r.integers({0, 9, 10, -1, INT64_MIN});
+            }),
             same("*5\r\n:0\r\n:9\r\n:10\r\n:-1\r\n:-9223372036854775808\r\n"));
 }
 

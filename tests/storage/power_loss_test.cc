@@ -129,6 +129,30 @@ void live_through(uint64_t seed, int cuts) {
   for (int i = 0; i < cuts && !testing::Test::HasFailure(); ++i) machine.live_and_die();
 }
 
+// A killed process leaves turns that only the system's memory has. The next one builds on them.
+TEST(PowerLoss, KeepsWhatAnOpeningFound) {
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    TemporaryDirectory directory;
+    std::filesystem::create_directory(directory / "graveyard");
+    const auto fs = std::make_shared<PowerLossFs>(directory / "graveyard");
+    const auto env = rocksdb::NewCompositeEnv(fs);
+    const auto open = [&](rocksdb::Env* on) {
+      auto store = std::make_unique<StoreDriver>(
+          make_rocks_store({.directory = directory / "data", .env = on}));
+      EXPECT_STATUS_OK(store->open());
+      return store;
+    };
+    EXPECT_STATUS_OK(open(env.get())->append(1, 50));
+    EXPECT_EQ((*open(env.get()))->sync_state().synced_turn, 50u);
+    fs->cut_now();
+    std::mt19937_64 random(seed);
+    fs->apply_cut(&random);
+    std::vector<uint64_t> turns;
+    EXPECT_STATUS_OK(open(nullptr)->replay(1, &turns));
+    EXPECT_EQ(turns, turns_between(1, 50));
+  }
+}
+
 TEST(PowerLoss, KeepsWhatWasSyncedOfFixedSeeds) {
   for (const uint64_t seed : {1, 2, 3, 4}) live_through(seed, 15);
 }
