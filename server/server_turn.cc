@@ -27,7 +27,9 @@ void Server::end_turn() {
   release_held();
   note_turn_length();
   keys_.work(clock_->steady_ns());
-  if (keys_.stuck()) give_up_writing_back();
+  if (keys_.stuck() && config_.storage_failure_policy == FailurePolicy::kDeny) {
+    give_up_writing_back();
+  }
   timeline_.synchronise();
 }
 
@@ -143,7 +145,8 @@ void Server::fail_sync(const storage::Status& failure) {
   }
 }
 
-// The log cannot be shortened any more and is as long as it may become.
+// The log cannot be shortened any more and is as long as it may become. (With the policy `memory`
+// it goes on growing as long as the disk takes it.)
 void Server::give_up_writing_back() {
   keys_.mark_store_failed();
   storage_failure_ = keys_.write_back_failure();

@@ -16,7 +16,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr uint64_t kRotateShare = 4;  // a quarter of wal_bytes_max
+constexpr uint64_t kRotateShare = 2;  // half of wal_bytes_max
 
 std::string key_of(uint64_t turn) {
   std::string key;

@@ -83,8 +83,9 @@ Status from_rocks(const rocksdb::Status& status, std::string_view what) {
 rocksdb::Options log_database_options(const RocksOptions& options) {
   rocksdb::Options set = common_options(options);
   const uint64_t wal_bytes = std::max(options.wal_bytes_max, kWalBytesMin);
-  // A memtable that fills gives its WAL file up as soon as it is flushed: one fills meanwhile.
-  set.write_buffer_size = wal_bytes / 2;
+  // RocksLog flushes before a memtable is full, when most of it was written back. Only where
+  // writing back lags this far behind does it fill, and turns are written a second time.
+  set.write_buffer_size = wal_bytes;
   set.max_write_buffer_number = 4;
   set.max_total_wal_size = wal_bytes;
   // What check_wal() leaves is whole, so RocksDB may drop nothing.
@@ -116,7 +117,7 @@ rocksdb::Options state_database_options(const RocksOptions& options) {
   set.target_file_size_base = 64 << 20;
   const auto interval_s =
       static_cast<uint64_t>(std::max<int64_t>(options.expired_compaction_interval_s, 1));
-  set.ttl = interval_s;
+  set.ttl = 0;  // as periodic compaction, but not of the lowest level
   set.periodic_compaction_seconds = interval_s;
   return set;
 }

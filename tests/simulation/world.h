@@ -9,8 +9,10 @@
 //  2. After a crash the data is one of the model's states, no older than a client was told of:
 //     after SIGKILL always, after a power cut with durability always, else up to the last sync.
 //  3. Limiters that never refill: acknowledged <= charged <= acknowledged + unknown (audit.h).
-//  4. Instants never run back, over crashes too, nor ahead of what the clocks ever said.
-//  5. When the faults end, the server works again, catches up, and comes to rest.
+//  4. Instants never run back, over crashes too, nor ahead of what the clocks ever said, and they
+//     pass as fast as the steady clock.
+//  5. When the faults end, the server works again, catches up, comes to rest, and keeps nothing
+//     that it need not.
 #pragma once
 
 #include <functional>
@@ -76,6 +78,8 @@ class World {
   void rest(int rounds);
   void wait_until_idle();
   void demand_writes_work();
+  void demand_no_leftovers() const;
+  void demand_sizes();
 
   storage::MemoryStore& store() {
     return static_cast<storage::MemoryStore&>(server_->keys().store());
@@ -111,6 +115,7 @@ class World {
   bool faults_wanted_ = true;
   int64_t last_instant_ns_ = 0;
   int64_t ahead_of_steady_ns_max_ = 0;  // how far instants may be ahead of the steady clock
+  int64_t opened_ns_ = 0;               // the first instant, and the steady clock then
   int64_t opened_steady_ns_ = 0;
   uint64_t requests_run_ = 0;
   uint64_t crashes_ = 0;

@@ -176,14 +176,16 @@ void World::check_instant() {
   const int64_t now_ns = server_->timeline().now_ns();
   const int64_t steady_ns = clock_.steady_ns();
   ahead_of_steady_ns_max_ = std::max(ahead_of_steady_ns_max_, clock_.wall_ns() - steady_ns);
+  const int64_t open_for_ns = steady_ns - opened_steady_ns_;
+  const int64_t unseen_ns = kUnseenStepNs + open_for_ns / 1'000'000 * kUnseenDriftPpm;
   if (now_ns < last_instant_ns_) {
     throw Violation("time runs back by " + std::to_string(last_instant_ns_ - now_ns) + " ns");
   }
-  const int64_t unseen_ns =
-      kUnseenStepNs + (steady_ns - opened_steady_ns_) / 1'000'000 * kUnseenDriftPpm;
-  if (now_ns > ahead_of_steady_ns_max_ + steady_ns + unseen_ns) {
-    throw Violation("time is ahead of every clock by " +
-                    std::to_string(now_ns - ahead_of_steady_ns_max_ - steady_ns) + " ns");
+  if (const int64_t ahead_ns = now_ns - ahead_of_steady_ns_max_ - steady_ns; ahead_ns > unseen_ns) {
+    throw Violation("time is ahead of every clock by " + std::to_string(ahead_ns) + " ns");
+  }
+  if (const int64_t late_ns = opened_ns_ + open_for_ns - now_ns; late_ns > unseen_ns) {
+    throw Violation("time has stood still for " + std::to_string(late_ns) + " ns");
   }
   last_instant_ns_ = now_ns;
 }

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kQuietRounds = 200;
 constexpr int kIdleTurnsMax = 100'000;
+constexpr size_t kSystemRecordsMax = kDatabases + 2;
 
 }  // namespace
 
@@ -62,10 +63,9 @@ void World::open(Crash crash) {
   if (const storage::Status status = server_->open(); !status.ok()) {
     throw Violation("cannot open: " + status.message());
   }
-  const int64_t now_ns = server_->timeline().now_ns();
+  opened_ns_ = last_instant_ns_ = server_->timeline().now_ns();
   opened_steady_ns_ = clock_.steady_ns();
-  ahead_of_steady_ns_max_ = now_ns - opened_steady_ns_;
-  last_instant_ns_ = now_ns;
+  ahead_of_steady_ns_max_ = opened_ns_ - opened_steady_ns_;
   check_found(found, crash);
   if (maker_ == nullptr)
     maker_ = std::make_unique<RequestMaker>(&random_, server_->executor().table());
@@ -139,6 +139,7 @@ void World::settle() {
   if (store_failed()) throw Violation("the store stays failed although nothing fails any more");
   wait_until_idle();
   demand_writes_work();
+  demand_no_leftovers();
   if (server_->config().durability != server::Durability::kNo) {
     history_.vouch(history_.newest(), true);
     crash(Crash::kPowerCut);
@@ -148,10 +149,23 @@ void World::settle() {
   faults_wanted_ = false;
   rest(kQuietRounds);
   wait_until_idle();
+  demand_sizes();
+}
+
+void World::demand_sizes() {
   for (int i = 0; i < kDatabases; ++i) {
     const std::string wrong = wrong_size(live_, i, server_->keys().size(i), true);
     if (!wrong.empty()) throw Violation(wrong);
   }
+}
+
+// What was deleted and what lay in cleared databases has left the disk. Expired records may stay.
+void World::demand_no_leftovers() const {
+  size_t records_max = kSystemRecordsMax;
+  for (const Database& database : live_.databases) records_max += database.records.size();
+  if (disk_->state->size() <= records_max) return;
+  throw Violation("the disk keeps " + std::to_string(disk_->state->size()) +
+                  " records, of which it needs " + std::to_string(records_max));
 }
 
 void World::demand_writes_work() {
