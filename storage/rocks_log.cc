@@ -74,13 +74,21 @@ Status RocksLog::put(uint64_t turn, std::string_view record) {
   const std::string key = key_of(turn);
   const rocksdb::Slice key_part(key);
   const std::array<rocksdb::Slice, 2> value_parts{rocksdb::Slice(head), slice_of(record)};
-  rocksdb::WriteBatch batch(record.size() + 48);
+  rocksdb::WriteBatch batch(record.size() + 96);
   rocksdb::Status status =
       batch.Put(rocksdb::SliceParts(&key_part, 1), rocksdb::SliceParts(value_parts.data(), 2));
+  const uint64_t dropped = dropped_turn_;
+  const uint64_t droppable = droppable_turn_;
+  if (status.ok() && droppable > dropped) {
+    // Ranges that do not overlap: nested ones would make reading them quadratic.
+    status = batch.DeleteRange(key_of(dropped == 0 ? 0 : dropped + 1), key_of(droppable + 1));
+  }
   if (status.ok()) status = database_->Write(rocksdb::WriteOptions(), &batch);
   if (!status.ok()) return from_rocks(status, "cannot append to the log " + path_);
   appended_turn_ = turn;
   wal_bytes_ += batch.GetDataSize();
+  dropped_turn_ = droppable;
+  if (droppable > dropped && wal_bytes_ >= rotate_bytes_) rotation_due_ = true;
   return {};
 }
 
@@ -114,17 +122,9 @@ Status RocksLog::sync() {
   return {};
 }
 
-Status RocksLog::truncate(uint64_t turn) {
-  if (turn > truncated_turn_) {
-    // Ranges that do not overlap: nested ones would make reading them quadratic.
-    const std::string begin = key_of(truncated_turn_ == 0 ? 0 : truncated_turn_ + 1);
-    const rocksdb::Status status = database_->DeleteRange(
-        rocksdb::WriteOptions(), database_->DefaultColumnFamily(), begin, key_of(turn + 1));
-    if (!status.ok()) return from_rocks(status, "cannot shorten the log " + path_);
-    truncated_turn_ = turn;
-  }
-  if (wal_bytes_ < rotate_bytes_) return {};
+Status RocksLog::rotate() {
   wal_bytes_ = 0;
+  // Turns that are dropped do not get into the file, and its WAL goes away.
   const rocksdb::Status status = database_->Flush(rocksdb::FlushOptions());
   if (!status.ok()) return from_rocks(status, "cannot shorten the log " + path_);
   return remove_old_files();
@@ -137,7 +137,7 @@ Status RocksLog::remove_old_files() {
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.largest_seqno < b.largest_seqno; });
   for (const auto& file : files) {
-    if (file.largestkey > key_of(truncated_turn_)) break;
+    if (file.largestkey > key_of(dropped_turn_)) break;
     const rocksdb::Status status = database_->DeleteFile(file.name);
     if (!status.ok()) return from_rocks(status, "cannot remove " + path_ + file.name);
   }

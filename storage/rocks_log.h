@@ -1,6 +1,7 @@
 // The `log/` database: turn number -> what the turn changed.
 //
 // 1. A turn's record is one put: after append() it is in the WAL file, after sync() on the disk.
+//    Only append() writes, so it never waits for another writer.
 // 2. Each record tells which turn was known to be synced when it was written: so opening can tell
 //    what a power cut may take from what was destroyed.
 // 3. After a failed append or sync nothing is appended any more: what the file holds is unknown.
@@ -12,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "storage/rocks_internal.h"
 #include "storage/rocks_wal_sync.h"
@@ -30,14 +32,17 @@ class RocksLog {
   Status open(const RocksOptions& options, const std::string& path, bool create, Opened* opened);
 
   Status append(uint64_t turn, std::string_view record);
+  // Once, after an append that has left much to give back: rotate() is to be called.
+  bool take_rotation_due() { return std::exchange(rotation_due_, false); }
   Status replay(uint64_t first, const std::function<Status(uint64_t, std::string_view)>& visit);
 
   // From here on: any thread.
   Status sync();
   uint64_t synced_turn() const { return synced_turn_.load(); }
-  // Drops every turn up to `turn`, and gives back the WAL files that held them if they are large.
-  // One thread at a time.
-  Status truncate(uint64_t turn);
+  // The turns up to here are not needed any more; the next append() drops them.
+  void drop_up_to(uint64_t turn) { droppable_turn_ = turn; }
+  // Gives back the files that hold dropped turns only. One thread at a time.
+  Status rotate();
   Status checkpoint(const std::string& path);
   uint64_t bytes_on_disk() const;
 
@@ -53,7 +58,9 @@ class RocksLog {
   std::atomic<uint64_t> appended_turn_{0};
   std::atomic<uint64_t> synced_turn_{0};
   std::atomic<uint64_t> wal_bytes_{0};  // since the last rotation
-  uint64_t truncated_turn_ = 0;
+  std::atomic<uint64_t> droppable_turn_{0};
+  std::atomic<uint64_t> dropped_turn_{0};
+  bool rotation_due_ = false;
   std::atomic<bool> sync_failed_{false};
   Status failure_;
 };

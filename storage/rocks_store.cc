@@ -42,9 +42,7 @@ class RocksStore : public Store {
   Status open(OpenReport* report) override;
   const HashSeed& hash_seed() const override { return identity_.seed; }
 
-  Status append(uint64_t turn, std::string_view record) override {
-    return log_.append(turn, record);
-  }
+  Status append(uint64_t turn, std::string_view record) override;
   Status replay(uint64_t first,
                 const std::function<Status(uint64_t, std::string_view)>& visit) override {
     return log_.replay(first, visit);
@@ -73,6 +71,7 @@ class RocksStore : public Store {
   Status open_databases(bool fresh, OpenReport* report);
   Status fit_together(const RocksLog::Opened& log, const WrittenBack& state) const;
   Status sync_log();
+  void rotate_log();
   Status write_back(const WrittenBack& written_back);
   Status make_checkpoint(const std::string& directory);
 
@@ -137,6 +136,18 @@ Status RocksStore::fit_together(const RocksLog::Opened& log, const WrittenBack& 
   return {};
 }
 
+Status RocksStore::append(uint64_t turn, std::string_view record) {
+  Status status = log_.append(turn, record);
+  if (log_.take_rotation_due()) worker_.post([this] { rotate_log(); });
+  return status;
+}
+
+// No failure of anybody: the files stay, and the next rotation tries again.
+void RocksStore::rotate_log() {
+  const Status status = log_.rotate();
+  if (!status.ok() && options_.log) options_.log(RocksLogLevel::kWarning, status.message());
+}
+
 Status RocksStore::sync_log() {
   const auto begin = std::chrono::steady_clock::now();
   Status status = log_.sync();
@@ -196,15 +207,10 @@ void RocksStore::finish_pass(uint64_t written_back_turn, int64_t instant_ns) {
   });
 }
 
-// A log that cannot be shortened is no failure of the pass: the state has it, and the next pass
-// tries again.
 Status RocksStore::write_back(const WrittenBack& written_back) {
   Status status = state_.finish_pass(written_back, [this] { return sync_log(); });
-  if (!status.ok()) return status;
-  if (Status shortened = log_.truncate(written_back.turn); !shortened.ok() && options_.log) {
-    options_.log(RocksLogLevel::kWarning, shortened.message());
-  }
-  return {};
+  if (status.ok()) log_.drop_up_to(written_back.turn);
+  return status;
 }
 
 PassState RocksStore::pass_state() const {

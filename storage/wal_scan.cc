@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr size_t kBatchHeadBytes = 12;
-constexpr uint32_t kBatchCount = 1;  // a batch of ours is one put or one deletion of a range
+constexpr uint32_t kBatchCountMax = 2;  // a batch of ours: a put, perhaps a deletion of a range
 constexpr uint8_t kTagPut = 1;
 
 // What a record says of itself. The first part of one may say less.
@@ -107,7 +107,8 @@ class Scanner {
       const uint64_t ahead = load_u64_le(head + kWalHeaderBytes) - next_sequence_;
       // Each record between took more than a header.
       if (next_sequence_ != 0 && ahead > bytes_.size() / kWalHeaderBytes) return std::nullopt;
-      if (load_u32_le(head + kWalHeaderBytes + 8) != kBatchCount) return std::nullopt;
+      const uint32_t count = load_u32_le(head + kWalHeaderBytes + 8);
+      if (count == 0 || count > kBatchCountMax) return std::nullopt;
     } else if (type == kWalWhole) {
       return std::nullopt;
     }

@@ -9,7 +9,7 @@ from report import (PORT, PROTOCOL, check, expect, expect_between, need_durable,
 
 TOOL = os.environ["CLIENTS_TOOL"]
 BASE = [TOOL, "-p", str(PORT), *(["-3"] if PROTOCOL == 3 else [])]
-REQUESTS = 32_000  # a multiple of the pipeline, which it rounds up to
+REQUESTS = 16_000  # a multiple of the pipeline, which it rounds up to
 TESTS = ["PING_INLINE", "PING_MBULK", "SET", "GET", "INCR", "MSET (10 keys)"]
 
 
