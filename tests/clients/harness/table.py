@@ -4,12 +4,12 @@ HEADS = ("client", "version", "protocol", "on Redis", "on weir", "seconds")
 
 PAGE = """# Clients that were tried
 
-Each row is an unmodified client, from its own package registry, run against `weir-server` {weir} (storage
+Each row is an unmodified client, from Debian or its language's package registry, run against `weir-server` {weir} (storage
 {storage}) and against `redis-server` {redis} (`appendfsync always`): the same program, the same checks, each on
 empty data. Checks are counted as passed/asked.
 
 {table}
-Not run: {missing}.
+{missing}.
 
 Not asked, and so not counted:
 {skipped}
@@ -91,4 +91,4 @@ def page(rows, versions, storage):
     not_run = sorted({f"{row.client.title} ({row.not_run})" for row in rows if row.not_run})
     return PAGE.format(redis=versions["redis"], weir=versions["weir"], storage=storage,
                        table=markdown(rows), skipped=skipped(rows),
-                       missing="; ".join(not_run) or "none; every client was")
+                       missing="Not run: " + "; ".join(not_run) if not_run else "Every client was run")
