@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "algorithms/bytes.h"
+#include "algorithms/entries.h"
 #include "algorithms/limit.h"
 
 namespace weir::algorithms {
@@ -41,33 +43,63 @@ struct Verdict {
 // kept by std::bit_cast. Words, because compilers turn a small struct copied through bytes into
 // stores and loads of different widths, which costs more than the decision.
 struct State {
-  int64_t words[4] = {};
+  int64_t words[5] = {};
 };
 
-// One question. Algorithms whose entries are records of their own get them through here too.
+// One question.
 struct Request {
   int64_t now_ns = 0;
-  int64_t cost = 1;    // >= 0; a negative cost is a bug and aborts
-  bool force = false;  // take in any case, into debt if need be
-  bool peek = false;   // the verdict alone; the state stays as it is
+  int64_t cost = 1;            // >= 0; a negative cost is a bug and aborts
+  bool force = false;          // take in any case, into debt if need be
+  bool peek = false;           // the verdict alone; the state and the entries stay as they are
+  Entries* entries = nullptr;  // the state's own, where Algorithm::uses_entries; null is none yet,
+                               // which will do for a peek
+  int64_t lease_id = 0;        // CONCURRENCY: of the lease to make; > 0, never used before
 };
 
 struct Refund {
   int64_t now_ns = 0;
   int64_t permits = 0;  // >= 0; clamped at full
+  Entries* entries = nullptr;
+};
+
+// Permits wanted now although they may not be there yet.
+struct Reserve {
+  int64_t now_ns = 0;
+  int64_t cost = 1;              // >= 0
+  int64_t max_wait_ns = kNever;  // >= 0; a longer wait is refused
+};
+
+// A granted booking has taken its permits, into debt if need be: they may be used after wait_ns,
+// the smallest wait after which everything booked until now is covered. A refused one has taken
+// nothing, and wait_ns is what the wait would have been; kNever when it can never be.
+struct Booking {
+  bool granted = false;
+  int64_t wait_ns = 0;
+  bool changed = false;
+
+  friend bool operator==(const Booking&, const Booking&) = default;
 };
 
 // How what is available survives a change of the limit.
 enum class CarryOver : uint8_t { kReset, kAsIs, kProportional, kAdditive };
 
 struct Algorithm {
-  std::string_view name;     // as on the wire, upper case
-  uint8_t id = 0;            // on disk: DO NOT CHANGE; 0 is no algorithm
-  uint8_t options_used = 0;  // how many of Limit::options mean something and are stored
-  bool can_force = false;    // FORCE is meaningful
+  std::string_view name;      // as on the wire, upper case
+  uint8_t id = 0;             // on disk: DO NOT CHANGE; 0 is no algorithm
+  uint8_t options_used = 0;   // how many of Limit::options mean something and are stored
+  bool can_force = false;     // FORCE is meaningful
+  bool any_cost = false;      // a cost above capacity is let in too, and paid for afterwards
+  bool queues = false;        // what it lets in leaves later, one after another: RL.ACQUIRE waits
+  bool uses_entries = false;  // the state is not all: requests and refunds carry Entries
+  bool has_rate = true;       // count / period is a rate; else see Limit, and `check` has to check
+                              // count and period
 
   // What is wrong with the options, if anything. May be null.
   std::optional<RangeError> (*check)(const Limit& limit) = nullptr;
+  // Fills in `capacity` and `shape` of a limit that was checked. Where it is there, the capacity
+  // of a LimitSpec says nothing. May be null.
+  void (*derive)(Limit& limit) = nullptr;
   // Whether the two, both of this algorithm, limit alike, so that a state of one is one of the
   // other.
   bool (*same)(const Limit& a, const Limit& b) = nullptr;
@@ -76,9 +108,16 @@ struct Algorithm {
   Verdict (*decide)(const Limit& limit, State& state, const Request& request) = nullptr;
   // The answer is the verdict of cost 0 after it.
   Verdict (*refund)(const Limit& limit, State& state, const Refund& refund) = nullptr;
+  // Books permits. Null where there are no bookings; can_reserve() has the last word.
+  Booking (*reserve)(const Limit& limit, State& state, const Reserve& reserve) = nullptr;
+  // Whether bookings make sense with these options; null means yes.
+  bool (*reserves)(const Limit& limit) = nullptr;
   // The state under `to` of what was used under `from` until now. Never called with kReset.
   State (*carry_over)(const Limit& from, const Limit& to, const State& state, CarryOver mode,
                       int64_t now_ns) = nullptr;
+  // The same in place of carry_over where uses_entries: the entries stay as they are.
+  State (*carry_over_entries)(const Limit& from, const Limit& to, const State& state,
+                              const Entries& entries, int64_t now_ns) = nullptr;
   // The first instant at which forgetting the state changes nothing; kNever if there is none.
   int64_t (*expires_at_ns)(const Limit& limit, const State& state) = nullptr;
   // At most kStateBytesMax bytes.
@@ -87,17 +126,19 @@ struct Algorithm {
   bool (*read_state)(const Limit& limit, Reader& in, State& state) = nullptr;
 };
 
-inline constexpr size_t kStateBytesMax = 40;
+inline constexpr size_t kStateBytesMax = 50;
 
 // By name in any case, or by the id on disk; null if there is none.
 const Algorithm* find_algorithm(std::string_view name);
 const Algorithm* find_algorithm(uint8_t id);
+std::span<const Algorithm* const> all_algorithms();
 
 bool same_limit(const Limit& a, const Limit& b);
 
 // The state under `to` of what was used under `from` until now; with another algorithm, anew.
+// When it is anew its entries, if there are any, have to be dropped. Null entries are none.
 State carry_over(const Limit& from, const Limit& to, const State& state, CarryOver mode,
-                 int64_t now_ns);
+                 int64_t now_ns, const Entries* entries = nullptr);
 
 inline State fresh_state(const Limit& limit, int64_t now_ns) {
   return limit.algorithm->fresh(limit, now_ns);
@@ -108,10 +149,22 @@ inline Verdict decide(const Limit& limit, State& state, const Request& request) 
 inline Verdict refund(const Limit& limit, State& state, const Refund& refund) {
   return limit.algorithm->refund(limit, state, refund);
 }
+// Whether permits of this limit can be booked.
+inline bool can_reserve(const Limit& limit) {
+  const Algorithm& algorithm = *limit.algorithm;
+  return algorithm.reserve != nullptr &&
+         (algorithm.reserves == nullptr || algorithm.reserves(limit));
+}
+// REQUIRES: can_reserve(limit). A booking that is not due yet is given back by refund().
+inline Booking reserve(const Limit& limit, State& state, const Reserve& reserve) {
+  return limit.algorithm->reserve(limit, state, reserve);
+}
 // The verdict decide() would give; `changed` is false.
-inline Verdict peek(const Limit& limit, const State& state, int64_t now_ns, int64_t cost) {
+inline Verdict peek(const Limit& limit, const State& state, int64_t now_ns, int64_t cost,
+                    Entries* entries = nullptr) {
   State copy = state;
-  return limit.algorithm->decide(limit, copy, {.now_ns = now_ns, .cost = cost, .peek = true});
+  return limit.algorithm->decide(
+      limit, copy, {.now_ns = now_ns, .cost = cost, .peek = true, .entries = entries});
 }
 // First millisecond since the epoch at which the state may be forgotten; kNever.
 int64_t expires_at_ms(const Limit& limit, const State& state);

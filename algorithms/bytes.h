@@ -5,6 +5,7 @@
 //
 // DO NOT CHANGE the encodings; they are on disk. fixed64: 8 bytes, little-endian. varint: 7 bits
 // per byte, least significant first, the high bit set on all but the last, at most 10 bytes.
+// zigzag: a signed number as the varint of 0, -1, 1, -2 ... counted from 0.
 #pragma once
 
 #include <bit>
@@ -32,6 +33,9 @@ class Writer {
   void varint(uint64_t value) {
     for (; value >= 0x80; value >>= 7) byte(static_cast<uint8_t>(value | 0x80));
     byte(static_cast<uint8_t>(value));
+  }
+  void zigzag(int64_t value) {
+    varint((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
   }
 
   bool ok() const { return ok_; }
@@ -75,6 +79,10 @@ class Reader {
       if (next < 0x80) return value;
     }
     return fail();
+  }
+  int64_t zigzag() {
+    const uint64_t coded = varint();
+    return static_cast<int64_t>((coded >> 1) ^ (~(coded & 1) + 1));
   }
 
   bool ok() const { return ok_; }

@@ -32,8 +32,8 @@
 //  c. Clamping has to happen before a request is added, not after, else idle time is lent.
 //
 // Invariants
-//  1. 0 <= tat_ns <= kInstantNsMax + kOffsetNsMax and 0 <= rem < rate_count.
-//  2. offset <= kOffsetNsMax, so offset + fill fits 64 bits. Debt beyond it is refused as never.
+//  1. 0 <= tat_ns <= kInstantNsMax + kAheadNsMax and 0 <= rem < rate_count.
+//  2. offset <= kAheadNsMax, so offset + fill fits 64 bits. Debt beyond it is refused as never.
 //  3. A settled offset is >= 0, or, at capacity 1 only, in (-1 ns, 0).
 //  4. A decision divides only for `remaining`, and in 64 bits whenever the product fits.
 //
@@ -44,17 +44,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <string>
 
+#include "algorithms/instant.h"
+#include "algorithms/level.h"
 #include "algorithms/wide.h"
 
 namespace weir::algorithms {
 namespace {
-
-constexpr int64_t kOffsetNsMax = 3'200'000'000 * kNsPerSecond;  // 101 years
-static_assert(kOffsetNsMax > kFillNsMax + 1);
-static_assert(kInstantNsMax < std::numeric_limits<int64_t>::max() - kOffsetNsMax - 2);
 
 struct Gcra {
   int64_t tat_ns = 0;
@@ -97,14 +94,14 @@ int128 units_of(const Limit& limit, Exact exact) {
   return int128{exact.ns} * limit.rate_count + exact.rem;
 }
 
-// REQUIRES: units >= 0. Saturates above kOffsetNsMax.
+// REQUIRES: units >= 0. Saturates above kAheadNsMax.
 Exact exact_of(const Limit& limit, uint128 units) {
   const auto den = static_cast<uint128>(limit.rate_count);
-  if (units / den > uint128{kOffsetNsMax}) return {kOffsetNsMax, 0};
+  if (units / den > uint128{kAheadNsMax}) return {kAheadNsMax, 0};
   return {static_cast<int64_t>(units / den), static_cast<int64_t>(units % den)};
 }
 
-// permits * I; kOffsetNsMax where it is longer than that.
+// permits * I; kAheadNsMax where it is longer than that.
 Exact time_of(const Limit& limit, int64_t permits) {
   if (permits == 1) return {limit.interval_ns, limit.interval_rem};
   if (limit.rate_count == 1 && permits <= limit.capacity) return {permits * limit.interval_ns, 0};
@@ -124,13 +121,11 @@ int64_t permits_in(const Limit& limit, Exact room) {
   return static_cast<int64_t>(units_of(limit, room) / limit.rate_period_ns);
 }
 
-int64_t clamp_instant(int64_t now_ns) { return std::clamp<int64_t>(now_ns, 0, kInstantNsMax); }
-
 // The time until full at `now_ns`, settled (invariants 2 and 3).
 Exact offset_at(const Limit& limit, Gcra gcra, int64_t now_ns) {
   const int64_t ahead_ns = gcra.tat_ns - now_ns;
   if (ahead_ns >= 0) [[likely]] {
-    if (ahead_ns >= kOffsetNsMax) return {kOffsetNsMax, 0};
+    if (ahead_ns >= kAheadNsMax) return {kAheadNsMax, 0};
     return {ahead_ns, gcra.rem};
   }
   if (ahead_ns == -1 && gcra.rem > 0 && limit.capacity == 1) return {-1, gcra.rem};
@@ -165,7 +160,7 @@ Verdict decide_gcra(const Limit& limit, State& state, const Request& request) {
   }
 
   const Exact price = time_of(limit, request.cost);
-  if (request.force && price.ns > kOffsetNsMax - 1 - offset.ns) {  // invariant 2
+  if (request.force && price.ns > kAheadNsMax - 1 - offset.ns) {  // invariant 2
     return verdict_at(limit, offset, {.retry_after_ns = kNever});
   }
   const Exact next = plus(limit, offset, price);
@@ -189,26 +184,19 @@ Verdict refund_gcra(const Limit& limit, State& state, const Refund& refund) {
   return verdict_at(limit, next, {.changed = true});
 }
 
-// ASIS and ADDITIVE: what is used, in permits, stays used; ASIS then takes the capacity gained, or
-// forgives the capacity lost, so that what is available stays.
-//   available_new = min(available, capacity_new)
-//   offset_new    = max(0, offset_old * I_new / I_old + (capacity_new - capacity_old) * I_new)
-uint128 carried_units(const Limit& from, const Limit& to, uint128 offset_units, CarryOver mode) {
-  const auto from_full = static_cast<uint128>(units_of(from, fill_of(from)));
-  const auto to_full = static_cast<uint128>(units_of(to, fill_of(to)));
-  if (mode == CarryOver::kProportional) return mul_div_ceil(offset_units, to_full, from_full);
-
-  const auto from_period = static_cast<uint128>(from.rate_period_ns);
-  const auto to_period = static_cast<uint128>(to.rate_period_ns);
-  const uint128 used = mul_div_ceil(offset_units, to_period, from_period);
-  const bool grew = to.capacity >= from.capacity;
-  if (mode == CarryOver::kAdditive && grew) return used;
-  if (grew) {
-    const uint128 gained = static_cast<uint128>(to.capacity - from.capacity) * to_period;
-    return used > ~gained ? ~uint128{0} : used + gained;
-  }
-  const uint128 lost = static_cast<uint128>(from.capacity - to.capacity) * to_period;
-  return used > lost ? used - lost : 0;
+Booking reserve_gcra(const Limit& limit, State& state, const Reserve& reserve) {
+  if (reserve.cost < 0) std::abort();
+  if (reserve.cost == 0) return {.granted = true};
+  if (reserve.cost > limit.capacity) return {.wait_ns = kNever};
+  const int64_t now_ns = clamp_instant(reserve.now_ns);
+  const Exact offset = offset_at(limit, load(state), now_ns);
+  const Exact price = time_of(limit, reserve.cost);
+  if (price.ns > kAheadNsMax - 1 - offset.ns) return {.wait_ns = kNever};  // invariant 2
+  const Exact next = plus(limit, offset, price);
+  const int64_t wait_ns = std::max<int64_t>(0, -minus(limit, fill_of(limit), next).ns);
+  if (wait_ns > reserve.max_wait_ns) return {.wait_ns = wait_ns};
+  store(state, gcra_at(next, now_ns));
+  return {.granted = true, .wait_ns = wait_ns, .changed = true};
 }
 
 // Fractions of a permit are kept to 1/rate_count ns of the new limit, rounded against the taker.
@@ -247,7 +235,7 @@ void write_gcra(const Limit& limit, const State& state, Writer& out) {
 bool read_gcra(const Limit& limit, Reader& in, State& state) {
   const uint64_t tat_ns = in.fixed64();
   const uint64_t rem = limit.rate_count > 1 ? in.varint() : 0;
-  if (!in.ok() || tat_ns > static_cast<uint64_t>(kInstantNsMax + kOffsetNsMax)) return false;
+  if (!in.ok() || tat_ns > static_cast<uint64_t>(kInstantNsMax + kAheadNsMax)) return false;
   if (rem >= static_cast<uint64_t>(limit.rate_count)) return false;
   store(state, Gcra{.tat_ns = static_cast<int64_t>(tat_ns), .rem = static_cast<int64_t>(rem)});
   return true;
@@ -264,6 +252,7 @@ constinit const Algorithm algorithm_gcra = {
     .fresh = fresh_gcra,
     .decide = decide_gcra,
     .refund = refund_gcra,
+    .reserve = reserve_gcra,
     .carry_over = carry_over_gcra,
     .expires_at_ns = expires_gcra,
     .write_state = write_gcra,

@@ -52,6 +52,14 @@ Limit derive(const LimitSpec& spec) {
   return limit;
 }
 
+Limit without_rate(const LimitSpec& spec) {
+  return {.algorithm = spec.algorithm,
+          .count = spec.count,
+          .period_ns = spec.period_ns,
+          .capacity = spec.capacity,
+          .options = spec.options};
+}
+
 }  // namespace
 
 std::string RangeError::text() const {
@@ -75,13 +83,24 @@ std::string format_duration(int64_t duration_ns) {
   return std::to_string(duration_ns) + "ns";
 }
 
+std::optional<RangeError> check_count(const Limit& limit, int64_t most) {
+  if (limit.count >= 1 && limit.count <= most) return std::nullopt;
+  return RangeError{"count", std::to_string(limit.count), "between 1 and " + std::to_string(most)};
+}
+
 Result<Limit, RangeError> make_limit(const LimitSpec& spec) {
   if (spec.algorithm == nullptr) std::abort();
-  if (auto error = check_ranges(spec)) return *std::move(error);
-  const Limit limit = derive(spec);
-  if (spec.algorithm->check != nullptr) {
-    if (auto error = spec.algorithm->check(limit)) return *std::move(error);
+  const Algorithm& algorithm = *spec.algorithm;
+  LimitSpec checked = spec;
+  if (algorithm.derive != nullptr) checked.capacity = 1;
+  if (algorithm.has_rate) {
+    if (auto error = check_ranges(checked)) return *std::move(error);
   }
+  Limit limit = algorithm.has_rate ? derive(checked) : without_rate(checked);
+  if (algorithm.check != nullptr) {
+    if (auto error = algorithm.check(limit)) return *std::move(error);
+  }
+  if (algorithm.derive != nullptr) algorithm.derive(limit);
   return limit;
 }
 

@@ -8,10 +8,13 @@
 //  3. capacity * period_ns / count <= kFillNsMax, so every instant up to kInstantNsMax plus a
 //     whole fill fits 64 bits.
 //  4. rate_count / rate_period_ns is count / period_ns in lowest terms.
+// Where count / period is no rate (CONCURRENCY: so many at once, each for so long) 2 and 3 do not
+// hold, and what is derived is 0.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "algorithms/result.h"
@@ -35,6 +38,7 @@ inline constexpr int64_t kFillNsMax = 36'500 * kNsPerDay;  // 100 years of 365 d
 inline constexpr int64_t kInstantNsMax = 6'000'000'000 * kNsPerSecond;
 
 // What a limit is built from. The meaning of `options` belongs to the algorithm (0 when unused).
+// An algorithm with Algorithm::derive (BURSTY, WARMUP) works its capacity out by itself.
 struct LimitSpec {
   const Algorithm* algorithm = nullptr;
   int64_t count = 0;
@@ -57,6 +61,7 @@ struct Limit {
   int64_t interval_rem = 0;
   int64_t fill_ns = 0;  // the time from empty to full is fill_ns + fill_rem / rate_count
   int64_t fill_rem = 0;
+  std::array<double, 5> shape{};  // what Algorithm::derive() left here for its own decisions
 };
 
 // Why a limit was refused, e.g. {"period", "0s", "between 1us and 3650d"}.
@@ -72,6 +77,9 @@ struct RangeError {
 // Checks the ranges common to all algorithms, then the algorithm's own.
 // REQUIRES: spec.algorithm is not null.
 Result<Limit, RangeError> make_limit(const LimitSpec& spec);
+
+// For algorithms whose capacity is their count: that count is between 1 and `most`.
+std::optional<RangeError> check_count(const Limit& limit, int64_t most);
 
 // The largest unit of ns us ms s m h d that expresses it whole: "90s", "1h", "0s".
 std::string format_duration(int64_t duration_ns);

@@ -8,6 +8,11 @@ namespace weir::algorithms {
 namespace {
 
 constexpr size_t kParameterBytesMax = kLimiterRecordBytesMax - kStateBytesMax;
+constexpr size_t kHeadBytesMax = 2 + 1 + 10;
+constexpr uint64_t kFlagUnit = 32;  // DO NOT CHANGE, nor the flags
+constexpr uint64_t kSomeNamed = 1;
+constexpr uint64_t kHasPolicy = 2;
+constexpr uint64_t kHasBookings = 4;
 
 // The divisors are constants on purpose: a decision on stored state comes here twice.
 void write_period(int64_t period_ns, Writer& out) {
@@ -27,21 +32,12 @@ int64_t read_period(Reader& in) {
   return static_cast<int64_t>(coded / 4) * unit_ns;
 }
 
-void write_option(int64_t value, Writer& out) {
-  out.varint((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
-}
-
-int64_t read_option(Reader& in) {
-  const uint64_t coded = in.varint();
-  return static_cast<int64_t>((coded >> 1) ^ (~(coded & 1) + 1));
-}
-
 void write_parameters(const Limit& limit, Writer& out) {
   out.byte(limit.algorithm->id);
   out.varint(static_cast<uint64_t>(limit.count));
   write_period(limit.period_ns, out);
   out.varint(static_cast<uint64_t>(limit.capacity));
-  for (size_t i = 0; i < limit.algorithm->options_used; ++i) write_option(limit.options[i], out);
+  for (size_t i = 0; i < limit.algorithm->options_used; ++i) out.zigzag(limit.options[i]);
 }
 
 Result<Limit, RecordError> read_parameters(Reader& in) {
@@ -51,7 +47,7 @@ Result<Limit, RecordError> read_parameters(Reader& in) {
   spec.count = static_cast<int64_t>(in.varint());
   spec.period_ns = read_period(in);
   spec.capacity = static_cast<int64_t>(in.varint());
-  for (size_t i = 0; i < spec.algorithm->options_used; ++i) spec.options[i] = read_option(in);
+  for (size_t i = 0; i < spec.algorithm->options_used; ++i) spec.options[i] = in.zigzag();
   if (!in.ok()) return RecordError::kTruncated;
   const auto limit = make_limit(spec);
   if (!limit) return RecordError::kBadLimit;
@@ -74,6 +70,8 @@ std::string_view describe(RecordError error) {
       return "the limiter record ends too early";
     case RecordError::kTooManyLimits:
       return "the limiter record's number of limits is wrong";
+    case RecordError::kBadHead:
+      return "the limiter record's head makes no sense";
     case RecordError::kUnknownAlgorithm:
       return "the limiter record names an unknown algorithm";
     case RecordError::kBadLimit:
@@ -86,29 +84,54 @@ std::string_view describe(RecordError error) {
   std::abort();
 }
 
-void write_record(std::span<const LimitState> limits, std::string& out) {
+void append_record(const RecordHead& head, std::span<const LimitState> limits, std::string& out) {
   if (limits.empty() || limits.size() > kLimitsMax) std::abort();
-  out.resize(1 + limits.size() * (kLimiterRecordBytesMax - 1));
-  Writer writer(out.data(), out.size());
-  writer.varint(limits.size());
+  if (head.named < 1 || head.named > limits.size()) std::abort();
+  const size_t begin = out.size();
+  out.resize(begin + kHeadBytesMax + limits.size() * kLimiterRecordBytesMax);
+  Writer writer(out.data() + begin, out.size() - begin);
+  const bool some_named = head.named != limits.size();
+  const bool has_policy = head.policy_version != 0;
+  writer.varint(limits.size() +
+                kFlagUnit * ((some_named ? kSomeNamed : 0) + (has_policy ? kHasPolicy : 0) +
+                             (head.bookings ? kHasBookings : 0)));
+  if (some_named) writer.varint(head.named);
+  if (has_policy) writer.varint(head.policy_version);
   for (const LimitState& each : limits) {
     write_parameters(each.limit, writer);
     each.limit.algorithm->write_state(each.limit, each.state, writer);
   }
   if (!writer.ok()) std::abort();
-  out.resize(writer.size());
+  out.resize(begin + writer.size());
 }
 
-Result<size_t, RecordError> read_record(std::string_view record, std::span<LimitState> out) {
+void write_record(std::span<const LimitState> limits, std::string& out) {
+  out.clear();
+  append_record({.limits = limits.size(), .named = limits.size()}, limits, out);
+}
+
+Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out) {
   Reader in(record);
-  const uint64_t limits = in.varint();
+  const uint64_t first = in.varint();
   if (!in.ok()) return RecordError::kTruncated;
-  if (limits < 1 || limits > std::min(kLimitsMax, out.size())) return RecordError::kTooManyLimits;
-  for (size_t i = 0; i < limits; ++i) {
+  RecordHead head{.limits = first % kFlagUnit};
+  const uint64_t flags = first / kFlagUnit;
+  if (head.limits < 1 || head.limits > std::min(kLimitsMax, out.size())) {
+    return RecordError::kTooManyLimits;
+  }
+  head.named = (flags & kSomeNamed) != 0 ? in.varint() : head.limits;
+  if ((flags & kHasPolicy) != 0) head.policy_version = in.varint();
+  head.bookings = (flags & kHasBookings) != 0;
+  if (!in.ok()) return RecordError::kTruncated;
+  if (flags > (kSomeNamed | kHasPolicy | kHasBookings) || head.named < 1 ||
+      head.named > head.limits) {
+    return RecordError::kBadHead;
+  }
+  for (size_t i = 0; i < head.limits; ++i) {
     if (const auto error = read_limit(in, out[i])) return *error;
   }
   if (in.left() != 0) return RecordError::kTrailingBytes;
-  return static_cast<size_t>(limits);
+  return head;
 }
 
 size_t write_single(const Limit& limit, const State& state, char* out) {

@@ -1,11 +1,17 @@
 // A limiter as bytes: one or more limits, each with its parameters and its state.
 //
-//     record := varint(number of limits, 1 to 16) limit...
+//     record := varint(limits + 32 * flags) [varint(named)] [varint(policy_version)] limit...
+//               1 to 16 limits; flag 1: `named` follows, 2: `policy_version` follows, 4: bookings
 //     limit  := byte(algorithm id) varint(count) period varint(capacity) option... state
 //     period := varint(value * 4 + unit)      unit 0 ns, 1 us, 2 ms, 3 s; the largest that is whole
 //     option := varint(zigzag)                as many as the algorithm uses
 //     state  := the algorithm's own (GCRA: fixed64(tat_ns), varint(remainder) if count > 1 after
 //               reduction to lowest terms)
+//               TOKENBUCKET, LEAKY: fixed64(at_ns) zigzag(permits) [varint(remainder)]: what is
+//               there, or what is in the funnel; in 1/period permits, reduced, unless that is 1 ns
+//               TOKENBUCKET with INTERVAL: fixed64(last refill ns) zigzag(permits)
+//               BURSTY: fixed64(next_free_ns) zigzag(permits) [varint(remainder)]
+//               WARMUP: fixed64(next_free_ns) fixed64(bits of a double, the permits stored)
 //
 // CL.THROTTLE key 15 30 60 on a new key at 1700000000 s is 14 bytes:
 //     01 | 01  1e  f3 01  10 | 00 94 5f ad fe 9c 97 17
@@ -31,9 +37,21 @@ struct LimitState {
   State state;
 };
 
+// What a record says before its limits.
+struct RecordHead {
+  size_t limits = 0;
+  size_t named = 0;             // of them, from the front: those that the last request named; the
+                                // others are kept until they are full
+  uint64_t policy_version = 0;  // the newest version of a policy that it has followed; 0: none
+  bool bookings = false;        // beside its entries the limiter has a list of bookings
+
+  friend bool operator==(const RecordHead&, const RecordHead&) = default;
+};
+
 enum class RecordError : uint8_t {
   kTruncated,
   kTooManyLimits,  // none, more than kLimitsMax, or more than the caller has room for
+  kBadHead,        // flags that are not known, or no or too many named limits
   kUnknownAlgorithm,
   kBadLimit,  // parameters outside the ranges
   kBadState,
@@ -41,11 +59,14 @@ enum class RecordError : uint8_t {
 };
 std::string_view describe(RecordError error);
 
-// Writes over `out`. REQUIRES: 1 <= limits.size() <= kLimitsMax.
+// Appends to `out`; head.limits is limits.size(). REQUIRES: 1 <= head.named <= limits.size() <=
+// kLimitsMax.
+void append_record(const RecordHead& head, std::span<const LimitState> limits, std::string& out);
+// A record of limits that are all named, and nothing else, written over `out`.
 void write_record(std::span<const LimitState> limits, std::string& out);
 
-// Fills `out` from its front; the value is the number of limits. `out` is unspecified on error.
-Result<size_t, RecordError> read_record(std::string_view record, std::span<LimitState> out);
+// Fills `out` from its front. `out` is unspecified on error.
+Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out);
 
 // The hot case, one limit, without allocating.
 // Writes at most kLimiterRecordBytesMax bytes; the value is how many.

@@ -2,13 +2,34 @@
 #include <algorithm>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/concurrency.h"
+#include "algorithms/fixed.h"
 #include "algorithms/gcra.h"
 
 namespace weir::algorithms {
+
+// Of the algorithms that nobody needs more of than this.
+extern const Algorithm algorithm_token_bucket;
+extern const Algorithm algorithm_leaky;
+extern const Algorithm algorithm_sliding_log;
+extern const Algorithm algorithm_sliding_window;
+extern const Algorithm algorithm_sliding_counter;
+extern const Algorithm algorithm_bursty;
+extern const Algorithm algorithm_warmup;
+
 namespace {
 
 constexpr const Algorithm* kAlgorithms[] = {
     &algorithm_gcra,
+    &algorithm_token_bucket,
+    &algorithm_leaky,
+    &algorithm_fixed,
+    &algorithm_sliding_log,
+    &algorithm_sliding_window,
+    &algorithm_sliding_counter,
+    &algorithm_bursty,
+    &algorithm_warmup,
+    &algorithm_concurrency,
 };
 
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
@@ -33,13 +54,19 @@ const Algorithm* find_algorithm(uint8_t id) {
   return nullptr;
 }
 
+std::span<const Algorithm* const> all_algorithms() { return kAlgorithms; }
+
 bool same_limit(const Limit& a, const Limit& b) {
   return a.algorithm == b.algorithm && a.algorithm->same(a, b);
 }
 
 State carry_over(const Limit& from, const Limit& to, const State& state, CarryOver mode,
-                 int64_t now_ns) {
+                 int64_t now_ns, const Entries* entries) {
   if (from.algorithm != to.algorithm || mode == CarryOver::kReset) return fresh_state(to, now_ns);
+  if (to.algorithm->uses_entries) {
+    if (entries == nullptr) return fresh_state(to, now_ns);
+    return to.algorithm->carry_over_entries(from, to, state, *entries, now_ns);
+  }
   return to.algorithm->carry_over(from, to, state, mode, now_ns);
 }
 

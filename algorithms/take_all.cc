@@ -1,5 +1,6 @@
 #include "algorithms/take_all.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace weir::algorithms {
@@ -11,24 +12,69 @@ bool decides(const Verdict& a, const Verdict& b) {
   return a.allowed ? a.remaining < b.remaining : a.retry_after_ns > b.retry_after_ns;
 }
 
-}  // namespace
+Request request_of(const Guard& guard, const AllRequest& request, int64_t cost) {
+  return {.now_ns = request.now_ns,
+          .cost = cost,
+          .force = request.force,
+          .entries = guard.entries,
+          .lease_id = request.lease_id};
+}
 
-AllVerdict take_all(std::span<Guard> guards, int64_t now_ns) {
-  if (guards.empty()) std::abort();
+Verdict ask(const Guard& guard, const AllRequest& request, int64_t cost) {
+  State copy = *guard.state;
+  Request question = request_of(guard, request, cost);
+  question.peek = true;
+  return decide(*guard.limit, copy, question);
+}
+
+// What every limit has, at most the cost.
+int64_t most_of_all(std::span<const Guard> guards, const AllRequest& request) {
+  int64_t most = guards[0].cost;
+  for (const Guard& guard : guards) {
+    if (guard.cost != guards[0].cost) std::abort();
+    if (guard.limit->algorithm->any_cost) continue;
+    most = std::min(most, ask(guard, request, 0).remaining);
+  }
+  return most;
+}
+
+bool ask_all(std::span<Guard> guards, const AllRequest& request) {
   bool allowed = true;
   for (Guard& guard : guards) {
-    guard.verdict = peek(*guard.limit, *guard.state, now_ns, guard.cost);
+    guard.verdict = ask(guard, request, guard.cost);
     allowed = allowed && guard.verdict.allowed;
   }
-  size_t deciding = 0;
-  for (size_t i = 0; i < guards.size(); ++i) {
-    Guard& guard = guards[i];
-    if (allowed) {
-      guard.verdict = decide(*guard.limit, *guard.state, {.now_ns = now_ns, .cost = guard.cost});
-    }
-    if (decides(guard.verdict, guards[deciding].verdict)) deciding = i;
+  return allowed;
+}
+
+// A cost of 0 is where an algorithm tells that a first sight has to be written. What can never be
+// makes no key.
+void charge(Guard& guard, const AllRequest& request, bool allowed) {
+  if (allowed) {
+    guard.verdict = decide(*guard.limit, *guard.state, request_of(guard, request, guard.cost));
+  } else if (guard.verdict.retry_after_ns != kNever) {
+    const Request nothing = request_of(guard, request, 0);
+    guard.verdict.changed = decide(*guard.limit, *guard.state, nothing).changed;
   }
-  return {.allowed = allowed, .deciding = deciding};
+}
+
+}  // namespace
+
+AllVerdict take_all(std::span<Guard> guards, const AllRequest& request) {
+  if (guards.empty()) std::abort();
+  AllVerdict all;
+  if (request.upto) {
+    all.granted = most_of_all(guards, request);
+    const int64_t asked = guards[0].cost;
+    for (Guard& guard : guards) guard.cost = std::max(all.granted, std::min<int64_t>(asked, 1));
+  }
+  all.allowed = ask_all(guards, request);
+  if (!all.allowed) all.granted = 0;
+  for (size_t i = 0; i < guards.size(); ++i) {
+    if (!request.peek) charge(guards[i], request, all.allowed);
+    if (decides(guards[i].verdict, guards[all.deciding].verdict)) all.deciding = i;
+  }
+  return all;
 }
 
 }  // namespace weir::algorithms

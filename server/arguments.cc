@@ -37,6 +37,22 @@ std::optional<int32_t> small_integer_argument(Call& call, std::string_view text)
   return static_cast<int32_t>(*number);
 }
 
+std::optional<int64_t> count_argument(Call& call, std::string_view text) {
+  const auto number = integer_argument(call, text);
+  if (!number || *number != std::numeric_limits<int64_t>::min()) return number;
+  call.reply.error(
+      "ERR value is out of range, value must between -9223372036854775807 and "
+      "9223372036854775807");
+  return std::nullopt;
+}
+
+std::optional<int64_t> positive_argument(Call& call, std::string_view text) {
+  const auto number = resp::parse_int64(text);
+  if (number && *number >= 0) return number;
+  call.reply.error("ERR value is out of range, must be positive");
+  return std::nullopt;
+}
+
 std::optional<int> database_argument(Call& call, std::string_view text) {
   const auto number = small_integer_argument(call, text);
   if (!number) return std::nullopt;

@@ -29,6 +29,10 @@ std::string expire_time_error(const Command& command);
 std::optional<int64_t> integer_argument(Call& call, std::string_view text);
 // Within 32 bits.
 std::optional<int32_t> small_integer_argument(Call& call, std::string_view text);
+// Of random elements: any but the smallest integer, whose opposite is none.
+std::optional<int64_t> count_argument(Call& call, std::string_view text);
+// 0 or more.
+std::optional<int64_t> positive_argument(Call& call, std::string_view text);
 // The number of a database that exists.
 std::optional<int> database_argument(Call& call, std::string_view text);
 

@@ -17,10 +17,16 @@ void add(std::string* line, std::string_view name, uint64_t value) {
   add(line, name, std::string_view(std::to_string(value)));
 }
 
-std::string flags_of(const Session& session) {
+std::string flags_of(const Session& session, const storage::Keyspace& keys) {
   std::string flags;
-  if (session.dead()) flags += 'A';
+  if (session.waiting()) flags += 'b';
+  const Transaction& transaction = session.transaction;
+  if (session.subscribed()) flags += 'P';
+  if (transaction.open()) flags += 'x';
+  if (session.waiting()) flags += 'b';
+  if (transaction.watched_changed(keys)) flags += 'd';
   if (session.closing() && !session.dead()) flags += 'c';
+  if (session.dead()) flags += 'A';
   if (session.peer.unix_socket) flags += 'U';
   if (session.no_evict) flags += 'e';
   if (session.no_touch) flags += 'T';
@@ -32,7 +38,7 @@ void add_buffers(std::string* line, const Session& session) {
   add(line, "qbuf", session.input_bytes());
   add(line, "qbuf-free", session.input_capacity() - session.input_bytes());
   add(line, "argv-mem", 0);
-  add(line, "multi-mem", 0);
+  add(line, "multi-mem", session.transaction.memory_bytes());
   add(line, "rbs", session.output_capacity());
   add(line, "rbp", unsent);
   add(line, "obl", unsent);
@@ -57,10 +63,14 @@ std::string client_line(Server& server, const Session& session) {
   add(&line, "age", seconds_since(session.connected_ns));
   // Whoever talks in this turn is not idle.
   add(&line, "idle", session.in_turn() ? 0 : seconds_since(session.last_interaction_ns));
-  add(&line, "flags", flags_of(session));
+  add(&line, "flags", flags_of(session, server.keys()));
   add(&line, "db", static_cast<uint64_t>(session.database));
-  for (const char* name : {"sub", "psub", "ssub"}) add(&line, name, 0);
-  add(&line, "multi", "-1");
+  const Subscriptions& listens = session.subscriptions;
+  add(&line, "sub", listens.of(SubscriptionKind::kChannel).size());
+  add(&line, "psub", listens.of(SubscriptionKind::kPattern).size());
+  add(&line, "ssub", listens.of(SubscriptionKind::kShard).size());
+  const Transaction& transaction = session.transaction;
+  add(&line, "multi", transaction.open() ? std::to_string(transaction.queued().size()) : "-1");
   add_buffers(&line, session);
   add(&line, "events", session.unsent_bytes() > 0 && !session.in_turn() ? "rw" : "r");
   add(&line, "cmd", session.last_command == nullptr ? "NULL" : session.last_command->name);
@@ -82,7 +92,9 @@ std::optional<ClientClass> parse_client_class(std::string_view word) {
   return std::nullopt;
 }
 
-ClientClass class_of(const Session&) { return ClientClass::kNormal; }
+ClientClass class_of(const Session& session) {
+  return session.subscribed() ? ClientClass::kPubsub : ClientClass::kNormal;
+}
 
 bool ClientFilter::fits(const Session& session) const {
   if (id && *id != session.id) return false;

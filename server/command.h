@@ -16,6 +16,7 @@ namespace weir::server {
 class Server;
 class Session;
 struct Command;
+enum class EventClass : uint32_t;
 
 using Args = std::span<const std::string_view>;
 
@@ -32,6 +33,8 @@ struct Call {
   int64_t now_ms() const { return now_ns / 1'000'000; }
   int database() const;
   storage::Ref look_up(std::string_view key) { return keys.look_up(database(), key); }
+  // Says what has become of a key, behind the change: see server/pubsub/key_events.h.
+  void notify(EventClass event_class, std::string_view event, std::string_view key);
 };
 
 enum CommandFlag : uint32_t {
@@ -50,15 +53,20 @@ enum CommandFlag : uint32_t {
   kNoMulti = 1 << 12,
   kPubsub = 1 << 13,
   kMayReplicate = 1 << 14,
-  kDangerous = 1 << 15,  // the ACL category; kAdmin implies it
+  kDangerous = 1 << 15,       // the ACL category; kAdmin implies it
+  kWakesNobody = 1 << 16,     // what it writes cannot end another session's wait for its keys
+  kNotQueued = 1 << 17,       // runs at once inside a transaction
+  kWhenSubscribed = 1 << 18,  // allowed to RESP2 clients that are subscribed
 };
 
 // Positions of keys in args, as COMMAND INFO has them: first, last (negative: from the end), step.
 // first 0: no keys.
+// Where their number is an argument, `numkeys` is its position and they stand behind it.
 struct KeyPositions {
   int first = 0;
   int last = 0;
   int step = 0;
+  int numkeys = 0;
 };
 
 struct Command {

@@ -1,5 +1,9 @@
 #include "server/command_facts.h"
 
+#include <algorithm>
+
+#include "resp/numbers.h"
+
 namespace weir::server {
 namespace {
 
@@ -96,11 +100,23 @@ std::string_view group_name(const Command& command) {
 
 std::vector<std::string_view> keys_of(const Command& command, Args args) {
   std::vector<std::string_view> keys;
-  if (!has_keys(command)) return keys;
   const int count = static_cast<int>(args.size());
-  const int last = command.keys.last < 0 ? count + command.keys.last : command.keys.last;
-  for (int i = command.keys.first; i <= last && i < count; i += command.keys.step) {
-    keys.push_back(args[static_cast<size_t>(i)]);
+  const auto add = [&](int first, int last, int step) {
+    for (int i = first; i <= last && i < count; i += step) {
+      keys.push_back(args[static_cast<size_t>(i)]);
+    }
+  };
+  if (command.keys.first > 0) {
+    const int last = command.keys.last < 0 ? count + command.keys.last : command.keys.last;
+    add(command.keys.first, last, command.keys.step);
+  }
+  const int numkeys = command.keys.numkeys;
+  if (numkeys > 0 && numkeys < count) {
+    const auto number = resp::parse_int64(args[static_cast<size_t>(numkeys)]);
+    const int most = count - numkeys - 1;
+    if (number && *number > 0) {
+      add(numkeys + 1, numkeys + static_cast<int>(std::min<int64_t>(*number, most)), 1);
+    }
   }
   return keys;
 }

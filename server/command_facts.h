@@ -20,10 +20,11 @@ std::vector<std::string_view> acl_categories(const Command& command);
 // "string", "generic" ... of COMMAND DOCS.
 std::string_view group_name(const Command& command);
 
-inline bool has_keys(const Command& command) { return command.keys.first > 0; }
+inline bool has_keys(const Command& command) {
+  return command.keys.first > 0 || command.keys.numkeys > 0;
+}
 
-// The keys among the arguments of a request whose arity fits. A row whose keys depend on the
-// arguments' values (kMovableKeys) answers those at fixed positions.
+// The keys among the arguments of a request whose arity fits.
 std::vector<std::string_view> keys_of(const Command& command, Args args);
 
 // How a command uses its keys: "RO" and "access", or "RW", "access" and "update".

@@ -93,7 +93,10 @@ struct Config {
   // Scripts and events.
   int64_t busy_reply_threshold = 5000;  // milliseconds
   int64_t script_cache_bytes_max = 64 << 20;
-  std::string notify_keyspace_events;  // normalised as Redis does: "AKE"
+  int64_t script_cache_entries_max = 1000;
+  int64_t script_memory_max = 64 << 20;
+  int64_t script_time_limit_ms = 5000;  // 0: none
+  std::string notify_keyspace_events;   // normalised as Redis does: "AKE"
 
   // Logging and process.
   LogLevel loglevel = LogLevel::kNotice;
@@ -103,6 +106,7 @@ struct Config {
   int64_t hz = 10;
   int64_t slowlog_log_slower_than = 10000;  // microseconds; 0: all, -1: none
   int64_t slowlog_max_len = 128;
+  int64_t top_keys = 512;
   DebugAccess enable_debug_command = DebugAccess::kNo;
 };
 

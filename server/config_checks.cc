@@ -8,7 +8,7 @@ namespace weir::server {
 namespace {
 
 constexpr std::string_view kKeyClasses = "g$lshzxetd";  // what A stands for
-constexpr std::string_view kOtherClasses = "nKEm";
+constexpr std::string_view kOtherClasses = "nKEmr";
 
 bool contains(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
 
@@ -32,8 +32,8 @@ std::optional<Refusal> accept_event_classes(std::string* value) {
   for (char c : *value) {
     if (c == 'A' || contains(kKeyClasses, c) || contains(kOtherClasses, c)) continue;
     return Refusal{
-        .redis = "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.",
-        .plain = "must be made of the characters Ag$lshzxeKEtmdn, got " + printable(*value)};
+        .redis = "Invalid event class character. Use 'Ag$lshzxeKEtmdnr'.",
+        .plain = "must be made of the characters Ag$lshzxeKEtmdnr, got " + printable(*value)};
   }
   std::string ordered = all ? "A" : "";
   for (char c : kKeyClasses) {

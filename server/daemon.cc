@@ -16,7 +16,8 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                   on_accept(std::move(socket), std::move(peer));
                 }),
       signals_(*io, SIGTERM, SIGINT, SIGHUP),
-      ticker_(*io) {}
+      ticker_(*io),
+      waker_(*io) {}
 
 std::string Daemon::listen() {
   std::string error = listener_.open();
@@ -58,9 +59,11 @@ void Daemon::turn() {
       ready_.swap(ready);
     }
   }
+  server_.serve_waiting();
   server_.end_turn();
   flush_touched();
   more_to_run_ = server_.has_runnable();
+  wait_for_waiters();
 }
 
 void Daemon::flush_touched() {
@@ -107,6 +110,19 @@ void Daemon::wait_for_tick() {
     if (error) return;
     tick_due_ = true;
     wait_for_tick();
+  });
+}
+
+// The loop wakes when the next session's wait ends; the turn does the rest.
+void Daemon::wait_for_waiters() {
+  const int64_t wait_ns = server_.next_wait_ns();
+  if (wait_ns == kNotDue) return;
+  const auto at = std::chrono::steady_clock::now() + std::chrono::nanoseconds(wait_ns);
+  if (at >= waker_at_) return;
+  waker_at_ = at;
+  waker_.expires_at(at);
+  waker_.async_wait([this](boost::system::error_code error) {
+    if (!error) waker_at_ = boost::asio::steady_timer::time_point::max();
   });
 }
 

@@ -37,6 +37,7 @@ class Daemon : private ConnectionOwner {
   void abandon_connections();
   void wait_for_tick();
   void wait_for_signal();
+  void wait_for_waiters();
   int drain();
 
   Server& server_;
@@ -44,6 +45,8 @@ class Daemon : private ConnectionOwner {
   Listener listener_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ticker_;
+  boost::asio::steady_timer waker_;  // for sessions that wait for an instant
+  boost::asio::steady_timer::time_point waker_at_ = boost::asio::steady_timer::time_point::max();
   std::vector<std::shared_ptr<Connection>> ready_;
   std::vector<char> read_buffer_;
   bool stopping_ = false;

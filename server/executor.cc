@@ -1,8 +1,10 @@
 #include "server/executor.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "server/arguments.h"
+#include "server/command_facts.h"
 #include "server/server.h"
 #include "server/session.h"
 
@@ -10,6 +12,10 @@ namespace weir::server {
 namespace {
 
 constexpr uint64_t kTimedOneIn = 16;
+
+bool is_exec(const Command& command) { return command.name == "exec"; }
+
+bool queues_writes(const Session& session) { return (session.transaction.flags() & kWrites) != 0; }
 
 }  // namespace
 
@@ -51,8 +57,39 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
   if (command == nullptr) return unknown_command_error(table_, args);
   if (!arity_fits(*command, args.size()) || command->run == nullptr) return arity_error(*command);
   if (!session.authenticated && !command->has(kNoAuth)) return "NOAUTH Authentication required.";
-  if (command->has(kWrites) && server_->writes_denied()) return server_->storage_error();
+  if (session.transaction.open() && command->has(kNoMulti))
+    return "ERR Command not allowed inside a transaction";
+  const bool writes = command->has(kWrites) || (is_exec(*command) && queues_writes(session));
+  if (writes && server_->writes_denied()) return server_->storage_error();
+  if (session.protocol() == 2 && session.subscribed() && !command->has(kWhenSubscribed)) {
+    return "ERR Can't execute '" + std::string(command->name) +
+           "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
+           "context";
+  }
   return {};
+}
+
+// Whatever is refused on the way into a transaction is missing from it, so that EXEC will refuse
+// the rest; and a refused EXEC ends it.
+void Executor::reject(Session& session, const Command* command, std::string_view error) {
+  if (command != nullptr) ++figures_of(*command).rejected;
+  ++server_->stats.error_replies;
+  session.transaction.abort();
+  if (command == nullptr || !is_exec(*command)) return session.reply_.error(error);
+  session.transaction.clear(server_->keys());
+  if (error.starts_with("ERR ")) error.remove_prefix(4);
+  session.reply_.error("EXECABORT Transaction discarded because of: " + std::string(error));
+}
+
+void Executor::queue(Session& session, const Command& command, Args args) {
+  Transaction& transaction = session.transaction;
+  session.reply_.status("QUEUED");
+  if (transaction.aborted() || transaction.watched_changed(server_->keys())) return;
+  transaction.queue(command, args);
+  const int64_t bytes_max = server_->config().client_query_buffer_limit;
+  if (transaction.memory_bytes() <= static_cast<size_t>(bytes_max)) return;
+  server_->note_query_buffer_overrun(session);
+  session.kill();
 }
 
 // Most requests are for the same command as the one before.
@@ -86,27 +123,119 @@ bool Executor::execute(Session& session, Args args) {
   server_->stats.commands += 1;
   ++session.commands_run;
   if (std::string error = refusal(session, command, args); !error.empty()) {
-    session.reply_.error(error);
-    ++server_->stats.error_replies;
-    if (command != nullptr) ++figures_of(*command).rejected;
+    reject(session, command, error);
     return command != nullptr && command->has(kWrites);
   }
   session.last_command = command;
-  storage::Keyspace& keys = server_->keys();
+  if (session.transaction.open() && !command->has(kNotQueued)) {
+    queue(session, *command, args);
+    return false;
+  }
+  const uint32_t flags = command->flags | session.transaction.flags();
   const int64_t now_ns = server_->timeline().now_ns();
-  keys.begin_command(now_ns);
+  begin(now_ns);
+  session.may_wait = !session.denies_waiting;
   run(session, *command, args, session.reply_);
+  session.may_wait = false;
+  if (session.waiting() && !server_->keys().failure().ok()) {  // the error is the answer
+    server_->waiting().forget(session.id);
+    session.forget_wait();
+  }
+  settle(session, *command, reply_begin);
+  if (server_->waiting().anybody_ready(now_ns)) serve_waiting();
+  return (flags & (kReads | kWrites | kMayReplicate)) != 0;
+}
+
+void Executor::begin(int64_t now_ns) {
+  server_->publish_own_events();
+  server_->keys().begin_command(now_ns);
+  message_mark_ = server_->pubsub().mark();
+}
+
+void Executor::roll_back() {
+  server_->keys().roll_back();
+  server_->pubsub().drop_after(message_mark_);
+}
+
+// One that fails is taken back alone: each begins where the one before it has ended.
+void Executor::run_queued(Call& call) {
+  Session& session = call.session;
+  session.transaction.unwatch(call.keys);
+  session.may_wait = false;
+  const std::vector<QueuedCommand>& queued = session.transaction.queued();
+  call.reply.array(static_cast<int64_t>(queued.size()));
+  for (const QueuedCommand& next : queued) {
+    begin(call.now_ns);
+    const size_t reply_begin = session.output_.size();
+    const std::vector<std::string_view> args(next.args.begin(), next.args.end());
+    run(session, *next.command, args, session.reply_);
+    settle(session, *next.command, reply_begin);
+  }
+  begin(call.now_ns);  // with no failure of a reading left
+}
+
+// What a command leaves behind when its reply is known.
+void Executor::settle(Session& session, const Command& command, size_t reply_begin) {
+  storage::Keyspace& keys = server_->keys();
   if (!keys.failure().ok()) {
-    keys.roll_back();
+    roll_back();
     session.output_.resize(reply_begin);
     session.reply_.error(server_->note_read_failure(keys.failure()));
   }
   if (session.output_.size() > reply_begin && session.output_[reply_begin] == '-') {
     ++server_->stats.error_replies;
-    ++figures_of(*command).failed;
-    if (!command->has(kKeepsOnError)) keys.roll_back();
+    ++figures_of(command).failed;
+    if (!command.has(kKeepsOnError)) roll_back();
   }
-  return command->has(kReads | kWrites);
+}
+
+void Executor::serve_waiting() { server_->waiting().serve(server_->timeline().now_ns(), *this); }
+
+// Somebody who is gone can still give back what was taken for him.
+bool Executor::act(Waiter& waiter, Act act) {
+  std::optional<Session> nobody;
+  Session* session = server_->find_session(waiter.session);
+  if (session != nullptr && session->dead()) session = nullptr;
+  if (session == nullptr) act = Act::kAbandon;
+  if (act == Act::kAbandon) {
+    session = &nobody.emplace(server_, waiter.session, Peer());
+    session->database = waiter.database;
+  } else {
+    session->begin_turn_if_needed();
+  }
+  storage::Keyspace& keys = server_->keys();
+  begin(server_->timeline().now_ns());
+  const size_t reply_begin = session->output_.size();
+  const std::vector<std::string_view> args(waiter.args.begin(), waiter.args.end());
+  Call call{.server = *server_,
+            .session = *session,
+            .keys = keys,
+            .reply = session->reply_,
+            .command = *waiter.command,
+            .args = args,
+            .now_ns = keys.now_ns()};
+  bool done = true;
+  if (act == Act::kTry) done = waiter.try_again(call);
+  const bool in_error = waiter.unblocked == Waiter::Unblocked::kAsError;
+  if (act == Act::kTimeOut && !in_error) waiter.time_out(call);
+  if (act == Act::kAbandon || in_error) waiter.abandon(call);
+  if (act == Act::kTimeOut && in_error)
+    call.reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  if (!keys.failure().ok()) {  // the error is the answer
+    waiter.successor.reset();
+    done = true;
+  }
+  settle(*session, *waiter.command, reply_begin);
+  if (done && !nobody && waiter.successor == nullptr) session->end_wait(reply_begin);
+  return done;
+}
+
+// Whoever waits for what a command may have changed is looked at behind it.
+void Executor::signal_keys(const Session& session, const Command& command, Args args) {
+  if (!has_keys(command)) return server_->waiting().signal_all();
+  for (const std::string_view key : keys_of(command, args)) {
+    server_->waiting().signal(session.database, key);
+  }
 }
 
 void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
@@ -119,11 +248,15 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
             .command = command,
             .args = args,
             .now_ns = server_->keys().now_ns()};
-  if (!timed) return command.run(call);
-  const int64_t begin_ns = server_->clock().steady_ns();
+  const int64_t begin_ns = timed ? server_->clock().steady_ns() : 0;
   command.run(call);
-  figures.timed_ns += server_->clock().steady_ns() - begin_ns;
-  ++figures.timed;
+  if (timed) {
+    figures.timed_ns += server_->clock().steady_ns() - begin_ns;
+    ++figures.timed;
+  }
+  if (command.has(kWrites) && !command.has(kWakesNobody) && !server_->waiting().empty()) {
+    signal_keys(session, command, args);
+  }
 }
 
 void Executor::reset_figures() { std::fill(figures_.begin(), figures_.end(), CommandFigures()); }

@@ -13,6 +13,7 @@
 
 #include "server/command.h"
 #include "server/command_table.h"
+#include "server/waiting/waiting.h"
 
 namespace weir::server {
 
@@ -24,7 +25,7 @@ struct CommandFigures {
   uint64_t failed = 0;    // answered an error
 };
 
-class Executor {
+class Executor : private WaiterRunner {
  public:
   explicit Executor(Server* server);
 
@@ -32,8 +33,17 @@ class Executor {
   // Answers whether the reply may depend on data, so that it must not stand if the turn cannot be
   // committed.
   bool execute(Session& session, Args args);
+  // Sessions that wait and may be served now, each as a command of its own.
+  void serve_waiting();
   // Runs a resolved command with a writer of its own, as part of the command that is running.
   void run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply);
+
+  // What a session has queued, each as a command of its own, all at the instant of the one that
+  // is running. Nothing else comes in between, waiters neither.
+  void run_queued(Call& call);
+
+  // Takes back what the running command has changed and published.
+  void roll_back();
 
   const CommandTable& table() const { return table_; }
   const CommandFigures& figures(const Command& command) const {
@@ -42,6 +52,12 @@ class Executor {
   void reset_figures();
 
  private:
+  void begin(int64_t now_ns);
+  void reject(Session& session, const Command* command, std::string_view error);
+  void queue(Session& session, const Command& command, Args args);
+  bool act(Waiter& waiter, Act act) override;
+  void settle(Session& session, const Command& command, size_t reply_begin);
+  void signal_keys(const Session& session, const Command& command, Args args);
   std::string refusal(Session& session, const Command* command, Args args);
   const Command* resolve(Args args);
   CommandFigures& figures_of(const Command& command);
@@ -52,6 +68,7 @@ class Executor {
   const Command* recent_ = nullptr;  // the last row found by its name alone
   std::string recent_spelling_;
   size_t recent_index_ = 0;
+  size_t message_mark_ = 0;  // what the running command published stands behind it
 };
 
 // What browsers say first when a page makes them talk to a port of this machine.

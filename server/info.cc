@@ -10,6 +10,7 @@
 
 #include "resp/numbers.h"
 #include "server/machine.h"
+#include "server/script/scripts.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -71,7 +72,7 @@ void info_clients(Server& server, InfoWriter& out) {
   out.add("maxclients", server.config().maxclients);
   out.add("client_recent_max_input_buffer", input_max);
   out.add("client_recent_max_output_buffer", output_max);
-  out.add("blocked_clients", 0);
+  out.add("blocked_clients", server.waiting().size());
   out.add("tracking_clients", 0);
   out.add("clients_in_timeout_table", 0);
 }
@@ -95,6 +96,15 @@ void info_memory(Server& server, InfoWriter& out) {
   out.add("maxmemory_policy", "noeviction");
   out.add("mem_clients_normal", client_bytes);
   out.add("mem_allocator", "libc");
+  const script::ScriptFigures scripts = server.scripts().figures();
+  out.add_bytes("used_memory_lua", static_cast<int64_t>(scripts.engine_bytes));
+  out.add("used_memory_vm_eval", scripts.engine_bytes);
+  out.add_bytes("used_memory_scripts", static_cast<int64_t>(scripts.body_bytes));
+  out.add("used_memory_scripts_eval", scripts.body_bytes);
+  out.add("number_of_cached_scripts", scripts.scripts);
+  out.add("number_of_functions", 0);
+  out.add("number_of_libraries", 0);
+  out.add("evicted_scripts", scripts.evicted);
 }
 
 void info_persistence(Server& server, InfoWriter& out) {
@@ -127,8 +137,8 @@ void info_stats(Server& server, InfoWriter& out) {
   out.add("evicted_clients", 0);
   out.add("keyspace_hits", stats.keyspace_hits);
   out.add("keyspace_misses", stats.keyspace_misses);
-  out.add("pubsub_channels", 0);
-  out.add("pubsub_patterns", 0);
+  out.add("pubsub_channels", server.pubsub().count(SubscriptionKind::kChannel));
+  out.add("pubsub_patterns", server.pubsub().count(SubscriptionKind::kPattern));
   out.add("latest_fork_usec", 0);
   out.add("total_forks", 0);
   out.add("total_error_replies", stats.error_replies);

@@ -8,6 +8,7 @@ namespace weir::server {
 storage::Ref read_key(Call& call, std::string_view key) {
   const storage::Ref ref = call.look_up(key);
   ++(ref.exists() ? call.server.stats.keyspace_hits : call.server.stats.keyspace_misses);
+  if (!ref.exists()) call.notify(EventClass::kMiss, "keymiss", key);
   return ref;
 }
 
@@ -22,9 +23,19 @@ std::string_view type_name(storage::Type type) {
     case storage::Type::kString:
       return "string";
     case storage::Type::kLimiter:
+    case storage::Type::kLimiterEntries:
       return "limiter";
+    case storage::Type::kHash:
+      return "hash";
+    case storage::Type::kList:
+      return "list";
+    case storage::Type::kSet:
+      return "set";
+    case storage::Type::kZset:
+      return "zset";
     case storage::Type::kNone:
     case storage::Type::kSystem:
+    case storage::Type::kElement:
       break;
   }
   return "none";

@@ -6,6 +6,7 @@
 
 #include "server/log.h"
 #include "server/machine.h"
+#include "server/script/scripts.h"
 #include "storage/codec.h"
 
 namespace weir::server {
@@ -36,8 +37,15 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store)
       timeline_(clock),
       keys_(std::move(make_store), keyspace_options(config_)),
       executor_(this),
+      scripts_(std::make_unique<script::Scripts>(this)),
+      pubsub_(this),
+      policies_(&keys_),
+      unique_ids_(&keys_),
+      top_denied_(static_cast<size_t>(config_.top_keys)),
+      top_taken_(static_cast<size_t>(config_.top_keys)),
       started_wall_ns_(clock->wall_ns()),
       started_steady_ns_(clock->steady_ns()) {
+  set_event_classes(config_.notify_keyspace_events);
   std::random_device device;
   random_state_ = static_cast<uint64_t>(device()) << 32 | device();
   run_id_ = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
@@ -51,6 +59,7 @@ storage::Status Server::open() {
   const storage::Ref lead = keys_.look_up_system(kLeadKey);
   if (lead.exists()) stored_lead_ns_ = static_cast<int64_t>(storage::Reader(lead.value()).u64_le());
   timeline_.resume(keys_.instant_ns(), stored_lead_ns_);
+  scripts_->open();
   if (!report.tail_note.empty()) spdlog::warn("{}", report.tail_note);
   spdlog::info("data opened: {}, {} turns written back, newest turn {}, {} entries replayed",
                report.created ? "new" : "existing", report.written_back_turn, keys_.turn(),
@@ -90,6 +99,9 @@ Session* Server::connect(Peer peer, std::string* refusal) {
 void Server::disconnect(Session* session) {
   std::erase(in_turn_, session);
   std::erase(touched_, session);
+  waiting_.remove(session->id);
+  pubsub_.forget(*session);
+  session->transaction.clear(keys_);
   sessions_.erase(session->id);
 }
 
@@ -107,6 +119,27 @@ void Server::kill(Session* session) {
 Session* Server::find_session(uint64_t id) const {
   const auto found = sessions_.find(id);
   return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+void Server::wait(Call& call, std::unique_ptr<Waiter> waiter) {
+  waiter->session = call.session.id;
+  waiter->database = call.database();
+  waiter->command = &call.command;
+  waiter->args.assign(call.args.begin(), call.args.end());
+  call.session.begin_wait();
+  waiting_.add(std::move(waiter));
+}
+
+void Server::serve_waiting() {
+  if (waiting_.empty() || !keys_.usable()) return;
+  if (!waiting_.anybody_ready(timeline_.now_ns())) return;
+  executor_.serve_waiting();
+  deliver_messages();
+}
+
+int64_t Server::next_wait_ns() {
+  const int64_t at_ns = waiting_.next_ns();
+  return at_ns == kNotDue ? kNotDue : std::max<int64_t>(at_ns - timeline_.now_ns(), 0);
 }
 
 std::vector<Session*> Server::take_runnable() {
@@ -132,11 +165,12 @@ void Server::unpause() {
   paused_.clear();
 }
 
-bool Server::paused_for(const Session&, Args args) const {
+bool Server::paused_for(const Session& session, Args args) const {
   if (pause_mode_ == PauseMode::kNone) return false;
   const Command* command = executor_.table().resolve(args);
   if (command == nullptr || command->name.starts_with("client")) return false;
-  return pause_mode_ == PauseMode::kAll || command->has(kWrites | kMayReplicate);
+  const uint32_t flags = command->name == "exec" ? session.transaction.flags() : command->flags;
+  return pause_mode_ == PauseMode::kAll || (flags & (kWrites | kMayReplicate)) != 0;
 }
 
 uint64_t Server::random() {
@@ -180,11 +214,16 @@ void Server::note_query_buffer_overrun(const Session& session) {
 void Server::apply_config(const std::vector<std::string>& changed) {
   for (const std::string& name : changed) {
     if (name == "loglevel") set_log_level(config_.loglevel);
+    if (name == "notify-keyspace-events") set_event_classes(config_.notify_keyspace_events);
     if (name == "requirepass" && config_.requirepass.empty()) {
       for (const auto& [id, session] : sessions_) session->authenticated = true;
     }
   }
   keys_.set_options(keyspace_options(config_));
+  const auto top_keys = static_cast<size_t>(config_.top_keys);
+  if (top_keys == top_denied_.capacity()) return;
+  top_denied_.reset(top_keys);
+  top_taken_.reset(top_keys);
 }
 
 }  // namespace weir::server

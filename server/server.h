@@ -21,11 +21,22 @@
 #include "server/clock.h"
 #include "server/config.h"
 #include "server/executor.h"
+#include "server/limiter/policies.h"
+#include "server/limiter/request_cache.h"
+#include "server/limiter/top_keys.h"
+#include "server/limiter/unique_ids.h"
+#include "server/pubsub/key_events.h"
+#include "server/pubsub/pubsub.h"
 #include "server/rate_meter.h"
 #include "server/session.h"
+#include "server/waiting/waiting.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
+
+namespace script {
+class Scripts;
+}  // namespace script
 
 // The Redis whose surface is served; clients choose their commands by it.
 inline constexpr std::string_view kRedisVersion = "7.2.0";
@@ -90,6 +101,10 @@ class Server {
   // Sessions with requests that were kept for this turn.
   std::vector<Session*> take_runnable();
   bool has_runnable() const { return !runnable_.empty(); }
+  // Serves sessions that wait, as far as their instants have come; between turns.
+  void serve_waiting();
+  // How long until then, in nanoseconds; kNotDue when nothing but a command can end a wait.
+  int64_t next_wait_ns();
   // The last turns' commit, sync and write-back at the end of the process.
   storage::Status close();
 
@@ -99,8 +114,26 @@ class Server {
   // Makes changed options take effect.
   void apply_config(const std::vector<std::string>& changed);
   Executor& executor() { return executor_; }
+  script::Scripts& scripts() { return *scripts_; }
   storage::Keyspace& keys() { return keys_; }
   Timeline& timeline() { return timeline_; }
+  Waiting& waiting() { return waiting_; }
+  // Blocks the session whose command is running until the waiter is done. REQUIRES: it may wait.
+  void wait(Call& call, std::unique_ptr<Waiter> waiter);
+  Pubsub& pubsub() { return pubsub_; }
+  const Pubsub& pubsub() const { return pubsub_; }
+  // Publishes what has become of a key, if anybody wants to know: see pubsub/key_events.h.
+  void notify(EventClass event_class, std::string_view event, int database, std::string_view key);
+  // The keyspace's own: what time has ended, what is new.
+  void publish_own_events();
+  // Between commands: hands what was published to whoever listens.
+  void deliver_messages();
+  void enforce_output_limit(Session* session);
+  Policies& policies() { return policies_; }
+  RequestCache& request_cache() { return request_cache_; }
+  UniqueIds& unique_ids() { return unique_ids_; }
+  TopKeys& top_denied() { return top_denied_; }
+  TopKeys& top_taken() { return top_taken_; }
   Clock& clock() { return *clock_; }
   Session* find_session(uint64_t id) const;
   void note_in_turn(Session* session);
@@ -157,11 +190,13 @@ class Server {
   void touch(Session* session);
   // Ends the sessions whose replies wait for later turns: nobody can say what became of those.
   void drop_held_after(uint64_t turn);
+  void drop_unsynced();
   void finish_session_turn(Session* session);
   bool durable(uint64_t turn) const;
   void sync_when_due();
-  void enforce_output_limit(Session* session);
   void close_idle_sessions();
+  void set_event_classes(std::string_view letters);
+  void publish_event(std::string_view event, int database, std::string_view key);
   void sample_rates();
   void note_turn_length();
   void try_to_recover();
@@ -173,6 +208,15 @@ class Server {
   Timeline timeline_;
   storage::Keyspace keys_;
   Executor executor_;
+  std::unique_ptr<script::Scripts> scripts_;
+  Waiting waiting_;
+  Pubsub pubsub_;
+  uint32_t event_classes_ = 0;
+  Policies policies_;
+  RequestCache request_cache_;
+  UniqueIds unique_ids_;
+  TopKeys top_denied_;
+  TopKeys top_taken_;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
   uint64_t next_session_ = 1;
   std::vector<Session*> in_turn_;

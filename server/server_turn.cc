@@ -17,6 +17,7 @@ constexpr int64_t kRecoveryIntervalNs = kNsPerS;
 }  // namespace
 
 void Server::end_turn() {
+  deliver_messages();
   ++turns_ended_;
   touched_.swap(in_turn_);
   in_turn_.clear();
@@ -65,9 +66,7 @@ void Server::commit() {
         keep ? "going on in memory, owing the disk what changes (storage-failure-policy memory)"
              : "refusing commands that write (storage-failure-policy deny)");
     next_recovery_steady_ns_ = clock_->steady_ns() + kRecoveryIntervalNs;
-    // From here on nothing waits for a sync, so what does already would leave unsynced.
-    if (!keep && config_.durability == Durability::kAlways)
-      drop_held_after(keys_.store().sync_state().synced_turn);
+    if (!keep) drop_unsynced();
   }
   if (!status.ok()) fail_turn(status);
 }
@@ -153,6 +152,13 @@ void Server::give_up_writing_back() {
   spdlog::error("storage failed: what changed cannot be written back: {}",
                 storage_failure_.message());
   next_recovery_steady_ns_ = clock_->steady_ns() + kRecoveryIntervalNs;
+  drop_unsynced();
+}
+
+// From here on nothing waits for a sync, so what does already would leave unsynced.
+void Server::drop_unsynced() {
+  if (config_.durability != Durability::kAlways) return;
+  drop_held_after(keys_.store().sync_state().synced_turn);
 }
 
 void Server::drop_held_after(uint64_t turn) {
@@ -197,7 +203,8 @@ void Server::touch(Session* session) {
 }
 
 void Server::enforce_output_limit(Session* session) {
-  const OutputBufferLimit& limit = config_.client_output_buffer_limit.normal;
+  const OutputBufferLimits& limits = config_.client_output_buffer_limit;
+  const OutputBufferLimit& limit = session->subscribed() ? limits.pubsub : limits.normal;
   const auto unsent = static_cast<int64_t>(session->unsent_bytes());
   const int64_t now_ns = clock_->steady_ns();
   const bool over_soft = limit.soft_bytes > 0 && unsent > limit.soft_bytes;

@@ -26,11 +26,7 @@ void Session::receive(std::string_view bytes, size_t commands_max) {
   if (closing_) return;
   bytes_in += bytes.size();
   server_->stats.bytes_in += bytes.size();
-  if (!in_turn_) {
-    in_turn_ = true;
-    turn_begin_ = produced();
-    server_->note_in_turn(this);
-  }
+  begin_turn_if_needed();
   if (input_.empty()) {
     const size_t taken = process(bytes, commands_max);
     if (!closing_) input_.assign(bytes.substr(taken));
@@ -45,11 +41,18 @@ void Session::receive(std::string_view bytes, size_t commands_max) {
   }
 }
 
+void Session::begin_turn_if_needed() {
+  if (in_turn_) return;
+  in_turn_ = true;
+  turn_begin_ = produced();
+  server_->note_in_turn(this);
+}
+
 size_t Session::process(std::string_view bytes, size_t commands_max) {
   size_t taken = 0;
   runnable_ = paused_ = false;
   while (!closing_) {
-    if (taken == bytes.size()) break;
+    if (taken == bytes.size() || waiting_) break;
     if (commands_max == 0) {
       runnable_ = true;
       break;
@@ -76,12 +79,31 @@ size_t Session::process(std::string_view bytes, size_t commands_max) {
 
 void Session::run_request(size_t reply_begin) {
   const bool touched_data = server_->executor().execute(*this, parser_.args());
-  if (reply_mode == ReplyMode::kOff || reply_mode == ReplyMode::kSkipping) {
+  if (!waiting_) note_reply(reply_begin, touched_data);
+  server_->deliver_messages();
+}
+
+void Session::push_message(std::string_view bytes) {
+  begin_turn_if_needed();
+  output_.append(bytes);
+  turn_replies_.push_back({.end = produced(), .touched_data = false, .is_message = true});
+}
+
+void Session::note_reply(size_t reply_begin, bool touched_data) {
+  const bool unwanted = reply_mode == ReplyMode::kOff || reply_mode == ReplyMode::kSkipping;
+  if (unwanted && !reply_is_push) {
     output_.resize(reply_begin - produced_base_);
   }
+  reply_is_push = false;
   if (reply_mode == ReplyMode::kSkipping) reply_mode = ReplyMode::kOn;
   if (reply_mode == ReplyMode::kSkipNext) reply_mode = ReplyMode::kSkipping;
   turn_replies_.push_back({.end = produced(), .touched_data = touched_data});
+}
+
+void Session::end_wait(size_t reply_begin) {
+  waiting_ = false;
+  note_reply(produced_base_ + reply_begin, true);
+  runnable_ = !input_.empty();
 }
 
 void Session::fail_protocol(const std::string& error) {
@@ -120,7 +142,9 @@ void Session::fail_turn_replies(std::string_view error) {
   size_t at = 0;
   for (TurnReply& turn_reply : turn_replies_) {
     const size_t end = turn_reply.end - turn_begin_;
-    if (turn_reply.touched_data && end > at) {
+    if (turn_reply.is_message) {
+      // What it tells of has not happened.
+    } else if (turn_reply.touched_data && end > at) {
       reply_.error(error);
     } else {
       output_.append(old, at, end - at);

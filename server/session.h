@@ -16,6 +16,8 @@
 
 #include "resp/reply.h"
 #include "resp/request_parser.h"
+#include "server/pubsub/pubsub.h"
+#include "server/transaction.h"
 
 namespace weir::server {
 
@@ -70,6 +72,17 @@ class Session {
   void end_turn();
   bool in_turn() const { return in_turn_; }
 
+  // A message that is no reply: it stands behind what was replied so far.
+  void push_message(std::string_view bytes);
+  bool subscribed() const { return !subscriptions.empty(); }
+
+  // Blocked: the command in progress replies later (waiting/waiting.h), and nothing else is run.
+  void begin_wait() { waiting_ = true; }
+  void forget_wait() { waiting_ = false; }
+  bool waiting() const { return waiting_; }
+  // The reply stands behind `reply_begin` in the buffer; requests kept meanwhile go on.
+  void end_wait(size_t reply_begin);
+
   resp::ReplyWriter& reply() { return reply_; }
   Server& server() { return *server_; }
 
@@ -84,6 +97,12 @@ class Session {
   std::string library_name;
   std::string library_version;
   ReplyMode reply_mode = ReplyMode::kOn;
+  // The running command may wait, that is block the session: not in a transaction or a script.
+  bool may_wait = false;
+  bool denies_waiting = false;
+  bool reply_is_push = false;  // of the running command: CLIENT REPLY OFF does not hold it back
+  Transaction transaction;
+  Subscriptions subscriptions;  // filled by Pubsub
   bool no_evict = false;
   bool no_touch = false;
   int64_t connected_ns = 0;         // steady
@@ -103,11 +122,14 @@ class Session {
   struct TurnReply {
     size_t end;  // in produced() terms
     bool touched_data;
+    bool is_message = false;
   };
 
+  void begin_turn_if_needed();
   // Runs requests at the front of `bytes`; answers how many bytes they took.
   size_t process(std::string_view bytes, size_t commands_max);
   void run_request(size_t reply_begin);
+  void note_reply(size_t reply_begin, bool touched_data);
   void fail_protocol(const std::string& error);
   resp::RequestLimits limits() const;
 
@@ -126,6 +148,7 @@ class Session {
   bool closing_ = false;
   bool dead_ = false;
   bool in_turn_ = false;
+  bool waiting_ = false;
 };
 
 }  // namespace weir::server

@@ -20,6 +20,8 @@ struct Entry {
     kWriting = 8,      // handed to the write-back pass in progress
     kReferenced = 16,  // used since the sweep last came by
     kOutside = 32,     // the value has outgrown the block: a pointer to it stands in its place
+    kUnburied = 64,    // an owner that has expired, with its value: its elements are still there
+    kUnstored = 128,   // the state has nothing under this key, and no pass was handed anything
   };
 
   Entry* next;        // in its bucket
@@ -37,7 +39,7 @@ struct Entry {
 
   bool has(uint8_t flag) const { return (flags & flag) != 0; }
   // No other part of the keyspace points at it and the state family holds its last value.
-  bool clean() const { return !has(kChanged | kDirty | kWriting); }
+  bool clean() const { return !has(kChanged | kDirty | kWriting | kUnburied); }
   bool live(int64_t now_ms) const { return has(kPresent) && !expired(now_ms); }
   bool expired(int64_t now_ms) const { return expire_at_ms != 0 && now_ms > expire_at_ms; }
 

@@ -1,10 +1,15 @@
 // Which stored records may be dropped without a trace: those that had expired before the horizon,
 // the instant of the newest turn wholly written back. Reads hide expired records anyway, so
-// dropping late is never wrong; dropping early loses data. Must not read a clock.
+// dropping late is never wrong; dropping early loses data. Must not read a clock. An owner of
+// elements is not dropped here but told of, since whoever drops it must drop its elements too.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "storage/record.h"
 
@@ -12,15 +17,42 @@ namespace weir::storage {
 
 inline constexpr int64_t kNanosecondsPerMillisecond = 1'000'000;
 
+enum class Fate { kKept, kDropped, kExpiredOwner };
+
 // Keeps whatever it does not understand: an unknown format, a short key, what the store wrote for
 // itself.
-inline bool may_drop(std::string_view stored_key, std::string_view value, int64_t horizon_ms) {
+inline Fate fate_of(std::string_view stored_key, std::string_view value, int64_t horizon_ms) {
   const auto key = parse_stored_key(stored_key);
-  if (!key || key->incarnation == kStoreIncarnation) return false;
+  if (!key || key->incarnation == kStoreIncarnation) return Fate::kKept;
   ValueView view;
-  if (value.size() < 2 || static_cast<uint8_t>(value[0]) != kValueFormat) return false;
-  if (!parse_value(value, &view).ok()) return false;
-  return view.expire_at_ms != 0 && view.expire_at_ms < horizon_ms;
+  if (value.size() < 2 || static_cast<uint8_t>(value[0]) != kValueFormat) return Fate::kKept;
+  if (!parse_value(value, &view).ok()) return Fate::kKept;
+  if (view.expire_at_ms == 0 || view.expire_at_ms >= horizon_ms) return Fate::kKept;
+  return owns_elements(view.type) ? Fate::kExpiredOwner : Fate::kDropped;
 }
+
+// Stored keys of expired owners, until somebody asks. What does not fit is told again by a later
+// compaction. Any thread.
+class ExpiredOwners {
+ public:
+  void note(std::string_view stored_key) {
+    const std::lock_guard lock(mutex_);
+    if (keys_.size() < kKeysMax) keys_.emplace_back(stored_key);
+  }
+  std::vector<std::string> take(size_t max) {
+    std::vector<std::string> taken;
+    const std::lock_guard lock(mutex_);
+    for (; max > 0 && !keys_.empty(); --max) {
+      taken.push_back(std::move(keys_.front()));
+      keys_.pop_front();
+    }
+    return taken;
+  }
+
+ private:
+  static constexpr size_t kKeysMax = 10'000;
+  std::mutex mutex_;
+  std::deque<std::string> keys_;
+};
 
 }  // namespace weir::storage

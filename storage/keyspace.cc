@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/check.h"
+#include "storage/owner.h"
 
 namespace weir::storage {
 
@@ -28,27 +29,40 @@ void Keyspace::begin_command(int64_t now_ns) {
   command_undo_mark_ = undo_.mark();
   command_changed_mark_ = changed_.size();
   command_databases_mark_ = databases_undo_.size();
+  command_newborn_mark_ = newborn_.size();
+  command_events_mark_ = events_.size();
 }
 
 void Keyspace::roll_back() {
+  const auto restoring = [](Table* table, Entry* entry) {
+    if (!table->has_elements() || !entry->has(Entry::kPresent)) return;
+    if (Elements* list = open_list_of(table, entry)) list->take_out(entry);
+  };
   const auto restored = [this](Table* table, Entry* entry, bool was_present) {
     const bool present = entry->has(Entry::kPresent);
+    if (table->has_elements()) {
+      if (!present) return;
+      if (Elements* list = open_list_of(table, entry)) list->put_in(entry);
+      return;
+    }
     if (present != was_present) adjust_count(table, entry->position, present ? 1 : -1);
   };
   while (databases_undo_.size() > command_databases_mark_) {
-    undo_.roll_back(databases_undo_.back().undo_mark, restored);
+    undo_.roll_back(databases_undo_.back().undo_mark, restoring, restored);
     databases_ = std::move(databases_undo_.back().databases);
     databases_undo_.pop_back();
   }
-  undo_.roll_back(command_undo_mark_, restored);
+  undo_.roll_back(command_undo_mark_, restoring, restored);
   changed_.resize(command_changed_mark_);
+  forget_newborn(command_newborn_mark_);
+  if (!events_.empty()) forget_created(command_events_mark_);
 }
 
 Table* Keyspace::table_of(Incarnation incarnation) const {
-  for (const auto& table : tables_) {
-    if (table->incarnation() == incarnation) return table.get();
-  }
-  return nullptr;
+  const auto place = std::lower_bound(
+      tables_.begin(), tables_.end(), incarnation,
+      [](const auto& table, Incarnation wanted) { return table->incarnation() < wanted; });
+  return place != tables_.end() && (*place)->incarnation() == incarnation ? place->get() : nullptr;
 }
 
 Table* Keyspace::add_table(Incarnation incarnation) {
@@ -119,33 +133,70 @@ Entry* Keyspace::load(Table* table, Position position, std::string_view key) {
   if (found == Lookup::kFailed) WEIR_CHECK(!status.ok());
   ValueView value;
   if (status.ok()) status = parse_value(scratch_, &value);
+  OwnerView owner;
+  const bool owns = status.ok() && owns_elements(value.type);
+  if (owns && !parse_owner(value.payload, &owner))
+    status = Status::corrupt("a stored owner of elements does not name them");
   if (!status.ok()) {
     failure_ = std::move(status);
     return nullptr;
   }
+  const bool expired = value.expire_at_ms != 0 && now_ms_ > value.expire_at_ms;
   // Whether the counter still has it nobody knows: recount.cc sees to that.
-  if (value.expire_at_ms != 0 && now_ms_ > value.expire_at_ms) return nullptr;
+  if (expired && !owns) return nullptr;
   Entry* entry = table->insert(position, key, value.payload.size());
   table->set_value(entry, value.payload, false);
   entry->type = value.type;
   entry->expire_at_ms = value.expire_at_ms;
-  entry->flags |= Entry::kPresent;
+  if (expired) {
+    owners_buried_unseen_ = true;
+    note_unburied(table, entry, owner);
+  } else {
+    entry->flags |= Entry::kPresent;
+  }
   return entry;
 }
 
 // Time, not a command, removes it: nothing is logged, since whoever replays the log hides it by the
 // same expiry.
 void Keyspace::expire(Table* table, Entry* entry) {
+  if (wants_expired_ && !table->has_elements()) note_event(KeyEvent::Kind::kExpired, table, entry);
+  if (owns_elements(entry->type)) return expire_owner(table, entry);
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
   table->set_value(entry, {}, false);
   adjust_count(table, entry->position, -1);
   ++figures_.expired;
 }
 
+// Of the turn in progress, the expiry can be taken back together with the change that made it: so
+// it becomes one of the running command.
+void Keyspace::expire_owner(Table* table, Entry* entry) {
+  ++figures_.expired;
+  if (entry->has(Entry::kChanged)) return take_away(table, entry);
+  OwnerView owner;
+  WEIR_CHECK(parse_owner(entry->value(), &owner));
+  entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
+  adjust_count(table, entry->position, -1);
+  note_unburied(table, entry, owner);
+}
+
+void Keyspace::note_unburied(Table* table, Entry* entry, const OwnerView& owner) {
+  entry->flags |= Entry::kUnburied;
+  const auto ids = owner.all();
+  drops_.expired.push_back({.incarnation = table->incarnation(),
+                            .position = entry->position,
+                            .key = std::string(entry->key()),
+                            .ids = {ids.begin(), ids.end()}});
+  for (const ElementsId id : ids)
+    drops_.unlogged.push_back({table->incarnation() | kElementsBit, id});
+}
+
 void Keyspace::save_for_undo(Table* table, Entry* entry, bool value_goes) {
   if (entry->has(Entry::kChanged) && entry->stamp == stamp_) return;
+  if (!watches_.empty()) note_change(table, entry);
   undo_.save(table, entry, value_goes);
   entry->stamp = stamp_;
+  owners_changed_ |= owns_elements(entry->type);
   if (entry->has(Entry::kChanged)) return;
   entry->flags |= Entry::kChanged;
   changed_.push_back(entry);
@@ -163,8 +214,10 @@ void Keyspace::put(Ref* ref, Type type, std::string_view value, int64_t expire_a
   entry->type = type;
   entry->expire_at_ms = expire_at_ms;
   if (entry->has(Entry::kPresent)) return;
-  entry->flags |= Entry::kPresent | Entry::kReferenced;
+  entry->flags = static_cast<uint8_t>((entry->flags & ~Entry::kUnburied) | Entry::kPresent |
+                                      Entry::kReferenced);
   if (ref->database_ >= 0) adjust_count(ref->table_, entry->position, 1);
+  if (wants_created_) note_event(KeyEvent::Kind::kCreated, ref->table_, entry);
 }
 
 void Keyspace::set_expiry(Ref* ref, int64_t expire_at_ms) {
@@ -174,14 +227,16 @@ void Keyspace::set_expiry(Ref* ref, int64_t expire_at_ms) {
 }
 
 void Keyspace::erase(Ref* ref) {
-  if (!ref->exists()) return;
-  Entry* entry = ref->entry_;
+  if (ref->exists()) take_away(ref->table_, ref->entry_);
+}
+
+void Keyspace::take_away(Table* table, Entry* entry) {
   const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != stamp_;
-  save_for_undo(ref->table_, entry, true);
-  ref->table_->set_value(entry, {}, first_change);
+  save_for_undo(table, entry, true);
+  table->set_value(entry, {}, first_change);
   entry->expire_at_ms = 0;
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
-  if (ref->database_ >= 0) adjust_count(ref->table_, entry->position, -1);
+  adjust_count(table, entry->position, -1);
 }
 
 bool Keyspace::usable() const {
@@ -191,6 +246,7 @@ bool Keyspace::usable() const {
 }
 
 void Keyspace::clear(int database) {
+  if (!watches_.empty()) note_replaced(database, -1);
   databases_undo_.push_back({undo_.mark(), databases_});
   Table* table = add_table(next_incarnation_++);
   table->complete = true;
@@ -199,6 +255,10 @@ void Keyspace::clear(int database) {
 }
 
 void Keyspace::swap(int first, int second) {
+  if (!watches_.empty()) {
+    note_replaced(first, second);
+    note_replaced(second, first);
+  }
   databases_undo_.push_back({undo_.mark(), databases_});
   std::swap(databases_[static_cast<size_t>(first)], databases_[static_cast<size_t>(second)]);
   databases_[static_cast<size_t>(first)].changed = databases_[static_cast<size_t>(second)].changed =

@@ -25,10 +25,13 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/drops.h"
+#include "storage/element_key.h"
 #include "storage/record.h"
 #include "storage/store.h"
 #include "storage/table.h"
 #include "storage/undo.h"
+#include "storage/watches.h"
 #include "storage/write_back.h"
 
 namespace weir::storage {
@@ -59,6 +62,7 @@ class Ref {
   std::string_view value() const { return exists() ? entry_->value() : std::string_view(); }
   int64_t expire_at_ms() const { return exists() ? entry_->expire_at_ms : 0; }  // 0: none
   std::string_view key() const { return key_; }
+  Position position() const { return position_; }
   int database() const { return database_; }
 
  private:
@@ -68,6 +72,14 @@ class Ref {
   Position position_ = 0;
   std::string_view key_;
   Entry* entry_ = nullptr;
+};
+
+// What happened to a key without a command naming it.
+struct KeyEvent {
+  enum class Kind : uint8_t { kExpired, kCreated };
+  Kind kind = Kind::kExpired;
+  int database = 0;
+  std::string key;
 };
 
 struct KeyspaceFigures {
@@ -100,14 +112,44 @@ class Keyspace {
   void roll_back();
   const Status& failure() const { return failure_; }
 
-  int databases() const { return static_cast<int>(databases_.size()); }
+  int databases() const { return options_.databases; }
+  // One more, which no client can select: cleared by nothing but time.
+  int hidden_database() const { return options_.databases; }
   Ref look_up(int database, std::string_view key);
   void put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms);
   void set_expiry(Ref* ref, int64_t expire_at_ms);
   void erase(Ref* ref);
+  // Hands the record, with its expiry and the lists that it owns, to another key of the same
+  // database, whose own record goes. In constant time. REQUIRES: from->exists().
+  void rename(Ref* from, Ref* to);
+
+  // Watches, see watches.h: whether what a key holds has changed since, or has ended.
+  WatchId watch(const Ref& ref);
+  void unwatch(WatchId id) { watches_.remove(id); }
+  bool watch_changed(WatchId id) const;
+  // Events are kept for take_events() only while somebody wants them.
+  void want_events(bool expired, bool created) {
+    wants_expired_ = expired;
+    wants_created_ = created;
+  }
+  bool has_events() const { return !events_.empty(); }
+  std::vector<KeyEvent> take_events();
+
+  // Lists of elements: see elements.h. A new one is empty, open, and dropped unless an owner names
+  // it at the end of the turn.
+  ElementsId new_elements(int database);
+  // REQUIRES: `id` was read from an owner looked up in this command, or is new. Null where reading
+  // failed; then failure() is set.
+  Elements* open_elements(int database, ElementsId id);
+  // Puts every element of a list into another, of any database. False where reading failed.
+  bool copy_elements(int from_database, ElementsId from, int to_database, ElementsId to);
 
   // Records that belong to no database; never evicted.
   Ref look_up_system(std::string_view key);
+  // Those whose key begins so, in no order. `visit` must not change any.
+  void visit_system(
+      std::string_view prefix,
+      const std::function<void(std::string_view key, std::string_view value)>& visit) const;
 
   uint64_t size(int database) const { return databases_[static_cast<size_t>(database)].count; }
   void clear(int database);
@@ -141,7 +183,7 @@ class Keyspace {
   const Status& write_back_failure() const { return pass_.failure(); }
   // Begins a write-back pass now; it covers all that is committed.
   void write_back_now();
-  bool writing_back() const { return pass_.running(); }
+  bool writing_back() const { return pass_.running() || pass_wanted_; }
   void set_active_expiry(bool on) { active_expiry_ = on; }
   void set_options(const KeyspaceOptions& options);
   const KeyspaceOptions& options() const { return options_; }
@@ -155,6 +197,10 @@ class Keyspace {
   KeyspaceFigures figures() const;
 
  private:
+  friend class Elements;
+
+  static constexpr std::string_view kElementsIdsKey = "next-elements-id";
+
   struct Database {
     Table* table = nullptr;
     uint64_t count = 0;
@@ -174,10 +220,36 @@ class Keyspace {
   // keyspace.cc
   Entry* load(Table* table, Position position, std::string_view key);
   void expire(Table* table, Entry* entry);
+  void expire_owner(Table* table, Entry* entry);
+  void note_unburied(Table* table, Entry* entry, const OwnerView& owner);
+  void take_away(Table* table, Entry* entry);
   void save_for_undo(Table* table, Entry* entry, bool value_goes);
   void adjust_count(Table* table, Position position, int change);
   Table* table_of(Incarnation incarnation) const;
   Table* add_table(Incarnation incarnation);
+
+  // keyspace_watches.cc
+  int database_of(const Table* table) const;
+  void note_change(const Table* table, const Entry* entry);
+  void note_replaced(int database, int instead);
+  void forget_created(size_t mark);
+  void note_event(KeyEvent::Kind kind, const Table* table, const Entry* entry);
+
+  // keyspace_elements.cc
+  Table* elements_table(Table* owners);
+  Status fill_elements(Elements* list);
+  Status read_elements(Elements* list);
+  static Elements* open_list_of(const Table* table, const Entry* entry);
+  void forget_newborn(size_t mark);
+  void find_vanished();
+  void bury(const Drops::List& list);
+  void bury_short(Table* table, const Elements& list);
+  void bury_expired();
+  void free_dying();
+  bool free_some(Table* table, ElementsId id, size_t* budget);
+  void shrink_closed();
+  void close_lists(Table* table, const Entry* owner);
+  void look_at_expired_owners();
 
   // keyspace_open.cc
   Status fill_from_store(const OpenReport& report);
@@ -185,7 +257,11 @@ class Keyspace {
   Status replay_log();
   Status apply(std::string_view record);
   Status apply_entry(const TurnEntry& entry);
+  Status apply_element(Table* table, const TurnEntry& change);
+  void apply_change(Table* table, Position position, std::string_view key, const TurnEntry& change);
   void load_databases();
+  std::string database_record(size_t database) const;
+  Status check_number_of_databases() const;
   void create_missing_databases();
   Status look_over_incarnations();
   void forget_everything();
@@ -194,7 +270,9 @@ class Keyspace {
   // turn.cc
   void put_system(std::string_view key, std::string_view value);
   void put_database_records();
+  void put_elements_record();
   void encode_changes();
+  void encode(const Entry* entry);
   void roll_back_turn();
   void settle_changes();
   void retire_unused_tables();
@@ -203,6 +281,7 @@ class Keyspace {
   size_t memory_bytes() const;
   bool behind(size_t factor) const;
   void start_pass_when_due(int64_t steady_ns);
+  void begin_pass_when_ready();
   void step_pass();
   void sweep(size_t looks, bool evict);
   void sweep_segment(Table* table, Segment* segment, bool evict);
@@ -221,6 +300,7 @@ class Keyspace {
   KeyspaceOptions options_;
   std::unique_ptr<Store> store_;
   HashSeed seed_{};
+  size_t index_bytes_ = 0;  // of open lists
 
   std::vector<std::unique_ptr<Table>>
       tables_;  // in ascending incarnation; the first is the system's
@@ -238,6 +318,12 @@ class Keyspace {
   uint32_t stamp_ = 0;
   Status failure_;
 
+  Watches watches_;
+  bool wants_expired_ = false;
+  bool wants_created_ = false;
+  std::vector<KeyEvent> events_;
+  size_t command_events_mark_ = 0;
+
   Undo undo_;
   std::vector<Entry*> changed_;
   size_t command_undo_mark_ = 0;
@@ -248,11 +334,22 @@ class Keyspace {
   };
   std::vector<DatabaseUndo> databases_undo_;
   size_t command_databases_mark_ = 0;
+  ElementsId next_elements_id_ = 1;
+  ElementsId elements_ids_reserved_ = 1;  // ids from here on may have been used by no other process
+  std::vector<Drops::List> newborn_;      // lists of the turn in progress
+  size_t command_newborn_mark_ = 0;
+  bool owners_changed_ = false;  // in the turn in progress
+  std::vector<Drops::List> vanished_, had_name_, have_name_;
+  Drops drops_;
+  bool owners_buried_unseen_ = false;  // since the last pass; see recount.cc
+  std::string element_payload_;
   TurnRecordWriter record_;
   uint64_t turn_ = 0;
   bool store_failed_ = false;
 
   WriteBack pass_;
+  bool pass_wanted_ = false;
+  uint64_t passes_begun_ = 0;
   int64_t last_pass_steady_ns_ = 0;
   uint64_t log_bytes_at_pass_ = 0;  // appended when the running pass began
   uint64_t log_bytes_at_w_ = 0;     // appended when the pass that set W began

@@ -7,6 +7,11 @@
 #include "storage/keyspace.h"
 
 namespace weir::storage {
+namespace {
+
+const std::string kDatabasePrefix = "db/";
+
+}  // namespace
 
 Status Keyspace::open(OpenReport* report) {
   store_ = make_store_();
@@ -19,6 +24,10 @@ Status Keyspace::open(OpenReport* report) {
 
 Status Keyspace::reopen(bool keep_memory) {
   pass_.abandon(tables_);
+  pass_wanted_ = false;
+  drops_.end_pass(false);
+  dropped_.insert(dropped_.end(), dropping_.begin(), dropping_.end());
+  dropping_.clear();
   retired_.clear();
   store_.reset();
   auto store = make_store_();
@@ -33,12 +42,17 @@ Status Keyspace::reopen(bool keep_memory) {
 
 void Keyspace::forget_everything() {
   WEIR_CHECK(changed_.empty());
+  watches_.touch_all();
   undo_.forget();
   databases_.clear();
   tables_.clear();
   retired_.clear();
   dropped_.clear();
   dropping_.clear();
+  drops_ = {};
+  newborn_.clear();
+  next_elements_id_ = elements_ids_reserved_ = 1;
+  owners_changed_ = false;
   recount_ = {};
   dropped_records_seen_ = 0;
   databases_undo_.clear();
@@ -49,7 +63,7 @@ void Keyspace::forget_everything() {
 Status Keyspace::fill_from_store(const OpenReport& report) {
   seed_ = store_->hash_seed();
   add_table(kSystemIncarnation)->complete = true;
-  databases_.resize(static_cast<size_t>(options_.databases));
+  databases_.resize(static_cast<size_t>(options_.databases) + 1);
   turn_ = report.written_back_turn;
   pass_.set_written_back_turn(turn_);
   newest_instant_ns_ = std::max(newest_instant_ns_, report.instant_ns);
@@ -59,6 +73,7 @@ Status Keyspace::fill_from_store(const OpenReport& report) {
   now_ns_ = std::max(now_ns_, newest_instant_ns_);
   now_ms_ = now_ns_ / 1'000'000;
   store_failed_ = false;
+  if (Status status = check_number_of_databases(); !status.ok()) return status;
   create_missing_databases();
   if (Status status = look_over_incarnations(); !status.ok()) return status;
   return commit_turn();
@@ -115,12 +130,37 @@ Status Keyspace::apply(std::string_view record) {
 }
 
 Status Keyspace::apply_entry(const TurnEntry& change) {
-  Table* table = table_of(change.incarnation);
+  Table* table = table_of(change.incarnation & ~kElementsBit);
   if (table == nullptr)
     return {};  // of a database that a later turn, written back already, has dropped
-  const Position position = position_of(change.key, seed_);
-  Entry* entry = table->find(position, change.key);
-  if (entry == nullptr) entry = table->insert(position, change.key, change.value.payload.size());
+  if (holds_elements(change.incarnation)) return apply_element(elements_table(table), change);
+  OwnerView owner;
+  if (change.dropped ||
+      (owns_elements(change.value.type) && !parse_owner(change.value.payload, &owner)))
+    return Status::corrupt("a turn's record holds an owner of elements that does not name them");
+  apply_change(table, position_of(change.key, seed_), change.key, change);
+  return {};
+}
+
+Status Keyspace::apply_element(Table* table, const TurnEntry& change) {
+  Reader reader(change.key);
+  const ElementsId id = reader.varint();
+  const std::string_view member = reader.rest();
+  const bool is_put = !change.erased && !change.dropped;
+  if (!reader.ok() || id == 0 || id > kElementsIdMax || (is_put && !is_element(change.value)))
+    return Status::corrupt("a turn's record holds an element that is none");
+  if (change.dropped) {
+    bury({table->incarnation(), id});
+  } else {
+    apply_change(table, position_of_element(id, member, seed_), member, change);
+  }
+  return {};
+}
+
+void Keyspace::apply_change(Table* table, Position position, std::string_view key,
+                            const TurnEntry& change) {
+  Entry* entry = table->find(position, key);
+  if (entry == nullptr) entry = table->insert(position, key, change.value.payload.size());
   table->set_value(entry, change.value.payload, false);
   entry->type = change.value.type;
   entry->expire_at_ms = change.value.expire_at_ms;
@@ -130,18 +170,39 @@ Status Keyspace::apply_entry(const TurnEntry& change) {
     table->mark_dirty(entry);
     ++pass_.dirty;
   }
-  return {};
+}
+
+std::string Keyspace::database_record(size_t database) const {
+  const bool hidden = database == static_cast<size_t>(hidden_database());
+  return kDatabasePrefix + (hidden ? std::string("hidden") : std::to_string(database));
+}
+
+// A database that has keys must not vanish because fewer are asked for.
+Status Keyspace::check_number_of_databases() const {
+  int needed = 0;
+  visit_system(kDatabasePrefix, [&](std::string_view key, std::string_view value) {
+    const std::string number(key.substr(kDatabasePrefix.size()));
+    Reader reader(value);
+    reader.varint();
+    if (number != "hidden" && reader.varint() > 0) needed = std::max(needed, std::stoi(number) + 1);
+  });
+  if (needed <= options_.databases) return {};
+  return Status::refused("database " + std::to_string(needed - 1) +
+                         " has keys: databases must be at least " + std::to_string(needed) +
+                         ", got " + std::to_string(options_.databases));
 }
 
 void Keyspace::load_databases() {
   for (size_t i = 0; i < databases_.size(); ++i) {
-    const Ref ref = look_up_system("db/" + std::to_string(i));
+    const Ref ref = look_up_system(database_record(i));
     if (!ref.exists()) continue;
     Reader reader(ref.value());
     const auto incarnation = static_cast<Incarnation>(reader.varint());
     databases_[i].count = reader.varint();
     databases_[i].table = add_table(incarnation);
   }
+  const Ref ids = look_up_system(kElementsIdsKey);
+  if (ids.exists()) next_elements_id_ = elements_ids_reserved_ = Reader(ids.value()).varint();
   const Ref next = look_up_system("next-incarnation");
   if (next.exists()) next_incarnation_ = static_cast<Incarnation>(Reader(next.value()).varint());
 }
@@ -159,6 +220,7 @@ Status Keyspace::look_over_incarnations() {
   // What was replayed may have expired before the crash, and have been taken off the counter then.
   for (Database& database : databases_) {
     database.table->complete = true;
+    if (database.table->elements != nullptr) database.table->elements->complete = true;
     database.count_doubtful = database.table->entries() > 0;
   }
   const auto cursor = store_->cursor();
@@ -167,7 +229,10 @@ Status Keyspace::look_over_incarnations() {
     const auto key = parse_stored_key(cursor->key());
     if (!key) return Status::corrupt("the state holds a key that is too short");
     if (key->incarnation == kStoreIncarnation) return {};
-    if (Table* table = table_of(key->incarnation)) {
+    Table* table = table_of(key->incarnation & ~kElementsBit);
+    if (table != nullptr && holds_elements(key->incarnation)) {
+      elements_table(table)->complete = false;
+    } else if (table != nullptr) {
       table->complete = false;
       for (Database& database : databases_) database.count_doubtful |= database.table == table;
     } else if (std::find(dropped_.begin(), dropped_.end(), key->incarnation) == dropped_.end()) {
@@ -202,6 +267,7 @@ Status Keyspace::append_everything_owed() {
       position = segment->last() + 1;
     } while (position != 0);
   }
+  drops_.owe();
   for (Database& database : databases_) database.changed = true;
   databases_changed_ = true;
   if (Status status = commit_turn(true); !status.ok()) return status;

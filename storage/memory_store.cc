@@ -4,7 +4,6 @@
 #include <random>
 
 #include "storage/check.h"
-#include "storage/horizon.h"
 
 namespace weir::storage {
 namespace {
@@ -226,7 +225,9 @@ void MemoryStore::drop_expired() {
   auto at = state.lower_bound(swept_up_to_);
   for (; budget != 0 && at != state.end(); --budget) {
     const auto here = at++;
-    if (!may_drop(here->first, here->second, horizon_ms)) continue;
+    const Fate fate = fate_of(here->first, here->second, horizon_ms);
+    if (fate == Fate::kExpiredOwner) expired_owners_.note(here->first);
+    if (fate != Fate::kDropped) continue;
     erase(here);
     ++figures_.records_dropped;
   }

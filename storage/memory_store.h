@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/horizon.h"
 #include "storage/store.h"
 
 namespace weir::storage {
@@ -98,6 +99,9 @@ class MemoryStore : public Store {
   Status probe() override {
     return disk_->faults.disk_full ? Status::failed("injected full disk") : Status();
   }
+  std::vector<std::string> take_expired_owners(size_t max) override {
+    return expired_owners_.take(max);
+  }
   StoreFigures figures() const override;
 
  private:
@@ -119,6 +123,7 @@ class MemoryStore : public Store {
   PassState checkpoint_;
   Status log_failure_;
   StoreFigures figures_;
+  ExpiredOwners expired_owners_;
 };
 
 // On a disk of its own, under a seed of its own.

@@ -10,6 +10,7 @@ namespace {
 constexpr uint8_t kHasExpiry = 0x80;
 constexpr uint8_t kOpPut = 1;
 constexpr uint8_t kOpErase = 2;
+constexpr uint8_t kOpDrop = 3;
 constexpr uint64_t kHashMask = (uint64_t{1} << 48) - 1;
 
 Status unknown_format(std::string_view what, int found, int known) {
@@ -77,22 +78,28 @@ void TurnRecordWriter::begin(int64_t instant_ns) {
   put_u64_le(&bytes_, static_cast<uint64_t>(instant_ns));
 }
 
-void TurnRecordWriter::put(Incarnation incarnation, std::string_view key, const ValueView& value) {
-  put_u8(&bytes_, kOpPut);
+void TurnRecordWriter::begin_entry(uint8_t op, Incarnation incarnation, std::string_view key) {
+  put_u8(&bytes_, op);
   put_varint(&bytes_, incarnation);
   put_varint(&bytes_, key.size());
   bytes_.append(key);
-  put_varint(&bytes_, value_bytes(value));
-  append_value(&bytes_, value);
   ++entries_;
 }
 
+void TurnRecordWriter::put(Incarnation incarnation, std::string_view key, const ValueView& value) {
+  begin_entry(kOpPut, incarnation, key);
+  put_varint(&bytes_, value_bytes(value));
+  append_value(&bytes_, value);
+}
+
 void TurnRecordWriter::erase(Incarnation incarnation, std::string_view key) {
-  put_u8(&bytes_, kOpErase);
-  put_varint(&bytes_, incarnation);
-  put_varint(&bytes_, key.size());
-  bytes_.append(key);
-  ++entries_;
+  begin_entry(kOpErase, incarnation, key);
+}
+
+void TurnRecordWriter::drop(Incarnation incarnation, uint64_t elements_id) {
+  std::string key;
+  put_varint(&key, elements_id);
+  begin_entry(kOpDrop, incarnation, key);
 }
 
 Status parse_turn_record(std::string_view bytes, int64_t* instant_ns,
@@ -109,11 +116,12 @@ Status parse_turn_record(std::string_view bytes, int64_t* instant_ns,
     entry.incarnation = static_cast<Incarnation>(incarnation);
     entry.key = reader.sized_bytes();
     entry.erased = op == kOpErase;
-    if (op != kOpPut && op != kOpErase)
+    entry.dropped = op == kOpDrop;
+    if (op != kOpPut && op != kOpErase && op != kOpDrop)
       return Status::corrupt("a turn's record holds an unknown operation");
     if (incarnation >= kStoreIncarnation)
       return Status::corrupt("a turn's record names an impossible incarnation");
-    if (!entry.erased) {
+    if (op == kOpPut) {
       const std::string_view value = reader.sized_bytes();
       if (!reader.ok()) break;
       if (Status status = parse_value(value, &entry.value); !status.ok()) return status;

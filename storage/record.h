@@ -23,7 +23,15 @@ enum class Type : uint8_t {
   kSystem = 1,
   kString = 2,
   kLimiter = 3,
+  kElement = 15,  // of a list that an owner names (elements.h)
+  // Owners of elements: their payloads begin with the ids of their lists (owner.h).
+  kHash = 16,
+  kList = 17,
+  kSet = 18,
+  kZset = 19,
+  kLimiterEntries = 20,
 };
+inline constexpr bool owns_elements(Type type) { return type >= Type::kHash; }
 
 // A database's contents live under an incarnation number, never used again once dropped.
 // Incarnation 0 holds system records: the databases themselves, script bodies, the clock's lead.
@@ -66,10 +74,14 @@ class TurnRecordWriter {
   void begin(int64_t instant_ns);
   void put(Incarnation incarnation, std::string_view key, const ValueView& value);
   void erase(Incarnation incarnation, std::string_view key);
+  // A whole list of elements, named by its id alone.
+  void drop(Incarnation incarnation, uint64_t elements_id);
   std::string_view bytes() const { return bytes_; }
   size_t entries() const { return entries_; }
 
  private:
+  void begin_entry(uint8_t op, Incarnation incarnation, std::string_view key);
+
   std::string bytes_;
   size_t entries_ = 0;
 };
@@ -78,7 +90,8 @@ struct TurnEntry {
   Incarnation incarnation = 0;
   std::string_view key;
   bool erased = false;
-  ValueView value;  // meaningless when erased
+  bool dropped = false;  // a list of elements, whose id is the key
+  ValueView value;       // meaningless when erased or dropped
 };
 
 // Calls `visit` for each entry in order. Nothing is visited twice; on an error some may have been

@@ -15,7 +15,8 @@ constexpr size_t kRecordsPerSlice = 1000;
 
 void Keyspace::note_dropped_records() {
   const uint64_t dropped = store_->figures().records_dropped;
-  if (dropped == dropped_records_seen_) return;
+  if (dropped == dropped_records_seen_ && !owners_buried_unseen_) return;
+  owners_buried_unseen_ = false;
   dropped_records_seen_ = dropped;
   for (Database& database : databases_) database.count_doubtful |= !database.table->complete;
 }

@@ -20,8 +20,15 @@ class RocksFilter : public rocksdb::CompactionFilter {
                     const rocksdb::Slice& value, std::string* /*new_value*/,
                     std::string* /*skip_until*/) const override {
     if (type != ValueType::kValue) return Decision::kKeep;
-    if (!may_drop({key.data(), key.size()}, {value.data(), value.size()}, horizon_ms_.load())) {
-      return Decision::kKeep;
+    const std::string_view stored_key(key.data(), key.size());
+    switch (fate_of(stored_key, {value.data(), value.size()}, horizon_ms_.load())) {
+      case Fate::kKept:
+        return Decision::kKeep;
+      case Fate::kExpiredOwner:
+        owners_.note(stored_key);
+        return Decision::kKeep;
+      case Fate::kDropped:
+        break;
     }
     ++dropped_;
     return Decision::kRemove;
@@ -29,10 +36,12 @@ class RocksFilter : public rocksdb::CompactionFilter {
 
   void set_horizon_ms(int64_t horizon_ms) { horizon_ms_ = horizon_ms; }
   uint64_t dropped() const { return dropped_; }
+  std::vector<std::string> take_expired_owners(size_t max) { return owners_.take(max); }
 
  private:
   std::atomic<int64_t> horizon_ms_{0};
   mutable std::atomic<uint64_t> dropped_{0};
+  mutable ExpiredOwners owners_;
 };
 
 }  // namespace weir::storage

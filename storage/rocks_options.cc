@@ -120,8 +120,8 @@ rocksdb::Options state_database_options(const RocksOptions& options) {
   set.max_open_files = kOpenTablesMax;
   set.write_buffer_size = 1 << 20;  // never used
   set.level_compaction_dynamic_level_bytes = true;
-  // A pass over uniform keys overlaps all of the level below, so the fewer merges the better: with 4
-  // compaction took a third of the process' CPU at ten million keys. Filters keep reads cheap.
+  // A pass over uniform keys overlaps all of the level below, so the fewer merges the better: with
+  // 4 compaction took a third of the process' CPU at ten million keys. Filters keep reads cheap.
   set.level0_file_num_compaction_trigger = 10;
   set.max_bytes_for_level_base = 256 << 20;
   set.target_file_size_base = 64 << 20;

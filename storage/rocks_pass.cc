@@ -91,16 +91,21 @@ Status RocksState::ingest() {
 }
 
 // Whole files of a range that is erased already are removed at once. Where one of them held an
-// older erasure, keys at the edges may show again: harmless, since a dropped incarnation's keys are
-// never asked for.
+// older erasure, keys at the edges may show again: harmless, since the keys of a dropped
+// incarnation or list are never asked for.
 void RocksState::free_ranges(const Ranges& ranges) {
+  if (ranges.empty()) return;
+  std::vector<rocksdb::Slice> ends;
+  ends.reserve(ranges.size() * 2);
+  std::vector<rocksdb::RangePtr> pointers;
   for (const auto& [begin, end] : ranges) {
-    const rocksdb::Slice from(begin);
-    const rocksdb::Slice to(end);
-    rocksdb::DeleteFilesInRange(database_.get(), database_->DefaultColumnFamily(), &from, &to,
-                                false)
-        .PermitUncheckedError();
+    ends.emplace_back(begin);
+    ends.emplace_back(end);
+    pointers.emplace_back(&ends[ends.size() - 2], &ends.back());
   }
+  rocksdb::DeleteFilesInRanges(database_.get(), database_->DefaultColumnFamily(), pointers.data(),
+                               pointers.size(), false)
+      .PermitUncheckedError();
 }
 
 }  // namespace weir::storage

@@ -65,6 +65,9 @@ class RocksStore : public Store {
   PassState checkpoint_state() const override;
 
   Status probe() override;
+  std::vector<std::string> take_expired_owners(size_t max) override {
+    return state_.take_expired_owners(max);
+  }
   StoreFigures figures() const override;
 
  private:

@@ -80,6 +80,22 @@ class StateWalk {
 
 }  // namespace
 
+void Keyspace::visit_system(
+    std::string_view prefix,
+    const std::function<void(std::string_view key, std::string_view value)>& visit) const {
+  const Table* table = tables_.front().get();
+  Position position = 0;
+  do {
+    const Segment* segment = table->segment_at(position);
+    for (const Entry* entry : entries_from(segment, position)) {
+      if (entry->has(Entry::kPresent) && entry->key().starts_with(prefix)) {
+        visit(entry->key(), entry->value());
+      }
+    }
+    position = segment->last() + 1;
+  } while (position != 0);
+}
+
 uint64_t Keyspace::scan(int database, uint64_t cursor, size_t count,
                         const std::function<void(const Seen&)>& visit) {
   return walk(database, cursor, count, [&](const Seen& seen) {

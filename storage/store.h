@@ -14,7 +14,7 @@
 //    that the log is synced, so the state never holds what the log could still lose.
 // 3. Nothing here reads a clock. The compaction filter drops a record only if it had expired at the
 // instant of the
-//    newest turn wholly written back.
+//    newest turn wholly written back, and owns no elements.
 // 4. Methods are called from one thread; a store's own threads show through poll-like getters and
 // `notify`.
 #pragma once
@@ -155,6 +155,11 @@ class Store {
   // Whether the disk takes writes, tried with a small file; for a store that has failed. Reads
   // nothing, changes nothing.
   virtual Status probe() { return {}; }
+
+  // Owners of elements are never dropped, since their elements would stay for ever: the stored keys
+  // of some that had expired at the instant of W, once each time that the filter comes by them.
+  // Hints: a key may be told twice, or mean nothing any more.
+  virtual std::vector<std::string> take_expired_owners(size_t max) = 0;
 
   virtual StoreFigures figures() const = 0;
 

@@ -5,15 +5,14 @@
 #include <new>
 
 #include "storage/check.h"
+#include "storage/open_lists.h"
+#include "storage/table_internal.h"
 
 namespace weir::storage {
 namespace {
 
 constexpr uint16_t kSegmentEntriesMax = 512;
-constexpr uint8_t kBucketBitsMin = 2;
 constexpr uint8_t kBucketBitsMax = 9;
-constexpr uint8_t kRootBitsMax = 18;
-constexpr uint8_t kChildBitsMax = 12;
 constexpr uint8_t kPositionBits = 62;  // the two lowest bits of a position are zero
 constexpr size_t kMallocOverheadBytes = 8;
 
@@ -33,25 +32,21 @@ void* allocate(size_t bytes) {
 
 }  // namespace
 
-struct Table::Directory {
-  uint8_t bits = 0;
-  uint8_t bits_max = kRootBitsMax;
-  uint8_t consumed = 0;  // leading bits of the position that the directories above have looked at
-  std::vector<Node> children;
-
-  size_t index_of(Position position) const {
-    return bits == 0 ? 0 : static_cast<size_t>(position << consumed >> (64 - bits));
-  }
-};
-
 Table::Directory* Table::as_directory(Node node) {
   return node & 1 ? reinterpret_cast<Directory*>(node & ~Node{1}) : nullptr;
 }
 
 Table::Node Table::node_of(Directory* directory) { return reinterpret_cast<Node>(directory) | 1; }
 
-Table::Table(Incarnation incarnation) : incarnation_(incarnation), root_(new Directory) {
+Table::Table(Incarnation incarnation)
+    : incarnation_(incarnation), child_bits_max_(kChildBitsMax), root_(new Directory) {
+  if (holds_elements(incarnation)) {
+    open = std::make_unique<OpenLists>();
+    root_->bits_max = kRootBitsMaxOfElements;
+    child_bits_max_ = kChildBitsMaxOfElements;
+  }
   auto* segment = new Segment;
+  segment->hashed = holds_elements(incarnation);
   root_->children.push_back(reinterpret_cast<Node>(segment));
   resize_buckets(segment, kBucketBitsMin);
 }
@@ -155,6 +150,7 @@ void Table::erase(Entry* entry) {
   if (segment->bucket_bits > kBucketBitsMin && segment->count < segment->bucket_count() / 8) {
     resize_buckets(segment, segment->bucket_bits - 1);
   }
+  if (segment->count == 0) unite(segment);
 }
 
 void Table::set_value(Entry* entry, std::string_view value, bool keep_outside) {
@@ -208,86 +204,38 @@ void Table::take_dirty(Segment* segment, std::vector<Entry*>* entries) {
   segment->dirty = nullptr;
 }
 
-void Table::resize_buckets(Segment* segment, uint8_t bits) {
-  Entry** old = segment->buckets;
-  const size_t old_count = old == nullptr ? 0 : segment->bucket_count();
-  segment->bucket_bits = bits;
-  segment->buckets = static_cast<Entry**>(std::calloc(segment->bucket_count(), sizeof(Entry*)));
-  if (segment->buckets == nullptr) throw std::bad_alloc();
-  for (size_t i = 0; i < old_count; ++i) {
-    for (Entry* entry = old[i]; entry != nullptr;) {
-      Entry* next = entry->next;
-      Entry** bucket = &segment->buckets[segment->bucket_of(entry->position)];
-      entry->next = *bucket;
-      *bucket = entry;
-      entry = next;
+void Table::append_range(const Segment* segment, Position first, Position last,
+                         std::vector<Entry*>* entries) {
+  const auto begin = static_cast<std::ptrdiff_t>(entries->size());
+  const bool all = segment->hashed;
+  const size_t first_bucket = all ? 0 : segment->bucket_of(std::max(first, segment->begin));
+  const size_t last_bucket =
+      all ? segment->bucket_count() - 1 : segment->bucket_of(std::min(last, segment->last()));
+  for (size_t i = first_bucket; i <= last_bucket; ++i) {
+    for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next) {
+      if (entry->position >= first && entry->position <= last) entries->push_back(entry);
     }
   }
-  bytes_ += segment->bucket_count() * sizeof(Entry*);
-  bytes_ -= old_count * sizeof(Entry*);
-  std::free(old);
+  std::sort(entries->begin() + begin, entries->end(), [](const Entry* a, const Entry* b) {
+    return a->position != b->position ? a->position < b->position : a->key() < b->key();
+  });
 }
 
-void Table::split(Segment* segment) {
-  Directory* directory;
-  Node* cell = parent_cell(segment->begin, &directory);
-  if (segment->depth == directory->bits && directory->bits == directory->bits_max) {
-    auto* below = new Directory;
-    below->bits_max = kChildBitsMax;
-    below->consumed = segment->prefix_bits;
-    below->children.push_back(*cell);
-    *cell = node_of(below);
-    segment->depth = 0;
-    directory = below;
-  }
-  if (segment->depth == directory->bits) {
-    std::vector<Node> doubled;
-    doubled.reserve(directory->children.size() * 2);
-    for (const Node child : directory->children) doubled.insert(doubled.end(), 2, child);
-    directory->children.swap(doubled);
-    ++directory->bits;
-  }
-  divide(directory, segment);
-}
-
-// Gives the upper half of a segment's range to a new segment. REQUIRES: the directory tells the
-// halves apart.
-void Table::divide(Directory* directory, Segment* segment) {
-  auto* upper = new Segment;
-  ++segment->depth;
-  ++segment->prefix_bits;
-  upper->depth = segment->depth;
-  upper->prefix_bits = segment->prefix_bits;
-  upper->begin = segment->begin + (Position{1} << (64 - segment->prefix_bits));
-  const size_t cells = size_t{1} << (directory->bits - segment->depth);
-  const size_t first = directory->index_of(upper->begin);
-  for (size_t i = 0; i < cells; ++i) directory->children[first + i] = reinterpret_cast<Node>(upper);
-
-  Entry** old = segment->buckets;
-  const size_t old_count = segment->bucket_count();
-  segment->buckets = nullptr;
-  segment->dirty = nullptr;
-  segment->count = 0;
-  const uint8_t bits = std::max<uint8_t>(segment->bucket_bits - 1, kBucketBitsMin);
-  bytes_ -= old_count * sizeof(Entry*);
-  resize_buckets(segment, bits);
-  resize_buckets(upper, bits);
-  for (size_t i = 0; i < old_count; ++i) {
-    for (Entry* entry = old[i]; entry != nullptr;) {
-      Entry* next = entry->next;
-      Segment* home = entry->position >= upper->begin ? upper : segment;
-      Entry** bucket = &home->buckets[home->bucket_of(entry->position)];
-      entry->next = *bucket;
-      *bucket = entry;
-      ++home->count;
-      if (entry->has(Entry::kDirty)) {
-        entry->dirty_next = home->dirty;
-        home->dirty = entry;
-      }
-      entry = next;
+size_t Table::forget_dirty(Segment* segment, Position first, Position last) {
+  size_t forgotten = 0;
+  for (Entry** link = &segment->dirty; *link != nullptr;) {
+    Entry* entry = *link;
+    if (entry->position < first || entry->position > last) {
+      link = &entry->dirty_next;
+      continue;
     }
+    *link = entry->dirty_next;
+    entry->dirty_next = nullptr;
+    entry->flags &= static_cast<uint8_t>(~Entry::kDirty);
+    ++forgotten;
   }
-  std::free(old);
+  dirty_ -= forgotten;
+  return forgotten;
 }
 
 }  // namespace weir::storage

@@ -5,7 +5,8 @@
 // of the keys on disk. A directory of 2^bits pointers is indexed by the leading bits of the
 // position; each points to a segment of at most 512 entries, whose buckets are indexed by the bits
 // that follow. A full segment splits in two. Where a directory may not double any more (all keys in
-// one hash slot, say), the segment becomes a directory of its own.
+// one hash slot, say), the segment becomes a directory of its own. A segment that has become empty
+// is united with its other half, so that what was made for a long list of elements goes with it.
 //
 // Invariants
 // 1. No operation moves more than one segment's entries (512), except that a directory's doubling
@@ -17,12 +18,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "storage/entry.h"
 
 namespace weir::storage {
+
+class OpenLists;
 
 struct Segment {
   Entry** buckets = nullptr;
@@ -32,11 +36,14 @@ struct Segment {
   uint8_t bucket_bits = 0;
   uint8_t prefix_bits = 0;  // of the position, that all its entries share
   uint8_t depth = 0;        // of those, how many its directory looks at
+  // Of elements, whose lists have long prefixes in common: buckets are by a hash, in no order.
+  bool hashed = false;
 
   Position last() const {
     return prefix_bits == 0 ? ~Position{0} : begin + ((Position{1} << (64 - prefix_bits)) - 1);
   }
   size_t bucket_of(Position position) const {
+    if (hashed) return static_cast<size_t>(position * 0x9e3779b97f4a7c15 >> (64 - bucket_bits));
     return bucket_bits == 0 ? 0
                             : static_cast<size_t>(position << prefix_bits >> (64 - bucket_bits));
   }
@@ -51,6 +58,7 @@ class Table {
   Table& operator=(const Table&) = delete;
 
   Incarnation incarnation() const { return incarnation_; }
+  bool has_elements() const { return open != nullptr; }
   size_t entries() const { return entries_; }
   size_t bytes() const { return bytes_; }
   size_t dirty() const { return dirty_; }
@@ -58,7 +66,7 @@ class Table {
   Entry* find(Position position, std::string_view key) const;
   // A new entry, not present, with room for a value. REQUIRES: find() answers null.
   Entry* insert(Position position, std::string_view key, size_t value_bytes);
-  // REQUIRES: the entry is clean.
+  // REQUIRES: the entry is clean. No segment seen before is valid any more.
   void erase(Entry* entry);
   // Replaces the value; keeps the block where it fits. The old value's memory is gone unless
   // `keep_outside`, with which an outside block stays allocated for whoever saved its pointer.
@@ -72,10 +80,20 @@ class Table {
   // Empties a segment's dirty list into `entries`, which stand in no order; they are dirty no more.
   void take_dirty(Segment* segment, std::vector<Entry*>* entries);
   Segment* segment_at(Position position) const;
+  // A segment's entries from `first` to `last`, in key order, behind what `entries` has.
+  static void append_range(const Segment* segment, Position first, Position last,
+                           std::vector<Entry*>* entries);
+  // Makes a segment's dirty entries from `first` to `last` clean, though nobody has written them;
+  // answers how many they were.
+  size_t forget_dirty(Segment* segment, Position first, Position last);
 
   // Whether a key that is not here is nowhere: set while everything of the incarnation is in this
   // table.
   bool complete = false;
+  // Of a database's records: the table with the elements that they own, once there is one.
+  Table* elements = nullptr;
+  // Of such a table: the lists that are open.
+  std::unique_ptr<OpenLists> open;
 
  private:
   struct Directory;
@@ -85,11 +103,15 @@ class Table {
   static Node node_of(Directory* directory);
   void split(Segment* segment);
   void divide(Directory* directory, Segment* segment);
+  void unite(Segment* segment);
+  Segment* join(Directory* directory, Segment* lower, Segment* upper);
+  bool replace_directory(Segment* only);
   Node* parent_cell(Position position, Directory** directory) const;
   void resize_buckets(Segment* segment, uint8_t bits);
   void free_node(Node node);
 
   Incarnation incarnation_;
+  uint8_t child_bits_max_;
   Directory* root_;
   size_t entries_ = 0;
   size_t bytes_ = 0;

@@ -6,14 +6,22 @@
 #include "storage/keyspace.h"
 
 namespace weir::storage {
+namespace {
+
+constexpr ElementsId kElementsIdsPerRecord = 4096;
+
+}  // namespace
 
 Status Keyspace::commit_turn(bool keep_on_failure) {
   newest_instant_ns_ = std::max(newest_instant_ns_, now_ns_);
   if (!turn_has_changes() || (store_failed_ && changed_.empty())) {
     undo_.forget();
+    forget_newborn(0);
     return {};
   }
+  find_vanished();
   put_database_records();
+  put_elements_record();
   if (!store_failed_) {
     encode_changes();
     Status appended = store_->append(turn_ + 1, record_.bytes());
@@ -29,8 +37,14 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
     roll_back_turn();
     return Status::failed("the store has failed and was not reopened yet");
   }
-  if (!store_failed_) ++turn_;
+  if (!store_failed_) {
+    ++turn_;
+    drops_.unlogged.clear();
+    drops_.unlogged_in_pass.clear();
+  }
   settle_changes();
+  for (const Drops::List& list : vanished_) bury(list);
+  vanished_.clear();
   return {};
 }
 
@@ -48,7 +62,7 @@ void Keyspace::put_database_records() {
     value.clear();
     put_varint(&value, database.table->incarnation());
     put_varint(&value, database.count);
-    put_system("db/" + std::to_string(i), value);
+    put_system(database_record(i), value);
   }
   if (databases_undo_.empty()) return;
   value.clear();
@@ -56,18 +70,41 @@ void Keyspace::put_database_records() {
   put_system("next-incarnation", value);
 }
 
+// An id that this process has used must not be used again by the next one, even if it dies now: the
+// record runs ahead of the ids.
+void Keyspace::put_elements_record() {
+  if (next_elements_id_ <= elements_ids_reserved_) return;
+  elements_ids_reserved_ = next_elements_id_ + kElementsIdsPerRecord;
+  std::string value;
+  put_varint(&value, elements_ids_reserved_);
+  put_system(kElementsIdsKey, value);
+}
+
 void Keyspace::encode_changes() {
   record_.begin(now_ns_);
   // System records first: replay learns from them which databases there are.
   for (const bool system : {true, false}) {
     for (const Entry* entry : changed_) {
-      if ((entry->incarnation == kSystemIncarnation) != system) continue;
-      if (entry->has(Entry::kPresent)) {
-        record_.put(entry->incarnation, entry->key(), entry->view());
-      } else {
-        record_.erase(entry->incarnation, entry->key());
-      }
+      if ((entry->incarnation == kSystemIncarnation) == system) encode(entry);
     }
+  }
+  // Behind the elements, so that replay leaves nothing of a list that a turn changed and dropped.
+  for (const auto* lists : {&drops_.unlogged, &drops_.unlogged_in_pass, &vanished_}) {
+    for (const Drops::List& list : *lists) record_.drop(list.incarnation, list.id);
+  }
+}
+
+void Keyspace::encode(const Entry* entry) {
+  std::string_view key = entry->key();
+  if (holds_elements(entry->incarnation)) {
+    scratch_.clear();
+    append_element_name(&scratch_, entry->position, key);
+    key = scratch_;
+  }
+  if (entry->has(Entry::kPresent)) {
+    record_.put(entry->incarnation, key, entry->view());
+  } else {
+    record_.erase(entry->incarnation, key);
   }
 }
 
@@ -83,6 +120,8 @@ void Keyspace::settle_changes() {
     ++pass_.dirty;
   }
   changed_.clear();
+  newborn_.clear();
+  owners_changed_ = false;
   undo_.forget();
   for (Database& database : databases_) database.changed = false;
   databases_changed_ = false;
@@ -93,16 +132,22 @@ void Keyspace::settle_changes() {
 
 void Keyspace::roll_back_turn() {
   command_undo_mark_ = command_changed_mark_ = command_databases_mark_ = 0;
+  command_newborn_mark_ = 0;
   roll_back();
   undo_.forget();
+  owners_changed_ = false;
+  vanished_.clear();
+  elements_ids_reserved_ = 0;  // the record of it was perhaps one of the turn
   retire_unused_tables();
 }
 
 void Keyspace::retire_unused_tables() {
   for (auto it = tables_.begin() + 1; it != tables_.end();) {
     const bool used =
-        std::any_of(databases_.begin(), databases_.end(),
-                    [&](const Database& database) { return database.table == it->get(); });
+        std::any_of(databases_.begin(), databases_.end(), [&](const Database& database) {
+          return database.table == it->get() ||
+                 (database.table != nullptr && database.table->elements == it->get());
+        });
     if (used) {
       ++it;
       continue;
@@ -111,6 +156,7 @@ void Keyspace::retire_unused_tables() {
     // pass.
     pass_.dirty -= (*it)->dirty();
     dropped_.push_back((*it)->incarnation());
+    if ((*it)->has_elements()) drops_.closed_tables.push_back(std::move((*it)->open));
     retired_.push_back(std::move(*it));
     it = tables_.erase(it);
   }

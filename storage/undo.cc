@@ -3,7 +3,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr uint8_t kRestoredFlags = Entry::kPresent | Entry::kChanged;
+constexpr uint8_t kRestoredFlags = Entry::kPresent | Entry::kChanged | Entry::kUnburied;
 constexpr size_t kKeptBytes = 1 << 20;
 
 }  // namespace
@@ -31,8 +31,7 @@ void Undo::restore(const Saved& saved) {
   if (saved.outside != nullptr) {
     saved.table->adopt_outside(entry, saved.outside, saved.value_size);
   } else {
-    saved.table->set_value(
-        entry, std::string_view(values_).substr(saved.values_offset, saved.value_size), false);
+    saved.table->set_value(entry, value_of(saved), false);
     values_.resize(saved.values_offset);
   }
   entry->expire_at_ms = saved.expire_at_ms;

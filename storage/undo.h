@@ -27,15 +27,25 @@ class Undo {
   // otherwise its bytes are copied.
   void save(Table* table, Entry* entry, bool value_goes);
 
-  // Restores down to the mark; calls restored(table, entry, was_present) after each.
-  template <typename Restored>
-  void roll_back(size_t mark, Restored restored) {
+  // Restores down to the mark; calls restoring(table, entry) before and restored(table, entry,
+  // was_present) after each.
+  template <typename Restoring, typename Restored>
+  void roll_back(size_t mark, Restoring restoring, Restored restored) {
     while (saved_.size() > mark) {
       const Saved saved = saved_.back();
       saved_.pop_back();
       const bool was_present = saved.entry->has(Entry::kPresent);
+      restoring(saved.table, saved.entry);
       restore(saved);
       restored(saved.table, saved.entry, was_present);
+    }
+  }
+
+  // Calls visit(table, type, value) for each state saved in which a record was present.
+  template <typename Visit>
+  void for_each_present(Visit visit) const {
+    for (const Saved& saved : saved_) {
+      if ((saved.flags & Entry::kPresent) != 0) visit(saved.table, saved.type, value_of(saved));
     }
   }
 
@@ -55,6 +65,11 @@ class Undo {
   };
 
   void restore(const Saved& saved);
+  std::string_view value_of(const Saved& saved) const {
+    return saved.outside != nullptr
+               ? std::string_view(saved.outside, saved.value_size)
+               : std::string_view(values_).substr(saved.values_offset, saved.value_size);
+  }
 
   std::vector<Saved> saved_;
   std::string values_;

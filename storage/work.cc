@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "storage/keyspace.h"
+#include "storage/open_lists.h"
 
 namespace weir::storage {
 namespace {
@@ -15,7 +16,7 @@ constexpr int64_t kIdlePassIntervalNs = 60'000'000'000;
 }  // namespace
 
 size_t Keyspace::memory_bytes() const {
-  size_t bytes = 0;
+  size_t bytes = index_bytes_;
   for (const auto& table : tables_) bytes += table->bytes();
   return bytes;
 }
@@ -39,23 +40,38 @@ bool Keyspace::stuck() const { return !store_failed_ && !pass_.failure().ok() &&
 bool Keyspace::wants_work() const {
   if (pass_.wants_step()) return true;
   if (store_failed_ || pass_.running()) return false;  // the store's worker will notify
+  if (drops_.lists_wait() || drops_.indexes_wait()) return true;
   return (sweep_gained_ && memory_bytes() > options_.memory_bytes_max) ||
          (behind(1) && pass_.failure().ok());
 }
 
 void Keyspace::write_back_now() {
   if (pass_.running() || store_failed_ || store_->checkpoint_state().running) return;
+  pass_wanted_ = true;
+  begin_pass_when_ready();
+}
+
+void Keyspace::begin_pass_when_ready() {
+  if (drops_.lists_wait() || store_->checkpoint_state().running) return;
+  pass_wanted_ = false;
+  ++passes_begun_;
   log_bytes_at_pass_ = figures_.log_bytes_appended;
-  pass_.begin(turn_, newest_instant_ns_, dropped_, store_.get());
+  StateSlice ranges = std::exchange(drops_.ranges, {});
+  for (const Incarnation incarnation : dropped_) {
+    ranges.erase_range(stored_key_prefix(incarnation), stored_key_prefix(incarnation + 1));
+  }
   dropping_.swap(dropped_);
   dropped_.clear();
+  drops_.erasing.swap(drops_.to_erase);
+  drops_.unlogged_in_pass.swap(drops_.unlogged);
+  pass_.begin(turn_, newest_instant_ns_, std::move(ranges), store_.get());
 }
 
 void Keyspace::start_pass_when_due(int64_t steady_ns) {
   const int64_t since_ns = steady_ns - last_pass_steady_ns_;
-  const int64_t wait_ns = pass_.dirty > 0 || !dropped_.empty()
-                              ? options_.write_back_interval_ns
-                              : std::max(options_.write_back_interval_ns, kIdlePassIntervalNs);
+  const bool idle = pass_.dirty == 0 && dropped_.empty() && drops_.to_erase.empty();
+  const int64_t wait_ns = idle ? std::max(options_.write_back_interval_ns, kIdlePassIntervalNs)
+                               : options_.write_back_interval_ns;
   if (since_ns < wait_ns && !(behind(1) && pass_.failure().ok())) return;
   last_pass_steady_ns_ = steady_ns;
   newest_instant_ns_ = std::max(newest_instant_ns_, now_ns_);
@@ -66,6 +82,7 @@ void Keyspace::step_pass() {
   pass_.step(std::max(kLooksPerStep, changed_last_turn_ * kLooksPerChange), tables_, store_.get());
   changed_last_turn_ = 0;
   if (pass_.running()) return;
+  drops_.end_pass(pass_.failure().ok());
   if (pass_.failure().ok()) {
     log_bytes_at_w_ = log_bytes_at_pass_;
     note_dropped_records();
@@ -77,17 +94,23 @@ void Keyspace::step_pass() {
 
 void Keyspace::work(int64_t steady_ns) {
   if (store_failed_) return;
+  if (drops_.indexes_wait()) shrink_closed();
   if (pass_.running()) {
     step_pass();
   } else {
     retired_.clear();
-    start_pass_when_due(steady_ns);
+    if (drops_.lists_wait()) {
+      bury_expired();
+      free_dying();
+    }
+    pass_wanted_ ? begin_pass_when_ready() : start_pass_when_due(steady_ns);
   }
   const bool evict = memory_bytes() > options_.memory_bytes_max;
   if (!evict && steady_ns - last_sweep_steady_ns_ < kSweepIntervalNs) return;
   last_sweep_steady_ns_ = steady_ns;
   sweep(kSweepLooks, evict);
   if (!evict) step_recount();
+  look_at_expired_owners();
 }
 
 // Goes round all tables like the hand of a clock.
@@ -121,19 +144,28 @@ void Keyspace::sweep(size_t looks, bool evict) {
 
 void Keyspace::sweep_segment(Table* table, Segment* segment, bool evict) {
   victims_.clear();
+  ElementsId id = 0;  // of the element looked at last, and whether its list is open
+  bool is_open = false;
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next) {
       if (active_expiry_ && entry->has(Entry::kPresent) && entry->expired(now_ms_))
         expire(table, entry);
       if (!entry->clean()) continue;
+      if (table->has_elements() && elements_id_at(entry->position) != id) {
+        id = elements_id_at(entry->position);
+        is_open = table->open->find(id) != nullptr;
+      }
       if (!entry->has(Entry::kPresent)) {
         victims_.push_back(entry);
+      } else if (is_open) {
+        continue;
       } else if (evict && entry->has(Entry::kReferenced)) {
         entry->flags &= static_cast<uint8_t>(~Entry::kReferenced);
         sweep_gained_ = true;
       } else if (evict) {
         table->complete = false;
-        ++figures_.evicted;
+        if (!table->has_elements()) ++figures_.evicted;
+        if (owns_elements(entry->type)) close_lists(table, entry);
         victims_.push_back(entry);
       }
     }

@@ -27,8 +27,7 @@ bool in_key_order(const Entry* a, const Entry* b) {
 
 }  // namespace
 
-void WriteBack::begin(uint64_t turn, int64_t instant_ns, const std::vector<Incarnation>& dropped,
-                      Store* store) {
+void WriteBack::begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Store* store) {
   WEIR_CHECK(phase_ == Phase::kIdle);
   phase_ = Phase::kCollecting;
   turn_ = turn;
@@ -36,12 +35,7 @@ void WriteBack::begin(uint64_t turn, int64_t instant_ns, const std::vector<Incar
   table_ = 0;
   position_ = 0;
   failure_ = {};
-  if (dropped.empty()) return;
-  StateSlice slice;
-  for (const Incarnation incarnation : dropped) {
-    slice.erase_range(stored_key_prefix(incarnation), stored_key_prefix(incarnation + 1));
-  }
-  store->add_to_pass(std::move(slice));
+  if (!ranges.empty()) store->add_to_pass(std::move(ranges));
 }
 
 void WriteBack::step(size_t looks, const Tables& tables, Store* store) {
@@ -71,9 +65,9 @@ void WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
       position_ = 0;
     }
     Segment* segment = table->segment_at(position_);
-    const size_t before = slice.size();
+    const size_t before = writing_.size();
     collect_segment(table, segment, &slice);
-    looked += 1 + (slice.size() - before) * 4;
+    looked += 1 + (writing_.size() - before) * 4;
     const Position last = segment->last();
     position_ = last + 1;
     if (last == ~Position{0}) ++table_;
@@ -94,11 +88,12 @@ void WriteBack::collect_segment(Table* table, Segment* segment, StateSlice* slic
     entry->flags |= Entry::kWriting;
     key_.clear();
     append_stored_key(&key_, entry->key_view());
-    if (entry->has(Entry::kPresent)) {
+    if (entry->has(Entry::kPresent) || entry->has(Entry::kUnburied)) {
       value_.clear();
       append_value(&value_, entry->view());
       slice->put(key_, value_);
-    } else {
+      entry->flags &= static_cast<uint8_t>(~Entry::kUnstored);
+    } else if (!entry->has(Entry::kUnstored)) {
       slice->erase(key_);
     }
   }
@@ -107,13 +102,19 @@ void WriteBack::collect_segment(Table* table, Segment* segment, StateSlice* slic
 
 void WriteBack::settle(size_t looks, const Tables& tables) {
   const size_t end = std::min(writing_.size(), settled_ + looks);
+  Table* table = nullptr;
   for (; settled_ < end; ++settled_) {
     Entry* entry = writing_[settled_];
     entry->flags &= kNotWriting;
-    if (failure_.ok() || entry->has(Entry::kDirty)) continue;
-    if (Table* table = table_of(tables, entry->incarnation)) {
+    if (entry->has(Entry::kDirty) || (failure_.ok() && entry->has(Entry::kPresent))) continue;
+    if (table == nullptr || table->incarnation() != entry->incarnation)
+      table = table_of(tables, entry->incarnation);
+    if (table == nullptr) continue;
+    if (!failure_.ok()) {
       table->mark_dirty(entry);
       ++dirty;
+    } else if (entry->clean()) {
+      table->erase(entry);  // absent from the state too
     }
   }
   if (settled_ < writing_.size()) return;

@@ -24,8 +24,8 @@ class WriteBack {
   bool wants_step() const { return phase_ == Phase::kCollecting || phase_ == Phase::kSettling; }
 
   // REQUIRES: !running().
-  void begin(uint64_t turn, int64_t instant_ns, const std::vector<Incarnation>& dropped,
-             Store* store);
+  // `ranges`: of stored keys, to be erased in the same pass.
+  void begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Store* store);
   // Looks at about `looks` entries or segments.
   void step(size_t looks, const Tables& tables, Store* store);
   // The store is gone: everything that it had not taken is dirty again.

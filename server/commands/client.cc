@@ -164,15 +164,16 @@ void client_unpause(Call& call) {
   call.reply.status("OK");
 }
 
-// Nothing blocks, so nobody can be unblocked.
 void client_unblock(Call& call) {
   if (call.args.size() > 4) return call.reply.error(wrong_form(call.args[1]));
-  if (call.args.size() == 4 && !equals_ignoring_case(call.args[3], "TIMEOUT") &&
-      !equals_ignoring_case(call.args[3], "ERROR")) {
+  const bool in_error = call.args.size() == 4 && equals_ignoring_case(call.args[3], "ERROR");
+  if (call.args.size() == 4 && !in_error && !equals_ignoring_case(call.args[3], "TIMEOUT")) {
     return call.reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
   }
-  if (!integer_argument(call, call.args[2])) return;
-  call.reply.integer(0);
+  const auto id = integer_argument(call, call.args[2]);
+  if (!id) return;
+  const auto how = in_error ? Waiter::Unblocked::kAsError : Waiter::Unblocked::kAsTimeOut;
+  call.reply.integer(call.server.waiting().unblock(static_cast<uint64_t>(*id), how));
 }
 
 // [REDIRECT id] [PREFIX prefix ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]
@@ -312,7 +313,7 @@ constexpr Command kCommands[] = {
     row({.name = "client|unblock",
          .arity = -3,
          .usage = "client-id [TIMEOUT|ERROR]",
-         .summary = "Ends another connection's blocking command; no command blocks, so answers 0.",
+         .summary = "Ends the wait of another connection; answers whether it waited.",
          .since = "5.0.0",
          .run = client_unblock},
         kOthers),

@@ -12,7 +12,13 @@ namespace {
 
 void ping(Call& call) {
   if (call.args.size() > 2) return call.reply.error(arity_error(call.command));
-  if (call.args.size() == 2) return call.reply.bulk(call.args[1]);
+  const std::string_view message = call.args.size() == 2 ? call.args[1] : std::string_view();
+  if (call.session.subscribed() && call.reply.protocol() == 2) {
+    call.reply.array(2);
+    call.reply.bulk("pong");
+    return call.reply.bulk(message);
+  }
+  if (call.args.size() == 2) return call.reply.bulk(message);
   call.reply.status("PONG");
 }
 
@@ -117,6 +123,8 @@ void select(Call& call) {
 
 void reset(Call& call) {
   Session& session = call.session;
+  session.transaction.clear(call.keys);
+  call.server.pubsub().forget(session);
   session.database = 0;
   session.name.clear();
   session.user = "default";
@@ -130,7 +138,7 @@ void reset(Call& call) {
 constexpr Command kCommands[] = {
     {.name = "ping",
      .arity = -1,
-     .flags = kFast | kLoading,
+     .flags = kFast | kLoading | kWhenSubscribed,
      .group = "connection",
      .usage = "[message]",
      .summary = "Answers PONG, or the message.",
@@ -146,7 +154,7 @@ constexpr Command kCommands[] = {
      .run = echo},
     {.name = "quit",
      .arity = -1,
-     .flags = kFast | kLoading | kNoScript | kNoAuth | kNoMulti,
+     .flags = kFast | kLoading | kNoScript | kNoAuth | kNotQueued | kWhenSubscribed,
      .group = "connection",
      .summary = "Closes the connection once every reply before it has left.",
      .since = "1.0.0",
@@ -178,7 +186,7 @@ constexpr Command kCommands[] = {
      .run = select},
     {.name = "reset",
      .arity = 1,
-     .flags = kFast | kLoading | kNoScript | kNoAuth,
+     .flags = kFast | kLoading | kNoScript | kNoAuth | kNotQueued | kWhenSubscribed,
      .group = "connection",
      .summary = "Puts the connection back to the state it had when it was opened.",
      .since = "6.2.0",

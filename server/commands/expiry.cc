@@ -6,6 +6,7 @@
 #include "server/arguments.h"
 #include "server/commands/families.h"
 #include "server/lookups.h"
+#include "server/pubsub/key_events.h"
 
 namespace weir::server {
 namespace {
@@ -67,8 +68,9 @@ void set_end(Call& call, bool in_seconds, bool absolute) {
   storage::Ref ref = call.look_up(call.args[1]);
   if (!ref.exists() || !holds(*condition, ref.expire_at_ms(), *expire_at_ms))
     return call.reply.integer(0);
-  *expire_at_ms <= call.now_ms() ? call.keys.erase(&ref)
-                                 : call.keys.set_expiry(&ref, *expire_at_ms);
+  const bool ends_now = *expire_at_ms <= call.now_ms();
+  ends_now ? call.keys.erase(&ref) : call.keys.set_expiry(&ref, *expire_at_ms);
+  call.notify(EventClass::kGeneric, ends_now ? "del" : "expire", call.args[1]);
   call.reply.integer(1);
 }
 
@@ -97,6 +99,7 @@ void persist(Call& call) {
   storage::Ref ref = call.look_up(call.args[1]);
   if (ref.expire_at_ms() == 0) return call.reply.integer(0);
   call.keys.set_expiry(&ref, 0);
+  call.notify(EventClass::kGeneric, "persist", call.args[1]);
   call.reply.integer(1);
 }
 

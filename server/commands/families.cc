@@ -6,10 +6,21 @@ namespace weir::server {
 
 std::span<const Commands> command_families() {
   static const std::array kFamilies = {
-      connection_commands(),   throttle_commands(), strings_commands(),      strings_set_commands(),
-      strings_edit_commands(), keys_commands(),     keys_walk_commands(),    expiry_commands(),
-      databases_commands(),    client_commands(),   command_info_commands(), config_commands(),
-      debug_commands(),        info_commands(),     persistence_commands(),  server_commands(),
+      connection_commands(),   throttle_commands(),      strings_commands(),
+      strings_set_commands(),  strings_edit_commands(),  zset_commands(),
+      zset_read_commands(),    zset_ranges_commands(),   zset_pop_commands(),
+      zset_algebra_commands(), keys_commands(),          object_commands(),
+      dump_commands(),         hash_commands(),          hash_write_commands(),
+      hash_expiry_commands(),  set_commands(),           set_algebra_commands(),
+      keys_walk_commands(),    expiry_commands(),        databases_commands(),
+      client_commands(),       command_info_commands(),  config_commands(),
+      debug_commands(),        info_commands(),          persistence_commands(),
+      scripting_commands(),    transactions_commands(),  pubsub_commands(),
+      server_commands(),       rl_take_commands(),       rl_give_commands(),
+      rl_wait_commands(),      rl_info_commands(),       gcra_commands(),
+      increx_commands(),       list_commands(),          list_read_commands(),
+      list_pop_commands(),     list_blocking_commands(), latency_commands(),
+      sort_commands(),
   };
   return kFamilies;
 }

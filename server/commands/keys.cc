@@ -1,27 +1,25 @@
-// Keys of any type: DEL, UNLINK, EXISTS, TOUCH, TYPE, RENAME, RENAMENX, COPY, MOVE, OBJECT.
+// Keys of any type: DEL, UNLINK, EXISTS, TOUCH, TYPE, RENAME, RENAMENX, COPY, MOVE.
 #include <string>
 
 #include "resp/numbers.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
-#include "server/commands/help.h"
 #include "server/lookups.h"
+#include "server/pubsub/key_events.h"
+#include "server/server.h"
+#include "server/types/collection.h"
 
 namespace weir::server {
 namespace {
 
-// A record on its way from one key to another, out of reach of changes to the keyspace.
-struct Record {
-  explicit Record(const storage::Ref& ref)
-      : type(ref.type()), expire_at_ms(ref.expire_at_ms()), value(ref.value()) {}
-
-  storage::Type type;
-  int64_t expire_at_ms;
-  std::string value;
-};
-
-void put(Call& call, storage::Ref* ref, const Record& record) {
-  call.keys.put(ref, record.type, record.value, record.expire_at_ms);
+// Puts a copy of what a key holds, its expiry included, at another key.
+void put_copy(Call& call, const storage::Ref& from, storage::Ref* to) {
+  if (storage::owns_elements(from.type())) {
+    copy_collection(call, from, to, from.expire_at_ms());
+    return;
+  }
+  const std::string value(from.value());  // out of reach of changes to the keyspace
+  call.keys.put(to, from.type(), value, from.expire_at_ms());
 }
 
 void del(Call& call) {
@@ -30,6 +28,7 @@ void del(Call& call) {
     storage::Ref ref = call.look_up(key);
     if (!ref.exists()) continue;
     call.keys.erase(&ref);
+    call.notify(EventClass::kGeneric, "del", key);
     ++deleted;
   }
   call.reply.integer(deleted);
@@ -47,15 +46,14 @@ void type(Call& call) { call.reply.status(type_name(read_key(call, call.args[1])
 enum class Renamed { kDone, kNoSource, kTargetExists };
 
 Renamed move_record(Call& call, bool only_if_absent) {
-  const storage::Ref source = call.look_up(call.args[1]);
+  storage::Ref source = call.look_up(call.args[1]);
   if (!source.exists()) return Renamed::kNoSource;
   if (call.args[1] == call.args[2]) return only_if_absent ? Renamed::kTargetExists : Renamed::kDone;
-  const Record record(source);
   storage::Ref target = call.look_up(call.args[2]);
   if (only_if_absent && target.exists()) return Renamed::kTargetExists;
-  put(call, &target, record);
-  storage::Ref left = call.look_up(call.args[1]);
-  call.keys.erase(&left);
+  call.keys.rename(&source, &target);
+  call.notify(EventClass::kGeneric, "rename_from", call.args[1]);
+  call.notify(EventClass::kGeneric, "rename_to", call.args[2]);
   return Renamed::kDone;
 }
 
@@ -99,10 +97,11 @@ void copy(Call& call) {
     return call.reply.error(kSameObject);
   const storage::Ref source = read_key(call, call.args[1]);
   if (!source.exists()) return call.reply.integer(0);
-  const Record record(source);
   storage::Ref target = call.keys.look_up(options->database, call.args[2]);
   if (target.exists() && !options->replace) return call.reply.integer(0);
-  put(call, &target, record);
+  put_copy(call, source, &target);
+  call.server.notify(EventClass::kGeneric, "copy_to", options->database, call.args[2]);
+  call.server.waiting().signal(options->database, call.args[2]);
   call.reply.integer(1);
 }
 
@@ -112,31 +111,15 @@ void move(Call& call) {
   if (*database == call.database()) return call.reply.error(kSameObject);
   const storage::Ref source = call.look_up(call.args[1]);
   if (!source.exists()) return call.reply.integer(0);
-  const Record record(source);
   storage::Ref target = call.keys.look_up(*database, call.args[1]);
   if (target.exists()) return call.reply.integer(0);
-  put(call, &target, record);
+  put_copy(call, source, &target);
   storage::Ref left = call.look_up(call.args[1]);
   call.keys.erase(&left);
+  call.notify(EventClass::kGeneric, "move_from", call.args[1]);
+  call.server.notify(EventClass::kGeneric, "move_to", *database, call.args[1]);
+  call.server.waiting().signal(*database, call.args[1]);
   call.reply.integer(1);
-}
-
-// What Redis would hold a value of these bytes in; here there is but one form.
-std::string_view encoding_of(const storage::Ref& ref) {
-  constexpr size_t kEmbeddedBytesMax = 44;
-  if (ref.type() != storage::Type::kString) return "raw";
-  if (resp::parse_int64(ref.value())) return "int";
-  return ref.value().size() <= kEmbeddedBytesMax ? "embstr" : "raw";
-}
-
-void object_encoding(Call& call) {
-  const storage::Ref ref = read_key(call, call.args[2]);
-  ref.exists() ? call.reply.bulk(encoding_of(ref)) : call.reply.null();
-}
-
-void object_refcount(Call& call) {
-  const storage::Ref ref = read_key(call, call.args[2]);
-  ref.exists() ? call.reply.integer(1) : call.reply.null();
 }
 
 constexpr Command kCommands[] = {
@@ -182,7 +165,7 @@ constexpr Command kCommands[] = {
      .keys = {1, 1, 1},
      .group = "generic",
      .usage = "key",
-     .summary = "Answers what a key holds: string, limiter, or none.",
+     .summary = "Answers what a key holds: string, hash, list, set, zset, limiter, or none.",
      .since = "1.0.0",
      .run = type},
     {.name = "rename",
@@ -221,38 +204,6 @@ constexpr Command kCommands[] = {
      .summary = "Moves a key to another database that does not have it.",
      .since = "1.0.0",
      .run = move},
-    {.name = "object",
-     .arity = -2,
-     .flags = kContainer,
-     .group = "generic",
-     .usage = "subcommand [argument ...]",
-     .summary = "Tells about the value at a key.",
-     .since = "2.2.3"},
-    {.name = "object|encoding",
-     .arity = 3,
-     .flags = kReads,
-     .keys = {2, 2, 1},
-     .group = "generic",
-     .usage = "key",
-     .summary = "Answers the form in which Redis would keep the value.",
-     .since = "2.2.3",
-     .run = object_encoding},
-    {.name = "object|refcount",
-     .arity = 3,
-     .flags = kReads,
-     .keys = {2, 2, 1},
-     .group = "generic",
-     .usage = "key",
-     .summary = "Answers 1 for every key: values are not shared.",
-     .since = "2.2.3",
-     .run = object_refcount},
-    {.name = "object|help",
-     .arity = 2,
-     .flags = kLoading,
-     .group = "generic",
-     .summary = "Answers what the subcommands do.",
-     .since = "6.2.0",
-     .run = container_help},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What a server on its own says about itself: TIME, ROLE, WAIT, MEMORY, LOLWUT, and what it is not:
 // part of a cluster.
+#include <optional>
 #include <string>
 
 #include "resp/numbers.h"
@@ -7,6 +8,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/server.h"
+#include "server/types/collection.h"
 
 namespace weir::server {
 namespace {
@@ -45,20 +47,36 @@ void lolwut(Call& call) {
       std::string(kWeirVersion) + "\n");
 }
 
-// What the record takes in the working set, without its share of the table.
-void memory_usage(Call& call) {
-  if (call.args.size() != 3) {
-    const bool samples =
-        call.args.size() == 5 && resp::equals_ignoring_case(call.args[3], "SAMPLES");
-    if (!samples) return call.reply.error(kSyntaxError);
-    const auto count = integer_argument(call, call.args[4]);
-    if (!count) return;
-    if (*count < 0) return call.reply.error(kSyntaxError);
+// Answers nothing after replying the error; 0 means all.
+std::optional<size_t> samples_option(Call& call) {
+  constexpr size_t kSamplesUsual = 5;
+  size_t samples = kSamplesUsual;
+  for (size_t at = 3; at < call.args.size(); at += 2) {
+    if (at + 1 == call.args.size() || !resp::equals_ignoring_case(call.args[at], "SAMPLES")) {
+      call.reply.error(kSyntaxError);
+      return std::nullopt;
+    }
+    const auto count = integer_argument(call, call.args[at + 1]);
+    if (!count) return std::nullopt;
+    if (*count < 0) {
+      call.reply.error(kSyntaxError);
+      return std::nullopt;
+    }
+    samples = static_cast<size_t>(*count);
   }
+  return samples;
+}
+
+// What the record takes in the working set, without its share of the table; of a collection's
+// elements some are looked at.
+void memory_usage(Call& call) {
+  const auto samples = samples_option(call);
+  if (!samples) return;
   const storage::Ref ref = call.look_up(call.args[2]);
   if (!ref.exists()) return call.reply.null();
-  call.reply.integer(
-      static_cast<int64_t>(storage::kEntryHeadBytes + ref.key().size() + ref.value().size()));
+  size_t bytes = storage::kEntryHeadBytes + ref.key().size() + ref.value().size();
+  if (storage::owns_elements(ref.type())) bytes += element_bytes(call, ref, *samples);
+  call.reply.integer(static_cast<int64_t>(bytes));
 }
 
 constexpr Command kCommands[] = {

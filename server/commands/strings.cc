@@ -5,6 +5,7 @@
 #include "server/commands/families.h"
 #include "server/commands/string_options.h"
 #include "server/lookups.h"
+#include "server/pubsub/key_events.h"
 
 namespace weir::server {
 namespace {
@@ -22,7 +23,9 @@ void getdel(Call& call) {
   storage::Ref ref = read_key(call, call.args[1]);
   if (!is_string_or_absent(call, ref)) return;
   reply_value(call, ref);
+  if (!ref.exists()) return;
   call.keys.erase(&ref);
+  call.notify(EventClass::kGeneric, "del", call.args[1]);
 }
 
 void getset(Call& call) {
@@ -30,6 +33,7 @@ void getset(Call& call) {
   if (!is_string_or_absent(call, ref)) return;
   reply_value(call, ref);
   call.keys.put(&ref, storage::Type::kString, call.args[2], 0);
+  call.notify(EventClass::kString, "set", call.args[1]);
 }
 
 // The time is looked at only once there is a string to give it to.
@@ -46,9 +50,13 @@ void getex(Call& call) {
     expire_at_ms = *instant_ms;
   }
   reply_value(call, ref);
-  if (options->expire && expire_at_ms <= call.now_ms()) return call.keys.erase(&ref);
-  if (options->expire || (options->persist && ref.expire_at_ms() != 0))
+  if (options->expire && expire_at_ms <= call.now_ms()) {
+    call.keys.erase(&ref);
+    call.notify(EventClass::kGeneric, "del", call.args[1]);
+  } else if (options->expire || (options->persist && ref.expire_at_ms() != 0)) {
     call.keys.set_expiry(&ref, expire_at_ms);
+    call.notify(EventClass::kGeneric, options->expire ? "expire" : "persist", call.args[1]);
+  }
 }
 
 void mget(Call& call) {

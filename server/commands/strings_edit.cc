@@ -6,14 +6,17 @@
 #include "server/arguments.h"
 #include "server/commands/families.h"
 #include "server/lookups.h"
+#include "server/pubsub/key_events.h"
 #include "server/server.h"
 
 namespace weir::server {
 namespace {
 
 // A key's expiry is read before put() sets it anew.
-void put_keeping_expiry(Call& call, storage::Ref* ref, std::string_view value) {
+void put_keeping_expiry(Call& call, storage::Ref* ref, std::string_view value,
+                        std::string_view event) {
   call.keys.put(ref, storage::Type::kString, value, ref->expire_at_ms());
+  call.notify(EventClass::kString, event, call.args[1]);
 }
 
 void add(Call& call, int64_t increment) {
@@ -28,7 +31,7 @@ void add(Call& call, int64_t increment) {
   if (__builtin_add_overflow(number, increment, &number))
     return call.reply.error("ERR increment or decrement would overflow");
   char digits[20];
-  put_keeping_expiry(call, &ref, {digits, resp::format_int64(number, digits)});
+  put_keeping_expiry(call, &ref, {digits, resp::format_int64(number, digits)}, "incrby");
   call.reply.integer(number);
 }
 
@@ -56,7 +59,7 @@ void incrbyfloat(Call& call) {
   const long double sum = *number + *increment;
   if (!std::isfinite(sum)) return call.reply.error("ERR increment would produce NaN or Infinity");
   const std::string text = resp::format_long_double_human(sum);
-  put_keeping_expiry(call, &ref, text);
+  put_keeping_expiry(call, &ref, text, "incrbyfloat");
   call.reply.bulk(text);
 }
 
@@ -73,7 +76,7 @@ void append(Call& call) {
   if (!fits(call, ref.value().size() + call.args[2].size())) return;
   value.reserve(ref.value().size() + call.args[2].size());
   value.append(ref.value()).append(call.args[2]);
-  put_keeping_expiry(call, &ref, value);
+  put_keeping_expiry(call, &ref, value, "append");
   call.reply.integer(static_cast<int64_t>(value.size()));
 }
 
@@ -90,7 +93,7 @@ void setrange(Call& call) {
   std::string value(ref.value());
   if (value.size() < end) value.resize(end);  // what lies between is zeros
   value.replace(static_cast<size_t>(*offset), patch.size(), patch);
-  put_keeping_expiry(call, &ref, value);
+  put_keeping_expiry(call, &ref, value, "setrange");
   call.reply.integer(static_cast<int64_t>(value.size()));
 }
 

@@ -4,6 +4,7 @@
 #include "server/commands/string_options.h"
 #include "server/executor.h"
 #include "server/lookups.h"
+#include "server/pubsub/key_events.h"
 
 namespace weir::server {
 namespace {
@@ -30,6 +31,8 @@ void set(Call& call) {
   }
   call.keys.put(&ref, storage::Type::kString, call.args[2],
                 options->keep_expiry ? ref.expire_at_ms() : *expire_at_ms);
+  call.notify(EventClass::kString, "set", call.args[1]);
+  if (options->expire) call.notify(EventClass::kGeneric, "expire", call.args[1]);
   if (!options->answer_old) call.reply.status("OK");
 }
 
@@ -37,6 +40,7 @@ void setnx(Call& call) {
   storage::Ref ref = call.look_up(call.args[1]);
   if (ref.exists()) return call.reply.integer(0);
   call.keys.put(&ref, storage::Type::kString, call.args[2], 0);
+  call.notify(EventClass::kString, "set", call.args[1]);
   call.reply.integer(1);
 }
 
@@ -45,6 +49,8 @@ void set_with_expiry(Call& call, const ExpireArgument& expire) {
   if (!expire_at_ms) return;
   storage::Ref ref = call.look_up(call.args[1]);
   call.keys.put(&ref, storage::Type::kString, call.args[3], *expire_at_ms);
+  call.notify(EventClass::kString, "set", call.args[1]);
+  call.notify(EventClass::kGeneric, "expire", call.args[1]);
   call.reply.status("OK");
 }
 
@@ -62,6 +68,7 @@ void put_pairs(Call& call) {
   for (size_t i = 1; i < call.args.size(); i += 2) {
     storage::Ref ref = call.look_up(call.args[i]);
     call.keys.put(&ref, storage::Type::kString, call.args[i + 1], 0);
+    call.notify(EventClass::kString, "set", call.args[i]);
   }
 }
 

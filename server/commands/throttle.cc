@@ -7,10 +7,9 @@
 #include <string>
 
 #include "algorithms/gcra.h"
-#include "algorithms/limiter_record.h"
 #include "resp/numbers.h"
 #include "server/commands/families.h"
-#include "server/limiter.h"
+#include "server/limiter/single.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -101,6 +100,15 @@ constexpr Command kCommands[] = {
      .summary = "Takes permits from a GCRA limiter: limited 0 or 1, limit, remaining, retry after, "
                 "reset after (seconds).",
      .since = "weir 0.1",
+     .run = cl_throttle},
+    {.name = "rl.throttle",
+     .arity = -5,
+     .flags = kWrites | kFast | kDenyOom | kWakesNobody,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key max_burst count period [quantity]",
+     .summary = "CL.THROTTLE by another name.",
+     .since = "weir 0.2",
      .run = cl_throttle},
     {.name = "throttle",
      .arity = -5,

@@ -19,6 +19,10 @@ class BucketModel {
       : count_(limit.count), period_(limit.period_ns), capacity_(limit.capacity), now_ns_(now_ns) {
     level_ = full();
   }
+  // Not full at first.
+  BucketModel(const Limit& limit, int64_t now_ns, int64_t initial) : BucketModel(limit, now_ns) {
+    level_ = period_ * initial;
+  }
 
   Verdict decide(const Request& request) {
     advance(request.now_ns);

@@ -55,7 +55,7 @@ TEST(LimiterRecord, RoundTripsAndTheFastPathAgrees) {
     const std::string_view fast(buffer, write_single(life.limit, life.state, buffer));
     ASSERT_EQ(fast, life.bytes());
     LimitState read;
-    ASSERT_EQ(read_record(fast, {&read, 1}).value(), 1u);
+    ASSERT_EQ(read_record(fast, {&read, 1}).value(), (RecordHead{.limits = 1, .named = 1}));
     ASSERT_EQ(bytes_of(read.limit, read.state), fast);
     ASSERT_EQ(read.limit.fill_rem, life.limit.fill_rem);
     State state;
@@ -70,7 +70,7 @@ TEST(LimiterRecord, HoldsSeveralLimits) {
   std::string record;
   write_record(limits, record);
   std::array<LimitState, kLimitsMax> read;
-  EXPECT_EQ(read_record(record, read).value(), kLimitsMax);
+  EXPECT_EQ(read_record(record, read).value().limits, kLimitsMax);
   std::string again;
   write_record(read, again);
   EXPECT_EQ(again, record);
@@ -121,17 +121,38 @@ TEST(LimiterRecord, AnyBytesAreSafe) {
       record[at] = static_cast<char>(seeded.rng.between(0, 255));
     }
     LimitState out[2];
-    const auto count = read_record(record, out);
-    if (!count) {
-      ASSERT_FALSE(weir::algorithms::describe(count.error()).empty());
+    const auto head = read_record(record, out);
+    if (!head) {
+      ASSERT_FALSE(weir::algorithms::describe(head.error()).empty());
       continue;
     }
     std::string again;
-    write_record({out, *count}, again);
-    decide(out[0].limit, out[0].state, {.now_ns = kStartNs, .cost = 2, .force = true});
+    append_record(*head, {out, head->limits}, again);
+    const Algorithm& algorithm = *out[0].limit.algorithm;
+    decide(out[0].limit, out[0].state,
+           {.now_ns = kStartNs,
+            .cost = 2,
+            .force = algorithm.can_force,
+            .peek = algorithm.uses_entries});
     LimitState reread[2];
     ASSERT_TRUE(read_record(again, reread).ok());
   }
+}
+
+TEST(LimiterRecord, KeepsItsHead) {
+  const std::vector<LimitState> limits(3, used(4, 3, 1));
+  for (const RecordHead& head :
+       {RecordHead{.limits = 3, .named = 1}, RecordHead{.limits = 3, .named = 3, .bookings = true},
+        RecordHead{.limits = 3, .named = 2, .policy_version = ~uint64_t{0}, .bookings = true}}) {
+    std::string record;
+    append_record(head, limits, record);
+    std::array<LimitState, 3> read;
+    EXPECT_EQ(read_record(record, read).value(), head);
+  }
+  const LimitState plain = used(15, 30, 60);
+  const std::string record = bytes_of(plain.limit, plain.state);
+  EXPECT_EQ(error_of("\x21\x02" + record.substr(1)), RecordError::kBadHead);  // 2 named of 1
+  EXPECT_EQ(error_of("\x81\x02" + record.substr(1)), RecordError::kBadHead);  // an unknown flag
 }
 
 TEST(LimiterRecord, ExpiresWithItsSlowestLimitRoundedUp) {

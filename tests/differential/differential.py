@@ -24,7 +24,7 @@ from player import Mismatch, Player  # noqa: E402
 from servers import CannotStart, redis_server, weir_server  # noqa: E402
 from shrink import shrink  # noqa: E402
 from streams import STREAM_COMMANDS, make_stream, shown, shown_replies  # noqa: E402
-from tables import TABLES  # noqa: E402
+from tables import ALONE, TABLES  # noqa: E402
 from wire import Closed, Silent  # noqa: E402
 
 SHRINK_S = 30
@@ -46,7 +46,7 @@ def parse_options():
     parser.add_argument("--commands", type=int, default=20_000, help="in all")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--stream", type=int, default=None, help="only this one of the seed's")
-    parser.add_argument("--tables", default=",".join(TABLES))
+    parser.add_argument("--tables", default=",".join(name for name in TABLES if name not in ALONE))
     parser.add_argument("--maxmemory", default="20000")
     options = parser.parse_args()
     if options.seed is None:

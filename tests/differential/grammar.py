@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass, field
 
 import pools
-from wire import FOREIGN_TYPE
 
 INLINE_BYTES_MAX = 10_000  # far from the bound of 64 KB even when every byte is escaped
 INTEGER = re.compile(rb"-?[1-9][0-9]{0,18}|0")
@@ -29,6 +28,7 @@ class Row:
     relative_after: tuple = ()
     # Words whose instant may lie in the past and leave a key that has ended but is still counted.
     lingers_after: tuple = ()
+    waits_at: int = None  # the place of a timeout, which is to be one of pools.TIMEOUTS
     ends: bool = False      # the server closes the connection after its reply
     kinds: dict = field(default_factory=dict)  # own kinds: name -> function of a Maker
 
@@ -166,6 +166,9 @@ class Maker:
     # what the stream's profile leaves out.
     def is_steady(self, row, args):
         words = [arg.upper() for arg in args]
+        if row.waits_at is not None and row.waits_at < len(args) and \
+                args[row.waits_at] not in pools.TIMEOUTS:
+            return False
         relative = [at for at in row.relative_at if at < len(args)]
         relative += [at for at in range(1, len(args))
                      if words[at - 1].decode("latin-1") in row.relative_after]
@@ -242,6 +245,7 @@ KINDS = {
     "cursor": choose(pools.CURSORS),
     "count": choose([b"1", b"2", b"3", b"10", b"1000", b"9223372036854775807"]),
     "bad-count": choose([b"0", b"-1", b"abc", b"", b"9223372036854775808", b"1.5"]),
-    "type": choose([b"string", b"STRING", b"nosuch", b"", b"none", FOREIGN_TYPE]),
+    "type": choose([b"string", b"STRING", b"nosuch", b"", b"none", b"hash", b"set", b"zset",
+                    b"list"]),
     "junk": lambda maker: maker.junk(),
 }

@@ -1,5 +1,7 @@
 """Plays a stream on both servers and stops at the first difference."""
 
+import members
+import scores
 from compare import COMPARE
 from grammar import Special
 from specials import SPECIALS, Difference
@@ -99,6 +101,16 @@ class Player:
         self.at += 1
         self.op = None
 
+    def restart_ours(self):
+        self.compare_figures()
+        for pair in self.pairs + [self.control]:
+            for connection in pair:
+                connection.close()
+        self.pairs = []
+        self.servers[0].restart()
+        self.control = self.connect()
+        self.figures = self.read_figures()
+
     def expect_end(self, pair, op):
         ours, theirs = [connection.transcript(b"", b"\0never\0", 5) for connection in pair]
         if ours != theirs:
@@ -141,6 +153,14 @@ class Player:
         return COMPARE["instant-ms"](self.profile, *ends)
 
     @staticmethod
+    def read_collection(connection, key):
+        if (state := members.state_of(connection, key)) is not None:
+            return state
+        if connection.command("TYPE", key) == b"+zset":
+            return scores.state_of(connection, key)
+        return b"of another type"
+
+    @staticmethod
     def read_state(connection):
         state = {}
         for database in range(DATABASES):
@@ -148,7 +168,7 @@ class Player:
             for key in connection.command("KEYS", "*"):
                 value = connection.command("GET", key)
                 if value is not None and value.startswith(b"-WRONGTYPE"):
-                    value = b"of another type"
+                    value = Player.read_collection(connection, key)
                 state[(database, key)] = (value, connection.command("PEXPIRETIME", key))
         connection.command("SELECT", 0)
         return state

@@ -32,6 +32,10 @@ PATTERNS = [b"*", b"k*", b"k?", b"?", b"[ab]", b"[^a]*", b"[a-k]*", b"{tag}*", b
             b"\\[a-z]*?", b"[", b"[a", b"\\", b"*a*b*", b"k[1-2]", b"k[2-1]", b"**", b"nosuch",
             b"a", b"long*long", b"\xff*", b"[^]*"]
 
+# Of commands that wait; all others would hold up the run.
+TIMEOUTS = [b"0.001", b"0.002", b"1e-3", b"0.0001", b"0x0.01", b".003", b"-1", b"-0.5", b"abc", b"",
+            b" 1", b"nan", b"inf", b"1e400", b"1e18"]
+
 JUNK = [b"", b"\x00", b"\r\n", b"foo", b"NX", b"xx", b"GET", b"EX", b"keepttl", b"%s", b"'", b'"',
         b"\\x", b"1" * 300, b"\xff\x80\x00\x01"]
 

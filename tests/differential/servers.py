@@ -33,15 +33,16 @@ def free_port():
 
 
 class Server:
-    """A running server. `foreign` makes a key that holds no string, `foreign_type` is its TYPE."""
+    """A running server."""
 
-    def __init__(self, name, command, foreign, foreign_type):
+    def __init__(self, name, command):
         self.name = name
-        self.foreign = foreign
-        self.foreign_type = foreign_type
         self.directory = Path(tempfile.mkdtemp(prefix=f"differential-{name}-"))
         self.command = [part.replace("DIRECTORY", str(self.directory)) for part in command]
         self.process = None
+        self.is_lasting = "rocksdb" in command  # what it holds outlives its process
+        self.restarts = 0
+        self.figures_before = []  # INFO of the processes before
 
     def start(self):
         self.port = free_port()
@@ -59,14 +60,27 @@ class Server:
         raise CannotStart(f"{self.name} does not start: {' '.join(command)}\n{self.log_tail()}")
 
     def connect(self, timeout_s=20):
-        return Connection(self.port, self.foreign_type, timeout_s)
+        return Connection(self.port, timeout_s)
 
     def figure(self, name):
-        """A number of its INFO."""
+        """A number of its INFO, over all its restarts."""
+        pattern = re.compile(rb"(?m)^%b:(\d+)\r$" % name.encode())
+        return sum(int(pattern.search(info)[1]) for info in [*self.figures_before, self.info()])
+
+    def info(self):
         connection = self.connect()
         info = connection.command("INFO", "everything")
         connection.close()
-        return int(re.search(rb"(?m)^%b:(\d+)\r$" % name.encode(), info)[1])
+        return info
+
+    def restart(self):
+        """Every other time it is killed."""
+        self.figures_before.append(self.info())
+        self.restarts += 1
+        self.process.send_signal(signal.SIGKILL if self.restarts % 2 else signal.SIGTERM)
+        self.process.wait(timeout=60)
+        self.log.close()
+        self.start()
 
     def is_alive(self):
         return self.process.poll() is None
@@ -114,12 +128,10 @@ def redis_server():
                  "install the Debian package redis-server")
     command = [REDIS, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY",
                "--save", "", "--appendonly", "no"]
-    return Server("redis-server", command, [[b"RPUSH", None, b"x"]], b"list")
+    return Server("redis-server", command)
 
 
 def weir_server(program, options):
-    """A limiter is the type beside strings; PERSIST, since a list has no expiry either."""
     command = [program, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY/data",
                "--loglevel", "warning", *options]
-    foreign = [[b"CL.THROTTLE", None, b"15", b"30", b"60"], [b"PERSIST", None]]
-    return Server("weir-server", command, foreign, b"limiter")
+    return Server("weir-server", command)

@@ -1,20 +1,14 @@
 """What takes more than one request to compare: whole iterations, random picks, bad bytes."""
 
+import members
+import scores
+from members import Difference
 from wire import multibulk
 
 SENTINEL = b"the end of the bytes"
 SCAN_PAGES_MAX = 10_000
 SILENCE_S = 0.1   # after which a server is taken to wait for more bytes ...
 PATIENCE_S = 10   # ... unless the other one has answered
-
-
-class Difference(Exception):
-    """`ours` and `theirs` say in what the servers differ, as raw bytes or text."""
-
-    def __init__(self, ours, theirs):
-        super().__init__("the servers differ")
-        self.ours = ours if isinstance(ours, bytes) else repr(ours).encode()
-        self.theirs = theirs if isinstance(theirs, bytes) else repr(theirs).encode()
 
 
 def run_on(pair, action):
@@ -58,10 +52,15 @@ def randomkey(player, pair, op):
 def foreign(player, pair, op):
     """Makes a key of a type that string commands refuse."""
     key = op.args[1] if len(op.args) > 1 else b"a"
-    for server, connection in zip(player.servers, pair):
+    for connection in pair:
         connection.command(b"DEL", key)
-        for command in server.foreign:
-            connection.command(*[key if arg is None else arg for arg in command])
+        connection.command(b"RPUSH", key, b"x")
+
+
+def restart(player, pair, op):
+    """Of ours, where it keeps what it has."""
+    if player.servers[0].is_lasting:
+        player.restart_ours()
 
 
 def raw_bytes(player, pair, op):
@@ -79,5 +78,6 @@ def raw_bytes(player, pair, op):
         connection.received = b""
 
 
-SPECIALS = {"special:scan": scan, "special:randomkey": randomkey, "special:foreign": foreign,
-            "special:bytes": raw_bytes}
+SPECIALS = {**members.SPECIALS, **scores.SPECIALS, "special:scan": scan,
+            "special:randomkey": randomkey, "special:foreign": foreign,
+            "special:restart": restart, "special:bytes": raw_bytes}

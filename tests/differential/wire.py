@@ -4,8 +4,6 @@ import select
 import socket
 import time
 
-FOREIGN_TYPE = b"\0the type a key has that holds no string\0"
-
 
 class Closed(Exception):
     """The server ended the connection; `got` is what it had sent before."""
@@ -89,8 +87,7 @@ def decode(raw):
 
 
 class Connection:
-    def __init__(self, port, foreign_type=b"", timeout_s=20):
-        self.foreign_type = foreign_type  # stands for FOREIGN_TYPE
+    def __init__(self, port, timeout_s=20):
         self.timeout_s = timeout_s
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -107,7 +104,6 @@ class Connection:
         return decode(self.exchange([self.encode(args)], 1)[0])
 
     def encode(self, args, as_inline=False):
-        args = [self.foreign_type if arg == FOREIGN_TYPE else arg for arg in args]
         return inline(args) if as_inline else multibulk(args)
 
     def exchange(self, chunks, count, pauses=()):

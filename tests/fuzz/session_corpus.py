@@ -56,8 +56,33 @@ KEYS = ("SET a 1", "EXPIRE a 10", "TTL a", "PTTL a", "PERSIST a", "PEXPIREAT a 9
 LIMITERS = ("CL.THROTTLE u 15 30 60", "CL.THROTTLE u 15 30 60 0", "CL.THROTTLE u 15 30 60 -3", "CL.THROTTLE u 4 1 10 9",
             "THROTTLE t 10 1 1", "THROTTLE t 10 1 1 5", "CL.THROTTLE u 0 1000000000 1", "TTL u", "TYPE u",
             "CL.THROTTLE v 999999999999 1 1", "CL.THROTTLE u x 1 1", "SET s 1700000000123456789", "CL.THROTTLE s 1 1 1")
+RL = ("RL.TAKE k GCRA 100/1m BURST 20",
+      "RL.TAKE k GCRA 5/1s FIXED 1000 ALIGN DAY OFFSET +08:00 SLIDINGLOG 20/100ms COST 2", "RL.PEEK k COST 3",
+      "RL.TAKE k TOKENBUCKET 10/1s CAPACITY 20 INITIAL 0 COST 30 UPTO", "RL.TAKE l LEAKY 5/1s SHADOW",
+      "RL.TAKE b BURSTY 5/1s MAXBURST 2s FORCE COST 9", "RL.TAKE w WARMUP 5/1s OVER 3s ID token",
+      "RL.TAKE w WARMUP 5/1s OVER 3s ID token", "RL.TAKE s SLIDINGWINDOW 100/1m BUCKETS 6 PERBUCKET 30",
+      "RL.TAKE c SLIDINGCOUNTER 9/1s", "RL.MTAKE 2 m n GCRA 1/1s FIXED 5/1h", "RL.TAKE e CONCURRENCY 2 LEASE 30s",
+      "RL.RENEW e 1", "RL.RELEASE e 1", "RL.REFUND k 3 ID r", "RL.RESET b", "RL.INFO k", "RL.TOP TAKEN COUNT 3",
+      "RL.TOP", "SET q 1700000000000000000", "RL.TAKE q GCRA 5/1s", "RL.TAKE q FIXED 0/1s", "RL.TAKE q NOPE")
+RL_BOOKS = ("RL.RESERVE k GCRA 1/1s BURST 0", "RL.RESERVE k GCRA 1/1s BURST 0 ID x",
+            "RL.RESERVE k GCRA 2/1s MAXWAIT 1", "RL.CANCEL k 2", "RL.CANCEL k 2", "RL.INFO k",
+            "RL.POLICY SET p GCRA 5/1s ONCHANGE RESET", "RL.TAKE k POLICY p", "RL.POLICY GET p",
+            "RL.POLICY SET p GCRA 9/1s FIXED 3/1h ONCHANGE ADDITIVE", "RL.TAKE k POLICY p COST 1,2", "RL.POLICY LIST",
+            "RL.POLICY DEL p", "RL.TAKE k POLICY p")
+RL_WAIT = "RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0"
+RL_FUNNEL = "RL.ACQUIRE f LEAKY 1/1s CAPACITY 3 SLIDINGLOG 9/1m CONCURRENCY 3 LEASE 1m TIMEOUT 0 ID y"
 
 CASES = {
+    "rl": case(say(0, *RL), wait(33), say(1, *RL), wrong(11), say(0, *RL)),
+    "rl_evicted": case(say(0, *RL), wait(30), TICK, TURN, TURN, say(1, *RL), bounds=32, write_back=7),
+    "rl_books": case(say(0, *RL_BOOKS), wrong(11), say(0, *RL_BOOKS)),
+    "rl_waits": case(say(0, RL_WAIT), say(1, RL_WAIT), say(2, RL_WAIT.replace("TIMEOUT 0", "TIMEOUT 1500")),
+                     say(0, "RL.PEEK q", "RL.MTAKE 1 q GCRA 1/1s BURST 0", "RL.REFUND q 1"), wait(30), TURN, wrong(0),
+                     wait(30), TURN, TURN, say(3, "RL.RESET q"), TURN),
+    "rl_leaves": case(say(0, RL_FUNNEL), say(1, RL_FUNNEL), say(2, RL_FUNNEL), wrong(0), TURN, wait(30), TURN, wait(31),
+                      TURN, wrong(11), say(0, RL_FUNNEL)),
+    "rl_read_fails": case(say(0, RL_WAIT), say(1, RL_WAIT), wait(30), TICK, TURN, TURN, wrong(7), say(2, RL_WAIT),
+                          wait(31), TURN, bounds=32, write_back=7),
     "strings": case(say(0, *STRINGS)),
     "strings_evicted": case(say(0, *STRINGS), wait(30), TICK, TURN, TURN, say(1, *STRINGS), bounds=32, write_back=7),
     "keys": case(say(0, *KEYS)),

@@ -189,6 +189,7 @@ class World {
   }
 
   void end_turn() {
+    server_->serve_waiting();
     server_->end_turn();
     for (Client& client : clients_) {
       if (client.session != nullptr) read(&client, SIZE_MAX);

@@ -166,7 +166,7 @@ TEST_F(ConfigTest, ErrorsOfTheFile) {
        "limit, "
        "soft limit and seconds, got 'normal 1 2'"},
       {"notify-keyspace-events Kq",
-       "weir.conf:1: notify-keyspace-events must be made of the characters Ag$lshzxeKEtmdn, got "
+       "weir.conf:1: notify-keyspace-events must be made of the characters Ag$lshzxeKEtmdnr, got "
        "'Kq'"},
       {"save 3600 1 300 100",
        "weir.conf:1: save must be '', got '3600 1 300 100': there are no snapshots to schedule, "
@@ -307,7 +307,7 @@ TEST_F(ConfigTest, SetErrorsAreRedis) {
                 "buffer limit configuration."},
       {{"notify-keyspace-events", "q"},
        failed + "notify-keyspace-events') - Invalid event class character. Use "
-                "'Ag$lshzxeKEtmdn'."},
+                "'Ag$lshzxeKEtmdnr'."},
       {{"enable-debug-command", "yes"},
        failed + "enable-debug-command') - can't set immutable config"},
   };

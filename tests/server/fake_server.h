@@ -25,13 +25,16 @@ inline constexpr int64_t kSecond = 1'000 * kMs;
 class FakeClock : public Clock {
  public:
   int64_t wall_ns() override { return wall_; }
-  int64_t steady_ns() override { return steady_; }
+  int64_t steady_ns() override { return steady_ += tick_per_look_ns; }
   void sleep_ns(int64_t duration_ns) override { advance(duration_ns); }
 
   void advance(int64_t ns) {
     wall_ += ns;
     steady_ += ns;
   }
+  // How much time passes with each look at the steady clock: what runs long is seen to do so.
+  int64_t tick_per_look_ns = 0;
+
   // Somebody sets the clock; no time has passed.
   void step_wall(int64_t ns) { wall_ += ns; }
 
@@ -125,6 +128,7 @@ class FakeServer {
 
   // Ends the turn and carries what was released to those who read.
   void end_turn() {
+    server_->serve_waiting();
     server_->end_turn();
     const std::vector<Session*> touched = server_->touched();
     for (Session* session : touched) deliver(session);

@@ -13,16 +13,16 @@ void demand(const storage::Status& status) {
   if (!status.ok()) throw Violation("the disk cannot be read: " + status.message());
 }
 
-Record record_of(const storage::Ref& ref) {
+Record record_of(const std::string& key, const storage::Ref& ref) {
   Record record{.is_limiter = ref.type() == storage::Type::kLimiter,
                 .expire_at_ms = ref.expire_at_ms()};
-  if (!record.is_limiter) {
+  if (!record.is_limiter || key.starts_with("rl:")) {
     record.text = ref.value();
     return record;
   }
   algorithms::LimitState limit;
-  const auto count = algorithms::read_record(ref.value(), {&limit, 1});
-  if (!count || *count != 1) throw Violation("a limiter's record that is none");
+  const auto head = algorithms::read_record(ref.value(), {&limit, 1});
+  if (!head || head->limits != 1) throw Violation("a limiter's record that is none");
   record.tat_ns = limit.state.words[0];
   return record;
 }
@@ -40,7 +40,7 @@ Database contents_of(storage::Keyspace* keys, int database) {
     const storage::Ref ref = keys->look_up(database, key);
     demand(keys->failure());
     if (times != 1 || !ref.exists()) throw Violation("SCAN and GET disagree about " + key);
-    contents.records[key] = record_of(ref);
+    contents.records[key] = record_of(key, ref);
   }
   return contents;
 }

@@ -6,7 +6,8 @@ namespace weir::simulation {
 namespace {
 
 std::string describe(const Record& record) {
-  std::string text = record.is_limiter ? "limiter full at " + std::to_string(record.tat_ns)
+  std::string text = record.is_limiter && record.text.empty()
+                         ? "limiter full at " + std::to_string(record.tat_ns)
                      : record.text.size() > 40
                          ? record.text.substr(0, 40) + "... " + std::to_string(record.text.size())
                          : "'" + record.text + "'";
@@ -55,6 +56,7 @@ void Step::put(const std::string& key, std::string text, int64_t expire_at_ms) c
 
 RunInModel find_in_model(std::string_view name) {
   if (const RunInModel run = limiter_in_model(name)) return run;
+  if (const RunInModel run = rl_in_model(name)) return run;
   if (const RunInModel run = string_in_model(name)) return run;
   return generic_in_model(name);
 }

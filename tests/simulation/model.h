@@ -18,8 +18,8 @@ namespace weir::simulation {
 
 struct Record {
   bool is_limiter = false;
-  std::string text = {};     // of a string
-  int64_t tat_ns = 0;        // of a limiter: when it is full
+  std::string text = {};     // of a string; of a limiter named rl:N its record
+  int64_t tat_ns = 0;        // of another limiter: when it is full
   int64_t expire_at_ms = 0;  // 0: never
 
   bool live(int64_t now_ms) const { return expire_at_ms == 0 || now_ms <= expire_at_ms; }
@@ -68,6 +68,7 @@ RunInModel find_in_model(std::string_view name);
 
 // The families; each knows its names and answers null for others.
 RunInModel limiter_in_model(std::string_view name);
+RunInModel rl_in_model(std::string_view name);
 RunInModel string_in_model(std::string_view name);
 RunInModel generic_in_model(std::string_view name);
 

@@ -10,6 +10,10 @@ RequestMaker::RequestMaker(Random* random, const server::CommandTable& table) : 
   using M = RequestMaker;
   const Kind kAll[] = {{"CL.THROTTLE", 60, &M::cl_throttle},
                        {"THROTTLE", 20, &M::throttle},
+                       {"RL.TAKE", 60, &M::rl_take},
+                       {"RL.PEEK", 10, &M::rl_take},
+                       {"RL.REFUND", 10, &M::rl_refund},
+                       {"RL.RESET", 3, &M::rl_reset},
                        {"SET", 40, &M::set},
                        {"GET", 20, &M::key},
                        {"DEL", 12, &M::some_keys},
@@ -151,12 +155,38 @@ RequestMaker::Args RequestMaker::limiter(bool counts_capacity) {
   return args;
 }
 
+// A key has the same limits always: what happens when they change is not the simulation's matter.
+RequestMaker::Args RequestMaker::rl_take() {
+  static const Args kLimits[] = {
+      {"GCRA", "3/1s", "BURST", "4"},
+      {"TOKENBUCKET", "7/2s", "CAPACITY", "9"},
+      {"TOKENBUCKET", "2/1s", "CAPACITY", "6", "INITIAL", "1"},
+      {"TOKENBUCKET", "3/1s", "REFILL", "INTERVAL"},
+      {"LEAKY", "5/1s", "CAPACITY", "8"},
+      {"FIXED", "10/2s"},
+      {"FIXED", "10", "ALIGN", "MINUTE"},
+      {"SLIDINGCOUNTER", "10/2s"},
+      {"BURSTY", "5/1s", "MAXBURST", "2s"},
+      {"WARMUP", "5/1s", "OVER", "3s"},
+      {"GCRA", "3/1s", "BURST", "4", "FIXED", "10/1m"},
+  };
+  const std::string key = rl_key();
+  Args args = kLimits[std::stoul(key.substr(3)) % std::size(kLimits)];
+  args.insert(args.begin(), key);
+  if (random_.one_in(3)) {
+    args.push_back("COST");
+    args.push_back(std::to_string(random_.below(random_.one_in(10) ? 20 : 4)));
+  }
+  return args;
+}
+
 std::string RequestMaker::string_key() {
   return "s:" + std::to_string(random_.below(30)) + (random_.one_in(4) ? "{tag}" : "");
 }
 
 std::string RequestMaker::any_key() {
   if (!random_.one_in(8)) return string_key();
+  if (random_.one_in(3)) return rl_key();
   return (random_.one_in(2) ? "slow:" : "fast:") + std::to_string(random_.below(10));
 }
 

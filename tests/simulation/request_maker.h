@@ -2,7 +2,9 @@
 // few keys, with some that are wrong.
 //
 // Keys by their first letter: s:N strings; fast:N limiters that refill while the simulation runs;
-// slow:N limiters that do not; a:N likewise, in the last database only, which nothing ever clears.
+// slow:N limiters that do not; rl:N
+// limiters of all algorithms of constant size; a:N likewise, in the last database only, which
+// nothing ever clears.
 #pragma once
 
 #include <string>
@@ -44,6 +46,10 @@ class RequestMaker {
   std::string duration_ms() { return std::to_string(random_.between(1, 20'000)); }
   std::string shared_database() { return std::to_string(random_.below(kAuditedDatabase)); }
   Args limiter(bool counts_capacity);
+  std::string rl_key() { return "rl:" + std::to_string(random_.below(16)); }
+  Args rl_take();
+  Args rl_refund() { return {rl_key(), std::to_string(random_.below(4))}; }
+  Args rl_reset() { return {rl_key()}; }
 
   Args cl_throttle() { return limiter(false); }
   Args throttle() { return limiter(true); }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kQuietRounds = 200;
 constexpr int kIdleTurnsMax = 100'000;
-constexpr size_t kSystemRecordsMax = kDatabases + 2;
+constexpr size_t kSystemRecordsMax = kDatabases + 3;  // and the hidden database, and two more
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "storage/codec.h"
+#include "storage/element_key.h"
+#include "storage/owner.h"
 #include "storage/record.h"
 
 namespace weir::storage {
@@ -32,6 +34,34 @@ TEST(FormatExample, TurnRecord) {
             "01010175"
             "0401026869"
             "0201036f6c64");
+}
+
+TEST(FormatExample, Elements) {
+  TurnRecordWriter writer;
+  writer.begin(1'700'000'000'000'000'000);
+  const Position position = position_of_element(1, "m", {1, 2});
+  std::string owner;
+  append_owner_head(&owner, {{1}});
+  std::string element;
+  put_u64_be(&element, order_of_double(1.5));
+  element += "x";
+  std::string name;
+  append_element_name(&name, position, "m");
+  const ValueView value{.type = Type::kElement, .expire_at_ms = 0, .payload = element};
+  writer.put(1, "z", {.type = Type::kZset, .expire_at_ms = 0, .payload = owner});
+  writer.put(1 | kElementsBit, name, value);
+  writer.drop(1 | kElementsBit, 1);
+  EXPECT_EQ(hex(writer.bytes()),
+            "0100002a36fe9c9717"
+            "0101017a0401130101"
+            "01818080800802016d0b010fbff800000000000078"
+            "0381808080080101");
+  std::string key;
+  append_stored_key(&key, {.incarnation = 1 | kElementsBit, .position = position, .key = "m"});
+  EXPECT_EQ(hex(key), "80000001278dde6e5fd5655c6d");
+  std::string stored;
+  append_value(&stored, value);
+  EXPECT_EQ(hex(stored), "010fbff800000000000078");
 }
 
 TEST(FormatExample, StoredKeyAndValue) {

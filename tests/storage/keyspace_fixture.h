@@ -39,8 +39,7 @@ class KeyspaceTest : public ::testing::Test {
 
   void start() {
     keys_.reset();
-    keys_ = std::make_unique<Keyspace>([this] { return std::make_unique<MemoryStore>(disk_); },
-                                       options_);
+    keys_ = std::make_unique<Keyspace>(make_store_, options_);
     OpenReport report;
     const Status status = keys_->open(&report);
     ASSERT_TRUE(status.ok()) << status.message();
@@ -106,6 +105,7 @@ class KeyspaceTest : public ::testing::Test {
   }
 
   std::shared_ptr<MemoryDisk> disk_ = make_memory_disk({11, 22});
+  Keyspace::StoreFactory make_store_ = [this] { return std::make_unique<MemoryStore>(disk_); };
   KeyspaceOptions options_{.databases = kDatabases, .write_back_interval_ns = 1'000'000'000'000};
   std::unique_ptr<Keyspace> keys_;
   int64_t now_ns_ = kStartNs;

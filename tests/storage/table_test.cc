@@ -4,7 +4,11 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <string>
+
+#include "storage/element_key.h"
+#include "storage/open_lists.h"
 
 namespace weir::storage {
 namespace {
@@ -60,6 +64,16 @@ class TableModel : public ::testing::Test {
     ASSERT_EQ(seen, model_.size());
   }
 
+  size_t segments() const {
+    size_t count = 0;
+    Position position = 0;
+    do {
+      position = table_.segment_at(position)->last() + 1;
+      ++count;
+    } while (position != 0);
+    return count;
+  }
+
   Table table_{7};
   std::map<Place, std::string> model_;
   std::mt19937_64 random_{42};
@@ -90,6 +104,101 @@ TEST_F(TableModel, GivesMemoryBack) {
   EXPECT_GT(table_.bytes(), empty + 5'000 * 100);
   for (int i = 0; i < 5'000; ++i) erase(std::to_string(i));
   EXPECT_LT(table_.bytes(), empty + 5'000 * 10);
+}
+
+TEST_F(TableModel, EmptySegmentsAreUnited) {
+  for (const std::string prefix : {"", "{one slot}"}) {
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < 20'000; ++i) put(prefix + std::to_string(i), "v");
+      ASSERT_GT(segments(), 40u);
+      for (int i = 0; i < 20'000; ++i) {
+        if (i % 10'000 == 5'000) expect_same();
+        if (i != 77) erase(prefix + std::to_string(i));
+      }
+      ASSERT_EQ(segments(), 1u);
+      expect_same();
+      erase(prefix + "77");
+    }
+  }
+}
+
+TEST_F(TableModel, StaysEqualWhileItGrowsAndShrinks) {
+  std::set<std::string> dirty;
+  for (int round = 0; round < 6; ++round) {
+    for (int i = 0; i < 20'000; ++i) {
+      const std::string key = (i % 3 == 0 ? "{tag}k" : "k") + std::to_string(random_() % 6'000);
+      if (dirty.contains(key)) continue;
+      if (random_() % 8 < static_cast<uint64_t>(round % 2 == 0 ? 6 : 1)) {
+        put(key, "v");
+      } else {
+        erase(key);
+        continue;
+      }
+      if (random_() % 400 != 0) continue;
+      table_.mark_dirty(table_.find(position_of(key, kSeed), key));
+      dirty.insert(key);
+    }
+    expect_same();
+    std::vector<Entry*> taken;
+    for (Position position = 0;;) {
+      Segment* segment = table_.segment_at(position);
+      table_.take_dirty(segment, &taken);
+      if (segment->last() == ~Position{0}) break;
+      position = segment->last() + 1;
+    }
+    ASSERT_EQ(taken.size(), dirty.size());
+    dirty.clear();
+  }
+}
+
+TEST_F(TableModel, RangesAreFoundAndForgotten) {
+  for (int i = 0; i < 3'000; ++i) {
+    const std::string key = std::to_string(i);
+    put(key, "v");
+    table_.mark_dirty(table_.find(position_of(key, kSeed), key));
+  }
+  const Position first = Position{5} << 60, last = (Position{9} << 60) + 12345;
+  std::vector<Entry*> found;
+  size_t forgotten = 0;
+  for (Position position = first; position <= last;) {
+    Segment* segment = table_.segment_at(position);
+    Table::append_range(segment, first, last, &found);
+    forgotten += table_.forget_dirty(segment, first, last);
+    position = segment->last() + 1;
+  }
+  std::vector<Place> places;
+  for (const Entry* entry : found) {
+    places.emplace_back(entry->position, entry->key());
+    EXPECT_TRUE(entry->clean());
+  }
+  std::vector<Place> expected;
+  for (const auto& [place, value] : model_) {
+    if (place.first >= first && place.first <= last) expected.push_back(place);
+  }
+  EXPECT_EQ(places, expected);
+  EXPECT_EQ(forgotten, expected.size());
+  EXPECT_EQ(table_.dirty(), 3'000 - forgotten);
+}
+
+// Long lists come and go; none of them leaves anything behind.
+TEST(ElementTable, ListsLeaveNothingBehind) {
+  Table table(7 | kElementsBit);
+  const size_t empty = table.bytes();
+  std::vector<Entry*> entries;
+  for (ElementsId id = 1; id < 30; ++id) {
+    for (int i = 0; i < 2'000; ++i) {
+      const std::string member = std::to_string(i);
+      entries.push_back(table.insert(position_of_element(id, member, kSeed), member, 0));
+    }
+    ASSERT_NE(table.segment_at(first_position(id)), table.segment_at(last_position(id)));
+    if (id % 3 != 0) continue;
+    for (Entry* entry : entries) table.erase(entry);
+    entries.clear();
+  }
+  for (Entry* entry : entries) table.erase(entry);
+  EXPECT_EQ(table.segment_at(0)->last(), ~Position{0});
+  EXPECT_EQ(table.entries(), 0u);
+  EXPECT_LT(table.bytes(), empty + 10'000);
 }
 
 TEST_F(TableModel, KeepsDirtyEntriesOverSplits) {

@@ -27,7 +27,7 @@ MAY_INCLUDE = {folder: {folder} for folder in CODE_FOLDERS} | {"server": CODE_FO
 QUARANTINE = [
     ("Asio", r"boost/asio", r"server/((listener|connection|daemon)[^/]*|main\.cc)$"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
-    ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script"),
+    ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
     ("spdlog", r"spdlog/", r"server/"),
     ("GoogleTest", r"g(test|mock)/", r"(?!)"),
 ]

@@ -17,7 +17,7 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
     "storage/rocks_store.cc": "#include <rocksdb/db.h>\n",
     "resp/a.h": "#pragma once\n",
     "server/listener.cc": '#include <boost/asio.hpp>\n#include "resp/a.h"\n',
-    "server/script_engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
+    "server/script/engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
     "server/ok.cc": ('// rand() and system() only in a comment\nauto text = "sprintf(";\n'
                      "std::system_error error; auto big = 1'000'000; snprintf(a, 1, b);\n"
                      "using namespace std::chrono_literals;\n"),
@@ -42,6 +42,8 @@ FAULTS = [
     ("server/b.cc", "#include <rocksdb/db.h>\n", "RocksDB is not included here"),
     ("storage/store.cc", "# include <rocksdb/db.h>\n", "RocksDB is not included here"),
     ("server/b.cc", "#include <lua.hpp>\n", "Lua is not included here"),
+    ("server/scripts.cc", "#include <lua.hpp>\n", "Lua is not included here"),
+    ("server/commands/scripting.cc", "#include <lua5.1/lua.hpp>\n", "Lua is not included here"),
     ("storage/b.cc", "#include <spdlog/spdlog.h>\n", "spdlog is not included here"),
     ("resp/b.cc", "#include <gtest/gtest.h>\n", "GoogleTest is not included here"),
     ("resp/b.h", "// no guard\n", "#pragma once"),

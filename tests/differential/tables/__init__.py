@@ -1,9 +1,16 @@
 """The grammars, one table a file: a new family of commands is one table, named in TABLES."""
 
-from tables import connection, keys, strings
+from tables import connection, hashes, keys, lists, scripts, sets, strings, transactions, zsets
 
 TABLES = {
     "strings": strings.ROWS,
     "keys": keys.ROWS,
     "connection": connection.ROWS,
+    "scripts": scripts.ROWS,
+    "zsets": zsets.ROWS,
+    "hashes": hashes.ROWS,
+    "sets": sets.ROWS,
+    "lists": lists.ROWS,
+    "transactions": transactions.ROWS,
 }
+ALONE = {"transactions"}  # not to be mixed with others in one stream

@@ -12,7 +12,7 @@ ROWS = [
     Row("UNLINK key [key ...]", 2),
     Row("EXISTS key [key ...]"),
     Row("TOUCH key [key ...]", 2),
-    Row("TYPE key", 4, "type"),
+    Row("TYPE key", 4),
     Row("RENAME key key"),
     Row("RENAMENX key key"),
     Row("COPY key key [DB db] [REPLACE]", 6),
@@ -41,6 +41,6 @@ ROWS = [
     Row("FLUSHDB [ASYNC | SYNC]", 1),
     Row("FLUSHALL [ASYNC | SYNC | junk]", 1),
     Row("SWAPDB db db", 2),
-    # A key that holds no string: a list there, a limiter here.
+    # A key that holds no string.
     Row("FOREIGN key", 4, "special:foreign"),
 ]

@@ -1,0 +1,49 @@
+// Entries: what an algorithm keeps outside its State, one record each, so that a change of one
+// costs one record whatever the number of the others. Grants of a log, sub-windows, leases.
+//
+// Storage implements it, tests do with a std::map. It must not know what an algorithm means by an
+// entry: it keeps three numbers.
+//
+//  1. Ids are unique. The order is by at_ns, then by id, and `rank` counts in it from 0.
+//  2. Every operation takes O(log size) at most.
+//  3. Entries belong to one State: a fresh State has none. Whoever makes a State fresh (another
+//     algorithm, a reset, a limiter forgotten) drops its entries as well.
+//  4. What cannot be read from disk looks absent here; the caller learns of it elsewhere and throws
+//     the verdict away. So an algorithm survives missing entries, but need not make sense of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace weir::algorithms {
+
+struct LogEntry {
+  int64_t id = 0;
+  int64_t at_ns = 0;    // any 64-bit number; mostly an instant
+  int64_t permits = 0;  // a number that belongs to the algorithm
+
+  friend bool operator==(const LogEntry&, const LogEntry&) = default;
+};
+
+class Entries {
+ public:
+  Entries() = default;
+  Entries(const Entries&) = default;
+  Entries& operator=(const Entries&) = default;
+  virtual ~Entries() = default;
+
+  virtual size_t size() const = 0;
+  // REQUIRES: rank < size().
+  virtual LogEntry entry(size_t rank) const = 0;
+  virtual std::optional<LogEntry> find(int64_t id) const = 0;
+  // The rank of the first entry with entry.at_ns >= at_ns; size() if there is none.
+  virtual size_t lower_bound(int64_t at_ns) const = 0;
+
+  // Inserts it, or puts it in the place of the one with its id.
+  virtual void put(const LogEntry& entry) = 0;
+  // Nothing happens if there is no such entry.
+  virtual void erase(int64_t id) = 0;
+};
+
+}  // namespace weir::algorithms

@@ -1,0 +1,58 @@
+// How a limit of an algorithm is written: `ALGORITHM rate [option value ...]`. The rows of every
+// algorithm; limit_text.h reads and writes by them.
+//
+// It must not decide what a value may be beyond its form: ranges are make_limit()'s.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "algorithms/algorithm.h"
+
+namespace weir::algorithms {
+
+struct Option {
+  enum class Kind : uint8_t {
+    kNumber,     // an integer
+    kDuration,   // in nanoseconds, "250ms"
+    kWord,       // the index of one of `words`
+    kUtcOffset,  // in minutes, "+08:00"
+  };
+
+  std::string_view name;  // upper case
+  Kind kind = Kind::kNumber;
+  std::span<const std::string_view> words = {};
+  bool required = false;
+};
+
+inline constexpr size_t kOptionsMax = 3;
+
+// A limit as it was written; what was left out has no value.
+struct Written {
+  int64_t count = 0;
+  std::optional<int64_t> period_ns;
+  std::array<std::optional<int64_t>, kOptionsMax> values;  // in the order of the grammar's options
+};
+
+struct Grammar {
+  enum class Rate : uint8_t {
+    kPerPeriod,  // 100/1m
+    kCount,      // 100
+    kEither,     // `to_spec` says which it must be
+  };
+
+  Rate rate = Rate::kPerPeriod;
+  std::span<const Option> options = {};
+  // Fills the spec, whose algorithm is set already. Answers what is missing or does not go
+  // together.
+  std::optional<RangeError> (*to_spec)(const Written& written, LimitSpec& spec) = nullptr;
+  // The shortest writing of a limit: options that say what leaving them out says are left out.
+  Written (*to_written)(const Limit& limit) = nullptr;
+};
+
+const Grammar& grammar_of(const Algorithm& algorithm);
+
+}  // namespace weir::algorithms

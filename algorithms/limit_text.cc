@@ -1,0 +1,298 @@
+#include "algorithms/limit_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "algorithms/grammar.h"
+#include "algorithms/limiter_record.h"
+
+namespace weir::algorithms {
+namespace {
+
+constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+constexpr size_t kShownMax = 64;
+
+struct Unit {
+  std::string_view name;
+  int64_t ns;
+};
+constexpr Unit kUnits[] = {{"us", 1'000},
+                           {"ms", kNsPerMs},
+                           {"s", kNsPerSecond},
+                           {"m", 60 * kNsPerSecond},
+                           {"h", 3'600 * kNsPerSecond},
+                           {"d", kNsPerDay},
+                           {"w", 7 * kNsPerDay}};
+
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, upper, upper);
+}
+
+// A word as an error shows it: what cannot be printed becomes '?'.
+std::string shown(std::string_view word) {
+  std::string text(word.substr(0, kShownMax));
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+// Digits only, no superfluous zero in front; a number too large answers the largest.
+std::optional<int64_t> parse_digits(std::string_view text) {
+  if (text.empty() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
+  if (!std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() ? value : kLargest;
+}
+
+std::optional<int64_t> parse_number(std::string_view text) {
+  if (!text.starts_with('-')) return parse_digits(text);
+  const auto digits = parse_digits(text.substr(1));
+  if (!digits || *digits == 0) return std::nullopt;
+  return -*digits;
+}
+
+// "+hh:mm" in minutes.
+std::optional<int64_t> parse_utc_offset(std::string_view text) {
+  if (text.size() != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
+  int64_t digits = 0;
+  for (const size_t at : {1, 2, 4, 5}) {
+    if (text[at] < '0' || text[at] > '9') return std::nullopt;
+    digits = digits * 10 + (text[at] - '0');
+  }
+  if (digits % 100 > 59) return std::nullopt;
+  const int64_t minutes = digits / 100 * 60 + digits % 100;
+  return text[0] == '-' ? -minutes : minutes;
+}
+
+std::optional<int64_t> parse_word(const Option& option, std::string_view text) {
+  for (size_t i = 0; i < option.words.size(); ++i) {
+    if (same_word(option.words[i], text)) return static_cast<int64_t>(i);
+  }
+  return std::nullopt;
+}
+
+std::string list(std::span<const std::string_view> words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? ", " : " or ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::optional<int64_t> parse_value(const Option& option, std::string_view text) {
+  switch (option.kind) {
+    case Option::Kind::kNumber:
+      return parse_number(text);
+    case Option::Kind::kDuration:
+      return parse_duration(text);
+    case Option::Kind::kWord:
+      return parse_word(option, text);
+    case Option::Kind::kUtcOffset:
+      return parse_utc_offset(text);
+  }
+  return std::nullopt;
+}
+
+std::string form_of(const Option& option) {
+  switch (option.kind) {
+    case Option::Kind::kNumber:
+      return "an integer";
+    case Option::Kind::kDuration:
+      return "an integer and a unit (us ms s m h d w)";
+    case Option::Kind::kWord:
+      return list(option.words);
+    case Option::Kind::kUtcOffset:
+      return "+hh:mm or -hh:mm";
+  }
+  return {};
+}
+
+constexpr std::string_view kRateForms[] = {
+    "count/duration, for example 100/1m", "an integer",
+    "count/duration, for example 100/1m, or an integer with ALIGN MINUTE to MONTH"};
+
+std::optional<RangeError> parse_rate(const Grammar& grammar, std::string_view text,
+                                     Written& written) {
+  const std::string_view form = kRateForms[static_cast<size_t>(grammar.rate)];
+  const RangeError wrong{"rate", shown(text), std::string(form)};
+  const size_t slash = text.find('/');
+  const bool has_period = slash != std::string_view::npos;
+  if (grammar.rate == Grammar::Rate::kPerPeriod && !has_period) return wrong;
+  if (grammar.rate == Grammar::Rate::kCount && has_period) return wrong;
+  const auto count = parse_number(text.substr(0, slash));
+  if (!count) return wrong;
+  written.count = *count;
+  if (!has_period) return std::nullopt;
+  std::string duration(text.substr(slash + 1));
+  if (!duration.empty() && (duration[0] < '0' || duration[0] > '9')) duration.insert(0, "1");
+  written.period_ns = parse_duration(duration);
+  if (!written.period_ns) return wrong;
+  if (*written.period_ns < kPeriodNsMin || *written.period_ns > kPeriodNsMax) {
+    return RangeError{"period", shown(text.substr(slash + 1)), "between 1us and 3650d"};
+  }
+  return std::nullopt;
+}
+
+// Reads the words of one limit behind its name.
+class LimitReader {
+ public:
+  explicit LimitReader(const Algorithm& algorithm)
+      : algorithm_(algorithm), grammar_(grammar_of(algorithm)) {}
+
+  // The value: how many words were taken.
+  Result<size_t, RangeError> read(std::span<const std::string_view> words) {
+    if (words.empty()) return RangeError{"rate", "nothing", std::string(rate_form())};
+    if (auto error = parse_rate(grammar_, words[0], written_)) return *std::move(error);
+    size_t at = 1;
+    for (; at < words.size(); at += 2) {
+      const size_t option = find(words[at]);
+      if (option == grammar_.options.size()) break;
+      const std::string_view value = at + 1 < words.size() ? words[at + 1] : std::string_view();
+      if (auto error = set(option, value, at + 1 < words.size())) return *std::move(error);
+    }
+    return at;
+  }
+
+  Result<Limit, RangeError> finish() const {
+    for (size_t i = 0; i < grammar_.options.size(); ++i) {
+      if (!grammar_.options[i].required || written_.values[i]) continue;
+      return RangeError{std::string(grammar_.options[i].name), "nothing",
+                        "given: " + form_of(grammar_.options[i])};
+    }
+    LimitSpec spec{.algorithm = &algorithm_, .count = written_.count};
+    if (auto error = grammar_.to_spec(written_, spec)) return as_given(*std::move(error));
+    auto limit = make_limit(spec);
+    if (!limit) return as_given(limit.error());
+    return *limit;
+  }
+
+ private:
+  std::string_view rate_form() const { return kRateForms[static_cast<size_t>(grammar_.rate)]; }
+
+  size_t find(std::string_view word) const {
+    size_t i = 0;
+    while (i < grammar_.options.size() && !same_word(grammar_.options[i].name, word)) ++i;
+    return i;
+  }
+
+  std::optional<RangeError> set(size_t index, std::string_view text, bool there) {
+    const Option& option = grammar_.options[index];
+    const std::string name(option.name);
+    if (!there) return RangeError{name, "nothing", form_of(option)};
+    if (written_.values[index]) return RangeError{name, shown(text), "given once"};
+    written_.values[index] = parse_value(option, text);
+    given_[index] = text;
+    if (!written_.values[index]) return RangeError{name, shown(text), form_of(option)};
+    return std::nullopt;
+  }
+
+  // A range's error shows the value as it was written, not as it was understood.
+  RangeError as_given(RangeError error) const {
+    for (size_t i = 0; i < grammar_.options.size(); ++i) {
+      if (error.argument == grammar_.options[i].name && written_.values[i]) {
+        error.given = shown(given_[i]);
+      }
+    }
+    return error;
+  }
+
+  const Algorithm& algorithm_;
+  const Grammar& grammar_;
+  Written written_;
+  std::array<std::string_view, kOptionsMax> given_;
+};
+
+std::string in_limit(size_t number, const Algorithm& algorithm, const RangeError& error) {
+  return "limit " + std::to_string(number) + " (" + std::string(algorithm.name) +
+         "): " + error.text();
+}
+
+std::string format_value(const Option& option, int64_t value) {
+  switch (option.kind) {
+    case Option::Kind::kNumber:
+      return std::to_string(value);
+    case Option::Kind::kDuration:
+      return format_duration(value);
+    case Option::Kind::kWord:
+      return std::string(option.words[static_cast<size_t>(value)]);
+    case Option::Kind::kUtcOffset:
+      break;
+  }
+  const auto two_digits = [](int64_t number) {
+    return std::string{static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
+  };
+  const int64_t minutes = value < 0 ? -value : value;
+  return (value < 0 ? "-" : "+") + two_digits(minutes / 60) + ":" + two_digits(minutes % 60);
+}
+
+}  // namespace
+
+std::optional<int64_t> parse_duration(std::string_view text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = parse_digits(text.substr(0, digits));
+  if (!number) return std::nullopt;
+  for (const Unit& unit : kUnits) {
+    if (text.substr(digits) != unit.name) continue;
+    return *number > kLargest / unit.ns ? kLargest : *number * unit.ns;
+  }
+  return std::nullopt;
+}
+
+Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view> words) {
+  ParsedLimits parsed;
+  while (parsed.words < words.size()) {
+    const Algorithm* algorithm = find_algorithm(words[parsed.words]);
+    if (algorithm == nullptr) break;
+    const size_t number = parsed.limits.size();
+    if (number == kLimitsMax) return "at most " + std::to_string(kLimitsMax) + " limits";
+    LimitReader reader(*algorithm);
+    const auto taken = reader.read(words.subspan(parsed.words + 1));
+    if (!taken) return in_limit(number, *algorithm, taken.error());
+    const auto limit = reader.finish();
+    if (!limit) return in_limit(number, *algorithm, limit.error());
+    parsed.limits.push_back(*limit);
+    parsed.words += 1 + *taken;
+  }
+  return parsed;
+}
+
+std::string format_limit(const Limit& limit) {
+  const Grammar& grammar = grammar_of(*limit.algorithm);
+  const Written written = grammar.to_written(limit);
+  std::string text = std::string(limit.algorithm->name) + " " + std::to_string(written.count);
+  if (written.period_ns) text += "/" + format_duration(*written.period_ns);
+  for (size_t i = 0; i < grammar.options.size(); ++i) {
+    if (!written.values[i]) continue;
+    text.append(" ").append(grammar.options[i].name).append(" ");
+    text += format_value(grammar.options[i], *written.values[i]);
+  }
+  return text;
+}
+
+std::string format_limits(std::span<const Limit> limits) {
+  std::string text;
+  for (const Limit& limit : limits) {
+    if (!text.empty()) text += ' ';
+    text += format_limit(limit);
+  }
+  return text;
+}
+
+std::string algorithm_names() {
+  std::vector<std::string_view> names;
+  for (const Algorithm* algorithm : all_algorithms()) names.push_back(algorithm->name);
+  return list(names);
+}
+
+std::string option_names(const Algorithm& algorithm) {
+  std::vector<std::string_view> names;
+  for (const Option& option : grammar_of(algorithm).options) names.push_back(option.name);
+  return list(names);
+}
+
+}  // namespace weir::algorithms

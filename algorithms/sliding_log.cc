@@ -1,0 +1,101 @@
+// SLIDINGLOG: every grant is remembered until it is a period old.
+//
+// The idea. A log of (instant, permits). What was granted within the last period counts, nothing
+// else does: at no instant t were more than count granted in (t - period, t].
+//
+//        t - period                       now
+//     ---x---(--x-----x-----------------x--]----> time
+//        3      1     2                 4        used = 1 + 2 + 4
+//               |<------ period ------>|         the 1 comes back here, not a moment earlier
+//
+//     allowed      iff  used + cost <= count
+//     remaining    =    count - used
+//     retry_after  =    until so many of the oldest grants are a period old that the cost fits
+//     reset_after  =    until the newest grant is a period old
+//
+// Worked: 5 per 10 s; 3 taken at second 0, 2 at second 4. A cost of 4 at second 6 needs 4 back:
+// the 3 of second 0 do not do, the 2 of second 4 are needed too, so it is told 8 s. At second 10,
+// exactly, a cost of 3 is let in.
+//
+// What the simple version gets wrong.
+//  a. It answers the age of the *oldest* grant as the delay, although the request may need several
+//     of them back; who waits that long is denied again. Here the wait is exact.
+//  b. It rewrites the whole log, or walks it, at every request: a limit of a million makes each
+//     request a million times as dear. Here an entry is a record of its own, and sums kept with
+//     the entries (grant_log.h) turn every question into a binary search.
+//  c. It logs denied requests, or prunes on them: writing for who was refused. A denied request
+//     changes nothing here; grants remove the old entries, a few each.
+//
+// The surprising consequence. The price of exactness is memory: up to count entries, one for each
+// nanosecond in which something was granted. So count is at most kLogCountMax.
+//
+// What a clock step does. Back: what was granted stays as young as it was at the newest grant until
+// the clock has caught up. Forward: everything ages by as much.
+#include "algorithms/grant_log.h"
+
+namespace weir::algorithms {
+
+extern const Algorithm algorithm_sliding_log;
+
+namespace {
+
+constexpr int64_t kLogCountMax = 1'000'000;
+
+GrantRules rules_of(const Limit& limit) {
+  return {.count = limit.count, .hold_ns = limit.period_ns};
+}
+
+std::optional<RangeError> check_log(const Limit& limit) { return check_count(limit, kLogCountMax); }
+
+void derive_log(Limit& limit) { limit.capacity = limit.count; }
+
+bool same_log(const Limit& a, const Limit& b) {
+  return a.count == b.count && a.period_ns == b.period_ns;
+}
+
+State fresh_log(const Limit&, int64_t) { return {}; }
+
+Verdict decide_log(const Limit& limit, State& state, const Request& request) {
+  return decide_by_log(rules_of(limit), state, request);
+}
+
+Verdict refund_log(const Limit& limit, State& state, const Refund& refund) {
+  return refund_to_log(rules_of(limit), state, refund);
+}
+
+// A longer period does not bring back what had come back; under a shorter one a grant is as old as
+// it is, and may come back at once.
+State carry_over_logs(const Limit& from, const Limit& to, const State& state,
+                      const Entries& entries, int64_t now_ns) {
+  return carry_over_log({.from = rules_of(from), .to = rules_of(to), .now_ns = now_ns}, state,
+                        entries);
+}
+
+int64_t expires_log(const Limit& limit, const State& state) {
+  return log_expires_at_ns(rules_of(limit), state);
+}
+
+void write_log(const Limit&, const State& state, Writer& out) { write_log_state(state, out); }
+
+bool read_log(const Limit&, Reader& in, State& state) { return read_log_state(in, state); }
+
+}  // namespace
+
+constinit const Algorithm algorithm_sliding_log = {
+    .name = "SLIDINGLOG",
+    .id = 5,
+    .options_used = 0,
+    .uses_entries = true,
+    .check = check_log,
+    .derive = derive_log,
+    .same = same_log,
+    .fresh = fresh_log,
+    .decide = decide_log,
+    .refund = refund_log,
+    .carry_over_entries = carry_over_logs,
+    .expires_at_ns = expires_log,
+    .write_state = write_log,
+    .read_state = read_log,
+};
+
+}  // namespace weir::algorithms

@@ -1,0 +1,130 @@
+// DUMP and RESTORE, in weir's own form (types/dump.h).
+#include "server/types/dump.h"
+
+#include <limits>
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/lookups.h"
+#include "server/pubsub/key_events.h"
+
+namespace weir::server {
+namespace {
+
+void dump_key(Call& call) {
+  const storage::Ref ref = read_key(call, call.args[1]);
+  if (!ref.exists()) return call.reply.null();
+  if (!can_dump(ref.type())) {
+    return call.reply.error("ERR DUMP of a " + std::string(type_name(ref.type())) +
+                            " is not supported");
+  }
+  if (const auto bytes = dump(call, ref)) call.reply.bulk(*bytes);
+}
+
+struct RestoreOptions {
+  bool replace = false;
+  bool absolute = false;
+};
+
+// IDLETIME and FREQ are checked and mean nothing here.
+bool is_number_within(Call& call, std::string_view text, int64_t most, std::string_view error) {
+  const auto number = integer_argument(call, text);
+  if (!number) return false;
+  if (*number >= 0 && *number <= most) return true;
+  call.reply.error(error);
+  return false;
+}
+
+// Answers nothing after replying the error.
+std::optional<RestoreOptions> restore_options(Call& call) {
+  RestoreOptions options;
+  bool has_idletime = false, has_freq = false;
+  for (size_t at = 4; at < call.args.size(); ++at) {
+    const bool has_more = at + 1 < call.args.size();
+    const auto is = [&](std::string_view word) {
+      return resp::equals_ignoring_case(call.args[at], word);
+    };
+    if (is("REPLACE")) {
+      options.replace = true;
+    } else if (is("ABSTTL")) {
+      options.absolute = true;
+    } else if (is("IDLETIME") && has_more && !has_freq) {
+      if (!is_number_within(call, call.args[++at], std::numeric_limits<int64_t>::max(),
+                            "ERR Invalid IDLETIME value, must be >= 0"))
+        return std::nullopt;
+      has_idletime = true;
+    } else if (is("FREQ") && has_more && !has_idletime) {
+      if (!is_number_within(call, call.args[++at], 255,
+                            "ERR Invalid FREQ value, must be >= 0 and <= 255"))
+        return std::nullopt;
+      has_freq = true;
+    } else {
+      call.reply.error(kSyntaxError);
+      return std::nullopt;
+    }
+  }
+  return options;
+}
+
+// 0 is no expiry. Answers nothing after replying the error.
+std::optional<int64_t> restore_expiry(Call& call, bool absolute) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const auto ttl_ms = integer_argument(call, call.args[2]);
+  if (!ttl_ms) return std::nullopt;
+  if (*ttl_ms < 0) {
+    call.reply.error("ERR Invalid TTL value, must be >= 0");
+    return std::nullopt;
+  }
+  if (*ttl_ms == 0 || absolute) return *ttl_ms;
+  return *ttl_ms > kMax - call.now_ms() ? kMax : *ttl_ms + call.now_ms();
+}
+
+void restore_key(Call& call) {
+  const auto options = restore_options(call);
+  if (!options) return;
+  storage::Ref ref = call.look_up(call.args[1]);
+  if (ref.exists() && !options->replace)
+    return call.reply.error("BUSYKEY Target key name already exists.");
+  const auto expire_at_ms = restore_expiry(call, options->absolute);
+  if (!expire_at_ms) return;
+  if (!is_dump(call.args[3]))
+    return call.reply.error("ERR DUMP payload version or checksum are wrong");
+  if (!restore(call, call.args[3], call.args[1], *expire_at_ms))
+    return call.reply.error("ERR Bad data format");
+  const bool ends_now = *expire_at_ms != 0 && *expire_at_ms <= call.now_ms();
+  if (ends_now) {
+    storage::Ref ended = call.look_up(call.args[1]);
+    call.keys.erase(&ended);
+  }
+  call.notify(EventClass::kGeneric, ends_now ? "del" : "restore", call.args[1]);
+  call.reply.status("OK");
+}
+
+constexpr Command kCommands[] = {
+    {.name = "dump",
+     .arity = 2,
+     .flags = kReads,
+     .keys = {1, 1, 1},
+     .group = "generic",
+     .usage = "key",
+     .summary = "Answers a key's value as bytes that RESTORE takes; the form is weir's own.",
+     .since = "2.6.0",
+     .run = dump_key},
+    {.name = "restore",
+     .arity = -4,
+     .flags = kWrites | kDenyOom | kDangerous,
+     .keys = {1, 1, 1},
+     .group = "generic",
+     .usage = "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
+     .summary = "Makes a key from what DUMP answered.",
+     .since = "2.6.0",
+     .run = restore_key},
+};
+
+}  // namespace
+
+Commands dump_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,107 @@
+// GCRA: the command that Redisson's RGcra calls. Another wording of the limiter behind CL.THROTTLE.
+//
+//     GCRA key max_burst tokens_per_period period [TOKENS n]        period: seconds, a double
+//     [limited 0 or 1, max_burst + 1, available, retry after or -1, full again after]      seconds
+//     up
+#include "algorithms/gcra.h"
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/limiter/single.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr std::string_view kNotPositive = "ERR value is out of range, must be positive";
+
+struct Question {
+  int64_t max_burst = 0;
+  int64_t count = 0;
+  double period_s = 0;
+  int64_t tokens = 1;
+};
+
+// The error, or an empty text.
+std::string_view parse_integer(std::string_view text, int64_t least, int64_t* value) {
+  const auto number = resp::parse_int64(text);
+  if (!number) return kNotAnInteger;
+  *value = *number;
+  return *number < least ? kNotPositive : std::string_view();
+}
+
+std::string_view parse(Args args, Question* question) {
+  if (const auto error = parse_integer(args[2], 0, &question->max_burst); !error.empty()) {
+    return error;
+  }
+  if (const auto error = parse_integer(args[3], 1, &question->count); !error.empty()) return error;
+  const auto period_s = resp::parse_double(args[4]);
+  if (!period_s) return kNotAFloat;
+  if (!(*period_s > 0 && *period_s < 1e12)) return "ERR period must be > 0 and < 1e12";
+  question->period_s = *period_s;
+  if (args.size() == 5) return {};
+  if (!resp::equals_ignoring_case(args[5], "TOKENS")) return kSyntaxError;
+  if (args.size() == 6) return "ERR Missing TOKENS value";
+  if (args.size() > 7) return kSyntaxError;
+  return parse_integer(args[6], 1, &question->tokens);
+}
+
+// What lies outside the ranges of a limit is refused, never rounded into them.
+algorithms::Result<algorithms::Limit, std::string> limit_of(const Question& question) {
+  const double period_ns = std::round(question.period_s * algorithms::kNsPerSecond);
+  const bool fits = period_ns >= static_cast<double>(algorithms::kPeriodNsMin) &&
+                    period_ns <= static_cast<double>(algorithms::kPeriodNsMax);
+  if (!fits) return std::string("ERR overflow: period must be between 0.000001 and 315360000");
+  if (question.max_burst >= algorithms::kCapacityMax) {
+    return std::string("ERR overflow: max_burst must be at most 999999999999");
+  }
+  const auto limit = algorithms::make_limit({.algorithm = &algorithms::algorithm_gcra,
+                                             .count = question.count,
+                                             .period_ns = static_cast<int64_t>(period_ns),
+                                             .capacity = question.max_burst + 1});
+  if (!limit) return "ERR overflow: " + limit.error().text();
+  return *limit;
+}
+
+int64_t seconds_up(int64_t duration_ns) {
+  if (duration_ns == algorithms::kNever) return -1;
+  return (duration_ns + algorithms::kNsPerSecond - 1) / algorithms::kNsPerSecond;
+}
+
+void gcra(Call& call) {
+  Question question;
+  if (const auto error = parse(call.args, &question); !error.empty()) {
+    return call.reply.error(error);
+  }
+  const auto limit = limit_of(question);
+  if (!limit) return call.reply.error(limit.error());
+  const auto verdict = run_gcra(call, call.args[1], *limit, question.tokens);
+  if (!verdict) return;
+  call.reply.integers({verdict->allowed ? 0 : 1, verdict->limit, verdict->remaining,
+                       verdict->allowed ? -1 : seconds_up(verdict->retry_after_ns),
+                       seconds_up(verdict->reset_after_ns)});
+}
+
+constexpr Command kCommands[] = {
+    {.name = "gcra",
+     .arity = -5,
+     .flags = kWrites | kFast | kDenyOom | kWakesNobody,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key max_burst tokens_per_period period [TOKENS count]",
+     .summary = "Takes permits from a GCRA limiter: limited 0 or 1, limit, available, retry after, "
+                "full again after (seconds).",
+     .since = "weir 0.2",
+     .run = gcra},
+};
+
+}  // namespace
+
+Commands gcra_commands() { return kCommands; }
+
+}  // namespace weir::server

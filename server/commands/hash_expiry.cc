@@ -1,0 +1,102 @@
+// Expiry of single fields, which later versions of Redis have: refused by name. An expiry belongs
+// to a key here, since a compaction drops a whole key by it.
+#include "resp/numbers.h"
+#include "server/commands/families.h"
+
+namespace weir::server {
+namespace {
+
+void refuse(Call& call) {
+  call.reply.error("ERR " + resp::to_upper(call.command.name) +
+                   " is not supported: only whole keys expire, see EXPIRE");
+}
+
+constexpr Command kCommands[] = {
+    {.name = "hexpire",
+     .arity = -6,
+     .flags = kWrites | kDenyOom | kFast,
+     .keys = {1, 1, 1},
+     .group = "hash",
+     .usage = "key seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
+     .summary = "An error, since only whole keys expire.",
+     .since = "7.4.0",
+     .run = refuse},
+    {.name = "hpexpire",
+     .arity = -6,
+     .flags = kWrites | kDenyOom | kFast,
+     .keys = {1, 1, 1},
+     .group = "hash",
+     .usage = "key milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
+     .summary = "An error, since only whole keys expire.",
+     .since = "7.4.0",
+     .run = refuse},
+    {.name = "hexpireat",
+     .arity = -6,
+     .flags = kWrites | kDenyOom | kFast,
+     .keys = {1, 1, 1},
+     .group = "hash",
+     .usage = "key unix-time-seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
+     .summary = "An error, since only whole keys expire.",
+     .since = "7.4.0",
+     .run = refuse},
+    {.name = "hpexpireat",
+     .arity = -6,
+     .flags = kWrites | kDenyOom | kFast,
+     .keys = {1, 1, 1},
+     .group = "hash",
+     .usage = "key unix-time-milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
+     .summary = "An error, since only whole keys expire.",
+     .since = "7.4.0",
+     .run = refuse},
+    {.name = "hexpiretime",
+     .arity = -5,
+     .flags = kReads | kFast,
+     .keys = {1, 1, 1},
+     .group = "hash",
+     .usage = "key FIELDS numfields field [field ...]",
+     .summary = "An error, since only whole keys expire.",
+     .since = "7.4.0",
+     .run = refuse},
+    {.name = "hpexpiretime",
+     .arity = -5,
+     .flags = kReads | kFast,
+     .keys = {1, 1, 1},
+     .group = "hash",
+     .usage = "key FIELDS numfields field [field ...]",
+     .summary = "An error, since only whole keys expire.",
+     .since = "7.4.0",
+     .run = refuse},
+    {.name = "httl",
+     .arity = -5,
+     .flags = kReads | kFast,
+     .keys = {1, 1, 1},
+     .group = "hash",
+     .usage = "key FIELDS numfields field [field ...]",
+     .summary = "An error, since only whole keys expire.",
+     .since = "7.4.0",
+     .run = refuse},
+    {.name = "hpttl",
+     .arity = -5,
+     .flags = kReads | kFast,
+     .keys = {1, 1, 1},
+     .group = "hash",
+     .usage = "key FIELDS numfields field [field ...]",
+     .summary = "An error, since only whole keys expire.",
+     .since = "7.4.0",
+     .run = refuse},
+    {.name = "hpersist",
+     .arity = -5,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "hash",
+     .usage = "key FIELDS numfields field [field ...]",
+     .summary = "An error, since only whole keys expire.",
+     .since = "7.4.0",
+     .run = refuse},
+};
+
+}  // namespace
+
+Commands hash_expiry_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,254 @@
+// INCREX: a bounded counter with an expiry, in a plain string key, as Redis 8.8 has it.
+//
+//     INCREX key [BYINT n | BYFLOAT f] [LBOUND x] [UBOUND y] [SATURATE]
+//                [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX] [NX | XX]
+//
+// The sum is held against the bounds, nothing else is. What is outside changes nothing, unless
+// SATURATE moves it to the bound.
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/lookups.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+struct Options {
+  std::optional<std::string_view> increment, lower, upper;
+  std::optional<ExpireArgument> expire;
+  bool is_float = false;
+  bool saturate = false;
+  bool persist = false;
+  bool enx = false;
+  bool nx = false;
+  bool xx = false;
+};
+
+// Reads one option that has a value; false where the word is none of them or came before.
+bool read_valued(std::string_view word, std::string_view value, Options* options) {
+  const auto is = [&](std::string_view name) { return resp::equals_ignoring_case(word, name); };
+  const auto set = [&](std::optional<std::string_view>* slot) {
+    if (*slot) return false;
+    *slot = value;
+    return true;
+  };
+  if (is("BYINT") || is("BYFLOAT")) {
+    options->is_float = is("BYFLOAT");
+    return set(&options->increment);
+  }
+  if (is("LBOUND")) return set(&options->lower);
+  if (is("UBOUND")) return set(&options->upper);
+  const bool in_seconds = is("EX") || is("EXAT");
+  const bool absolute = is("EXAT") || is("PXAT");
+  if ((!in_seconds && !absolute && !is("PX")) || options->expire) return false;
+  options->expire = ExpireArgument{.text = value, .in_seconds = in_seconds, .absolute = absolute};
+  return true;
+}
+
+bool read_flag(std::string_view word, Options* options) {
+  struct Flag {
+    std::string_view name;
+    bool Options::*flag;
+  };
+  static constexpr Flag kFlags[] = {{"SATURATE", &Options::saturate},
+                                    {"PERSIST", &Options::persist},
+                                    {"ENX", &Options::enx},
+                                    {"NX", &Options::nx},
+                                    {"XX", &Options::xx}};
+  for (const Flag& flag : kFlags) {
+    if (!resp::equals_ignoring_case(word, flag.name)) continue;
+    const bool first = !(options->*flag.flag);
+    options->*flag.flag = true;
+    return first;
+  }
+  return false;
+}
+
+// The error, or an empty text.
+std::string_view parse_options(Args words, Options* options) {
+  for (size_t at = 0; at < words.size(); ++at) {
+    if (read_flag(words[at], options)) continue;
+    if (at + 1 == words.size() || !read_valued(words[at], words[at + 1], options)) {
+      return kSyntaxError;
+    }
+    ++at;
+  }
+  if (options->persist && (options->expire || options->enx)) return kSyntaxError;
+  if (options->nx && options->xx) return kSyntaxError;
+  if (options->enx && !options->expire) return "ERR ENX flag requires an expiration";
+  return {};
+}
+
+// Whole numbers and floats differ in how they are read, added, bounded and written.
+struct Whole {
+  using Number = int64_t;
+  static constexpr Number kLowest = std::numeric_limits<Number>::min();
+  static constexpr Number kHighest = std::numeric_limits<Number>::max();
+  static constexpr std::string_view kBadIncrement =
+      "ERR Increment is not an integer or out of range";
+  static constexpr std::string_view kBadBound = " is not an integer or out of range";
+  static constexpr std::string_view kBadValue = kNotAnInteger;
+
+  static std::optional<Number> parse(std::string_view text) { return resp::parse_int64(text); }
+  static bool add(Number a, Number b, Number* sum) { return !__builtin_add_overflow(a, b, sum); }
+  static bool subtract(Number a, Number b, Number* rest) {
+    return !__builtin_sub_overflow(a, b, rest);
+  }
+  static std::string text(Number number) { return std::to_string(number); }
+  static void reply(Call& call, Number number) { call.reply.integer(number); }
+};
+
+struct Float {
+  using Number = long double;
+  static constexpr Number kLowest = std::numeric_limits<Number>::lowest();
+  static constexpr Number kHighest = std::numeric_limits<Number>::max();
+  static constexpr std::string_view kBadIncrement = "ERR Increment is not a valid float";
+  static constexpr std::string_view kBadBound = " is not a valid float";
+  static constexpr std::string_view kBadValue = kNotAFloat;
+
+  static std::optional<Number> parse(std::string_view text) {
+    return resp::parse_long_double(text);
+  }
+  static bool add(Number a, Number b, Number* sum) { return std::isfinite(*sum = a + b); }
+  static bool subtract(Number a, Number b, Number* rest) { return std::isfinite(*rest = a - b); }
+  static std::string text(Number number) { return resp::format_long_double_human(number); }
+  static void reply(Call& call, Number number) {
+    call.reply.protocol() == 3 ? call.reply.real(static_cast<double>(number))
+                               : call.reply.bulk(text(number));
+  }
+};
+
+template <typename Kind>
+struct Change {
+  using Number = typename Kind::Number;
+  Number increment = 1;
+  Number lower = Kind::kLowest;
+  Number upper = Kind::kHighest;
+};
+
+template <typename Kind>
+std::optional<Change<Kind>> parse_change(Call& call, const Options& options) {
+  Change<Kind> change;
+  if (options.increment) {
+    const auto increment = Kind::parse(*options.increment);
+    if (!increment) return call.reply.error(Kind::kBadIncrement), std::nullopt;
+    change.increment = *increment;
+    if constexpr (std::is_same_v<Kind, Float>) {
+      if (!std::isfinite(*increment)) {
+        return call.reply.error("ERR BYFLOAT increment cannot be Infinity"), std::nullopt;
+      }
+    }
+  }
+  const auto bound = [&](const auto& text, std::string_view name, auto* value) {
+    if (!text) return true;
+    const auto number = Kind::parse(*text);
+    if (!number) {
+      call.reply.error("ERR " + std::string(name) + std::string(Kind::kBadBound));
+      return false;
+    }
+    *value = *number;
+    return true;
+  };
+  if (!bound(options.lower, "LBOUND", &change.lower)) return std::nullopt;
+  if (!bound(options.upper, "UBOUND", &change.upper)) return std::nullopt;
+  if (change.lower > change.upper) {
+    return call.reply.error("ERR LBOUND can't be greater than UBOUND"), std::nullopt;
+  }
+  return change;
+}
+
+template <typename Number>
+struct Sum {
+  Number value{};
+  Number applied{};
+  bool refused = false;       // outside, and nothing changes
+  bool unanswerable = false;  // what was added cannot be said
+};
+
+template <typename Kind>
+Sum<typename Kind::Number> sum_of(typename Kind::Number current, const Change<Kind>& change,
+                                  bool saturate) {
+  Sum<typename Kind::Number> sum{.value = {}, .applied = change.increment};
+  const bool fits = Kind::add(current, change.increment, &sum.value);
+  if (!fits) sum.value = change.increment > 0 ? Kind::kHighest : Kind::kLowest;
+  if (fits && sum.value >= change.lower && sum.value <= change.upper) return sum;
+  sum.refused = !saturate;
+  if (!saturate) return sum;
+  sum.value = std::min(std::max(sum.value, change.lower), change.upper);
+  sum.unanswerable = !Kind::subtract(sum.value, current, &sum.applied);
+  return sum;
+}
+
+template <typename Kind>
+void reply_pair(Call& call, typename Kind::Number value, typename Kind::Number applied) {
+  call.reply.array(2);
+  Kind::reply(call, value);
+  Kind::reply(call, applied);
+}
+
+void store(Call& call, storage::Ref* ref, std::string_view text, const Options& options,
+           int64_t expire_at_ms) {
+  const bool had_ttl = ref->expire_at_ms() != 0;
+  int64_t ends_at_ms = options.persist ? 0 : ref->expire_at_ms();
+  if (options.expire && !(options.enx && had_ttl)) {
+    if (expire_at_ms <= call.now_ms()) return call.keys.erase(ref);
+    ends_at_ms = expire_at_ms;
+  }
+  call.keys.put(ref, storage::Type::kString, text, ends_at_ms);
+}
+
+template <typename Kind>
+void run(Call& call, const Options& options) {
+  const auto change = parse_change<Kind>(call, options);
+  if (!change) return;
+  int64_t expire_at_ms = 0;
+  if (options.expire) {
+    const auto at = expire_at_argument(call, *options.expire);
+    if (!at) return;
+    expire_at_ms = *at;
+  }
+  storage::Ref ref = call.look_up(call.args[1]);
+  if (!is_string_or_absent(call, ref)) return;
+  const auto current =
+      ref.exists() ? Kind::parse(ref.value()) : std::optional<typename Kind::Number>(0);
+  if (!current) return call.reply.error(Kind::kBadValue);
+  if (ref.exists() ? options.nx : options.xx) return reply_pair<Kind>(call, *current, 0);
+  const auto sum = sum_of<Kind>(*current, *change, options.saturate);
+  if (sum.refused) return reply_pair<Kind>(call, *current, 0);
+  if (sum.unanswerable) return call.reply.error("ERR applied increment would overflow");
+  store(call, &ref, Kind::text(sum.value), options, expire_at_ms);
+  reply_pair<Kind>(call, sum.value, sum.applied);
+}
+
+void increx(Call& call) {
+  Options options;
+  const auto error = parse_options(call.args.subspan(2), &options);
+  if (!error.empty()) return call.reply.error(error);
+  options.is_float ? run<Float>(call, options) : run<Whole>(call, options);
+}
+
+constexpr Command kCommands[] = {
+    {.name = "increx",
+     .arity = -2,
+     .flags = kWrites | kFast | kDenyOom,
+     .keys = {1, 1, 1},
+     .group = "string",
+     .usage = "key [BYINT increment | BYFLOAT increment] [LBOUND lower] [UBOUND upper] [SATURATE] "
+              "[EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT "
+              "unix-time-milliseconds | PERSIST] [ENX] [NX | XX]",
+     .summary = "Adds to a counter that has bounds and an expiry: the new value, what was added.",
+     .since = "8.8.0",
+     .run = increx},
+};
+
+}  // namespace
+
+Commands increx_commands() { return kCommands; }
+
+}  // namespace weir::server

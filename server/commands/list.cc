@@ -1,0 +1,204 @@
+// Lists, changed in place: LPUSH, RPUSH, LPUSHX, RPUSHX, LSET, LINSERT, LREM, LTRIM. The expiry
+// stays as it was. What takes elements out to answer them is in list_pop.cc.
+#include "server/types/list.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+
+namespace weir::server {
+namespace {
+
+using resp::equals_ignoring_case;
+using storage::Element;
+
+std::optional<Collection> write_list(Call& call) {
+  return write_collection(call, call.args[1], storage::Type::kList);
+}
+
+void reply_size(Call& call, const Collection& list) {
+  call.reply.integer(static_cast<int64_t>(list.size()));
+}
+
+void push_all(Call& call, End end, bool only_if_exists) {
+  auto list = write_list(call);
+  if (!list) return;
+  if (only_if_exists && !list->exists()) return call.reply.integer(0);
+  for (const std::string_view value : call.args.subspan(2)) push(&*list, end, value);
+  reply_size(call, *list);
+}
+
+void lpush(Call& call) { push_all(call, End::kLeft, false); }
+void rpush(Call& call) { push_all(call, End::kRight, false); }
+void lpushx(Call& call) { push_all(call, End::kLeft, true); }
+void rpushx(Call& call) { push_all(call, End::kRight, true); }
+
+// What stands where is asked before the index is read, as Redis does.
+void lset(Call& call) {
+  auto list = write_list(call);
+  if (!list) return;
+  if (!list->exists()) return call.reply.error(kNoSuchKeyError);
+  const auto index = integer_argument(call, call.args[2]);
+  if (!index) return;
+  const auto rank = rank_of_index(*list, *index);
+  if (!rank) return call.reply.error("ERR index out of range");
+  const Element old = list->elements().at(*rank);
+  list->elements().put(old.member, old.order, call.args[3]);
+  call.reply.status("OK");
+}
+
+std::optional<size_t> find_value(const Collection& list, std::string_view value) {
+  size_t rank = 0;
+  bool found = false;
+  list.walk([&](const Element& element) {
+    found = element.value == value;
+    if (!found) ++rank;
+    return !found;
+  });
+  return found ? std::optional(rank) : std::nullopt;
+}
+
+void linsert(Call& call) {
+  const bool behind = equals_ignoring_case(call.args[2], "AFTER");
+  if (!behind && !equals_ignoring_case(call.args[2], "BEFORE"))
+    return call.reply.error(kSyntaxError);
+  auto list = write_list(call);
+  if (!list) return;
+  if (!list->exists()) return call.reply.integer(0);
+  const auto rank = find_value(*list, call.args[3]);
+  if (!rank) return call.reply.integer(-1);
+  insert_at(&*list, *rank + (behind ? 1 : 0), call.args[4]);
+  reply_size(call, *list);
+}
+
+void erase_all(Collection* list, const std::vector<std::string>& members) {
+  for (const std::string& member : members) list->elements().erase(member);
+  list->erase_if_empty();
+}
+
+// At most `most` elements with a value, from the front or from the back.
+std::vector<std::string> members_with(const Collection& list, std::string_view value,
+                                      bool from_back, uint64_t most) {
+  std::vector<std::string> members;
+  const auto visit = [&](const Element& element) {
+    if (element.value == value) members.emplace_back(element.member);
+    return members.size() < most;
+  };
+  if (from_back) {
+    list.elements().walk_back(list.size(), visit);
+  } else {
+    list.walk(visit);
+  }
+  return members;
+}
+
+void lrem(Call& call) {
+  const auto count = integer_argument(call, call.args[2]);
+  if (!count) return;
+  auto list = write_list(call);
+  if (!list) return;
+  if (!list->exists()) return call.reply.integer(0);
+  const uint64_t asked = *count < 0 ? 0 - static_cast<uint64_t>(*count) : *count;
+  const uint64_t most = asked == 0 ? UINT64_MAX : asked;
+  const auto members = members_with(*list, call.args[3], *count < 0, most);
+  erase_all(&*list, members);
+  call.reply.integer(static_cast<int64_t>(members.size()));
+}
+
+void ltrim(Call& call) {
+  const auto first = integer_argument(call, call.args[2]);
+  if (!first) return;
+  const auto last = integer_argument(call, call.args[3]);
+  if (!last) return;
+  auto list = write_list(call);
+  if (!list) return;
+  if (!list->exists()) return call.reply.status("OK");
+  const Stretch kept = stretch_of(*list, {*first, *last});
+  if (kept.count == 0) {
+    storage::Ref ref = call.look_up(call.args[1]);
+    call.keys.erase(&ref);
+    return call.reply.status("OK");
+  }
+  for (size_t behind = list->size() - kept.first - kept.count; behind > 0; --behind)
+    pop(&*list, End::kRight);
+  for (size_t before = kept.first; before > 0; --before) pop(&*list, End::kLeft);
+  call.reply.status("OK");
+}
+
+constexpr uint32_t kPushes = kWrites | kDenyOom | kFast;
+
+// Every row but its name, arity, flags, usage, summary, version and function.
+constexpr Command row(Command command) {
+  command.keys = {1, 1, 1};
+  command.group = "list";
+  return command;
+}
+
+constexpr Command kCommands[] = {
+    row({.name = "lpush",
+         .arity = -3,
+         .flags = kPushes,
+         .usage = "key element [element ...]",
+         .summary = "Puts elements in front of a list, one after the other.",
+         .since = "1.0.0",
+         .run = lpush}),
+    row({.name = "rpush",
+         .arity = -3,
+         .flags = kPushes,
+         .usage = "key element [element ...]",
+         .summary = "Puts elements behind a list.",
+         .since = "1.0.0",
+         .run = rpush}),
+    row({.name = "lpushx",
+         .arity = -3,
+         .flags = kPushes,
+         .usage = "key element [element ...]",
+         .summary = "Puts elements in front of a list that exists.",
+         .since = "2.2.0",
+         .run = lpushx}),
+    row({.name = "rpushx",
+         .arity = -3,
+         .flags = kPushes,
+         .usage = "key element [element ...]",
+         .summary = "Puts elements behind a list that exists.",
+         .since = "2.2.0",
+         .run = rpushx}),
+    row({.name = "lset",
+         .arity = 4,
+         .flags = kWrites | kDenyOom,
+         .usage = "key index element",
+         .summary = "Replaces the element at an index.",
+         .since = "1.0.0",
+         .run = lset}),
+    row({.name = "linsert",
+         .arity = 5,
+         .flags = kWrites | kDenyOom,
+         .usage = "key <BEFORE | AFTER> pivot element",
+         .summary = "Puts an element beside the first one with a value.",
+         .since = "2.2.0",
+         .run = linsert}),
+    row({.name = "lrem",
+         .arity = 4,
+         .flags = kWrites,
+         .usage = "key count element",
+         .summary = "Removes elements with a value: all, or so many from the front or the back.",
+         .since = "1.0.0",
+         .run = lrem}),
+    row({.name = "ltrim",
+         .arity = 4,
+         .flags = kWrites,
+         .usage = "key start stop",
+         .summary = "Removes what does not stand between two indices.",
+         .since = "1.0.0",
+         .run = ltrim}),
+};
+
+}  // namespace
+
+Commands list_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,254 @@
+// Commands that wait until there is something to take out of a list or a sorted set: BLPOP, BRPOP,
+// BLMPOP, BLMOVE, BRPOPLPUSH, BZPOPMIN, BZPOPMAX, BZMPOP.
+//
+// Invariants
+// 1. Who came first at a key is served first. Of several keys that were filled while a client
+//    waited, the one touched first serves it.
+// 2. A client that waits does not see what is neither a list nor a sorted set, as it asked: it goes
+//    on waiting.
+// 3. In a transaction or a script nobody waits: what is not there is answered as null.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/commands/list_pop.h"
+#include "server/commands/zset_pop.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+using storage::Type;
+
+// A command's way to take something. It reads call.args, which a waiter keeps: so `attempt` is the
+// same at the first time and at any later one. It answers as list_pop.h says.
+struct Form {
+  Type type;
+  bool (*attempt)(Call& call, std::string_view key);
+};
+
+class ElementWaiter : public Waiter {
+ public:
+  explicit ElementWaiter(const Form* form) : form_(form) { wants = form->type; }
+
+  bool try_again(Call& call) override {
+    if (touched != nullptr) return try_at(call, touched->key);
+    return std::any_of(keys.begin(), keys.end(),
+                       [&](const WaitKey& key) { return try_at(call, key.key); });
+  }
+  void time_out(Call& call) override { call.reply.null_array(); }
+
+ private:
+  bool try_at(Call& call, std::string_view key) const {
+    const storage::Ref ref = call.look_up(key);
+    return ref.exists() && ref.type() == form_->type && form_->attempt(call, key);
+  }
+
+  const Form* form_;
+};
+
+// The instant at which a wait of so many seconds ends; 0 means never.
+std::optional<int64_t> deadline_argument(Call& call, std::string_view text) {
+  constexpr long double kMsPerS = 1000;
+  constexpr int64_t kNsPerMs = 1'000'000;
+  const auto seconds = resp::parse_long_double(text);
+  if (!seconds || std::isnan(*seconds)) {
+    call.reply.error("ERR timeout is not a float or out of range");
+    return std::nullopt;
+  }
+  const long double timeout_ms = std::ceil(*seconds * kMsPerS);
+  // Redis takes what does not fit in its integer for a negative one.
+  if (timeout_ms < 0 || timeout_ms >= 0x1p63L) {
+    call.reply.error("ERR timeout is negative");
+    return std::nullopt;
+  }
+  if (timeout_ms == 0 || timeout_ms >= static_cast<long double>((kNotDue - call.now_ns) / kNsPerMs))
+    return kNotDue;
+  return call.now_ns + static_cast<int64_t>(timeout_ms) * kNsPerMs;
+}
+
+std::vector<WaitKey> wait_keys(Call& call, Args keys) {
+  std::vector<WaitKey> result;
+  for (const std::string_view key : keys) {
+    WaitKey wanted{call.database(), std::string(key)};
+    if (std::find(result.begin(), result.end(), wanted) == result.end())
+      result.push_back(std::move(wanted));
+  }
+  return result;
+}
+
+void wait_for(Call& call, const Form& form, Args keys, int64_t deadline_ns) {
+  auto waiter = std::make_unique<ElementWaiter>(&form);
+  waiter->keys = wait_keys(call, keys);
+  waiter->deadline_ns = deadline_ns;
+  call.server.wait(call, std::move(waiter));
+}
+
+void take_or_wait(Call& call, const Form& form, Args keys, std::string_view timeout) {
+  const auto deadline_ns = deadline_argument(call, timeout);
+  if (!deadline_ns) return;
+  const auto attempt = [&](std::string_view key) { return form.attempt(call, key); };
+  if (std::any_of(keys.begin(), keys.end(), attempt)) return;
+  if (!call.session.may_wait) return call.reply.null_array();
+  wait_for(call, form, keys, *deadline_ns);
+}
+
+// key [key ...] timeout
+void take_first(Call& call, const Form& form) {
+  take_or_wait(call, form, call.args.subspan(1, call.args.size() - 2), call.args.back());
+}
+
+constexpr Form kLeft = {Type::kList, [](Call& call, std::string_view key) {
+                          return try_pop_with_key(call, key, End::kLeft);
+                        }};
+constexpr Form kRight = {Type::kList, [](Call& call, std::string_view key) {
+                           return try_pop_with_key(call, key, End::kRight);
+                         }};
+constexpr Form kLowest = {Type::kZset, [](Call& call, std::string_view key) {
+                            return try_pop(call, key, {.reply = Pop::Reply::kOne});
+                          }};
+constexpr Form kHighest = {Type::kZset, [](Call& call, std::string_view key) {
+                             return try_pop(call, key,
+                                            {.highest = true, .reply = Pop::Reply::kOne});
+                           }};
+constexpr Form kElements = {Type::kList, [](Call& call, std::string_view key) {
+                              const auto arguments = keyed_pop_arguments(call, 2, kEndsToPop);
+                              return !arguments || try_pop_several(call, key, arguments->pop);
+                            }};
+constexpr Form kMembers = {Type::kZset, [](Call& call, std::string_view key) {
+                             const auto arguments = keyed_pop_arguments(call, 2, kMembersToPop);
+                             return !arguments || try_pop(call, key, arguments->pop);
+                           }};
+
+void blpop(Call& call) { take_first(call, kLeft); }
+void brpop(Call& call) { take_first(call, kRight); }
+void bzpopmin(Call& call) { take_first(call, kLowest); }
+void bzpopmax(Call& call) { take_first(call, kHighest); }
+
+void blmpop(Call& call) {
+  const auto arguments = keyed_pop_arguments(call, 2, kEndsToPop);
+  if (arguments) take_or_wait(call, kElements, arguments->keys, call.args[1]);
+}
+
+void bzmpop(Call& call) {
+  const auto arguments = keyed_pop_arguments(call, 2, kMembersToPop);
+  if (arguments) take_or_wait(call, kMembers, arguments->keys, call.args[1]);
+}
+
+// Whoever waits for the target is woken here, since nobody else knows of it when a waiter moves.
+bool move_and_wake(Call& call, const ListMove& move) {
+  if (!try_move(call, move)) return false;
+  call.server.waiting().signal(call.database(), move.target);
+  return true;
+}
+
+constexpr Form kMove = {Type::kList, [](Call& call, std::string_view) {
+                          const auto move = move_arguments(call);
+                          return !move || move_and_wake(call, *move);
+                        }};
+constexpr Form kMoveBackToFront = {Type::kList, [](Call& call, std::string_view) {
+                                     return move_and_wake(
+                                         call, {.source = call.args[1], .target = call.args[2]});
+                                   }};
+
+// Where nobody waits, the answer is the null of an element and not of an array.
+void move_or_wait(Call& call, const Form& form, std::string_view timeout) {
+  const auto deadline_ns = deadline_argument(call, timeout);
+  if (!deadline_ns || form.attempt(call, call.args[1])) return;
+  if (!call.session.may_wait) return call.reply.null();
+  wait_for(call, form, call.args.subspan(1, 1), *deadline_ns);
+}
+
+void blmove(Call& call) {
+  if (move_arguments(call)) move_or_wait(call, kMove, call.args[5]);
+}
+
+void brpoplpush(Call& call) { move_or_wait(call, kMoveBackToFront, call.args[3]); }
+
+constexpr uint32_t kWaits = kWrites | kBlocking;
+
+constexpr Command kCommands[] = {
+    {.name = "blpop",
+     .arity = -3,
+     .flags = kWaits | kNoScript,
+     .keys = {1, -2, 1},
+     .group = "list",
+     .usage = "key [key ...] timeout",
+     .summary =
+         "Takes an element out at the front of the first list that has one, or waits for it.",
+     .since = "2.0.0",
+     .run = blpop},
+    {.name = "brpop",
+     .arity = -3,
+     .flags = kWaits | kNoScript,
+     .keys = {1, -2, 1},
+     .group = "list",
+     .usage = "key [key ...] timeout",
+     .summary = "Takes an element out at the back of the first list that has one, or waits for it.",
+     .since = "2.0.0",
+     .run = brpop},
+    {.name = "blmpop",
+     .arity = -5,
+     .flags = kWaits | kMovableKeys,
+     .keys = {.numkeys = 2},
+     .group = "list",
+     .usage = "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]",
+     .summary = "Takes elements out of the first list that has some, or waits for them.",
+     .since = "7.0.0",
+     .run = blmpop},
+    {.name = "blmove",
+     .arity = 6,
+     .flags = kWaits | kNoScript | kDenyOom,
+     .keys = {1, 2, 1},
+     .group = "list",
+     .usage = "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout",
+     .summary = "Moves an element from one list to another, or waits for one.",
+     .since = "6.2.0",
+     .run = blmove},
+    {.name = "brpoplpush",
+     .arity = 4,
+     .flags = kWaits | kNoScript | kDenyOom,
+     .keys = {1, 2, 1},
+     .group = "list",
+     .usage = "source destination timeout",
+     .summary = "Moves the last element of a list to the front of another, or waits for one.",
+     .since = "2.2.0",
+     .run = brpoplpush},
+    {.name = "bzpopmin",
+     .arity = -3,
+     .flags = kWaits | kNoScript | kFast,
+     .keys = {1, -2, 1},
+     .group = "sorted-set",
+     .usage = "key [key ...] timeout",
+     .summary = "Takes the lowest member of the first sorted set that has one, or waits for it.",
+     .since = "5.0.0",
+     .run = bzpopmin},
+    {.name = "bzpopmax",
+     .arity = -3,
+     .flags = kWaits | kNoScript | kFast,
+     .keys = {1, -2, 1},
+     .group = "sorted-set",
+     .usage = "key [key ...] timeout",
+     .summary = "Takes the highest member of the first sorted set that has one, or waits for it.",
+     .since = "5.0.0",
+     .run = bzpopmax},
+    {.name = "bzmpop",
+     .arity = -5,
+     .flags = kWaits | kMovableKeys,
+     .keys = {.numkeys = 2},
+     .group = "sorted-set",
+     .usage = "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]",
+     .summary = "Takes members out of the first sorted set that has some, or waits for them.",
+     .since = "7.0.0",
+     .run = bzmpop},
+};
+
+}  // namespace
+
+Commands list_blocking_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,189 @@
+// Lists, read: LLEN, LINDEX, LRANGE, LPOS.
+#include <limits>
+#include <vector>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/types/list.h"
+
+namespace weir::server {
+namespace {
+
+using resp::equals_ignoring_case;
+using storage::Element;
+
+std::optional<Collection> read_list(Call& call) {
+  return read_collection(call, call.args[1], storage::Type::kList);
+}
+
+void llen(Call& call) {
+  const auto list = read_list(call);
+  if (list) call.reply.integer(static_cast<int64_t>(list->size()));
+}
+
+// The index is read only where there is a list, as Redis does.
+void lindex(Call& call) {
+  const auto list = read_list(call);
+  if (!list) return;
+  if (!list->exists()) return call.reply.null();
+  const auto index = integer_argument(call, call.args[2]);
+  if (!index) return;
+  const auto rank = rank_of_index(*list, *index);
+  rank ? call.reply.bulk(list->elements().at(*rank).value) : call.reply.null();
+}
+
+void lrange(Call& call) {
+  const auto first = integer_argument(call, call.args[2]);
+  if (!first) return;
+  const auto last = integer_argument(call, call.args[3]);
+  if (!last) return;
+  const auto list = read_list(call);
+  if (!list) return;
+  const Stretch stretch = stretch_of(*list, {*first, *last});
+  call.reply.array(static_cast<int64_t>(stretch.count));
+  if (stretch.count == 0) return;
+  size_t left = stretch.count;
+  list->elements().walk(stretch.first, [&](const Element& element) {
+    call.reply.bulk(element.value);
+    return --left > 0;
+  });
+}
+
+struct Search {
+  std::string_view value;
+  bool from_back = false;
+  uint64_t skipped = 0;             // matches before the first that counts
+  std::optional<uint64_t> matches;  // at most so many, 0: all; absent: one, answered alone
+  uint64_t looks_max = 0;           // 0: all elements
+};
+
+std::optional<uint64_t> bound_argument(Call& call, std::string_view text, std::string_view error) {
+  const auto number = resp::parse_int64(text);
+  if (number && *number >= 0) return static_cast<uint64_t>(*number);
+  call.reply.error(error);
+  return std::nullopt;
+}
+
+bool parse_rank(Call& call, std::string_view text, Search* search) {
+  const auto rank = integer_argument(call, text);
+  if (!rank) return false;
+  if (*rank == 0) {
+    call.reply.error(
+        "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use "
+        "negative to start from the end of the list");
+    return false;
+  }
+  search->from_back = *rank < 0;
+  // The smallest integer has no opposite; Redis takes it for -1.
+  const bool has_opposite = *rank != std::numeric_limits<int64_t>::min();
+  const int64_t steps = !has_opposite ? 1 : *rank < 0 ? -*rank : *rank;
+  search->skipped = static_cast<uint64_t>(steps - 1);
+  return true;
+}
+
+bool parse_search_option(Call& call, size_t at, Search* search) {
+  const std::string_view value = call.args[at + 1];
+  if (equals_ignoring_case(call.args[at], "RANK")) return parse_rank(call, value, search);
+  if (equals_ignoring_case(call.args[at], "COUNT")) {
+    search->matches = bound_argument(call, value, "ERR COUNT can't be negative");
+    return search->matches.has_value();
+  }
+  if (equals_ignoring_case(call.args[at], "MAXLEN")) {
+    const auto bound = bound_argument(call, value, "ERR MAXLEN can't be negative");
+    search->looks_max = bound.value_or(0);
+    return bound.has_value();
+  }
+  call.reply.error(kSyntaxError);
+  return false;
+}
+
+// key element [RANK rank] [COUNT num-matches] [MAXLEN len]
+std::optional<Search> parse_search(Call& call) {
+  Search search;
+  search.value = call.args[2];
+  for (size_t at = 3; at < call.args.size(); at += 2) {
+    if (at + 1 == call.args.size()) {
+      call.reply.error(kSyntaxError);
+      return std::nullopt;
+    }
+    if (!parse_search_option(call, at, &search)) return std::nullopt;
+  }
+  return search;
+}
+
+std::vector<size_t> ranks_of(const Collection& list, const Search& search) {
+  std::vector<size_t> ranks;
+  const uint64_t wanted = search.matches.value_or(1);
+  uint64_t looks = 0;
+  uint64_t skipped = 0;
+  const auto visit = [&](const Element& element) {
+    if (element.value == search.value && skipped++ >= search.skipped)
+      ranks.push_back(search.from_back ? list.size() - 1 - looks : looks);
+    return ++looks != search.looks_max && (wanted == 0 || ranks.size() < wanted);
+  };
+  if (search.from_back) {
+    list.elements().walk_back(list.size(), visit);
+  } else {
+    list.elements().walk(0, visit);
+  }
+  return ranks;
+}
+
+void lpos(Call& call) {
+  const auto search = parse_search(call);
+  if (!search) return;
+  const auto list = read_list(call);
+  if (!list) return;
+  const auto ranks = list->exists() ? ranks_of(*list, *search) : std::vector<size_t>();
+  if (search->matches) {
+    call.reply.array(static_cast<int64_t>(ranks.size()));
+  } else if (ranks.empty()) {
+    return call.reply.null();
+  }
+  for (const size_t rank : ranks) call.reply.integer(static_cast<int64_t>(rank));
+}
+
+// Every row but its name, arity, flags, usage, summary, version and function.
+constexpr Command row(Command command) {
+  command.keys = {1, 1, 1};
+  command.group = "list";
+  return command;
+}
+
+constexpr Command kCommands[] = {
+    row({.name = "llen",
+         .arity = 2,
+         .flags = kReads | kFast,
+         .usage = "key",
+         .summary = "Answers how many elements a list has.",
+         .since = "1.0.0",
+         .run = llen}),
+    row({.name = "lindex",
+         .arity = 3,
+         .flags = kReads,
+         .usage = "key index",
+         .summary = "Answers the element at an index, -1 being the last.",
+         .since = "1.0.0",
+         .run = lindex}),
+    row({.name = "lrange",
+         .arity = 4,
+         .flags = kReads,
+         .usage = "key start stop",
+         .summary = "Answers the elements from one index to another.",
+         .since = "1.0.0",
+         .run = lrange}),
+    row({.name = "lpos",
+         .arity = -3,
+         .flags = kReads,
+         .usage = "key element [RANK rank] [COUNT num-matches] [MAXLEN len]",
+         .summary = "Answers at which indices a value stands.",
+         .since = "6.0.6",
+         .run = lpos}),
+};
+
+}  // namespace
+
+Commands list_read_commands() { return kCommands; }
+
+}  // namespace weir::server

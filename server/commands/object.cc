@@ -1,0 +1,121 @@
+// OBJECT: what Redis tells of the form in which it keeps a value, as far as it means something
+// here.
+#include "resp/numbers.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/lookups.h"
+#include "server/types/collection.h"
+
+namespace weir::server {
+namespace {
+
+using storage::Type;
+
+std::string_view string_encoding(std::string_view value) {
+  constexpr size_t kEmbeddedBytesMax = 44;
+  if (resp::parse_int64(value)) return "int";
+  return value.size() <= kEmbeddedBytesMax ? "embstr" : "raw";
+}
+
+// What Redis would hold the value in. Strings have but one form here, collections the two that
+// Redis has of them.
+std::string_view encoding_of(const storage::Ref& ref) {
+  const auto by_form = [&ref](std::string_view compact, std::string_view large) {
+    return form_of(ref) == Form::kCompact ? compact : large;
+  };
+  switch (ref.type()) {
+    case Type::kString:
+      return string_encoding(ref.value());
+    case Type::kHash:
+      return by_form("listpack", "hashtable");
+    case Type::kSet:
+      return by_form("intset", "hashtable");
+    case Type::kZset:
+      return by_form("listpack", "skiplist");
+    case Type::kList:
+      return "quicklist";
+    default:
+      return "raw";
+  }
+}
+
+void object_encoding(Call& call) {
+  const storage::Ref ref = read_key(call, call.args[2]);
+  ref.exists() ? call.reply.bulk(encoding_of(ref)) : call.reply.null();
+}
+
+void object_refcount(Call& call) {
+  const storage::Ref ref = read_key(call, call.args[2]);
+  ref.exists() ? call.reply.integer(1) : call.reply.null();
+}
+
+void object_idletime(Call& call) {
+  const storage::Ref ref = read_key(call, call.args[2]);
+  ref.exists() ? call.reply.integer(0) : call.reply.null();
+}
+
+void object_freq(Call& call) {
+  if (!read_key(call, call.args[2]).exists()) return call.reply.null();
+  call.reply.error(
+      "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that "
+      "when switching between policies at runtime LRU and LFU data will take some time to adjust.");
+}
+
+constexpr Command kCommands[] = {
+    {.name = "object",
+     .arity = -2,
+     .flags = kContainer,
+     .group = "generic",
+     .usage = "subcommand [argument ...]",
+     .summary = "Tells about the value at a key.",
+     .since = "2.2.3"},
+    {.name = "object|encoding",
+     .arity = 3,
+     .flags = kReads,
+     .keys = {2, 2, 1},
+     .group = "generic",
+     .usage = "key",
+     .summary = "Answers the form in which Redis would keep the value.",
+     .since = "2.2.3",
+     .run = object_encoding},
+    {.name = "object|refcount",
+     .arity = 3,
+     .flags = kReads,
+     .keys = {2, 2, 1},
+     .group = "generic",
+     .usage = "key",
+     .summary = "Answers 1 for every key: values are not shared.",
+     .since = "2.2.3",
+     .run = object_refcount},
+    {.name = "object|idletime",
+     .arity = 3,
+     .flags = kReads,
+     .keys = {2, 2, 1},
+     .group = "generic",
+     .usage = "key",
+     .summary = "Answers 0 for every key: when it was used last is not kept.",
+     .since = "2.2.3",
+     .run = object_idletime},
+    {.name = "object|freq",
+     .arity = 3,
+     .flags = kReads,
+     .keys = {2, 2, 1},
+     .group = "generic",
+     .usage = "key",
+     .summary = "An error, since how often a key is used is not kept.",
+     .since = "4.0.0",
+     .run = object_freq},
+    {.name = "object|help",
+     .arity = 2,
+     .flags = kLoading,
+     .group = "generic",
+     .summary = "Answers what the subcommands do.",
+     .since = "6.2.0",
+     .run = container_help},
+};
+
+}  // namespace
+
+Commands object_commands() { return kCommands; }
+
+}  // namespace weir::server

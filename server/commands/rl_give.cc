@@ -1,0 +1,178 @@
+// RL.REFUND, RL.RELEASE, RL.RENEW, RL.RESET, RL.CANCEL: permits given back.
+#include <algorithm>
+#include <string>
+
+#include "algorithms/concurrency.h"
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/limiter/bookings.h"
+#include "server/limiter/remembered.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+bool makes_leases(const HeldLimit& held) {
+  return held.limit.algorithm == &algorithms::algorithm_concurrency;
+}
+
+std::optional<int64_t> id_argument(Call& call, std::string_view text) {
+  const auto id = resp::parse_int64(text);
+  if (id && *id > 0) return id;
+  call.reply.error("ERR id must be an integer above 0, as it was answered, got '" +
+                   std::string(shown_part(text).substr(0, 64)) + "'");
+  return std::nullopt;
+}
+
+struct RefundArguments {
+  int64_t permits = 0;
+  std::string_view token;
+};
+
+std::optional<RefundArguments> refund_arguments(Call& call) {
+  RefundArguments arguments;
+  const auto permits = resp::parse_int64(call.args[2]);
+  if (!permits || *permits < 0 || *permits > algorithms::kCostMax) {
+    call.reply.error("ERR n must be an integer between 0 and 1000000000000, got '" +
+                     std::string(shown_part(call.args[2]).substr(0, 64)) + "'");
+    return std::nullopt;
+  }
+  arguments.permits = *permits;
+  if (call.args.size() == 3) return arguments;
+  if (call.args.size() != 5 || !resp::equals_ignoring_case(call.args[3], "ID")) {
+    call.reply.error("ERR syntax error: RL.REFUND takes key, n and ID with a token");
+    return std::nullopt;
+  }
+  arguments.token = call.args[4];
+  if (!arguments.token.empty() && arguments.token.size() <= kIdBytesMax) return arguments;
+  call.reply.error("ERR ID must have 1 to 64 bytes, got " + std::to_string(arguments.token.size()));
+  return std::nullopt;
+}
+
+void refund_all(Call& call, Limiter& limiter, int64_t permits) {
+  bool changed = false;
+  for (HeldLimit& held : limiter.all()) {
+    if (makes_leases(held)) continue;
+    changed |= algorithms::refund(
+                   held.limit, held.state,
+                   {.now_ns = call.now_ns, .permits = permits, .entries = limiter.entries_of(held)})
+                   .changed;
+  }
+  if (changed) limiter.save();
+}
+
+void rl_refund(Call& call) {
+  const auto arguments = refund_arguments(call);
+  if (!arguments) return;
+  const std::string_view key = call.args[1];
+  const std::string_view token = arguments->token;
+  if (!token.empty() && recall(call, key, token) == Recall::kAnswered) return;
+  auto limiter = Limiter::read(call, key);
+  if (!limiter) return;
+  if (!limiter->exists() || limiter->all().empty()) return call.reply.null_array();
+  refund_all(call, *limiter, arguments->permits);
+  const size_t begin = call.reply.buffer()->size();
+  reply_answer(call, look(call, *limiter, limiter->all()), false);
+  if (!token.empty()) remember(call, key, token, begin);
+}
+
+// What `use` of a lease does to every limit that makes leases; the most that any answers.
+template <typename Use>
+void use_lease(Call& call, Use use) {
+  const auto id = id_argument(call, call.args[2]);
+  if (!id) return;
+  auto limiter = Limiter::read(call, call.args[1]);
+  if (!limiter) return;
+  int64_t permits = 0;
+  for (HeldLimit& held : limiter->all()) {
+    if (!makes_leases(held)) continue;
+    permits = std::max(permits, use(held, *limiter->entries_of(held),
+                                    algorithms::LeaseUse{.id = *id, .now_ns = call.now_ns}));
+  }
+  if (permits > 0) limiter->save();
+  call.reply.integer(permits);
+}
+
+void rl_release(Call& call) {
+  use_lease(call, [](HeldLimit& held, algorithms::Entries& entries, algorithms::LeaseUse lease) {
+    return algorithms::release_lease(held.state, entries, lease);
+  });
+}
+
+void rl_renew(Call& call) {
+  use_lease(call, [](HeldLimit& held, algorithms::Entries& entries, algorithms::LeaseUse lease) {
+    return algorithms::renew_lease(held.limit, held.state, entries, lease);
+  });
+}
+
+void rl_reset(Call& call) {
+  auto limiter = Limiter::read(call, call.args[1]);
+  if (!limiter) return;
+  if (limiter->exists() && limiter->all().empty()) return call.reply.error(kWrongType);
+  storage::Ref ref = call.look_up(call.args[1]);
+  call.reply.integer(ref.exists() ? 1 : 0);
+  call.keys.erase(&ref);
+}
+
+void rl_cancel(Call& call) {
+  const auto id = id_argument(call, call.args[2]);
+  if (!id) return;
+  auto limiter = Limiter::read(call, call.args[1]);
+  if (!limiter) return;
+  call.reply.integer(limiter->exists() ? cancel(call, *limiter, *id) : 0);
+}
+
+constexpr Command kCommands[] = {
+    {.name = "rl.refund",
+     .arity = -3,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key n [ID token]",
+     .summary = "Gives permits back to every limit of a key, at most until it is full.",
+     .since = "weir 0.2",
+     .run = rl_refund},
+    {.name = "rl.release",
+     .arity = 3,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key id",
+     .summary = "Gives a lease of a CONCURRENCY limit back; answers the permits freed.",
+     .since = "weir 0.2",
+     .run = rl_release},
+    {.name = "rl.renew",
+     .arity = 3,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key id",
+     .summary = "Makes a lease last its whole time from now; answers the permits it holds.",
+     .since = "weir 0.2",
+     .run = rl_renew},
+    {.name = "rl.reset",
+     .arity = 2,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key",
+     .summary = "Makes a limiter as if it had never been used; answers whether there was one.",
+     .since = "weir 0.2",
+     .run = rl_reset},
+    {.name = "rl.cancel",
+     .arity = 3,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key id",
+     .summary = "Returns a booking that is not due yet, less what was booked behind it.",
+     .since = "weir 0.2",
+     .run = rl_cancel},
+};
+
+}  // namespace
+
+Commands rl_give_commands() { return kCommands; }
+
+}  // namespace weir::server

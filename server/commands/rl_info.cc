@@ -1,0 +1,227 @@
+// RL.INFO, RL.TOP, RL.POLICY: looking, and named limits.
+#include <algorithm>
+#include <string>
+
+#include "algorithms/limit_text.h"
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/limiter/take.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kTopDefault = 10;
+
+void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
+  const auto verdict =
+      algorithms::peek(held.limit, held.state, call.now_ns, 0, limiter.entries_of(held));
+  call.reply.map(5);
+  call.reply.bulk("algorithm");
+  call.reply.bulk(held.limit.algorithm->name);
+  call.reply.bulk("parameters");
+  call.reply.bulk(algorithms::format_limit(held.limit));
+  call.reply.bulk("limit");
+  call.reply.integer(verdict.limit);
+  call.reply.bulk("remaining");
+  call.reply.integer(verdict.remaining);
+  call.reply.bulk("reset_after_ms");
+  call.reply.integer(milliseconds_up(verdict.reset_after_ns));
+}
+
+void rl_info(Call& call) {
+  auto limiter = Limiter::read(call, call.args[1]);
+  if (!limiter) return;
+  if (!limiter->exists()) return call.reply.null();
+  const auto& queue = call.server.waiting().queue(call.database(), call.args[1]);
+  call.reply.map(4);
+  call.reply.bulk("limits");
+  call.reply.array(static_cast<int64_t>(limiter->all().size()));
+  for (HeldLimit& held : limiter->all()) info_of_limit(call, *limiter, held);
+  call.reply.bulk("named");
+  call.reply.integer(static_cast<int64_t>(limiter->named().size()));
+  call.reply.bulk("bookings");
+  call.reply.integer(limiter->has_bookings() ? limiter->bookings_not_due() : 0);
+  call.reply.bulk("waiting");
+  call.reply.integer(static_cast<int64_t>(queue.size()));
+}
+
+struct TopArguments {
+  bool taken = false;
+  int64_t count = kTopDefault;
+};
+
+std::optional<TopArguments> top_arguments(Call& call) {
+  TopArguments arguments;
+  bool kind_given = false;
+  bool count_given = false;
+  for (size_t at = 1; at < call.args.size(); ++at) {
+    const std::string_view word = call.args[at];
+    const bool denied = resp::equals_ignoring_case(word, "DENIED");
+    if ((denied || resp::equals_ignoring_case(word, "TAKEN")) && !kind_given) {
+      arguments.taken = !denied;
+      kind_given = true;
+      continue;
+    }
+    const bool count = resp::equals_ignoring_case(word, "COUNT") && !count_given;
+    const auto number =
+        count && at + 1 < call.args.size() ? resp::parse_int64(call.args[++at]) : std::nullopt;
+    if (!number || *number < 1 || *number > 1'000'000) {
+      call.reply.error(
+          "ERR RL.TOP takes DENIED or TAKEN, and COUNT with an integer between 1 and "
+          "1000000, got '" +
+          std::string(shown_part(call.args[std::min(at, call.args.size() - 1)]).substr(0, 64)) +
+          "'");
+      return std::nullopt;
+    }
+    arguments.count = *number;
+    count_given = true;
+  }
+  return arguments;
+}
+
+void rl_top(Call& call) {
+  const auto arguments = top_arguments(call);
+  if (!arguments) return;
+  const TopKeys& sketch = arguments->taken ? call.server.top_taken() : call.server.top_denied();
+  std::vector<TopKey> keys = sketch.top(sketch.size());
+  std::erase_if(keys, [&](const TopKey& key) { return key.database != call.database(); });
+  if (keys.size() > static_cast<size_t>(arguments->count)) {
+    keys.resize(static_cast<size_t>(arguments->count));
+  }
+  call.reply.array(static_cast<int64_t>(keys.size()));
+  for (const TopKey& key : keys) {
+    call.reply.array(3);
+    call.reply.bulk(key.key);
+    call.reply.integer(key.count);
+    call.reply.integer(key.error);
+  }
+}
+
+bool policy_name(Call& call) {
+  const size_t size = call.args[2].size();
+  if (size >= 1 && size <= kPolicyNameBytesMax) return true;
+  call.reply.error("ERR a policy's name must have 1 to 128 bytes, got " + std::to_string(size));
+  return false;
+}
+
+void policy_set(Call& call) {
+  if (!policy_name(call)) return;
+  const Args words = call.args.subspan(3);
+  auto parsed = algorithms::parse_limits(words);
+  if (!parsed) return call.reply.error("ERR " + parsed.error());
+  if (parsed->limits.empty()) {
+    return call.reply.error("ERR a limit must be given: " + algorithms::algorithm_names() +
+                            " with its rate");
+  }
+  Policy policy{.limits = parsed->limits};
+  const Args rest = words.subspan(parsed->words);
+  if (!rest.empty()) {
+    const bool names_mode = rest.size() == 2 && resp::equals_ignoring_case(rest[0], "ONCHANGE");
+    const auto mode = names_mode ? parse_mode(rest[1]) : std::nullopt;
+    if (!mode) {
+      return call.reply.error(
+          "ERR syntax error at '" + std::string(shown_part(rest[0]).substr(0, 64)) +
+          "': expected another limit, or ONCHANGE with RESET, ASIS, PROPORTIONAL or ADDITIVE");
+    }
+    policy.mode = *mode;
+  }
+  policy.version = static_cast<uint64_t>(call.server.unique_ids().next());
+  call.server.policies().set(call.args[2], policy);
+  call.reply.status("OK");
+}
+
+void policy_get(Call& call) {
+  const Policy* policy = call.server.policies().find(call.args[2]);
+  if (policy == nullptr) return call.reply.null();
+  call.reply.map(3);
+  call.reply.bulk("limits");
+  call.reply.bulk(algorithms::format_limits(policy->limits));
+  call.reply.bulk("onchange");
+  call.reply.bulk(mode_name(policy->mode));
+  call.reply.bulk("version");
+  call.reply.integer(static_cast<int64_t>(policy->version));
+}
+
+void policy_del(Call& call) {
+  call.reply.integer(call.server.policies().erase(call.args[2]) ? 1 : 0);
+}
+
+void policy_list(Call& call) {
+  const auto names = call.server.policies().names();
+  call.reply.array(static_cast<int64_t>(names.size()));
+  for (const std::string& name : names) call.reply.bulk(name);
+}
+
+constexpr Command kCommands[] = {
+    {.name = "rl.info",
+     .arity = 2,
+     .flags = kReads | kFast,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key",
+     .summary = "Answers what a limiter holds: each limit, what is left of it, when it is full.",
+     .since = "weir 0.2",
+     .run = rl_info},
+    {.name = "rl.top",
+     .arity = -1,
+     .flags = kReads,
+     .group = "limiter",
+     .usage = "[DENIED | TAKEN] [COUNT count]",
+     .summary = "Answers the keys denied or taken from the most: key, count, error bound.",
+     .since = "weir 0.2",
+     .run = rl_top},
+    {.name = "rl.policy",
+     .arity = -2,
+     .flags = kContainer,
+     .group = "limiter",
+     .usage = "subcommand [argument ...]",
+     .summary = "Keeps limits under a name.",
+     .since = "weir 0.2"},
+    {.name = "rl.policy|set",
+     .arity = -5,
+     .flags = kWrites,
+     .group = "limiter",
+     .usage = "name limits [ONCHANGE <RESET | ASIS | PROPORTIONAL | ADDITIVE>]",
+     .summary = "Makes or changes a policy; keys follow when they are next used.",
+     .since = "weir 0.2",
+     .run = policy_set},
+    {.name = "rl.policy|get",
+     .arity = 3,
+     .flags = kReads | kFast,
+     .group = "limiter",
+     .usage = "name",
+     .summary = "Answers a policy's limits, its mode and its version.",
+     .since = "weir 0.2",
+     .run = policy_get},
+    {.name = "rl.policy|del",
+     .arity = 3,
+     .flags = kWrites | kFast,
+     .group = "limiter",
+     .usage = "name",
+     .summary = "Deletes a policy; the keys that used it keep what they hold.",
+     .since = "weir 0.2",
+     .run = policy_del},
+    {.name = "rl.policy|list",
+     .arity = 2,
+     .flags = kReads,
+     .group = "limiter",
+     .summary = "Answers the names of all policies.",
+     .since = "weir 0.2",
+     .run = policy_list},
+    {.name = "rl.policy|help",
+     .arity = 2,
+     .flags = kLoading,
+     .group = "limiter",
+     .summary = "Answers what the subcommands do.",
+     .since = "weir 0.2",
+     .run = container_help},
+};
+
+}  // namespace
+
+Commands rl_info_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,131 @@
+// Scripts: EVAL, EVALSHA and their read-only forms, SCRIPT.
+#include "resp/numbers.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/script/scripts.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+void eval(Call& call) { call.server.scripts().eval(call, false); }
+void eval_ro(Call& call) { call.server.scripts().eval(call, true); }
+void evalsha(Call& call) { call.server.scripts().eval_by_name(call, false); }
+void evalsha_ro(Call& call) { call.server.scripts().eval_by_name(call, true); }
+
+void script_load(Call& call) { call.server.scripts().load(call); }
+
+void script_exists(Call& call) {
+  call.reply.array(static_cast<int64_t>(call.args.size() - 2));
+  for (const std::string_view name : call.args.subspan(2))
+    call.reply.integer(call.server.scripts().exists(name) ? 1 : 0);
+}
+
+void script_flush(Call& call) {
+  const bool known = call.args.size() == 2 ||
+                     (call.args.size() == 3 && (resp::equals_ignoring_case(call.args[2], "sync") ||
+                                                resp::equals_ignoring_case(call.args[2], "async")));
+  if (!known) return call.reply.error("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+  call.server.scripts().flush();
+  call.reply.status("OK");
+}
+
+// Commands are run one after another: while this one runs, no script does.
+void script_kill(Call& call) { call.reply.error("NOTBUSY No scripts in execution right now."); }
+
+void script_debug(Call& call) {
+  call.reply.error("ERR SCRIPT DEBUG is refused: there is no script debugger");
+}
+
+constexpr Command row(Command command) {
+  command.flags |= kNoScript | kLoading;
+  command.group = "scripting";
+  return command;
+}
+
+// What a script wrote before an error stays, as on Redis.
+constexpr uint32_t kRuns = kMovableKeys | kKeepsOnError;
+
+constexpr KeyPositions kKeys = {.numkeys = 2};
+
+constexpr Command kCommands[] = {
+    row({.name = "eval",
+         .arity = -3,
+         .flags = kRuns | kMayReplicate,
+         .keys = kKeys,
+         .usage = "script numkeys [key [key ...]] [arg [arg ...]]",
+         .summary = "Runs a Lua script.",
+         .since = "2.6.0",
+         .run = eval}),
+    row({.name = "evalsha",
+         .arity = -3,
+         .flags = kRuns | kMayReplicate,
+         .keys = kKeys,
+         .usage = "sha1 numkeys [key [key ...]] [arg [arg ...]]",
+         .summary = "Runs a Lua script that is known by its SHA-1.",
+         .since = "2.6.0",
+         .run = evalsha}),
+    row({.name = "eval_ro",
+         .arity = -3,
+         .flags = kRuns | kReads,
+         .keys = kKeys,
+         .usage = "script numkeys [key [key ...]] [arg [arg ...]]",
+         .summary = "Runs a Lua script that may not write.",
+         .since = "7.0.0",
+         .run = eval_ro}),
+    row({.name = "evalsha_ro",
+         .arity = -3,
+         .flags = kRuns | kReads,
+         .keys = kKeys,
+         .usage = "sha1 numkeys [key [key ...]] [arg [arg ...]]",
+         .summary = "Runs a Lua script that is known by its SHA-1 and may not write.",
+         .since = "7.0.0",
+         .run = evalsha_ro}),
+    row({.name = "script",
+         .arity = -2,
+         .flags = kContainer,
+         .summary = "Keeps scripts.",
+         .since = "2.6.0"}),
+    row({.name = "script|debug",
+         .arity = 3,
+         .usage = "<YES | SYNC | NO>",
+         .summary = "Is refused: there is no script debugger.",
+         .since = "3.2.0",
+         .run = script_debug}),
+    row({.name = "script|exists",
+         .arity = -3,
+         .usage = "sha1 [sha1 ...]",
+         .summary = "Answers which scripts are known.",
+         .since = "2.6.0",
+         .run = script_exists}),
+    row({.name = "script|flush",
+         .arity = -2,
+         .flags = kMayReplicate,
+         .usage = "[ASYNC | SYNC]",
+         .summary = "Forgets all scripts.",
+         .since = "2.6.0",
+         .run = script_flush}),
+    row({.name = "script|help",
+         .arity = 2,
+         .summary = "Lists the subcommands.",
+         .since = "5.0.0",
+         .run = container_help}),
+    row({.name = "script|kill",
+         .arity = 2,
+         .summary = "Stops the script that is running.",
+         .since = "2.6.0",
+         .run = script_kill}),
+    row({.name = "script|load",
+         .arity = 3,
+         .flags = kMayReplicate,
+         .usage = "script",
+         .summary = "Keeps a script until SCRIPT FLUSH, and answers its SHA-1.",
+         .since = "2.6.0",
+         .run = script_load}),
+};
+
+}  // namespace
+
+Commands scripting_commands() { return kCommands; }
+
+}  // namespace weir::server

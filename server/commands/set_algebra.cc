@@ -1,0 +1,238 @@
+// Sets, several at a time: SMEMBERS, SINTER, SINTERCARD, SUNION, SDIFF and what stores their
+// results.
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/types/set.h"
+
+namespace weir::server {
+namespace {
+
+using storage::Element;
+using storage::Type;
+
+using Sets = std::vector<Collection>;
+using Visit = std::function<bool(std::string_view member)>;
+
+// An absent key is an empty set. Answers nothing after replying the error.
+std::optional<Sets> read_sets(Call& call, Args keys) {
+  Sets sets;
+  for (const std::string_view key : keys) {
+    auto set = read_collection(call, key, Type::kSet);
+    if (!set) return std::nullopt;
+    sets.push_back(*set);
+  }
+  return sets;
+}
+
+void walk(const Collection& set, const Visit& visit) {
+  set.walk([&visit](const Element& element) { return visit(element.member); });
+}
+
+// The smallest set is walked, the others are asked.
+void intersect(Sets sets, const Visit& visit) {
+  std::stable_sort(sets.begin(), sets.end(),
+                   [](const Collection& a, const Collection& b) { return a.size() < b.size(); });
+  walk(sets[0], [&](std::string_view member) {
+    const bool in_all = std::all_of(sets.begin() + 1, sets.end(), [member](const Collection& set) {
+      return set.find(member).has_value();
+    });
+    return !in_all || visit(member);
+  });
+}
+
+void unite(Sets sets, const Visit& visit) {
+  std::unordered_set<std::string_view> seen;
+  for (const Collection& set : sets) {
+    walk(set, [&](std::string_view member) {
+      return sets.size() > 1 && !seen.insert(member).second ? true : visit(member);
+    });
+  }
+}
+
+void subtract(Sets sets, const Visit& visit) {
+  walk(sets[0], [&](std::string_view member) {
+    const bool in_another =
+        std::any_of(sets.begin() + 1, sets.end(),
+                    [member](const Collection& set) { return set.find(member).has_value(); });
+    return in_another || visit(member);
+  });
+}
+
+using Operation = void (*)(Sets sets, const Visit& visit);
+
+// Redis makes a set of the result first, and one of integers is in numeric order.
+void sort_integers(std::vector<std::string_view>* members) {
+  std::vector<std::pair<int64_t, std::string_view>> numbers;
+  for (const std::string_view member : *members) {
+    const auto number = resp::parse_int64(member);
+    if (!number) return;
+    numbers.emplace_back(*number, member);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  std::transform(numbers.begin(), numbers.end(), members->begin(),
+                 [](const auto& number) { return number.second; });
+}
+
+std::vector<std::string_view> result_of(const Sets& sets, Operation operation) {
+  std::vector<std::string_view> members;
+  operation(sets, [&members](std::string_view member) {
+    members.push_back(member);
+    return true;
+  });
+  return members;
+}
+
+void reply_result(Call& call, Operation operation) {
+  const auto sets = read_sets(call, call.args.subspan(1));
+  if (!sets) return;
+  std::vector<std::string_view> members = result_of(*sets, operation);
+  if (sets->size() > 1) sort_integers(&members);
+  call.reply.set(static_cast<int64_t>(members.size()));
+  for (const std::string_view member : members) call.reply.bulk(member);
+}
+
+// The destination may be one of the sources: their lists stay until the command ends.
+void store_result(Call& call, Operation operation) {
+  const auto sets = read_sets(call, call.args.subspan(2));
+  if (!sets) return;
+  const std::vector<std::string_view> members = result_of(*sets, operation);
+  if (members.empty()) {  // a key that was not there has not changed
+    storage::Ref old = call.look_up(call.args[1]);
+    call.keys.erase(&old);
+    return call.reply.integer(0);
+  }
+  Collection target = replace_with_collection(call, call.args[1], Type::kSet);
+  for (const std::string_view member : members) add_member(&target, member);
+  call.reply.integer(static_cast<int64_t>(members.size()));
+}
+
+void sinter(Call& call) { reply_result(call, intersect); }
+void sunion(Call& call) { reply_result(call, unite); }
+void sdiff(Call& call) { reply_result(call, subtract); }
+void sinterstore(Call& call) { store_result(call, intersect); }
+void sunionstore(Call& call) { store_result(call, unite); }
+void sdiffstore(Call& call) { store_result(call, subtract); }
+
+// 0 is no limit. Answers nothing after replying the error.
+std::optional<int64_t> limit_option(Call& call, size_t first) {
+  int64_t limit = 0;
+  for (size_t at = first; at < call.args.size(); at += 2) {
+    const bool is_limit =
+        at + 1 < call.args.size() && resp::equals_ignoring_case(call.args[at], "LIMIT");
+    if (!is_limit) {
+      call.reply.error(kSyntaxError);
+      return std::nullopt;
+    }
+    const auto number = resp::parse_int64(call.args[at + 1]);
+    if (!number || *number < 0) {
+      call.reply.error("ERR LIMIT can't be negative");
+      return std::nullopt;
+    }
+    limit = *number;
+  }
+  return limit;
+}
+
+void sintercard(Call& call) {
+  const auto keys = resp::parse_int64(call.args[1]);
+  if (!keys || *keys < 1) return call.reply.error("ERR numkeys should be greater than 0");
+  if (static_cast<uint64_t>(*keys) > call.args.size() - 2)
+    return call.reply.error("ERR Number of keys can't be greater than number of args");
+  const auto key_count = static_cast<size_t>(*keys);
+  const auto limit = limit_option(call, 2 + key_count);
+  if (!limit) return;
+  auto sets = read_sets(call, call.args.subspan(2, key_count));
+  if (!sets) return;
+  int64_t members = 0;
+  intersect(std::move(*sets), [&](std::string_view) { return ++members != *limit; });
+  call.reply.integer(members);
+}
+
+constexpr Command kCommands[] = {
+    {.name = "smembers",
+     .arity = 2,
+     .flags = kReads,
+     .keys = {1, 1, 1},
+     .group = "set",
+     .usage = "key",
+     .summary = "Answers all members.",
+     .since = "1.0.0",
+     .run = sunion},
+    {.name = "sinter",
+     .arity = -2,
+     .flags = kReads,
+     .keys = {1, -1, 1},
+     .group = "set",
+     .usage = "key [key ...]",
+     .summary = "Answers the members that all sets have.",
+     .since = "1.0.0",
+     .run = sinter},
+    {.name = "sintercard",
+     .arity = -3,
+     .flags = kReads | kMovableKeys,
+     .keys = {.numkeys = 1},
+     .group = "set",
+     .usage = "numkeys key [key ...] [LIMIT limit]",
+     .summary = "Answers how many members all sets have in common.",
+     .since = "7.0.0",
+     .run = sintercard},
+    {.name = "sunion",
+     .arity = -2,
+     .flags = kReads,
+     .keys = {1, -1, 1},
+     .group = "set",
+     .usage = "key [key ...]",
+     .summary = "Answers the members that any of the sets has.",
+     .since = "1.0.0",
+     .run = sunion},
+    {.name = "sdiff",
+     .arity = -2,
+     .flags = kReads,
+     .keys = {1, -1, 1},
+     .group = "set",
+     .usage = "key [key ...]",
+     .summary = "Answers the members of the first set that no other has.",
+     .since = "1.0.0",
+     .run = sdiff},
+    {.name = "sinterstore",
+     .arity = -3,
+     .flags = kWrites | kDenyOom,
+     .keys = {1, -1, 1},
+     .group = "set",
+     .usage = "destination key [key ...]",
+     .summary = "Puts the members that all sets have into another set; answers how many.",
+     .since = "1.0.0",
+     .run = sinterstore},
+    {.name = "sunionstore",
+     .arity = -3,
+     .flags = kWrites | kDenyOom,
+     .keys = {1, -1, 1},
+     .group = "set",
+     .usage = "destination key [key ...]",
+     .summary = "Puts the members that any of the sets has into another set; answers how many.",
+     .since = "1.0.0",
+     .run = sunionstore},
+    {.name = "sdiffstore",
+     .arity = -3,
+     .flags = kWrites | kDenyOom,
+     .keys = {1, -1, 1},
+     .group = "set",
+     .usage = "destination key [key ...]",
+     .summary =
+         "Puts the members of the first set that no other has into another set; answers how many.",
+     .since = "1.0.0",
+     .run = sdiffstore},
+};
+
+}  // namespace
+
+Commands set_algebra_commands() { return kCommands; }
+
+}  // namespace weir::server

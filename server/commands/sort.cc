@@ -1,0 +1,252 @@
+// SORT, SORT_RO: the elements of a list, a set or a sorted set in an order of their own, or of what
+// other keys hold under names made of them.
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/lookups.h"
+#include "server/server.h"
+#include "server/types/list.h"
+
+namespace weir::server {
+namespace {
+
+using resp::equals_ignoring_case;
+using storage::Type;
+
+struct SortOptions {
+  std::optional<std::string_view> by;
+  std::vector<std::string_view> gets;
+  std::optional<std::string_view> target;
+  int64_t first = 0;
+  int64_t count = -1;  // negative: all
+  bool descends = false;
+  bool as_text = false;
+  bool sorts = true;
+};
+
+struct Item {
+  std::string element;
+  double score = 0;
+  std::optional<std::string> text = {};  // what it is sorted by
+};
+
+// Takes the option at args[at] with its values; answers how many words that is, 0 after an error.
+size_t parse_option(Call& call, size_t at, SortOptions* options) {
+  const std::string_view word = call.args[at];
+  const size_t values = call.args.size() - at - 1;
+  if (equals_ignoring_case(word, "ASC") || equals_ignoring_case(word, "DESC")) {
+    options->descends = word.size() == 4;
+    return 1;
+  }
+  if (equals_ignoring_case(word, "ALPHA")) {
+    options->as_text = true;
+    return 1;
+  }
+  if (equals_ignoring_case(word, "LIMIT") && values >= 2) {
+    const auto first = integer_argument(call, call.args[at + 1]);
+    if (!first) return 0;
+    const auto count = integer_argument(call, call.args[at + 2]);
+    if (!count) return 0;
+    options->first = *first;
+    options->count = *count;
+    return 3;
+  }
+  if (equals_ignoring_case(word, "STORE") && values >= 1 && call.command.has(kWrites)) {
+    options->target = call.args[at + 1];
+    return 2;
+  }
+  if (equals_ignoring_case(word, "BY") && values >= 1) {
+    options->by = call.args[at + 1];
+    // A name that is the same for all sorts nothing.
+    if (options->by->find('*') == std::string_view::npos) options->sorts = false;
+    return 2;
+  }
+  if (equals_ignoring_case(word, "GET") && values >= 1) {
+    options->gets.push_back(call.args[at + 1]);
+    return 2;
+  }
+  call.reply.error(kSyntaxError);
+  return 0;
+}
+
+std::optional<SortOptions> parse_options(Call& call) {
+  SortOptions options;
+  for (size_t at = 2; at < call.args.size();) {
+    const size_t words = parse_option(call, at, &options);
+    if (words == 0) return std::nullopt;
+    at += words;
+  }
+  return options;
+}
+
+// Nothing after replying the error.
+std::optional<std::vector<Item>> items_at(Call& call, SortOptions* options) {
+  std::vector<Item> items;
+  const storage::Ref ref = read_key(call, call.args[1]);
+  if (!ref.exists()) return items;
+  const Type type = ref.type();
+  if (type != Type::kList && type != Type::kSet && type != Type::kZset) {
+    call.reply.error(kWrongType);
+    return std::nullopt;
+  }
+  const auto collection = collection_of(call, ref, type);
+  if (!collection) return std::nullopt;
+  collection->walk([&](const storage::Element& element) {
+    items.push_back({.element = std::string(type == Type::kList ? element.value : element.member)});
+    return true;
+  });
+  if (!options->sorts && type == Type::kZset && options->descends)
+    std::reverse(items.begin(), items.end());
+  // What is stored must not depend on the order in which a set happens to be kept.
+  if (!options->sorts && type == Type::kSet && options->target) {
+    options->sorts = options->as_text = true;
+    options->by.reset();
+  }
+  return items;
+}
+
+// What a pattern means for an element: "#" itself, "w_*" a string, "h_*->f" a field of a hash.
+std::optional<std::string> value_of(Call& call, std::string_view pattern,
+                                    const std::string& element) {
+  if (pattern == "#") return element;
+  const size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return std::nullopt;
+  std::string_view behind = pattern.substr(star + 1);
+  std::string_view field;
+  const size_t arrow = behind.find("->");
+  if (arrow != std::string_view::npos && arrow + 2 < behind.size()) {
+    field = behind.substr(arrow + 2);
+    behind = behind.substr(0, arrow);
+  }
+  const std::string key = std::string(pattern.substr(0, star)) + element + std::string(behind);
+  const storage::Ref ref = read_key(call, key);
+  if (!ref.exists() || ref.type() != (field.empty() ? Type::kString : Type::kHash))
+    return std::nullopt;
+  if (field.empty()) return std::string(ref.value());
+  const auto hash = collection_of(call, ref, Type::kHash);
+  const auto found = hash ? hash->find(field) : std::nullopt;
+  return found ? std::optional(std::string(found->value)) : std::nullopt;
+}
+
+// As C reads a number, up to a NUL byte: so does Redis.
+bool parse_score(const std::string& text, double* score) {
+  char* end = nullptr;
+  errno = 0;
+  *score = std::strtod(text.c_str(), &end);
+  return *end == '\0' && errno != ERANGE && !std::isnan(*score);
+}
+
+// False after replying the error.
+bool weigh(Call& call, const SortOptions& options, std::vector<Item>* items) {
+  bool all_fit = true;
+  for (Item& item : *items) {
+    item.text = options.by ? value_of(call, *options.by, item.element) : item.element;
+    if (!options.as_text && item.text) all_fit &= parse_score(*item.text, &item.score);
+  }
+  if (!all_fit) call.reply.error("ERR One or more scores can't be converted into double");
+  return all_fit;
+}
+
+int compare_texts(const SortOptions& options, const Item& first, const Item& second) {
+  if (!first.text || !second.text)
+    return int{first.text.has_value()} - int{second.text.has_value()};
+  if (options.target) return first.text->compare(*second.text);
+  return shown_part(*first.text).compare(shown_part(*second.text));
+}
+
+int compare_items(const SortOptions& options, const Item& first, const Item& second) {
+  if (options.as_text) return compare_texts(options, first, second);
+  if (first.score != second.score) return first.score < second.score ? -1 : 1;
+  return first.element.compare(second.element);
+}
+
+void sort_items(const SortOptions& options, std::vector<Item>* items) {
+  std::stable_sort(items->begin(), items->end(), [&](const Item& first, const Item& second) {
+    const int order = compare_items(options, first, second);
+    return options.descends ? order > 0 : order < 0;
+  });
+}
+
+void cut(const SortOptions& options, std::vector<Item>* items) {
+  const auto size = static_cast<int64_t>(items->size());
+  const int64_t first = std::clamp<int64_t>(options.first, 0, size);
+  const int64_t count = options.count < 0 ? size - first : std::min(options.count, size - first);
+  items->erase(items->begin() + first + count, items->end());
+  items->erase(items->begin(), items->begin() + first);
+}
+
+using Results = std::vector<std::optional<std::string>>;
+
+Results results_of(Call& call, const SortOptions& options, const std::vector<Item>& items) {
+  Results results;
+  for (const Item& item : items) {
+    if (options.gets.empty()) results.emplace_back(item.element);
+    for (const std::string_view pattern : options.gets)
+      results.push_back(value_of(call, pattern, item.element));
+  }
+  return results;
+}
+
+void store(Call& call, std::string_view target, const Results& results) {
+  if (results.empty()) {
+    storage::Ref ref = call.look_up(target);
+    if (ref.exists()) call.keys.erase(&ref);
+    return call.reply.integer(0);
+  }
+  Collection list = replace_with_collection(call, target, Type::kList);
+  for (const auto& result : results) push(&list, End::kRight, result.value_or(""));
+  call.server.waiting().signal(call.database(), target);
+  call.reply.integer(static_cast<int64_t>(results.size()));
+}
+
+void sort(Call& call) {
+  auto options = parse_options(call);
+  if (!options) return;
+  auto items = items_at(call, &*options);
+  if (!items) return;
+  if (options->sorts) {
+    if (!weigh(call, *options, &*items)) return;
+    sort_items(*options, &*items);
+  }
+  cut(*options, &*items);
+  const Results results = results_of(call, *options, *items);
+  if (options->target) return store(call, *options->target, results);
+  call.reply.array(static_cast<int64_t>(results.size()));
+  for (const auto& result : results) result ? call.reply.bulk(*result) : call.reply.null();
+}
+
+constexpr Command kCommands[] = {
+    {.name = "sort",
+     .arity = -2,
+     .flags = kWrites | kDenyOom | kMovableKeys | kDangerous,
+     .keys = {1, 1, 1},
+     .group = "generic",
+     .usage = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] "
+              "[ALPHA] [STORE destination]",
+     .summary = "Sorts the elements of a list, a set or a sorted set.",
+     .since = "1.0.0",
+     .run = sort},
+    {.name = "sort_ro",
+     .arity = -2,
+     .flags = kReads | kMovableKeys | kDangerous,
+     .keys = {1, 1, 1},
+     .group = "generic",
+     .usage = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] "
+              "[ALPHA]",
+     .summary = "SORT without STORE.",
+     .since = "7.0.0",
+     .run = sort},
+};
+
+}  // namespace
+
+Commands sort_commands() { return kCommands; }
+
+}  // namespace weir::server

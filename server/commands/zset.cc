@@ -1,0 +1,181 @@
+// Sorted sets, changed member by member: ZADD, ZINCRBY, ZREM.
+#include "server/types/zset.h"
+
+#include <cmath>
+#include <vector>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+
+namespace weir::server {
+namespace {
+
+struct AddOptions {
+  bool only_new = false;
+  bool only_present = false;
+  bool only_greater = false;
+  bool only_less = false;
+  bool count_changed = false;
+  bool increment = false;
+};
+
+constexpr std::string_view kNewAndPresent =
+    "ERR XX and NX options at the same time are not compatible";
+constexpr std::string_view kExclusiveConditions =
+    "ERR GT, LT, and/or NX options at the same time are not compatible";
+constexpr std::string_view kOneIncrement =
+    "ERR INCR option supports a single increment-element pair";
+constexpr std::string_view kScoreNotANumber = "ERR resulting score is not a number (NaN)";
+
+// Reads words from *at on; leaves *at at the first that is no option.
+AddOptions read_options(Args args, size_t* at) {
+  AddOptions options;
+  for (; *at < args.size(); ++*at) {
+    const auto is = [word = args[*at]](std::string_view name) {
+      return resp::equals_ignoring_case(word, name);
+    };
+    if (is("NX")) {
+      options.only_new = true;
+    } else if (is("XX")) {
+      options.only_present = true;
+    } else if (is("GT")) {
+      options.only_greater = true;
+    } else if (is("LT")) {
+      options.only_less = true;
+    } else if (is("CH")) {
+      options.count_changed = true;
+    } else if (is("INCR")) {
+      options.increment = true;
+    } else {
+      break;
+    }
+  }
+  return options;
+}
+
+// Empty if they go together.
+std::string_view fault_of(const AddOptions& options, size_t words) {
+  if (words == 0 || words % 2 != 0) return kSyntaxError;
+  if (options.only_new && options.only_present) return kNewAndPresent;
+  if (options.only_new + options.only_greater + options.only_less > 1) return kExclusiveConditions;
+  if (options.increment && words > 2) return kOneIncrement;
+  return {};
+}
+
+struct Added {
+  enum class How { kRefused, kSame, kNew, kChanged, kNotANumber };
+  How how = How::kRefused;
+  double score = 0;  // the member's, unless refused
+};
+
+Added change(Collection* zset, std::string_view member, double old, double score,
+             const AddOptions& options) {
+  if (options.only_new) return {};
+  if (options.increment) score += old;
+  if (std::isnan(score)) return {.how = Added::How::kNotANumber};
+  if ((options.only_less && score >= old) || (options.only_greater && score <= old)) return {};
+  if (score == old) return {.how = Added::How::kSame, .score = score};
+  put_score(zset, member, score);
+  return {.how = Added::How::kChanged, .score = score};
+}
+
+Added add_one(Collection* zset, std::string_view member, double score, const AddOptions& options) {
+  if (const auto old = score_of(*zset, member)) return change(zset, member, *old, score, options);
+  if (options.only_present) return {};
+  put_score(zset, member, score);
+  return {.how = Added::How::kNew, .score = score};
+}
+
+void add_incrementing(Call& call, const AddOptions& options, std::string_view score_text,
+                      std::string_view member) {
+  const auto score = resp::parse_double(score_text);
+  if (!score) return call.reply.error(kNotAFloat);
+  auto zset = write_collection(call, call.args[1], storage::Type::kZset);
+  if (!zset) return;
+  const Added added = add_one(&*zset, member, *score, options);
+  if (added.how == Added::How::kNotANumber) return call.reply.error(kScoreNotANumber);
+  added.how == Added::How::kRefused ? call.reply.null() : call.reply.real(added.score);
+}
+
+void add_all(Call& call, const AddOptions& options, Args pairs) {
+  std::vector<double> scores;
+  scores.reserve(pairs.size() / 2);
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const auto score = resp::parse_double(pairs[i]);
+    if (!score) return call.reply.error(kNotAFloat);
+    scores.push_back(*score);
+  }
+  auto zset = write_collection(call, call.args[1], storage::Type::kZset);
+  if (!zset) return;
+  int64_t counted = 0;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    const Added::How how = add_one(&*zset, pairs[2 * i + 1], scores[i], options).how;
+    counted += how == Added::How::kNew;
+    counted += how == Added::How::kChanged && options.count_changed;
+  }
+  call.reply.integer(counted);
+}
+
+void zadd(Call& call) {
+  size_t at = 2;
+  const AddOptions options = read_options(call.args, &at);
+  const Args pairs = call.args.subspan(at);
+  if (const auto fault = fault_of(options, pairs.size()); !fault.empty())
+    return call.reply.error(fault);
+  if (options.increment) return add_incrementing(call, options, pairs[0], pairs[1]);
+  add_all(call, options, pairs);
+}
+
+void zincrby(Call& call) {
+  add_incrementing(call, {.increment = true}, call.args[2], call.args[3]);
+}
+
+void zrem(Call& call) {
+  auto zset = write_collection(call, call.args[1], storage::Type::kZset);
+  if (!zset) return;
+  int64_t removed = 0;
+  for (const std::string_view member : call.args.subspan(2)) {
+    if (!zset->exists()) break;
+    removed += zset->elements().erase(member);
+    zset->erase_if_empty();
+  }
+  call.reply.integer(removed);
+}
+
+constexpr Command kCommands[] = {
+    {.name = "zadd",
+     .arity = -4,
+     .flags = kWrites | kDenyOom | kFast,
+     .keys = {1, 1, 1},
+     .group = "sorted-set",
+     .usage = "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]",
+     .summary = "Puts members into a sorted set or gives them other scores; answers how many came "
+                "new, or the score with INCR.",
+     .since = "1.2.0",
+     .run = zadd},
+    {.name = "zincrby",
+     .arity = 4,
+     .flags = kWrites | kDenyOom | kFast,
+     .keys = {1, 1, 1},
+     .group = "sorted-set",
+     .usage = "key increment member",
+     .summary = "Adds to the score of a member of a sorted set; a missing one counts as 0.",
+     .since = "1.2.0",
+     .run = zincrby},
+    {.name = "zrem",
+     .arity = -3,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "sorted-set",
+     .usage = "key member [member ...]",
+     .summary = "Removes members from a sorted set; answers how many there were.",
+     .since = "1.2.0",
+     .run = zrem},
+};
+
+}  // namespace
+
+Commands zset_commands() { return kCommands; }
+
+}  // namespace weir::server

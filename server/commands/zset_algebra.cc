@@ -1,0 +1,351 @@
+// Sorted sets, several at a time: ZUNION, ZINTER, ZDIFF, what stores their results, ZINTERCARD.
+// Sets are taken too: their members count 1.
+//
+// Sums of scores depend on the order of adding: it is Redis', from the smallest set to the largest.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/lookups.h"
+#include "server/types/zset.h"
+
+namespace weir::server {
+namespace {
+
+using storage::Element;
+using storage::Type;
+
+enum class Operation { kUnion, kIntersection, kDifference };
+enum class Aggregate { kSum, kMin, kMax };
+
+struct Source {
+  Collection members;
+  bool has_scores;
+  double weight = 1;
+
+  double raw_score(const Element& element) const {
+    return weight * (has_scores ? score_of(element) : 1.0);
+  }
+  // Infinity times 0 is 0.
+  double score(const Element& element) const {
+    const double weighted = raw_score(element);
+    return std::isnan(weighted) ? 0 : weighted;
+  }
+};
+
+using Sources = std::vector<Source>;
+
+struct Scored {
+  double score;
+  std::string_view member;
+};
+
+// What the command's name says.
+struct CombineForm {
+  Operation operation;
+  bool stores = false;
+  bool only_counts = false;
+};
+
+struct Request {
+  Sources sources;
+  Aggregate aggregate = Aggregate::kSum;
+  bool with_scores = false;
+  int64_t limit = 0;  // of what is counted; 0: none
+};
+
+// Sums of opposite infinities are 0.
+double aggregated(Aggregate aggregate, double score, double other) {
+  if (aggregate == Aggregate::kMin) return other < score ? other : score;
+  if (aggregate == Aggregate::kMax) return other > score ? other : score;
+  const double sum = score + other;
+  return std::isnan(sum) ? 0 : sum;
+}
+
+std::optional<Source> read_source(Call& call, std::string_view key) {
+  const storage::Ref ref = read_key(call, key);
+  const bool is_set = ref.type() == Type::kSet;
+  auto members = collection_of(call, ref, is_set ? Type::kSet : Type::kZset);
+  if (!members) return std::nullopt;
+  return Source{.members = *members, .has_scores = !is_set};
+}
+
+// The keys behind their number; answers nothing after replying the error.
+std::optional<Sources> read_sources(Call& call, size_t number_at) {
+  const auto number = integer_argument(call, call.args[number_at]);
+  if (!number) return std::nullopt;
+  const Args behind = call.args.subspan(number_at + 1);
+  if (*number < 1) {
+    call.reply.error("ERR at least 1 input key is needed for '" + std::string(call.command.name) +
+                     "' command");
+    return std::nullopt;
+  }
+  if (static_cast<uint64_t>(*number) > behind.size()) {
+    call.reply.error(kSyntaxError);
+    return std::nullopt;
+  }
+  Sources sources;
+  for (const std::string_view key : behind.first(static_cast<size_t>(*number))) {
+    auto source = read_source(call, key);
+    if (!source) return std::nullopt;
+    sources.push_back(*source);
+  }
+  return sources;
+}
+
+bool read_weights(Call& call, Args weights, Sources* sources) {
+  for (size_t i = 0; i < sources->size(); ++i) {
+    const auto weight = resp::parse_double(weights[i]);
+    if (!weight) {
+      call.reply.error("ERR weight value is not a float");
+      return false;
+    }
+    (*sources)[i].weight = *weight;
+  }
+  return true;
+}
+
+std::optional<Aggregate> aggregate_named(std::string_view name) {
+  if (resp::equals_ignoring_case(name, "SUM")) return Aggregate::kSum;
+  if (resp::equals_ignoring_case(name, "MIN")) return Aggregate::kMin;
+  if (resp::equals_ignoring_case(name, "MAX")) return Aggregate::kMax;
+  return std::nullopt;
+}
+
+// Reads the option that `words` begin with; answers how many of them it took, 0 after replying the
+// error.
+size_t read_option(Call& call, const CombineForm& form, Args words, Request* request) {
+  const auto is = [&words](std::string_view name, size_t values) {
+    return words.size() > values && resp::equals_ignoring_case(words[0], name);
+  };
+  const bool combines = form.operation != Operation::kDifference && !form.only_counts;
+  const size_t sources = request->sources.size();
+  if (combines && is("WEIGHTS", sources))
+    return read_weights(call, words.subspan(1), &request->sources) ? 1 + sources : 0;
+  if (combines && is("AGGREGATE", 1)) {
+    if (const auto aggregate = aggregate_named(words[1])) {
+      request->aggregate = *aggregate;
+      return 2;
+    }
+  } else if (!form.stores && !form.only_counts && is("WITHSCORES", 0)) {
+    request->with_scores = true;
+    return 1;
+  } else if (form.only_counts && is("LIMIT", 1)) {
+    const auto limit = resp::parse_int64(words[1]);
+    if (!limit || *limit < 0) {
+      call.reply.error("ERR LIMIT can't be negative");
+      return 0;
+    }
+    request->limit = *limit;
+    return 2;
+  }
+  call.reply.error(kSyntaxError);
+  return 0;
+}
+
+std::optional<Request> read_request(Call& call, const CombineForm& form) {
+  const size_t number_at = form.stores ? 2 : 1;
+  auto sources = read_sources(call, number_at);
+  if (!sources) return std::nullopt;
+  Request request{.sources = std::move(*sources)};
+  Args words = call.args.subspan(number_at + 1 + request.sources.size());
+  while (!words.empty()) {
+    const size_t taken = read_option(call, form, words, &request);
+    if (taken == 0) return std::nullopt;
+    words = words.subspan(taken);
+  }
+  if (form.operation != Operation::kDifference) {
+    std::stable_sort(
+        request.sources.begin(), request.sources.end(),
+        [](const Source& a, const Source& b) { return a.members.size() < b.members.size(); });
+  }
+  return request;
+}
+
+std::vector<Scored> united(const Request& request) {
+  std::unordered_map<std::string_view, double> scores;
+  for (const Source& source : request.sources) {
+    source.members.walk([&](const Element& element) {
+      const double score = source.score(element);
+      const auto [at, is_new] = scores.emplace(element.member, score);
+      if (!is_new) at->second = aggregated(request.aggregate, at->second, score);
+      return true;
+    });
+  }
+  std::vector<Scored> result;
+  result.reserve(scores.size());
+  for (const auto& [member, score] : scores) result.push_back({score, member});
+  return result;
+}
+
+// The smallest is walked, the others are asked; until `visit` answers false.
+void intersect(const Request& request, const std::function<bool(const Scored&)>& visit) {
+  const Source& smallest = request.sources[0];
+  smallest.members.walk([&](const Element& element) {
+    double score = smallest.score(element);
+    for (size_t i = 1; i < request.sources.size(); ++i) {
+      const auto found = request.sources[i].members.find(element.member);
+      if (!found) return true;
+      score = aggregated(request.aggregate, score, request.sources[i].raw_score(*found));
+    }
+    return visit({score, element.member});
+  });
+}
+
+std::vector<Scored> subtracted(const Request& request) {
+  std::vector<Scored> result;
+  request.sources[0].members.walk([&](const Element& element) {
+    const bool in_another = std::any_of(
+        request.sources.begin() + 1, request.sources.end(),
+        [&](const Source& source) { return source.members.find(element.member).has_value(); });
+    if (!in_another) result.push_back({request.sources[0].score(element), element.member});
+    return true;
+  });
+  return result;
+}
+
+std::vector<Scored> result_of(const Request& request, Operation operation) {
+  if (operation == Operation::kUnion) return united(request);
+  if (operation == Operation::kDifference) return subtracted(request);
+  std::vector<Scored> result;
+  intersect(request, [&result](const Scored& scored) {
+    result.push_back(scored);
+    return true;
+  });
+  return result;
+}
+
+void reply_result(Call& call, const Request& request, std::vector<Scored> result) {
+  std::sort(result.begin(), result.end(), [](const Scored& a, const Scored& b) {
+    return a.score != b.score ? a.score < b.score : a.member < b.member;
+  });
+  const MembersReply members(&call.reply, request.with_scores);
+  members.begin(result.size());
+  for (const Scored& scored : result) members.add(scored.member, scored.score);
+}
+
+// The destination may be one of the sources: their lists stay until the command ends.
+void store_result(Call& call, const std::vector<Scored>& result) {
+  if (result.empty()) {  // a key that was not there has not changed
+    storage::Ref old = call.look_up(call.args[1]);
+    call.keys.erase(&old);
+    return call.reply.integer(0);
+  }
+  Collection target = replace_with_collection(call, call.args[1], Type::kZset);
+  const bool large = result.size() > kCompactZsetMembersMax ||
+                     std::any_of(result.begin(), result.end(), [](const Scored& scored) {
+                       return scored.member.size() > kCompactZsetMemberBytesMax;
+                     });
+  if (large) target.make_large();
+  for (const Scored& scored : result) put_score(&target, scored.member, scored.score);
+  call.reply.integer(static_cast<int64_t>(result.size()));
+}
+
+void combine(Call& call, const CombineForm& form) {
+  const auto request = read_request(call, form);
+  if (!request) return;
+  std::vector<Scored> result = result_of(*request, form.operation);
+  form.stores ? store_result(call, result) : reply_result(call, *request, std::move(result));
+}
+
+void zunion(Call& call) { combine(call, {.operation = Operation::kUnion}); }
+void zinter(Call& call) { combine(call, {.operation = Operation::kIntersection}); }
+void zdiff(Call& call) { combine(call, {.operation = Operation::kDifference}); }
+void zunionstore(Call& call) { combine(call, {.operation = Operation::kUnion, .stores = true}); }
+void zinterstore(Call& call) {
+  combine(call, {.operation = Operation::kIntersection, .stores = true});
+}
+void zdiffstore(Call& call) {
+  combine(call, {.operation = Operation::kDifference, .stores = true});
+}
+
+void zintercard(Call& call) {
+  const auto request =
+      read_request(call, {.operation = Operation::kIntersection, .only_counts = true});
+  if (!request) return;
+  int64_t members = 0;
+  intersect(*request, [&](const Scored&) { return ++members != request->limit; });
+  call.reply.integer(members);
+}
+
+constexpr Command kCommands[] = {
+    {.name = "zunion",
+     .arity = -3,
+     .flags = kReads | kMovableKeys,
+     .keys = {.numkeys = 1},
+     .group = "sorted-set",
+     .usage = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] "
+              "[WITHSCORES]",
+     .summary = "Answers the members that any of the sorted sets has.",
+     .since = "6.2.0",
+     .run = zunion},
+    {.name = "zinter",
+     .arity = -3,
+     .flags = kReads | kMovableKeys,
+     .keys = {.numkeys = 1},
+     .group = "sorted-set",
+     .usage = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] "
+              "[WITHSCORES]",
+     .summary = "Answers the members that all sorted sets have.",
+     .since = "6.2.0",
+     .run = zinter},
+    {.name = "zdiff",
+     .arity = -3,
+     .flags = kReads | kMovableKeys,
+     .keys = {.numkeys = 1},
+     .group = "sorted-set",
+     .usage = "numkeys key [key ...] [WITHSCORES]",
+     .summary = "Answers the members of the first sorted set that no other has.",
+     .since = "6.2.0",
+     .run = zdiff},
+    {.name = "zunionstore",
+     .arity = -4,
+     .flags = kWrites | kDenyOom | kMovableKeys,
+     .keys = {.first = 1, .last = 1, .step = 1, .numkeys = 2},
+     .group = "sorted-set",
+     .usage = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | "
+              "MIN | MAX]",
+     .summary = "Puts the members that any of the sorted sets has at a key; answers how many.",
+     .since = "2.0.0",
+     .run = zunionstore},
+    {.name = "zinterstore",
+     .arity = -4,
+     .flags = kWrites | kDenyOom | kMovableKeys,
+     .keys = {.first = 1, .last = 1, .step = 1, .numkeys = 2},
+     .group = "sorted-set",
+     .usage = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | "
+              "MIN | MAX]",
+     .summary = "Puts the members that all sorted sets have at a key; answers how many.",
+     .since = "2.0.0",
+     .run = zinterstore},
+    {.name = "zdiffstore",
+     .arity = -4,
+     .flags = kWrites | kDenyOom | kMovableKeys,
+     .keys = {.first = 1, .last = 1, .step = 1, .numkeys = 2},
+     .group = "sorted-set",
+     .usage = "destination numkeys key [key ...]",
+     .summary = "Puts the members of the first sorted set that no other has at a key; answers how "
+                "many.",
+     .since = "6.2.0",
+     .run = zdiffstore},
+    {.name = "zintercard",
+     .arity = -3,
+     .flags = kReads | kMovableKeys,
+     .keys = {.numkeys = 1},
+     .group = "sorted-set",
+     .usage = "numkeys key [key ...] [LIMIT limit]",
+     .summary = "Answers how many members all sorted sets have in common.",
+     .since = "7.0.0",
+     .run = zintercard},
+};
+
+}  // namespace
+
+Commands zset_algebra_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,136 @@
+#include "server/commands/zset_pop.h"
+
+#include <algorithm>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/types/zset.h"
+
+namespace weir::server {
+namespace {
+
+void pop_members(Call& call, Collection* zset, const Pop& pop) {
+  const size_t count = std::min(zset->size(), static_cast<size_t>(pop.count_max));
+  const bool in_pairs = pop.reply == Pop::Reply::kPairs || pop.reply == Pop::Reply::kKeyed;
+  const MembersReply members = MembersReply(&call.reply, true).in_pairs(in_pairs);
+  if (pop.reply != Pop::Reply::kOne) members.begin(count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto element = zset->elements().at(pop.highest ? zset->size() - 1 : 0);
+    members.add(element.member, score_of(element));
+    zset->elements().erase(element.member);
+  }
+  zset->erase_if_empty();
+}
+
+// As Redis takes it: whatever is wrong with a number, one error.
+std::optional<int64_t> count_above_zero(Call& call, std::string_view text, std::string_view error) {
+  const auto count = resp::parse_int64(text);
+  if (count && *count > 0) return count;
+  call.reply.error(error);
+  return std::nullopt;
+}
+
+void pop_side(Call& call, bool highest) {
+  if (call.args.size() > 3) return call.reply.error(kSyntaxError);
+  Pop pop{.highest = highest};
+  if (call.args.size() == 3) {
+    const auto count = positive_argument(call, call.args[2]);
+    if (!count) return;
+    pop.count_max = *count;
+    if (call.reply.protocol() >= 3) pop.reply = Pop::Reply::kPairs;
+  }
+  if (!try_pop(call, call.args[1], pop)) call.reply.array(0);
+}
+
+void zpopmin(Call& call) { pop_side(call, false); }
+
+void zpopmax(Call& call) { pop_side(call, true); }
+
+void zmpop(Call& call) {
+  const auto arguments = keyed_pop_arguments(call, 1, kMembersToPop);
+  if (!arguments) return;
+  if (!try_pop_first(call, arguments->keys, arguments->pop)) call.reply.null_array();
+}
+
+constexpr Command kCommands[] = {
+    {.name = "zpopmin",
+     .arity = -2,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "sorted-set",
+     .usage = "key [count]",
+     .summary = "Takes the members with the lowest scores out of a sorted set.",
+     .since = "5.0.0",
+     .run = zpopmin},
+    {.name = "zpopmax",
+     .arity = -2,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "sorted-set",
+     .usage = "key [count]",
+     .summary = "Takes the members with the highest scores out of a sorted set.",
+     .since = "5.0.0",
+     .run = zpopmax},
+    {.name = "zmpop",
+     .arity = -4,
+     .flags = kWrites | kMovableKeys,
+     .keys = {.numkeys = 1},
+     .group = "sorted-set",
+     .usage = "numkeys key [key ...] MIN | MAX [COUNT count]",
+     .summary = "Takes members out of the first of several sorted sets that exists.",
+     .since = "7.0.0",
+     .run = zmpop},
+};
+
+}  // namespace
+
+bool try_pop(Call& call, std::string_view key, const Pop& pop) {
+  const storage::Ref ref = call.look_up(key);
+  if (!ref.exists()) return false;
+  auto zset = collection_of(call, ref, storage::Type::kZset);
+  if (!zset) return true;
+  const bool keyed = pop.reply == Pop::Reply::kKeyed;
+  const bool one = pop.reply == Pop::Reply::kOne;
+  if (keyed || one) {
+    call.reply.array(keyed ? 2 : 3);
+    call.reply.bulk(key);
+  }
+  pop_members(call, &*zset, pop);
+  return true;
+}
+
+bool try_pop_first(Call& call, Args keys, const Pop& pop) {
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](std::string_view key) { return try_pop(call, key, pop); });
+}
+
+std::optional<KeyedPop> keyed_pop_arguments(Call& call, size_t first, const PopWords& ends) {
+  const auto syntax_error = [&call] {
+    call.reply.error(kSyntaxError);
+    return std::nullopt;
+  };
+  const auto keys =
+      count_above_zero(call, call.args[first], "ERR numkeys should be greater than 0");
+  if (!keys) return std::nullopt;
+  const Args behind = call.args.subspan(first + 1);
+  if (static_cast<uint64_t>(*keys) >= behind.size()) return syntax_error();
+  const auto key_count = static_cast<size_t>(*keys);
+  KeyedPop result{.keys = behind.first(key_count), .pop = {.reply = Pop::Reply::kKeyed}};
+  const Args words = behind.subspan(key_count);
+  result.pop.highest = resp::equals_ignoring_case(words[0], ends.highest);
+  if (!result.pop.highest && !resp::equals_ignoring_case(words[0], ends.lowest)) {
+    return syntax_error();
+  }
+  if (words.size() == 1) return result;
+  if (words.size() < 3 || !resp::equals_ignoring_case(words[1], "COUNT")) return syntax_error();
+  const auto count = count_above_zero(call, words[2], "ERR count should be greater than 0");
+  if (!count) return std::nullopt;
+  if (words.size() > 3) return syntax_error();
+  result.pop.count_max = *count;
+  return result;
+}
+
+Commands zset_pop_commands() { return kCommands; }
+
+}  // namespace weir::server

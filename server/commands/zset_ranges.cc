@@ -1,0 +1,270 @@
+// Sorted sets by ranges: ZRANGE, its older forms and ZRANGESTORE, ZREMRANGEBY*, ZCOUNT, ZLEXCOUNT.
+#include "server/types/zset_ranges.h"
+
+#include <variant>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/types/zset.h"
+
+namespace weir::server {
+namespace {
+
+constexpr std::string_view kLimitByRank =
+    "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+constexpr std::string_view kScoresByLex =
+    "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+
+using Range = std::variant<RankRange, ScoreRange, LexRange>;
+
+RankSpan resolve(const Collection& zset, const Range& range, bool downwards = false) {
+  return std::visit([&](const auto& kind) { return span_of(zset, kind, downwards); }, range);
+}
+
+enum class By { kAny, kRank, kScore, kLex };
+enum class Direction { kAny, kUp, kDown };
+
+std::optional<Range> range_arguments(Call& call, By by, const RangeText& text) {
+  if (by == By::kRank) {
+    const auto first = integer_argument(call, text.min);
+    if (!first) return std::nullopt;
+    const auto last = integer_argument(call, text.max);
+    if (!last) return std::nullopt;
+    return RankRange{.first = *first, .last = *last};
+  }
+  if (by == By::kScore) {
+    if (const auto range = parse_score_range(text)) return *range;
+    call.reply.error(kNotAScoreRange);
+    return std::nullopt;
+  }
+  if (const auto range = parse_lex_range(text)) return *range;
+  call.reply.error(kNotALexRange);
+  return std::nullopt;
+}
+
+// What a command's name leaves open is for its arguments to say.
+struct RangeForm {
+  By by = By::kAny;
+  Direction direction = Direction::kAny;
+  bool stores = false;
+};
+
+struct Query {
+  By by;
+  Direction direction;
+  bool with_scores = false;
+  RangeLimit limit = {};
+  bool is_down() const { return direction == Direction::kDown; }
+};
+
+// The options from args[at] on; answers nothing after replying the error.
+std::optional<Query> range_options(Call& call, const RangeForm& form, size_t at) {
+  Query query{.by = form.by, .direction = form.direction};
+  for (; at < call.args.size(); ++at) {
+    const auto is = [word = call.args[at]](std::string_view name) {
+      return resp::equals_ignoring_case(word, name);
+    };
+    if (!form.stores && is("WITHSCORES")) {
+      query.with_scores = true;
+    } else if (is("LIMIT") && at + 2 < call.args.size()) {
+      const auto offset = integer_argument(call, call.args[at + 1]);
+      if (!offset) return std::nullopt;
+      const auto count = integer_argument(call, call.args[at + 2]);
+      if (!count) return std::nullopt;
+      query.limit = {.offset = *offset, .count = *count};
+      at += 2;
+    } else if (query.direction == Direction::kAny && is("REV")) {
+      query.direction = Direction::kDown;
+    } else if (query.by == By::kAny && is("BYLEX")) {
+      query.by = By::kLex;
+    } else if (query.by == By::kAny && is("BYSCORE")) {
+      query.by = By::kScore;
+    } else {
+      call.reply.error(kSyntaxError);
+      return std::nullopt;
+    }
+  }
+  if (query.by == By::kAny) query.by = By::kRank;
+  const bool limited_ranks = query.by == By::kRank && query.limit.count != -1;
+  if (limited_ranks || (query.by == By::kLex && query.with_scores)) {
+    call.reply.error(limited_ranks ? kLimitByRank : kScoresByLex);
+    return std::nullopt;
+  }
+  return query;
+}
+
+void reply_span(Call& call, const Collection& zset, const RankSpan& span, bool with_scores) {
+  const MembersReply members(&call.reply, with_scores);
+  members.begin(span.count);
+  visit_span(zset, span, [&](const storage::Element& element) {
+    members.add(element.member, score_of(element));
+  });
+}
+
+// The destination may be the source: its list stays until the command ends.
+void store_span(Call& call, const Collection& zset, const RankSpan& span) {
+  if (span.count == 0) {  // a key that was not there has not changed
+    storage::Ref old = call.look_up(call.args[1]);
+    call.keys.erase(&old);
+    return call.reply.integer(0);
+  }
+  Collection stored = replace_with_collection(call, call.args[1], storage::Type::kZset);
+  visit_span(zset, span, [&](const storage::Element& element) {
+    put_score(&stored, element.member, score_of(element));
+  });
+  call.reply.integer(static_cast<int64_t>(span.count));
+}
+
+void range(Call& call, const RangeForm& form) {
+  const size_t key_at = form.stores ? 2 : 1;
+  const auto query = range_options(call, form, key_at + 3);
+  if (!query) return;
+  RangeText text{.min = call.args[key_at + 1], .max = call.args[key_at + 2]};
+  if (query->is_down() && query->by != By::kRank) std::swap(text.min, text.max);
+  const auto wanted = range_arguments(call, query->by, text);
+  if (!wanted) return;
+  const auto zset = read_collection(call, call.args[key_at], storage::Type::kZset);
+  if (!zset) return;
+  RankSpan span = resolve(*zset, *wanted, query->is_down());
+  if (query->by != By::kRank) span = limited(span, query->limit);
+  form.stores ? store_span(call, *zset, span) : reply_span(call, *zset, span, query->with_scores);
+}
+
+void zrange(Call& call) { range(call, {}); }
+
+void zrangestore(Call& call) { range(call, {.stores = true}); }
+
+void zrevrange(Call& call) { range(call, {.by = By::kRank, .direction = Direction::kDown}); }
+
+void zrangebyscore(Call& call) { range(call, {.by = By::kScore, .direction = Direction::kUp}); }
+
+void zrevrangebyscore(Call& call) {
+  range(call, {.by = By::kScore, .direction = Direction::kDown});
+}
+
+void zrangebylex(Call& call) { range(call, {.by = By::kLex, .direction = Direction::kUp}); }
+
+void zrevrangebylex(Call& call) { range(call, {.by = By::kLex, .direction = Direction::kDown}); }
+
+void remove_range(Call& call, By by) {
+  const auto wanted = range_arguments(call, by, {.min = call.args[2], .max = call.args[3]});
+  if (!wanted) return;
+  auto zset = write_collection(call, call.args[1], storage::Type::kZset);
+  if (!zset) return;
+  const RankSpan span = resolve(*zset, *wanted);
+  if (span.count > 0) erase_span(&*zset, span);
+  call.reply.integer(static_cast<int64_t>(span.count));
+}
+
+void zremrangebyrank(Call& call) { remove_range(call, By::kRank); }
+
+void zremrangebyscore(Call& call) { remove_range(call, By::kScore); }
+
+void zremrangebylex(Call& call) { remove_range(call, By::kLex); }
+
+void count_range(Call& call, By by) {
+  const auto wanted = range_arguments(call, by, {.min = call.args[2], .max = call.args[3]});
+  if (!wanted) return;
+  const auto zset = read_collection(call, call.args[1], storage::Type::kZset);
+  if (zset) call.reply.integer(static_cast<int64_t>(resolve(*zset, *wanted).count));
+}
+
+void zcount(Call& call) { count_range(call, By::kScore); }
+
+void zlexcount(Call& call) { count_range(call, By::kLex); }
+
+constexpr Command row(Command command) {
+  if ((command.flags & kWrites) == 0) command.flags |= kReads;
+  command.group = "sorted-set";
+  if (command.keys.first == 0) command.keys = {1, 1, 1};
+  return command;
+}
+
+constexpr Command kCommands[] = {
+    row({.name = "zrange",
+         .arity = -4,
+         .usage = "key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]",
+         .summary = "Answers the members of a sorted set in a range of ranks, scores or members.",
+         .since = "1.2.0",
+         .run = zrange}),
+    row({.name = "zrangestore",
+         .arity = -5,
+         .flags = kWrites | kDenyOom,
+         .keys = {1, 2, 1},
+         .usage = "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]",
+         .summary = "Puts a range of a sorted set at another key; answers how many members it has.",
+         .since = "6.2.0",
+         .run = zrangestore}),
+    row({.name = "zrevrange",
+         .arity = -4,
+         .usage = "key start stop [WITHSCORES]",
+         .summary = "Answers the members in a range of ranks, the highest score first.",
+         .since = "1.2.0",
+         .run = zrevrange}),
+    row({.name = "zrangebyscore",
+         .arity = -4,
+         .usage = "key min max [WITHSCORES] [LIMIT offset count]",
+         .summary = "Answers the members in a range of scores.",
+         .since = "1.0.5",
+         .run = zrangebyscore}),
+    row({.name = "zrevrangebyscore",
+         .arity = -4,
+         .usage = "key max min [WITHSCORES] [LIMIT offset count]",
+         .summary = "Answers the members in a range of scores, the highest score first.",
+         .since = "2.2.0",
+         .run = zrevrangebyscore}),
+    row({.name = "zrangebylex",
+         .arity = -4,
+         .usage = "key min max [LIMIT offset count]",
+         .summary = "Answers the members in a range of members, where all have one score.",
+         .since = "2.8.9",
+         .run = zrangebylex}),
+    row({.name = "zrevrangebylex",
+         .arity = -4,
+         .usage = "key max min [LIMIT offset count]",
+         .summary = "Answers the members in a range of members, the last first.",
+         .since = "2.8.9",
+         .run = zrevrangebylex}),
+    row({.name = "zremrangebyrank",
+         .arity = 4,
+         .flags = kWrites,
+         .usage = "key start stop",
+         .summary = "Removes the members in a range of ranks; answers how many there were.",
+         .since = "2.0.0",
+         .run = zremrangebyrank}),
+    row({.name = "zremrangebyscore",
+         .arity = 4,
+         .flags = kWrites,
+         .usage = "key min max",
+         .summary = "Removes the members in a range of scores; answers how many there were.",
+         .since = "1.2.0",
+         .run = zremrangebyscore}),
+    row({.name = "zremrangebylex",
+         .arity = 4,
+         .flags = kWrites,
+         .usage = "key min max",
+         .summary = "Removes the members in a range of members; answers how many there were.",
+         .since = "2.8.9",
+         .run = zremrangebylex}),
+    row({.name = "zcount",
+         .arity = 4,
+         .flags = kFast,
+         .usage = "key min max",
+         .summary = "Answers how many members of a sorted set are in a range of scores.",
+         .since = "2.0.0",
+         .run = zcount}),
+    row({.name = "zlexcount",
+         .arity = 4,
+         .flags = kFast,
+         .usage = "key min max",
+         .summary = "Answers how many members of a sorted set are in a range of members.",
+         .since = "2.8.9",
+         .run = zlexcount}),
+};
+
+}  // namespace
+
+Commands zset_ranges_commands() { return kCommands; }
+
+}  // namespace weir::server

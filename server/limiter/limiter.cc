@@ -1,0 +1,230 @@
+#include "server/limiter/limiter.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "algorithms/gcra.h"
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/server.h"
+#include "storage/elements.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::CarryOver;
+using algorithms::Limit;
+using algorithms::LimitState;
+using algorithms::State;
+
+constexpr size_t kForeignTatDigits = 19;
+
+// When nothing is lost by forgetting a limit. One that is named no longer goes when it is full even
+// if a new one would not be: nobody asks for it.
+int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
+  const int64_t expires_ns = held.limit.algorithm->expires_at_ns(held.limit, held.state);
+  if (named || expires_ns != algorithms::kNever) return expires_ns;
+  const auto verdict = algorithms::peek(held.limit, held.state, now_ns, 0);
+  return verdict.reset_after_ns == algorithms::kNever ? algorithms::kNever
+                                                      : now_ns + verdict.reset_after_ns;
+}
+
+// Rounded up; kNever.
+int64_t milliseconds_at(int64_t at_ns) {
+  if (at_ns == algorithms::kNever) return algorithms::kNever;
+  return at_ns / algorithms::kNsPerMs + (at_ns % algorithms::kNsPerMs > 0);
+}
+
+}  // namespace
+
+std::optional<Limiter> Limiter::read(Call& call, std::string_view key) {
+  Limiter limiter(&call, key);
+  const storage::Ref ref = call.look_up(key);
+  limiter.hash_ = ref.position();
+  limiter.exists_ = ref.exists();
+  if (!ref.exists()) return limiter;
+  const bool ours =
+      ref.type() == storage::Type::kLimiter || ref.type() == storage::Type::kLimiterEntries;
+  if (ours ? limiter.decode(ref)
+           : ref.type() == storage::Type::kString && limiter.adopt(ref.value())) {
+    return limiter;
+  }
+  if (!ours) call.reply.error(kWrongType);
+  return std::nullopt;
+}
+
+bool Limiter::decode(const storage::Ref& ref) {
+  storage::OwnerView owner;
+  owner.rest = ref.value();
+  if (storage::owns_elements(ref.type()) && !storage::parse_owner(ref.value(), &owner)) {
+    call_->reply.error("ERR the limiter's record cannot be read: its lists make no sense");
+    return false;
+  }
+  std::array<LimitState, algorithms::kLimitsMax> stored;
+  const auto head = algorithms::read_record(owner.rest, stored);
+  if (!head) {
+    call_->reply.error("ERR the limiter's record cannot be read: " +
+                       std::string(algorithms::describe(head.error())));
+    return false;
+  }
+  size_t lists = 0;
+  const auto next_list = [&] { return lists < owner.lists ? owner.ids[lists++] : 0; };
+  if (head->bookings) bookings_ = next_list();
+  for (size_t i = 0; i < head->limits; ++i) {
+    const bool has_list = stored[i].limit.algorithm->uses_entries;
+    held_.push_back({stored[i].limit, stored[i].state, has_list ? next_list() : 0});
+  }
+  named_ = head->named;
+  policy_version_ = head->policy_version;
+  return true;
+}
+
+// What redis-cell leaves in a dump: the theoretical arrival time as a string.
+bool Limiter::adopt(std::string_view text) {
+  const auto tat_ns = text.size() == kForeignTatDigits ? resp::parse_int64(text) : std::nullopt;
+  if (!tat_ns) return false;
+  adopted_ = algorithms::gcra_state_from_tat({.tat_ns = *tat_ns, .now_ns = call_->now_ns});
+  return adopted_.has_value();
+}
+
+bool Limiter::name(const NamedLimits& named) {
+  const CarryOver mode = named.policy_version > policy_version_ ? named.mode : CarryOver::kAsIs;
+  std::vector<HeldLimit> next(named.limits->size());
+  std::vector<bool> taken(held_.size());
+  std::vector<bool> matched(next.size());
+  for (size_t i = 0; i < next.size(); ++i) {
+    matched[i] = match_equal(&next[i], (*named.limits)[i], &taken);
+  }
+  for (size_t i = 0; i < next.size(); ++i) {
+    if (matched[i] || match_algorithm(&next[i], (*named.limits)[i], &taken, mode)) continue;
+    start(&next[i], (*named.limits)[i]);
+  }
+  named_ = next.size();
+  keep_left_over(taken, &next);
+  held_ = std::move(next);
+  entries_.clear();
+  policy_version_ = std::max(policy_version_, named.policy_version);
+  if (!adopted_) return true;
+  call_->reply.error(kWrongType);
+  return false;
+}
+
+bool Limiter::match_equal(HeldLimit* held, const Limit& limit, std::vector<bool>* taken) {
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if ((*taken)[i] || !algorithms::same_limit(held_[i].limit, limit)) continue;
+    (*taken)[i] = true;
+    *held = {limit, held_[i].state, held_[i].list};
+    return true;
+  }
+  return false;
+}
+
+bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<bool>* taken,
+                              CarryOver mode) {
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if ((*taken)[i] || held_[i].limit.algorithm != limit.algorithm) continue;
+    (*taken)[i] = true;
+    parameters_changed_ = true;
+    if (mode == CarryOver::kReset) {
+      start(held, limit);
+      return true;
+    }
+    const algorithms::Entries* entries = entries_of(held_[i]);
+    *held = {
+        limit,
+        algorithms::carry_over(held_[i].limit, limit, held_[i].state, mode, call_->now_ns, entries),
+        held_[i].list};
+    return true;
+  }
+  return false;
+}
+
+void Limiter::start(HeldLimit* held, const Limit& limit) {
+  *held = {limit, algorithms::fresh_state(limit, call_->now_ns), 0};
+  if (!adopted_ || limit.algorithm != &algorithms::algorithm_gcra) return;
+  held->state = *adopted_;
+  adopted_.reset();
+  parameters_changed_ = true;
+}
+
+// Where there are too many, those go that are full the soonest.
+void Limiter::keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const {
+  for (size_t i = 0; i < held_.size(); ++i) {
+    const bool gone = gone_at_ns(held_[i], false, call_->now_ns) <= call_->now_ns;
+    if (!taken[i] && !gone) next->push_back(held_[i]);
+  }
+  const auto expires = [&](const HeldLimit& held) {
+    return gone_at_ns(held, false, call_->now_ns);
+  };
+  while (next->size() > algorithms::kLimitsMax) {
+    next->erase(std::min_element(
+        next->begin() + static_cast<std::ptrdiff_t>(named_), next->end(),
+        [&](const HeldLimit& a, const HeldLimit& b) { return expires(a) < expires(b); }));
+  }
+}
+
+algorithms::Entries* Limiter::entries_of(const HeldLimit& held) {
+  if (!held.limit.algorithm->uses_entries) return nullptr;
+  for (auto& [owner, entries] : entries_) {
+    if (owner == &held) return &entries;
+  }
+  return &entries_.emplace_back(&held, StoredEntries(&call_->keys, call_->database(), held.list))
+              .second;
+}
+
+storage::Elements* Limiter::bookings() {
+  if (bookings_ == 0) bookings_ = call_->keys.new_elements(call_->database());
+  return call_->keys.open_elements(call_->database(), bookings_);
+}
+
+int64_t Limiter::bookings_not_due() {
+  const storage::Elements* list = bookings_ == 0 ? nullptr : bookings();
+  if (list == nullptr) return 0;
+  const size_t due = list->lower_bound(storage::order_of_integer(call_->now_ns + 1));
+  return static_cast<int64_t>(list->size() - due);
+}
+
+// kNever if any limit has no end.
+int64_t Limiter::expires_at_ms() const {
+  int64_t latest_ms = 0;
+  for (size_t i = 0; i < held_.size(); ++i) {
+    const int64_t at_ns = gone_at_ns(held_[i], i < named_, call_->now_ns);
+    latest_ms = std::max(latest_ms, milliseconds_at(at_ns));
+  }
+  return latest_ms;
+}
+
+bool Limiter::forgettable() const {
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if (gone_at_ns(held_[i], i < named_, call_->now_ns) > call_->now_ns) return false;
+  }
+  return true;
+}
+
+void Limiter::save() {
+  storage::Ref ref = call_->look_up(key_);
+  const int64_t expires_ms = expires_at_ms();
+  if (forgettable()) return call_->keys.erase(&ref);
+
+  std::vector<storage::ElementsId> lists;
+  if (bookings_ != 0) lists.push_back(bookings_);
+  std::vector<LimitState> states;
+  for (HeldLimit& held : held_) {
+    states.push_back({held.limit, held.state});
+    if (!held.limit.algorithm->uses_entries) continue;
+    held.list = static_cast<StoredEntries*>(entries_of(held))->id();
+    lists.push_back(held.list);
+  }
+  std::string value;
+  if (!lists.empty()) storage::append_owner_head(&value, lists);
+  algorithms::append_record({.limits = states.size(),
+                             .named = named_,
+                             .policy_version = policy_version_,
+                             .bookings = bookings_ != 0},
+                            states, value);
+  const auto type = lists.empty() ? storage::Type::kLimiter : storage::Type::kLimiterEntries;
+  call_->keys.put(&ref, type, value, expires_ms == algorithms::kNever ? 0 : expires_ms);
+}
+
+}  // namespace weir::server

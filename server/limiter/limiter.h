@@ -1,0 +1,88 @@
+// One limiter key, decoded: its limits with their states, where their entries are, what was booked.
+//
+// A command reads it, names the limits it is about, decides, and saves. Matching: stored limits are
+// matched with named ones by equal parameters, then by algorithm in order, which carries over what
+// was used; what is then left over stays, behind the named ones, until it is full.
+//
+// It lives for one command, and must not be used after the key was changed by other means.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/limiter_record.h"
+#include "server/command.h"
+#include "server/limiter/stored_entries.h"
+
+namespace weir::server {
+
+struct HeldLimit {
+  algorithms::Limit limit;
+  algorithms::State state;
+  storage::ElementsId list = 0;  // of its entries; 0: none, or not made yet
+};
+
+// The limits that a command names, and how to go over to them.
+struct NamedLimits {
+  const std::vector<algorithms::Limit>* limits = nullptr;
+  uint64_t policy_version = 0;  // 0: no policy
+  algorithms::CarryOver mode = algorithms::CarryOver::kAsIs;
+};
+
+class Limiter {
+ public:
+  // Nothing: the key holds something else, or cannot be read; an error has been replied.
+  static std::optional<Limiter> read(Call& call, std::string_view key);
+
+  bool exists() const { return exists_; }
+  std::string_view key() const { return key_; }
+  uint64_t hash() const { return hash_; }  // of the key, keyed
+
+  // Brings the named limits to the front, in this order. False: the key holds a string that only a
+  // GCRA limit adopts; an error has been replied.
+  [[nodiscard]] bool name(const NamedLimits& named);
+  // The limits that the last request named, from the front of all(). After name() that is this one.
+  std::span<HeldLimit> named() { return std::span(held_).first(named_); }
+  std::span<HeldLimit> all() { return held_; }
+  // The parameters of a limit are not those stored, so a denial has to be written as well.
+  bool parameters_changed() const { return parameters_changed_; }
+
+  // Null for a limit without entries. Valid as long as the limiter is.
+  algorithms::Entries* entries_of(const HeldLimit& held);
+  // The list of bookings, which is made if it is not there.
+  storage::Elements* bookings();
+  bool has_bookings() const { return bookings_ != 0; }
+  int64_t bookings_not_due();
+
+  // Writes what changed: the record with its TTL, or nothing where all is as if never used.
+  void save();
+
+ private:
+  Limiter(Call* call, std::string_view key) : call_(call), key_(key) {}
+  bool decode(const storage::Ref& ref);
+  bool adopt(std::string_view text);
+  void start(HeldLimit* held, const algorithms::Limit& limit);
+  bool match_equal(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken);
+  bool match_algorithm(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken,
+                       algorithms::CarryOver mode);
+  void keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const;
+  bool forgettable() const;
+  int64_t expires_at_ms() const;
+
+  Call* call_;
+  std::string_view key_;
+  uint64_t hash_ = 0;
+  bool exists_ = false;
+  std::vector<HeldLimit> held_;
+  size_t named_ = 0;
+  uint64_t policy_version_ = 0;
+  storage::ElementsId bookings_ = 0;
+  std::optional<algorithms::State> adopted_;  // of a foreign string, waiting for a GCRA limit
+  bool parameters_changed_ = false;
+  std::deque<std::pair<const HeldLimit*, StoredEntries>> entries_;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,52 @@
+// Named limits, kept in the store: one system record each, so FLUSHALL leaves them.
+//
+//     record "policy/<name>" := version(varint) mode(u8) the limits as text       DO NOT CHANGE
+//
+// Every SET gives the policy a new version, unique in the server; a limiter key remembers the
+// newest version it has followed, so that a mode other than ASIS is applied once (limiter.h).
+//
+// The record is the truth, also of a command that is taken back; what is decoded here is a cache.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/algorithm.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+struct Policy {
+  uint64_t version = 0;
+  algorithms::CarryOver mode = algorithms::CarryOver::kAsIs;
+  std::vector<algorithms::Limit> limits;
+};
+
+class Policies {
+ public:
+  explicit Policies(storage::Keyspace* keys) : keys_(*keys) {}
+
+  // Null: there is none. Valid until the next call.
+  const Policy* find(std::string_view name);
+  void set(std::string_view name, const Policy& policy);
+  // False: there was none.
+  bool erase(std::string_view name);
+  std::vector<std::string> names() const;  // in order
+
+ private:
+  struct Cached {
+    std::string record;
+    Policy policy;
+  };
+
+  storage::Keyspace& keys_;
+  std::map<std::string, Cached, std::less<>> cache_;
+};
+
+// "RESET", "ASIS", "PROPORTIONAL", "ADDITIVE"
+std::string_view mode_name(algorithms::CarryOver mode);
+std::optional<algorithms::CarryOver> parse_mode(std::string_view word);
+
+}  // namespace weir::server

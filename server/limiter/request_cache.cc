@@ -1,0 +1,47 @@
+#include "server/limiter/request_cache.h"
+
+#include <cstring>
+#include <functional>
+
+namespace weir::server {
+namespace {
+
+// Sizes in front keep "ab c" and "a bc" apart.
+size_t join(Args words, char* out, size_t room) {
+  size_t at = 0;
+  for (const std::string_view word : words) {
+    const auto size = static_cast<uint16_t>(word.size());
+    if (word.size() > room || at + sizeof size + word.size() > room) return 0;
+    std::memcpy(out + at, &size, sizeof size);
+    std::memcpy(out + at + sizeof size, word.data(), word.size());
+    at += sizeof size + word.size();
+  }
+  return at;
+}
+
+}  // namespace
+
+const LimiterRequest* RequestCache::parse(Args words, uint32_t options, std::string* error) {
+  char joined[kBytesMax];
+  const size_t size = join(words, joined, sizeof joined);
+  if (size == 0) return parse_anew(words, options, error);
+  const std::string_view key(joined, size);
+  Slot& slot = slots_[(std::hash<std::string_view>()(key) ^ options) % kSlots];
+  if (slot.options == options && slot.words == key) return &slot.request;
+  const LimiterRequest* parsed = parse_anew(words, options, error);
+  if (parsed == nullptr || !parsed->id.empty()) return parsed;
+  slot = {.options = options, .words = std::string(key), .request = *parsed};
+  return &slot.request;
+}
+
+const LimiterRequest* RequestCache::parse_anew(Args words, uint32_t options, std::string* error) {
+  auto parsed = parse_request(words, options);
+  if (!parsed) {
+    *error = parsed.error();
+    return nullptr;
+  }
+  uncached_ = std::move(parsed.value());
+  return &uncached_;
+}
+
+}  // namespace weir::server

@@ -1,0 +1,86 @@
+#include "server/limiter/stored_entries.h"
+
+#include <array>
+#include <string>
+
+#include "storage/codec.h"
+#include "storage/elements.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::LogEntry;
+
+using Member = std::array<char, 8>;
+
+Member member_of(int64_t id) {
+  Member member;
+  const auto bits = static_cast<uint64_t>(id);
+  for (size_t i = 0; i < member.size(); ++i) {
+    member[i] = static_cast<char>(bits >> (56 - 8 * i) & 0xff);
+  }
+  return member;
+}
+
+std::string_view view(const Member& member) { return {member.data(), member.size()}; }
+
+int64_t id_of(std::string_view member) {
+  uint64_t bits = 0;
+  for (const char byte : member) bits = bits << 8 | static_cast<uint8_t>(byte);
+  return static_cast<int64_t>(bits);
+}
+
+LogEntry entry_of(const storage::Element& element) {
+  const uint64_t coded = storage::Reader(element.value).varint();
+  return {.id = id_of(element.member),
+          .at_ns = storage::integer_of_order(element.order),
+          .permits = static_cast<int64_t>(coded >> 1) ^ -static_cast<int64_t>(coded & 1)};
+}
+
+}  // namespace
+
+storage::Elements* StoredEntries::list() const {
+  if (list_ == nullptr && id_ != 0) list_ = keys_->open_elements(database_, id_);
+  return list_;
+}
+
+storage::ElementsId StoredEntries::id() {
+  if (id_ == 0) id_ = keys_->new_elements(database_);
+  return id_;
+}
+
+size_t StoredEntries::size() const {
+  const storage::Elements* elements = list();
+  return elements == nullptr ? 0 : elements->size();
+}
+
+LogEntry StoredEntries::entry(size_t rank) const { return entry_of(list()->at(rank)); }
+
+std::optional<LogEntry> StoredEntries::find(int64_t id) const {
+  const storage::Elements* elements = list();
+  if (elements == nullptr) return std::nullopt;
+  const auto element = elements->find(view(member_of(id)));
+  return element ? std::optional(entry_of(*element)) : std::nullopt;
+}
+
+size_t StoredEntries::lower_bound(int64_t at_ns) const {
+  const storage::Elements* elements = list();
+  return elements == nullptr ? 0 : elements->lower_bound(storage::order_of_integer(at_ns));
+}
+
+void StoredEntries::put(const LogEntry& entry) {
+  id();
+  storage::Elements* elements = list();
+  if (elements == nullptr) return;
+  std::string value;
+  const auto permits = static_cast<uint64_t>(entry.permits);
+  storage::put_varint(&value, permits << 1 ^ static_cast<uint64_t>(entry.permits >> 63));
+  elements->put(view(member_of(entry.id)), storage::order_of_integer(entry.at_ns), value);
+}
+
+void StoredEntries::erase(int64_t id) {
+  storage::Elements* elements = list();
+  if (elements != nullptr) elements->erase(view(member_of(id)));
+}
+
+}  // namespace weir::server

@@ -1,0 +1,38 @@
+// A limit's entries as elements of its key: member id (8 bytes be), order at_ns, value permits
+// (varint, zigzag). The list is opened when it is first asked for, and made with the first put.
+//
+// It must not outlive the command.
+#pragma once
+
+#include "algorithms/entries.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+class StoredEntries : public algorithms::Entries {
+ public:
+  // `id` is 0 where there is no list yet.
+  StoredEntries(storage::Keyspace* keys, int database, storage::ElementsId id)
+      : keys_(keys), database_(database), id_(id) {}
+
+  // Of the list, which is made now if there is none.
+  storage::ElementsId id();
+
+  size_t size() const override;
+  algorithms::LogEntry entry(size_t rank) const override;
+  std::optional<algorithms::LogEntry> find(int64_t id) const override;
+  size_t lower_bound(int64_t at_ns) const override;
+  void put(const algorithms::LogEntry& entry) override;
+  void erase(int64_t id) override;
+
+ private:
+  // Null: there is none, or it cannot be read (the keyspace knows, and the verdict is thrown away).
+  storage::Elements* list() const;
+
+  storage::Keyspace* keys_;
+  int database_;
+  storage::ElementsId id_;
+  mutable storage::Elements* list_ = nullptr;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,76 @@
+// The heaviest keys of a stream, in fixed memory: SpaceSaving (Metwally, Agrawal, El Abbadi 2005).
+//
+// The idea: keep `capacity` counters. A key that has one adds to it. A key that has none takes over
+// the smallest counter and goes on from there, remembering as its error what it inherited. So with
+// N the sum of all weights
+//   1. count - error <= true weight <= count, for every key that is kept,
+//   2. error <= N / capacity,
+//   3. every key whose true weight is above N / capacity is kept.
+//
+// The counters are a heap with the smallest on top, and a small open hash table finds a key's. A
+// key is known by 64 bits of a keyed hash; its bytes are kept to be shown, kTopKeyBytesMax at most.
+//
+// It must not read a clock: what is counted is counted until reset().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::server {
+
+inline constexpr size_t kTopKeyBytesMax = 128;
+
+struct TopKey {
+  std::string key;
+  int database = 0;
+  int64_t count = 0;
+  int64_t error = 0;  // the count may be too large by so much, and is never too small
+};
+
+class TopKeys {
+ public:
+  // 0 keeps nothing.
+  explicit TopKeys(size_t capacity) { reset(capacity); }
+
+  struct Name {
+    int database = 0;
+    uint64_t hash = 0;  // of the key, keyed
+    std::string_view key;
+  };
+  void add(const Name& name, int64_t weight);
+
+  // The `count` heaviest, heaviest first; equal ones by database and key.
+  std::vector<TopKey> top(size_t count) const;
+
+  size_t size() const { return counters_.size(); }
+  size_t capacity() const { return capacity_; }
+  int64_t total() const { return total_; }  // of all weights added
+  void reset(size_t capacity);
+
+ private:
+  struct Counter {
+    TopKey shown;
+    uint64_t hash = 0;
+    uint32_t heap_at = 0;
+  };
+  static constexpr uint32_t kNone = 0xffffffff;
+
+  static uint64_t hash_of(const Name& name);
+  size_t slot_of(uint64_t hash) const;  // where it is, or where it would go
+  void forget(uint64_t hash);
+  uint32_t take_smallest();
+  void sift_down(uint32_t at);
+  void sift_up(uint32_t at);
+  void place(uint32_t at, uint32_t counter);
+  int64_t count_at(uint32_t at) const { return counters_[heap_[at]].shown.count; }
+
+  size_t capacity_ = 0;
+  int64_t total_ = 0;
+  std::vector<Counter> counters_;
+  std::vector<uint32_t> heap_;   // of indices into counters_
+  std::vector<uint32_t> index_;  // open addressing, linear probing; a power of two
+};
+
+}  // namespace weir::server

@@ -1,0 +1,24 @@
+// Numbers that are never given out twice, over restarts and crashes: of leases, bookings and
+// versions of policies. A system record holds a bound that no number has reached; it is raised by a
+// block at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+class UniqueIds {
+ public:
+  explicit UniqueIds(storage::Keyspace* keys) : keys_(*keys) {}
+
+  // 1 or more, larger than any before.
+  int64_t next();
+
+ private:
+  storage::Keyspace& keys_;
+  uint64_t next_ = 0;  // 0: not known yet
+};
+
+}  // namespace weir::server

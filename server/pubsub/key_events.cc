@@ -1,0 +1,80 @@
+#include "server/pubsub/key_events.h"
+
+#include <string>
+
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+struct Letter {
+  char letter;
+  EventClass event_class;
+};
+
+constexpr Letter kLetters[] = {
+    {'K', EventClass::kKeyspace}, {'E', EventClass::kKeyevent}, {'g', EventClass::kGeneric},
+    {'$', EventClass::kString},   {'l', EventClass::kList},     {'s', EventClass::kSet},
+    {'h', EventClass::kHash},     {'z', EventClass::kZset},     {'x', EventClass::kExpired},
+    {'e', EventClass::kEvicted},  {'t', EventClass::kStream},   {'m', EventClass::kMiss},
+    {'d', EventClass::kModule},   {'n', EventClass::kNew},      {'r', EventClass::kLimiter},
+};
+
+constexpr std::string_view kAll = "g$lshzxetd";
+
+}  // namespace
+
+uint32_t event_classes(std::string_view letters) {
+  uint32_t classes = 0;
+  for (const char letter : letters) {
+    if (letter == 'A') classes |= event_classes(kAll);
+    for (const Letter& known : kLetters) {
+      if (known.letter == letter) classes |= static_cast<uint32_t>(known.event_class);
+    }
+  }
+  return classes;
+}
+
+void Call::notify(EventClass event_class, std::string_view event, std::string_view key) {
+  server.notify(event_class, event, database(), key);
+}
+
+void Server::set_event_classes(std::string_view letters) {
+  event_classes_ = server::event_classes(letters);
+  keys_.want_events(holds_class(event_classes_, EventClass::kExpired),
+                    holds_class(event_classes_, EventClass::kNew));
+}
+
+// What happened to other keys in the course of a command happened before what the command says.
+void Server::notify(EventClass event_class, std::string_view event, int database,
+                    std::string_view key) {
+  if (event_classes_ == 0) return;
+  publish_own_events();
+  if (holds_class(event_classes_, event_class)) publish_event(event, database, key);
+}
+
+void Server::publish_event(std::string_view event, int database, std::string_view key) {
+  if (pubsub_.nobody_listens()) return;
+  const std::string place = "@" + std::to_string(database) + "__:";
+  if (holds_class(event_classes_, EventClass::kKeyspace)) {
+    pubsub_.publish(SubscriptionKind::kChannel, "__keyspace" + place + std::string(key), event);
+  }
+  if (holds_class(event_classes_, EventClass::kKeyevent)) {
+    pubsub_.publish(SubscriptionKind::kChannel, "__keyevent" + place + std::string(event), key);
+  }
+}
+
+void Server::publish_own_events() {
+  if (!keys_.has_events()) return;
+  for (const storage::KeyEvent& event : keys_.take_events()) {
+    const bool expired = event.kind == storage::KeyEvent::Kind::kExpired;
+    publish_event(expired ? "expired" : "new", event.database, event.key);
+  }
+}
+
+void Server::deliver_messages() {
+  publish_own_events();
+  if (pubsub_.mark() > 0) pubsub_.deliver();
+}
+
+}  // namespace weir::server

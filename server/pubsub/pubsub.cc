@@ -1,0 +1,116 @@
+#include "server/pubsub/pubsub.h"
+
+#include <utility>
+
+#include "resp/glob.h"
+#include "resp/reply.h"
+#include "server/server.h"
+#include "server/session.h"
+
+namespace weir::server {
+namespace {
+
+constexpr size_t kProtocols = 2;
+// A receiver with less than this unsent is not held against the limits before the turn ends.
+constexpr size_t kUnsentUnchecked = 64 << 10;
+
+struct Parts {
+  std::string_view kind;
+  const std::string* pattern = nullptr;  // null: there is none
+  std::string_view channel;
+  std::string_view text;
+};
+
+std::string encoded(int protocol, const Parts& parts) {
+  std::string bytes;
+  resp::ReplyWriter writer(&bytes, protocol);
+  writer.push(parts.pattern == nullptr ? 3 : 4);
+  writer.bulk(parts.kind);
+  if (parts.pattern != nullptr) writer.bulk(*parts.pattern);
+  writer.bulk(parts.channel);
+  writer.bulk(parts.text);
+  return bytes;
+}
+
+}  // namespace
+
+void Pubsub::subscribe(Session& session, SubscriptionKind kind, std::string_view name) {
+  session.subscriptions.names_[static_cast<size_t>(kind)].emplace(name);
+  of(kind)[std::string(name)].emplace(session.id, &session);
+}
+
+void Pubsub::unsubscribe(Session& session, SubscriptionKind kind, std::string_view name) {
+  auto& own = session.subscriptions.names_[static_cast<size_t>(kind)];
+  const auto mine = own.find(name);
+  if (mine == own.end()) return;
+  const auto found = of(kind).find(name);
+  found->second.erase(session.id);
+  if (found->second.empty()) of(kind).erase(found);
+  own.erase(mine);  // last: `name` may be its own
+}
+
+void Pubsub::forget(Session& session) {
+  for (size_t i = 0; i < kSubscriptionKinds; ++i) {
+    const auto& own = session.subscriptions.names_[i];
+    while (!own.empty()) unsubscribe(session, static_cast<SubscriptionKind>(i), *own.begin());
+  }
+}
+
+size_t Pubsub::publish(SubscriptionKind kind, std::string_view channel, std::string_view message) {
+  size_t receivers = subscribers(kind, channel);
+  if (kind == SubscriptionKind::kChannel) {
+    for (const auto& [pattern, sessions] : of(SubscriptionKind::kPattern)) {
+      if (resp::glob_match(pattern, channel)) receivers += sessions.size();
+    }
+  }
+  if (receivers > 0) {
+    pending_.push_back(
+        {.kind = kind, .channel = std::string(channel), .text = std::string(message)});
+  }
+  return receivers;
+}
+
+void Pubsub::deliver() {
+  const std::vector<Message> messages = std::exchange(pending_, {});
+  for (const Message& message : messages) deliver(message);
+}
+
+void Pubsub::deliver(const Message& message) {
+  const auto found = of(message.kind).find(message.channel);
+  if (found != of(message.kind).end()) send(found->second, nullptr, message);
+  if (message.kind != SubscriptionKind::kChannel) return;
+  for (const auto& [pattern, sessions] : of(SubscriptionKind::kPattern)) {
+    if (resp::glob_match(pattern, message.channel)) send(sessions, &pattern, message);
+  }
+}
+
+void Pubsub::send(const Sessions& sessions, const std::string* pattern, const Message& message) {
+  Parts parts{.kind = message.kind == SubscriptionKind::kShard ? "smessage" : "message",
+              .pattern = pattern,
+              .channel = message.channel,
+              .text = message.text};
+  if (pattern != nullptr) parts.kind = "pmessage";
+  std::array<std::string, kProtocols> bytes;
+  for (const auto& [id, session] : sessions) {
+    if (session->closing()) continue;
+    std::string& text = bytes[session->protocol() >= 3 ? 1 : 0];
+    if (text.empty()) text = encoded(session->protocol(), parts);
+    session->push_message(text);
+    if (session->unsent_bytes() > kUnsentUnchecked) server_->enforce_output_limit(session);
+  }
+}
+
+std::vector<std::string_view> Pubsub::names(SubscriptionKind kind, std::string_view pattern) const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, sessions] : of(kind)) {
+    if (resp::glob_match(pattern, name)) names.push_back(name);
+  }
+  return names;
+}
+
+size_t Pubsub::subscribers(SubscriptionKind kind, std::string_view name) const {
+  const auto found = of(kind).find(name);
+  return found == of(kind).end() ? 0 : found->second.size();
+}
+
+}  // namespace weir::server

@@ -1,0 +1,222 @@
+// Functions of Lua's base library, made safe: they know the stand-ins of protect.h, take text and
+// no bytecode, and change nothing that outlives the script.
+#include <cstdint>
+#include <cstring>
+#include <lua.hpp>
+
+#include "server/script/context.h"
+#include "server/script/protect.h"
+#include "server/script/sandbox.h"
+
+namespace weir::server::script {
+namespace {
+
+constexpr char kBytecodeMark = LUA_SIGNATURE[0];
+
+// nil and a message, as load() answers.
+int refuse_chunk(lua_State* L, const char* message) {
+  lua_pushnil(L);
+  lua_pushstring(L, message);
+  return 2;
+}
+
+// Compiles the string at `index` under the name at the top of the stack. The parser keeps no
+// reference of its own to a chunk's name while it works; the stack does.
+int load_text(lua_State* L, int index) {
+  size_t size = 0;
+  const char* text = lua_tolstring(L, index, &size);
+  if (size > 0 && text[0] == kBytecodeMark) return refuse_chunk(L, "bytecode is not accepted");
+  const char* name = lua_tostring(L, -1);
+  lua_pushlstring(L, name, std::strlen(name));
+  if (luaL_loadbuffer(L, text, size, lua_tostring(L, -1)) == 0) return 1;
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 2;
+}
+
+// The handler of xpcall, upvalue 1. It runs where the error was raised: while a script is being
+// stopped that is inside the hook, where no hook could stop the handler in its turn.
+int call_handler(lua_State* L) {
+  if (context_of(L).stop != Stop::kNone) return 1;
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+}  // namespace
+
+int safe_loadstring(lua_State* L) {
+  luaL_checkstring(L, 1);
+  luaL_optstring(L, 2, "");
+  lua_settop(L, 2);
+  if (lua_isnil(L, 2)) lua_pushvalue(L, 1);
+  return load_text(L, 1);
+}
+
+int safe_load(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  luaL_optstring(L, 2, "=(load)");
+  lua_settop(L, 2);
+  lua_newtable(L);
+  int pieces = 0;
+  for (;;) {
+    lua_pushvalue(L, 1);
+    lua_call(L, 0, 1);
+    if (lua_isnil(L, -1)) break;
+    if (!lua_isstring(L, -1)) return luaL_error(L, "reader function must return a string");
+    size_t size = 0;
+    lua_tolstring(L, -1, &size);
+    if (size == 0) break;
+    lua_rawseti(L, 3, ++pieces);
+  }
+  luaL_Buffer buffer;
+  luaL_buffinit(L, &buffer);
+  for (int i = 1; i <= pieces; ++i) {
+    lua_rawgeti(L, 3, i);
+    luaL_addvalue(&buffer);
+  }
+  luaL_pushresult(&buffer);
+  const int text = lua_gettop(L);
+  if (lua_isnil(L, 2)) {
+    lua_pushliteral(L, "=(load)");
+  } else {
+    lua_pushvalue(L, 2);
+  }
+  return load_text(L, text);
+}
+
+// The pace of collection is the engine's; a script may only ask for work to be done now.
+int safe_collectgarbage(lua_State* L) {
+  static const char* const kNames[] = {"stop", "restart",  "collect",    "count",
+                                       "step", "setpause", "setstepmul", nullptr};
+  constexpr int kPause = 200;  // what Lua begins with
+  switch (luaL_checkoption(L, 1, "collect", kNames)) {
+    case 2:
+      lua_gc(L, LUA_GCCOLLECT, 0);
+      break;
+    case 3:
+      lua_pushnumber(L, lua_gc(L, LUA_GCCOUNT, 0) + lua_gc(L, LUA_GCCOUNTB, 0) / 1024.0);
+      return 1;
+    case 4:
+      lua_pushboolean(L, lua_gc(L, LUA_GCSTEP, luaL_optint(L, 2, 0)));
+      return 1;
+    case 5:
+    case 6:
+      lua_pushnumber(L, kPause);
+      return 1;
+    default:
+      break;
+  }
+  lua_pushnumber(L, 0);
+  return 1;
+}
+
+int safe_getmetatable(lua_State* L) {
+  luaL_checkany(L, 1);
+  if (push_protected(L, 1)) lua_replace(L, 1);
+  if (lua_getmetatable(L, 1) == 0) {
+    lua_pushnil(L);
+    return 1;
+  }
+  luaL_getmetafield(L, 1, "__metatable");
+  return 1;
+}
+
+int safe_setmetatable(lua_State* L) {
+  const int type = lua_type(L, 2);
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_argcheck(L, type == LUA_TNIL || type == LUA_TTABLE, 2, "nil or table expected");
+  refuse_protected(L, 1);
+  if (luaL_getmetafield(L, 1, "__metatable") != 0)
+    return luaL_error(L, "cannot change a protected metatable");
+  lua_settop(L, 2);
+  lua_setmetatable(L, 1);
+  return 1;
+}
+
+int safe_rawget(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checkany(L, 2);
+  lua_settop(L, 2);
+  if (push_protected(L, 1)) lua_replace(L, 1);
+  lua_rawget(L, 1);
+  return 1;
+}
+
+int safe_rawset(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checkany(L, 2);
+  luaL_checkany(L, 3);
+  lua_settop(L, 3);
+  refuse_protected(L, 1);
+  lua_rawset(L, 1);
+  return 1;
+}
+
+int safe_next(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 2);
+  if (push_protected(L, 1)) lua_replace(L, 1);
+  if (lua_next(L, 1) != 0) return 2;
+  lua_pushnil(L);
+  return 1;
+}
+
+int safe_pairs(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_pushcfunction(L, safe_next);
+  lua_pushvalue(L, 1);
+  lua_pushnil(L);
+  return 3;
+}
+
+// An error that is a table with a text under "err" is answered as that text.
+int safe_pcall(lua_State* L) {
+  lua_pushboolean(L, 1);
+  lua_insert(L, 1);
+  if (lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 0) == 0) return lua_gettop(L);
+  lua_settop(L, 2);
+  if (lua_istable(L, 2)) {
+    lua_pushliteral(L, "err");
+    lua_rawget(L, 2);
+    lua_isstring(L, 3) ? lua_replace(L, 2) : lua_pop(L, 1);
+  }
+  lua_pushboolean(L, 0);
+  lua_replace(L, 1);
+  return 2;
+}
+
+int safe_xpcall(lua_State* L) {
+  luaL_checkany(L, 2);
+  lua_settop(L, 2);
+  lua_pushcclosure(L, call_handler, 1);
+  lua_insert(L, 1);
+  const bool failed = lua_pcall(L, 0, LUA_MULTRET, 1) != 0;
+  lua_pushboolean(L, !failed);
+  lua_replace(L, 1);
+  return lua_gettop(L);
+}
+
+int safe_unpack(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  const int64_t first = luaL_optint(L, 2, 1);
+  const int64_t last = luaL_opt(L, luaL_checkint, 3, static_cast<int>(lua_objlen(L, 1)));
+  if (first > last) return 0;
+  const int64_t count = last - first + 1;
+  if (count > INT32_MAX || lua_checkstack(L, static_cast<int>(count)) == 0)
+    return luaL_error(L, "too many results to unpack");
+  for (int64_t i = first; i <= last; ++i) lua_rawgeti(L, 1, static_cast<int>(i));
+  return static_cast<int>(count);
+}
+
+int safe_table_insert(lua_State* L) {
+  refuse_protected(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+}  // namespace weir::server::script

@@ -1,0 +1,43 @@
+#include "server/script/context.h"
+
+#include <algorithm>
+#include <lua.hpp>
+
+namespace weir::server::script {
+
+Context& context_of(lua_State* L) {
+  void* context = nullptr;
+  lua_getallocf(L, &context);
+  return *static_cast<Context*>(context);
+}
+
+void push_text(lua_State* L, std::string_view text) {
+  lua_pushlstring(L, text.data(), text.size());
+}
+
+void add_text(lua_State* L, Context& context, std::string_view bytes) {
+  const size_t wanted = context.text.size() + bytes.size();
+  if (wanted > context.budget.bytes_max - std::min(context.budget.used, context.budget.bytes_max)) {
+    context.budget.exceeded = true;
+    luaL_error(L, "not enough memory");
+  }
+  context.text.append(bytes);
+}
+
+void set_text_field(lua_State* L, const char* name, std::string_view text) {
+  lua_pushstring(L, name);
+  push_text(L, text);
+  lua_rawset(L, -3);
+}
+
+void push_error_table(lua_State* L, std::string_view text) {
+  lua_newtable(L);
+  set_text_field(L, "err", text);
+}
+
+int raise_error_table(lua_State* L, std::string_view text) {
+  push_error_table(L, text);
+  return lua_error(L);
+}
+
+}  // namespace weir::server::script

@@ -1,0 +1,95 @@
+// What the functions of a script's world share: the server, whose script runs, its bounds.
+//
+// One per Lua state, and found from the state alone: it is what the state's allocator was given.
+//
+// Invariants
+// 1. C++ that may need a destructor keeps its objects here, never in a function that Lua can leave
+// by an error.
+// 2. What one script sets (protocol, settings, the random sequence) is gone when the next begins.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "resp/reply.h"
+
+struct lua_State;
+
+namespace weir::server {
+class Server;
+class Session;
+}  // namespace weir::server
+
+namespace weir::server::script {
+
+// Bytes of the state. Beyond the bound an allocation fails, which Lua answers with "not enough
+// memory".
+struct Budget {
+  size_t used = 0;
+  size_t bytes_max = SIZE_MAX;
+  bool exceeded = false;
+};
+
+struct JsonSettings {
+  bool convert_sparse = false;
+  int sparse_ratio = 2;
+  int sparse_safe = 10;
+  int encode_depth_max = 1000;
+  int decode_depth_max = 1000;
+  enum class Invalid { kRefuse, kAccept, kNull };
+  Invalid encode_invalid = Invalid::kRefuse;
+  bool decode_invalid = true;
+  bool keep_buffer = true;
+  int precision = 14;
+};
+
+// Why a script ends that did not end itself. What it wrote is then taken back.
+enum class Stop { kNone, kTimeLimit, kReadFailed };
+
+struct NumberText {
+  char bytes[32];
+};
+
+struct Context {
+  Budget budget;
+  Server* server = nullptr;
+  lua_State* main = nullptr;
+  Session* session = nullptr;  // whose script is running; null: none is
+  bool read_only = false;
+  int protocol = 2;  // of the replies that the script sees
+  int64_t begin_steady_ns = 0;
+  Stop stop = Stop::kNone;
+  uint64_t random = 0;
+  JsonSettings json;
+
+  // The error that ended a script, noted while its stack still stood.
+  bool error_noted = false;
+  std::string error;
+  std::string error_source;
+  int error_line = -1;
+
+  // The command being called.
+  std::vector<std::string_view> args;
+  std::vector<NumberText> numbers;
+  std::string nested;
+  resp::ReplyWriter nested_reply{&nested};
+  std::string problem;
+
+  // What a library is writing: JSON, MessagePack.
+  std::string text;
+};
+
+Context& context_of(lua_State* L);
+
+// Raises what a command of the server's could not do, as redis.call raises it.
+int raise_error_table(lua_State* L, std::string_view text);
+// Pushes {err = text}.
+void push_error_table(lua_State* L, std::string_view text);
+void push_text(lua_State* L, std::string_view text);
+// Appends to context.text; raises when the script's memory does not allow it.
+void add_text(lua_State* L, Context& context, std::string_view bytes);
+void set_text_field(lua_State* L, const char* name, std::string_view text);
+
+}  // namespace weir::server::script

@@ -1,0 +1,24 @@
+// Read-only tables in stock Lua.
+//
+// A shared table stays behind a stand-in: an empty table whose metatable reads from the shared one
+// and refuses writes. Reads cost one step more; whatever writes past metatables (rawset,
+// table.insert) must ask here first.
+//
+// Invariant: no function gives a script the table behind a stand-in, nor the stand-in's metatable.
+#pragma once
+
+struct lua_State;
+
+namespace weir::server::script {
+
+// Replaces the table on top of the stack by a stand-in for it.
+void protect_top(lua_State* L);
+
+// Pushes the table behind the stand-in at `index` and answers true; pushes nothing for anything
+// else.
+bool push_protected(lua_State* L, int index);
+
+// Raises an error when a stand-in is at `index`.
+void refuse_protected(lua_State* L, int index);
+
+}  // namespace weir::server::script

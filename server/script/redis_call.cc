@@ -1,0 +1,123 @@
+// Invariants
+// 1. Every command goes through the executor's run(), at the script's instant and with its row's
+// flags checked.
+// 2. Nothing here holds an object with a destructor while Lua may raise: the arguments, the reply
+// and a problem's text live in the Context.
+#include "server/script/redis_call.h"
+
+#include <cmath>
+#include <cstdio>
+#include <lua.hpp>
+
+#include "resp/numbers.h"
+#include "server/executor.h"
+#include "server/script/context.h"
+#include "server/script/engine.h"
+#include "server/script/to_lua.h"
+#include "server/server.h"
+#include "server/session.h"
+
+namespace weir::server::script {
+namespace {
+
+constexpr double kShortIntegersMax = 1e15;
+
+std::string_view number_text(double number, NumberText* text) {
+  if (number == std::floor(number) && std::fabs(number) < kShortIntegersMax &&
+      !(number == 0 && std::signbit(number))) {
+    return {text->bytes, resp::format_int64(static_cast<int64_t>(number), text->bytes)};
+  }
+  const int size = std::snprintf(text->bytes, sizeof text->bytes, "%.17g", number);
+  return {text->bytes, static_cast<size_t>(size)};
+}
+
+// Fills context.args from the stack; its strings stay where they are. Never raises.
+bool collect_arguments(lua_State* L, Context& context) {
+  const int count = lua_gettop(L);
+  context.args.clear();
+  if (context.numbers.size() < static_cast<size_t>(count))
+    context.numbers.resize(static_cast<size_t>(count));
+  for (int i = 1; i <= count; ++i) {
+    const int type = lua_type(L, i);
+    if (type == LUA_TSTRING) {
+      size_t size = 0;
+      const char* bytes = lua_tolstring(L, i, &size);
+      context.args.emplace_back(bytes, size);
+    } else if (type == LUA_TNUMBER) {
+      context.args.push_back(
+          number_text(lua_tonumber(L, i), &context.numbers[static_cast<size_t>(i - 1)]));
+    } else {
+      context.problem = "ERR Lua redis lib command arguments must be strings or integers";
+      return false;
+    }
+  }
+  if (count > 0) return true;
+  context.problem = "ERR Please specify at least one argument for this redis lib call";
+  return false;
+}
+
+std::string refusal(Context& context, const Command* command) {
+  if (command == nullptr) return "ERR Unknown Redis command called from script";
+  if (!arity_fits(*command, context.args.size()) || command->run == nullptr)
+    return "ERR Wrong number of args calling Redis command from script";
+  if (command->has(kNoScript)) return "ERR This Redis command is not allowed from script";
+  if (!command->has(kWrites)) return {};
+  if (context.read_only) return "ERR Write commands are not allowed from read-only scripts.";
+  return context.server->writes_denied() ? context.server->storage_error() : std::string();
+}
+
+// Runs the command in context.args; its reply is in context.nested. False: there is a problem.
+// Never raises.
+bool run_command(Context& context) {
+  Executor& executor = context.server->executor();
+  const Command* command = executor.table().resolve(context.args);
+  context.problem = refusal(context, command);
+  if (!context.problem.empty()) return false;
+  context.nested.clear();
+  context.nested_reply.set_protocol(context.protocol);
+  executor.run(*context.session, *command, context.args, context.nested_reply);
+  if (context.server->keys().failure().ok()) return true;
+  context.stop = Stop::kReadFailed;
+  context.problem = "ERR reading the data failed";
+  return false;
+}
+
+void push_problem(lua_State* L, Context& context) {
+  push_error_table(L, context.problem);
+  lua_pushliteral(L, "ignore_error_stats_update");
+  lua_pushboolean(L, 1);
+  lua_rawset(L, -3);
+}
+
+int run_from_stack(lua_State* L, bool raises) {
+  Context& context = context_of(L);
+  bool failed = true;
+  if (!collect_arguments(L, context) || !run_command(context)) {
+    if (context.stop != Stop::kNone) hurry_to_stop(L);
+    push_problem(L, context);
+  } else {
+    failed = context.nested.starts_with('-');
+    push_reply(L, context.nested);
+  }
+  return failed && raises ? lua_error(L) : 1;
+}
+
+}  // namespace
+
+int call_command(lua_State* L) { return run_from_stack(L, true); }
+
+int try_command(lua_State* L) { return run_from_stack(L, false); }
+
+int check_command(lua_State* L) {
+  Context& context = context_of(L);
+  if (!collect_arguments(L, context)) {
+    push_problem(L, context);
+    return lua_error(L);
+  }
+  if (context.server->executor().table().resolve(context.args) == nullptr)
+    return raise_error_table(L, "ERR Invalid command passed to redis.acl_check_cmd()");
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+}  // namespace weir::server::script

@@ -1,0 +1,12 @@
+// redis.call, redis.pcall and redis.acl_check_cmd: the way from a script to a command.
+#pragma once
+
+struct lua_State;
+
+namespace weir::server::script {
+
+int call_command(lua_State* L);   // raises what the command answers as an error
+int try_command(lua_State* L);    // answers it
+int check_command(lua_State* L);  // whether the user may run it
+
+}  // namespace weir::server::script

@@ -1,0 +1,39 @@
+// The world a script sees: what Redis 7 shows of Lua's own libraries, read-only.
+//
+// Only names on the lists here exist. What would reach the process, load bytecode, write a shared
+// table or outlive the script is absent, replaced or refused.
+#pragma once
+
+struct lua_State;
+
+namespace weir::server::script {
+
+// Builds the world of a fresh state and makes it the globals. Answers (pushes) the table behind the
+// globals, where KEYS and ARGV are put for each run. Raises when memory is short.
+void build_world(lua_State* L);
+
+// Functions in place of Lua's own: base_functions.cc, random.cc.
+int safe_collectgarbage(lua_State* L);
+int safe_getmetatable(lua_State* L);
+int safe_setmetatable(lua_State* L);
+int safe_rawget(lua_State* L);
+int safe_rawset(lua_State* L);
+int safe_next(lua_State* L);
+int safe_pairs(lua_State* L);
+int safe_pcall(lua_State* L);
+int safe_xpcall(lua_State* L);
+int safe_unpack(lua_State* L);
+int safe_load(lua_State* L);
+int safe_loadstring(lua_State* L);
+int safe_table_insert(lua_State* L);  // upvalue 1: Lua's own
+int seeded_random(lua_State* L);
+int seed_random(lua_State* L);
+
+// Libraries; each pushes its table.
+void push_redis_library(lua_State* L);
+void push_bit_library(lua_State* L);
+void push_cjson_library(lua_State* L);
+void push_struct_library(lua_State* L);
+void push_cmsgpack_library(lua_State* L);
+
+}  // namespace weir::server::script

@@ -1,0 +1,175 @@
+#include "server/script/script_index.h"
+
+#include <cstring>
+
+namespace weir::server::script {
+namespace {
+
+constexpr char kFormat = 1;
+constexpr size_t kNameBytes = 20;
+constexpr size_t kHeadBytes = 2 + kNameBytes;
+constexpr std::string_view kCountKey = "scripts";
+
+std::string record_key(uint32_t number) { return "script/" + std::to_string(number); }
+
+int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
+
+std::string packed_name(std::string_view name) {
+  std::string packed;
+  for (size_t i = 0; i + 1 < name.size(); i += 2)
+    packed.push_back(static_cast<char>(digit(name[i]) << 4 | digit(name[i + 1])));
+  return packed;
+}
+
+std::string unpacked_name(std::string_view packed) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string name;
+  for (const char c : packed) {
+    name.push_back(kDigits[static_cast<uint8_t>(c) >> 4]);
+    name.push_back(kDigits[c & 15]);
+  }
+  return name;
+}
+
+}  // namespace
+
+std::vector<int> ScriptIndex::reload() {
+  std::unordered_map<std::string, Script, NameHash, std::equal_to<>> before;
+  before.swap(scripts_);
+  uses_.clear();
+  free_.clear();
+  bytes_ = evictable_bytes_ = 0;
+  numbers_ = 0;
+  const storage::Ref count = keys_->look_up_system(kCountKey);
+  if (count.exists() && count.value().size() == sizeof numbers_)
+    std::memcpy(&numbers_, count.value().data(), sizeof numbers_);
+  for (uint32_t number = 0; number < numbers_; ++number) {
+    const storage::Ref record = keys_->look_up_system(record_key(number));
+    const std::string_view value = record.value();
+    if (!record.exists() || value.size() < kHeadBytes || value[0] != kFormat) {
+      free_.push_back(number);
+      continue;
+    }
+    Script script;
+    script.name = unpacked_name(value.substr(2, kNameBytes));
+    if (const auto old = before.find(script.name); old != before.end()) {
+      script = std::move(old->second);
+      before.erase(old);
+    }
+    script.number = number;
+    script.bytes = value.size() - kHeadBytes;
+    script.kept = value[1] != 0;
+    insert(std::move(script));
+  }
+  std::vector<int> references;
+  for (const auto& [name, script] : before) references.push_back(script.reference);
+  return references;
+}
+
+void ScriptIndex::insert(Script script) {
+  bytes_ += script.bytes;
+  std::string name = script.name;
+  Script* placed = &scripts_.insert_or_assign(std::move(name), std::move(script)).first->second;
+  if (placed->kept) return;
+  evictable_bytes_ += placed->bytes;
+  uses_.push_front(placed);
+  placed->use = uses_.begin();
+}
+
+Script* ScriptIndex::find(std::string_view name) {
+  const auto found = scripts_.find(name);
+  if (found == scripts_.end()) return nullptr;
+  Script* script = &found->second;
+  if (!script->kept && script->use != uses_.begin())
+    uses_.splice(uses_.begin(), uses_, script->use);
+  return script;
+}
+
+std::string_view ScriptIndex::body(const Script& script) const {
+  const std::string_view value = keys_->look_up_system(record_key(script.number)).value();
+  return value.size() < kHeadBytes ? std::string_view() : value.substr(kHeadBytes);
+}
+
+bool ScriptIndex::has_record(const Script& script) const {
+  return body(script).size() == script.bytes &&
+         keys_->look_up_system(record_key(script.number)).exists();
+}
+
+void ScriptIndex::put_record(const Script& script, std::string_view body) {
+  std::string value = {kFormat, static_cast<char>(script.kept ? 1 : 0)};
+  value.append(packed_name(script.name)).append(body);
+  const std::string key = record_key(script.number);
+  storage::Ref record = keys_->look_up_system(key);
+  keys_->put(&record, storage::Type::kSystem, value, 0);
+}
+
+void ScriptIndex::put_count() {
+  storage::Ref record = keys_->look_up_system(kCountKey);
+  const std::string_view value(reinterpret_cast<const char*>(&numbers_), sizeof numbers_);
+  if (record.exists() && record.value() == value) return;
+  keys_->put(&record, storage::Type::kSystem, value, 0);
+}
+
+// One that has no record, whatever this index believes.
+uint32_t ScriptIndex::free_number() {
+  while (true) {
+    uint32_t number = numbers_;
+    if (free_.empty()) {
+      ++numbers_;
+    } else {
+      number = free_.back();
+      free_.pop_back();
+    }
+    if (!keys_->look_up_system(record_key(number)).exists()) return number;
+  }
+}
+
+std::vector<int> ScriptIndex::add(Script script, std::string_view body, const IndexBounds& bounds) {
+  std::vector<int> references;
+  script.number = free_number();
+  put_count();
+  script.bytes = body.size();
+  put_record(script, body);
+  insert(std::move(script));
+  while (uses_.size() > 1 &&
+         (uses_.size() > bounds.entries_max || evictable_bytes_ > bounds.bytes_max)) {
+    ++evicted_;
+    erase(uses_.back(), &references);
+  }
+  return references;
+}
+
+void ScriptIndex::keep(Script* script) {
+  if (script->kept) return;
+  const std::string text(body(*script));
+  uses_.erase(script->use);
+  evictable_bytes_ -= script->bytes;
+  script->kept = true;
+  put_record(*script, text);
+}
+
+void ScriptIndex::erase(Script* script, std::vector<int>* references) {
+  const std::string key = record_key(script->number);
+  storage::Ref record = keys_->look_up_system(key);
+  keys_->erase(&record);
+  if (script->reference >= 0) references->push_back(script->reference);
+  bytes_ -= script->bytes;
+  free_.push_back(script->number);
+  if (!script->kept) {
+    evictable_bytes_ -= script->bytes;
+    uses_.erase(script->use);
+  }
+  scripts_.erase(scripts_.find(script->name));
+}
+
+std::vector<int> ScriptIndex::clear() {
+  std::vector<int> references;
+  while (!scripts_.empty()) erase(&scripts_.begin()->second, &references);
+  free_.clear();
+  numbers_ = 0;
+  storage::Ref count = keys_->look_up_system(kCountKey);
+  keys_->erase(&count);
+  return references;
+}
+
+}  // namespace weir::server::script

@@ -1,0 +1,133 @@
+#include "server/types/collection.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/arguments.h"
+#include "server/lookups.h"
+#include "storage/check.h"
+
+namespace weir::server {
+namespace {
+
+storage::OwnerView owner_at(const storage::Ref& ref) {
+  storage::OwnerView owner;
+  WEIR_CHECK(storage::parse_owner(ref.value(), &owner));
+  return owner;
+}
+
+// Bytes that a later version may add behind the first mean nothing here.
+Form form_of(const storage::OwnerView& owner) {
+  return owner.rest.empty() ? Form::kCompact : static_cast<Form>(owner.rest[0]);
+}
+
+}  // namespace
+
+std::optional<storage::Element> Collection::find(std::string_view member) const {
+  return exists() ? elements_->find(member) : std::nullopt;
+}
+
+void Collection::walk(const storage::Elements::Visit& visit) const {
+  if (exists()) elements_->walk(0, visit);
+}
+
+storage::Elements& Collection::create_if_absent() {
+  if (exists()) return *elements_;
+  elements_ = keys_->open_elements(database_, keys_->new_elements(database_));
+  storage::Ref ref = keys_->look_up(database_, key_);
+  put_owner(&ref, 0);
+  return *elements_;
+}
+
+void Collection::make_large() {
+  if (form_ == Form::kLarge) return;
+  form_ = Form::kLarge;
+  if (!exists()) return;
+  storage::Ref ref = keys_->look_up(database_, key_);
+  put_owner(&ref, ref.expire_at_ms());
+}
+
+void Collection::erase_if_empty() {
+  if (!exists() || !elements_->empty()) return;
+  storage::Ref ref = keys_->look_up(database_, key_);
+  keys_->erase(&ref);
+  elements_ = nullptr;
+  form_ = Form::kCompact;
+}
+
+void Collection::put_owner(storage::Ref* ref, int64_t expire_at_ms) {
+  const storage::ElementsId id = elements_->id();
+  std::string payload;
+  storage::append_owner_head(&payload, std::span(&id, 1));
+  payload.push_back(static_cast<char>(form_));
+  keys_->put(ref, type_, payload, expire_at_ms);
+}
+
+std::optional<Collection> collection_of(Call& call, const storage::Ref& ref, storage::Type type) {
+  Collection collection(&call.keys, ref, type);
+  if (!ref.exists()) return collection;
+  if (ref.type() != type) {
+    call.reply.error(kWrongType);
+    return std::nullopt;
+  }
+  const storage::OwnerView owner = owner_at(ref);
+  collection.form_ = form_of(owner);
+  collection.elements_ = call.keys.open_elements(ref.database(), owner.ids[0]);
+  if (collection.elements_ == nullptr) return std::nullopt;
+  return collection;
+}
+
+std::optional<Collection> read_collection(Call& call, std::string_view key, storage::Type type) {
+  return collection_of(call, read_key(call, key), type);
+}
+
+std::optional<Collection> write_collection(Call& call, std::string_view key, storage::Type type) {
+  return collection_of(call, call.look_up(key), type);
+}
+
+Collection replace_with_collection(Call& call, std::string_view key, storage::Type type) {
+  Collection collection(&call.keys, call.look_up(key), type);
+  collection.create_if_absent();
+  return collection;
+}
+
+bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int64_t expire_at_ms) {
+  const storage::Type type = from.type();
+  const int database = from.database();
+  const storage::OwnerView owner = owner_at(from);
+  const std::string rest(owner.rest);
+  std::vector<storage::ElementsId> copies;
+  for (const storage::ElementsId id : owner.all()) {
+    copies.push_back(call.keys.new_elements(to->database()));
+    if (!call.keys.copy_elements(database, id, to->database(), copies.back())) return false;
+  }
+  std::string payload;
+  storage::append_owner_head(&payload, copies);
+  payload.append(rest);
+  call.keys.put(to, type, payload, expire_at_ms);
+  return true;
+}
+
+size_t element_bytes(Call& call, const storage::Ref& ref, size_t samples) {
+  size_t bytes = 0;
+  const storage::OwnerView owner = owner_at(ref);
+  for (const storage::ElementsId id : owner.all()) {
+    const storage::Elements* list = call.keys.open_elements(ref.database(), id);
+    if (list == nullptr || list->empty()) continue;
+    const size_t looks = samples == 0 ? list->size() : std::min(samples, list->size());
+    size_t seen_bytes = 0, seen = 0;
+    list->walk(0, [&](const storage::Element& element) {
+      seen_bytes += storage::kEntryHeadBytes + element.member.size() + storage::kOrderBytes +
+                    element.value.size();
+      return ++seen < looks;
+    });
+    bytes += seen_bytes * list->size() / seen;
+  }
+  return bytes;
+}
+
+Form form_of(const storage::Ref& ref) { return form_of(owner_at(ref)); }
+
+}  // namespace weir::server

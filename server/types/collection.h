@@ -1,0 +1,93 @@
+// What hashes, lists, sets and sorted sets have in common: a key owns one list of elements
+// (storage/elements.h), and a byte beside it says in which form Redis would keep them.
+//
+// To read:   const auto hash = read_collection(call, key, Type::kHash);
+//            if (!hash) return;                       // the error has been replied
+//            if (const auto found = hash->find(field)) ...
+// To write:  auto hash = write_collection(call, key, Type::kHash);
+//            if (!hash) return;
+//            hash->create_if_absent().put(field, order, value);
+// and behind the last removal:
+//            hash->erase_if_empty();
+//
+// Invariants
+// 1. No collection is left empty at the end of a command: who removes elements calls
+//    erase_if_empty(), who creates a list puts something into it.
+// 2. A change of elements never touches the owner's record, so it costs what those elements cost
+//    and the expiry stays.
+// 3. The form goes from compact to large and never back, whatever is removed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "server/command.h"
+#include "storage/elements.h"
+
+namespace weir::server {
+
+// Compact is Redis' listpack or intset, large its hashtable or skiplist. A collection is compact as
+// long as it has always been small; what small means is its type's to say. On disk: DO NOT CHANGE.
+enum class Form : uint8_t { kCompact = 0, kLarge = 1 };
+
+// What a key holds of a type, or its absence. Valid until the end of the command.
+class Collection {
+ public:
+  bool exists() const { return elements_ != nullptr; }
+  size_t size() const { return exists() ? elements_->size() : 0; }
+  Form form() const { return form_; }
+  bool is_compact() const { return form_ == Form::kCompact; }
+  std::string_view key() const { return key_; }
+
+  // REQUIRES: exists().
+  storage::Elements& elements() const { return *elements_; }
+  // Nothing where the collection is absent, too.
+  std::optional<storage::Element> find(std::string_view member) const;
+  // From the first element on; nothing where the collection is absent.
+  void walk(const storage::Elements::Visit& visit) const;
+
+  // An absent collection becomes one without elements, compact and without expiry.
+  storage::Elements& create_if_absent();
+  void make_large();
+  void erase_if_empty();
+
+ private:
+  friend std::optional<Collection> collection_of(Call& call, const storage::Ref& ref,
+                                                 storage::Type type);
+  friend Collection replace_with_collection(Call& call, std::string_view key, storage::Type type);
+
+  Collection(storage::Keyspace* keys, const storage::Ref& ref, storage::Type type)
+      : keys_(keys), database_(ref.database()), key_(ref.key()), type_(type) {}
+  void put_owner(storage::Ref* ref, int64_t expire_at_ms);
+
+  storage::Keyspace* keys_;
+  int database_;
+  std::string_view key_;
+  storage::Type type_;
+  storage::Elements* elements_ = nullptr;
+  Form form_ = Form::kCompact;
+};
+
+// The collection at a key. Answers nothing where the key holds another type, after replying
+// WRONGTYPE, and where reading failed. The key's bytes outlive the answer.
+std::optional<Collection> collection_of(Call& call, const storage::Ref& ref, storage::Type type);
+// The same by the key's name; as a read it counts as a hit or a miss in INFO.
+std::optional<Collection> read_collection(Call& call, std::string_view key, storage::Type type);
+std::optional<Collection> write_collection(Call& call, std::string_view key, storage::Type type);
+// A collection without elements in place of whatever the key held, its expiry included: for the
+// STORE commands. Views into what the key held must not be used any more, but an open list of it
+// stays as it is until the end of the command.
+Collection replace_with_collection(Call& call, std::string_view key, storage::Type type);
+// Puts a copy of a key's collection at another key, with its form and the expiry given, in place of
+// whatever was there. False where reading failed. REQUIRES: `from` exists and owns elements.
+bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int64_t expire_at_ms);
+
+// What the elements of a key take in memory, without their share of tables: taken from as many as
+// `samples` of them, 0 for all. REQUIRES: storage::owns_elements(ref.type()).
+size_t element_bytes(Call& call, const storage::Ref& ref, size_t samples);
+
+// The form of what a key that owns elements holds. REQUIRES: storage::owns_elements(ref.type()).
+Form form_of(const storage::Ref& ref);
+
+}  // namespace weir::server

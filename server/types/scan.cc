@@ -1,0 +1,87 @@
+#include "server/types/scan.h"
+
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+
+#include "resp/glob.h"
+#include "resp/numbers.h"
+#include "server/arguments.h"
+
+namespace weir::server {
+
+bool ScanOptions::accepts(std::string_view key) const {
+  return pattern == "*" || resp::glob_match(pattern, key);
+}
+
+// As lenient as strtoul, which clients have come to rely on: a sign, no digits at all, and what
+// follows a NUL pass.
+std::optional<uint64_t> cursor_argument(Call& call, std::string_view text) {
+  const std::string digits(text);
+  const bool leading_space = !digits.empty() && std::isspace(static_cast<unsigned char>(digits[0]));
+  errno = 0;
+  char* end = nullptr;
+  const uint64_t cursor = std::strtoull(digits.c_str(), &end, 10);
+  if (leading_space || *end != '\0' || errno == ERANGE) {
+    call.reply.error("ERR invalid cursor");
+    return std::nullopt;
+  }
+  return cursor & kCursorMask;
+}
+
+std::optional<ScanOptions> scan_options(Call& call, size_t first, bool with_type) {
+  ScanOptions options;
+  const auto is = [&](size_t at, std::string_view word) {
+    return at + 1 < call.args.size() && resp::equals_ignoring_case(call.args[at], word);
+  };
+  for (size_t at = first; at < call.args.size(); at += 2) {
+    if (is(at, "MATCH")) {
+      options.pattern = call.args[at + 1];
+    } else if (with_type && is(at, "TYPE")) {
+      options.type = call.args[at + 1];
+    } else if (is(at, "COUNT")) {
+      const auto count = integer_argument(call, call.args[at + 1]);
+      if (!count) return std::nullopt;
+      if (*count < 1) {
+        call.reply.error(kSyntaxError);
+        return std::nullopt;
+      }
+      options.count = static_cast<size_t>(*count);
+    } else {
+      call.reply.error(kSyntaxError);
+      return std::nullopt;
+    }
+  }
+  return options;
+}
+
+void reply_page(Call& call, uint64_t next_cursor, const Bulks& page) {
+  call.reply.array(2);
+  call.reply.bulk_integer(static_cast<int64_t>(next_cursor));
+  page.reply(call);
+}
+
+void scan_collection(Call& call, storage::Type type,
+                     const std::function<void(const storage::Element&, Bulks*)>& add) {
+  const auto cursor = cursor_argument(call, call.args[2]);
+  if (!cursor) return;
+  const auto collection = read_collection(call, call.args[1], type);
+  if (!collection) return;
+  Bulks page;
+  if (!collection->exists()) return reply_page(call, 0, page);  // whatever the options
+  const auto options = scan_options(call, 3, false);
+  if (!options) return;
+  const auto visit = [&](const storage::Element& element) {
+    if (options->accepts(element.member)) add(element, &page);
+    return true;
+  };
+  uint64_t next = 0;
+  if (collection->is_compact()) {
+    collection->walk(visit);
+  } else {
+    next = collection->elements().scan(*cursor, options->count, visit);
+  }
+  reply_page(call, next, page);
+}
+
+}  // namespace weir::server

@@ -1,0 +1,57 @@
+// What SCAN, HSCAN, SSCAN and ZSCAN have in common: cursors, options and pages.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "resp/reply.h"
+#include "server/command.h"
+#include "server/types/collection.h"
+
+namespace weir::server {
+
+// Cursors stay below 2^53, since clients keep them in doubles.
+inline constexpr uint64_t kCursorMask = (uint64_t{1} << 53) - 1;
+
+// Bulk strings whose number is known only when they have all been written.
+class Bulks {
+ public:
+  void add(std::string_view bytes) {
+    writer_.bulk(bytes);
+    ++count_;
+  }
+  void reply(Call& call) const {
+    call.reply.array(count_);
+    call.reply.buffer()->append(bytes_);
+  }
+
+ private:
+  std::string bytes_;
+  resp::ReplyWriter writer_{&bytes_};
+  int64_t count_ = 0;
+};
+
+struct ScanOptions {
+  std::string_view pattern = "*";
+  std::optional<std::string_view> type = {};
+  size_t count = 10;
+
+  bool accepts(std::string_view key) const;
+};
+
+// These answer nothing after replying the error.
+std::optional<uint64_t> cursor_argument(Call& call, std::string_view text);
+// The options from args[first] on; TYPE is a syntax error unless `with_type`.
+std::optional<ScanOptions> scan_options(Call& call, size_t first, bool with_type);
+
+void reply_page(Call& call, uint64_t next_cursor, const Bulks& page);
+
+// HSCAN, SSCAN, ZSCAN: args are the key, a cursor and options. `add` puts an element whose member
+// matches into the page. A compact collection is one page, in its own order.
+void scan_collection(Call& call, storage::Type type,
+                     const std::function<void(const storage::Element&, Bulks*)>& add);
+
+}  // namespace weir::server

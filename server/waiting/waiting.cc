@@ -1,0 +1,175 @@
+#include "server/waiting/waiting.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace weir::server {
+namespace {
+
+const std::deque<Waiter*> kNobody;
+
+}  // namespace
+
+void Waiting::add(std::unique_ptr<Waiter> added) {
+  Waiter* waiter = added.get();
+  if (!waiters_.emplace(waiter->session, std::move(added)).second) std::abort();
+  for (const WaitKey& key : waiter->keys) queues_[key].waiters.push_back(waiter);
+  start_timer(waiter);
+}
+
+void Waiting::start_timer(Waiter* waiter) {
+  const Timer timer = timer_of(waiter);
+  if (timer.at_ns != kNotDue) timers_.insert(timer);
+}
+
+// Out of everything. Whoever stood behind it is looked at again.
+std::unique_ptr<Waiter> Waiting::take(Waiter* waiter) {
+  timers_.erase(timer_of(waiter));
+  leave_queues(waiter);
+  const auto held = waiters_.find(waiter->session);
+  std::unique_ptr<Waiter> taken = std::move(held->second);
+  waiters_.erase(held);
+  return taken;
+}
+
+void Waiting::leave_queues(Waiter* waiter) {
+  for (const WaitKey& key : waiter->keys) {
+    const auto queue = queues_.find(key);
+    if (queue == queues_.end()) continue;
+    std::deque<Waiter*>& waiters = queue->second.waiters;
+    if (waiters.front() == waiter) {
+      waiters.pop_front();
+    } else {
+      std::erase(waiters, waiter);
+    }
+    if (waiters.empty()) {
+      queues_.erase(queue);
+    } else {
+      mark_ready(key, &queue->second);
+    }
+  }
+}
+
+void Waiting::remove(uint64_t session) {
+  const auto found = waiters_.find(session);
+  if (found != waiters_.end()) abandoned_.push_back(take(found->second.get()));
+}
+
+void Waiting::forget(uint64_t session) {
+  const auto found = waiters_.find(session);
+  if (found != waiters_.end()) take(found->second.get());
+}
+
+const Waiter* Waiting::of_session(uint64_t session) const {
+  const auto found = waiters_.find(session);
+  return found == waiters_.end() ? nullptr : found->second.get();
+}
+
+const std::deque<Waiter*>& Waiting::queue(int database, std::string_view key) const {
+  if (queues_.empty()) return kNobody;
+  const auto found = queues_.find({database, std::string(key)});
+  return found == queues_.end() ? kNobody : found->second.waiters;
+}
+
+void Waiting::mark_ready(const WaitKey& key, Queue* queue) {
+  if (queue->ready) return;
+  queue->ready = true;
+  ready_.push_back(key);
+}
+
+void Waiting::signal(int database, std::string_view key) {
+  if (queues_.empty()) return;
+  const WaitKey name{database, std::string(key)};
+  const auto found = queues_.find(name);
+  if (found != queues_.end()) mark_ready(name, &found->second);
+}
+
+void Waiting::signal_all() {
+  for (auto& [key, queue] : queues_) mark_ready(key, &queue);
+}
+
+bool Waiting::try_one(Waiter* waiter, const WaitKey* touched, WaiterRunner& runner) {
+  timers_.erase(timer_of(waiter));
+  waiter->due_ns = kNotDue;
+  waiter->touched = touched;
+  const bool done = runner.act(*waiter, WaiterRunner::Act::kTry);
+  waiter->touched = nullptr;
+  start_timer(waiter);
+  if (!done) return false;
+  const std::unique_ptr<Waiter> ended = take(waiter);
+  if (ended->successor == nullptr) return true;
+  ended->successor->session = ended->session;
+  ended->successor->database = ended->database;
+  ended->successor->command = ended->command;
+  ended->successor->args = std::move(ended->args);
+  add(std::move(ended->successor));
+  return true;
+}
+
+void Waiting::serve_queue(const WaitKey& key, WaiterRunner& runner) {
+  if (const auto found = queues_.find(key); found != queues_.end()) found->second.ready = false;
+  auto failed = storage::Type::kNone;
+  for (size_t at = 0;;) {
+    const auto found = queues_.find(key);
+    if (found == queues_.end() || at >= found->second.waiters.size()) return;
+    Waiter* waiter = found->second.waiters[at];
+    const storage::Type wants = waiter->wants;
+    if (wants != storage::Type::kNone && wants == failed) {
+      ++at;
+      continue;
+    }
+    const bool strict = waiter->strict();
+    if (try_one(waiter, &key, runner)) continue;  // the next one has moved up
+    if (strict) return;
+    failed = wants;
+    ++at;
+  }
+}
+
+// Stops when somebody's turn has made others ready: they come before those who give up.
+void Waiting::serve_due(int64_t now_ns, WaiterRunner& runner) {
+  while (next_ns() <= now_ns && ready_.empty()) {
+    Waiter* waiter = timers_.begin()->waiter;
+    const bool expired = waiter->deadline_ns <= now_ns;
+    if (waiter->due_ns <= now_ns) {
+      if (try_one(waiter, nullptr, runner)) continue;
+    }
+    if (!expired) continue;
+    runner.act(*waiter, WaiterRunner::Act::kTimeOut);
+    take(waiter);
+  }
+}
+
+void Waiting::serve(int64_t now_ns, WaiterRunner& runner) {
+  do {
+    while (!abandoned_.empty()) {
+      const std::unique_ptr<Waiter> gone = std::move(abandoned_.back());
+      abandoned_.pop_back();
+      runner.act(*gone, WaiterRunner::Act::kAbandon);
+    }
+    while (!ready_.empty()) {
+      const WaitKey key = std::move(ready_.front());
+      ready_.pop_front();
+      serve_queue(key, runner);
+    }
+    serve_due(now_ns, runner);
+  } while (anybody_ready(now_ns));
+}
+
+// Nothing that happens from here on may serve it, so it leaves its queues at once.
+bool Waiting::unblock(uint64_t session, Waiter::Unblocked how) {
+  const auto found = waiters_.find(session);
+  if (found == waiters_.end() || !found->second->may_be_unblocked()) return false;
+  Waiter* waiter = found->second.get();
+  if (waiter->unblocked != Waiter::Unblocked::kNo) return false;
+  timers_.erase(timer_of(waiter));
+  leave_queues(waiter);
+  waiter->keys.clear();
+  waiter->unblocked = how;
+  waiter->due_ns = kNotDue;
+  waiter->deadline_ns = 0;
+  start_timer(waiter);
+  return true;
+}
+
+}  // namespace weir::server

@@ -1,0 +1,83 @@
+// Where elements stand. The elements of one list have the list's id in common, and their positions
+// begin with it: so they are one range of the table, and one range of stored keys. DO NOT CHANGE:
+// these positions are on disk.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "storage/codec.h"
+#include "storage/position.h"
+#include "storage/record.h"
+
+namespace weir::storage {
+
+// Of a list of elements: 1 to 2^44 - 1, never used again.
+using ElementsId = uint64_t;
+
+inline constexpr int kElementsIdBits = 44;
+inline constexpr ElementsId kElementsIdMax = (ElementsId{1} << kElementsIdBits) - 1;
+inline constexpr int kElementHashBits = 18;
+
+// A database incarnation's elements live under an incarnation of their own, which comes and goes
+// with it.
+inline constexpr Incarnation kElementsBit = 0x80000000;
+inline constexpr bool holds_elements(Incarnation incarnation) {
+  return (incarnation & kElementsBit) != 0 && incarnation != kStoreIncarnation;
+}
+
+// Ids are counted up; an odd factor spreads them over the leading bits, and its inverse finds them
+// again.
+inline constexpr uint64_t kIdFactor = 0x9e3779b97f5;
+inline constexpr uint64_t kIdFactorInverse = [] {
+  uint64_t inverse = kIdFactor;  // right in the last three bits; each step doubles those
+  for (int i = 0; i < 5; ++i) inverse *= 2 - kIdFactor * inverse;
+  return inverse & kElementsIdMax;
+}();
+static_assert((kIdFactor * kIdFactorInverse & kElementsIdMax) == 1);
+
+inline constexpr Position first_position(ElementsId id) {
+  return (id * kIdFactor & kElementsIdMax) << (64 - kElementsIdBits);
+}
+inline constexpr Position last_position(ElementsId id) {
+  return first_position(id) | ((Position{1} << (64 - kElementsIdBits)) - 1);
+}
+inline constexpr ElementsId elements_id_at(Position position) {
+  return (position >> (64 - kElementsIdBits)) * kIdFactorInverse & kElementsIdMax;
+}
+inline Position position_of_element(ElementsId id, std::string_view member, const HashSeed& seed) {
+  return first_position(id) | siphash24(member, seed) >> (64 - kElementHashBits) << 2;
+}
+
+// How the log names an element: its position follows from this.
+inline void append_element_name(std::string* out, Position position, std::string_view member) {
+  put_varint(out, elements_id_at(position));
+  out->append(member);
+}
+
+// An element's payload begins with its order.
+inline constexpr size_t kOrderBytes = 8;
+inline bool is_element(const ValueView& value) {
+  return value.type == Type::kElement && value.payload.size() >= kOrderBytes;
+}
+
+// Numbers as orders: a smaller number is a smaller order. Minus zero is zero; NaN has no order.
+inline uint64_t order_of_double(double number) {
+  const auto bits = std::bit_cast<uint64_t>(number == 0 ? 0.0 : number);
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+inline double double_of_order(uint64_t order) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  return std::bit_cast<double>((order & kSign) != 0 ? order ^ kSign : ~order);
+}
+inline constexpr uint64_t order_of_integer(int64_t number) {
+  return static_cast<uint64_t>(number) ^ uint64_t { 1 } << 63;
+}
+inline constexpr int64_t integer_of_order(uint64_t order) {
+  return static_cast<int64_t>(order ^ uint64_t{1} << 63);
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,199 @@
+#include "storage/elements.h"
+
+#include <algorithm>
+#include <boost/multi_index/identity.hpp>
+#include <boost/multi_index/ranked_index.hpp>
+#include <boost/multi_index_container.hpp>
+
+#include "storage/check.h"
+#include "storage/keyspace.h"
+
+namespace weir::storage {
+namespace {
+
+// What an index costs beside the entries: a node of three links, a count, the order and a pointer.
+constexpr size_t kNodeBytes = 56;
+constexpr uint64_t kHashMask = (uint64_t{1} << kElementHashBits) - 1;
+
+uint64_t order_of(const Entry* entry) { return load_u64_be(entry->value_data()); }
+
+Element element_of(const Entry* entry) {
+  return {.member = entry->key(),
+          .order = order_of(entry),
+          .value = entry->value().substr(kOrderBytes)};
+}
+
+uint64_t hash_of(Position position) { return position >> 2 & kHashMask; }
+
+// The order stands here too, so that comparing seldom looks at the entry.
+struct Node {
+  uint64_t order;
+  Entry* entry;
+};
+
+struct Rank {
+  uint64_t order;
+  std::string_view member;
+};
+
+struct Before {
+  bool operator()(const Node& a, const Node& b) const {
+    return a.order != b.order ? a.order < b.order : a.entry->key() < b.entry->key();
+  }
+  bool operator()(const Node& a, const Rank& b) const {
+    return a.order != b.order ? a.order < b.order : a.entry->key() < b.member;
+  }
+  bool operator()(const Rank& a, const Node& b) const {
+    return a.order != b.order ? a.order < b.order : a.member < b.entry->key();
+  }
+};
+
+namespace mi = boost::multi_index;
+using Ranked =
+    mi::multi_index_container<Node, mi::indexed_by<mi::ranked_unique<mi::identity<Node>, Before>>>;
+
+}  // namespace
+
+struct Elements::Index {
+  Ranked nodes;
+};
+
+Elements::Elements(Keyspace* keys, Table* table, ElementsId id, uint64_t passes_at_birth)
+    : keys_(keys),
+      table_(table),
+      id_(id),
+      passes_at_birth_(passes_at_birth),
+      index_(std::make_unique<Index>()) {}
+
+Elements::~Elements() { keys_->index_bytes_ -= index_->nodes.size() * kNodeBytes; }
+
+size_t Elements::size() const { return index_->nodes.size(); }
+
+Position Elements::position_of(std::string_view member) const {
+  return position_of_element(id_, member, keys_->seed_);
+}
+
+Entry* Elements::find_entry(std::string_view member) const {
+  Entry* entry = table_->find(position_of(member), member);
+  return entry != nullptr && entry->has(Entry::kPresent) ? entry : nullptr;
+}
+
+std::optional<Element> Elements::find(std::string_view member) const {
+  const Entry* entry = find_entry(member);
+  return entry == nullptr ? std::nullopt : std::optional(element_of(entry));
+}
+
+Element Elements::at(size_t rank) const {
+  WEIR_CHECK(rank < size());
+  return element_of(index_->nodes.nth(rank)->entry);
+}
+
+std::optional<size_t> Elements::rank_of(std::string_view member) const {
+  const Entry* entry = find_entry(member);
+  return entry == nullptr ? std::nullopt : std::optional(lower_bound(order_of(entry), member));
+}
+
+size_t Elements::lower_bound(uint64_t order, std::string_view member) const {
+  return index_->nodes.rank(index_->nodes.lower_bound(Rank{order, member}));
+}
+
+size_t Elements::upper_bound(uint64_t order) const {
+  return order == UINT64_MAX ? size() : lower_bound(order + 1);
+}
+
+void Elements::walk(size_t first_rank, const Visit& visit) const {
+  for (auto at = index_->nodes.nth(first_rank); at != index_->nodes.end(); ++at) {
+    if (!visit(element_of(at->entry))) return;
+  }
+}
+
+void Elements::walk_back(size_t first_rank, const Visit& visit) const {
+  if (empty()) return;
+  auto at = index_->nodes.nth(std::min(first_rank, size() - 1));
+  while (visit(element_of(at->entry)) && at != index_->nodes.begin()) --at;
+}
+
+uint64_t Elements::scan(uint64_t cursor, size_t count,
+                        const std::function<void(const Element&)>& visit) const {
+  if (cursor > kHashMask) return 0;
+  Position position = first_position(id_) | cursor << 2;
+  const Position last = last_position(id_);
+  std::vector<Entry*> entries;
+  size_t visited = 0;
+  uint64_t hash = cursor;  // elements with one hash are visited in one call
+  while (true) {
+    const Segment* segment = table_->segment_at(position);
+    const Position segment_last = segment->last();
+    entries.clear();
+    Table::append_range(segment, position, last, &entries);
+    for (const Entry* entry : entries) {
+      if (!entry->has(Entry::kPresent)) continue;
+      if (visited >= count && hash_of(entry->position) != hash) return hash_of(entry->position);
+      hash = hash_of(entry->position);
+      visit(element_of(entry));
+      ++visited;
+    }
+    if (segment_last >= last) return 0;
+    position = segment_last + 1;
+  }
+}
+
+void Elements::take_out(const Entry* entry) {
+  const auto node = index_->nodes.find(Rank{order_of(entry), entry->key()});
+  WEIR_CHECK(node != index_->nodes.end());
+  index_->nodes.erase(node);
+  keys_->index_bytes_ -= kNodeBytes;
+}
+
+void Elements::put_in(Entry* entry) {
+  index_->nodes.insert(index_->nodes.end(), Node{order_of(entry), entry});
+  keys_->index_bytes_ += kNodeBytes;
+}
+
+void Elements::for_each_entry(const std::function<void(Entry*)>& visit) const {
+  for (const Node& node : index_->nodes) visit(node.entry);
+}
+
+bool Elements::shrink(size_t nodes) {
+  for (; nodes > 0 && !empty(); --nodes) {
+    index_->nodes.erase(index_->nodes.begin());
+    keys_->index_bytes_ -= kNodeBytes;
+  }
+  return !empty();
+}
+
+bool Elements::put(std::string_view member, uint64_t order, std::string_view value) {
+  std::string& payload = keys_->element_payload_;
+  payload.clear();
+  put_u64_be(&payload, order);
+  payload.append(value);
+  const Position position = position_of(member);
+  Entry* entry = table_->find(position, member);
+  if (entry == nullptr) {
+    entry = table_->insert(position, member, payload.size());
+    entry->flags |= Entry::kUnstored;  // the list is open: what the state has is in memory
+  }
+  const bool is_new = !entry->has(Entry::kPresent);
+  const bool moves = is_new || order_of(entry) != order;
+  const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != keys_->stamp_;
+  keys_->save_for_undo(table_, entry, true);
+  if (!is_new && moves) take_out(entry);
+  table_->set_value(entry, payload, first_change);
+  entry->type = Type::kElement;
+  entry->flags |= Entry::kPresent;
+  if (moves) put_in(entry);
+  return is_new;
+}
+
+bool Elements::erase(std::string_view member) {
+  Entry* entry = find_entry(member);
+  if (entry == nullptr) return false;
+  const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != keys_->stamp_;
+  take_out(entry);
+  keys_->save_for_undo(table_, entry, true);
+  table_->set_value(entry, {}, first_change);
+  entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
+  return true;
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,123 @@
+// A list of elements: what a hash, list, set or sorted set is made of, or a limiter's log. Each
+// element is a record of its own, so that changing one costs one in the log and in the state,
+// however many there are.
+//
+// An element has a member (bytes, unique in its list), an order (64 bits; elements are ranked by
+// (order, member), members as bytes) and a value (bytes). A sorted set takes order_of_double(score)
+// as order, a log its instants, a list a place between its neighbours', a hash the turn in which
+// fields came.
+//
+// A list belongs to an *owner*: a record of a type for which owns_elements(type) is true, whose
+// payload begins with the ids of its lists (owner.h). To make one:
+//
+//     const ElementsId id = keys.new_elements(database);        // no record of its own: an id
+//     Elements* list = keys.open_elements(database, id);
+//     list->put("member", order_of_double(1.5), "value");
+//     std::string payload;
+//     append_owner_head(&payload, {{id}});                      // then whatever the type keeps
+//     keys.put(&ref, Type::kZset, payload, 0);
+//
+// and to use one: look up the owner, parse_owner(ref.value(), &owner), open_elements(database,
+// owner.ids[0]). Nothing has to be done to get rid of it: a list that no owner names at the end of
+// a turn is dropped, whatever the reason (DEL, SET over it, expiry, an empty database, a command
+// that made it and failed). Dropping takes the same time for any size.
+//
+// Invariants
+// 1. At the end of each command a list is named by at most one owner, of its own database.
+//    Keyspace::rename() and a put() that hands ids from one key to another in one command are fine;
+//    COPY and MOVE need copy_elements().
+// 2. All elements of an open list are in memory. It is open from its birth or from open_elements()
+//    on, until its owner leaves memory.
+// 3. Changes are those of the running command: roll_back(), a failed commit_turn(), a crash treat
+//    an element as any record.
+// 4. An owner without elements may exist here. Whether an empty collection does is the caller's to
+//    say: erase the owner.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "storage/element_key.h"
+#include "storage/entry.h"
+#include "storage/owner.h"
+
+namespace weir::storage {
+
+class Keyspace;
+class Table;
+
+// Views into the working set, valid until the next change to the list.
+struct Element {
+  std::string_view member;
+  uint64_t order = 0;
+  std::string_view value;
+};
+
+// Valid until the end of the command that opened it.
+class Elements {
+ public:
+  ~Elements();
+  Elements(const Elements&) = delete;
+  Elements& operator=(const Elements&) = delete;
+
+  ElementsId id() const { return id_; }
+  size_t size() const;
+  bool empty() const { return size() == 0; }
+
+  // Constant time.
+  std::optional<Element> find(std::string_view member) const;
+
+  // Logarithmic time. Ranks count from 0. REQUIRES: rank < size().
+  Element at(size_t rank) const;
+  std::optional<size_t> rank_of(std::string_view member) const;
+  // How many elements are smaller than (order, member): the rank of the first that is not, which
+  // may be size(). With no member: how many have a smaller order.
+  size_t lower_bound(uint64_t order, std::string_view member = {}) const;
+  // How many have this order or a smaller one.
+  size_t upper_bound(uint64_t order) const;
+
+  // Visits elements from a rank on, upwards or downwards, until `visit` answers false or there are
+  // no more. A rank of size() or more visits nothing upwards, and begins with the last downwards.
+  // `visit` must not change the list.
+  using Visit = std::function<bool(const Element&)>;
+  void walk(size_t first_rank, const Visit& visit) const;
+  void walk_back(size_t first_rank, const Visit& visit) const;
+
+  // Visits elements in an order that changes cannot disturb: from `cursor` on until `count` were
+  // visited or there are no more; answers the cursor to go on from, 0 at the end. What is in the
+  // list during the whole of a round is visited, and once. The cursor outlives eviction and
+  // restarts.
+  uint64_t scan(uint64_t cursor, size_t count,
+                const std::function<void(const Element&)>& visit) const;
+
+  // Puts an element or replaces it; true if there was none. The views may be of this list.
+  bool put(std::string_view member, uint64_t order, std::string_view value);
+  // True if there was one. The view may be of this list.
+  bool erase(std::string_view member);
+
+ private:
+  friend class Keyspace;
+  friend class OpenLists;
+  struct Index;
+
+  Elements(Keyspace* keys, Table* table, ElementsId id, uint64_t passes_at_birth);
+  Position position_of(std::string_view member) const;
+  Entry* find_entry(std::string_view member) const;
+  // The index follows an entry: before and behind each change to it.
+  void take_out(const Entry* entry);
+  void put_in(Entry* entry);
+  void for_each_entry(const std::function<void(Entry*)>& visit) const;
+  // Destroys up to `nodes` of the index; false when it is empty.
+  bool shrink(size_t nodes);
+
+  Keyspace* const keys_;
+  Table* const table_;
+  const ElementsId id_;
+  const uint64_t passes_at_birth_;  // passes begun by then; the state has nothing from before
+  std::unique_ptr<Index> index_;
+};
+
+}  // namespace weir::storage

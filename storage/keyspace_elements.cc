@@ -1,0 +1,254 @@
+// Opening lists of elements, and burying those that no owner names any more (drops.h).
+#include <algorithm>
+
+#include "storage/check.h"
+#include "storage/keyspace.h"
+#include "storage/open_lists.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr size_t kShortList = 64;  // elements that may be looked at in one go
+constexpr size_t kEntriesPerSlice = 4000;
+constexpr size_t kOwnersPerLook = 64;
+constexpr uint64_t kNotBornHere = UINT64_MAX;
+
+}  // namespace
+
+Table* Keyspace::elements_table(Table* owners) {
+  if (owners->elements == nullptr) {
+    owners->elements = add_table(owners->incarnation() | kElementsBit);
+    owners->elements->complete = true;
+  }
+  return owners->elements;
+}
+
+Elements* Keyspace::open_list_of(const Table* table, const Entry* entry) {
+  return table->open->find(elements_id_at(entry->position));
+}
+
+ElementsId Keyspace::new_elements(int database) {
+  Table* table = elements_table(databases_[static_cast<size_t>(database)].table);
+  const ElementsId id = next_elements_id_++;
+  WEIR_CHECK(id <= kElementsIdMax);
+  // The pass under way may come by it yet.
+  const uint64_t passes = pass_.running() ? passes_begun_ - 1 : passes_begun_;
+  table->open->add(std::unique_ptr<Elements>(new Elements(this, table, id, passes)));
+  newborn_.push_back({table->incarnation(), id});
+  return id;
+}
+
+Elements* Keyspace::open_elements(int database, ElementsId id) {
+  Table* table = elements_table(databases_[static_cast<size_t>(database)].table);
+  if (Elements* list = table->open->find(id)) return list;
+  auto list = std::unique_ptr<Elements>(new Elements(this, table, id, kNotBornHere));
+  Status status = fill_elements(list.get());
+  if (status.ok()) return table->open->add(std::move(list));
+  failure_ = std::move(status);
+  return nullptr;
+}
+
+Status Keyspace::fill_elements(Elements* list) {
+  const Position last = last_position(list->id_);
+  std::vector<Entry*> entries;
+  for (Position position = first_position(list->id_);;) {
+    const Segment* segment = list->table_->segment_at(position);
+    entries.clear();
+    Table::append_range(segment, position, last, &entries);
+    for (Entry* entry : entries) {
+      if (entry->has(Entry::kPresent)) list->put_in(entry);
+    }
+    if (segment->last() >= last) break;
+    position = segment->last() + 1;
+  }
+  return list->table_->complete ? Status() : read_elements(list);
+}
+
+// What is in memory is newer than the state, and what is absent there hides it.
+Status Keyspace::read_elements(Elements* list) {
+  if (store_ == nullptr) return Status::failed("the store is closed after a failure");
+  Table* table = list->table_;
+  const Position last = last_position(list->id_);
+  const auto cursor = store_->cursor();
+  cursor->seek(stored_key_prefix(table->incarnation(), first_position(list->id_)));
+  for (; cursor->valid(); cursor->next()) {
+    const auto key = parse_stored_key(cursor->key());
+    if (!key) return Status::corrupt("the state holds a key that is too short");
+    if (key->incarnation != table->incarnation() || key->position > last) return {};
+    if (table->find(key->position, key->key) != nullptr) continue;
+    ValueView value;
+    if (Status status = parse_value(cursor->value(), &value); !status.ok()) return status;
+    if (!is_element(value)) return Status::corrupt("a stored element is none");
+    Entry* entry = table->insert(key->position, key->key, value.payload.size());
+    table->set_value(entry, value.payload, false);
+    entry->type = value.type;
+    entry->flags |= Entry::kPresent;
+    list->put_in(entry);
+  }
+  return cursor->status();
+}
+
+void Keyspace::rename(Ref* from, Ref* to) {
+  WEIR_CHECK(from->exists() && from->database_ == to->database_);
+  if (from->key_ == to->key_) return;
+  const std::string payload(from->value());
+  put(to, from->type(), payload, from->expire_at_ms());
+  erase(from);
+}
+
+bool Keyspace::copy_elements(int from_database, ElementsId from, int to_database, ElementsId to) {
+  const Elements* source = open_elements(from_database, from);
+  Elements* target = open_elements(to_database, to);
+  if (source == nullptr || target == nullptr) return false;
+  source->walk(0, [target](const Element& element) {
+    target->put(element.member, element.order, element.value);
+    return true;
+  });
+  return true;
+}
+
+// What the commands from a mark on have made and taken back.
+void Keyspace::forget_newborn(size_t mark) {
+  for (size_t i = mark; i < newborn_.size(); ++i) {
+    if (Table* table = table_of(newborn_[i].incarnation)) table->open->take(newborn_[i].id);
+  }
+  newborn_.resize(mark);
+}
+
+// The lists that had a name before or during the turn, or came with it, and have none at its end.
+// Found by looking at names before and after, so that it is right however commands got there.
+void Keyspace::find_vanished() {
+  vanished_.clear();
+  if (!owners_changed_ && newborn_.empty()) return;
+  const auto collect = [](Incarnation owners, std::string_view payload, auto* lists) {
+    OwnerView owner;
+    WEIR_CHECK(parse_owner(payload, &owner));
+    for (const ElementsId id : owner.all()) lists->push_back({owners | kElementsBit, id});
+  };
+  auto& had_name = had_name_;
+  auto& have_name = have_name_;
+  had_name = newborn_;
+  have_name.clear();
+  undo_.for_each_present([&](const Table* table, Type type, std::string_view payload) {
+    if (owns_elements(type)) collect(table->incarnation(), payload, &had_name);
+  });
+  for (const Entry* entry : changed_) {
+    if (entry->has(Entry::kPresent) && owns_elements(entry->type))
+      collect(entry->incarnation, entry->value(), &have_name);
+  }
+  std::sort(had_name.begin(), had_name.end());
+  had_name.erase(std::unique(had_name.begin(), had_name.end()), had_name.end());
+  std::sort(have_name.begin(), have_name.end());
+  std::set_difference(had_name.begin(), had_name.end(), have_name.begin(), have_name.end(),
+                      std::back_inserter(vanished_));
+}
+
+void Keyspace::bury(const Drops::List& list) {
+  Table* table = table_of(list.incarnation);
+  if (table == nullptr) return;  // the database was cleared
+  auto open = table->open->take(list.id);
+  if (open != nullptr && open->size() <= kShortList) return bury_short(table, *open);
+  const bool stored = open == nullptr || open->passes_at_birth_ != passes_begun_;
+  if (open != nullptr) drops_.closed.push_back(std::move(open));
+  drops_.dying.push_back({list, stored});
+}
+
+void Keyspace::bury_short(Table* table, const Elements& list) {
+  list.for_each_entry([this, table](Entry* entry) {
+    table->set_value(entry, {}, false);
+    entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
+    if (entry->has(Entry::kDirty)) return;
+    table->mark_dirty(entry);
+    ++pass_.dirty;
+  });
+}
+
+// REQUIRES: no pass is running, no turn in progress.
+void Keyspace::bury_expired() {
+  for (size_t looks = 0; looks < kEntriesPerSlice && !drops_.expired.empty();) {
+    const Drops::Expired expired = std::move(drops_.expired.front());
+    drops_.expired.pop_front();
+    Table* owners = table_of(expired.incarnation);
+    if (owners == nullptr) continue;  // cleared meanwhile
+    for (const ElementsId id : expired.ids) bury({owners->incarnation() | kElementsBit, id});
+    looks += kShortList * expired.ids.size();
+    Entry* entry = owners->find(expired.position, expired.key);
+    if (entry == nullptr || !entry->has(Entry::kUnburied)) continue;
+    entry->flags &= static_cast<uint8_t>(~Entry::kUnburied);
+    owners->set_value(entry, {}, false);
+    if (entry->has(Entry::kDirty)) continue;
+    owners->mark_dirty(entry);
+    ++pass_.dirty;
+  }
+}
+
+// REQUIRES: no pass is running, so that it points to none of the entries.
+void Keyspace::free_dying() {
+  size_t budget = std::max(kEntriesPerSlice, changed_last_turn_ * 8);
+  while (budget > 0 && !drops_.dying.empty()) {
+    const Drops::Dying dying = drops_.dying.front();
+    Table* table = table_of(dying.list.incarnation);
+    if (table != nullptr && !free_some(table, dying.list.id, &budget)) return;
+    if (table != nullptr && dying.stored) drops_.erase_range_of(dying.list);
+    drops_.dying.pop_front();
+    drops_.dying_position = 0;
+  }
+}
+
+// False if some are left when the budget is used up.
+bool Keyspace::free_some(Table* table, ElementsId id, size_t* budget) {
+  const Position last = last_position(id);
+  Position position = std::max(drops_.dying_position, first_position(id));
+  while (*budget > 0) {
+    Segment* segment = table->segment_at(position);
+    const Position segment_last = segment->last();
+    victims_.clear();
+    Table::append_range(segment, position, last, &victims_);
+    pass_.dirty -= table->forget_dirty(segment, position, last);
+    for (Entry* entry : victims_) table->erase(entry);
+    *budget -= std::min(*budget, victims_.size() + 1);
+    if (segment_last >= last) return true;
+    position = drops_.dying_position = segment_last + 1;
+  }
+  return false;
+}
+
+void Keyspace::shrink_closed() {
+  for (size_t budget = kEntriesPerSlice; budget > 0 && drops_.indexes_wait();) {
+    if (drops_.closed.empty()) {
+      if (auto list = drops_.closed_tables.back()->take_any()) {
+        drops_.closed.push_back(std::move(list));
+      } else {
+        drops_.closed_tables.pop_back();
+      }
+      --budget;
+      continue;
+    }
+    const size_t size = drops_.closed.back()->size();
+    if (!drops_.closed.back()->shrink(budget)) drops_.closed.pop_back();
+    budget -= std::min(budget, size);
+  }
+}
+
+// An owner leaves memory: its elements may follow.
+void Keyspace::close_lists(Table* table, const Entry* owner) {
+  OwnerView view;
+  WEIR_CHECK(parse_owner(owner->value(), &view));
+  if (table->elements == nullptr) return;
+  for (const ElementsId id : view.all()) {
+    auto list = table->elements->open->take(id);
+    if (list != nullptr && list->size() > kShortList) drops_.closed.push_back(std::move(list));
+  }
+}
+
+// The store never drops an owner that has expired, but tells of it. Loading it is enough.
+void Keyspace::look_at_expired_owners() {
+  for (const std::string& stored_key : store_->take_expired_owners(kOwnersPerLook)) {
+    const auto key = parse_stored_key(stored_key);
+    Table* table = key ? table_of(key->incarnation) : nullptr;
+    if (table != nullptr && table->find(key->position, key->key) == nullptr)
+      load(table, key->position, key->key);
+  }
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Every command line of docs/migrate.md is accepted, and every source has its section and driver.
+
+    page_test.py path/to/weir-server [unittest options]
+
+Invariants:
+1. A line is what stands in a code span or in a code block and begins with a limiter command.
+2. Each line meets an empty server, so that no other line decides about it; policies stay.
+"""
+
+import re
+import sys
+import unittest
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+PAGE = TESTS.parent / "docs/migrate.md"
+sys.path.insert(0, str(TESTS / "integration"))
+
+import harness as servers  # noqa: E402
+
+COMMAND = re.compile(r"(RL\.[A-Z]+|CL\.THROTTLE|INCREX) ")
+# What answers no verdict of six integers, allowed first.
+OTHERS = ("RL.POLICY", "RL.RESET", "RL.REFUND", "RL.INFO", "RL.CANCEL", "CL.THROTTLE", "INCREX")
+
+
+def lines_of(text):
+    """[(section, line)] of a page."""
+    found, section = [], ""
+    for row in text.splitlines():
+        if row.startswith("## "):
+            section = row[3:]
+        spans = [row.strip()] if row.startswith("    ") else re.findall(r"`([^`]+)`", row)
+        found += [(section, span) for span in spans if COMMAND.match(span)]
+    return found
+
+
+def complaint(client, line):
+    """What is wrong with a line, or nothing."""
+    client.call("FLUSHALL")
+    try:
+        reply = client.call(*line.split())
+    except servers.Refused as refused:
+        return str(refused)
+    if not line.startswith(OTHERS) and reply[0] != 1:
+        return f"was not allowed: {reply}"
+    return ""
+
+
+class Page(servers.ServerTest):
+    def setUp(self):
+        super().setUp()
+        self.text = PAGE.read_text()
+        self.client = self.memory_server().connect()
+        self.addCleanup(self.client.close)
+
+    def test_every_line_is_accepted(self):
+        lines = lines_of(self.text)
+        self.assertGreater(len(lines), 60)
+        wrong = [f"{line}: {why}" for _, line in lines if (why := complaint(self.client, line))]
+        self.assertEqual(wrong, [])
+
+    def test_a_wrong_line_is_seen(self):
+        page = "## X\n| a | `RL.TAKE user:42 GCRA nonsense` |\n\n    RL.TAKE u FIXED 5/1s COST 6\n"
+        lines = lines_of(page)
+        self.assertEqual([section for section, _ in lines], ["X", "X"])
+        first, second = [complaint(self.client, line) for _, line in lines]
+        self.assertIn("nonsense", first)
+        self.assertIn("not allowed", second)
+
+    def test_every_source_has_a_section_with_lines(self):
+        sections = {section for section, _ in lines_of(self.text)}
+        self.assertEqual([name for name in self.sections() if name not in sections], [])
+        headings = set(re.findall(r"(?m)^## (.*)", self.text)) - {"What is the same everywhere"}
+        self.assertEqual(headings, set(self.sections()), "a section without a driver")
+
+    def test_the_table_links_to_the_sections(self):
+        for title, anchor in re.findall(r"(?m)^\| \[(.*?)\]\(#(.*?)\)", self.text):
+            self.assertIn(title, self.sections())
+            self.assertEqual(anchor, re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-"))
+
+    @staticmethod
+    def sections():
+        source = (TESTS / "migrate/runner/sources.py").read_text()
+        return re.findall(r'Source\("[^"]+", "([^"]+)"', source)
+
+
+if __name__ == "__main__":
+    servers.main()

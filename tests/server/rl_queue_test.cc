@@ -1,0 +1,170 @@
+// Where the queue of RL.ACQUIRE meets everything else: other commands, IDs, deadlines, expiry,
+// policies that change, reads that fail.
+#include "tests/server/rl_fixture.h"
+
+namespace weir::server {
+namespace {
+
+class RlQueue : public Limiters {
+ protected:
+  std::unique_ptr<FakeClient> asking(std::string_view line) {
+    auto client = server_->connect();
+    send(*client, line);
+    server_->run_turns();
+    return client;
+  }
+  void leave(std::unique_ptr<FakeClient>* client) {
+    (*server_)->disconnect(&(*client)->session());
+    client->reset();
+    server_->run_turns();
+  }
+};
+
+constexpr const char* kOnePerSecond = "RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0";
+
+TEST_F(RlQueue, PeekWithoutLimitsIsBehindIt) {
+  ask(kOnePerSecond);
+  const auto waiter = asking(kOnePerSecond);
+  EXPECT_EQ(ask("RL.PEEK q"), "[0, 1, 0, 2000, 2000, 0]");
+  EXPECT_EQ(ask("RL.TOP"), "[]");  // and it is no denial that counts
+}
+
+TEST_F(RlQueue, MtakeIsBehindIt) {
+  ask(kOnePerSecond);
+  const auto waiter = asking(kOnePerSecond);
+  EXPECT_EQ(ask("RL.MTAKE 2 q b GCRA 1/1s BURST 0 FIXED 5/1m"),
+            "[0, 0, [0, 1, 0, 2000, 2000, 0], [1, 5, 4, 0, 60000, 0]]");
+  EXPECT_EQ(ask("EXISTS b"), "0");
+  EXPECT_EQ(ask("RL.TOP"), "[[\"q\", 1, 0]]");  // one request, one denial
+}
+
+TEST_F(RlQueue, ThrottleBehindItIsCountedOnce) {
+  ask(kOnePerSecond);
+  const auto waiter = asking(kOnePerSecond);
+  EXPECT_EQ(ask("CL.THROTTLE q 0 1 1"), "[1, 1, 0, 2, 2]");
+  EXPECT_EQ(ask("RL.TOP"), "[[\"q\", 1, 0]]");
+}
+
+TEST_F(RlQueue, UptoBehindItIsToldTheWaitForOne) {
+  ask(kOnePerSecond);
+  const auto waiter = asking(kOnePerSecond);
+  EXPECT_EQ(ask("RL.TAKE q GCRA 1/1s BURST 0 COST 9 UPTO"), "[0, 1, 0, 2000, 2000, 0, 0]");
+}
+
+TEST_F(RlQueue, CostZeroNeverWaits) {
+  ask(kOnePerSecond);
+  const auto waiter = asking(kOnePerSecond);
+  EXPECT_EQ(ask("RL.ACQUIRE q GCRA 1/1s BURST 0 COST 0 TIMEOUT 0"), "[1, 1, 0, 0, 1000, 0]");
+  EXPECT_EQ(ask("RL.RESERVE q GCRA 1/1s BURST 0 COST 0").substr(0, 6), "[1, 0,");
+}
+
+TEST_F(RlQueue, ABucketThatStartsEmptyFills) {
+  const auto waiter = asking("RL.ACQUIRE k TOKENBUCKET 1/1s CAPACITY 5 INITIAL 0 TIMEOUT 0");
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*waiter), "[1, 5, 0, 0, 5000, 0]");
+  EXPECT_EQ(ask("RL.ACQUIRE r TOKENBUCKET 1/1s CAPACITY 5 INITIAL 0 TIMEOUT 1").substr(0, 2), "[0");
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(ask("RL.ACQUIRE r TOKENBUCKET 1/1s CAPACITY 5 INITIAL 0 TIMEOUT 1").substr(0, 2), "[1");
+}
+
+// All are due at the instant that is their deadline.
+TEST_F(RlQueue, WhoIsDueAtTheDeadlineIsServed) {
+  ask("RL.TAKE q FIXED 8/1s COST 8");
+  std::vector<std::unique_ptr<FakeClient>> waiters;
+  for (int i = 0; i < 8; ++i) waiters.push_back(asking("RL.ACQUIRE q FIXED 8/1s TIMEOUT 1000"));
+  server_->advance(1 * kSecond);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(heard(*waiters[static_cast<size_t>(i)]),
+              "[1, 8, " + std::to_string(7 - i) + ", 0, 1000, 0]");
+  }
+}
+
+TEST_F(RlQueue, AnIdIsTakenOnceAmongWaiters) {
+  ask(kOnePerSecond);
+  const auto first = asking("RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0 ID a");
+  const auto again = asking("RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0 ID a");
+  const auto other = asking(kOnePerSecond);
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*first), "[1, 1, 0, 0, 1000, 0]");
+  EXPECT_EQ(heard(*again), "[1, 1, 0, 0, 1000, 0]");  // the first answer
+  EXPECT_EQ(heard(*other), "");
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*other), "[1, 1, 0, 0, 1000, 0]");
+}
+
+TEST_F(RlQueue, AnEarlyExpiryServesTheHead) {
+  ask("RL.TAKE q FIXED 1/1m");
+  const auto waiter = asking("RL.ACQUIRE q FIXED 1/1m TIMEOUT 0");
+  ask("PEXPIRE q 100");
+  server_->advance(100 * kMs);
+  EXPECT_EQ(heard(*waiter), "");
+  server_->advance(1 * kMs);
+  EXPECT_EQ(heard(*waiter), "[1, 1, 0, 0, 60000, 0]");
+  ask("PEXPIRE q 100");
+  const auto late = asking("RL.ACQUIRE q FIXED 1/1m TIMEOUT 101");
+  server_->advance(101 * kMs);
+  EXPECT_EQ(heard(*late), "[1, 1, 0, 0, 60000, 0]");
+}
+
+// The second waiter's costs no longer fit the policy; who comes behind must not care.
+TEST_F(RlQueue, APolicyThatOutgrowsAWaitersCosts) {
+  ask("RL.POLICY SET p GCRA 1/1s BURST 1 FIXED 9/1m");
+  ask("RL.TAKE q GCRA 1/1s BURST 0");
+  const auto first = asking(kOnePerSecond);
+  const auto second = asking("RL.ACQUIRE q POLICY p COST 1,2 TIMEOUT 0");
+  ask("RL.POLICY SET p GCRA 1/1s BURST 1 FIXED 9/1m FIXED 8/1m");
+  const auto third = asking(kOnePerSecond);
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*first).substr(0, 2), "[1");
+  EXPECT_EQ(heard(*second),
+            "(error ERR COST must be one number, or one for each of the 3 limits, got 2)");
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*third).substr(0, 2), "[1");
+}
+
+// A funnel beside limits that keep entries: all of them get back what was taken.
+TEST_F(RlQueue, AClientThatLeavesTheFunnelGivesBackEverywhere) {
+  constexpr const char* kLine =
+      "RL.ACQUIRE l LEAKY 1/1s CAPACITY 2 SLIDINGLOG 5/10s CONCURRENCY 3 LEASE 1m TIMEOUT 0";
+  auto first = asking(kLine);
+  EXPECT_EQ(ask("RL.PEEK l COST 0"), "[1, 2, 1, 0, 1000, 0, (nil)]");
+  EXPECT_EQ(ask("RL.PEEK l CONCURRENCY 3 LEASE 1m COST 0").substr(0, 8), "[1, 3, 2");
+  leave(&first);
+  EXPECT_EQ(ask("EXISTS l"), "0");
+}
+
+TEST_F(RlQueue, AFunnelWithALeaseTellsItsId) {
+  const auto waiter = asking("RL.ACQUIRE l LEAKY 1/1s CAPACITY 2 CONCURRENCY 3 LEASE 1m TIMEOUT 0");
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*waiter), "[1, 2, 2, 0, 0, 0, 1]");
+  EXPECT_EQ(ask("RL.RELEASE l 1"), "1");
+}
+
+// Killed, but its connection is not closed yet.
+TEST_F(RlQueue, NothingIsTakenForAClientThatWasKilled) {
+  ask(kOnePerSecond);
+  auto waiter = asking(kOnePerSecond);
+  const std::string id = std::to_string(waiter->session().id);
+  client_->push(request({"CLIENT", "KILL", "ID", id}) + words_as_request("RL.RESET q"));
+  server_->run_turns();
+  EXPECT_EQ(heard(*client_), "1; 1");
+  EXPECT_EQ(ask("EXISTS q"), "0");
+}
+
+// One request, one reply: the error, and no grant behind it.
+TEST_F(RlQueue, AFailedReadEndsTheWait) {
+  ask("RL.TAKE q FIXED 1/1h ID x");
+  for (int i = 0; i < 10; ++i) server_->advance(kSecond);
+  restart();  // so that what it needs has to be read: first the token, then the key
+  server_->disk().faults.get = 1;
+  const auto waiter = asking("RL.ACQUIRE q FIXED 1/1h TIMEOUT 0 ID a");
+  EXPECT_EQ(server_->disk().faults.get, 0u);
+  EXPECT_EQ(heard(*waiter).substr(0, 15), "(error MISCONF ");
+  EXPECT_EQ((*server_)->next_wait_ns(), kNotDue);
+  EXPECT_EQ(ask("RL.RESET q"), "1");
+  EXPECT_EQ(heard(*waiter), "");
+  EXPECT_EQ(ask("EXISTS q"), "0");
+}
+
+}  // namespace
+}  // namespace weir::server

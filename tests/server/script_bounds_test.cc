@@ -1,0 +1,106 @@
+// A script that runs or grows without end is stopped, and everybody else is served.
+#include <gmock/gmock.h>
+
+#include "server/script/scripts.h"
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct ScriptBounds : ::testing::Test {
+  std::string eval(std::string_view script) { return client->call({"EVAL", script, "0"}); }
+
+  FakeServer server;
+  std::unique_ptr<FakeClient> client = server.connect();
+};
+
+// Each look at the clock, one in some instructions, finds a second gone.
+TEST_F(ScriptBounds, OfTimeAreKeptWhateverTheScriptDoes) {
+  server.clock.tick_per_look_ns = kSecond;
+  for (const std::string_view script :
+       {"while true do end", "while true do pcall(function() while true do end end) end",
+        "local function f() return f() end f()",
+        "while true do coroutine.wrap(function() while true do end end)() end",
+        "while true do pcall(coroutine.wrap(function() while true do end end)) end",
+        "repeat local ok=pcall(redis.call,'incr','n') until false",
+        "xpcall(function() while true do end end,function() while true do end end)",
+        "local t=setmetatable({},{__index=function(t,k) return t[k+1] end}) while true do "
+        "pcall(function() return t[1] end) end",
+        "for i=1,1e18 do string.format('%d',i) end"}) {
+    EXPECT_THAT(eval(script), StartsWith("-ERR the script ran longer than script-time-limit-ms "
+                                         "(5000) and was stopped, its changes are undone"))
+        << script;
+  }
+  server.clock.tick_per_look_ns = 0;
+  EXPECT_EQ(eval("local n=0 for i=1,300000 do n=n+1 end return n"), ":300000\r\n");
+}
+
+TEST_F(ScriptBounds, OfTimeUndoWhatWasWritten) {
+  client->call({"SET", "a", "before"});
+  server.clock.tick_per_look_ns = kSecond;
+  EXPECT_THAT(eval("redis.call('set','a','after') redis.call('set','b','1') while true do end"),
+              HasSubstr("its changes are undone"));
+  server.clock.tick_per_look_ns = 0;
+  EXPECT_EQ(client->call({"GET", "a"}), bulk("before"));
+  EXPECT_EQ(client->call({"EXISTS", "b"}), ":0\r\n");
+  EXPECT_EQ(client->call({"DBSIZE"}), ":1\r\n");
+  EXPECT_EQ(server->scripts().figures().scripts, 1u);  // it is known all the same
+}
+
+TEST_F(ScriptBounds, OfTimeCanBeLifted) {
+  EXPECT_EQ(client->call({"CONFIG", "SET", "script-time-limit-ms", "0"}), "+OK\r\n");
+  server.clock.tick_per_look_ns = kSecond;
+  EXPECT_EQ(eval("for i=1,3000000 do end return 1"), ":1\r\n");
+}
+
+TEST_F(ScriptBounds, OfMemoryFailTheScriptAndSpareTheServer) {
+  EXPECT_EQ(client->call({"CONFIG", "SET", "script-memory-max", "4mb"}), "+OK\r\n");
+  for (const std::string_view script :
+       {"local t={} while true do t[#t+1]={} end", "local s='x' while true do s=s..s end",
+        "return string.rep('x',1e9)", "return #string.rep('x',1e9)",
+        "local t={} for i=1,1e7 do t[i]=i end return #t",
+        "local s=string.rep('x',1e6) return table.concat({s,s,s,s,s,s})",
+        "local s=string.rep('x',1e5) local t={} for i=1,1000 do t[i]=s end return cjson.encode(t)",
+        "local s=string.rep('x',1e5) local t={} for i=1,1000 do t[i]=s end return cmsgpack.pack(t)",
+        "local s='x' return pcall(function() while true do s=s..s end end) and 1 or error('y'..s)",
+        "local function f(n) return f(n..'x')..'y' end return f('')",
+        "local s=string.rep('x',1e6) while true do redis.call('append','a',s) s=s..s end"}) {
+    EXPECT_THAT(eval(script), AnyOf(HasSubstr("needs more memory than script-memory-max allows"),
+                                    HasSubstr("not enough memory"), HasSubstr("stack overflow")))
+        << script;
+    EXPECT_EQ(eval("local t={} for i=1,1000 do t[i]={i} end return #t"), ":1000\r\n");
+  }
+  EXPECT_LT(server->scripts().figures().engine_bytes, 6u << 20);
+}
+
+TEST_F(ScriptBounds, OfAReplyAreBoundsOfMemory) {
+  client->call({"CONFIG", "SET", "script-memory-max", "4mb"});
+  EXPECT_THAT(eval("local t={1} for i=1,40 do t={t,t} end return t"),
+              HasSubstr("reply is larger than script-memory-max"));
+  EXPECT_THAT(eval("local s=string.rep('x',1e5) local t={} for i=1,1000 do t[i]=s end return t"),
+              HasSubstr("reply is larger than script-memory-max"));
+  EXPECT_EQ(client->call({"PING"}), "+PONG\r\n");
+}
+
+TEST_F(ScriptBounds, OfDepth) {
+  EXPECT_THAT(eval("local function f() return 1+f() end f()"), HasSubstr("stack overflow"));
+  EXPECT_THAT(eval("local t={} for i=1,100000 do t={t} end return cjson.encode(t)"),
+              HasSubstr("excessive nesting (1001)"));
+  EXPECT_THAT(eval("cjson.encode_max_depth(1e9) local t={} for i=1,1e5 do t={t} end "
+                   "return cjson.encode(t)"),
+              HasSubstr("excessive nesting"));
+  EXPECT_THAT(eval("cjson.decode_max_depth(1e9) return cjson.decode(string.rep('[',1e6))"),
+              HasSubstr("too many nested data structures"));
+  EXPECT_THAT(eval("return cmsgpack.unpack(string.rep('\\145',1e6))"), StartsWith("-ERR"));
+  EXPECT_THAT(eval("local t={} t[1]=t return t"), HasSubstr("reached lua stack limit"));
+  EXPECT_THAT(eval("return loadstring('return '..string.rep('(',1e5))"), StartsWith("$-1"));
+  EXPECT_THAT(eval("local t={} t.x=t return redis.call('echo',t)"), StartsWith("-ERR"));
+  EXPECT_EQ(client->call({"PING"}), "+PONG\r\n");
+}
+
+}  // namespace
+}  // namespace weir::server

@@ -1,0 +1,222 @@
+// Owners of elements beside a model of them.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "storage/elements.h"
+#include "storage/rocks_store.h"
+#include "tests/storage/keyspace_fixture.h"
+#include "tests/storage/store_driver.h"
+
+namespace weir::storage {
+
+struct ElementValue {
+  uint64_t order = 0;
+  std::string value;
+  bool operator==(const ElementValue&) const = default;
+};
+using List = std::map<std::string, ElementValue>;
+
+struct Record {
+  Type type = Type::kString;
+  std::string payload;  // an owner's own bytes
+  int64_t expire_at_ms = 0;
+  std::vector<List> lists;  // of an owner
+};
+using Records = std::map<std::string, Record>;
+using Databases = std::vector<Records>;
+
+class ElementsTest : public KeyspaceTest {
+ protected:
+  ElementsId make_list(int database, const List& elements) {
+    const ElementsId id = keys_->new_elements(database);
+    Elements* list = keys_->open_elements(database, id);
+    for (const auto& [member, element] : elements) list->put(member, element.order, element.value);
+    return id;
+  }
+  // Over whatever the key holds.
+  void put_owner(int database, const std::string& key, const Record& record) {
+    Ref ref = keys_->look_up(database, key);
+    std::vector<ElementsId> ids;
+    for (const List& list : record.lists) ids.push_back(make_list(database, list));
+    std::string payload;
+    append_owner_head(&payload, ids);
+    payload += record.payload;
+    keys_->put(&ref, record.type, payload, record.expire_at_ms);
+  }
+  void put_record(int database, const std::string& key, const Record& record) {
+    if (record.lists.empty()) return put(database, key, record.payload, record.expire_at_ms);
+    put_owner(database, key, record);
+  }
+  static Record owner_of(List elements, int64_t expire_at_ms = 0) {
+    return {.type = Type::kZset,
+            .payload = "own",
+            .expire_at_ms = expire_at_ms,
+            .lists = {std::move(elements)}};
+  }
+  static List numbered(size_t count) {
+    List list;
+    for (size_t i = 0; i < count; ++i) list["m" + std::to_string(i)] = {i % 7, "v"};
+    return list;
+  }
+  static bool live(const Record& record, int64_t now_ms) {
+    return record.expire_at_ms == 0 || record.expire_at_ms >= now_ms;
+  }
+
+  // The list that a live key owns.
+  Elements* list_of(int database, const std::string& key, size_t which = 0) {
+    const Ref ref = keys_->look_up(database, key);
+    OwnerView owner;
+    EXPECT_TRUE(ref.exists()) << key;
+    EXPECT_TRUE(owns_elements(ref.type()) && parse_owner(ref.value(), &owner)) << key;
+    return keys_->open_elements(database, owner.ids[which]);
+  }
+
+  static void expect_list(const Elements& list, const List& model) {
+    std::vector<std::tuple<uint64_t, std::string, std::string>> expected;
+    for (const auto& [member, element] : model)
+      expected.emplace_back(element.order, member, element.value);
+    std::sort(expected.begin(), expected.end());
+    decltype(expected) found;
+    list.walk(0, [&](const Element& element) {
+      found.emplace_back(element.order, element.member, element.value);
+      return true;
+    });
+    ASSERT_EQ(found, expected);
+    ASSERT_EQ(list.size(), model.size());
+    decltype(expected) backwards;
+    list.walk_back(SIZE_MAX, [&](const Element& element) {
+      backwards.emplace_back(element.order, element.member, element.value);
+      return true;
+    });
+    std::reverse(backwards.begin(), backwards.end());
+    ASSERT_EQ(backwards, expected);
+    for (size_t rank = 0; rank < expected.size(); ++rank) {
+      const auto& [order, member, value] = expected[rank];
+      ASSERT_EQ(list.at(rank).member, member);
+      ASSERT_EQ(list.rank_of(member), rank);
+      ASSERT_EQ(list.find(member)->value, value);
+      ASSERT_EQ(list.lower_bound(order, member), rank);
+    }
+    ASSERT_FALSE(list.find("nobody"));
+    std::set<std::string> scanned;
+    uint64_t cursor = 0;
+    do {
+      cursor = list.scan(cursor, 3, [&](const Element& element) {
+        EXPECT_TRUE(scanned.emplace(element.member).second) << element.member;
+      });
+    } while (cursor != 0);
+    ASSERT_EQ(scanned.size(), model.size());
+  }
+
+  void expect_record(int database, const std::string& key, const Record& record) {
+    const Ref ref = keys_->look_up(database, key);
+    ASSERT_TRUE(ref.exists()) << key;
+    ASSERT_EQ(ref.type(), record.type);
+    ASSERT_EQ(ref.expire_at_ms(), record.expire_at_ms);
+    if (record.lists.empty()) {
+      ASSERT_EQ(ref.value(), record.payload);
+      return;
+    }
+    OwnerView owner;
+    ASSERT_TRUE(parse_owner(ref.value(), &owner));
+    ASSERT_EQ(owner.rest, record.payload);
+    ASSERT_EQ(owner.lists, record.lists.size());
+    for (size_t i = 0; i < owner.lists; ++i) {
+      const Elements* list = keys_->open_elements(database, owner.ids[i]);
+      ASSERT_NE(list, nullptr) << keys_->failure().message();
+      expect_list(*list, record.lists[i]);
+    }
+  }
+
+  void expect_records(const Databases& model) {
+    keys();
+    for (int database = 0; database < kDatabases; ++database) {
+      std::set<std::string> alive;
+      for (const auto& [key, record] : model[static_cast<size_t>(database)]) {
+        SCOPED_TRACE("database " + std::to_string(database) + " key " + key);
+        if (!live(record, now_ms())) {
+          ASSERT_FALSE(keys_->look_up(database, key).exists());
+          continue;
+        }
+        alive.insert(key);
+        ASSERT_NO_FATAL_FAILURE(expect_record(database, key, record));
+      }
+      std::set<std::string> found;
+      for (const auto& [key, value] : scan_all(database)) found.insert(key);
+      ASSERT_EQ(found, alive);
+    }
+  }
+
+  // Passes and the work between them until nothing is left to be done.
+  void settle() {
+    keys();
+    commit();  // passes learn from it what the instant is
+    for (int round = 0; round < 4; ++round) {
+      for (int i = 0; i < 80; ++i) work();
+      pass();
+    }
+  }
+  void pass() {
+    keys_->write_back_now();
+    for (int i = 0; i < 1'000'000 && keys_->writing_back(); ++i) {
+      uint64_t seen;
+      {
+        const std::lock_guard lock(mutex_);
+        seen = events_;
+      }
+      work();
+      if (!keys_->writing_back() || keys_->wants_work() || !rocks_) continue;
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return events_ != seen; });
+    }
+    ASSERT_FALSE(keys_->writing_back());
+    ASSERT_TRUE(keys_->write_back_failure().ok()) << keys_->write_back_failure().message();
+  }
+
+  size_t elements_in_state() {
+    size_t count = 0;
+    const auto cursor = keys_->store().cursor();
+    for (cursor->seek(""); cursor->valid(); cursor->next()) {
+      count += holds_elements(parse_stored_key(cursor->key())->incarnation);
+    }
+    EXPECT_TRUE(cursor->status().ok());
+    return count;
+  }
+  static size_t elements_in(const Databases& model, int64_t now_ms) {
+    size_t count = 0;
+    for (const Records& records : model) {
+      for (const auto& [key, record] : records) {
+        for (const List& list : record.lists) count += live(record, now_ms) ? list.size() : 0;
+      }
+    }
+    return count;
+  }
+
+  void use_rocks() {
+    rocks_ = true;
+    make_store_ = [this] {
+      auto store = make_rocks_store({.directory = directory_ / "data"});
+      store->set_notify([this] {
+        const std::lock_guard lock(mutex_);
+        ++events_;
+        changed_.notify_all();
+      });
+      return store;
+    };
+    start();
+  }
+  void crash() {
+    if (!rocks_) disk_ = disk_->after_kill();
+    start();
+  }
+
+  TemporaryDirectory directory_;
+  bool rocks_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t events_ = 0;
+};
+
+}  // namespace weir::storage

@@ -1,0 +1,120 @@
+// Nanoseconds and allocations per RL.TAKE through the executor, in one process without sockets: the
+// request's row, its limits, the key's record read, the decision, the record written, the reply.
+// `bench_take [decisions]`; figures to compare on one machine.
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "server/log.h"
+#include "server/server.h"
+#include "storage/memory_store.h"
+
+namespace {
+
+uint64_t allocations = 0;
+
+}  // namespace
+
+void* operator new(size_t size) {
+  ++allocations;
+  if (void* block = std::malloc(size)) return block;
+  std::abort();
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, size_t) noexcept { std::free(block); }
+
+namespace {
+
+using namespace weir::server;
+
+class StandingClock : public Clock {
+ public:
+  int64_t wall_ns() override { return 1'700'000'000'000'000'000 + at_ns_; }
+  int64_t steady_ns() override { return at_ns_; }
+  void sleep_ns(int64_t duration_ns) override { at_ns_ += duration_ns; }
+  void advance(int64_t ns) { at_ns_ += ns; }
+
+ private:
+  int64_t at_ns_ = 1;
+};
+
+constexpr int kKeys = 1000;
+constexpr int kPerTurn = 500;
+
+constexpr const char* kLines[] = {
+    "CL.THROTTLE <key> 1000000 1000000 1",
+    "RL.TAKE <key> GCRA 1000000/1s",
+    "RL.TAKE <key> TOKENBUCKET 1000000/1s",
+    "RL.TAKE <key> LEAKY 1000000/1s",
+    "RL.TAKE <key> FIXED 1000000/1s",
+    "RL.TAKE <key> SLIDINGCOUNTER 1000000/1s",
+    "RL.TAKE <key> BURSTY 1000000/1s",
+    "RL.TAKE <key> WARMUP 1000000/1s OVER 1s",
+    "RL.TAKE <key> SLIDINGWINDOW 1000000/1s",
+    "RL.TAKE <key> SLIDINGLOG 100000/100ms",
+    "RL.TAKE <key> CONCURRENCY 100000 LEASE 10ms",
+    "RL.TAKE <key> GCRA 1000000/1s FIXED 1000000 ALIGN DAY",
+};
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin < line.size();) {
+    const size_t end = std::min(line.find(' ', begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+void bench(const std::string& line, int decisions) {
+  StandingClock clock;
+  const auto disk = weir::storage::make_memory_disk({1, 2});
+  Server server(Config(), &clock,
+                [&] { return std::make_unique<weir::storage::MemoryStore>(disk); });
+  if (!server.open().ok()) std::abort();
+  std::string refusal;
+  Session* session = server.connect(Peer(), &refusal);
+  std::vector<std::vector<std::string>> requests;
+  for (int key = 0; key < kKeys; ++key) {
+    requests.push_back(words_of(line));
+    requests.back()[1] = "user:" + std::to_string(key);
+  }
+  std::vector<std::string_view> args;
+  double spent_ns = 0;
+  uint64_t allocated = 0;
+  for (int done = 0; done < decisions; done += kPerTurn) {
+    session->receive({}, 1);
+    const uint64_t allocations_before = allocations;
+    const std::clock_t begin = std::clock();
+    for (int i = 0; i < kPerTurn; ++i) {
+      const auto& request = requests[static_cast<size_t>(done + i) % kKeys];
+      args.assign(request.begin(), request.end());
+      server.executor().execute(*session, args);
+    }
+    const bool warm = done >= 2 * kKeys;
+    if (warm) spent_ns += double(std::clock() - begin) * 1e9 / CLOCKS_PER_SEC;
+    if (warm) allocated += allocations - allocations_before;
+    server.end_turn();
+    session->mark_sent(session->output().size());
+    clock.advance(1'000'000);
+  }
+  const int counted = decisions - 2 * kKeys;
+  std::printf("  %-56s %7.0f ns  %5.2f allocations\n", line.c_str(), spent_ns / counted,
+              double(allocated) / counted);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int decisions = argc > 1 ? std::atoi(argv[1]) : 500'000;
+  if (decisions < 10 * kKeys) {
+    std::fprintf(stderr, "usage: bench_take [decisions, at least %d]\n", 10 * kKeys);
+    return 2;
+  }
+  set_log_level(LogLevel::kNothing);
+  for (const char* line : kLines) bench(line, decisions);
+}

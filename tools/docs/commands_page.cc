@@ -1,0 +1,138 @@
+// Prints docs/commands.md: every command's row, by group. `tools/docs/write` keeps the page; a test
+// fails when it is stale.
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "resp/numbers.h"
+#include "server/command_facts.h"
+#include "server/command_table.h"
+
+namespace {
+
+using weir::server::Command;
+
+struct Group {
+  const char* name;
+  const char* title;
+  const char* intro;
+};
+
+constexpr Group kGroups[] = {
+    {"limiter", "Limiters",
+     R"(Limits are written the same way in all `RL.*` commands, read from left to right:
+
+    limits    := limit [limit ...] | POLICY name          at most 16, numbered from 0
+    limit     := ALGORITHM rate [option value ...]
+    rate      := count/duration                            100/1m, 20/100ms; 100/s is 100/1s
+    duration  := integer unit                              us ms s m h d w
+
+    GCRA count/period [BURST b]                            TOKENBUCKET count/period [CAPACITY c] [INITIAL i]
+    LEAKY count/period [CAPACITY c]                                    [REFILL GREEDY|INTERVAL]
+    FIXED count/period [ALIGN FIRST|EPOCH]                 FIXED count ALIGN MINUTE|HOUR|DAY|WEEK|MONTH
+    SLIDINGLOG count/period                                            [OFFSET +hh:mm]
+    SLIDINGWINDOW count/period [BUCKETS n] [PERBUCKET m]   SLIDINGCOUNTER count/period
+    BURSTY count/period [MAXBURST duration]                WARMUP count/period OVER duration [COLD f]
+    CONCURRENCY n LEASE duration
+
+[algorithms.md](algorithms.md) helps to choose. Several limits on one key are charged together or not at all.
+
+`RL.TAKE`, `RL.PEEK`, `RL.REFUND` and `RL.ACQUIRE` answer six integers:
+
+    1) allowed          1 or 0
+    2) limit            capacity of the deciding limit
+    3) remaining        whole permits left in it
+    4) retry_after_ms   0 when allowed, -1 when it can never be allowed, else rounded up
+    5) reset_after_ms   until it is full, rounded up; -1 if that never comes
+    6) index            of the deciding limit
+
+The deciding limit of a denial is the one with the longest wait, so waiting `retry_after_ms` is enough for all of them; when
+allowed it is the one with the least remaining. `UPTO` adds the permits granted. Where a limit is CONCURRENCY, a granted
+request adds the id of the lease (null if it took nothing). `RL.MTAKE` answers `[allowed, index of the deciding key or -1,
+[six integers] for each key]`, `RL.RESERVE` answers `[granted, wait_ms, id]`.
+
+- **COST n** takes n permits (default 1); `COST a,b` one cost for each limit. COST 0 is allowed, and changes nothing.
+- **UPTO** takes as many of n as all limits have, at least one.
+- **SHADOW** answers allowed in any case, and is charged only if it would have been; index is -1 then.
+- **FORCE** takes in any case, into debt if need be: GCRA, TOKENBUCKET, LEAKY, BURSTY, WARMUP.
+- **ID token** makes a request safe to repeat: for 60 seconds the same token with the same arguments answers what it
+  answered when it was granted, and takes nothing, also after a restart. Denials are not remembered.
+- **TIMEOUT ms** (0: for ever): RL.ACQUIRE waits in one first-in-first-out queue per key and is granted at the exact instant.
+  While somebody waits, RL.TAKE and RL.RESERVE of the key are denied. It is refused at once when it can never be
+  granted, or would be after its time-out. In a transaction or a script it does not wait.
+- With LEAKY, RL.ACQUIRE is a queue that drains at a constant rate: what the funnel lets in is answered when it leaves.
+- **Changed parameters**: stored limits are matched by equal parameters, then by algorithm in order. What was available
+  stays (of windows, logs and leases: what was used); a policy's ONCHANGE may say otherwise. A limit no longer named
+  stays with the key until it is full.
+- The key's time to live follows from its state; an earlier EXPIRE is an early reset.)"},
+    {"string", "Strings", ""},
+    {"hash", "Hashes", ""},
+    {"list", "Lists", ""},
+    {"set", "Sets", ""},
+    {"sorted-set", "Sorted sets", ""},
+    {"generic", "Keys", ""},
+    {"scripting", "Scripts", ""},
+    {"transactions", "Transactions", ""},
+    {"pubsub", "Publish and subscribe", ""},
+    {"connection", "Connections", ""},
+    {"cluster", "Cluster", ""},
+    {"server", "Server", ""},
+};
+
+std::string spelling(const Command& command) {
+  std::string name = weir::resp::to_upper(command.name);
+  const size_t bar = name.find('|');
+  if (bar != name.npos) name[bar] = ' ';
+  return name;
+}
+
+void print_command(const Command& command) {
+  std::printf(
+      "| `%s%s%s` | %s | %s%s%s |\n", spelling(command).c_str(), command.usage.empty() ? "" : " ",
+      // A bar ends a table's cell, also between backquotes.
+      [&] {
+        std::string usage;
+        for (const char c : command.usage)
+          usage += c == '|' ? std::string("\\|") : std::string(1, c);
+        return usage;
+      }()
+          .c_str(),
+      std::string(command.summary).c_str(),
+      command.has(weir::server::kWrites)  ? "writes"
+      : command.has(weir::server::kReads) ? "reads"
+                                          : "",
+      command.has(weir::server::kBlocking) ? ", may wait" : "",
+      command.has(weir::server::kNoScript) ? ", not in scripts" : "");
+}
+
+}  // namespace
+
+int main() {
+  const weir::server::CommandTable table;
+  std::map<std::string_view, std::vector<const Command*>> groups;
+  for (const Command* command : table.all()) {
+    const auto subcommands = table.subcommands(*command);
+    auto& group = groups[command->group];
+    if (!command->has(weir::server::kContainer)) group.push_back(command);
+    group.insert(group.end(), subcommands.begin(), subcommands.end());
+  }
+  std::printf(
+      "# Commands\n\nWritten by `tools/docs/write` from the rows that the server itself reads; "
+      "`COMMAND DOCS` and `HELP` say the same.\nWhere a command exists in Redis, it answers what "
+      "Redis 7 "
+      "answers, byte by byte; [differences.md](differences.md) lists what is\notherwise.\n");
+  for (const Group& group : kGroups) {
+    const auto found = groups.find(group.name);
+    if (found == groups.end()) continue;
+    std::printf("\n## %s\n\n", group.title);
+    if (group.intro[0] != '\0') std::printf("%s\n\n", group.intro);
+    std::printf("| command | what it does | |\n|---|---|---|\n");
+    for (const Command* command : found->second) print_command(*command);
+    groups.erase(found);
+  }
+  for (const auto& [name, commands] : groups) {
+    std::fprintf(stderr, "commands_page: no title for the group '%s'\n", std::string(name).c_str());
+    return 1;
+  }
+}
