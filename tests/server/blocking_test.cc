@@ -62,9 +62,8 @@ TEST_F(Blocking, ShowsInInfoAndInTheClientList) {
 }
 
 TEST_F(Blocking, AClientThatIsGoneTakesNothing) {
-  auto waiter = asking("BLPOP l 0");
-  (*server_)->disconnect(&waiter->session());
-  waiter = nullptr;
+  const auto waiter = asking("BLPOP l 0");
+  waiter->leave();
   ask("RPUSH l a");
   EXPECT_EQ(ask("LLEN l"), "1");
 }
@@ -88,9 +87,10 @@ TEST_F(Blocking, UnblockEndsEveryKindOfWait) {
 }
 
 TEST_F(Blocking, WhatAWaiterTookIsGoneAfterACrash) {
-  const auto waiter = asking("BLMOVE a b LEFT RIGHT 0");
+  auto waiter = asking("BLMOVE a b LEFT RIGHT 0");
   ask("RPUSH a x y");
   EXPECT_EQ(heard(*waiter), "\"x\"");
+  waiter = nullptr;
   restart();
   EXPECT_EQ(ask("LRANGE a 0 -1"), "[\"y\"]");
   EXPECT_EQ(ask("LRANGE b 0 -1"), "[\"x\"]");

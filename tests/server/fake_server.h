@@ -76,6 +76,8 @@ class FakeClient {
   // What has come back since the last look.
   std::string take() { return std::exchange(inbox_, {}); }
   bool closed() const { return session_ == nullptr; }
+  // Its connection breaks.
+  void leave();
   Session& session() { return *session_; }
   // While false, its socket takes nothing.
   bool reads = true;
@@ -187,6 +189,8 @@ class FakeServer {
 inline void FakeClient::push(std::string_view bytes) {
   if (session_ != nullptr) session_->receive(bytes, server_->commands_max);
 }
+
+inline void FakeClient::leave() { (**server_).disconnect(std::exchange(session_, nullptr)); }
 
 inline std::string FakeClient::send(std::string_view bytes) {
   push(bytes);

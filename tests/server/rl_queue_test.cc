@@ -14,7 +14,7 @@ class RlQueue : public Limiters {
     return client;
   }
   void leave(std::unique_ptr<FakeClient>* client) {
-    (*server_)->disconnect(&(*client)->session());
+    (*client)->leave();
     client->reset();
     server_->run_turns();
   }

@@ -124,10 +124,9 @@ TEST_F(RlWait, WhateverFreesTheKeyServesTheHead) {
 
 TEST_F(RlWait, NothingIsTakenForAClientThatLeft) {
   ask(kOnePerSecond);
-  auto first = asking(kOnePerSecond);
+  const auto first = asking(kOnePerSecond);
   const auto second = asking(kOnePerSecond);
-  (*server_)->disconnect(&first->session());
-  first = nullptr;
+  first->leave();
   server_->advance(1 * kSecond);
   EXPECT_EQ(heard(*second), "[1, 1, 0, 0, 1000, 0]");
 }
@@ -187,10 +186,9 @@ TEST_F(RlWait, LeakyRefusesADepartureAfterTheDeadline) {
 }
 
 TEST_F(RlWait, AClientThatLeavesTheFunnelGivesBack) {
-  auto first = asking("RL.ACQUIRE l LEAKY 2/1s CAPACITY 2 TIMEOUT 0");
+  const auto first = asking("RL.ACQUIRE l LEAKY 2/1s CAPACITY 2 TIMEOUT 0");
   EXPECT_EQ(ask("RL.PEEK l COST 0"), "[1, 2, 1, 0, 500, 0]");
-  (*server_)->disconnect(&first->session());
-  first = nullptr;
+  first->leave();
   server_->run_turns();
   EXPECT_EQ(ask("EXISTS l"), "0");
 }

@@ -243,7 +243,8 @@ TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
       newest = id;
       std::string payload;
       append_owner_head(&payload, {{id}});
-      Ref ref = keys_->look_up(i % 2, "k" + std::to_string(id));
+      const std::string key = "k" + std::to_string(id);
+      Ref ref = keys_->look_up(i % 2, key);
       keys_->put(&ref, Type::kHash, payload, 0);
     }
     if (life == 2) keys_->roll_back();

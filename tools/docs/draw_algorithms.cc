@@ -196,6 +196,6 @@ int main(int argc, char** argv) {
     print_requests(svg, outcomes);
     print_sums(svg, outcomes);
     print_axis(svg);
-    svg.print("</svg>\n");
+    svg.print("%s\n", "</svg>");
   }
 }
