@@ -7,7 +7,6 @@ from limits.storage import RedisStorage
 from limits.strategies import (FixedWindowRateLimiter, MovingWindowRateLimiter,
                                SlidingWindowCounterRateLimiter)
 
-import harness
 import lockstep
 import report
 from lockstep import ask, new_key
@@ -21,15 +20,6 @@ REDIS = storage(os.environ["MIGRATE_REDIS_PORT"])
 WEIR = storage(report.PORT)
 
 
-def weir_has_lists():
-    """Where the moving window is kept."""
-    try:
-        lockstep.WEIR.call("LLEN", "no-such-list")
-    except harness.Refused:
-        return False
-    return True
-
-
 def library(strategy, store, key, item):
     limiter = strategy(store)
     return lambda cost: limiter.hit(item, key, cost=cost)
@@ -38,8 +28,6 @@ def library(strategy, store, key, item):
 def limiters(strategy, text, line):
     item, key = limits.parse(text), new_key("limits")
     servers = {"Redis": REDIS, "weir": WEIR}
-    if strategy is MovingWindowRateLimiter and not weir_has_lists():
-        del servers["weir"]
     return {**{f"limits on {name}": library(strategy, store, key, item)
                for name, store in servers.items()},
             "RL.TAKE": lambda cost: ask("RL.TAKE {key} {limit} COST {cost}", key=key + ":rl",
@@ -73,6 +61,4 @@ lockstep.check_same("moving window", MOVING, second(MovingWindowRateLimiter, 5, 
 lockstep.check_same("sliding window counter", COUNTED,
                     second(SlidingWindowCounterRateLimiter, 10, "SLIDINGCOUNTER"), 70,
                     lambda: lockstep.at_fraction(0.005))
-if not weir_has_lists():
-    lockstep.figure("the moving window was not asked on weir, which has no lists yet")
 report.say("done")
