@@ -125,7 +125,7 @@ class Rows(unittest.TestCase):
     def test_a_missing_toolchain_is_not_run_in_words(self):
         with mock.patch("shutil.which", return_value=None):
             row = self.row(lambda: installs.go_program("goredis"))
-        self.assertRegex(table.text([row]), r"X +- +RESP2 +not run: go is not installed")
+        self.assertRegex(table.text([row]), r"X +- +- +RESP2 +not run: go is not installed")
         self.assertNotRegex(table.text([row]), r"\d/\d")
 
     def test_exit_status(self):

@@ -1,6 +1,6 @@
 """Prints the results as a table, and as the page docs/clients.md."""
 
-HEADS = ("client", "version", "protocol", "on Redis", "on weir", "seconds")
+HEADS = ("library", "version", "via", "protocol", "on Redis", "on weir", "seconds")
 
 PAGE = """# Clients that were tried
 
@@ -46,7 +46,8 @@ class Row:
 
     def cells(self):
         versions = {outcome.version for outcome in self.outcomes.values()} - {""}
-        head = (self.client.title, ", ".join(sorted(versions)) or "-", f"RESP{self.protocol}")
+        head = (self.client.title, ", ".join(sorted(versions)) or "-", self.client.via or "-",
+                f"RESP{self.protocol}")
         if self.not_run:
             return (*head, f"not run: {self.not_run}", "", "")
         counts = [self.outcomes[server].summary() for server in ("redis", "weir")]
@@ -57,7 +58,7 @@ class Row:
 def aligned(rows, separator, ends):
     """Lines of equally wide columns; a not-run reason may run over the columns behind it."""
     lines = [HEADS, *(row.cells() for row in rows)]
-    widths = [max(len(line[column]) for line in lines if column < 3 or "not run" not in line[3])
+    widths = [max(len(line[column]) for line in lines if column < 4 or "not run" not in line[4])
               for column in range(len(HEADS))]
     for line in lines:
         cells = [cell.ljust(width) for cell, width in zip(line, widths)]

@@ -1,0 +1,19 @@
+"""Every client and library that is tried: one entry each, made of what to run and how to get it.
+
+Adding one is an entry in its language's file here, a program in its language's folder, and its
+pinned version in that folder's lock file.
+"""
+
+from . import go, node, python, tools
+from .client import Client
+
+ALL = [*tools.CLIENTS, *python.CLIENTS, *node.CLIENTS, *go.CLIENTS]
+
+
+def chosen(names):
+    """The clients of these names, all without any; ValueError names one that is unknown."""
+    known = {client.name: client for client in ALL}
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no client is called '{name}'; there are {', '.join(known)}")
+    return [client for client in ALL if not names or client.name in names]
