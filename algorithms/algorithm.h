@@ -84,13 +84,17 @@ struct Booking {
 // How what is available survives a change of the limit.
 enum class CarryOver : uint8_t { kReset, kAsIs, kProportional, kAdditive };
 
+struct Grammar;
+
 struct Algorithm {
-  std::string_view name;      // as on the wire, upper case
-  uint8_t id = 0;             // on disk: DO NOT CHANGE; 0 is no algorithm
-  uint8_t options_used = 0;   // how many of Limit::options mean something and are stored
-  bool can_force = false;     // FORCE is meaningful
-  bool any_cost = false;      // a cost above capacity is let in too, and paid for afterwards
+  std::string_view name;             // as on the wire, upper case
+  uint8_t id = 0;                    // on disk: DO NOT CHANGE; 0 is no algorithm
+  const Grammar* grammar = nullptr;  // how its limits are written
+  uint8_t options_used = 0;          // how many of Limit::options mean something and are stored
+  bool can_force = false;            // FORCE is meaningful
+  bool any_cost = false;             // a cost above capacity is let in too, and paid for afterwards
   bool queues = false;        // what it lets in leaves later, one after another: RL.ACQUIRE waits
+  bool makes_leases = false;  // what it lets in holds its permits until it gives them back
   bool uses_entries = false;  // the state is not all: requests and refunds carry Entries
   bool has_rate = true;       // count / period is a rate; else see Limit, and `check` has to check
                               // count and period
@@ -168,5 +172,10 @@ inline Verdict peek(const Limit& limit, const State& state, int64_t now_ns, int6
 }
 // First millisecond since the epoch at which the state may be forgotten; kNever.
 int64_t expires_at_ms(const Limit& limit, const State& state);
+
+// The whole units that cover a duration or an instant >= 0; kNever stays.
+constexpr int64_t units_up(int64_t ns, int64_t unit_ns) {
+  return ns == kNever ? kNever : ns / unit_ns + (ns % unit_ns > 0);
+}
 
 }  // namespace weir::algorithms

@@ -37,6 +37,7 @@
 #include <string>
 
 #include "algorithms/debt.h"
+#include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/level.h"
 
@@ -153,12 +154,28 @@ bool read_bursty(const Limit& limit, Reader& in, State& state) {
   return at.stored >= 0 && at.stored <= full_of(limit);
 }
 
+// BURSTY count/period [MAXBURST duration]
+constexpr Option kBurstyOptions[] = {{.name = "MAXBURST", .kind = Option::Kind::kDuration}};
+std::optional<RangeError> bursty_spec(const Written& written, LimitSpec& spec) {
+  set_rate(written, spec);
+  spec.options = {written.values[0].value_or(kNsPerSecond), 0};
+  return std::nullopt;
+}
+Written bursty_written(const Limit& limit) {
+  Written written = rate_of(limit);
+  written.values[0] = unless(limit.options[0], kNsPerSecond);
+  return written;
+}
+constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kBurstyOptions, bursty_spec,
+                              bursty_written};
+
 }  // namespace
 
 extern const Algorithm algorithm_bursty;
 constinit const Algorithm algorithm_bursty = {
     .name = "BURSTY",
     .id = 9,
+    .grammar = &kGrammar,
     .options_used = 1,
     .can_force = true,
     .any_cost = true,

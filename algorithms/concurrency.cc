@@ -36,6 +36,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/lease_book.h"
 
@@ -145,12 +146,30 @@ std::optional<LogEntry> live_lease(const Entries& entries, const LeaseUse& use) 
   return lease && lease->at_ns > clamp_instant(use.now_ns) ? lease : std::nullopt;
 }
 
+// CONCURRENCY n LEASE duration
+constexpr Option kConcurrencyOptions[] = {
+    {.name = "LEASE", .kind = Option::Kind::kDuration, .required = true}};
+std::optional<RangeError> concurrency_spec(const Written& written, LimitSpec& spec) {
+  spec.count = spec.capacity = written.count;
+  spec.period_ns = *written.values[0];
+  return std::nullopt;
+}
+Written concurrency_written(const Limit& limit) {
+  Written written{.count = limit.count, .period_ns = std::nullopt, .values = {}};
+  written.values[0] = limit.period_ns;
+  return written;
+}
+constexpr Grammar kGrammar = {Grammar::Rate::kCount, kConcurrencyOptions, concurrency_spec,
+                              concurrency_written};
+
 }  // namespace
 
 constinit const Algorithm algorithm_concurrency = {
     .name = "CONCURRENCY",
     .id = 8,
+    .grammar = &kGrammar,
     .options_used = 0,
+    .makes_leases = true,
     .uses_entries = true,
     .has_rate = false,
     .check = check_concurrency,

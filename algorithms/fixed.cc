@@ -38,6 +38,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 
 namespace weir::algorithms {
@@ -191,11 +192,46 @@ bool read_fixed(const Limit&, Reader& in, State& state) {
   return true;
 }
 
+// FIXED count/period [ALIGN FIRST|EPOCH], FIXED count ALIGN MINUTE|HOUR|DAY|WEEK|MONTH [OFFSET o]
+constexpr std::string_view kAligns[] = {"FIRST", "EPOCH", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH"};
+constexpr Option kFixedOptions[] = {
+    {.name = "ALIGN", .kind = Option::Kind::kWord, .words = kAligns},
+    {.name = "OFFSET", .kind = Option::Kind::kUtcOffset}};
+std::optional<RangeError> fixed_spec(const Written& written, LimitSpec& spec) {
+  const int64_t align = written.values[0].value_or(kAlignFirst);
+  const bool calendar = align > kAlignEpoch;
+  if (calendar == written.period_ns.has_value()) {
+    return RangeError{
+        "rate", std::to_string(written.count) + (calendar ? "/..." : ""),
+        calendar ? "a count alone: ALIGN " + std::string(kAligns[align]) + " says the period"
+                 : std::string("count/duration, unless ALIGN names a calendar unit")};
+  }
+  if (written.values[1] && !calendar) {
+    return RangeError{"OFFSET", "OFFSET", "left out, unless ALIGN names a calendar unit"};
+  }
+  if (calendar) {
+    spec = calendar_spec(written.count, {.unit = static_cast<CalendarUnit>(align),
+                                         .offset_minutes = written.values[1].value_or(0)});
+    return std::nullopt;
+  }
+  set_rate(written, spec);
+  spec.options = {align, 0};
+  return std::nullopt;
+}
+Written fixed_written(const Limit& limit) {
+  Written written = rate_of(limit);
+  if (limit.options[0] > kAlignEpoch) written.period_ns.reset();
+  written.values = {unless(limit.options[0], kAlignFirst), unless(limit.options[1], 0)};
+  return written;
+}
+constexpr Grammar kGrammar = {Grammar::Rate::kEither, kFixedOptions, fixed_spec, fixed_written};
+
 }  // namespace
 
 constinit const Algorithm algorithm_fixed = {
     .name = "FIXED",
     .id = 4,
+    .grammar = &kGrammar,
     .options_used = 2,
     .check = check_fixed,
     .derive = derive_fixed,

@@ -46,6 +46,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/level.h"
 #include "algorithms/wide.h"
@@ -241,11 +242,31 @@ bool read_gcra(const Limit& limit, Reader& in, State& state) {
   return true;
 }
 
+// GCRA count/period [BURST b]
+constexpr Option kGcraOptions[] = {{.name = "BURST"}};
+std::optional<RangeError> gcra_spec(const Written& written, LimitSpec& spec) {
+  set_rate(written, spec);
+  const auto burst = written.values[0];
+  if (!burst) return std::nullopt;
+  if (*burst < 0 || *burst >= kCapacityMax) {
+    return RangeError{"BURST", std::to_string(*burst), "between 0 and 999999999999"};
+  }
+  spec.capacity = *burst + 1;
+  return std::nullopt;
+}
+Written gcra_written(const Limit& limit) {
+  Written written = rate_of(limit);
+  written.values[0] = unless(limit.capacity - 1, limit.count - 1);
+  return written;
+}
+constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kGcraOptions, gcra_spec, gcra_written};
+
 }  // namespace
 
 constinit const Algorithm algorithm_gcra = {
     .name = "GCRA",
     .id = 1,
+    .grammar = &kGrammar,
     .options_used = 0,
     .can_force = true,
     .same = same_gcra,

@@ -1,5 +1,5 @@
-// How a limit of an algorithm is written: `ALGORITHM rate [option value ...]`. The rows of every
-// algorithm; limit_text.h reads and writes by them.
+// How a limit of an algorithm is written: `ALGORITHM rate [option value ...]`. Each algorithm has
+// one of these in its file; limit_text.h reads and writes by them.
 //
 // It must not decide what a value may be beyond its form: ranges are make_limit()'s.
 #pragma once
@@ -53,6 +53,11 @@ struct Grammar {
   Written (*to_written)(const Limit& limit) = nullptr;
 };
 
-const Grammar& grammar_of(const Algorithm& algorithm);
+// For the grammars: a value that says what leaving it out says is not written; a rate, there and
+// back; and an algorithm without options.
+std::optional<int64_t> unless(int64_t value, int64_t left_out);
+Written rate_of(const Limit& limit);
+void set_rate(const Written& written, LimitSpec& spec);
+std::optional<RangeError> plain_spec(const Written& written, LimitSpec& spec);
 
 }  // namespace weir::algorithms

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/level.h"
 
@@ -71,12 +72,27 @@ bool read_leaky(const Limit& limit, Reader& in, State& state) {
   return holds_level(limit, level);
 }
 
+// LEAKY count/period [CAPACITY c]
+constexpr Option kLeakyOptions[] = {{.name = "CAPACITY"}};
+std::optional<RangeError> leaky_spec(const Written& written, LimitSpec& spec) {
+  set_rate(written, spec);
+  spec.capacity = written.values[0].value_or(written.count);
+  return std::nullopt;
+}
+Written leaky_written(const Limit& limit) {
+  Written written = rate_of(limit);
+  written.values[0] = unless(limit.capacity, limit.count);
+  return written;
+}
+constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kLeakyOptions, leaky_spec, leaky_written};
+
 }  // namespace
 
 extern const Algorithm algorithm_leaky;
 constinit const Algorithm algorithm_leaky = {
     .name = "LEAKY",
     .id = 3,
+    .grammar = &kGrammar,
     .options_used = 0,
     .can_force = true,
     .queues = true,

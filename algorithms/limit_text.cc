@@ -6,12 +6,12 @@
 
 #include "algorithms/grammar.h"
 #include "algorithms/limiter_record.h"
+#include "algorithms/words.h"
 
 namespace weir::algorithms {
 namespace {
 
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-constexpr size_t kShownMax = 64;
 
 struct Unit {
   std::string_view name;
@@ -24,20 +24,6 @@ constexpr Unit kUnits[] = {{"us", 1'000},
                            {"h", 3'600 * kNsPerSecond},
                            {"d", kNsPerDay},
                            {"w", 7 * kNsPerDay}};
-
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, upper, upper);
-}
-
-// A word as an error shows it: what cannot be printed becomes '?'.
-std::string shown(std::string_view word) {
-  std::string text(word.substr(0, kShownMax));
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-  return text;
-}
 
 // Digits only, no superfluous zero in front; a number too large answers the largest.
 std::optional<int64_t> parse_digits(std::string_view text) {
@@ -75,15 +61,6 @@ std::optional<int64_t> parse_word(const Option& option, std::string_view text) {
   return std::nullopt;
 }
 
-std::string list(std::span<const std::string_view> words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 < words.size() ? ", " : " or ";
-    text += words[i];
-  }
-  return text;
-}
-
 std::optional<int64_t> parse_value(const Option& option, std::string_view text) {
   switch (option.kind) {
     case Option::Kind::kNumber:
@@ -105,7 +82,7 @@ std::string form_of(const Option& option) {
     case Option::Kind::kDuration:
       return "an integer and a unit (us ms s m h d w)";
     case Option::Kind::kWord:
-      return list(option.words);
+      return list_of(option.words);
     case Option::Kind::kUtcOffset:
       return "+hh:mm or -hh:mm";
   }
@@ -142,7 +119,7 @@ std::optional<RangeError> parse_rate(const Grammar& grammar, std::string_view te
 class LimitReader {
  public:
   explicit LimitReader(const Algorithm& algorithm)
-      : algorithm_(algorithm), grammar_(grammar_of(algorithm)) {}
+      : algorithm_(algorithm), grammar_(*algorithm.grammar) {}
 
   // The value: how many words were taken.
   Result<size_t, RangeError> read(std::span<const std::string_view> words) {
@@ -262,7 +239,7 @@ Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view>
 }
 
 std::string format_limit(const Limit& limit) {
-  const Grammar& grammar = grammar_of(*limit.algorithm);
+  const Grammar& grammar = *limit.algorithm->grammar;
   const Written written = grammar.to_written(limit);
   std::string text = std::string(limit.algorithm->name) + " " + std::to_string(written.count);
   if (written.period_ns) text += "/" + format_duration(*written.period_ns);
@@ -286,13 +263,13 @@ std::string format_limits(std::span<const Limit> limits) {
 std::string algorithm_names() {
   std::vector<std::string_view> names;
   for (const Algorithm* algorithm : all_algorithms()) names.push_back(algorithm->name);
-  return list(names);
+  return list_of(names);
 }
 
 std::string option_names(const Algorithm& algorithm) {
   std::vector<std::string_view> names;
-  for (const Option& option : grammar_of(algorithm).options) names.push_back(option.name);
-  return list(names);
+  for (const Option& option : algorithm.grammar->options) names.push_back(option.name);
+  return list_of(names);
 }
 
 }  // namespace weir::algorithms

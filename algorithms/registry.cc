@@ -71,9 +71,7 @@ State carry_over(const Limit& from, const Limit& to, const State& state, CarryOv
 }
 
 int64_t expires_at_ms(const Limit& limit, const State& state) {
-  const int64_t at_ns = limit.algorithm->expires_at_ns(limit, state);
-  if (at_ns == kNever) return kNever;
-  return at_ns / kNsPerMs + (at_ns % kNsPerMs > 0);
+  return units_up(limit.algorithm->expires_at_ns(limit, state), kNsPerMs);
 }
 
 }  // namespace weir::algorithms

@@ -40,6 +40,7 @@
 #include <cstdlib>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/wide.h"
 
@@ -216,11 +217,15 @@ bool read_counter(const Limit& limit, Reader& in, State& state) {
   return true;
 }
 
+// SLIDINGCOUNTER count/period
+constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, {}, plain_spec, rate_of};
+
 }  // namespace
 
 constinit const Algorithm algorithm_sliding_counter = {
     .name = "SLIDINGCOUNTER",
     .id = 7,
+    .grammar = &kGrammar,
     .options_used = 0,
     .check = check_counter,
     .derive = derive_counter,

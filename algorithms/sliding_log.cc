@@ -31,6 +31,7 @@
 //
 // What a clock step does. Back: what was granted stays as young as it was at the newest grant until
 // the clock has caught up. Forward: everything ages by as much.
+#include "algorithms/grammar.h"
 #include "algorithms/grant_log.h"
 
 namespace weir::algorithms {
@@ -79,11 +80,15 @@ void write_log(const Limit&, const State& state, Writer& out) { write_log_state(
 
 bool read_log(const Limit&, Reader& in, State& state) { return read_log_state(in, state); }
 
+// SLIDINGLOG count/period
+constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, {}, plain_spec, rate_of};
+
 }  // namespace
 
 constinit const Algorithm algorithm_sliding_log = {
     .name = "SLIDINGLOG",
     .id = 5,
+    .grammar = &kGrammar,
     .options_used = 0,
     .uses_entries = true,
     .check = check_log,

@@ -35,6 +35,7 @@
 #include <algorithm>
 #include <string>
 
+#include "algorithms/grammar.h"
 #include "algorithms/grant_log.h"
 
 namespace weir::algorithms {
@@ -109,11 +110,32 @@ void write_window(const Limit&, const State& state, Writer& out) { write_log_sta
 
 bool read_window(const Limit&, Reader& in, State& state) { return read_log_state(in, state); }
 
+// SLIDINGWINDOW count/period [BUCKETS n] [PERBUCKET m]
+constexpr int64_t kBucketsDefault = 10;
+constexpr Option kSlidingWindowOptions[] = {{.name = "BUCKETS"}, {.name = "PERBUCKET"}};
+std::optional<RangeError> sliding_window_spec(const Written& written, LimitSpec& spec) {
+  set_rate(written, spec);
+  if (written.values[1] && *written.values[1] < 1) {
+    return RangeError{"PERBUCKET", std::to_string(*written.values[1]), "at least 1"};
+  }
+  spec.options = {written.values[0].value_or(kBucketsDefault), written.values[1].value_or(0)};
+  return std::nullopt;
+}
+Written sliding_window_written(const Limit& limit) {
+  Written written = rate_of(limit);
+  written.values[0] = unless(limit.options[0], kBucketsDefault);
+  written.values[1] = unless(limit.options[1], 0);
+  return written;
+}
+constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kSlidingWindowOptions, sliding_window_spec,
+                              sliding_window_written};
+
 }  // namespace
 
 constinit const Algorithm algorithm_sliding_window = {
     .name = "SLIDINGWINDOW",
     .id = 6,
+    .grammar = &kGrammar,
     .options_used = 2,
     .uses_entries = true,
     .check = check_window,

@@ -32,6 +32,7 @@
 #include <algorithm>
 #include <string>
 
+#include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/interval_refill.h"
 #include "algorithms/level.h"
@@ -136,12 +137,34 @@ bool read_token_bucket(const Limit& limit, Reader& in, State& state) {
   return holds_level(limit, level);
 }
 
+// TOKENBUCKET count/period [CAPACITY c] [INITIAL i] [REFILL GREEDY|INTERVAL]
+constexpr std::string_view kRefills[] = {"GREEDY", "INTERVAL"};
+constexpr Option kTokenBucketOptions[] = {
+    {.name = "CAPACITY"},
+    {.name = "INITIAL"},
+    {.name = "REFILL", .kind = Option::Kind::kWord, .words = kRefills}};
+std::optional<RangeError> token_bucket_spec(const Written& written, LimitSpec& spec) {
+  set_rate(written, spec);
+  spec.capacity = written.values[0].value_or(written.count);
+  spec.options = {written.values[1].value_or(spec.capacity), written.values[2].value_or(0)};
+  return std::nullopt;
+}
+Written token_bucket_written(const Limit& limit) {
+  Written written = rate_of(limit);
+  written.values = {unless(limit.capacity, limit.count), unless(limit.options[0], limit.capacity),
+                    unless(limit.options[1], 0)};
+  return written;
+}
+constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kTokenBucketOptions, token_bucket_spec,
+                              token_bucket_written};
+
 }  // namespace
 
 extern const Algorithm algorithm_token_bucket;
 constinit const Algorithm algorithm_token_bucket = {
     .name = "TOKENBUCKET",
     .id = 2,
+    .grammar = &kGrammar,
     .options_used = 2,
     .can_force = true,
     .check = check_token_bucket,

@@ -47,6 +47,7 @@
 #include <string>
 
 #include "algorithms/debt.h"
+#include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 
 namespace weir::algorithms {
@@ -218,12 +219,31 @@ bool read_warmup(const Limit& limit, Reader& in, State& state) {
   return true;
 }
 
+// WARMUP count/period OVER duration [COLD factor]
+constexpr int64_t kColdDefault = 3;
+constexpr Option kWarmupOptions[] = {
+    {.name = "OVER", .kind = Option::Kind::kDuration, .required = true}, {.name = "COLD"}};
+std::optional<RangeError> warmup_spec(const Written& written, LimitSpec& spec) {
+  set_rate(written, spec);
+  spec.options = {*written.values[0], written.values[1].value_or(kColdDefault)};
+  return std::nullopt;
+}
+Written warmup_written(const Limit& limit) {
+  Written written = rate_of(limit);
+  written.values[0] = limit.options[0];
+  written.values[1] = unless(limit.options[1], kColdDefault);
+  return written;
+}
+constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kWarmupOptions, warmup_spec,
+                              warmup_written};
+
 }  // namespace
 
 extern const Algorithm algorithm_warmup;
 constinit const Algorithm algorithm_warmup = {
     .name = "WARMUP",
     .id = 10,
+    .grammar = &kGrammar,
     .options_used = 2,
     .can_force = true,
     .any_cost = true,

@@ -15,6 +15,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                 [this](Listener::Socket socket, Peer peer) {
                   on_accept(std::move(socket), std::move(peer));
                 }),
+      poller_(io),
       signals_(*io, SIGTERM, SIGINT, SIGHUP),
       ticker_(*io),
       waker_(*io) {}
@@ -29,36 +30,46 @@ int Daemon::run() {
   wait_for_signal();
   wait_for_tick();
   while (!stopping_) {
-    if (more_to_run_ || server_.wants_work()) {
-      io_.poll();
-    } else {
-      io_.run_one();
-      io_.poll();
-    }
+    wait();
     if (tick_due_) {
       tick_due_ = false;
       server_.tick();
     }
     turn();
+    if (io_.poll() > 0) more_to_run_ = true;  // what its handlers want is done by a turn
     if (server_.shutdown.requested) stopping_ = true;
   }
   return drain();
+}
+
+// Sleeps only when there is nothing to do. While the server is stalled nobody is read from, so
+// whoever could be does not end the sleep.
+void Daemon::wait() {
+  ready_ = poller_.poll();
+  if (server_.stalled() || ready_.empty()) {
+    if (more_to_run_ || tick_due_ || server_.wants_work()) return;
+    if (!server_.stalled()) poller_.wake_loop();
+    io_.run_one();
+    ready_ = poller_.poll();
+  }
 }
 
 void Daemon::turn() {
   const Config& config = server_.config();
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
-  if (!server_.stalled()) {
+  const bool reads = !server_.stalled();
+  if (reads) {
     for (Session* session : server_.take_runnable()) session->resume(commands_max);
-    std::vector<std::shared_ptr<Connection>> ready;
-    ready.swap(ready_);
-    for (const auto& connection : ready) connection->read(read_buffer_, commands_max);
-    if (ready_.empty()) {
-      ready.clear();
-      ready_.swap(ready);
+  }
+  for (const Poller::Ready& ready : ready_) {
+    if (ready.can.read && reads) {
+      ready.connection->read(read_buffer_, commands_max);
+    } else if (ready.can.write) {
+      ready.connection->flush();
     }
   }
+  ready_ = {};
   server_.serve_waiting();
   server_.end_turn();
   flush_touched();
@@ -83,13 +94,7 @@ void Daemon::abandon_connections() {
   for (Connection* connection : connections) connection->abandon();
 }
 
-void Daemon::on_readable(const std::shared_ptr<Connection>& connection) {
-  ready_.push_back(connection);
-}
-
-void Daemon::on_closed(const std::shared_ptr<Connection>& connection) {
-  server_.disconnect(connection->session());
-}
+void Daemon::on_closed(const Connection& connection) { server_.disconnect(connection.session()); }
 
 void Daemon::on_accept(Listener::Socket socket, Peer peer) {
   std::string refusal;
@@ -98,10 +103,7 @@ void Daemon::on_accept(Listener::Socket socket, Peer peer) {
     ::send(socket.native_handle(), refusal.data(), refusal.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     return;
   }
-  auto connection =
-      std::make_shared<Connection>(std::move(socket), session, static_cast<ConnectionOwner*>(this));
-  session->transport = connection.get();
-  connection->start();
+  Connection::open(socket.release(), session, this, &poller_);
 }
 
 void Daemon::wait_for_tick() {

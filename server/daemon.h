@@ -1,13 +1,13 @@
 // The event loop: sockets, signals and the timer around a Server.
 //
 // One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
-// file and the two it is made of (listener, connection) know Asio.
+// file and the two it is made of (listener, poller) know Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,9 +29,9 @@ class Daemon : private ConnectionOwner {
   int run();
 
  private:
-  void on_readable(const std::shared_ptr<Connection>& connection) override;
-  void on_closed(const std::shared_ptr<Connection>& connection) override;
+  void on_closed(const Connection& connection) override;
   void on_accept(Listener::Socket socket, Peer peer);
+  void wait();
   void turn();
   void flush_touched();
   void abandon_connections();
@@ -43,11 +43,12 @@ class Daemon : private ConnectionOwner {
   Server& server_;
   boost::asio::io_context& io_;
   Listener listener_;
+  Poller poller_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer waker_;  // for sessions that wait for an instant
   boost::asio::steady_timer::time_point waker_at_ = boost::asio::steady_timer::time_point::max();
-  std::vector<std::shared_ptr<Connection>> ready_;
+  std::span<const Poller::Ready> ready_;
   std::vector<char> read_buffer_;
   bool stopping_ = false;
   bool tick_due_ = false;

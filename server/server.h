@@ -191,7 +191,7 @@ class Server {
   // Ends the sessions whose replies wait for later turns: nobody can say what became of those.
   void drop_held_after(uint64_t turn);
   void drop_unsynced();
-  void finish_session_turn(Session* session);
+  void finish_session_turn(Session* session, bool durable, int64_t now_ns);
   bool durable(uint64_t turn) const;
   void sync_when_due();
   void close_idle_sessions();

@@ -24,7 +24,9 @@ void Server::end_turn() {
   for (Session* session : touched_) session->touched_in_turn = turns_ended_;
   commit();
   sync_when_due();
-  for (Session* session : touched_) finish_session_turn(session);
+  const bool releases = held_.empty() && durable(keys_.turn());
+  const int64_t now_ns = clock_->steady_ns();
+  for (Session* session : touched_) finish_session_turn(session, releases, now_ns);
   release_held();
   note_turn_length();
   keys_.work(clock_->steady_ns());
@@ -169,14 +171,14 @@ void Server::drop_held_after(uint64_t turn) {
   });
 }
 
-void Server::finish_session_turn(Session* session) {
-  if (held_.empty() && durable(keys_.turn())) {
+void Server::finish_session_turn(Session* session, bool durable, int64_t now_ns) {
+  if (durable) {
     session->release(session->produced());
   } else {
     held_.push_back(
         {.turn = keys_.turn(), .session = session->id, .produced = session->produced()});
   }
-  session->last_interaction_ns = clock_->steady_ns();
+  session->last_interaction_ns = now_ns;
   session->end_turn();
   enforce_output_limit(session);
   if (session->paused()) {
@@ -206,13 +208,16 @@ void Server::enforce_output_limit(Session* session) {
   const OutputBufferLimits& limits = config_.client_output_buffer_limit;
   const OutputBufferLimit& limit = session->subscribed() ? limits.pubsub : limits.normal;
   const auto unsent = static_cast<int64_t>(session->unsent_bytes());
-  const int64_t now_ns = clock_->steady_ns();
   const bool over_soft = limit.soft_bytes > 0 && unsent > limit.soft_bytes;
-  if (!over_soft) session->over_soft_limit_since_ns = 0;
-  if (over_soft && session->over_soft_limit_since_ns == 0)
-    session->over_soft_limit_since_ns = now_ns;
-  const bool too_long =
-      over_soft && now_ns - session->over_soft_limit_since_ns > limit.soft_seconds * kNsPerS;
+  bool too_long = false;
+  if (over_soft) {
+    const int64_t now_ns = clock_->steady_ns();
+    int64_t& since_ns = session->over_soft_limit_since_ns;
+    if (since_ns == 0) since_ns = now_ns;
+    too_long = now_ns - since_ns > limit.soft_seconds * kNsPerS;
+  } else {
+    session->over_soft_limit_since_ns = 0;
+  }
   if (!(limit.hard_bytes > 0 && unsent > limit.hard_bytes) && !too_long) return;
   spdlog::warn(
       "client {} ({}) closed: it does not read its replies, {} bytes wait "

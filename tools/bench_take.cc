@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/words.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "storage/memory_store.h"
@@ -60,16 +61,6 @@ constexpr const char* kLines[] = {
     "RL.TAKE <key> GCRA 1000000/1s FIXED 1000000 ALIGN DAY",
 };
 
-std::vector<std::string> words_of(const std::string& line) {
-  std::vector<std::string> words;
-  for (size_t begin = 0; begin < line.size();) {
-    const size_t end = std::min(line.find(' ', begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
 void bench(const std::string& line, int decisions) {
   StandingClock clock;
   const auto disk = weir::storage::make_memory_disk({1, 2});
@@ -80,7 +71,8 @@ void bench(const std::string& line, int decisions) {
   Session* session = server.connect(Peer(), &refusal);
   std::vector<std::vector<std::string>> requests;
   for (int key = 0; key < kKeys; ++key) {
-    requests.push_back(words_of(line));
+    const auto words = weir::algorithms::split_words(line);
+    requests.emplace_back(words.begin(), words.end());
     requests.back()[1] = "user:" + std::to_string(key);
   }
   std::vector<std::string_view> args;

@@ -13,6 +13,7 @@
 #include "server/arguments.h"
 #include "server/commands/families.h"
 #include "server/limiter/single.h"
+#include "server/limiter/take.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -68,11 +69,6 @@ algorithms::Result<algorithms::Limit, std::string> limit_of(const Question& ques
   return *limit;
 }
 
-int64_t seconds_up(int64_t duration_ns) {
-  if (duration_ns == algorithms::kNever) return -1;
-  return (duration_ns + algorithms::kNsPerSecond - 1) / algorithms::kNsPerSecond;
-}
-
 void gcra(Call& call) {
   Question question;
   if (const auto error = parse(call.args, &question); !error.empty()) {
@@ -96,7 +92,7 @@ constexpr Command kCommands[] = {
      .usage = "key max_burst tokens_per_period period [TOKENS count]",
      .summary = "Takes permits from a GCRA limiter: limited 0 or 1, limit, available, retry after, "
                 "full again after (seconds).",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = gcra},
 };
 

@@ -13,10 +13,6 @@
 namespace weir::server {
 namespace {
 
-bool makes_leases(const HeldLimit& held) {
-  return held.limit.algorithm == &algorithms::algorithm_concurrency;
-}
-
 std::optional<int64_t> id_argument(Call& call, std::string_view text) {
   const auto id = resp::parse_int64(text);
   if (id && *id > 0) return id;
@@ -53,7 +49,7 @@ std::optional<RefundArguments> refund_arguments(Call& call) {
 void refund_all(Call& call, Limiter& limiter, int64_t permits) {
   bool changed = false;
   for (HeldLimit& held : limiter.all()) {
-    if (makes_leases(held)) continue;
+    if (held.limit.algorithm->makes_leases) continue;
     changed |= algorithms::refund(
                    held.limit, held.state,
                    {.now_ns = call.now_ns, .permits = permits, .entries = limiter.entries_of(held)})
@@ -86,7 +82,7 @@ void use_lease(Call& call, Use use) {
   if (!limiter) return;
   int64_t permits = 0;
   for (HeldLimit& held : limiter->all()) {
-    if (!makes_leases(held)) continue;
+    if (!held.limit.algorithm->makes_leases) continue;
     permits = std::max(permits, use(held, *limiter->entries_of(held),
                                     algorithms::LeaseUse{.id = *id, .now_ns = call.now_ns}));
   }
@@ -131,7 +127,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "key n [ID token]",
      .summary = "Gives permits back to every limit of a key, at most until it is full.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_refund},
     {.name = "rl.release",
      .arity = 3,
@@ -140,7 +136,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "key id",
      .summary = "Gives a lease of a CONCURRENCY limit back; answers the permits freed.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_release},
     {.name = "rl.renew",
      .arity = 3,
@@ -149,7 +145,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "key id",
      .summary = "Makes a lease last its whole time from now; answers the permits it holds.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_renew},
     {.name = "rl.reset",
      .arity = 2,
@@ -158,7 +154,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "key",
      .summary = "Makes a limiter as if it had never been used; answers whether there was one.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_reset},
     {.name = "rl.cancel",
      .arity = 3,
@@ -167,7 +163,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "key id",
      .summary = "Returns a booking that is not due yet, less what was booked behind it.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_cancel},
 };
 

@@ -16,8 +16,7 @@ using algorithms::Limit;
 
 // No barging: whoever waits in the key's queue comes first.
 bool must_queue(Call& call, const Limiter& limiter, const LimiterRequest& request) {
-  if (call.server.waiting().empty() || request.force) return false;
-  return request.asks() && has_queue(call, limiter.key());
+  return !request.force && request.asks() && has_queue(call, limiter.key());
 }
 
 Answer take_or_queue(Call& call, Limiter& limiter, const LimiterRequest& request, bool peek) {
@@ -190,7 +189,7 @@ void rl_mtake(Call& call) {
     count_denial(call, parts.limiters[static_cast<size_t>(denied_by)]);
   }
   const size_t begin = call.reply.buffer()->size();
-  call.reply.array(3 - 1 + static_cast<int64_t>(many.keys.size()));
+  call.reply.array(2 + static_cast<int64_t>(many.keys.size()));
   call.reply.integer(denied_by < 0 || request.shadow ? 1 : 0);
   call.reply.integer(denied_by);
   for (const Answer& answer : parts.answers) reply_answer(call, answer, false);
@@ -205,7 +204,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token]",
      .summary = "Takes permits from all limits of a key, or from none.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_take},
     {.name = "rl.peek",
      .arity = -2,
@@ -214,7 +213,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "key [limits] [COST n]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_peek},
     {.name = "rl.mtake",
      .arity = -4,
@@ -223,7 +222,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "numkeys key [key ...] limits [COST n] [SHADOW] [ID token]",
      .summary = "Takes from one limit of each key: from all keys, or from none.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_mtake},
 };
 

@@ -55,7 +55,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "key limits [COST n] TIMEOUT milliseconds [ID token]",
      .summary = "Takes permits as soon as they are there, first come, first served.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_acquire},
     {.name = "rl.reserve",
      .arity = -3,
@@ -64,7 +64,7 @@ constexpr Command kCommands[] = {
      .group = "limiter",
      .usage = "key limits [COST n] [MAXWAIT milliseconds] [ID token]",
      .summary = "Books permits now: granted 0 or 1, the wait in milliseconds, an id.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = rl_reserve},
 };
 

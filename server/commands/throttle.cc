@@ -10,6 +10,7 @@
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/limiter/single.h"
+#include "server/limiter/take.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -50,13 +51,8 @@ std::optional<std::string> parse(const Call& call, std::string_view count_name,
   return std::nullopt;
 }
 
-int64_t seconds_up(int64_t duration_ns) {
-  return (duration_ns + algorithms::kNsPerSecond - 1) / algorithms::kNsPerSecond;
-}
-
 int64_t retry_seconds(const algorithms::Verdict& verdict, int64_t when_allowed) {
-  if (verdict.allowed) return when_allowed;
-  return verdict.retry_after_ns == algorithms::kNever ? -1 : seconds_up(verdict.retry_after_ns);
+  return verdict.allowed ? when_allowed : seconds_up(verdict.retry_after_ns);
 }
 
 void cl_throttle(Call& call) {
@@ -103,16 +99,16 @@ constexpr Command kCommands[] = {
      .run = cl_throttle},
     {.name = "rl.throttle",
      .arity = -5,
-     .flags = kWrites | kFast | kDenyOom | kWakesNobody,
+     .flags = kWrites | kFast | kDenyOom,
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key max_burst count period [quantity]",
      .summary = "CL.THROTTLE by another name.",
-     .since = "weir 0.2",
+     .since = "weir 0.1",
      .run = cl_throttle},
     {.name = "throttle",
      .arity = -5,
-     .flags = kWrites | kFast | kDenyOom,
+     .flags = kWrites | kFast | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key max_burst count_per_period period [quantity]",

@@ -57,7 +57,7 @@ class Departure : public Waiter {
   bool release(Call& call, Limiter& limiter) const {
     bool released = false;
     for (HeldLimit& held : limiter.all()) {
-      if (held.limit.algorithm != &algorithms::algorithm_concurrency) continue;
+      if (!held.limit.algorithm->makes_leases) continue;
       released |= algorithms::release_lease(held.state, *limiter.entries_of(held),
                                             {.id = *answer_.lease_id, .now_ns = call.now_ns}) > 0;
     }

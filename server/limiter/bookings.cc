@@ -164,7 +164,7 @@ int64_t cancel(Call& call, Limiter& limiter, int64_t id) {
   int64_t most = 0;
   for (const Part& part : parts) {
     HeldLimit* held = find_limit(limiter, part.limit);
-    if (held == nullptr || held->limit.algorithm == &algorithms::algorithm_concurrency) continue;
+    if (held == nullptr || held->limit.algorithm->makes_leases) continue;
     const int64_t owed = algorithms::can_reserve(held->limit) ? behind[held] : 0;
     const int64_t permits = std::max<int64_t>(part.cost - owed, 0);
     most = std::max(most, permits);

@@ -30,12 +30,6 @@ int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
                                                       : now_ns + verdict.reset_after_ns;
 }
 
-// Rounded up; kNever.
-int64_t milliseconds_at(int64_t at_ns) {
-  if (at_ns == algorithms::kNever) return algorithms::kNever;
-  return at_ns / algorithms::kNsPerMs + (at_ns % algorithms::kNsPerMs > 0);
-}
-
 }  // namespace
 
 std::optional<Limiter> Limiter::read(Call& call, std::string_view key) {
@@ -150,13 +144,12 @@ void Limiter::start(HeldLimit* held, const Limit& limit) {
 
 // Where there are too many, those go that are full the soonest.
 void Limiter::keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const {
-  for (size_t i = 0; i < held_.size(); ++i) {
-    const bool gone = gone_at_ns(held_[i], false, call_->now_ns) <= call_->now_ns;
-    if (!taken[i] && !gone) next->push_back(held_[i]);
-  }
   const auto expires = [&](const HeldLimit& held) {
-    return gone_at_ns(held, false, call_->now_ns);
+    return server::gone_at_ns(held, false, call_->now_ns);
   };
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if (!taken[i] && expires(held_[i]) > call_->now_ns) next->push_back(held_[i]);
+  }
   while (next->size() > algorithms::kLimitsMax) {
     next->erase(std::min_element(
         next->begin() + static_cast<std::ptrdiff_t>(named_), next->end(),
@@ -186,26 +179,19 @@ int64_t Limiter::bookings_not_due() {
 }
 
 // kNever if any limit has no end.
-int64_t Limiter::expires_at_ms() const {
-  int64_t latest_ms = 0;
+int64_t Limiter::gone_at_ns() const {
+  int64_t latest_ns = 0;
   for (size_t i = 0; i < held_.size(); ++i) {
-    const int64_t at_ns = gone_at_ns(held_[i], i < named_, call_->now_ns);
-    latest_ms = std::max(latest_ms, milliseconds_at(at_ns));
+    latest_ns = std::max(latest_ns, server::gone_at_ns(held_[i], i < named_, call_->now_ns));
   }
-  return latest_ms;
-}
-
-bool Limiter::forgettable() const {
-  for (size_t i = 0; i < held_.size(); ++i) {
-    if (gone_at_ns(held_[i], i < named_, call_->now_ns) > call_->now_ns) return false;
-  }
-  return true;
+  return latest_ns;
 }
 
 void Limiter::save() {
   storage::Ref ref = call_->look_up(key_);
-  const int64_t expires_ms = expires_at_ms();
-  if (forgettable()) return call_->keys.erase(&ref);
+  const int64_t gone_ns = gone_at_ns();
+  if (gone_ns <= call_->now_ns) return call_->keys.erase(&ref);
+  const int64_t gone_ms = algorithms::units_up(gone_ns, algorithms::kNsPerMs);
 
   std::vector<storage::ElementsId> lists;
   if (bookings_ != 0) lists.push_back(bookings_);
@@ -224,7 +210,7 @@ void Limiter::save() {
                              .bookings = bookings_ != 0},
                             states, value);
   const auto type = lists.empty() ? storage::Type::kLimiter : storage::Type::kLimiterEntries;
-  call_->keys.put(&ref, type, value, expires_ms == algorithms::kNever ? 0 : expires_ms);
+  call_->keys.put(&ref, type, value, gone_ms == algorithms::kNever ? 0 : gone_ms);
 }
 
 }  // namespace weir::server

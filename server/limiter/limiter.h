@@ -69,8 +69,7 @@ class Limiter {
   bool match_algorithm(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken,
                        algorithms::CarryOver mode);
   void keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const;
-  bool forgettable() const;
-  int64_t expires_at_ms() const;
+  int64_t gone_at_ns() const;
 
   Call* call_;
   std::string_view key_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/limit_text.h"
+#include "algorithms/words.h"
 #include "resp/numbers.h"
 #include "storage/codec.h"
 
@@ -25,16 +26,6 @@ std::string encode(const Policy& policy) {
   return record;
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find(' ', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
 // What cannot be read, as a later version might write it, is no policy rather than a wrong one.
 bool decode(std::string_view record, Policy* policy) {
   storage::Reader reader(record);
@@ -44,7 +35,7 @@ bool decode(std::string_view record, Policy* policy) {
     return false;
   }
   policy->mode = static_cast<CarryOver>(rest[0]);
-  const auto words = words_of(rest.substr(1));
+  const auto words = algorithms::split_words(rest.substr(1));
   const auto parsed = algorithms::parse_limits(words);
   if (!parsed || parsed->words != words.size() || parsed->limits.empty()) return false;
   policy->limits = parsed->limits;

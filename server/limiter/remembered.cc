@@ -16,9 +16,10 @@ std::string record_key(const Call& call, std::string_view key, std::string_view 
   return name.append(key).append(token);
 }
 
-uint64_t digest(Args args) {
-  std::string bytes;
-  for (const std::string_view arg : args) {
+// The same however the command's name is spelt.
+uint64_t digest(const Call& call) {
+  std::string bytes(call.command.name);
+  for (const std::string_view arg : call.args.subspan(1)) {
     storage::put_varint(&bytes, arg.size());
     bytes.append(arg);
   }
@@ -43,7 +44,7 @@ Recall recall(Call& call, std::string_view key, std::string_view token) {
   const storage::Ref ref = call.keys.look_up(call.keys.hidden_database(), name);
   if (!ref.exists()) return Recall::kUnknown;
   storage::Reader reader(ref.value());
-  if (reader.u64_le() != digest(call.args)) {
+  if (reader.u64_le() != digest(call)) {
     call.reply.error("ERR ID was used with other arguments");
     return Recall::kAnswered;
   }
@@ -55,7 +56,7 @@ Recall recall(Call& call, std::string_view key, std::string_view token) {
 
 void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin) {
   std::string value;
-  storage::put_u64_le(&value, digest(call.args));
+  storage::put_u64_le(&value, digest(call));
   const std::string_view reply = std::string_view(*call.reply.buffer()).substr(reply_begin);
   value += call.reply.protocol() == 3 ? with_nulls(reply, kNull3, kNull2) : std::string(reply);
   const std::string name = record_key(call, key, token);

@@ -4,6 +4,7 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/limit_text.h"
+#include "algorithms/words.h"
 #include "resp/numbers.h"
 
 namespace weir::server {
@@ -24,21 +25,7 @@ constexpr OptionRow kOptions[] = {
     {kMaxWaitOption, "MAXWAIT", true},
 };
 
-std::string shown(std::string_view word) {
-  std::string text(word.substr(0, 64));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-  return "'" + text + "'";
-}
-
-std::string list(const std::vector<std::string_view>& words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 < words.size() ? ", " : " or ";
-    text += words[i];
-  }
-  return text;
-}
+std::string quoted(std::string_view word) { return "'" + algorithms::shown(word) + "'"; }
 
 class RequestReader {
  public:
@@ -72,7 +59,7 @@ class RequestReader {
     request_.limits = std::move(parsed.value().limits);
     if (!request_.limits.empty() || (accepted_ & kLimitsMayLack) != 0) return std::nullopt;
     if (at_ == words_.size()) return "ERR a limit must be given: " + limit_form();
-    return "ERR syntax error at " + shown(words_[at_]) +
+    return "ERR syntax error at " + quoted(words_[at_]) +
            ": a limit must come here: " + limit_form();
   }
 
@@ -121,7 +108,7 @@ class RequestReader {
     if (!ms || *ms < 0 || *ms > kTimeoutMsMax) {
       return std::string("ERR ") + (timeout ? "TIMEOUT" : "MAXWAIT") +
              " must be milliseconds between 0 and " + std::to_string(kTimeoutMsMax) + ", got " +
-             shown(text);
+             quoted(text);
     }
     (timeout ? request_.timeout_ms : request_.max_wait_ms) = *ms;
     return std::nullopt;
@@ -143,7 +130,7 @@ class RequestReader {
       if (!cost || *cost < 0 || *cost > algorithms::kCostMax) {
         return "ERR COST must be an integer between 0 and 1000000000000, or one for each limit "
                "with commas between, got " +
-               shown(text);
+               quoted(text);
       }
       request_.costs.push_back(*cost);
       begin = end + 1;
@@ -156,7 +143,7 @@ class RequestReader {
     for (const OptionRow& row : kOptions) {
       if ((accepted_ & row.option) != 0) names.push_back(row.name);
     }
-    std::string text = "ERR syntax error at " + shown(word) + ": expected ";
+    std::string text = "ERR syntax error at " + quoted(word) + ": expected ";
     if (!request_.limits.empty() && seen_ == 0) {
       const auto& algorithm = *request_.limits.back().algorithm;
       const std::string options = algorithms::option_names(algorithm);
@@ -165,7 +152,7 @@ class RequestReader {
       }
       text += "another limit, or ";
     }
-    return text + (names.empty() ? "nothing" : list(names));
+    return text + (names.empty() ? "nothing" : algorithms::list_of(names));
   }
 
   Args words_;

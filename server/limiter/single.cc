@@ -31,7 +31,7 @@ std::optional<Verdict> run_on_any(Call& call, std::string_view key, const Limit&
 }  // namespace
 
 std::optional<SingleLimit> load_single(Call& call, std::string_view key, const Limit& limit) {
-  if (limit.algorithm->uses_entries || !call.server.waiting().empty()) return std::nullopt;
+  if (limit.algorithm->uses_entries || has_queue(call, key)) return std::nullopt;
   SingleLimit single{.ref = call.look_up(key), .state = {}};
   if (!single.ref.exists()) {
     single.state = algorithms::fresh_state(limit, call.now_ns);
@@ -45,14 +45,13 @@ std::optional<SingleLimit> load_single(Call& call, std::string_view key, const L
 }
 
 void save_single(Call& call, SingleLimit* single, const Limit& limit) {
-  if (limit.algorithm->expires_at_ns(limit, single->state) <= call.now_ns) {
-    return call.keys.erase(&single->ref);
-  }
+  const int64_t gone_ns = limit.algorithm->expires_at_ns(limit, single->state);
+  if (gone_ns <= call.now_ns) return call.keys.erase(&single->ref);
   char record[algorithms::kLimiterRecordBytesMax];
   const size_t size = algorithms::write_single(limit, single->state, record);
-  const int64_t expires_at_ms = algorithms::expires_at_ms(limit, single->state);
+  const int64_t gone_ms = algorithms::units_up(gone_ns, algorithms::kNsPerMs);
   call.keys.put(&single->ref, storage::Type::kLimiter, {record, size},
-                expires_at_ms == algorithms::kNever ? 0 : expires_at_ms);
+                gone_ms == algorithms::kNever ? 0 : gone_ms);
 }
 
 std::optional<Verdict> run_gcra(Call& call, std::string_view key, const Limit& limit,

@@ -33,12 +33,15 @@ bool any_changed(const std::vector<Guard>& guards) {
                      [](const Guard& guard) { return guard.verdict.changed; });
 }
 
+int64_t shown_up(int64_t ns, int64_t unit_ns) {
+  return ns == algorithms::kNever ? -1 : algorithms::units_up(ns, unit_ns);
+}
+
 }  // namespace
 
-int64_t milliseconds_up(int64_t duration_ns) {
-  if (duration_ns == algorithms::kNever) return -1;
-  return duration_ns / algorithms::kNsPerMs + (duration_ns % algorithms::kNsPerMs > 0);
-}
+int64_t milliseconds_up(int64_t duration_ns) { return shown_up(duration_ns, algorithms::kNsPerMs); }
+
+int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, algorithms::kNsPerSecond); }
 
 void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verdict& verdict,
                    int64_t permits) {
@@ -108,7 +111,7 @@ Answer take(Call& call, Limiter& limiter, const LimiterRequest& request, bool pe
                  .state = &limits[i].state,
                  .entries = limiter.entries_of(limits[i]),
                  .cost = request.cost(i)};
-    const bool makes_leases = limits[i].limit.algorithm == &algorithms::algorithm_concurrency;
+    const bool makes_leases = limits[i].limit.algorithm->makes_leases;
     leases |= makes_leases;
     lends |= makes_leases && guards[i].cost > 0;
   }
@@ -166,13 +169,15 @@ Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits) {
 void reply_answer(Call& call, const Answer& answer, bool upto) {
   const bool with_lease = answer.leases && answer.allowed && answer.verdict.allowed;
   const algorithms::Verdict& verdict = answer.verdict;
+  const int64_t figures[] = {answer.allowed ? 1 : 0,
+                             verdict.limit,
+                             verdict.remaining,
+                             verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns),
+                             milliseconds_up(verdict.reset_after_ns),
+                             answer.index};
+  if (!upto && !with_lease) return call.reply.integers(figures);
   call.reply.array(6 + (upto ? 1 : 0) + (with_lease ? 1 : 0));
-  call.reply.integer(answer.allowed ? 1 : 0);
-  call.reply.integer(verdict.limit);
-  call.reply.integer(verdict.remaining);
-  call.reply.integer(verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns));
-  call.reply.integer(milliseconds_up(verdict.reset_after_ns));
-  call.reply.integer(answer.index);
+  for (const int64_t figure : figures) call.reply.integer(figure);
   if (upto) call.reply.integer(answer.granted);
   if (!with_lease) return;
   answer.lease_id ? call.reply.integer(*answer.lease_id) : call.reply.null();

@@ -54,5 +54,6 @@ Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits);
 
 // -1 for never, else rounded up.
 int64_t milliseconds_up(int64_t duration_ns);
+int64_t seconds_up(int64_t duration_ns);
 
 }  // namespace weir::server

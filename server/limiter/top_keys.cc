@@ -6,6 +6,14 @@
 #include <tuple>
 
 namespace weir::server {
+namespace {
+
+int64_t sum(int64_t a, int64_t b) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  return a > kLargest - b ? kLargest : a + b;
+}
+
+}  // namespace
 
 void TopKeys::reset(size_t capacity) {
   capacity_ = capacity;
@@ -14,7 +22,7 @@ void TopKeys::reset(size_t capacity) {
   counters_.reserve(capacity);
   heap_.clear();
   heap_.reserve(capacity);
-  index_.assign(std::bit_ceil(capacity * 4 + 1), kNone);
+  index_.assign(std::bit_ceil(capacity * 2 + 1), Slot());
 }
 
 uint64_t TopKeys::hash_of(const Name& name) {
@@ -27,8 +35,12 @@ uint64_t TopKeys::hash_of(const Name& name) {
 
 size_t TopKeys::slot_of(uint64_t hash) const {
   const size_t mask = index_.size() - 1;
+  const uint32_t tag = tag_of(hash);
   size_t slot = hash & mask;
-  while (index_[slot] != kNone && counters_[index_[slot]].hash != hash) slot = (slot + 1) & mask;
+  while (index_[slot].counter != kNone &&
+         (index_[slot].tag != tag || counters_[index_[slot].counter].hash != hash)) {
+    slot = (slot + 1) & mask;
+  }
   return slot;
 }
 
@@ -36,86 +48,86 @@ size_t TopKeys::slot_of(uint64_t hash) const {
 void TopKeys::forget(uint64_t hash) {
   const size_t mask = index_.size() - 1;
   size_t hole = slot_of(hash);
-  for (size_t slot = (hole + 1) & mask; index_[slot] != kNone; slot = (slot + 1) & mask) {
-    const size_t home = counters_[index_[slot]].hash & mask;
+  for (size_t slot = (hole + 1) & mask; index_[slot].counter != kNone; slot = (slot + 1) & mask) {
+    const size_t home = counters_[index_[slot].counter].hash & mask;
     if (((slot - home) & mask) < ((slot - hole) & mask)) continue;
     index_[hole] = index_[slot];
     hole = slot;
   }
-  index_[hole] = kNone;
+  index_[hole].counter = kNone;
 }
 
-void TopKeys::place(uint32_t at, uint32_t counter) {
-  heap_[at] = counter;
-  counters_[counter].heap_at = at;
+void TopKeys::place(size_t at, Count count) {
+  heap_[at] = count;
+  counters_[count.counter].heap_at = static_cast<uint32_t>(at);
 }
 
-void TopKeys::sift_down(uint32_t at) {
-  const uint32_t moving = heap_[at];
-  const int64_t count = counters_[moving].shown.count;
-  const auto size = static_cast<uint32_t>(heap_.size());
+void TopKeys::sift_down(size_t at, Count moving) {
   while (true) {
-    uint32_t child = 2 * at + 1;
-    if (child >= size) break;
-    if (child + 1 < size && count_at(child + 1) < count_at(child)) ++child;
-    if (count_at(child) >= count) break;
+    size_t child = 2 * at + 1;
+    if (child >= heap_.size()) break;
+    if (child + 1 < heap_.size() && heap_[child + 1].count < heap_[child].count) ++child;
+    if (heap_[child].count >= moving.count) break;
     place(at, heap_[child]);
     at = child;
   }
   place(at, moving);
 }
 
-void TopKeys::sift_up(uint32_t at) {
-  const uint32_t moving = heap_[at];
-  const int64_t count = counters_[moving].shown.count;
-  while (at > 0 && count_at((at - 1) / 2) > count) {
+void TopKeys::sift_up(size_t at, Count moving) {
+  while (at > 0 && heap_[(at - 1) / 2].count > moving.count) {
     place(at, heap_[(at - 1) / 2]);
     at = (at - 1) / 2;
   }
   place(at, moving);
 }
 
-uint32_t TopKeys::take_smallest() {
-  const uint32_t counter = heap_.front();
-  forget(counters_[counter].hash);
-  counters_[counter].shown.error = counters_[counter].shown.count;
-  return counter;
+void TopKeys::add_counter(const Name& name, uint64_t hash, size_t slot, int64_t weight) {
+  const auto counter = static_cast<uint32_t>(counters_.size());
+  index_[slot] = {.counter = counter, .tag = tag_of(hash)};
+  counters_.push_back({.key = std::string(name.key.substr(0, kTopKeyBytesMax)),
+                       .database = name.database,
+                       .hash = hash});
+  heap_.push_back({});
+  sift_up(counter, {.count = weight, .counter = counter});
+}
+
+void TopKeys::take_over_smallest(const Name& name, uint64_t hash, int64_t weight) {
+  const Count smallest = heap_.front();
+  Counter& counter = counters_[smallest.counter];
+  forget(counter.hash);
+  index_[slot_of(hash)] = {.counter = smallest.counter, .tag = tag_of(hash)};
+  counter.hash = hash;
+  counter.key.assign(name.key.substr(0, kTopKeyBytesMax));
+  counter.database = name.database;
+  counter.error = smallest.count;
+  sift_down(0, {.count = sum(smallest.count, weight), .counter = smallest.counter});
 }
 
 void TopKeys::add(const Name& name, int64_t weight) {
   if (capacity_ == 0 || weight <= 0) return;
-  const auto sum = [](int64_t a, int64_t b) {
-    constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-    return a > kLargest - b ? kLargest : a + b;
-  };
   total_ = sum(total_, weight);
   const uint64_t hash = hash_of(name);
-  uint32_t counter = index_[slot_of(hash)];
-  if (counter == kNone) {
-    const bool full = counters_.size() == capacity_;
-    counter = full ? take_smallest() : static_cast<uint32_t>(counters_.size());
-    if (!full) {
-      counters_.emplace_back();
-      heap_.push_back(counter);
-      counters_[counter].heap_at = counter;
-    }
-    index_[slot_of(hash)] = counter;
-    counters_[counter].hash = hash;
-    counters_[counter].shown.key.assign(name.key.substr(0, kTopKeyBytesMax));
-    counters_[counter].shown.database = name.database;
-    if (!full) {
-      counters_[counter].shown.count = weight;
-      return sift_up(counter);
-    }
+  const size_t slot = slot_of(hash);
+  if (const uint32_t counter = index_[slot].counter; counter != kNone) {
+    const size_t at = counters_[counter].heap_at;
+    sift_down(at, {.count = sum(heap_[at].count, weight), .counter = counter});
+  } else if (counters_.size() < capacity_) {
+    add_counter(name, hash, slot, weight);
+  } else {
+    take_over_smallest(name, hash, weight);
   }
-  counters_[counter].shown.count = sum(counters_[counter].shown.count, weight);
-  sift_down(counters_[counter].heap_at);
 }
 
 std::vector<TopKey> TopKeys::top(size_t count) const {
   std::vector<TopKey> keys;
   keys.reserve(counters_.size());
-  for (const Counter& counter : counters_) keys.push_back(counter.shown);
+  for (const Counter& counter : counters_) {
+    keys.push_back({.key = counter.key,
+                    .database = counter.database,
+                    .count = heap_[counter.heap_at].count,
+                    .error = counter.error});
+  }
   std::sort(keys.begin(), keys.end(), [](const TopKey& a, const TopKey& b) {
     return std::tie(b.count, a.database, a.key) < std::tie(a.count, b.database, b.key);
   });

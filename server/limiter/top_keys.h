@@ -7,8 +7,10 @@
 //   2. error <= N / capacity,
 //   3. every key whose true weight is above N / capacity is kept.
 //
-// The counters are a heap with the smallest on top, and a small open hash table finds a key's. A
-// key is known by 64 bits of a keyed hash; its bytes are kept to be shown, kTopKeyBytesMax at most.
+// The counts are a heap with the smallest on top, and a small open hash table finds a key's. A key
+// is known by 64 bits of a keyed hash; its bytes are kept to be shown, kTopKeyBytesMax at most.
+// What every call touches lies close together: the counts in the heap, half of the hashes in the
+// table.
 //
 // It must not read a clock: what is counted is counted until reset().
 #pragma once
@@ -51,26 +53,37 @@ class TopKeys {
 
  private:
   struct Counter {
-    TopKey shown;
+    std::string key;
+    int database = 0;
+    int64_t error = 0;
     uint64_t hash = 0;
     uint32_t heap_at = 0;
+  };
+  struct Count {
+    int64_t count;
+    uint32_t counter;  // index into counters_
+  };
+  struct Slot {
+    uint32_t counter = kNone;
+    uint32_t tag = 0;  // upper half of the hash
   };
   static constexpr uint32_t kNone = 0xffffffff;
 
   static uint64_t hash_of(const Name& name);
+  static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
   size_t slot_of(uint64_t hash) const;  // where it is, or where it would go
   void forget(uint64_t hash);
-  uint32_t take_smallest();
-  void sift_down(uint32_t at);
-  void sift_up(uint32_t at);
-  void place(uint32_t at, uint32_t counter);
-  int64_t count_at(uint32_t at) const { return counters_[heap_[at]].shown.count; }
+  void take_over_smallest(const Name& name, uint64_t hash, int64_t weight);
+  void add_counter(const Name& name, uint64_t hash, size_t slot, int64_t weight);
+  void sift_down(size_t at, Count moving);
+  void sift_up(size_t at, Count moving);
+  void place(size_t at, Count count);
 
   size_t capacity_ = 0;
   int64_t total_ = 0;
   std::vector<Counter> counters_;
-  std::vector<uint32_t> heap_;   // of indices into counters_
-  std::vector<uint32_t> index_;  // open addressing, linear probing; a power of two
+  std::vector<Count> heap_;
+  std::vector<Slot> index_;  // open addressing, linear probing; a power of two
 };
 
 }  // namespace weir::server

@@ -67,7 +67,7 @@ const Waiter* Waiting::of_session(uint64_t session) const {
 
 const std::deque<Waiter*>& Waiting::queue(int database, std::string_view key) const {
   if (queues_.empty()) return kNobody;
-  const auto found = queues_.find({database, std::string(key)});
+  const auto found = queues_.find(KeyView(database, key));
   return found == queues_.end() ? kNobody : found->second.waiters;
 }
 
@@ -79,9 +79,8 @@ void Waiting::mark_ready(const WaitKey& key, Queue* queue) {
 
 void Waiting::signal(int database, std::string_view key) {
   if (queues_.empty()) return;
-  const WaitKey name{database, std::string(key)};
-  const auto found = queues_.find(name);
-  if (found != queues_.end()) mark_ready(name, &found->second);
+  const auto found = queues_.find(KeyView(database, key));
+  if (found != queues_.end()) mark_ready(found->first, &found->second);
 }
 
 void Waiting::signal_all() {

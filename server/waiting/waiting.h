@@ -111,16 +111,30 @@ class Waiting {
   bool unblock(uint64_t session, Waiter::Unblocked how);
 
  private:
+  // What a key is looked up by, without a copy of it.
+  struct KeyView {
+    int database;
+    std::string_view key;
+
+    KeyView(int number, std::string_view name) : database(number), key(name) {}
+    KeyView(const WaitKey& of) : database(of.database), key(of.key) {}
+    bool operator==(const KeyView&) const = default;
+  };
   struct KeyHash {
-    size_t operator()(const WaitKey& key) const {
+    using is_transparent = void;
+    size_t operator()(const KeyView& key) const {
       return std::hash<std::string_view>()(key.key) * 31 + static_cast<size_t>(key.database);
     }
+  };
+  struct KeyEqual {
+    using is_transparent = void;
+    bool operator()(const KeyView& a, const KeyView& b) const { return a == b; }
   };
   struct Queue {
     std::deque<Waiter*> waiters;
     bool ready = false;
   };
-  using Queues = std::unordered_map<WaitKey, Queue, KeyHash>;
+  using Queues = std::unordered_map<WaitKey, Queue, KeyHash, KeyEqual>;
   // Of two at one instant the one that is due comes before the one that gives up.
   struct Timer {
     int64_t at_ns;

@@ -4,23 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/words.h"
 
 namespace weir::algorithms {
 namespace {
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
-
 // The limits written again, and the word that ended them.
 std::string read(std::string_view text) {
-  const auto words = words_of(text);
+  const auto words = split_words(text);
   const auto parsed = parse_limits(words);
   if (!parsed) return parsed.error();
   std::string again = format_limits(parsed->limits);

@@ -5,18 +5,14 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/words.h"
 #include "resp/value.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {
 
 inline std::string words_as_request(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const size_t end = std::min(line.find(' '), line.size());
-    if (end > 0) words.push_back(line.substr(0, end));
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
+  const auto words = algorithms::split_words(line);
   std::string bytes = "*" + std::to_string(words.size()) + "\r\n";
   for (const std::string_view word : words) bytes += bulk(word);
   return bytes;

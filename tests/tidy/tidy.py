@@ -25,7 +25,7 @@ MAY_INCLUDE = {folder: {folder} for folder in CODE_FOLDERS} | {"server": CODE_FO
 
 # Third party, its include path, the only files of the server's code that may know it.
 QUARANTINE = [
-    ("Asio", r"boost/asio", r"server/((listener|connection|daemon)[^/]*|main\.cc)$"),
+    ("Asio", r"boost/asio", r"server/((listener|poller|daemon)[^/]*|main\.cc)$"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
     ("spdlog", r"spdlog/", r"server/"),

@@ -12,6 +12,7 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/limit_text.h"
+#include "algorithms/words.h"
 #include "tests/algorithms/map_entries.h"
 
 namespace {
@@ -179,12 +180,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (const Picture& picture : kPictures) {
-    std::vector<std::string_view> words;
-    for (std::string_view rest = picture.limit; !rest.empty();) {
-      const size_t end = std::min(rest.find(' '), rest.size());
-      words.push_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    const auto words = split_words(picture.limit);
     const auto parsed = parse_limits(words);
     if (!parsed || parsed->limits.size() != 1) {
       std::fprintf(stderr, "draw_algorithms: %s\n", picture.limit);
