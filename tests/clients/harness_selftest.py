@@ -11,7 +11,8 @@ from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from harness import catalogue, installs, main, servers, session, table  # noqa: E402
+from harness import (catalogue, installs, installs_debian, main, page, servers,  # noqa: E402
+                     session, table)
 
 # Answers PING on the port it is told, until it is told to QUIT.
 STUB = """
@@ -36,10 +37,10 @@ def stub_server(code=STUB):
     return servers.Server("weir", sys.executable, ["-c", code], durable=True)
 
 
-def outcome_of(program, server=None):
+def outcome_of(program, server=None, **options):
     server = server or stub_server()
     try:
-        return session.run([sys.executable, "-c", program], server, 2)
+        return session.run([sys.executable, "-c", program], server, 2, **options)
     finally:
         server.close()
 
@@ -111,6 +112,11 @@ class Installs(unittest.TestCase):
         self.lock.write_text("a==2")
         self.assertNotEqual(installs.made_once("x", [self.lock], lambda folder: None), first)
 
+    def test_a_debian_package_that_is_not_there_is_named(self):
+        with mock.patch.object(os, "geteuid", return_value=1000), \
+                self.assertRaisesRegex(installs.Missing, "the packages no-such are not installed"):
+            installs_debian.packages("dpkg", "no-such")
+
     def test_the_reason_names_no_host(self):
         with self.assertRaises(installs.Missing) as caught:
             installs.command(["sh", "-c", "echo 'error: GET https://host.example/x' >&2; exit 1"])
@@ -124,9 +130,21 @@ class Rows(unittest.TestCase):
 
     def test_a_missing_toolchain_is_not_run_in_words(self):
         with mock.patch("shutil.which", return_value=None):
-            row = self.row(lambda: installs.go_program("goredis"))
+            row = self.row(lambda: installs.go_program("./goredis"))
         self.assertRegex(table.text([row]), r"X +- +- +RESP2 +not run: go is not installed")
         self.assertNotRegex(table.text([row]), r"\d/\d")
+
+    def test_what_goes_wrong_around_a_run_is_a_failure_of_its_row_alone(self):
+        def broken():
+            raise OSError("no disk")
+
+        row = self.row(broken)
+        self.assertEqual(row.failures(), [("neither", "prepare", row.not_run)])
+        self.assertIn("no disk", table.text([row]))
+        with mock.patch.object(servers.Server, "start", side_effect=RuntimeError("no port")):
+            row = self.row(lambda: (["true"], {}), redis="true", weir="true", storage="memory")
+        self.assertEqual([failure[:2] for failure in row.failures()],
+                         [("redis", "server"), ("weir", "server")])
 
     def test_exit_status(self):
         def status(not_run, failed, strict):
@@ -146,6 +164,73 @@ class Rows(unittest.TestCase):
         self.assertEqual(status("no go", [], True), 1)
         self.assertEqual(status("", [("a", "b")], False), 1)
         self.assertEqual(status("", [], True), 0)
+
+
+class Suites(unittest.TestCase):
+    BEYOND = ((r"unknown command", "commands of other types"),)
+
+    def row(self, redis, weir, is_suite=True):
+        """What a program that says these lines to the servers comes to."""
+        client = catalogue.Client("x", "X", "none", (2,), None, is_suite=is_suite,
+                                  beyond=self.BEYOND)
+        row = table.row(client, 2)
+        for server, said in (("redis", redis), ("weir", weir)):
+            row.outcomes[server] = session.Outcome()
+            for line in said.split("\n"):
+                session.obey(line, row.outcomes[server], None, None)
+        return row
+
+    def figures(self, redis, weir):
+        row = self.row(redis, weir)
+        return row.figures(), [failure[1:] for failure in row.failures()]
+
+    def test_what_fails_on_redis_too_is_not_weirs(self):
+        self.assertEqual(self.figures("ok a\nnot ok b: x\nnot ok c: y",
+                                      "ok a\nnot ok b: x\nok c"),
+                         (["3", "1", "2", "1", "0", "0"], []))
+
+    def test_what_fails_on_weir_alone_is_a_failure(self):
+        self.assertEqual(self.figures("ok a\nok b", "ok a\nnot ok b: x"),
+                         (["2", "2", "1", "0", "1", "0"], [("b", "x")]))
+
+    def test_what_weir_skipped_or_did_not_reach_is_a_failure(self):
+        self.assertEqual(self.figures("ok a\nok b\nok c", "ok a\nskip b: old"),
+                         (["3", "3", "1", "0", "2", "0"],
+                          [("b", "skipped: old"), ("c", "it was not reported")]))
+
+    def test_a_name_that_failed_once_did_not_pass(self):
+        self.assertEqual(self.figures("ok a\nok a", "ok a\nnot ok a: x"),
+                         (["1", "1", "0", "0", "1", "0"], [("a", "x")]))
+
+    def test_what_is_beyond_weir_is_told_and_counted_apart(self):
+        row = self.row("ok a\nok b", "ok a\nnot ok b: unknown command 'XADD'")
+        self.assertEqual((row.figures()[-2:], row.failures()), (["0", "1"], []))
+        self.assertIn("1 for commands of other types", page.suites([row]))
+
+    def test_a_suite_that_stopped_on_both_is_a_failure(self):
+        row = self.row("ok a\nnot ok ends: late", "ok a\nnot ok ends: late")
+        self.assertEqual([failure[:2] for failure in row.failures()],
+                         [("redis", "ends"), ("weir", "ends")])
+
+    def test_a_suite_has_a_time_limit_of_its_own(self):
+        client = catalogue.Client("x", "X", "none", (2,), None, is_suite=True)
+        self.assertEqual(client.limit_seconds(), 300)
+        got = outcome_of("print('ok a\\ndone', flush=True); input()", seconds_max=0.5)
+        self.assertEqual(got.failed, [("ends", "still running after 0.5 s")])
+        self.assertLess(got.seconds, 30)
+
+    def test_the_page_tells_what_failed_what_is_better_and_what_was_not_run(self):
+        client = self.row("ok a\nskip kept: Redis forgets\nskip old: both",
+                          "ok a\nok kept\nnot ok b: broken\nskip old: both", is_suite=False)
+        missing = table.row(client.client, 2)
+        missing.not_run = "no toolchain"
+        text = page.page([client, missing], {"redis": "7.0.1", "weir": "1.0.0"}, "rocksdb")
+        self.assertIn("**1 failed**", text)
+        self.assertIn("- Redis forgets: kept (X)", text)
+        self.assertIn("- X: no toolchain", text)
+        self.assertIn("- old on redis and weir: both", text)
+        self.assertNotIn("kept on redis", text)
+        self.assertIn("1/1      | 2/3", text)
 
 
 if __name__ == "__main__":

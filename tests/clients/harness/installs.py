@@ -98,12 +98,13 @@ def node_packages():
     return made_once("node", sources, make) / "node_modules"
 
 
-def go_program(name):
-    """The program go/NAME, built; go keeps the modules and what it compiled in caches of its own."""
+def go_program(package, module=""):
+    """A program of the module go/MODULE, built; go keeps the modules and what it compiled in caches
+    of its own. PACKAGE is ./NAME for one of ours, or an import path of what the module requires."""
     go = need("go", "Go, of the version go/go.mod names")
-    source = CLIENTS / "go"
-    out = cache_root() / "go" / name
+    out = cache_root() / "go" / module / (Path(package).name or "main")
     out.parent.mkdir(parents=True, exist_ok=True)
-    command([go, "build", "-mod=readonly", "-buildvcs=false", "-o", str(out), f"./{name}"],
-            cwd=source, env={**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"})
+    command([go, "build", "-mod=readonly", "-buildvcs=false", "-o", str(out), package],
+            cwd=CLIENTS / "go" / module,
+            env={**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"})
     return out

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import catalogue, installs, servers, session, table
+from . import catalogue, installs, page, servers, session, table
 
 ROOT = Path(__file__).resolve().parents[3]
 CI_SECONDS_MAX = 900
@@ -19,7 +19,7 @@ ${XDG_CACHE_HOME:-~/.cache}/weir-clients. A client that cannot be run here is li
 def arguments():
     parser = argparse.ArgumentParser(prog="tools/test-clients", description=USAGE)
     parser.add_argument("names", nargs="*", metavar="name",
-                        help="clients to run, without any all: " +
+                        help="clients to run, without any all but the suites: " +
                         ", ".join(client.name for client in catalogue.ALL))
     parser.add_argument("--weir", default=str(ROOT / "build/release/weir-server"),
                         metavar="PROGRAM", help="the weir-server to try")
@@ -31,31 +31,48 @@ def arguments():
     parser.add_argument("--ci", action="store_true",
                         help="only those that stand for a language; start none after "
                         f"{CI_SECONDS_MAX} s: the rest is not run")
-    parser.add_argument("--write-docs", action="store_true", help="write docs/clients.md")
+    parser.add_argument("--suites", action="store_true",
+                        help="the libraries' own test suites, too")
+    parser.add_argument("--write-docs", action="store_true",
+                        help="write docs/clients.md, for which everything is run")
     return parser.parse_args()
 
 
-def try_on(server, command, protocol, extra):
+def try_on(make, client, protocol, prepared):
+    """One run; whatever goes wrong around it is this run's failure and stops no other."""
+    command, extra = prepared
+    server = None
     try:
-        return session.run(command, server, protocol, extra)
+        server = make()
+        return session.run([str(word) for word in command], server, protocol, extra,
+                           client.limit_seconds())
+    except Exception as error:
+        outcome = session.Outcome()
+        outcome.failed.append(("server", f"{type(error).__name__}: {error}"))
+        return outcome
     finally:
-        server.close()
+        if server:
+            server.close()
 
 
 def try_client(client, protocol, options, is_late):
-    row = table.Row(client, protocol)
+    row = table.row(client, protocol)
     if is_late:
         row.not_run = f"the {CI_SECONDS_MAX} s for all clients were over"
         return row
     try:
-        command, extra = client.prepare()
+        prepared = client.prepare()
     except installs.Missing as missing:
         row.not_run = str(missing)
         return row
-    command = [str(word) for word in command]
-    for make, detail in ((servers.redis, ()), (servers.weir, (options.storage,))):
-        server = make(getattr(options, make.__name__), *detail)
-        row.outcomes[server.name] = try_on(server, command, protocol, extra)
+    except Exception as error:
+        row.not_run = f"it could not be prepared: {type(error).__name__}: {error}"
+        row.is_broken = True
+        return row
+    makers = {"redis": lambda: servers.redis(options.redis),
+              "weir": lambda: servers.weir(options.weir, options.storage)}
+    for name in table.BOTH:
+        row.outcomes[name] = try_on(makers[name], client, protocol, prepared)
     return row
 
 
@@ -64,12 +81,12 @@ def tell(row):
     print("  ".join(filter(None, row.cells())), flush=True)
     for server, name, why in row.failures():
         print(f"    not ok on {server}: {name}: {why}")
+    for line in row.remarks():
+        print(f"    {line}")
     for server, outcome in row.outcomes.items():
-        for why in sorted({why for _, why in outcome.skipped}):
-            names = [name for name, other in outcome.skipped if other == why]
-            print(f"    skipped on {server}: {', '.join(names)}: {why}")
-        for line in outcome.noise[-20:] if outcome.failed else []:
+        for line in outcome.noise[-20:] if row.failures() else []:
             print(f"    {server} | {line}")
+    sys.stdout.flush()
 
 
 def run(options, clients):
@@ -84,22 +101,30 @@ def run(options, clients):
 
 
 def write_docs(rows, options, versions):
-    # The folder is named after what is tried, so a part of the clients would be a wrong page.
-    if options.names:
-        sys.exit("test-clients: --write-docs takes all clients")
     path = ROOT / "docs/clients.md"
-    path.write_text(table.page(rows, versions, options.storage))
+    path.write_text(page.page(rows, versions, options.storage))
     print(f"wrote {path.relative_to(ROOT)}")
+
+
+def chosen(options):
+    """What is named; without names what stands for a language in CI, or all, with the suites."""
+    clients = catalogue.chosen(options.names)
+    if options.names:
+        return clients
+    if options.ci:
+        return [client for client in clients if client.in_ci]
+    with_suites = options.suites or options.write_docs
+    return [client for client in clients if with_suites or not client.is_suite]
 
 
 def main():
     options = arguments()
     # So that what was started is ended too when a time limit ends this program.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if options.write_docs and (options.names or options.ci):
+        sys.exit("test-clients: --write-docs takes all clients")  # a part were a wrong page
     try:
-        clients = catalogue.chosen(options.names)
-        if options.ci and not options.names:
-            clients = [client for client in clients if client.in_ci]
+        clients = chosen(options)
     except ValueError as error:
         sys.exit(f"test-clients: {error}")
     versions = {name: servers.version(getattr(options, name)) for name in ("redis", "weir")}
@@ -107,7 +132,7 @@ def main():
         if not found:
             sys.exit(f"test-clients: cannot run {getattr(options, name)}, the {name} to try")
     rows = run(options, clients)
-    print(f"\nredis {versions['redis']}, weir {versions['weir']} ({options.storage})\n")
+    print(f"\nredis {versions['redis']}, weir {versions['weir']} ({options.storage})")
     print(table.text(rows))
     if options.write_docs:
         write_docs(rows, options, versions)

@@ -13,6 +13,7 @@ and writes lines (what else it writes is shown only if it fails):
 Invariants:
 1. A program that dies, hangs or stops before `done` has a failed check, however much passed before.
 2. A program without any passed check has failed.
+3. What a program did not say by itself is a failed check of one of the names in HARNESS_CHECKS.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ import threading
 import time
 
 PROGRAM_SECONDS_MAX = 90
+HARNESS_CHECKS = ("ends", "server")
 # Long enough that a limiter's seconds show whether time went on while the server was away.
 AWAY_SECONDS = 1.1
 
@@ -83,9 +85,9 @@ def end_group(process):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def judge(outcome, code, timed_out):
-    if timed_out:
-        outcome.failed.append(("ends", f"still running after {PROGRAM_SECONDS_MAX} s"))
+def judge(outcome, code, late_seconds):
+    if late_seconds:
+        outcome.failed.append(("ends", f"still running after {late_seconds} s"))
     elif code != 0:
         outcome.failed.append(("ends", f"exit status {code}"))
     elif not outcome.is_done:
@@ -94,16 +96,17 @@ def judge(outcome, code, timed_out):
         outcome.failed.append(("ends", "checked nothing"))
 
 
-def run(command, server, protocol, extra=None):
+def run(command, server, protocol, extra=None, seconds_max=None):
     """Starts the server anew on empty data, runs the program, and says how it went."""
     outcome = Outcome()
+    seconds_max = seconds_max or PROGRAM_SECONDS_MAX
     begin = time.monotonic()
     server.start()
     process = subprocess.Popen(
         command, env=environment(server, protocol, extra or {}), stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
         start_new_session=True)
-    timer = threading.Timer(PROGRAM_SECONDS_MAX, end_group, [process])
+    timer = threading.Timer(seconds_max, end_group, [process])
     timer.start()
     try:
         for line in process.stdout:
@@ -113,14 +116,14 @@ def run(command, server, protocol, extra=None):
         outcome.failed.append(("server", str(error)))
         code = 0
     finally:
-        timed_out = not timer.is_alive()
+        late_seconds = 0 if timer.is_alive() else seconds_max
         timer.cancel()
         end_group(process)
         process.wait()
         process.stdout.close()
         with contextlib.suppress(OSError):  # a program that died did not read its last line
             process.stdin.close()
-    judge(outcome, code, timed_out)
+    judge(outcome, code, late_seconds)
     if not server.is_running():
         outcome.failed.append(("server", "it is not running at the end"))
     outcome.seconds = time.monotonic() - begin

@@ -7,15 +7,13 @@
 //   info(c) -> text            libName, or null               close(c)
 'use strict';
 
-const { orders, Skip, say, pause, check, equal, between, refused, needWeir, needDurable,
-  restartServer, done } = require('./report');
+const { orders, Skip, say, pause, range, sorted, check, equal, between, refused, needWeir,
+  needDurable, restartServer, done } = require('./report');
 
 const kCallers = 16;
 const kWriters = 4;
 const allBytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 const big = Buffer.concat(Array(4096).fill(allBytes));
-const range = (count) => Array.from({ length: count }, (_, index) => index);
-const sorted = (list) => [...list].sort((a, b) => a - b);
 const kept = {};  // what a check before the restart left for those behind it
 
 // A map arrives as an object, as a Map or as a flat list, by client and protocol.

@@ -14,12 +14,15 @@ const orders = {
   isWeir: env.CLIENTS_SERVER === 'weir',
   isDurable: env.CLIENTS_DURABLE === '1',
   package: env.CLIENTS_PACKAGE,
+  via: env.CLIENTS_VIA,  // the package a limiter library speaks through
 };
 
 class Skip extends Error {}
 
 const say = (line) => process.stdout.write(line + '\n');
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const range = (count) => Array.from({ length: count }, (_, index) => index);
+const sorted = (list) => [...list].sort((a, b) => a - b);
 const oneLine = (error) => `${error.name}: ${error.message}`.replace(/\s+/g, ' ').slice(0, 600);
 
 async function check(name, body) {
@@ -54,8 +57,8 @@ async function refused(kind, text, call) {
   assert.fail(`got ${brief(got)}, wanted an error with ${text}`);
 }
 
-function needWeir() {
-  if (!orders.isWeir) throw new Skip('Redis has no CL.THROTTLE');
+function needWeir(why = 'Redis has no CL.THROTTLE') {
+  if (!orders.isWeir) throw new Skip(why);
 }
 
 function needDurable() {
@@ -76,5 +79,5 @@ function done() {
   process.exit(0);
 }
 
-module.exports = { orders, Skip, say, pause, check, equal, between, refused, needWeir, needDurable,
-  restartServer, done };
+module.exports = { orders, Skip, say, pause, range, sorted, check, equal, between, refused, needWeir,
+  needDurable, restartServer, done };

@@ -11,7 +11,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from harness import installs
+from harness import installs, installs_java
 
 FOLDER = Path(__file__).resolve().parents[1]
 TESTS = FOLDER.parent
@@ -19,29 +19,13 @@ SPRING_SCRIPT = "META-INF/scripts/request_rate_limiter.lua"
 
 
 def jars():
-    maven = installs.need("mvn", "the package maven")
-    pom = FOLDER / "jvm/pom.xml"
-
-    def make(folder):
-        installs.command([maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies",
-                          f"-DoutputDirectory={folder}"])
-
-    return installs.made_once("migrate-jars", [pom], make)
+    return installs_java.jars(FOLDER / "jvm/pom.xml", "migrate-jars")
 
 
 def java(driver):
-    """The command that runs a driver of jvm/."""
-    compiler = installs.need("javac", "a JDK of 17 or newer")
-    path = f"{jars()}/*"
-    sources = sorted((FOLDER / "jvm").glob("*.java"))
-
-    def make(folder):
-        installs.command([compiler, "-Xlint:-options", "--release", "17", "-cp", path, "-d",
-                          str(folder), *map(str, sources)])
-
-    classes = installs.made_once("migrate-classes", [FOLDER / "jvm/pom.xml", *sources], make)
-    return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{classes}:{path}",
-            driver], {}
+    """The command that runs a driver of jvm/; its report is that of tests/clients."""
+    return installs_java.program(driver, FOLDER / "jvm", jars(), "migrate",
+                                 installs.CLIENTS / "java/Report.java"), {}
 
 
 def spring():

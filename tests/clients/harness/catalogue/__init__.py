@@ -4,10 +4,11 @@ Adding one is an entry in its language's file here, a program in its language's 
 pinned version in that folder's lock file.
 """
 
-from . import go, node, python, tools
+from . import debian, go, java, node, python, tools
 from .client import Client
 
-ALL = [*tools.CLIENTS, *python.CLIENTS, *node.CLIENTS, *go.CLIENTS]
+ALL = [*tools.CLIENTS, *python.CLIENTS, *node.CLIENTS, *go.CLIENTS, *java.CLIENTS,
+       *debian.CLIENTS]
 
 
 def chosen(names):

@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 from typing import Callable
 
+from ..installs import Missing
+
+CLIENT_SECONDS_MAX = 90
+SUITE_SECONDS_MAX = 300
+
 
 @dataclass(frozen=True)
 class Client:
@@ -11,6 +16,12 @@ class Client:
     `prepare` installs and answers (command, environment), or raises installs.Missing. `via` names
     the client that a limiter library speaks through, with its version; a bare client has none.
     `in_ci` picks what .ci/run tries: at least one of every language.
+    `configure` is what docs/clients.md says about pointing the library at weir, in Markdown.
+
+    `is_suite` marks a library's own tests: its program says `ok` or `not ok` with the same name on
+    both servers, exits with 0 and `done` whatever failed, and is judged by what fails on weir alone.
+    `beyond` are pairs (regular expression, words): a test of a suite whose `NAME: WHY` matches asks
+    for something that weir does not claim to be, and the words say for what.
     """
 
     name: str
@@ -20,3 +31,17 @@ class Client:
     prepare: Callable
     via: str = ""
     in_ci: bool = False
+    configure: str = ""
+    is_suite: bool = False
+    beyond: tuple = ()
+    seconds_max: int = 0  # 0: the usual limit of its kind
+
+    def limit_seconds(self):
+        return self.seconds_max or (SUITE_SECONDS_MAX if self.is_suite else CLIENT_SECONDS_MAX)
+
+
+def absent(reason):
+    """The `prepare` of what nobody can run here: it is listed as not run, for this reason."""
+    def prepare():
+        raise Missing(reason)
+    return prepare
