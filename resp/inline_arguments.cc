@@ -115,4 +115,22 @@ bool split_arguments(std::string_view line, std::string* storage,
   return true;
 }
 
+std::string quote_argument(std::string_view argument) {
+  constexpr std::string_view kEscaped = "\n\r\t\b\a\"\\";
+  constexpr std::string_view kLetters = "nrtba\"\\";
+  constexpr std::string_view kHexDigits = "0123456789abcdef";
+  std::string text = "\"";
+  for (const char c : argument) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (const size_t at = kEscaped.find(c); at != kEscaped.npos) {
+      text += {'\\', kLetters[at]};
+    } else if (c >= ' ' && c <= '~') {
+      text += c;
+    } else {
+      text += {'\\', 'x', kHexDigits[byte >> 4], kHexDigits[byte & 15]};
+    }
+  }
+  return text + '"';
+}
+
 }  // namespace weir::resp

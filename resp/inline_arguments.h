@@ -16,4 +16,7 @@ namespace weir::resp {
 [[nodiscard]] bool split_arguments(std::string_view line, std::string* storage,
                                    std::vector<std::string_view>* arguments);
 
+// An argument in double quotes, its bytes printable; split_arguments reads it back.
+std::string quote_argument(std::string_view argument);
+
 }  // namespace weir::resp

@@ -1,6 +1,7 @@
 #include "server/client_list.h"
 
 #include "resp/numbers.h"
+#include "server/acl/acl.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -19,11 +20,14 @@ void add(std::string* line, std::string_view name, uint64_t value) {
 
 std::string flags_of(const Session& session, const storage::Keyspace& keys) {
   std::string flags;
-  if (session.waiting()) flags += 'b';
   const Transaction& transaction = session.transaction;
+  if (session.monitors) flags += 'O';
   if (session.subscribed()) flags += 'P';
   if (transaction.open()) flags += 'x';
   if (session.waiting()) flags += 'b';
+  if (session.tracking.on) flags += 't';
+  if (session.tracking.redirect_broken) flags += 'R';
+  if (session.tracking.broadcasts) flags += 'B';
   if (transaction.watched_changed(keys)) flags += 'd';
   if (session.closing() && !session.dead()) flags += 'c';
   if (session.dead()) flags += 'A';
@@ -74,8 +78,8 @@ std::string client_line(Server& server, const Session& session) {
   add_buffers(&line, session);
   add(&line, "events", session.unsent_bytes() > 0 && !session.in_turn() ? "rw" : "r");
   add(&line, "cmd", session.last_command == nullptr ? "NULL" : session.last_command->name);
-  add(&line, "user", session.user);
-  add(&line, "redir", "-1");
+  add(&line, "user", session.user->name());
+  add(&line, "redir", session.tracking.on ? std::to_string(session.tracking.redirect) : "-1");
   add(&line, "resp", static_cast<uint64_t>(session.protocol()));
   add(&line, "lib-name", session.library_name);
   add(&line, "lib-ver", session.library_version);
@@ -100,14 +104,14 @@ bool ClientFilter::fits(const Session& session) const {
   if (id && *id != session.id) return false;
   if (address && *address != session.peer.address) return false;
   if (local_address && *local_address != session.peer.local_address) return false;
-  if (user && *user != session.user) return false;
+  if (user && *user != session.user->name()) return false;
   return !client_class || *client_class == class_of(session);
 }
 
 namespace {
 
-std::optional<std::string> parse_pair(std::string_view name, std::string_view value,
-                                      ClientFilter* filter) {
+std::optional<std::string> parse_pair(const acl::Users& users, std::string_view name,
+                                      std::string_view value, ClientFilter* filter) {
   using resp::equals_ignoring_case;
   if (equals_ignoring_case(name, "ID")) {
     const auto id = resp::parse_int64(value);
@@ -121,7 +125,7 @@ std::optional<std::string> parse_pair(std::string_view name, std::string_view va
   } else if (equals_ignoring_case(name, "LADDR")) {
     filter->local_address = value;
   } else if (equals_ignoring_case(name, "USER")) {
-    if (value != "default") return "ERR No such user '" + std::string(value) + "'";
+    if (users.find(value) == nullptr) return "ERR No such user '" + std::string(value) + "'";
     filter->user = value;
   } else if (equals_ignoring_case(name, "SKIPME") && equals_ignoring_case(value, "yes")) {
     filter->skip_me = true;
@@ -135,10 +139,11 @@ std::optional<std::string> parse_pair(std::string_view name, std::string_view va
 
 }  // namespace
 
-std::optional<std::string> parse_client_filter(Args words, ClientFilter* filter) {
+std::optional<std::string> parse_client_filter(const acl::Users& users, Args words,
+                                               ClientFilter* filter) {
   for (size_t i = 0; i < words.size(); i += 2) {
     if (i + 1 == words.size()) return "ERR syntax error";
-    if (auto error = parse_pair(words[i], words[i + 1], filter)) return error;
+    if (auto error = parse_pair(users, words[i], words[i + 1], filter)) return error;
   }
   return std::nullopt;
 }

@@ -22,6 +22,10 @@ enum class ClientClass { kNormal, kReplica, kPubsub, kMaster };
 std::optional<ClientClass> parse_client_class(std::string_view word);
 ClientClass class_of(const Session& session);
 
+namespace acl {
+class Users;
+}  // namespace acl
+
 // Which clients to kill; what is not set fits all.
 struct ClientFilter {
   std::optional<uint64_t> id;
@@ -35,6 +39,7 @@ struct ClientFilter {
 };
 
 // Parses "ID 3 ADDR 127.0.0.1:50412 ..."; answers an error line, or nothing and *filter filled.
-std::optional<std::string> parse_client_filter(Args words, ClientFilter* filter);
+std::optional<std::string> parse_client_filter(const acl::Users& users, Args words,
+                                               ClientFilter* filter);
 
 }  // namespace weir::server

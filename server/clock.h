@@ -17,6 +17,9 @@ class Clock {
   virtual ~Clock() = default;
   virtual int64_t wall_ns() = 0;    // since the Unix epoch; may jump
   virtual int64_t steady_ns() = 0;  // since whenever; never runs back
+  // What steady_ns() was at most coarse_step_ns() ago; much cheaper to ask where that is not 0.
+  virtual int64_t coarse_steady_ns() { return steady_ns(); }
+  virtual int64_t coarse_step_ns() { return 0; }
   virtual void sleep_ns(int64_t duration_ns) = 0;
 };
 
@@ -24,6 +27,8 @@ class SystemClock : public Clock {
  public:
   int64_t wall_ns() override;
   int64_t steady_ns() override;
+  int64_t coarse_steady_ns() override;
+  int64_t coarse_step_ns() override;
   void sleep_ns(int64_t duration_ns) override;
 };
 
@@ -37,6 +42,8 @@ class Timeline {
   void synchronise();
   // The instant of the next command, by the steady clock since synchronise().
   int64_t now_ns();
+  // What the steady clock said in now_ns().
+  int64_t looked_steady_ns() const { return looked_steady_ns_; }
   int64_t lead_ns() const { return lead_ns_; }
   int64_t steady_ns() { return clock_->steady_ns(); }
 
@@ -46,6 +53,7 @@ class Timeline {
   int64_t steady_ns_;  // likewise
   int64_t lead_ns_ = 0;
   int64_t newest_ns_ = 0;
+  int64_t looked_steady_ns_ = 0;
 };
 
 }  // namespace weir::server

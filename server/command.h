@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "resp/reply.h"
 #include "storage/keyspace.h"
@@ -57,6 +58,29 @@ enum CommandFlag : uint32_t {
   kWakesNobody = 1 << 16,     // what it writes cannot end another session's wait for its keys
   kNotQueued = 1 << 17,       // runs at once inside a transaction
   kWhenSubscribed = 1 << 18,  // allowed to RESP2 clients that are subscribed
+  kSkipSlowLog = 1 << 19,
+  kSkipMonitor = 1 << 20,  // shown to monitors before it runs: what it calls is shown behind it
+  kStale = 1 << 21,        // Redis' flag "stale" without "loading"
+  kAllowBusy = 1 << 22,    // Redis' flag, likewise the next two
+  kNoAsyncLoading = 1 << 23,
+  kNoMandatoryKeys = 1 << 24,
+};
+
+// What becomes of a key, as COMMAND's key specifications have it.
+enum class KeyUse : uint8_t {
+  kAsFlags,     // by the command's flags: kEdits if it may write, else kReads
+  kReads,       // RO access
+  kLooks,       // RO: nothing of the value is told
+  kEdits,       // RW access update
+  kUpdates,     // RW update
+  kInserts,     // RW insert
+  kDeletes,     // RW delete
+  kTakes,       // RW access delete
+  kOverwrites,  // OW update
+  kCreates,     // OW insert
+  kRemoves,     // RM delete
+  kByOptions,   // RW access update variable_flags: see more_keys
+  kNoKey,       // a name in a key's place, such as a sharded channel
 };
 
 // Positions of keys in args, as COMMAND INFO has them: first, last (negative: from the end), step.
@@ -67,20 +91,36 @@ struct KeyPositions {
   int last = 0;
   int step = 0;
   int numkeys = 0;
+  KeyUse use = KeyUse::kAsFlags;     // of the first key
+  KeyUse others = KeyUse::kAsFlags;  // of the others; kAsFlags: as the first one's
 };
+
+// A key among the arguments of a request.
+struct KeyReference {
+  size_t position = 0;
+  KeyUse use = KeyUse::kAsFlags;
+};
+
+// The channels among the arguments that a user needs rights for.
+enum class ChannelUse : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 
 struct Command {
   std::string_view name;  // lower case; a subcommand is "config|get"
   int arity = 0;          // counts the name; negative: at least so many
   uint32_t flags = 0;
   KeyPositions keys = {};
-  std::string_view group = {};    // "string", "generic", "connection", "server", "limiter", ...
+  // Where options decide on keys: corrects what the positions have told, and adds to it.
+  void (*more_keys)(Args args, std::vector<KeyReference>* keys) = nullptr;
+  ChannelUse channels = ChannelUse::kNone;
+  std::string_view group = {};  // "string", "generic", "connection", "server", "limiter", ...
+  // ACL: "set list" in place of what the group tells, "-" for nothing.
+  std::string_view categories = {};
   std::string_view usage = {};    // the arguments, as HELP shows them
   std::string_view summary = {};  // one sentence
   std::string_view since = {};    // first Redis version with it, or weir's
   void (*run)(Call& call) = nullptr;
 
-  bool has(uint32_t flag) const { return (flags & flag) != 0; }
+  constexpr bool has(uint32_t flag) const { return (flags & flag) != 0; }
 };
 
 // The rows of each family; every file under commands/ defines one.

@@ -3,7 +3,7 @@
 // Pure functions of a row; a category or a flag is written down nowhere else.
 #pragma once
 
-#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,20 +14,29 @@ namespace weir::server {
 // "write", "readonly", "fast" ..., in Redis' order.
 std::vector<std::string_view> flag_names(const Command& command);
 
-// "keyspace", "write", "fast" ..., without '@', in Redis' order. Limiters are in "limiter".
+// "keyspace", "write", "fast" ..., without '@', in Redis' order. Limiters are in "ratelimit".
 std::vector<std::string_view> acl_categories(const Command& command);
+// All there are, in Redis' order and then our own.
+std::span<const std::string_view> all_acl_categories();
 
 // "string", "generic" ... of COMMAND DOCS.
 std::string_view group_name(const Command& command);
 
 inline bool has_keys(const Command& command) {
-  return command.keys.first > 0 || command.keys.numkeys > 0;
+  return (command.keys.first > 0 || command.keys.numkeys > 0) && command.keys.use != KeyUse::kNoKey;
 }
 
-// The keys among the arguments of a request whose arity fits.
+// The keys among the arguments of a request whose arity fits, and what becomes of each.
+std::vector<KeyReference> find_keys(const Command& command, Args args);
 std::vector<std::string_view> keys_of(const Command& command, Args args);
 
-// How a command uses its keys: "RO" and "access", or "RW", "access" and "update".
-std::vector<std::string_view> key_flags(const Command& command);
+// The uses of a row's first key and of its others, kAsFlags resolved.
+KeyUse first_use(const Command& command);
+KeyUse others_use(const Command& command);
+// "RW", "access", "update" ..., as COMMAND has them.
+std::vector<std::string_view> use_names(KeyUse use);
+// The rights that a use asks for: to read what the key holds, to change it.
+bool needs_reading(KeyUse use);
+bool needs_writing(KeyUse use);
 
 }  // namespace weir::server

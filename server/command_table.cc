@@ -30,6 +30,7 @@ CommandTable::CommandTable() {
   for (const Commands family : command_families()) {
     for (const Command& command : family) {
       WEIR_CHECK(by_name_.emplace(command.name, rows_.size()).second);
+      indexes_.emplace(&command, rows_.size());
       rows_.push_back(&command);
       if (command.name.find('|') == std::string_view::npos) all_.push_back(&command);
     }
@@ -70,7 +71,7 @@ std::vector<const Command*> CommandTable::subcommands(const Command& container) 
 }
 
 size_t CommandTable::index_of(const Command& command) const {
-  return by_name_.find(command.name)->second;
+  return indexes_.find(&command)->second;
 }
 
 }  // namespace weir::server

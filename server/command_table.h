@@ -32,6 +32,7 @@ class CommandTable {
   std::vector<const Command*> rows_;
   std::vector<const Command*> all_;
   std::unordered_map<std::string_view, size_t> by_name_;
+  std::unordered_map<const Command*, size_t> indexes_;
 };
 
 }  // namespace weir::server

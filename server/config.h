@@ -28,6 +28,7 @@ enum class StorageForm { kRocksdb, kMemory };
 enum class FailurePolicy { kDeny, kMemory };
 enum class DebugAccess { kNo, kYes, kLocal };  // kLocal: loopback and unix socket clients only
 enum class Supervision { kNo, kSystemd, kAuto };
+enum class PubsubDefault { kAllchannels, kResetchannels };
 
 // Redis' names and spdlog's. kVerbose and kDebug log alike, so do kNotice and kInfo; both are kept
 // so that CONFIG GET answers the word that was set.
@@ -52,6 +53,14 @@ struct OutputBufferLimits {
 struct Config {
   std::string config_file;  // absolute path of the file it came from, "" when none; not an option
 
+  // A line "user name rule ..."; not an option.
+  struct UserLine {
+    std::string place;               // "weir.conf:12"
+    std::vector<std::string> words;  // the name, then its rules
+    bool operator==(const UserLine& other) const { return words == other.words; }
+  };
+  std::vector<UserLine> users;
+
   // Network.
   std::vector<std::string> bind = {"127.0.0.1"};  // "-" in front: skipped if not on this machine
   int64_t port = 6379;                            // 0: no TCP
@@ -59,6 +68,9 @@ struct Config {
   int64_t unixsocketperm = 0700;                  // mode bits
   bool protected_mode = true;
   std::string requirepass;  // "": none asked for
+  std::string aclfile;      // "": none
+  PubsubDefault acl_pubsub_default = PubsubDefault::kResetchannels;
+  int64_t acllog_max_len = 128;
   int64_t tcp_backlog = 511;
   int64_t tcp_keepalive = 300;  // 0: off
   int64_t timeout = 0;          // 0: idle clients stay
@@ -106,6 +118,7 @@ struct Config {
   int64_t hz = 10;
   int64_t slowlog_log_slower_than = 10000;  // microseconds; 0: all, -1: none
   int64_t slowlog_max_len = 128;
+  int64_t tracking_table_max_keys = 1000000;  // 0: any number
   int64_t top_keys = 512;
   DebugAccess enable_debug_command = DebugAccess::kNo;
 };
@@ -129,8 +142,9 @@ std::vector<std::pair<std::string, std::string>> config_get(
 std::optional<std::string> config_set(Config* config, std::span<const std::string_view> pairs,
                                       std::vector<std::string>* changed = nullptr);
 
-// CONFIG REWRITE: makes config.config_file say what `config` says. Comments, order and lines that
-// already say it are kept; the file is replaced atomically. Returns the error text or nothing.
+// CONFIG REWRITE: makes config.config_file say what `config` says, its users too. Comments, order
+// and lines that already say it are kept; the file is replaced atomically. Returns the error text
+// or nothing.
 std::optional<std::string> config_rewrite(const Config& config);
 
 // One line per option for --help: name, accepted values, default, what it does.

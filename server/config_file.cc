@@ -66,9 +66,21 @@ std::optional<ConfigError> apply_include(const Place& place, const Words& words,
   return std::nullopt;
 }
 
+// What the rules mean is for those who know commands (acl/).
+std::optional<ConfigError> add_user(const Place& place, const Words& words, Config* config) {
+  if (words.size() < 2) return error_at(place, "user takes a name and rules");
+  for (const Config::UserLine& known : config->users) {
+    if (known.words[0] != words[1]) continue;
+    return error_at(place, "user " + printable(words[1]) + " is there twice, see " + known.place);
+  }
+  config->users.push_back({.place = place.name, .words = {words.begin() + 1, words.end()}});
+  return std::nullopt;
+}
+
 // words[0] is the name.
 std::optional<ConfigError> apply_directive(const Place& place, const Words& words, Config* config) {
   if (resp::equals_ignoring_case(words[0], "include")) return apply_include(place, words, config);
+  if (resp::equals_ignoring_case(words[0], "user")) return add_user(place, words, config);
   const Option* option = find_option(words[0]);
   if (option == nullptr) return unknown_option(place, words[0]);
   auto refusal = parse_words(*option, std::span(words).subspan(1), config);

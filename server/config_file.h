@@ -2,7 +2,7 @@
 //
 // A line is "name word [word...]"; blank lines and those beginning with # say nothing. "include
 // path" reads another file in its place: the path is taken from the folder of the including file,
-// and may be a glob pattern that matches nothing.
+// and may be a glob pattern that matches nothing. "user name rule ..." lines are collected.
 #pragma once
 
 #include <optional>

@@ -4,12 +4,7 @@
 // options that agree stay as they are. An option that differs gets one line with its value, in
 // place of its first line, and its other lines go; it moves to the end when the file has none, or
 // when an include behind it could overrule it.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -18,6 +13,7 @@
 #include "server/config_file.h"
 #include "server/config_options.h"
 #include "server/config_words.h"
+#include "server/replace_file.h"
 
 namespace weir::server {
 namespace {
@@ -56,6 +52,13 @@ size_t remove_lines(const Option& option, Lines* lines) {
   return found ? first : kept;
 }
 
+// What is added at the end stands behind a comment.
+void sign(Lines* lines) {
+  if (std::find(lines->begin(), lines->end(), kSignature) != lines->end()) return;
+  if (!lines->empty()) lines->emplace_back();
+  lines->emplace_back(kSignature);
+}
+
 void write_option(const Option& option, const Config& config, Lines* lines) {
   const size_t before = lines->size();
   const size_t position = remove_lines(option, lines);
@@ -65,11 +68,30 @@ void write_option(const Option& option, const Config& config, Lines* lines) {
     lines->insert(lines->begin() + static_cast<std::ptrdiff_t>(position), std::move(line));
     return;
   }
-  if (std::find(lines->begin(), lines->end(), kSignature) == lines->end()) {
-    if (!lines->empty()) lines->emplace_back();
-    lines->emplace_back(kSignature);
-  }
+  sign(lines);
   lines->push_back(std::move(line));
+}
+
+// "user name rule ..." lines, all in place of the first one or at the end.
+void write_users(const std::vector<Config::UserLine>& users, Lines* lines) {
+  size_t position = lines->size();
+  for (size_t i = lines->size(); i-- > 0;) {
+    if (directive_of((*lines)[i]) != "user") continue;
+    lines->erase(lines->begin() + static_cast<std::ptrdiff_t>(i));
+    position = i;
+  }
+  const bool in_place = position < lines->size() && !has_include_after(*lines, position);
+  if (!in_place) {
+    sign(lines);
+    position = lines->size();
+  }
+  for (const Config::UserLine& user : users) {
+    std::string line = "user";
+    // A hash sign begins a comment at the beginning of a line only.
+    for (const std::string& word : user.words)
+      line += ' ' + (word.starts_with('#') ? word : quote_word(word));
+    lines->insert(lines->begin() + static_cast<std::ptrdiff_t>(position++), std::move(line));
+  }
 }
 
 std::string rewritten(const std::string& text, const Config& on_disk, const Config& config) {
@@ -80,6 +102,10 @@ std::string rewritten(const std::string& text, const Config& on_disk, const Conf
     write_option(option, config, &lines);
     changed = true;
   }
+  if (on_disk.users != config.users) {
+    write_users(config.users, &lines);
+    changed = true;
+  }
   if (!changed) return text;
   std::string out;
   for (const std::string& line : lines) out += line + '\n';
@@ -88,47 +114,6 @@ std::string rewritten(const std::string& text, const Config& on_disk, const Conf
 
 std::string rewrite_error(std::string_view why) {
   return "ERR Rewriting config file: " + std::string(why);
-}
-
-// Writes and forces to disk; false with errno set when it cannot.
-bool write_fully(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return ::fsync(fd) == 0;
-}
-
-bool sync_folder(const std::filesystem::path& folder) {
-  int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return false;
-  bool synced = ::fsync(fd) == 0;
-  ::close(fd);
-  return synced;
-}
-
-// The new file keeps the old one's mode: it may hold a password.
-bool fill_like(int fd, const std::string& path, const std::string& text) {
-  struct stat old = {};
-  if (::stat(path.c_str(), &old) != 0 || ::fchmod(fd, old.st_mode & 07777) != 0) return false;
-  return write_fully(fd, text);
-}
-
-// Returns 0 or the errno of the step that failed, the old file then being as it was.
-int replace_file(const std::string& path, const std::string& text) {
-  std::string temporary = path + ".rewrite-XXXXXX";
-  int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return errno;
-  int failure = fill_like(fd, path, text) ? 0 : errno;
-  if (::close(fd) != 0 && failure == 0) failure = errno;
-  if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
-  if (failure != 0) {
-    ::unlink(temporary.c_str());
-    return failure;
-  }
-  return sync_folder(std::filesystem::path(path).parent_path()) ? 0 : errno;
 }
 
 }  // namespace
@@ -146,6 +131,12 @@ std::optional<std::string> config_rewrite(const Config& config) {
   if (auto bad = apply_config_file(config.config_file, &on_disk)) {
     return rewrite_error(bad->message);
   }
+  const bool in_this_file =
+      std::all_of(on_disk.users.begin(), on_disk.users.end(), [&](const Config::UserLine& user) {
+        return user.place.starts_with(config.config_file + ':');
+      });
+  if (on_disk.users != config.users && !in_this_file)
+    return rewrite_error("users have changed that stand in an included file");
   const std::string wanted = rewritten(text, on_disk, config);
   if (wanted == text) return std::nullopt;
   int failure = replace_file(path, wanted);

@@ -29,6 +29,7 @@ bool Connection::watch(Interest interest) {
 }
 
 void Connection::read(std::span<char> buffer, size_t commands_max) {
+  if (self_ == nullptr) return;  // it has ended
   const ssize_t size = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (size > 0) return session_->receive({buffer.data(), static_cast<size_t>(size)}, commands_max);
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
@@ -57,6 +58,7 @@ bool Connection::send_released() {
 }
 
 void Connection::flush() {
+  if (self_ == nullptr) return;
   if (session_->dead() || !send_released()) return close();
   if (session_->closing() && !session_->has_unsent()) return close();
   const bool takes_more =
@@ -66,8 +68,7 @@ void Connection::flush() {
 
 void Connection::close() {
   watch({});
-  const std::unique_ptr<Connection> last = std::move(self_);
-  owner_->on_closed(*this);
+  owner_->on_closed(std::move(self_));
 }
 
 }  // namespace weir::server

@@ -19,7 +19,8 @@ namespace weir::server {
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
-  virtual void on_closed(const Connection& connection) = 0;
+  // It does nothing any more, but its descriptor stays open until it is destroyed.
+  virtual void on_closed(std::unique_ptr<Connection> connection) = 0;
 };
 
 class Connection {

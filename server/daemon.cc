@@ -7,6 +7,11 @@
 #include "server/log.h"
 
 namespace weir::server {
+namespace {
+
+constexpr size_t kBusyReadBytes = 16 << 10;
+
+}  // namespace
 
 Daemon::Daemon(Server* server, boost::asio::io_context* io)
     : server_(*server),
@@ -18,7 +23,9 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
       poller_(io),
       signals_(*io, SIGTERM, SIGINT, SIGHUP),
       ticker_(*io),
-      waker_(*io) {}
+      waker_(*io) {
+  server_.set_busy_poll([this] { serve_while_busy(); });
+}
 
 std::string Daemon::listen() {
   std::string error = listener_.open();
@@ -45,12 +52,12 @@ int Daemon::run() {
 // Sleeps only when there is nothing to do. While the server is stalled nobody is read from, so
 // whoever could be does not end the sleep.
 void Daemon::wait() {
-  ready_ = poller_.poll();
+  ready_ = poller_.poll(&ready_list_);
   if (server_.stalled() || ready_.empty()) {
     if (more_to_run_ || tick_due_ || server_.wants_work()) return;
     if (!server_.stalled()) poller_.wake_loop();
     io_.run_one();
-    ready_ = poller_.poll();
+    ready_ = poller_.poll(&ready_list_);
   }
 }
 
@@ -73,6 +80,7 @@ void Daemon::turn() {
   server_.serve_waiting();
   server_.end_turn();
   flush_touched();
+  forget_closed();
   more_to_run_ = server_.has_runnable();
   wait_for_waiters();
 }
@@ -94,7 +102,38 @@ void Daemon::abandon_connections() {
   for (Connection* connection : connections) connection->abandon();
 }
 
-void Daemon::on_closed(const Connection& connection) { server_.disconnect(connection.session()); }
+// While a script runs long the turn may still come to what has ended meanwhile.
+void Daemon::on_closed(std::unique_ptr<Connection> connection) {
+  Session* session = connection->session();
+  if (server_.long_script() == nullptr) return server_.disconnect(session);
+  session->kill();
+  session->transport = nullptr;
+  closed_while_busy_.push_back(std::move(connection));
+}
+
+void Daemon::forget_closed() {
+  for (const auto& connection : closed_while_busy_) server_.disconnect(connection->session());
+  closed_while_busy_.clear();
+}
+
+// Whoever has a part in the turn, the script's own session too, waits for its end.
+void Daemon::serve_while_busy() {
+  io_.poll();
+  busy_buffer_.resize(kBusyReadBytes);
+  const auto commands_max = static_cast<size_t>(server_.config().turn_commands_max);
+  for (const Poller::Ready& ready : poller_.poll(&busy_list_)) {
+    if (ready.connection->session()->in_turn()) continue;
+    if (ready.can.read) {
+      ready.connection->read(busy_buffer_, commands_max);
+    } else {
+      ready.connection->flush();
+    }
+  }
+  for (Session* session : server_.end_busy_round()) {
+    if (session->transport != nullptr) static_cast<Connection*>(session->transport)->flush();
+  }
+  if (stopping_) server_.kill_long_script();
+}
 
 void Daemon::on_accept(Listener::Socket socket, Peer peer) {
   std::string refusal;

@@ -29,7 +29,9 @@ class Daemon : private ConnectionOwner {
   int run();
 
  private:
-  void on_closed(const Connection& connection) override;
+  void on_closed(std::unique_ptr<Connection> connection) override;
+  void serve_while_busy();
+  void forget_closed();
   void on_accept(Listener::Socket socket, Peer peer);
   void wait();
   void turn();
@@ -48,8 +50,13 @@ class Daemon : private ConnectionOwner {
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer waker_;  // for sessions that wait for an instant
   boost::asio::steady_timer::time_point waker_at_ = boost::asio::steady_timer::time_point::max();
+  Poller::ReadyList ready_list_;
   std::span<const Poller::Ready> ready_;
   std::vector<char> read_buffer_;
+  // While a script runs long: the turn's buffer and list are in use.
+  Poller::ReadyList busy_list_;
+  std::vector<char> busy_buffer_;
+  std::vector<std::unique_ptr<Connection>> closed_while_busy_;
   bool stopping_ = false;
   bool tick_due_ = false;
   bool more_to_run_ = false;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "server/acl/acl.h"
 #include "server/arguments.h"
 #include "server/command_facts.h"
+#include "server/redaction.h"
 #include "server/server.h"
 #include "server/session.h"
 
@@ -56,9 +59,14 @@ bool arity_fits(const Command& command, size_t args) {
 std::string Executor::refusal(Session& session, const Command* command, Args args) {
   if (command == nullptr) return unknown_command_error(table_, args);
   if (!arity_fits(*command, args.size()) || command->run == nullptr) return arity_error(*command);
-  if (!session.authenticated && !command->has(kNoAuth)) return "NOAUTH Authentication required.";
+  if (!session.authenticated && !command->has(kNoAuth) && server_->acl().asks_for_login())
+    return "NOAUTH Authentication required.";
   if (session.transaction.open() && command->has(kNoMulti))
     return "ERR Command not allowed inside a transaction";
+  if (!session.user->unrestricted()) {
+    std::string denied = server_->acl().refusal(session, *command, args);
+    if (!denied.empty()) return denied;
+  }
   const bool writes = command->has(kWrites) || (is_exec(*command) && queues_writes(session));
   if (writes && server_->writes_denied()) return server_->storage_error();
   if (session.protocol() == 2 && session.subscribed() && !command->has(kWhenSubscribed)) {
@@ -66,6 +74,8 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
            "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
            "context";
   }
+  if (session.monitors && command->has(kReads | kWrites | kMayReplicate))
+    return "ERR Replica can't interact with the keyspace";
   return {};
 }
 
@@ -122,6 +132,10 @@ bool Executor::execute(Session& session, Args args) {
   const size_t reply_begin = session.output_.size();
   server_->stats.commands += 1;
   ++session.commands_run;
+  if (server_->long_script() != nullptr) {
+    execute_while_busy(session, command, args);
+    return false;
+  }
   if (std::string error = refusal(session, command, args); !error.empty()) {
     reject(session, command, error);
     return command != nullptr && command->has(kWrites);
@@ -146,6 +160,23 @@ bool Executor::execute(Session& session, Args args) {
   return (flags & (kReads | kWrites | kMayReplicate)) != 0;
 }
 
+// Nothing here may begin or settle a command of the keyspace: the script's is still open.
+void Executor::execute_while_busy(Session& session, const Command* command, Args args) {
+  std::string error = refusal(session, command, args);
+  if (error.empty() && !command->has(kAllowBusy)) error = busy_error(*server_->long_script());
+  if (!error.empty()) return reject(session, command, error);
+  session.last_command = command;
+  if (session.transaction.open() && !command->has(kNotQueued))
+    return queue(session, *command, args);
+  const size_t reply_begin = session.output_.size();
+  const Command* const outer = std::exchange(outer_, nullptr);
+  run(session, *command, args, session.reply_);
+  outer_ = outer;
+  if (session.output_.size() <= reply_begin || session.output_[reply_begin] != '-') return;
+  ++server_->stats.error_replies;
+  ++figures_of(*command).failed;
+}
+
 void Executor::begin(int64_t now_ns) {
   server_->publish_own_events();
   server_->keys().begin_command(now_ns);
@@ -168,7 +199,12 @@ void Executor::run_queued(Call& call) {
     begin(call.now_ns);
     const size_t reply_begin = session.output_.size();
     const std::vector<std::string_view> args(next.args.begin(), next.args.end());
-    run(session, *next.command, args, session.reply_);
+    const std::string denied = server_->acl().refusal_at_exec(session, *next.command, args);
+    if (!denied.empty()) {
+      session.reply_.error(denied);
+    } else {
+      run(session, *next.command, args, session.reply_);
+    }
     settle(session, *next.command, reply_begin);
   }
   begin(call.now_ns);  // with no failure of a reading left
@@ -215,12 +251,14 @@ bool Executor::act(Waiter& waiter, Act act) {
             .args = args,
             .now_ns = keys.now_ns()};
   bool done = true;
-  if (act == Act::kTry) done = waiter.try_again(call);
-  const bool in_error = waiter.unblocked == Waiter::Unblocked::kAsError;
-  if (act == Act::kTimeOut && !in_error) waiter.time_out(call);
-  if (act == Act::kAbandon || in_error) waiter.abandon(call);
-  if (act == Act::kTimeOut && in_error)
-    call.reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  server_->tracking().follow(call, [&] {
+    if (act == Act::kTry) done = waiter.try_again(call);
+    const bool in_error = waiter.unblocked == Waiter::Unblocked::kAsError;
+    if (act == Act::kTimeOut && !in_error) waiter.time_out(call);
+    if (act == Act::kAbandon || in_error) waiter.abandon(call);
+    if (act == Act::kTimeOut && in_error)
+      call.reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  });
   if (!keys.failure().ok()) {  // the error is the answer
     waiter.successor.reset();
     done = true;
@@ -248,16 +286,54 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
             .command = command,
             .args = args,
             .now_ns = server_->keys().now_ns()};
-  const int64_t begin_ns = timed ? server_->clock().steady_ns() : 0;
-  command.run(call);
+  const bool is_watched = server_->monitors().any();
+  if (is_watched && command.has(kSkipMonitor)) server_->monitors().show(call, is_in_script());
+  const int64_t begin_ns = begin_look_ns(timed);
+  const Command* const outer = std::exchange(outer_, &command);
+  if (server_->tracking().any()) {
+    server_->tracking().follow(call, [&] { command.run(call); });
+  } else {
+    command.run(call);
+  }
+  outer_ = outer;
   if (timed) {
     figures.timed_ns += server_->clock().steady_ns() - begin_ns;
     ++figures.timed;
   }
+  if (server_->slow_log().may_be_slow(server_->clock().coarse_steady_ns() - begin_ns))
+    note_if_slow(call, begin_ns);
+  if (is_watched && !command.has(kSkipMonitor | kAdmin))
+    server_->monitors().show(call, is_in_script());
   if (command.has(kWrites) && !command.has(kWakesNobody) && !server_->waiting().empty()) {
     signal_keys(session, command, args);
   }
 }
+
+// A look at the exact clock costs as much as a small command: what was looked up for the instant
+// is used, and inside scripts and EXEC the coarse clock, where it will do.
+int64_t Executor::begin_look_ns(bool timed) const {
+  Clock& clock = server_->clock();
+  if (timed) return clock.steady_ns();
+  const bool looked = outer_ == nullptr && server_->long_script() == nullptr;
+  if (looked) return server_->timeline().looked_steady_ns();
+  return server_->slow_log().wants_exact_begin() ? clock.steady_ns() : clock.coarse_steady_ns();
+}
+
+// A session that waits is doing nothing, however long it does so.
+void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
+  const int64_t duration_ns = server_->clock().steady_ns() - begin_ns;
+  const bool logs = server_->slow_log().is_slow(duration_ns) && !call.session.waiting();
+  if (!logs || call.command.has(kSkipSlowLog)) return;
+  const std::vector<std::string_view> args = redacted(call.command, call.args);
+  SlowLog::Entry entry{.unix_s = call.now_ns / 1'000'000'000,
+                       .duration_us = duration_ns / 1000,
+                       .args = {args.begin(), args.end()},
+                       .address = is_in_script() ? "?:0" : call.session.peer.address,
+                       .client_name = is_in_script() ? "" : call.session.name};
+  server_->slow_log().add(std::move(entry));
+}
+
+bool Executor::is_in_script() const { return outer_ != nullptr && !is_exec(*outer_); }
 
 void Executor::reset_figures() { std::fill(figures_.begin(), figures_.end(), CommandFigures()); }
 

@@ -55,9 +55,15 @@ class Executor : private WaiterRunner {
   void begin(int64_t now_ns);
   void reject(Session& session, const Command* command, std::string_view error);
   void queue(Session& session, const Command& command, Args args);
+  // The same as execute() while a script runs long, whose command has not ended.
+  void execute_while_busy(Session& session, const Command* command, Args args);
   bool act(Waiter& waiter, Act act) override;
   void settle(Session& session, const Command& command, size_t reply_begin);
   void signal_keys(const Session& session, const Command& command, Args args);
+  // The look at the clock that the running command began with.
+  int64_t begin_look_ns(bool timed) const;
+  void note_if_slow(const Call& call, int64_t begin_ns);
+  bool is_in_script() const;
   std::string refusal(Session& session, const Command* command, Args args);
   const Command* resolve(Args args);
   CommandFigures& figures_of(const Command& command);
@@ -68,7 +74,8 @@ class Executor : private WaiterRunner {
   const Command* recent_ = nullptr;  // the last row found by its name alone
   std::string recent_spelling_;
   size_t recent_index_ = 0;
-  size_t message_mark_ = 0;  // what the running command published stands behind it
+  const Command* outer_ = nullptr;  // what runs the running command: EXEC, a script, or nothing
+  size_t message_mark_ = 0;         // what the running command published stands behind it
 };
 
 // What browsers say first when a page makes them talk to a port of this machine.

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "resp/numbers.h"
+#include "server/acl/acl.h"
 #include "server/machine.h"
 #include "server/script/scripts.h"
 #include "server/server.h"
@@ -73,7 +74,7 @@ void info_clients(Server& server, InfoWriter& out) {
   out.add("client_recent_max_input_buffer", input_max);
   out.add("client_recent_max_output_buffer", output_max);
   out.add("blocked_clients", server.waiting().size());
-  out.add("tracking_clients", 0);
+  out.add("tracking_clients", server.tracking().sessions());
   out.add("clients_in_timeout_table", 0);
 }
 
@@ -141,7 +142,15 @@ void info_stats(Server& server, InfoWriter& out) {
   out.add("pubsub_patterns", server.pubsub().count(SubscriptionKind::kPattern));
   out.add("latest_fork_usec", 0);
   out.add("total_forks", 0);
+  out.add("tracking_total_keys", server.tracking().keys());
+  out.add("tracking_total_items", server.tracking().items());
+  out.add("tracking_total_prefixes", server.tracking().prefixes());
   out.add("total_error_replies", stats.error_replies);
+  const acl::Denials& denials = server.acl().denials();
+  out.add("acl_access_denied_auth", denials.count(acl::Reason::kAuth));
+  out.add("acl_access_denied_cmd", denials.count(acl::Reason::kCommand));
+  out.add("acl_access_denied_key", denials.count(acl::Reason::kKey));
+  out.add("acl_access_denied_channel", denials.count(acl::Reason::kChannel));
 }
 
 void info_replication(Server& server, InfoWriter& out) {

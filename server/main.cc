@@ -39,7 +39,7 @@ int serve(const Config& config) {
   const auto wake = [&io] { boost::asio::post(io, [] {}); };
   Server server(config, &clock, [&] { return make_store(config, wake); });
   if (const storage::Status status = server.open(); !status.ok()) {
-    spdlog::critical("cannot open the data: {}", status.message());
+    spdlog::critical("cannot start: {}", status.message());
     return 1;
   }
   Daemon daemon(&server, &io);

@@ -27,18 +27,18 @@ bool Poller::watch(int descriptor, Interest before, Interest now, Connection* co
   return ::epoll_ctl(set_.native_handle(), action, descriptor, &event) == 0;
 }
 
-std::span<const Poller::Ready> Poller::poll() {
+std::span<const Poller::Ready> Poller::poll(ReadyList* list) {
   const int count =
       ::epoll_wait(set_.native_handle(), events_.data(), static_cast<int>(events_.size()), 0);
   const auto size = static_cast<size_t>(std::max(count, 0));
   for (size_t i = 0; i < size; ++i) {
     const uint32_t events = events_[i].events;
     const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
-    ready_[i] = {.connection = static_cast<Connection*>(events_[i].data.ptr),
-                 .can = {.read = broken || (events & EPOLLIN) != 0,
-                         .write = broken || (events & EPOLLOUT) != 0}};
+    (*list)[i] = {.connection = static_cast<Connection*>(events_[i].data.ptr),
+                  .can = {.read = broken || (events & EPOLLIN) != 0,
+                          .write = broken || (events & EPOLLOUT) != 0}};
   }
-  return {ready_.data(), size};
+  return {list->data(), size};
 }
 
 void Poller::wake_loop() {

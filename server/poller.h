@@ -40,18 +40,17 @@ class Poller {
     Connection* connection;
     Interest can;  // both when the connection is broken
   };
-  // Whoever is ready now, without waiting. Valid until the next call.
-  std::span<const Ready> poll();
+  static constexpr size_t kReadyMax = 1024;
+  using ReadyList = std::array<Ready, kReadyMax>;
+  // Whoever is ready now, without waiting, in *list.
+  std::span<const Ready> poll(ReadyList* list);
 
   // The loop's next wait ends when anybody is ready.
   void wake_loop();
 
  private:
-  static constexpr size_t kReadyMax = 1024;
-
   boost::asio::posix::stream_descriptor set_;
   std::array<epoll_event, kReadyMax> events_;
-  std::array<Ready, kReadyMax> ready_;
   bool waking_ = false;
 };
 

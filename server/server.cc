@@ -4,8 +4,10 @@
 #include <cstring>
 #include <random>
 
+#include "server/acl/acl.h"
 #include "server/log.h"
 #include "server/machine.h"
+#include "server/script/functions.h"
 #include "server/script/scripts.h"
 #include "storage/codec.h"
 
@@ -37,8 +39,12 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store)
       timeline_(clock),
       keys_(std::move(make_store), keyspace_options(config_)),
       executor_(this),
+      acl_(std::make_unique<acl::Acl>(this)),
       scripts_(std::make_unique<script::Scripts>(this)),
+      functions_(std::make_unique<script::Functions>(this)),
       pubsub_(this),
+      monitors_(this),
+      tracking_(this),
       policies_(&keys_),
       unique_ids_(&keys_),
       top_denied_(static_cast<size_t>(config_.top_keys)),
@@ -46,6 +52,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store)
       started_wall_ns_(clock->wall_ns()),
       started_steady_ns_(clock->steady_ns()) {
   set_event_classes(config_.notify_keyspace_events);
+  set_slow_log_rules();
   std::random_device device;
   random_state_ = static_cast<uint64_t>(device()) << 32 | device();
   run_id_ = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
@@ -54,12 +61,14 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store)
 Server::~Server() = default;
 
 storage::Status Server::open() {
+  if (const std::string error = acl_->open(); !error.empty()) return storage::Status::failed(error);
   storage::OpenReport report;
   if (storage::Status status = keys_.open(&report); !status.ok()) return status;
   const storage::Ref lead = keys_.look_up_system(kLeadKey);
   if (lead.exists()) stored_lead_ns_ = static_cast<int64_t>(storage::Reader(lead.value()).u64_le());
   timeline_.resume(keys_.instant_ns(), stored_lead_ns_);
   scripts_->open();
+  functions_->open();
   if (!report.tail_note.empty()) spdlog::warn("{}", report.tail_note);
   spdlog::info("data opened: {}, {} turns written back, newest turn {}, {} entries replayed",
                report.created ? "new" : "existing", report.written_back_turn, keys_.turn(),
@@ -79,7 +88,7 @@ Session* Server::connect(Peer peer, std::string* refusal) {
     *refusal = "-ERR max number of clients reached\r\n";
     return nullptr;
   }
-  if (config_.protected_mode && config_.requirepass.empty() && !peer.loopback) {
+  if (config_.protected_mode && !acl_->asks_for_login() && !peer.loopback) {
     ++stats.connections_rejected;
     *refusal =
         "-DENIED weir runs in protected mode: it has no password and takes connections from this "
@@ -90,7 +99,7 @@ Session* Server::connect(Peer peer, std::string* refusal) {
   }
   const uint64_t id = next_session_++;
   auto session = std::make_unique<Session>(this, id, std::move(peer));
-  session->authenticated = config_.requirepass.empty();
+  acl_->begin_session(*session);
   session->connected_ns = session->last_interaction_ns = clock_->steady_ns();
   ++stats.connections;
   return sessions_.emplace(id, std::move(session)).first->second.get();
@@ -101,6 +110,8 @@ void Server::disconnect(Session* session) {
   std::erase(touched_, session);
   waiting_.remove(session->id);
   pubsub_.forget(*session);
+  monitors_.forget(*session);
+  tracking_.disable(*session);
   session->transaction.clear(keys_);
   sessions_.erase(session->id);
 }
@@ -180,18 +191,6 @@ uint64_t Server::random() {
   return z ^ z >> 31;
 }
 
-bool Server::check_password(std::string_view user, std::string_view password) const {
-  const std::string& expected = config_.requirepass;
-  if (user != "default") return false;
-  if (expected.empty()) return true;
-  // The time taken tells nothing about where the two differ.
-  size_t difference = expected.size() ^ password.size();
-  for (size_t i = 0; i < password.size(); ++i) {
-    difference |= static_cast<uint8_t>(password[i] ^ expected[i % expected.size()]);
-  }
-  return difference == 0;
-}
-
 void Server::note_protocol_error(const Session& session, const std::string& error) {
   ++stats.error_replies;
   spdlog::debug("client {} ({}) closed: {}", session.id, session.peer.address, error);
@@ -211,14 +210,20 @@ void Server::note_query_buffer_overrun(const Session& session) {
       session.id, session.peer.address, config_.client_query_buffer_limit);
 }
 
+void Server::set_slow_log_rules() {
+  slow_log_.set_rules({.slower_than_us = config_.slowlog_log_slower_than,
+                       .entries_max = config_.slowlog_max_len,
+                       .coarse_step_ns = clock_->coarse_step_ns()});
+}
+
 void Server::apply_config(const std::vector<std::string>& changed) {
   for (const std::string& name : changed) {
     if (name == "loglevel") set_log_level(config_.loglevel);
     if (name == "notify-keyspace-events") set_event_classes(config_.notify_keyspace_events);
-    if (name == "requirepass" && config_.requirepass.empty()) {
-      for (const auto& [id, session] : sessions_) session->authenticated = true;
-    }
+    if (name == "requirepass") acl_->set_default_password(config_.requirepass);
+    if (name == "acl-pubsub-default") acl_->set_pubsub_default();
   }
+  set_slow_log_rules();
   keys_.set_options(keyspace_options(config_));
   const auto top_keys = static_cast<size_t>(config_.top_keys);
   if (top_keys == top_denied_.capacity()) return;

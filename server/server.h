@@ -13,11 +13,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "server/busy.h"
 #include "server/clock.h"
 #include "server/config.h"
 #include "server/executor.h"
@@ -25,16 +27,24 @@
 #include "server/limiter/request_cache.h"
 #include "server/limiter/top_keys.h"
 #include "server/limiter/unique_ids.h"
+#include "server/monitors.h"
 #include "server/pubsub/key_events.h"
 #include "server/pubsub/pubsub.h"
 #include "server/rate_meter.h"
 #include "server/session.h"
+#include "server/slow_log.h"
+#include "server/tracking/tracking.h"
 #include "server/waiting/waiting.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
 
+namespace acl {
+class Acl;
+}  // namespace acl
+
 namespace script {
+class Functions;
 class Scripts;
 }  // namespace script
 
@@ -105,6 +115,11 @@ class Server {
   void serve_waiting();
   // How long until then, in nanoseconds; kNotDue when nothing but a command can end a wait.
   int64_t next_wait_ns();
+  // While a script runs long (busy.h): `poll` reads from sessions that have no part in the turn,
+  // and sends what end_busy_round() has released. Whoever owns the sockets sets it.
+  void set_busy_poll(std::function<void()> poll) { busy_poll_ = std::move(poll); }
+  // Answers those who were served since the last call or the poll's beginning.
+  std::vector<Session*> end_busy_round();
   // The last turns' commit, sync and write-back at the end of the process.
   storage::Status close();
 
@@ -114,7 +129,15 @@ class Server {
   // Makes changed options take effect.
   void apply_config(const std::vector<std::string>& changed);
   Executor& executor() { return executor_; }
+  acl::Acl& acl() { return *acl_; }
   script::Scripts& scripts() { return *scripts_; }
+  script::Functions& functions() { return *functions_; }
+  // For a script that has run long. False: somebody has ended it.
+  bool serve_while_busy(const RunningScript& script);
+  const RunningScript* long_script() const { return long_script_; }  // null: nobody is held up
+  void kill_long_script() { long_script_killed_ = true; }
+  // Another number: records may have changed otherwise than by commands.
+  uint64_t data_epoch() const { return data_epoch_; }
   storage::Keyspace& keys() { return keys_; }
   Timeline& timeline() { return timeline_; }
   Waiting& waiting() { return waiting_; }
@@ -122,6 +145,11 @@ class Server {
   void wait(Call& call, std::unique_ptr<Waiter> waiter);
   Pubsub& pubsub() { return pubsub_; }
   const Pubsub& pubsub() const { return pubsub_; }
+  Monitors& monitors() { return monitors_; }
+  SlowLog& slow_log() { return slow_log_; }
+  Tracking& tracking() { return tracking_; }
+  // Has the keyspace tell what notify-keyspace-events and tracking need.
+  void set_wanted_events();
   // Publishes what has become of a key, if anybody wants to know: see pubsub/key_events.h.
   void notify(EventClass event_class, std::string_view event, int database, std::string_view key);
   // The keyspace's own: what time has ended, what is new.
@@ -146,7 +174,6 @@ class Server {
   std::string storage_error() const;
   const storage::Status& storage_failure() const { return storage_failure_; }
   std::string note_read_failure(const storage::Status& failure);
-  bool check_password(std::string_view user, std::string_view password) const;
   void pause(PauseMode mode, int64_t until_steady_ns);
   void unpause();
   bool paused_for(const Session& session, Args args) const;
@@ -196,6 +223,7 @@ class Server {
   void sync_when_due();
   void close_idle_sessions();
   void set_event_classes(std::string_view letters);
+  void set_slow_log_rules();
   void publish_event(std::string_view event, int database, std::string_view key);
   void sample_rates();
   void note_turn_length();
@@ -208,9 +236,20 @@ class Server {
   Timeline timeline_;
   storage::Keyspace keys_;
   Executor executor_;
+  std::unique_ptr<acl::Acl> acl_;
   std::unique_ptr<script::Scripts> scripts_;
+  std::unique_ptr<script::Functions> functions_;
+  std::function<void()> busy_poll_;
+  const RunningScript* long_script_ = nullptr;
+  bool long_script_killed_ = false;
+  int64_t noted_long_script_ns_ = 0;
+  size_t busy_mark_ = 0;  // in in_turn_: those behind it came while a script ran long
+  uint64_t data_epoch_ = 0;
   Waiting waiting_;
   Pubsub pubsub_;
+  Monitors monitors_;
+  SlowLog slow_log_;
+  Tracking tracking_;
   uint32_t event_classes_ = 0;
   Policies policies_;
   RequestCache request_cache_;

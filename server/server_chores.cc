@@ -53,7 +53,7 @@ void Server::close_idle_sessions() {
   for (const auto& [id, session] : sessions_) {
     if (session->has_unsent()) enforce_output_limit(session.get());
     if (config_.timeout > 0 && !session->waiting() && !session->subscribed() &&
-        now_ns - session->last_interaction_ns > config_.timeout * kNsPerS) {
+        !session->monitors && now_ns - session->last_interaction_ns > config_.timeout * kNsPerS) {
       spdlog::debug("client {} ({}) closed: idle for over {} s", id, session->peer.address,
                     config_.timeout);
       kill(session.get());

@@ -85,6 +85,7 @@ void Server::store_lead() {
 
 void Server::fail_turn(const storage::Status&) {
   ++stats.turns_failed;
+  ++data_epoch_;
   for (Session* session : touched_) session->fail_turn_replies(storage_error());
 }
 
@@ -206,7 +207,8 @@ void Server::touch(Session* session) {
 
 void Server::enforce_output_limit(Session* session) {
   const OutputBufferLimits& limits = config_.client_output_buffer_limit;
-  const OutputBufferLimit& limit = session->subscribed() ? limits.pubsub : limits.normal;
+  const bool is_listener = session->subscribed() || session->monitors;
+  const OutputBufferLimit& limit = is_listener ? limits.pubsub : limits.normal;
   const auto unsent = static_cast<int64_t>(session->unsent_bytes());
   const bool over_soft = limit.soft_bytes > 0 && unsent > limit.soft_bytes;
   bool too_long = false;
@@ -239,6 +241,8 @@ void Server::try_to_recover() {
     spdlog::critical("the data cannot be used any more; stopping");
     std::_Exit(1);
   }
+  ++data_epoch_;
+  tracking_.everything_changed();
   unsynced_since_ns_ = 0;
   storage_failure_ = {};
   spdlog::warn("storage works again, newest turn {}", keys_.turn());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/acl/acl.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -12,14 +13,18 @@ constexpr size_t kKeptCapacity = 64 << 10;
 }  // namespace
 
 Session::Session(Server* server, uint64_t session_id, Peer session_peer)
-    : id(session_id), peer(std::move(session_peer)), server_(server), reply_(&output_) {}
+    : id(session_id),
+      peer(std::move(session_peer)),
+      user(server->acl().users().default_user()),
+      server_(server),
+      reply_(&output_) {}
 
 resp::RequestLimits Session::limits() const {
   const Config& config = server_->config();
   return {.bulk_bytes_max = config.proto_max_bulk_len,
           .multibulk_count_max = config.multibulk_count_max,
           .inline_bytes_max = config.proto_inline_max_bytes,
-          .authenticated = authenticated};
+          .authenticated = authenticated || !server_->acl().asks_for_login()};
 }
 
 void Session::receive(std::string_view bytes, size_t commands_max) {
@@ -80,6 +85,11 @@ size_t Session::process(std::string_view bytes, size_t commands_max) {
 void Session::run_request(size_t reply_begin) {
   const bool touched_data = server_->executor().execute(*this, parser_.args());
   if (!waiting_) note_reply(reply_begin, touched_data);
+  // CLIENT CACHING is for the next command, or for all of the next transaction.
+  if (tracking.caching && !transaction.open() && !parser_.args().empty() &&
+      !resp::equals_ignoring_case(parser_.args()[0], "client")) {
+    tracking.caching = false;
+  }
   server_->deliver_messages();
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +18,14 @@
 #include "resp/reply.h"
 #include "resp/request_parser.h"
 #include "server/pubsub/pubsub.h"
+#include "server/tracking/tracking_state.h"
 #include "server/transaction.h"
 
 namespace weir::server {
+
+namespace acl {
+class User;
+}  // namespace acl
 
 class Server;
 struct Command;
@@ -92,7 +98,7 @@ class Session {
   void* transport = nullptr;     // whoever moves the bytes may keep a pointer to itself here
   int database = 0;
   bool authenticated = false;
-  std::string user = "default";
+  std::shared_ptr<const acl::User> user;  // never null
   std::string name;
   std::string library_name;
   std::string library_version;
@@ -103,6 +109,8 @@ class Session {
   bool reply_is_push = false;  // of the running command: CLIENT REPLY OFF does not hold it back
   Transaction transaction;
   Subscriptions subscriptions;  // filled by Pubsub
+  bool monitors = false;        // set by Monitors
+  TrackingState tracking;       // set by Tracking
   bool no_evict = false;
   bool no_touch = false;
   int64_t connected_ns = 0;         // steady

@@ -36,18 +36,44 @@ constexpr std::string_view kIntegers[] = {"count",
                                           "destination-db",
                                           "numreplicas",
                                           "samples",
-                                          "version"};
+                                          "version",
+                                          "stop",
+                                          "limit",
+                                          "rank",
+                                          "num-matches",
+                                          "len",
+                                          "ttl",
+                                          "frequency",
+                                          "weight"};
 
 template <size_t size>
 bool is_one_of(const std::string_view (&words)[size], std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
+struct SaidKind {
+  std::string_view text;
+  UsageKind kind;
+};
+constexpr SaidKind kSaidKinds[] = {{":double", UsageKind::kDouble},
+                                   {":integer", UsageKind::kInteger},
+                                   {":key", UsageKind::kKey},
+                                   {":string", UsageKind::kString}};
+
 UsageKind kind_of(std::string_view name) {
   if (is_one_of(kKeys, name)) return UsageKind::kKey;
   if (is_one_of(kIntegers, name)) return UsageKind::kInteger;
   if (name == "pattern") return UsageKind::kPattern;
   return name.starts_with("unix-time") ? UsageKind::kUnixTime : UsageKind::kString;
+}
+
+UsageArgument named(std::string_view word) {
+  for (const SaidKind& said : kSaidKinds) {
+    if (!word.ends_with(said.text)) continue;
+    word.remove_suffix(said.text.size());
+    return {.name = std::string(word), .kind = said.kind};
+  }
+  return {.name = std::string(word), .kind = kind_of(word)};
 }
 
 bool is_token(std::string_view word) {
@@ -132,7 +158,7 @@ class Parser {
     } else if (is_token(word)) {
       add_token(siblings, word);
     } else {
-      siblings->push_back({.name = std::string(word), .kind = kind_of(word)});
+      siblings->push_back(named(word));
     }
   }
 
@@ -184,9 +210,18 @@ std::vector<UsageArgument> parse_usage(std::string_view usage) {
   return Parser(usage).parse_alternatives();
 }
 
+std::string usage_text(std::string_view usage) {
+  std::string text(usage);
+  for (const SaidKind& said : kSaidKinds) {
+    for (size_t at = 0; (at = text.find(said.text, at)) != text.npos;)
+      text.erase(at, said.text.size());
+  }
+  return text;
+}
+
 std::string_view usage_kind_name(UsageKind kind) {
-  constexpr std::array<std::string_view, 8> kNames = {
-      "string", "integer", "unix-time", "pattern", "key", "pure-token", "oneof", "block"};
+  constexpr std::array<std::string_view, 9> kNames = {
+      "string", "integer", "double", "unix-time", "pattern", "key", "pure-token", "oneof", "block"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -2,7 +2,8 @@
 //
 // The text is what HELP shows: words in lower case are arguments, words in UPPER case are written
 // as they stand (and name the argument behind them, if one is), [ ] is optional, < > groups,
-// | separates alternatives, "..." behind words inside brackets means that they may come again:
+// | separates alternatives, "..." behind words inside brackets means that they may come again. What
+// an argument is follows from its name, unless it says so itself: increment:double.
 //
 //   key value [NX | XX] [EX seconds | PX milliseconds]      key [key ...]
 //   [TYPE <NORMAL | PUBSUB>]                                key value [key value ...]
@@ -16,7 +17,17 @@
 
 namespace weir::server {
 
-enum class UsageKind { kString, kInteger, kUnixTime, kPattern, kKey, kPureToken, kOneOf, kBlock };
+enum class UsageKind {
+  kString,
+  kInteger,
+  kDouble,
+  kUnixTime,
+  kPattern,
+  kKey,
+  kPureToken,
+  kOneOf,
+  kBlock
+};
 
 struct UsageArgument {
   std::string name = {};
@@ -31,6 +42,9 @@ struct UsageArgument {
 };
 
 std::vector<UsageArgument> parse_usage(std::string_view usage);
+
+// The text without the kinds that arguments say of themselves: for people.
+std::string usage_text(std::string_view usage);
 
 // Redis' word for it: "pure-token", "unix-time" ...
 std::string_view usage_kind_name(UsageKind kind);

@@ -1,11 +1,12 @@
 // CLIENT: what a connection says of itself, and what it may do to others.
 //
-// TRACKING and CAPA are accepted and nothing follows from them yet.
+// CAPA is accepted and nothing follows from it. TRACKING and its partners are in tracking.cc.
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "resp/numbers.h"
+#include "server/acl/acl.h"
 #include "server/arguments.h"
 #include "server/client_list.h"
 #include "server/client_name.h"
@@ -102,7 +103,7 @@ void client_kill(Call& call) {
     if (kill_clients(call, filter) == 0) return call.reply.error("ERR No such client");
     return call.reply.status("OK");
   }
-  if (auto error = parse_client_filter(call.args.subspan(2), &filter))
+  if (auto error = parse_client_filter(call.server.acl().users(), call.args.subspan(2), &filter))
     return call.reply.error(*error);
   call.reply.integer(kill_clients(call, filter));
 }
@@ -176,35 +177,6 @@ void client_unblock(Call& call) {
   call.reply.integer(call.server.waiting().unblock(static_cast<uint64_t>(*id), how));
 }
 
-// [REDIRECT id] [PREFIX prefix ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]
-bool tracking_options_fit(Call& call) {
-  for (size_t i = 3; i < call.args.size(); ++i) {
-    const std::string_view word = call.args[i];
-    const bool has_value = i + 1 < call.args.size();
-    if (has_value && equals_ignoring_case(word, "REDIRECT")) {
-      const auto id = integer_argument(call, call.args[++i]);
-      if (!id) return false;
-      if (call.server.find_session(static_cast<uint64_t>(*id)) == nullptr) {
-        call.reply.error("ERR The client ID you want redirect to does not exist");
-        return false;
-      }
-    } else if (has_value && equals_ignoring_case(word, "PREFIX")) {
-      ++i;
-    } else if (!equals_ignoring_case(word, "BCAST") && !equals_ignoring_case(word, "OPTIN") &&
-               !equals_ignoring_case(word, "OPTOUT") && !equals_ignoring_case(word, "NOLOOP")) {
-      call.reply.error(kSyntaxError);
-      return false;
-    }
-  }
-  return true;
-}
-
-void client_tracking(Call& call) {
-  if (!tracking_options_fit(call)) return;
-  bool ignored = false;
-  set_switch(call, &ignored);
-}
-
 void client_capa(Call& call) { call.reply.status("OK"); }
 
 constexpr uint32_t kOwn = kNoScript | kLoading;
@@ -260,7 +232,7 @@ constexpr Command kCommands[] = {
         kOthers),
     row({.name = "client|list",
          .arity = -2,
-         .usage = "[TYPE <NORMAL|MASTER|REPLICA|PUBSUB> | ID client-id [client-id ...]]",
+         .usage = "[TYPE <NORMAL|MASTER|REPLICA|PUBSUB>] [ID client-id [client-id ...]]",
          .summary = "Describes connections, a line each.",
          .since = "2.4.0",
          .run = client_list},
@@ -282,7 +254,7 @@ constexpr Command kCommands[] = {
          .arity = -3,
          .usage = "timeout [WRITE|ALL]",
          .summary = "Holds back commands, or those that write, for so many milliseconds.",
-         .since = "3.0.0",
+         .since = "2.9.50",
          .run = client_pause},
         kOthers),
     row({.name = "client|reply",
@@ -303,13 +275,6 @@ constexpr Command kCommands[] = {
          .summary = "Names the connection.",
          .since = "2.6.9",
          .run = client_setname}),
-    row({.name = "client|tracking",
-         .arity = -3,
-         .usage = "<ON|OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] "
-                  "[OPTIN] [OPTOUT] [NOLOOP]",
-         .summary = "Accepted for compatibility; no invalidations are sent.",
-         .since = "6.0.0",
-         .run = client_tracking}),
     row({.name = "client|unblock",
          .arity = -3,
          .usage = "client-id [TIMEOUT|ERROR]",

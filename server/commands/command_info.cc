@@ -1,6 +1,9 @@
 // COMMAND: the table of commands, as clients and redis-cli read it. All of it comes from the rows.
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "resp/glob.h"
 #include "resp/numbers.h"
@@ -38,30 +41,57 @@ void bulk_and_integer(resp::ReplyWriter& reply, std::string_view name, int64_t v
   reply.integer(value);
 }
 
-// One specification: so many keys from the first on.
-void key_specifications(resp::ReplyWriter& reply, const Command& command) {
-  reply.set(has_keys(command) ? 1 : 0);
-  if (!has_keys(command)) return;
+struct KeySpecification {
+  int index;
+  std::string_view find;  // "range" or "keynum"
+  std::array<std::pair<std::string_view, int>, 3> numbers;
+  KeyUse use;
+};
+
+std::vector<KeySpecification> key_specifications(const Command& command) {
+  std::vector<KeySpecification> found;
   const KeyPositions& keys = command.keys;
-  reply.map(3);
-  reply.bulk("flags");
-  status_set(reply, key_flags(command));
-  reply.bulk("begin_search");
-  reply.map(2);
-  reply.bulk("type");
-  reply.bulk("index");
-  reply.bulk("spec");
-  reply.map(1);
-  bulk_and_integer(reply, "index", keys.first);
-  reply.bulk("find_keys");
-  reply.map(2);
-  reply.bulk("type");
-  reply.bulk("range");
-  reply.bulk("spec");
-  reply.map(3);
-  bulk_and_integer(reply, "lastkey", keys.last < 0 ? keys.last : keys.last - keys.first);
-  bulk_and_integer(reply, "keystep", keys.step);
-  bulk_and_integer(reply, "limit", 0);
+  const KeyUse others = others_use(command);
+  const auto add_range = [&](int first, int last, KeyUse use) {
+    const int behind = last < 0 ? last : last - first;
+    found.push_back({.index = first,
+                     .find = "range",
+                     .numbers = {{{"lastkey", behind}, {"keystep", keys.step}, {"limit", 0}}},
+                     .use = use});
+  };
+  const bool alike = others == first_use(command) || keys.last == keys.first;
+  if (keys.first > 0) add_range(keys.first, alike ? keys.last : keys.first, first_use(command));
+  if (keys.first > 0 && !alike) add_range(keys.first + 1, keys.last, others);
+  if (keys.numkeys == 0) return found;
+  found.push_back({.index = keys.numkeys,
+                   .find = "keynum",
+                   .numbers = {{{"keynumidx", 0}, {"firstkey", 1}, {"keystep", 1}}},
+                   .use = keys.first > 0 ? others : first_use(command)});
+  return found;
+}
+
+void describe_keys(resp::ReplyWriter& reply, const Command& command) {
+  const auto specifications = key_specifications(command);
+  reply.set(static_cast<int64_t>(specifications.size()));
+  for (const KeySpecification& specification : specifications) {
+    reply.map(3);
+    reply.bulk("flags");
+    status_set(reply, use_names(specification.use));
+    reply.bulk("begin_search");
+    reply.map(2);
+    reply.bulk("type");
+    reply.bulk("index");
+    reply.bulk("spec");
+    reply.map(1);
+    bulk_and_integer(reply, "index", specification.index);
+    reply.bulk("find_keys");
+    reply.map(2);
+    reply.bulk("type");
+    reply.bulk(specification.find);
+    reply.bulk("spec");
+    reply.map(3);
+    for (const auto& [name, number] : specification.numbers) bulk_and_integer(reply, name, number);
+  }
 }
 
 void describe(Call& call, const Command& command) {
@@ -75,7 +105,7 @@ void describe(Call& call, const Command& command) {
   reply.integer(command.keys.step);
   status_set(reply, acl_categories(command), "@");
   reply.set(0);  // tips
-  key_specifications(reply, command);
+  describe_keys(reply, command);
   const Rows subcommands = command.has(kContainer) ? table(call).subcommands(command) : Rows();
   reply.array(static_cast<int64_t>(subcommands.size()));
   for (const Command* row : subcommands) describe(call, *row);
@@ -207,31 +237,42 @@ const Command* resolve_asked(Call& call, Args asked) {
   return nullptr;
 }
 
+// The keys in the request that is asked about; nothing when an error has been replied.
+std::optional<std::vector<KeyReference>> keys_asked(Call& call, Args asked) {
+  const Command* command = resolve_asked(call, asked);
+  if (command == nullptr) return std::nullopt;
+  auto keys = find_keys(*command, asked);
+  if (keys.empty() && command->group != "scripting") {
+    call.reply.error("ERR Invalid arguments specified for command");
+    return std::nullopt;
+  }
+  return keys;
+}
+
 void command_getkeys(Call& call) {
   const Args asked = call.args.subspan(2);
-  const Command* command = resolve_asked(call, asked);
-  if (command == nullptr) return;
-  const auto keys = keys_of(*command, asked);
-  call.reply.array(static_cast<int64_t>(keys.size()));
-  for (const std::string_view key : keys) call.reply.bulk(key);
+  const auto keys = keys_asked(call, asked);
+  if (!keys) return;
+  call.reply.array(static_cast<int64_t>(keys->size()));
+  for (const KeyReference& key : *keys) call.reply.bulk(asked[key.position]);
 }
 
 void command_getkeysandflags(Call& call) {
   const Args asked = call.args.subspan(2);
-  const Command* command = resolve_asked(call, asked);
-  if (command == nullptr) return;
-  const auto keys = keys_of(*command, asked);
-  call.reply.array(static_cast<int64_t>(keys.size()));
-  for (const std::string_view key : keys) {
+  const auto keys = keys_asked(call, asked);
+  if (!keys) return;
+  call.reply.array(static_cast<int64_t>(keys->size()));
+  for (const KeyReference& key : *keys) {
     call.reply.array(2);
-    call.reply.bulk(key);
-    status_set(call.reply, key_flags(*command));
+    call.reply.bulk(asked[key.position]);
+    status_set(call.reply, use_names(key.use));
   }
 }
 
 constexpr Command row(Command command) {
   command.flags |= kLoading;
   command.group = "server";
+  command.categories = "connection";
   return command;
 }
 

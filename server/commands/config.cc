@@ -5,6 +5,7 @@
 #include <string>
 
 #include "resp/numbers.h"
+#include "server/acl/acl.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/log.h"
@@ -44,7 +45,9 @@ void config_set_command(Call& call) {
 }
 
 void config_rewrite_command(Call& call) {
-  if (const auto error = config_rewrite(call.server.config())) {
+  Config wanted = call.server.config();
+  wanted.users = call.server.acl().lines_to_rewrite();
+  if (const auto error = config_rewrite(wanted)) {
     spdlog::warn("CONFIG REWRITE by client {} ({}) failed: {}", call.session.id,
                  call.session.peer.address, *error);
     return call.reply.error(*error);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "resp/numbers.h"
+#include "server/acl/acl.h"
 #include "server/arguments.h"
 #include "server/client_name.h"
 #include "server/commands/families.h"
@@ -30,18 +31,14 @@ void quit(Call& call) {
 }
 
 bool authenticate(Call& call, std::string_view user, std::string_view password) {
-  if (!call.server.check_password(user, password)) {
-    call.reply.error("WRONGPASS invalid username-password pair or user is disabled.");
-    return false;
-  }
-  call.session.authenticated = true;
-  call.session.user = std::string(user);
-  return true;
+  const bool accepted = call.server.acl().log_in(call.session, user, password, call.args[0]);
+  if (!accepted) call.reply.error("WRONGPASS invalid username-password pair or user is disabled.");
+  return accepted;
 }
 
 void auth(Call& call) {
   if (call.args.size() > 3) return call.reply.error("ERR syntax error");
-  if (call.args.size() == 2 && call.server.config().requirepass.empty()) {
+  if (call.args.size() == 2 && call.server.acl().users().default_user()->needs_no_password()) {
     return call.reply.error(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");
@@ -104,7 +101,7 @@ void hello(Call& call) {
     protocol = *number;
   }
   if (!apply_hello_options(call, 2)) return;
-  if (!call.session.authenticated) {
+  if (!call.session.authenticated && call.server.acl().asks_for_login()) {
     return call.reply.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
         "AUTH <user> <pass> option can be used to authenticate the client and select the RESP "
@@ -125,12 +122,13 @@ void reset(Call& call) {
   Session& session = call.session;
   session.transaction.clear(call.keys);
   call.server.pubsub().forget(session);
+  call.server.monitors().forget(session);
+  call.server.tracking().disable(session);
   session.database = 0;
   session.name.clear();
-  session.user = "default";
   session.reply_mode = ReplyMode::kOn;
   session.no_evict = session.no_touch = false;
-  session.authenticated = call.server.config().requirepass.empty();
+  call.server.acl().begin_session(session);
   call.reply.set_protocol(2);
   call.reply.status("RESET");
 }
@@ -138,7 +136,7 @@ void reset(Call& call) {
 constexpr Command kCommands[] = {
     {.name = "ping",
      .arity = -1,
-     .flags = kFast | kLoading | kWhenSubscribed,
+     .flags = kFast | kWhenSubscribed,
      .group = "connection",
      .usage = "[message]",
      .summary = "Answers PONG, or the message.",
@@ -154,14 +152,14 @@ constexpr Command kCommands[] = {
      .run = echo},
     {.name = "quit",
      .arity = -1,
-     .flags = kFast | kLoading | kNoScript | kNoAuth | kNotQueued | kWhenSubscribed,
+     .flags = kFast | kLoading | kNoScript | kNoAuth | kNotQueued | kWhenSubscribed | kAllowBusy,
      .group = "connection",
      .summary = "Closes the connection once every reply before it has left.",
      .since = "1.0.0",
      .run = quit},
     {.name = "auth",
      .arity = -2,
-     .flags = kFast | kLoading | kNoScript | kNoAuth,
+     .flags = kFast | kLoading | kNoScript | kNoAuth | kAllowBusy,
      .group = "connection",
      .usage = "[username] password",
      .summary = "Authenticates the connection.",
@@ -169,7 +167,7 @@ constexpr Command kCommands[] = {
      .run = auth},
     {.name = "hello",
      .arity = -1,
-     .flags = kFast | kLoading | kNoScript | kNoAuth,
+     .flags = kFast | kLoading | kNoScript | kNoAuth | kAllowBusy,
      .group = "connection",
      .usage = "[protover [AUTH username password] [SETNAME clientname]]",
      .summary = "Chooses RESP2 or RESP3, authenticates and names the connection; answers facts "
@@ -186,7 +184,7 @@ constexpr Command kCommands[] = {
      .run = select},
     {.name = "reset",
      .arity = 1,
-     .flags = kFast | kLoading | kNoScript | kNoAuth | kNotQueued | kWhenSubscribed,
+     .flags = kFast | kLoading | kNoScript | kNoAuth | kNotQueued | kWhenSubscribed | kAllowBusy,
      .group = "connection",
      .summary = "Puts the connection back to the state it had when it was opened.",
      .since = "6.2.0",

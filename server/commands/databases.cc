@@ -2,6 +2,7 @@
 #include "resp/numbers.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
+#include "server/server.h"
 
 namespace weir::server {
 namespace {
@@ -25,12 +26,14 @@ bool flush_arguments_fit(Call& call) {
 void flushdb(Call& call) {
   if (!flush_arguments_fit(call)) return;
   call.keys.clear(call.database());
+  call.server.tracking().everything_changed();
   call.reply.status("OK");
 }
 
 void flushall(Call& call) {
   if (!flush_arguments_fit(call)) return;
   for (int database = 0; database < call.keys.databases(); ++database) call.keys.clear(database);
+  call.server.tracking().everything_changed();
   call.reply.status("OK");
 }
 
@@ -50,7 +53,10 @@ void swapdb(Call& call) {
     return database >= 0 && database < call.keys.databases();
   };
   if (!is_one(*first) || !is_one(*second)) return call.reply.error(kDatabaseOutOfRange);
-  if (*first != *second) call.keys.swap(*first, *second);
+  if (*first != *second) {
+    call.keys.swap(*first, *second);
+    call.server.tracking().everything_changed();
+  }
   call.reply.status("OK");
 }
 

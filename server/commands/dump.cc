@@ -85,7 +85,8 @@ void restore_key(Call& call) {
   const auto options = restore_options(call);
   if (!options) return;
   storage::Ref ref = call.look_up(call.args[1]);
-  if (ref.exists() && !options->replace)
+  const bool replaces = ref.exists();
+  if (replaces && !options->replace)
     return call.reply.error("BUSYKEY Target key name already exists.");
   const auto expire_at_ms = restore_expiry(call, options->absolute);
   if (!expire_at_ms) return;
@@ -93,6 +94,7 @@ void restore_key(Call& call) {
     return call.reply.error("ERR DUMP payload version or checksum are wrong");
   if (!restore(call, call.args[3], call.args[1], *expire_at_ms))
     return call.reply.error("ERR Bad data format");
+  if (replaces) call.notify(EventClass::kNew, "new", call.args[1]);
   const bool ends_now = *expire_at_ms != 0 && *expire_at_ms <= call.now_ms();
   if (ends_now) {
     storage::Ref ended = call.look_up(call.args[1]);
@@ -115,7 +117,7 @@ constexpr Command kCommands[] = {
     {.name = "restore",
      .arity = -4,
      .flags = kWrites | kDenyOom | kDangerous,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kOverwrites},
      .group = "generic",
      .usage = "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
      .summary = "Makes a key from what DUMP answered.",

@@ -20,7 +20,9 @@ std::span<const Commands> command_families() {
       rl_wait_commands(),      rl_info_commands(),       gcra_commands(),
       increx_commands(),       list_commands(),          list_read_commands(),
       list_pop_commands(),     list_blocking_commands(), latency_commands(),
-      sort_commands(),
+      sort_commands(),         slowlog_commands(),       waitaof_commands(),
+      functions_commands(),    script_kill_commands(),   acl_commands(),
+      tracking_commands(),     memory_commands(),        standalone_commands(),
   };
   return kFamilies;
 }

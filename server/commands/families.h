@@ -7,6 +7,8 @@
 
 namespace weir::server {
 
+Commands acl_commands();            // ACL ...
+Commands tracking_commands();       // CLIENT TRACKING, CACHING ...
 Commands connection_commands();     // PING, HELLO, AUTH, SELECT ...
 Commands throttle_commands();       // CL.THROTTLE, THROTTLE
 Commands rl_take_commands();        // RL.TAKE, RL.PEEK, RL.MTAKE
@@ -45,11 +47,17 @@ Commands debug_commands();          // DEBUG
 Commands info_commands();           // INFO
 Commands persistence_commands();    // SAVE, BGSAVE, LASTSAVE, SHUTDOWN
 Commands scripting_commands();      // EVAL, EVALSHA, SCRIPT ...
+Commands functions_commands();      // FCALL, FUNCTION
+Commands script_kill_commands();    // SCRIPT KILL
 Commands transactions_commands();   // MULTI, EXEC, WATCH ...
 Commands pubsub_commands();         // SUBSCRIBE, PUBLISH, PUBSUB ...
 Commands sort_commands();           // SORT, SORT_RO
 Commands latency_commands();        // LATENCY
-Commands server_commands();         // TIME, ROLE, WAIT, MEMORY ...
+Commands slowlog_commands();        // SLOWLOG, MONITOR
+Commands waitaof_commands();        // WAITAOF
+Commands server_commands();         // TIME, ROLE, WAIT, LOLWUT
+Commands memory_commands();         // MEMORY
+Commands standalone_commands();     // CLUSTER, REPLICAOF, MODULE ...: what there is not
 
 std::span<const Commands> command_families();
 

@@ -6,6 +6,7 @@
 #include "server/arguments.h"
 #include "server/commands/families.h"
 #include "server/executor.h"
+#include "server/pubsub/key_events.h"
 #include "server/types/hash.h"
 
 namespace weir::server {
@@ -26,6 +27,7 @@ std::optional<int64_t> put_pairs(Call& call) {
   int64_t created = 0;
   for (size_t at = 2; at < call.args.size(); at += 2)
     created += put_field(&*hash, call.args[at], call.args[at + 1]);
+  call.notify(EventClass::kHash, "hset", call.args[1]);
   return created;
 }
 
@@ -42,6 +44,7 @@ void hsetnx(Call& call) {
   if (!hash) return;
   if (hash->find(call.args[2])) return call.reply.integer(0);
   put_field(&*hash, call.args[2], call.args[3]);
+  call.notify(EventClass::kHash, "hset", call.args[1]);
   call.reply.integer(1);
 }
 
@@ -52,7 +55,7 @@ void hdel(Call& call) {
   int64_t deleted = 0;
   for (const std::string_view field : call.args.subspan(2))
     deleted += hash->elements().erase(field);
-  hash->erase_if_empty();
+  if (deleted > 0) note_removal(call, &*hash, {EventClass::kHash, "hdel"});
   call.reply.integer(deleted);
 }
 
@@ -69,6 +72,7 @@ void hincrby(Call& call) {
     return call.reply.error("ERR increment or decrement would overflow");
   char digits[20];
   put_field(&*hash, call.args[2], {digits, resp::format_int64(sum, digits)});
+  call.notify(EventClass::kHash, "hincrby", call.args[1]);
   call.reply.integer(sum);
 }
 
@@ -85,6 +89,7 @@ void hincrbyfloat(Call& call) {
   if (!std::isfinite(sum)) return call.reply.error("ERR increment would produce NaN or Infinity");
   const std::string text = resp::format_long_double_human(sum);
   put_field(&*hash, call.args[2], text);
+  call.notify(EventClass::kHash, "hincrbyfloat", call.args[1]);
   call.reply.bulk(text);
 }
 
@@ -92,7 +97,7 @@ constexpr Command kCommands[] = {
     {.name = "hset",
      .arity = -4,
      .flags = kWrites | kDenyOom | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kUpdates},
      .group = "hash",
      .usage = "key field value [field value ...]",
      .summary = "Sets fields; answers how many of them are new.",
@@ -101,7 +106,7 @@ constexpr Command kCommands[] = {
     {.name = "hmset",
      .arity = -4,
      .flags = kWrites | kDenyOom | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kUpdates},
      .group = "hash",
      .usage = "key field value [field value ...]",
      .summary = "Sets fields.",
@@ -110,7 +115,7 @@ constexpr Command kCommands[] = {
     {.name = "hsetnx",
      .arity = 4,
      .flags = kWrites | kDenyOom | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kInserts},
      .group = "hash",
      .usage = "key field value",
      .summary = "Sets a field that does not exist.",
@@ -119,7 +124,7 @@ constexpr Command kCommands[] = {
     {.name = "hdel",
      .arity = -3,
      .flags = kWrites | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kDeletes},
      .group = "hash",
      .usage = "key field [field ...]",
      .summary = "Deletes fields; answers how many there were.",
@@ -139,7 +144,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kDenyOom | kFast,
      .keys = {1, 1, 1},
      .group = "hash",
-     .usage = "key field increment",
+     .usage = "key field increment:double",
      .summary = "Adds to the floating-point number in a field; a missing field counts as 0.",
      .since = "2.6.0",
      .run = hincrbyfloat},

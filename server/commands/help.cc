@@ -5,6 +5,7 @@
 
 #include "resp/numbers.h"
 #include "server/server.h"
+#include "server/usage.h"
 
 namespace weir::server {
 
@@ -25,7 +26,7 @@ void container_help(Call& call) {
   std::vector<const Command*> rows = table.subcommands(*table.find(container));
   for (const Command* row : rows) {
     usages.push_back(resp::to_upper(row->name.substr(container.size() + 1)));
-    if (!row->usage.empty()) usages.back().append(" ").append(row->usage);
+    if (!row->usage.empty()) usages.back().append(" ").append(usage_text(row->usage));
   }
   std::vector<HelpEntry> entries;
   for (size_t i = 0; i < rows.size(); ++i) {

@@ -196,11 +196,19 @@ void store(Call& call, storage::Ref* ref, std::string_view text, const Options& 
            int64_t expire_at_ms) {
   const bool had_ttl = ref->expire_at_ms() != 0;
   int64_t ends_at_ms = options.persist ? 0 : ref->expire_at_ms();
-  if (options.expire && !(options.enx && had_ttl)) {
-    if (expire_at_ms <= call.now_ms()) return call.keys.erase(ref);
+  const bool sets_end = options.expire && !(options.enx && had_ttl);
+  if (sets_end) {
+    if (expire_at_ms <= call.now_ms()) {
+      if (!ref->exists()) return;
+      call.keys.erase(ref);
+      return call.notify(EventClass::kGeneric, "del", call.args[1]);
+    }
     ends_at_ms = expire_at_ms;
   }
   call.keys.put(ref, storage::Type::kString, text, ends_at_ms);
+  call.notify(EventClass::kString, options.is_float ? "incrbyfloat" : "incrby", call.args[1]);
+  if (sets_end) call.notify(EventClass::kGeneric, "expire", call.args[1]);
+  if (options.persist && had_ttl) call.notify(EventClass::kGeneric, "persist", call.args[1]);
 }
 
 template <typename Kind>
@@ -239,6 +247,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast | kDenyOom,
      .keys = {1, 1, 1},
      .group = "string",
+     .categories = "string ratelimit",
      .usage = "key [BYINT increment | BYFLOAT increment] [LBOUND lower] [UBOUND upper] [SATURATE] "
               "[EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT "
               "unix-time-milliseconds | PERSIST] [ENX] [NX | XX]",

@@ -51,7 +51,9 @@ Renamed move_record(Call& call, bool only_if_absent) {
   if (call.args[1] == call.args[2]) return only_if_absent ? Renamed::kTargetExists : Renamed::kDone;
   storage::Ref target = call.look_up(call.args[2]);
   if (only_if_absent && target.exists()) return Renamed::kTargetExists;
+  const bool replaces = target.exists();
   call.keys.rename(&source, &target);
+  if (replaces) call.notify(EventClass::kNew, "new", call.args[2]);  // as Redis has it
   call.notify(EventClass::kGeneric, "rename_from", call.args[1]);
   call.notify(EventClass::kGeneric, "rename_to", call.args[2]);
   return Renamed::kDone;
@@ -98,8 +100,10 @@ void copy(Call& call) {
   const storage::Ref source = read_key(call, call.args[1]);
   if (!source.exists()) return call.reply.integer(0);
   storage::Ref target = call.keys.look_up(options->database, call.args[2]);
-  if (target.exists() && !options->replace) return call.reply.integer(0);
+  const bool replaces = target.exists();
+  if (replaces && !options->replace) return call.reply.integer(0);
   put_copy(call, source, &target);
+  if (replaces) call.server.notify(EventClass::kNew, "new", options->database, call.args[2]);
   call.server.notify(EventClass::kGeneric, "copy_to", options->database, call.args[2]);
   call.server.waiting().signal(options->database, call.args[2]);
   call.reply.integer(1);
@@ -126,7 +130,7 @@ constexpr Command kCommands[] = {
     {.name = "del",
      .arity = -2,
      .flags = kWrites,
-     .keys = {1, -1, 1},
+     .keys = {1, -1, 1, 0, KeyUse::kRemoves},
      .group = "generic",
      .usage = "key [key ...]",
      .summary = "Deletes keys; answers how many there were.",
@@ -135,7 +139,7 @@ constexpr Command kCommands[] = {
     {.name = "unlink",
      .arity = -2,
      .flags = kWrites | kFast,
-     .keys = {1, -1, 1},
+     .keys = {1, -1, 1, 0, KeyUse::kRemoves},
      .group = "generic",
      .usage = "key [key ...]",
      .summary = "DEL by another name.",
@@ -144,7 +148,7 @@ constexpr Command kCommands[] = {
     {.name = "exists",
      .arity = -2,
      .flags = kReads | kFast,
-     .keys = {1, -1, 1},
+     .keys = {1, -1, 1, 0, KeyUse::kLooks},
      .group = "generic",
      .usage = "key [key ...]",
      .summary = "Answers how many of the keys exist.",
@@ -153,7 +157,7 @@ constexpr Command kCommands[] = {
     {.name = "touch",
      .arity = -2,
      .flags = kReads | kFast,
-     .keys = {1, -1, 1},
+     .keys = {1, -1, 1, 0, KeyUse::kLooks},
      .group = "generic",
      .usage = "key [key ...]",
      .summary = "Keeps keys in memory for longer; answers how many of them exist.",
@@ -162,7 +166,7 @@ constexpr Command kCommands[] = {
     {.name = "type",
      .arity = 2,
      .flags = kReads | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kLooks},
      .group = "generic",
      .usage = "key",
      .summary = "Answers what a key holds: string, hash, list, set, zset, limiter, or none.",
@@ -171,7 +175,7 @@ constexpr Command kCommands[] = {
     {.name = "rename",
      .arity = 3,
      .flags = kWrites,
-     .keys = {1, 2, 1},
+     .keys = {1, 2, 1, 0, KeyUse::kTakes, KeyUse::kOverwrites},
      .group = "generic",
      .usage = "key newkey",
      .summary = "Gives a key another name, with its expiry; a key of that name is replaced.",
@@ -180,7 +184,7 @@ constexpr Command kCommands[] = {
     {.name = "renamenx",
      .arity = 3,
      .flags = kWrites | kFast,
-     .keys = {1, 2, 1},
+     .keys = {1, 2, 1, 0, KeyUse::kTakes, KeyUse::kCreates},
      .group = "generic",
      .usage = "key newkey",
      .summary = "Gives a key another name if no key has it.",
@@ -189,7 +193,7 @@ constexpr Command kCommands[] = {
     {.name = "copy",
      .arity = -3,
      .flags = kWrites | kDenyOom,
-     .keys = {1, 2, 1},
+     .keys = {1, 2, 1, 0, KeyUse::kReads, KeyUse::kOverwrites},
      .group = "generic",
      .usage = "source destination [DB destination-db] [REPLACE]",
      .summary = "Copies a key with its expiry, into another database if asked.",

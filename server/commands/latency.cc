@@ -35,7 +35,6 @@ constexpr Command row(Command command, uint32_t flags = kAdmin | kNoScript | kLo
 constexpr Command kCommands[] = {
     row({.name = "latency",
          .arity = -2,
-         .usage = "subcommand [argument ...]",
          .summary = "Tells about slow events; none are sampled.",
          .since = "2.8.13"},
         kContainer),

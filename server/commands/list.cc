@@ -9,6 +9,7 @@
 #include "resp/numbers.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
+#include "server/pubsub/key_events.h"
 
 namespace weir::server {
 namespace {
@@ -29,6 +30,7 @@ void push_all(Call& call, End end, bool only_if_exists) {
   if (!list) return;
   if (only_if_exists && !list->exists()) return call.reply.integer(0);
   for (const std::string_view value : call.args.subspan(2)) push(&*list, end, value);
+  call.notify(EventClass::kList, end == End::kLeft ? "lpush" : "rpush", call.args[1]);
   reply_size(call, *list);
 }
 
@@ -48,6 +50,7 @@ void lset(Call& call) {
   if (!rank) return call.reply.error("ERR index out of range");
   const Element old = list->elements().at(*rank);
   list->elements().put(old.member, old.order, call.args[3]);
+  call.notify(EventClass::kList, "lset", call.args[1]);
   call.reply.status("OK");
 }
 
@@ -72,12 +75,8 @@ void linsert(Call& call) {
   const auto rank = find_value(*list, call.args[3]);
   if (!rank) return call.reply.integer(-1);
   insert_at(&*list, *rank + (behind ? 1 : 0), call.args[4]);
+  call.notify(EventClass::kList, "linsert", call.args[1]);
   reply_size(call, *list);
-}
-
-void erase_all(Collection* list, const std::vector<std::string>& members) {
-  for (const std::string& member : members) list->elements().erase(member);
-  list->erase_if_empty();
 }
 
 // At most `most` elements with a value, from the front or from the back.
@@ -105,7 +104,8 @@ void lrem(Call& call) {
   const uint64_t asked = *count < 0 ? 0 - static_cast<uint64_t>(*count) : *count;
   const uint64_t most = asked == 0 ? UINT64_MAX : asked;
   const auto members = members_with(*list, call.args[3], *count < 0, most);
-  erase_all(&*list, members);
+  for (const std::string& member : members) list->elements().erase(member);
+  if (!members.empty()) note_removal(call, &*list, {EventClass::kList, "lrem"});
   call.reply.integer(static_cast<int64_t>(members.size()));
 }
 
@@ -121,11 +121,14 @@ void ltrim(Call& call) {
   if (kept.count == 0) {
     storage::Ref ref = call.look_up(call.args[1]);
     call.keys.erase(&ref);
+    call.notify(EventClass::kList, "ltrim", call.args[1]);
+    call.notify(EventClass::kGeneric, "del", call.args[1]);
     return call.reply.status("OK");
   }
   for (size_t behind = list->size() - kept.first - kept.count; behind > 0; --behind)
     pop(&*list, End::kRight);
   for (size_t before = kept.first; before > 0; --before) pop(&*list, End::kLeft);
+  call.notify(EventClass::kList, "ltrim", call.args[1]);
   call.reply.status("OK");
 }
 
@@ -133,7 +136,7 @@ constexpr uint32_t kPushes = kWrites | kDenyOom | kFast;
 
 // Every row but its name, arity, flags, usage, summary, version and function.
 constexpr Command row(Command command) {
-  command.keys = {1, 1, 1};
+  if (command.keys.first == 0) command.keys = {1, 1, 1};
   command.group = "list";
   return command;
 }
@@ -142,6 +145,7 @@ constexpr Command kCommands[] = {
     row({.name = "lpush",
          .arity = -3,
          .flags = kPushes,
+         .keys = {1, 1, 1, 0, KeyUse::kInserts},
          .usage = "key element [element ...]",
          .summary = "Puts elements in front of a list, one after the other.",
          .since = "1.0.0",
@@ -149,6 +153,7 @@ constexpr Command kCommands[] = {
     row({.name = "rpush",
          .arity = -3,
          .flags = kPushes,
+         .keys = {1, 1, 1, 0, KeyUse::kInserts},
          .usage = "key element [element ...]",
          .summary = "Puts elements behind a list.",
          .since = "1.0.0",
@@ -156,6 +161,7 @@ constexpr Command kCommands[] = {
     row({.name = "lpushx",
          .arity = -3,
          .flags = kPushes,
+         .keys = {1, 1, 1, 0, KeyUse::kInserts},
          .usage = "key element [element ...]",
          .summary = "Puts elements in front of a list that exists.",
          .since = "2.2.0",
@@ -163,6 +169,7 @@ constexpr Command kCommands[] = {
     row({.name = "rpushx",
          .arity = -3,
          .flags = kPushes,
+         .keys = {1, 1, 1, 0, KeyUse::kInserts},
          .usage = "key element [element ...]",
          .summary = "Puts elements behind a list that exists.",
          .since = "2.2.0",
@@ -170,6 +177,7 @@ constexpr Command kCommands[] = {
     row({.name = "lset",
          .arity = 4,
          .flags = kWrites | kDenyOom,
+         .keys = {1, 1, 1, 0, KeyUse::kUpdates},
          .usage = "key index element",
          .summary = "Replaces the element at an index.",
          .since = "1.0.0",
@@ -177,6 +185,7 @@ constexpr Command kCommands[] = {
     row({.name = "linsert",
          .arity = 5,
          .flags = kWrites | kDenyOom,
+         .keys = {1, 1, 1, 0, KeyUse::kInserts},
          .usage = "key <BEFORE | AFTER> pivot element",
          .summary = "Puts an element beside the first one with a value.",
          .since = "2.2.0",
@@ -184,6 +193,7 @@ constexpr Command kCommands[] = {
     row({.name = "lrem",
          .arity = 4,
          .flags = kWrites,
+         .keys = {1, 1, 1, 0, KeyUse::kDeletes},
          .usage = "key count element",
          .summary = "Removes elements with a value: all, or so many from the front or the back.",
          .since = "1.0.0",
@@ -191,6 +201,7 @@ constexpr Command kCommands[] = {
     row({.name = "ltrim",
          .arity = 4,
          .flags = kWrites,
+         .keys = {1, 1, 1, 0, KeyUse::kDeletes},
          .usage = "key start stop",
          .summary = "Removes what does not stand between two indices.",
          .since = "1.0.0",

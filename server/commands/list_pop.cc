@@ -7,6 +7,7 @@
 #include "server/arguments.h"
 #include "server/commands/families.h"
 #include "server/executor.h"
+#include "server/pubsub/key_events.h"
 
 namespace weir::server {
 namespace {
@@ -19,12 +20,20 @@ std::optional<End> end_of(std::string_view word) {
   return std::nullopt;
 }
 
+void note_pop(Call& call, Collection* list, End end) {
+  note_removal(call, list, {EventClass::kList, end == End::kLeft ? "lpop" : "rpop"});
+}
+
+void note_push(Call& call, std::string_view key, End end) {
+  call.notify(EventClass::kList, end == End::kLeft ? "lpush" : "rpush", key);
+}
+
 // An array of what was taken out, from the end inwards.
 void pop_some(Call& call, Collection* list, End end, uint64_t count_max) {
   const size_t count = std::min<uint64_t>(list->size(), count_max);
   call.reply.array(static_cast<int64_t>(count));
   for (size_t i = 0; i < count; ++i) call.reply.bulk(pop(list, end));
-  list->erase_if_empty();
+  if (count > 0) note_pop(call, list, end);
 }
 
 void pop_count(Call& call, End end) {
@@ -43,7 +52,7 @@ void pop_end(Call& call, End end) {
   if (!list) return;
   if (!list->exists()) return call.reply.null();
   call.reply.bulk(pop(&*list, end));
-  list->erase_if_empty();
+  note_pop(call, &*list, end);
 }
 
 void lpop(Call& call) { pop_end(call, End::kLeft); }
@@ -71,7 +80,7 @@ constexpr Command kCommands[] = {
     {.name = "lpop",
      .arity = -2,
      .flags = kWrites | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kTakes},
      .group = "list",
      .usage = "key [count]",
      .summary = "Takes elements out at the front of a list.",
@@ -80,7 +89,7 @@ constexpr Command kCommands[] = {
     {.name = "rpop",
      .arity = -2,
      .flags = kWrites | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kTakes},
      .group = "list",
      .usage = "key [count]",
      .summary = "Takes elements out at the back of a list.",
@@ -89,7 +98,7 @@ constexpr Command kCommands[] = {
     {.name = "lmpop",
      .arity = -4,
      .flags = kWrites | kMovableKeys,
-     .keys = {.numkeys = 1},
+     .keys = {.numkeys = 1, .use = KeyUse::kTakes},
      .group = "list",
      .usage = "numkeys key [key ...] <LEFT | RIGHT> [COUNT count]",
      .summary = "Takes elements out of the first of several lists that exists.",
@@ -98,7 +107,7 @@ constexpr Command kCommands[] = {
     {.name = "lmove",
      .arity = 5,
      .flags = kWrites | kDenyOom,
-     .keys = {1, 2, 1},
+     .keys = {1, 2, 1, 0, KeyUse::kTakes, KeyUse::kInserts},
      .group = "list",
      .usage = "source destination <LEFT | RIGHT> <LEFT | RIGHT>",
      .summary = "Moves an element from an end of a list to an end of another.",
@@ -107,7 +116,7 @@ constexpr Command kCommands[] = {
     {.name = "rpoplpush",
      .arity = 3,
      .flags = kWrites | kDenyOom,
-     .keys = {1, 2, 1},
+     .keys = {1, 2, 1, 0, KeyUse::kTakes, KeyUse::kInserts},
      .group = "list",
      .usage = "source destination",
      .summary = "Moves the last element of a list to the front of another.",
@@ -124,7 +133,7 @@ bool try_pop_with_key(Call& call, std::string_view key, End end) {
   call.reply.array(2);
   call.reply.bulk(key);
   call.reply.bulk(pop(&*list, end));
-  list->erase_if_empty();
+  note_pop(call, &*list, end);
   return true;
 }
 
@@ -146,6 +155,8 @@ bool try_move(Call& call, const ListMove& move) {
   if (move.source == move.target) {
     const std::string value = pop(&*source, move.from);
     push(&*source, move.to, value);
+    note_push(call, move.target, move.to);
+    note_pop(call, &*source, move.from);
     call.reply.bulk(value);
     return true;
   }
@@ -153,7 +164,8 @@ bool try_move(Call& call, const ListMove& move) {
   if (!target) return true;
   const std::string value = pop(&*source, move.from);
   push(&*target, move.to, value);
-  source->erase_if_empty();
+  note_push(call, move.target, move.to);
+  note_pop(call, &*source, move.from);
   call.reply.bulk(value);
   return true;
 }

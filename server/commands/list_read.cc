@@ -146,7 +146,7 @@ void lpos(Call& call) {
 
 // Every row but its name, arity, flags, usage, summary, version and function.
 constexpr Command row(Command command) {
-  command.keys = {1, 1, 1};
+  if (command.keys.first == 0) command.keys = {1, 1, 1};
   command.group = "list";
   return command;
 }
@@ -155,6 +155,7 @@ constexpr Command kCommands[] = {
     row({.name = "llen",
          .arity = 2,
          .flags = kReads | kFast,
+         .keys = {1, 1, 1, 0, KeyUse::kLooks},
          .usage = "key",
          .summary = "Answers how many elements a list has.",
          .since = "1.0.0",

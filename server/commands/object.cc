@@ -3,7 +3,7 @@
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/lookups.h"
+#include "server/server.h"
 #include "server/types/collection.h"
 
 namespace weir::server {
@@ -39,23 +39,30 @@ std::string_view encoding_of(const storage::Ref& ref) {
   }
 }
 
+// Counts as a hit or a miss, but no event tells of a miss.
+storage::Ref look_at(Call& call) {
+  const storage::Ref ref = call.look_up(call.args[2]);
+  ++(ref.exists() ? call.server.stats.keyspace_hits : call.server.stats.keyspace_misses);
+  return ref;
+}
+
 void object_encoding(Call& call) {
-  const storage::Ref ref = read_key(call, call.args[2]);
+  const storage::Ref ref = look_at(call);
   ref.exists() ? call.reply.bulk(encoding_of(ref)) : call.reply.null();
 }
 
 void object_refcount(Call& call) {
-  const storage::Ref ref = read_key(call, call.args[2]);
+  const storage::Ref ref = look_at(call);
   ref.exists() ? call.reply.integer(1) : call.reply.null();
 }
 
 void object_idletime(Call& call) {
-  const storage::Ref ref = read_key(call, call.args[2]);
+  const storage::Ref ref = look_at(call);
   ref.exists() ? call.reply.integer(0) : call.reply.null();
 }
 
 void object_freq(Call& call) {
-  if (!read_key(call, call.args[2]).exists()) return call.reply.null();
+  if (!look_at(call).exists()) return call.reply.null();
   call.reply.error(
       "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that "
       "when switching between policies at runtime LRU and LFU data will take some time to adjust.");
@@ -66,13 +73,12 @@ constexpr Command kCommands[] = {
      .arity = -2,
      .flags = kContainer,
      .group = "generic",
-     .usage = "subcommand [argument ...]",
      .summary = "Tells about the value at a key.",
      .since = "2.2.3"},
     {.name = "object|encoding",
      .arity = 3,
      .flags = kReads,
-     .keys = {2, 2, 1},
+     .keys = {2, 2, 1, 0, KeyUse::kLooks},
      .group = "generic",
      .usage = "key",
      .summary = "Answers the form in which Redis would keep the value.",
@@ -81,7 +87,7 @@ constexpr Command kCommands[] = {
     {.name = "object|refcount",
      .arity = 3,
      .flags = kReads,
-     .keys = {2, 2, 1},
+     .keys = {2, 2, 1, 0, KeyUse::kLooks},
      .group = "generic",
      .usage = "key",
      .summary = "Answers 1 for every key: values are not shared.",
@@ -90,7 +96,7 @@ constexpr Command kCommands[] = {
     {.name = "object|idletime",
      .arity = 3,
      .flags = kReads,
-     .keys = {2, 2, 1},
+     .keys = {2, 2, 1, 0, KeyUse::kLooks},
      .group = "generic",
      .usage = "key",
      .summary = "Answers 0 for every key: when it was used last is not kept.",
@@ -99,7 +105,7 @@ constexpr Command kCommands[] = {
     {.name = "object|freq",
      .arity = 3,
      .flags = kReads,
-     .keys = {2, 2, 1},
+     .keys = {2, 2, 1, 0, KeyUse::kLooks},
      .group = "generic",
      .usage = "key",
      .summary = "An error, since how often a key is used is not kept.",
@@ -109,6 +115,7 @@ constexpr Command kCommands[] = {
      .arity = 2,
      .flags = kLoading,
      .group = "generic",
+     .categories = "keyspace",
      .summary = "Answers what the subcommands do.",
      .since = "6.2.0",
      .run = container_help},

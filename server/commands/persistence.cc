@@ -40,18 +40,18 @@ struct ShutdownOptions {
   bool save = false;
   bool nosave = false;
   bool force = false;
+  bool now = false;
   bool abort = false;
 };
 
 bool parse_shutdown(Args words, ShutdownOptions* options) {
-  bool now = false;
   for (const std::string_view word : words) {
     if (equals_ignoring_case(word, "SAVE")) {
       options->save = true;
     } else if (equals_ignoring_case(word, "NOSAVE")) {
       options->nosave = true;
     } else if (equals_ignoring_case(word, "NOW")) {
-      now = true;
+      options->now = true;
     } else if (equals_ignoring_case(word, "FORCE")) {
       options->force = true;
     } else if (equals_ignoring_case(word, "ABORT")) {
@@ -60,7 +60,7 @@ bool parse_shutdown(Args words, ShutdownOptions* options) {
       return false;
     }
   }
-  const bool anything = options->save || options->nosave || options->force || now;
+  const bool anything = options->save || options->nosave || options->force || options->now;
   return !(options->abort && anything) && !(options->save && options->nosave);
 }
 
@@ -68,6 +68,10 @@ bool parse_shutdown(Args words, ShutdownOptions* options) {
 void shutdown(Call& call) {
   ShutdownOptions options;
   if (!parse_shutdown(call.args.subspan(1), &options)) return call.reply.error(kSyntaxError);
+  // What a long script has done so far is undone, which somebody should mean to do.
+  const RunningScript* script = call.server.long_script();
+  if (script != nullptr && !options.nosave && !options.now)
+    return call.reply.error(busy_error(*script));
   // A shutdown waits for nothing, so there is never one to abort.
   if (options.abort) return call.reply.error("ERR No shutdown in progress.");
   if (options.save) {
@@ -84,14 +88,14 @@ constexpr uint32_t kFlags = kAdmin | kNoScript;
 constexpr Command kCommands[] = {
     {.name = "save",
      .arity = 1,
-     .flags = kFlags | kNoMulti,
+     .flags = kFlags | kNoMulti | kNoAsyncLoading,
      .group = "server",
      .summary = "Writes a checkpoint of all data and waits for it.",
      .since = "1.0.0",
      .run = save},
     {.name = "bgsave",
      .arity = -1,
-     .flags = kFlags,
+     .flags = kFlags | kNoAsyncLoading,
      .group = "server",
      .usage = "[SCHEDULE]",
      .summary = "Starts writing a checkpoint of all data.",
@@ -99,14 +103,15 @@ constexpr Command kCommands[] = {
      .run = bgsave},
     {.name = "lastsave",
      .arity = 1,
-     .flags = kAdmin | kFast | kLoading,
+     .flags = kDangerous | kFast | kLoading,
      .group = "server",
+     .categories = "admin",
      .summary = "Answers when the last checkpoint was written, in Unix seconds.",
      .since = "1.0.0",
      .run = lastsave},
     {.name = "shutdown",
      .arity = -1,
-     .flags = kFlags | kLoading | kNoMulti,
+     .flags = kFlags | kLoading | kNoMulti | kAllowBusy,
      .group = "server",
      .usage = "[NOSAVE|SAVE] [NOW] [FORCE] [ABORT]",
      .summary = "Stops the server with every change on disk; SAVE writes a checkpoint first.",

@@ -91,7 +91,8 @@ void numpat(Call& call) {
 }
 
 constexpr Command row(Command command, uint32_t flags) {
-  command.flags |= flags | kLoading;
+  command.flags |= flags;
+  if (!command.has(kContainer)) command.flags |= kLoading;
   command.group = "pubsub";
   return command;
 }
@@ -102,6 +103,7 @@ constexpr uint32_t kSpeaks = kPubsub | kFast | kMayReplicate;
 constexpr Command kCommands[] = {
     row({.name = "subscribe",
          .arity = -2,
+         .channels = ChannelUse::kAll,
          .usage = "channel [channel ...]",
          .summary = "Listens to channels.",
          .since = "2.0.0",
@@ -116,6 +118,7 @@ constexpr Command kCommands[] = {
         kListens),
     row({.name = "psubscribe",
          .arity = -2,
+         .channels = ChannelUse::kAllPatterns,
          .usage = "pattern [pattern ...]",
          .summary = "Listens to all channels that match a pattern.",
          .since = "2.0.0",
@@ -130,7 +133,8 @@ constexpr Command kCommands[] = {
         kListens),
     row({.name = "ssubscribe",
          .arity = -2,
-         .keys = {1, -1, 1},
+         .keys = {1, -1, 1, 0, KeyUse::kNoKey},
+         .channels = ChannelUse::kAll,
          .usage = "shardchannel [shardchannel ...]",
          .summary = "Listens to sharded channels, which are names of their own.",
          .since = "7.0.0",
@@ -138,7 +142,7 @@ constexpr Command kCommands[] = {
         kListens),
     row({.name = "sunsubscribe",
          .arity = -1,
-         .keys = {1, -1, 1},
+         .keys = {1, -1, 1, 0, KeyUse::kNoKey},
          .usage = "[shardchannel [shardchannel ...]]",
          .summary = "Listens to sharded channels no longer, to none without arguments.",
          .since = "7.0.0",
@@ -146,6 +150,7 @@ constexpr Command kCommands[] = {
         kListens),
     row({.name = "publish",
          .arity = 3,
+         .channels = ChannelUse::kFirst,
          .usage = "channel message",
          .summary = "Sends a message to whoever listens; answers how many do.",
          .since = "2.0.0",
@@ -153,7 +158,8 @@ constexpr Command kCommands[] = {
         kSpeaks),
     row({.name = "spublish",
          .arity = 3,
-         .keys = {1, 1, 1},
+         .keys = {1, 1, 1, 0, KeyUse::kNoKey},
+         .channels = ChannelUse::kFirst,
          .usage = "shardchannel message",
          .summary = "Sends a message on a sharded channel.",
          .since = "7.0.0",

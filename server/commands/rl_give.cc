@@ -9,6 +9,7 @@
 #include "server/limiter/bookings.h"
 #include "server/limiter/remembered.h"
 #include "server/server.h"
+#include "server/types/collection.h"
 
 namespace weir::server {
 namespace {
@@ -106,9 +107,8 @@ void rl_reset(Call& call) {
   auto limiter = Limiter::read(call, call.args[1]);
   if (!limiter) return;
   if (limiter->exists() && limiter->all().empty()) return call.reply.error(kWrongType);
-  storage::Ref ref = call.look_up(call.args[1]);
-  call.reply.integer(ref.exists() ? 1 : 0);
-  call.keys.erase(&ref);
+  call.reply.integer(limiter->exists() ? 1 : 0);
+  replace_with_nothing(call, call.args[1]);
 }
 
 void rl_cancel(Call& call) {

@@ -1,4 +1,4 @@
-// Scripts: EVAL, EVALSHA and their read-only forms, SCRIPT.
+// Scripts: EVAL, EVALSHA and their read-only forms, SCRIPT (its KILL is in functions.cc).
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -30,21 +30,18 @@ void script_flush(Call& call) {
   call.reply.status("OK");
 }
 
-// Commands are run one after another: while this one runs, no script does.
-void script_kill(Call& call) { call.reply.error("NOTBUSY No scripts in execution right now."); }
-
 void script_debug(Call& call) {
   call.reply.error("ERR SCRIPT DEBUG is refused: there is no script debugger");
 }
 
 constexpr Command row(Command command) {
-  command.flags |= kNoScript | kLoading;
+  if (!command.has(kContainer | kLoading)) command.flags |= kNoScript;
   command.group = "scripting";
   return command;
 }
 
 // What a script wrote before an error stays, as on Redis.
-constexpr uint32_t kRuns = kMovableKeys | kKeepsOnError;
+constexpr uint32_t kRuns = kMovableKeys | kKeepsOnError | kSkipMonitor | kNoMandatoryKeys | kStale;
 
 constexpr KeyPositions kKeys = {.numkeys = 2};
 
@@ -107,17 +104,13 @@ constexpr Command kCommands[] = {
          .run = script_flush}),
     row({.name = "script|help",
          .arity = 2,
+         .flags = kLoading,
          .summary = "Lists the subcommands.",
          .since = "5.0.0",
          .run = container_help}),
-    row({.name = "script|kill",
-         .arity = 2,
-         .summary = "Stops the script that is running.",
-         .since = "2.6.0",
-         .run = script_kill}),
     row({.name = "script|load",
          .arity = 3,
-         .flags = kMayReplicate,
+         .flags = kMayReplicate | kStale,
          .usage = "script",
          .summary = "Keeps a script until SCRIPT FLUSH, and answers its SHA-1.",
          .since = "2.6.0",

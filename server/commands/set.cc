@@ -6,6 +6,7 @@
 
 #include "server/arguments.h"
 #include "server/commands/families.h"
+#include "server/pubsub/key_events.h"
 #include "server/types/random_picks.h"
 #include "server/types/scan.h"
 
@@ -23,11 +24,15 @@ std::optional<Collection> write_set(Call& call, std::string_view key) {
   return write_collection(call, key, Type::kSet);
 }
 
+constexpr KeyEventName kRemoved = {EventClass::kSet, "srem"};
+constexpr KeyEventName kPopped = {EventClass::kSet, "spop"};
+
 void sadd(Call& call) {
   auto set = write_set(call, call.args[1]);
   if (!set) return;
   int64_t added = 0;
   for (const std::string_view member : call.args.subspan(2)) added += add_member(&*set, member);
+  if (added > 0) call.notify(EventClass::kSet, "sadd", call.args[1]);
   call.reply.integer(added);
 }
 
@@ -38,7 +43,7 @@ void srem(Call& call) {
   int64_t removed = 0;
   for (const std::string_view member : call.args.subspan(2))
     removed += set->elements().erase(member);
-  set->erase_if_empty();
+  if (removed > 0) note_removal(call, &*set, kRemoved);
   call.reply.integer(removed);
 }
 
@@ -70,8 +75,8 @@ void smove(Call& call) {
   const bool moved = source->find(member).has_value();
   if (moved && call.args[1] != call.args[2]) {
     source->elements().erase(member);
-    source->erase_if_empty();
-    add_member(&*target, member);
+    note_removal(call, &*source, kRemoved);
+    if (add_member(&*target, member)) call.notify(EventClass::kSet, "sadd", call.args[2]);
   }
   call.reply.integer(moved ? 1 : 0);
 }
@@ -86,7 +91,7 @@ void pop_some(Call& call, Collection* set, int64_t count) {
     call.reply.bulk(member);
     set->elements().erase(member);
   }
-  set->erase_if_empty();
+  if (!members.empty()) note_removal(call, set, kPopped);
 }
 
 void spop_count(Call& call) {
@@ -104,7 +109,7 @@ void spop(Call& call) {
   if (!set->exists()) return call.reply.null();
   const std::string member(pick(call, *set).member);
   set->elements().erase(member);
-  set->erase_if_empty();
+  note_removal(call, &*set, kPopped);
   call.reply.bulk(member);
 }
 
@@ -137,7 +142,7 @@ constexpr Command kCommands[] = {
     {.name = "sadd",
      .arity = -3,
      .flags = kWrites | kDenyOom | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kInserts},
      .group = "set",
      .usage = "key member [member ...]",
      .summary = "Adds members; answers how many of them are new.",
@@ -146,7 +151,7 @@ constexpr Command kCommands[] = {
     {.name = "srem",
      .arity = -3,
      .flags = kWrites | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kDeletes},
      .group = "set",
      .usage = "key member [member ...]",
      .summary = "Removes members; answers how many there were.",
@@ -155,7 +160,7 @@ constexpr Command kCommands[] = {
     {.name = "sismember",
      .arity = 3,
      .flags = kReads | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kLooks},
      .group = "set",
      .usage = "key member",
      .summary = "Answers whether something is a member.",
@@ -173,7 +178,7 @@ constexpr Command kCommands[] = {
     {.name = "scard",
      .arity = 2,
      .flags = kReads | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kLooks},
      .group = "set",
      .usage = "key",
      .summary = "Answers how many members there are.",
@@ -182,7 +187,7 @@ constexpr Command kCommands[] = {
     {.name = "smove",
      .arity = 4,
      .flags = kWrites | kFast,
-     .keys = {1, 2, 1},
+     .keys = {1, 2, 1, 0, KeyUse::kTakes, KeyUse::kInserts},
      .group = "set",
      .usage = "source destination member",
      .summary = "Moves a member from one set to another.",
@@ -191,7 +196,7 @@ constexpr Command kCommands[] = {
     {.name = "spop",
      .arity = -2,
      .flags = kWrites | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kTakes},
      .group = "set",
      .usage = "key [count]",
      .summary = "Removes random members and answers them.",

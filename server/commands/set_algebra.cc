@@ -9,6 +9,7 @@
 #include "resp/numbers.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
+#include "server/pubsub/key_events.h"
 #include "server/types/set.h"
 
 namespace weir::server {
@@ -104,12 +105,12 @@ void store_result(Call& call, Operation operation) {
   if (!sets) return;
   const std::vector<std::string_view> members = result_of(*sets, operation);
   if (members.empty()) {  // a key that was not there has not changed
-    storage::Ref old = call.look_up(call.args[1]);
-    call.keys.erase(&old);
+    replace_with_nothing(call, call.args[1]);
     return call.reply.integer(0);
   }
   Collection target = replace_with_collection(call, call.args[1], Type::kSet);
   for (const std::string_view member : members) add_member(&target, member);
+  call.notify(EventClass::kSet, call.command.name, call.args[1]);
   call.reply.integer(static_cast<int64_t>(members.size()));
 }
 
@@ -204,7 +205,7 @@ constexpr Command kCommands[] = {
     {.name = "sinterstore",
      .arity = -3,
      .flags = kWrites | kDenyOom,
-     .keys = {1, -1, 1},
+     .keys = {1, -1, 1, 0, KeyUse::kUpdates, KeyUse::kReads},
      .group = "set",
      .usage = "destination key [key ...]",
      .summary = "Puts the members that all sets have into another set; answers how many.",
@@ -213,7 +214,7 @@ constexpr Command kCommands[] = {
     {.name = "sunionstore",
      .arity = -3,
      .flags = kWrites | kDenyOom,
-     .keys = {1, -1, 1},
+     .keys = {1, -1, 1, 0, KeyUse::kOverwrites, KeyUse::kReads},
      .group = "set",
      .usage = "destination key [key ...]",
      .summary = "Puts the members that any of the sets has into another set; answers how many.",
@@ -222,7 +223,7 @@ constexpr Command kCommands[] = {
     {.name = "sdiffstore",
      .arity = -3,
      .flags = kWrites | kDenyOom,
-     .keys = {1, -1, 1},
+     .keys = {1, -1, 1, 0, KeyUse::kOverwrites, KeyUse::kReads},
      .group = "set",
      .usage = "destination key [key ...]",
      .summary =

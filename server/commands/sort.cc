@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "resp/numbers.h"
+#include "server/acl/user.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
 #include "server/lookups.h"
@@ -37,6 +38,15 @@ struct Item {
   std::optional<std::string> text = {};  // what it is sorted by
 };
 
+// Patterns lead to any key, so whoever follows one must be allowed to read every key.
+bool may_follow_patterns(Call& call, std::string_view option) {
+  const acl::User& user = *call.session.user;
+  if (user.unrestricted() || user.reads_any_key(call.command, call.args)) return true;
+  call.reply.error("ERR " + std::string(option) +
+                   " option of SORT denied due to insufficient ACL permissions.");
+  return false;
+}
+
 // Takes the option at args[at] with its values; answers how many words that is, 0 after an error.
 size_t parse_option(Call& call, size_t at, SortOptions* options) {
   const std::string_view word = call.args[at];
@@ -65,10 +75,15 @@ size_t parse_option(Call& call, size_t at, SortOptions* options) {
   if (equals_ignoring_case(word, "BY") && values >= 1) {
     options->by = call.args[at + 1];
     // A name that is the same for all sorts nothing.
-    if (options->by->find('*') == std::string_view::npos) options->sorts = false;
+    if (options->by->find('*') == std::string_view::npos) {
+      options->sorts = false;
+    } else if (!may_follow_patterns(call, "BY")) {
+      return 0;
+    }
     return 2;
   }
   if (equals_ignoring_case(word, "GET") && values >= 1) {
+    if (!may_follow_patterns(call, "GET")) return 0;
     options->gets.push_back(call.args[at + 1]);
     return 2;
   }
@@ -196,12 +211,12 @@ Results results_of(Call& call, const SortOptions& options, const std::vector<Ite
 
 void store(Call& call, std::string_view target, const Results& results) {
   if (results.empty()) {
-    storage::Ref ref = call.look_up(target);
-    if (ref.exists()) call.keys.erase(&ref);
+    replace_with_nothing(call, target);
     return call.reply.integer(0);
   }
   Collection list = replace_with_collection(call, target, Type::kList);
   for (const auto& result : results) push(&list, End::kRight, result.value_or(""));
+  call.notify(EventClass::kList, "sortstore", target);
   call.server.waiting().signal(call.database(), target);
   call.reply.integer(static_cast<int64_t>(results.size()));
 }
@@ -222,12 +237,29 @@ void sort(Call& call) {
   for (const auto& result : results) result ? call.reply.bulk(*result) : call.reply.null();
 }
 
+// The last STORE is the one that counts; the values of other options are no options.
+void add_target(Args args, std::vector<KeyReference>* keys) {
+  size_t target = 0;
+  for (size_t at = 2; at < args.size(); ++at) {
+    if (equals_ignoring_case(args[at], "LIMIT")) {
+      at += 2;
+    } else if (equals_ignoring_case(args[at], "GET") || equals_ignoring_case(args[at], "BY")) {
+      at += 1;
+    } else if (equals_ignoring_case(args[at], "STORE") && at + 1 < args.size()) {
+      target = ++at;
+    }
+  }
+  if (target > 0) keys->push_back({.position = target, .use = KeyUse::kOverwrites});
+}
+
 constexpr Command kCommands[] = {
     {.name = "sort",
      .arity = -2,
      .flags = kWrites | kDenyOom | kMovableKeys | kDangerous,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kReads},
+     .more_keys = add_target,
      .group = "generic",
+     .categories = "set sortedset list",
      .usage = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] "
               "[ALPHA] [STORE destination]",
      .summary = "Sorts the elements of a list, a set or a sorted set.",
@@ -238,6 +270,7 @@ constexpr Command kCommands[] = {
      .flags = kReads | kMovableKeys | kDangerous,
      .keys = {1, 1, 1},
      .group = "generic",
+     .categories = "set sortedset list",
      .usage = "key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] "
               "[ALPHA]",
      .summary = "SORT without STORE.",

@@ -1,4 +1,7 @@
 // Strings, put: SET, SETNX, SETEX, PSETEX, MSET, MSETNX. Whatever a key held is replaced.
+#include <algorithm>
+
+#include "resp/numbers.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/string_options.h"
@@ -87,11 +90,21 @@ void msetnx(Call& call) {
   call.reply.integer(1);
 }
 
+// With GET it reads what it overwrites.
+void set_key_use(Args args, std::vector<KeyReference>* keys) {
+  if (args.size() < 3) return;
+  const bool gets = std::any_of(args.begin() + 3, args.end(), [](std::string_view word) {
+    return resp::equals_ignoring_case(word, "GET");
+  });
+  keys->front().use = gets ? KeyUse::kEdits : KeyUse::kOverwrites;
+}
+
 constexpr Command kCommands[] = {
     {.name = "set",
      .arity = -3,
      .flags = kWrites | kDenyOom,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kByOptions},
+     .more_keys = set_key_use,
      .group = "string",
      .usage =
          "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT "
@@ -102,7 +115,7 @@ constexpr Command kCommands[] = {
     {.name = "setnx",
      .arity = 3,
      .flags = kWrites | kDenyOom | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kCreates},
      .group = "string",
      .usage = "key value",
      .summary = "Puts a string at a key that does not exist.",
@@ -111,7 +124,7 @@ constexpr Command kCommands[] = {
     {.name = "setex",
      .arity = 4,
      .flags = kWrites | kDenyOom,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kOverwrites},
      .group = "string",
      .usage = "key seconds value",
      .summary = "Puts a string at a key for so many seconds.",
@@ -120,7 +133,7 @@ constexpr Command kCommands[] = {
     {.name = "psetex",
      .arity = 4,
      .flags = kWrites | kDenyOom,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kOverwrites},
      .group = "string",
      .usage = "key milliseconds value",
      .summary = "Puts a string at a key for so many milliseconds.",
@@ -129,7 +142,7 @@ constexpr Command kCommands[] = {
     {.name = "mset",
      .arity = -3,
      .flags = kWrites | kDenyOom,
-     .keys = {1, -1, 2},
+     .keys = {1, -1, 2, 0, KeyUse::kOverwrites},
      .group = "string",
      .usage = "key value [key value ...]",
      .summary = "Puts strings at several keys at once.",
@@ -138,7 +151,7 @@ constexpr Command kCommands[] = {
     {.name = "msetnx",
      .arity = -3,
      .flags = kWrites | kDenyOom,
-     .keys = {1, -1, 2},
+     .keys = {1, -1, 2, 0, KeyUse::kCreates},
      .group = "string",
      .usage = "key value [key value ...]",
      .summary = "Puts strings at several keys if none of them exists.",

@@ -7,6 +7,7 @@
 #include "resp/numbers.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
+#include "server/pubsub/key_events.h"
 
 namespace weir::server {
 namespace {
@@ -69,6 +70,8 @@ struct Added {
   double score = 0;  // the member's, unless refused
 };
 
+bool has_changed(Added::How how) { return how == Added::How::kNew || how == Added::How::kChanged; }
+
 Added change(Collection* zset, std::string_view member, double old, double score,
              const AddOptions& options) {
   if (options.only_new) return {};
@@ -95,6 +98,7 @@ void add_incrementing(Call& call, const AddOptions& options, std::string_view sc
   if (!zset) return;
   const Added added = add_one(&*zset, member, *score, options);
   if (added.how == Added::How::kNotANumber) return call.reply.error(kScoreNotANumber);
+  if (has_changed(added.how)) call.notify(EventClass::kZset, "zincr", call.args[1]);
   added.how == Added::How::kRefused ? call.reply.null() : call.reply.real(added.score);
 }
 
@@ -109,11 +113,14 @@ void add_all(Call& call, const AddOptions& options, Args pairs) {
   auto zset = write_collection(call, call.args[1], storage::Type::kZset);
   if (!zset) return;
   int64_t counted = 0;
+  bool changed = false;
   for (size_t i = 0; i < scores.size(); ++i) {
     const Added::How how = add_one(&*zset, pairs[2 * i + 1], scores[i], options).how;
     counted += how == Added::How::kNew;
     counted += how == Added::How::kChanged && options.count_changed;
+    changed |= has_changed(how);
   }
+  if (changed) call.notify(EventClass::kZset, "zadd", call.args[1]);
   call.reply.integer(counted);
 }
 
@@ -134,12 +141,11 @@ void zincrby(Call& call) {
 void zrem(Call& call) {
   auto zset = write_collection(call, call.args[1], storage::Type::kZset);
   if (!zset) return;
+  if (!zset->exists()) return call.reply.integer(0);
   int64_t removed = 0;
-  for (const std::string_view member : call.args.subspan(2)) {
-    if (!zset->exists()) break;
+  for (const std::string_view member : call.args.subspan(2))
     removed += zset->elements().erase(member);
-    zset->erase_if_empty();
-  }
+  if (removed > 0) note_removal(call, &*zset, {EventClass::kZset, "zrem"});
   call.reply.integer(removed);
 }
 
@@ -147,9 +153,9 @@ constexpr Command kCommands[] = {
     {.name = "zadd",
      .arity = -4,
      .flags = kWrites | kDenyOom | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kUpdates},
      .group = "sorted-set",
-     .usage = "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]",
+     .usage = "key [NX | XX] [GT | LT] [CH] [INCR] score:double member [score:double member ...]",
      .summary = "Puts members into a sorted set or gives them other scores; answers how many came "
                 "new, or the score with INCR.",
      .since = "1.2.0",
@@ -166,7 +172,7 @@ constexpr Command kCommands[] = {
     {.name = "zrem",
      .arity = -3,
      .flags = kWrites | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kDeletes},
      .group = "sorted-set",
      .usage = "key member [member ...]",
      .summary = "Removes members from a sorted set; answers how many there were.",

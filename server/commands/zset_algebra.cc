@@ -12,6 +12,7 @@
 #include "server/arguments.h"
 #include "server/commands/families.h"
 #include "server/lookups.h"
+#include "server/pubsub/key_events.h"
 #include "server/types/zset.h"
 
 namespace weir::server {
@@ -232,8 +233,7 @@ void reply_result(Call& call, const Request& request, std::vector<Scored> result
 // The destination may be one of the sources: their lists stay until the command ends.
 void store_result(Call& call, const std::vector<Scored>& result) {
   if (result.empty()) {  // a key that was not there has not changed
-    storage::Ref old = call.look_up(call.args[1]);
-    call.keys.erase(&old);
+    replace_with_nothing(call, call.args[1]);
     return call.reply.integer(0);
   }
   Collection target = replace_with_collection(call, call.args[1], Type::kZset);
@@ -243,6 +243,7 @@ void store_result(Call& call, const std::vector<Scored>& result) {
                      });
   if (large) target.make_large();
   for (const Scored& scored : result) put_score(&target, scored.member, scored.score);
+  call.notify(EventClass::kZset, call.command.name, call.args[1]);
   call.reply.integer(static_cast<int64_t>(result.size()));
 }
 
@@ -279,7 +280,7 @@ constexpr Command kCommands[] = {
      .flags = kReads | kMovableKeys,
      .keys = {.numkeys = 1},
      .group = "sorted-set",
-     .usage = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] "
+     .usage = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>] "
               "[WITHSCORES]",
      .summary = "Answers the members that any of the sorted sets has.",
      .since = "6.2.0",
@@ -289,7 +290,7 @@ constexpr Command kCommands[] = {
      .flags = kReads | kMovableKeys,
      .keys = {.numkeys = 1},
      .group = "sorted-set",
-     .usage = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] "
+     .usage = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN | MAX>] "
               "[WITHSCORES]",
      .summary = "Answers the members that all sorted sets have.",
      .since = "6.2.0",
@@ -306,27 +307,42 @@ constexpr Command kCommands[] = {
     {.name = "zunionstore",
      .arity = -4,
      .flags = kWrites | kDenyOom | kMovableKeys,
-     .keys = {.first = 1, .last = 1, .step = 1, .numkeys = 2},
+     .keys = {.first = 1,
+              .last = 1,
+              .step = 1,
+              .numkeys = 2,
+              .use = KeyUse::kOverwrites,
+              .others = KeyUse::kReads},
      .group = "sorted-set",
-     .usage = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | "
-              "MIN | MAX]",
+     .usage = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE "
+              "<SUM | MIN | MAX>]",
      .summary = "Puts the members that any of the sorted sets has at a key; answers how many.",
      .since = "2.0.0",
      .run = zunionstore},
     {.name = "zinterstore",
      .arity = -4,
      .flags = kWrites | kDenyOom | kMovableKeys,
-     .keys = {.first = 1, .last = 1, .step = 1, .numkeys = 2},
+     .keys = {.first = 1,
+              .last = 1,
+              .step = 1,
+              .numkeys = 2,
+              .use = KeyUse::kOverwrites,
+              .others = KeyUse::kReads},
      .group = "sorted-set",
-     .usage = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | "
-              "MIN | MAX]",
+     .usage = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE "
+              "<SUM | MIN | MAX>]",
      .summary = "Puts the members that all sorted sets have at a key; answers how many.",
      .since = "2.0.0",
      .run = zinterstore},
     {.name = "zdiffstore",
      .arity = -4,
      .flags = kWrites | kDenyOom | kMovableKeys,
-     .keys = {.first = 1, .last = 1, .step = 1, .numkeys = 2},
+     .keys = {.first = 1,
+              .last = 1,
+              .step = 1,
+              .numkeys = 2,
+              .use = KeyUse::kOverwrites,
+              .others = KeyUse::kReads},
      .group = "sorted-set",
      .usage = "destination numkeys key [key ...]",
      .summary = "Puts the members of the first sorted set that no other has at a key; answers how "

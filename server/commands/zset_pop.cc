@@ -5,6 +5,7 @@
 #include "resp/numbers.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
+#include "server/pubsub/key_events.h"
 #include "server/types/zset.h"
 
 namespace weir::server {
@@ -20,7 +21,8 @@ void pop_members(Call& call, Collection* zset, const Pop& pop) {
     members.add(element.member, score_of(element));
     zset->elements().erase(element.member);
   }
-  zset->erase_if_empty();
+  const std::string_view event = pop.highest ? "zpopmax" : "zpopmin";
+  if (count > 0) note_removal(call, zset, {EventClass::kZset, event});
 }
 
 // As Redis takes it: whatever is wrong with a number, one error.
@@ -57,7 +59,7 @@ constexpr Command kCommands[] = {
     {.name = "zpopmin",
      .arity = -2,
      .flags = kWrites | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kTakes},
      .group = "sorted-set",
      .usage = "key [count]",
      .summary = "Takes the members with the lowest scores out of a sorted set.",
@@ -66,7 +68,7 @@ constexpr Command kCommands[] = {
     {.name = "zpopmax",
      .arity = -2,
      .flags = kWrites | kFast,
-     .keys = {1, 1, 1},
+     .keys = {1, 1, 1, 0, KeyUse::kTakes},
      .group = "sorted-set",
      .usage = "key [count]",
      .summary = "Takes the members with the highest scores out of a sorted set.",
@@ -75,9 +77,9 @@ constexpr Command kCommands[] = {
     {.name = "zmpop",
      .arity = -4,
      .flags = kWrites | kMovableKeys,
-     .keys = {.numkeys = 1},
+     .keys = {.numkeys = 1, .use = KeyUse::kTakes},
      .group = "sorted-set",
-     .usage = "numkeys key [key ...] MIN | MAX [COUNT count]",
+     .usage = "numkeys key [key ...] <MIN | MAX> [COUNT count]",
      .summary = "Takes members out of the first of several sorted sets that exists.",
      .since = "7.0.0",
      .run = zmpop},

@@ -6,6 +6,7 @@
 #include "resp/numbers.h"
 #include "server/arguments.h"
 #include "server/commands/families.h"
+#include "server/pubsub/key_events.h"
 #include "server/types/zset.h"
 
 namespace weir::server {
@@ -105,14 +106,14 @@ void reply_span(Call& call, const Collection& zset, const RankSpan& span, bool w
 // The destination may be the source: its list stays until the command ends.
 void store_span(Call& call, const Collection& zset, const RankSpan& span) {
   if (span.count == 0) {  // a key that was not there has not changed
-    storage::Ref old = call.look_up(call.args[1]);
-    call.keys.erase(&old);
+    replace_with_nothing(call, call.args[1]);
     return call.reply.integer(0);
   }
   Collection stored = replace_with_collection(call, call.args[1], storage::Type::kZset);
   visit_span(zset, span, [&](const storage::Element& element) {
     put_score(&stored, element.member, score_of(element));
   });
+  call.notify(EventClass::kZset, "zrangestore", call.args[1]);
   call.reply.integer(static_cast<int64_t>(span.count));
 }
 
@@ -153,7 +154,10 @@ void remove_range(Call& call, By by) {
   auto zset = write_collection(call, call.args[1], storage::Type::kZset);
   if (!zset) return;
   const RankSpan span = resolve(*zset, *wanted);
-  if (span.count > 0) erase_span(&*zset, span);
+  if (span.count > 0) {
+    erase_span(&*zset, span);
+    note_removal(call, &*zset, {EventClass::kZset, call.command.name});
+  }
   call.reply.integer(static_cast<int64_t>(span.count));
 }
 
@@ -184,15 +188,16 @@ constexpr Command row(Command command) {
 constexpr Command kCommands[] = {
     row({.name = "zrange",
          .arity = -4,
-         .usage = "key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]",
+         .usage = "key start:string stop:string [BYSCORE | BYLEX] [REV] [LIMIT offset count] "
+                  "[WITHSCORES]",
          .summary = "Answers the members of a sorted set in a range of ranks, scores or members.",
          .since = "1.2.0",
          .run = zrange}),
     row({.name = "zrangestore",
          .arity = -5,
          .flags = kWrites | kDenyOom,
-         .keys = {1, 2, 1},
-         .usage = "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]",
+         .keys = {1, 2, 1, 0, KeyUse::kOverwrites, KeyUse::kReads},
+         .usage = "dst:key src:key min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]",
          .summary = "Puts a range of a sorted set at another key; answers how many members it has.",
          .since = "6.2.0",
          .run = zrangestore}),
@@ -204,13 +209,13 @@ constexpr Command kCommands[] = {
          .run = zrevrange}),
     row({.name = "zrangebyscore",
          .arity = -4,
-         .usage = "key min max [WITHSCORES] [LIMIT offset count]",
+         .usage = "key min:double max:double [WITHSCORES] [LIMIT offset count]",
          .summary = "Answers the members in a range of scores.",
          .since = "1.0.5",
          .run = zrangebyscore}),
     row({.name = "zrevrangebyscore",
          .arity = -4,
-         .usage = "key max min [WITHSCORES] [LIMIT offset count]",
+         .usage = "key max:double min:double [WITHSCORES] [LIMIT offset count]",
          .summary = "Answers the members in a range of scores, the highest score first.",
          .since = "2.2.0",
          .run = zrevrangebyscore}),
@@ -229,6 +234,7 @@ constexpr Command kCommands[] = {
     row({.name = "zremrangebyrank",
          .arity = 4,
          .flags = kWrites,
+         .keys = {1, 1, 1, 0, KeyUse::kDeletes},
          .usage = "key start stop",
          .summary = "Removes the members in a range of ranks; answers how many there were.",
          .since = "2.0.0",
@@ -236,13 +242,15 @@ constexpr Command kCommands[] = {
     row({.name = "zremrangebyscore",
          .arity = 4,
          .flags = kWrites,
-         .usage = "key min max",
+         .keys = {1, 1, 1, 0, KeyUse::kDeletes},
+         .usage = "key min:double max:double",
          .summary = "Removes the members in a range of scores; answers how many there were.",
          .since = "1.2.0",
          .run = zremrangebyscore}),
     row({.name = "zremrangebylex",
          .arity = 4,
          .flags = kWrites,
+         .keys = {1, 1, 1, 0, KeyUse::kDeletes},
          .usage = "key min max",
          .summary = "Removes the members in a range of members; answers how many there were.",
          .since = "2.8.9",
@@ -250,7 +258,7 @@ constexpr Command kCommands[] = {
     row({.name = "zcount",
          .arity = 4,
          .flags = kFast,
-         .usage = "key min max",
+         .usage = "key min:double max:double",
          .summary = "Answers how many members of a sorted set are in a range of scores.",
          .since = "2.0.0",
          .run = zcount}),

@@ -41,7 +41,11 @@ void Call::notify(EventClass event_class, std::string_view event, std::string_vi
 
 void Server::set_event_classes(std::string_view letters) {
   event_classes_ = server::event_classes(letters);
-  keys_.want_events(holds_class(event_classes_, EventClass::kExpired),
+  set_wanted_events();
+}
+
+void Server::set_wanted_events() {
+  keys_.want_events(holds_class(event_classes_, EventClass::kExpired) || tracking_.any(),
                     holds_class(event_classes_, EventClass::kNew));
 }
 
@@ -68,13 +72,19 @@ void Server::publish_own_events() {
   if (!keys_.has_events()) return;
   for (const storage::KeyEvent& event : keys_.take_events()) {
     const bool expired = event.kind == storage::KeyEvent::Kind::kExpired;
-    publish_event(expired ? "expired" : "new", event.database, event.key);
+    if (expired) tracking_.key_changed(event.key, 0);
+    const EventClass event_class = expired ? EventClass::kExpired : EventClass::kNew;
+    if (holds_class(event_classes_, event_class))
+      publish_event(expired ? "expired" : "new", event.database, event.key);
   }
 }
 
 void Server::deliver_messages() {
+  if (long_script_ != nullptr) return;  // they are those of a command that has not ended
   publish_own_events();
   if (pubsub_.mark() > 0) pubsub_.deliver();
+  if (monitors_.has_pending()) monitors_.deliver();
+  if (tracking_.has_pending()) tracking_.deliver();
 }
 
 }  // namespace weir::server

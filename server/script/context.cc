@@ -1,6 +1,5 @@
 #include "server/script/context.h"
 
-#include <algorithm>
 #include <lua.hpp>
 
 namespace weir::server::script {
@@ -16,9 +15,8 @@ void push_text(lua_State* L, std::string_view text) {
 }
 
 void add_text(lua_State* L, Context& context, std::string_view bytes) {
-  const size_t wanted = context.text.size() + bytes.size();
-  if (wanted > context.budget.bytes_max - std::min(context.budget.used, context.budget.bytes_max)) {
-    context.budget.exceeded = true;
+  if (context.text.size() + bytes.size() > context.memory.room()) {
+    context.memory.note_exceeded();
     luaL_error(L, "not enough memory");
   }
   context.text.append(bytes);

@@ -8,29 +8,26 @@
 // 2. What one script sets (protocol, settings, the random sequence) is gone when the next begins.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "resp/reply.h"
+#include "server/script/memory.h"
 
 struct lua_State;
 
 namespace weir::server {
 class Server;
 class Session;
+struct Command;
+struct RunningScript;
 }  // namespace weir::server
 
 namespace weir::server::script {
-
-// Bytes of the state. Beyond the bound an allocation fails, which Lua answers with "not enough
-// memory".
-struct Budget {
-  size_t used = 0;
-  size_t bytes_max = SIZE_MAX;
-  bool exceeded = false;
-};
 
 struct JsonSettings {
   bool convert_sparse = false;
@@ -46,23 +43,52 @@ struct JsonSettings {
 };
 
 // Why a script ends that did not end itself. What it wrote is then taken back.
-enum class Stop { kNone, kTimeLimit, kReadFailed };
+enum class Stop { kNone, kTimeLimit, kKilled, kReadFailed };
+
+// What a state is for: scripts of EVAL, or functions of libraries.
+enum class World { kScripts, kFunctions };
+
+// A function that a library being loaded has registered.
+struct Registration {
+  std::string name;
+  std::optional<std::string> description;
+  uint32_t flags = 0;  // shebang.h
+  int reference = -1;
+};
+
+// A row by the spelling that scripts used for it last: most call few commands, again and again.
+struct KnownRow {
+  std::string spelling;
+  const Command* command = nullptr;
+};
 
 struct NumberText {
   char bytes[32];
 };
 
 struct Context {
-  Budget budget;
+  Memory memory;
   Server* server = nullptr;
   lua_State* main = nullptr;
-  Session* session = nullptr;  // whose script is running; null: none is
+  World world = World::kScripts;
+  bool patient = false;                              // the collector's pace
+  Session* session = nullptr;                        // whose script is running; null: none is
+  const RunningScript* running = nullptr;            // null: none is, or a library is being loaded
+  std::vector<Registration>* registering = nullptr;  // of the library being loaded
+  bool active = false;  // a script is running, or a library being loaded
   bool read_only = false;
   int protocol = 2;  // of the replies that the script sees
   int64_t begin_steady_ns = 0;
+  int64_t time_limit_ns = 0;  // 0: none
   Stop stop = Stop::kNone;
   uint64_t random = 0;
   JsonSettings json;
+
+  // Of the registry: what the engine asks for in every run.
+  int world_table = 0;
+  int error_handler = 0;
+  int runner = 0;
+  int loading_world = 0;  // what a library sees while it is loaded
 
   // The error that ended a script, noted while its stack still stood.
   bool error_noted = false;
@@ -73,6 +99,7 @@ struct Context {
   // The command being called.
   std::vector<std::string_view> args;
   std::vector<NumberText> numbers;
+  std::array<KnownRow, 16> rows;
   std::string nested;
   resp::ReplyWriter nested_reply{&nested};
   std::string problem;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <lua.hpp>
 
+#include "server/busy.h"
 #include "server/script/sandbox.h"
 #include "server/script/to_reply.h"
 #include "server/server.h"
@@ -13,38 +14,60 @@ namespace weir::server::script {
 namespace {
 
 constexpr int kInstructionsPerLook = 100'000;
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int64_t kLoadTimeNs = 500 * kNsPerMs;  // of a library, as Redis has it
 constexpr size_t kCollectBeyondBytes = 8 << 20;  // of a script's garbage, at its end
-constexpr const char* kChunkName = "@user_script";
+constexpr std::string_view kLoadError = "ERR Error registering functions: ";
 
-// Registry slots; Lua's own luaL_ref hands out numbers from 1 on, so names are used.
-constexpr const char* kWorld = "weir.world";
-constexpr const char* kHandler = "weir.handler";
-constexpr const char* kRunner = "weir.runner";
+const char* chunk_name(World world) {
+  return world == World::kScripts ? "@user_script" : "@user_function";
+}
+
+// A collection walks all that lives, which is much beside what one small script leaves: so the
+// collector lets a few hundred kilobytes gather. Where there is much, it must not: garbage counts
+// for script-memory-max. (Setting the pace touches one field, which the allocator may do.)
+constexpr int kPatientPause = 500;
+constexpr int kUsualPause = 200;
+constexpr size_t kPatientUpToBytes = 4 << 20;
+
+void set_pace(Context& context) {
+  const bool patient = context.memory.used() <= kPatientUpToBytes;
+  if (patient == context.patient) return;
+  context.patient = patient;
+  lua_gc(context.main, LUA_GCSETPAUSE, patient ? kPatientPause : kUsualPause);
+}
 
 void* allocate(void* owner, void* block, size_t old_bytes, size_t bytes) {
-  Budget& budget = static_cast<Context*>(owner)->budget;
-  if (bytes == 0) {
-    budget.used -= old_bytes;
-    std::free(block);
-    return nullptr;
-  }
-  if (bytes > old_bytes && budget.used + (bytes - old_bytes) > budget.bytes_max) {
-    budget.exceeded = true;
-    return nullptr;
-  }
-  void* moved = std::realloc(block, bytes);
-  if (moved != nullptr) budget.used += bytes - old_bytes;
+  Context& context = *static_cast<Context*>(owner);
+  void* const moved = context.memory.resize(block, old_bytes, bytes);
+  if (context.patient && bytes > old_bytes) set_pace(context);
   return moved;
 }
 
-void look_at_the_clock(lua_State* L, lua_Debug*) {
+// Others are served now and then while a script runs long; one of them may end it.
+Stop reason_to_stop(Context& context) {
+  Server& server = *context.server;
+  const int64_t run_ns = server.clock().steady_ns() - context.begin_steady_ns;
+  if (context.time_limit_ns > 0 && run_ns > context.time_limit_ns) return Stop::kTimeLimit;
+  const int64_t busy_ns = server.config().busy_reply_threshold * kNsPerMs;
+  if (context.running == nullptr || busy_ns <= 0 || run_ns <= busy_ns) return Stop::kNone;
+  return server.serve_while_busy(*context.running) ? Stop::kNone : Stop::kKilled;
+}
+
+void note_place(lua_State* L, lua_Debug* place, Context& context) {
+  lua_getinfo(L, "Sl", place);
+  context.error_source = place->source;
+  context.error_line = place->currentline;
+}
+
+void look_at_the_clock(lua_State* L, lua_Debug* place) {
   Context& context = context_of(L);
-  if (context.session == nullptr) return;
-  const int64_t limit_ms = context.server->config().script_time_limit_ms;
-  const int64_t run_ns = context.server->clock().steady_ns() - context.begin_steady_ns;
-  if (context.stop == Stop::kNone && limit_ms > 0 && run_ns > limit_ms * 1'000'000)
-    context.stop = Stop::kTimeLimit;
-  if (context.stop == Stop::kNone) return;
+  if (!context.active) return;
+  if (context.stop == Stop::kNone) {
+    context.stop = reason_to_stop(context);
+    if (context.stop == Stop::kNone) return;
+    note_place(L, place, context);
+  }
   hurry_to_stop(L);
   luaL_error(L, "the script was stopped");
 }
@@ -73,25 +96,24 @@ void note_table_error(lua_State* L, Context& context) {
 }
 
 // Where the error was raised: in Lua, or by a function of C that Lua called.
-void note_place(lua_State* L, Context& context) {
+void note_error_place(lua_State* L, Context& context) {
   lua_Debug place;
   if (lua_getstack(L, 1, &place) == 0) return;
-  lua_getinfo(L, "Sl", &place);
-  if (place.what[0] == 'C') {
-    if (lua_getstack(L, 2, &place) == 0) return;
-    lua_getinfo(L, "Sl", &place);
-  }
-  context.error_source = place.source;
-  context.error_line = place.currentline;
+  lua_getinfo(L, "S", &place);
+  // The third is ours: a function of C that a library has registered is called by no Lua.
+  const bool by_c = place.what[0] == 'C';
+  if (by_c && (lua_getstack(L, 3, &place) == 0 || lua_getstack(L, 2, &place) == 0)) return;
+  note_place(L, &place, context);
 }
 
 int note_error(lua_State* L) {
   Context& context = context_of(L);
+  if (context.stop == Stop::kTimeLimit || context.stop == Stop::kKilled) return 1;
   context.error_noted = true;
   context.error_source.clear();
   lua_settop(L, 1);
   lua_istable(L, 1) ? note_table_error(L, context) : note_plain_error(L, context);
-  note_place(L, context);
+  note_error_place(L, context);
   return 1;
 }
 
@@ -103,27 +125,42 @@ struct Running {
   bool fits;  // and it is whole
 };
 
-void set_list(lua_State* L, const char* name, Args texts) {
-  lua_pushstring(L, name);
+void push_list(lua_State* L, Args texts) {
   lua_createtable(L, static_cast<int>(texts.size()), 0);
   int at = 0;
   for (const std::string_view text : texts) {
     push_text(L, text);
     lua_rawseti(L, -2, ++at);
   }
+}
+
+// Scripts find their arguments in two globals, functions get them handed.
+int push_arguments(lua_State* L, const Context& context, const Invocation& invocation) {
+  if (context.world == World::kFunctions) {
+    push_list(L, invocation.keys);
+    push_list(L, invocation.arguments);
+    return 2;
+  }
+  lua_rawgeti(L, LUA_REGISTRYINDEX, context.world_table);
+  lua_pushliteral(L, "KEYS");
+  push_list(L, invocation.keys);
   lua_rawset(L, -3);
+  lua_pushliteral(L, "ARGV");
+  push_list(L, invocation.arguments);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+  return 0;
 }
 
 int run_script(lua_State* L) {
   auto* running = static_cast<Running*>(lua_touserdata(L, 1));
-  lua_getfield(L, LUA_REGISTRYINDEX, kWorld);
-  set_list(L, "KEYS", running->invocation->keys);
-  set_list(L, "ARGV", running->invocation->arguments);
-  lua_getfield(L, LUA_REGISTRYINDEX, kHandler);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, running->invocation->script);
   Context& context = context_of(L);
-  const int status = lua_pcall(L, 0, 1, -2);
-  context.budget.bytes_max = SIZE_MAX;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, context.error_handler);
+  const int handler = lua_gettop(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, running->invocation->script);
+  const int arguments = push_arguments(L, context, *running->invocation);
+  const int status = lua_pcall(L, arguments, 1, handler);
+  context.memory.allow_all();
   if (status != 0) {
     // Without memory, and when handling an error fails, the handler has not noted it.
     if (status != LUA_ERRRUN) context.error_noted = false;
@@ -136,12 +173,16 @@ int run_script(lua_State* L) {
 }
 
 int prepare(lua_State* L) {
-  build_world(L);
-  lua_setfield(L, LUA_REGISTRYINDEX, kWorld);
+  Context& context = context_of(L);
+  build_world(L, context.world);
+  context.world_table = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_pushcfunction(L, note_error);
-  lua_setfield(L, LUA_REGISTRYINDEX, kHandler);
+  context.error_handler = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_pushcfunction(L, run_script);
-  lua_setfield(L, LUA_REGISTRYINDEX, kRunner);
+  context.runner = luaL_ref(L, LUA_REGISTRYINDEX);
+  if (context.world == World::kScripts) return 0;
+  push_loading_world(L);
+  context.loading_world = luaL_ref(L, LUA_REGISTRYINDEX);
   return 0;
 }
 
@@ -153,8 +194,9 @@ struct Compiling {
 
 int compile_script(lua_State* L) {
   auto* compiling = static_cast<Compiling*>(lua_touserdata(L, 1));
-  lua_pushstring(L, kChunkName);  // the parser relies on somebody holding it
-  const int status = luaL_loadbuffer(L, compiling->body.data(), compiling->body.size(), kChunkName);
+  const char* name = chunk_name(context_of(L).world);
+  lua_pushstring(L, name);  // the parser relies on somebody holding it
+  const int status = luaL_loadbuffer(L, compiling->body.data(), compiling->body.size(), name);
   if (status == 0) {
     compiling->reference = luaL_ref(L, LUA_REGISTRYINDEX);
   } else {
@@ -165,6 +207,28 @@ int compile_script(lua_State* L) {
   return 0;
 }
 
+struct Loading {
+  Reference script;
+  bool done;
+};
+
+int load_library(lua_State* L) {
+  auto* loading = static_cast<Loading*>(lua_touserdata(L, 1));
+  const Context& context = context_of(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, context.loading_world);
+  show_world(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, context.error_handler);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, loading->script);
+  loading->done = lua_pcall(L, 0, 0, -2) == 0;
+  return 0;
+}
+
+int end_loading(lua_State* L) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, context_of(L).world_table);
+  show_world(L);
+  return 0;
+}
+
 }  // namespace
 
 void hurry_to_stop(lua_State* L) {
@@ -172,8 +236,9 @@ void hurry_to_stop(lua_State* L) {
   lua_sethook(context_of(L).main, look_at_the_clock, LUA_MASKCOUNT, 1);
 }
 
-Engine::Engine(Server* server) {
+Engine::Engine(Server* server, World world) {
   context_.server = server;
+  context_.world = world;
   context_.main = lua_newstate(allocate, &context_);
   WEIR_CHECK(context_.main != nullptr);
   WEIR_CHECK(lua_cpcall(context_.main, prepare, nullptr) == 0);
@@ -188,7 +253,7 @@ std::optional<Reference> Engine::compile(std::string_view body, std::string* err
     *error = "bytecode is not accepted";
     return std::nullopt;
   }
-  context_.budget.bytes_max = SIZE_MAX;
+  context_.memory.allow_all();
   if (lua_cpcall(context_.main, compile_script, &compiling) != 0) {
     *error = "not enough memory";
     lua_settop(context_.main, 0);
@@ -199,42 +264,59 @@ std::optional<Reference> Engine::compile(std::string_view body, std::string* err
 
 void Engine::forget(Reference script) { luaL_unref(context_.main, LUA_REGISTRYINDEX, script); }
 
-void Engine::begin(Call& call, const Invocation& invocation) {
-  context_.session = &call.session;
-  call.session.may_wait = false;
-  context_.read_only = invocation.read_only;
+void Engine::begin() {
+  context_.active = true;
   context_.protocol = 2;
   context_.begin_steady_ns = context_.server->clock().steady_ns();
   context_.stop = Stop::kNone;
-  context_.random = context_.server->random();
   context_.json = {};
   context_.error_noted = false;
-  context_.budget.exceeded = false;
-  context_.budget.bytes_max =
-      context_.budget.used + static_cast<size_t>(context_.server->config().script_memory_max);
+  context_.memory.allow(static_cast<size_t>(context_.server->config().script_memory_max));
+}
+
+void Engine::begin(Call& call, const Invocation& invocation) {
+  begin();
+  context_.session = &call.session;
+  call.session.may_wait = false;
+  context_.read_only = invocation.read_only;
+  context_.time_limit_ns = context_.server->config().script_time_limit_ms * kNsPerMs;
+  context_.random = context_.server->random();
+}
+
+void Engine::end() {
+  lua_settop(context_.main, 0);
+  if (context_.stop != Stop::kNone)
+    lua_sethook(context_.main, look_at_the_clock, LUA_MASKCOUNT, kInstructionsPerLook);
+  context_.active = false;
+  context_.session = nullptr;
+  context_.running = nullptr;
+  context_.registering = nullptr;
+  context_.memory.allow_all();
+  set_pace(context_);
 }
 
 bool Engine::run(Call& call, const Invocation& invocation) {
   lua_State* L = context_.main;
   const int database = call.session.database;
-  const size_t bytes_before = context_.budget.used;
+  const size_t bytes_before = context_.memory.used();
   const size_t reply_begin = call.reply.buffer()->size();
   begin(call, invocation);
+  const RunningScript shown = {.is_function = context_.world == World::kFunctions,
+                               .name = invocation.name,
+                               .command = call.args,
+                               .begin_steady_ns = context_.begin_steady_ns};
+  context_.running = &shown;
   Running running = {
       .invocation = &invocation,
       .reply = &call.reply,
       .bytes_max = reply_begin + static_cast<size_t>(context_.server->config().script_memory_max),
       .done = false,
       .fits = true};
-  lua_getfield(L, LUA_REGISTRYINDEX, kRunner);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, context_.runner);
   lua_pushlightuserdata(L, &running);
   const bool ran = lua_pcall(L, 1, 0, 0) == 0;
-  lua_settop(L, 0);
-  if (context_.stop != Stop::kNone)
-    lua_sethook(L, look_at_the_clock, LUA_MASKCOUNT, kInstructionsPerLook);
-  context_.session = nullptr;
+  end();
   call.session.database = database;
-  context_.budget.bytes_max = SIZE_MAX;
   if (context_.stop != Stop::kNone || !ran || !running.done || !running.fits) {
     call.reply.buffer()->resize(reply_begin);
     if (running.done && !running.fits) {
@@ -242,35 +324,61 @@ bool Engine::run(Call& call, const Invocation& invocation) {
       context_.error_source.clear();
       context_.error = "ERR the script's reply is larger than script-memory-max";
     }
-    reply_error(call, invocation);
+    call.reply.error(failure(invocation));
   }
-  if (context_.budget.used > bytes_before + kCollectBeyondBytes) lua_gc(L, LUA_GCCOLLECT, 0);
+  if (context_.memory.used() > bytes_before + kCollectBeyondBytes) lua_gc(L, LUA_GCCOLLECT, 0);
   return context_.stop == Stop::kNone;
 }
 
-std::string Engine::stop_error(const Invocation& invocation) const {
-  const std::string name = " script: " + std::string(invocation.sha);
-  if (context_.stop == Stop::kReadFailed) return "ERR reading the data failed;" + name;
-  return "ERR the script ran longer than script-time-limit-ms (" +
-         std::to_string(context_.server->config().script_time_limit_ms) +
-         ") and was stopped, its changes are undone;" + name;
+bool Engine::load(std::string_view code, std::vector<Registration>* functions, std::string* error) {
+  const auto script = compile(code, error);
+  if (!script) {
+    *error = "ERR Error compiling function: " + *error;
+    return false;
+  }
+  begin();
+  context_.read_only = true;
+  context_.time_limit_ns = kLoadTimeNs;
+  context_.registering = functions;
+  Loading loading = {.script = *script, .done = false};
+  if (lua_cpcall(context_.main, load_library, &loading) != 0) context_.error_noted = false;
+  end();
+  WEIR_CHECK(lua_cpcall(context_.main, end_loading, nullptr) == 0);
+  forget(*script);
+  if (loading.done) return true;
+  if (context_.stop == Stop::kTimeLimit) {
+    *error = std::string(kLoadError) + "ERR FUNCTION LOAD timeout";
+  } else {
+    *error = std::string(kLoadError) +
+             (context_.error_noted ? context_.error : std::string("not enough memory"));
+  }
+  return false;
 }
 
-void Engine::reply_error(Call& call, const Invocation& invocation) {
-  if (context_.stop != Stop::kNone) return call.reply.error(stop_error(invocation));
+std::string Engine::stop_text() const {
+  if (context_.stop == Stop::kKilled) return "ERR Script killed by user with SCRIPT KILL...";
+  if (context_.stop == Stop::kReadFailed) return "ERR reading the data failed;";
+  return "ERR the script ran longer than script-time-limit-ms (" +
+         std::to_string(context_.server->config().script_time_limit_ms) +
+         ") and was stopped, its changes are undone;";
+}
+
+std::string Engine::place_text() const {
+  return ", on " + context_.error_source + ":" + std::to_string(context_.error_line) + ".";
+}
+
+std::string Engine::failure(const Invocation& invocation) const {
+  const std::string name = " script: " + std::string(invocation.name);
+  if (context_.stop == Stop::kKilled) return stop_text() + name + place_text();
+  if (context_.stop != Stop::kNone) return stop_text() + name;
   if (!context_.error_noted) {
-    const bool memory = context_.budget.exceeded;
-    return call.reply.error(
-        std::string(memory ? "ERR the script needs more memory than script-memory-max allows;"
-                           : "ERR the script failed while an error was being handled;") +
-        " script: " + std::string(invocation.sha));
+    return (context_.memory.exceeded()
+                ? "ERR the script needs more memory than script-memory-max allows;"
+                : "ERR the script failed while an error was being handled;") +
+           name;
   }
-  std::string text = context_.error.substr(0, context_.error.find('\0'));
-  if (!context_.error_source.empty()) {
-    text += " script: " + std::string(invocation.sha) + ", on " + context_.error_source + ":" +
-            std::to_string(context_.error_line) + ".";
-  }
-  call.reply.error(text);
+  const std::string text = context_.error.substr(0, context_.error.find('\0'));
+  return context_.error_source.empty() ? text : text + name + place_text();
 }
 
 }  // namespace weir::server::script

@@ -131,19 +131,24 @@ constexpr luaL_Reg kFunctions[] = {{"call", call_command},
                                    {"sha1hex", sha1_of},
                                    {"log", log},
                                    {"setresp", set_protocol},
-                                   {"replicate_commands", replicate_commands},
-                                   {"set_repl", set_replication},
-                                   {"breakpoint", refuse_breakpoint},
-                                   {"debug", refuse_debug}};
+                                   {"set_repl", set_replication}};
+
+constexpr luaL_Reg kScriptFunctions[] = {{"replicate_commands", replicate_commands},
+                                         {"breakpoint", refuse_breakpoint},
+                                         {"debug", refuse_debug}};
+
+constexpr luaL_Reg kLoadingFunctions[] = {{"register_function", register_function}, {"log", log}};
 
 struct NamedNumber {
   const char* name;
   int value;
 };
 
-constexpr NamedNumber kNumbers[] = {{"LOG_DEBUG", 0},   {"LOG_VERBOSE", 1},  {"LOG_NOTICE", 2},
-                                    {"LOG_WARNING", 3}, {"REPL_NONE", 0},    {"REPL_AOF", 1},
-                                    {"REPL_SLAVE", 2},  {"REPL_REPLICA", 2}, {"REPL_ALL", 3}};
+constexpr NamedNumber kLogLevels[] = {
+    {"LOG_DEBUG", 0}, {"LOG_VERBOSE", 1}, {"LOG_NOTICE", 2}, {"LOG_WARNING", 3}};
+
+constexpr NamedNumber kReplication[] = {
+    {"REPL_NONE", 0}, {"REPL_AOF", 1}, {"REPL_SLAVE", 2}, {"REPL_REPLICA", 2}, {"REPL_ALL", 3}};
 
 // "7.2.0" as 0x070200.
 int version_number() {
@@ -160,21 +165,44 @@ int version_number() {
   return number | part;
 }
 
-}  // namespace
-
-void push_redis_library(lua_State* L) {
-  lua_newtable(L);
-  for (const luaL_Reg& function : kFunctions) {
+template <size_t N>
+void set_functions(lua_State* L, const luaL_Reg (&functions)[N]) {
+  for (const luaL_Reg& function : functions) {
     lua_pushcfunction(L, function.func);
     lua_setfield(L, -2, function.name);
   }
-  for (const NamedNumber& number : kNumbers) {
+}
+
+template <size_t N>
+void set_numbers(lua_State* L, const NamedNumber (&numbers)[N]) {
+  for (const NamedNumber& number : numbers) {
     lua_pushnumber(L, number.value);
     lua_setfield(L, -2, number.name);
   }
+}
+
+void set_version(lua_State* L) {
   set_text_field(L, "REDIS_VERSION", kRedisVersion);
   lua_pushnumber(L, version_number());
   lua_setfield(L, -2, "REDIS_VERSION_NUM");
+}
+
+}  // namespace
+
+void push_redis_library(lua_State* L, World world) {
+  lua_newtable(L);
+  set_functions(L, kFunctions);
+  if (world == World::kScripts) set_functions(L, kScriptFunctions);
+  set_numbers(L, kLogLevels);
+  set_numbers(L, kReplication);
+  set_version(L);
+}
+
+void push_loading_redis_library(lua_State* L) {
+  lua_newtable(L);
+  set_functions(L, kLoadingFunctions);
+  set_numbers(L, kLogLevels);
+  set_version(L);
 }
 
 }  // namespace weir::server::script

@@ -126,8 +126,8 @@ void add_tables(lua_State* L) {
   set_protected(L, "coroutine");
 }
 
-void add_libraries(lua_State* L) {
-  push_redis_library(L);
+void add_libraries(lua_State* L, World world) {
+  push_redis_library(L, world);
   set_protected(L, "redis");
   push_bit_library(L);
   set_protected(L, "bit");
@@ -141,7 +141,7 @@ void add_libraries(lua_State* L) {
 
 }  // namespace
 
-void build_world(lua_State* L) {
+void build_world(lua_State* L, World world) {
   open(L, luaopen_base, "");
   open(L, luaopen_string, LUA_STRLIBNAME);
   open(L, luaopen_table, LUA_TABLIBNAME);
@@ -149,7 +149,7 @@ void build_world(lua_State* L) {
   lua_newtable(L);
   add_base(L);
   add_tables(L);
-  add_libraries(L);
+  add_libraries(L, world);
   bind_strings(L);
   bind_missing_globals(L);
   lua_pushvalue(L, -1);
@@ -157,6 +157,21 @@ void build_world(lua_State* L) {
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, "_G");
   lua_replace(L, LUA_GLOBALSINDEX);
+}
+
+void push_loading_world(lua_State* L) {
+  lua_newtable(L);
+  push_loading_redis_library(L);
+  bind_missing_globals(L);
+  set_protected(L, "redis");
+  bind_missing_globals(L);
+}
+
+void show_world(lua_State* L) {
+  lua_getmetatable(L, LUA_GLOBALSINDEX);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
 }
 
 }  // namespace weir::server::script

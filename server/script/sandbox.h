@@ -4,13 +4,22 @@
 // table or outlive the script is absent, replaced or refused.
 #pragma once
 
+#include "server/script/context.h"
+
 struct lua_State;
 
 namespace weir::server::script {
 
 // Builds the world of a fresh state and makes it the globals. Answers (pushes) the table behind the
-// globals, where KEYS and ARGV are put for each run. Raises when memory is short.
-void build_world(lua_State* L);
+// globals, where KEYS and ARGV are put for each run of a script. Raises when memory is short.
+void build_world(lua_State* L, World world);
+
+// Pushes the world that a library sees while it is loaded: it can register functions, and log.
+void push_loading_world(lua_State* L);
+
+// From now on the globals are those of the table on top of the stack, which is popped. Raises when
+// memory is short.
+void show_world(lua_State* L);
 
 // Functions in place of Lua's own: base_functions.cc, random.cc.
 int safe_collectgarbage(lua_State* L);
@@ -29,8 +38,11 @@ int safe_table_insert(lua_State* L);  // upvalue 1: Lua's own
 int seeded_random(lua_State* L);
 int seed_random(lua_State* L);
 
+int register_function(lua_State* L);  // register_function.cc
+
 // Libraries; each pushes its table.
-void push_redis_library(lua_State* L);
+void push_redis_library(lua_State* L, World world);
+void push_loading_redis_library(lua_State* L);
 void push_bit_library(lua_State* L);
 void push_cjson_library(lua_State* L);
 void push_struct_library(lua_State* L);

@@ -90,11 +90,6 @@ std::string_view ScriptIndex::body(const Script& script) const {
   return value.size() < kHeadBytes ? std::string_view() : value.substr(kHeadBytes);
 }
 
-bool ScriptIndex::has_record(const Script& script) const {
-  return body(script).size() == script.bytes &&
-         keys_->look_up_system(record_key(script.number)).exists();
-}
-
 void ScriptIndex::put_record(const Script& script, std::string_view body) {
   std::string value = {kFormat, static_cast<char>(script.kept ? 1 : 0)};
   value.append(packed_name(script.name)).append(body);

@@ -51,8 +51,6 @@ class ScriptIndex {
   // Null when unknown. Counts as a use.
   Script* find(std::string_view name);
   std::string_view body(const Script& script) const;
-  // Whether the record is there: what a failed turn took back must not be answered for.
-  bool has_record(const Script& script) const;
   // Writes the record of a script that is not known yet. What must make room is answered by its
   // references.
   std::vector<int> add(Script script, std::string_view body, const IndexBounds& bounds);

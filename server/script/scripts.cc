@@ -2,6 +2,7 @@
 
 #include "resp/numbers.h"
 #include "server/arguments.h"
+#include "server/script/admission.h"
 #include "server/script/engine.h"
 #include "server/script/sha1.h"
 #include "server/script/shebang.h"
@@ -14,19 +15,9 @@ constexpr size_t kNameDigits = 40;
 constexpr size_t kKeysAt = 3;
 constexpr std::string_view kNoScriptError = "NOSCRIPT No matching script. Please use EVAL.";
 
-// How many of the arguments are keys, or nothing when the error has been replied.
-std::optional<size_t> key_count(Call& call) {
+std::optional<size_t> parsed_key_count(Call& call) {
   const auto count = integer_argument(call, call.args[2]);
-  if (!count) return std::nullopt;
-  if (*count > static_cast<int64_t>(call.args.size() - kKeysAt)) {
-    call.reply.error("ERR Number of keys can't be greater than number of args");
-    return std::nullopt;
-  }
-  if (*count < 0) {
-    call.reply.error("ERR Number of keys can't be negative");
-    return std::nullopt;
-  }
-  return static_cast<size_t>(*count);
+  return count ? key_count(call, *count) : std::nullopt;
 }
 
 }  // namespace
@@ -35,10 +26,13 @@ Scripts::Scripts(Server* server) : server_(server), index_(&server->keys()) {}
 
 Scripts::~Scripts() = default;
 
-void Scripts::open() { index_.reload(); }
+void Scripts::open() {
+  data_epoch_ = server_->data_epoch();
+  index_.reload();
+}
 
 Engine& Scripts::engine() {
-  if (!engine_) engine_ = std::make_unique<Engine>(server_);
+  if (!engine_) engine_ = std::make_unique<Engine>(server_, World::kScripts);
   return *engine_;
 }
 
@@ -48,23 +42,25 @@ void Scripts::forget(const std::vector<int>& references) {
   }
 }
 
-void Scripts::follow_failures() {
-  if (server_->stats.turns_failed == failures_seen_) return;
-  failures_seen_ = server_->stats.turns_failed;
+void Scripts::follow_data() {
+  if (!stale_ && server_->data_epoch() == data_epoch_) return;
+  stale_ = false;
+  data_epoch_ = server_->data_epoch();
   forget(index_.reload());
 }
 
 Script* Scripts::find(std::string_view name) {
-  follow_failures();
+  follow_data();
   if (name.size() != kNameDigits) return nullptr;
-  Script* script = index_.find(name);
-  if (script == nullptr) {
-    const std::string lower = resp::to_lower(name);
-    if (lower != name) return find(lower);
-  }
-  if (script == nullptr || index_.has_record(*script)) return script;
-  forget(index_.reload());
-  return index_.find(name);
+  if (Script* script = index_.find(name)) return script;
+  const std::string lower = resp::to_lower(name);
+  return lower == name ? nullptr : index_.find(lower);
+}
+
+// What is taken back with its command, because a record could not be read, is not known.
+void Scripts::add(Call& call, Script script, std::string_view body) {
+  forget(index_.add(std::move(script), body, bounds()));
+  stale_ = !call.keys.failure().ok();
 }
 
 IndexBounds Scripts::bounds() const {
@@ -88,18 +84,16 @@ bool Scripts::compile(Call& call, Script* script, std::string_view body) {
   }
   script->reference = *reference;
   script->has_shebang = shebang->present;
-  script->no_writes = shebang->no_writes;
+  script->no_writes = (shebang->flags & kNoWrites) != 0;
   return true;
 }
 
 void Scripts::run(Call& call, const Script& script, size_t keys, bool read_only) {
-  if (script.has_shebang && !script.no_writes) {
-    if (read_only)
-      return call.reply.error("ERR Can not execute a script with write flag using *_ro command.");
-    if (server_->writes_denied()) return call.reply.error(server_->storage_error());
-  }
+  // One that says nothing of itself is judged by what it does.
+  const bool may_write = script.has_shebang && !script.no_writes;
+  if (!may_run(call, may_write ? 0u : uint32_t{kNoWrites}, read_only)) return;
   const Invocation invocation = {.script = script.reference,
-                                 .sha = script.name,
+                                 .name = script.name,
                                  .keys = call.args.subspan(kKeysAt, keys),
                                  .arguments = call.args.subspan(kKeysAt + keys),
                                  .read_only = read_only || script.no_writes};
@@ -107,7 +101,7 @@ void Scripts::run(Call& call, const Script& script, size_t keys, bool read_only)
 }
 
 void Scripts::eval(Call& call, bool read_only) {
-  const auto keys = key_count(call);
+  const auto keys = parsed_key_count(call);
   if (!keys) return;
   const std::string_view body = call.args[1];
   std::string name = sha1_hex(body);
@@ -121,12 +115,12 @@ void Scripts::eval(Call& call, bool read_only) {
   run(call, script, *keys, read_only);
   // Behind the run, which may have taken back everything before it.
   if (!call.keys.failure().ok()) return forget({script.reference});
-  forget(index_.add(std::move(script), body, bounds()));
+  add(call, std::move(script), body);
 }
 
 void Scripts::eval_by_name(Call& call, bool read_only) {
   if (call.args[1].size() != kNameDigits) return call.reply.error(kNoScriptError);
-  const auto keys = key_count(call);
+  const auto keys = parsed_key_count(call);
   if (!keys) return;
   Script* script = find(call.args[1]);
   if (script == nullptr) return call.reply.error(kNoScriptError);
@@ -139,21 +133,23 @@ void Scripts::load(Call& call) {
   std::string name = sha1_hex(body);
   if (Script* known = find(name)) {
     index_.keep(known);
+    stale_ = !call.keys.failure().ok();
     return call.reply.bulk(name);
   }
   Script script;
   script.name = name;
   script.kept = true;
   if (!compile(call, &script, body)) return;
-  forget(index_.add(std::move(script), body, bounds()));
+  add(call, std::move(script), body);
   call.reply.bulk(name);
 }
 
 bool Scripts::exists(std::string_view name) { return find(name) != nullptr; }
 
 void Scripts::flush() {
-  follow_failures();
+  follow_data();
   forget(index_.clear());
+  stale_ = !server_->keys().failure().ok();
 }
 
 ScriptFigures Scripts::figures() const {

@@ -42,8 +42,9 @@ class Scripts {
 
  private:
   Engine& engine();
-  // After a turn that failed, what the index says may not be in the log.
-  void follow_failures();
+  // What the index says may not be in the log any more.
+  void follow_data();
+  void add(Call& call, Script script, std::string_view body);
   void forget(const std::vector<int>& references);
   Script* find(std::string_view name);
   // Compiles what is not compiled yet; false: the error has been replied.
@@ -55,7 +56,8 @@ class Scripts {
   Server* server_;
   ScriptIndex index_;
   std::unique_ptr<Engine> engine_;
-  uint64_t failures_seen_ = 0;
+  uint64_t data_epoch_ = 0;
+  bool stale_ = false;
 };
 
 }  // namespace weir::server::script

@@ -1,34 +1,56 @@
 #include "server/script/shebang.h"
 
+#include <algorithm>
+
 #include "resp/inline_arguments.h"
+#include "resp/numbers.h"
 
 namespace weir::server::script {
 namespace {
 
-// All are accepted; but for the first they allow what is allowed here anyway.
 constexpr std::string_view kFlags[] = {"no-writes", "allow-oom", "allow-stale", "no-cluster",
                                        "allow-cross-slot-keys"};
+constexpr std::string_view kMark = "#!";
+constexpr std::string_view kEngine = "lua";
 
 bool apply_flags(std::string_view flags, Shebang* shebang, std::string* error) {
   while (!flags.empty()) {
     const std::string_view flag = flags.substr(0, flags.find(','));
     flags.remove_prefix(std::min(flags.size(), flag.size() + 1));
-    bool known = false;
-    for (const std::string_view name : kFlags) known = known || name == flag;
-    if (!known) {
+    const uint32_t known = script_flag(flag);
+    if (known == 0) {
       *error = "ERR Unexpected flag in script shebang: " + std::string(flag);
       return false;
     }
-    if (flag == kFlags[0]) shebang->no_writes = true;
+    shebang->flags |= known;
   }
   return true;
 }
 
+// The words of a line; at least one of them.
+struct Words {
+  std::string storage;
+  std::vector<std::string_view> words;
+};
+
+bool split(std::string_view line, Words* words) {
+  return resp::split_arguments(line, &words->storage, &words->words) && !words->words.empty();
+}
+
 }  // namespace
+
+std::span<const std::string_view> script_flag_names() { return kFlags; }
+
+uint32_t script_flag(std::string_view name) {
+  for (size_t i = 0; i < std::size(kFlags); ++i) {
+    if (kFlags[i] == name) return 1u << i;
+  }
+  return 0;
+}
 
 std::optional<Shebang> parse_shebang(std::string_view script, std::string* error) {
   Shebang shebang;
-  if (!script.starts_with("#!")) return shebang;
+  if (!script.starts_with(kMark)) return shebang;
   const size_t end = script.find('\n');
   if (end == script.npos) {
     *error = "ERR Invalid script shebang";
@@ -36,25 +58,58 @@ std::optional<Shebang> parse_shebang(std::string_view script, std::string* error
   }
   shebang.present = true;
   shebang.body_at = end;
-  std::string storage;
-  std::vector<std::string_view> words;
-  if (!resp::split_arguments(script.substr(0, end), &storage, &words) || words.empty()) {
+  Words line;
+  if (!split(script.substr(0, end), &line)) {
     *error = "ERR Invalid engine in script shebang";
     return std::nullopt;
   }
-  if (words[0] != "#!lua") {
-    *error = "ERR Unexpected engine in script shebang: " + std::string(words[0]);
+  if (line.words[0] != "#!lua") {
+    *error = "ERR Unexpected engine in script shebang: " + std::string(line.words[0]);
     return std::nullopt;
   }
-  for (size_t i = 1; i < words.size(); ++i) {
+  for (size_t i = 1; i < line.words.size(); ++i) {
     constexpr std::string_view kOption = "flags=";
-    if (!words[i].starts_with(kOption)) {
-      *error = "ERR Unknown lua shebang option: " + std::string(words[i]);
+    if (!line.words[i].starts_with(kOption)) {
+      *error = "ERR Unknown lua shebang option: " + std::string(line.words[i]);
       return std::nullopt;
     }
-    if (!apply_flags(words[i].substr(kOption.size()), &shebang, error)) return std::nullopt;
+    if (!apply_flags(line.words[i].substr(kOption.size()), &shebang, error)) return std::nullopt;
   }
   return shebang;
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+std::optional<LibraryHead> parse_library_head(std::string_view code, std::string* error) {
+  const auto refuse = [error](std::string text) {
+    *error = std::move(text);
+    return std::nullopt;
+  };
+  if (!code.starts_with(kMark)) return refuse("ERR Missing library metadata");
+  const size_t end = code.find('\n');
+  Words line;
+  if (end == code.npos || !split(code.substr(0, end), &line))
+    return refuse("ERR Invalid library metadata");
+  LibraryHead head = {.name = {}, .body_at = end};
+  bool named = false;
+  for (size_t i = 1; i < line.words.size(); ++i) {
+    constexpr std::string_view kOption = "name=";
+    if (!line.words[i].starts_with(kOption))
+      return refuse("ERR Invalid metadata value given: " + std::string(line.words[i]));
+    if (named) return refuse("ERR Invalid metadata value, name argument was given multiple times");
+    named = true;
+    head.name = line.words[i].substr(kOption.size());
+  }
+  if (!named) return refuse("ERR Library name was not given");
+  if (!is_name(head.name)) return refuse(std::string(kNameError));
+  const std::string_view engine = line.words[0].substr(kMark.size());
+  if (!resp::equals_ignoring_case(engine, kEngine))
+    return refuse("ERR Engine '" + std::string(engine) + "' not found");
+  return head;
 }
 
 }  // namespace weir::server::script

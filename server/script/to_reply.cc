@@ -116,11 +116,11 @@ bool write_typed(Writer& writer, bool* fits) {
   } else if (push_field(L, "set", LUA_TTABLE)) {
     *fits = write_entries(writer, false);
   } else if (push_field(L, "big_number", LUA_TSTRING)) {
+    std::string digits(text_at(L, -1));  // whole, where a line ends at a NUL
+    for (char& c : digits) c = c == '\r' || c == '\n' ? ' ' : c;
     if (writer.reply.protocol() >= 3) {
-      write_line(writer, '(', text_at(L, -1));
+      writer.reply.buffer()->append("(").append(digits).append("\r\n");
     } else {
-      std::string digits(text_at(L, -1));
-      for (char& c : digits) c = c == '\r' || c == '\n' ? ' ' : c;
       writer.reply.bulk(digits);
     }
   } else if (push_field(L, "verbatim_string", LUA_TTABLE)) {

@@ -7,6 +7,7 @@
 
 #include "server/arguments.h"
 #include "server/lookups.h"
+#include "server/pubsub/key_events.h"
 #include "storage/check.h"
 
 namespace weir::server {
@@ -49,12 +50,13 @@ void Collection::make_large() {
   put_owner(&ref, ref.expire_at_ms());
 }
 
-void Collection::erase_if_empty() {
-  if (!exists() || !elements_->empty()) return;
+bool Collection::erase_if_empty() {
+  if (!exists() || !elements_->empty()) return false;
   storage::Ref ref = keys_->look_up(database_, key_);
   keys_->erase(&ref);
   elements_ = nullptr;
   form_ = Form::kCompact;
+  return true;
 }
 
 void Collection::put_owner(storage::Ref* ref, int64_t expire_at_ms) {
@@ -91,6 +93,18 @@ Collection replace_with_collection(Call& call, std::string_view key, storage::Ty
   Collection collection(&call.keys, call.look_up(key), type);
   collection.create_if_absent();
   return collection;
+}
+
+void replace_with_nothing(Call& call, std::string_view key) {
+  storage::Ref old = call.look_up(key);
+  if (!old.exists()) return;
+  call.keys.erase(&old);
+  call.notify(EventClass::kGeneric, "del", key);
+}
+
+void note_removal(Call& call, Collection* collection, const KeyEventName& event) {
+  call.notify(event.event_class, event.name, collection->key());
+  if (collection->erase_if_empty()) call.notify(EventClass::kGeneric, "del", collection->key());
 }
 
 bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int64_t expire_at_ms) {

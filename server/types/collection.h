@@ -7,12 +7,13 @@
 // To write:  auto hash = write_collection(call, key, Type::kHash);
 //            if (!hash) return;
 //            hash->create_if_absent().put(field, order, value);
+//            call.notify(EventClass::kHash, "hset", key);
 // and behind the last removal:
-//            hash->erase_if_empty();
+//            note_removal(call, &*hash, {EventClass::kHash, "hdel"});
 //
 // Invariants
 // 1. No collection is left empty at the end of a command: who removes elements calls
-//    erase_if_empty(), who creates a list puts something into it.
+//    note_removal() or erase_if_empty(), who creates a list puts something into it.
 // 2. A change of elements never touches the owner's record, so it costs what those elements cost
 //    and the expiry stays.
 // 3. The form goes from compact to large and never back, whatever is removed.
@@ -50,7 +51,7 @@ class Collection {
   // An absent collection becomes one without elements, compact and without expiry.
   storage::Elements& create_if_absent();
   void make_large();
-  void erase_if_empty();
+  bool erase_if_empty();  // whether it was
 
  private:
   friend std::optional<Collection> collection_of(Call& call, const storage::Ref& ref,
@@ -79,9 +80,20 @@ std::optional<Collection> write_collection(Call& call, std::string_view key, sto
 // STORE commands. Views into what the key held must not be used any more, but an open list of it
 // stays as it is until the end of the command.
 Collection replace_with_collection(Call& call, std::string_view key, storage::Type type);
+// The same where there is nothing to store: the key is deleted, of which an event tells.
+void replace_with_nothing(Call& call, std::string_view key);
 // Puts a copy of a key's collection at another key, with its form and the expiry given, in place of
 // whatever was there. False where reading failed. REQUIRES: `from` exists and owns elements.
 bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int64_t expire_at_ms);
+
+// An event of a key (pubsub/key_events.h).
+struct KeyEventName {
+  EventClass event_class;
+  std::string_view name;
+};
+// Tells by an event that elements were removed, and takes an empty collection away, of which
+// another event tells.
+void note_removal(Call& call, Collection* collection, const KeyEventName& event);
 
 // What the elements of a key take in memory, without their share of tables: taken from as many as
 // `samples` of them, 0 for all. REQUIRES: storage::owns_elements(ref.type()).

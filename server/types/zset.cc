@@ -48,7 +48,6 @@ void erase_span(Collection* zset, const RankSpan& span) {
   for (size_t i = 0; i < span.count; ++i) {
     zset->elements().erase(zset->elements().at(span.first).member);
   }
-  zset->erase_if_empty();
 }
 
 void MembersReply::begin(size_t members) const {

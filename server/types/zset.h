@@ -42,7 +42,7 @@ struct RankSpan {
 // `visit` must not change the set.
 void visit_span(const Collection& zset, const RankSpan& span,
                 const std::function<void(const storage::Element&)>& visit);
-// The set goes with its last member. REQUIRES: not span.downwards.
+// The caller sees to a set that is left empty. REQUIRES: not span.downwards.
 void erase_span(Collection* zset, const RankSpan& span);
 
 // How members are replied: their scores behind them if asked for, which in RESP3 makes pairs.

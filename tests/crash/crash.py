@@ -12,8 +12,9 @@ What is checked
   acknowledged <= charged <= acknowledged + in flight.
 - Strings, each written by one client: all keys of a client are as some prefix of its commands left them, and that
   prefix holds everything acknowledged. So nothing is lost, torn or out of order.
-- A script that writes several keys is one command among these: its writes are there whole or not at all. It is loaded
-  once, in the first cycle, and called by its name ever after.
+- A script, or a function of a library, that writes several keys is one command among these: its writes are there whole or
+  not at all. The script is loaded once, in the first cycle, and called by its name ever after; the library is another one
+  in each cycle.
 - So is a transaction: what EXEC runs is there whole or not at all.
 - Hashes, each written by one client, among the same commands: HSET, HDEL, HINCRBY, DEL, COPY, so that they come, grow and go.
   Their fields come back in the order in which they came.
@@ -47,6 +48,8 @@ PIPELINE = 24
 STARTS_WITHIN_S = 20
 SCRIPT = "for i, key in ipairs(KEYS) do redis.call('SET', key, ARGV[1] .. i) end return #KEYS"
 SCRIPT_NAME = hashlib.sha1(SCRIPT.encode()).hexdigest()
+LIBRARY = ("#!lua name=crash\nredis.register_function('put', function(keys, args) for i, key in ipairs(keys) do "
+           "redis.call('SET', key, args[1] .. i) end return #keys end) -- cycle %d")
 
 
 def encode(args):
@@ -198,7 +201,8 @@ class Client:
             else:
                 self.pending.append(op)
                 if name == "SCRIPT":
-                    wire.append(("EVALSHA", SCRIPT_NAME, str(len(key)), *key, value))
+                    command = self.rng.choice([("EVALSHA", SCRIPT_NAME), ("FCALL", "put")])
+                    wire.append((*command, str(len(key)), *key, value))
                     continue
                 if name == "MULTI":
                     sets = [("SET", one, value + b"%d" % number) for number, one in enumerate(key, 1)]
@@ -298,6 +302,13 @@ class Harness:
         size = connection.call("DBSIZE")
         assert size == existing, "DBSIZE %d, but %d keys exist" % (size, existing)
 
+    def check_library(self, connection, cycle):
+        """The one loaded last is there, and another one takes its place."""
+        listed = connection.call("FUNCTION", "LIST", "WITHCODE")
+        codes = [library[-1].decode() for library in listed]
+        assert codes == ([LIBRARY % (cycle - 1)] if cycle > 0 else []), "libraries: %r" % codes
+        assert connection.call("FUNCTION", "LOAD", "REPLACE", LIBRARY % cycle) == b"crash"
+
     def work_and_kill(self, orderly):
         threads = [threading.Thread(target=client.run, args=(self.port,)) for client in self.clients]
         threads += self.limiters.threads(lambda: Connection(self.port))
@@ -317,6 +328,7 @@ class Harness:
                 connection = self.start(cycle)
                 if cycle == 0:
                     connection.call("SCRIPT", "LOAD", SCRIPT)
+                self.check_library(connection, cycle)
                 self.check(connection)
                 connection.close()
                 self.work_and_kill(orderly=cycle % 10 == 9)

@@ -54,6 +54,22 @@ def unordered(profile, ours, theirs):
     return sorted(decode(ours)) == sorted(decode(theirs))
 
 
+def listing(profile, ours, theirs):
+    """Lists of lists in any order."""
+    def arranged(value):
+        return sorted(map(arranged, value), key=repr) if isinstance(value, list) else value
+    if ours[:1] != b"*" or theirs[:1] != b"*":
+        return ours == theirs
+    return arranged(decode(ours)) == arranged(decode(theirs))
+
+
+def loading(profile, ours, theirs):
+    """Of two functions that exist already, Redis names either."""
+    def masked(raw):
+        return re.sub(rb"^-ERR Function \S+ already", b"-ERR Function already", raw)
+    return masked(ours) == masked(theirs)
+
+
 def shape(profile, ours, theirs):
     """The same kind of reply; errors and nulls to the byte."""
     if ours[:1] in b"-_" or ours.startswith(b"$-1"):
@@ -94,5 +110,6 @@ def hello(profile, ours, theirs):
 
 COMPARE = {"exact": exact, "seconds": seconds, "milliseconds": milliseconds,
            "instant-s": instant_s, "instant-ms": instant_ms, "dbsize": dbsize,
-           "unordered": unordered, "shape": shape, "scan-page": scan_page,
+           "unordered": unordered, "listing": listing,
+           "loading": loading, "shape": shape, "scan-page": scan_page,
            "before-7.2": before_7_2, "encoding": encoding, "sorted": sorted_alike, "hello": hello}

@@ -59,6 +59,7 @@ class Player:
         self.control = self.connect()
         for connection in self.control:
             connection.command("FLUSHALL")
+            connection.command("FUNCTION", "FLUSH")
         self.figures = self.read_figures()
 
     def play_batch(self, batch):

@@ -2,14 +2,15 @@
 """Who waits and who is served: small scenes of several clients, played on weir-server and on
 redis-server 7, in both protocols; what each client hears at each step has to be the same.
 
-    waits.py WEIR_SERVER [--storage memory|rocksdb|all] [--scene NAME]
+    waits.py WEIR_SERVER [--storage memory|rocksdb|all] [--scenes FILE] [--scene NAME]
 
-A line of waits.txt is a client's number, a command, and what follows it at once behind ";". "$2"
-in it is the CLIENT ID of client 2. Client 0 does nothing but wait: `0> 0.15` are seconds.
+A line of waits.txt, or of tracking.txt, is a client's number, a command, and what follows it at
+once behind ";". "$2" in it is the CLIENT ID of client 2. Client 0 does nothing but wait: `0> 0.15` are seconds.
 """
 
 import argparse
 import os
+import re
 import select
 import signal
 import sys
@@ -23,6 +24,7 @@ from wire import multibulk  # noqa: E402
 
 CLIENTS = 5
 SETTLE_S = 0.015         # how long nobody may have said anything before a step is over
+HELLO = re.compile(rb"\$7\r\nversion\r\n.*?\$4\r\nmode\r\n", re.DOTALL)
 SETTLE_SLOWLY_S = 0.4    # where they differ, once more
 
 
@@ -78,7 +80,7 @@ class Stage:
                 heard[sockets[socket]] += data or b"(closed)"
                 if not data:
                     del sockets[socket]
-        return heard
+        return [HELLO.sub(b"HELLO", text) for text in heard]
 
 
 def play(servers, steps, protocol, settle_s):
@@ -126,9 +128,10 @@ def main():
     parser = argparse.ArgumentParser(description="waiting clients of weir-server and redis-server")
     parser.add_argument("weir_server")
     parser.add_argument("--storage", default="all", choices=["memory", "rocksdb", "all"])
-    parser.add_argument("--scene")
+    parser.add_argument("--scenes", default="waits.txt", metavar="FILE", help="in this folder")
+    parser.add_argument("--scene", metavar="NAME")
     options = parser.parse_args()
-    scenes = read_scenes(Path(__file__).with_name("waits.txt"))
+    scenes = read_scenes(Path(__file__).with_name(options.scenes))
     if options.scene:
         scenes = {options.scene: scenes[options.scene]}
     redis = redis_server()

@@ -56,6 +56,11 @@ KEYS = ("SET a 1", "EXPIRE a 10", "TTL a", "PTTL a", "PERSIST a", "PEXPIREAT a 9
 LIMITERS = ("CL.THROTTLE u 15 30 60", "CL.THROTTLE u 15 30 60 0", "CL.THROTTLE u 15 30 60 -3", "CL.THROTTLE u 4 1 10 9",
             "THROTTLE t 10 1 1", "THROTTLE t 10 1 1 5", "CL.THROTTLE u 0 1000000000 1", "TTL u", "TYPE u",
             "CL.THROTTLE v 999999999999 1 1", "CL.THROTTLE u x 1 1", "SET s 1700000000123456789", "CL.THROTTLE s 1 1 1")
+LIBRARY = "#!lua\tname=%s\nredis.register_function('%s',function(k,a)\nreturn{k,a,redis.call('incr','n')}end)"
+FUNCTIONS = ("FUNCTION LOAD " + LIBRARY % ("l", "f"), "FCALL f 1 k a", "FCALL_RO f 0", "FUNCTION LIST WITHCODE",
+             "FUNCTION LOAD REPLACE " + LIBRARY % ("l", "g"), "FCALL g 0", "FCALL f 0", "FUNCTION LOAD " + LIBRARY % ("m", "G"),
+             "FUNCTION STATS", "FUNCTION DUMP", "FUNCTION RESTORE x FLUSH", "FUNCTION DELETE l", "SCRIPT KILL",
+             "FUNCTION LOAD #!lua\tname=e\nredis.register_function{callback=1}", "FUNCTION KILL", "FUNCTION FLUSH")
 RL = ("RL.TAKE k GCRA 100/1m BURST 20",
       "RL.TAKE k GCRA 5/1s FIXED 1000 ALIGN DAY OFFSET +08:00 SLIDINGLOG 20/100ms COST 2", "RL.PEEK k COST 3",
       "RL.TAKE k TOKENBUCKET 10/1s CAPACITY 20 INITIAL 0 COST 30 UPTO", "RL.TAKE l LEAKY 5/1s SHADOW",
@@ -89,6 +94,12 @@ CASES = {
     "keys_deferred": case(say(0, *KEYS), wait(33), TICK, STEP_STORE, say(1, *KEYS), write_back=1, deferred=1),
     "limiters": case(say(0, *LIMITERS), wait(33), say(1, *LIMITERS)),
     "limiters_restart": case(say(0, *LIMITERS), wrong(11), say(0, *LIMITERS), wrong(10), say(0, *LIMITERS)),
+    "acl": case(say(0, "ACL SETUSER u on >p ~a* %R~b +@all -get +select|0 (+get ~c) &n*"), say(1, "AUTH u p", "GET a", "GET c",
+                "SELECT 0", "SET b 1", "SUBSCRIBE n1"), say(0, "ACL SETUSER u resetchannels (~x +set)", "ACL LOG",
+                "ACL GETUSER u", "ACL LIST", "ACL DRYRUN u MSET a 1 d 2", "ACL SETUSER u +@nosuch", "ACL DELUSER u")),
+    "functions": case(say(0, *FUNCTIONS), wrong(11), say(0, *FUNCTIONS)),
+    "functions_lost": case(say(0, FUNCTIONS[0]), wrong(3), say(0, FUNCTIONS[4], "FCALL g 0"), say(0, "FCALL f 0"),
+                           wait(31), TICK, say(0, *FUNCTIONS[1:4], *FUNCTIONS[4:])),
     "two_sessions": case(chunk(0, wire("SET a 1")), chunk(1, wire("GET a")), TURN, say(1, "DEL a"), say(0, "GET a")),
     "cut": case(chunk(0, wire("SET a 1")[:9]), TURN, chunk(0, wire("SET a 1")[9:]), TURN),
     "inline": case(chunk(0, b"SET a 'x y'\r\nGET a\r\n\r\nPING\r\n"), TURN, bounds=1),

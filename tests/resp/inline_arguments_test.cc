@@ -73,7 +73,15 @@ TEST(InlineArgumentsTest, AnyBytesComeBackFromTheirEscapedForm) {
       line += {'\\', 'x', kHex[byte / 16], kHex[byte % 16]};
     }
     ASSERT_EQ(split(line + '"'), words({"SET", bytes}));
+    ASSERT_EQ(split(quote_argument(bytes)), words({bytes}));
   }
+}
+
+TEST(InlineArgumentsTest, QuotedArgumentsArePrintable) {
+  EXPECT_EQ(quote_argument(""), R"("")");
+  EXPECT_EQ(quote_argument("a b'"), R"("a b'")");
+  EXPECT_EQ(quote_argument("\"\\\n\r\t\a\b"), R"("\"\\\n\r\t\a\b")");
+  EXPECT_EQ(quote_argument(std::string_view("\0\x7f\xc3\xa9", 4)), R"("\x00\x7f\xc3\xa9")");
 }
 
 }  // namespace

@@ -337,7 +337,7 @@ TEST_F(AdminCommands, MemoryUsage) {
   EXPECT_EQ(call({"MEMORY", "USAGE", "key"}), ":67\r\n");
   EXPECT_EQ(call({"MEMORY", "USAGE", "key", "SAMPLES", "0"}), ":67\r\n");
   EXPECT_EQ(call({"MEMORY", "USAGE", "key", "SAMPLES", "-1"}), "-ERR syntax error\r\n");
-  EXPECT_EQ(call({"MEMORY", "DOCTOR"}), "-ERR unknown subcommand 'DOCTOR'. Try MEMORY HELP.\r\n");
+  EXPECT_EQ(call({"MEMORY", "NOSUCH"}), "-ERR unknown subcommand 'NOSUCH'. Try MEMORY HELP.\r\n");
 }
 
 }  // namespace

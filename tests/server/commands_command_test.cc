@@ -64,7 +64,7 @@ TEST_F(CommandCommand, CountListAndAllAgree) {
   EXPECT_THAT(call({"COMMAND"}), StartsWith(head));
   EXPECT_THAT(call({"COMMAND", "INFO"}), StartsWith(head));
   EXPECT_THAT(call({"COMMAND", "DOCS"}),
-              StartsWith("*" + std::to_string(2 * count) + "\r\n$6\r\nappend\r\n"));
+              StartsWith("*" + std::to_string(2 * count) + "\r\n$3\r\nacl\r\n"));
   const size_t rows = server_->executor().table().count();
   EXPECT_THAT(call({"COMMAND", "LIST"}), StartsWith("*" + std::to_string(rows) + "\r\n"));
 }
@@ -72,8 +72,8 @@ TEST_F(CommandCommand, CountListAndAllAgree) {
 TEST_F(CommandCommand, ListFilters) {
   EXPECT_EQ(call({"COMMAND", "LIST", "FILTERBY", "PATTERN", "PER*"}), "*1\r\n" + bulk("persist"));
   EXPECT_THAT(call({"COMMAND", "LIST", "FILTERBY", "PATTERN", "config*"}), StartsWith("*6\r\n"));
-  EXPECT_THAT(call({"COMMAND", "LIST", "FILTERBY", "ACLCAT", "LIMITER"}),
-              StartsWith("*21\r\n" + bulk("cl.throttle") + bulk("gcra")));
+  EXPECT_THAT(call({"COMMAND", "LIST", "FILTERBY", "ACLCAT", "RATELIMIT"}),
+              StartsWith("*22\r\n" + bulk("cl.throttle") + bulk("gcra") + bulk("increx")));
   EXPECT_EQ(call({"COMMAND", "LIST", "FILTERBY", "ACLCAT", "nosuch"}), "*0\r\n");
   EXPECT_EQ(call({"COMMAND", "LIST", "FILTERBY", "MODULE", "x"}), "*0\r\n");
   for (const auto& words : {std::initializer_list<std::string_view>{"COMMAND", "LIST", "x"},
@@ -115,6 +115,17 @@ TEST_F(CommandCommand, GetKeys) {
             "-ERR Invalid number of arguments specified for command\r\n");
   EXPECT_EQ(call({"COMMAND", "GETKEYSANDFLAGS", "get", "a"}),
             "*1\r\n*2\r\n$1\r\na\r\n*2\r\n+RO\r\n+access\r\n");
+  EXPECT_EQ(call({"COMMAND", "GETKEYSANDFLAGS", "sort", "a", "BY", "STORE", "STORE", "b"}),
+            "*2\r\n*2\r\n$1\r\na\r\n*2\r\n+RO\r\n+access\r\n*2\r\n$1\r\nb\r\n*2\r\n+OW\r\n"
+            "+update\r\n");
+  EXPECT_EQ(call({"COMMAND", "GETKEYSANDFLAGS", "smove", "a", "b", "m"}),
+            "*2\r\n*2\r\n$1\r\na\r\n*3\r\n+RW\r\n+access\r\n+delete\r\n*2\r\n$1\r\nb\r\n*2\r\n"
+            "+RW\r\n+insert\r\n");
+  EXPECT_EQ(call({"COMMAND", "GETKEYS", "sintercard", "5", "a"}),
+            "-ERR Invalid arguments specified for command\r\n");
+  EXPECT_EQ(call({"COMMAND", "GETKEYS", "eval", "return 1", "0"}), "*0\r\n");
+  EXPECT_EQ(call({"COMMAND", "GETKEYS", "spublish", "c", "m"}),
+            "-ERR The command has no key arguments\r\n");
 }
 
 TEST_F(CommandCommand, Categories) {
@@ -126,14 +137,14 @@ TEST_F(CommandCommand, Categories) {
   EXPECT_THAT(acl_categories(row("shutdown")), ElementsAre("admin", "slow", "dangerous"));
   EXPECT_THAT(acl_categories(row("ping")), ElementsAre("fast", "connection"));
   EXPECT_THAT(acl_categories(row("time")), ElementsAre("fast"));
-  EXPECT_THAT(acl_categories(row("cl.throttle")), ElementsAre("write", "limiter", "fast"));
+  EXPECT_THAT(acl_categories(row("cl.throttle")), ElementsAre("write", "ratelimit", "fast"));
   EXPECT_THAT(acl_categories(row("client")), ElementsAre("slow"));
 }
 
 TEST_F(CommandCommand, Flags) {
   EXPECT_THAT(flag_names(row("set")), ElementsAre("write", "denyoom"));
   EXPECT_THAT(flag_names(row("auth")),
-              ElementsAre("noscript", "loading", "stale", "fast", "no_auth"));
+              ElementsAre("noscript", "loading", "stale", "fast", "no_auth", "allow_busy"));
   EXPECT_THAT(flag_names(row("client")), IsEmpty());
 }
 

@@ -145,6 +145,14 @@ class FakeServer {
     }
   }
 
+  // Carries what the session has released, and no more: in the middle of a turn. It is not closed.
+  void flush(Session* session) {
+    auto* client = static_cast<FakeClient*>(session->transport);
+    if (client == nullptr) return;
+    client->inbox_.append(session->output());
+    session->mark_sent(session->output().size());
+  }
+
   // Time passes with the chores that come with it.
   void advance(int64_t ns) {
     clock.advance(ns);

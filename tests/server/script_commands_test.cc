@@ -75,6 +75,8 @@ TEST_F(Script, SeesOneInstant) {
 TEST_F(Script, ReadOnlyFormsRefuseWrites) {
   EXPECT_THAT(client->call({"EVAL_RO", "return redis.call('set','a','1')", "0"}),
               StartsWith("-ERR Write commands are not allowed from read-only scripts. script: "));
+  EXPECT_THAT(client->call({"EVAL_RO", "return redis.pcall('publish','c','1')", "0"}),
+              StartsWith("-ERR Write commands are not allowed from read-only scripts."));
   EXPECT_EQ(client->call({"EVAL_RO", "return redis.call('get','a')", "0"}), "$-1\r\n");
   EXPECT_THAT(eval("#!lua flags=no-writes\nreturn redis.call('set','a',1)"),
               HasSubstr("read-only scripts"));

@@ -261,8 +261,10 @@ TEST(SessionAuthentication, ProtectedModeServesThisMachineOnly) {
   EXPECT_TRUE(refusal.starts_with("-DENIED ") && refusal.ends_with("\r\n")) << refusal;
   EXPECT_NE(server.connect(), nullptr);
   server->mutable_config().requirepass = "secret";
+  server->apply_config({"requirepass"});
   EXPECT_NE(server.connect(FakeServer::foreign_peer()), nullptr);
   server->mutable_config().requirepass = "";
+  server->apply_config({"requirepass"});
   server->mutable_config().protected_mode = false;
   EXPECT_NE(server.connect(FakeServer::foreign_peer()), nullptr);
 }

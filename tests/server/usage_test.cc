@@ -33,6 +33,13 @@ TEST(Usage, Words) {
             "key:key seconds:integer unix-time-seconds:unix-time");
 }
 
+TEST(Usage, ArgumentsThatSayWhatTheyAre) {
+  EXPECT_EQ(parsed("timeout:double dst:key [LIMIT start:string]"),
+            "timeout:double dst:key start:string{LIMIT}?");
+  EXPECT_EQ(usage_text("timeout:double <ip:port | LIMIT start:string>"),
+            "timeout <ip:port | LIMIT start>");
+}
+
 TEST(Usage, Optional) {
   EXPECT_EQ(parsed("[message]"), "message:string?");
   EXPECT_EQ(parsed("[username] password"), "username:string? password:string");

@@ -8,6 +8,7 @@
 #include "resp/numbers.h"
 #include "server/command_facts.h"
 #include "server/command_table.h"
+#include "server/usage.h"
 
 namespace {
 
@@ -93,7 +94,7 @@ void print_command(const Command& command) {
       // A bar ends a table's cell, also between backquotes.
       [&] {
         std::string usage;
-        for (const char c : command.usage)
+        for (const char c : weir::server::usage_text(command.usage))
           usage += c == '|' ? std::string("\\|") : std::string(1, c);
         return usage;
       }()

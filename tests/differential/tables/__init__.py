@@ -1,12 +1,13 @@
 """The grammars, one table a file: a new family of commands is one table, named in TABLES."""
 
-from tables import connection, hashes, keys, lists, scripts, sets, strings, transactions, zsets
+from tables import connection, functions, hashes, keys, lists, scripts, sets, strings, transactions, zsets
 
 TABLES = {
     "strings": strings.ROWS,
     "keys": keys.ROWS,
     "connection": connection.ROWS,
     "scripts": scripts.ROWS,
+    "functions": functions.ROWS,
     "zsets": zsets.ROWS,
     "hashes": hashes.ROWS,
     "sets": sets.ROWS,

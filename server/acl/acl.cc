@@ -1,0 +1,270 @@
+#include "server/acl/acl.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "server/arguments.h"
+#include "server/client_list.h"
+#include "server/config_words.h"
+#include "server/log.h"
+#include "server/replace_file.h"
+#include "server/server.h"
+
+namespace weir::server::acl {
+namespace {
+
+constexpr SubscriptionKind kKinds[] = {SubscriptionKind::kChannel, SubscriptionKind::kPattern,
+                                       SubscriptionKind::kShard};
+
+constexpr std::string_view kNoFile =
+    "ERR This Redis instance is not configured to use an ACL file. You may want to specify users "
+    "via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis "
+    "configuration file set) in order to store users in the Redis configuration.";
+
+bool gives_all_channels(const Config& config) {
+  return config.acl_pubsub_default == PubsubDefault::kAllchannels;
+}
+
+Reason reason_of(Denial denial) {
+  if (denial == Denial::kKey) return Reason::kKey;
+  return denial == Denial::kChannel ? Reason::kChannel : Reason::kCommand;
+}
+
+// Redis' words for a denial in each of the places where it is told.
+std::string on_the_way_in(const Command& command, Denial denial) {
+  const std::string who = "NOPERM this user has no permissions to ";
+  if (denial == Denial::kCommand)
+    return who + "run the '" + std::string(command.name) + "' command";
+  const std::string what = denial == Denial::kKey ? "keys" : "channels";
+  return who + "access one of the " + what + " used as arguments";
+}
+
+std::string_view at_exec(Denial denial) {
+  if (denial == Denial::kCommand) return "no permission to execute the command or subcommand";
+  if (denial == Denial::kKey) return "no permission to touch the specified keys";
+  return "no permission to access one of the channels used as arguments to the command";
+}
+
+std::string_view in_script(Denial denial) {
+  if (denial == Denial::kCommand)
+    return "ERR The user executing the script can't run this command or subcommand";
+  if (denial == Denial::kKey) {
+    return "ERR The user executing the script can't access at least one of the keys mentioned in "
+           "the command arguments";
+  }
+  return "ERR The user executing the script can't publish to the channel mentioned in the command";
+}
+
+bool listens_only_where_allowed(const Session& session) {
+  for (const SubscriptionKind kind : kKinds) {
+    const auto& names = session.subscriptions.of(kind);
+    const bool all_allowed = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return session.user->allows_channel(name, kind == SubscriptionKind::kPattern);
+    });
+    if (!all_allowed) return false;
+  }
+  return true;
+}
+
+// Who asked gets the answer first.
+void end_session(Server& server, Session* session, const Session* asked_by) {
+  session == asked_by ? session->close_after_reply() : server.kill(session);
+}
+
+std::string configured_user(Users* users, const Config::UserLine& line) {
+  const std::string what = line.place + ": user " + printable(line.words[0]);
+  if (!is_user_name(line.words[0])) return what + ": a name has no blanks and is not empty";
+  std::string unmatched;
+  const auto rules = merge_selectors({line.words.begin() + 1, line.words.end()}, &unmatched);
+  if (!rules) return what + ": the parenthesis of " + printable(unmatched) + " is not closed";
+  const auto refusal = users->add(line.words[0], *rules);
+  if (!refusal) return {};
+  return what + ": rule " + printable(refusal->rule) + ": " + std::string(refusal->why);
+}
+
+}  // namespace
+
+Acl::Acl(Server* server) : server_(server), users_(fresh_users()) {}
+
+Users Acl::fresh_users() const {
+  const Config& config = server_->config();
+  Users users(&server_->executor().table(), gives_all_channels(config));
+  users.set_default_password(config.requirepass);
+  return users;
+}
+
+// As the configuration has them, or its aclfile; the file's `default` wins over requirepass.
+std::string Acl::read_users(Users* users) const {
+  const Config& config = server_->config();
+  for (const Config::UserLine& line : config.users) {
+    if (std::string error = configured_user(users, line); !error.empty()) return error;
+  }
+  if (config.aclfile.empty()) return {};
+  std::ifstream file(config.aclfile, std::ios::binary);
+  if (!file)
+    return "Error loading ACLs, opening file '" + config.aclfile + "': " + std::strerror(errno);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string errors = users->load(text, config.aclfile);
+  if (errors.empty()) return {};
+  return errors +
+         "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
+}
+
+std::string Acl::open() {
+  const Config& config = server_->config();
+  if (!config.aclfile.empty() && !config.users.empty())
+    return config.users.front().place + ": users are either in the configuration or in an aclfile";
+  Users users = fresh_users();
+  if (std::string error = read_users(&users); !error.empty()) return error;
+  (void)users_.replace_with(std::move(users));
+  return {};
+}
+
+bool Acl::asks_for_login() const {
+  const User& user = *users_.default_user();
+  return !(user.enabled() && user.needs_no_password());
+}
+
+void Acl::begin_session(Session& session) const {
+  session.user = users_.default_user();
+  session.authenticated = !asks_for_login();
+}
+
+bool Acl::log_in(Session& session, std::string_view name, std::string_view password,
+                 std::string_view command) {
+  const std::shared_ptr<User> user = users_.find(name);
+  if (user != nullptr && user->accepts(password)) {
+    session.user = user;
+    session.authenticated = true;
+    return true;
+  }
+  denials_.add({.reason = Reason::kAuth,
+                .context = session.transaction.open() ? Context::kMulti : Context::kTopLevel,
+                .object = std::string(command),
+                .user = std::string(name),
+                .client = client_line(*server_, session),
+                .at_ms = server_->clock().wall_ns() / 1'000'000},
+               static_cast<size_t>(server_->config().acllog_max_len));
+  return false;
+}
+
+Verdict Acl::check(const Session& session, const Command& command, Args args) const {
+  return session.user->check(command, args);
+}
+
+void Acl::note(Session& session, const Command& command, Args args, Verdict verdict,
+               Context context) {
+  const bool is_command = verdict.denial == Denial::kCommand;
+  const std::string_view object = is_command ? command.name : args[verdict.position];
+  denials_.add({.reason = reason_of(verdict.denial),
+                .context = context,
+                .object = std::string(object),
+                .user = session.user->name(),
+                .client = client_line(*server_, session),
+                .at_ms = server_->clock().wall_ns() / 1'000'000},
+               static_cast<size_t>(server_->config().acllog_max_len));
+}
+
+std::string Acl::refusal(Session& session, const Command& command, Args args) {
+  const Verdict verdict = check(session, command, args);
+  if (verdict.allowed()) return {};
+  const bool queues = session.transaction.open();
+  note(session, command, args, verdict, queues ? Context::kMulti : Context::kTopLevel);
+  return on_the_way_in(command, verdict.denial);
+}
+
+std::string Acl::refusal_at_exec(Session& session, const Command& command, Args args) {
+  const Verdict verdict = check(session, command, args);
+  if (verdict.allowed()) return {};
+  note(session, command, args, verdict, Context::kMulti);
+  return "NOPERM ACLs rules changed between the moment the transaction was accumulated and the "
+         "EXEC call. This command is no longer allowed for the following reason: " +
+         std::string(at_exec(verdict.denial));
+}
+
+std::string Acl::refusal_in_script(Session& session, const Command& command, Args args) {
+  const Verdict verdict = check(session, command, args);
+  if (verdict.allowed()) return {};
+  note(session, command, args, verdict, Context::kLua);
+  return std::string(in_script(verdict.denial));
+}
+
+std::string Acl::set_user(std::string_view name, const std::vector<std::string>& words,
+                          const Session& asked_by) {
+  if (!is_user_name(name)) return "ERR Usernames can't contain spaces or null characters";
+  std::string unmatched;
+  const auto rules = merge_selectors(words, &unmatched);
+  if (!rules) {
+    return "ERR Unmatched parenthesis in acl selector starting at '" +
+           std::string(shown_part(unmatched)) + "'.";
+  }
+  if (const auto refusal = users_.set(name, *rules)) {
+    return "ERR Error in ACL SETUSER modifier '" + std::string(shown_part(refusal->rule)) +
+           "': " + std::string(refusal->why);
+  }
+  end_forbidden_subscriptions(&asked_by);
+  return {};
+}
+
+bool Acl::delete_user(std::string_view name, const Session& asked_by) {
+  const std::shared_ptr<User> user = users_.find(name);
+  if (user == nullptr) return false;
+  users_.remove(name);
+  end_sessions_of(*user, &asked_by);
+  return true;
+}
+
+std::string Acl::load(const Session& asked_by) {
+  if (server_->config().aclfile.empty()) return std::string(kNoFile);
+  Users users = fresh_users();
+  if (std::string error = read_users(&users); !error.empty()) return "ERR " + error;
+  for (const auto& user : users_.replace_with(std::move(users))) end_sessions_of(*user, &asked_by);
+  end_forbidden_subscriptions(&asked_by);
+  return {};
+}
+
+std::string Acl::save() const {
+  const std::string& path = server_->config().aclfile;
+  if (path.empty()) return std::string(kNoFile);
+  const int failure = replace_file(path, users_.text());
+  if (failure == 0) return {};
+  spdlog::warn("the users could not be saved to {}: {}", path, std::strerror(failure));
+  return "ERR There was an error trying to save the ACLs. Please check the server logs for more "
+         "information";
+}
+
+void Acl::set_pubsub_default() { users_.set_all_channels(gives_all_channels(server_->config())); }
+
+std::vector<Config::UserLine> Acl::lines_to_rewrite() const {
+  const Config& config = server_->config();
+  Users configured = fresh_users();
+  if (!config.aclfile.empty()) return config.users;
+  if (read_users(&configured).empty() && configured.text() == users_.text()) return config.users;
+  const std::string plain_default = fresh_users().default_user()->line();
+  std::vector<Config::UserLine> lines;
+  for (const auto& [name, user] : users_.all()) {
+    std::vector<std::string> words = split_blanks(user->line());
+    words.erase(words.begin());
+    if (user->line() != plain_default) lines.push_back({.place = {}, .words = std::move(words)});
+  }
+  return lines;
+}
+
+// What is left of a transaction of whoever deletes itself runs with the rights it had.
+void Acl::end_sessions_of(const User& user, const Session* asked_by) {
+  for (const auto& [id, session] : server_->sessions()) {
+    if (session->user.get() == &user) end_session(*server_, session.get(), asked_by);
+  }
+}
+
+void Acl::end_forbidden_subscriptions(const Session* asked_by) {
+  for (const auto& [id, session] : server_->sessions()) {
+    if (session->subscribed() && !listens_only_where_allowed(*session))
+      end_session(*server_, session.get(), asked_by);
+  }
+}
+
+}  // namespace weir::server::acl

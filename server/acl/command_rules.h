@@ -1,0 +1,50 @@
+// Which commands a selector allows: one bit per row of the command table, and the rules that made
+// them, in their order, for showing.
+//
+// Invariants
+// 1. Applying text() to new rules gives the same rights, with the command table of another version
+// too as far as it knows the names.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/acl/rule_errors.h"
+#include "server/command_table.h"
+
+namespace weir::server::acl {
+
+class CommandRules {
+ public:
+  explicit CommandRules(const CommandTable* table) : table_(table), allowed_(table->count()) {}
+
+  void allow_all();
+  void deny_all();
+  // "+get", "-config|set", "+@read", "+select|0" (of SELECT only what begins with 0).
+  RuleError apply(std::string_view rule);
+
+  bool allow(const Command& command, Args args) const;
+  // Every command there is or will be, none of which was taken away since.
+  bool all() const { return all_; }
+  // "-@all +get +@hash"
+  std::string text() const;
+
+ private:
+  RuleError apply_category(std::string_view name, bool allowed);
+  RuleError allow_first_argument(std::string_view rule);
+  void change(const Command& command, bool allowed);
+  void note(bool allowed, std::string_view name);
+  const Command* find(std::string_view name) const;
+
+  const CommandTable* table_;
+  std::vector<bool> allowed_;                               // by CommandTable::index_of
+  std::map<size_t, std::vector<std::string>> first_words_;  // of commands whose bit is not set
+  std::vector<std::string> rules_;  // since the last allow_all or deny_all; lower case
+  bool all_ = false;
+  bool allows_others_ = false;  // commands that no rule names
+};
+
+}  // namespace weir::server::acl

@@ -1,0 +1,30 @@
+// Why a rule was refused, in Redis' words. On the wire: DO NOT CHANGE.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace weir::server::acl {
+
+// Nothing: the rule was applied.
+using RuleError = std::optional<std::string_view>;
+
+inline constexpr std::string_view kUnknownName = "Unknown command or category name in ACL";
+inline constexpr std::string_view kBadSyntax = "Syntax error";
+inline constexpr std::string_view kAllKeysAlready =
+    "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have "
+    "any effect. Try 'resetkeys' to start with an empty list of patterns";
+inline constexpr std::string_view kAllChannelsAlready =
+    "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not "
+    "have any effect. Try 'resetchannels' to start with an empty list of channels";
+inline constexpr std::string_view kNoSuchPassword =
+    "The password you are trying to remove from the user does not exist";
+inline constexpr std::string_view kBadHash =
+    "The password hash must be exactly 64 characters and contain only lowercase hexadecimal "
+    "characters";
+inline constexpr std::string_view kDuplicateUser =
+    "Duplicate user found. A user can only be defined once in config files";
+inline constexpr std::string_view kFirstArgOfSubcommand =
+    "Allowing first-arg of a subcommand is not supported";
+
+}  // namespace weir::server::acl

@@ -1,0 +1,168 @@
+#include "server/acl/selector.h"
+
+#include <algorithm>
+
+#include "resp/glob.h"
+#include "resp/numbers.h"
+#include "server/command_facts.h"
+#include "server/config_words.h"
+
+namespace weir::server::acl {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0'; }
+
+bool has_blank(std::string_view text) { return std::any_of(text.begin(), text.end(), is_blank); }
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// In parentheses words are split as on a command line.
+std::string protect(const std::string& word) {
+  return word.find_first_of("\"'\\") == word.npos ? word : quote_word(word);
+}
+
+}  // namespace
+
+std::string Selector::KeyPattern::rule() const {
+  if (reads && writes) return "~" + text;
+  return (reads ? "%R~" : "%W~") + text;
+}
+
+RuleError Selector::apply(std::string_view rule) {
+  if (rule.empty() || apply_word(rule)) return std::nullopt;
+  if (rule[0] == '~' || rule[0] == '%') return add_key_pattern(rule);
+  if (rule[0] == '&') return add_channel_pattern(rule.substr(1));
+  if (rule[0] == '+' || rule[0] == '-') return commands_.apply(rule);
+  return kBadSyntax;
+}
+
+bool Selector::apply_word(std::string_view rule) {
+  const auto is = [rule](std::string_view word) { return resp::equals_ignoring_case(rule, word); };
+  if (is("allkeys") || is("~*") || is("resetkeys")) {
+    all_keys_ = !is("resetkeys");
+    keys_.clear();
+  } else if (is("allchannels") || is("&*") || is("resetchannels")) {
+    all_channels_ = !is("resetchannels");
+    channels_.clear();
+  } else if (is("allcommands") || is("+@all")) {
+    commands_.allow_all();
+  } else if (is("nocommands") || is("-@all")) {
+    commands_.deny_all();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// "~pattern", or "%R~pattern" with R, W or both.
+RuleError Selector::add_key_pattern(std::string_view rule) {
+  if (all_keys_) return kAllKeysAlready;
+  KeyPattern added;
+  size_t at = 1;
+  if (rule[0] == '~') added.reads = added.writes = true;
+  for (; rule[0] == '%' && at < rule.size() && rule[at] != '~'; ++at) {
+    bool* right = rule[at] == 'R' || rule[at] == 'r' ? &added.reads : &added.writes;
+    const bool known = resp::to_lower(rule[at]) == 'r' || resp::to_lower(rule[at]) == 'w';
+    if (!known || *right) return kBadSyntax;
+    *right = true;
+  }
+  if (rule[0] == '%') at = std::min(at + 1, rule.size());
+  added.text = rule.substr(at);
+  if (!(added.reads || added.writes) || has_blank(added.text)) return kBadSyntax;
+  const auto known = std::find_if(keys_.begin(), keys_.end(), [&](const KeyPattern& pattern) {
+    return pattern.text == added.text;
+  });
+  if (known == keys_.end()) {
+    keys_.push_back(std::move(added));
+  } else {
+    known->reads |= added.reads;
+    known->writes |= added.writes;
+  }
+  return std::nullopt;
+}
+
+RuleError Selector::add_channel_pattern(std::string_view pattern) {
+  if (all_channels_) return kAllChannelsAlready;
+  if (has_blank(pattern)) return kBadSyntax;
+  if (std::find(channels_.begin(), channels_.end(), pattern) == channels_.end())
+    channels_.emplace_back(pattern);
+  return std::nullopt;
+}
+
+bool Selector::allows_key(std::string_view key, KeyUse use) const {
+  const bool reads = needs_reading(use), writes = needs_writing(use);
+  return std::any_of(keys_.begin(), keys_.end(), [&](const KeyPattern& pattern) {
+    return (pattern.reads || !reads) && (pattern.writes || !writes) &&
+           resp::glob_match(pattern.text, key);
+  });
+}
+
+// A pattern to listen to must be one of the rules to the letter: what it matches is not compared.
+bool Selector::allows_channel(std::string_view channel, bool is_pattern) const {
+  return all_channels_ ||
+         std::any_of(channels_.begin(), channels_.end(), [&](const std::string& allowed) {
+           return is_pattern ? allowed == channel : resp::glob_match(allowed, channel);
+         });
+}
+
+Verdict Selector::check(const Command& command, Args args) const {
+  if (!commands_.allow(command, args)) return {.denial = Denial::kCommand};
+  if (!all_keys_ && has_keys(command)) {
+    for (const KeyReference& key : find_keys(command, args)) {
+      if (!allows_key(args[key.position], key.use))
+        return {.denial = Denial::kKey, .position = key.position};
+    }
+  }
+  if (all_channels_ || command.channels == ChannelUse::kNone) return {};
+  const bool only_first = command.channels == ChannelUse::kFirst;
+  const size_t end = only_first ? std::min<size_t>(args.size(), 2) : args.size();
+  for (size_t i = 1; i < end; ++i) {
+    if (!allows_channel(args[i], command.channels == ChannelUse::kAllPatterns))
+      return {.denial = Denial::kChannel, .position = i};
+  }
+  return {};
+}
+
+bool Selector::reads_any_key() const {
+  return all_keys_ || std::any_of(keys_.begin(), keys_.end(), [](const KeyPattern& pattern) {
+           return pattern.reads && pattern.text == "*";
+         });
+}
+
+std::string Selector::keys_text() const {
+  if (all_keys_) return "~*";
+  std::vector<std::string> rules;
+  for (const KeyPattern& pattern : keys_) rules.push_back(pattern.rule());
+  return join(rules);
+}
+
+std::string Selector::channels_text() const {
+  if (all_channels_) return "&*";
+  std::vector<std::string> rules;
+  for (const std::string& pattern : channels_) rules.push_back("&" + pattern);
+  return join(rules);
+}
+
+std::vector<std::string> Selector::words() const {
+  std::vector<std::string> words;
+  if (all_keys_) words.push_back("~*");
+  for (const KeyPattern& pattern : keys_) words.push_back(pattern.rule());
+  words.push_back(all_channels_ ? "&*" : "resetchannels");
+  for (const std::string& pattern : channels_) words.push_back("&" + pattern);
+  for (std::string& rule : split_blanks(commands_.text())) words.push_back(std::move(rule));
+  return words;
+}
+
+std::string Selector::text() const { return join(words()); }
+
+std::string Selector::parenthesised() const {
+  std::vector<std::string> rules = words();
+  for (std::string& rule : rules) rule = protect(rule);
+  return "(" + join(rules) + ")";
+}
+
+}  // namespace weir::server::acl

@@ -1,0 +1,281 @@
+// Functions: FCALL and its read-only form, FUNCTION; and SCRIPT KILL, which is FUNCTION KILL's
+// twin.
+#include "server/script/functions.h"
+
+#include <bit>
+
+#include "resp/glob.h"
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/script/shebang.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+using resp::equals_ignoring_case;
+using script::Library;
+using script::Registration;
+using script::RestorePolicy;
+
+constexpr int64_t kNsPerMs = 1'000'000;
+
+void fcall(Call& call) { call.server.functions().call(call, false); }
+void fcall_ro(Call& call) { call.server.functions().call(call, true); }
+
+// What a client wrote may stand in an error, up to a NUL.
+void refuse(Call& call, std::string_view error) { call.reply.error(shown_part(error)); }
+
+void reply_ok_or(Call& call, const std::string& error) {
+  error.empty() ? call.reply.status("OK") : refuse(call, error);
+}
+
+void function_load(Call& call) {
+  bool replace = false;
+  for (const std::string_view option : call.args.subspan(2, call.args.size() - 3)) {
+    if (!equals_ignoring_case(option, "replace"))
+      return refuse(call, "ERR Unknown option given: " + std::string(option));
+    replace = true;
+  }
+  std::string name;
+  const std::string error = call.server.functions().load(call, call.args.back(), replace, &name);
+  error.empty() ? call.reply.bulk(name) : refuse(call, error);
+}
+
+void function_delete(Call& call) {
+  reply_ok_or(call, call.server.functions().remove(call, call.args[2]));
+}
+
+void refuse_count(Call& call, std::string_view subcommand) {
+  call.reply.error("ERR unknown subcommand or wrong number of arguments for '" +
+                   std::string(subcommand) + "'. Try FUNCTION HELP.");
+}
+
+void function_flush(Call& call) {
+  if (call.args.size() > 3) return refuse_count(call, call.args[1]);
+  if (call.args.size() == 3 && !equals_ignoring_case(call.args[2], "sync") &&
+      !equals_ignoring_case(call.args[2], "async")) {
+    return call.reply.error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
+  }
+  call.server.functions().flush(call);
+  call.reply.status("OK");
+}
+
+void function_dump(Call& call) { call.reply.bulk(call.server.functions().dump()); }
+
+void function_restore(Call& call) {
+  if (call.args.size() > 4) return refuse_count(call, call.args[1]);
+  RestorePolicy policy = RestorePolicy::kAppend;
+  if (call.args.size() == 4) {
+    const std::string_view word = call.args[3];
+    if (equals_ignoring_case(word, "replace")) {
+      policy = RestorePolicy::kReplace;
+    } else if (equals_ignoring_case(word, "flush")) {
+      policy = RestorePolicy::kFlush;
+    } else if (!equals_ignoring_case(word, "append")) {
+      return call.reply.error(
+          "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.");
+    }
+  }
+  reply_ok_or(call, call.server.functions().restore(call, call.args[2], policy));
+}
+
+void reply_function(resp::ReplyWriter& reply, const Registration& function) {
+  reply.map(3);
+  reply.bulk("name");
+  reply.bulk(function.name);
+  reply.bulk("description");
+  function.description ? reply.bulk(*function.description) : reply.null();
+  reply.bulk("flags");
+  reply.set(std::popcount(function.flags));
+  for (const std::string_view name : script::script_flag_names()) {
+    if ((function.flags & script::script_flag(name)) != 0) reply.status(name);
+  }
+}
+
+void reply_library(resp::ReplyWriter& reply, const Library& library, bool with_code) {
+  reply.map(with_code ? 4 : 3);
+  reply.bulk("library_name");
+  reply.bulk(library.name);
+  reply.bulk("engine");
+  reply.bulk("LUA");
+  reply.bulk("functions");
+  reply.array(static_cast<int64_t>(library.functions.size()));
+  for (const Registration& function : library.functions) reply_function(reply, function);
+  if (!with_code) return;
+  reply.bulk("library_code");
+  reply.bulk(library.code);
+}
+
+void function_list(Call& call) {
+  bool with_code = false;
+  std::optional<std::string_view> pattern;
+  for (size_t at = 2; at < call.args.size(); ++at) {
+    if (!with_code && equals_ignoring_case(call.args[at], "withcode")) {
+      with_code = true;
+    } else if (!pattern && equals_ignoring_case(call.args[at], "libraryname")) {
+      if (++at == call.args.size())
+        return call.reply.error("ERR library name argument was not given");
+      pattern = call.args[at];
+    } else {
+      std::string shown(call.args[at]);  // line ends and all: here they are not cut off the end
+      for (char& c : shown) c = c == '\r' || c == '\n' ? ' ' : c;
+      return refuse(call, "ERR Unknown argument " + shown);
+    }
+  }
+  std::vector<const Library*> shown;
+  for (const auto& [name, library] : call.server.functions().libraries()) {
+    if (!pattern || resp::glob_match(*pattern, name, true)) shown.push_back(library.get());
+  }
+  call.reply.array(static_cast<int64_t>(shown.size()));
+  for (const Library* library : shown) reply_library(call.reply, *library, with_code);
+}
+
+void reply_running(Call& call, const RunningScript& script) {
+  call.reply.map(3);
+  call.reply.bulk("name");
+  call.reply.bulk(script.name);
+  call.reply.bulk("command");
+  call.reply.array(static_cast<int64_t>(script.command.size()));
+  for (const std::string_view arg : script.command) call.reply.bulk(arg);
+  call.reply.bulk("duration_ms");
+  call.reply.integer((call.server.clock().steady_ns() - script.begin_steady_ns) / kNsPerMs);
+}
+
+void function_stats(Call& call) {
+  const RunningScript* running = call.server.long_script();
+  if (running != nullptr && !running->is_function) return call.reply.error(busy_error(*running));
+  script::Functions& functions = call.server.functions();
+  call.reply.map(2);
+  call.reply.bulk("running_script");
+  running != nullptr ? reply_running(call, *running) : call.reply.null();
+  call.reply.bulk("engines");
+  call.reply.map(1);
+  call.reply.bulk("LUA");
+  call.reply.map(2);
+  call.reply.bulk("libraries_count");
+  call.reply.integer(static_cast<int64_t>(functions.libraries().size()));
+  call.reply.bulk("functions_count");
+  call.reply.integer(static_cast<int64_t>(functions.function_count()));
+}
+
+// Only what runs long can be ended: whatever is short has ended before anybody is heard.
+void end_long(Call& call, bool function) {
+  const RunningScript* running = call.server.long_script();
+  if (running == nullptr) return call.reply.error("NOTBUSY No scripts in execution right now.");
+  if (running->is_function != function) return call.reply.error(busy_error(*running));
+  call.server.kill_long_script();
+  call.reply.status("OK");
+}
+
+void function_kill(Call& call) { end_long(call, true); }
+
+void script_kill(Call& call) { end_long(call, false); }
+
+constexpr Command row(Command command) {
+  const bool tells_only = command.has(kContainer) || command.run == container_help;
+  if (!tells_only) command.flags |= kNoScript;
+  command.group = "scripting";
+  command.since = "7.0.0";
+  return command;
+}
+
+// What a function wrote before an error stays, as on Redis.
+constexpr uint32_t kRuns =
+    kMovableKeys | kKeepsOnError | kStale | kSkipMonitor | kNoMandatoryKeys | kMayReplicate;
+// Not a key's business, so nobody waits for it.
+constexpr uint32_t kChanges = kWrites | kWakesNobody;
+
+constexpr Command kCommands[] = {
+    row({.name = "fcall",
+         .arity = -3,
+         .flags = kRuns,
+         .keys = {.numkeys = 2},
+         .usage = "function numkeys [key [key ...]] [arg [arg ...]]",
+         .summary = "Runs a function of a library.",
+         .run = fcall}),
+    row({.name = "fcall_ro",
+         .arity = -3,
+         .flags = kRuns | kReads,
+         .keys = {.numkeys = 2, .use = KeyUse::kReads},
+         .usage = "function numkeys [key [key ...]] [arg [arg ...]]",
+         .summary = "Runs a function that does not write.",
+         .run = fcall_ro}),
+    row({.name = "function",
+         .arity = -2,
+         .flags = kContainer,
+         .summary = "Keeps libraries of functions."}),
+    row({.name = "function|delete",
+         .arity = 3,
+         .flags = kChanges,
+         .usage = "library-name",
+         .summary = "Forgets a library and its functions.",
+         .run = function_delete}),
+    row({.name = "function|dump",
+         .arity = 2,
+         .flags = kMayReplicate,
+         .summary = "Answers all libraries as bytes for FUNCTION RESTORE, here or on Redis 7.",
+         .run = function_dump}),
+    row({.name = "function|flush",
+         .arity = -2,
+         .flags = kChanges,
+         .usage = "[ASYNC | SYNC]",
+         .summary = "Forgets all libraries.",
+         .run = function_flush}),
+    row({.name = "function|help",
+         .arity = 2,
+         .flags = kLoading,
+         .summary = "Lists the subcommands.",
+         .run = container_help}),
+    row({.name = "function|kill",
+         .arity = 2,
+         .flags = kAllowBusy,
+         .summary = "Ends the function that runs longer than busy-reply-threshold, and undoes "
+                    "what it wrote.",
+         .run = function_kill}),
+    row({.name = "function|list",
+         .arity = -2,
+         .flags = kMayReplicate,
+         .usage = "[LIBRARYNAME library-name-pattern] [WITHCODE]",
+         .summary = "Lists libraries and their functions.",
+         .run = function_list}),
+    row({.name = "function|load",
+         .arity = -3,
+         .flags = kChanges | kDenyOom,
+         .usage = "[REPLACE] function-code",
+         .summary = "Keeps a library of functions, on disk too, until FUNCTION DELETE or FLUSH.",
+         .run = function_load}),
+    row({.name = "function|restore",
+         .arity = -3,
+         .flags = kChanges | kDenyOom,
+         .usage = "serialized-value [FLUSH | APPEND | REPLACE]",
+         .summary = "Keeps the libraries that FUNCTION DUMP has answered.",
+         .run = function_restore}),
+    row({.name = "function|stats",
+         .arity = 2,
+         .flags = kAllowBusy,
+         .summary = "Answers which function is running, and how many there are.",
+         .run = function_stats}),
+};
+
+// Beside its twin; the rest of SCRIPT stands in scripting.cc.
+constexpr Command kScriptKill[] = {{
+    .name = "script|kill",
+    .arity = 2,
+    .flags = kNoScript | kAllowBusy,
+    .group = "scripting",
+    .summary = "Ends the script that runs longer than busy-reply-threshold, and undoes what it "
+               "wrote.",
+    .since = "2.6.0",
+    .run = script_kill,
+}};
+
+}  // namespace
+
+Commands functions_commands() { return kCommands; }
+
+Commands script_kill_commands() { return kScriptKill; }
+
+}  // namespace weir::server

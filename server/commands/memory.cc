@@ -1,0 +1,227 @@
+// MEMORY: what keys cost, and what the process takes as a whole.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/machine.h"
+#include "server/script/scripts.h"
+#include "server/server.h"
+#include "server/types/collection.h"
+
+namespace weir::server {
+namespace {
+
+// Answers nothing after replying the error; 0 means all.
+std::optional<size_t> samples_option(Call& call) {
+  constexpr size_t kSamplesUsual = 5;
+  size_t samples = kSamplesUsual;
+  for (size_t at = 3; at < call.args.size(); at += 2) {
+    if (at + 1 == call.args.size() || !resp::equals_ignoring_case(call.args[at], "SAMPLES")) {
+      call.reply.error(kSyntaxError);
+      return std::nullopt;
+    }
+    const auto count = integer_argument(call, call.args[at + 1]);
+    if (!count) return std::nullopt;
+    if (*count < 0) {
+      call.reply.error(kSyntaxError);
+      return std::nullopt;
+    }
+    samples = static_cast<size_t>(*count);
+  }
+  return samples;
+}
+
+// What the record takes in the working set, without its share of the table; of a collection's
+// elements some are looked at.
+void memory_usage(Call& call) {
+  const auto samples = samples_option(call);
+  if (!samples) return;
+  const storage::Ref ref = call.look_up(call.args[2]);
+  if (!ref.exists()) return call.reply.null();
+  size_t bytes = storage::kEntryHeadBytes + ref.key().size() + ref.value().size();
+  if (storage::owns_elements(ref.type())) bytes += element_bytes(call, ref, *samples);
+  call.reply.integer(static_cast<int64_t>(bytes));
+}
+
+size_t client_bytes(const Server& server) {
+  size_t bytes = 0;
+  for (const auto& [id, session] : server.sessions())
+    bytes += sizeof(Session) + session->input_capacity() + session->output_capacity();
+  return bytes;
+}
+
+// The names of MEMORY STATS are Redis'; what there is none of is 0.
+class StatsReply {
+ public:
+  explicit StatsReply(Call* call) : call_(*call) {}
+
+  void integer(std::string_view name, int64_t value) {
+    call_.reply.bulk(name);
+    call_.reply.integer(value);
+  }
+  void integer(std::string_view name, size_t value) { integer(name, static_cast<int64_t>(value)); }
+  void real(std::string_view name, double value) {
+    call_.reply.bulk(name);
+    call_.reply.real(value);
+  }
+  void database(int number, size_t keys) {
+    call_.reply.bulk("db." + std::to_string(number));
+    call_.reply.map(3);
+    integer("overhead.hashtable.main", keys * storage::kEntryHeadBytes);
+    integer("overhead.hashtable.expires", size_t{0});
+    integer("overhead.hashtable.slot-to-keys", size_t{0});
+  }
+
+ private:
+  Call& call_;
+};
+
+// What is "allocated" is the working set, as in INFO; the rest of the process is "resident".
+struct MemoryFigures {
+  int64_t used, peak, resident, clients, scripts, overhead;
+  size_t keys;
+};
+
+MemoryFigures memory_figures(Call& call) {
+  const storage::KeyspaceFigures figures = call.keys.figures();
+  const auto used = static_cast<int64_t>(figures.bytes);
+  const script::ScriptFigures scripts = call.server.scripts().figures();
+  const auto clients = static_cast<int64_t>(client_bytes(call.server));
+  const auto heads = static_cast<int64_t>(figures.entries * storage::kEntryHeadBytes);
+  size_t keys = 0;
+  for (int database = 0; database < call.keys.databases(); ++database)
+    keys += static_cast<size_t>(call.keys.size(database));
+  return {.used = used,
+          .peak = std::max(used, static_cast<int64_t>(call.server.stats.working_set_bytes_max)),
+          .resident = resident_bytes(),
+          .clients = clients,
+          .scripts = static_cast<int64_t>(scripts.engine_bytes + scripts.body_bytes),
+          .overhead = std::min(used, heads),
+          .keys = keys};
+}
+
+double ratio(int64_t part, int64_t whole) {
+  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void reply_allocator(StatsReply& out, const MemoryFigures& figures) {
+  out.integer("allocator.allocated", figures.used);
+  out.integer("allocator.active", figures.used);
+  out.integer("allocator.resident", figures.resident);
+  out.real("allocator-fragmentation.ratio", 1);
+  out.integer("allocator-fragmentation.bytes", size_t{0});
+  out.real("allocator-rss.ratio", ratio(figures.resident, figures.used));
+  out.integer("allocator-rss.bytes", figures.resident - figures.used);
+  out.real("rss-overhead.ratio", 1);
+  out.integer("rss-overhead.bytes", size_t{0});
+  out.real("fragmentation", ratio(figures.resident, figures.used));
+  out.integer("fragmentation.bytes", figures.resident - figures.used);
+}
+
+void memory_stats(Call& call) {
+  const MemoryFigures figures = memory_figures(call);
+  std::vector<std::pair<int, size_t>> databases;
+  for (int database = 0; database < call.keys.databases(); ++database) {
+    const auto keys = static_cast<size_t>(call.keys.size(database));
+    if (keys > 0) databases.emplace_back(database, keys);
+  }
+  constexpr int64_t kOthers = 27;
+  call.reply.map(kOthers + static_cast<int64_t>(databases.size()));
+  StatsReply out(&call);
+  out.integer("peak.allocated", figures.peak);
+  out.integer("total.allocated", figures.used);
+  out.integer("startup.allocated", size_t{0});
+  out.integer("replication.backlog", size_t{0});
+  out.integer("clients.slaves", size_t{0});
+  out.integer("clients.normal", figures.clients);
+  out.integer("cluster.links", size_t{0});
+  out.integer("aof.buffer", size_t{0});
+  out.integer("lua.caches", figures.scripts);
+  out.integer("functions.caches", size_t{0});
+  for (const auto& [database, keys] : databases) out.database(database, keys);
+  const int64_t dataset = figures.used - figures.overhead;
+  const auto keys = static_cast<int64_t>(figures.keys);
+  out.integer("overhead.total", figures.overhead);
+  out.integer("keys.count", keys);
+  out.integer("keys.bytes-per-key", keys == 0 ? 0 : figures.used / keys);
+  out.integer("dataset.bytes", dataset);
+  out.real("dataset.percentage", 100 * ratio(dataset, figures.used));
+  out.real("peak.percentage", 100 * ratio(figures.used, figures.peak));
+  reply_allocator(out, figures);
+}
+
+void memory_doctor(Call& call) {
+  call.reply.verbatim(
+      "Nothing is the matter: the working set is held within maxmemory by writing to disk what is "
+      "not in use. INFO memory and INFO storage tell how much there is of what.\n");
+}
+
+void memory_malloc_stats(Call& call) {
+  call.reply.verbatim("Stats not supported for the current allocator");
+}
+
+void memory_purge(Call& call) { call.reply.status("OK"); }
+
+constexpr Command kCommands[] = {
+    {.name = "memory",
+     .arity = -2,
+     .flags = kContainer,
+     .group = "server",
+     .summary = "Tells what keys cost, and what memory is taken.",
+     .since = "4.0.0"},
+    {.name = "memory|doctor",
+     .arity = 2,
+     .group = "server",
+     .categories = "-",
+     .summary = "Says what is wrong with memory, which is nothing.",
+     .since = "4.0.0",
+     .run = memory_doctor},
+    {.name = "memory|help",
+     .arity = 2,
+     .flags = kLoading,
+     .group = "server",
+     .summary = "Lists the subcommands.",
+     .since = "4.0.0",
+     .run = container_help},
+    {.name = "memory|malloc-stats",
+     .arity = 2,
+     .group = "server",
+     .categories = "-",
+     .summary = "Says that the allocator keeps no statistics.",
+     .since = "4.0.0",
+     .run = memory_malloc_stats},
+    {.name = "memory|purge",
+     .arity = 2,
+     .group = "server",
+     .categories = "-",
+     .summary = "Accepted for compatibility: freed memory goes back by itself.",
+     .since = "4.0.0",
+     .run = memory_purge},
+    {.name = "memory|stats",
+     .arity = 2,
+     .group = "server",
+     .categories = "-",
+     .summary = "Answers how much memory is taken, and by what.",
+     .since = "4.0.0",
+     .run = memory_stats},
+    {.name = "memory|usage",
+     .arity = -3,
+     .flags = kReads,
+     .keys = {2, 2, 1, 0, KeyUse::kLooks},
+     .group = "server",
+     .categories = "-",
+     .usage = "key [SAMPLES count]",
+     .summary = "Answers how many bytes of memory a key and its value take.",
+     .since = "4.0.0",
+     .run = memory_usage},
+};
+
+}  // namespace
+
+Commands memory_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,107 @@
+// What others are doing: SLOWLOG, the commands that took long; MONITOR, all as they come.
+#include <algorithm>
+
+#include "resp/numbers.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+void reply_entry(resp::ReplyWriter& reply, const SlowLog::Entry& entry) {
+  reply.array(6);
+  reply.integer(static_cast<int64_t>(entry.id));
+  reply.integer(entry.unix_s);
+  reply.integer(entry.duration_us);
+  reply.array(static_cast<int64_t>(entry.args.size()));
+  for (const std::string& arg : entry.args) reply.bulk(arg);
+  reply.bulk(entry.address);
+  reply.bulk(entry.client_name);
+}
+
+void slowlog_get(Call& call) {
+  constexpr int64_t kUsual = 10;
+  if (call.args.size() > 3) {
+    return call.reply.error(
+        "ERR unknown subcommand or wrong number of arguments for 'GET'. Try SLOWLOG HELP.");
+  }
+  const auto asked = call.args.size() == 3 ? resp::parse_int64(call.args[2]) : kUsual;
+  if (!asked || *asked < -1)
+    return call.reply.error("ERR count should be greater than or equal to -1");
+  const auto& entries = call.server.slow_log().entries();
+  const auto all = static_cast<int64_t>(entries.size());
+  const int64_t count = *asked == -1 ? all : std::min(*asked, all);
+  call.reply.array(count);
+  for (int64_t i = 0; i < count; ++i) reply_entry(call.reply, entries[static_cast<size_t>(i)]);
+}
+
+void slowlog_len(Call& call) {
+  call.reply.integer(static_cast<int64_t>(call.server.slow_log().entries().size()));
+}
+
+void slowlog_reset(Call& call) {
+  call.server.slow_log().clear();
+  call.reply.status("OK");
+}
+
+// Who asks again has no answer, as with Redis.
+void monitor(Call& call) {
+  if (!call.session.may_wait)
+    return call.reply.error("ERR MONITOR isn't allowed for DENY BLOCKING client");
+  if (call.session.monitors) return;
+  call.server.monitors().add(call.session);
+  call.reply.status("OK");
+}
+
+constexpr Command row(Command command) {
+  command.flags |= kLoading;
+  command.group = "server";
+  return command;
+}
+
+constexpr Command kCommands[] = {
+    {.name = "slowlog",
+     .arity = -2,
+     .flags = kContainer,
+     .group = "server",
+     .summary = "Keeps the latest commands that took long.",
+     .since = "2.2.12"},
+    row({.name = "slowlog|get",
+         .arity = -2,
+         .flags = kAdmin,
+         .usage = "[count]",
+         .summary = "Answers entries, the newest first: number, Unix seconds, microseconds taken, "
+                    "arguments, client's address and name.",
+         .since = "2.2.12",
+         .run = slowlog_get}),
+    row({.name = "slowlog|help",
+         .arity = 2,
+         .summary = "Lists the subcommands.",
+         .since = "6.2.0",
+         .run = container_help}),
+    row({.name = "slowlog|len",
+         .arity = 2,
+         .flags = kAdmin,
+         .summary = "Answers how many entries there are.",
+         .since = "2.2.12",
+         .run = slowlog_len}),
+    row({.name = "slowlog|reset",
+         .arity = 2,
+         .flags = kAdmin,
+         .summary = "Forgets all entries.",
+         .since = "2.2.12",
+         .run = slowlog_reset}),
+    row({.name = "monitor",
+         .arity = 1,
+         .flags = kAdmin | kNoScript,
+         .summary = "Shows every command that is run from now on, passwords apart.",
+         .since = "1.0.0",
+         .run = monitor}),
+};
+
+}  // namespace
+
+Commands slowlog_commands() { return kCommands; }
+
+}  // namespace weir::server

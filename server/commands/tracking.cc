@@ -1,0 +1,198 @@
+// CLIENT TRACKING and its partners: what a session that caches asks for, see tracking/tracking.h.
+#include <algorithm>
+#include <string>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+using resp::equals_ignoring_case;
+
+std::string overlap_error(std::string_view prefix, std::string_view other, bool is_own) {
+  return "ERR Prefix '" + std::string(prefix) + "' overlaps with " +
+         (is_own ? "an existing" : "another provided") + " prefix '" + std::string(other) +
+         "'. Prefixes for a single client must not overlap.";
+}
+
+bool overlap(std::string_view one, std::string_view other) {
+  const size_t length = std::min(one.size(), other.size());
+  return one.substr(0, length) == other.substr(0, length);
+}
+
+// [REDIRECT id] [PREFIX prefix ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]. False: an error is replied.
+bool parse_options(Call& call, TrackingState* wanted, std::vector<std::string>* prefixes) {
+  const auto refuse = [&](std::string_view error) {
+    call.reply.error(error);
+    return false;
+  };
+  for (size_t i = 3; i < call.args.size(); ++i) {
+    const std::string_view word = call.args[i];
+    const bool has_value = i + 1 < call.args.size();
+    if (has_value && equals_ignoring_case(word, "REDIRECT")) {
+      if (wanted->redirect != 0)
+        return refuse("ERR A client can only redirect to a single other client");
+      const auto id = integer_argument(call, call.args[++i]);
+      if (!id) return false;
+      wanted->redirect = static_cast<uint64_t>(*id);
+      if (call.server.find_session(wanted->redirect) == nullptr)
+        return refuse("ERR The client ID you want redirect to does not exist");
+    } else if (has_value && equals_ignoring_case(word, "PREFIX")) {
+      prefixes->emplace_back(call.args[++i]);
+    } else if (equals_ignoring_case(word, "BCAST")) {
+      wanted->broadcasts = true;
+    } else if (equals_ignoring_case(word, "OPTIN")) {
+      wanted->opts_in = true;
+    } else if (equals_ignoring_case(word, "OPTOUT")) {
+      wanted->opts_out = true;
+    } else if (equals_ignoring_case(word, "NOLOOP")) {
+      wanted->no_loop = true;
+    } else {
+      return refuse(kSyntaxError);
+    }
+  }
+  return true;
+}
+
+// Of the prefixes given, and against those that the session has: "" when there is nothing to say.
+std::string prefix_conflict(const TrackingState& current,
+                            const std::vector<std::string>& prefixes) {
+  for (size_t i = 0; i < prefixes.size(); ++i) {
+    for (const std::string& own : current.prefixes) {
+      if (overlap(prefixes[i], own)) return overlap_error(prefixes[i], own, true);
+    }
+    for (size_t other = i + 1; other < prefixes.size(); ++other) {
+      if (overlap(prefixes[i], prefixes[other]))
+        return overlap_error(prefixes[i], prefixes[other], false);
+    }
+  }
+  return {};
+}
+
+std::string conflict(const TrackingState& current, const TrackingState& wanted,
+                     const std::vector<std::string>& prefixes) {
+  if (!wanted.broadcasts && !prefixes.empty())
+    return "ERR PREFIX option requires BCAST mode to be enabled";
+  if (current.on && current.broadcasts != wanted.broadcasts) {
+    return "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and "
+           "then re-enabling it with a different mode.";
+  }
+  if (wanted.broadcasts && (wanted.opts_in || wanted.opts_out))
+    return "ERR OPTIN and OPTOUT are not compatible with BCAST";
+  if (wanted.opts_in && wanted.opts_out)
+    return "ERR You can't specify both OPTIN mode and OPTOUT mode";
+  if ((wanted.opts_in && current.opts_out) || (wanted.opts_out && current.opts_in)) {
+    return "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and "
+           "then re-enabling it with a different mode.";
+  }
+  return wanted.broadcasts ? prefix_conflict(current, prefixes) : std::string();
+}
+
+void client_tracking(Call& call) {
+  TrackingState wanted;
+  std::vector<std::string> prefixes;
+  if (!parse_options(call, &wanted, &prefixes)) return;
+  if (equals_ignoring_case(call.args[2], "OFF")) {
+    call.server.tracking().disable(call.session);
+    return call.reply.status("OK");
+  }
+  if (!equals_ignoring_case(call.args[2], "ON")) return call.reply.error(kSyntaxError);
+  const std::string error = conflict(call.session.tracking, wanted, prefixes);
+  if (!error.empty()) return call.reply.error(error);
+  wanted.on = true;
+  wanted.prefixes.insert(prefixes.begin(), prefixes.end());
+  call.server.tracking().enable(call.session, wanted);
+  call.reply.status("OK");
+}
+
+void client_caching(Call& call) {
+  TrackingState& state = call.session.tracking;
+  if (!state.on) {
+    return call.reply.error(
+        "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or "
+        "OPTOUT mode enabled");
+  }
+  const bool says_yes = equals_ignoring_case(call.args[2], "YES");
+  if (!says_yes && !equals_ignoring_case(call.args[2], "NO")) return call.reply.error(kSyntaxError);
+  if (says_yes && !state.opts_in) {
+    return call.reply.error(
+        "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.");
+  }
+  if (!says_yes && !state.opts_out) {
+    return call.reply.error(
+        "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.");
+  }
+  state.caching = true;
+  call.reply.status("OK");
+}
+
+int64_t redirection(const TrackingState& state) {
+  return state.on ? static_cast<int64_t>(state.redirect) : -1;
+}
+
+void client_getredir(Call& call) { call.reply.integer(redirection(call.session.tracking)); }
+
+void client_trackinginfo(Call& call) {
+  const TrackingState& state = call.session.tracking;
+  std::vector<std::string_view> flags = {state.on ? "on" : "off"};
+  if (state.broadcasts) flags.push_back("bcast");
+  if (state.opts_in) flags.push_back("optin");
+  if (state.opts_in && state.caching) flags.push_back("caching-yes");
+  if (state.opts_out) flags.push_back("optout");
+  if (state.opts_out && state.caching) flags.push_back("caching-no");
+  if (state.no_loop) flags.push_back("noloop");
+  if (state.redirect_broken) flags.push_back("broken_redirect");
+  call.reply.map(3);
+  call.reply.bulk("flags");
+  call.reply.set(static_cast<int64_t>(flags.size()));
+  for (const std::string_view flag : flags) call.reply.bulk(flag);
+  call.reply.bulk("redirect");
+  call.reply.integer(redirection(state));
+  call.reply.bulk("prefixes");
+  call.reply.array(static_cast<int64_t>(state.prefixes.size()));
+  for (const std::string& prefix : state.prefixes) call.reply.bulk(prefix);
+}
+
+constexpr Command row(Command command) {
+  command.flags |= kNoScript | kLoading;
+  command.group = "connection";
+  return command;
+}
+
+constexpr Command kCommands[] = {
+    row({.name = "client|caching",
+         .arity = 3,
+         .usage = "<YES|NO>",
+         .summary = "Says whether the next command's keys are tracked, in the OPTIN and OPTOUT "
+                    "modes.",
+         .since = "6.0.0",
+         .run = client_caching}),
+    row({.name = "client|getredir",
+         .arity = 2,
+         .summary = "Answers which connection gets the word of changes: 0 for this one, -1 when "
+                    "nothing is tracked.",
+         .since = "6.0.0",
+         .run = client_getredir}),
+    row({.name = "client|tracking",
+         .arity = -3,
+         .usage = "<ON|OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] "
+                  "[OPTIN] [OPTOUT] [NOLOOP]",
+         .summary = "Sends word when a key changes that the connection has read, or any under a "
+                    "prefix.",
+         .since = "6.0.0",
+         .run = client_tracking}),
+    row({.name = "client|trackinginfo",
+         .arity = 2,
+         .summary = "Answers what the connection tracks.",
+         .since = "6.2.0",
+         .run = client_trackinginfo}),
+};
+
+}  // namespace
+
+Commands tracking_commands() { return kCommands; }
+
+}  // namespace weir::server

@@ -1,0 +1,96 @@
+// WAITAOF: waits until what was written before it survives a power cut. There are no replicas, so
+// nobody waits for those.
+//
+// Invariants
+// 1. What it answers is true of every command that was run before it, on whatever connection.
+// 2. While somebody waits, the store is looked at every kLookNs; else never.
+#include <memory>
+
+#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/commands/families.h"
+#include "server/server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int64_t kLookNs = 5 * kNsPerMs;
+
+void reply_synced(Call& call, bool synced) {
+  call.reply.array(2);
+  call.reply.integer(synced ? 1 : 0);
+  call.reply.integer(0);  // replicas
+}
+
+bool has_log(const storage::Keyspace& keys) { return keys.has_store() && !keys.store_failed(); }
+
+bool is_synced(const storage::Keyspace& keys, uint64_t turn) {
+  return has_log(keys) && keys.store().sync_state().synced_turn >= turn;
+}
+
+// With durability `no` nobody else asks for a sync.
+void start_sync_if_nobody_does(Call& call, uint64_t turn) {
+  const bool is_ours = call.server.config().durability == Durability::kNo && has_log(call.keys) &&
+                       call.keys.turn() >= turn;
+  if (is_ours && !call.keys.store().sync_state().running)
+    call.keys.store().start_sync(call.keys.turn());
+}
+
+class SyncWaiter : public Waiter {
+ public:
+  explicit SyncWaiter(uint64_t turn) : turn_(turn) {}
+
+  bool try_again(Call& call) override {
+    if (!is_synced(call.keys, turn_)) {
+      start_sync_if_nobody_does(call, turn_);
+      due_ns = call.now_ns + kLookNs;
+      return false;
+    }
+    reply_synced(call, true);
+    return true;
+  }
+  void time_out(Call& call) override { reply_synced(call, is_synced(call.keys, turn_)); }
+
+ private:
+  uint64_t turn_;
+};
+
+void waitaof(Call& call) {
+  const auto local = integer_argument(call, call.args[1]);
+  if (!local) return;
+  if (*local < 0 || *local > 1)
+    return call.reply.error("ERR value is out of range, value must between 0 and 1");
+  if (!positive_argument(call, call.args[2])) return;
+  const auto timeout_ms = resp::parse_int64(call.args[3]);
+  if (!timeout_ms || *timeout_ms > (kNotDue - call.now_ns) / kNsPerMs)
+    return call.reply.error("ERR timeout is not an integer or out of range");
+  if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
+  // What this turn has changed will be the next one's number.
+  const uint64_t turn = call.keys.turn() + (call.keys.turn_has_changes() ? 1 : 0);
+  const bool synced = is_synced(call.keys, turn);
+  if (synced || *local == 0 || !call.session.may_wait) return reply_synced(call, synced);
+  auto waiter = std::make_unique<SyncWaiter>(turn);
+  waiter->due_ns = call.now_ns + kLookNs;
+  if (*timeout_ms > 0) waiter->deadline_ns = call.now_ns + *timeout_ms * kNsPerMs;
+  call.server.wait(call, std::move(waiter));
+}
+
+constexpr Command kCommands[] = {
+    {.name = "waitaof",
+     .arity = 4,
+     .flags = kNoScript | kBlocking,
+     .group = "generic",
+     .categories = "connection",
+     .usage = "numlocal:integer numreplicas timeout",
+     .summary = "Waits until all that was written before it survives a power cut; answers whether "
+                "it does, and 0 replicas.",
+     .since = "7.2.0",
+     .run = waitaof},
+};
+
+}  // namespace
+
+Commands waitaof_commands() { return kCommands; }
+
+}  // namespace weir::server

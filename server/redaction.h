@@ -1,0 +1,17 @@
+// What of a request may be shown to others: to monitors and in the slow log.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/command.h"
+
+namespace weir::server {
+
+inline constexpr std::string_view kRedacted = "(redacted)";
+
+// The arguments with what is secret in them (passwords, users' rules) replaced by kRedacted.
+std::vector<std::string_view> redacted(const Command& command, Args args);
+
+}  // namespace weir::server

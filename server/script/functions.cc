@@ -1,0 +1,225 @@
+#include "server/script/functions.h"
+
+#include "resp/numbers.h"
+#include "server/log.h"
+#include "server/script/admission.h"
+#include "server/script/engine.h"
+#include "server/script/function_dump.h"
+#include "server/script/shebang.h"
+#include "server/server.h"
+#include "storage/codec.h"
+
+namespace weir::server::script {
+namespace {
+
+constexpr char kFormat = 1;
+constexpr std::string_view kRecord = "functions";
+constexpr size_t kKeysAt = 3;
+
+std::string encoded(const Libraries& libraries) {
+  std::string value(1, kFormat);
+  for (const auto& [name, library] : libraries) {
+    storage::put_varint(&value, library->code.size());
+    value.append(library->code);
+  }
+  return value;
+}
+
+// Nothing when the format is not known.
+std::optional<std::vector<std::string>> decoded(std::string_view value) {
+  if (value.empty() || value[0] != kFormat) return std::nullopt;
+  storage::Reader reader(value.substr(1));
+  std::vector<std::string> codes;
+  while (!reader.at_end() && reader.ok()) codes.emplace_back(reader.bytes(reader.varint()));
+  return codes;
+}
+
+// The first of its functions that another library has too, in whatever case.
+const std::string* name_in_both(const Library& added, const Libraries& libraries) {
+  for (const Registration& ours : added.functions) {
+    for (const auto& [name, other] : libraries) {
+      if (name == added.name) continue;
+      for (const Registration& theirs : other->functions) {
+        if (resp::equals_ignoring_case(ours.name, theirs.name)) return &ours.name;
+      }
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Library::~Library() {
+  for (const Registration& function : functions) {
+    if (function.reference != kNotCompiled) engine->forget(function.reference);
+  }
+}
+
+Functions::Functions(Server* server) : server_(server) {}
+
+Functions::~Functions() = default;
+
+std::shared_ptr<Engine> Functions::engine() {
+  std::shared_ptr<Engine> engine = engine_.lock();
+  if (engine == nullptr) {
+    engine = std::make_shared<Engine>(server_, World::kFunctions);
+    engine_ = engine;
+  }
+  return engine;
+}
+
+void Functions::open() { reload(); }
+
+// A library that does not load any more, after an upgrade say, is kept without its functions.
+void Functions::reload() {
+  stale_ = false;
+  data_epoch_ = server_->data_epoch();
+  const storage::Ref record = server_->keys().look_up_system(kRecord);
+  Libraries libraries;
+  if (record.exists()) {
+    const auto codes = decoded(record.value());
+    if (!codes) spdlog::error("the libraries of functions have a format that is not known");
+    for (const std::string& code : codes.value_or(std::vector<std::string>())) {
+      std::string name;
+      const std::string error = add_to(&libraries, code, false, &name);
+      if (error.empty()) continue;
+      spdlog::error("library '{}' of functions: {}", name, error);
+      auto empty = std::make_shared<Library>();
+      empty->name = name;
+      empty->code = code;
+      libraries.emplace(name, std::move(empty));
+    }
+  }
+  use(std::move(libraries));
+}
+
+void Functions::follow_data() {
+  if (stale_ || server_->data_epoch() != data_epoch_) reload();
+}
+
+const Libraries& Functions::libraries() {
+  follow_data();
+  return libraries_;
+}
+
+size_t Functions::function_count() {
+  size_t count = 0;
+  for (const auto& [name, library] : libraries()) count += library->functions.size();
+  return count;
+}
+
+std::shared_ptr<const Library> Functions::make(std::string_view code, std::string name,
+                                               size_t body_at, std::string* error) {
+  auto library = std::make_shared<Library>();
+  library->name = std::move(name);
+  library->code = code;
+  library->engine = engine();
+  if (!library->engine->load(code.substr(body_at), &library->functions, error)) return nullptr;
+  if (!library->functions.empty()) return library;
+  *error = "ERR No functions registered";
+  return nullptr;
+}
+
+std::string Functions::add_to(Libraries* libraries, std::string_view code, bool replace,
+                              std::string* name) {
+  std::string error;
+  const auto head = parse_library_head(code, &error);
+  if (!head) return error;
+  *name = head->name;
+  if (!replace && libraries->contains(head->name))
+    return "ERR Library '" + head->name + "' already exists";
+  const std::shared_ptr<const Library> library = make(code, head->name, head->body_at, &error);
+  if (library == nullptr) return error;
+  if (const std::string* taken = name_in_both(*library, *libraries))
+    return "ERR Function " + *taken + " already exists";
+  (*libraries)[head->name] = library;
+  return {};
+}
+
+void Functions::use(Libraries libraries) {
+  index_.clear();
+  libraries_ = std::move(libraries);
+  for (const auto& [name, library] : libraries_) {
+    for (const Registration& function : library->functions)
+      index_.emplace(resp::to_lower(function.name), &function);
+  }
+}
+
+void Functions::keep(Call& call, Libraries libraries) {
+  storage::Ref record = call.keys.look_up_system(kRecord);
+  if (libraries.empty()) {
+    call.keys.erase(&record);
+  } else {
+    call.keys.put(&record, storage::Type::kSystem, encoded(libraries), 0);
+  }
+  use(std::move(libraries));
+  stale_ = !call.keys.failure().ok();  // then the command is taken back
+}
+
+std::string Functions::load(Call& call, std::string_view code, bool replace, std::string* name) {
+  follow_data();
+  Libraries libraries = libraries_;
+  std::string error = add_to(&libraries, code, replace, name);
+  if (error.empty()) keep(call, std::move(libraries));
+  return error;
+}
+
+std::string Functions::remove(Call& call, std::string_view name) {
+  follow_data();
+  const auto found = libraries_.find(name);
+  if (found == libraries_.end()) return "ERR Library not found";
+  Libraries libraries = libraries_;
+  libraries.erase(found->first);
+  keep(call, std::move(libraries));
+  return {};
+}
+
+void Functions::flush(Call& call) {
+  follow_data();
+  keep(call, {});
+}
+
+std::string Functions::dump() {
+  std::vector<std::string_view> codes;
+  for (const auto& [name, library] : libraries()) codes.push_back(library->code);
+  return dump_libraries(codes);
+}
+
+std::string Functions::restore(Call& call, std::string_view payload, RestorePolicy policy) {
+  follow_data();
+  std::string error;
+  const auto codes = parse_dump(payload, &error);
+  if (!codes) return error;
+  Libraries libraries = policy == RestorePolicy::kFlush ? Libraries() : libraries_;
+  for (const std::string& code : *codes) {
+    std::string name;
+    if (const auto head = parse_library_head(code, &error);
+        head && policy == RestorePolicy::kAppend && libraries.contains(head->name)) {
+      return "ERR Library " + head->name + " already exists";
+    }
+    error = add_to(&libraries, code, policy == RestorePolicy::kReplace, &name);
+    if (!error.empty()) return error;
+  }
+  keep(call, std::move(libraries));
+  return {};
+}
+
+void Functions::call(Call& call, bool read_only) {
+  follow_data();
+  auto found = index_.find(call.args[1]);
+  if (found == index_.end()) found = index_.find(resp::to_lower(call.args[1]));
+  if (found == index_.end()) return call.reply.error("ERR Function not found");
+  const Registration& function = *found->second;
+  const auto count = resp::parse_int64(call.args[2]);
+  if (!count) return call.reply.error("ERR Bad number of keys provided");
+  const auto keys = key_count(call, *count);
+  if (!keys || !may_run(call, function.flags, read_only)) return;
+  const Invocation invocation = {.script = function.reference,
+                                 .name = function.name,
+                                 .keys = call.args.subspan(kKeysAt, *keys),
+                                 .arguments = call.args.subspan(kKeysAt + *keys),
+                                 .read_only = read_only || (function.flags & kNoWrites) != 0};
+  if (!engine()->run(call, invocation)) server_->executor().roll_back();
+}
+
+}  // namespace weir::server::script

@@ -1,0 +1,95 @@
+// FUNCTION and FCALL: libraries of functions, kept on disk.
+//
+// All libraries are one system record, "functions": format (1), and for each library, by name,
+// its size (varint) and its code. DO NOT CHANGE.
+//
+// One record, because libraries are few, change seldom and change together (FUNCTION RESTORE); we
+// give up cheap loading of one among many.
+//
+// Invariants
+// 1. A library here is in the record, except while `stale_`: it is then made anew from it.
+// 2. No two libraries have a function of one name.
+// 3. A library that is being replaced goes on until its successor has been loaded whole.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "server/command.h"
+#include "server/script/context.h"
+
+namespace weir::server::script {
+
+class Engine;
+
+struct Library {
+  Library() = default;
+  ~Library();  // the engine forgets its functions
+  Library(const Library&) = delete;
+
+  std::string name;
+  std::string code;
+  std::vector<Registration> functions;
+  std::shared_ptr<Engine> engine;
+};
+
+using Libraries = std::map<std::string, std::shared_ptr<const Library>, std::less<>>;
+
+enum class RestorePolicy { kAppend, kReplace, kFlush };
+
+class Functions {
+ public:
+  explicit Functions(Server* server);
+  ~Functions();
+
+  // Once the data is open.
+  void open();
+
+  // args: FCALL function numkeys key... arg...
+  void call(Call& call, bool read_only);
+
+  // Each answers the error line, or an empty string.
+  std::string load(Call& call, std::string_view code, bool replace, std::string* name);
+  std::string remove(Call& call, std::string_view name);
+  std::string restore(Call& call, std::string_view payload, RestorePolicy policy);
+  void flush(Call& call);
+  std::string dump();
+
+  const Libraries& libraries();
+  size_t function_count();
+
+ private:
+  struct NameHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
+  // By name in lower case; of two in one library the first.
+  using Index = std::unordered_map<std::string, const Registration*, NameHash, std::equal_to<>>;
+
+  void reload();
+  // What is here may not be in the log any more.
+  void follow_data();
+  std::shared_ptr<Engine> engine();
+  std::shared_ptr<const Library> make(std::string_view code, std::string name, size_t body_at,
+                                      std::string* error);
+  // Loads one more into a copy of the libraries.
+  std::string add_to(Libraries* libraries, std::string_view code, bool replace, std::string* name);
+  // From now on these are the libraries, here and on disk.
+  void keep(Call& call, Libraries libraries);
+  void use(Libraries libraries);
+
+  Server* server_;
+  std::weak_ptr<Engine> engine_;  // its libraries own it
+  Libraries libraries_;
+  Index index_;
+  uint64_t data_epoch_ = 0;
+  bool stale_ = false;
+};
+
+}  // namespace weir::server::script

@@ -1,0 +1,221 @@
+#include "server/tracking/tracking.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "resp/reply.h"
+#include "server/command_facts.h"
+#include "server/server.h"
+#include "server/session.h"
+
+namespace weir::server {
+namespace {
+
+constexpr std::string_view kRedirectChannel = "__redis__:invalidate";
+// A receiver with less than this unsent is not held against the limits before the turn ends.
+constexpr size_t kUnsentUnchecked = 64 << 10;
+
+void write_keys(resp::ReplyWriter& writer, const std::vector<std::string>* keys) {
+  if (keys == nullptr) return writer.null();
+  writer.array(static_cast<int64_t>(keys->size()));
+  for (const std::string& key : *keys) writer.bulk(key);
+}
+
+// Whether what the session reads now is to be remembered.
+bool wants_reads(const TrackingState& state) {
+  if (!state.on || state.broadcasts) return false;
+  if (state.opts_in) return state.caching;
+  return !state.opts_out || !state.caching;
+}
+
+}  // namespace
+
+void Tracking::enable(Session& session, const TrackingState& wanted) {
+  if (!session.tracking.on) ++sessions_;
+  auto prefixes = std::move(session.tracking.prefixes);
+  session.tracking = wanted;
+  session.tracking.prefixes = std::move(prefixes);
+  if (wanted.broadcasts && wanted.prefixes.empty()) add_prefix(session, "");
+  for (const std::string& prefix : wanted.prefixes) add_prefix(session, prefix);
+  server_->set_wanted_events();
+}
+
+void Tracking::add_prefix(Session& session, const std::string& prefix) {
+  if (!session.tracking.prefixes.insert(prefix).second) return;
+  const auto [place, is_new] = broadcasts_.try_emplace(prefix);
+  if (is_new) ++prefix_lengths_[prefix.size()];
+  place->second.push_back(session.id);
+}
+
+void Tracking::disable(Session& session) {
+  if (!session.tracking.on) return;
+  for (const std::string& prefix : session.tracking.prefixes) {
+    const auto place = broadcasts_.find(prefix);
+    std::erase(place->second, session.id);
+    if (!place->second.empty()) continue;
+    broadcasts_.erase(place);
+    if (--prefix_lengths_[prefix.size()] == 0) prefix_lengths_.erase(prefix.size());
+  }
+  session.tracking = {};
+  if (--sessions_ > 0) return;
+  table_.clear();
+  items_ = 0;
+  server_->set_wanted_events();
+}
+
+void Tracking::follow(Call& call, const std::function<void()>& act) {
+  if (!any()) return act();
+  if (call.command.has(kWrites)) return follow_write(call, act);
+  act();
+  // What runs other commands is no reading of its own.
+  if (!call.command.has(kReads) || call.command.has(kSkipMonitor)) return;
+  if (!wants_reads(call.session.tracking)) return;
+  for (const std::string_view key : keys_of(call.command, call.args)) remember(call.session, key);
+}
+
+void Tracking::follow_write(Call& call, const std::function<void()>& act) {
+  std::vector<std::pair<std::string, storage::WatchId>> watched;
+  for (const std::string_view key : keys_of(call.command, call.args)) {
+    if (matters(key)) watched.emplace_back(key, call.keys.watch(call.look_up(key)));
+  }
+  const uint64_t by = call.session.id;
+  act();
+  for (const auto& [key, watch] : watched) {
+    if (call.keys.watch_changed(watch)) key_changed(key, by);
+    call.keys.unwatch(watch);
+  }
+}
+
+bool Tracking::matters(std::string_view key) const {
+  return table_.contains(key) ||
+         visit_prefixes(key, [](const std::vector<uint64_t>&) { return true; });
+}
+
+bool Tracking::visit_prefixes(
+    std::string_view key, const std::function<bool(const std::vector<uint64_t>&)>& visit) const {
+  for (const auto& [length, count] : prefix_lengths_) {
+    if (length > key.size()) return false;
+    const auto place = broadcasts_.find(key.substr(0, length));
+    if (place != broadcasts_.end() && visit(place->second)) return true;
+  }
+  return false;
+}
+
+// Of sessions that went the numbers are left behind here, never to be used again: they are taken
+// out when the list has doubled.
+void Tracking::remember(const Session& session, std::string_view key) {
+  auto place = table_.find(key);
+  if (place == table_.end()) place = table_.try_emplace(std::string(key)).first;
+  Readers& readers = place->second;
+  std::vector<uint64_t>& ids = readers.sessions;
+  if (std::find(ids.begin(), ids.end(), session.id) != ids.end()) return;
+  if (ids.size() >= readers.purge_at) {
+    items_ -= std::erase_if(ids, [&](uint64_t id) { return server_->find_session(id) == nullptr; });
+    readers.purge_at = std::max<size_t>(ids.size() * 2, readers.purge_at);
+  }
+  ids.push_back(session.id);
+  ++items_;
+  const auto keys_max = static_cast<size_t>(server_->config().tracking_table_max_keys);
+  while (keys_max > 0 && table_.size() > keys_max) drop_some_key();
+}
+
+void Tracking::drop_some_key() {
+  size_t bucket = server_->random() % table_.bucket_count();
+  while (table_.bucket_size(bucket) == 0) bucket = (bucket + 1) % table_.bucket_count();
+  forget(std::string(table_.begin(bucket)->first), 0);
+}
+
+void Tracking::key_changed(std::string_view key, uint64_t by) {
+  if (!any()) return;
+  if (!broadcasts_.empty()) tell_broadcasts(key, by);
+  forget(key, by);
+}
+
+// Who has read the key is told, once.
+void Tracking::forget(std::string_view key, uint64_t by) {
+  const auto place = table_.find(key);
+  if (place == table_.end()) return;
+  const std::vector<uint64_t> ids = std::move(place->second.sessions);
+  items_ -= ids.size();
+  for (const uint64_t id : ids) {
+    const Session* session = server_->find_session(id);
+    if (session == nullptr || !session->tracking.on || session->tracking.broadcasts) continue;
+    if (session->tracking.no_loop && id == by) continue;
+    pending_.push_back({.session = id, .key = std::string(key)});
+  }
+  table_.erase(place);
+}
+
+void Tracking::tell_broadcasts(std::string_view key, uint64_t by) {
+  visit_prefixes(key, [&](const std::vector<uint64_t>& ids) {
+    for (const uint64_t id : ids) {
+      const Session* session = server_->find_session(id);
+      if (session->tracking.no_loop && id == by) continue;
+      pending_.push_back({.session = id, .is_broadcast = true, .key = std::string(key)});
+    }
+    return false;
+  });
+}
+
+void Tracking::everything_changed() {
+  if (!any()) return;
+  for (const auto& [id, session] : server_->sessions()) {
+    if (session->tracking.on) pending_.push_back({.session = id, .everything = true, .key = {}});
+  }
+  table_.clear();
+  items_ = 0;
+}
+
+// Broadcasts of one moment are one message; a key may be in it once.
+void Tracking::deliver() {
+  std::map<uint64_t, std::vector<std::string>> broadcasts;
+  for (Word& word : std::exchange(pending_, {})) {
+    if (word.everything) {
+      send(word.session, nullptr);
+    } else if (word.is_broadcast) {
+      std::vector<std::string>& keys = broadcasts[word.session];
+      if (keys.empty() || keys.back() != word.key) keys.push_back(std::move(word.key));
+    } else {
+      const std::vector<std::string> keys = {std::move(word.key)};
+      send(word.session, &keys);
+    }
+  }
+  for (const auto& [id, keys] : broadcasts) send(id, &keys);
+}
+
+// RESP2 has no messages but those of subscriptions, so it takes another session to hear them.
+void Tracking::send(uint64_t id, const std::vector<std::string>* keys) {
+  Session* receiver = server_->find_session(id);
+  if (receiver == nullptr || receiver->closing()) return;
+  const uint64_t redirect = receiver->tracking.redirect;
+  std::string bytes;
+  resp::ReplyWriter writer(&bytes);
+  writer.set_protocol(receiver->protocol());
+  if (redirect != 0) {
+    Session* other = server_->find_session(redirect);
+    if (other == nullptr || other->closing()) {
+      receiver->tracking.redirect_broken = true;
+      if (receiver->protocol() < 3) return;
+      writer.push(2);
+      writer.bulk("tracking-redir-broken");
+      writer.integer(static_cast<int64_t>(redirect));
+      return receiver->push_message(bytes);
+    }
+    receiver = other;
+    writer.set_protocol(receiver->protocol());
+  }
+  if (receiver->protocol() >= 3) {
+    writer.push(2);
+    writer.bulk("invalidate");
+  } else {
+    if (redirect == 0 || !receiver->subscribed()) return;
+    writer.array(3);
+    writer.bulk("message");
+    writer.bulk(kRedirectChannel);
+  }
+  write_keys(writer, keys);
+  receiver->push_message(bytes);
+  if (receiver->unsent_bytes() > kUnsentUnchecked) server_->enforce_output_limit(receiver);
+}
+
+}  // namespace weir::server
