@@ -11,7 +11,7 @@ from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from harness import (catalogue, installs, installs_debian, main, page, servers,  # noqa: E402
+from harness import (catalogue, installs, installs_debian, kept, main, page, servers,  # noqa: E402
                      session, table)
 
 # Answers PING on the port it is told, until it is told to QUIT.
@@ -145,6 +145,17 @@ class Rows(unittest.TestCase):
             row = self.row(lambda: (["true"], {}), redis="true", weir="true", storage="memory")
         self.assertEqual([failure[:2] for failure in row.failures()],
                          [("redis", "server"), ("weir", "server")])
+
+    def test_a_kept_row_is_the_row_that_was_run(self):
+        row = self.row(lambda: (["true"], {}))
+        row.outcomes["weir"].passed = ["a"]
+        row.outcomes["weir"].failed = [("b", "why")]
+        with tempfile.TemporaryDirectory() as folder:
+            store, again = kept.Kept(Path(folder)), table.Row(row.client, 2)
+            self.assertFalse(store.load(again))
+            store.save(row)
+            self.assertTrue(store.load(again))
+        self.assertEqual((again.cells(), again.failures()), (row.cells(), row.failures()))
 
     def test_exit_status(self):
         def status(not_run, failed, strict):

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import catalogue, installs, page, servers, session, table
+from . import catalogue, installs, kept, page, servers, session, table
 
 ROOT = Path(__file__).resolve().parents[3]
 CI_SECONDS_MAX = 900
@@ -33,6 +33,8 @@ def arguments():
                         f"{CI_SECONDS_MAX} s: the rest is not run")
     parser.add_argument("--suites", action="store_true",
                         help="the libraries' own test suites, too")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER",
+                        help="keep each result there, and run only what it does not hold")
     parser.add_argument("--write-docs", action="store_true",
                         help="write docs/clients.md, for which everything is run")
     return parser.parse_args()
@@ -89,13 +91,23 @@ def tell(row):
     sys.stdout.flush()
 
 
+def kept_or_tried(client, protocol, options, is_late):
+    if not options.keep:
+        return try_client(client, protocol, options, is_late)
+    store, row = kept.Kept(options.keep), table.row(client, protocol)
+    if not store.load(row):
+        row = try_client(client, protocol, options, is_late)
+        store.save(row)
+    return row
+
+
 def run(options, clients):
     begin = time.monotonic()
     rows = []
     for client in clients:
         for protocol in client.protocols:
             is_late = options.ci and time.monotonic() - begin > CI_SECONDS_MAX
-            rows.append(try_client(client, protocol, options, is_late))
+            rows.append(kept_or_tried(client, protocol, options, is_late))
             tell(rows[-1])
     return rows
 
