@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,14 @@ class TemporaryDirectory {
     std::string pattern = std::filesystem::temp_directory_path() / "weir-test-XXXXXX";
     path_ = ::mkdtemp(pattern.data());
   }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  // RocksDB's threads may still be deleting files of a store that a test has just closed.
+  ~TemporaryDirectory() {
+    std::error_code error;
+    for (int tries = 0; tries < 100; ++tries) {
+      std::filesystem::remove_all(path_, error);
+      if (!error) return;
+    }
+  }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   const std::string& path() const { return path_; }
 

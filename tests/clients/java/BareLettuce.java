@@ -58,12 +58,26 @@ public final class BareLettuce implements Bare {
     client.setOptions(ClientOptions.builder()
         .protocolVersion(ProtocolVersion.valueOf("RESP" + Report.PROTOCOL)).build());
     try {
-      connection = client.connect(CODEC);
+      connection = connect(3);
     } catch (RedisException error) {
       client.shutdown(Duration.ZERO, Duration.ZERO);
       throw error;
     }
     sync = connection.sync();
+  }
+
+  // A refused handshake makes Lettuce close the connection, and now and then it reports its own
+  // closing in place of the refusal.
+  private StatefulRedisConnection<String, String> connect(int tries) {
+    try {
+      return client.connect(CODEC);
+    } catch (RedisException error) {
+      String why = String.valueOf(error.getCause());
+      if (tries > 1 && why.contains("Connection closed prematurely")) {
+        return connect(tries - 1);
+      }
+      throw error;
+    }
   }
 
   public static void main(String[] arguments) {

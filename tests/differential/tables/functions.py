@@ -18,7 +18,7 @@ BODIES = [
     "return {k,a}", "return redis.call('get',k[1] or 'a')", "return redis.call('incr',k[1] or 'a')",
     "redis.call('set','a',a[1] or '') error('boom')", "error({err='MY error'})", "return #a", "x=1",
     "return x", "return KEYS", "return redis.register_function", "return redis.replicate_commands",
-    "local t={} for n in pairs(redis) do t[#t+1]=n end table.sort(t) return t", "redis.setresp(3) return redis.call('hgetall','h')",
+    "local t={} for n in pairs(redis) do t[#t+1]=n end table.sort(t) return t", "redis.setresp(3) return redis.call('hgetall','tiny')",
     "return assert(loadstring(a[1] or ''))()", "return redis.pcall('lpush','a',1)", "return {double=1.5,map={a=1}}", "return {map={a=1}}",
     "local t={} for n in pairs(_G) do t[#t+1]=n end table.sort(t) return t", "return redis.call('fcall','f',0)"]
 REGISTRATIONS = [
