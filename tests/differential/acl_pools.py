@@ -7,7 +7,7 @@ CHANNELS = ["news", "news:1", "old", "n*"]
 PATTERNS = ["a*", "*", "a?", "r*", "[rw]1", "b", "a\\1"]
 COMMANDS = ["get", "set", "del", "mget", "config", "config|get", "acl", "acl|whoami", "client",
             "client|getname", "client|setname", "GET", "Lpush", "sort", "eval", "publish",
-            "subscribe", "psubscribe", "exec", "multi", "ping", "object", "object|encoding",
+            "subscribe", "psubscribe", "exec", "multi", "ping", "object", "object|freq",
             "zunionstore", "hset", "smove", "script", "auth"]
 CATEGORIES = ["all", "read", "write", "keyspace", "string", "hash", "set", "sortedset", "list",
               "pubsub", "admin", "fast", "slow", "blocking", "dangerous", "connection",
@@ -76,11 +76,12 @@ def rules(rng):
     return found
 
 
-# k a key, c a channel, other words as they are.
+# k a key, c a channel, other words as they are. OBJECT FREQ stands for its family: OBJECT ENCODING of
+# a string follows from its history on Redis.
 SCRIPTABLE = """get k|set k v|set k v get|set k v keepttl|setex k 100 v|setnx k v|mset k v k v|
     msetnx k 1 k 2|mget k k|getset k v|getdel k|getex k persist|append k x|strlen k|incr k|
     setrange k 1 x|getrange k 0 1|del k|del k k|unlink k|exists k k|touch k|type k|rename k k|
-    renamenx k k|copy k k|copy k k replace|expire k 100|persist k|ttl k|object encoding k|
+    renamenx k k|copy k k|copy k k replace|expire k 100|persist k|ttl k|object freq k|
     memory usage|dump|lpush k x|rpushx k x|lpop k|lrange k 0 -1|llen k|lindex k 0|
     lset k 0 x|linsert k before x y|lrem k 0 x|ltrim k 0 1|lmove k k left right|rpoplpush k k|
     lmpop 1 k left|lmpop 2 k k left|lmpop 3 k k left|lpos k x|sadd k m|srem k m|scard k|

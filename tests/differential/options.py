@@ -114,6 +114,7 @@ class Stage:
         connection = self.connection(name)
         if kind == "id":
             return b"%d" % connection.command("CLIENT", "ID")
+        connection.command("PING")  # until then the server may not have met it
         host, port = (connection.socket.getsockname() if kind == "addr" else
                       connection.socket.getpeername())
         return f"{host}:{port}".encode()
