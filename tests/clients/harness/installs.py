@@ -54,6 +54,14 @@ def command(arguments, **options):
         raise Missing(f"{Path(arguments[0]).name} failed: {reason[:200]}")
 
 
+def namespaces():
+    """Raises Missing unless a program can have a network of its own."""
+    try:
+        command([sys.executable, str(CLIENTS / "suites/fixed_ports.py"), "1", "1", "true"])
+    except Missing as error:
+        raise Missing("a network namespace needs rights that are not here") from error
+
+
 def made_once(name, sources, make):
     """The cache folder NAME-HASH; make(folder) fills it if it is not there yet."""
     digest = hashlib.sha256(sys.version.encode())

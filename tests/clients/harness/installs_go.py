@@ -32,15 +32,6 @@ def module_folder(module, beside):
     return Path(found["Dir"]), found["Version"]
 
 
-def has_namespaces():
-    """Raises Missing unless a program can have a network of its own."""
-    unshare = installs.need("unshare", "the package util-linux")
-    try:
-        installs.command([unshare, "--net", "true"])
-    except installs.Missing as error:
-        raise installs.Missing("a network namespace needs rights that are not here") from error
-
-
 def suite(module, packages, beside="limiters"):
     """The folder for suites/go_suite.py: the tests of these packages of a module."""
     source, version = module_folder(module, installs.CLIENTS / "go" / beside)

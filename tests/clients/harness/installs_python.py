@@ -2,6 +2,7 @@
 
 import re
 import sys
+import sys
 import tarfile
 
 from . import installs
@@ -31,18 +32,10 @@ def version(name):
     return re.search(r"==(\S+)", (LOCKS / f"suite-{name}-source.txt").read_text())[1]
 
 
-def has_namespaces():
-    """Raises Missing unless a program can have a network of its own."""
-    try:
-        installs.command([sys.executable, str(installs.CLIENTS / "suites/python_ports.py")])
-    except installs.Missing as error:
-        raise installs.Missing("a network namespace needs rights that are not here") from error
-
-
 def suite(name):
     """A prepare() for suites/python_suite.py."""
     def prepare():
-        has_namespaces()
+        installs.namespaces()
         packages = installs.python_packages(f"suite-{name}")
         return [sys.executable, installs.CLIENTS / "suites/python_suite.py"], {
             "CLIENTS_SUITE": name, "SUITE_SOURCE": str(source(name)),

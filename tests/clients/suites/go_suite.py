@@ -20,8 +20,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fixed_ports
 from go_ginkgo import specs
-from go_namespace import Namespace
 
 NOISE = re.compile(r"^\s*(===|---|PASS|FAIL|ok\s|coverage|Error Trace:|Test:|Messages:|$)")
 WHY_LENGTH_MAX = 300
@@ -132,17 +132,12 @@ def main():
     print(f"version {made['version']}")
     environment = {name: value.replace("{port}", port) for name, value in os.environ.items()}
     ports = [int(number) for number in options.ports.split(",") if number]
-    network = Namespace(ports, int(port)) if ports else None
-    try:
-        for package, program in made["packages"].items():
-            command = ["go", "tool", "test2json", str(options.folder / program),
-                       "-test.v=test2json", *options.test]
-            run_all(network.command(command) if network else command, package,
-                    cwd=options.folder / "module" / package, env=environment).tell()
-            sys.stdout.flush()
-    finally:
-        if network:
-            network.close()
+    before = fixed_ports.words_before(ports, port) if ports else []
+    for package, program in made["packages"].items():
+        command = [*before, "go", "tool", "test2json", str(options.folder / program),
+                   "-test.v=test2json", *options.test]
+        run_all(command, package, cwd=options.folder / "module" / package, env=environment).tell()
+        sys.stdout.flush()
     print("done")
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import fixed_ports  # noqa: E402
 from go_ginkgo import specs  # noqa: E402
-from go_namespace import Namespace  # noqa: E402
 from go_suite import Package  # noqa: E402
 
 RULER = "-" * 30 + "\n"
@@ -85,13 +85,12 @@ class Relay(unittest.TestCase):
             connection.close()
 
         threading.Thread(target=echo, daemon=True).start()
-        network = Namespace([6379], server.getsockname()[1])
+        before = fixed_ports.words_before([6379], server.getsockname()[1])
         program = ("import socket\nc = socket.create_connection(('localhost', 6379))\n"
                    "c.sendall(b'abc')\nprint(c.recv(64), c.recv(64))\n"
                    f"print(socket.socket().connect_ex(('127.0.0.1', {server.getsockname()[1]})))")
-        done = subprocess.run(network.command([sys.executable, "-c", program]), capture_output=True,
+        done = subprocess.run([*before, sys.executable, "-c", program], capture_output=True,
                               text=True, check=False)
-        network.close()
         server.close()
         self.assertEqual(done.stdout, "b'cba' b''\n111\n", done.stderr)
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-import python_ports
+import fixed_ports
 
 PLUGINS = ["-p", "python_reporter", "-p", "python_services"]
 # Nothing is written where the sources lie, and no option of the library's own developers applies.
@@ -51,7 +51,7 @@ SUITES = {
 
 def run(suite, arguments, log, report):
     command = [sys.executable, "-m", "pytest", *ALWAYS, *PLUGINS, *suite.arguments, *arguments]
-    return python_ports.run(
+    return fixed_ports.run(
         command, suite.ports, int(os.environ["CLIENTS_PORT"]), cwd=os.environ["SUITE_SOURCE"],
         stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[report],
         env={**os.environ, "SUITE_REPORT": str(report)})

@@ -11,10 +11,8 @@ BEYOND = (
     (r"unknown command 'geo", "geographic commands"),
     (r"unknown command '(bit|[gs]etbit)|filter commands by pattern", "bitmaps"),
     (r"unknown command 'pf|unknown command 'PF|TestKeyGroupMetrics", "HyperLogLog"),
-    (r"unknown command 'function", "functions"),
     (r"unknown command '(migrate|replicaof|slaveof)|does not replicate|Command Tips|ReplBacklog",
      "replication and clusters"),
-    (r"unknown command '(slowlog|SLOWLOG)", "a log of slow commands"),
     (r"unknown command 'lcs", "LCS"),
     (r"LFU maxmemory policy", "eviction"),
     (r"RdbFileSize", "RDB files"),
@@ -46,7 +44,7 @@ def suite(module, packages=(".",), ports="", test=(), beside="limiters", **envir
     """The module's own tests; `ports` are those written into them, `test` arguments for them."""
     def prepare():
         if ports:
-            installs_go.has_namespaces()
+            installs.namespaces()
         folder = installs_go.suite(module, packages, beside)
         where = ["--ports", ports] if ports else []
         return [sys.executable, installs.CLIENTS / "suites/go_suite.py", folder, *where, "--",

@@ -1,5 +1,7 @@
 """Runs a program that can only be told of ports by its own source: those ports are the server's there.
 
+    fixed_ports.py PORT[,PORT ...] SERVER_PORT PROGRAM [ARGUMENT ...]
+
 The program gets a network of its own (a Linux network namespace) in which each of the ports on
 127.0.0.1 leads to the server outside. It can reach nothing else, and nothing outside sees the ports.
 
@@ -96,5 +98,11 @@ def run(command, ports, target_port, **options):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-if __name__ == "__main__":  # whether it can be done here
-    sys.exit(run(["true"], [1], 1))
+def words_before(ports, target_port):
+    """What stands before a program's own words, for who starts it otherwise than by run()."""
+    return [sys.executable, __file__, ",".join(map(str, ports)), str(target_port)]
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[3:], [int(port) for port in sys.argv[1].split(",")], int(sys.argv[2]),
+                 close_fds=False))
