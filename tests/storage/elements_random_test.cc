@@ -156,7 +156,12 @@ class ElementsRandomTest : public ElementsTest, public ::testing::WithParamInter
   }
 
   // Nothing of a list without a name is left in the state, and nothing else is gone.
+  // On RocksDB an owner that has expired unseen keeps its elements until a compaction comes by, so
+  // all are looked at first.
   void expect_tidy_state() {
+    if (rocks_) {
+      ASSERT_NO_FATAL_FAILURE(expect_records(committed_));
+    }
     ASSERT_NO_FATAL_FAILURE(settle());
     ASSERT_EQ(elements_in_state(), elements_in(committed_, now_ms()));
   }
