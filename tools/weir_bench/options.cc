@@ -12,11 +12,11 @@ struct KindName {
   std::string_view name;
   Kind kind;
 };
-constexpr KindName kKinds[] = {{"ping", Kind::kPing},
-                               {"set", Kind::kSet},
-                               {"get", Kind::kGet},
-                               {"throttle", Kind::kThrottle},
-                               {"evalsha", Kind::kEvalsha}};
+constexpr KindName kKinds[] = {
+    {"ping", Kind::kPing},         {"set", Kind::kSet},         {"get", Kind::kGet},
+    {"throttle", Kind::kThrottle}, {"evalsha", Kind::kEvalsha}, {"zadd", Kind::kZadd},
+    {"zwindow", Kind::kZwindow},   {"hincrby", Kind::kHincrby}, {"hset", Kind::kHset},
+    {"list", Kind::kList},         {"members", Kind::kMembers}};
 
 struct Row {
   std::string_view name;
@@ -58,6 +58,20 @@ constexpr Row kRows[] = {
     {.name = "burst", .help = "max_burst (1000000)", .number = &Options::max_burst},
     {.name = "count", .help = "permits per period (1)", .number = &Options::count, .min = 1},
     {.name = "period", .help = "seconds (3000)", .number = &Options::period_s, .min = 1},
+    {.name = "elements",
+     .help = "of a connection, in all its collections (100000)",
+     .number = &Options::elements,
+     .min = 1,
+     .max = 1'000'000'000},
+    {.name = "size",
+     .help = "elements in each collection (1000)",
+     .number = &Options::size,
+     .min = 1,
+     .max = 1'000'000'000},
+    {.name = "skip",
+     .help = "steps on collections that earlier runs have made (0)",
+     .number = &Options::skip,
+     .max = 1'000'000'000'000},
     {.name = "seconds", .help = "length of the measurement (5)", .real = &Options::seconds},
     {.name = "warmup", .help = "seconds before it (1)", .real = &Options::warmup_s},
     {.name = "requests",
@@ -74,13 +88,30 @@ constexpr Row kRows[] = {
     {.name = "json", .help = "one line of JSON instead", .flag = &Options::json},
 };
 
+std::string names_of_kinds() {
+  std::string names;
+  for (const KindName& known : kKinds) {
+    names.append(names.empty() ? "" : "|").append(known.name);
+  }
+  return names;
+}
+
+// Empty where they go together.
+std::string fault_of(const Options& options) {
+  if (options.port == 0) return "--port must be given";
+  if (!is_collection(options.kind)) return {};
+  if (options.elements % options.size != 0) return "--size must divide --elements";
+  if (!options.fill && options.requests == 0) return "collections need --requests or --fill";
+  return {};
+}
+
 std::string parse_kind(std::string_view text, Kind* kind) {
   for (const KindName& known : kKinds) {
     if (known.name != text) continue;
     *kind = known.kind;
     return {};
   }
-  return "--command must be ping, set, get, throttle or evalsha, got '" + std::string(text) + "'";
+  return "--command must be one of " + names_of_kinds() + ", got '" + std::string(text) + "'";
 }
 
 std::string parse_row(const Row& row, std::string_view text, Options* options) {
@@ -149,7 +180,7 @@ std::optional<Options> parse_options(int argc, char** argv, std::string* error) 
       *error = parse_named(name, argv[i], &options);
     }
   }
-  if (error->empty() && options.port == 0) *error = "--port must be given";
+  if (error->empty()) *error = fault_of(options);
   if (!error->empty()) return std::nullopt;
   if (options.fill) options.requests = options.keys;
   if (options.requests > 0) options.warmup_s = 0;
@@ -158,7 +189,8 @@ std::optional<Options> parse_options(int argc, char** argv, std::string* error) 
 
 std::string usage() {
   std::string text =
-      "usage: weir-bench --port N --command ping|set|get|throttle|evalsha [options]\n"
+      "usage: weir-bench --port N --command " + names_of_kinds() +
+      " [options]\n"
       "Loads a server that speaks RESP and checks every reply. Ends with 1 if one was wrong.\n"
       "  --host           numeric IPv4 address (127.0.0.1)\n"
       "  --seed           of the keys' generator (1)\n";

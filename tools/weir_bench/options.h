@@ -8,7 +8,22 @@
 
 namespace weir::bench {
 
-enum class Kind : uint8_t { kPing, kSet, kGet, kThrottle, kEvalsha };
+enum class Kind : uint8_t {
+  kPing,
+  kSet,
+  kGet,
+  kThrottle,
+  kEvalsha,
+  // On collections (collection_steps.h).
+  kZadd,     // ZADD that moves a member
+  kZwindow,  // ZADD of a new member, ZREMRANGEBYSCORE of the oldest
+  kHincrby,
+  kHset,
+  kList,     // LPUSH, RPOP
+  kMembers,  // SREM, SADD
+};
+
+inline bool is_collection(Kind kind) { return kind >= Kind::kZadd; }
 
 struct Options {
   std::string host = "127.0.0.1";
@@ -24,6 +39,11 @@ struct Options {
   int64_t max_burst = 1'000'000;
   int64_t count = 1;
   int64_t period_s = 3'000;
+  // Of collections: elements that a connection has, in each of its collections, and steps that
+  // were made in earlier runs.
+  int64_t elements = 100'000;
+  int64_t size = 1000;
+  int64_t skip = 0;
   double seconds = 5;
   double warmup_s = 1;
   int64_t requests = 0;       // 0: `seconds` decide

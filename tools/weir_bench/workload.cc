@@ -1,6 +1,7 @@
 #include "tools/weir_bench/workload.h"
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "resp/value.h"
@@ -122,6 +123,8 @@ Workload::Workload(const Options& options, std::string_view script_sha1)
       request_ = encode_request({"EVALSHA", script_sha1, "1", key, burst, count, period});
       expected_ = "*5\r\n:0\r\n:" + limit + "\r\n:";
       break;
+    default:  // collection_steps.h
+      std::abort();
   }
   const size_t at = request_.find(key);
   if (at != request_.npos) key_offset_ = at + prefix.size();
