@@ -19,8 +19,8 @@ constexpr std::string_view kScoresByLex =
 
 using Range = std::variant<RankRange, ScoreRange, LexRange>;
 
-RankSpan resolve(const Collection& zset, const Range& range, bool downwards = false) {
-  return std::visit([&](const auto& kind) { return span_of(zset, kind, downwards); }, range);
+RankSpan resolve(const Collection& zset, const Range& range) {
+  return std::visit([&](const auto& kind) { return span_of(zset, kind); }, range);
 }
 
 enum class By { kAny, kRank, kScore, kLex };
@@ -95,6 +95,16 @@ std::optional<Query> range_options(Call& call, const RangeForm& form, size_t at)
   return query;
 }
 
+RankSpan resolve(const Collection& zset, const Range& range, const Query& query) {
+  if (const auto* ranks = std::get_if<RankRange>(&range)) {
+    return span_of(zset, *ranks, query.is_down());
+  }
+  if (const auto* scores = std::get_if<ScoreRange>(&range)) {
+    return limited(span_of(zset, *scores, query.is_down()), query.limit);
+  }
+  return span_of(zset, std::get<LexRange>(range), query.is_down(), query.limit);
+}
+
 void reply_span(Call& call, const Collection& zset, const RankSpan& span, bool with_scores) {
   const MembersReply members(&call.reply, with_scores);
   members.begin(span.count);
@@ -127,8 +137,7 @@ void range(Call& call, const RangeForm& form) {
   if (!wanted) return;
   const auto zset = read_collection(call, call.args[key_at], storage::Type::kZset);
   if (!zset) return;
-  RankSpan span = resolve(*zset, *wanted, query->is_down());
-  if (query->by != By::kRank) span = limited(span, query->limit);
+  const RankSpan span = resolve(*zset, *wanted, *query);
   form.stores ? store_span(call, *zset, span) : reply_span(call, *zset, span, query->with_scores);
 }
 

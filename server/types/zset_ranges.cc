@@ -76,8 +76,9 @@ size_t searched_rank(const storage::Elements& elements, Holds holds) {
 }
 
 // One member after the other, from the first that is in the range: members of different scores are
-// in no order.
-RankSpan walked_span(const storage::Elements& elements, const LexRange& range, bool downwards) {
+// in no order. Those that an offset leaves out are not held to the range.
+RankSpan walked_span(const storage::Elements& elements, const LexRange& range, bool downwards,
+                     uint64_t offset) {
   const size_t last = elements.size() - 1;
   const auto member_at = [&](size_t step) {
     return elements.at(downwards ? last - step : step).member;
@@ -92,6 +93,8 @@ RankSpan walked_span(const storage::Elements& elements, const LexRange& range, b
   if (!is_below(elements.at(0).member, range.max)) return {};
   size_t begin = 0;
   while (begin <= last && !reached(member_at(begin))) ++begin;
+  if (begin > last || !goes_on(member_at(begin)) || offset > last - begin) return {};
+  begin += offset;
   size_t end = begin;
   while (end <= last && goes_on(member_at(end))) ++end;
   if (begin == end) return {};
@@ -137,17 +140,25 @@ RankSpan span_of(const Collection& zset, const ScoreRange& range, bool downwards
                       downwards);
 }
 
-RankSpan span_of(const Collection& zset, const LexRange& range, bool downwards) {
+RankSpan span_of(const Collection& zset, const LexRange& range, bool downwards,
+                 const RangeLimit& limit) {
   if (!zset.exists() || is_empty(range)) return {};
   const storage::Elements& elements = zset.elements();
   if (elements.at(0).order == elements.at(elements.size() - 1).order) {
-    return span_between(rank_of_end(elements, range.min, false),
-                        rank_of_end(elements, range.max, true), downwards);
+    return limited(span_between(rank_of_end(elements, range.min, false),
+                                rank_of_end(elements, range.max, true), downwards),
+                   limit);
   }
-  if (zset.is_compact()) return walked_span(elements, range, downwards);
-  return span_between(
-      searched_rank(elements, [&](auto member) { return !is_above(member, range.min); }),
-      searched_rank(elements, [&](auto member) { return is_below(member, range.max); }), downwards);
+  if (zset.is_compact()) {
+    return limited(walked_span(elements, range, downwards, static_cast<uint64_t>(limit.offset)),
+                   {.count = limit.count});
+  }
+  return limited(
+      span_between(
+          searched_rank(elements, [&](auto member) { return !is_above(member, range.min); }),
+          searched_rank(elements, [&](auto member) { return is_below(member, range.max); }),
+          downwards),
+      limit);
 }
 
 RankSpan limited(const RankSpan& span, const RangeLimit& limit) {

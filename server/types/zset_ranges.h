@@ -62,7 +62,8 @@ RankSpan span_of(const Collection& zset, const RankRange& range, bool downwards 
 RankSpan span_of(const Collection& zset, const ScoreRange& range, bool downwards = false);
 // Means little for members of different scores: then it is what Redis finds in a compact set, and
 // in a large one what a binary search does.
-RankSpan span_of(const Collection& zset, const LexRange& range, bool downwards = false);
+RankSpan span_of(const Collection& zset, const LexRange& range, bool downwards = false,
+                 const RangeLimit& limit = {});
 RankSpan limited(const RankSpan& span, const RangeLimit& limit);
 
 }  // namespace weir::server
