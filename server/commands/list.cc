@@ -125,6 +125,10 @@ void ltrim(Call& call) {
     call.notify(EventClass::kGeneric, "del", call.args[1]);
     return call.reply.status("OK");
   }
+  if (kept.count == list->size()) {  // who watches it is told all the same
+    storage::Ref ref = call.look_up(call.args[1]);
+    call.keys.set_expiry(&ref, ref.expire_at_ms());
+  }
   for (size_t behind = list->size() - kept.first - kept.count; behind > 0; --behind)
     pop(&*list, End::kRight);
   for (size_t before = kept.first; before > 0; --before) pop(&*list, End::kLeft);
