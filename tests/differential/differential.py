@@ -2,9 +2,10 @@
 """Sends the same random requests to weir-server and to redis-server 7 and compares the replies.
 
     differential.py WEIR_SERVER [--storage memory|evicting|rocksdb|all] [--commands N] [--seed N]
-                    [--stream N] [--tables NAME,NAME] [--maxmemory BYTES]
+                    [--stream N] [--tables NAME,NAME] [--maxmemory BYTES] [--whole-grammar]
 
-A seed decides every request. A failure prints the seed, the number of the stream that failed and
+A seed decides every request; the kinds of storage get their shares of them. With --whole-grammar it is a failure, too, if a row of the tables, or an option of one, was
+never sent. A failure prints the seed, the number of the stream that failed and
 the shortest list of requests found that fails alike; `--seed N --stream N` plays that stream again.
 It needs the Debian package redis-server, and Python's standard library only.
 """
@@ -20,10 +21,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import vectors  # noqa: E402
+from coverage import Coverage  # noqa: E402
 from player import Mismatch, Player  # noqa: E402
 from servers import CannotStart, redis_server, weir_server  # noqa: E402
 from shrink import shrink  # noqa: E402
-from streams import STREAM_COMMANDS, make_stream, shown, shown_replies  # noqa: E402
+from streams import make_stream, shown, shown_replies  # noqa: E402
 from tables import ALONE, TABLES  # noqa: E402
 from wire import Closed, Silent  # noqa: E402
 
@@ -37,6 +39,7 @@ STORAGE = {
     "evicting": lambda options: ["--storage", "memory", *EVICTING, options.maxmemory],
     "rocksdb": lambda options: ["--storage", "rocksdb", *EVICTING, options.maxmemory],
 }
+SHARES = {"memory": 4, "evicting": 3, "rocksdb": 1}  # a disk makes others wait
 
 
 def parse_options():
@@ -48,6 +51,7 @@ def parse_options():
     parser.add_argument("--stream", type=int, default=None, help="only this one of the seed's")
     parser.add_argument("--tables", default=",".join(name for name in TABLES if name not in ALONE))
     parser.add_argument("--maxmemory", default="20000")
+    parser.add_argument("--whole-grammar", action="store_true")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 32)
@@ -73,7 +77,7 @@ def report(options, storage, number, player, stream, mismatch):
     print(*shown_replies(last.ours, last.theirs), sep="\n")
 
 
-def run(options, storage, commands, redis):
+def run(options, storage, commands, redis, coverage):
     """Whether all streams passed; the commands played are printed."""
     weir = weir_server(os.path.abspath(options.weir_server), STORAGE[storage](options))
     alike = False
@@ -82,7 +86,7 @@ def run(options, storage, commands, redis):
         player = Player([weir, redis])
         faults = vectors.play(player)
         print(*faults, sep="\n", end="\n" if faults else "")
-        alike = not faults and play_streams(options, storage, commands, player)
+        alike = not faults and play_streams(options, storage, commands, player, coverage)
     except (Closed, Silent, OSError) as gone:
         print(f"a server went away: {gone}")
     finally:
@@ -90,9 +94,8 @@ def run(options, storage, commands, redis):
     return alike and stopped_well
 
 
-def play_streams(options, storage, commands, player):
+def play_streams(options, storage, commands, player, coverage):
     begin = time.monotonic()
-    tables = [TABLES[name] for name in options.tables.split(",")]
     connection = player.servers[1].connect()
     known_names = {name.lower() for name in connection.command("COMMAND", "LIST")}
     connection.close()
@@ -101,7 +104,8 @@ def play_streams(options, storage, commands, player):
     for number in numbers:
         if played >= commands:
             break
-        stream = make_stream(options.seed, number, STREAM_COMMANDS, tables, known_names)
+        stream = make_stream(f"{options.seed}/{storage}", number, coverage.rows, known_names,
+                             coverage)
         try:
             player.play(stream)
         except Mismatch as mismatch:
@@ -117,16 +121,31 @@ def play_streams(options, storage, commands, player):
     return True
 
 
+def commands_of(storages, commands):
+    whole = sum(SHARES[storage] for storage in storages)
+    return [commands * SHARES[storage] // whole for storage in storages]
+
+
+def is_covered(options, coverage):
+    print(coverage.summary(), flush=True)
+    missing = list(coverage.missing()) if options.whole_grammar else []
+    for text in missing:
+        print(f"never sent: {text}")
+    return not missing
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped by SIGTERM"))
     options = parse_options()
     print(f"seed {options.seed}", flush=True)
     storages = list(STORAGE) if options.storage == "all" else [options.storage]
+    coverage = Coverage([row for name in options.tables.split(",") for row in TABLES[name]])
     redis = redis_server()
     try:
         redis.start()
-        return all(run(options, storage, options.commands // len(storages), redis)
-                   for storage in storages)
+        alike = all(run(options, storage, commands, redis, coverage)
+                    for storage, commands in zip(storages, commands_of(storages, options.commands)))
+        return is_covered(options, coverage) and alike
     except CannotStart as reason:
         print(reason)
         return False

@@ -16,11 +16,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from coverage import Coverage  # noqa: E402
 from grammar import Special  # noqa: E402
 from player import Mismatch, Player  # noqa: E402
 from servers import redis_server, weir_server  # noqa: E402
 from shrink import shrink  # noqa: E402
-from streams import STREAM_COMMANDS, make_stream, shown  # noqa: E402
+from streams import make_stream, shown  # noqa: E402
 from tables import ALONE, TABLES  # noqa: E402
 from wire import decode  # noqa: E402
 
@@ -121,8 +122,8 @@ def play(options, player):
             number = options.stream
         rng = random.Random(f"{options.seed}/{number}/events")
         player.classes = rng.choice(CLASSES)
-        tables = [TABLES[name] for name in rng.choice([*KINDS, KINDS[1]])]
-        stream = make_stream(options.seed, number, STREAM_COMMANDS, tables, known_names)
+        rows = [row for name in rng.choice([*KINDS, KINDS[1]]) for row in TABLES[name]]
+        stream = make_stream(options.seed, number, rows, known_names, Coverage(rows))
         try:
             player.play(stream)
         except Mismatch as mismatch:

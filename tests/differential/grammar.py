@@ -9,12 +9,15 @@ are kinds of arguments, made by KINDS below or by the row itself (`kinds`); [ ] 
 separates alternatives, "..." lets what is before it in the brackets come again.
 """
 
+import itertools
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pools
 
 INLINE_BYTES_MAX = 10_000  # far from the bound of 64 KB even when every byte is escaped
+ARGUMENTS_MAX = 200
 INTEGER = re.compile(rb"-?[1-9][0-9]{0,18}|0")
 
 
@@ -31,6 +34,14 @@ class Row:
     waits_at: int = None  # the place of a timeout, which is to be one of pools.TIMEOUTS
     ends: bool = False      # the server closes the connection after its reply
     kinds: dict = field(default_factory=dict)  # own kinds: name -> function of a Maker
+
+    @cached_property
+    def tree(self):
+        return parse(self.usage)
+
+    @property
+    def has_times(self):
+        return bool(self.relative_at or self.relative_after or self.lingers_after)
 
 
 @dataclass
@@ -70,24 +81,29 @@ def parse(usage):
 
 
 class Maker:
-    """Makes the requests of one stream."""
+    """Makes the requests of one stream; `coverage` hears of them."""
 
-    def __init__(self, rng, tables, profile, known_names):
+    def __init__(self, rng, rows, profile, known_names, coverage):
         self.rng = rng
-        self.rows = [row for table in tables for row in table]
-        self.weights = [row.weight for row in self.rows]
-        self.trees = {id(row): parse(row.usage) for row in self.rows}
+        self.rows = rows
+        self.weights = list(itertools.accumulate(row.weight for row in rows))
+        self.coverage = coverage
+        self.chosen = []  # of the row's branches
         self.profile = profile
         self.known_names = known_names  # of Redis' commands
         self.times = pools.RelativeTimes()
         self.used_s = []
 
     def op(self):
-        row = self.rng.choices(self.rows, self.weights)[0]
+        row = self.rng.choices(self.rows, cum_weights=self.weights)[0]
+        special = row.compare.startswith("special:")
         for _ in range(100):
-            special = row.compare.startswith("special:")
-            args = self.args(row) if special else self.mutated(row, self.args(row))
+            right = self.args(row)
+            chosen = self.chosen
+            args = right if special else self.mutated(row, right)
             if self.is_steady(row, args):
+                if args is right:
+                    self.coverage.add(row, chosen)
                 if special:
                     return Special(args, row.compare)
                 inline = self.rng.random() < 0.03 and sum(map(len, args)) < INLINE_BYTES_MAX
@@ -96,8 +112,8 @@ class Maker:
 
     def args(self, row):
         args = []
-        self.row = row
-        self.fill(self.trees[id(row)], args)
+        self.row, self.chosen = row, []
+        self.fill(row.tree, args)
         if args and self.rng.random() < 0.2:
             args[0] = self.random_case(args[0])
         return args
@@ -110,9 +126,12 @@ class Maker:
             for part in content:
                 self.fill(part, args)
         elif kind == "one":
-            self.fill(self.rng.choice(content), args)
+            node = self.rng.choice(content)
+            self.chosen.append(node)
+            self.fill(node, args)
         elif kind == "maybe":
             if self.rng.random() < 0.4:
+                self.chosen.append(content)
                 self.fill(content, args)
         else:
             for _ in range(self.rng.choice((1, 1, 1, 2, 2, 3, 12))):
@@ -146,11 +165,11 @@ class Maker:
             elif how == 3 and at < len(args):
                 args = args + [args[at]]
             elif how == 4 and at < len(args):
-                other = rng.randrange(1, len(args))
+                other, args = rng.randrange(1, len(args)), list(args)
                 args[at], args[other] = args[other], args[at]
             else:
                 args = args + self.args(row)[rng.randint(1, 3):]
-        return args[:200]
+        return args if len(args) <= ARGUMENTS_MAX else args[:ARGUMENTS_MAX]
 
     def junk(self):
         rng = self.rng
@@ -165,10 +184,13 @@ class Maker:
     # sent: a key with a life of seconds, or two lives that end at nearly the same instant. Nor is
     # what the stream's profile leaves out.
     def is_steady(self, row, args):
-        words = [arg.upper() for arg in args]
         if row.waits_at is not None and row.waits_at < len(args) and \
                 args[row.waits_at] not in pools.TIMEOUTS:
             return False
+        is_scan = self.profile.counted and bool(args) and args[0].upper() == b"SCAN"
+        if not row.has_times and not is_scan:
+            return True
+        words = [arg.upper() for arg in args]
         relative = [at for at in row.relative_at if at < len(args)]
         relative += [at for at in range(1, len(args))
                      if words[at - 1].decode("latin-1") in row.relative_after]
@@ -176,7 +198,7 @@ class Maker:
                      if words[at - 1].decode("latin-1") in row.lingers_after]
         if not self.profile.lingering and any(self.is_past(args[at]) for at in lingering):
             return False
-        if self.profile.counted and words[0] == b"SCAN" and b"TYPE" in words:
+        if is_scan and b"TYPE" in words:
             return False  # Redis counts each key whose type it looks at as a read
         lives_s = []
         for at in relative:

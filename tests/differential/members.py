@@ -150,22 +150,6 @@ def random_elements(player, pair, op):
         raise Difference(ours, theirs)
 
 
-def state_of(connection, key):
-    """The form and all elements, in order where there is one."""
-    kind = connection.command(b"TYPE", key)
-    form = connection.command(b"OBJECT", b"ENCODING", key)
-    if kind == b"+hash":
-        flat = connection.command(b"HGETALL", key)
-        found = list(zip(flat[::2], flat[1::2]))
-    elif kind == b"+set":
-        found = connection.command(b"SMEMBERS", key)
-    elif kind == b"+list":
-        found = connection.command(b"LRANGE", key, b"0", b"-1")
-    else:
-        return None
-    return form, found if form in ORDERED else sorted(found)
-
-
 SPECIALS = {"special:as-is": as_is, "special:sort": sort, "special:ordered": ordered,
             "special:pop": pop, "special:redump": redump,
             "special:random": random_elements, "special:collection-scan": page_by_page}

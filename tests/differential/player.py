@@ -1,13 +1,10 @@
 """Plays a stream on both servers and stops at the first difference."""
 
-import members
-import scores
 from compare import COMPARE
 from grammar import Special
 from specials import SPECIALS, Difference
+from state import read_state
 from wire import Closed, Silent, reply_end
-
-DATABASES = 16
 
 
 class Mismatch(Exception):
@@ -23,7 +20,7 @@ class Player:
 
     def __init__(self, servers):
         self.servers = servers
-        self.timeout_s = 20
+        self.timeout_s = 60
         self.control = None
         self.pairs = []
 
@@ -68,6 +65,8 @@ class Player:
         pair = self.pairs[batch.connection]
         if isinstance(batch.ops[0], Special):
             return self.play_special(pair, batch.ops[0])
+        for connection in pair:  # both work at the same time
+            self.send(connection, batch)
         replies = [self.replies(connection, batch) for connection in pair]
         for op, ours, theirs in zip(batch.ops, *replies):
             if not COMPARE[op.compare](self.profile, ours, theirs):
@@ -76,10 +75,17 @@ class Player:
         if batch.ops[-1].ends:
             self.expect_end(pair, batch.ops[-1])
 
+    @staticmethod
+    def send(connection, batch):
+        try:
+            connection.send(batch.chunks(connection), batch.pauses)
+        except Silent:
+            pass  # it answers nothing either
+
     def replies(self, connection, batch):
         """Of each request; a connection that ends too early leaves a note instead."""
         try:
-            return connection.exchange(batch.chunks(connection), len(batch.ops), batch.pauses)
+            return connection.replies(len(batch.ops))
         except Closed as closed:
             return self.fill_up(batch, closed.got, b"the connection was closed")
         except Silent as silent:
@@ -140,7 +146,7 @@ class Player:
 
     def compare_state(self):
         """All that both hold in the end, so that no request has to stumble over it."""
-        ours, theirs = [self.read_state(connection) for connection in self.control]
+        ours, theirs = [read_state(connection) for connection in self.control]
         for place in sorted(set(ours) | set(theirs)):
             first, second = ours.get(place), theirs.get(place)
             if not self.same_record(first, second):
@@ -152,24 +158,3 @@ class Player:
             return False
         ends = [b":%d\r\n" % record[1] for record in (first, second)]
         return COMPARE["instant-ms"](self.profile, *ends)
-
-    @staticmethod
-    def read_collection(connection, key):
-        if (state := members.state_of(connection, key)) is not None:
-            return state
-        if connection.command("TYPE", key) == b"+zset":
-            return scores.state_of(connection, key)
-        return b"of another type"
-
-    @staticmethod
-    def read_state(connection):
-        state = {}
-        for database in range(DATABASES):
-            connection.command("SELECT", database)
-            for key in connection.command("KEYS", "*"):
-                value = connection.command("GET", key)
-                if value is not None and value.startswith(b"-WRONGTYPE"):
-                    value = Player.read_collection(connection, key)
-                state[(database, key)] = (value, connection.command("PEXPIRETIME", key))
-        connection.command("SELECT", 0)
-        return state

@@ -45,9 +45,4 @@ def lex(player, pair, op):
         raise Difference(ours, theirs)
 
 
-def state_of(connection, key):
-    return (connection.command(b"OBJECT", b"ENCODING", key),
-            connection.command(b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"))
-
-
 SPECIALS = {"special:random-members": random_members, "special:lex": lex}

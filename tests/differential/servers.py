@@ -59,7 +59,7 @@ class Server:
                 time.sleep(0.02)
         raise CannotStart(f"{self.name} does not start: {' '.join(command)}\n{self.log_tail()}")
 
-    def connect(self, timeout_s=20):
+    def connect(self, timeout_s=60):
         return Connection(self.port, timeout_s)
 
     def figure(self, name):
@@ -126,8 +126,9 @@ def redis_server():
     if shutil.which(REDIS) is None:
         sys.exit("redis-server is missing, and it is what weir is compared with: "
                  "install the Debian package redis-server")
+    # It looks at the timeouts of who waits as often as at everything else it does by the clock.
     command = [REDIS, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY",
-               "--save", "", "--appendonly", "no"]
+               "--save", "", "--appendonly", "no", "--hz", "500"]
     return Server("redis-server", command)
 
 

@@ -7,7 +7,7 @@ import wire
 from compare import Profile
 from grammar import Maker, Special
 
-STREAM_COMMANDS = 500
+STREAM_COMMANDS = 1000
 CONNECTIONS = 2
 SHOWN_MAX = 100
 
@@ -41,14 +41,15 @@ def stream_of_steps(profile, steps):
     return Stream(profile, [Batch(connection, [op]) for connection, op in steps])
 
 
-def make_stream(seed, number, size, tables, known_names):
+def make_stream(seed, number, rows, known_names, coverage):
     rng = random.Random(f"{seed}/{number}")
     profile = Profile(relative_times=rng.random() < 0.5, lingering=rng.random() < 0.3,
                       counted=rng.random() < 0.5)
-    maker = Maker(rng, tables, profile, known_names)
+    maker = Maker(rng, rows, profile, known_names, coverage)
     batches, made = [], 0
-    while made < size:
-        batch = make_batch(rng, maker, min(size - made, rng.choice((1, 2, 5, 20, 60))))
+    while made < STREAM_COMMANDS:
+        size = min(STREAM_COMMANDS - made, rng.choice((1, 2, 5, 20, 60, 200)))
+        batch = make_batch(rng, maker, size)
         batches += batch
         made += sum(len(part.ops) for part in batch)
     return Stream(profile, batches)
@@ -66,7 +67,7 @@ def make_batch(rng, maker, size):
         batch.ops.append(op)
         if op.ends:
             break
-    if rng.random() < 0.5:
+    if rng.random() < 0.3:
         batch.cuts = [rng.random() for _ in range(rng.choice((1, 2, 5, 30)))]
         batch.pauses = [rng.randint(1, 30) for _ in range(2)]
     return ([batch] if batch.ops else []) + after

@@ -5,6 +5,9 @@ import socket
 import time
 
 
+PAUSE_S = 0.0003
+
+
 class Closed(Exception):
     """The server ended the connection; `got` is what it had sent before."""
 
@@ -87,7 +90,7 @@ def decode(raw):
 
 
 class Connection:
-    def __init__(self, port, timeout_s=20):
+    def __init__(self, port, timeout_s=60):
         self.timeout_s = timeout_s
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -106,23 +109,34 @@ class Connection:
     def encode(self, args, as_inline=False):
         return inline(args) if as_inline else multibulk(args)
 
-    def exchange(self, chunks, count, pauses=()):
+    def exchange(self, chunks, count):
         """Sends chunks, one system call each, and answers `count` raw replies."""
-        replies, sent = [], 0
-        unsent = list(chunks)
+        self.send(chunks)
+        return self.replies(count)
+
+    def send(self, chunks, pauses=()):
+        """One system call each, with a pause behind some of them; takes in what comes meanwhile."""
+        deadline = time.monotonic() + self.timeout_s
+        for number, chunk in enumerate(chunks, 1):
+            while chunk and not self.ended:
+                chunk = self._send(chunk, deadline)
+            if number in pauses:
+                time.sleep(PAUSE_S)
+
+    def replies(self, count):
+        """The next ones, raw."""
+        replies, at = [], 0
         deadline = time.monotonic() + self.timeout_s
         while True:
-            while len(replies) < count and (end := reply_end(self.received, 0)) is not None:
-                replies.append(self.received[:end])
-                self.received = self.received[end:]
-            if len(replies) == count and not unsent:
+            while len(replies) < count and (end := reply_end(self.received, at)) is not None:
+                replies.append(self.received[at:end])
+                at = end
+            if len(replies) == count:
+                self.received = self.received[at:]
                 return replies
             if self.ended:
-                raise Closed(b"".join(replies) + self.received)
-            unsent = self._step(unsent, deadline)
-            sent += 1
-            if sent in pauses:
-                time.sleep(0.0003)
+                raise Closed(self.received)
+            self._step([], deadline)
 
     def transcript(self, data, until, timeout_s):
         """All that has come back up to and with `until`, and whether the server closed."""
@@ -134,6 +148,14 @@ class Connection:
         except Silent:
             pass
         return self.received, self.ended
+
+    def _send(self, data, deadline):
+        try:
+            return data[self.socket.send(data):]
+        except BlockingIOError:
+            return b"".join(self._step([data], deadline))
+        except OSError:
+            return b""  # what it had sent before is still to be read
 
     def _step(self, unsent, deadline):
         """Waits, sends what goes out at once, takes in what is there; answers what is unsent."""

@@ -2,7 +2,7 @@
 libraries. Their names for what differs on purpose are avoided: REDIS_VERSION, an error_reply of
 one word, breakpoints. So is error() with a table without `err`, which ends Redis 7.0.15."""
 
-from grammar import Row, parse
+from grammar import Row
 from tables import keys, strings
 
 TIMELESS = [row for row in strings.ROWS + keys.ROWS
@@ -53,14 +53,13 @@ def literal(value):
 
 
 def call(maker):
-    outer = maker.row
+    outer, chosen = maker.row, maker.chosen
     for _ in range(100):
         row = maker.rng.choice(TIMELESS)
-        maker.trees.setdefault(id(row), parse(row.usage))
         args = maker.mutated(row, maker.args(row))[:20]
         if maker.is_steady(row, args):
             break
-    maker.row = outer
+    maker.row, maker.chosen = outer, chosen
     shown = [literal(arg) for arg in args]
     if maker.rng.random() < 0.2 and len(shown) > 1:
         shown[maker.rng.randrange(1, len(shown))] = filled(maker, "%V")
