@@ -3,7 +3,7 @@
 import sys
 
 from .. import installs, installs_go
-from .client import Client, absent
+from .client import Client
 
 # What tests of whole clients ask for and weir does not claim to be, with the words for it.
 BEYOND = (
@@ -57,6 +57,9 @@ CLIENTS = [
            configure='`redis.NewClient(&redis.Options{Addr: "HOST:PORT"})`'),
     Client("rueidis", "rueidis", "Go", (2, 3), limiter("rueidis"),
            configure='`rueidis.ClientOption{InitAddress: []string{"HOST:PORT"}}`'),
+    Client("rueidislimiter", "rueidislimiter", "Go", (2, 3), limiter("rueidislimiter"),
+           via="rueidis 1",
+           configure="`ClientOption` in `RateLimiterOption` has weir's address"),
     Client("redis-rate", "redis_rate", "Go", (2, 3), limiter("redisrate"), via=GO_REDIS,
            in_ci=True, configure="give `redis_rate.NewLimiter` a client made with weir's address"),
     Client("go-zero", "go-zero periodlimit, tokenlimit", "Go", (2, 3), limiter("gozero"),
@@ -83,8 +86,6 @@ CLIENTS = [
            go_program(".", "exporter", beside=[(
                "CLIENTS_EXPORTER", "github.com/oliver006/redis_exporter")]),
            via=REDIGO, configure="`--redis.addr=redis://HOST:PORT`"),
-    Client("rueidislimiter", "rueidislimiter", "Go", (3,),
-           absent("the Go module proxy does not have this module"), via="rueidis 1"),
     Client("redis-rate-suite", "redis_rate", "Go", (3,), is_suite=True,
            prepare=suite("github.com/go-redis/redis_rate/v10", ports="6379")),
     Client("throttled-suite", "throttled", "Go", (2,), is_suite=True,
