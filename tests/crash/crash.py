@@ -74,12 +74,12 @@ class Harness:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         command = [self.options.server, "--port", str(self.port), "--dir", self.directory + "/data",
-                   *(LAZY if cycle % 4 == 1 else RESTLESS), "--durability", self.durability(cycle),
+                   *(LAZY if cycle % 2 == 1 else RESTLESS), "--durability", self.durability(cycle),
                    "--logfile", self.directory + "/log"]
         self.process = subprocess.Popen(command)
 
     def start(self, cycle):
-        for _ in range(self.rng.randrange(4) if cycle > 0 and cycle % 2 == 0 else 0):
+        for _ in range(self.rng.randrange(4) if cycle % 3 == 2 else 0):
             self.launch(cycle)
             time.sleep(self.rng.uniform(0, 0.04))
             self.process.kill()
@@ -106,12 +106,30 @@ class Harness:
         for load in self.loads.values():
             load.check(connection)
 
+    def busy_s(self):
+        """How long the server's loop has run."""
+        with open("/proc/%d/schedstat" % self.process.pid) as file:
+            return int(file.read().split()[0]) / 1e9
+
+    def wait_for_work(self):
+        """Measured by what the server has done, so that the kill meets it at work; but not for long."""
+        until = time.monotonic() + self.rng.uniform(0.02, 1.2)
+        busy_s = self.busy_s() + self.rng.uniform(0.005, 0.25)
+        while time.monotonic() < until and self.busy_s() < busy_s:
+            time.sleep(0.001)
+
+    def loads_of(self, cycle):
+        """Large turns, where nothing is written back and they are the most of what a kill may meet."""
+        if cycle % 2 == 0:
+            return self.rng.sample(list(LOADS), LOADS_AT_ONCE)
+        return ["generations", *self.rng.sample([name for name in LOADS if name != "generations"], LOADS_AT_ONCE - 1)]
+
     def work_and_kill(self, cycle):
-        names = self.options.loads or self.rng.sample(list(LOADS), LOADS_AT_ONCE)
+        names = self.options.loads or self.loads_of(cycle)
         threads = [thread for name in names for thread in self.loads[name].threads(self.connect)]
         for thread in threads:
             thread.start()
-        time.sleep(self.rng.uniform(0.02, 0.5))
+        self.wait_for_work()
         if cycle % 10 == 4:
             self.loads["scripting"].run_endless(self.connect)
         self.end(signal.SIGTERM if cycle % 10 == 9 else signal.SIGKILL)

@@ -10,6 +10,7 @@ import threading
 
 DATABASE = 8
 KINDS = ["string", "hash", "list", "set", "zset"]
+CLIENTS = 4
 KEYS = 60
 SIZE = 40  # elements
 LIVES_MS = [1, 20, 100, 400, 2000]
@@ -75,18 +76,20 @@ class Load:
         self.clock_ms = 0
 
     def threads(self, connect):
-        return [threading.Thread(target=self.run, args=(connect,))]
+        return [threading.Thread(target=self.run, args=(connect, self.keys[i::CLIENTS], self.rng.random()))
+                for i in range(CLIENTS)]
 
-    def run(self, connect):
+    def run(self, connect, keys, seed):
+        rng = random.Random(seed)
         try:
             connection = connect()
             connection.call("SELECT", DATABASE)
             while True:
-                key = self.rng.choice(self.keys)
-                if self.rng.random() < 0.5:
+                key = rng.choice(keys)
+                if rng.random() < 0.5:
                     self.look(connection, key)
                 else:
-                    self.make(connection, key)
+                    self.make(connection, key, rng.choice(LIVES_MS))
         except ConnectionError:
             return
 
@@ -100,10 +103,9 @@ class Load:
         command, *rest = key.read_request()
         key.seen(*self.timed(connection, [command, key.name, *rest]))
 
-    def make(self, connection, key):
+    def make(self, connection, key, life_ms):
         """In one transaction, of which anything may be true until it is answered."""
         key.newest += 1
-        life_ms = self.rng.choice(LIVES_MS)
         key.possible.append((key.newest, self.clock_ms + life_ms, EVER))
         _, began_ms, ended_ms = self.timed(connection, ["MULTI"], ["DEL", key.name], key.request(key.newest),
                                            ["PEXPIRE", key.name, life_ms], ["EXEC"])

@@ -4,6 +4,9 @@ Every element of every key of a group carries the number of the write that put i
 to whoever reads the group in one transaction, all of them carry the same number: the last that was acknowledged, or one in
 flight. Groups are small and large: a write to the largest changes thousands of elements, in a record of the log of
 hundreds of kilobytes. A script that fails at its end keeps its writes, as in Redis: they, too, whole or not at all.
+
+Many keys are also overwritten by copies of others, which costs the clients nothing, so that the server is busy with writing
+down large turns for most of the time, and many kills fall there.
 """
 
 import random
@@ -11,6 +14,8 @@ import threading
 
 DATABASE = 6
 SIZES = [3, 60, 1500]  # elements of each collection
+COPIED = 100  # likewise, of what is copied; and so many strings
+COPIED_BYTES = 8000  # of each string
 KINDS = ["string", "hash", "list", "set", "zset"]
 
 # Half of the writes make all keys anew. The others overwrite elements in place, save in the set, whose members must change.
@@ -30,6 +35,10 @@ for i = 1, size do
 end
 if fails then error('on purpose') end
 return g
+"""
+COPY = """
+for i = 1, #KEYS, 2 do redis.call('COPY', KEYS[i], KEYS[i + 1], 'REPLACE') end
+redis.call('INCR', 'copies')
 """
 FUNCTION = "redis.register_function('write', function(KEYS, ARGV) " + WRITE + " end)"
 
@@ -86,20 +95,84 @@ class Writer:
 
     def read(self, connection):
         """The one number that all of the group carries."""
-        string, hash_key, list_key, set_key, zset = self.keys
-        requests = [["MULTI"], ["GET", string], ["HGETALL", hash_key], ["LRANGE", list_key, 0, -1],
-                    ["SMEMBERS", set_key], ["ZRANGE", zset, 0, -1, "WITHSCORES"], ["EXEC"]]
-        found, *collections = connection.call_all(requests)[-1]
-        if found is None:
-            assert not any(collections), "group %d: elements without the string" % self.size
+        return read_group(connection, self.keys, self.size)
+
+
+class Copier:
+    """What is named "copy" is as what is named "odd" or "even", which a number beside it tells."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.keys, *self.sources = [["%s:%s" % (name, kind) for kind in KINDS] for name in ("copy", "even", "odd")]
+        self.strings, *self.string_sources = [["%s:%d" % (name, i) for i in range(COPIED)]
+                                              for name in ("copy", "even", "odd")]
+        self.is_prepared = False
+        self.known = 0
+        self.sent = 0
+
+    def prepare(self, connection):
+        for number in range(2):
+            connection.call("EVAL", WRITE, 5, *self.sources[number], number, COPIED, 1, 0)
+            connection.call_all([["SET", string, b"%d" % number * COPIED_BYTES]
+                                 for string in self.string_sources[number]])
+        self.is_prepared = True
+
+    def run(self, connect):
+        try:
+            connection = connect()
+            connection.call("SELECT", DATABASE)
+            if not self.is_prepared:
+                self.prepare(connection)
+            while True:
+                sizes = [self.send(connection) for _ in range(4)]
+                for size in sizes:
+                    for _ in range(size):
+                        connection.read()
+                    self.known += 1
+        except ConnectionError:
+            return
+
+    def send(self, connection):
+        """Answers the number of replies."""
+        self.sent += 1
+        sources = self.sources[self.sent % 2] + self.string_sources[self.sent % 2]
+        copies = list(zip(sources, self.keys + self.strings))
+        if self.rng.random() < 0.2:
+            requests = [["MULTI"], *[["COPY", *pair, "REPLACE"] for pair in copies], ["INCR", "copies"], ["EXEC"]]
+        else:
+            requests = [["EVAL", COPY, 2 * len(copies), *[key for pair in copies for key in pair]]]
+        connection.send(requests)
+        return len(requests)
+
+    def read(self, connection):
+        """How many copies were made."""
+        count = int(connection.call("GET", "copies") or 0)
+        if count == 0:
             return 0
-        names = [b"%d" % i for i in range(1, self.size + 1)]
-        expected = [[part for name in names for part in (name, found)], [found] * self.size,
-                    [b"%s:%s" % (name, found) for name in names], [part for name in names for part in (name, found)]]
-        for kind, one, other in zip(KINDS[1:], collections, expected):
-            assert sorted(one) == sorted(other), "group %d: string of write %s, but the %s has %s" % (
-                self.size, found.decode(), kind, summary_of(one))
-        return int(found)
+        found = {b"%d" % read_group(connection, self.keys, COPIED)}
+        for value in connection.call("MGET", *self.strings):
+            assert len(value) == COPIED_BYTES and len(set(value)) == 1, "a string is torn: %.100r" % value
+            found.add(value[:1])
+        assert found == {b"%d" % (count % 2)}, "%d copies were made, but what is there is of %r" % (count, found)
+        return count
+
+
+def read_group(connection, keys, size):
+    """The one number that all of a group carries; 0 where there is nothing."""
+    string, hash_key, list_key, set_key, zset = keys
+    requests = [["MULTI"], ["GET", string], ["HGETALL", hash_key], ["LRANGE", list_key, 0, -1],
+                ["SMEMBERS", set_key], ["ZRANGE", zset, 0, -1, "WITHSCORES"], ["EXEC"]]
+    found, *collections = connection.call_all(requests)[-1]
+    if found is None:
+        assert not any(collections), "%s: elements without the string" % string
+        return 0
+    names = [b"%d" % i for i in range(1, size + 1)]
+    pairs = [part for name in names for part in (name, found)]
+    expected = [pairs, [found] * size, [b"%s:%s" % (name, found) for name in names], pairs]
+    for kind, one, other in zip(KINDS[1:], collections, expected):
+        assert sorted(one) == sorted(other), "%s is of write %s, but the %s has %s" % (
+            string, found.decode(), kind, summary_of(one))
+    return int(found)
 
 
 def summary_of(elements):
@@ -115,10 +188,10 @@ class Load:
     def __init__(self, rng):
         self.rng = rng
         self.writers = [Writer(size, random.Random(rng.random())) for size in SIZES]
-        self.reads = 0
+        self.copier = Copier(random.Random(rng.random()))
 
     def threads(self, connect):
-        works = [writer.run for writer in self.writers] + [self.read]
+        works = [writer.run for writer in self.writers] + [self.copier.run, self.read]
         return [threading.Thread(target=work, args=(connect,)) for work in works]
 
     def read(self, connect):
@@ -128,22 +201,17 @@ class Load:
             connection.call("SELECT", DATABASE)
             while True:
                 rng.choice(self.writers).read(connection)
-                self.reads += 1
         except ConnectionError:
             return
 
     def summary(self):
-        return "%d writes together" % sum(writer.known for writer in self.writers)
+        return "%d writes together, %d copies" % (sum(writer.known for writer in self.writers), self.copier.known)
 
     def check(self, connection):
         connection.call("SELECT", DATABASE)
-        existing = 0
-        for writer in self.writers:
+        for writer in [*self.writers, self.copier]:
             found = writer.read(connection)
-            assert writer.known <= found <= writer.sent, "group %d: write %d was acknowledged, %d sent, %d is there" % (
-                writer.size, writer.known, writer.sent, found)
+            assert writer.known <= found <= writer.sent, "write %d was acknowledged, %d sent, %d is there" % (
+                writer.known, writer.sent, found)
             writer.known = writer.sent = found
-            existing += 5 if found else 0
-        size = connection.call("DBSIZE")
-        assert size == existing, "DBSIZE %d, but %d keys exist" % (size, existing)
         connection.call("SELECT", 0)
