@@ -39,9 +39,10 @@ void Denials::add(Denied denied, size_t entries_max) {
     denied.count = known->count + 1;
     denied.first_at_ms = known->first_at_ms;
     entries_.erase(known);
-  } else {
-    denied.id = next_id_++;
+    entries_.push_front(std::move(denied));
+    return;  // a bound that has become smaller is for what comes new
   }
+  denied.id = next_id_++;
   entries_.push_front(std::move(denied));
   while (entries_.size() > entries_max) entries_.pop_back();
 }

@@ -134,7 +134,11 @@ void zadd(Call& call) {
   add_all(call, options, pairs);
 }
 
+// Its words are read as ZADD's are, so an option in the place of the increment is one.
 void zincrby(Call& call) {
+  size_t at = 2;
+  read_options(call.args, &at);
+  if (at != 2) return call.reply.error(kSyntaxError);
   add_incrementing(call, {.increment = true}, call.args[2], call.args[3]);
 }
 

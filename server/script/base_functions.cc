@@ -13,19 +13,22 @@ namespace {
 
 constexpr char kBytecodeMark = LUA_SIGNATURE[0];
 
-// nil and a message, as load() answers.
-int refuse_chunk(lua_State* L, const char* message) {
-  lua_pushnil(L);
-  lua_pushstring(L, message);
-  return 2;
+// Bytecode, read as text, is refused as such: a space before it makes it that.
+void space_bytecode(lua_State* L, int index) {
+  const char* text = lua_tostring(L, index);
+  if (text[0] != kBytecodeMark) return;
+  lua_pushliteral(L, " ");
+  lua_pushvalue(L, index);
+  lua_concat(L, 2);
+  lua_replace(L, index);
 }
 
 // Compiles the string at `index` under the name at the top of the stack. The parser keeps no
 // reference of its own to a chunk's name while it works; the stack does.
 int load_text(lua_State* L, int index) {
+  space_bytecode(L, index);
   size_t size = 0;
   const char* text = lua_tolstring(L, index, &size);
-  if (size > 0 && text[0] == kBytecodeMark) return refuse_chunk(L, "bytecode is not accepted");
   const char* name = lua_tostring(L, -1);
   lua_pushlstring(L, name, std::strlen(name));
   if (luaL_loadbuffer(L, text, size, lua_tostring(L, -1)) == 0) return 1;

@@ -108,6 +108,7 @@ bool run_command(Context& context) {
   return false;
 }
 
+// What is wrong before there is a command is an error like any other; a command's carry a mark.
 void push_problem(lua_State* L, Context& context) {
   push_error_table(L, context.problem);
   lua_pushliteral(L, "ignore_error_stats_update");
@@ -118,7 +119,9 @@ void push_problem(lua_State* L, Context& context) {
 int run_from_stack(lua_State* L, bool raises) {
   Context& context = context_of(L);
   bool failed = true;
-  if (!collect_arguments(L, context) || !run_command(context)) {
+  if (!collect_arguments(L, context)) {
+    push_error_table(L, context.problem);
+  } else if (!run_command(context)) {
     if (context.stop != Stop::kNone) hurry_to_stop(L);
     push_problem(L, context);
   } else {
@@ -137,7 +140,7 @@ int try_command(lua_State* L) { return run_from_stack(L, false); }
 int check_command(lua_State* L) {
   Context& context = context_of(L);
   if (!collect_arguments(L, context)) {
-    push_problem(L, context);
+    push_error_table(L, context.problem);
     return lua_error(L);
   }
   const Command* command = context.server->executor().table().resolve(context.args);

@@ -190,6 +190,8 @@ TEST_F(AclCommands, TheLogCountsWhatIsAlike) {
   ann({"GET", "a"});
   EXPECT_THAT(admin({"ACL", "LOG", "1"}), StartsWith("*1\r\n*20\r\n$5\r\ncount\r\n:1\r\n"));
   admin({"CONFIG", "SET", "acllog-max-len", "2"});
+  ann({"GET", "a"});
+  EXPECT_THAT(admin({"ACL", "LOG"}), StartsWith("*4\r\n")) << "nothing new came";
   ann({"SET", "d", "1"});
   EXPECT_THAT(admin({"ACL", "LOG"}), StartsWith("*2\r\n"));
   EXPECT_EQ(admin({"ACL", "LOG", "RESET"}), kOk);
