@@ -1,6 +1,6 @@
 """The grammars, one table a file: a new family of commands is one table, named in TABLES."""
 
-from tables import connection, functions, hashes, keys, lists, scripts, sets, strings, transactions, zsets
+from tables import connection, expiry, functions, hashes, keys, lists, scripts, sets, strings, transactions, zsets
 
 TABLES = {
     "strings": strings.ROWS,
@@ -13,5 +13,6 @@ TABLES = {
     "sets": sets.ROWS,
     "lists": lists.ROWS,
     "transactions": transactions.ROWS,
+    "expiry": expiry.ROWS,
 }
-ALONE = {"transactions"}  # not to be mixed with others in one stream
+ALONE = {"transactions", "expiry"}  # not to be mixed with others in one stream

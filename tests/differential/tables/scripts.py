@@ -3,11 +3,15 @@ libraries. Their names for what differs on purpose are avoided: REDIS_VERSION, a
 one word, breakpoints. So is error() with a table without `err`, which ends Redis 7.0.15."""
 
 from grammar import Row
-from tables import keys, strings
+from tables import hashes, keys, lists, sets, strings, zsets
 
-TIMELESS = [row for row in strings.ROWS + keys.ROWS
-            if row.compare == "exact" and not row.ends and not row.lingers_after
-            and not row.relative_at and not row.relative_after]
+RANDOM = ("HRANDFIELD", "SRANDMEMBER", "ZRANDMEMBER", "SPOP")
+ALL = [row for table in (strings, keys, hashes, sets, lists, zsets) for row in table.ROWS
+       if not row.ends and not row.has_times and row.usage.split()[0] not in RANDOM]
+# Each of two kinds: what answers the same bytes, and what answers the same elements in any order.
+TIMELESS = [row for row in ALL if row.compare in ("exact", "special:as-is")]
+UNORDERED = [row for row in ALL if row.compare == "unordered"]
+CALL_ARGUMENTS_MAX = 130
 
 NUMBERS = ["0", "1", "-1", "3.99", "-3.99", "-0.5", "0.1", "1/3", "1e15", "1e15+0.5", "1e17",
            "2^53", "-2^53", "2^31", "2^63", "-2^63", "1/0", "-1/0", "0/0", "1e300", "-0.0",
@@ -44,7 +48,23 @@ EXPRESSIONS = [
 STATEMENTS = ["redis.setresp(3)", "redis.setresp(2)", "foo=1", "redis.x=1", "KEYS[1]=%V",
               "table.insert(ARGV,%V)", "error(%S)", "error({err='E '..%S})", "local x x.y=1",
               "math.randomseed(7)", "cjson.encode_sparse_array(true)", "redis.log(0,%S)",
-              "for i=1,5 do redis.call('incr','k'..i) end", "%C", "%C", "%C"]
+              "for i=1,5 do redis.call('incr','k'..i) end", "%C", "%C", "%C", "%C", "%C",
+              "for i=1,2 do local r=%C if type(r)=='table' and r.err then return r end end"]
+
+# What a reply has become in Lua: show() tells all of it, bag() leaves out the order of what is in it.
+HELPERS = """local function show(r) if type(r)~='table' then return type(r)..':'..tostring(r) end local l={}
+for k,v in pairs(r) do l[#l+1]=show(k)..'='..show(v) end table.sort(l) return '{'..table.concat(l,',')..'}' end
+local function bag(r) if type(r)~='table' or r.err then return show(r) end local l={}
+for k,v in pairs(r.map or r.set or r) do l[#l+1]=(r.map and show(k)..'=' or '')..show(r.set and k or v) end
+table.sort(l) return l end """
+SEEN = ["local r=%C return show(r)", "local r=%C redis.setresp(3) return {show(r),show(%C)}",
+        "redis.setresp(3) local r=%C return show(r)", "redis.setresp(3) local r=%C redis.setresp(2) return r",
+        "local r=%C return {type(r),type(r)=='table' and (r.err or r.ok or #r),r}",
+        "return {%C,%C,%C}", "local a,b=%C,%C return {a==b,b,a}", "return {pcall(function() return %C end)}",
+        "local r=%C return redis.pcall('append','a',type(r)=='table' and 'table' or tostring(r))",
+        "local r=%C return redis.call('rpush','l',type(r)=='number' and r or show(r))",
+        "return cjson.encode({show(%C)})", "return bag(%U)", "redis.setresp(3) return bag(%U)",
+        "local r=%C local s=show(r) return {s,show(%C)==s}", "local r=%C if r then return %C end return %C"]
 
 
 def literal(value):
@@ -52,11 +72,11 @@ def literal(value):
                          for byte in value) + '"'
 
 
-def call(maker):
+def call(maker, rows=TIMELESS):
     outer, chosen = maker.row, maker.chosen
     for _ in range(100):
-        row = maker.rng.choice(TIMELESS)
-        args = maker.mutated(row, maker.args(row))[:20]
+        row = maker.rng.choice(rows)
+        args = maker.mutated(row, maker.args(row))[:CALL_ARGUMENTS_MAX]
         if maker.is_steady(row, args):
             break
     maker.row, maker.chosen = outer, chosen
@@ -89,6 +109,7 @@ FILLS = {"V": value, "N": lambda maker: "(" + maker.rng.choice(NUMBERS) + ")",
          "S": lambda maker: "(" + literal(maker.rng.choice(TEXTS)) + ")",
          "J": lambda maker: literal(maker.rng.choice(JSON)),
          "P": lambda maker: literal(maker.rng.choice(PACKS).encode()), "C": call,
+         "U": lambda maker: call(maker, UNORDERED),
          "B": lambda maker: maker.rng.choice("band bor bxor lshift rshift arshift rol ror".split())}
 
 
@@ -113,8 +134,10 @@ def script(maker):
     rng = maker.rng
     lines = [filled(maker, rng.choice(STATEMENTS)) for _ in range(rng.choice((0, 0, 1, 2, 4)))]
     kind = rng.random()
-    if kind < 0.45:
+    if kind < 0.25:
         lines.append("return " + call(maker))
+    elif kind < 0.55:
+        lines.append(HELPERS + filled(maker, rng.choice(SEEN)))
     elif kind < 0.95:
         lines.append("return " + filled(maker, rng.choice(EXPRESSIONS)))
     elif kind < 0.97:
@@ -126,9 +149,9 @@ def script(maker):
 KINDS = {"script": script, "numkeys": lambda maker: maker.rng.choice([b"0", b"0", b"1", b"1", b"2"])}
 
 ROWS = [
-    Row("EVAL script numkeys key value value", 20, kinds=KINDS),
-    Row("EVAL script numkeys key", 6, kinds=KINDS),
-    Row("EVAL_RO script numkeys key value", 4, kinds=KINDS),
+    Row("EVAL script numkeys key value value", 60, kinds=KINDS),
+    Row("EVAL script numkeys key", 20, kinds=KINDS),
+    Row("EVAL_RO script numkeys key value", 10, kinds=KINDS),
     Row("SCRIPT LOAD script", 1, kinds=KINDS),
     Row("SCRIPT EXISTS value [value ...]", 1),
     Row("SCRIPT FLUSH [SYNC | ASYNC]", 1),

@@ -1,7 +1,12 @@
 """Transactions over two connections. These rows are played alone: every reply has to be the same to
 the byte, because it may be a part of what EXEC answers."""
 
+from dataclasses import replace
+
 from grammar import Row
+from tables import scripts
+
+RARELY, AT_LEAST = 0.1, 0.3  # weights of what is taken over from other tables
 
 ROWS = [
     Row("MULTI", 12),
@@ -61,3 +66,7 @@ ROWS = [
     Row("RPOPLPUSH key key", 2),
     Row("PUBLISH channel message", 1, kinds={"channel": lambda maker: b"c"}),
 ]
+ROWS += [replace(row, weight=row.weight / 3) for row in scripts.ROWS if row.usage.startswith("EVAL")]
+# Whatever else answers the same bytes; what waits does not inside a transaction.
+ROWS += [replace(row, weight=max(row.weight * RARELY, AT_LEAST)) for row in scripts.TIMELESS
+         if row.compare == "exact"]

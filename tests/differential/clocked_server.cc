@@ -1,0 +1,50 @@
+// weir-server by a clock that others move (clock_file.h). It serves and ends as weir-server does;
+// its two clocks are one, so that nothing is taken for a step.
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <cstdio>
+
+#include "server/clock.h"
+#include "server/config.h"
+#include "server/daemon.h"
+#include "server/log.h"
+#include "server/open_store.h"
+#include "server/server.h"
+#include "tests/differential/clock_file.h"
+
+namespace weir::server {
+namespace {
+
+class FileClock : public Clock {
+ public:
+  int64_t wall_ns() override { return clock_file::now_ns(); }
+  int64_t steady_ns() override { return clock_file::now_ns(); }
+  void sleep_ns(int64_t) override {}  // whoever moves the clock does not wait either
+};
+
+int serve(const Config& config) {
+  if (!start_log(config).empty()) return 1;
+  FileClock clock;
+  boost::asio::io_context io(1);
+  const auto wake = [&io] { boost::asio::post(io, [] {}); };
+  Server server(config, &clock, [&] { return make_store(config, wake); });
+  if (!server.open().ok()) return 1;
+  Daemon daemon(&server, &io);
+  if (const std::string error = daemon.listen(); !error.empty()) {
+    std::fprintf(stderr, "%s\n", error.c_str());
+    return 1;
+  }
+  return daemon.run();
+}
+
+}  // namespace
+}  // namespace weir::server
+
+int main(int argc, char** argv) {
+  weir::server::Config config;
+  if (const auto error = weir::server::load_config(argc, argv, &config)) {
+    std::fprintf(stderr, "%s\n", error->message.c_str());
+    return 1;
+  }
+  return weir::server::serve(config);
+}
