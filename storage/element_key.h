@@ -19,7 +19,10 @@ using ElementsId = uint64_t;
 
 inline constexpr int kElementsIdBits = 44;
 inline constexpr ElementsId kElementsIdMax = (ElementsId{1} << kElementsIdBits) - 1;
-inline constexpr int kElementHashBits = 18;
+// Of a position, the bits behind the id. The last two are not stored: they keep the elements that
+// share a stored position apart in memory.
+inline constexpr int kElementHashBits = 20;
+inline constexpr int kUnstoredBits = 2;
 
 // A database incarnation's elements live under an incarnation of their own, which comes and goes
 // with it.
@@ -47,8 +50,23 @@ inline constexpr Position last_position(ElementsId id) {
 inline constexpr ElementsId elements_id_at(Position position) {
   return (position >> (64 - kElementsIdBits)) * kIdFactorInverse & kElementsIdMax;
 }
+
+// How the elements of a list are laid out, which its id tells. Scattered: by a hash that clients
+// cannot guess. In sequence: members are numbers of 8 bytes, big-endian, that the server draws
+// itself, and those kSequenceStep apart are neighbours, so that walking a list is walking memory
+// and files. A member that is no number is scattered in either.
+enum class Layout : uint8_t { kScattered, kInSequence };
+inline constexpr Layout layout_of(ElementsId id) {
+  return id % 2 == 0 ? Layout::kInSequence : Layout::kScattered;
+}
+inline constexpr int kSequenceStepBits = 20;
+inline constexpr uint64_t kSequenceStep = uint64_t{1} << kSequenceStepBits;
+
 inline Position position_of_element(ElementsId id, std::string_view member, const HashSeed& seed) {
-  return first_position(id) | siphash24(member, seed) >> (64 - kElementHashBits) << 2;
+  constexpr Position kMask = (Position{1} << kElementHashBits) - 1;
+  if (layout_of(id) == Layout::kInSequence && member.size() == sizeof(uint64_t))
+    return first_position(id) | (load_u64_be(member.data()) >> kSequenceStepBits & kMask);
+  return first_position(id) | siphash24(member, seed) >> (64 - kElementHashBits);
 }
 
 // How the log names an element: its position follows from this.

@@ -13,7 +13,7 @@ namespace {
 
 // What an index costs beside the entries: a node of three links, a count, the order and a pointer.
 constexpr size_t kNodeBytes = 56;
-constexpr uint64_t kHashMask = (uint64_t{1} << kElementHashBits) - 1;
+constexpr uint64_t kHashMask = (uint64_t{1} << (kElementHashBits - kUnstoredBits)) - 1;
 
 uint64_t order_of(const Entry* entry) { return load_u64_be(entry->value_data()); }
 
@@ -23,7 +23,7 @@ Element element_of(const Entry* entry) {
           .value = entry->value().substr(kOrderBytes)};
 }
 
-uint64_t hash_of(Position position) { return position >> 2 & kHashMask; }
+uint64_t hash_of(Position position) { return position >> kUnstoredBits & kHashMask; }
 
 // The order stands here too, so that comparing seldom looks at the entry.
 struct Node {
@@ -85,7 +85,10 @@ std::optional<Element> Elements::find(std::string_view member) const {
 
 Element Elements::at(size_t rank) const {
   WEIR_CHECK(rank < size());
-  return element_of(index_->nodes.nth(rank)->entry);
+  const Ranked& nodes = index_->nodes;
+  if (rank == 0) return element_of(nodes.begin()->entry);
+  if (rank == size() - 1) return element_of(nodes.rbegin()->entry);
+  return element_of(nodes.nth(rank)->entry);
 }
 
 std::optional<size_t> Elements::rank_of(std::string_view member) const {
@@ -116,7 +119,7 @@ void Elements::walk_back(size_t first_rank, const Visit& visit) const {
 uint64_t Elements::scan(uint64_t cursor, size_t count,
                         const std::function<void(const Element&)>& visit) const {
   if (cursor > kHashMask) return 0;
-  Position position = first_position(id_) | cursor << 2;
+  Position position = first_position(id_) | cursor << kUnstoredBits;
   const Position last = last_position(id_);
   std::vector<Entry*> entries;
   size_t visited = 0;
@@ -146,7 +149,9 @@ void Elements::take_out(const Entry* entry) {
 }
 
 void Elements::put_in(Entry* entry) {
-  index_->nodes.insert(index_->nodes.end(), Node{order_of(entry), entry});
+  const Node node{order_of(entry), entry};
+  const bool first = !empty() && Before()(node, *index_->nodes.begin());
+  index_->nodes.insert(first ? index_->nodes.begin() : index_->nodes.end(), node);
   keys_->index_bytes_ += kNodeBytes;
 }
 
@@ -163,12 +168,23 @@ bool Elements::shrink(size_t nodes) {
 }
 
 bool Elements::put(std::string_view member, uint64_t order, std::string_view value) {
+  return set(member, order, value, false);
+}
+
+bool Elements::add(std::string_view member, uint64_t order, std::string_view value) {
+  return set(member, order, value, true);
+}
+
+// Whether there was none.
+bool Elements::set(std::string_view member, uint64_t order, std::string_view value,
+                   bool if_absent) {
   std::string& payload = keys_->element_payload_;
   payload.clear();
   put_u64_be(&payload, order);
   payload.append(value);
   const Position position = position_of(member);
   Entry* entry = table_->find(position, member);
+  if (if_absent && entry != nullptr && entry->has(Entry::kPresent)) return false;
   if (entry == nullptr) {
     entry = table_->insert(position, member, payload.size());
     entry->flags |= Entry::kUnstored;  // the list is open: what the state has is in memory
@@ -188,12 +204,28 @@ bool Elements::put(std::string_view member, uint64_t order, std::string_view val
 bool Elements::erase(std::string_view member) {
   Entry* entry = find_entry(member);
   if (entry == nullptr) return false;
-  const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != keys_->stamp_;
   take_out(entry);
+  take_value(entry);
+  return true;
+}
+
+void Elements::erase_ranks(size_t first_rank, size_t count) {
+  WEIR_CHECK(count <= size() && first_rank <= size() - count);
+  if (count == 0) return;
+  auto node = index_->nodes.nth(first_rank);
+  for (size_t left = count; left > 0; --left) {
+    Entry* entry = node->entry;
+    node = index_->nodes.erase(node);
+    take_value(entry);
+  }
+  keys_->index_bytes_ -= count * kNodeBytes;
+}
+
+void Elements::take_value(Entry* entry) {
+  const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != keys_->stamp_;
   keys_->save_for_undo(table_, entry, true);
   table_->set_value(entry, {}, first_change);
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
-  return true;
 }
 
 }  // namespace weir::storage

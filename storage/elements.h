@@ -10,7 +10,7 @@
 // A list belongs to an *owner*: a record of a type for which owns_elements(type) is true, whose
 // payload begins with the ids of its lists (owner.h). To make one:
 //
-//     const ElementsId id = keys.new_elements(database);        // no record of its own: an id
+//     const ElementsId id = keys.new_elements(database, Layout::kScattered);  // no record: an id
 //     Elements* list = keys.open_elements(database, id);
 //     list->put("member", order_of_double(1.5), "value");
 //     std::string payload;
@@ -95,8 +95,12 @@ class Elements {
 
   // Puts an element or replaces it; true if there was none. The views may be of this list.
   bool put(std::string_view member, uint64_t order, std::string_view value);
+  // Puts an element if there is none with this member; whether it did.
+  bool add(std::string_view member, uint64_t order, std::string_view value);
   // True if there was one. The view may be of this list.
   bool erase(std::string_view member);
+  // Erases `count` elements from a rank on. REQUIRES: there are as many.
+  void erase_ranks(size_t first_rank, size_t count);
 
  private:
   friend class Keyspace;
@@ -106,6 +110,8 @@ class Elements {
   Elements(Keyspace* keys, Table* table, ElementsId id, uint64_t passes_at_birth);
   Position position_of(std::string_view member) const;
   Entry* find_entry(std::string_view member) const;
+  bool set(std::string_view member, uint64_t order, std::string_view value, bool if_absent);
+  void take_value(Entry* entry);
   // The index follows an entry: before and behind each change to it.
   void take_out(const Entry* entry);
   void put_in(Entry* entry);

@@ -137,7 +137,7 @@ class Keyspace {
 
   // Lists of elements: see elements.h. A new one is empty, open, and dropped unless an owner names
   // it at the end of the turn.
-  ElementsId new_elements(int database);
+  ElementsId new_elements(int database, Layout layout);
   // REQUIRES: `id` was read from an owner looked up in this command, or is new. Null where reading
   // failed; then failure() is set.
   Elements* open_elements(int database, ElementsId id);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kShortList = 64;  // elements that may be looked at in one go
 constexpr size_t kEntriesPerSlice = 4000;
+constexpr size_t kEntriesPerSliceMax = 20'000;
 constexpr size_t kOwnersPerLook = 64;
 constexpr uint64_t kNotBornHere = UINT64_MAX;
 
@@ -27,8 +28,9 @@ Elements* Keyspace::open_list_of(const Table* table, const Entry* entry) {
   return table->open->find(elements_id_at(entry->position));
 }
 
-ElementsId Keyspace::new_elements(int database) {
+ElementsId Keyspace::new_elements(int database, Layout layout) {
   Table* table = elements_table(databases_[static_cast<size_t>(database)].table);
+  if (layout_of(next_elements_id_) != layout) ++next_elements_id_;
   const ElementsId id = next_elements_id_++;
   WEIR_CHECK(id <= kElementsIdMax);
   // The pass under way may come by it yet.
@@ -75,11 +77,14 @@ Status Keyspace::read_elements(Elements* list) {
     const auto key = parse_stored_key(cursor->key());
     if (!key) return Status::corrupt("the state holds a key that is too short");
     if (key->incarnation != table->incarnation() || key->position > last) return {};
-    if (table->find(key->position, key->key) != nullptr) continue;
+    const Position position = position_of_element(list->id_, key->key, seed_);
+    if (stored_part(position) != key->position)
+      return Status::corrupt("a stored element stands where none of its name does");
+    if (table->find(position, key->key) != nullptr) continue;
     ValueView value;
     if (Status status = parse_value(cursor->value(), &value); !status.ok()) return status;
     if (!is_element(value)) return Status::corrupt("a stored element is none");
-    Entry* entry = table->insert(key->position, key->key, value.payload.size());
+    Entry* entry = table->insert(position, key->key, value.payload.size());
     table->set_value(entry, value.payload, false);
     entry->type = value.type;
     entry->flags |= Entry::kPresent;
@@ -184,7 +189,7 @@ void Keyspace::bury_expired() {
 
 // REQUIRES: no pass is running, so that it points to none of the entries.
 void Keyspace::free_dying() {
-  size_t budget = std::max(kEntriesPerSlice, changed_last_turn_ * 8);
+  size_t budget = std::clamp(changed_last_turn_ * 8, kEntriesPerSlice, kEntriesPerSliceMax);
   while (budget > 0 && !drops_.dying.empty()) {
     const Drops::Dying dying = drops_.dying.front();
     Table* table = table_of(dying.list.incarnation);

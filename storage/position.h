@@ -28,6 +28,9 @@ inline Position position_of(std::string_view key, const HashSeed& seed) {
   return static_cast<Position>(hash_slot(key)) << 50 | siphash24(key, seed) >> 16 << 2;
 }
 
+// What the state keeps of a position. In memory those of elements go two bits further.
+inline constexpr Position stored_part(Position position) { return position & ~Position{3}; }
+
 inline uint16_t slot_of(Position position) { return static_cast<uint16_t>(position >> 50); }
 
 // SCAN's cursor: the top 53 bits, so that clients that keep numbers as doubles keep it exactly.

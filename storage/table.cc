@@ -90,8 +90,11 @@ Table::Node* Table::parent_cell(Position position, Directory** directory) const 
 }
 
 Segment* Table::segment_at(Position position) const {
+  if (nearby_ != nullptr && nearby_->covers(position)) return nearby_;
   Directory* directory;
-  return reinterpret_cast<Segment*>(*parent_cell(position, &directory));
+  auto* segment = reinterpret_cast<Segment*>(*parent_cell(position, &directory));
+  if (segment->hashed) nearby_ = segment;
+  return segment;
 }
 
 Entry* Table::find(Position position, std::string_view key) const {
@@ -217,7 +220,9 @@ void Table::append_range(const Segment* segment, Position first, Position last,
     }
   }
   std::sort(entries->begin() + begin, entries->end(), [](const Entry* a, const Entry* b) {
-    return a->position != b->position ? a->position < b->position : a->key() < b->key();
+    const Position a_place = stored_part(a->position);
+    const Position b_place = stored_part(b->position);
+    return a_place != b_place ? a_place < b_place : a->key() < b->key();
   });
 }
 

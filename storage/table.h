@@ -39,6 +39,9 @@ struct Segment {
   // Of elements, whose lists have long prefixes in common: buckets are by a hash, in no order.
   bool hashed = false;
 
+  bool covers(Position position) const {
+    return prefix_bits == 0 || (position ^ begin) >> (64 - prefix_bits) == 0;
+  }
   Position last() const {
     return prefix_bits == 0 ? ~Position{0} : begin + ((Position{1} << (64 - prefix_bits)) - 1);
   }
@@ -113,6 +116,9 @@ class Table {
   Incarnation incarnation_;
   uint8_t child_bits_max_;
   Directory* root_;
+  // Of elements: the segment found last, since neighbours are asked for one after the other and
+  // the way down to a long list's is long. Null when it went.
+  mutable Segment* nearby_ = nullptr;
   size_t entries_ = 0;
   size_t bytes_ = 0;
   size_t dirty_ = 0;

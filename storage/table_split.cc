@@ -145,6 +145,7 @@ Segment* Table::join(Directory* directory, Segment* lower, Segment* upper) {
     bytes_ -= old_counts[half] * sizeof(Entry*);
     std::free(old[half]);
   }
+  if (nearby_ == upper) nearby_ = nullptr;
   delete upper;
   return lower;
 }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kLooksPerStep = 2000;
 constexpr size_t kLooksPerChange = 8;  // so that a turn behind writes back more than it dirties
+constexpr size_t kLooksPerStepMax = 50'000;  // some milliseconds, however much a turn changed
 constexpr size_t kSweepLooks = 5000;
 constexpr int64_t kSweepIntervalNs = 25'000'000;
 constexpr int64_t kIdlePassIntervalNs = 60'000'000'000;
@@ -22,14 +23,15 @@ size_t Keyspace::memory_bytes() const {
 }
 
 // Past a bound times `factor`: of unwritten entries, of the log, or of memory that cannot be given
-// up.
+// up. Entries that a pass has taken over do not count: they are written as fast as the disk can,
+// and one turn that changed a million must not make everybody wait for that.
 bool Keyspace::behind(size_t factor) const {
-  const size_t unwritten = pass_.dirty + pass_.writing();
-  if (unwritten > options_.unwritten_max * factor) return true;
+  if (pass_.dirty > options_.unwritten_max * factor) return true;
   if (figures_.log_bytes_appended - log_bytes_at_w_ > options_.log_bytes_max * factor) return true;
   if (options_.memory_bytes_max == SIZE_MAX) return false;
   size_t entries = 1;
   for (const auto& table : tables_) entries += table->entries();
+  const size_t unwritten = pass_.dirty + pass_.writing();
   return unwritten * (memory_bytes() / entries) > options_.memory_bytes_max / 4 * (factor + 1);
 }
 
@@ -79,7 +81,8 @@ void Keyspace::start_pass_when_due(int64_t steady_ns) {
 }
 
 void Keyspace::step_pass() {
-  pass_.step(std::max(kLooksPerStep, changed_last_turn_ * kLooksPerChange), tables_, store_.get());
+  pass_.step(std::clamp(changed_last_turn_ * kLooksPerChange, kLooksPerStep, kLooksPerStepMax),
+             tables_, store_.get());
   changed_last_turn_ = 0;
   if (pass_.running()) return;
   drops_.end_pass(pass_.failure().ok());

@@ -22,7 +22,9 @@ Table* table_of(const WriteBack::Tables& tables, Incarnation incarnation) {
 }
 
 bool in_key_order(const Entry* a, const Entry* b) {
-  return a->position != b->position ? a->position < b->position : a->key() < b->key();
+  const Position a_place = stored_part(a->position);
+  const Position b_place = stored_part(b->position);
+  return a_place != b_place ? a_place < b_place : a->key() < b->key();
 }
 
 }  // namespace

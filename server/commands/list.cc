@@ -129,9 +129,9 @@ void ltrim(Call& call) {
     storage::Ref ref = call.look_up(call.args[1]);
     call.keys.set_expiry(&ref, ref.expire_at_ms());
   }
-  for (size_t behind = list->size() - kept.first - kept.count; behind > 0; --behind)
-    pop(&*list, End::kRight);
-  for (size_t before = kept.first; before > 0; --before) pop(&*list, End::kLeft);
+  const size_t behind = kept.first + kept.count;
+  list->elements().erase_ranks(behind, list->size() - behind);
+  list->elements().erase_ranks(0, kept.first);
   call.notify(EventClass::kList, "ltrim", call.args[1]);
   call.reply.status("OK");
 }

@@ -32,8 +32,15 @@ void note_push(Call& call, std::string_view key, End end) {
 void pop_some(Call& call, Collection* list, End end, uint64_t count_max) {
   const size_t count = std::min<uint64_t>(list->size(), count_max);
   call.reply.array(static_cast<int64_t>(count));
-  for (size_t i = 0; i < count; ++i) call.reply.bulk(pop(list, end));
-  if (count > 0) note_pop(call, list, end);
+  if (count == 0) return;
+  storage::Elements& elements = list->elements();
+  const auto visit = [&call, left = count](const storage::Element& element) mutable {
+    call.reply.bulk(element.value);
+    return --left > 0;
+  };
+  end == End::kLeft ? elements.walk(0, visit) : elements.walk_back(elements.size() - 1, visit);
+  elements.erase_ranks(end == End::kLeft ? 0 : elements.size() - count, count);
+  note_pop(call, list, end);
 }
 
 void pop_count(Call& call, End end) {

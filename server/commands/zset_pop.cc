@@ -16,13 +16,14 @@ void pop_members(Call& call, Collection* zset, const Pop& pop) {
   const bool in_pairs = pop.reply == Pop::Reply::kPairs || pop.reply == Pop::Reply::kKeyed;
   const MembersReply members = MembersReply(&call.reply, true).in_pairs(in_pairs);
   if (pop.reply != Pop::Reply::kOne) members.begin(count);
-  for (size_t i = 0; i < count; ++i) {
-    const auto element = zset->elements().at(pop.highest ? zset->size() - 1 : 0);
-    members.add(element.member, score_of(element));
-    zset->elements().erase(element.member);
-  }
+  if (count == 0) return;
+  const size_t last = zset->size() - 1;
+  visit_span(
+      *zset, {.first = pop.highest ? last : 0, .count = count, .downwards = pop.highest},
+      [&](const storage::Element& element) { members.add(element.member, score_of(element)); });
+  zset->elements().erase_ranks(pop.highest ? zset->size() - count : 0, count);
   const std::string_view event = pop.highest ? "zpopmax" : "zpopmin";
-  if (count > 0) note_removal(call, zset, {EventClass::kZset, event});
+  note_removal(call, zset, {EventClass::kZset, event});
 }
 
 // As Redis takes it: whatever is wrong with a number, one error.

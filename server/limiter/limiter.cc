@@ -167,7 +167,8 @@ algorithms::Entries* Limiter::entries_of(const HeldLimit& held) {
 }
 
 storage::Elements* Limiter::bookings() {
-  if (bookings_ == 0) bookings_ = call_->keys.new_elements(call_->database());
+  if (bookings_ == 0)
+    bookings_ = call_->keys.new_elements(call_->database(), storage::Layout::kScattered);
   return call_->keys.open_elements(call_->database(), bookings_);
 }
 

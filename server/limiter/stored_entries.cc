@@ -45,7 +45,7 @@ storage::Elements* StoredEntries::list() const {
 }
 
 storage::ElementsId StoredEntries::id() {
-  if (id_ == 0) id_ = keys_->new_elements(database_);
+  if (id_ == 0) id_ = keys_->new_elements(database_, storage::Layout::kScattered);
   return id_;
 }
 

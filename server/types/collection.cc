@@ -36,7 +36,9 @@ void Collection::walk(const storage::Elements::Visit& visit) const {
 
 storage::Elements& Collection::create_if_absent() {
   if (exists()) return *elements_;
-  elements_ = keys_->open_elements(database_, keys_->new_elements(database_));
+  const auto layout =
+      type_ == storage::Type::kList ? storage::Layout::kInSequence : storage::Layout::kScattered;
+  elements_ = keys_->open_elements(database_, keys_->new_elements(database_, layout));
   storage::Ref ref = keys_->look_up(database_, key_);
   put_owner(&ref, 0);
   return *elements_;
@@ -114,7 +116,7 @@ bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int
   const std::string rest(owner.rest);
   std::vector<storage::ElementsId> copies;
   for (const storage::ElementsId id : owner.all()) {
-    copies.push_back(call.keys.new_elements(to->database()));
+    copies.push_back(call.keys.new_elements(to->database(), storage::layout_of(id)));
     if (!call.keys.copy_elements(database, id, to->database(), copies.back())) return false;
   }
   std::string payload;

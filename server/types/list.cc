@@ -22,24 +22,20 @@ uint64_t mixed(uint64_t number) {
   return number ^ number >> 31;
 }
 
-// The place where it is born, or where another was born there that has moved since, a number that
-// no other has. What the list looks like is mixed in, so that one place has ever new numbers.
-std::string new_member(const Elements& elements, uint64_t place) {
+bool add_as(Elements* elements, uint64_t number, uint64_t place, std::string_view value) {
   std::string member;
-  storage::put_u64_be(&member, place);
-  if (!elements.find(member)) return member;
-  uint64_t number = mixed(place ^ mixed(elements.size()));
-  number = mixed(number ^ elements.at(0).order);
-  number = mixed(number ^ elements.at(elements.size() - 1).order);
-  do {
-    member.clear();
-    storage::put_u64_be(&member, number++);
-  } while (elements.find(member));
-  return member;
+  storage::put_u64_be(&member, number);
+  return elements->add(member, place, value);
 }
 
-void put_new(Elements* elements, uint64_t place, std::string_view value) {
-  elements->put(new_member(*elements, place), place, value);
+// What the list looks like is mixed in, so that one place has ever new numbers.
+void add_scattered(Elements* elements, uint64_t place, std::string_view value) {
+  uint64_t number = mixed(place ^ mixed(elements->size()));
+  if (!elements->empty()) {
+    number = mixed(number ^ elements->at(0).order);
+    number = mixed(number ^ elements->at(elements->size() - 1).order);
+  }
+  while (!add_as(elements, number, place, value)) ++number;
 }
 
 struct Row {
@@ -112,8 +108,10 @@ std::string pop(Collection* list, End end) {
 
 void insert_at(Collection* list, size_t rank, std::string_view value) {
   Elements& elements = list->elements();
+  const bool at_end = rank == 0 || rank == elements.size();
   const uint64_t place = place_at(&elements, rank);
-  put_new(&elements, place, value);
+  // Another may have been born there that has moved since.
+  if (!at_end || !add_as(&elements, place, place, value)) add_scattered(&elements, place, value);
 }
 
 std::optional<size_t> rank_of_index(const Collection& list, int64_t index) {

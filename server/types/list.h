@@ -10,7 +10,9 @@
 //
 // Invariants
 // 1. No two elements have the same place.
-// 2. A member says nothing but which element it is: it keeps it when it is moved.
+// 2. A member says nothing but which element it is: it keeps it when it is moved. It is the place
+//    of its birth if that was at an end, so that neighbours stand side by side in memory and on
+//    disk; otherwise it is drawn, so that nobody can make many that stand in one spot.
 // 3. Whatever the number of elements, Redis 7.0 calls the form quicklist: a list is always compact
 //    here.
 #pragma once
@@ -24,7 +26,7 @@
 
 namespace weir::server {
 
-inline constexpr uint64_t kPlaceStep = 1 << 20;
+inline constexpr uint64_t kPlaceStep = storage::kSequenceStep;
 // On disk: DO NOT CHANGE.
 inline constexpr size_t kListMemberBytes = 8;
 

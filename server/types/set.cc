@@ -6,9 +6,9 @@ namespace weir::server {
 
 bool add_member(Collection* set, std::string_view member) {
   storage::Elements& members = set->create_if_absent();
-  if (members.find(member)) return false;
   const auto number = resp::parse_int64(member);
-  members.put(member, number ? storage::order_of_integer(*number) : UINT64_MAX, {});
+  if (!members.add(member, number ? storage::order_of_integer(*number) : UINT64_MAX, {}))
+    return false;
   if (!number || members.size() > kCompactMembersMax) set->make_large();
   return true;
 }

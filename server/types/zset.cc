@@ -45,9 +45,7 @@ void visit_span(const Collection& zset, const RankSpan& span,
 
 void erase_span(Collection* zset, const RankSpan& span) {
   WEIR_CHECK(!span.downwards);
-  for (size_t i = 0; i < span.count; ++i) {
-    zset->elements().erase(zset->elements().at(span.first).member);
-  }
+  zset->elements().erase_ranks(span.first, span.count);
 }
 
 void MembersReply::begin(size_t members) const {

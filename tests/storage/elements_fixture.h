@@ -29,8 +29,13 @@ using Databases = std::vector<Records>;
 
 class ElementsTest : public KeyspaceTest {
  protected:
+  static std::string number(uint64_t value) {
+    std::string bytes;
+    put_u64_be(&bytes, value);
+    return bytes;
+  }
   ElementsId make_list(int database, const List& elements) {
-    const ElementsId id = keys_->new_elements(database);
+    const ElementsId id = keys_->new_elements(database, layout_);
     Elements* list = keys_->open_elements(database, id);
     for (const auto& [member, element] : elements) list->put(member, element.order, element.value);
     return id;
@@ -217,6 +222,8 @@ class ElementsTest : public KeyspaceTest {
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t events_ = 0;
+
+  Layout layout_ = Layout::kScattered;  // of the lists to be made
 };
 
 }  // namespace weir::storage

@@ -12,12 +12,16 @@ class ElementsRandomTest : public ElementsTest, public ::testing::WithParamInter
   int64_t any_expiry() {
     return pick(4) == 0 ? now_ms() + static_cast<int64_t>(pick(pick(2) == 0 ? 3 : 200)) : 0;
   }
-  std::string any_member() { return "m" + std::to_string(pick(pick(3) == 0 ? 400 : 12)); }
+  std::string any_member() {
+    const uint64_t which = pick(pick(3) == 0 ? 400 : 12);
+    return pick(2) == 0 ? "m" + std::to_string(which) : number(which << 19);
+  }
   ElementValue any_element() {
     return {pick(8), std::string(pick(20) == 0 ? pick(200) : pick(9), 'x')};
   }
   List any_list() {
     List list;
+    layout_ = pick(2) == 0 ? Layout::kScattered : Layout::kInSequence;
     const uint64_t count = pick(6) == 0 ? pick(200) : pick(8);
     for (uint64_t i = 0; i < count; ++i) list[any_member()] = any_element();
     return list;
@@ -95,7 +99,7 @@ class ElementsRandomTest : public ElementsTest, public ::testing::WithParamInter
     ASSERT_TRUE(parse_owner(payload, &owner));
     std::vector<ElementsId> ids;
     for (size_t i = 0; i < owner.lists; ++i) {
-      ids.push_back(keys_->new_elements(to_database));
+      ids.push_back(keys_->new_elements(to_database, layout_of(owner.ids[i])));
       ASSERT_TRUE(keys_->copy_elements(from_database, owner.ids[i], to_database, ids.back()));
     }
     std::string copied;
@@ -115,6 +119,12 @@ class ElementsRandomTest : public ElementsTest, public ::testing::WithParamInter
       const std::string member = any_member();
       if (pick(3) == 0) {
         ASSERT_EQ(list->erase(member), model.erase(member) == 1);
+      } else if (pick(8) == 0) {
+        erase_ranks(list, &model);
+      } else if (pick(4) == 0) {
+        const ElementValue element = any_element();
+        ASSERT_EQ(list->add(member, element.order, element.value),
+                  model.emplace(member, element).second);
       } else {
         const ElementValue element = any_element();
         ASSERT_EQ(list->put(member, element.order, element.value), !model.contains(member));
@@ -122,6 +132,14 @@ class ElementsRandomTest : public ElementsTest, public ::testing::WithParamInter
       }
     }
     ASSERT_EQ(list->size(), model.size());
+  }
+
+  void erase_ranks(Elements* list, List* model) {
+    const size_t first = pick(list->size() + 1);
+    const size_t count = pick(std::min<size_t>(list->size() - first, 5) + 1);
+    for (size_t rank = first; rank < first + count; ++rank)
+      model->erase(std::string(list->at(rank).member));
+    list->erase_ranks(first, count);
   }
 
   void run_turn() {

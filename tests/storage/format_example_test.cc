@@ -64,6 +64,21 @@ TEST(FormatExample, Elements) {
   EXPECT_EQ(hex(stored), "010fbff800000000000078");
 }
 
+TEST(FormatExample, ElementsInSequence) {
+  const auto stored_key = [](uint64_t number) {
+    std::string member;
+    put_u64_be(&member, number);
+    std::string key;
+    append_stored_key(&key, {.incarnation = 1 | kElementsBit,
+                             .position = position_of_element(2, member, {1, 2}),
+                             .key = member});
+    return hex(key);
+  };
+  constexpr uint64_t kFirst = uint64_t{1} << 63;
+  EXPECT_EQ(stored_key(kFirst), "800000010f1bbcdcbfa800008000000000000000");
+  EXPECT_EQ(stored_key(kFirst + (6 << 20)), "800000010f1bbcdcbfa800018000000000600000");
+}
+
 TEST(FormatExample, StoredKeyAndValue) {
   std::string key;
   append_stored_key(

@@ -98,6 +98,28 @@ TEST_F(KeyspaceTest, MemoryGoesOnAndPaysTheDiskLater) {
   EXPECT_EQ(keys_->size(0), 2u);
 }
 
+// No call of work() has the whole of it in hand, and nobody waits for the worker that writes it.
+TEST_F(KeyspaceTest, AGiantTurnIsWrittenBackInSlices) {
+  constexpr int kKeys = 60'000;
+  options_.unwritten_max = 10'000;
+  disk_->deferred = true;
+  start();
+  keys();
+  for (int i = 0; i < kKeys; ++i) put(0, std::to_string(i), "1");
+  commit();
+  EXPECT_TRUE(keys_->overloaded());
+  keys_->write_back_now();
+  int slices = 0;
+  for (; keys_->overloaded() && slices < 1'000; ++slices) {
+    ASSERT_TRUE(keys_->wants_work());
+    work();
+  }
+  EXPECT_GT(slices, 4);
+  EXPECT_LT(slices, 1'000);
+  EXPECT_TRUE(keys_->writing_back());
+  EXPECT_GE(keys_->figures().unwritten, static_cast<size_t>(kKeys));
+}
+
 TEST_F(KeyspaceTest, FailingReadIsNotAbsence) {
   keys();
   put(0, "a", "1");

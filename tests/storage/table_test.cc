@@ -186,8 +186,9 @@ TEST(ElementTable, ListsLeaveNothingBehind) {
   const size_t empty = table.bytes();
   std::vector<Entry*> entries;
   for (ElementsId id = 1; id < 30; ++id) {
-    for (int i = 0; i < 2'000; ++i) {
-      const std::string member = std::to_string(i);
+    for (uint64_t i = 0; i < 2'000; ++i) {
+      std::string member;
+      put_u64_be(&member, i * kSequenceStep);
       entries.push_back(table.insert(position_of_element(id, member, kSeed), member, 0));
     }
     ASSERT_NE(table.segment_at(first_position(id)), table.segment_at(last_position(id)));
