@@ -29,6 +29,7 @@ OWN = {
     "seconds": mostly(choose([b"1", b"1", b"2", b"3", b"60"]), choose([b"0", b"-1", b"", b"9223372036854775"]), 0.95),
     "at": mostly(choose([b"@+" + life for life in LIFE_MS]), choose([b"@+0", b"@+-1", b"1", b"0", b"-1"]), 0.9),
     "at-s": mostly(choose([b"@s+1", b"@s+1", b"@s+2", b"@s+60"]), choose([b"@s+0", b"@s+-1", b"1", b"0"]), 0.9),
+    "close": choose([b"9", b"10", b"11"]),  # so that conditions meet their borders
     "passing": choose([b"1", b"1", b"1", b"2", b"3", b"5", b"8", b"10", b"50", b"500", b"999", b"1000", b"1001"]),
     "value": choose([b"v", b"1", b"41"]),
     "field": choose([b"f", b"g"]),
@@ -58,6 +59,7 @@ ROWS = [
     row(f"PEXPIRE any milliseconds {CONDITIONS}", 30),
     row(f"EXPIREAT any at-s {CONDITIONS}", 6),
     row(f"PEXPIREAT any at {CONDITIONS}", 12),
+    row("PEXPIRE hash close [GT | LT]", 12),
     row("PERSIST any", 3),
     row("TTL any", 6),
     row("PTTL any", 8),
@@ -80,7 +82,6 @@ ROWS = [
     row("EXISTS any [any ...]", 6),
     row("TOUCH any [any]", 2),
     row("TYPE any", 4),
-    row("OBJECT ENCODING any", 1, "encoding"),
     row("DEL any [any]", 3),
     row("UNLINK any", 1),
     row("RENAME any any", 4),
