@@ -67,8 +67,7 @@ std::optional<int64_t> parse_int64(std::string_view text) {
 std::optional<double> parse_double(std::string_view text) {
   char small[64];
   if (text.size() < sizeof(small)) {
-    std::memcpy(small, text.data(), text.size());
-    small[text.size()] = '\0';
+    small[text.copy(small, text.size())] = '\0';
     return parse_float<double>(small, text.size(), std::strtod, HUGE_VAL);
   }
   const std::string copy(text);

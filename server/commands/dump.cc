@@ -1,4 +1,4 @@
-// DUMP and RESTORE, in weir's own form (types/dump.h).
+// DUMP and RESTORE, in Redis' own form (types/dump.h).
 #include "server/types/dump.h"
 
 #include <limits>
@@ -16,10 +16,6 @@ namespace {
 void dump_key(Call& call) {
   const storage::Ref ref = read_key(call, call.args[1]);
   if (!ref.exists()) return call.reply.null();
-  if (!can_dump(ref.type())) {
-    return call.reply.error("ERR DUMP of a " + std::string(type_name(ref.type())) +
-                            " is not supported");
-  }
   if (const auto bytes = dump(call, ref)) call.reply.bulk(*bytes);
 }
 
@@ -90,10 +86,9 @@ void restore_key(Call& call) {
     return call.reply.error("BUSYKEY Target key name already exists.");
   const auto expire_at_ms = restore_expiry(call, options->absolute);
   if (!expire_at_ms) return;
-  if (!is_dump(call.args[3]))
-    return call.reply.error("ERR DUMP payload version or checksum are wrong");
-  if (!restore(call, call.args[3], call.args[1], *expire_at_ms))
-    return call.reply.error("ERR Bad data format");
+  std::string error;
+  if (!restore(call, call.args[3], call.args[1], *expire_at_ms, &error))
+    return call.reply.error(error);
   if (replaces) call.notify(EventClass::kNew, "new", call.args[1]);
   const bool ends_now = *expire_at_ms != 0 && *expire_at_ms <= call.now_ms();
   if (ends_now) {
@@ -111,7 +106,7 @@ constexpr Command kCommands[] = {
      .keys = {1, 1, 1},
      .group = "generic",
      .usage = "key",
-     .summary = "Answers a key's value as bytes that RESTORE takes; the form is weir's own.",
+     .summary = "Answers a key's value as bytes that RESTORE takes, here or on Redis 7.",
      .since = "2.6.0",
      .run = dump_key},
     {.name = "restore",
@@ -120,7 +115,7 @@ constexpr Command kCommands[] = {
      .keys = {1, 1, 1, 0, KeyUse::kOverwrites},
      .group = "generic",
      .usage = "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
-     .summary = "Makes a key from what DUMP answered.",
+     .summary = "Makes a key from what DUMP answered, here or on Redis up to 7.2.",
      .since = "2.6.0",
      .run = restore_key},
 };

@@ -1,133 +1,149 @@
 #include "server/types/dump.h"
 
 #include <algorithm>
-#include <cmath>
-#include <unordered_set>
-#include <vector>
 
-#include "resp/numbers.h"
+#include "server/arguments.h"
+#include "server/rdb/envelope.h"
+#include "server/rdb/value.h"
 #include "server/types/collection.h"
+#include "server/types/dump_limiter.h"
+#include "server/types/hash.h"
 #include "server/types/list.h"
-#include "storage/codec.h"
-#include "storage/crc32c.h"
+#include "server/types/set.h"
+#include "server/types/zset.h"
 
 namespace weir::server {
 namespace {
 
+using rdb::Kind;
+using rdb::ReadError;
 using storage::Element;
 using storage::Type;
 
-constexpr std::string_view kMagic = "weir\x01";
-constexpr size_t kChecksumBytes = 8;
+// On the wire: DO NOT CHANGE.
+constexpr std::string_view kBadData = "ERR Bad data format";
 
-// What a list of the type could not hold must not come in through a dump.
-bool fits(Type type, const Element& element) {
+bool is_limiter(Type type) { return type == Type::kLimiter || type == Type::kLimiterEntries; }
+
+Kind kind_of(Type type) {
   switch (type) {
-    case Type::kZset:
-      return !std::isnan(storage::double_of_order(element.order)) && element.value.empty();
-    case Type::kSet: {
-      const auto number = resp::parse_int64(element.member);
-      const uint64_t order = number ? storage::order_of_integer(*number) : UINT64_MAX;
-      return element.order == order && element.value.empty();
-    }
+    case Type::kHash:
+      return Kind::kHash;
     case Type::kList:
-      return element.member.size() == kListMemberBytes;
+      return Kind::kList;
+    case Type::kSet:
+      return Kind::kSet;
+    case Type::kZset:
+      return Kind::kZset;
     default:
-      return element.order < UINT64_MAX;  // a field must find room behind it
+      return Kind::kString;
   }
 }
 
-void append_collection(std::string* out, const Collection& collection) {
-  storage::put_u8(out, static_cast<uint8_t>(collection.form()));
-  storage::put_varint(out, collection.size());
-  collection.walk([out](const Element& element) {
-    storage::put_u64_be(out, element.order);
-    storage::put_varint(out, element.value.size());
-    out->append(element.value);
-    storage::put_varint(out, element.member.size());
-    out->append(element.member);
-    return true;
-  });
-}
-
-struct Contents {
-  Form form = Form::kCompact;
-  std::vector<Element> elements;
-};
-
-bool has_twins(const std::vector<Element>& elements) {
-  std::unordered_set<std::string_view> members;
-  return std::any_of(elements.begin(), elements.end(), [&members](const Element& element) {
-    return !members.insert(element.member).second;
-  });
-}
-
-std::optional<Contents> contents_of(std::string_view bytes, Type type) {
-  storage::Reader reader(bytes);
-  const uint8_t form = reader.u8();
-  if (form > static_cast<uint8_t>(Form::kLarge)) return std::nullopt;
-  Contents contents{.form = static_cast<Form>(form), .elements = {}};
-  for (uint64_t left = reader.varint(); left > 0; --left) {
-    Element element;
-    element.order = __builtin_bswap64(reader.u64_le());
-    element.value = reader.sized_bytes();
-    element.member = reader.sized_bytes();
-    if (!reader.ok() || !fits(type, element)) return std::nullopt;
-    const bool has_equal = !contents.elements.empty() && type == Type::kList &&
-                           contents.elements.back().order >= element.order;
-    if (has_equal) return std::nullopt;
-    contents.elements.push_back(element);
+void add_element(const Element& element, rdb::Value* value) {
+  switch (value->kind) {
+    case Kind::kHash:
+      value->texts.insert(value->texts.end(), {element.member, element.value});
+      return;
+    case Kind::kList:
+      value->texts.push_back(element.value);
+      return;
+    case Kind::kZset:
+      value->scores.push_back(score_of(element));
+      [[fallthrough]];
+    default:
+      value->texts.push_back(element.member);
   }
-  const bool whole = reader.ok() && reader.at_end() && !contents.elements.empty();
-  if (!whole || has_twins(contents.elements)) return std::nullopt;
-  return contents;
+}
+
+// False where reading failed.
+bool append_redis_value(Call& call, const storage::Ref& ref, std::string* body) {
+  rdb::Value value;
+  value.kind = kind_of(ref.type());
+  if (value.kind == Kind::kString) {
+    value.texts.push_back(ref.value());
+  } else {
+    const auto collection = collection_of(call, ref, ref.type());
+    if (!collection) return false;
+    value.compact = collection->is_compact();
+    value.texts.reserve(collection->size() * (value.kind == Kind::kHash ? 2 : 1));
+    collection->walk([&value](const Element& element) {
+      add_element(element, &value);
+      return true;
+    });
+  }
+  rdb::write_value(value, body);
+  return true;
+}
+
+Type type_of(Kind kind) {
+  constexpr Type kTypes[] = {Type::kString, Type::kList, Type::kSet, Type::kZset, Type::kHash};
+  return kTypes[static_cast<size_t>(kind)];
+}
+
+bool is_large_zset(const rdb::Value& value) {
+  const auto& texts = value.texts;
+  return value.kind == Kind::kZset &&
+         (texts.size() > kCompactZsetMembersMax ||
+          std::any_of(texts.begin(), texts.end(), [](std::string_view member) {
+            return member.size() > kCompactZsetMemberBytesMax;
+          }));
+}
+
+void put_elements(const rdb::Value& value, Collection* target) {
+  const auto& texts = value.texts;
+  if (is_large_zset(value)) target->make_large();  // so that each minus zero keeps its sign
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (value.kind == Kind::kList) push(target, End::kRight, texts[i]);
+    if (value.kind == Kind::kSet) add_member(target, texts[i]);
+    if (value.kind == Kind::kZset) put_score(target, texts[i], value.scores[i]);
+    if (value.kind == Kind::kHash && i % 2 == 0) put_field(target, texts[i], texts[i + 1]);
+  }
+}
+
+void put_redis_value(Call& call, std::string_view key, const rdb::Value& value,
+                     int64_t expire_at_ms) {
+  if (value.kind != Kind::kString) {
+    Collection target = replace_with_collection(call, key, type_of(value.kind));
+    put_elements(value, &target);
+    storage::Ref ref = call.look_up(key);
+    if (expire_at_ms != 0) call.keys.set_expiry(&ref, expire_at_ms);
+    return;
+  }
+  storage::Ref ref = call.look_up(key);
+  call.keys.put(&ref, Type::kString, value.texts[0], expire_at_ms);
+}
+
+std::string_view error_line(ReadError error) {
+  if (error == ReadError::kStream) return "ERR RESTORE of a stream is not supported";
+  if (error == ReadError::kModule) return "ERR RESTORE of a module's value is not supported";
+  return kBadData;
 }
 
 }  // namespace
 
-bool can_dump(Type type) {
-  return type == Type::kString || type == Type::kHash || type == Type::kList ||
-         type == Type::kSet || type == Type::kZset;
-}
-
 std::optional<std::string> dump(Call& call, const storage::Ref& ref) {
-  std::string bytes(kMagic);
-  storage::put_u8(&bytes, static_cast<uint8_t>(ref.type()));
-  if (ref.type() == Type::kString) {
-    bytes.append(ref.value());
-  } else {
-    const auto collection = collection_of(call, ref, ref.type());
-    if (!collection) return std::nullopt;
-    append_collection(&bytes, *collection);
-  }
-  storage::put_u64_le(&bytes, storage::crc32c(bytes));
+  std::string bytes;
+  const bool read = is_limiter(ref.type()) ? append_limiter(call, ref, &bytes)
+                                           : append_redis_value(call, ref, &bytes);
+  if (!read) return std::nullopt;
+  rdb::seal(&bytes);
   return bytes;
 }
 
-bool is_dump(std::string_view bytes) {
-  if (bytes.size() < kMagic.size() + 1 + kChecksumBytes || !bytes.starts_with(kMagic)) return false;
-  const std::string_view checked = bytes.substr(0, bytes.size() - kChecksumBytes);
-  return storage::load_u64_le(bytes.data() + checked.size()) == storage::crc32c(checked);
-}
-
-bool restore(Call& call, std::string_view bytes, std::string_view key, int64_t expire_at_ms) {
-  const auto type = static_cast<Type>(bytes[kMagic.size()]);
-  std::string_view content = bytes.substr(kMagic.size() + 1);
-  content.remove_suffix(kChecksumBytes);
-  if (!can_dump(type)) return false;
-  if (type == Type::kString) {
-    storage::Ref ref = call.look_up(key);
-    call.keys.put(&ref, type, content, expire_at_ms);
-    return true;
+bool restore(Call& call, std::string_view payload, std::string_view key, int64_t expire_at_ms,
+             std::string* error) {
+  const auto body = rdb::open(payload, error);
+  if (!body) return false;
+  if (is_limiter_body(*body)) {
+    *error = kBadData;
+    return restore_limiter(call, *body, key, expire_at_ms);
   }
-  const auto contents = contents_of(content, type);
-  if (!contents) return false;
-  Collection target = replace_with_collection(call, key, type);
-  for (const Element& element : contents->elements)
-    target.elements().put(element.member, element.order, element.value);
-  if (contents->form == Form::kLarge) target.make_large();
-  storage::Ref ref = call.look_up(key);
-  if (expire_at_ms != 0) call.keys.set_expiry(&ref, expire_at_ms);
+  rdb::Value value;
+  const ReadError broken = rdb::read_value(*body, &value);
+  *error = error_line(broken);
+  if (broken != ReadError::kNone) return false;
+  put_redis_value(call, key, value, expire_at_ms);
   return true;
 }
 

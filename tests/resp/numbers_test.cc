@@ -87,6 +87,7 @@ TEST(NumbersTest, DoublesAsScores) {
   // Also where the text is too long for the small buffer.
   EXPECT_EQ(parse_double(std::string(5000, '0') + "1.5"), 1.5);
   EXPECT_EQ(parse_double(std::string(5000, '0') + "x"), std::nullopt);
+  EXPECT_EQ(parse_double(std::string_view()), std::nullopt);
   EXPECT_EQ(format_double(-0.0), "-0");
 }
 

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "resp/value.h"
-#include "storage/codec.h"
-#include "storage/crc32c.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {
@@ -224,91 +222,6 @@ TEST(Collections, MemoryUsageGrowsWithTheElements) {
   for (int i = 0; i < 99; ++i) client->call({"HSET", "h", "f" + std::to_string(i), "v"});
   EXPECT_GT(ask(*client, {"MEMORY", "USAGE", "h", "SAMPLES", "0"}).integer, 50 * one);
   EXPECT_GT(ask(*client, {"MEMORY", "USAGE", "h"}).integer, 50 * one);
-}
-
-TEST(Dump, RestoreGivesBackWhatWasThere) {
-  FakeServer server;
-  const auto client = server.connect();
-  client->call({"SET", "string", std::string("a\0b", 3)});
-  client->call({"HSET", "hash", "z", "1", "a", std::string(100, 'v'), "", ""});
-  client->call({"SADD", "ints", "5", "-3", "40"});
-  client->call({"SADD", "words", "x", "1"});
-  for (const std::string_view key : {"string", "hash", "ints", "words"}) {
-    const std::string bytes = ask(*client, {"DUMP", key}).text;
-    EXPECT_EQ(client->call({"RESTORE", "copy", "0", bytes, "REPLACE"}), "+OK\r\n") << key;
-    EXPECT_EQ(client->call({"TYPE", "copy"}), client->call({"TYPE", key}));
-    EXPECT_EQ(client->call({"OBJECT", "ENCODING", "copy"}),
-              client->call({"OBJECT", "ENCODING", key}));
-    EXPECT_EQ(ask(*client, {"DUMP", "copy"}).text, bytes);
-  }
-}
-
-TEST(Dump, RestoreRefusesWhatIsBent) {
-  FakeServer server;
-  const auto client = server.connect();
-  client->call({"SADD", "s", "1", "2", "30"});
-  const std::string bytes = ask(*client, {"DUMP", "s"}).text;
-  EXPECT_EQ(client->call({"RESTORE", "s", "0", bytes}),
-            "-BUSYKEY Target key name already exists.\r\n");
-  EXPECT_EQ(client->call({"RESTORE", "t", "-1", bytes}),
-            "-ERR Invalid TTL value, must be >= 0\r\n");
-  for (size_t at = 0; at < bytes.size(); ++at) {
-    std::string bent = bytes;
-    bent[at] = static_cast<char>(bent[at] ^ 1);
-    EXPECT_EQ(client->call({"RESTORE", "t", "0", bent}),
-              "-ERR DUMP payload version or checksum are wrong\r\n");
-    EXPECT_TRUE(ask(*client, {"RESTORE", "t", "0", bytes.substr(0, at)}).is_error());
-  }
-  EXPECT_EQ(client->call({"EXISTS", "t"}), ":0\r\n");
-}
-
-// With a checksum that is right, every byte changed: a value or an error, never a key without one.
-TEST(Dump, RestoreChecksWhatTheChecksumDoesNot) {
-  FakeServer server;
-  const auto client = server.connect();
-  client->call({"HSET", "h", "a", "1", "c", "2"});
-  const std::string bytes = ask(*client, {"DUMP", "h"}).text;
-  const std::string_view content = std::string_view(bytes).substr(0, bytes.size() - 8);
-  for (size_t at = 0; at < content.size(); ++at) {
-    for (int bit = 0; bit < 8; ++bit) {
-      std::string bent(content);
-      bent[at] = static_cast<char>(bent[at] ^ 1 << bit);
-      storage::put_u64_le(&bent, storage::crc32c(bent));
-      const bool restored = client->call({"RESTORE", "t", "0", bent, "REPLACE"}) == "+OK\r\n";
-      EXPECT_FALSE(restored && at < 5);
-      EXPECT_EQ(client->call({"HLEN", "t"}), restored ? ":2\r\n" : ":0\r\n");
-      client->call({"HSET", "t", "new", "v"});
-      client->call({"DEL", "t"});
-    }
-  }
-}
-
-// A word's order in a set is no score, and behind it no field would find room.
-TEST(Dump, RestoreRefusesOrdersThatATypeHasNot) {
-  FakeServer server;
-  const auto client = server.connect();
-  client->call({"SADD", "s", "word"});
-  std::string bytes = ask(*client, {"DUMP", "s"}).text;
-  bytes.resize(bytes.size() - 8);
-  for (const storage::Type type : {storage::Type::kZset, storage::Type::kHash}) {
-    std::string bent = bytes;
-    bent[5] = static_cast<char>(type);
-    storage::put_u64_le(&bent, storage::crc32c(bent));
-    EXPECT_EQ(client->call({"RESTORE", "t", "0", bent}), "-ERR Bad data format\r\n");
-  }
-}
-
-TEST(Dump, RestoreSetsTheExpiry) {
-  FakeServer server;
-  const auto client = server.connect();
-  client->call({"SADD", "s", "1"});
-  const std::string bytes = ask(*client, {"DUMP", "s"}).text;
-  client->call({"RESTORE", "t", "5000", bytes});
-  EXPECT_EQ(client->call({"PTTL", "t"}), ":5000\r\n");
-  client->call({"RESTORE", "t", "4102444800000", bytes, "ABSTTL", "REPLACE"});
-  EXPECT_EQ(client->call({"PEXPIRETIME", "t"}), ":4102444800000\r\n");
-  client->call({"RESTORE", "t", "1000", bytes, "ABSTTL", "REPLACE"});
-  EXPECT_EQ(client->call({"EXISTS", "t"}), ":0\r\n");
 }
 
 }  // namespace

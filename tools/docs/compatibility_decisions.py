@@ -12,7 +12,7 @@ ABSENT = {
     "pf*": "no HyperLogLog",
     "x*": "no streams",
     "lcs": "no comparison of long texts inside the server",
-    "migrate": "no keys move between servers: RESTORE takes what DUMP gave",
+    "migrate": "weir does not connect to others; MIGRATE of a Redis brings its keys here, DUMP and RESTORE take them back",
     "restore-asking": "a cluster's own",
     "bgrewriteaof": "the log is shortened by write-back, always",
 }
@@ -21,8 +21,6 @@ DIFFERS = {
     "object|idletime": "always 0: it is not kept",
     "object|refcount": "always 1: nothing is shared",
     "object|encoding": "of a string it follows from the bytes alone",
-    "dump": "in a form of weir's own, with a version and a checksum",
-    "restore": "takes what weir's DUMP gave",
     "memory|usage": "what the key takes here",
     "memory|stats": "weir's figures",
     "memory|doctor": "weir's words",
@@ -49,6 +47,8 @@ DIFFERS = {
 }
 
 NOTES = {
+    "dump": "in Redis 7.0's form, never compressed",
+    "restore": "of dumps by Redis up to 7.2; streams and modules are refused by name",
     "zrank": "as in 7.2, with WITHSCORE",
     "zrevrank": "as in 7.2, with WITHSCORE",
     "scan": "a cursor stays good over restarts; no key comes twice",

@@ -1,0 +1,80 @@
+// A value as Redis' RDB form has it, between its bytes and the keyspace.
+//
+//     body   := type content        type: one byte, below
+//     size   := 6 bits behind 00, 14 behind 01, 32 (big-endian) behind 0x80, 64 behind 0x81
+//     text   := size bytes | 0xc0 i8 | 0xc1 i16 | 0xc2 i32 | 0xc3 size size bytes
+//               integers are little-endian; the last is compressed (lzf.h), the second size its own
+//
+//     type                 content
+//      0 string            text
+//      1 list              size text...
+//      2 set               size text...
+//      3, 5 zset           size (text score)...     3: as decimal text, 5: as a binary double
+//      4 hash              size (text text)...
+//      9 hash              text that is a zipmap
+//     10, 12, 13           list, zset, hash: text that is a ziplist
+//     11 set               text that is an intset
+//     14 list              size text...             each a ziplist
+//     16, 17, 20           hash, zset, set: text that is a listpack
+//     18 list              size (size text)...      1: the text is an element, 2: a listpack
+//
+// All of these are read; 0, 2, 4, 5, 11, 16, 17 and 18 are written, which Redis 7.0 reads. DO NOT
+// CHANGE: they are Redis' own.
+//
+// It must not know the keyspace.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::server::rdb {
+
+enum class Kind : uint8_t { kString, kList, kSet, kZset, kHash };
+
+// The texts are views: into the payload, into `owned`, or into whatever a writer was given.
+struct Value {
+  Kind kind = Kind::kString;
+  bool compact = false;                 // for writing: as Redis' listpack or intset
+  std::vector<std::string_view> texts;  // of a hash: a field, its value, a field ...
+  std::vector<double> scores;           // of a zset: as many as texts
+  std::deque<std::string> owned;
+};
+
+enum class Type : uint8_t {
+  kString = 0,
+  kList = 1,
+  kSet = 2,
+  kZsetText = 3,
+  kHash = 4,
+  kZset = 5,
+  kModuleOld = 6,
+  kModule = 7,
+  kHashZipmap = 9,
+  kListZiplist = 10,
+  kSetIntset = 11,
+  kZsetZiplist = 12,
+  kHashZiplist = 13,
+  kListZiplists = 14,
+  kStream = 15,
+  kHashListpack = 16,
+  kZsetListpack = 17,
+  kListNodes = 18,
+  kStreamOfRedis70 = 19,
+  kSetListpack = 20,
+  kStreamOfRedis72 = 21,
+};
+
+enum class ReadError : uint8_t { kNone, kBroken, kStream, kModule };
+
+// Reads a whole body. What it answers is a value: not empty, without twins, its scores numbers, its
+// order right where the form has one. `value` holds views of `body`, and is unspecified on error.
+[[nodiscard]] ReadError read_value(std::string_view body, Value* value);
+
+// Appends the body. A compact set's texts are integers, rising; a zset's members rise by score,
+// then by their bytes. REQUIRES: at least one text.
+void write_value(const Value& value, std::string* out);
+
+}  // namespace weir::server::rdb

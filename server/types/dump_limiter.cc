@@ -1,0 +1,130 @@
+#include "server/types/dump_limiter.h"
+
+#include <array>
+#include <deque>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "algorithms/limiter_record.h"
+#include "server/limiter/stored_entries.h"
+#include "server/rdb/integers.h"
+#include "server/rdb/reader.h"
+#include "server/rdb/writer.h"
+#include "storage/elements.h"
+
+namespace weir::server {
+namespace {
+
+using storage::Element;
+using storage::Elements;
+using storage::Type;
+
+constexpr uint8_t kLimiterType = 119;
+constexpr uint8_t kVersion = 1;
+constexpr size_t kMemberBytes = 8;
+constexpr size_t kOrderBytes = 8;
+
+struct Contents {
+  std::string_view record;
+  std::vector<std::vector<Element>> lists;
+};
+
+void append_list(const Elements& list, std::string* body) {
+  rdb::put_size(body, list.size());
+  list.walk(0, [body](const Element& element) {
+    rdb::put_little_endian(body, element.order, kOrderBytes);
+    rdb::put_bytes(body, element.member);
+    rdb::put_bytes(body, element.value);
+    return true;
+  });
+}
+
+// How many lists a limiter with this record has; nothing for bytes that are no record.
+std::optional<size_t> lists_of(std::string_view record) {
+  std::array<algorithms::LimitState, algorithms::kLimitsMax> limits;
+  const auto head = algorithms::read_record(record, limits);
+  if (!head) return std::nullopt;
+  size_t lists = head->bookings ? 1 : 0;
+  for (size_t i = 0; i < head->limits; ++i) lists += limits[i].limit.algorithm->uses_entries;
+  return lists;
+}
+
+bool read_list(rdb::Reader* reader, std::vector<Element>* list) {
+  std::unordered_set<std::string_view> members;
+  for (uint64_t left = reader->size(); left > 0; --left) {
+    Element element;
+    element.order = rdb::load_unsigned(reader->bytes(kOrderBytes));
+    element.member = reader->text();
+    element.value = reader->text();
+    if (!reader->ok() || element.member.size() != kMemberBytes) return false;
+    if (!members.insert(element.member).second) return false;
+    list->push_back(element);
+  }
+  return reader->ok();
+}
+
+std::optional<Contents> contents_of(rdb::Reader* reader) {
+  Contents contents;
+  contents.record = reader->text();
+  const auto lists = lists_of(contents.record);
+  if (!lists || reader->size() != *lists || !reader->ok()) return std::nullopt;
+  contents.lists.resize(*lists);
+  for (std::vector<Element>& list : contents.lists) {
+    if (!read_list(reader, &list)) return std::nullopt;
+  }
+  return reader->at_end() ? std::optional(contents) : std::nullopt;
+}
+
+storage::ElementsId put_list(Call& call, const std::vector<Element>& elements) {
+  const storage::ElementsId id = StoredEntries(&call.keys, call.database(), 0).id();
+  Elements* list = call.keys.open_elements(call.database(), id);
+  for (const Element& element : elements) {
+    list->put(element.member, element.order, element.value);
+  }
+  return id;
+}
+
+}  // namespace
+
+bool is_limiter_body(std::string_view body) {
+  return !body.empty() && static_cast<uint8_t>(body[0]) == kLimiterType;
+}
+
+bool append_limiter(Call& call, const storage::Ref& ref, std::string* body) {
+  storage::OwnerView owner;
+  owner.rest = ref.value();
+  if (storage::owns_elements(ref.type()) && !storage::parse_owner(ref.value(), &owner)) {
+    call.reply.error("ERR the limiter's record cannot be read: its lists make no sense");
+    return false;
+  }
+  body->push_back(static_cast<char>(kLimiterType));
+  body->push_back(static_cast<char>(kVersion));
+  rdb::put_bytes(body, owner.rest);
+  rdb::put_size(body, owner.lists);
+  for (const storage::ElementsId id : owner.all()) {
+    const Elements* list = call.keys.open_elements(ref.database(), id);
+    if (list == nullptr) return false;
+    append_list(*list, body);
+  }
+  return true;
+}
+
+bool restore_limiter(Call& call, std::string_view body, std::string_view key,
+                     int64_t expire_at_ms) {
+  std::deque<std::string> owned;
+  rdb::Reader reader(body.substr(1), &owned);
+  if (reader.byte() != kVersion) return false;
+  const auto contents = contents_of(&reader);
+  if (!contents) return false;
+  std::vector<storage::ElementsId> ids;
+  for (const auto& list : contents->lists) ids.push_back(put_list(call, list));
+  std::string value;
+  if (!ids.empty()) storage::append_owner_head(&value, ids);
+  value.append(contents->record);
+  storage::Ref ref = call.look_up(key);
+  call.keys.put(&ref, ids.empty() ? Type::kLimiter : Type::kLimiterEntries, value, expire_at_ms);
+  return true;
+}
+
+}  // namespace weir::server
