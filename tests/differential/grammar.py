@@ -33,6 +33,7 @@ class Row:
     lingers_after: tuple = ()
     waits_at: int = None  # the place of a timeout, which is to be one of pools.TIMEOUTS
     ends: bool = False      # the server closes the connection after its reply
+    only_keys: tuple = ()   # what the first argument has to be, if there is one
     kinds: dict = field(default_factory=dict)  # own kinds: name -> function of a Maker
 
     @cached_property
@@ -93,6 +94,7 @@ class Maker:
         self.known_names = known_names  # of Redis' commands
         self.times = pools.RelativeTimes()
         self.used_s = []
+        self.scripts = []  # the last ones
 
     def op(self):
         row = self.rng.choices(self.rows, cum_weights=self.weights)[0]
@@ -184,6 +186,8 @@ class Maker:
     # sent: a key with a life of seconds, or two lives that end at nearly the same instant. Nor is
     # what the stream's profile leaves out.
     def is_steady(self, row, args):
+        if row.only_keys and len(args) > 1 and args[1] not in row.only_keys:
+            return False
         if row.waits_at is not None and row.waits_at < len(args) and \
                 args[row.waits_at] not in pools.TIMEOUTS:
             return False

@@ -57,6 +57,7 @@ class Player:
         for connection in self.control:
             connection.command("FLUSHALL")
             connection.command("FUNCTION", "FLUSH")
+            connection.command("SCRIPT", "FLUSH")
         self.figures = self.read_figures()
 
     def play_batch(self, batch):

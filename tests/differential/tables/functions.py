@@ -21,6 +21,7 @@ BODIES = [
     "local t={} for n in pairs(redis) do t[#t+1]=n end table.sort(t) return t", "redis.setresp(3) return redis.call('hgetall','tiny')",
     "return assert(loadstring(a[1] or ''))()", "return redis.pcall('lpush','a',1)", "return {double=1.5,map={a=1}}", "return {map={a=1}}",
     "local t={} for n in pairs(_G) do t[#t+1]=n end table.sort(t) return t", "return redis.call('fcall','f',0)"]
+READING = "redis.register_function{function_name='%F',callback=function(k,a) %B end,flags={'no-writes'}}"
 REGISTRATIONS = [
     "redis.register_function('%F',function(k,a) %B end)"] * 12 + [
     "redis.register_function{function_name='%F',callback=function(k,a) %B end,flags={'no-writes'}}",
@@ -59,15 +60,28 @@ def code(maker):
     return ((head % rng.choice(NAMES) if "%s" in head else head) + "\n".join(lines)).encode("latin-1")
 
 
+def good_code(maker):
+    """One that loads, unless its function is another library's."""
+    rng, name = maker.rng, maker.rng.choice(["f", "g"])
+    body = rng.choice(BODIES) if rng.random() < 0.4 else script(maker).decode("latin-1")
+    if "#!" in body or "\x00" in body or "return return" in body:
+        body = "return {k,a}"
+    register = rng.choice([REGISTRATIONS[0], READING]).replace("%F", name).replace("%B", body)
+    return f"#!lua name=lib{name}\n{register}".encode("latin-1")
+
+
 def one_of(choices):
     return lambda maker: maker.rng.choice(choices).encode()
 
 
-KINDS = {**SCRIPT_KINDS, "code": code, "name": one_of(NAMES + ["nosuch"]), "function": one_of(FUNCTIONS + ["nosuch", "F"]),
+KINDS = {**SCRIPT_KINDS, "code": code, "good-code": good_code, "good-name": one_of(["f", "g"]), "name": one_of(NAMES + ["nosuch"]), "function": one_of(FUNCTIONS + ["nosuch", "F"]),
          "pattern": one_of(["lib", "LIB", "l?b", "[l]ib", "nosuch", ""])}
 
 ROWS = [
     Row("FUNCTION LOAD [REPLACE] code", 8, kinds=KINDS, compare="loading"),
+    Row("FUNCTION LOAD REPLACE good-code", 10, kinds=KINDS, compare="loading"),
+    Row("FCALL good-name numkeys key value", 12, kinds=KINDS),
+    Row("FCALL_RO good-name numkeys key value", 6, kinds=KINDS),
     Row("FCALL function numkeys key value value", 12, kinds=KINDS),
     Row("FCALL function numkeys key", 6, kinds=KINDS),
     Row("FCALL_RO function numkeys key value", 5, kinds=KINDS),

@@ -2,6 +2,8 @@
 libraries. Their names for what differs on purpose are avoided: REDIS_VERSION, an error_reply of
 one word, breakpoints. So is error() with a table without `err`, which ends Redis 7.0.15."""
 
+import hashlib
+
 from grammar import Row
 from tables import hashes, keys, lists, sets, strings, zsets
 
@@ -81,11 +83,13 @@ def call(maker, rows=TIMELESS):
             break
     maker.row, maker.chosen = outer, chosen
     shown = [literal(arg) for arg in args]
+    if row.only_keys:
+        return f"redis.pcall({','.join(shown)})"
     if maker.rng.random() < 0.2 and len(shown) > 1:
         shown[maker.rng.randrange(1, len(shown))] = filled(maker, "%V")
     if maker.rng.random() < 0.2 and len(shown) > 1:
         shown[1] = "KEYS[1] or 'a'"
-    return f"redis.{maker.rng.choice(['call', 'call', 'pcall'])}({','.join(shown)})"
+    return f"redis.{maker.rng.choice(['call', 'pcall'])}({','.join(shown)})"
 
 
 def value(maker, depth=0):
@@ -132,7 +136,7 @@ def filled(maker, template):
 
 def script(maker):
     rng = maker.rng
-    lines = [filled(maker, rng.choice(STATEMENTS)) for _ in range(rng.choice((0, 0, 1, 2, 4)))]
+    lines = [filled(maker, rng.choice(STATEMENTS)) for _ in range(rng.choice((0, 0, 0, 1, 1, 3)))]
     kind = rng.random()
     if kind < 0.25:
         lines.append("return " + call(maker))
@@ -143,17 +147,27 @@ def script(maker):
     elif kind < 0.97:
         lines.append("return return")
     head = rng.choice(["#!lua\n", "#!lua flags=no-writes\n", "#!lua flags=x\n", "#!lua"])
-    return ((head if rng.random() < 0.08 else "") + rng.choice([" ", "\n"]).join(lines)).encode()
+    body = ((head if rng.random() < 0.08 else "") + rng.choice([" ", "\n"]).join(lines)).encode()
+    maker.scripts = [*maker.scripts[-3:], body]
+    return body
 
 
-KINDS = {"script": script, "numkeys": lambda maker: maker.rng.choice([b"0", b"0", b"1", b"1", b"2"])}
+def digest(maker):
+    """Of a script sent a little while ago, most probably."""
+    known = hashlib.sha1(maker.rng.choice(maker.scripts or [b""])).hexdigest()
+    return known.upper().encode() if maker.rng.random() < 0.1 else known.encode()
+
+
+KINDS = {"script": script, "digest": digest, "numkeys": lambda maker: maker.rng.choice([b"0", b"0", b"1", b"1", b"2"])}
 
 ROWS = [
     Row("EVAL script numkeys key value value", 60, kinds=KINDS),
     Row("EVAL script numkeys key", 20, kinds=KINDS),
     Row("EVAL_RO script numkeys key value", 10, kinds=KINDS),
     Row("SCRIPT LOAD script", 1, kinds=KINDS),
-    Row("SCRIPT EXISTS value [value ...]", 1),
+    Row("SCRIPT EXISTS value [digest ...]", 2, kinds=KINDS),
     Row("SCRIPT FLUSH [SYNC | ASYNC]", 1),
+    Row("EVALSHA digest numkeys key value", 10, kinds=KINDS),
+    Row("EVALSHA_RO digest numkeys key", 3, kinds=KINDS),
     Row("EVALSHA value numkeys key", 1, kinds=KINDS),
 ]
