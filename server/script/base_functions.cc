@@ -5,6 +5,7 @@
 #include <lua.hpp>
 
 #include "server/script/context.h"
+#include "server/script/looks.h"
 #include "server/script/protect.h"
 #include "server/script/sandbox.h"
 
@@ -31,7 +32,7 @@ int load_text(lua_State* L, int index) {
   const char* text = lua_tolstring(L, index, &size);
   const char* name = lua_tostring(L, -1);
   lua_pushlstring(L, name, std::strlen(name));
-  if (luaL_loadbuffer(L, text, size, lua_tostring(L, -1)) == 0) return 1;
+  if (load_watched(L, {text, size}, lua_tostring(L, -1)) == 0) return 1;
   lua_pushnil(L);
   lua_insert(L, -2);
   return 2;
@@ -46,6 +47,14 @@ int call_handler(lua_State* L) {
   lua_insert(L, 1);
   lua_call(L, 1, 1);
   return 1;
+}
+
+// Lua's own function, upvalue 1, whose time grows with the table. It is called as part of this
+// call, not as another one: its errors name the place in the script.
+int call_charged(lua_State* L, size_t element_ns) {
+  if (lua_istable(L, 1)) charge(L, element_ns * lua_objlen(L, 1));
+  const lua_CFunction own = lua_tocfunction(L, lua_upvalueindex(1));
+  return own(L);
 }
 
 }  // namespace
@@ -97,6 +106,7 @@ int safe_collectgarbage(lua_State* L) {
   constexpr int kPause = 200;  // what Lua begins with
   switch (luaL_checkoption(L, 1, "collect", kNames)) {
     case 2:
+      charge(L, context_of(L).memory.used());
       lua_gc(L, LUA_GCCOLLECT, 0);
       break;
     case 3:
@@ -216,10 +226,25 @@ int safe_unpack(lua_State* L) {
 
 int safe_table_insert(lua_State* L) {
   refuse_protected(L, 1);
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+  return call_charged(L, 2);
+}
+
+int safe_table_remove(lua_State* L) {
+  refuse_protected(L, 1);
+  return call_charged(L, 2);
+}
+
+int safe_table_walk(lua_State* L) { return call_charged(L, 5); }
+
+int safe_string_change(lua_State* L) {
+  charge(L, 2 * lua_objlen(L, 1));
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+int safe_table_sort(lua_State* L) {
+  refuse_protected(L, 1);
+  constexpr size_t kElementNs = 100;
+  return call_charged(L, kElementNs);
 }
 
 }  // namespace weir::server::script

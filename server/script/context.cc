@@ -2,7 +2,14 @@
 
 #include <lua.hpp>
 
+#include "server/script/looks.h"
+
 namespace weir::server::script {
+namespace {
+
+constexpr size_t kPieceNs = 20;
+
+}  // namespace
 
 Context& context_of(lua_State* L) {
   void* context = nullptr;
@@ -19,6 +26,7 @@ void add_text(lua_State* L, Context& context, std::string_view bytes) {
     context.memory.note_exceeded();
     luaL_error(L, "not enough memory");
   }
+  charge(L, kPieceNs + bytes.size() / 4);
   context.text.append(bytes);
 }
 

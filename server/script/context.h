@@ -79,7 +79,9 @@ struct Context {
   bool read_only = false;
   int protocol = 2;  // of the replies that the script sees
   int64_t begin_steady_ns = 0;
-  int64_t time_limit_ns = 0;  // 0: none
+  int64_t time_limit_ns = 0;     // 0: none
+  size_t work_ns = 0;            // done by functions of C since the last look at the clock
+  int64_t served_at_run_ns = 0;  // when others were served last, from the script's begin
   Stop stop = Stop::kNone;
   uint64_t random = 0;
   JsonSettings json;

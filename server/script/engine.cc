@@ -4,6 +4,7 @@
 #include <lua.hpp>
 
 #include "server/busy.h"
+#include "server/script/looks.h"
 #include "server/script/sandbox.h"
 #include "server/script/to_reply.h"
 #include "server/server.h"
@@ -13,7 +14,7 @@
 namespace weir::server::script {
 namespace {
 
-constexpr int kInstructionsPerLook = 100'000;
+constexpr size_t kLargeBlockBytes = 64 << 10;
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kLoadTimeNs = 500 * kNsPerMs;  // of a library, as Redis has it
 constexpr size_t kCollectBeyondBytes = 8 << 20;  // of a script's garbage, at its end
@@ -41,35 +42,14 @@ void* allocate(void* owner, void* block, size_t old_bytes, size_t bytes) {
   Context& context = *static_cast<Context*>(owner);
   void* const moved = context.memory.resize(block, old_bytes, bytes);
   if (context.patient && bytes > old_bytes) set_pace(context);
+  if (bytes >= kLargeBlockBytes) charge_block(context, bytes);
   return moved;
-}
-
-// Others are served now and then while a script runs long; one of them may end it.
-Stop reason_to_stop(Context& context) {
-  Server& server = *context.server;
-  const int64_t run_ns = server.clock().steady_ns() - context.begin_steady_ns;
-  if (context.time_limit_ns > 0 && run_ns > context.time_limit_ns) return Stop::kTimeLimit;
-  const int64_t busy_ns = server.config().busy_reply_threshold * kNsPerMs;
-  if (context.running == nullptr || busy_ns <= 0 || run_ns <= busy_ns) return Stop::kNone;
-  return server.serve_while_busy(*context.running) ? Stop::kNone : Stop::kKilled;
 }
 
 void note_place(lua_State* L, lua_Debug* place, Context& context) {
   lua_getinfo(L, "Sl", place);
   context.error_source = place->source;
   context.error_line = place->currentline;
-}
-
-void look_at_the_clock(lua_State* L, lua_Debug* place) {
-  Context& context = context_of(L);
-  if (!context.active) return;
-  if (context.stop == Stop::kNone) {
-    context.stop = reason_to_stop(context);
-    if (context.stop == Stop::kNone) return;
-    note_place(L, place, context);
-  }
-  hurry_to_stop(L);
-  luaL_error(L, "the script was stopped");
 }
 
 // What tostring() makes of an error that is no table. Never raises, never calls a metamethod.
@@ -196,7 +176,7 @@ int compile_script(lua_State* L) {
   auto* compiling = static_cast<Compiling*>(lua_touserdata(L, 1));
   const char* name = chunk_name(context_of(L).world);
   lua_pushstring(L, name);  // the parser relies on somebody holding it
-  const int status = luaL_loadbuffer(L, compiling->body.data(), compiling->body.size(), name);
+  const int status = load_watched(L, compiling->body, name);
   if (status == 0) {
     compiling->reference = luaL_ref(L, LUA_REGISTRYINDEX);
   } else {
@@ -231,18 +211,13 @@ int end_loading(lua_State* L) {
 
 }  // namespace
 
-void hurry_to_stop(lua_State* L) {
-  lua_sethook(L, look_at_the_clock, LUA_MASKCOUNT, 1);
-  lua_sethook(context_of(L).main, look_at_the_clock, LUA_MASKCOUNT, 1);
-}
-
 Engine::Engine(Server* server, World world) {
   context_.server = server;
   context_.world = world;
   context_.main = lua_newstate(allocate, &context_);
   WEIR_CHECK(context_.main != nullptr);
   WEIR_CHECK(lua_cpcall(context_.main, prepare, nullptr) == 0);
-  lua_sethook(context_.main, look_at_the_clock, LUA_MASKCOUNT, kInstructionsPerLook);
+  watch(context_.main);
 }
 
 Engine::~Engine() { lua_close(context_.main); }
@@ -251,11 +226,12 @@ std::optional<Reference> Engine::compile(std::string_view body, std::string* err
   std::string spaced;  // so that bytecode is read as text, and refused as such
   if (body.starts_with(LUA_SIGNATURE[0])) body = spaced.assign(" ").append(body);
   Compiling compiling = {.body = body, .reference = kNotCompiled, .error = error};
+  begin();
+  context_.time_limit_ns = context_.server->config().script_time_limit_ms * kNsPerMs;
   context_.memory.allow_all();
-  if (lua_cpcall(context_.main, compile_script, &compiling) != 0) {
-    *error = "not enough memory";
-    lua_settop(context_.main, 0);
-  }
+  if (lua_cpcall(context_.main, compile_script, &compiling) != 0) *error = "not enough memory";
+  if (context_.stop != Stop::kNone) *error = "it takes longer than script-time-limit-ms";
+  end();
   if (compiling.reference == kNotCompiled) return std::nullopt;
   return compiling.reference;
 }
@@ -267,6 +243,8 @@ void Engine::begin() {
   context_.protocol = 2;
   context_.begin_steady_ns = context_.server->clock().steady_ns();
   context_.stop = Stop::kNone;
+  context_.work_ns = 0;
+  context_.served_at_run_ns = 0;
   context_.json = {};
   context_.error_noted = false;
   context_.memory.allow(static_cast<size_t>(context_.server->config().script_memory_max));
@@ -283,8 +261,7 @@ void Engine::begin(Call& call, const Invocation& invocation) {
 
 void Engine::end() {
   lua_settop(context_.main, 0);
-  if (context_.stop != Stop::kNone)
-    lua_sethook(context_.main, look_at_the_clock, LUA_MASKCOUNT, kInstructionsPerLook);
+  if (context_.stop != Stop::kNone) watch(context_.main);
   context_.active = false;
   context_.session = nullptr;
   context_.running = nullptr;

@@ -64,7 +64,4 @@ class Engine {
   Context context_;
 };
 
-// From now on every instruction of a script raises, so that no pcall keeps it alive.
-void hurry_to_stop(lua_State* L);
-
 }  // namespace weir::server::script

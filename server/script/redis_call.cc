@@ -13,7 +13,7 @@
 #include "server/acl/acl.h"
 #include "server/executor.h"
 #include "server/script/context.h"
-#include "server/script/engine.h"
+#include "server/script/looks.h"
 #include "server/script/to_lua.h"
 #include "server/server.h"
 #include "server/session.h"
@@ -116,7 +116,10 @@ void push_problem(lua_State* L, Context& context) {
   lua_rawset(L, -3);
 }
 
+constexpr size_t kCommandNs = 50'000;  // some take far longer: few are to pass unseen
+
 int run_from_stack(lua_State* L, bool raises) {
+  charge(L, kCommandNs);
   Context& context = context_of(L);
   bool failed = true;
   if (!collect_arguments(L, context)) {

@@ -3,6 +3,7 @@
 
 #include "server/log.h"
 #include "server/script/context.h"
+#include "server/script/looks.h"
 #include "server/script/redis_call.h"
 #include "server/script/sandbox.h"
 #include "server/script/sha1.h"
@@ -59,7 +60,9 @@ void hex_into(std::string_view bytes, char out[40]) { sha1_hex(bytes).copy(out, 
 int sha1_of(lua_State* L) {
   if (lua_gettop(L) != 1) return raise_error_table(L, "ERR wrong number of arguments");
   char digits[40];
-  hex_into(text_at(L, 1), digits);
+  const std::string_view text = text_at(L, 1);
+  charge(L, 2 * text.size());
+  hex_into(text, digits);
   lua_pushlstring(L, digits, sizeof digits);
   return 1;
 }

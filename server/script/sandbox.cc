@@ -9,11 +9,8 @@ namespace {
 
 constexpr const char* kBase[] = {"_VERSION", "assert", "error",    "gcinfo",   "ipairs",
                                  "rawequal", "select", "tonumber", "tostring", "type"};
-constexpr const char* kString[] = {"byte",  "char",   "dump",    "find", "format",
-                                   "gfind", "gmatch", "gsub",    "len",  "lower",
-                                   "match", "rep",    "reverse", "sub",  "upper"};
-constexpr const char* kTable[] = {"concat", "foreach", "foreachi", "getn",
-                                  "maxn",   "remove",  "setn",     "sort"};
+constexpr const char* kString[] = {"byte", "char", "dump", "format", "len", "sub"};
+constexpr const char* kTable[] = {"foreach", "foreachi", "getn", "setn"};
 constexpr const char* kMath[] = {"abs",   "acos", "asin",  "atan", "atan2", "ceil", "cos",   "cosh",
                                  "deg",   "exp",  "floor", "fmod", "frexp", "huge", "ldexp", "log",
                                  "log10", "max",  "min",   "mod",  "modf",  "pi",   "pow",   "rad",
@@ -32,6 +29,12 @@ constexpr luaL_Reg kReplaced[] = {{"collectgarbage", safe_collectgarbage},
                                   {"unpack", safe_unpack},
                                   {"load", safe_load},
                                   {"loadstring", safe_loadstring}};
+
+constexpr luaL_Reg kSearching[] = {{"find", safe_find},
+                                   {"match", safe_match},
+                                   {"gmatch", safe_gmatch},
+                                   {"gfind", safe_gmatch},
+                                   {"gsub", safe_gsub}};
 
 void open(lua_State* L, lua_CFunction library, const char* name) {
   lua_pushcfunction(L, library);
@@ -55,6 +58,14 @@ void push_part(lua_State* L, const char* library, const char* const (&names)[N])
   lua_newtable(L);
   copy_fields(L, names);
   lua_remove(L, -2);
+}
+
+template <size_t N>
+void add_functions(lua_State* L, const luaL_Reg (&functions)[N]) {
+  for (const luaL_Reg& function : functions) {
+    lua_pushcfunction(L, function.func);
+    lua_setfield(L, -2, function.name);
+  }
 }
 
 void set_protected(lua_State* L, const char* name) {
@@ -100,21 +111,31 @@ void add_base(lua_State* L) {
   lua_insert(L, -2);
   copy_fields(L, kBase);
   lua_remove(L, -2);
-  for (const luaL_Reg& function : kReplaced) {
-    lua_pushcfunction(L, function.func);
-    lua_setfield(L, -2, function.name);
-  }
+  add_functions(L, kReplaced);
+}
+
+// A function of a library's that may take long, in a wrapper.
+void add_charged(lua_State* L, const char* library, const char* name, lua_CFunction wrapper) {
+  lua_getglobal(L, library);
+  lua_getfield(L, -1, name);
+  lua_remove(L, -2);
+  lua_pushcclosure(L, wrapper, 1);
+  lua_setfield(L, -2, name);
 }
 
 void add_tables(lua_State* L) {
   push_part(L, "string", kString);
+  add_functions(L, kSearching);
+  add_charged(L, "string", "rep", safe_rep);
+  for (const char* name : {"lower", "reverse", "upper"})
+    add_charged(L, "string", name, safe_string_change);
   set_protected(L, "string");
   push_part(L, "table", kTable);
-  lua_getglobal(L, "table");
-  lua_getfield(L, -1, "insert");
-  lua_remove(L, -2);
-  lua_pushcclosure(L, safe_table_insert, 1);
-  lua_setfield(L, -2, "insert");
+  add_charged(L, "table", "concat", safe_table_walk);
+  add_charged(L, "table", "maxn", safe_table_walk);
+  add_charged(L, "table", "insert", safe_table_insert);
+  add_charged(L, "table", "remove", safe_table_remove);
+  add_charged(L, "table", "sort", safe_table_sort);
   set_protected(L, "table");
   push_part(L, "math", kMath);
   lua_pushcfunction(L, seeded_random);

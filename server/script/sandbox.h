@@ -21,7 +21,7 @@ void push_loading_world(lua_State* L);
 // memory is short.
 void show_world(lua_State* L);
 
-// Functions in place of Lua's own: base_functions.cc, random.cc.
+// Functions in place of Lua's own: base_functions.cc, string_functions.cc, random.cc.
 int safe_collectgarbage(lua_State* L);
 int safe_getmetatable(lua_State* L);
 int safe_setmetatable(lua_State* L);
@@ -34,7 +34,20 @@ int safe_xpcall(lua_State* L);
 int safe_unpack(lua_State* L);
 int safe_load(lua_State* L);
 int safe_loadstring(lua_State* L);
-int safe_table_insert(lua_State* L);  // upvalue 1: Lua's own
+
+// In place of functions of Lua's that may take long; upvalue 1 is Lua's own.
+int safe_table_insert(lua_State* L);
+int safe_table_remove(lua_State* L);
+int safe_table_sort(lua_State* L);
+int safe_table_walk(lua_State* L);     // concat, maxn
+int safe_string_change(lua_State* L);  // lower, reverse, upper
+int safe_rep(lua_State* L);
+
+// Lua's patterns: string_functions.cc.
+int safe_find(lua_State* L);
+int safe_match(lua_State* L);
+int safe_gmatch(lua_State* L);
+int safe_gsub(lua_State* L);
 int seeded_random(lua_State* L);
 int seed_random(lua_State* L);
 

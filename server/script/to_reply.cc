@@ -4,8 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "server/script/looks.h"
+
 namespace weir::server::script {
 namespace {
+
+constexpr size_t kValueNs = 100;
 
 struct Writer {
   lua_State* L;
@@ -139,6 +143,7 @@ bool write_typed(Writer& writer, bool* fits) {
 bool write_value(Writer& writer) {
   lua_State* L = writer.L;
   if (writer.reply.buffer()->size() > writer.rules.bytes_max) return false;
+  charge(L, kValueNs);
   bool fits = true;
   if (lua_checkstack(L, 6) == 0) {
     writer.reply.error("ERR reached lua stack limit");

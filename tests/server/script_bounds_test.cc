@@ -39,6 +39,38 @@ TEST_F(ScriptBounds, OfTimeAreKeptWhateverTheScriptDoes) {
   EXPECT_EQ(eval("local n=0 for i=1,300000 do n=n+1 end return n"), ":300000\r\n");
 }
 
+// Few instructions, each of which may last for ever.
+TEST_F(ScriptBounds, OfTimeCountTheWorkOfFunctions) {
+  server.clock.tick_per_look_ns = kSecond;
+  for (const std::string_view script :
+       {"return string.find(string.rep('a',3000),string.rep('a?',1500)..string.rep('a',3000))",
+        "return string.find(string.rep('a',100000),'.-.-.-.-b')",
+        "return string.match(string.rep('a',100000),'.*.*.*b')",
+        "return string.gsub(string.rep('a',1000000),'.-b','x')",
+        "return string.gsub(string.rep('(',1000000),'%b()','x')",
+        "for w in string.gmatch(string.rep('a',1000000),'.-b') do end",
+        "return string.find(string.rep('a',300000),'['..string.rep('b',300000)..']')",
+        "local s='x' while true do pcall(function() s=s..s end) end",
+        "while true do redis.sha1hex(string.rep('x',1e6)) end",
+        "while true do string.rep('x',1e6) end",
+        "local t={} for i=1,10000 do t[i]=i end for i=1,100 do table.sort(t) end",
+        "local t={} for i=1,60 do t={t,t} end return cjson.encode(t)",
+        "local t={} for i=1,15 do t={t,t,t,t,t} end return cmsgpack.pack(t)",
+        "local t={} for i=1,60 do t={t,t} end return t",
+        "return loadstring(string.rep('if x then else',1e5))",
+        "for i=1,100 do redis.call('get','k') end"}) {
+    EXPECT_THAT(eval(script), HasSubstr("ran longer than script-time-limit-ms")) << script;
+  }
+  std::string slow;
+  for (int i = 0; i < 100'000; ++i) slow += "if x then else";
+  EXPECT_THAT(eval(slow),
+              StartsWith("-ERR Error compiling script (new function): it takes longer"));
+  server.clock.tick_per_look_ns = 0;
+  EXPECT_EQ(eval("return string.rep('',1e9)"), "$0\r\n\r\n");
+  EXPECT_EQ(eval("local s=string.rep('a',2e6) return s:find(string.rep('a',1e6)..'b',1,true)"),
+            "$-1\r\n");
+}
+
 TEST_F(ScriptBounds, OfTimeUndoWhatWasWritten) {
   client->call({"SET", "a", "before"});
   server.clock.tick_per_look_ns = kSecond;

@@ -1,0 +1,98 @@
+#include "server/script/looks.h"
+
+#include <lua.hpp>
+
+#include "server/busy.h"
+#include "server/script/context.h"
+#include "server/server.h"
+
+namespace weir::server::script {
+namespace {
+
+constexpr int kInstructionsPerLook = 1'000;
+constexpr size_t kWorkPerLookNs = 200'000;
+constexpr int64_t kNsPerMs = 1'000'000;
+
+// Others are served now and then while a script runs long; one of them may end it.
+Stop reason_to_stop(Context& context) {
+  Server& server = *context.server;
+  const int64_t run_ns = server.clock().steady_ns() - context.begin_steady_ns;
+  if (context.time_limit_ns > 0 && run_ns > context.time_limit_ns) return Stop::kTimeLimit;
+  const int64_t busy_ns = server.config().busy_reply_threshold * kNsPerMs;
+  if (context.running == nullptr || busy_ns <= 0 || run_ns <= busy_ns) return Stop::kNone;
+  if (run_ns - context.served_at_run_ns < kNsPerMs) return Stop::kNone;
+  context.served_at_run_ns = run_ns;
+  return server.serve_while_busy(*context.running) ? Stop::kNone : Stop::kKilled;
+}
+
+// `place` is that of the Lua code that is running.
+void look(lua_State* L, Context& context, lua_Debug* place) {
+  context.work_ns = 0;
+  if (context.stop == Stop::kNone) {
+    context.stop = reason_to_stop(context);
+    if (context.stop == Stop::kNone) return;
+    lua_getinfo(L, "Sl", place);
+    context.error_source = place->source;
+    context.error_line = place->currentline;
+  }
+  hurry_to_stop(L);
+  luaL_error(L, "the script was stopped");
+}
+
+void look_between_instructions(lua_State* L, lua_Debug* place) {
+  Context& context = context_of(L);
+  if (lua_gethookcount(L) != kInstructionsPerLook && context.stop == Stop::kNone) watch(L);
+  if (context.active) look(L, context, place);
+}
+
+// What a text still has for the compiler.
+struct Unread {
+  std::string_view text;
+};
+
+const char* read_piece(lua_State* L, void* from, size_t* size) {
+  constexpr size_t kPieceBytes = 1024;
+  constexpr size_t kPieceNs = 50'000;
+  auto* unread = static_cast<Unread*>(from);
+  charge(L, kPieceNs);
+  const std::string_view piece = unread->text.substr(0, kPieceBytes);
+  unread->text.remove_prefix(piece.size());
+  *size = piece.size();
+  return piece.empty() ? nullptr : piece.data();
+}
+
+void look_after(lua_State* L, int instructions) {
+  lua_sethook(L, look_between_instructions, LUA_MASKCOUNT, instructions);
+}
+
+}  // namespace
+
+void watch(lua_State* L) { look_after(L, kInstructionsPerLook); }
+
+void hurry_to_stop(lua_State* L) {
+  look_after(L, 1);
+  look_after(context_of(L).main, 1);
+}
+
+void charge(lua_State* L, size_t work_ns) {
+  Context& context = context_of(L);
+  context.work_ns += work_ns;
+  if (context.work_ns < kWorkPerLookNs || !context.active) return;
+  lua_Debug place;
+  if (lua_getstack(L, 1, &place) != 0 || lua_getstack(L, 0, &place) != 0) look(L, context, &place);
+}
+
+int load_watched(lua_State* L, std::string_view text, const char* name) {
+  Unread unread = {text};
+  return lua_load(L, read_piece, &unread, name);
+}
+
+void charge_block(Context& context, size_t bytes) {
+  if (!context.active) return;
+  context.work_ns += bytes / 2;
+  if (context.work_ns < kWorkPerLookNs || context.stop != Stop::kNone) return;
+  context.work_ns = 0;
+  look_after(context.main, 1);
+}
+
+}  // namespace weir::server::script
