@@ -181,6 +181,42 @@ TEST_F(Dump, SaysWhatItCannotRead) {
   EXPECT_EQ(restore("t", sealed("w\x02")), kBadData);  // a limiter of a later form
 }
 
+TEST_F(Dump, RefusesTwinsAndWrongOrder) {
+  using std::string_literals::operator""s;
+  const std::string twins =
+      "\x11\0\0\0\x04\0\x81"
+      "a\x02\x01\x01\x81"
+      "a\x02\x02\x01\xff"s;
+  const std::string falling =
+      "\x11\0\0\0\x04\0\x81"
+      "a\x02\x02\x01\x81"
+      "b\x02\x01\x01\xff"s;
+  const std::string rising =
+      "\x11\0\0\0\x04\0\x81"
+      "a\x02\x01\x01\x81"
+      "b\x02\x02\x01\xff"s;
+  const std::string size(1, static_cast<char>(rising.size()));
+  for (const std::string& body : {"\x02\x02\x01"
+                                  "a\x01"
+                                  "a"s,
+                                  "\x04\x02\x01"
+                                  "a\x01"
+                                  "1\x01"
+                                  "a\x01"
+                                  "2"s,
+                                  "\x03\x02\x01"
+                                  "a\x01"
+                                  "1\x01"
+                                  "a\x01"
+                                  "2"s,
+                                  "\x10" + size + twins, "\x11" + size + twins,
+                                  "\x11" + size + falling, "\x14" + size + twins}) {
+    EXPECT_EQ(restore("t", sealed(body)), kBadData) << int{body[0]};
+  }
+  EXPECT_EQ(restore("t", sealed("\x11" + size + rising)), "+OK\r\n");
+  EXPECT_EQ(restore("t", sealed("\x10" + size + falling)), "+OK\r\n");
+}
+
 // What a few bytes announce is not believed.
 TEST_F(Dump, TakesNoMemoryForPromises) {
   using std::string_literals::operator""s;
