@@ -10,6 +10,7 @@
 #include "server/redaction.h"
 #include "server/server.h"
 #include "server/session.h"
+#include "storage/opening.h"
 
 namespace weir::server {
 namespace {
@@ -17,6 +18,15 @@ namespace {
 constexpr uint64_t kTimedOneIn = 16;
 
 bool is_exec(const Command& command) { return command.name == "exec"; }
+
+// Whether the command needs a long collection that is not in memory and not read to its end
+// (storage/opening.h). Then nothing of it is left, and it has to be run again.
+bool taken_back_to_open(Server* server, size_t reply_begin, std::string* output) {
+  if (!storage::still_opening(server->keys().failure())) return false;
+  server->executor().roll_back();
+  output->resize(reply_begin);
+  return true;
+}
 
 bool queues_writes(const Session& session) { return (session.transaction.flags() & kWrites) != 0; }
 
@@ -149,11 +159,22 @@ bool Executor::execute(Session& session, Args args) {
   const int64_t now_ns = server_->timeline().now_ns();
   begin(now_ns);
   session.may_wait = !session.denies_waiting;
+  const uint64_t hits = server_->stats.keyspace_hits;
+  const uint64_t misses = server_->stats.keyspace_misses;
   run(session, *command, args, session.reply_);
   session.may_wait = false;
   if (session.waiting() && !server_->keys().failure().ok()) {  // the error is the answer
     server_->waiting().forget(session.id);
     session.forget_wait();
+  }
+  if (taken_back_to_open(server_, reply_begin, &session.output_)) {
+    session.paused_ = true;  // runs it again in a later turn, so that others come in between
+    server_->stats.keyspace_hits = hits;
+    server_->stats.keyspace_misses = misses;
+    --server_->stats.commands;
+    --session.commands_run;
+    --figures_of(*command).calls;
+    return false;
   }
   settle(session, *command, reply_begin);
   if (server_->waiting().anybody_ready(now_ns)) serve_waiting();
@@ -196,15 +217,17 @@ void Executor::run_queued(Call& call) {
   const std::vector<QueuedCommand>& queued = session.transaction.queued();
   call.reply.array(static_cast<int64_t>(queued.size()));
   for (const QueuedCommand& next : queued) {
-    begin(call.now_ns);
     const size_t reply_begin = session.output_.size();
     const std::vector<std::string_view> args(next.args.begin(), next.args.end());
     const std::string denied = server_->acl().refusal_at_exec(session, *next.command, args);
-    if (!denied.empty()) {
-      session.reply_.error(denied);
-    } else {
-      run(session, *next.command, args, session.reply_);
-    }
+    do {
+      begin(call.now_ns);
+      if (!denied.empty()) {
+        session.reply_.error(denied);
+      } else {
+        run(session, *next.command, args, session.reply_);
+      }
+    } while (taken_back_to_open(server_, reply_begin, &session.output_));
     settle(session, *next.command, reply_begin);
   }
   begin(call.now_ns);  // with no failure of a reading left
@@ -251,14 +274,20 @@ bool Executor::act(Waiter& waiter, Act act) {
             .args = args,
             .now_ns = keys.now_ns()};
   bool done = true;
-  server_->tracking().follow(call, [&] {
+  const auto try_once = [&] {
     if (act == Act::kTry) done = waiter.try_again(call);
     const bool in_error = waiter.unblocked == Waiter::Unblocked::kAsError;
     if (act == Act::kTimeOut && !in_error) waiter.time_out(call);
     if (act == Act::kAbandon || in_error) waiter.abandon(call);
     if (act == Act::kTimeOut && in_error)
       call.reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
-  });
+  };
+  server_->tracking().follow(call, try_once);
+  while (taken_back_to_open(server_, reply_begin, &session->output_)) {
+    waiter.successor.reset();
+    begin(call.now_ns);
+    server_->tracking().follow(call, try_once);
+  }
   if (!keys.failure().ok()) {  // the error is the answer
     waiter.successor.reset();
     done = true;
@@ -302,7 +331,8 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   }
   if (server_->slow_log().may_be_slow(server_->clock().coarse_steady_ns() - begin_ns))
     note_if_slow(call, begin_ns);
-  if (is_watched && !command.has(kSkipMonitor | kAdmin))
+  const bool ran = !storage::still_opening(call.keys.failure());
+  if (is_watched && ran && !command.has(kSkipMonitor | kAdmin))
     server_->monitors().show(call, is_in_script());
   if (command.has(kWrites) && !command.has(kWakesNobody) && !server_->waiting().empty()) {
     signal_keys(session, command, args);

@@ -27,6 +27,12 @@ void Server::end_turn() {
   const bool releases = held_.empty() && durable(keys_.turn());
   const int64_t now_ns = clock_->steady_ns();
   for (Session* session : touched_) finish_session_turn(session, releases, now_ns);
+  // Whose command was taken back goes on in another turn, one session at a time: what one of them
+  // waits for is often what all do.
+  if (pause_mode_ == PauseMode::kNone && !paused_.empty()) {
+    runnable_.push_back(paused_.front());
+    paused_.erase(paused_.begin());
+  }
   release_held();
   note_turn_length();
   keys_.work(clock_->steady_ns());

@@ -75,6 +75,11 @@ size_t Session::process(std::string_view bytes, size_t commands_max) {
         break;
       }
       run_request(produced());
+      if (paused_) {  // it waits until a long collection is read
+        runnable_ = true;
+        parser_.reset();
+        break;
+      }
       --commands_max;
     }
     taken += parser_.consumed();
@@ -84,6 +89,7 @@ size_t Session::process(std::string_view bytes, size_t commands_max) {
 
 void Session::run_request(size_t reply_begin) {
   const bool touched_data = server_->executor().execute(*this, parser_.args());
+  if (paused_) return server_->deliver_messages();
   if (!waiting_) note_reply(reply_begin, touched_data);
   // CLIENT CACHING is for the next command, or for all of the next transaction.
   if (tracking.caching && !transaction.open() && !parser_.args().empty() &&

@@ -1,11 +1,9 @@
 #include "storage/elements.h"
 
 #include <algorithm>
-#include <boost/multi_index/identity.hpp>
-#include <boost/multi_index/ranked_index.hpp>
-#include <boost/multi_index_container.hpp>
 
 #include "storage/check.h"
+#include "storage/elements_index.h"
 #include "storage/keyspace.h"
 
 namespace weir::storage {
@@ -25,38 +23,7 @@ Element element_of(const Entry* entry) {
 
 uint64_t hash_of(Position position) { return position >> kUnstoredBits & kHashMask; }
 
-// The order stands here too, so that comparing seldom looks at the entry.
-struct Node {
-  uint64_t order;
-  Entry* entry;
-};
-
-struct Rank {
-  uint64_t order;
-  std::string_view member;
-};
-
-struct Before {
-  bool operator()(const Node& a, const Node& b) const {
-    return a.order != b.order ? a.order < b.order : a.entry->key() < b.entry->key();
-  }
-  bool operator()(const Node& a, const Rank& b) const {
-    return a.order != b.order ? a.order < b.order : a.entry->key() < b.member;
-  }
-  bool operator()(const Rank& a, const Node& b) const {
-    return a.order != b.order ? a.order < b.order : a.member < b.entry->key();
-  }
-};
-
-namespace mi = boost::multi_index;
-using Ranked =
-    mi::multi_index_container<Node, mi::indexed_by<mi::ranked_unique<mi::identity<Node>, Before>>>;
-
 }  // namespace
-
-struct Elements::Index {
-  Ranked nodes;
-};
 
 Elements::Elements(Keyspace* keys, Table* table, ElementsId id, uint64_t passes_at_birth)
     : keys_(keys),
@@ -85,7 +52,7 @@ std::optional<Element> Elements::find(std::string_view member) const {
 
 Element Elements::at(size_t rank) const {
   WEIR_CHECK(rank < size());
-  const Ranked& nodes = index_->nodes;
+  const auto& nodes = index_->nodes;
   if (rank == 0) return element_of(nodes.begin()->entry);
   if (rank == size() - 1) return element_of(nodes.rbegin()->entry);
   return element_of(nodes.nth(rank)->entry);
@@ -97,7 +64,7 @@ std::optional<size_t> Elements::rank_of(std::string_view member) const {
 }
 
 size_t Elements::lower_bound(uint64_t order, std::string_view member) const {
-  return index_->nodes.rank(index_->nodes.lower_bound(Rank{order, member}));
+  return index_->nodes.rank(index_->nodes.lower_bound(ElementRank{order, member}));
 }
 
 size_t Elements::upper_bound(uint64_t order) const {
@@ -142,21 +109,21 @@ uint64_t Elements::scan(uint64_t cursor, size_t count,
 }
 
 void Elements::take_out(const Entry* entry) {
-  const auto node = index_->nodes.find(Rank{order_of(entry), entry->key()});
+  const auto node = index_->nodes.find(ElementRank{order_of(entry), entry->key()});
   WEIR_CHECK(node != index_->nodes.end());
   index_->nodes.erase(node);
   keys_->index_bytes_ -= kNodeBytes;
 }
 
 void Elements::put_in(Entry* entry) {
-  const Node node{order_of(entry), entry};
-  const bool first = !empty() && Before()(node, *index_->nodes.begin());
+  const ElementNode node{order_of(entry), entry};
+  const bool first = !empty() && ElementBefore()(node, *index_->nodes.begin());
   index_->nodes.insert(first ? index_->nodes.begin() : index_->nodes.end(), node);
   keys_->index_bytes_ += kNodeBytes;
 }
 
 void Elements::for_each_entry(const std::function<void(Entry*)>& visit) const {
-  for (const Node& node : index_->nodes) visit(node.entry);
+  for (const ElementNode& node : index_->nodes) visit(node.entry);
 }
 
 bool Elements::shrink(size_t nodes) {

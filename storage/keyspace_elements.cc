@@ -1,7 +1,8 @@
-// Opening lists of elements, and burying those that no owner names any more (drops.h).
+// New lists of elements, and burying those that no owner names any more (drops.h).
 #include <algorithm>
 
 #include "storage/check.h"
+#include "storage/elements_index.h"
 #include "storage/keyspace.h"
 #include "storage/open_lists.h"
 
@@ -12,7 +13,6 @@ constexpr size_t kShortList = 64;  // elements that may be looked at in one go
 constexpr size_t kEntriesPerSlice = 4000;
 constexpr size_t kEntriesPerSliceMax = 20'000;
 constexpr size_t kOwnersPerLook = 64;
-constexpr uint64_t kNotBornHere = UINT64_MAX;
 
 }  // namespace
 
@@ -38,59 +38,6 @@ ElementsId Keyspace::new_elements(int database, Layout layout) {
   table->open->add(std::unique_ptr<Elements>(new Elements(this, table, id, passes)));
   newborn_.push_back({table->incarnation(), id});
   return id;
-}
-
-Elements* Keyspace::open_elements(int database, ElementsId id) {
-  Table* table = elements_table(databases_[static_cast<size_t>(database)].table);
-  if (Elements* list = table->open->find(id)) return list;
-  auto list = std::unique_ptr<Elements>(new Elements(this, table, id, kNotBornHere));
-  Status status = fill_elements(list.get());
-  if (status.ok()) return table->open->add(std::move(list));
-  failure_ = std::move(status);
-  return nullptr;
-}
-
-Status Keyspace::fill_elements(Elements* list) {
-  const Position last = last_position(list->id_);
-  std::vector<Entry*> entries;
-  for (Position position = first_position(list->id_);;) {
-    const Segment* segment = list->table_->segment_at(position);
-    entries.clear();
-    Table::append_range(segment, position, last, &entries);
-    for (Entry* entry : entries) {
-      if (entry->has(Entry::kPresent)) list->put_in(entry);
-    }
-    if (segment->last() >= last) break;
-    position = segment->last() + 1;
-  }
-  return list->table_->complete ? Status() : read_elements(list);
-}
-
-// What is in memory is newer than the state, and what is absent there hides it.
-Status Keyspace::read_elements(Elements* list) {
-  if (store_ == nullptr) return Status::failed("the store is closed after a failure");
-  Table* table = list->table_;
-  const Position last = last_position(list->id_);
-  const auto cursor = store_->cursor();
-  cursor->seek(stored_key_prefix(table->incarnation(), first_position(list->id_)));
-  for (; cursor->valid(); cursor->next()) {
-    const auto key = parse_stored_key(cursor->key());
-    if (!key) return Status::corrupt("the state holds a key that is too short");
-    if (key->incarnation != table->incarnation() || key->position > last) return {};
-    const Position position = position_of_element(list->id_, key->key, seed_);
-    if (stored_part(position) != key->position)
-      return Status::corrupt("a stored element stands where none of its name does");
-    if (table->find(position, key->key) != nullptr) continue;
-    ValueView value;
-    if (Status status = parse_value(cursor->value(), &value); !status.ok()) return status;
-    if (!is_element(value)) return Status::corrupt("a stored element is none");
-    Entry* entry = table->insert(position, key->key, value.payload.size());
-    table->set_value(entry, value.payload, false);
-    entry->type = value.type;
-    entry->flags |= Entry::kPresent;
-    list->put_in(entry);
-  }
-  return cursor->status();
 }
 
 void Keyspace::rename(Ref* from, Ref* to) {
@@ -152,7 +99,8 @@ void Keyspace::bury(const Drops::List& list) {
   Table* table = table_of(list.incarnation);
   if (table == nullptr) return;  // the database was cleared
   auto open = table->open->take(list.id);
-  if (open != nullptr && open->size() <= kShortList) return bury_short(table, *open);
+  const bool whole = open != nullptr && open->index_->opening == nullptr;
+  if (whole && open->size() <= kShortList) return bury_short(table, *open);
   const bool stored = open == nullptr || open->passes_at_birth_ != passes_begun_;
   if (open != nullptr) drops_.closed.push_back(std::move(open));
   drops_.dying.push_back({list, stored});

@@ -1,8 +1,11 @@
 // The keyspace's work behind the commands, in slices: write-back and giving up memory.
 #include <algorithm>
 
+#include "storage/check.h"
+#include "storage/elements_index.h"
 #include "storage/keyspace.h"
 #include "storage/open_lists.h"
+#include "storage/opening.h"
 
 namespace weir::storage {
 namespace {
@@ -147,6 +150,16 @@ void Keyspace::sweep(size_t looks, bool evict) {
 
 void Keyspace::sweep_segment(Table* table, Segment* segment, bool evict) {
   victims_.clear();
+  const auto stays = [&](const Entry* entry) {
+    OwnerView owner;
+    if (table->elements == nullptr || !owns_elements(entry->type)) return false;
+    WEIR_CHECK(parse_owner(entry->value(), &owner));
+    const auto ids = owner.all();
+    return std::any_of(ids.begin(), ids.end(), [&](ElementsId id) {
+      const Elements* list = table->elements->open->find(id);
+      return list != nullptr && now_ms_ < list->index_->long_used_ms + kLongListKeptMs;
+    });
+  };
   ElementsId id = 0;  // of the element looked at last, and whether its list is open
   bool is_open = false;
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
@@ -160,7 +173,7 @@ void Keyspace::sweep_segment(Table* table, Segment* segment, bool evict) {
       }
       if (!entry->has(Entry::kPresent)) {
         victims_.push_back(entry);
-      } else if (is_open) {
+      } else if (is_open || (evict && stays(entry))) {
         continue;
       } else if (evict && entry->has(Entry::kReferenced)) {
         entry->flags &= static_cast<uint8_t>(~Entry::kReferenced);

@@ -256,6 +256,7 @@ def first_rows(bench, servers):
 def run(bench, servers, print_table, print_head):
     """Prints the tables; whether what is promised was met."""
     sizes, time_rows, byte_rows, verdicts = bench.options.sizes, [], [], []
+    touched = list(first_rows(bench, servers))  # before Redis' log has become long
     for load in bench.options.loads:
         results = measure_load(bench, servers, load)
         time_rows += cost_rows(TIME_FIELDS, servers, sizes, load, results)
@@ -263,7 +264,6 @@ def run(bench, servers, print_table, print_head):
         byte_rows += cost_rows(BYTE_FIELDS, logged, sizes, load, results)
         if "weir-everysec" in (server.name for server in servers):
             verdicts += verdicts_of(sizes, load, results)
-    touched = list(first_rows(bench, servers))
     print_head()
     print("\nmicroseconds per command: by the clock, of the loop's thread, of all threads and of what"
           " is written behind")

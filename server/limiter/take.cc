@@ -45,6 +45,7 @@ int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, algorithm
 
 void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verdict& verdict,
                    int64_t permits) {
+  if (!call.keys.failure().ok()) return;  // nobody hears of this verdict
   call.server.notify(EventClass::kLimiter, verdict.allowed ? "allowed" : "limited", name.database,
                      name.key);
   if (verdict.allowed) {

@@ -1,0 +1,121 @@
+// Commands that need a long collection that is not in memory wait until it is read, and others come
+// in between (storage/opening.h).
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int kElements = 9'000;
+
+class Opening : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    FakeServer before({}, disk_);
+    const auto client = before.connect();
+    for (int i = 0; i < kElements; ++i) {
+      const std::string number = std::to_string(i);
+      client->push(request({"ZADD", "z", number, "m" + number}) + request({"RPUSH", "l", number}));
+    }
+    before.run_turns();
+    server_ = std::make_unique<FakeServer>(Config{}, disk_);
+    one_ = server_->connect();
+    other_ = server_->connect();
+  }
+  // One turn.
+  std::string turn(FakeClient& client) {
+    for (Session* session : (*server_)->take_runnable()) session->resume(server_->commands_max);
+    server_->end_turn();
+    return client.take();
+  }
+
+  std::shared_ptr<storage::MemoryDisk> disk_ = storage::make_memory_disk({1, 2});
+  std::unique_ptr<FakeServer> server_;
+  std::unique_ptr<FakeClient> one_, other_;
+};
+
+const std::string kLastScore = bulk(std::to_string(kElements - 1));
+const std::string kLastMember = "m" + std::to_string(kElements - 1);
+
+TEST_F(Opening, OthersAreServedMeanwhile) {
+  one_->push(request({"ZSCORE", "z", kLastMember}) + request({"ECHO", "behind"}));
+  server_->end_turn();
+  EXPECT_EQ(one_->take(), "");
+  other_->push(request({"SET", "k", "v"}));
+  server_->end_turn();
+  EXPECT_EQ(other_->take(), "+OK\r\n");
+  EXPECT_EQ(one_->take(), "");
+  server_->run_turns();
+  EXPECT_EQ(one_->take(), kLastScore + bulk("behind"));
+}
+
+TEST_F(Opening, ManyWhoWaitReadItOnce) {
+  one_->push(request({"ZSCORE", "z", kLastMember}));
+  other_->push(request({"ZSCORE", "z", "m0"}));
+  int turns = 0;
+  std::string replies;
+  while (replies.empty() && ++turns < 30) replies = turn(*one_);
+  EXPECT_EQ(replies, kLastScore);
+  EXPECT_LE(turns, kElements / 1000 + 1);
+  server_->run_turns();
+  EXPECT_EQ(other_->take(), bulk("0"));
+}
+
+// Every try but the last leaves nothing, not even in the figures.
+TEST_F(Opening, TheCommandIsRunOnce) {
+  EXPECT_EQ(one_->call({"ZINCRBY", "z", "5", "m0"}), bulk("5"));
+  EXPECT_EQ((*server_)->stats.commands, 1u);
+  EXPECT_EQ(one_->session().commands_run, 1u);
+  EXPECT_EQ(one_->call({"ZSCORE", "z", "m0"}), bulk("5"));
+  EXPECT_EQ((*server_)->stats.keyspace_hits, 1u);
+}
+
+TEST_F(Opening, AScriptIsRunAnewAsAWhole) {
+  constexpr std::string_view kScript =
+      "redis.call('INCR', 'runs') redis.pcall('ZINCRBY', 'z', 5, 'm0') "
+      "redis.call('LPUSH', 'l', 'x') return redis.call('LLEN', 'l') .. ' ' .. redis.call('GET', "
+      "'runs')";
+  EXPECT_EQ(one_->call({"EVAL", kScript, "0"}), bulk(std::to_string(kElements + 1) + " 1"));
+  EXPECT_EQ(one_->call({"ZSCORE", "z", "m0"}), bulk("5"));
+}
+
+TEST_F(Opening, ATransactionIsNotInterrupted) {
+  one_->push(request({"MULTI"}) + request({"INCR", "runs"}) + request({"ZINCRBY", "z", "5", "m0"}) +
+             request({"INCR", "runs"}) + request({"EXEC"}));
+  server_->end_turn();
+  EXPECT_EQ(one_->take(),
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n:1\r\n" + bulk("5") + ":2\r\n");
+}
+
+TEST_F(Opening, WhoWaitsForAKeyGetsWhatItIsRenamedTo) {
+  one_->push(request({"BLPOP", "awaited", "0"}));
+  server_->end_turn();
+  EXPECT_EQ(other_->call({"RENAME", "l", "awaited"}), "+OK\r\n");
+  EXPECT_EQ(one_->take(), "*2\r\n" + bulk("awaited") + bulk("0"));
+  EXPECT_EQ(other_->call({"LLEN", "awaited"}), ":" + std::to_string(kElements - 1) + "\r\n");
+}
+
+TEST_F(Opening, AClientThatLeavesLeavesNothing) {
+  one_->push(request({"ZINCRBY", "z", "5", "m0"}));
+  server_->end_turn();
+  one_->leave();
+  EXPECT_EQ(other_->call({"ZSCORE", "z", "m0"}), bulk("0"));
+  EXPECT_EQ(other_->call({"DEL", "z"}), ":1\r\n");
+  EXPECT_EQ(other_->call({"ZADD", "z", "1", "new"}), ":1\r\n");
+  EXPECT_EQ(other_->call({"ZCARD", "z"}), ":1\r\n");
+}
+
+TEST_F(Opening, WhatIsDroppedMeanwhileIsAbsent) {
+  one_->push(request({"ZSCORE", "z", "m0"}));
+  server_->end_turn();
+  other_->push(request({"FLUSHALL"}));
+  server_->end_turn();
+  server_->run_turns();
+  EXPECT_EQ(one_->take(), "$-1\r\n");
+}
+
+}  // namespace
+}  // namespace weir::server
