@@ -118,6 +118,8 @@ struct Command {
   std::string_view usage = {};    // the arguments, as HELP shows them
   std::string_view summary = {};  // one sentence
   std::string_view since = {};    // first Redis version with it, or weir's
+  // What proxies of a cluster want to know, as COMMAND INFO has it: words between blanks.
+  std::string_view tips = {};
   void (*run)(Call& call) = nullptr;
 
   constexpr bool has(uint32_t flag) const { return (flags & flag) != 0; }

@@ -96,10 +96,10 @@ void add_group(std::vector<std::string_view>* categories, std::span<const GroupC
   }
 }
 
-void add_words(std::vector<std::string_view>* categories, std::string_view words) {
+void add_words(std::vector<std::string_view>* list, std::string_view words) {
   while (!words.empty()) {
     const size_t size = std::min(words.find(' '), words.size());
-    categories->push_back(words.substr(0, size));
+    list->push_back(words.substr(0, size));
     words.remove_prefix(std::min(size + 1, words.size()));
   }
 }
@@ -119,6 +119,12 @@ std::vector<std::string_view> flag_names(const Command& command) {
     if (command.has(known.flag)) names.push_back(known.name);
   }
   return names;
+}
+
+std::vector<std::string_view> tips(const Command& command) {
+  std::vector<std::string_view> words;
+  add_words(&words, command.tips);
+  return words;
 }
 
 std::span<const std::string_view> all_acl_categories() { return kCategories; }

@@ -19,6 +19,9 @@ std::vector<std::string_view> acl_categories(const Command& command);
 // All there are, in Redis' order and then our own.
 std::span<const std::string_view> all_acl_categories();
 
+// "nondeterministic_output", "request_policy:all_shards" ...
+std::vector<std::string_view> tips(const Command& command);
+
 // "string", "generic" ... of COMMAND DOCS.
 std::string_view group_name(const Command& command);
 

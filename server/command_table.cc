@@ -55,6 +55,13 @@ const Command* CommandTable::find_subcommand(const Command& container,
   return found == by_name_.end() ? nullptr : rows_[found->second];
 }
 
+const Command* CommandTable::find_by_full_name(std::string_view name) const {
+  const size_t bar = name.find('|');
+  const Command* command = find(name.substr(0, bar));
+  if (command == nullptr || bar == name.npos) return command;
+  return find_subcommand(*command, name.substr(bar + 1));
+}
+
 const Command* CommandTable::resolve(Args args) const {
   const Command* command = args.empty() ? nullptr : find(args[0]);
   if (command == nullptr || !command->has(kContainer) || args.size() < 2) return command;

@@ -18,6 +18,8 @@ class CommandTable {
   const Command* find(std::string_view name) const;
   // "config" + "get". Null if unknown.
   const Command* find_subcommand(const Command& container, std::string_view name) const;
+  // "get" or "config|get", in any case. Null if unknown.
+  const Command* find_by_full_name(std::string_view name) const;
   // The row that a request means, subcommand resolved; null if unknown.
   const Command* resolve(Args args) const;
   // Top-level rows in order of name, and a container's subcommands.

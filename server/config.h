@@ -118,6 +118,9 @@ struct Config {
   int64_t hz = 10;
   int64_t slowlog_log_slower_than = 10000;  // microseconds; 0: all, -1: none
   int64_t slowlog_max_len = 128;
+  int64_t latency_monitor_threshold = 0;  // milliseconds; 0: nothing is sampled
+  bool latency_tracking = true;
+  std::vector<std::string> latency_tracking_info_percentiles = {"50", "99", "99.9"};
   int64_t tracking_table_max_keys = 1000000;  // 0: any number
   int64_t top_keys = 512;
   DebugAccess enable_debug_command = DebugAccess::kNo;

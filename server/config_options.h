@@ -51,6 +51,9 @@ struct Choice {  // an enumeration whose values are the indices of its names
 struct Addresses {
   std::vector<std::string> Config::*field;
 };
+struct Percentiles {  // each as Redis writes it: "99.9"
+  std::vector<std::string> Config::*field;
+};
 struct BufferLimits {
   OutputBufferLimits Config::*field;
 };
@@ -59,7 +62,8 @@ struct Fixed {
   std::string_view value;
   std::string_view why;
 };
-using OptionKind = std::variant<Flag, Number, Text, Choice, Addresses, BufferLimits, Fixed>;
+using OptionKind =
+    std::variant<Flag, Number, Text, Choice, Addresses, Percentiles, BufferLimits, Fixed>;
 
 enum class Changeable { kAtStart, kWhileRunning };
 

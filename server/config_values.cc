@@ -1,6 +1,7 @@
 // Reading and writing the value of one option, by kind.
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 
 #include "resp/numbers.h"
@@ -60,6 +61,7 @@ std::string accepted(const Number& number) { return number_range(number); }
 std::string accepted(const Text&) { return "text"; }
 std::string accepted(const Choice& choice) { return "one of " + join_names(choice.names); }
 std::string accepted(const Addresses&) { return "at most 16 addresses, such as 127.0.0.1 -::1"; }
+std::string accepted(const Percentiles&) { return "numbers from 0 to 100, such as 50 99 99.9"; }
 std::string accepted(const BufferLimits&) {
   return "normal, replica or pubsub, then hard limit, soft limit and seconds";
 }
@@ -160,6 +162,26 @@ std::optional<Refusal> parse_many(const Addresses& addresses, Words words, Confi
   return std::nullopt;
 }
 
+std::optional<Refusal> parse_many(const Percentiles& percentiles, Words words, Config* config) {
+  constexpr size_t kPercentilesMax = 64;
+  if (words.size() == 1 && words[0].empty()) words = {};
+  std::vector<std::string> values;
+  for (const std::string& word : words) {
+    const auto percent = resp::parse_double(word);
+    if (!percent || words.size() > kPercentilesMax)
+      return refuse(percentiles, word, "Invalid latency-tracking-info-percentiles parameters");
+    if (!(*percent >= 0 && *percent <= 100)) {
+      return refuse(percentiles, word,
+                    "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]");
+    }
+    char text[32];
+    std::snprintf(text, sizeof text, "%.15g", *percent);  // 99.9, not what is nearest to it
+    values.emplace_back(text);
+  }
+  config->*percentiles.field = std::move(values);
+  return std::nullopt;
+}
+
 OutputBufferLimit* limit_of_class(OutputBufferLimits* limits, std::string_view name) {
   if (resp::equals_ignoring_case(name, "normal")) return &limits->normal;
   if (resp::equals_ignoring_case(name, "pubsub")) return &limits->pubsub;
@@ -192,7 +214,8 @@ std::optional<Refusal> parse_many(const BufferLimits& kind, Words words, Config*
 
 // Kinds that take one word go through parse(), the others through parse_many().
 template <class Kind>
-constexpr bool kTakesMany = std::is_same_v<Kind, Addresses> || std::is_same_v<Kind, BufferLimits>;
+constexpr bool kTakesMany = std::is_same_v<Kind, Addresses> || std::is_same_v<Kind, Percentiles> ||
+                            std::is_same_v<Kind, BufferLimits>;
 
 template <class Kind>
 std::optional<Refusal> parse_kind(const Kind& kind, Words words, Config* config) {
@@ -240,6 +263,7 @@ std::string value_text(const Option& option, const Config& config) {
                  [&](const Text& kind) { return config.*kind.field; },
                  [&](const Choice& kind) { return std::string(kind.names[kind.get(config)]); },
                  [&](const Addresses& kind) { return join(config.*kind.field); },
+                 [&](const Percentiles& kind) { return join(config.*kind.field); },
                  [&](const BufferLimits& kind) { return limits_text(config.*kind.field); },
                  [&](const Fixed& kind) { return std::string(kind.value); }},
       option.kind);

@@ -16,6 +16,7 @@ namespace weir::server {
 namespace {
 
 constexpr uint64_t kTimedOneIn = 16;
+constexpr int64_t kNsPerS = 1'000'000'000;
 
 bool is_exec(const Command& command) { return command.name == "exec"; }
 
@@ -93,7 +94,7 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
 // the rest; and a refused EXEC ends it.
 void Executor::reject(Session& session, const Command* command, std::string_view error) {
   if (command != nullptr) ++figures_of(*command).rejected;
-  ++server_->stats.error_replies;
+  server_->note_error_reply(error);
   session.transaction.abort();
   if (command == nullptr || !is_exec(*command)) return session.reply_.error(error);
   session.transaction.clear(server_->keys());
@@ -194,7 +195,7 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
   run(session, *command, args, session.reply_);
   outer_ = outer;
   if (session.output_.size() <= reply_begin || session.output_[reply_begin] != '-') return;
-  ++server_->stats.error_replies;
+  server_->note_error_reply(std::string_view(session.output_).substr(reply_begin));
   ++figures_of(*command).failed;
 }
 
@@ -242,7 +243,7 @@ void Executor::settle(Session& session, const Command& command, size_t reply_beg
     session.reply_.error(server_->note_read_failure(keys.failure()));
   }
   if (session.output_.size() > reply_begin && session.output_[reply_begin] == '-') {
-    ++server_->stats.error_replies;
+    server_->note_error_reply(std::string_view(session.output_).substr(reply_begin));
     ++figures_of(command).failed;
     if (!command.has(kKeepsOnError)) roll_back();
   }
@@ -325,10 +326,7 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
     command.run(call);
   }
   outer_ = outer;
-  if (timed) {
-    figures.timed_ns += server_->clock().steady_ns() - begin_ns;
-    ++figures.timed;
-  }
+  if (timed) note_timed(&figures, server_->clock().steady_ns() - begin_ns);
   if (server_->slow_log().may_be_slow(server_->clock().coarse_steady_ns() - begin_ns))
     note_if_slow(call, begin_ns);
   const bool ran = !storage::still_opening(call.keys.failure());
@@ -349,13 +347,26 @@ int64_t Executor::begin_look_ns(bool timed) const {
   return server_->slow_log().wants_exact_begin() ? clock.steady_ns() : clock.coarse_steady_ns();
 }
 
+void Executor::note_timed(CommandFigures* figures, int64_t duration_ns) {
+  figures->timed_ns += duration_ns;
+  ++figures->timed;
+  if (!server_->config().latency_tracking) return;
+  if (figures->durations == nullptr) figures->durations = std::make_unique<DurationHistogram>();
+  figures->durations->add(duration_ns);
+}
+
 // A session that waits is doing nothing, however long it does so.
 void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
   const int64_t duration_ns = server_->clock().steady_ns() - begin_ns;
+  if (server_->latency().on()) {
+    const int64_t unix_s = server_->clock().wall_ns() / kNsPerS;
+    server_->latency().note(call.command.has(kFast) ? "fast-command" : "command", unix_s,
+                            duration_ns);
+  }
   const bool logs = server_->slow_log().is_slow(duration_ns) && !call.session.waiting();
   if (!logs || call.command.has(kSkipSlowLog)) return;
   const std::vector<std::string_view> args = redacted(call.command, call.args);
-  SlowLog::Entry entry{.unix_s = call.now_ns / 1'000'000'000,
+  SlowLog::Entry entry{.unix_s = call.now_ns / kNsPerS,
                        .duration_us = duration_ns / 1000,
                        .args = {args.begin(), args.end()},
                        .address = is_in_script() ? "?:0" : call.session.peer.address,
@@ -365,6 +376,8 @@ void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
 
 bool Executor::is_in_script() const { return outer_ != nullptr && !is_exec(*outer_); }
 
-void Executor::reset_figures() { std::fill(figures_.begin(), figures_.end(), CommandFigures()); }
+void Executor::reset_figures() {
+  for (CommandFigures& figures : figures_) figures = {};
+}
 
 }  // namespace weir::server

@@ -8,11 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "server/command.h"
 #include "server/command_table.h"
+#include "server/latency/duration_histogram.h"
 #include "server/waiting/waiting.h"
 
 namespace weir::server {
@@ -21,8 +23,9 @@ struct CommandFigures {
   uint64_t calls = 0;
   uint64_t timed = 0;  // of the calls, the first and every 16th after it
   int64_t timed_ns = 0;
-  uint64_t rejected = 0;  // arity, rights, state of the server
-  uint64_t failed = 0;    // answered an error
+  uint64_t rejected = 0;                              // arity, rights, state of the server
+  uint64_t failed = 0;                                // answered an error
+  std::unique_ptr<DurationHistogram> durations = {};  // of those timed; null: latency-tracking no
 };
 
 class Executor : private WaiterRunner {
@@ -62,6 +65,7 @@ class Executor : private WaiterRunner {
   void signal_keys(const Session& session, const Command& command, Args args);
   // The look at the clock that the running command began with.
   int64_t begin_look_ns(bool timed) const;
+  void note_timed(CommandFigures* figures, int64_t duration_ns);
   void note_if_slow(const Call& call, int64_t begin_ns);
   bool is_in_script() const;
   std::string refusal(Session& session, const Command* command, Args args);

@@ -11,7 +11,6 @@
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
 #include "server/machine.h"
-#include "server/script/scripts.h"
 #include "server/server.h"
 
 namespace weir::server {
@@ -76,36 +75,6 @@ void info_clients(Server& server, InfoWriter& out) {
   out.add("blocked_clients", server.waiting().size());
   out.add("tracking_clients", server.tracking().sessions());
   out.add("clients_in_timeout_table", 0);
-}
-
-// "Used" is what maxmemory bounds: the working set. What else the process holds (the store's
-// buffers and cache, clients' buffers, the program) shows in the resident size.
-void info_memory(Server& server, InfoWriter& out) {
-  const auto used = static_cast<int64_t>(server.keys().figures().bytes);
-  const auto peak = std::max(used, static_cast<int64_t>(server.stats.working_set_bytes_max));
-  size_t client_bytes = 0;
-  for (const auto& [id, session] : server.sessions()) {
-    client_bytes += sizeof(Session) + session->input_capacity() + session->output_capacity();
-  }
-  out.add_bytes("used_memory", used);
-  out.add_bytes("used_memory_rss", resident_bytes());
-  out.add_bytes("used_memory_peak", peak);
-  out.add_bytes("used_memory_rss_peak", peak_resident_bytes());
-  out.add("used_memory_dataset", used);
-  out.add_bytes("total_system_memory", machine_memory_bytes());
-  out.add_bytes("maxmemory", static_cast<int64_t>(server.keys().options().memory_bytes_max));
-  out.add("maxmemory_policy", "noeviction");
-  out.add("mem_clients_normal", client_bytes);
-  out.add("mem_allocator", "libc");
-  const script::ScriptFigures scripts = server.scripts().figures();
-  out.add_bytes("used_memory_lua", static_cast<int64_t>(scripts.engine_bytes));
-  out.add("used_memory_vm_eval", scripts.engine_bytes);
-  out.add_bytes("used_memory_scripts", static_cast<int64_t>(scripts.body_bytes));
-  out.add("used_memory_scripts_eval", scripts.body_bytes);
-  out.add("number_of_cached_scripts", scripts.scripts);
-  out.add("number_of_functions", 0);
-  out.add("number_of_libraries", 0);
-  out.add("evicted_scripts", scripts.evicted);
 }
 
 void info_persistence(Server& server, InfoWriter& out) {
@@ -184,6 +153,8 @@ void info_cpu(Server&, InfoWriter& out) {
   out.add_fixed("used_cpu_user_main_thread", seconds(loop.ru_utime), 6);
 }
 
+void info_modules(Server&, InfoWriter&) {}
+
 void info_cluster(Server&, InfoWriter& out) { out.add("cluster_enabled", 0); }
 
 constexpr InfoSection kSections[] = {
@@ -194,7 +165,10 @@ constexpr InfoSection kSections[] = {
     {"stats", "Stats", true, info_stats},
     {"replication", "Replication", true, info_replication},
     {"cpu", "CPU", true, info_cpu},
+    {"modules", "Modules", true, info_modules},
     {"commandstats", "Commandstats", false, info_commandstats},
+    {"errorstats", "Errorstats", true, info_errorstats},
+    {"latencystats", "Latencystats", false, info_latencystats},
     {"weir", "Weir", true, info_weir},
     {"limiter", "Limiter", true, info_limiter},
     {"storage", "Storage", true, info_storage},

@@ -47,8 +47,12 @@ std::string info_text(Server& server, Args wanted);
 void info_weir(Server& server, InfoWriter& out);
 void info_limiter(Server& server, InfoWriter& out);
 void info_storage(Server& server, InfoWriter& out);
+// info_memory.cc
+void info_memory(Server& server, InfoWriter& out);
 // info_commands.cc
 void info_commandstats(Server& server, InfoWriter& out);
+void info_errorstats(Server& server, InfoWriter& out);
+void info_latencystats(Server& server, InfoWriter& out);
 void info_keyspace(Server& server, InfoWriter& out);
 
 }  // namespace weir::server

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "resp/numbers.h"
 #include "server/info.h"
 #include "server/server.h"
 
@@ -71,6 +72,31 @@ void info_commandstats(Server& server, InfoWriter& out) {
                   static_cast<unsigned long long>(figures.rejected),
                   static_cast<unsigned long long>(figures.failed));
     out.add("cmdstat_" + std::string(command.name), std::string_view(text));
+  }
+}
+
+void info_errorstats(Server& server, InfoWriter& out) {
+  for (const auto& [word, count] : server.errors().counts())
+    out.add("errorstat_" + word, "count=" + std::to_string(count));
+}
+
+// Of the calls that were timed, in microseconds.
+void info_latencystats(Server& server, InfoWriter& out) {
+  const CommandTable& table = server.executor().table();
+  const auto& percentiles = server.config().latency_tracking_info_percentiles;
+  for (size_t i = 0; i < table.count(); ++i) {
+    const Command& command = *table.row(i);
+    const DurationHistogram* durations = server.executor().figures(command).durations.get();
+    if (durations == nullptr) continue;
+    std::string text;
+    for (const std::string& percentile : percentiles) {
+      const double percent = resp::parse_double(percentile).value_or(0);
+      char field[64];
+      std::snprintf(field, sizeof field, "%sp%s=%.3f", text.empty() ? "" : ",", percentile.c_str(),
+                    static_cast<double>(durations->percentile_ns(percent)) / 1000);
+      text += field;
+    }
+    out.add("latency_percentiles_usec_" + std::string(command.name), text);
   }
 }
 

@@ -25,6 +25,9 @@ storage::KeyspaceOptions keyspace_options(const Config& config) {
   return options;
 }
 
+constexpr int64_t kUsPerMs = 1000;
+constexpr int64_t kLatencyMsMax = INT64_MAX / 1'000'000;  // above it nothing can be measured
+
 std::string hex(uint64_t value) {
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
@@ -192,7 +195,7 @@ uint64_t Server::random() {
 }
 
 void Server::note_protocol_error(const Session& session, const std::string& error) {
-  ++stats.error_replies;
+  note_error_reply("ERR");
   spdlog::debug("client {} ({}) closed: {}", session.id, session.peer.address, error);
 }
 
@@ -210,9 +213,17 @@ void Server::note_query_buffer_overrun(const Session& session) {
       session.id, session.peer.address, config_.client_query_buffer_limit);
 }
 
+void Server::note_error_reply(std::string_view line) {
+  ++stats.error_replies;
+  errors_.note(line);
+}
+
 void Server::set_slow_log_rules() {
+  const int64_t latency_ms = std::min(config_.latency_monitor_threshold, kLatencyMsMax);
+  latency_.set_threshold_ms(latency_ms);
   slow_log_.set_rules({.slower_than_us = config_.slowlog_log_slower_than,
                        .entries_max = config_.slowlog_max_len,
+                       .suspects_from_us = latency_ms > 0 ? latency_ms * kUsPerMs : -1,
                        .coarse_step_ns = clock_->coarse_step_ns()});
 }
 

@@ -22,7 +22,9 @@
 #include "server/busy.h"
 #include "server/clock.h"
 #include "server/config.h"
+#include "server/error_figures.h"
 #include "server/executor.h"
+#include "server/latency/latency_monitor.h"
 #include "server/limiter/policies.h"
 #include "server/limiter/request_cache.h"
 #include "server/limiter/top_keys.h"
@@ -147,6 +149,10 @@ class Server {
   const Pubsub& pubsub() const { return pubsub_; }
   Monitors& monitors() { return monitors_; }
   SlowLog& slow_log() { return slow_log_; }
+  LatencyMonitor& latency() { return latency_; }
+  // `line`: the reply, or the error that becomes one.
+  void note_error_reply(std::string_view line);
+  const ErrorFigures& errors() const { return errors_; }
   Tracking& tracking() { return tracking_; }
   // Has the keyspace tell what notify-keyspace-events and tracking need.
   void set_wanted_events();
@@ -227,6 +233,9 @@ class Server {
   void publish_event(std::string_view event, int database, std::string_view key);
   void sample_rates();
   void note_turn_length();
+  void note_latency(std::string_view event, int64_t duration_ns);
+  // The loop's part in writing back.
+  void work_on_keys();
   void try_to_recover();
   void advance_checkpoint();
   void store_lead();
@@ -249,6 +258,8 @@ class Server {
   Pubsub pubsub_;
   Monitors monitors_;
   SlowLog slow_log_;
+  LatencyMonitor latency_;
+  ErrorFigures errors_;
   Tracking tracking_;
   uint32_t event_classes_ = 0;
   Policies policies_;

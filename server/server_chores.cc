@@ -40,6 +40,7 @@ void Server::reset_stats() {
   stats.expired_before = figures.expired;
   stats.evicted_before = figures.evicted;
   executor_.reset_figures();
+  errors_ = {};
 }
 
 int64_t Server::unsynced_ns() const {

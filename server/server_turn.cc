@@ -35,7 +35,7 @@ void Server::end_turn() {
   }
   release_held();
   note_turn_length();
-  keys_.work(clock_->steady_ns());
+  work_on_keys();
   if (keys_.stuck() && config_.storage_failure_policy == FailurePolicy::kDeny) {
     give_up_writing_back();
   }
@@ -49,6 +49,17 @@ void Server::note_turn_length() {
   ++stats.turns_run;
   stats.turn_ns += turn_ns;
   stats.turn_ns_max = std::max(stats.turn_ns_max, turn_ns);
+  note_latency("turn", turn_ns);
+}
+
+void Server::note_latency(std::string_view event, int64_t duration_ns) {
+  if (latency_.on()) latency_.note(event, clock_->wall_ns() / kNsPerS, duration_ns);
+}
+
+void Server::work_on_keys() {
+  const int64_t begin_ns = clock_->steady_ns();
+  keys_.work(begin_ns);
+  if (latency_.on()) note_latency("write-back", clock_->steady_ns() - begin_ns);
 }
 
 void Server::commit() {
@@ -65,6 +76,7 @@ void Server::commit() {
   const int64_t commit_ns = clock_->steady_ns() - begin_ns;
   stats.commit_ns += commit_ns;
   stats.commit_ns_max = std::max(stats.commit_ns_max, commit_ns);
+  note_latency("commit", commit_ns);
   if (keys_.turn() != turn_before) ++stats.turns;
   if (keys_.store_failed() && !failed_before) {
     storage_failure_ =

@@ -108,9 +108,10 @@ class Session {
   bool denies_waiting = false;
   bool reply_is_push = false;  // of the running command: CLIENT REPLY OFF does not hold it back
   Transaction transaction;
-  Subscriptions subscriptions;  // filled by Pubsub
-  bool monitors = false;        // set by Monitors
-  TrackingState tracking;       // set by Tracking
+  Subscriptions subscriptions;    // filled by Pubsub
+  bool monitors = false;          // set by Monitors
+  TrackingState tracking;         // set by Tracking
+  bool debugger_refused = false;  // what was to be debugged must not run
   bool no_evict = false;
   bool no_touch = false;
   int64_t connected_ns = 0;         // steady

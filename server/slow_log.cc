@@ -1,5 +1,6 @@
 #include "server/slow_log.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::server {
@@ -23,21 +24,27 @@ void cut(std::vector<std::string>* args) {
     args->push_back("... (" + std::to_string(count - args->size()) + " more arguments)");
 }
 
+bool is_threshold(int64_t us) { return us >= 0 && us <= INT64_MAX / kNsPerUs; }
+
+// A step may come late where the machine is shared: twice its length is taken off.
+int64_t suspect_ns(int64_t threshold_us, int64_t coarse_step_ns) {
+  const int64_t ns = threshold_us * kNsPerUs - 2 * coarse_step_ns;
+  return ns < 0 ? SlowLog::kAlways : ns;
+}
+
 }  // namespace
 
 void SlowLog::set_rules(const Rules& rules) {
   rules_ = rules;
-  const bool off = rules.slower_than_us < 0 || rules.entries_max == 0 ||
-                   rules.slower_than_us > INT64_MAX / kNsPerUs;
+  logs_ = is_threshold(rules.slower_than_us) && rules.entries_max > 0;
   suspect_ns_ = kNever;
-  if (off) return;
-  // A step may come late where the machine is shared: twice its length is taken off.
-  suspect_ns_ = rules.slower_than_us * kNsPerUs - 2 * rules.coarse_step_ns;
-  if (suspect_ns_ < 0) suspect_ns_ = kAlways;
+  if (logs_) suspect_ns_ = suspect_ns(rules.slower_than_us, rules.coarse_step_ns);
+  if (is_threshold(rules.suspects_from_us))
+    suspect_ns_ = std::min(suspect_ns_, suspect_ns(rules.suspects_from_us, rules.coarse_step_ns));
 }
 
 bool SlowLog::is_slow(int64_t duration_ns) const {
-  return suspect_ns_ != kNever && duration_ns / kNsPerUs >= rules_.slower_than_us;
+  return logs_ && duration_ns / kNsPerUs >= rules_.slower_than_us;
 }
 
 void SlowLog::add(Entry entry) {

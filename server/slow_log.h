@@ -34,6 +34,8 @@ class SlowLog {
   struct Rules {
     int64_t slower_than_us = 10'000;  // negative: nothing is logged
     int64_t entries_max = 128;
+    // The latency monitor's threshold, which asks as well; negative: none.
+    int64_t suspects_from_us = -1;
     int64_t coarse_step_ns = 0;  // how far the coarse clock may trail the exact one
   };
   void set_rules(const Rules& rules);
@@ -50,11 +52,12 @@ class SlowLog {
   // The newest first.
   const std::deque<Entry>& entries() const { return entries_; }
 
- private:
   static constexpr int64_t kNever = INT64_MAX;
   static constexpr int64_t kAlways = INT64_MIN;
 
+ private:
   Rules rules_;
+  bool logs_ = false;
   int64_t suspect_ns_ = kNever;
   uint64_t next_id_ = 0;
   std::deque<Entry> entries_;

@@ -22,18 +22,15 @@ using Rows = std::vector<const Command*>;
 
 const CommandTable& table(const Call& call) { return call.server.executor().table(); }
 
-// "get" or "config|get", in any case.
-const Command* find_by_full_name(const CommandTable& table, std::string_view name) {
-  const size_t bar = name.find('|');
-  const Command* command = table.find(name.substr(0, bar));
-  if (command == nullptr || bar == name.npos) return command;
-  return table.find_subcommand(*command, name.substr(bar + 1));
-}
-
 void status_set(resp::ReplyWriter& reply, const std::vector<std::string_view>& words,
                 std::string_view prefix = {}) {
   reply.set(static_cast<int64_t>(words.size()));
   for (const std::string_view word : words) reply.status(std::string(prefix) + std::string(word));
+}
+
+void bulk_set(resp::ReplyWriter& reply, const std::vector<std::string_view>& words) {
+  reply.set(static_cast<int64_t>(words.size()));
+  for (const std::string_view word : words) reply.bulk(word);
 }
 
 void bulk_and_integer(resp::ReplyWriter& reply, std::string_view name, int64_t value) {
@@ -104,7 +101,7 @@ void describe(Call& call, const Command& command) {
   reply.integer(command.keys.last);
   reply.integer(command.keys.step);
   status_set(reply, acl_categories(command), "@");
-  reply.set(0);  // tips
+  bulk_set(reply, tips(command));
   describe_keys(reply, command);
   const Rows subcommands = command.has(kContainer) ? table(call).subcommands(command) : Rows();
   reply.array(static_cast<int64_t>(subcommands.size()));
@@ -124,7 +121,7 @@ void command_info(Call& call) {
   if (call.args.size() == 2) return describe_all(call);
   call.reply.array(static_cast<int64_t>(call.args.size() - 2));
   for (const std::string_view name : call.args.subspan(2)) {
-    const Command* row = find_by_full_name(table(call), name);
+    const Command* row = table(call).find_by_full_name(name);
     if (row == nullptr) {
       call.reply.null();
     } else {
@@ -214,7 +211,7 @@ void document(Call& call, const Command& command) {
 void command_docs(Call& call) {
   Rows rows;
   for (const std::string_view name : call.args.subspan(2)) {
-    const Command* row = find_by_full_name(table(call), name);
+    const Command* row = table(call).find_by_full_name(name);
     if (row != nullptr) rows.push_back(row);
   }
   if (call.args.size() == 2) rows = table(call).all();
@@ -282,6 +279,7 @@ constexpr Command kCommands[] = {
          .flags = kContainer,
          .summary = "Describes all commands.",
          .since = "2.8.13",
+         .tips = "nondeterministic_output_order",
          .run = describe_all}),
     row({.name = "command|count",
          .arity = 2,
@@ -293,6 +291,7 @@ constexpr Command kCommands[] = {
          .usage = "[command-name [command-name ...]]",
          .summary = "Answers what commands are for and which arguments they take.",
          .since = "7.0.0",
+         .tips = "nondeterministic_output_order",
          .run = command_docs}),
     row({.name = "command|getkeys",
          .arity = -4,
@@ -316,12 +315,14 @@ constexpr Command kCommands[] = {
          .usage = "[command-name [command-name ...]]",
          .summary = "Describes the named commands, or all.",
          .since = "2.8.13",
+         .tips = "nondeterministic_output_order",
          .run = command_info}),
     row({.name = "command|list",
          .arity = -2,
          .usage = "[FILTERBY <MODULE module-name|ACLCAT category|PATTERN pattern>]",
          .summary = "Lists the names of commands.",
          .since = "7.0.0",
+         .tips = "nondeterministic_output_order",
          .run = command_list}),
 };
 

@@ -75,7 +75,7 @@ constexpr Command kCommands[] = {
      .arity = -3,
      .flags = kFlags,
      .group = "server",
-     .usage = "pattern [pattern ...]",
+     .usage = "parameter [parameter ...]",
      .summary = "Answers the options whose names fit, and their values.",
      .since = "2.0.0",
      .run = config_get_command},
@@ -104,9 +104,10 @@ constexpr Command kCommands[] = {
      .arity = -4,
      .flags = kFlags,
      .group = "server",
-     .usage = "option value [option value ...]",
+     .usage = "parameter value [parameter value ...]",
      .summary = "Changes options, all of them or, on an error, none.",
      .since = "2.0.0",
+     .tips = "request_policy:all_nodes response_policy:all_succeeded",
      .run = config_set_command},
 };
 

@@ -127,7 +127,7 @@ void reset(Call& call) {
   session.database = 0;
   session.name.clear();
   session.reply_mode = ReplyMode::kOn;
-  session.no_evict = session.no_touch = false;
+  session.no_evict = session.no_touch = session.debugger_refused = false;
   call.server.acl().begin_session(session);
   call.reply.set_protocol(2);
   call.reply.status("RESET");
@@ -141,6 +141,7 @@ constexpr Command kCommands[] = {
      .usage = "[message]",
      .summary = "Answers PONG, or the message.",
      .since = "1.0.0",
+     .tips = "request_policy:all_shards response_policy:all_succeeded",
      .run = ping},
     {.name = "echo",
      .arity = 2,

@@ -108,6 +108,7 @@ constexpr Command kCommands[] = {
      .usage = "key",
      .summary = "Answers a key's value as bytes that RESTORE takes, here or on Redis 7.",
      .since = "2.6.0",
+     .tips = "nondeterministic_output",
      .run = dump_key},
     {.name = "restore",
      .arity = -4,

@@ -148,6 +148,7 @@ constexpr Command kCommands[] = {
      .usage = "key",
      .summary = "Answers the seconds a key has left, -1 without an expiry, -2 without the key.",
      .since = "1.0.0",
+     .tips = "nondeterministic_output",
      .run = ttl},
     {.name = "pttl",
      .arity = 2,
@@ -158,6 +159,7 @@ constexpr Command kCommands[] = {
      .summary =
          "Answers the milliseconds a key has left, -1 without an expiry, -2 without the key.",
      .since = "2.6.0",
+     .tips = "nondeterministic_output",
      .run = pttl},
     {.name = "expiretime",
      .arity = 2,

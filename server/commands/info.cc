@@ -17,6 +17,7 @@ constexpr Command kCommands[] = {
      .usage = "[section [section ...]]",
      .summary = "Answers figures about the server; all of them with \"all\".",
      .since = "1.0.0",
+     .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
      .run = info},
 };
 

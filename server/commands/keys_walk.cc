@@ -74,6 +74,7 @@ constexpr Command kCommands[] = {
      .usage = "pattern",
      .summary = "Answers all keys of the database that match a pattern; holds up everybody.",
      .since = "1.0.0",
+     .tips = "request_policy:all_shards nondeterministic_output_order",
      .run = keys},
     {.name = "scan",
      .arity = -2,
@@ -82,6 +83,7 @@ constexpr Command kCommands[] = {
      .usage = "cursor [MATCH pattern] [COUNT count] [TYPE type]",
      .summary = "Answers some keys of the database and the cursor to go on from, 0 at the end.",
      .since = "2.8.0",
+     .tips = "nondeterministic_output request_policy:special",
      .run = scan},
     {.name = "randomkey",
      .arity = 1,
@@ -89,6 +91,7 @@ constexpr Command kCommands[] = {
      .group = "generic",
      .summary = "Answers one key of the database.",
      .since = "1.0.0",
+     .tips = "request_policy:all_shards nondeterministic_output",
      .run = randomkey},
 };
 

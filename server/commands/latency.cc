@@ -1,29 +1,117 @@
-// LATENCY: nothing is sampled, and the answers say so in the forms that clients expect. What turns,
-// commits and commands take is in INFO, in figures of the whole time.
+// LATENCY: the samples of what took long, and how long commands take.
 #include <string>
+#include <vector>
 
 #include "server/arguments.h"
+#include "server/command_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
+#include "server/latency/latency_text.h"
+#include "server/server.h"
 
 namespace weir::server {
 namespace {
 
-void latency_list(Call& call) { call.reply.array(0); }
+void latency_latest(Call& call) {
+  const LatencyMonitor::Events& events = call.server.latency().events();
+  call.reply.array(static_cast<int64_t>(events.size()));
+  for (const auto& [name, event] : events) {
+    call.reply.array(4);
+    call.reply.bulk(name);
+    call.reply.integer(event.samples.back().unix_s);
+    call.reply.integer(event.samples.back().ms);
+    call.reply.integer(event.ms_max);
+  }
+}
 
-void latency_reset(Call& call) { call.reply.integer(0); }
+void latency_history(Call& call) {
+  const LatencyMonitor::Event* event = call.server.latency().find(call.args[2]);
+  if (event == nullptr) return call.reply.array(0);
+  call.reply.array(static_cast<int64_t>(event->samples.size()));
+  for (const LatencyMonitor::Sample& sample : event->samples) {
+    call.reply.array(2);
+    call.reply.integer(sample.unix_s);
+    call.reply.integer(sample.ms);
+  }
+}
 
-void latency_histogram(Call& call) { call.reply.map(0); }
-
-void latency_doctor(Call& call) {
-  call.reply.verbatim(
-      "No latency is sampled. INFO tells how long turns and their commits take, and INFO "
-      "commandstats how long commands do.\n");
+void latency_reset(Call& call) {
+  LatencyMonitor& monitor = call.server.latency();
+  size_t forgotten = 0;
+  for (const std::string_view event : call.args.subspan(2)) forgotten += monitor.forget(event);
+  if (call.args.size() == 2) forgotten = monitor.forget_all();
+  call.reply.integer(static_cast<int64_t>(forgotten));
 }
 
 void latency_graph(Call& call) {
-  call.reply.error("ERR No samples available for event '" + std::string(shown_part(call.args[2])) +
-                   "'");
+  const LatencyMonitor::Event* event = call.server.latency().find(call.args[2]);
+  if (event == nullptr) {
+    return call.reply.error("ERR No samples available for event '" +
+                            std::string(shown_part(call.args[2])) + "'");
+  }
+  call.reply.verbatim(graph_text(call.args[2], *event, call.now_ns / 1'000'000'000));
+}
+
+void latency_doctor(Call& call) {
+  call.reply.verbatim(
+      report_text(call.server.latency(), call.server.config().slowlog_log_slower_than));
+}
+
+struct Bucket {
+  int64_t below_us;
+  uint64_t calls;
+};
+
+// Counts up to each power of two nanoseconds, where there are more than below the one before it.
+// What was timed stands for all calls.
+std::vector<Bucket> buckets_of(const CommandFigures& figures) {
+  const DurationHistogram& durations = *figures.durations;
+  const uint64_t total = durations.total();
+  std::vector<Bucket> buckets;
+  uint64_t before = 0;
+  constexpr int kFirst = DurationHistogram::kFirstPower, kLast = DurationHistogram::kLastPower;
+  for (int power = kFirst; power <= kLast; ++power) {
+    const uint64_t count = durations.below(power);
+    if (count == before) continue;
+    before = count;
+    const uint64_t calls = (count * figures.calls + total / 2) / total;
+    buckets.push_back({.below_us = (int64_t{1} << power) / 1000, .calls = calls});
+  }
+  return buckets;
+}
+
+void reply_histogram(Call& call, const Command& command) {
+  const CommandFigures& figures = call.server.executor().figures(command);
+  const auto buckets = buckets_of(figures);
+  call.reply.bulk(command.name);
+  call.reply.map(2);
+  call.reply.bulk("calls");
+  call.reply.integer(static_cast<int64_t>(figures.calls));
+  call.reply.bulk("histogram_usec");
+  call.reply.map(static_cast<int64_t>(buckets.size()));
+  for (const Bucket& bucket : buckets) {
+    call.reply.integer(bucket.below_us);
+    call.reply.integer(static_cast<int64_t>(bucket.calls));
+  }
+}
+
+// A container stands for its subcommands.
+void latency_histogram(Call& call) {
+  const CommandTable& table = call.server.executor().table();
+  std::vector<const Command*> rows;
+  const auto add = [&](const Command& row) {
+    if (call.server.executor().figures(row).durations != nullptr) rows.push_back(&row);
+  };
+  for (size_t i = 0; call.args.size() == 2 && i < table.count(); ++i) add(*table.row(i));
+  for (const std::string_view name : call.args.subspan(2)) {
+    const Command* row = table.find_by_full_name(name);
+    if (row == nullptr) continue;
+    add(*row);
+    if (!row->has(kContainer)) continue;
+    for (const Command* subcommand : table.subcommands(*row)) add(*subcommand);
+  }
+  call.reply.map(static_cast<int64_t>(rows.size()));
+  for (const Command* row : rows) reply_histogram(call, *row);
 }
 
 constexpr Command row(Command command, uint32_t flags = kAdmin | kNoScript | kLoading) {
@@ -35,19 +123,21 @@ constexpr Command row(Command command, uint32_t flags = kAdmin | kNoScript | kLo
 constexpr Command kCommands[] = {
     row({.name = "latency",
          .arity = -2,
-         .summary = "Tells about slow events; none are sampled.",
+         .summary = "Tells what took long, and how long commands take.",
          .since = "2.8.13"},
         kContainer),
     row({.name = "latency|doctor",
          .arity = 2,
-         .summary = "Says where figures of latency are to be found.",
+         .summary = "Says in words what took long, and what may help.",
          .since = "2.8.13",
+         .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
          .run = latency_doctor}),
     row({.name = "latency|graph",
          .arity = 3,
          .usage = "event",
-         .summary = "An error, since no events are sampled.",
+         .summary = "Draws the samples of an event.",
          .since = "2.8.13",
+         .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
          .run = latency_graph}),
     row({.name = "latency|help",
          .arity = 2,
@@ -58,25 +148,30 @@ constexpr Command kCommands[] = {
     row({.name = "latency|histogram",
          .arity = -2,
          .usage = "[command [command ...]]",
-         .summary = "Answers an empty map, since no histograms are kept.",
+         .summary = "Answers how many calls of commands took how many microseconds at most.",
          .since = "7.0.0",
+         .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
          .run = latency_histogram}),
     row({.name = "latency|history",
          .arity = 3,
          .usage = "event",
-         .summary = "Answers an empty list, since no events are sampled.",
+         .summary =
+             "Answers the samples of an event, the oldest first: Unix seconds, milliseconds.",
          .since = "2.8.13",
-         .run = latency_list}),
+         .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+         .run = latency_history}),
     row({.name = "latency|latest",
          .arity = 2,
-         .summary = "Answers an empty list, since no events are sampled.",
+         .summary = "Answers each event: its name, its latest sample, the longest of all.",
          .since = "2.8.13",
-         .run = latency_list}),
+         .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+         .run = latency_latest}),
     row({.name = "latency|reset",
          .arity = -2,
          .usage = "[event [event ...]]",
-         .summary = "Answers how many events were forgotten: 0.",
+         .summary = "Forgets the samples of events, or of all; answers of how many.",
          .since = "2.8.13",
+         .tips = "request_policy:all_nodes response_policy:all_succeeded",
          .run = latency_reset}),
 };
 

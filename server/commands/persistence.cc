@@ -108,6 +108,7 @@ constexpr Command kCommands[] = {
      .categories = "admin",
      .summary = "Answers when the last checkpoint was written, in Unix seconds.",
      .since = "1.0.0",
+     .tips = "nondeterministic_output",
      .run = lastsave},
     {.name = "shutdown",
      .arity = -1,

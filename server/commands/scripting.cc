@@ -1,4 +1,6 @@
 // Scripts: EVAL, EVALSHA and their read-only forms, SCRIPT (its KILL is in functions.cc).
+#include <utility>
+
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -8,10 +10,29 @@
 namespace weir::server {
 namespace {
 
-void eval(Call& call) { call.server.scripts().eval(call, false); }
-void eval_ro(Call& call) { call.server.scripts().eval(call, true); }
-void evalsha(Call& call) { call.server.scripts().eval_by_name(call, false); }
-void evalsha_ro(Call& call) { call.server.scripts().eval_by_name(call, true); }
+// Redis debugs the script behind SCRIPT DEBUG YES on a copy of the data, and redis-cli --ldb does
+// not look at the refusal: the script must not run for real then.
+bool was_to_be_debugged(Call& call) {
+  if (!std::exchange(call.session.debugger_refused, false)) return false;
+  call.reply.error("ERR there is no script debugger, so the script was not run");
+  return true;
+}
+
+void eval(Call& call) {
+  if (!was_to_be_debugged(call)) call.server.scripts().eval(call, false);
+}
+
+void eval_ro(Call& call) {
+  if (!was_to_be_debugged(call)) call.server.scripts().eval(call, true);
+}
+
+void evalsha(Call& call) {
+  if (!was_to_be_debugged(call)) call.server.scripts().eval_by_name(call, false);
+}
+
+void evalsha_ro(Call& call) {
+  if (!was_to_be_debugged(call)) call.server.scripts().eval_by_name(call, true);
+}
 
 void script_load(Call& call) { call.server.scripts().load(call); }
 
@@ -31,6 +52,12 @@ void script_flush(Call& call) {
 }
 
 void script_debug(Call& call) {
+  const auto is = [&](std::string_view word) {
+    return resp::equals_ignoring_case(call.args[2], word);
+  };
+  call.session.debugger_refused = is("yes") || is("sync");
+  if (is("no")) return call.reply.status("OK");
+  if (!call.session.debugger_refused) return call.reply.error("ERR Use SCRIPT DEBUG YES/SYNC/NO");
   call.reply.error("ERR SCRIPT DEBUG is refused: there is no script debugger");
 }
 
@@ -86,7 +113,7 @@ constexpr Command kCommands[] = {
     row({.name = "script|debug",
          .arity = 3,
          .usage = "<YES | SYNC | NO>",
-         .summary = "Is refused: there is no script debugger.",
+         .summary = "Is refused but for NO: there is no script debugger.",
          .since = "3.2.0",
          .run = script_debug}),
     row({.name = "script|exists",
@@ -94,6 +121,7 @@ constexpr Command kCommands[] = {
          .usage = "sha1 [sha1 ...]",
          .summary = "Answers which scripts are known.",
          .since = "2.6.0",
+         .tips = "request_policy:all_shards response_policy:agg_logical_and",
          .run = script_exists}),
     row({.name = "script|flush",
          .arity = -2,
@@ -101,6 +129,7 @@ constexpr Command kCommands[] = {
          .usage = "[ASYNC | SYNC]",
          .summary = "Forgets all scripts.",
          .since = "2.6.0",
+         .tips = "request_policy:all_nodes response_policy:all_succeeded",
          .run = script_flush}),
     row({.name = "script|help",
          .arity = 2,
@@ -114,6 +143,7 @@ constexpr Command kCommands[] = {
          .usage = "script",
          .summary = "Keeps a script until SCRIPT FLUSH, and answers its SHA-1.",
          .since = "2.6.0",
+         .tips = "request_policy:all_nodes response_policy:all_succeeded",
          .run = script_load}),
 };
 

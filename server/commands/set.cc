@@ -201,6 +201,7 @@ constexpr Command kCommands[] = {
      .usage = "key [count]",
      .summary = "Removes random members and answers them.",
      .since = "1.0.0",
+     .tips = "nondeterministic_output",
      .run = spop},
     {.name = "srandmember",
      .arity = -2,
@@ -210,6 +211,7 @@ constexpr Command kCommands[] = {
      .usage = "key [count]",
      .summary = "Answers random members, different ones unless the count is negative.",
      .since = "1.0.0",
+     .tips = "nondeterministic_output",
      .run = srandmember},
     {.name = "sscan",
      .arity = -3,
@@ -219,6 +221,7 @@ constexpr Command kCommands[] = {
      .usage = "key cursor [MATCH pattern] [COUNT count]",
      .summary = "Answers some members and the cursor to go on from.",
      .since = "2.8.0",
+     .tips = "nondeterministic_output",
      .run = sscan},
 };
 

@@ -144,6 +144,7 @@ constexpr Command kCommands[] = {
      .usage = "key [key ...]",
      .summary = "Answers the strings at several keys, null where there is none.",
      .since = "1.0.0",
+     .tips = "request_policy:multi_shard",
      .run = mget},
     {.name = "strlen",
      .arity = 2,

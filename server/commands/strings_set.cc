@@ -147,6 +147,7 @@ constexpr Command kCommands[] = {
      .usage = "key value [key value ...]",
      .summary = "Puts strings at several keys at once.",
      .since = "1.0.1",
+     .tips = "request_policy:multi_shard response_policy:all_succeeded",
      .run = mset},
     {.name = "msetnx",
      .arity = -3,
@@ -156,6 +157,7 @@ constexpr Command kCommands[] = {
      .usage = "key value [key value ...]",
      .summary = "Puts strings at several keys if none of them exists.",
      .since = "1.0.1",
+     .tips = "request_policy:multi_shard response_policy:agg_min",
      .run = msetnx},
 };
 

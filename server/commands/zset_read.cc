@@ -174,6 +174,7 @@ constexpr Command kCommands[] = {
      .summary =
          "Answers random members of a sorted set, with repetitions if the count is negative.",
      .since = "6.2.0",
+     .tips = "nondeterministic_output",
      .run = zrandmember},
     {.name = "zscan",
      .arity = -3,
@@ -184,6 +185,7 @@ constexpr Command kCommands[] = {
      .summary =
          "Answers some members of a sorted set with their scores, and the cursor to go on from.",
      .since = "2.8.0",
+     .tips = "nondeterministic_output",
      .run = zscan},
 };
 

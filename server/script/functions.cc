@@ -102,6 +102,11 @@ const Libraries& Functions::libraries() {
   return libraries_;
 }
 
+size_t Functions::engine_bytes() const {
+  const std::shared_ptr<Engine> engine = engine_.lock();
+  return engine == nullptr ? 0 : engine->bytes();
+}
+
 size_t Functions::function_count() {
   size_t count = 0;
   for (const auto& [name, library] : libraries()) count += library->functions.size();

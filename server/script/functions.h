@@ -63,6 +63,8 @@ class Functions {
 
   const Libraries& libraries();
   size_t function_count();
+  // Of the Lua state they live in; 0 where there are none.
+  size_t engine_bytes() const;
 
  private:
   struct NameHash {

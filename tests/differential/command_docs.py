@@ -44,6 +44,7 @@ class Command:
     flags: frozenset = frozenset()
     keys: tuple = ()
     categories: frozenset = frozenset()
+    tips: tuple = ()
     key_specs: list = field(default_factory=list)
     summary: str = ""
     since: str = ""
@@ -82,7 +83,8 @@ def read_commands(connection):
     commands = {}
     for info in text(connection.command("COMMAND", "INFO", *names)):
         commands[info[0]] = Command(info[0], info[1], frozenset(info[2]), tuple(info[3:6]),
-                                    frozenset(info[6]), [key_spec(spec) for spec in info[8]])
+                                    frozenset(info[6]), tuple(info[7]),
+                                    [key_spec(spec) for spec in info[8]])
     plain = [name for name in names if "|" not in name]
     add_docs(commands, text(connection.command("COMMAND", "DOCS", *plain)))
     return commands

@@ -113,16 +113,20 @@ acl whoami
 failover
 replicaof no one
 info nosuch
+info errorstats
 shutdown abort
 debug
 latency latest
 latency history command
 latency reset
+script debug maybe
+script debug no
+command getkeys set k v
 object freq nosuch
 scan 0 count 1000 type stream
 memory usage nosuch""".splitlines()
 
-TOPICS = "string list set sorted-set hash pubsub transactions generic".split()
+TOPICS = "string list set sorted-set hash pubsub transactions generic cluster".split()
 
 
 def plain(text):
@@ -279,6 +283,13 @@ class Alone(shells.ShellTest):
             self.assertRegex(self.run_cli(self.weir, option), r"(?m)^1 limiters with \d+ ")
         self.assertEqual(self.run_cli(self.weir, "--scan").split(), ["limiter"])
 
+    def test_a_debugger_is_refused_and_nothing_is_run(self):
+        script = self.write("script.lua", "return redis.call('set', KEYS[1], 'v')")
+        for option in ("--ldb", "--ldb-sync-mode"):
+            text = self.run_cli(self.weir, option, "--eval", script, "k")
+            self.assertIn("there is no script debugger, so the script was not run", text)
+        self.assertEqual(self.weir.call("EXISTS", "k"), 0)
+
     def test_what_replicas_ask_for_is_refused_in_words(self):
         words = "weir does not replicate"
         for option in (["--rdb", self.path("x.rdb")], ["--functions-rdb", self.path("x.rdb")],
@@ -329,6 +340,28 @@ class Alone(shells.ShellTest):
         self.assertIn(b"127.0.0.1:PORT[3]>", shell.type("CLIENT SETNAME again"))
         self.assertIn(b"not connected>", shell.type("SHUTDOWN NOSAVE"))
         self.assertEqual(self.weir.wait()[0], 0)
+
+    def test_info_is_read(self):
+        for words, line in ((["info", "memory"], r"number_of_functions:\d+"),
+                            (["info", "commandstats"], r"cmdstat_[a-z|]+:calls=\d+,usec=\d+,"
+                             r"usec_per_call=\d+\.\d\d,rejected_calls=\d+,failed_calls=\d+"),
+                            (["info", "all"], r"# Modules"), (["info", "default"], r"# Errorstats"),
+                            (["info", "everything"], r"latency_percentiles_usec_[a-z|]+:"
+                             r"p50=\d+\.\d{3},p99=\d+\.\d{3},p99\.9=\d+\.\d{3}")):
+            self.run_cli(self.weir, "nosuch")
+            self.assertRegex(self.run_cli(self.weir, *words), rf"(?m)^{line}\r?$")
+
+    def test_what_took_long_is_shown(self):
+        self.run_cli(self.weir, "config", "set", "latency-monitor-threshold", "100")
+        self.run_cli(self.weir, "debug", "sleep", "0.3")
+        events = {words.split("\n")[0] for words in
+                  self.run_cli(self.weir, "--csv", "latency", "latest").split('"')[1::2]}
+        self.assertLessEqual({"command", "turn"}, events)
+        self.assertRegex(self.run_cli(self.weir, "latency", "graph", "command"),
+                         r"^command - high \d+ ms, low \d+ ms \(all time high \d+ ms\)\n-{80}\n")
+        self.assertRegex(self.run_cli(self.weir, "latency", "doctor"), r"(?m)^1\. command: \d+ samples ")
+        self.assertRegex(self.run_cli(self.weir, "--json", "latency", "histogram", "debug"),
+                         r'^\{"debug":\{"calls":1,"histogram_usec":\{"\d+":1\}\}\}\n$')
 
 
 if __name__ == "__main__":

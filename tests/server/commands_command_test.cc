@@ -89,7 +89,7 @@ TEST_F(CommandCommand, Docs) {
             "*2\r\n$10\r\nconfig|get\r\n*8\r\n$7\r\nsummary\r\n" +
                 bulk("Answers the options whose names fit, and their values.") +
                 "$5\r\nsince\r\n$5\r\n2.0.0\r\n$5\r\ngroup\r\n$6\r\nserver\r\n$9\r\narguments\r\n"
-                "*1\r\n*6\r\n$4\r\nname\r\n$7\r\npattern\r\n$4\r\ntype\r\n$7\r\npattern\r\n"
+                "*1\r\n*6\r\n$4\r\nname\r\n$9\r\nparameter\r\n$4\r\ntype\r\n$6\r\nstring\r\n"
                 "$5\r\nflags\r\n*1\r\n+multiple\r\n");
   client_->call({"HELLO", "3"});
   const std::string docs = call({"COMMAND", "DOCS", "cl.throttle", "client"});

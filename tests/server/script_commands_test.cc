@@ -32,6 +32,9 @@ TEST_F(Script, ArgumentsAreCheckedInRedisWords) {
             "-ERR SCRIPT FLUSH only support SYNC|ASYNC option\r\n");
   EXPECT_EQ(client->call({"SCRIPT", "KILL"}), "-NOTBUSY No scripts in execution right now.\r\n");
   EXPECT_THAT(client->call({"SCRIPT", "DEBUG", "YES"}), StartsWith("-ERR SCRIPT DEBUG is refused"));
+  // Who asks for a debugger sends its script whatever the answer was.
+  EXPECT_EQ(client->call({"EVAL", "return 1", "0"}),
+            "-ERR there is no script debugger, so the script was not run\r\n");
   EXPECT_EQ(client->call({"EVAL", "return {KEYS[1],ARGV[1],ARGV[2]}", "1", "k", "a", "b"}),
             "*3\r\n$1\r\nk\r\n$1\r\na\r\n$1\r\nb\r\n");
 }
