@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint16_t kSegmentEntriesMax = 512;
 constexpr uint8_t kBucketBitsMax = 9;
-constexpr uint8_t kPositionBits = 62;  // the two lowest bits of a position are zero
+constexpr uint8_t kPositionBits = 62;  // those that are stored: segments are split no further
 constexpr size_t kMallocOverheadBytes = 8;
 
 size_t block_bytes(const Entry* entry) {
