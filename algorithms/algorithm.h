@@ -3,9 +3,10 @@
 //
 // Nothing here reads a clock, does I/O or allocates while it decides.
 //
+// Invariants
 //  1. An instant is an argument. It does not run back; if it does, no permit is gained by it.
 //  2. A denied request, and one of cost 0, leaves the state as it was (Verdict::changed tells).
-//  3. A State is a value: whoever needs all or nothing decides on copies (take_all.h).
+//  3. A State is a value: a caller that needs all or nothing decides on copies (take_all.h).
 //  4. `id` and the bytes of write_state are on disk: DO NOT CHANGE them.
 #pragma once
 
@@ -22,8 +23,8 @@
 
 namespace weir::algorithms {
 
-// The retry_after_ns of what no waiting helps, and the expiry of what never expires. It compares
-// as the longest wait. Never add to it.
+// The retry_after_ns where waiting never helps, and the expiry of a state that never expires. It
+// compares as the longest wait. Never add to it.
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 // Durations are exact: the smallest whole number of nanoseconds that is enough. Rounding to
@@ -46,15 +47,15 @@ struct State {
   int64_t words[5] = {};
 };
 
-// One question.
+// What is asked of a limit.
 struct Request {
   int64_t now_ns = 0;
-  int64_t cost = 1;            // >= 0; a negative cost is a bug and aborts
-  bool force = false;          // take in any case, into debt if need be
-  bool peek = false;           // the verdict alone; the state and the entries stay as they are
+  int64_t cost = 1;    // permits asked for, >= 0; a negative cost is a bug and breaks a check
+  bool force = false;  // take in any case, into debt if need be
+  bool peek = false;   // answers the verdict alone; the state and the entries stay as they are
   Entries* entries = nullptr;  // the state's own, where Algorithm::uses_entries; null is none yet,
                                // which will do for a peek
-  int64_t lease_id = 0;        // CONCURRENCY: of the lease to make; > 0, never used before
+  int64_t lease_id = 0;        // CONCURRENCY: the lease to make; > 0, never used before
 };
 
 struct Refund {
@@ -63,16 +64,17 @@ struct Refund {
   Entries* entries = nullptr;
 };
 
-// Permits wanted now although they may not be there yet.
+// Asks for permits now although they may be there only later.
 struct Reserve {
   int64_t now_ns = 0;
   int64_t cost = 1;              // >= 0
   int64_t max_wait_ns = kNever;  // >= 0; a longer wait is refused
 };
 
-// A granted booking has taken its permits, into debt if need be: they may be used after wait_ns,
-// the smallest wait after which everything booked until now is covered. A refused one has taken
-// nothing, and wait_ns is what the wait would have been; kNever when it can never be.
+// The answer to a Reserve. A granted booking has taken its permits, into debt if need be: they may
+// be used after wait_ns, the smallest wait after which everything booked until now is covered. A
+// refused booking has taken nothing; its wait_ns is what the wait would have been, or kNever if
+// there can be none.
 struct Booking {
   bool granted = false;
   int64_t wait_ns = 0;
@@ -81,7 +83,7 @@ struct Booking {
   friend bool operator==(const Booking&, const Booking&) = default;
 };
 
-// How what is available survives a change of the limit.
+// How the available permits survive a change of the limit.
 enum class CarryOver : uint8_t { kReset, kAsIs, kProportional, kAdditive };
 
 struct Grammar;
@@ -92,55 +94,60 @@ struct Algorithm {
   const Grammar* grammar = nullptr;  // how its limits are written
   uint8_t options_used = 0;          // how many of Limit::options mean something and are stored
   bool can_force = false;            // FORCE is meaningful
-  bool any_cost = false;             // a cost above capacity is let in too, and paid for afterwards
-  bool queues = false;        // what it lets in leaves later, one after another: RL.ACQUIRE waits
-  bool makes_leases = false;  // what it lets in holds its permits until it gives them back
+  bool any_cost = false;  // a cost above capacity is allowed too, and paid for afterwards
+  bool queues = false;    // requests it lets in leave later, one after another: RL.ACQUIRE waits
+  bool makes_leases = false;  // a granted request holds its permits until it gives them back
   bool uses_entries = false;  // the state is not all: requests and refunds carry Entries
   bool has_rate = true;       // count / period is a rate; else see Limit, and `check` has to check
                               // count and period
 
-  // What is wrong with the options, if anything. May be null.
+  // Tells what is wrong with the options, if anything. May be null.
   std::optional<RangeError> (*check)(const Limit& limit) = nullptr;
-  // Fills in `capacity` and `shape` of a limit that was checked. Where it is there, the capacity
-  // of a LimitSpec says nothing. May be null.
+  // Fills in `capacity` and `shape` of a limit that was checked. If this is not null, the capacity
+  // of a LimitSpec is ignored.
   void (*derive)(Limit& limit) = nullptr;
-  // Whether the two, both of this algorithm, limit alike, so that a state of one is one of the
-  // other.
+  // Tells whether two limits of this algorithm limit alike, so that a state of one is a state of
+  // the other.
   bool (*same)(const Limit& a, const Limit& b) = nullptr;
   // The state of a limiter never used before.
   State (*fresh)(const Limit& limit, int64_t now_ns) = nullptr;
   Verdict (*decide)(const Limit& limit, State& state, const Request& request) = nullptr;
-  // The answer is the verdict of cost 0 after it.
+  // Gives permits back. The answer is the verdict of cost 0 after it.
   Verdict (*refund)(const Limit& limit, State& state, const Refund& refund) = nullptr;
-  // Books permits. Null where there are no bookings; can_reserve() has the last word.
+  // Books permits. Null if the algorithm has no bookings; can_reserve() tells for a limit.
   Booking (*reserve)(const Limit& limit, State& state, const Reserve& reserve) = nullptr;
-  // Whether bookings make sense with these options; null means yes.
+  // Tells whether bookings make sense with these options; null means that they always do.
   bool (*reserves)(const Limit& limit) = nullptr;
-  // The state under `to` of what was used under `from` until now. Never called with kReset.
+  // Answers the state under `to` of what was used under `from` until now. Never called with kReset.
   State (*carry_over)(const Limit& from, const Limit& to, const State& state, CarryOver mode,
                       int64_t now_ns) = nullptr;
-  // The same in place of carry_over where uses_entries: the entries stay as they are.
+  // Called in place of carry_over where uses_entries: the entries stay as they are.
   State (*carry_over_entries)(const Limit& from, const Limit& to, const State& state,
                               const Entries& entries, int64_t now_ns) = nullptr;
-  // The first instant at which forgetting the state changes nothing; kNever if there is none.
+  // Answers the first instant at which forgetting the state changes nothing; kNever if there is
+  // none.
   int64_t (*expires_at_ns)(const Limit& limit, const State& state) = nullptr;
-  // At most kStateBytesMax bytes.
+  // Writes at most kStateBytesMax bytes.
   void (*write_state)(const Limit& limit, const State& state, Writer& out) = nullptr;
-  // False, and nothing more, when the bytes cannot be a state of this limit.
+  // Reads a state. False, and nothing more, when the bytes cannot be a state of this limit.
   bool (*read_state)(const Limit& limit, Reader& in, State& state) = nullptr;
 };
 
 inline constexpr size_t kStateBytesMax = 50;
 
-// By name in any case, or by the id on disk; null if there is none.
+// Tells whether an entry of this algorithm can have this at_ns: the adding and subtracting of
+// durations stays within 64 bits then. What comes from outside (RESTORE) has to be asked.
+bool can_be_entry(const Algorithm& algorithm, int64_t at_ns);
+
+// Finds an algorithm by its name, in any case, or by its id on disk; null if there is none.
 const Algorithm* find_algorithm(std::string_view name);
 const Algorithm* find_algorithm(uint8_t id);
 std::span<const Algorithm* const> all_algorithms();
 
 bool same_limit(const Limit& a, const Limit& b);
 
-// The state under `to` of what was used under `from` until now; with another algorithm, anew.
-// When it is anew its entries, if there are any, have to be dropped. Null entries are none.
+// Answers the state under `to` of what was used under `from` until now. With another algorithm it
+// is a fresh state, and its entries, if there are any, have to be dropped. Null entries mean none.
 State carry_over(const Limit& from, const Limit& to, const State& state, CarryOver mode,
                  int64_t now_ns, const Entries* entries = nullptr);
 
@@ -153,27 +160,29 @@ inline Verdict decide(const Limit& limit, State& state, const Request& request) 
 inline Verdict refund(const Limit& limit, State& state, const Refund& refund) {
   return limit.algorithm->refund(limit, state, refund);
 }
-// Whether permits of this limit can be booked.
+// Tells whether permits of this limit can be booked.
 inline bool can_reserve(const Limit& limit) {
   const Algorithm& algorithm = *limit.algorithm;
   return algorithm.reserve != nullptr &&
          (algorithm.reserves == nullptr || algorithm.reserves(limit));
 }
-// REQUIRES: can_reserve(limit). A booking that is not due yet is given back by refund().
+// Books permits. A booking that is not due yet is given back by refund(). REQUIRES:
+// can_reserve(limit).
 inline Booking reserve(const Limit& limit, State& state, const Reserve& reserve) {
   return limit.algorithm->reserve(limit, state, reserve);
 }
-// The verdict decide() would give; `changed` is false.
+// Answers the verdict that decide() would give; its `changed` is false.
 inline Verdict peek(const Limit& limit, const State& state, int64_t now_ns, int64_t cost,
                     Entries* entries = nullptr) {
   State copy = state;
   return limit.algorithm->decide(
       limit, copy, {.now_ns = now_ns, .cost = cost, .peek = true, .entries = entries});
 }
-// First millisecond since the epoch at which the state may be forgotten; kNever.
+// Answers the first millisecond since the epoch at which the state may be forgotten; kNever if
+// none.
 int64_t expires_at_ms(const Limit& limit, const State& state);
 
-// The whole units that cover a duration or an instant >= 0; kNever stays.
+// Answers how many whole units cover a duration or an instant >= 0; kNever stays kNever.
 constexpr int64_t units_up(int64_t ns, int64_t unit_ns) {
   return ns == kNever ? kNever : ns / unit_ns + (ns % unit_ns > 0);
 }

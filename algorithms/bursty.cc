@@ -1,10 +1,10 @@
-// BURSTY: a request is let in when its predecessor is paid for, and then pays for itself by the
-// wait of its successor. The smooth bursty limiter of Guava.
+// BURSTY: a request is allowed when its predecessor is paid for, and then pays for itself by the
+// wait of its successor. It is the smooth bursty limiter of Guava.
 //
 // The idea. Keep the instant from which on the next request may come, next_free. Any request that
-// comes at it or later passes at once, whatever its cost, and moves next_free on by what it costs:
-// period / count per permit. Time that nobody uses is stored as permits, at most MAXBURST's worth;
-// stored permits are spent first and cost no time.
+// comes at it or later passes at once, whatever its cost, and moves next_free on by period / count
+// per permit. Unused time is stored as permits, at most MAXBURST's worth; stored permits are spent
+// first and take no time.
 //
 //         now            next_free
 //     -----|-----------------|--------------> time      waiting: denied until next_free
@@ -24,11 +24,11 @@
 // stored in a nanosecond: exact. Only next_free is rounded, up to a whole nanosecond at each
 // request that waits for it.
 //
-// A refund makes next_free come nearer, not before now; what is left of it was paid from store and
-// goes back there, up to full.
+// A refund makes next_free come nearer, but not before now; what is left of the refund was paid
+// from the store and goes back there, up to full.
 //
-// A step of the clock backwards is waited out behind next_free; stored permits stay. A step
-// forward stores, at most to full.
+// After a step of the clock backwards, requests wait for next_free; stored permits stay. A step
+// forward stores permits, at most to full.
 //
 // Invariants
 //  1. 0 <= stored <= max_burst_ns * rate_count.
@@ -122,7 +122,7 @@ State fresh_bursty(const Limit&, int64_t now_ns) {
   return Bursty{.stored = 0, .next_free_ns = clamp_instant(now_ns)}.state();
 }
 
-// What is stored is scaled by new full / old full, rounded down; what is owed stays in time.
+// Stored permits are scaled by new full / old full, rounded down; debt stays the same time.
 State carry_over_bursty(const Limit& from, const Limit& to, const State& state, CarryOver,
                         int64_t now_ns) {
   Bursty at = Bursty::at(from, state, clamp_instant(now_ns));
@@ -137,7 +137,7 @@ State carry_over_bursty(const Limit& from, const Limit& to, const State& state, 
   return at.state();
 }
 
-// New is not full: never.
+// A new limiter is not full, so its state never expires.
 int64_t expires_bursty(const Limit&, const State&) { return kNever; }
 
 // DO NOT CHANGE: on disk.

@@ -57,7 +57,7 @@ class Reader {
  public:
   explicit Reader(std::string_view bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  // 0 once the bytes have run out or made no sense; ask ok() before using what was read.
+  // Answers 0 once the bytes have run out or made no sense; ask ok() before using what was read.
   uint8_t byte() {
     if (at_ == end_) return fail();
     return static_cast<uint8_t>(*at_++);

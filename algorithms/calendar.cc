@@ -1,9 +1,9 @@
 #include "algorithms/calendar.h"
 
 #include <chrono>
-#include <cstdlib>
 
 #include "algorithms/limit.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
@@ -12,7 +12,7 @@ using std::chrono::days;
 using std::chrono::floor;
 using std::chrono::nanoseconds;
 using std::chrono::sys_days;
-using LocalTime = std::chrono::sys_time<nanoseconds>;  // shifted by the offset, so not UTC
+using LocalTime = std::chrono::sys_time<nanoseconds>;  // shifted by the offset, so it is not UTC
 
 int64_t ns_of(sys_days day) { return nanoseconds(day.time_since_epoch()).count(); }
 
@@ -49,7 +49,7 @@ Window local_window(CalendarUnit unit, LocalTime at) {
     case CalendarUnit::kMonth:
       return month_of(floor<days>(at));
   }
-  std::abort();
+  WEIR_REQUIRE(false);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ int64_t nominal_ns(CalendarUnit unit) {
     case CalendarUnit::kMonth:
       return 31 * kNsPerDay;
   }
-  std::abort();
+  WEIR_REQUIRE(false);
 }
 
 }  // namespace weir::algorithms

@@ -17,7 +17,7 @@ struct Calendar {
   int64_t offset_minutes = 0;  // east of UTC is positive: +08:00 is 480
 };
 
-// From start_ns on, up to but not including end_ns. start_ns may lie before 1970.
+// A window includes start_ns and ends before end_ns. start_ns may lie before 1970.
 struct Window {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
@@ -25,10 +25,11 @@ struct Window {
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-// REQUIRES: at_ns is within some centuries of 1970 (what limit.h calls an instant is).
+// Answers the window that an instant lies in. REQUIRES: at_ns is within some centuries of 1970
+// (what limit.h calls an instant is).
 Window calendar_window(const Calendar& calendar, int64_t at_ns);
 
-// How long the unit is; of a month, the longest.
+// Answers how long the unit is; for a month, the longest.
 int64_t nominal_ns(CalendarUnit unit);
 
 }  // namespace weir::algorithms

@@ -1,7 +1,8 @@
 // CONCURRENCY: a semaphore whose permits come back by themselves.
 //
-// The idea. Not a rate but a number of permits out at once. Who is granted some gets a lease; the
-// permits are back when the lease is released, or when it expires because its holder died.
+// The idea. It limits not a rate but the number of permits lent at once. A granted request gets a
+// lease; its permits come back when the lease is released, or when it expires because its holder
+// died.
 //
 //                          now
 //     lease 1  2 |----------|-->              expires first
@@ -10,7 +11,7 @@
 //
 //     allowed      iff  live + cost <= n
 //     remaining    =    n - live
-//     retry_after  =    until so many leases have expired that the cost fits
+//     retry_after  =    until enough leases have expired for the cost
 //     reset_after  =    until the last lease expires
 //
 // Worked: n = 5, leases of 30 s. 2 at second 0, 3 at second 10: full. A cost of 3 at second 11
@@ -18,11 +19,11 @@
 // second 12, the same cost is let in then.
 //
 // What the simple version gets wrong.
-//  a. A counter that is raised and lowered loses a permit for every holder that dies. Each lease
-//     has its own expiry here, and no job that looks for the dead.
-//  b. Releasing by lowering the counter lets a holder whose lease has expired give back what is
-//     somebody else's now. A lease is released by its id, once.
-//  c. Counting the live ones walks all of them at every request, denied ones included. Sums over
+//  a. A counter that is raised and lowered loses a permit for every holder that dies. Here each
+//     lease has its own expiry, and no job looks for dead holders.
+//  b. Releasing by lowering the counter lets a holder whose lease has expired give back permits
+//     that another holder has now. A lease is released by its id, once.
+//  c. Counting the live leases walks all of them at every request, denied ones included. Sums over
 //     chunks (lease_book.h) make that a short walk however many there are.
 //
 // The surprising consequence. Waiting out retry_after is enough but seldom necessary: a release may
@@ -33,18 +34,18 @@
 #include "algorithms/concurrency.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/lease_book.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
 
 constexpr int64_t kLatestNsMax = kInstantNsMax + kPeriodNsMax;
-constexpr int64_t kSumMax = kCapacityMax * kLeasesMax;  // far above what can be
+constexpr int64_t kSumMax = kCapacityMax * kLeasesMax;  // far above any real sum
 
 Verdict verdict_at(const Limit& limit, int64_t live, int64_t latest_ns, int64_t now_ns) {
   return {.allowed = true,
@@ -62,7 +63,7 @@ Verdict denied(Verdict verdict, int64_t retry_after_ns) {
 }
 
 Verdict decide_concurrency(const Limit& limit, State& state, const Request& request) {
-  if (request.cost < 0) std::abort();
+  WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
   LeaseBook book(state, request.entries);
   const int64_t live = book.live_at(now_ns);
@@ -78,8 +79,8 @@ Verdict decide_concurrency(const Limit& limit, State& state, const Request& requ
   Verdict taken = verdict_at(limit, live + request.cost, latest_ns, now_ns);
   if (request.peek) return taken;
 
-  if (request.entries == nullptr || lease.id <= 0) std::abort();
-  if (request.entries->find(lease.id)) std::abort();
+  WEIR_REQUIRE(request.entries != nullptr && lease.id > 0);
+  WEIR_REQUIRE(!request.entries->find(lease.id));
   book.prune(now_ns);
   book.add(lease);
   state = book.state();
@@ -87,9 +88,9 @@ Verdict decide_concurrency(const Limit& limit, State& state, const Request& requ
   return taken;
 }
 
-// Permits of leases come back with their lease alone.
+// Leased permits come back only with their lease, so a refund changes nothing.
 Verdict refund_concurrency(const Limit& limit, State& state, const Refund& refund) {
-  if (refund.permits < 0) std::abort();
+  WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
   const LeaseBook book(state, refund.entries);
   return verdict_at(limit, book.live_at(now_ns), book.latest_ns(), now_ns);
@@ -113,7 +114,7 @@ bool same_concurrency(const Limit& a, const Limit& b) {
 
 State fresh_concurrency(const Limit&, int64_t) { return {}; }
 
-// A lease lasts as long as it was granted for.
+// A lease lasts as long as it was granted for, whatever the new limit says.
 State carry_over_concurrency(const Limit&, const Limit&, const State& state, const Entries&,
                              int64_t) {
   return state;
@@ -139,7 +140,7 @@ bool read_concurrency(const Limit&, Reader& in, State& state) {
   return true;
 }
 
-// The lease if it has not expired.
+// Answers the lease if it has not expired.
 std::optional<LogEntry> live_lease(const Entries& entries, const LeaseUse& use) {
   if (use.id <= 0) return std::nullopt;
   const auto lease = entries.find(use.id);

@@ -1,10 +1,11 @@
-// CONCURRENCY: so many permits at once, each lent for a while. The design is at the head of
-// concurrency.cc.
+// CONCURRENCY: so many permits at once, each lent for a while. The head of concurrency.cc has the
+// design.
 //
-// A limit of it has count = n and period_ns = the lease; count / period is no rate. A request that
-// takes something carries the id of the lease it makes.
+// In its limit count = n and period_ns = the lease; count / period is no rate. A request that takes
+// permits carries the id of the lease that it makes.
 //
-// Its Entries hold leases (id > 0: expiry, permits) and, of many, sums (id < 0); see lease_book.h.
+// Its Entries hold leases (id > 0: expiry, permits) and, if there are many leases, sums (id < 0);
+// see lease_book.h.
 #pragma once
 
 #include "algorithms/algorithm.h"
@@ -20,11 +21,12 @@ struct LeaseUse {
   int64_t now_ns = 0;
 };
 
-// Gives the lease back. The permits freed; 0, and nothing changed, if it is unknown or has expired.
+// Gives a lease back and answers its permits. 0, and nothing changed, if it is unknown or has
+// expired.
 int64_t release_lease(State& state, Entries& entries, const LeaseUse& use);
 
-// Makes it last a whole lease from now, never less than it would have. The permits it holds; 0, and
-// nothing changed, if it is unknown or has expired.
+// Makes a lease last a whole period from now, never less than it would have lasted, and answers its
+// permits. 0, and nothing changed, if it is unknown or has expired.
 int64_t renew_lease(const Limit& limit, State& state, Entries& entries, const LeaseUse& use);
 
 }  // namespace weir::algorithms

@@ -1,39 +1,39 @@
-// What BURSTY and WARMUP share: a request is let in when its predecessor is paid for, whatever it
-// costs, and pays by moving next_free, the instant from which on its successor may come.
+// What BURSTY and WARMUP share: a request is allowed when its predecessor is paid for, whatever its
+// cost, and pays by moving next_free, the instant from which on its successor may come.
 //
-//     state      next_free, and how much is stored of what nobody used
+//     state      next_free, and how many permits idle time has stored
 //     allowed    iff  next_free <= now, or cost 0, or FORCE
 //     retry      =    next_free - now, a whole number of nanoseconds
 //     booking    =    let in although next_free > now; may act once it is
 //
-// It must not know what a permit costs or how idle time is stored: that is `Kind`, which has
-//     int64_t next_free_ns                             where it stands
+// It must not know how long a permit takes or how idle time is stored. `Kind` knows; it has
+//     int64_t next_free_ns
 //     static Kind at(limit, state, now_ns)             settled: idle time is stored
-//     static int64_t dearest(limit)                    the price of a permit at most, in intervals
+//     static int64_t dearest(limit)                    the longest time of a permit, in intervals
 //     State state() const
 //     Kind spend(limit, permits) const                 the next request waits for these
 //     bool give_back(limit, now_ns, permits)           true if it changed
 //     Verdict verdict(limit, now_ns, DebtOutcome) const
 //
-// Invariant: next_free <= now + kAheadNsMax. What would go beyond it, and a single request dearer
-// than kFillNsMax, is refused as never.
+// Invariant: next_free <= now + kAheadNsMax, because a request that would move it further, or that
+// alone takes longer than kFillNsMax, is refused as never.
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "algorithms/algorithm.h"
 #include "algorithms/instant.h"
 #include "algorithms/wide.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 
 struct DebtOutcome {
-  int64_t retry_after_ns = 0;  // 0 is allowed
+  int64_t retry_after_ns = 0;  // 0: allowed
   bool changed = false;
 };
 
-// How long until `next_free_ns`; a clock that was set far back shortens it.
+// Answers how long it is until `next_free_ns`; a clock that was set far back shortens it.
 inline int64_t debt_wait(int64_t next_free_ns, int64_t now_ns) {
   return std::min(next_free_ns - now_ns, kAheadNsMax);
 }
@@ -48,7 +48,7 @@ bool debt_can_take(const Limit& limit, int64_t wait_ns, int64_t permits) {
 
 template <class Kind>
 Verdict debt_decide(const Limit& limit, State& state, const Request& request) {
-  if (request.cost < 0) std::abort();
+  WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
   const Kind at = Kind::at(limit, state, now_ns);
   if (request.cost == 0) return at.verdict(limit, now_ns, {});
@@ -64,7 +64,7 @@ Verdict debt_decide(const Limit& limit, State& state, const Request& request) {
 
 template <class Kind>
 Verdict debt_refund(const Limit& limit, State& state, const Refund& refund) {
-  if (refund.permits < 0) std::abort();
+  WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
   Kind at = Kind::at(limit, state, now_ns);
   const bool changed = refund.permits > 0 && at.give_back(limit, now_ns, refund.permits);
@@ -74,7 +74,7 @@ Verdict debt_refund(const Limit& limit, State& state, const Refund& refund) {
 
 template <class Kind>
 Booking debt_reserve(const Limit& limit, State& state, const Reserve& reserve) {
-  if (reserve.cost < 0) std::abort();
+  WEIR_REQUIRE(reserve.cost >= 0);
   if (reserve.cost == 0) return {.granted = true};
   const int64_t now_ns = clamp_instant(reserve.now_ns);
   const Kind at = Kind::at(limit, state, now_ns);

@@ -1,15 +1,17 @@
-// Entries: what an algorithm keeps outside its State, one record each, so that a change of one
-// costs one record whatever the number of the others. Grants of a log, sub-windows, leases.
+// Entries: what an algorithm keeps outside its State, one record each, so that changing one costs
+// one record however many there are. They are the grants of a log, sub-windows, or leases.
 //
-// Storage implements it, tests do with a std::map. It must not know what an algorithm means by an
-// entry: it keeps three numbers.
+// Storage implements this interface; tests do so with a std::map. It must not know what an
+// algorithm means by an entry: it keeps three numbers.
 //
+// Invariants
 //  1. Ids are unique. The order is by at_ns, then by id, and `rank` counts in it from 0.
 //  2. Every operation takes O(log size) at most.
-//  3. Entries belong to one State: a fresh State has none. Whoever makes a State fresh (another
+//  3. Entries belong to one State: a fresh State has none. Code that makes a State fresh (another
 //     algorithm, a reset, a limiter forgotten) drops its entries as well.
-//  4. What cannot be read from disk looks absent here; the caller learns of it elsewhere and throws
-//     the verdict away. So an algorithm survives missing entries, but need not make sense of them.
+//  4. An entry that cannot be read from disk looks absent here; the caller learns of it elsewhere
+//     and discards the verdict. So an algorithm survives missing entries, but need not make sense
+//     of them.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +23,7 @@ namespace weir::algorithms {
 struct LogEntry {
   int64_t id = 0;
   int64_t at_ns = 0;    // any 64-bit number; mostly an instant
-  int64_t permits = 0;  // a number that belongs to the algorithm
+  int64_t permits = 0;  // a number whose meaning belongs to the algorithm
 
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
@@ -40,9 +42,9 @@ class Entries {
   // The rank of the first entry with entry.at_ns >= at_ns; size() if there is none.
   virtual size_t lower_bound(int64_t at_ns) const = 0;
 
-  // Inserts it, or puts it in the place of the one with its id.
+  // Inserts an entry, or replaces the one with its id.
   virtual void put(const LogEntry& entry) = 0;
-  // Nothing happens if there is no such entry.
+  // Erases an entry. Nothing happens if there is none with this id.
   virtual void erase(int64_t id) = 0;
 };
 

@@ -19,12 +19,12 @@
 // What the simple version gets wrong.
 //  a. A counter that lost its time to live denies for ever. The start of the window is part of the
 //     state here, not a property of the key.
-//  b. Renewing the time to live at every hit moves the window; counting denied hits locks out who
-//     retries. Neither happens: only a grant writes, and it writes the old start.
+//  b. Renewing the time to live at every hit moves the window; counting denied hits locks out a
+//     client that retries. Neither happens here: only a grant writes, and it writes the old start.
 //  c. A month is not 30 days. Windows come from the calendar (calendar.h), not from a division.
 //
-// The surprising consequence. Around a boundary 2 * count pass within a moment: count at the end
-// of one window, count at the beginning of the next. Who cannot have that takes a sliding one.
+// The surprising consequence. Around a boundary 2 * count pass within a moment: count at the end of
+// one window, count at the beginning of the next. Use a sliding algorithm where that does harm.
 //
 // Invariants
 //  1. used >= 0; a state with used == 0 is that of a fresh limiter, whatever its start.
@@ -35,16 +35,16 @@
 #include "algorithms/fixed.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "algorithms/grammar.h"
 #include "algorithms/instant.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
 
-constexpr int64_t kStartNsMin = -40 * kNsPerDay;  // of the month of 1970-01-01 at any offset
+constexpr int64_t kStartNsMin = -40 * kNsPerDay;  // start of the month of 1970-01-01 at any offset
 
 struct Fixed {
   int64_t start_ns = 0;
@@ -57,7 +57,7 @@ State state_of(const Fixed& fixed) { return {.words = {fixed.start_ns, fixed.use
 
 int64_t align_of(const Limit& limit) { return limit.options[0]; }
 
-// The window that has to be running at `at_ns`; with ALIGN FIRST, one that begins there.
+// Answers the window that runs at `at_ns`; with ALIGN FIRST, one that begins there.
 Window window_at(const Limit& limit, int64_t at_ns) {
   if (align_of(limit) == kAlignFirst) return {at_ns, at_ns + limit.period_ns};
   if (align_of(limit) == kAlignEpoch) {
@@ -75,7 +75,7 @@ struct Running {
 
 Running running_at(const Limit& limit, const Fixed& fixed, int64_t now_ns) {
   if (fixed.used == 0) return {window_at(limit, now_ns), 0};
-  const int64_t at_ns = std::max(now_ns, fixed.start_ns);  // a clock set back
+  const int64_t at_ns = std::max(now_ns, fixed.start_ns);  // the clock may have been set back
   if (align_of(limit) == kAlignFirst && at_ns - fixed.start_ns < limit.period_ns) {
     return {{fixed.start_ns, fixed.start_ns + limit.period_ns}, fixed.used};
   }
@@ -99,7 +99,7 @@ Verdict denied(Verdict verdict, int64_t retry_after_ns) {
 }
 
 Verdict decide_fixed(const Limit& limit, State& state, const Request& request) {
-  if (request.cost < 0) std::abort();
+  WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
   Running running = running_at(limit, load(state), now_ns);
   const Verdict plain = verdict_at(limit, running, now_ns);
@@ -115,7 +115,7 @@ Verdict decide_fixed(const Limit& limit, State& state, const Request& request) {
 }
 
 Verdict refund_fixed(const Limit& limit, State& state, const Refund& refund) {
-  if (refund.permits < 0) std::abort();
+  WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
   Running running = running_at(limit, load(state), now_ns);
   const int64_t permits = std::min(refund.permits, running.used);
@@ -128,8 +128,8 @@ Verdict refund_fixed(const Limit& limit, State& state, const Refund& refund) {
   return given;
 }
 
-// What is used stays used, in the window of the new limit that runs now. Between two limits of
-// ALIGN FIRST the start stays too, if the new window is not over by then.
+// Used permits stay used, in the window of the new limit that runs now. Between two limits of ALIGN
+// FIRST the start stays too, if the new window is not over by then.
 State carry_over_fixed(const Limit& from, const Limit& to, const State& state, CarryOver,
                        int64_t now_ns) {
   now_ns = clamp_instant(now_ns);
@@ -139,7 +139,7 @@ State carry_over_fixed(const Limit& from, const Limit& to, const State& state, C
   if (both_first && now_ns - old.window.start_ns < to.period_ns) {
     return state_of({old.window.start_ns, old.used});
   }
-  const int64_t at_ns = std::max(now_ns, old.window.start_ns);  // a clock set back
+  const int64_t at_ns = std::max(now_ns, old.window.start_ns);  // the clock may have been set back
   return state_of({window_at(to, at_ns).start_ns, old.used});
 }
 

@@ -1,4 +1,4 @@
-// FIXED: so many permits per window. The design is at the head of fixed.cc.
+// FIXED: so many permits per window. The head of fixed.cc has the design.
 //
 // Limit::options of a FIXED limit are {align, offset_minutes}; its capacity is its count. ALIGN
 // with a calendar unit has no period on the wire: period_ns is then the unit's nominal_ns()
@@ -17,9 +17,9 @@ extern const Algorithm algorithm_fixed;
 inline constexpr int64_t kAlignFirst = 0;  // a window begins at the first take
 inline constexpr int64_t kAlignEpoch = 1;  // windows begin at multiples of the period since 1970
 
-inline constexpr int64_t kOffsetMinutesMax = 23 * 60 + 59;  // either way
+inline constexpr int64_t kOffsetMinutesMax = 23 * 60 + 59;  // east or west
 
-// What FIXED count ALIGN unit OFFSET is built from.
+// Builds the limit that FIXED count ALIGN unit OFFSET means.
 LimitSpec calendar_spec(int64_t count, const Calendar& calendar);
 
 }  // namespace weir::algorithms

@@ -28,7 +28,7 @@
 //     at ...334; starting anew from there loses 2/3 ns each time. So at capacity 1, and only
 //     there, a tat that passed less than one nanosecond ago still counts (invariant 3). Asked at
 //     every instant from new it then admits exactly 1 + floor(elapsed * count / period), as the
-//     larger capacities do without help. The price: two takes may lie one nanosecond nearer than I.
+//     larger capacities do without help. In return, two takes may lie one nanosecond nearer than I.
 //  c. Clamping has to happen before a request is added, not after, else idle time is lent.
 //
 // Invariants
@@ -43,13 +43,13 @@
 #include "algorithms/gcra.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/level.h"
 #include "algorithms/wide.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
@@ -95,14 +95,14 @@ int128 units_of(const Limit& limit, Exact exact) {
   return int128{exact.ns} * limit.rate_count + exact.rem;
 }
 
-// REQUIRES: units >= 0. Saturates above kAheadNsMax.
+// Makes units a duration; saturates above kAheadNsMax. REQUIRES: units >= 0.
 Exact exact_of(const Limit& limit, uint128 units) {
   const auto den = static_cast<uint128>(limit.rate_count);
   if (units / den > uint128{kAheadNsMax}) return {kAheadNsMax, 0};
   return {static_cast<int64_t>(units / den), static_cast<int64_t>(units % den)};
 }
 
-// permits * I; kAheadNsMax where it is longer than that.
+// Answers permits * I; kAheadNsMax if that is longer.
 Exact time_of(const Limit& limit, int64_t permits) {
   if (permits == 1) return {limit.interval_ns, limit.interval_rem};
   if (limit.rate_count == 1 && permits <= limit.capacity) return {permits * limit.interval_ns, 0};
@@ -110,7 +110,7 @@ Exact time_of(const Limit& limit, int64_t permits) {
                   static_cast<uint128>(permits) * static_cast<uint128>(limit.rate_period_ns));
 }
 
-// floor(room / I). REQUIRES: 0 <= room < fill + I.
+// Answers floor(room / I). REQUIRES: 0 <= room < fill + I.
 int64_t permits_in(const Limit& limit, Exact room) {
   if (limit.rate_count == 1) return room.ns / limit.interval_ns;
   uint64_t units = 0;
@@ -122,7 +122,7 @@ int64_t permits_in(const Limit& limit, Exact room) {
   return static_cast<int64_t>(units_of(limit, room) / limit.rate_period_ns);
 }
 
-// The time until full at `now_ns`, settled (invariants 2 and 3).
+// Answers the time until full at `now_ns`, settled (invariants 2 and 3).
 Exact offset_at(const Limit& limit, Gcra gcra, int64_t now_ns) {
   const int64_t ahead_ns = gcra.tat_ns - now_ns;
   if (ahead_ns >= 0) [[likely]] {
@@ -136,11 +136,11 @@ Exact offset_at(const Limit& limit, Gcra gcra, int64_t now_ns) {
 Gcra gcra_at(Exact offset, int64_t now_ns) { return {now_ns + offset.ns, offset.rem}; }
 
 struct Outcome {
-  int64_t retry_after_ns = 0;  // 0 is allowed
+  int64_t retry_after_ns = 0;  // 0: allowed
   bool changed = false;
 };
 
-// Built in one go where the caller wants it: a verdict copied afterwards costs half a decision.
+// The verdict is built where the caller wants it: copying it afterwards costs half a decision.
 Verdict verdict_at(const Limit& limit, Exact offset, Outcome outcome) {
   const Exact room = minus(limit, fill_of(limit), offset);
   return {.allowed = outcome.retry_after_ns == 0,
@@ -152,7 +152,7 @@ Verdict verdict_at(const Limit& limit, Exact offset, Outcome outcome) {
 }
 
 Verdict decide_gcra(const Limit& limit, State& state, const Request& request) {
-  if (request.cost < 0) std::abort();
+  WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
   const Exact offset = offset_at(limit, load(state), now_ns);
   if (request.cost == 0) return verdict_at(limit, offset, {});
@@ -174,7 +174,7 @@ Verdict decide_gcra(const Limit& limit, State& state, const Request& request) {
 }
 
 Verdict refund_gcra(const Limit& limit, State& state, const Refund& refund) {
-  if (refund.permits < 0) std::abort();
+  WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
   const Exact offset = offset_at(limit, load(state), now_ns);
   if (refund.permits == 0 || offset.ceil() <= 0) return verdict_at(limit, offset, {});
@@ -186,7 +186,7 @@ Verdict refund_gcra(const Limit& limit, State& state, const Refund& refund) {
 }
 
 Booking reserve_gcra(const Limit& limit, State& state, const Reserve& reserve) {
-  if (reserve.cost < 0) std::abort();
+  WEIR_REQUIRE(reserve.cost >= 0);
   if (reserve.cost == 0) return {.granted = true};
   if (reserve.cost > limit.capacity) return {.wait_ns = kNever};
   const int64_t now_ns = clamp_instant(reserve.now_ns);
@@ -200,7 +200,7 @@ Booking reserve_gcra(const Limit& limit, State& state, const Reserve& reserve) {
   return {.granted = true, .wait_ns = wait_ns, .changed = true};
 }
 
-// Fractions of a permit are kept to 1/rate_count ns of the new limit, rounded against the taker.
+// Fractions of a permit are kept to 1/rate_count ns of the new limit, rounded against the client.
 State carry_over_gcra(const Limit& from, const Limit& to, const State& state, CarryOver mode,
                       int64_t now_ns) {
   now_ns = clamp_instant(now_ns);

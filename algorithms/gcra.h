@@ -1,7 +1,7 @@
-// GCRA, the generic cell rate algorithm: what CL.THROTTLE, THROTTLE, GCRA and RL.TAKE ... GCRA
-// share. The design is at the head of gcra.cc.
+// GCRA, the generic cell rate algorithm, which CL.THROTTLE, THROTTLE, GCRA and RL.TAKE ... GCRA
+// share. The head of gcra.cc has the design.
 //
-// It must not know any dialect's reply or rounding: those live with the commands.
+// It must not know any dialect's reply or rounding: those belong to the commands.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,22 @@ struct ThrottleArgs {
   int64_t period_s = 0;
 };
 
-// Errors name max_burst, count or period.
+// Makes the limit. Errors name max_burst, count or period.
 Result<Limit, RangeError> gcra_limit_from_throttle(const ThrottleArgs& args);
 
-// How far from now a foreign instant may lie to be believed: 10 years of 365 days.
+// A foreign instant further than this from now is not believed: 10 years of 365 days.
 inline constexpr int64_t kForeignTatNsMax = 3'650 * kNsPerDay;
 
-// The state that a theoretical arrival time (ns since the epoch, as redis-cell stores it) stands
-// for. Nothing if it lies further than kForeignTatNsMax from now.
+// A theoretical arrival time as redis-cell stores it (ns since the epoch), for which a state is
+// made. There is no state if it lies further than kForeignTatNsMax from now.
 struct ForeignTat {
   int64_t tat_ns = 0;
   int64_t now_ns = 0;
 };
 std::optional<State> gcra_state_from_tat(const ForeignTat& foreign);
 
-// A quantity as CL.THROTTLE has it: takes when positive, reads when 0, gives back when negative.
+// The cost of CL.THROTTLE, which calls it quantity: it takes permits when positive, reads when 0,
+// and gives permits back when negative.
 struct Quantity {
   int64_t now_ns = 0;
   int64_t permits = 1;

@@ -1,4 +1,4 @@
-// What several algorithms' grammars share.
+// What the grammars of several algorithms share.
 #include "algorithms/grammar.h"
 
 namespace weir::algorithms {

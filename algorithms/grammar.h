@@ -1,7 +1,7 @@
 // How a limit of an algorithm is written: `ALGORITHM rate [option value ...]`. Each algorithm has
-// one of these in its file; limit_text.h reads and writes by them.
+// one grammar in its file; limit_text.h reads and writes by them.
 //
-// It must not decide what a value may be beyond its form: ranges are make_limit()'s.
+// It must not decide which values are allowed, only their form: make_limit() knows the ranges.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct Option {
 
 inline constexpr size_t kOptionsMax = 3;
 
-// A limit as it was written; what was left out has no value.
+// A limit as it was written; an option that was left out has no value.
 struct Written {
   int64_t count = 0;
   std::optional<int64_t> period_ns;
@@ -41,20 +41,21 @@ struct Grammar {
   enum class Rate : uint8_t {
     kPerPeriod,  // 100/1m
     kCount,      // 100
-    kEither,     // `to_spec` says which it must be
+    kEither,     // `to_spec` decides
   };
 
   Rate rate = Rate::kPerPeriod;
   std::span<const Option> options = {};
-  // Fills the spec, whose algorithm is set already. Answers what is missing or does not go
-  // together.
+  // Fills the spec, whose algorithm is set already. Answers what is missing or contradictory, if
+  // anything.
   std::optional<RangeError> (*to_spec)(const Written& written, LimitSpec& spec) = nullptr;
-  // The shortest writing of a limit: options that say what leaving them out says are left out.
+  // Answers the shortest way to write a limit: options with the value that leaving them out means
+  // are left out.
   Written (*to_written)(const Limit& limit) = nullptr;
 };
 
-// For the grammars: a value that says what leaving it out says is not written; a rate, there and
-// back; and an algorithm without options.
+// Helpers for the grammars: a value unless it is the one that leaving it out means; a rate, there
+// and back; and an algorithm without options.
 std::optional<int64_t> unless(int64_t value, int64_t left_out);
 Written rate_of(const Limit& limit);
 void set_rate(const Written& written, LimitSpec& spec);

@@ -1,17 +1,17 @@
 #include "algorithms/grant_log.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "algorithms/instant.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
 
 struct Log {
-  uint64_t total = 0;         // of all permits granted, less those given back
+  uint64_t total = 0;         // all permits granted, less those given back
   uint64_t floor = 0;         // permits below this sum count no more, whatever their age
-  int64_t newest_ns = 0;      // no entry has a later stamp
+  int64_t newest_ns = 0;      // the latest stamp of any entry
   int64_t carried = 0;        // permits without an entry, from before a change of the width
   int64_t carried_at_ns = 0;  // their stamp
 };
@@ -26,12 +26,12 @@ State state_of(const Log& log) {
                     log.carried_at_ns}};
 }
 
-// What of the log counts at an instant.
+// The part of the log that counts at an instant.
 struct Sight {
-  int64_t at_ns = 0;   // now, or the newest stamp if the clock is behind it
+  int64_t at_ns = 0;   // now, or the newest stamp if that is later
   size_t first = 0;    // the rank of the first entry young enough
-  uint64_t base = 0;   // permits from this sum on count
-  int64_t logged = 0;  // how many that are
+  uint64_t base = 0;   // permits count from this sum on
+  int64_t logged = 0;  // how many permits that are
   int64_t carried = 0;
 
   int64_t used() const { return logged + carried; }
@@ -58,25 +58,26 @@ Sight sight_at(const GrantRules& rules, const Log& log, const Entries* entries, 
   return sight;
 }
 
-// The sum behind the entry of this rank.
+// Answers the sum after the entry of this rank.
 uint64_t sum_behind(const Log& log, const Entries& entries, size_t rank) {
   return rank + 1 < entries.size() ? uint64_t(entries.entry(rank + 1).permits) : log.total;
 }
 
-// When `permits` of those in entries have come back. REQUIRES: 1 <= permits <= sight.logged.
+// Answers when `permits` of those in entries have come back. REQUIRES: 1 <= permits <=
+// sight.logged.
 int64_t logged_back_at(const GrantRules& rules, const Log& log, const Entries& entries,
                        const Sight& sight, int64_t permits) {
   size_t low = sight.first, high = entries.size() - 1;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    // Below 0 for entries that the base has left behind.
+    // Negative for entries older than the base.
     const bool enough = int64_t(sum_behind(log, entries, middle) - sight.base) >= permits;
     (enough ? high : low) = enough ? middle : middle + 1;
   }
   return entries.entry(low).at_ns + rules.hold_ns;
 }
 
-// When `permits` of all that are used have come back. REQUIRES: 1 <= permits <= sight.used().
+// Answers when `permits` of all used ones have come back. REQUIRES: 1 <= permits <= sight.used().
 int64_t back_at(const GrantRules& rules, const Log& log, const Entries* entries, const Sight& sight,
                 int64_t permits) {
   const auto logged_back = [&](int64_t some) {
@@ -102,12 +103,12 @@ int64_t stamp_at(const GrantRules& rules, const Sight& sight) {
   return rules.width_ns == 1 ? sight.at_ns : sight.at_ns - sight.at_ns % rules.width_ns;
 }
 
-// The stamp a grant gets: the running one, but none older than the newest there is.
+// Answers the stamp that a grant gets: the running one, but none older than the newest entry's.
 int64_t entry_stamp_at(const GrantRules& rules, const Log& log, const Sight& sight) {
   return std::max(stamp_at(rules, sight), log.newest_ns);
 }
 
-// What the running stamp still admits.
+// Answers how many permits the running stamp still admits.
 int64_t bucket_room(const GrantRules& rules, const Log& log, const Entries* entries,
                     const Sight& sight) {
   if (rules.per_bucket == 0) return rules.count;
@@ -129,7 +130,7 @@ Verdict verdict_at(const GrantRules& rules, const Log& log, const Entries* entri
           .changed = false};
 }
 
-// The first instant at which a denied cost fits.
+// Answers the first instant at which a denied cost fits.
 int64_t fits_at(const GrantRules& rules, const Log& log, const Entries* entries, const Sight& sight,
                 int64_t cost) {
   int64_t fits_ns = 0;
@@ -141,14 +142,14 @@ int64_t fits_at(const GrantRules& rules, const Log& log, const Entries* entries,
   return fits_ns;
 }
 
-// Whether the oldest entry counts no more.
+// Tells whether the oldest entry counts no more.
 bool oldest_is_over(const GrantRules& rules, const Log& log, const Entries& entries,
                     int64_t at_ns) {
   if (entries.entry(0).at_ns + rules.hold_ns <= at_ns) return true;
   return log.total - sum_behind(log, entries, 0) >= log.total - log.floor;
 }
 
-// Removes what counts no more, at most kPrunedMax entries. A log with nothing in it is as new.
+// Removes entries that count no more, at most kPrunedMax. A log with nothing in it is as new.
 void prune(const GrantRules& rules, Log& log, Entries& entries, int64_t at_ns) {
   for (int pruned = 0; pruned < kPrunedMax && entries.size() > 0; ++pruned) {
     if (!oldest_is_over(rules, log, entries, at_ns)) break;
@@ -179,7 +180,7 @@ Verdict denied(Verdict verdict, int64_t retry_after_ns) {
   return verdict;
 }
 
-// REQUIRES: 1 <= permits < sight.logged.
+// Takes permits of the newest entries back. REQUIRES: 1 <= permits < sight.logged.
 void take_back_newest(Log& log, Entries& entries, const Sight& sight, int64_t permits) {
   log.total -= uint64_t(permits);
   const auto left = int64_t(log.total - sight.base);
@@ -196,7 +197,7 @@ void take_back_newest(Log& log, Entries& entries, const Sight& sight, int64_t pe
 }  // namespace
 
 Verdict decide_by_log(const GrantRules& rules, State& state, const Request& request) {
-  if (request.cost < 0) std::abort();
+  WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
   Log log = load(state);
   Sight sight = sight_at(rules, log, request.entries, now_ns);
@@ -213,7 +214,7 @@ Verdict decide_by_log(const GrantRules& rules, State& state, const Request& requ
       std::max(all_back_at(rules, log, sight), entry_stamp_at(rules, log, sight) + rules.hold_ns) -
       now_ns;
   if (request.peek) return taken;
-  if (request.entries == nullptr) std::abort();
+  WEIR_REQUIRE(request.entries != nullptr);
   grant(rules, log, *request.entries, sight, request.cost);
   state = state_of(log);
   taken.changed = true;
@@ -221,7 +222,7 @@ Verdict decide_by_log(const GrantRules& rules, State& state, const Request& requ
 }
 
 Verdict refund_to_log(const GrantRules& rules, State& state, const Refund& refund) {
-  if (refund.permits < 0) std::abort();
+  WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
   Log log = load(state);
   Sight sight = sight_at(rules, log, refund.entries, now_ns);

@@ -1,15 +1,16 @@
-// The log of grants that SLIDINGLOG and SLIDINGWINDOW share: which permits were granted when, as
-// Entries, and from that what is used, what is left and when enough comes back.
+// The log of grants that SLIDINGLOG and SLIDINGWINDOW share: which permits were granted when, kept
+// as Entries. From it follows what is used, what is left and when enough comes back.
 //
-// Every entry holds the sum of all permits granted *before* it. Sums make all questions binary
-// searches, whatever the number of entries:
+// Every entry holds the sum of all permits granted *before* it. With sums every question is a
+// binary search, whatever the number of entries:
 //
 //     entries      @100:0      @130:3      @170:4                 total 9
 //     granted           3           1           5                 (the next sum - its own)
 //     used at 120 + hold   =  total - sum of the first entry younger than 120  =  9 - 3  =  6
 //
-// It must not walk the entries, and not change them but together with State.
+// It must not walk the entries, and changes them only together with State.
 //
+// Invariants
 //  1. Grants are stamped in rising order; those of one stamp are one entry, whose id is its stamp.
 //  2. Sums are taken modulo 2^64 and only compared by their distance to the total.
 //  3. A grant removes at most kPrunedMax entries that count no more. Entries that count no more and
@@ -37,8 +38,8 @@ inline constexpr int kPrunedMax = 64;
 Verdict decide_by_log(const GrantRules& rules, State& state, const Request& request);
 Verdict refund_to_log(const GrantRules& rules, State& state, const Refund& refund);
 
-// What is used stays used. With the width unchanged each grant keeps its instant; with another all
-// of them come back together, as if they had been made now.
+// How the log changes with the limit. Used permits stay used. With the width unchanged each grant
+// keeps its instant; with another width all of them come back together, as if granted now.
 struct GrantChange {
   GrantRules from;
   GrantRules to;

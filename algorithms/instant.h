@@ -12,7 +12,7 @@
 
 namespace weir::algorithms {
 
-// How far ahead of now a state may be owing: 101 years, a little more than any limit's fill.
+// How far ahead of now a state's debt may reach: 101 years, a little more than any limit's fill.
 inline constexpr int64_t kAheadNsMax = 3'200'000'000 * kNsPerSecond;
 static_assert(kAheadNsMax > kFillNsMax + 1);
 static_assert(kInstantNsMax < std::numeric_limits<int64_t>::max() - kAheadNsMax - 2);

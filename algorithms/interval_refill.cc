@@ -1,11 +1,11 @@
 #include "algorithms/interval_refill.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "algorithms/instant.h"
 #include "algorithms/level.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
@@ -20,19 +20,19 @@ bool take_unseen(State& state) {
   return unseen;
 }
 
-// How many refills bring `permits` back.
+// Answers how many refills bring `permits` back.
 int64_t refills_for(const Limit& limit, int64_t permits) {
   return permits <= 0 ? 0 : (permits - 1) / limit.count + 1;
 }
 
-// The wait until so many permits more are there. REQUIRES: settled at now_ns.
+// Answers the wait until so many more permits are there. REQUIRES: settled at now_ns.
 int64_t wait_for(const Limit& limit, const IntervalLevel& at, int64_t now_ns, int64_t permits) {
   if (permits <= 0) return 0;
   return at.grid_ns - now_ns + refills_for(limit, permits) * limit.period_ns;
 }
 
 struct Outcome {
-  int64_t retry_after_ns = 0;  // 0 is allowed
+  int64_t retry_after_ns = 0;  // 0: allowed
   bool changed = false;
 };
 
@@ -75,7 +75,7 @@ std::optional<RangeError> interval_check(const Limit& limit) {
 }
 
 Verdict interval_decide(const Limit& limit, State& state, const Request& request) {
-  if (request.cost < 0) std::abort();
+  WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
   IntervalLevel at = interval_at(limit, state, now_ns);
   if (request.cost > limit.capacity && !request.force) {
@@ -90,14 +90,14 @@ Verdict interval_decide(const Limit& limit, State& state, const Request& request
   if (int128{at.level} - request.cost < interval_level_min(limit)) {  // invariant 1
     return verdict_at(limit, at, now_ns, {.retry_after_ns = kNever});
   }
-  if (at.level >= limit.capacity) at.grid_ns = now_ns;  // the first take from full
+  if (at.level >= limit.capacity) at.grid_ns = now_ns;  // this is the first take from full
   at.level -= request.cost;
   if (!request.peek) state = interval_state(at, false);
   return verdict_at(limit, at, now_ns, {.changed = !request.peek});
 }
 
 Verdict interval_refund(const Limit& limit, State& state, const Refund& refund) {
-  if (refund.permits < 0) std::abort();
+  WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
   IntervalLevel at = interval_at(limit, state, now_ns);
   if (refund.permits == 0 || at.level >= limit.capacity) {

@@ -15,18 +15,18 @@
 namespace weir::algorithms {
 
 struct IntervalLevel {
-  int64_t level = 0;  // permits that are there; negative in debt
+  int64_t level = 0;  // available permits; negative in debt
   int64_t grid_ns = 0;
 };
 
 State interval_state(const IntervalLevel& interval, bool unseen);
-// Settled: all refills up to an instant within the range are counted.
+// Settles a state: all refills up to an instant within the range are counted.
 IntervalLevel interval_at(const Limit& limit, const State& state, int64_t now_ns);
 
-// The lowest level there may be.
+// Answers the lowest level that a state may have.
 int64_t interval_level_min(const Limit& limit);
 
-// As in the descriptor.
+// The next functions are those of the descriptor.
 std::optional<RangeError> interval_check(const Limit& limit);
 Verdict interval_decide(const Limit& limit, State& state, const Request& request);
 Verdict interval_refund(const Limit& limit, State& state, const Refund& refund);

@@ -38,8 +38,8 @@ State fresh_leaky(const Limit&, int64_t now_ns) {
   return level_state({.used = 0, .at_ns = clamp_instant(now_ns)}, false);
 }
 
-// Joining the queue: the wait is the time until the funnel is empty again. Full, it answers the
-// wait until there is room to join.
+// Joins the queue: the wait is the time until the funnel is empty again. If the funnel is full, the
+// answer is the wait until there is room to join.
 Booking reserve_leaky(const Limit& limit, State& state, const Reserve& reserve) {
   if (reserve.cost == 0) return {.granted = true};
   const Request request{.now_ns = reserve.now_ns, .cost = reserve.cost};

@@ -1,17 +1,13 @@
 #include "algorithms/lease_book.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace weir::algorithms {
 namespace {
 
-constexpr int64_t kChunkBase = std::numeric_limits<int64_t>::min();
+int64_t chunk_end(const LogEntry& chunk) { return chunk.at_ns - chunk_key(0); }
 
-int64_t chunk_key(int64_t end_ns) { return end_ns + kChunkBase; }
-int64_t chunk_end(const LogEntry& chunk) { return chunk.at_ns - kChunkBase; }
-
-// Wrapping, so that entries that make no sense do no harm.
+// Adds with wrap-around, so that entries that make no sense do no harm.
 int64_t plus(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) + uint64_t(b)); }
 int64_t minus(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) - uint64_t(b)); }
 
@@ -20,7 +16,7 @@ int64_t minus(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) - 
 LeaseBook::LeaseBook(const State& state, Entries* entries)
     : entries_(entries), sum_(state.words[0]), latest_ns_(state.words[1]), tail_(state.words[2]) {}
 
-// The tail counts as the chunk behind the last.
+// Finds the chunk of an instant. The tail counts as the chunk after the last.
 size_t LeaseBook::chunk_of(int64_t at_ns) const {
   return std::min(entries_->lower_bound(chunk_key(at_ns)), chunks());
 }
@@ -66,7 +62,8 @@ int64_t LeaseBook::back_at(int64_t now_ns, int64_t permits) const {
     rank = first_lease_of(chunk);
   }
   const int64_t end_ns = chunk < all ? chunk_end(entries_->entry(chunk)) : latest_ns_;
-  for (; rank < entries_->size(); ++rank) {  // many may expire with the end itself: no need to look
+  // Many leases may expire with the end itself: no need to look.
+  for (; rank < entries_->size(); ++rank) {
     const LogEntry lease = entries_->entry(rank);
     permits = minus(permits, lease.permits);
     if (permits <= 0 || lease.at_ns >= end_ns) return lease.at_ns;
@@ -96,7 +93,7 @@ void LeaseBook::add(const LogEntry& lease) {
   tail_ = 0;
 }
 
-// Into the next one, which may be the tail.
+// Merges a chunk that is small into the next one, which may be the tail.
 void LeaseBook::merge_if_small(size_t chunk) {
   if (chunk >= chunks() || leases_in(chunk) + leases_in(chunk + 1) > kChunkLeases) return;
   const LogEntry entry = entries_->entry(chunk);

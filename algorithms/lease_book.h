@@ -7,10 +7,12 @@
 //     entries   c1 c2 | l l l l l l l l | l l l l l l l | l l l
 //                      \____ c1 _______/ \___ c2 ______/ \tail/ (its sum is in the State)
 //
-// A question walks some chunks, and the leases of one. Up to kChunkLeases leases there are none.
+// A question walks some chunks, and the leases of one. There are no chunks up to kChunkLeases
+// leases.
 //
-// It must not know the limit, and not change anything but when told to add, remove or prune.
+// It must not know the limit, and changes something only when told to add, remove or prune.
 //
+// Invariants
 //  1. A lease has id > 0 and at_ns >= 0. A chunk that ends with the leases that expire at c has
 //     at_ns = id = c + INT64_MIN, which is below 0.
 //  2. A chunk's permits are the sum of the leases after the previous chunk's c, up to its own c.
@@ -20,26 +22,32 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "algorithms/algorithm.h"
 
 namespace weir::algorithms {
+
+// The at_ns of a chunk that ends with the leases which expire at end_ns.
+inline constexpr int64_t chunk_key(int64_t end_ns) {
+  return end_ns + std::numeric_limits<int64_t>::min();
+}
 
 inline constexpr size_t kChunkLeases = 1'024;
 inline constexpr int kLeasesPrunedMax = 16;
 
 class LeaseBook {
  public:
-  // Null entries are none, which will do for questions.
+  // Null entries mean none, which is enough for questions.
   LeaseBook(const State& state, Entries* entries);
 
   State state() const { return {.words = {sum_, latest_ns_, tail_}}; }
   // The last expiry of all; 0 if there is no lease.
   int64_t latest_ns() const { return latest_ns_; }
 
-  // The permits of the leases that have not expired.
+  // Answers the permits of the leases that have not expired.
   int64_t live_at(int64_t now_ns) const;
-  // The expiry with which so many of them have come back. REQUIRES: 1 <= permits <= live.
+  // Answers the expiry with which so many permits have come back. REQUIRES: 1 <= permits <= live.
   int64_t back_at(int64_t now_ns, int64_t permits) const;
 
   void add(const LogEntry& lease);
@@ -49,10 +57,10 @@ class LeaseBook {
 
  private:
   struct Expired {
-    size_t chunks = 0;    // that have expired wholly
+    size_t chunks = 0;    // chunks that have expired as a whole
     size_t first = 0;     // the rank of the first live lease
-    int64_t in_next = 0;  // permits expired of the chunk behind those, or of the tail
-    int64_t permits = 0;  // all that have expired
+    int64_t in_next = 0;  // expired permits of the chunk after those, or of the tail
+    int64_t permits = 0;  // all expired permits
   };
 
   size_t chunks() const { return entries_->lower_bound(0); }
@@ -65,9 +73,9 @@ class LeaseBook {
   Expired expired_at(int64_t now_ns) const;
 
   Entries* entries_;
-  int64_t sum_;        // of all leases there are, expired ones included
+  int64_t sum_;        // permits of all leases there are, expired ones included
   int64_t latest_ns_;  // the last expiry
-  int64_t tail_;       // the sum of the leases behind the last chunk
+  int64_t tail_;       // permits of the leases after the last chunk
 };
 
 }  // namespace weir::algorithms

@@ -1,16 +1,16 @@
 #include "algorithms/level.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "algorithms/instant.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
 
 int128 used_max(const Limit& limit) { return int128{kAheadNsMax} * limit.rate_count; }
 
-// The smallest wait that brings so many units back.
+// Answers the smallest wait that brings so many units back.
 int64_t wait_for(const Limit& limit, int128 units) {
   return units <= 0 ? 0 : ceil_divide(units, limit.rate_count);
 }
@@ -21,7 +21,7 @@ int128 price_of(const Limit& limit, int64_t permits) {
 
 void store(State& state, const Level& level) { state = level_state(level, false); }
 
-// Reports a first sight once (invariant 3).
+// Reports a first look once (invariant 3).
 bool take_unseen(State& state) {
   const bool unseen = state.words[3] != 0;
   state.words[3] = 0;
@@ -29,7 +29,7 @@ bool take_unseen(State& state) {
 }
 
 struct Outcome {
-  int64_t retry_after_ns = 0;  // 0 is allowed
+  int64_t retry_after_ns = 0;  // 0: allowed
   bool changed = false;
 };
 
@@ -63,7 +63,7 @@ int128 used_at(const Limit& limit, const Level& level, int64_t now_ns) {
 }
 
 Verdict level_decide(const Limit& limit, State& state, const Request& request) {
-  if (request.cost < 0) std::abort();
+  WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
   const int128 used = used_at(limit, level_of(state), now_ns);
   if (request.cost > limit.capacity && !request.force) {
@@ -85,7 +85,7 @@ Verdict level_decide(const Limit& limit, State& state, const Request& request) {
 }
 
 Verdict level_refund(const Limit& limit, State& state, const Refund& refund) {
-  if (refund.permits < 0) std::abort();
+  WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
   const int128 used = used_at(limit, level_of(state), now_ns);
   if (refund.permits == 0 || used <= 0) {
@@ -97,7 +97,7 @@ Verdict level_refund(const Limit& limit, State& state, const Refund& refund) {
 }
 
 Booking level_reserve(const Limit& limit, State& state, const Reserve& reserve) {
-  if (reserve.cost < 0) std::abort();
+  WEIR_REQUIRE(reserve.cost >= 0);
   if (reserve.cost > limit.capacity) return {.wait_ns = kNever};
   const int64_t now_ns = clamp_instant(reserve.now_ns);
   const int128 used = used_at(limit, level_of(state), now_ns);
@@ -116,8 +116,8 @@ int64_t level_expires_at_ns(const Limit& limit, const State& state) {
   return level.at_ns + wait_for(limit, level.used) + (fraction && limit.capacity == 1);
 }
 
-// ASIS takes the capacity gained, or forgives the capacity lost, so that what is available stays;
-// ADDITIVE leaves used what is used, and forgives likewise.
+// ASIS takes the capacity gained, or forgives the capacity lost, so that the available permits
+// stay; ADDITIVE leaves the used permits used, and forgives likewise.
 uint128 carried_units(const Limit& from, const Limit& to, uint128 used, CarryOver mode) {
   const auto to_period = static_cast<uint128>(to.rate_period_ns);
   if (mode == CarryOver::kProportional) {

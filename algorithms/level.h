@@ -1,5 +1,5 @@
-// A level that drains at a constant rate: what was taken and has not come back yet. TOKENBUCKET
-// counts what is missing from full in it, LEAKY the water in the funnel.
+// A level that drains at a constant rate: the permits taken that have not come back yet. For
+// TOKENBUCKET it is what is missing from full, for LEAKY the water in the funnel.
 //
 //     used
 //     full |- - - - - - - - - - - - - - - - -    full = capacity permits
@@ -20,11 +20,11 @@
 //
 // Invariants
 //  1. 0 <= used <= kAheadNsMax * rate_count in every state; debt beyond it is refused as never.
-//  2. Settled at an instant, used is >= 0, or at capacity 1, and only there, above -rate_count:
+//  2. Settled at an instant, used is >= 0, except at capacity 1, where it may be above -rate_count:
 //     a bucket of one permit has no room for the fraction that gathers within the nanosecond in
 //     which it fills, and would lose it at every turn (gcra.cc, b.).
-//  3. The last word of a State is 1 until a first sight that has to be written was reported as
-//     changed. It is not stored. A request that is denied for ever is no first sight.
+//  3. The last word of a State is 1 until a first look that has to be written was reported as
+//     changed. It is not stored. A request that is denied for ever is no first look.
 //
 // A step of the clock backwards lifts the level by what had drained since: nothing is handed out,
 // and it is as if it had not happened once the clock is where it was. A step forward drains.
@@ -47,29 +47,30 @@ inline int128 full_units(const Limit& limit) {
 State level_state(const Level& level, bool unseen);
 Level level_of(const State& state);
 
-// What is used at an instant within the range (invariant 2).
+// Answers what is used at an instant within the range (invariant 2).
 int128 used_at(const Limit& limit, const Level& level, int64_t now_ns);
 
-// As in the descriptor.
+// The next functions are those of the descriptor.
 Verdict level_decide(const Limit& limit, State& state, const Request& request);
 Verdict level_refund(const Limit& limit, State& state, const Refund& refund);
 Booking level_reserve(const Limit& limit, State& state, const Reserve& reserve);
 int64_t level_expires_at_ns(const Limit& limit, const State& state);
 
-// What is used under `to` when `used` was under `from`, both in units of 1/rate_period_ns permits
-// of their limit, which are GCRA's 1/rate_count ns too. Rounded up to a unit; kReset is not asked.
+// Answers what is used under `to` when `used` was used under `from`, both in units of
+// 1/rate_period_ns permits of their limit, which are also GCRA's 1/rate_count ns. The result is
+// rounded up to a unit. Never called with kReset.
 //   available_new = as `mode` says     used_new = max(0, capacity_new - available_new)
 uint128 carried_units(const Limit& from, const Limit& to, uint128 used, CarryOver mode);
-// The same, not above what a state may hold.
+// Answers the same, but never more than a state may hold.
 int128 carried_used(const Limit& from, const Limit& to, int128 used, CarryOver mode);
 
-// Permits and a remainder in 1/rate_period_ns, as a level is stored. DO NOT CHANGE: on disk.
+// Writes permits and a remainder in 1/rate_period_ns, as a level is stored. DO NOT CHANGE: on disk.
 void write_units(const Limit& limit, int128 units, Writer& out);
 bool read_units(const Limit& limit, Reader& in, int128& units);
-// fixed64, within the range of instants.
+// Writes a fixed64, within the range of instants.
 void write_instant(int64_t at_ns, Writer& out);
 bool read_instant(Reader& in, int64_t& at_ns);
-// Whether invariant 1 holds for what was read.
+// Tells whether invariant 1 holds for a level that was read.
 bool holds_level(const Limit& limit, const Level& level);
 
 }  // namespace weir::algorithms

@@ -1,10 +1,10 @@
 #include "algorithms/limit.h"
 
-#include <cstdlib>
 #include <numeric>
 
 #include "algorithms/algorithm.h"
 #include "algorithms/wide.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
@@ -44,7 +44,7 @@ Limit derive(const LimitSpec& spec) {
   limit.interval_ns = limit.rate_period_ns / limit.rate_count;
   limit.interval_rem = limit.rate_period_ns % limit.rate_count;
   limit.fill_ns = limit.interval_ns * limit.capacity;
-  if (limit.interval_rem != 0) {  // a 128-bit division is worth avoiding: commands come here
+  if (limit.interval_rem != 0) {  // commands come here, so it is worth avoiding a 128-bit division
     const int128 rems = int128{limit.interval_rem} * limit.capacity;
     limit.fill_ns += static_cast<int64_t>(rems / limit.rate_count);
     limit.fill_rem = static_cast<int64_t>(rems % limit.rate_count);
@@ -89,7 +89,7 @@ std::optional<RangeError> check_count(const Limit& limit, int64_t most) {
 }
 
 Result<Limit, RangeError> make_limit(const LimitSpec& spec) {
-  if (spec.algorithm == nullptr) std::abort();
+  WEIR_REQUIRE(spec.algorithm != nullptr);
   const Algorithm& algorithm = *spec.algorithm;
   LimitSpec checked = spec;
   if (algorithm.derive != nullptr) checked.capacity = 1;

@@ -2,14 +2,14 @@
 //
 // It must not hold anything that changes while permits are taken; that is State (algorithm.h).
 //
-// Invariants of every Limit that make_limit() returns:
+// Invariants of every Limit that make_limit() returns, which checks each of them:
 //  1. 1 <= capacity <= kCapacityMax and kPeriodNsMin <= period_ns <= kPeriodNsMax.
 //  2. 1 <= count <= period_ns, so at most one permit comes back per nanosecond.
 //  3. capacity * period_ns / count <= kFillNsMax, so every instant up to kInstantNsMax plus a
 //     whole fill fits 64 bits.
 //  4. rate_count / rate_period_ns is count / period_ns in lowest terms.
-// Where count / period is no rate (CONCURRENCY: so many at once, each for so long) 2 and 3 do not
-// hold, and what is derived is 0.
+// Where count / period is no rate (CONCURRENCY: so many at once, each for so long) invariants 2 and
+// 3 do not hold, and the derived members are 0.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ inline constexpr int64_t kFillNsMax = 36'500 * kNsPerDay;  // 100 years of 365 d
 // treated as the nearer end.
 inline constexpr int64_t kInstantNsMax = 6'000'000'000 * kNsPerSecond;
 
-// What a limit is built from. The meaning of `options` belongs to the algorithm (0 when unused).
-// An algorithm with Algorithm::derive (BURSTY, WARMUP) works its capacity out by itself.
+// What a limit is built from. The meaning of `options` belongs to the algorithm (0 when unused). An
+// algorithm with Algorithm::derive (BURSTY, WARMUP) computes its capacity itself.
 struct LimitSpec {
   const Algorithm* algorithm = nullptr;
   int64_t count = 0;
@@ -49,19 +49,20 @@ struct LimitSpec {
 
 struct Limit {
   const Algorithm* algorithm = nullptr;
-  int64_t count = 0;  // as given; count permits come back per period
+  int64_t count = 0;  // as given; `count` permits come back per period
   int64_t period_ns = 0;
   int64_t capacity = 0;
   std::array<int64_t, 2> options{};
 
-  // Derived, so that a decision needs no division for them. A remainder counts 1/rate_count ns.
+  // Derived members, so that a decision needs no division for them. A remainder counts 1/rate_count
+  // ns.
   int64_t rate_count = 0;
   int64_t rate_period_ns = 0;
   int64_t interval_ns = 0;  // the time for one permit is interval_ns + interval_rem / rate_count
   int64_t interval_rem = 0;
   int64_t fill_ns = 0;  // the time from empty to full is fill_ns + fill_rem / rate_count
   int64_t fill_rem = 0;
-  std::array<double, 5> shape{};  // what Algorithm::derive() left here for its own decisions
+  std::array<double, 5> shape{};  // what Algorithm::derive() keeps here for its own decisions
 };
 
 // Why a limit was refused, e.g. {"period", "0s", "between 1us and 3650d"}.
@@ -70,7 +71,7 @@ struct RangeError {
   std::string given;
   std::string accepted;
 
-  // "period must be between 1us and 3650d, got '0s'"
+  // For example "period must be between 1us and 3650d, got '0s'".
   std::string text() const;
 };
 
@@ -78,10 +79,11 @@ struct RangeError {
 // REQUIRES: spec.algorithm is not null.
 Result<Limit, RangeError> make_limit(const LimitSpec& spec);
 
-// For algorithms whose capacity is their count: that count is between 1 and `most`.
+// Checks, for algorithms whose capacity is their count, that the count is between 1 and `most`.
 std::optional<RangeError> check_count(const Limit& limit, int64_t most);
 
-// The largest unit of ns us ms s m h d that expresses it whole: "90s", "1h", "0s".
+// Writes a duration in the largest unit of ns us ms s m h d that expresses it whole: "90s", "1h",
+// "0s".
 std::string format_duration(int64_t duration_ns);
 
 }  // namespace weir::algorithms

@@ -25,7 +25,7 @@ constexpr Unit kUnits[] = {{"us", 1'000},
                            {"d", kNsPerDay},
                            {"w", 7 * kNsPerDay}};
 
-// Digits only, no superfluous zero in front; a number too large answers the largest.
+// Reads digits without a superfluous leading zero; a number that is too large answers the largest.
 std::optional<int64_t> parse_digits(std::string_view text) {
   if (text.empty() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
   if (!std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<int64_t> parse_number(std::string_view text) {
   return -*digits;
 }
 
-// "+hh:mm" in minutes.
+// Reads "+hh:mm" as minutes.
 std::optional<int64_t> parse_utc_offset(std::string_view text) {
   if (text.size() != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
   int64_t digits = 0;
@@ -115,13 +115,13 @@ std::optional<RangeError> parse_rate(const Grammar& grammar, std::string_view te
   return std::nullopt;
 }
 
-// Reads the words of one limit behind its name.
+// Reads the words of one limit after its name.
 class LimitReader {
  public:
   explicit LimitReader(const Algorithm& algorithm)
       : algorithm_(algorithm), grammar_(*algorithm.grammar) {}
 
-  // The value: how many words were taken.
+  // Answers how many words were taken.
   Result<size_t, RangeError> read(std::span<const std::string_view> words) {
     if (words.empty()) return RangeError{"rate", "nothing", std::string(rate_form())};
     if (auto error = parse_rate(grammar_, words[0], written_)) return *std::move(error);
@@ -168,7 +168,7 @@ class LimitReader {
     return std::nullopt;
   }
 
-  // A range's error shows the value as it was written, not as it was understood.
+  // Makes a range's error show the value as it was written, not as it was understood.
   RangeError as_given(RangeError error) const {
     for (size_t i = 0; i < grammar_.options.size(); ++i) {
       if (error.argument == grammar_.options[i].name && written_.values[i]) {

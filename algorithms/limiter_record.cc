@@ -1,20 +1,21 @@
 #include "algorithms/limiter_record.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
+
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
 
 constexpr size_t kParameterBytesMax = kLimiterRecordBytesMax - kStateBytesMax;
 constexpr size_t kHeadBytesMax = 2 + 1 + 10;
-constexpr uint64_t kFlagUnit = 32;  // DO NOT CHANGE, nor the flags
+constexpr uint64_t kFlagUnit = 32;  // DO NOT CHANGE this, nor the flags
 constexpr uint64_t kSomeNamed = 1;
 constexpr uint64_t kHasPolicy = 2;
 constexpr uint64_t kHasBookings = 4;
 
-// The divisors are constants on purpose: a decision on stored state comes here twice.
+// The divisors are constants for speed: a decision on a stored state comes here twice.
 void write_period(int64_t period_ns, Writer& out) {
   const auto ns = static_cast<uint64_t>(period_ns);
   if (ns % 1'000'000'000 == 0) return out.varint(ns / 1'000'000'000 * 4 + 3);
@@ -23,7 +24,7 @@ void write_period(int64_t period_ns, Writer& out) {
   out.varint(ns * 4);
 }
 
-// 0, which no limit accepts, when it is longer than any period.
+// Answers 0, which no limit accepts, if the period is longer than any may be.
 int64_t read_period(Reader& in) {
   static constexpr int64_t kUnitsNs[] = {1, 1'000, 1'000'000, 1'000'000'000};
   const uint64_t coded = in.varint();
@@ -81,12 +82,12 @@ std::string_view describe(RecordError error) {
     case RecordError::kTrailingBytes:
       return "the limiter record has bytes behind its end";
   }
-  std::abort();
+  WEIR_REQUIRE(false);
 }
 
 void append_record(const RecordHead& head, std::span<const LimitState> limits, std::string& out) {
-  if (limits.empty() || limits.size() > kLimitsMax) std::abort();
-  if (head.named < 1 || head.named > limits.size()) std::abort();
+  WEIR_REQUIRE(!limits.empty() && limits.size() <= kLimitsMax);
+  WEIR_REQUIRE(head.named >= 1 && head.named <= limits.size());
   const size_t begin = out.size();
   out.resize(begin + kHeadBytesMax + limits.size() * kLimiterRecordBytesMax);
   Writer writer(out.data() + begin, out.size() - begin);
@@ -101,7 +102,7 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
     write_parameters(each.limit, writer);
     each.limit.algorithm->write_state(each.limit, each.state, writer);
   }
-  if (!writer.ok()) std::abort();
+  WEIR_REQUIRE(writer.ok());
   out.resize(begin + writer.size());
 }
 
@@ -139,7 +140,7 @@ size_t write_single(const Limit& limit, const State& state, char* out) {
   writer.varint(1);
   write_parameters(limit, writer);
   limit.algorithm->write_state(limit, state, writer);
-  if (!writer.ok()) std::abort();
+  WEIR_REQUIRE(writer.ok());
   return writer.size();
 }
 

@@ -7,8 +7,9 @@
 //     option := varint(zigzag)                as many as the algorithm uses
 //     state  := the algorithm's own (GCRA: fixed64(tat_ns), varint(remainder) if count > 1 after
 //               reduction to lowest terms)
-//               TOKENBUCKET, LEAKY: fixed64(at_ns) zigzag(permits) [varint(remainder)]: what is
-//               there, or what is in the funnel; in 1/period permits, reduced, unless that is 1 ns
+//               TOKENBUCKET, LEAKY: fixed64(at_ns) zigzag(permits) [varint(remainder)]: permits
+//               left, or in the funnel; the remainder counts 1/period permits, with the period
+//               reduced, and is left out if that is 1 ns
 //               TOKENBUCKET with INTERVAL: fixed64(last refill ns) zigzag(permits)
 //               BURSTY: fixed64(next_free_ns) zigzag(permits) [varint(remainder)]
 //               WARMUP: fixed64(next_free_ns) fixed64(bits of a double, the permits stored)
@@ -30,20 +31,21 @@
 namespace weir::algorithms {
 
 inline constexpr size_t kLimitsMax = 16;
-inline constexpr size_t kLimiterRecordBytesMax = 1 + 1 + 5 * 10 + kStateBytesMax;  // of one limit
+// The most bytes that a record of one limit takes.
+inline constexpr size_t kLimiterRecordBytesMax = 1 + 1 + 5 * 10 + kStateBytesMax;
 
 struct LimitState {
   Limit limit;
   State state;
 };
 
-// What a record says before its limits.
+// The fields of a record before its limits.
 struct RecordHead {
   size_t limits = 0;
-  size_t named = 0;             // of them, from the front: those that the last request named; the
+  size_t named = 0;             // how many, from the front, the last request named; the
                                 // others are kept until they are full
   uint64_t policy_version = 0;  // the newest version of a policy that it has followed; 0: none
-  bool bookings = false;        // beside its entries the limiter has a list of bookings
+  bool bookings = false;        // the limiter has a list of bookings beside its entries
 
   friend bool operator==(const RecordHead&, const RecordHead&) = default;
 };
@@ -51,7 +53,7 @@ struct RecordHead {
 enum class RecordError : uint8_t {
   kTruncated,
   kTooManyLimits,  // none, more than kLimitsMax, or more than the caller has room for
-  kBadHead,        // flags that are not known, or no or too many named limits
+  kBadHead,        // unknown flags, or no or too many named limits
   kUnknownAlgorithm,
   kBadLimit,  // parameters outside the ranges
   kBadState,
@@ -59,23 +61,24 @@ enum class RecordError : uint8_t {
 };
 std::string_view describe(RecordError error);
 
-// Appends to `out`; head.limits is limits.size(). REQUIRES: 1 <= head.named <= limits.size() <=
-// kLimitsMax.
+// Appends a record to `out`; head.limits is limits.size(). REQUIRES: 1 <= head.named <=
+// limits.size() <= kLimitsMax.
 void append_record(const RecordHead& head, std::span<const LimitState> limits, std::string& out);
-// A record of limits that are all named, and nothing else, written over `out`.
+// Writes over `out` a record of limits that are all named, and nothing else.
 void write_record(std::span<const LimitState> limits, std::string& out);
 
-// Fills `out` from its front. `out` is unspecified on error.
+// Reads a record and fills `out` from its front. `out` is unspecified on error.
 Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out);
 
-// The hot case, one limit, without allocating.
-// Writes at most kLimiterRecordBytesMax bytes; the value is how many.
+// The hot case: writes one limit without allocating, at most kLimiterRecordBytesMax bytes; answers
+// how many.
 size_t write_single(const Limit& limit, const State& state, char* out);
-// True when the record is one limit written with just these parameters; then `state` is its state.
+// True if the record is one limit written with exactly these parameters; then `state` is its state.
 // False says nothing about the record: ask read_record().
 bool read_single(std::string_view record, const Limit& limit, State& state);
 
-// First millisecond since the epoch at which the whole limiter may be forgotten; kNever.
+// Answers the first millisecond since the epoch at which the whole limiter may be forgotten; kNever
+// if none.
 int64_t expires_at_ms(std::span<const LimitState> limits);
 
 }  // namespace weir::algorithms

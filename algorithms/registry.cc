@@ -1,14 +1,16 @@
-// The list of algorithms, and what is the same for all of them. A new algorithm adds one row.
+// The list of algorithms, and the functions that are the same for all of them. A new algorithm adds
+// one row.
 #include <algorithm>
 
 #include "algorithms/algorithm.h"
 #include "algorithms/concurrency.h"
 #include "algorithms/fixed.h"
 #include "algorithms/gcra.h"
+#include "algorithms/lease_book.h"
 
 namespace weir::algorithms {
 
-// Of the algorithms that nobody needs more of than this.
+// Other files need only the descriptors of these algorithms, so they have no headers.
 extern const Algorithm algorithm_token_bucket;
 extern const Algorithm algorithm_leaky;
 extern const Algorithm algorithm_sliding_log;
@@ -68,6 +70,12 @@ State carry_over(const Limit& from, const Limit& to, const State& state, CarryOv
     return to.algorithm->carry_over_entries(from, to, state, *entries, now_ns);
   }
   return to.algorithm->carry_over(from, to, state, mode, now_ns);
+}
+
+bool can_be_entry(const Algorithm& algorithm, int64_t at_ns) {
+  constexpr int64_t kLatestNs = kInstantNsMax + kPeriodNsMax;
+  if (at_ns >= 0) return at_ns <= kLatestNs;
+  return algorithm.makes_leases && at_ns <= chunk_key(kLatestNs);
 }
 
 int64_t expires_at_ms(const Limit& limit, const State& state) {

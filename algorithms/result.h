@@ -1,11 +1,12 @@
-// A value or the reason why there is none. Nothing in algorithms/ throws.
+// A value, or the reason why there is none. Only broken checks throw in algorithms/.
 //
-// It must not be asked for what it does not hold: that is a bug and aborts.
+// It must not be asked for what it does not hold: that is a bug and throws BrokenCheck.
 #pragma once
 
-#include <cstdlib>
 #include <utility>
 #include <variant>
+
+#include "base/check.h"
 
 namespace weir::algorithms {
 
@@ -20,11 +21,11 @@ class [[nodiscard]] Result {
 
   // REQUIRES: ok()
   const T& value() const {
-    if (!ok()) std::abort();
+    WEIR_REQUIRE(ok());
     return *std::get_if<0>(&held_);
   }
   T& value() {
-    if (!ok()) std::abort();
+    WEIR_REQUIRE(ok());
     return *std::get_if<0>(&held_);
   }
   const T& operator*() const { return value(); }
@@ -32,7 +33,7 @@ class [[nodiscard]] Result {
 
   // REQUIRES: !ok()
   const E& error() const {
-    if (ok()) std::abort();
+    WEIR_REQUIRE(!ok());
     return *std::get_if<1>(&held_);
   }
 

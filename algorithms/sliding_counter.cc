@@ -25,9 +25,10 @@
 //  b. The wait is guessed as "until the next window". It is the instant at which the line above
 //     crosses, which may lie in this window, in the next, or at the beginning of the one after.
 //
-// The surprising consequence. The even spread is a guess, and who knows it can beat it: count just
-// before a boundary, then one whenever the share falls by one. At most 2 * count - 1 pass within a
-// period, where FIXED lets 2 * count pass within a moment and SLIDINGLOG never more than count.
+// The surprising consequence. The even spread is a guess, and a client that knows it can beat it:
+// take count just before a boundary, then one permit whenever the share falls by one. At most 2 *
+// count - 1 pass within a period, where FIXED lets 2 * count pass within a moment and SLIDINGLOG
+// never more than count.
 //
 // Invariants
 //  1. 0 <= index <= kInstantNsMax / period; previous and current are >= 0, at most kCapacityMax.
@@ -37,12 +38,12 @@
 // What a clock step does. Back: the window that was entered stays, at its first instant, until the
 // clock has caught up. Forward: the counters age by as much.
 #include <algorithm>
-#include <cstdlib>
 
 #include "algorithms/algorithm.h"
 #include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/wide.h"
+#include "base/check.h"
 
 namespace weir::algorithms {
 
@@ -51,7 +52,7 @@ extern const Algorithm algorithm_sliding_counter;
 namespace {
 
 struct Counters {
-  int64_t index = 0;  // of the window of `current`, counted in periods since the epoch
+  int64_t index = 0;  // the window of `current`, counted in periods since the epoch
   int64_t previous = 0;
   int64_t current = 0;
 };
@@ -67,7 +68,7 @@ State state_of(const Counters& counters) {
 struct Sight {
   Counters counters;
   int64_t elapsed_ns = 0;
-  int64_t behind_ns = 0;  // how far the clock is behind the window; mostly 0
+  int64_t behind_ns = 0;  // how late the clock is for the window; mostly 0
 };
 
 Sight sight_at(const Limit& limit, Counters counters, int64_t now_ns) {
@@ -82,7 +83,7 @@ Sight sight_at(const Limit& limit, Counters counters, int64_t now_ns) {
   return {{index, previous, 0}, elapsed_ns, 0};
 }
 
-// floor or ceil of a * b / divisor. REQUIRES: a, b >= 0, divisor > 0, and that the result fits.
+// Answers floor or ceil of a * b / divisor. REQUIRES: a, b >= 0, divisor > 0, and the result fits.
 int64_t mul_div(int64_t a, int64_t b, int64_t divisor, bool up) {
   int64_t product = 0;
   if (!__builtin_mul_overflow(a, b, &product)) {
@@ -92,20 +93,22 @@ int64_t mul_div(int64_t a, int64_t b, int64_t divisor, bool up) {
   return static_cast<int64_t>(wide / divisor) + (up && wide % divisor != 0);
 }
 
-// The whole permits that the previous window still holds, rounded up.
+// Answers the whole permits that the previous window still holds, rounded up.
 int64_t share_of(const Limit& limit, const Sight& sight) {
   const int64_t previous = sight.counters.previous;
   if (previous == 0) return 0;
   return mul_div(previous, limit.period_ns - sight.elapsed_ns, limit.period_ns, true);
 }
 
-// How far into a window with `previous` before it the share has fallen to `share`, exactly.
+// Answers how far into a window, with `previous` before it, the share has fallen to `share`,
+// exactly.
 int64_t elapsed_when(const Limit& limit, int64_t previous, int64_t share) {
   if (share >= previous) return 0;
   return limit.period_ns - mul_div(share, limit.period_ns, previous, false);
 }
 
-// From the first instant of the window of `current`. REQUIRES: cost <= count.
+// Answers when a cost is allowed, from the first instant of the window of `current` on. REQUIRES:
+// cost <= count.
 int64_t allowed_when(const Limit& limit, const Counters& counters, int64_t cost) {
   const int64_t room = limit.count - cost;
   if (counters.current <= room) {
@@ -137,7 +140,7 @@ Verdict denied(Verdict verdict, int64_t retry_after_ns) {
 }
 
 Verdict decide_counter(const Limit& limit, State& state, const Request& request) {
-  if (request.cost < 0) std::abort();
+  WEIR_REQUIRE(request.cost >= 0);
   Sight sight = sight_at(limit, load(state), clamp_instant(request.now_ns));
   const Verdict plain = verdict_at(limit, sight);
   if (request.cost == 0) return plain;
@@ -153,9 +156,9 @@ Verdict decide_counter(const Limit& limit, State& state, const Request& request)
   return taken;
 }
 
-// A permit of the previous window gives back what of it still counts.
+// A permit of the previous window gives back the part of it that still counts.
 Verdict refund_counter(const Limit& limit, State& state, const Refund& refund) {
-  if (refund.permits < 0) std::abort();
+  WEIR_REQUIRE(refund.permits >= 0);
   Sight sight = sight_at(limit, load(state), clamp_instant(refund.now_ns));
   Counters& counters = sight.counters;
   const int64_t from_current = std::min(refund.permits, counters.current);
@@ -170,8 +173,8 @@ Verdict refund_counter(const Limit& limit, State& state, const Refund& refund) {
   return given;
 }
 
-// With the period unchanged the counters go on. On another grid what is used, rounded up, is
-// counted as if taken now: it fades over the next new window.
+// With the period unchanged the counters go on. On another grid the used permits, rounded up, count
+// as if taken now: they fade over the next new window.
 State carry_over_counter(const Limit& from, const Limit& to, const State& state, CarryOver,
                          int64_t now_ns) {
   now_ns = clamp_instant(now_ns);

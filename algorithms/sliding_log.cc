@@ -19,15 +19,15 @@
 //
 // What the simple version gets wrong.
 //  a. It answers the age of the *oldest* grant as the delay, although the request may need several
-//     of them back; who waits that long is denied again. Here the wait is exact.
+//     of them back; a client that waits that long is denied again. Here the wait is exact.
 //  b. It rewrites the whole log, or walks it, at every request: a limit of a million makes each
-//     request a million times as dear. Here an entry is a record of its own, and sums kept with
+//     request a million times as slow. Here an entry is a record of its own, and sums kept with
 //     the entries (grant_log.h) turn every question into a binary search.
-//  c. It logs denied requests, or prunes on them: writing for who was refused. A denied request
-//     changes nothing here; grants remove the old entries, a few each.
+//  c. It logs denied requests, or prunes on them, and so writes for a client that was refused.
+//     Here a denied request changes nothing; grants remove the old entries, a few each.
 //
-// The surprising consequence. The price of exactness is memory: up to count entries, one for each
-// nanosecond in which something was granted. So count is at most kLogCountMax.
+// The surprising consequence. Exactness takes memory: up to count entries, one for each nanosecond
+// in which something was granted. So count is at most kLogCountMax.
 //
 // What a clock step does. Back: what was granted stays as young as it was at the newest grant until
 // the clock has caught up. Forward: everything ages by as much.
@@ -64,8 +64,8 @@ Verdict refund_log(const Limit& limit, State& state, const Refund& refund) {
   return refund_to_log(rules_of(limit), state, refund);
 }
 
-// A longer period does not bring back what had come back; under a shorter one a grant is as old as
-// it is, and may come back at once.
+// A longer period does not bring back used permits that had expired; under a shorter period a grant
+// keeps its age, and its permits may come back at once.
 State carry_over_logs(const Limit& from, const Limit& to, const State& state,
                       const Entries& entries, int64_t now_ns) {
   return carry_over_log({.from = rules_of(from), .to = rules_of(to), .now_ns = now_ns}, state,

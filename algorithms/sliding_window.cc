@@ -27,8 +27,8 @@
 //  c. Without a cap all of the count may pass at the start of the period. PERBUCKET smooths that:
 //     no sub-window admits more than that, and no single request may ask for more.
 //
-// The surprising consequence. A permit counts for up to a sub-window longer than the period: the
-// price of n + 1 numbers in place of a log. More sub-windows, less of it.
+// The surprising consequence. A permit counts for up to a sub-window longer than the period,
+// because n + 1 numbers stand in place of a log. With more sub-windows it is less.
 //
 // What a clock step does. Back: the running sub-window stays the running one until the clock has
 // caught up. Forward: the counters age by as much.
@@ -47,7 +47,7 @@ namespace {
 constexpr int64_t kBucketsMax = 1'000;
 
 int64_t buckets_of(const Limit& limit) { return limit.options[0]; }
-int64_t per_bucket_of(const Limit& limit) { return limit.options[1]; }  // 0 is none
+int64_t per_bucket_of(const Limit& limit) { return limit.options[1]; }  // 0: no such limit
 
 GrantRules rules_of(const Limit& limit) {
   const int64_t width_ns = limit.period_ns / buckets_of(limit);
@@ -94,7 +94,7 @@ Verdict refund_window(const Limit& limit, State& state, const Refund& refund) {
   return refund_to_log(rules_of(limit), state, refund);
 }
 
-// On a grid of another width the counters cannot go on: what is used stands as one sum in the
+// On a grid of another width the counters cannot go on: the used permits become one sum in the
 // running sub-window, outside PERBUCKET.
 State carry_over_window(const Limit& from, const Limit& to, const State& state,
                         const Entries& entries, int64_t now_ns) {

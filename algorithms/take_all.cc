@@ -1,12 +1,13 @@
 #include "algorithms/take_all.h"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
 
-// Whether a's verdict speaks for the request rather than b's.
+// Tells whether a's verdict, rather than b's, speaks for the request.
 bool decides(const Verdict& a, const Verdict& b) {
   if (a.allowed != b.allowed) return !a.allowed;
   return a.allowed ? a.remaining < b.remaining : a.retry_after_ns > b.retry_after_ns;
@@ -27,11 +28,11 @@ Verdict ask(const Guard& guard, const AllRequest& request, int64_t cost) {
   return decide(*guard.limit, copy, question);
 }
 
-// What every limit has, at most the cost.
+// Answers the most permits that every limit has, at most the cost.
 int64_t most_of_all(std::span<const Guard> guards, const AllRequest& request) {
   int64_t most = guards[0].cost;
   for (const Guard& guard : guards) {
-    if (guard.cost != guards[0].cost) std::abort();
+    WEIR_REQUIRE(guard.cost == guards[0].cost);
     if (guard.limit->algorithm->any_cost) continue;
     most = std::min(most, ask(guard, request, 0).remaining);
   }
@@ -47,8 +48,8 @@ bool ask_all(std::span<Guard> guards, const AllRequest& request) {
   return allowed;
 }
 
-// A cost of 0 is where an algorithm tells that a first sight has to be written. What can never be
-// makes no key.
+// A cost of 0 is charged too, because an algorithm then tells that a first look has to be written.
+// A request that can never be granted makes no key.
 void charge(Guard& guard, const AllRequest& request, bool allowed) {
   if (allowed) {
     guard.verdict = decide(*guard.limit, *guard.state, request_of(guard, request, guard.cost));
@@ -61,7 +62,7 @@ void charge(Guard& guard, const AllRequest& request, bool allowed) {
 }  // namespace
 
 AllVerdict take_all(std::span<Guard> guards, const AllRequest& request) {
-  if (guards.empty()) std::abort();
+  WEIR_REQUIRE(!guards.empty());
   AllVerdict all;
   if (request.upto) {
     all.granted = most_of_all(guards, request);

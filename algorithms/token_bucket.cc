@@ -1,7 +1,7 @@
 // TOKENBUCKET: permits gather in a bucket of `capacity`; a request takes its cost out, or nothing.
 //
-// GREEDY refill brings permits one by one, each as soon as it is due; INTERVAL brings `count` of
-// them at once at the end of each period. INITIAL says how many are in it at first sight.
+// GREEDY refill brings permits one by one, each as soon as it is due; INTERVAL brings `count`
+// at once at the end of each period. INITIAL says how many are in a new bucket.
 //
 //     there                      GREEDY          there                    INTERVAL
 //     cap |\      .-----                         cap |--.        .------
@@ -21,9 +21,9 @@
 //  a. It keeps whole permits and the time it was last asked, and drops the fraction in between: a
 //     bucket asked often never refills. GREEDY counts in 1/period permits (level.h); INTERVAL
 //     moves its instant by whole periods only (interval_refill.h).
-//  b. A bucket that starts below capacity is forgotten if nobody is let in, and starts again each
-//     time it is asked. So its first sight counts as a change, a denied one too, and it never
-//     expires: full is not what a new one would be.
+//  b. A bucket that starts below capacity is forgotten if no request is granted, and starts again
+//     each time it is asked. So its first look counts as a change, a denied one too, and it never
+//     expires: a full bucket is not what a new one would be.
 //  c. INTERVAL on a grid from creation gives two helpings within moments. From the first take on,
 //     it never admits more than capacity + min(capacity, count) * floor(elapsed / period).
 //
@@ -82,13 +82,13 @@ Verdict refund_token_bucket(const Limit& limit, State& state, const Refund& refu
 
 bool reserves_token_bucket(const Limit& limit) { return !is_interval(limit); }
 
-// What is missing from full, in units of 1/rate_period_ns permits.
+// Answers what is missing from full, in units of 1/rate_period_ns permits.
 int128 used_of(const Limit& limit, const State& state, int64_t now_ns) {
   if (!is_interval(limit)) return used_at(limit, level_of(state), now_ns);
   return (int128{limit.capacity} - interval_at(limit, state, now_ns).level) * limit.rate_period_ns;
 }
 
-// INTERVAL has no fractions of a permit: what is available is rounded down. From one grid to
+// INTERVAL has no fractions of a permit: the available permits are rounded down. From one grid to
 // another the share of the period that has passed stays.
 IntervalLevel carried_interval(const Limit& from, const Limit& to, const State& state, int128 used,
                                int64_t now_ns) {

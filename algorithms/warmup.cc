@@ -1,12 +1,12 @@
-// WARMUP: like BURSTY, but what was idle is cold, and cold permits are dear. The smooth warming-up
-// limiter of Guava.
+// WARMUP: like BURSTY, but idle time makes permits cold, and cold permits take longer. It is the
+// smooth warming-up limiter of Guava.
 //
-// The idea. Permits are stored while nobody asks, and the more are stored the colder the service
-// behind is thought to be (an empty cache, closed connections). So a stored permit costs more time
-// than a fresh one: COLD intervals at the coldest, falling along a line to one interval at a
-// threshold, and one interval each from there to nothing stored.
+// The idea. Permits are stored while no request comes, and the more are stored, the colder the
+// service that is protected is thought to be (an empty cache, closed connections). So a stored
+// permit takes more time than a fresh one: COLD intervals at the coldest, falling along a line to
+// one interval at a threshold, and one interval each from there to nothing stored.
 //
-//     price of a permit
+//     time of a permit
 //     cold = COLD * I |              /
 //                     |            / |
 //                     |          /   |       I = period / count
@@ -15,32 +15,33 @@
 //                     +---------+----+---> stored
 //                     0   threshold  max
 //
-// Taking permits walks to the left and costs the area passed over. From max to the threshold that
-// is OVER, the time to warm up; idle time walks back to the right, from nothing to max in OVER.
-// It starts cold.
+// Taking permits walks to the left and takes the area passed over as time. From max to the
+// threshold that is OVER, the time to warm up; idle time walks back to the right, from nothing to
+// max in OVER. A new limiter is cold.
 //
 // Worked: 1 per second, OVER 4 s, COLD 3. Threshold 2, max 4, the line rises by 1 s per permit.
 // At second 0 one permit costs 2.5 s (between 3 and 2): next_free is 2.5. There the next costs
 // 1.5: next_free is 4, warm. From there each costs 1. Four at once cost 2.5 + 1.5 + 1 + 1 = 6.
 // Left alone from second 4 with two stored, it is cold again at 6: a permit per second.
 //
-// `limit` is max, rounded down; `remaining` is what is stored: the colder, the more, and the
-// dearer. Full is cold, which is what a new one is: so its state expires.
+// `limit` is max, rounded down; `remaining` is what is stored: the more it is, the colder the
+// service and the slower the permits. Full is cold, which is what a new limiter is: so its state
+// expires.
 //
-// A refund makes next_free come nearer by an interval per permit, not before now. It stores
-// nothing: stored permits are cold, and giving back would slow the next request down.
+// A refund makes next_free come nearer by an interval per permit, but not before now. It stores
+// nothing: stored permits are cold, so giving permits back would slow the next request down.
 //
-// A step of the clock backwards is waited out behind next_free. A step forward cools down.
+// After a step of the clock backwards, requests wait for next_free. A step forward cools down.
 //
 // How exact it is. What is stored is a double: each request adds at most 2^-50 of max to its
-// error. A price is whole intervals, exactly, and the area above the line through I, in floating
+// error. A time is whole intervals, exactly, and the area above the line through I, in floating
 // point: within 2^-48 of itself. The sum is rounded up to a nanosecond, which next_free is whole
 // of; a warm limiter is exact to that. The instant of full is kept through denials (invariant 2).
 //
 // Invariants
 //  1. 0 <= stored <= max.
 //  2. What is promised for an instant is computed from the state as it was stored, never from a
-//     half-way settled one: so a promise of `reset_after` does not move while nobody takes.
+//     half-way settled one: so a promise of `reset_after` does not move while nothing is taken.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -60,7 +61,7 @@ constexpr int64_t kColdMax = 100;
 int64_t over_ns(const Limit& limit) { return limit.options[0]; }
 int64_t cold(const Limit& limit) { return limit.options[1]; }
 
-// Limit::shape.
+// These are kept in Limit::shape.
 double max_of(const Limit& limit) { return limit.shape[0]; }
 double threshold_of(const Limit& limit) { return limit.shape[1]; }
 double slope_of(const Limit& limit) { return limit.shape[2]; }      // ns per permit, per permit
@@ -82,7 +83,8 @@ Fraction max_fraction(const Limit& limit) {
           int128{limit.rate_period_ns} * 2 * (cold(limit) + 1)};
 }
 
-// Idle from next_free on, when what is stored is max. The last instants there are may lie before.
+// Answers when the stored permits reach max if the limiter is idle from next_free on, saturated at
+// the last instant.
 int64_t full_at(const Limit& limit, double stored, int64_t next_free_ns) {
   const int64_t cooling_ns = round_up((max_of(limit) - stored) * cool_down_ns(limit));
   return next_free_ns + std::min(cooling_ns, kNever - 1 - next_free_ns);
@@ -116,7 +118,8 @@ struct Warm {
 
   static int64_t dearest(const Limit& limit) { return cold(limit); }
 
-  // Every permit costs an interval, those above the threshold the area above that in addition.
+  // Each permit takes an interval; those above the threshold take the area above the interval in
+  // addition.
   Warm spend(const Limit& limit, int64_t permits) const {
     const auto wanted = static_cast<double>(permits);
     const double above = std::max(0.0, stored - threshold_of(limit));
@@ -192,7 +195,7 @@ State fresh_warmup(const Limit& limit, int64_t now_ns) {
   return Warm{.stored = max_of(limit), .next_free_ns = clamp_instant(now_ns)}.state();
 }
 
-// What is stored is scaled by new max / old max; what is owed stays in time.
+// Stored permits are scaled by new max / old max; debt stays the same time.
 State carry_over_warmup(const Limit& from, const Limit& to, const State& state, CarryOver,
                         int64_t now_ns) {
   Warm at = Warm::at(from, state, clamp_instant(now_ns));

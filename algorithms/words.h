@@ -1,4 +1,4 @@
-// Words of a request: taken apart, compared, and shown in errors.
+// The words of a request: taken apart, compared, and shown in errors.
 #pragma once
 
 #include <span>
@@ -8,15 +8,16 @@
 
 namespace weir::algorithms {
 
-// At the spaces; several spaces are as one.
+// Splits a text at its spaces; several spaces count as one.
 std::vector<std::string_view> split_words(std::string_view text);
 
 bool same_word(std::string_view a, std::string_view b);  // in any case
 
-// As an error shows it: 64 bytes of it, and what cannot be printed becomes '?'.
+// Shows a word as an error message does: at most 64 bytes, with '?' for bytes that cannot be
+// printed.
 std::string shown(std::string_view word);
 
-// "A", "A or B", "A, B or C".
+// Joins words: "A", "A or B", "A, B or C".
 std::string list_of(std::span<const std::string_view> words);
 
 }  // namespace weir::algorithms

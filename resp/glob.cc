@@ -17,7 +17,7 @@ class ElementMatcher {
   ElementMatcher(std::string_view pattern, bool ignore_case)
       : pattern_(pattern), ignore_case_(ignore_case) {}
 
-  // Whether the element at *position accepts `c`. If so, steps over the element.
+  // Tells whether the element at *position accepts `c`. If it does, steps over the element.
   bool accept(size_t* position, char c) const {
     const size_t start = *position;
     switch (pattern_[start]) {
@@ -42,8 +42,8 @@ class ElementMatcher {
   bool same(char a, char b) const { return fold(a) == fold(b); }
   char fold(char c) const { return ignore_case_ ? to_lower(c) : c; }
 
-  // The bounds are compared as signed bytes and put in order before they are folded: quirks that
-  // decide which keys a pattern names, kept.
+  // The bounds are compared as signed bytes and put in order before they are folded. These quirks
+  // decide which keys a pattern names, so they are kept.
   bool in_range(char first, char last, char c) const {
     const bool reversed = static_cast<signed char>(first) > static_cast<signed char>(last);
     const char low = reversed ? last : first, high = reversed ? first : last;
@@ -81,7 +81,7 @@ class ElementMatcher {
 }  // namespace
 
 bool glob_match(std::string_view pattern, std::string_view text, bool ignore_case) {
-  // Redis' matcher gives an empty text to no pattern but the empty one; its commands except "*".
+  // In Redis' matcher only the empty pattern matches an empty text; in its commands "*" does, too.
   if (text.empty()) return pattern.empty() || pattern == "*";
   constexpr size_t kNone = static_cast<size_t>(-1);
   const ElementMatcher matcher(pattern, ignore_case);

@@ -1,11 +1,11 @@
-// Patterns of KEYS, SCAN MATCH, CONFIG GET and PSUBSCRIBE.
+// Glob patterns, as KEYS, SCAN MATCH, CONFIG GET and PSUBSCRIBE take them.
 #pragma once
 
 #include <string_view>
 
 namespace weir::resp {
 
-// Whether the whole of `text` matches `pattern`:
+// Tells whether the whole of `text` matches `pattern`:
 //   *       any bytes, also none          [abc]  one of these bytes
 //   ?       any one byte                  [^abc] any other byte
 //   \x      the byte x itself             [a-z]  a range, its ends in either order

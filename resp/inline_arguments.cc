@@ -1,6 +1,6 @@
 // Invariants
-// 1. An argument is never longer than the text it came from: storage reserved once for the whole
-//    line never moves, so the views stay good while it fills.
+// 1. An argument is never longer than the text it came from. So storage reserved once for the whole
+//    line never moves, and the views stay valid while it fills.
 #include "resp/inline_arguments.h"
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// Vertical tab and form feed stand between words but do not end one: a quirk clients may rely on.
+// Vertical tab and form feed separate words but do not end one: a quirk that clients may rely on.
 bool ends_word(char c) { return is_space(c) && c != '\v' && c != '\f'; }
 
 int hex_digit(char c) {
@@ -74,7 +74,7 @@ class Splitter {
     return false;
   }
 
-  // Both leave position_ on the last byte they used.
+  // Both functions leave position_ on the last byte they used.
   void read_escape() {
     const char c = line_[position_ + 1];
     if (c == 'x' && position_ + 3 < line_.size()) {

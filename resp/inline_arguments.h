@@ -7,7 +7,7 @@
 
 namespace weir::resp {
 
-// Words are separated by white space. A quoted part may stand anywhere in a word but must end it:
+// Words are separated by white space. A quoted part may begin anywhere in a word but must end it:
 //   "..."  any bytes; \n \r \t \b \a, \xHH, and \c for any other byte c itself
 //   '...'  any bytes; only \' is an escape
 // Returns false if a quote stays open or is followed by anything but white space.
@@ -16,7 +16,7 @@ namespace weir::resp {
 [[nodiscard]] bool split_arguments(std::string_view line, std::string* storage,
                                    std::vector<std::string_view>* arguments);
 
-// An argument in double quotes, its bytes printable; split_arguments reads it back.
+// Writes an argument in double quotes with printable bytes only; split_arguments reads it back.
 std::string quote_argument(std::string_view argument);
 
 }  // namespace weir::resp

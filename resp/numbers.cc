@@ -11,14 +11,15 @@
 namespace weir::resp {
 namespace {
 
-// Longest text of a long double: 4933 digits, a sign, 17 decimals and their point, with room.
+// The longest text of a long double: 4933 digits, a sign, 17 decimals and their point, with room.
 constexpr size_t kLongDoubleBytesMax = 5 * 1024;
 
 bool starts_with_space(const char* text) {
   return std::isspace(static_cast<unsigned char>(*text)) != 0;
 }
 
-// `text` ends with a NUL at text[size]. A NUL inside makes strtod stop early, so it is refused too.
+// Reads a number. `text` ends with a NUL at text[size]. A NUL inside makes strtod stop early, so it
+// is refused too.
 template <typename Float>
 std::optional<Float> parse_float(const char* text, size_t size,
                                  Float (*convert)(const char*, char**), Float overflow) {
@@ -54,7 +55,7 @@ std::optional<int64_t> parse_int64(std::string_view text) {
     }
     if (i == text.size()) return number;
   }
-  // from_chars takes neither '+' nor spaces; what is left to refuse are zeros in front and "-0".
+  // from_chars takes neither '+' nor spaces; only leading zeros and "-0" are left to refuse.
   const size_t digits = !text.empty() && text[0] == '-' ? 1 : 0;
   if (text.size() > digits && text[digits] == '0' && text.size() > 1) return std::nullopt;
   int64_t value = 0;

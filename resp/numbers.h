@@ -1,4 +1,4 @@
-// Numbers as they travel in requests and replies, and the ASCII case helpers that go with them.
+// Numbers as requests and replies carry them, and the ASCII case helpers that go with them.
 //
 // Pure functions; the process is to stay in the "C" numeric locale. What is accepted and how it is
 // written is what Redis 7.0 accepts and writes, to the byte.
@@ -13,22 +13,24 @@
 
 namespace weir::resp {
 
-// A decimal integer in its one canonical spelling: no '+', no space, no leading zero, no "-0".
+// Reads a decimal integer in its one canonical spelling: no '+', no space, no leading zero, no
+// "-0".
 std::optional<int64_t> parse_int64(std::string_view text);
 
-// The whole text as strtod() reads it, hexadecimal and infinities included. Refused: empty, a
+// Reads the whole text as strtod() does, hexadecimal and infinities included. Refused are: empty, a
 // leading space, NaN, overflow, underflow to zero.
 std::optional<double> parse_double(std::string_view text);
 
-// The same for INCRBYFLOAT's wider type; at most 5119 bytes. Infinities are accepted: the command
-// refuses its result.
+// Reads INCRBYFLOAT's wider type in the same way; at most 5119 bytes. Infinities are accepted,
+// because the command itself refuses its result.
 std::optional<long double> parse_long_double(std::string_view text);
 
-// 17 significant digits, as ZSCORE replies: "3", "0.10000000000000001", "1e+20", "-0", "inf".
+// Writes 17 significant digits, as ZSCORE replies: "3", "0.10000000000000001", "1e+20", "-0",
+// "inf".
 std::string format_double(double value);
 
-// 17 decimals without trailing zeros and without an exponent, as INCRBYFLOAT replies: "5", "3.14",
-// "0" for -0.
+// Writes 17 decimals without trailing zeros and without an exponent, as INCRBYFLOAT replies: "5",
+// "3.14", "0" for -0.
 std::string format_long_double_human(long double value);
 
 // Writes the decimal digits to `out`, without a terminator; returns their number.
@@ -36,7 +38,7 @@ inline size_t format_int64(int64_t value, char out[20]) {
   return static_cast<size_t>(std::to_chars(out, out + 20, value).ptr - out);
 }
 
-// ASCII letters only; every other byte is itself.
+// Folds ASCII letters only; every other byte stays as it is.
 constexpr char to_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }

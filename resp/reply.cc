@@ -9,9 +9,15 @@ void ReplyWriter::error(std::string_view text) {
   out_->append("\r\n", 2);
 }
 
-void ReplyWriter::null() { out_->append(is_resp3() ? "_\r\n" : "$-1\r\n"); }
+void ReplyWriter::null() {
+  make_room(0);
+  out_->append(is_resp3() ? "_\r\n" : "$-1\r\n");
+}
 
-void ReplyWriter::null_array() { out_->append(is_resp3() ? "_\r\n" : "*-1\r\n"); }
+void ReplyWriter::null_array() {
+  make_room(0);
+  out_->append(is_resp3() ? "_\r\n" : "*-1\r\n");
+}
 
 void ReplyWriter::boolean(bool value) {
   if (!is_resp3()) return integer(value ? 1 : 0);
@@ -19,6 +25,7 @@ void ReplyWriter::boolean(bool value) {
 }
 
 void ReplyWriter::real(double value) {
+  make_room(0);
   const std::string text = format_double(value);
   if (!is_resp3()) return bulk(text);
   out_->push_back(',');
@@ -28,6 +35,7 @@ void ReplyWriter::real(double value) {
 
 void ReplyWriter::big_number(std::string_view digits) {
   if (!is_resp3()) return bulk(digits);
+  make_room(digits.size());
   out_->push_back('(');
   out_->append(digits);
   out_->append("\r\n", 2);
@@ -35,6 +43,7 @@ void ReplyWriter::big_number(std::string_view digits) {
 
 void ReplyWriter::verbatim(std::string_view text, std::string_view format) {
   if (!is_resp3()) return bulk(text);
+  make_room(text.size());
   header('=', static_cast<int64_t>(text.size()) + 4);
   out_->append(format.substr(0, 3));
   out_->push_back(':');

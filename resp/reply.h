@@ -1,18 +1,26 @@
 // Writes replies as bytes, in RESP2 or RESP3.
 //
-// The writer appends to a buffer it does not own and never looks at what is there. It does not
-// check that an aggregate gets the elements it announced: the caller writes them next.
+// The writer appends to a buffer that it does not own, and never looks at what is there. It does
+// not check that an aggregate gets the elements it announced: the caller writes them next.
+//
+// The buffer may have a bound. A reply that would pass it throws ReplyTooLong, and nothing of it is
+// written. Errors and replies of constant size have no bound, so that an error always fits.
 //
 // The bytes are Redis 7.0's: DO NOT CHANGE.
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
 
 #include "resp/numbers.h"
 
 namespace weir::resp {
+
+struct ReplyTooLong : std::exception {
+  const char* what() const noexcept override { return "the reply passes its buffer's bound"; }
+};
 
 class ReplyWriter {
  public:
@@ -22,27 +30,37 @@ class ReplyWriter {
   int protocol() const { return protocol_; }
   void set_protocol(int protocol) { protocol_ = protocol; }
   std::string* buffer() { return out_; }
+  // The most bytes that the buffer may hold, its older contents included.
+  void set_size_max(size_t bytes) { size_max_ = bytes; }
+  size_t size_max() const { return size_max_; }
+  // Appends bytes that are a reply already.
+  void raw(std::string_view bytes) {
+    make_room(bytes.size());
+    out_->append(bytes);
+  }
 
-  // One line without CR or LF, such as "OK".
+  // Writes one line without CR or LF, such as "OK".
   void status(std::string_view text) {
     out_->push_back('+');
     out_->append(text);
     out_->append("\r\n", 2);
   }
 
-  // The text begins with its code: "ERR ...". CR and LF become spaces; at its end they are dropped.
+  // Writes an error whose text begins with its code: "ERR ...". CR and LF become spaces; at its end
+  // they are dropped.
   void error(std::string_view text);
 
   void integer(int64_t value) { header(':', value); }
 
-  // Any bytes.
+  // Writes a bulk string of any bytes.
   void bulk(std::string_view bytes) {
+    make_room(bytes.size());
     header('$', static_cast<int64_t>(bytes.size()));
     out_->append(bytes);
     out_->append("\r\n", 2);
   }
 
-  // The decimal digits as a bulk string.
+  // Writes the decimal digits as a bulk string.
   void bulk_integer(int64_t value) {
     char digits[20];
     bulk({digits, format_int64(value, digits)});
@@ -53,7 +71,7 @@ class ReplyWriter {
 
   // Aggregates announce how many elements follow. In RESP2 all are arrays, a map one of 2 * pairs.
   void array(int64_t elements) { header('*', elements); }
-  // An array of integers, appended in one go: what verdicts are.
+  // Writes an array of integers in one go: verdicts are such arrays.
   template <size_t N>
   void integers(const int64_t (&values)[N]) {
     char lines[kLineBytesMax * (N + 1)];
@@ -69,7 +87,7 @@ class ReplyWriter {
   void real(double value);                   // RESP2: format_double() as a bulk string
   void big_number(std::string_view digits);  // RESP2: a bulk string
 
-  // `format` is three bytes, "txt" or "mkd". RESP2: a bulk string.
+  // Writes a text in a format of three bytes, "txt" or "mkd". RESP2: a bulk string.
   void verbatim(std::string_view text, std::string_view format = "txt");
 
  private:
@@ -90,13 +108,20 @@ class ReplyWriter {
     return out;
   }
 
+  void make_room(size_t bytes) {
+    if (out_->size() + bytes > size_max_) [[unlikely]]
+      throw ReplyTooLong();
+  }
+
   void header(char type, int64_t value) {
+    make_room(0);
     char line[kLineBytesMax];
     out_->append(line, static_cast<size_t>(write_line(type, value, line) - line));
   }
 
   std::string* out_;
   int protocol_;
+  size_t size_max_ = SIZE_MAX;
 };
 
 }  // namespace weir::resp

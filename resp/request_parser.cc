@@ -1,8 +1,8 @@
 #include "resp/request_parser.h"
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "base/check.h"
 #include "resp/inline_arguments.h"
 #include "resp/numbers.h"
 
@@ -13,7 +13,7 @@ constexpr int64_t kPlainHeaderBytesMax = 16;
 constexpr int64_t kUnauthenticatedCountMax = 10;
 constexpr int64_t kUnauthenticatedBulkBytesMax = 16384;
 
-// Memory kept from one request to the next; what a larger request took is given back.
+// This much memory is kept from one request to the next; what a larger request took is given back.
 constexpr size_t kArgumentsKept = 1024;
 constexpr size_t kInlineBytesKept = 4096;
 
@@ -66,12 +66,12 @@ ParseStatus RequestParser::parse(std::string_view input, const RequestLimits& li
     state_ = input.front() == '*' ? State::kCount : State::kInline;
   }
   if (state_ == State::kFailed) return ParseStatus::kError;
-  if (input.size() < scanned_) std::abort();  // the caller lost bytes it was to keep
+  WEIR_CHECK(input.size() >= scanned_);  // if not, the caller has lost bytes that it had to keep
   return state_ == State::kInline ? parse_inline(input, limits) : parse_multibulk(input, limits);
 }
 
-// The fast way: a request that is all there, in the usual spelling and far from every bound. If it
-// is not, nothing has happened but a look at the bytes, once per request.
+// Takes the fast way: for a request that is all there, in the usual spelling and far from every
+// bound. For other requests nothing has changed, and their bytes were looked at once.
 bool RequestParser::parse_plain(std::string_view input, const RequestLimits& limits) {
   if (!limits.authenticated || limits.inline_bytes_max < kPlainHeaderBytesMax) return false;
   std::string_view rest = input;
@@ -110,7 +110,7 @@ ParseStatus RequestParser::parse_multibulk(std::string_view input, const Request
       missing_hint_ = size + 2 - available;
       return ParseStatus::kNeedMore;
     }
-    // The two bytes behind an argument are skipped unread, as Redis does.
+    // The two bytes after an argument are skipped unread, as Redis does.
     pieces_.push_back({position_, size});
     scanned_ = position_ += size + 2;
     state_ = State::kBulkHeader;
@@ -120,7 +120,7 @@ ParseStatus RequestParser::parse_multibulk(std::string_view input, const Request
   return finish(input);
 }
 
-// Here and below kRequest means: done with this part, go on.
+// In this function and those below, kRequest means that this part is done and parsing goes on.
 ParseStatus RequestParser::parse_count(std::string_view input, const RequestLimits& limits) {
   switch (find_header(input, limits.inline_bytes_max)) {
     case Line::kIncomplete:
@@ -166,8 +166,8 @@ ParseStatus RequestParser::parse_bulk_header(std::string_view input, const Reque
   return ParseStatus::kRequest;
 }
 
-// Steps over the header line at position_ and reads its number. Only the CR is looked for: the byte
-// behind it must be there but may be any.
+// Steps over the header line at position_ and reads its number. Only the CR is searched: the byte
+// after it must be there but may be any.
 RequestParser::Line RequestParser::find_header(std::string_view input, int64_t bytes_max) {
   const Line line = find_line_end(input, '\r', bytes_max);
   if (line != Line::kComplete) return line;
@@ -179,8 +179,8 @@ RequestParser::Line RequestParser::find_header(std::string_view input, int64_t b
 }
 
 // Moves scanned_ to the terminator of the line at position_. The line may have up to `bytes_max`
-// bytes before it. A NUL byte hides what follows, so that such a line ends as too long: Redis'
-// behaviour, and as good as any other for a stream that is no protocol.
+// bytes before it. A NUL byte hides what follows, so that such a line ends as too long: this is
+// what Redis does, and as good as any other answer to a stream that is not the protocol.
 RequestParser::Line RequestParser::find_line_end(std::string_view input, char terminator,
                                                  int64_t bytes_max) {
   const uint64_t available = input.size() - position_, max = static_cast<uint64_t>(bytes_max);

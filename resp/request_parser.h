@@ -4,9 +4,11 @@
 // it refuses and in which words is Redis 7.0's.
 //
 // Invariants
-// 1. The outcome depends on the bytes alone, never on how they were cut into calls.
-// 2. A declared length or count never makes memory be taken: memory grows with the bytes received.
-// 3. The work is linear in the bytes, however small the pieces in which they arrive.
+// 1. The outcome depends on the bytes alone, never on how they were cut into calls: what a later
+//    call needs is kept as a state, counts and offsets from the request's beginning.
+// 2. A declared length or count never takes memory: memory grows with the bytes received.
+// 3. The work is linear in the bytes, however small the pieces in which they arrive: `scanned_`
+//    keeps a byte from being searched twice.
 #pragma once
 
 #include <cstddef>
@@ -29,33 +31,34 @@ struct RequestLimits {
 
 enum class ParseStatus { kNeedMore, kRequest, kError };
 
-// One per connection. After kError the connection is to be closed: every further call repeats the
-// error until reset().
+// Parses one connection. After kError the connection is to be closed: every further call repeats
+// the error until reset().
 class RequestParser {
  public:
   // Parses the next request at the front of `input`.
-  // kNeedMore: call again with the same bytes, from the same beginning, and more behind them; they
+  // kNeedMore: call again with the same bytes, from the same beginning, with more after them; they
   //            may have moved in memory.
   // kRequest:  args() holds the request, which may be empty (a blank line, "*0", "*-1"). The caller
   //            drops consumed() bytes before the next call.
   // kError:    error() is the line to send.
   ParseStatus parse(std::string_view input, const RequestLimits& limits);
 
-  // REQUIRES: the last parse() said kRequest. The views point into its input, or into the parser
-  // for inline requests; they hold until the next parse() or until the input goes.
+  // The arguments. REQUIRES: the last parse() said kRequest. The views point into its input, or
+  // into the parser for inline requests; they hold until the next parse() or until the input goes.
   std::span<const std::string_view> args() const { return args_; }
 
-  // Bytes of the input that the last request occupied; 0 unless parse() said kRequest.
+  // How many bytes of the input the last request took; 0 unless parse() said kRequest.
   size_t consumed() const { return consumed_; }
 
-  // Without '-' and CRLF, as "ERR Protocol error: invalid bulk length".
+  // The error's line without '-' and CRLF, as "ERR Protocol error: invalid bulk length".
   const std::string& error() const { return error_; }
 
-  // Bytes still missing of the argument that is arriving, its CRLF included; 0 if unknown. A hint
-  // for growing a buffer, as declared by the peer: never allocate it unseen.
+  // How many bytes are missing of the argument that is arriving, its CRLF included; 0 if unknown.
+  // It is a hint for growing a buffer, and only what the peer declared: never allocate it
+  // unchecked.
   size_t missing_hint() const { return missing_hint_; }
 
-  // Bytes looked at so far, over all calls: what invariant 3 is tested with.
+  // How many bytes were looked at so far, over all calls; tests of invariant 3 use it.
   uint64_t work() const { return work_; }
 
   // Forgets the request in progress and any error.
@@ -83,7 +86,7 @@ class RequestParser {
   size_t position_ = 0;                  // first byte of the line or argument being parsed
   size_t scanned_ = 0;                   // no line end before this byte
   bool line_hidden_ = false;             // a NUL came before the end of this line
-  std::optional<int64_t> header_value_;  // of the last header line; none if it is no number
+  std::optional<int64_t> header_value_;  // the last header line's number; none if it is no number
   int64_t bulks_left_ = 0;               // arguments still to come, the current one included
   int64_t bulk_size_ = 0;                // declared size of the current argument
   size_t consumed_ = 0;
@@ -91,7 +94,7 @@ class RequestParser {
   uint64_t work_ = 0;
   std::vector<Piece> pieces_;  // arguments complete so far; offsets, since the input may move
   std::vector<std::string_view> args_;
-  std::string unescaped_;  // storage of inline arguments
+  std::string unescaped_;  // holds inline arguments
   std::string error_;
 };
 

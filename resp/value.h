@@ -20,7 +20,7 @@ namespace weir::resp {
 //   kArray, kSet, kPush                 elements
 //   kMap                                elements: key, value, key, value ...
 //   kNull                               none, whatever spelling it had
-// Attributes in front of a reply are read and dropped.
+// Attributes before a reply are read and dropped.
 struct Value {
   enum class Type {
     kNull,
@@ -60,9 +60,9 @@ enum class DecodeStatus { kNeedMore, kValue, kError };
 
 struct DecodeLimits {
   int depth_max = 32;                  // aggregates inside aggregates
-  int64_t bulk_bytes_max = 512 << 20;  // of one string
-  int64_t elements_max = 1 << 24;      // of one aggregate, a map's keys and values counted apart
-  int64_t line_bytes_max = 64 << 10;   // of a line: a header, a status, an error
+  int64_t bulk_bytes_max = 512 << 20;  // bytes of one string
+  int64_t elements_max = 1 << 24;  // elements of one aggregate; a map's keys and values count apart
+  int64_t line_bytes_max = 64 << 10;  // bytes of one line: a header, a status, an error
 };
 
 // Decodes the reply at the front of `bytes`.

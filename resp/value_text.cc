@@ -1,4 +1,4 @@
-// Decoded replies as text for people. Apart from the decoder, which never formats.
+// Decoded replies as text for people, apart from the decoder, which never formats.
 #include <cstdio>
 
 #include "resp/numbers.h"

@@ -7,12 +7,14 @@
 #include <cstring>
 #include <fstream>
 
-#include "server/clock.h"
-#include "server/config.h"
-#include "server/daemon.h"
-#include "server/log.h"
-#include "server/open_store.h"
-#include "server/server.h"
+#include "server/commands/families.h"
+#include "server/config/config.h"
+#include "server/core/descriptors.h"
+#include "server/core/open_store.h"
+#include "server/core/server.h"
+#include "server/net/daemon.h"
+#include "server/os/clock.h"
+#include "server/os/log.h"
 
 namespace weir::server {
 namespace {
@@ -28,16 +30,24 @@ void write_pid_file(const std::string& path) {
   if (!path.empty()) std::ofstream(path) << getpid() << "\n";
 }
 
-int serve(const Config& config) {
-  if (std::string error = start_log(config); !error.empty()) return fail(error);
+int serve(Config config) {
+  Descriptors descriptors(config);
+  if (!descriptors.error().empty()) return fail(descriptors.error());
+  config.maxclients = descriptors.clients_max();
+  if (std::string error = start_log(config.logfile, config.loglevel); !error.empty())
+    return fail(error);
   spdlog::info("weir {} starting: pid {}, port {}, data in {}, storage {}, durability {}",
                kWeirVersion, getpid(), config.port, config.dir,
                config.storage == StorageForm::kRocksdb ? "rocksdb" : "memory",
                kDurabilityNames[static_cast<int>(config.durability)]);
+  if (!descriptors.warning().empty()) spdlog::warn("{}", descriptors.warning());
   SystemClock clock;
   boost::asio::io_context io(1);
   const auto wake = [&io] { boost::asio::post(io, [] {}); };
-  Server server(config, &clock, [&] { return make_store(config, wake); });
+  Server server(
+      config, &clock, [&] { return make_store(config, descriptors.open_tables_max(), wake); },
+      command_families());
+  server.set_descriptors(&descriptors);
   if (const storage::Status status = server.open(); !status.ok()) {
     spdlog::critical("cannot start: {}", status.message());
     return 1;

@@ -9,7 +9,7 @@ namespace weir::storage {
 void Drops::erase_range_of(const List& list) {
   to_erase.push_back(list);
   const Position last = last_position(list.id);
-  // Behind the last position of all comes the next incarnation.
+  // The range that follows the last position of all begins with the next incarnation.
   ranges.erase_range(stored_key_prefix(list.incarnation, first_position(list.id)),
                      last == ~Position{0} ? stored_key_prefix(list.incarnation + 1)
                                           : stored_key_prefix(list.incarnation, last + 1));

@@ -1,6 +1,6 @@
-// Where elements stand. The elements of one list have the list's id in common, and their positions
-// begin with it: so they are one range of the table, and one range of stored keys. DO NOT CHANGE:
-// these positions are on disk.
+// The positions of elements. The positions of one list's elements begin with the list's id, so the
+// elements are one range of the table and one range of stored keys. DO NOT CHANGE: these positions
+// are on disk.
 #pragma once
 
 #include <bit>
@@ -14,18 +14,18 @@
 
 namespace weir::storage {
 
-// Of a list of elements: 1 to 2^44 - 1, never used again.
+// The id of a list of elements: 1 to 2^44 - 1, never used again.
 using ElementsId = uint64_t;
 
 inline constexpr int kElementsIdBits = 44;
 inline constexpr ElementsId kElementsIdMax = (ElementsId{1} << kElementsIdBits) - 1;
-// Of a position, the bits behind the id. The last two are not stored: they keep the elements that
-// share a stored position apart in memory.
+// How many bits of a position follow the id. The last two are not stored: in memory they keep apart
+// the elements that share a stored position.
 inline constexpr int kElementHashBits = 20;
 inline constexpr int kUnstoredBits = 2;
 
-// A database incarnation's elements live under an incarnation of their own, which comes and goes
-// with it.
+// The elements of a database incarnation live under an incarnation of their own, with this bit,
+// which begins and ends with it.
 inline constexpr Incarnation kElementsBit = 0x80000000;
 inline constexpr bool holds_elements(Incarnation incarnation) {
   return (incarnation & kElementsBit) != 0 && incarnation != kStoreIncarnation;
@@ -35,7 +35,8 @@ inline constexpr bool holds_elements(Incarnation incarnation) {
 // again.
 inline constexpr uint64_t kIdFactor = 0x9e3779b97f5;
 inline constexpr uint64_t kIdFactorInverse = [] {
-  uint64_t inverse = kIdFactor;  // right in the last three bits; each step doubles those
+  // Right in its last three bits; each step doubles how many are right.
+  uint64_t inverse = kIdFactor;
   for (int i = 0; i < 5; ++i) inverse *= 2 - kIdFactor * inverse;
   return inverse & kElementsIdMax;
 }();
@@ -51,10 +52,10 @@ inline constexpr ElementsId elements_id_at(Position position) {
   return (position >> (64 - kElementsIdBits)) * kIdFactorInverse & kElementsIdMax;
 }
 
-// How the elements of a list are laid out, which its id tells. Scattered: by a hash that clients
-// cannot guess. In sequence: members are numbers of 8 bytes, big-endian, that the server draws
-// itself, and those kSequenceStep apart are neighbours, so that walking a list is walking memory
-// and files. A member that is no number is scattered in either.
+// How the elements of a list are laid out; the list's id tells. Scattered: by a hash that clients
+// cannot guess. In sequence: members are 8-byte big-endian numbers that the server itself assigns,
+// and members kSequenceStep apart are neighbours, so that walking the list is walking through
+// memory and files in order. A member that is not such a number is scattered in either layout.
 enum class Layout : uint8_t { kScattered, kInSequence };
 inline constexpr Layout layout_of(ElementsId id) {
   return id % 2 == 0 ? Layout::kInSequence : Layout::kScattered;
@@ -69,7 +70,7 @@ inline Position position_of_element(ElementsId id, std::string_view member, cons
   return first_position(id) | siphash24(member, seed) >> (64 - kElementHashBits);
 }
 
-// How the log names an element: its position follows from this.
+// Appends the name that the log gives an element; the element's position follows from it.
 inline void append_element_name(std::string* out, Position position, std::string_view member) {
   put_varint(out, elements_id_at(position));
   out->append(member);

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "storage/check.h"
+#include "base/check.h"
 #include "storage/elements_index.h"
 #include "storage/keyspace.h"
 
 namespace weir::storage {
 namespace {
 
-// What an index costs beside the entries: a node of three links, a count, the order and a pointer.
+// What the index takes for each entry: a node of three links, a count, the order and a pointer.
 constexpr size_t kNodeBytes = 56;
 constexpr uint64_t kHashMask = (uint64_t{1} << (kElementHashBits - kUnstoredBits)) - 1;
 
@@ -142,7 +142,7 @@ bool Elements::add(std::string_view member, uint64_t order, std::string_view val
   return set(member, order, value, true);
 }
 
-// Whether there was none.
+// Puts an element; true if there was none.
 bool Elements::set(std::string_view member, uint64_t order, std::string_view value,
                    bool if_absent) {
   std::string& payload = keys_->element_payload_;
@@ -152,9 +152,10 @@ bool Elements::set(std::string_view member, uint64_t order, std::string_view val
   const Position position = position_of(member);
   Entry* entry = table_->find(position, member);
   if (if_absent && entry != nullptr && entry->has(Entry::kPresent)) return false;
+  keys_->charge(member.size() + payload.size());
   if (entry == nullptr) {
     entry = table_->insert(position, member, payload.size());
-    entry->flags |= Entry::kUnstored;  // the list is open: what the state has is in memory
+    entry->flags |= Entry::kUnstored;  // the list is open, so whatever the state has is in memory
   }
   const bool is_new = !entry->has(Entry::kPresent);
   const bool moves = is_new || order_of(entry) != order;
@@ -171,6 +172,7 @@ bool Elements::set(std::string_view member, uint64_t order, std::string_view val
 bool Elements::erase(std::string_view member) {
   Entry* entry = find_entry(member);
   if (entry == nullptr) return false;
+  keys_->charge(member.size());
   take_out(entry);
   take_value(entry);
   return true;
@@ -179,6 +181,7 @@ bool Elements::erase(std::string_view member) {
 void Elements::erase_ranks(size_t first_rank, size_t count) {
   WEIR_CHECK(count <= size() && first_rank <= size() - count);
   if (count == 0) return;
+  keys_->charge(count * Keyspace::kChangeBytes);
   auto node = index_->nodes.nth(first_rank);
   for (size_t left = count; left > 0; --left) {
     Entry* entry = node->entry;

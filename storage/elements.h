@@ -3,9 +3,9 @@
 // however many there are.
 //
 // An element has a member (bytes, unique in its list), an order (64 bits; elements are ranked by
-// (order, member), members as bytes) and a value (bytes). A sorted set takes order_of_double(score)
-// as order, a log its instants, a list a place between its neighbours', a hash the turn in which
-// fields came.
+// (order, member), members as bytes) and a value (bytes). What the order means is the type's
+// choice: order_of_double(score) in a sorted set, the instant in a limiter's log, a place between
+// its neighbours' in a list, the turn in which a field was added in a hash.
 //
 // A list belongs to an *owner*: a record of a type for which owns_elements(type) is true, whose
 // payload begins with the ids of its lists (owner.h). To make one:
@@ -17,21 +17,22 @@
 //     append_owner_head(&payload, {{id}});                      // then whatever the type keeps
 //     keys.put(&ref, Type::kZset, payload, 0);
 //
-// and to use one: look up the owner, parse_owner(ref.value(), &owner), open_elements(database,
+// To use a list: look up the owner, parse_owner(ref.value(), &owner), open_elements(database,
 // owner.ids[0]). Nothing has to be done to get rid of it: a list that no owner names at the end of
 // a turn is dropped, whatever the reason (DEL, SET over it, expiry, an empty database, a command
 // that made it and failed). Dropping takes the same time for any size.
 //
 // Invariants
-// 1. At the end of each command a list is named by at most one owner, of its own database.
-//    Keyspace::rename() and a put() that hands ids from one key to another in one command are fine;
-//    COPY and MOVE need copy_elements().
-// 2. All elements of an open list are in memory. It is open from its birth or from open_elements()
-//    on, until its owner leaves memory.
-// 3. Changes are those of the running command: roll_back(), a failed commit_turn(), a crash treat
-//    an element as any record.
-// 4. An owner without elements may exist here. Whether an empty collection does is the caller's to
-//    say: erase the owner.
+// 1. At the end of each command at most one owner, of the list's own database, names a list.
+//    The callers keep to this. Keyspace::rename() and a put() that hands ids from one key to
+//    another in one command are allowed; COPY and MOVE need copy_elements().
+// 2. All elements of an open list are in memory. A list is open from its birth, or from the end of
+//    its opening, until its owner leaves memory: the sweep gives up no element of an open list.
+// 3. Changes belong to the running command: roll_back(), a failed commit_turn() and a crash treat
+//    an element as they treat any record, because each change saves the entry for the same undo
+//    log.
+// 4. An owner may have a list without elements. Whether an empty collection may exist is for the
+//    caller to decide: if not, it erases the owner.
 #pragma once
 
 #include <cstdint>
@@ -49,14 +50,14 @@ namespace weir::storage {
 class Keyspace;
 class Table;
 
-// Views into the working set, valid until the next change to the list.
+// An element as views into the working set, valid until the next change to the list.
 struct Element {
   std::string_view member;
   uint64_t order = 0;
   std::string_view value;
 };
 
-// Valid until the end of the command that opened it.
+// An open list. Valid until the end of the command that opened it.
 class Elements {
  public:
   ~Elements();
@@ -87,17 +88,17 @@ class Elements {
   void walk_back(size_t first_rank, const Visit& visit) const;
 
   // Visits elements in an order that changes cannot disturb: from `cursor` on until `count` were
-  // visited or there are no more; answers the cursor to go on from, 0 at the end. What is in the
-  // list during the whole of a round is visited, and once. The cursor outlives eviction and
-  // restarts.
+  // visited or there are no more. Answers the cursor to go on from, 0 at the end. An element that
+  // is in the list during the whole of a round is visited exactly once. The cursor outlives
+  // eviction and restarts.
   uint64_t scan(uint64_t cursor, size_t count,
                 const std::function<void(const Element&)>& visit) const;
 
-  // Puts an element or replaces it; true if there was none. The views may be of this list.
+  // Puts an element or replaces it; true if there was none. The views may point into this list.
   bool put(std::string_view member, uint64_t order, std::string_view value);
-  // Puts an element if there is none with this member; whether it did.
+  // Puts an element if there is none with this member; true if it did.
   bool add(std::string_view member, uint64_t order, std::string_view value);
-  // True if there was one. The view may be of this list.
+  // Erases an element; true if there was one. The view may point into this list.
   bool erase(std::string_view member);
   // Erases `count` elements from a rank on. REQUIRES: there are as many.
   void erase_ranks(size_t first_rank, size_t count);
@@ -112,17 +113,18 @@ class Elements {
   Entry* find_entry(std::string_view member) const;
   bool set(std::string_view member, uint64_t order, std::string_view value, bool if_absent);
   void take_value(Entry* entry);
-  // The index follows an entry: before and behind each change to it.
+  // The index follows an entry: the entry is taken out before each change and put in after it.
   void take_out(const Entry* entry);
   void put_in(Entry* entry);
   void for_each_entry(const std::function<void(Entry*)>& visit) const;
-  // Destroys up to `nodes` of the index; false when it is empty.
+  // Destroys up to `nodes` nodes of the index; false when it is empty.
   bool shrink(size_t nodes);
 
   Keyspace* const keys_;
   Table* const table_;
   const ElementsId id_;
-  const uint64_t passes_at_birth_;  // passes begun by then; the state has nothing from before
+  // Passes begun by then; none of them can have stored anything of this list.
+  const uint64_t passes_at_birth_;
   std::unique_ptr<Index> index_;
 };
 

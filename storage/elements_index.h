@@ -1,5 +1,5 @@
-// What an open list has beside its entries: an order-statistics tree over them, and how far it is
-// where it is being opened (opening.h). For elements.cc and the keyspace.
+// The index of an open list: an order-statistics tree over its entries, and how far the list's
+// opening has come (list_opening.h). For elements.cc and the keyspace.
 #pragma once
 
 #include <boost/multi_index/identity.hpp>
@@ -13,7 +13,7 @@
 
 namespace weir::storage {
 
-// The order stands here too, so that comparing seldom looks at the entry.
+// The order is kept here too, so that a comparison seldom looks at the entry.
 struct ElementNode {
   uint64_t order;
   Entry* entry;
@@ -41,16 +41,17 @@ struct Elements::Index {
       ElementNode, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<
                        boost::multi_index::identity<ElementNode>, ElementBefore>>>;
 
-  // First what is in memory is taken, up to a position; then what only the state has, up to a key.
+  // An opening takes first the entries in memory, up to a position; then what only the state has,
+  // up to a stored key.
   struct Opening {
     Position position;
     bool memory_done = false;
-    std::string stored_key{};  // empty: from the first
+    std::string stored_key{};  // empty: begin at the first
   };
 
   Nodes nodes;
   std::unique_ptr<Opening> opening;  // null once it is open
-  // Of a list that took more than one slice: when it was last asked for. 0 of any other.
+  // When a list that was opened in several slices was last used; 0 for lists opened in one slice.
   int64_t long_used_ms = 0;
 };
 

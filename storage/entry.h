@@ -15,30 +15,30 @@ namespace weir::storage {
 struct Entry {
   enum Flag : uint8_t {
     kPresent = 1,      // holds a value; otherwise it stands for a key known to be absent
-    kChanged = 2,      // by the turn in progress, not committed
-    kDirty = 4,        // committed, newer than the state family, on its segment's dirty list
+    kChanged = 2,      // changed by the turn in progress, not committed
+    kDirty = 4,        // committed, newer than the state, on its segment's dirty list
     kWriting = 8,      // handed to the write-back pass in progress
     kReferenced = 16,  // used since the sweep last came by
-    kOutside = 32,     // the value has outgrown the block: a pointer to it stands in its place
+    kOutside = 32,     // the value has outgrown the block, which holds a pointer to it
     kUnburied = 64,    // an owner that has expired, with its value: its elements are still there
     kUnstored = 128,   // the state has nothing under this key, and no pass was handed anything
   };
 
-  Entry* next;        // in its bucket
-  Entry* dirty_next;  // on its segment's dirty list
+  Entry* next;        // in the same bucket
+  Entry* dirty_next;  // on the same segment's dirty list
   Position position;
   int64_t expire_at_ms;  // 0: never
-  uint32_t stamp;        // of the command that last saved an undo for it
+  uint32_t stamp;        // the command that last saved an undo for this entry
   Incarnation incarnation;
   uint32_t key_size;
   uint32_t value_size;
-  uint32_t capacity;  // bytes for a value behind the key, at least sizeof(char*)
+  uint32_t capacity;  // bytes for a value after the key, at least sizeof(char*)
   Type type;
   uint8_t flags;
-  // The block goes on behind the header: the key, then the value or the pointer to it.
+  // After this header the block goes on with the key, then the value or the pointer to it.
 
   bool has(uint8_t flag) const { return (flags & flag) != 0; }
-  // No other part of the keyspace points at it and the state family holds its last value.
+  // No other part of the keyspace points at it and the state holds its last value.
   bool clean() const { return !has(kChanged | kDirty | kWriting | kUnburied); }
   bool live(int64_t now_ms) const { return has(kPresent) && !expired(now_ms); }
   bool expired(int64_t now_ms) const { return expire_at_ms != 0 && now_ms > expire_at_ms; }

@@ -26,20 +26,20 @@ class Descriptor {
   int value_;
 };
 
-// "<what> <path>: <the reason in errno>"
+// Makes the status of a failed system call: "<what> <path>: <the reason in errno>".
 Status system_failure(std::string_view what, const std::string& path);
 
 bool file_exists(const std::string& path);
 Status read_file(const std::string& path, std::string* bytes);
-// Written and synced; the directory entry is not.
+// Writes a file and syncs it; the directory entry is not synced.
 Status write_file(const std::string& path, std::string_view bytes);
 Status rename_file(const std::string& from, const std::string& to);
 Status sync_directory(const std::string& path);
-// With parents; synced.
+// Makes a directory and its parents, and syncs them.
 Status make_directory(const std::string& path);
-// With all that is in it. Nothing there is fine.
+// Removes a directory with all that is in it. It is fine if there is none.
 Status remove_tree(const std::string& path);
-// Every file and folder below, and the directory itself.
+// Syncs every file and folder in a directory, and the directory itself.
 Status sync_tree(const std::string& path);
 
 }  // namespace weir::storage

@@ -1,7 +1,7 @@
 // Which stored records may be dropped without a trace: those that had expired before the horizon,
 // the instant of the newest turn wholly written back. Reads hide expired records anyway, so
 // dropping late is never wrong; dropping early loses data. Must not read a clock. An owner of
-// elements is not dropped here but told of, since whoever drops it must drop its elements too.
+// elements is not dropped here but told of, because its elements must be dropped with it.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ inline constexpr int64_t kNanosecondsPerMillisecond = 1'000'000;
 
 enum class Fate { kKept, kDropped, kExpiredOwner };
 
-// Keeps whatever it does not understand: an unknown format, a short key, what the store wrote for
-// itself.
+// Decides a stored record's fate. It keeps whatever it does not understand: an unknown format, a
+// short key, what the store wrote for itself.
 inline Fate fate_of(std::string_view stored_key, std::string_view value, int64_t horizon_ms) {
   const auto key = parse_stored_key(stored_key);
   if (!key || key->incarnation == kStoreIncarnation) return Fate::kKept;
@@ -31,8 +31,8 @@ inline Fate fate_of(std::string_view stored_key, std::string_view value, int64_t
   return owns_elements(view.type) ? Fate::kExpiredOwner : Fate::kDropped;
 }
 
-// Stored keys of expired owners, until somebody asks. What does not fit is told again by a later
-// compaction. Any thread.
+// Stored keys of expired owners, until the keyspace asks for them. A later compaction tells again
+// of those that did not fit. Any thread may use it.
 class ExpiredOwners {
  public:
   void note(std::string_view stored_key) {

@@ -2,38 +2,57 @@
 
 #include <algorithm>
 
-#include "storage/check.h"
+#include "base/check.h"
 #include "storage/owner.h"
 
 namespace weir::storage {
+namespace {
+
+constexpr size_t kTableBytes = 1024;  // about what an empty table takes
+constexpr size_t kDebtBytesLeast = 8 << 20;
+constexpr size_t kDebtBytesMost = 1 << 30;
+
+}  // namespace
 
 Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
     : make_store_(std::move(make_store)), options_(options) {}
 
 Keyspace::~Keyspace() {
-  store_.reset();  // its threads may call notify, and a pass points into the tables
+  store_.reset();  // the store's threads may call notify, and a pass points into the tables
 }
 
 void Keyspace::set_options(const KeyspaceOptions& options) {
   const int databases = options_.databases;
   options_ = options;
   options_.databases = databases;
+  if (turn_bytes_ == 0) set_turn_bytes_max();
 }
 
 void Keyspace::begin_command(int64_t now_ns) {
   WEIR_CHECK(now_ns >= now_ns_);
   now_ns_ = now_ns;
   now_ms_ = now_ns / 1'000'000;
-  ++stamp_;
-  failure_ = {};
-  command_undo_mark_ = undo_.mark();
-  command_changed_mark_ = changed_.size();
-  command_databases_mark_ = databases_undo_.size();
-  command_newborn_mark_ = newborn_.size();
-  command_events_mark_ = events_.size();
+  transaction_begin_bytes_ = turn_bytes_;
+  begin_next_of_transaction(now_ns);
 }
 
-void Keyspace::roll_back() {
+void Keyspace::begin_next_of_transaction(int64_t now_ns) {
+  WEIR_CHECK(now_ns == now_ns_);
+  ++stamp_;
+  failure_ = {};
+  command_mark_ = mark();
+}
+
+Keyspace::Mark Keyspace::mark() const {
+  return {.undo = undo_.mark(),
+          .changed = changed_.size(),
+          .databases = databases_undo_.size(),
+          .newborn = newborn_.size(),
+          .events = events_.size(),
+          .turn_bytes = turn_bytes_};
+}
+
+void Keyspace::roll_back(const Mark& mark) {
   const auto restoring = [](Table* table, Entry* entry) {
     if (!table->has_elements() || !entry->has(Entry::kPresent)) return;
     if (Elements* list = open_list_of(table, entry)) list->take_out(entry);
@@ -47,15 +66,16 @@ void Keyspace::roll_back() {
     }
     if (present != was_present) adjust_count(table, entry->position, present ? 1 : -1);
   };
-  while (databases_undo_.size() > command_databases_mark_) {
+  while (databases_undo_.size() > mark.databases) {
     undo_.roll_back(databases_undo_.back().undo_mark, restoring, restored);
     databases_ = std::move(databases_undo_.back().databases);
     databases_undo_.pop_back();
   }
-  undo_.roll_back(command_undo_mark_, restoring, restored);
-  changed_.resize(command_changed_mark_);
-  forget_newborn(command_newborn_mark_);
-  if (!events_.empty()) forget_created(command_events_mark_);
+  undo_.roll_back(mark.undo, restoring, restored);
+  changed_.resize(mark.changed);
+  forget_newborn(mark.newborn);
+  if (!events_.empty()) forget_created(mark.events);
+  turn_bytes_ = mark.turn_bytes;
 }
 
 Table* Keyspace::table_of(Incarnation incarnation) const {
@@ -116,8 +136,8 @@ Ref Keyspace::look_up_system(std::string_view key) {
   return ref;
 }
 
-// Reads a record that is not in memory; null where there is none, or where reading failed (then
-// failure() is set).
+// Reads a record that is not in memory. Null if there is none, or if reading failed; then failure()
+// is set.
 Entry* Keyspace::load(Table* table, Position position, std::string_view key) {
   ++figures_.misses;
   if (store_ == nullptr) {
@@ -142,7 +162,7 @@ Entry* Keyspace::load(Table* table, Position position, std::string_view key) {
     return nullptr;
   }
   const bool expired = value.expire_at_ms != 0 && now_ms_ > value.expire_at_ms;
-  // Whether the counter still has it nobody knows: recount.cc sees to that.
+  // Nothing here tells whether the counter still includes this key; recount.cc corrects it.
   if (expired && !owns) return nullptr;
   Entry* entry = table->insert(position, key, value.payload.size());
   table->set_value(entry, value.payload, false);
@@ -157,8 +177,8 @@ Entry* Keyspace::load(Table* table, Position position, std::string_view key) {
   return entry;
 }
 
-// Time, not a command, removes it: nothing is logged, since whoever replays the log hides it by the
-// same expiry.
+// Removes an expired record. Nothing is logged: a replay of the log hides the record by the same
+// expiry.
 void Keyspace::expire(Table* table, Entry* entry) {
   if (wants_expired_ && !table->has_elements()) note_event(KeyEvent::Kind::kExpired, table, entry);
   if (owns_elements(entry->type)) return expire_owner(table, entry);
@@ -168,8 +188,8 @@ void Keyspace::expire(Table* table, Entry* entry) {
   ++figures_.expired;
 }
 
-// Of the turn in progress, the expiry can be taken back together with the change that made it: so
-// it becomes one of the running command.
+// Removes an expired owner. If the turn in progress changed this owner, the expiry becomes a change
+// of the running command, so that a roll-back undoes both.
 void Keyspace::expire_owner(Table* table, Entry* entry) {
   ++figures_.expired;
   if (entry->has(Entry::kChanged)) return take_away(table, entry);
@@ -203,8 +223,9 @@ void Keyspace::save_for_undo(Table* table, Entry* entry, bool value_goes) {
 }
 
 void Keyspace::put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms) {
-  // After a failed read an entry made here would stand for an absence that nobody has seen.
+  // If a read has failed, nobody has seen that this key is absent, so no entry may be made for it.
   if (ref->entry_ == nullptr && ref->database_ >= 0 && !failure_.ok()) return;
+  if (ref->database_ >= 0) charge(ref->key_.size() + value.size());
   if (ref->entry_ == nullptr)
     ref->entry_ = ref->table_->insert(ref->position_, ref->key_, value.size());
   Entry* entry = ref->entry_;
@@ -222,6 +243,7 @@ void Keyspace::put(Ref* ref, Type type, std::string_view value, int64_t expire_a
 
 void Keyspace::set_expiry(Ref* ref, int64_t expire_at_ms) {
   WEIR_CHECK(ref->exists());
+  charge(ref->key_.size() + 2 * ref->entry_->value_size);  // pays for the undo and for the log
   save_for_undo(ref->table_, ref->entry_, false);
   ref->entry_->expire_at_ms = expire_at_ms;
 }
@@ -231,12 +253,37 @@ void Keyspace::erase(Ref* ref) {
 }
 
 void Keyspace::take_away(Table* table, Entry* entry) {
+  charge(entry->key_size);
   const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != stamp_;
   save_for_undo(table, entry, true);
   table->set_value(entry, {}, first_change);
   entry->expire_at_ms = 0;
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
   adjust_count(table, entry->position, -1);
+}
+
+size_t Keyspace::debt_bytes_max() const {
+  return std::clamp(options_.memory_bytes_max / 2, kDebtBytesLeast, kDebtBytesMost);
+}
+
+// Sets what the next turn may change. REQUIRES: no turn is in progress. The debt can only shrink
+// until the next turn begins.
+void Keyspace::set_turn_bytes_max() {
+  turn_bytes_ = transaction_begin_bytes_ = 0;
+  owed_bytes_ = pass_.writing_bytes();
+  for (const auto& table : tables_) owed_bytes_ += table->dirty_bytes();
+  const size_t most = debt_bytes_max();
+  turn_bytes_max_ = most - std::min(most, owed_bytes_);
+  turn_bytes_worry_ = turn_bytes_max_ - std::min(turn_bytes_max_, most / 4);
+}
+
+void Keyspace::refuse_change() {
+  const bool too_much = turn_bytes_ - transaction_begin_bytes_ > debt_bytes_max();
+  fail(too_much || !can_write_back()
+           ? Status::too_much("more was changed than memory may owe the disk (half of maxmemory, " +
+                              std::to_string(debt_bytes_max()) + " bytes)")
+           : Status::behind());
+  throw ChangeRefused();
 }
 
 bool Keyspace::usable() const {
@@ -246,6 +293,7 @@ bool Keyspace::usable() const {
 }
 
 void Keyspace::clear(int database) {
+  charge(databases_.size() * sizeof(Database) + kTableBytes);
   if (!watches_.empty()) note_replaced(database, -1);
   databases_undo_.push_back({undo_.mark(), databases_});
   Table* table = add_table(next_incarnation_++);
@@ -255,6 +303,7 @@ void Keyspace::clear(int database) {
 }
 
 void Keyspace::swap(int first, int second) {
+  charge(databases_.size() * sizeof(Database));
   if (!watches_.empty()) {
     note_replaced(first, second);
     note_replaced(second, first);

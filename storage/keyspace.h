@@ -1,24 +1,28 @@
-// The keyspace: every database's records, live in memory as far as they are in use and in the store
-// as a whole.
+// The keyspace: every record of every database. Records in use are live in memory (the working
+// set); the store has them all.
 //
-// Commands read and write records here and nowhere else. What a command changed can be taken back
-// (roll_back); at the end of a turn all that changed is appended to the store's log as one record
-// (commit_turn); later it is written back to the store's state in passes (work), after which the
+// Commands read and write records here and nowhere else. A change can be taken back (roll_back). At
+// the end of a turn everything that changed is appended to the store's log as one record
+// (commit_turn). Later it is written back to the store's state in passes (work), after which its
 // memory may be given up (sweep).
 //
 // Invariants
-// 1. Nothing here reads a clock: the instant comes with begin_command, and never runs back.
-// 2. The state of the turn in progress is seen by the commands of that turn only together with
-// their replies being
-//    held until commit_turn: whoever calls commit_turn releases them, or turns them into errors.
-// 3. Only committed values are written back; only clean entries are given up; a dirty entry that is
-// gone is written
-//    back as a deletion before it is forgotten.
-// 4. A read that fails never looks like an absent key: failure() is set, and the command's outcome
-// must be discarded.
+// 1. Nothing here reads a clock. The instant is an argument of begin_command, which checks that it
+//    never runs back.
+// 2. Commands of the turn in progress see that turn's changes before they are committed. This is
+//    safe because the caller of commit_turn holds their replies: it releases them after commit_turn
+//    has succeeded, or turns them into errors.
+// 3. Only committed values are written back: WriteBack checks each entry for it. Only clean entries
+//    are given up: the sweep passes over all others. A dirty entry whose record was erased is
+//    written back as a deletion (if the state may hold the record) before it is forgotten: it stays
+//    in its table, without a value, until a pass has settled it. Dying lists are the exception:
+//    their entries are freed unwritten, because a range erases them from the state (drops.h).
+// 4. A read that fails never looks like an absent key. load() sets failure(), put() then makes no
+//    entry from the missing answer, and the caller discards the command's outcome.
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +32,7 @@
 #include "storage/drops.h"
 #include "storage/element_key.h"
 #include "storage/record.h"
+#include "storage/ref.h"
 #include "storage/store.h"
 #include "storage/table.h"
 #include "storage/undo.h"
@@ -38,59 +43,28 @@ namespace weir::storage {
 
 struct KeyspaceOptions {
   int databases = 16;
-  size_t memory_bytes_max = SIZE_MAX;  // of the working set; clean entries are given up beyond
-  size_t unwritten_max = 500'000;      // entries newer than the state before write-back is hurried
-  uint64_t log_bytes_max = 64 << 20;   // likewise
+  // Bound of the working set; beyond it clean entries are given up.
+  size_t memory_bytes_max = SIZE_MAX;
+  size_t unwritten_max = 500'000;     // with more entries newer than the state, write-back hurries
+  uint64_t log_bytes_max = 64 << 20;  // with more bytes appended since W, write-back hurries
   int64_t write_back_interval_ns = 5'000'000'000;
 };
 
-// A live record met by a scan; its views are valid during the visit only.
-struct Seen {
-  std::string_view key;
-  Type type = Type::kNone;
-  int64_t expire_at_ms = 0;
-  bool in_memory = false;
-  bool expired = false;  // only shown to walk()
-};
-
-// A key looked up: a live record, or its absence. Valid until the next call that changes the
-// keyspace through another Ref, or begin_command.
-class Ref {
- public:
-  bool exists() const { return entry_ != nullptr && entry_->has(Entry::kPresent); }
-  Type type() const { return exists() ? entry_->type : Type::kNone; }
-  std::string_view value() const { return exists() ? entry_->value() : std::string_view(); }
-  int64_t expire_at_ms() const { return exists() ? entry_->expire_at_ms : 0; }  // 0: none
-  std::string_view key() const { return key_; }
-  Position position() const { return position_; }
-  int database() const { return database_; }
-
- private:
-  friend class Keyspace;
-  int database_ = 0;
-  Table* table_ = nullptr;
-  Position position_ = 0;
-  std::string_view key_;
-  Entry* entry_ = nullptr;
-};
-
-// What happened to a key without a command naming it.
-struct KeyEvent {
-  enum class Kind : uint8_t { kExpired, kCreated };
-  Kind kind = Kind::kExpired;
-  int database = 0;
-  std::string key;
-};
-
 struct KeyspaceFigures {
-  uint64_t turn = 0;               // newest committed
+  uint64_t turn = 0;               // the newest committed turn
   uint64_t written_back_turn = 0;  // W
   size_t entries = 0;              // in memory
-  size_t unwritten = 0;            // of them, newer than the state
-  size_t bytes = 0;                // of the working set
-  uint64_t hits = 0, misses = 0;   // of look-ups: found in memory, read from the store
+  size_t unwritten = 0;            // entries that are newer than the state
+  size_t bytes = 0;                // size of the working set
+  uint64_t hits = 0, misses = 0;   // look-ups answered from memory, and from the store
   uint64_t expired = 0, evicted = 0;
   uint64_t log_bytes_appended = 0;
+};
+
+// Thrown where a command changes more than it may; Keyspace::failure() says why. The change that
+// threw it has not been made, not even in part.
+struct ChangeRefused : std::exception {
+  const char* what() const noexcept override { return "the change was refused"; }
 };
 
 class Keyspace {
@@ -100,34 +74,57 @@ class Keyspace {
   Keyspace(StoreFactory make_store, KeyspaceOptions options);
   ~Keyspace();
 
-  // Opens the store and replays its log. instant_ns: the newest instant that any turn used.
+  // Opens the store and replays its log. The report's instant_ns is the newest instant that any
+  // turn used.
   Status open(OpenReport* report);
-  // The store failed: opens it anew and lets its log decide what happened. With `keep_memory` what
+  // Reopens a store that has failed and lets its log decide what happened. With `keep_memory` what
   // is in memory wins and is written to the log whole; otherwise memory is refilled from the store.
   Status reopen(bool keep_memory);
 
+  // A place in the turn in progress, to go back to.
+  struct Mark {
+    size_t undo = 0;
+    size_t changed = 0;
+    size_t databases = 0;
+    size_t newborn = 0;
+    size_t events = 0;
+    size_t turn_bytes = 0;
+  };
+
   void begin_command(int64_t now_ns);
+  // As begin_command, for the later commands of a transaction: what they change is counted together
+  // with what the transaction has changed since the last begin_command.
+  void begin_next_of_transaction(int64_t now_ns);
   int64_t now_ns() const { return now_ns_; }
   int64_t now_ms() const { return now_ms_; }
-  void roll_back();
+  // Takes back what the running command changed, or what was changed since a mark of this turn.
+  void roll_back() { roll_back(command_mark_); }
+  void roll_back(const Mark& mark);
+  Mark mark() const;
+  // The first thing that went wrong in the running command: its outcome must be discarded.
   const Status& failure() const { return failure_; }
+  // Says that the running command cannot go on, for a reason that lies outside the keyspace.
+  void fail(Status failure) {
+    if (failure_.ok()) failure_ = std::move(failure);
+  }
 
   int databases() const { return options_.databases; }
-  // One more, which no client can select: cleared by nothing but time.
+  // One more database, which no client can select; only time removes its records.
   int hidden_database() const { return options_.databases; }
   Ref look_up(int database, std::string_view key);
   void put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms);
   void set_expiry(Ref* ref, int64_t expire_at_ms);
   void erase(Ref* ref);
-  // Hands the record, with its expiry and the lists that it owns, to another key of the same
-  // database, whose own record goes. In constant time. REQUIRES: from->exists().
+  // Hands a record, with its expiry and the lists that it owns, to another key of the same
+  // database, which loses the record it had. Takes constant time. REQUIRES: from->exists().
   void rename(Ref* from, Ref* to);
 
-  // Watches, see watches.h: whether what a key holds has changed since, or has ended.
+  // Watches a key: see watches.h. A watch tells whether what the key holds has changed since, or
+  // has ended.
   WatchId watch(const Ref& ref);
   void unwatch(WatchId id) { watches_.remove(id); }
   bool watch_changed(WatchId id) const;
-  // Events are kept for take_events() only while somebody wants them.
+  // Chooses which events are kept for take_events(); none are unless they are wanted.
   void want_events(bool expired, bool created) {
     wants_expired_ = expired;
     wants_created_ = created;
@@ -135,18 +132,19 @@ class Keyspace {
   bool has_events() const { return !events_.empty(); }
   std::vector<KeyEvent> take_events();
 
-  // Lists of elements: see elements.h. A new one is empty, open, and dropped unless an owner names
-  // it at the end of the turn.
+  // Makes a list of elements: see elements.h. It is empty and open, and is dropped unless an owner
+  // names it at the end of the turn.
   ElementsId new_elements(int database, Layout layout);
-  // REQUIRES: `id` was read from an owner looked up in this command, or is new. Null where reading
-  // failed; then failure() is set.
+  // Opens a list. Null where reading failed; then failure() is set. REQUIRES: `id` is new, or was
+  // read from an owner that this command has looked up.
   Elements* open_elements(int database, ElementsId id);
-  // Puts every element of a list into another, of any database. False where reading failed.
+  // Puts every element of a list into another one, of any database. False where reading failed.
   bool copy_elements(int from_database, ElementsId from, int to_database, ElementsId to);
 
-  // Records that belong to no database; never evicted.
+  // Finds a system record: one that belongs to no database. System records are never evicted.
   Ref look_up_system(std::string_view key);
-  // Those whose key begins so, in no order. `visit` must not change any.
+  // Visits the system records whose keys begin with a prefix, in no order. `visit` must not change
+  // any.
   void visit_system(
       std::string_view prefix,
       const std::function<void(std::string_view key, std::string_view value)>& visit) const;
@@ -161,27 +159,45 @@ class Keyspace {
   uint64_t scan(int database, uint64_t cursor, size_t count,
                 const std::function<void(const Seen&)>& visit);
 
-  // Commits all commands since the last call. After a failure they are all taken back, and the
-  // store must be reopened (unless `keep_on_failure`: then they stand, and the log is owed).
+  // Commits all commands since the last call. If that fails, all their changes are taken back and
+  // the store must be reopened. With `keep_on_failure` the changes stay in memory instead, and the
+  // log is owed them.
   Status commit_turn(bool keep_on_failure = false);
   bool turn_has_changes() const { return !changed_.empty() || databases_changed_; }
   bool store_failed() const { return store_failed_; }
-  // A sync failed: what the log holds is unknown until it is reopened.
+  // Called when a sync has failed: what the log holds is then unknown until the store is reopened.
   void mark_store_failed() { store_failed_ = true; }
-  // False after a reopen that failed half-way; then nothing can be looked up.
+  // False after a reopen that failed half-way: then no key can be looked up.
   bool usable() const;
 
-  // Slices of the work behind: write-back, giving up memory, dropping what expired. Bounded; call
-  // it every turn.
+  // Does a bounded slice of the work that follows commands: write-back, giving up memory, dropping
+  // what has expired. To be called every turn.
   void work(int64_t steady_ns);
-  // Work that should go on without waiting for traffic.
+  // True while there is work that should go on without waiting for traffic.
   bool wants_work() const;
-  // Too far behind: no request should be read until work() has caught up.
+  // True when write-back is so late that no request should be read until work() has caught up.
   bool overloaded() const;
-  // Too far behind, and write-back fails: waiting does not help, the store has failed.
+  // True when write-back is late and fails: waiting does not help, because the store has failed.
   bool stuck() const;
+  // The debt: bytes of memory that cannot be given up because the disk is owed them. They are what
+  // is committed and not written back, and what the turn in progress has changed. The debt never
+  // passes debt_bytes_max(): half of memory_bytes_max, but at least 8 MiB and at most 1 GiB, so
+  // that one log record can hold it.
+  size_t debt_bytes() const { return owed_bytes_ + turn_bytes_; }
+  size_t debt_bytes_max() const;
+  // True when the debt is so large that a command that changes data should wait for write-back.
+  bool owes_too_much() const { return turn_bytes_ >= turn_bytes_worry_ && can_write_back(); }
+  // Counts a change that is about to be made, or anything else that is kept until the turn ends.
+  // Throws ChangeRefused where it is one too many.
+  void charge(size_t bytes) {
+    turn_bytes_ += kChangeBytes + bytes;
+    if (turn_bytes_ > turn_bytes_max_) [[unlikely]]
+      refuse_change();
+  }
+  // What the turn in progress has changed so far.
+  size_t turn_bytes() const { return turn_bytes_; }
   const Status& write_back_failure() const { return pass_.failure(); }
-  // Begins a write-back pass now; it covers all that is committed.
+  // Begins a write-back pass now, which covers everything that is committed.
   void write_back_now();
   bool writing_back() const { return pass_.running() || pass_wanted_; }
   void set_active_expiry(bool on) { active_expiry_ = on; }
@@ -200,18 +216,19 @@ class Keyspace {
   friend class Elements;
 
   static constexpr std::string_view kElementsIdsKey = "next-elements-id";
+  static constexpr size_t kChangeBytes = 128;  // what an undo and an entry's head take, about
 
   struct Database {
     Table* table = nullptr;
     uint64_t count = 0;
     bool changed = false;
-    // The counter may include keys that have expired unseen, while they were not in memory.
+    // True if the counter may include keys that expired unseen, while they were not in memory.
     bool count_doubtful = false;
   };
-  // A database being counted anew: what lies before the cursor is in `count`, and kept right there
-  // by adjust_count.
+  // A count of a database's keys that is being made anew. `count` has the keys before the cursor;
+  // adjust_count keeps it right as they change.
   struct Recount {
-    int database = -1;  // none
+    int database = -1;  // -1: no count is being made
     const Table* table = nullptr;
     uint64_t cursor = 0;
     int64_t count = 0;
@@ -224,6 +241,9 @@ class Keyspace {
   void note_unburied(Table* table, Entry* entry, const OwnerView& owner);
   void take_away(Table* table, Entry* entry);
   void save_for_undo(Table* table, Entry* entry, bool value_goes);
+  [[noreturn]] void refuse_change();
+  bool can_write_back() const { return !store_failed_ && pass_.failure().ok(); }
+  void set_turn_bytes_max();
   void adjust_count(Table* table, Position position, int change);
   Table* table_of(Incarnation incarnation) const;
   Table* add_table(Incarnation incarnation);
@@ -278,15 +298,17 @@ class Keyspace {
   void retire_unused_tables();
 
   // work.cc
+  void do_work(int64_t steady_ns);
   size_t memory_bytes() const;
   bool behind(size_t factor) const;
+  bool hurries() const;
   void start_pass_when_due(int64_t steady_ns);
   void begin_pass_when_ready();
   void step_pass();
   void sweep(size_t looks, bool evict);
   void sweep_segment(Table* table, Segment* segment, bool evict);
 
-  // scan.cc: as scan(), but expired records that are still there are visited too.
+  // In scan.cc: as scan(), but expired records that are still in memory are visited too.
   uint64_t walk(int database, uint64_t cursor, size_t count,
                 const std::function<void(const Seen&)>& visit);
 
@@ -300,7 +322,7 @@ class Keyspace {
   KeyspaceOptions options_;
   std::unique_ptr<Store> store_;
   HashSeed seed_{};
-  size_t index_bytes_ = 0;  // of open lists
+  size_t index_bytes_ = 0;  // size of the open lists' indexes
 
   std::vector<std::unique_ptr<Table>>
       tables_;  // in ascending incarnation; the first is the system's
@@ -322,26 +344,27 @@ class Keyspace {
   bool wants_expired_ = false;
   bool wants_created_ = false;
   std::vector<KeyEvent> events_;
-  size_t command_events_mark_ = 0;
 
   Undo undo_;
   std::vector<Entry*> changed_;
-  size_t command_undo_mark_ = 0;
-  size_t command_changed_mark_ = 0;
   struct DatabaseUndo {
-    size_t undo_mark;  // of the entries' log, when it was saved
+    size_t undo_mark;  // where the entries' undo log ended when this was saved
     std::vector<Database> databases;
   };
   std::vector<DatabaseUndo> databases_undo_;
-  size_t command_databases_mark_ = 0;
   ElementsId next_elements_id_ = 1;
-  ElementsId elements_ids_reserved_ = 1;  // ids from here on may have been used by no other process
-  std::vector<Drops::List> newborn_;      // lists of the turn in progress
-  size_t command_newborn_mark_ = 0;
-  bool owners_changed_ = false;  // in the turn in progress
+  ElementsId elements_ids_reserved_ = 1;  // no other process can have used an id from here on
+  std::vector<Drops::List> newborn_;      // the lists that the turn in progress has made
+  Mark command_mark_;
+  size_t turn_bytes_ = 0;
+  size_t turn_bytes_max_ = SIZE_MAX;
+  size_t turn_bytes_worry_ = SIZE_MAX;  // from here on the keyspace owes too much
+  size_t owed_bytes_ = 0;               // committed and not written back, when the turn began
+  size_t transaction_begin_bytes_ = 0;  // turn_bytes_ at the last begin_command
+  bool owners_changed_ = false;         // whether the turn in progress has changed an owner
   std::vector<Drops::List> vanished_, had_name_, have_name_;
   Drops drops_;
-  bool owners_buried_unseen_ = false;  // since the last pass; see recount.cc
+  bool owners_buried_unseen_ = false;  // an expired owner was read from the store; see recount.cc
   std::string element_payload_;
   TurnRecordWriter record_;
   uint64_t turn_ = 0;
@@ -351,13 +374,13 @@ class Keyspace {
   bool pass_wanted_ = false;
   uint64_t passes_begun_ = 0;
   int64_t last_pass_steady_ns_ = 0;
-  uint64_t log_bytes_at_pass_ = 0;  // appended when the running pass began
-  uint64_t log_bytes_at_w_ = 0;     // appended when the pass that set W began
+  uint64_t log_bytes_at_pass_ = 0;  // bytes appended when the running pass began
+  uint64_t log_bytes_at_w_ = 0;     // bytes appended when the pass that set W began
   size_t changed_last_turn_ = 0;
   Incarnation sweep_table_ = 0;
   Position sweep_position_ = 0;
   int64_t last_sweep_steady_ns_ = 0;
-  bool sweep_gained_ = true;  // the last sweep gave something up, or made ready to
+  bool sweep_gained_ = true;  // the last sweep gave up an entry, or made one ready to be given up
   std::vector<Entry*> victims_;
   Recount recount_;
   uint64_t dropped_records_seen_ = 0;

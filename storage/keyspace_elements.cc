@@ -1,7 +1,7 @@
-// New lists of elements, and burying those that no owner names any more (drops.h).
+// Makes lists of elements, and buries those that no owner names any more (drops.h).
 #include <algorithm>
 
-#include "storage/check.h"
+#include "base/check.h"
 #include "storage/elements_index.h"
 #include "storage/keyspace.h"
 #include "storage/open_lists.h"
@@ -33,7 +33,7 @@ ElementsId Keyspace::new_elements(int database, Layout layout) {
   if (layout_of(next_elements_id_) != layout) ++next_elements_id_;
   const ElementsId id = next_elements_id_++;
   WEIR_CHECK(id <= kElementsIdMax);
-  // The pass under way may come by it yet.
+  // A pass that is running may still come to this list, so it counts as a pass after its birth.
   const uint64_t passes = pass_.running() ? passes_begun_ - 1 : passes_begun_;
   table->open->add(std::unique_ptr<Elements>(new Elements(this, table, id, passes)));
   newborn_.push_back({table->incarnation(), id});
@@ -59,7 +59,7 @@ bool Keyspace::copy_elements(int from_database, ElementsId from, int to_database
   return true;
 }
 
-// What the commands from a mark on have made and taken back.
+// Forgets the lists that were made since a mark and are taken back.
 void Keyspace::forget_newborn(size_t mark) {
   for (size_t i = mark; i < newborn_.size(); ++i) {
     if (Table* table = table_of(newborn_[i].incarnation)) table->open->take(newborn_[i].id);
@@ -67,8 +67,9 @@ void Keyspace::forget_newborn(size_t mark) {
   newborn_.resize(mark);
 }
 
-// The lists that had a name before or during the turn, or came with it, and have none at its end.
-// Found by looking at names before and after, so that it is right however commands got there.
+// Finds the vanished lists: those that had a name before or during the turn, or were made in it,
+// and have no name at its end. Only names before and after are compared, so the result is right
+// whatever the commands did.
 void Keyspace::find_vanished() {
   vanished_.clear();
   if (!owners_changed_ && newborn_.empty()) return;
@@ -116,7 +117,7 @@ void Keyspace::bury_short(Table* table, const Elements& list) {
   });
 }
 
-// REQUIRES: no pass is running, no turn in progress.
+// Buries expired owners with their lists. REQUIRES: no pass is running, no turn is in progress.
 void Keyspace::bury_expired() {
   for (size_t looks = 0; looks < kEntriesPerSlice && !drops_.expired.empty();) {
     const Drops::Expired expired = std::move(drops_.expired.front());
@@ -135,7 +136,7 @@ void Keyspace::bury_expired() {
   }
 }
 
-// REQUIRES: no pass is running, so that it points to none of the entries.
+// Frees the entries of dying lists. REQUIRES: no pass is running, because a pass points to entries.
 void Keyspace::free_dying() {
   size_t budget = std::clamp(changed_last_turn_ * 8, kEntriesPerSlice, kEntriesPerSliceMax);
   while (budget > 0 && !drops_.dying.empty()) {
@@ -148,7 +149,7 @@ void Keyspace::free_dying() {
   }
 }
 
-// False if some are left when the budget is used up.
+// Frees a list's entries within the budget. False if some are left when it is used up.
 bool Keyspace::free_some(Table* table, ElementsId id, size_t* budget) {
   const Position last = last_position(id);
   Position position = std::max(drops_.dying_position, first_position(id));
@@ -183,7 +184,7 @@ void Keyspace::shrink_closed() {
   }
 }
 
-// An owner leaves memory: its elements may follow.
+// Closes an owner's lists when the owner leaves memory, so that its elements can follow.
 void Keyspace::close_lists(Table* table, const Entry* owner) {
   OwnerView view;
   WEIR_CHECK(parse_owner(owner->value(), &view));
@@ -194,7 +195,8 @@ void Keyspace::close_lists(Table* table, const Entry* owner) {
   }
 }
 
-// The store never drops an owner that has expired, but tells of it. Loading it is enough.
+// The store never drops an expired owner but tells of it. Loading such an owner notes it as
+// unburied, which is all that is needed.
 void Keyspace::look_at_expired_owners() {
   for (const std::string& stored_key : store_->take_expired_owners(kOwnersPerLook)) {
     const auto key = parse_stored_key(stored_key);

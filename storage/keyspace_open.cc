@@ -1,8 +1,8 @@
-// Opening: what the state holds of the system's own records, then the log from W + 1 on, through
+// Opening: reads the system records from the state, then replays the log from W + 1 on through
 // apply().
 #include <algorithm>
 
-#include "storage/check.h"
+#include "base/check.h"
 #include "storage/codec.h"
 #include "storage/keyspace.h"
 
@@ -100,8 +100,8 @@ Status Keyspace::load_system_records() {
   return {};
 }
 
-// The state may be newer than W here and there, so replay may go through database tables that never
-// were: which databases are dropped is known only at its end.
+// The state may be newer than W in places, so replay may meet database tables that are not there
+// any more: which databases were dropped is known only at its end.
 Status Keyspace::replay_log() {
   Status status = store_->replay(turn_ + 1, [this](uint64_t turn, std::string_view record) {
     turn_ = turn;
@@ -112,8 +112,7 @@ Status Keyspace::replay_log() {
   return status;
 }
 
-// What every turn's record does to the keyspace: here when replayed; the live path has done the
-// same already.
+// Applies one turn's record. Replay calls it; the live path has made the same changes already.
 Status Keyspace::apply(std::string_view record) {
   bool databases_known = false;
   int64_t instant_ns = 0;
@@ -132,7 +131,8 @@ Status Keyspace::apply(std::string_view record) {
 Status Keyspace::apply_entry(const TurnEntry& change) {
   Table* table = table_of(change.incarnation & ~kElementsBit);
   if (table == nullptr)
-    return {};  // of a database that a later turn, written back already, has dropped
+    // A later turn, written back already, has dropped this database.
+    return {};
   if (holds_elements(change.incarnation)) return apply_element(elements_table(table), change);
   OwnerView owner;
   if (change.dropped ||
@@ -177,7 +177,7 @@ std::string Keyspace::database_record(size_t database) const {
   return kDatabasePrefix + (hidden ? std::string("hidden") : std::to_string(database));
 }
 
-// A database that has keys must not vanish because fewer are asked for.
+// Refuses a number of databases that would hide one that has keys.
 Status Keyspace::check_number_of_databases() const {
   int needed = 0;
   visit_system(kDatabasePrefix, [&](std::string_view key, std::string_view value) {
@@ -214,10 +214,11 @@ void Keyspace::create_missing_databases() {
   }
 }
 
-// Which databases have anything in the state, and what is left there of dropped ones: a crash may
-// have come between dropping a database and the pass that erases it.
+// Learns which databases have anything in the state, and what is left there of dropped ones: a
+// crash may have come between the drop of a database and the pass that erases it.
 Status Keyspace::look_over_incarnations() {
-  // What was replayed may have expired before the crash, and have been taken off the counter then.
+  // A replayed record may have expired before the crash, when the counter was already reduced by
+  // it.
   for (Database& database : databases_) {
     database.table->complete = true;
     if (database.table->elements != nullptr) database.table->elements->complete = true;
@@ -243,9 +244,9 @@ Status Keyspace::look_over_incarnations() {
   return cursor->status();
 }
 
-// The store took nothing for a while and memory went on: one record brings the log up to it. Which
-// of the turns before it the log holds no longer matters, since the record has the last state of
-// every entry that they changed.
+// Brings the log up to memory with one record, after a time in which the store took nothing. It
+// does not matter which earlier turns the log holds, since this record has the last state of every
+// entry that they changed.
 Status Keyspace::append_everything_owed() {
   if (Status status = store_->replay(turn_ + 1,
                                      [this](uint64_t turn, std::string_view) {

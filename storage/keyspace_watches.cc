@@ -1,4 +1,4 @@
-// Watched keys and the events that time and new records make.
+// Watched keys, and the events of keys that time ended or that were newly created.
 #include <algorithm>
 #include <utility>
 
@@ -41,7 +41,7 @@ void Keyspace::note_change(const Table* table, const Entry* entry) {
   if (database >= 0) watches_.record_changes(database, entry->position, entry->key());
 }
 
-// A database gets other contents, which have none of its keys, or those that `instead` has.
+// Notes that a database gets other contents: those of database `instead`, or none if that is -1.
 void Keyspace::note_replaced(int database, int instead) {
   for (const WatchId id : watches_.untouched(database)) {
     const Watched& watched = watches_.at(id);
@@ -57,7 +57,8 @@ void Keyspace::note_event(KeyEvent::Kind kind, const Table* table, const Entry* 
   events_.push_back({.kind = kind, .database = database, .key = std::string(entry->key())});
 }
 
-// Of the events from a mark on: what time has ended stays ended when a command is taken back.
+// Forgets the creations noted since a mark. Expiries stay noted: what time has ended stays ended
+// when a command is taken back.
 void Keyspace::forget_created(size_t mark) {
   const auto begin = events_.begin() + static_cast<std::ptrdiff_t>(std::min(mark, events_.size()));
   events_.erase(
@@ -67,7 +68,7 @@ void Keyspace::forget_created(size_t mark) {
 }
 
 std::vector<KeyEvent> Keyspace::take_events() {
-  command_events_mark_ = 0;
+  command_mark_.events = 0;
   return std::exchange(events_, {});
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "storage/check.h"
+#include "base/check.h"
 
 namespace weir::storage {
 namespace {
@@ -66,7 +66,7 @@ Status MemoryStore::open(OpenReport* report) {
   report->instant_ns = disk_->instant_ns;
   report->tail_note = std::exchange(disk_->tail_note, {});
   disk_->opened_before = true;
-  // Whatever was found is what a machine that dies now would find.
+  // The turns found here have survived, so a machine that dies now would find them too.
   disk_->synced_turn =
       std::max(disk_->written_back_turn, disk_->log.empty() ? 0 : disk_->log.back().turn);
   sync_.synced_turn = disk_->synced_turn;
@@ -211,7 +211,8 @@ void MemoryStore::apply_slices() {
       return {};
     };
   };
-  // A range never covers what the same pass puts, whatever their order.
+  // Ranges go first: a range never covers what the same pass puts, whatever their order in the
+  // slices.
   for (const bool ranges : {true, false}) {
     for (const StateSlice& slice : slices_) (void)slice.for_each(apply(ranges));
   }

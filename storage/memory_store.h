@@ -1,13 +1,15 @@
-// The store whose disk is memory: what `--storage memory` runs on, and what simulations crash.
+// A store whose disk is memory. `--storage memory` runs on it, and simulations crash it.
 //
-// Like a real one it comes in two parts. A MemoryDisk is what outlives a process: make a store on
-// it, drop the store, make another, and find everything again. A MemoryStore is one process' hold
-// on it. In the shipped server nobody keeps the disk, so everything ends with the store.
+// Like a real store it has two parts. A MemoryDisk is what outlives a process: make a store on it,
+// drop the store, make another, and find everything again. A MemoryStore is one process' hold on
+// the disk. The shipped server does not keep the disk, so all data ends with the store.
 //
+// Invariants
 // 1. Syncs, passes and checkpoints end inside the call that starts them, with `notify` called
-//    there, unless the disk says `deferred`: then in MemoryStore::step().
-// 2. A pass is applied in finish_pass(): whoever may not hold its thread for long makes small ones.
-// 3. A cursor that lives across a pass costs a copy of the state.
+//    there, unless the disk says `deferred`: then they end in MemoryStore::step().
+// 2. A pass is applied in finish_pass(): a caller that may not hold its thread for long makes small
+//    passes.
+// 3. A cursor that lives across a pass costs a copy of the state, which it shares until then.
 #pragma once
 
 #include <chrono>
@@ -24,8 +26,8 @@
 
 namespace weir::storage {
 
-// Failures to come. A number says which call from now fails: 1 the next one, 0 none. It counts
-// itself down.
+// Failures to come. Each number says which call from now on fails: 1 the next one, 0 none. A number
+// counts itself down.
 struct MemoryFaults {
   uint64_t append_lost = 0;  // nothing is written
   uint64_t append_kept = 0;  // the turn is in the log although the call fails
@@ -33,7 +35,7 @@ struct MemoryFaults {
   uint64_t pass = 0;
   uint64_t checkpoint = 0;
   uint64_t get = 0;
-  uint64_t cursor = 0;     // counts positions that cursors reach
+  uint64_t cursor = 0;     // counts the positions that cursors reach
   bool disk_full = false;  // every append, pass and checkpoint fails while it is set
 };
 
@@ -65,8 +67,9 @@ struct MemoryDisk {
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
   std::map<std::string, std::shared_ptr<MemoryDisk>> checkpoints;  // by directory
 
-  // What is found after the death of the process: everything. After that of the machine: synced
-  // turns and perhaps more. Faults and checkpoints stay behind.
+  // The disk as it is found after a death. After the death of the process everything is found;
+  // after that of the machine the synced turns and perhaps more. Faults and checkpoints are not
+  // carried over.
   std::shared_ptr<MemoryDisk> after_kill() const;
   std::shared_ptr<MemoryDisk> after_power_cut(PowerCut cut) const;
 };
@@ -77,7 +80,7 @@ class MemoryStore : public Store {
  public:
   explicit MemoryStore(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(disk)) {}
 
-  // Ends the oldest thing under way. False if nothing is.
+  // Ends the oldest operation under way. False if there is none.
   bool step();
 
   Status open(OpenReport* report) override;
@@ -117,7 +120,7 @@ class MemoryStore : public Store {
   std::deque<std::function<void()>> pending_;
   std::vector<StateSlice> slices_;
   std::string last_key_of_pass_;
-  std::string swept_up_to_;  // where dropping goes on in the next pass
+  std::string swept_up_to_;  // where the dropping of expired records goes on in the next pass
   SyncState sync_;
   PassState pass_;
   PassState checkpoint_;
@@ -126,7 +129,7 @@ class MemoryStore : public Store {
   ExpiredOwners expired_owners_;
 };
 
-// On a disk of its own, under a seed of its own.
+// Makes a store on a disk and under a seed of its own.
 std::unique_ptr<Store> make_memory_store();
 
 }  // namespace weir::storage

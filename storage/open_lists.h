@@ -27,7 +27,7 @@ class OpenLists {
     const auto node = lists_[id % kParts].extract(id);
     return node.empty() ? nullptr : std::move(node.mapped());
   }
-  // Any of them; null if there are none. Nothing else may be asked any more.
+  // Takes out any list; null if there are none. From then on only take_any() may be called.
   std::unique_ptr<Elements> take_any() {
     while (!lists_.empty() && lists_.back().empty()) lists_.pop_back();
     if (lists_.empty()) return nullptr;
@@ -35,7 +35,7 @@ class OpenLists {
   }
 
  private:
-  // Many small maps, since a map that grows moves all that it holds at once.
+  // Many small maps are used because a map that grows moves everything it holds at once.
   static constexpr size_t kParts = 512;
 
   std::vector<std::unordered_map<ElementsId, std::unique_ptr<Elements>>> lists_ =

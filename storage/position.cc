@@ -1,8 +1,5 @@
 #include "storage/position.h"
 
-#include <bit>
-#include <cstring>
-
 namespace weir::storage {
 namespace {
 
@@ -57,50 +54,8 @@ std::string_view hash_tag(std::string_view key) {
   return key.substr(open + 1, close - open - 1);
 }
 
-struct SipState {
-  uint64_t v0, v1, v2, v3;
-
-  void round() {
-    v0 += v1;
-    v1 = std::rotl(v1, 13) ^ v0;
-    v0 = std::rotl(v0, 32);
-    v2 += v3;
-    v3 = std::rotl(v3, 16) ^ v2;
-    v0 += v3;
-    v3 = std::rotl(v3, 21) ^ v0;
-    v2 += v1;
-    v1 = std::rotl(v1, 17) ^ v2;
-    v2 = std::rotl(v2, 32);
-  }
-
-  void absorb(uint64_t word) {
-    v3 ^= word;
-    round();
-    round();
-    v0 ^= word;
-  }
-};
-
 }  // namespace
 
 uint16_t hash_slot(std::string_view key) { return crc16(hash_tag(key)) & (kSlots - 1); }
-
-uint64_t siphash24(std::string_view bytes, const HashSeed& seed) {
-  SipState state{seed[0] ^ 0x736f6d6570736575, seed[1] ^ 0x646f72616e646f6d,
-                 seed[0] ^ 0x6c7967656e657261, seed[1] ^ 0x7465646279746573};
-  const uint64_t length_byte = static_cast<uint64_t>(bytes.size()) << 56;
-  while (bytes.size() >= 8) {
-    uint64_t word;
-    std::memcpy(&word, bytes.data(), 8);
-    state.absorb(word);
-    bytes.remove_prefix(8);
-  }
-  uint64_t last = 0;
-  if (!bytes.empty()) std::memcpy(&last, bytes.data(), bytes.size());
-  state.absorb(last | length_byte);
-  state.v2 ^= 0xff;
-  for (int i = 0; i < 4; ++i) state.round();
-  return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
-}
 
 }  // namespace weir::storage

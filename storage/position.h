@@ -1,39 +1,43 @@
-// Where a key stands in the one order that the working set, the state on disk and SCAN's cursors
-// share.
+// Positions: where a key stands in the one order that the working set, the state on disk and SCAN's
+// cursors share.
 //
 // A position is 64 bits: the key's Redis Cluster hash slot in the top 14, then 48 bits of a keyed
-// hash, then two zero bits. A range of slots is so a range of positions, and within a slot keys are
-// spread evenly whatever a client names them: the hash is SipHash-2-4 under a seed drawn when the
+// hash, then two zero bits. So a range of slots is a range of positions, and within a slot keys are
+// spread evenly whatever names clients choose: the hash is SipHash-2-4 under a seed drawn when the
 // data directory was made. DO NOT CHANGE: positions are on disk.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
+
+#include "base/siphash.h"
 
 namespace weir::storage {
 
 using Position = uint64_t;
-using HashSeed = std::array<uint64_t, 2>;
+using HashSeed = SipKey;
 
 inline constexpr int kSlots = 16384;
 
-// CRC16 (XMODEM) of the key modulo 16384; of the part between the first '{' and the next '}' where
-// that is not empty.
+// The key's hash slot: CRC16 (XMODEM) modulo 16384. Only the part between the first '{' and the
+// next '}' is hashed if that part is not empty.
 uint16_t hash_slot(std::string_view key);
 
-uint64_t siphash24(std::string_view bytes, const HashSeed& seed);
+inline uint64_t siphash24(std::string_view bytes, const HashSeed& seed) {
+  return siphash<2, 4>(bytes, seed);
+}
 
 inline Position position_of(std::string_view key, const HashSeed& seed) {
   return static_cast<Position>(hash_slot(key)) << 50 | siphash24(key, seed) >> 16 << 2;
 }
 
-// What the state keeps of a position. In memory those of elements go two bits further.
+// The part of a position that the state keeps. In memory the positions of elements have two bits
+// more.
 inline constexpr Position stored_part(Position position) { return position & ~Position{3}; }
 
 inline uint16_t slot_of(Position position) { return static_cast<uint16_t>(position >> 50); }
 
-// SCAN's cursor: the top 53 bits, so that clients that keep numbers as doubles keep it exactly.
+// SCAN's cursor: the top 53 bits, so that a client that keeps numbers as doubles keeps it exactly.
 // Keys that share a cursor are returned together.
 inline uint64_t cursor_of(Position position) { return position >> 11; }
 inline Position position_of_cursor(uint64_t cursor) { return cursor << 11; }

@@ -1,6 +1,6 @@
-// The forms of a record outside memory: its key and its value in the state family, and its entry in
-// a turn's record. FORMAT.md is the grammar. DO NOT CHANGE what is written here without a new
-// format version.
+// The forms of a record outside memory: its key and its value in the state, and its entry in a
+// turn's record. FORMAT.md is the grammar. DO NOT CHANGE what is written here without a new format
+// version.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ enum class Type : uint8_t {
   kSystem = 1,
   kString = 2,
   kLimiter = 3,
-  kElement = 15,  // of a list that an owner names (elements.h)
-  // Owners of elements: their payloads begin with the ids of their lists (owner.h).
+  kElement = 15,  // belongs to a list that an owner names (elements.h)
+  // The types of owners of elements: their payloads begin with the ids of their lists (owner.h).
   kHash = 16,
   kList = 17,
   kSet = 18,
@@ -33,11 +33,11 @@ enum class Type : uint8_t {
 };
 inline constexpr bool owns_elements(Type type) { return type >= Type::kHash; }
 
-// A database's contents live under an incarnation number, never used again once dropped.
+// The number under which a database's contents live; it is never used again once it was dropped.
 // Incarnation 0 holds system records: the databases themselves, script bodies, the clock's lead.
 using Incarnation = uint32_t;
 inline constexpr Incarnation kSystemIncarnation = 0;
-// Above every incarnation: what the store itself keeps beside the records.
+// An incarnation above all others, for what the store itself keeps beside the records.
 inline constexpr Incarnation kStoreIncarnation = 0xffffffff;
 
 // A value with no expiry has expire_at_ms 0. Instants are milliseconds since the Unix epoch.
@@ -62,19 +62,19 @@ std::optional<KeyView> parse_stored_key(std::string_view bytes);
 
 void append_value(std::string* out, const ValueView& value);
 size_t value_bytes(const ValueView& value);
-// kRefused for a format version that this program does not know, kCorrupt for bytes that are no
-// value.
+// Decodes a stored value. kRefused for a format version that this program does not know, kCorrupt
+// for bytes that are no value.
 Status parse_value(std::string_view bytes, ValueView* value);
 
-// A turn's record: the newest instant of the turn and the last state of every record that the turn
-// changed.
+// Encodes a turn's record: the newest instant of the turn and the last state of every record that
+// the turn changed.
 class TurnRecordWriter {
  public:
-  // Starts a record over; keeps the memory.
+  // Begins a new record; keeps the memory.
   void begin(int64_t instant_ns);
   void put(Incarnation incarnation, std::string_view key, const ValueView& value);
   void erase(Incarnation incarnation, std::string_view key);
-  // A whole list of elements, named by its id alone.
+  // Drops a whole list of elements, named by its id alone.
   void drop(Incarnation incarnation, uint64_t elements_id);
   std::string_view bytes() const { return bytes_; }
   size_t entries() const { return entries_; }
@@ -90,7 +90,7 @@ struct TurnEntry {
   Incarnation incarnation = 0;
   std::string_view key;
   bool erased = false;
-  bool dropped = false;  // a list of elements, whose id is the key
+  bool dropped = false;  // a list of elements was dropped, whose id is the key
   ValueView value;       // meaningless when erased or dropped
 };
 

@@ -29,7 +29,7 @@ void Keyspace::begin_recount(int database) {
               .count = 0};
 }
 
-// REQUIRES: no turn is in progress.
+// Does a slice of a recount. REQUIRES: no turn is in progress.
 void Keyspace::step_recount() {
   if (recount_.database < 0) {
     for (int i = 0; i < databases(); ++i) {
@@ -42,7 +42,7 @@ void Keyspace::step_recount() {
     recount_ = {};
     return;
   }
-  // What has expired in memory counts until the sweep comes by, which takes it off again.
+  // An expired record that is still in memory counts: the sweep takes it off the counter later.
   recount_.cursor =
       walk(recount_.database, recount_.cursor, kRecordsPerSlice, [this](const Seen& seen) {
         if (seen.in_memory || !seen.expired) ++recount_.count;

@@ -22,7 +22,7 @@ std::string hex(uint64_t value, int digits) {
   return text;
 }
 
-// "<name> <words>\n" off the front; what follows the name.
+// Takes "<name> <words>\n" off the front of the text, and answers what follows the name.
 bool take_line(std::string_view* text, std::string_view name, std::string_view* words) {
   const size_t end = text->find('\n');
   if (end == std::string_view::npos || text->substr(0, name.size()) != name) return false;
@@ -69,7 +69,7 @@ Status parse_identity(std::string_view text, const std::string& path, DirectoryI
   if (text.substr(0, kMagic.size()) != kMagic) return damaged;
   text.remove_prefix(kMagic.size());
   if (!take_line(&text, "format ", &words)) return damaged;
-  // Before the checksum: a later format may have another.
+  // The format is looked at before the checksum, because a later format may have another checksum.
   if (words != std::to_string(kDirectoryFormat)) {
     return Status::refused("data directory of " + path + " has format version " +
                            std::string(words.substr(0, 20)) + ", this weir-server reads version " +
@@ -99,7 +99,8 @@ Status RocksDirectory::lock() {
     return Status::refused("data directory " + path_ + " is in use by another process (lock file " +
                            lock_path + ", held by " + holder(lock_path) + ")");
   }
-  // For whoever finds it locked. A full disk may keep it from being written.
+  // The process id tells a person who finds the directory locked which process has it. A full disk
+  // may keep it from being written.
   const std::string text = std::to_string(::getpid()) + "\n";
   if (::ftruncate(descriptor.get(), 0) == 0) {
     [[maybe_unused]] const ssize_t written =

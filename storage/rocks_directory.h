@@ -1,7 +1,8 @@
-// A data directory as such: whose it is now (LOCK) and what it is (WEIR). Knows no RocksDB.
+// A data directory as such: which process has it now (LOCK) and what it is (WEIR). Knows no
+// RocksDB.
 //
-// WEIR is made last and so says that creation had ended; until then WEIR.new stands there, and what
-// lies beside it can hold no data yet. A directory that holds databases but neither file is
+// WEIR is written last, so it says that creation had ended. Until then there is a WEIR.new, and
+// what lies beside it cannot hold data yet. A directory that holds databases but neither file is
 // refused: a lost identity must not become a fresh start.
 #pragma once
 
@@ -17,7 +18,7 @@ namespace weir::storage {
 inline constexpr int kDirectoryFormat = 1;
 
 struct DirectoryIdentity {
-  std::string id;  // 32 hexadecimal digits, drawn when it was made; checkpoints share it
+  std::string id;  // 32 hexadecimal digits, drawn at creation; checkpoints share it
   HashSeed seed{};
 };
 
@@ -30,9 +31,10 @@ class RocksDirectory {
 
   // Makes the directory where there is none, and locks it until this object ends.
   Status lock();
-  // Whether a creation is to be done (`fresh`); else what the directory is. REQUIRES: lock().
+  // Tells whether a creation is to be done (`fresh`), or else what the directory is. REQUIRES:
+  // lock().
   Status identify(bool* fresh, DirectoryIdentity* identity);
-  // Around the making of the databases.
+  // Begin and end the making of the databases, in which the directory is marked as unfinished.
   Status begin_creation(DirectoryIdentity* identity);
   Status end_creation();
 

@@ -19,10 +19,12 @@ inline std::string_view view_of(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
 }
 
-// A missing file counts as damage: everything here was made by us and is never taken away.
+// Translates RocksDB's status. A missing file counts as damage: every file here was made by the
+// store and is never taken away.
 Status from_rocks(const rocksdb::Status& status, std::string_view what);
 
-// RocksDB's own logger aborts the process when the disk is full; ours hands warnings and errors on.
+// Makes the logger for RocksDB, which hands warnings and errors on. RocksDB's own logger aborts the
+// process when the disk is full.
 std::shared_ptr<rocksdb::Logger> make_rocks_logger(const RocksOptions& options);
 
 rocksdb::Options log_database_options(const RocksOptions& options);

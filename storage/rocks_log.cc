@@ -36,8 +36,8 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, bool
   WalReport report;
   if (!create) {
     if (Status status = check_wal(path, &report); !status.ok()) return status;
-    // What this process finds it builds on, so a later power cut must not take it; RocksDB never
-    // syncs files that it did not write itself.
+    // This process builds on what it finds here, so a later power cut must not take it away;
+    // RocksDB never syncs files that it did not write itself.
     if (Status status = wal_sync_->sync(); !status.ok()) return status;
   }
   wal_bytes_ = report.bytes;
@@ -80,7 +80,7 @@ Status RocksLog::put(uint64_t turn, std::string_view record) {
   const uint64_t dropped = dropped_turn_;
   const uint64_t droppable = droppable_turn_;
   if (status.ok() && droppable > dropped) {
-    // Ranges that do not overlap: nested ones would make reading them quadratic.
+    // The ranges do not overlap: nested ones would make reading them quadratic.
     status = batch.DeleteRange(key_of(dropped == 0 ? 0 : dropped + 1), key_of(droppable + 1));
   }
   if (status.ok()) status = database_->Write(rocksdb::WriteOptions(), &batch);
@@ -124,13 +124,14 @@ Status RocksLog::sync() {
 
 Status RocksLog::rotate() {
   wal_bytes_ = 0;
-  // Turns that are dropped do not get into the file, and its WAL goes away.
+  // Dropped turns do not get into the flushed file, and the WAL that held them goes away.
   const rocksdb::Status status = database_->Flush(rocksdb::FlushOptions());
   if (!status.ok()) return from_rocks(status, "cannot shorten the log " + path_);
   return remove_old_files();
 }
 
-// Files follow one another as their turns do. The oldest go first: RocksDB takes no other.
+// Removes files, the oldest first, because RocksDB takes no others. Files follow one another as
+// their turns do.
 Status RocksLog::remove_old_files() {
   std::vector<rocksdb::LiveFileMetaData> files;
   database_->GetLiveFilesMetaData(&files);
@@ -148,7 +149,7 @@ Status RocksLog::checkpoint(const std::string& path) {
   rocksdb::Checkpoint* made = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(database_.get(), &made);
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-  // Never a flush: the WAL is copied.
+  // Nothing is flushed for this: the WAL is copied.
   if (status.ok()) {
     status = checkpoint->CreateCheckpoint(path, std::numeric_limits<uint64_t>::max());
   }

@@ -1,10 +1,12 @@
 // The `log/` database: turn number -> what the turn changed.
 //
+// Invariants
 // 1. A turn's record is one put: after append() it is in the WAL file, after sync() on the disk.
 //    Only append() writes, so it never waits for another writer.
-// 2. Each record tells which turn was known to be synced when it was written: so opening can tell
-//    what a power cut may take from what was destroyed.
-// 3. After a failed append or sync nothing is appended any more: what the file holds is unknown.
+// 2. Each record tells which turn was known to be synced when it was written. So opening can tell
+//    what a power cut may take away from what was destroyed.
+// 3. After a failed append or sync nothing is appended any more, because what the file holds is
+//    unknown: append() keeps the failure and answers it again.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -24,24 +26,24 @@ class RocksLog {
  public:
   struct Opened {
     uint64_t last_turn = 0;    // 0: the log is empty
-    uint64_t synced_turn = 0;  // must be in the log or behind the state
+    uint64_t synced_turn = 0;  // this turn must be in the log, or the state must cover it
     std::string tail_note;     // empty where nothing had to be cut off
   };
 
-  // Checks the WAL, then opens.
+  // Checks the WAL, then opens the database.
   Status open(const RocksOptions& options, const std::string& path, bool create, Opened* opened);
 
   Status append(uint64_t turn, std::string_view record);
-  // Once, after an append that has left much to give back: rotate() is to be called.
+  // True once after each append that has left much to give back: rotate() is then to be called.
   bool take_rotation_due() { return std::exchange(rotation_due_, false); }
   Status replay(uint64_t first, const std::function<Status(uint64_t, std::string_view)>& visit);
 
-  // From here on: any thread.
+  // The functions from here on may be called on any thread.
   Status sync();
   uint64_t synced_turn() const { return synced_turn_.load(); }
-  // The turns up to here are not needed any more; the next append() drops them.
+  // Says that the turns up to this one are not needed any more; the next append() drops them.
   void drop_up_to(uint64_t turn) { droppable_turn_ = turn; }
-  // Gives back the files that hold dropped turns only. One thread at a time.
+  // Gives back the files that hold only dropped turns. May run on one thread at a time.
   Status rotate();
   Status checkpoint(const std::string& path);
   uint64_t bytes_on_disk() const;
@@ -57,7 +59,7 @@ class RocksLog {
   std::unique_ptr<rocksdb::DB> database_;
   std::atomic<uint64_t> appended_turn_{0};
   std::atomic<uint64_t> synced_turn_{0};
-  std::atomic<uint64_t> wal_bytes_{0};  // since the last rotation
+  std::atomic<uint64_t> wal_bytes_{0};  // bytes written since the last rotation
   std::atomic<uint64_t> droppable_turn_{0};
   std::atomic<uint64_t> dropped_turn_{0};
   bool rotation_due_ = false;

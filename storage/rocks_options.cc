@@ -1,4 +1,5 @@
-// How the two databases are set up. Reasons stand beside what is not RocksDB's default.
+// How the two databases are set up. The reason is given at each setting that is not RocksDB's
+// default.
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
@@ -14,11 +15,12 @@ namespace {
 
 constexpr uint64_t kWalBytesMin = 1ull << 20;
 constexpr int kFilterBitsPerKey = 10;
-// Tables kept open with their filters in memory; opening loads a quarter of them at most.
-constexpr int kOpenTablesMax = 1024;
+// Where writing back lags far behind, the log has tables, and nothing but an opening reads them.
+constexpr int kLogOpenTablesMax = 32;
 
-// Said at every creation and at every pass, and nothing is wrong: a new database's directory is not
-// there yet, and a file that was written to be ingested carries no identity.
+// True for lines that RocksDB logs at every creation and every pass although nothing is wrong: a
+// new database's directory is not there yet, and a file that was written to be ingested carries no
+// identity.
 bool is_expected(std::string_view line) {
   return line.find("dir NotFound") != std::string_view::npos ||
          line.find("without unique ID to verify") != std::string_view::npos;
@@ -61,11 +63,11 @@ rocksdb::Options common_options(const RocksOptions& options) {
   set.bytes_per_sync = 1 << 20;  // a large file's fsync must not come all at once
   set.stats_dump_period_sec = 0;
   set.stats_persist_period_sec = 0;
-  // Small file systems: RocksDB would take 4 MiB ahead for each manifest.
+  // For small file systems: RocksDB would allocate 4 MiB ahead for each manifest.
   set.manifest_preallocation_size = 64 << 10;
   set.max_manifest_file_size = 4 << 20;
   set.keep_log_file_num = 1;
-  set.max_bgerror_resume_count = 0;  // who failed is told, and decides when to go on
+  set.max_bgerror_resume_count = 0;  // the caller is told of a failure and decides when to go on
   set.skip_stats_update_on_db_open = true;
   set.skip_checking_sst_file_sizes_on_db_open = false;
   set.compression = rocksdb::kNoCompression;
@@ -91,17 +93,18 @@ Status from_rocks(const rocksdb::Status& status, std::string_view what) {
 rocksdb::Options log_database_options(const RocksOptions& options) {
   rocksdb::Options set = common_options(options);
   const uint64_t wal_bytes = std::max(options.wal_bytes_max, kWalBytesMin);
-  // RocksLog flushes before a memtable is full, when most of it was written back. Only where
-  // writing back lags this far behind does it fill, and turns are written a second time.
+  // RocksLog flushes before a memtable is full, when most of it was written back. The memtable
+  // fills, and turns are written a second time, only if write-back is this late.
   set.write_buffer_size = wal_bytes;
   set.max_write_buffer_number = 4;
   set.max_total_wal_size = wal_bytes;
+  set.max_open_files = kLogOpenTablesMax;
   // What check_wal() leaves is whole, so RocksDB may drop nothing.
   set.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
-  // Flushing what was recovered would hold the opening for an fsync; the WAL keeps it.
+  // A flush of what was recovered would make the opening wait for an fsync; the WAL keeps it.
   set.avoid_flush_during_recovery = true;
-  // RocksLog removes old files itself. A compaction that finds nothing left to write, as here it
-  // would, aborts the process if the disk is full just then (assertions again).
+  // RocksLog removes old files itself. A compaction that finds nothing left to write, which would
+  // be the case here, aborts the process if the disk is full just then (another assertion).
   set.disable_auto_compactions = true;
   set.ttl = 0;
   set.periodic_compaction_seconds = 0;
@@ -113,21 +116,23 @@ rocksdb::Options state_database_options(const RocksOptions& options) {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
-  // Filters and indexes in a block cache smaller than they are made an absent key cost 550 us.
+  // With filters and indexes in a block cache smaller than they are, an absent key cost 550 us.
   table.cache_index_and_filter_blocks = false;
   table.format_version = 5;
   set.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  set.max_open_files = kOpenTablesMax;
+  // Tables kept open with their filters in memory; opening loads a quarter of them at most.
+  set.max_open_files = options.open_tables_max;
   set.write_buffer_size = 1 << 20;  // never used
   set.level_compaction_dynamic_level_bytes = true;
-  // A pass over uniform keys overlaps all of the level below, so the fewer merges the better: with
-  // 4 compaction took a third of the process' CPU at ten million keys. Filters keep reads cheap.
+  // A pass over uniform keys overlaps all of the level below, so fewer merges are better: with 4
+  // files compaction took a third of the process' CPU at ten million keys. Filters keep reads
+  // cheap.
   set.level0_file_num_compaction_trigger = 10;
   set.max_bytes_for_level_base = 256 << 20;
   set.target_file_size_base = 64 << 20;
   const auto interval_s =
       static_cast<uint64_t>(std::max<int64_t>(options.expired_compaction_interval_s, 1));
-  set.ttl = 0;  // as periodic compaction, but not of the lowest level
+  set.ttl = 0;  // does what periodic compaction does, except for the lowest level
   set.periodic_compaction_seconds = interval_s;
   return set;
 }

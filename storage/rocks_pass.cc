@@ -1,4 +1,4 @@
-// A pass: written into a file of its own beside the databases, then ingested.
+// A pass is written into a file of its own beside the databases and then ingested.
 #include <rocksdb/convenience.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@ namespace weir::storage {
 
 Status RocksState::begin_pass() {
   if (failed_before_) {
-    // An earlier failure stopped the database; the disk may have room again.
+    // An earlier failure has stopped the database, and the disk may have room again.
     if (const auto status = database_->Resume(); !status.ok()) {
       return from_rocks(status, "the state " + path_ + " does not go on");
     }
@@ -90,9 +90,9 @@ Status RocksState::ingest() {
                     "cannot take the pass into the state " + path_);
 }
 
-// Whole files of a range that is erased already are removed at once. Where one of them held an
-// older erasure, keys at the edges may show again: harmless, since the keys of a dropped
-// incarnation or list are never asked for.
+// Removes whole files of a range that is erased already. Where one of them held an older erasure,
+// keys at the edges may show again. That is harmless, since the keys of a dropped incarnation or
+// list are never asked for.
 void RocksState::free_ranges(const Ranges& ranges) {
   if (ranges.empty()) return;
   std::vector<rocksdb::Slice> ends;

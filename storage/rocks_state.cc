@@ -57,7 +57,7 @@ Status parse_written_back(std::string_view value, WrittenBack* written_back) {
   return {};
 }
 
-// Wakes who waits whenever a compaction has ended.
+// Wakes the thread that waits whenever a compaction has ended.
 class RocksState::CompactionWatcher : public rocksdb::EventListener {
  public:
   void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { wake(); }
@@ -82,7 +82,7 @@ class RocksState::CompactionWatcher : public rocksdb::EventListener {
   }
 
  private:
-  // An event may be told before the database shows it.
+  // An event may be reported before the database shows its effect.
   static constexpr std::chrono::milliseconds kLookAgain{100};
 
   void wake() {
@@ -165,7 +165,7 @@ void RocksState::stop_waiting() {
 }
 
 void RocksState::wait_for_compactions() {
-  // Reads look into every file of level 0, and ingestion knows no stall of its own.
+  // Reads look into every file of level 0, and RocksDB never stalls ingestion, so this bound does.
   constexpr int kLevel0FilesMax = 20;
   watcher_->wait_until([this] {
     std::string files;

@@ -1,8 +1,10 @@
 // The `state/` database: stored key -> value, as of turn W, and the store's own record of W.
 //
-// 1. It is changed by ingesting one sorted file per pass and by nothing else. Nothing goes through
-//    its memtable or its WAL.
-// 2. The store's record is in the same file as the pass that it tells of.
+// Invariants
+// 1. The state is changed by ingesting one sorted file per pass and by nothing else. Nothing goes
+//    through its memtable or its WAL.
+// 2. The store's record of W is in the same file as the pass that it tells of, so the two cannot
+//    differ.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -49,12 +51,13 @@ class RocksState {
   uint64_t bytes_on_disk() const { return property("rocksdb.live-sst-files-size"); }
   uint64_t records_estimate() const { return property("rocksdb.estimate-num-keys"); }
 
-  // On the worker thread. A pass that met a failure is dropped by finish_pass() or abandon_pass().
+  // The next functions run on the worker thread. finish_pass() or abandon_pass() drops a pass that
+  // has met a failure.
   void add_to_pass(const StateSlice& slice);
   Status finish_pass(const WrittenBack& written_back, const std::function<Status()>& sync_log);
   void abandon_pass();
   Status checkpoint(const std::string& path);
-  // Any thread: whoever waits for compactions waits no longer.
+  // Ends the wait for compactions. May be called on any thread.
   void stop_waiting();
 
  private:

@@ -1,8 +1,9 @@
 // Invariants
-// 1. Passes and checkpoints run on one worker thread, in the order they were asked for: the log is
-//    not shortened while it is copied.
-// 2. The log is synced after a pass is written and before it is ingested.
-// 3. The getters' answers change under `mutex_`; `notify` follows without it.
+// 1. Passes and checkpoints run on one worker thread, in the order in which they were asked for. So
+//    the log is not shortened while it is copied.
+// 2. The log is synced after a pass is written and before it is ingested, in the same job of the
+//    worker. So the state never holds a turn that the log could lose.
+// 3. The getters' answers change under `mutex_`; `notify` is called after it was released.
 #include "storage/rocks_store.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 #include <filesystem>
 #include <mutex>
 
-#include "storage/check.h"
+#include "base/check.h"
 #include "storage/rocks_directory.h"
 #include "storage/rocks_log.h"
 #include "storage/rocks_state.h"
@@ -145,7 +146,7 @@ Status RocksStore::append(uint64_t turn, std::string_view record) {
   return status;
 }
 
-// No failure of anybody: the files stay, and the next rotation tries again.
+// A failure here fails no operation: the files stay, and the next rotation tries again.
 void RocksStore::rotate_log() {
   const Status status = log_.rotate();
   if (!status.ok() && options_.log) options_.log(RocksLogLevel::kWarning, status.message());
@@ -243,8 +244,8 @@ PassState RocksStore::checkpoint_state() const {
   return checkpoint_;
 }
 
-// The state first: the log is then ahead of it, never behind. Under its name the copy appears
-// whole.
+// Copies the state first and then the log, so that the copied log reaches at least to the copied W.
+// The copy gets its name last, so it appears whole.
 Status RocksStore::make_checkpoint(const std::string& directory) {
   const std::string unfinished = directory + ".tmp";
   if (file_exists(directory)) return Status::failed(directory + " exists already");

@@ -22,18 +22,27 @@ namespace weir::storage {
 
 enum class RocksLogLevel { kWarning, kError };
 
+// Descriptors: the state holds at most `open_tables_max` files open to read from. All else comes to
+// no more than kDescriptorsBesideTables: files being written, manifests, locks and folders of both
+// databases, the log's own tables, and tables beyond the bound while a compaction or a walk over
+// many of them runs.
+inline constexpr int kOpenTablesMin = 32;
+inline constexpr int kOpenTablesMax = 1024;
+inline constexpr int kDescriptorsBesideTables = 128;
+
 struct RocksOptions {
   std::string directory;
-  // Where RocksDB's own warnings and errors go. Called from any thread.
+  // Receives RocksDB's own warnings and errors. Called from any thread.
   std::function<void(RocksLogLevel level, const std::string& message)> log = {};
-  // The log's files on disk stay near or below this. At least 1 MiB.
+  // The log's files on disk take about this much at most. At least 1 MiB.
   uint64_t wal_bytes_max = 64ull << 20;
   uint64_t block_cache_bytes = 32ull << 20;
+  int open_tables_max = kOpenTablesMax;
   bool direct_reads = false;  // past the system's page cache
   // Expired records are gone from the disk within this time plus that of a compaction, also where
   // nothing is written any more, as long as passes (empty ones will do) come by.
   int64_t expired_compaction_interval_s = 6 * 3600;
-  // For tests: another file system or clock. Must outlive the store.
+  // Another file system or clock, for tests. It must outlive the store.
   rocksdb::Env* env = nullptr;
 };
 

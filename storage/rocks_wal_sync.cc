@@ -31,7 +31,7 @@ rocksdb::IOStatus RocksWalSync::sync_files() {
     any_new = any_new || !files_.contains(name);
     status = sync_file(name);
   }
-  // RocksDB leaves a new file's name to whoever syncs first.
+  // RocksDB leaves it to the first caller that syncs a new file to sync the file's name.
   return status.ok() && any_new ? sync_directory() : status;
 }
 
@@ -41,7 +41,7 @@ rocksdb::IOStatus RocksWalSync::sync_file(const std::string& name) {
     const std::string path = directory_ + "/" + name;
     const auto status = fs_->NewRandomRWFile(path, rocksdb::FileOptions(), &file, nullptr);
     if (!status.ok()) files_.erase(name);
-    // RocksDB has deleted it since: its turns are elsewhere.
+    // RocksDB has deleted the file since: its turns are elsewhere.
     if (status.IsPathNotFound()) return rocksdb::IOStatus::OK();
     if (!status.ok()) return status;
   }

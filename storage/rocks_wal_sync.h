@@ -1,8 +1,8 @@
 // Syncs the WAL files of a database beside RocksDB, which has written every record to them when a
 // write returns.
 //
-// Not by RocksDB's SyncWAL(): where an append has just failed, on a full disk say, it aborts the
-// process in a build with assertions, and Debian's is one.
+// RocksDB's SyncWAL() is not used: if an append has just failed, on a full disk for instance, it
+// aborts the process in a build with assertions, and Debian's is one.
 #pragma once
 
 #include <rocksdb/env.h>
@@ -22,7 +22,7 @@ class RocksWalSync {
   RocksWalSync(rocksdb::Env* env, std::string directory)
       : fs_(env->GetFileSystem()), directory_(std::move(directory)) {}
 
-  // Any thread. Everything written before the call is on the disk when it has returned ok.
+  // Syncs on any thread. Everything written before the call is on the disk when it has returned ok.
   Status sync();
 
  private:

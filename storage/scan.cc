@@ -1,5 +1,5 @@
-// Walking a database in cursor order: the entries in memory and the records in the state, merged.
-// Memory wins: it is newer, and what is absent there hides what the state still has.
+// Walks a database in cursor order: the entries in memory and the records in the state, merged.
+// Memory wins: it is newer, and an absent entry hides what the state still has.
 #include <algorithm>
 
 #include "storage/keyspace.h"
@@ -18,7 +18,7 @@ struct Place {
 
 Place place_of(const Entry* entry) { return {entry->position, entry->key()}; }
 
-// The entries of one segment from a position on, in order.
+// Answers the entries of one segment from a position on, in order.
 std::vector<const Entry*> entries_from(const Segment* segment, Position position) {
   std::vector<const Entry*> entries;
   for (size_t i = segment->bucket_of(std::max(position, segment->begin));
@@ -33,7 +33,8 @@ std::vector<const Entry*> entries_from(const Segment* segment, Position position
   return entries;
 }
 
-// The state's records of one incarnation, in order; nothing if the table has everything.
+// Walks the state's records of one incarnation, in order; there are none if the table has
+// everything.
 class StateWalk {
  public:
   StateWalk(Store* store, const Table* table, Position from) : incarnation_(table->incarnation()) {

@@ -1,5 +1,5 @@
-// The outcome of an operation that may meet the disk's failures. Never "not found": absence is an
-// answer of its own.
+// The outcome of an operation that may fail because the disk does. It never means "not found":
+// absence is an answer of its own.
 #pragma once
 
 #include <string>
@@ -11,18 +11,28 @@ class [[nodiscard]] Status {
  public:
   enum class Code {
     kOk,
-    kFailed,   // I/O error, disk full: may pass
-    kCorrupt,  // what was read is not what was written; needs a person
+    kFailed,   // I/O error, disk full: may pass with time
+    kCorrupt,  // what was read is not what was written; a person is needed
     kRefused,  // in use by another process, unknown format version, not a data directory
+    kNotYet,   // a long list of elements is being read (list_opening.h): run again
+    kBehind,  // more was changed than memory may owe the disk: take back, run again once it is less
+    kTooMuch,  // one command changes more than memory may ever owe the disk
+    kAborted,  // the command cannot go on; the message is a whole error line
   };
 
   Status() = default;
   static Status failed(std::string message) { return {Code::kFailed, std::move(message)}; }
   static Status corrupt(std::string message) { return {Code::kCorrupt, std::move(message)}; }
   static Status refused(std::string message) { return {Code::kRefused, std::move(message)}; }
+  static Status not_yet() { return {Code::kNotYet, "a long collection is being read"}; }
+  static Status behind() { return {Code::kBehind, "write-back has to catch up first"}; }
+  static Status too_much(std::string message) { return {Code::kTooMuch, std::move(message)}; }
+  static Status aborted(std::string line) { return {Code::kAborted, std::move(line)}; }
 
   bool ok() const { return code_ == Code::kOk; }
   Code code() const { return code_; }
+  // True if nothing has failed: the command is to be rolled back and run again.
+  bool is_retry() const { return code_ == Code::kNotYet || code_ == Code::kBehind; }
   const std::string& message() const { return message_; }
 
  private:

@@ -1,22 +1,22 @@
-// The durable half of storage: a log of turns and the state that lies behind it.
+// The durable half of storage: a log of turns, and the state, which follows the log later.
 //
 // The log holds one record per turn, in turn order. The state holds stored keys (record.h) in byte
-// order, as of some turns behind the log's end. Whoever writes keeps this order: append a turn;
-// later write back what it changed; the store then drops the log up to W, the turn up to which
-// everything is in the state. Opening is replaying from W + 1.
+// order, as of some turn before the log's end. The keyspace keeps this order: it appends a turn and
+// later writes back what the turn changed; the store then drops the log up to W, the turn up to
+// which everything is in the state. Opening replays the log from W + 1.
 //
 // Invariants
 // 1. append() answers ok only when the record will be found again after the death of the process
-// (kill -9); after the
-//    death of the machine only when a sync that began later has completed.
-// 2. A pass of write-backs becomes visible and durable whole, together with its W and instant, or
-// not at all. Before
-//    that the log is synced, so the state never holds what the log could still lose.
-// 3. Nothing here reads a clock. The compaction filter drops a record only if it had expired at the
-// instant of the
-//    newest turn wholly written back, and owns no elements.
-// 4. Methods are called from one thread; a store's own threads show through poll-like getters and
-// `notify`.
+//    (kill -9). After the death of the machine it will be found if a sync that began later has
+//    completed.
+// 2. A pass of write-backs becomes visible and durable as a whole, together with its W and instant,
+//    or not at all. The store syncs the log before that, so the state never holds what the log
+//    could still lose.
+// 3. Nothing here reads a clock. The compaction filter drops a record only if it owns no elements
+//    and had expired at the instant of the newest turn wholly written back: that instant is handed
+//    in with each pass.
+// 4. Methods are called from one thread. A store's own threads show only through getters, which are
+//    asked again and again, and through `notify`.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ struct OpenReport {
   bool created = false;
   uint64_t written_back_turn = 0;  // W
   int64_t instant_ns = 0;          // of W
-  std::string tail_note;           // how the log's tail was damaged, empty if it was not
+  std::string tail_note;           // how the log's tail was damaged; empty if it was not
 };
 
 // A slice of a write-back pass: changes in ascending order of their stored keys, over all slices of
@@ -47,7 +47,7 @@ class StateSlice {
  public:
   void put(std::string_view stored_key, std::string_view value) { add(kPut, stored_key, value); }
   void erase(std::string_view stored_key) { add(kErase, stored_key, {}); }
-  // All stored keys in [begin, end).
+  // Erases all stored keys in [begin, end).
   void erase_range(std::string_view begin, std::string_view end) { add(kEraseRange, begin, end); }
 
   enum Op : uint8_t { kPut, kErase, kEraseRange };
@@ -91,7 +91,7 @@ class StateCursor {
   virtual void next() = 0;
   virtual std::string_view key() const = 0;
   virtual std::string_view value() const = 0;
-  virtual Status status() const = 0;  // to be looked at whenever valid() is false
+  virtual Status status() const = 0;  // must be looked at whenever valid() is false
 };
 
 enum class Lookup { kFound, kAbsent, kFailed };
@@ -100,12 +100,12 @@ struct SyncState {
   bool running = false;
   uint64_t synced_turn = 0;                            // every turn up to here survives a power cut
   std::chrono::steady_clock::time_point last_begin{};  // when the last completed sync began
-  Status failure;                                      // of the last sync
+  Status failure;                                      // outcome of the last sync
 };
 
 struct PassState {
   bool running = false;  // finish_pass() was called and has not completed
-  Status failure;        // of the last pass
+  Status failure;        // outcome of the last pass
 };
 
 struct StoreFigures {
@@ -137,28 +137,29 @@ class Store {
   virtual SyncState sync_state() const = 0;
   virtual Status sync_now(uint64_t turn) = 0;
 
-  // The state.
+  // Reads from the state.
   virtual Lookup get(std::string_view stored_key, std::string* value, Status* failure) = 0;
   virtual std::unique_ptr<StateCursor> cursor() = 0;
 
-  // A pass: any number of slices, then finish. The next pass may begin when pass_state().running is
-  // false. `notify` follows. After a failure nothing of the pass is in the state.
+  // Writes a pass: any number of slices, then finish. The next pass may begin when
+  // pass_state().running is false; `notify` tells when to look. If the pass fails, nothing of it is
+  // in the state.
   virtual void add_to_pass(StateSlice slice) = 0;
   virtual void finish_pass(uint64_t written_back_turn, int64_t instant_ns) = 0;
   virtual PassState pass_state() const = 0;
 
-  // A copy of everything at one moment that opens as a data directory of its own, through replay.
-  // Started between passes; its end shows as pass_state() does.
+  // Starts a copy of everything at one moment, which opens as a data directory of its own, through
+  // replay. REQUIRES: no pass is running. Its end shows as that of a pass does.
   virtual void start_checkpoint(const std::string& directory) = 0;
   virtual PassState checkpoint_state() const = 0;
 
-  // Whether the disk takes writes, tried with a small file; for a store that has failed. Reads
-  // nothing, changes nothing.
+  // Tries with a small file whether the disk takes writes, for a store that has failed. Reads and
+  // changes no data.
   virtual Status probe() { return {}; }
 
-  // Owners of elements are never dropped, since their elements would stay for ever: the stored keys
-  // of some that had expired at the instant of W, once each time that the filter comes by them.
-  // Hints: a key may be told twice, or mean nothing any more.
+  // Takes the stored keys of some owners of elements that had expired at the instant of W. The
+  // filter never drops owners, since their elements would stay for ever; it tells of an owner each
+  // time it meets it. The keys are hints: one may be told twice, or mean nothing any more.
   virtual std::vector<std::string> take_expired_owners(size_t max) = 0;
 
   virtual StoreFigures figures() const = 0;

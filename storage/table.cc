@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "storage/check.h"
+#include "base/check.h"
 #include "storage/open_lists.h"
 #include "storage/table_internal.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint16_t kSegmentEntriesMax = 512;
 constexpr uint8_t kBucketBitsMax = 9;
-constexpr uint8_t kPositionBits = 62;  // those that are stored: segments are split no further
+constexpr uint8_t kPositionBits = 62;  // the bits that are stored: segments are split no further
 constexpr size_t kMallocOverheadBytes = 8;
 
 size_t block_bytes(const Entry* entry) {
@@ -55,7 +55,7 @@ Table::~Table() { free_node(node_of(root_)); }
 
 void Table::free_node(Node node) {
   if (Directory* directory = as_directory(node)) {
-    Node previous = 0;  // a segment shallower than its directory stands in neighbouring cells
+    Node previous = 0;  // a segment shallower than its directory fills neighbouring cells
     for (const Node child : directory->children) {
       if (child != previous) free_node(child);
       previous = child;
@@ -114,7 +114,7 @@ Entry* Table::insert(Position position, std::string_view key, size_t value_bytes
   if (segment->count >= segment->bucket_count() && segment->bucket_bits < kBucketBitsMax) {
     resize_buckets(segment, segment->bucket_bits + 1);
   }
-  // Room is rounded up so that malloc's own rounding is used, not lost.
+  // Room is rounded up so that the bytes which malloc would round up to are used, not lost.
   const size_t wanted = kEntryHeadBytes + key.size() + std::max(value_bytes, sizeof(char*));
   const size_t rounded = (wanted + kMallocOverheadBytes + 15) / 16 * 16 - kMallocOverheadBytes;
   auto* entry = static_cast<Entry*>(allocate(std::max(rounded, sizeof(Entry))));
@@ -147,7 +147,7 @@ void Table::erase(Entry* entry) {
   *link = entry->next;
   --segment->count;
   --entries_;
-  bytes_ -= block_bytes(entry) + outside_bytes(entry);
+  bytes_ -= footprint(entry);
   if (entry->has(Entry::kOutside)) free_outside(entry->outside());
   std::free(entry);
   if (segment->bucket_bits > kBucketBitsMin && segment->count < segment->bucket_count() / 8) {
@@ -156,8 +156,17 @@ void Table::erase(Entry* entry) {
   if (segment->count == 0) unite(segment);
 }
 
+size_t Table::footprint(const Entry* entry) { return block_bytes(entry) + outside_bytes(entry); }
+
+// Counts a change of what an entry has outside its block: `before` bytes until now.
+void Table::note_outside(const Entry* entry, size_t before) {
+  const size_t grown = outside_bytes(entry) - before;  // modulo 2^64: it may have shrunk
+  bytes_ += grown;
+  if (entry->has(Entry::kDirty)) dirty_bytes_ += grown;
+}
+
 void Table::set_value(Entry* entry, std::string_view value, bool keep_outside) {
-  bytes_ -= outside_bytes(entry);
+  const size_t before = outside_bytes(entry);
   char* old_outside = entry->has(Entry::kOutside) ? entry->outside() : nullptr;
   if (value.size() <= entry->capacity) {
     if (!value.empty()) std::memmove(entry->inline_data(), value.data(), value.size());
@@ -166,16 +175,16 @@ void Table::set_value(Entry* entry, std::string_view value, bool keep_outside) {
     entry->set_outside(copy_outside(value));
   }
   entry->value_size = static_cast<uint32_t>(value.size());
-  bytes_ += outside_bytes(entry);
+  note_outside(entry, before);
   if (old_outside != nullptr && !keep_outside) free_outside(old_outside);
 }
 
 void Table::adopt_outside(Entry* entry, char* block, size_t bytes) {
-  bytes_ -= outside_bytes(entry);
+  const size_t before = outside_bytes(entry);
   if (entry->has(Entry::kOutside)) free_outside(entry->outside());
   entry->set_outside(block);
   entry->value_size = static_cast<uint32_t>(bytes);
-  bytes_ += outside_bytes(entry);
+  note_outside(entry, before);
 }
 
 char* Table::copy_outside(std::string_view value) {
@@ -193,6 +202,7 @@ void Table::mark_dirty(Entry* entry) {
   entry->dirty_next = segment->dirty;
   segment->dirty = entry;
   ++dirty_;
+  dirty_bytes_ += footprint(entry);
 }
 
 void Table::take_dirty(Segment* segment, std::vector<Entry*>* entries) {
@@ -202,6 +212,7 @@ void Table::take_dirty(Segment* segment, std::vector<Entry*>* entries) {
     entry->flags &= static_cast<uint8_t>(~Entry::kDirty);
     entries->push_back(entry);
     --dirty_;
+    dirty_bytes_ -= footprint(entry);
     entry = next;
   }
   segment->dirty = nullptr;
@@ -237,6 +248,7 @@ size_t Table::forget_dirty(Segment* segment, Position first, Position last) {
     *link = entry->dirty_next;
     entry->dirty_next = nullptr;
     entry->flags &= static_cast<uint8_t>(~Entry::kDirty);
+    dirty_bytes_ -= footprint(entry);
     ++forgotten;
   }
   dirty_ -= forgotten;

@@ -9,11 +9,13 @@
 // is united with its other half, so that what was made for a long list of elements goes with it.
 //
 // Invariants
-// 1. No operation moves more than one segment's entries (512), except that a directory's doubling
-// copies its pointers
-//    (at most 2 MB); nothing is ever rehashed as a whole.
-// 2. Entries never move in memory while they are in the table.
-// 3. A dirty entry is on the dirty list of the segment that holds it.
+// 1. No operation moves more than one segment's entries (512), because a split divides one segment
+//    and a union joins two that are small together; nothing is ever rehashed as a whole. The one
+//    larger step is the doubling of a directory, which copies its pointers (at most 2 MB).
+// 2. Entries never move in memory while they are in the table: insert() makes an entry's block,
+//    splits only relink it, and a value that outgrows the block is kept outside it.
+// 3. A dirty entry is on the dirty list of the segment that holds it: a split divides the list with
+//    the entries, a union joins both lists.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +36,10 @@ struct Segment {
   Position begin = 0;
   uint16_t count = 0;
   uint8_t bucket_bits = 0;
-  uint8_t prefix_bits = 0;  // of the position, that all its entries share
-  uint8_t depth = 0;        // of those, how many its directory looks at
-  // Of elements, whose lists have long prefixes in common: buckets are by a hash, in no order.
+  uint8_t prefix_bits = 0;  // leading bits of the position that all entries here share
+  uint8_t depth = 0;        // how many of those its directory looks at
+  // True in tables of elements, whose lists have long prefixes in common: an entry's bucket is then
+  // chosen by a hash, so that buckets are in no order.
   bool hashed = false;
 
   bool covers(Position position) const {
@@ -65,14 +68,19 @@ class Table {
   size_t entries() const { return entries_; }
   size_t bytes() const { return bytes_; }
   size_t dirty() const { return dirty_; }
+  // What the dirty entries take, as bytes() counts them.
+  size_t dirty_bytes() const { return dirty_bytes_; }
+  // What an entry takes, its value included.
+  static size_t footprint(const Entry* entry);
 
   Entry* find(Position position, std::string_view key) const;
-  // A new entry, not present, with room for a value. REQUIRES: find() answers null.
+  // Makes a new entry, not present, with room for a value. REQUIRES: find() answers null.
   Entry* insert(Position position, std::string_view key, size_t value_bytes);
-  // REQUIRES: the entry is clean. No segment seen before is valid any more.
+  // Erases an entry. Segments seen before are not valid any more. REQUIRES: the entry is clean.
   void erase(Entry* entry);
-  // Replaces the value; keeps the block where it fits. The old value's memory is gone unless
-  // `keep_outside`, with which an outside block stays allocated for whoever saved its pointer.
+  // Replaces the value; keeps the block where it fits. The old value's memory is freed unless
+  // `keep_outside`, with which an outside block stays allocated for the caller who saved its
+  // pointer.
   void set_value(Entry* entry, std::string_view value, bool keep_outside);
   // As set_value, with an outside block that the entry takes over.
   void adopt_outside(Entry* entry, char* block, size_t bytes);
@@ -80,22 +88,22 @@ class Table {
   static void free_outside(char* block);
 
   void mark_dirty(Entry* entry);
-  // Empties a segment's dirty list into `entries`, which stand in no order; they are dirty no more.
+  // Moves a segment's dirty list into `entries`, in no order; the entries are dirty no more.
   void take_dirty(Segment* segment, std::vector<Entry*>* entries);
   Segment* segment_at(Position position) const;
-  // A segment's entries from `first` to `last`, in key order, behind what `entries` has.
+  // Appends a segment's entries from `first` to `last`, in key order, to `entries`.
   static void append_range(const Segment* segment, Position first, Position last,
                            std::vector<Entry*>* entries);
-  // Makes a segment's dirty entries from `first` to `last` clean, though nobody has written them;
+  // Makes a segment's dirty entries from `first` to `last` clean without their being written;
   // answers how many they were.
   size_t forget_dirty(Segment* segment, Position first, Position last);
 
-  // Whether a key that is not here is nowhere: set while everything of the incarnation is in this
-  // table.
+  // True while everything of the incarnation is in this table: then a key that is not here does not
+  // exist.
   bool complete = false;
-  // Of a database's records: the table with the elements that they own, once there is one.
+  // For a database's records: the table of the elements that they own, once there is one.
   Table* elements = nullptr;
-  // Of such a table: the lists that are open.
+  // For a table of elements: the lists that are open.
   std::unique_ptr<OpenLists> open;
 
  private:
@@ -111,17 +119,19 @@ class Table {
   bool replace_directory(Segment* only);
   Node* parent_cell(Position position, Directory** directory) const;
   void resize_buckets(Segment* segment, uint8_t bits);
+  void note_outside(const Entry* entry, size_t before);
   void free_node(Node node);
 
   Incarnation incarnation_;
   uint8_t child_bits_max_;
   Directory* root_;
-  // Of elements: the segment found last, since neighbours are asked for one after the other and
-  // the way down to a long list's is long. Null when it went.
+  // For a table of elements: the segment found last, because neighbours are asked for one after the
+  // other and the way down to a long list's segments is long. Null when that segment is gone.
   mutable Segment* nearby_ = nullptr;
   size_t entries_ = 0;
   size_t bytes_ = 0;
   size_t dirty_ = 0;
+  size_t dirty_bytes_ = 0;
 };
 
 }  // namespace weir::storage

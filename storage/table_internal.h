@@ -10,7 +10,8 @@ namespace weir::storage {
 inline constexpr uint8_t kBucketBitsMin = 2;
 inline constexpr uint8_t kRootBitsMax = 18;
 inline constexpr uint8_t kChildBitsMax = 12;
-// A long list's elements share 44 bits, and there may be many such lists: small directories.
+// Directories for elements are small: the elements of a long list share 44 bits, and there may be
+// many such lists.
 inline constexpr uint8_t kRootBitsMaxOfElements = 14;
 inline constexpr uint8_t kChildBitsMaxOfElements = 5;
 

@@ -95,7 +95,7 @@ void Table::divide(Directory* directory, Segment* segment) {
   std::free(old);
 }
 
-// Undoes splits from a segment on upwards, as long as both halves together are small.
+// Undoes splits from a segment on upwards, as long as the two halves together are small.
 void Table::unite(Segment* segment) {
   while (true) {
     if (segment->depth == 0) {
@@ -150,7 +150,8 @@ Segment* Table::join(Directory* directory, Segment* lower, Segment* upper) {
   return lower;
 }
 
-// The only segment of a directory takes its place in the directory above. False for the root's.
+// Puts the only segment of a directory in the directory's place in the directory above. False if
+// there is none above.
 bool Table::replace_directory(Segment* only) {
   Directory* above = nullptr;
   Node* cell = nullptr;

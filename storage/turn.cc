@@ -1,7 +1,7 @@
 // The end of a turn: one record for all that changed.
 #include <algorithm>
 
-#include "storage/check.h"
+#include "base/check.h"
 #include "storage/codec.h"
 #include "storage/keyspace.h"
 
@@ -17,6 +17,7 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
   if (!turn_has_changes() || (store_failed_ && changed_.empty())) {
     undo_.forget();
     forget_newborn(0);
+    set_turn_bytes_max();
     return {};
   }
   find_vanished();
@@ -45,6 +46,7 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
   settle_changes();
   for (const Drops::List& list : vanished_) bury(list);
   vanished_.clear();
+  set_turn_bytes_max();
   return {};
 }
 
@@ -70,8 +72,8 @@ void Keyspace::put_database_records() {
   put_system("next-incarnation", value);
 }
 
-// An id that this process has used must not be used again by the next one, even if it dies now: the
-// record runs ahead of the ids.
+// Writes the bound of used ids ahead of the ids: an id that this process has used must not be used
+// again by the next process, even if this one dies now.
 void Keyspace::put_elements_record() {
   if (next_elements_id_ <= elements_ids_reserved_) return;
   elements_ids_reserved_ = next_elements_id_ + kElementsIdsPerRecord;
@@ -88,7 +90,8 @@ void Keyspace::encode_changes() {
       if ((entry->incarnation == kSystemIncarnation) == system) encode(entry);
     }
   }
-  // Behind the elements, so that replay leaves nothing of a list that a turn changed and dropped.
+  // Drops follow the elements, so that replay leaves nothing of a list that the turn both changed
+  // and dropped.
   for (const auto* lists : {&drops_.unlogged, &drops_.unlogged_in_pass, &vanished_}) {
     for (const Drops::List& list : *lists) record_.drop(list.incarnation, list.id);
   }
@@ -131,14 +134,14 @@ void Keyspace::settle_changes() {
 }
 
 void Keyspace::roll_back_turn() {
-  command_undo_mark_ = command_changed_mark_ = command_databases_mark_ = 0;
-  command_newborn_mark_ = 0;
-  roll_back();
+  roll_back(Mark{.events = command_mark_.events});
   undo_.forget();
   owners_changed_ = false;
   vanished_.clear();
-  elements_ids_reserved_ = 0;  // the record of it was perhaps one of the turn
+  elements_ids_reserved_ = 0;  // the turn that is rolled back may have held the record of it
   retire_unused_tables();
+  command_mark_ = mark();
+  set_turn_bytes_max();
 }
 
 void Keyspace::retire_unused_tables() {
@@ -152,8 +155,8 @@ void Keyspace::retire_unused_tables() {
       ++it;
       continue;
     }
-    // What it held dirty will never be written back; what a pass has in hand is counted by the
-    // pass.
+    // The dirty entries of this table will never be written back; the pass counts those that it has
+    // in hand.
     pass_.dirty -= (*it)->dirty();
     dropped_.push_back((*it)->incarnation());
     if ((*it)->has_elements()) drops_.closed_tables.push_back(std::move((*it)->open));

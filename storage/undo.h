@@ -1,4 +1,5 @@
-// What must be known to take back the changes of the running command, and of the running turn.
+// The undo log: what is needed to take back the changes of the running command, or of the running
+// turn.
 //
 // Before an entry changes for the first time in a command, its old state is saved here. Rolling
 // back goes through the saved states in reverse, down to a mark. After a commit everything saved is
@@ -23,12 +24,12 @@ class Undo {
 
   size_t mark() const { return saved_.size(); }
 
-  // With `value_goes` the caller replaces the value next, and an outside block passes to this log;
-  // otherwise its bytes are copied.
+  // Saves an entry's state. With `value_goes` the caller replaces the value next, and an outside
+  // block passes to this log; otherwise the value's bytes are copied.
   void save(Table* table, Entry* entry, bool value_goes);
 
-  // Restores down to the mark; calls restoring(table, entry) before and restored(table, entry,
-  // was_present) after each.
+  // Restores the entries saved since the mark, the newest first. For each it calls restoring(table,
+  // entry) before and restored(table, entry, was_present) after.
   template <typename Restoring, typename Restored>
   void roll_back(size_t mark, Restoring restoring, Restored restored) {
     while (saved_.size() > mark) {

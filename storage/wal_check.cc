@@ -69,7 +69,8 @@ class Judge {
                        });
   }
 
-  // What follows a part that was never written was not synced either, unless it says otherwise.
+  // Gives up a file from `kept_bytes` on. Bytes after a part that was never written were not synced
+  // either, unless a record says otherwise.
   Status give_up(WalFile* file, uint64_t kept_bytes) {
     const uint64_t missing = last_turn_ + 1;
     const uint64_t synced = kept_bytes == 0
@@ -94,7 +95,7 @@ class Judge {
 
   std::vector<WalFile>& files_;
   uint64_t last_turn_ = 0;
-  bool lost_ = false;  // turns are missing: nothing behind them may be kept
+  bool lost_ = false;  // turns are missing, so nothing after them may be kept
 };
 
 uint64_t number_of(const std::filesystem::path& path) {

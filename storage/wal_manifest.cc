@@ -7,12 +7,13 @@
 namespace weir::storage {
 namespace {
 
-// The fields of a manifest's record that may stand before the one looked for, each with a string.
+// Tags of the fields that may precede the wanted one in a manifest's record; each is followed by a
+// string.
 constexpr uint64_t kTagComparator = 1;
 constexpr uint64_t kTagDatabaseId = 1ull << 13 | 1;
 constexpr uint64_t kTagLogNumber = 2;
 
-// 0 for a record that tells none.
+// The log number that a record tells; 0 if it tells none.
 uint64_t log_number_of(std::string_view record) {
   Reader reader(record);
   while (reader.ok() && !reader.at_end()) {

@@ -1,6 +1,6 @@
 // Which WAL files of a RocksDB directory still count. A file whose memtable was flushed stays until
-// RocksDB comes to delete it, and what is broken or missing in it or between such files means
-// nothing: RocksDB does not read them.
+// RocksDB deletes it. What is broken or missing in such files, or between them, means nothing,
+// because RocksDB does not read them.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace weir::storage {
 
-// The number that files must have at least, by the last record of a manifest that tells it. 0:
-// none.
+// The least number that a live file can have, by the last record of a manifest that tells it; 0 if
+// none does.
 uint64_t first_live_wal(std::string_view manifest);
 
-// The same of a directory, from the manifest that its CURRENT names. A directory without databases
-// answers 0; what is wrong with the files is RocksDB's to say.
+// Answers the same for a directory, from the manifest that its CURRENT names. A directory without
+// databases answers 0; RocksDB itself reports what is wrong with the files.
 Status read_first_live_wal(const std::string& directory, uint64_t* number);
 
 }  // namespace weir::storage

@@ -1,5 +1,5 @@
-// The record format that RocksDB's write-ahead logs and manifests share: blocks of 32 KiB, in them
-// parts with a checksum each, of which one or several make a record. FORMAT.md has the grammar.
+// The record format that RocksDB's write-ahead logs and manifests share: blocks of 32 KiB that hold
+// parts, each with a checksum; one or several parts make a record. FORMAT.md has the grammar.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct WalPart {
   bool ends() const { return type == kWalWhole || type == kWalLast; }
 };
 
-// The part at this offset if it is whole and its checksum right. `runs_out` is set when the file
-// ends before the part does.
+// Answers the part at this offset if it is whole and its checksum right. `runs_out` is set when the
+// file ends before the part does.
 std::optional<WalPart> wal_part_at(std::string_view bytes, uint64_t at, bool* runs_out);
 
 // Puts records together from parts, from the beginning of a file on.
@@ -36,10 +36,11 @@ class WalRecordReader {
   bool next();
   const std::string& record() const { return record_; }
 
-  // Up to the end of the last record, with the empty rest of its block.
+  // How many bytes reach to the end of the last record, the empty rest of its block included.
   uint64_t valid_bytes() const { return valid_bytes_; }
-  // When next() has answered false: whether it was the file's end behind a whole record; else
-  // where the part begins that is broken or does not fit, and whether the file ended too early.
+  // To be asked when next() has answered false. True if the file's end follows a whole record.
+  // Otherwise the functions below tell where the part begins that is broken or does not fit, and
+  // whether the file ended too early.
   bool at_end() const { return at_end_; }
   uint64_t broken_at() const { return at_; }
   bool runs_out() const { return runs_out_; }

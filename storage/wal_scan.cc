@@ -1,8 +1,8 @@
 // Invariants
-// 1. Within a file, each record's sequence number continues the one before it.
-// 2. A record behind a break counts only where it begins (whole or first part), with its checksum
-//    right and a sequence number that was still to come: leftovers of the broken record itself and
-//    random bytes do not.
+// 1. Within a file, each record's sequence number continues that of the record before it.
+// 2. A record after a break counts only from its beginning on (a whole or first part), with a right
+//    checksum and a sequence number that was still to come. So leftovers of the broken record
+//    itself and random bytes do not count.
 #include "storage/wal_scan.h"
 
 #include <algorithm>
@@ -17,10 +17,11 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr size_t kBatchHeadBytes = 12;
-constexpr uint32_t kBatchCountMax = 2;  // a batch of ours: a put, perhaps a deletion of a range
+// The store's batches hold a put and perhaps a deletion of a range.
+constexpr uint32_t kBatchCountMax = 2;
 constexpr uint8_t kTagPut = 1;
 
-// What a record says of itself. The first part of one may say less.
+// What a record says of itself. The first part of a record may say less.
 struct Batch {
   uint64_t sequence = 0;
   uint32_t count = 0;
@@ -64,7 +65,7 @@ class Scanner {
       const uint64_t begin = reader.valid_bytes();
       if (!reader.next()) break;
       if (!take(reader.record())) {
-        // Whole, but not what should be here: it counts as a record behind the break itself.
+        // A whole record that should not be here counts as a record after the break.
         scan_.valid_bytes = begin;
         return look_behind(begin, false);
       }
@@ -97,7 +98,8 @@ class Scanner {
     return scan_;
   }
 
-  // Cheap looks come first: the checksum at every offset of a large file would take minutes.
+  // Cheap tests come first: to compute the checksum at every offset of a large file would take
+  // minutes.
   std::optional<Batch> batch_behind(uint64_t offset) {
     const char* head = bytes_.data() + offset;
     const auto type = static_cast<uint8_t>(head[6]);
@@ -105,7 +107,7 @@ class Scanner {
     const bool told = head[5] != 0 || static_cast<uint8_t>(head[4]) >= kBatchHeadBytes;
     if (told && offset + kWalHeaderBytes + kBatchHeadBytes <= bytes_.size()) {
       const uint64_t ahead = load_u64_le(head + kWalHeaderBytes) - next_sequence_;
-      // Each record between took more than a header.
+      // Each record in between took more than a header.
       if (next_sequence_ != 0 && ahead > bytes_.size() / kWalHeaderBytes) return std::nullopt;
       const uint32_t count = load_u32_le(head + kWalHeaderBytes + 8);
       if (count == 0 || count > kBatchCountMax) return std::nullopt;
@@ -115,11 +117,11 @@ class Scanner {
     bool runs_out = false;
     const auto part = wal_part_at(bytes_, offset, &runs_out);
     if (!part) return std::nullopt;
-    // A first part may be cut by its block before it tells anything.
+    // A block's end may cut a first part before it tells anything.
     return parse_batch(part->payload).value_or(Batch{});
   }
 
-  // Whether a page that the broken part must reach into, or everything from it on, was never
+  // True if a page that the broken part must reach into, or everything from it on, was never
   // written: a file system shows zeros there.
   bool page_unwritten(uint64_t at) const {
     if (all_zero(bytes_.substr(at))) return true;

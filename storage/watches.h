@@ -1,15 +1,16 @@
-// Keys whose changes somebody wants to know of: what WATCH stands on.
+// Watches on keys, on which WATCH is built.
 //
 // A watch is made of what a key holds at one moment. From then on the keyspace reports each entry
-// it is about to change, and the watches it belongs to remember that they were touched. Nothing is
-// looked up: an entry of a list of elements is known by the list's id, which the key's own record
-// named when the watch was made; a key that gets other lists has its record changed.
+// that it is about to change, and the watches which the entry belongs to remember that they were
+// touched. Nothing is looked up: an entry of a list of elements is known by the list's id, which
+// the key's own record named when the watch was made; a key that gets other lists has its record
+// changed.
 //
 // Invariants
-// 1. A touched watch stays touched.
-// 2. A change that is taken back later touches too: a transaction refused for nothing is tried
-// again, one let through for nothing is wrong for ever.
-// 3. Where nobody watches, a change costs one comparison (empty()).
+// 1. A touched watch stays touched: nothing sets `touched` back.
+// 2. A change that is taken back later touches its watches too. A transaction refused without need
+//    is tried again; one let through wrongly would stay wrong.
+// 3. While no key is watched, a change costs one comparison: the keyspace asks empty() first.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct Watched {
   std::string key;
   bool existed = false;
   int64_t expire_at_ms = 0;       // 0: never
-  std::vector<ElementsId> lists;  // that its record names
+  std::vector<ElementsId> lists;  // the lists that its record names
   bool touched = false;
 };
 
@@ -42,14 +43,14 @@ class Watches {
   bool empty() const { return watches_.empty(); }
   WatchId add(Watched watched);
   void remove(WatchId id);
-  // REQUIRES: added and not removed.
+  // The watch with this id. REQUIRES: it was added and not removed.
   const Watched& at(WatchId id) const { return watches_.at(id); }
 
   void record_changes(int database, Position position, std::string_view key);
   void element_changes(ElementsId list);
   void touch(WatchId id) { watches_.at(id).touched = true; }
   void touch_all();
-  // Those of one database that are not touched yet.
+  // The watches of one database that are not touched yet.
   std::vector<WatchId> untouched(int database) const;
 
  private:

@@ -1,18 +1,19 @@
-// The keyspace's work behind the commands, in slices: write-back and giving up memory.
+// The keyspace's work after commands, in slices: write-back, expiry and giving up memory.
 #include <algorithm>
 
-#include "storage/check.h"
+#include "base/check.h"
 #include "storage/elements_index.h"
 #include "storage/keyspace.h"
+#include "storage/list_opening.h"
 #include "storage/open_lists.h"
-#include "storage/opening.h"
 
 namespace weir::storage {
 namespace {
 
 constexpr size_t kLooksPerStep = 2000;
-constexpr size_t kLooksPerChange = 8;  // so that a turn behind writes back more than it dirties
-constexpr size_t kLooksPerStepMax = 50'000;  // some milliseconds, however much a turn changed
+// A turn that is late so writes back more entries than it makes dirty.
+constexpr size_t kLooksPerChange = 8;
+constexpr size_t kLooksPerStepMax = 50'000;  // takes some milliseconds, however much a turn changed
 constexpr size_t kSweepLooks = 5000;
 constexpr int64_t kSweepIntervalNs = 25'000'000;
 constexpr int64_t kIdlePassIntervalNs = 60'000'000'000;
@@ -25,29 +26,30 @@ size_t Keyspace::memory_bytes() const {
   return bytes;
 }
 
-// Past a bound times `factor`: of unwritten entries, of the log, or of memory that cannot be given
-// up. Entries that a pass has taken over do not count: they are written as fast as the disk can,
-// and one turn that changed a million must not make everybody wait for that.
+// True when the unwritten entries or the log's bytes are more than their bound times `factor`.
+// Entries that a pass has taken over do not count: they are written as fast as the disk can, and
+// one turn that changed a million entries must not make all clients wait for that.
 bool Keyspace::behind(size_t factor) const {
   if (pass_.dirty > options_.unwritten_max * factor) return true;
-  if (figures_.log_bytes_appended - log_bytes_at_w_ > options_.log_bytes_max * factor) return true;
-  if (options_.memory_bytes_max == SIZE_MAX) return false;
-  size_t entries = 1;
-  for (const auto& table : tables_) entries += table->entries();
-  const size_t unwritten = pass_.dirty + pass_.writing();
-  return unwritten * (memory_bytes() / entries) > options_.memory_bytes_max / 4 * (factor + 1);
+  return figures_.log_bytes_appended - log_bytes_at_w_ > options_.log_bytes_max * factor;
 }
+
+// True when write-back should hurry, so that no command has to wait for it; see owes_too_much().
+bool Keyspace::hurries() const { return behind(1) || debt_bytes() > debt_bytes_max() / 2; }
 
 bool Keyspace::overloaded() const { return !store_failed_ && pass_.failure().ok() && behind(2); }
 
-bool Keyspace::stuck() const { return !store_failed_ && !pass_.failure().ok() && behind(2); }
+bool Keyspace::stuck() const {
+  return !store_failed_ && !pass_.failure().ok() &&
+         (behind(2) || debt_bytes() > debt_bytes_max() / 4 * 3);
+}
 
 bool Keyspace::wants_work() const {
   if (pass_.wants_step()) return true;
   if (store_failed_ || pass_.running()) return false;  // the store's worker will notify
   if (drops_.lists_wait() || drops_.indexes_wait()) return true;
   return (sweep_gained_ && memory_bytes() > options_.memory_bytes_max) ||
-         (behind(1) && pass_.failure().ok());
+         (hurries() && pass_.failure().ok());
 }
 
 void Keyspace::write_back_now() {
@@ -77,7 +79,7 @@ void Keyspace::start_pass_when_due(int64_t steady_ns) {
   const bool idle = pass_.dirty == 0 && dropped_.empty() && drops_.to_erase.empty();
   const int64_t wait_ns = idle ? std::max(options_.write_back_interval_ns, kIdlePassIntervalNs)
                                : options_.write_back_interval_ns;
-  if (since_ns < wait_ns && !(behind(1) && pass_.failure().ok())) return;
+  if (since_ns < wait_ns && !(hurries() && pass_.failure().ok())) return;
   last_pass_steady_ns_ = steady_ns;
   newest_instant_ns_ = std::max(newest_instant_ns_, now_ns_);
   write_back_now();
@@ -85,7 +87,7 @@ void Keyspace::start_pass_when_due(int64_t steady_ns) {
 
 void Keyspace::step_pass() {
   pass_.step(std::clamp(changed_last_turn_ * kLooksPerChange, kLooksPerStep, kLooksPerStepMax),
-             tables_, store_.get());
+             now_ns_, tables_, store_.get());
   changed_last_turn_ = 0;
   if (pass_.running()) return;
   drops_.end_pass(pass_.failure().ok());
@@ -100,6 +102,12 @@ void Keyspace::step_pass() {
 
 void Keyspace::work(int64_t steady_ns) {
   if (store_failed_) return;
+  const bool passing = pass_.running();
+  do_work(steady_ns);
+  if (passing && !turn_has_changes()) set_turn_bytes_max();
+}
+
+void Keyspace::do_work(int64_t steady_ns) {
   if (drops_.indexes_wait()) shrink_closed();
   if (pass_.running()) {
     step_pass();
@@ -119,7 +127,7 @@ void Keyspace::work(int64_t steady_ns) {
   look_at_expired_owners();
 }
 
-// Goes round all tables like the hand of a clock.
+// Looks at entries of all tables in turn, like the hand of a clock.
 void Keyspace::sweep(size_t looks, bool evict) {
   sweep_gained_ = false;
   size_t looked = 0;
@@ -160,7 +168,7 @@ void Keyspace::sweep_segment(Table* table, Segment* segment, bool evict) {
       return list != nullptr && now_ms_ < list->index_->long_used_ms + kLongListKeptMs;
     });
   };
-  ElementsId id = 0;  // of the element looked at last, and whether its list is open
+  ElementsId id = 0;  // the list of the element looked at last, and whether it is open
   bool is_open = false;
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next) {

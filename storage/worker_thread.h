@@ -1,4 +1,4 @@
-// A thread that runs what it is given, one after another.
+// A thread that runs the jobs it is given, one after another.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +12,7 @@ namespace weir::storage {
 class WorkerThread {
  public:
   WorkerThread() : thread_([this] { run(); }) {}
-  // Ends what runs; what waits is dropped.
+  // Lets the running job end and drops the waiting ones.
   ~WorkerThread() { stop(); }
 
   void post(std::function<void()> work) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/check.h"
+#include "base/check.h"
 
 namespace weir::storage {
 namespace {
@@ -40,8 +40,11 @@ void WriteBack::begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Stor
   if (!ranges.empty()) store->add_to_pass(std::move(ranges));
 }
 
-void WriteBack::step(size_t looks, const Tables& tables, Store* store) {
-  if (phase_ == Phase::kCollecting) collect(looks, tables, store);
+void WriteBack::step(size_t looks, int64_t now_ns, const Tables& tables, Store* store) {
+  if (phase_ == Phase::kCollecting) {
+    instant_ns_ = std::max(instant_ns_, now_ns);
+    collect(looks, tables, store);
+  }
   if (phase_ == Phase::kStoring) {
     const PassState state = store->pass_state();
     if (state.running) return;
@@ -78,7 +81,8 @@ void WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
   if (phase_ == Phase::kStoring) store->finish_pass(turn_, instant_ns_);
 }
 
-// REQUIRES: no entry holds uncommitted changes, so that only committed values leave.
+// Hands over a segment's dirty entries. REQUIRES: no entry holds uncommitted changes, so that only
+// committed values leave.
 void WriteBack::collect_segment(Table* table, Segment* segment, StateSlice* slice) {
   if (segment->dirty == nullptr) return;
   gathered_.clear();
@@ -88,6 +92,7 @@ void WriteBack::collect_segment(Table* table, Segment* segment, StateSlice* slic
   for (Entry* entry : gathered_) {
     WEIR_CHECK(!entry->has(Entry::kChanged));
     entry->flags |= Entry::kWriting;
+    writing_bytes_ += Table::footprint(entry);
     key_.clear();
     append_stored_key(&key_, entry->key_view());
     if (entry->has(Entry::kPresent) || entry->has(Entry::kUnburied)) {
@@ -122,6 +127,7 @@ void WriteBack::settle(size_t looks, const Tables& tables) {
   if (settled_ < writing_.size()) return;
   writing_.clear();
   settled_ = 0;
+  writing_bytes_ = 0;
   phase_ = Phase::kIdle;
 }
 

@@ -1,9 +1,9 @@
-// One write-back pass after another: walks the tables in key order, hands every dirty entry's
-// committed value to the store, and marks the entries clean when the store has taken the pass as a
-// whole.
+// Write-back in passes. A pass walks the tables in key order, hands every dirty entry's committed
+// value to the store, and marks the entries clean when the store has taken the pass as a whole.
 //
-// A pass that began when turn T was the newest covers every change up to T, whatever changed
-// meanwhile: so W becomes T. Each step is bounded, so that the loop is never held.
+// A pass that began when turn T was the newest covers every change up to T, because an entry that
+// changed after T was handed over is dirty again: so W becomes T. Each step is bounded, so that the
+// loop is never held.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,27 @@ class WriteBack {
   using Tables = std::vector<std::unique_ptr<Table>>;
 
   bool running() const { return phase_ != Phase::kIdle; }
-  // The loop has something to do; otherwise the store's worker is to be waited for.
+  // True while the loop has something to do; otherwise the store's worker is to be waited for.
   bool wants_step() const { return phase_ == Phase::kCollecting || phase_ == Phase::kSettling; }
 
-  // REQUIRES: !running().
-  // `ranges`: of stored keys, to be erased in the same pass.
+  // Begins a pass, which also erases `ranges` of stored keys. REQUIRES: !running().
   void begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Store* store);
-  // Looks at about `looks` entries or segments.
-  void step(size_t looks, const Tables& tables, Store* store);
-  // The store is gone: everything that it had not taken is dirty again.
+  // Does a step, looking at about `looks` entries or segments. The pass gets the instant of its
+  // last collecting step: an entry handed over as absent may have expired since the pass began, and
+  // no restart may find an earlier time, at which that entry was still there.
+  void step(size_t looks, int64_t now_ns, const Tables& tables, Store* store);
+  // The store is gone: everything that it had not taken becomes dirty again.
   void abandon(const Tables& tables);
 
   uint64_t written_back_turn() const { return written_back_turn_; }
   void set_written_back_turn(uint64_t turn) { written_back_turn_ = turn; }
   size_t writing() const { return writing_.size() - settled_; }
-  // Entries marked dirty less those handed over; kept here because both sides change it.
+  // The size that the entries handed to the running pass had when they were handed over.
+  size_t writing_bytes() const { return writing_bytes_; }
+  // How many entries are dirty and not handed over. Public because the keyspace marks entries dirty
+  // and the pass takes them.
   size_t dirty = 0;
-  // Of the last pass that ended; reset by begin().
+  // The failure of the pass that ended last; begin() resets it.
   const Status& failure() const { return failure_; }
 
  private:
@@ -54,6 +58,7 @@ class WriteBack {
   Position position_ = 0;
   std::vector<Entry*> writing_;
   size_t settled_ = 0;
+  size_t writing_bytes_ = 0;
   std::vector<Entry*> gathered_;
   std::string key_;
   std::string value_;

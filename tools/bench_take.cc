@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "algorithms/words.h"
-#include "server/log.h"
-#include "server/server.h"
+#include "server/commands/families.h"
+#include "server/core/server.h"
+#include "server/os/log.h"
 #include "storage/memory_store.h"
 
 namespace {
@@ -64,8 +65,9 @@ constexpr const char* kLines[] = {
 void bench(const std::string& line, int decisions) {
   StandingClock clock;
   const auto disk = weir::storage::make_memory_disk({1, 2});
-  Server server(Config(), &clock,
-                [&] { return std::make_unique<weir::storage::MemoryStore>(disk); });
+  Server server(
+      Config(), &clock, [&] { return std::make_unique<weir::storage::MemoryStore>(disk); },
+      weir::server::command_families());
   if (!server.open().ok()) std::abort();
   std::string refusal;
   Session* session = server.connect(Peer(), &refusal);

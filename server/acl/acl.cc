@@ -6,18 +6,22 @@
 #include <fstream>
 #include <iterator>
 
-#include "server/arguments.h"
-#include "server/client_list.h"
-#include "server/config_words.h"
-#include "server/log.h"
-#include "server/replace_file.h"
-#include "server/server.h"
+#include "server/command/arguments.h"
+#include "server/command/command_table.h"
+#include "server/config/config_words.h"
+#include "server/os/clock.h"
+#include "server/os/log.h"
+#include "server/os/replace_file.h"
+#include "server/session/session.h"
+#include "server/session/session_directory.h"
 
 namespace weir::server::acl {
 namespace {
 
 constexpr SubscriptionKind kKinds[] = {SubscriptionKind::kChannel, SubscriptionKind::kPattern,
                                        SubscriptionKind::kShard};
+
+constexpr size_t kObjectBytesMax = 1024;  // of what ACL LOG shows of a denied name
 
 constexpr std::string_view kNoFile =
     "ERR This Redis instance is not configured to use an ACL file. You may want to specify users "
@@ -69,9 +73,9 @@ bool listens_only_where_allowed(const Session& session) {
   return true;
 }
 
-// Who asked gets the answer first.
-void end_session(Server& server, Session* session, const Session* asked_by) {
-  session == asked_by ? session->close_after_reply() : server.kill(session);
+// The client that asked gets the answer first.
+void end_session(SessionDirectory& sessions, Session* session, const Session* asked_by) {
+  session == asked_by ? session->close_after_reply() : sessions.kill(session);
 }
 
 std::string configured_user(Users* users, const Config::UserLine& line) {
@@ -87,18 +91,19 @@ std::string configured_user(Users* users, const Config::UserLine& line) {
 
 }  // namespace
 
-Acl::Acl(Server* server) : server_(server), users_(fresh_users()) {}
+Acl::Acl(const Needs& needs) : needs_(needs), users_(fresh_users()) {}
 
 Users Acl::fresh_users() const {
-  const Config& config = server_->config();
-  Users users(&server_->executor().table(), gives_all_channels(config));
+  const Config& config = *needs_.config;
+  Users users(needs_.commands, gives_all_channels(config));
   users.set_default_password(config.requirepass);
   return users;
 }
 
-// As the configuration has them, or its aclfile; the file's `default` wins over requirepass.
+// Reads the users of the configuration, or of its aclfile; the file's `default` wins over
+// requirepass.
 std::string Acl::read_users(Users* users) const {
-  const Config& config = server_->config();
+  const Config& config = *needs_.config;
   for (const Config::UserLine& line : config.users) {
     if (std::string error = configured_user(users, line); !error.empty()) return error;
   }
@@ -114,7 +119,7 @@ std::string Acl::read_users(Users* users) const {
 }
 
 std::string Acl::open() {
-  const Config& config = server_->config();
+  const Config& config = *needs_.config;
   if (!config.aclfile.empty() && !config.users.empty())
     return config.users.front().place + ": users are either in the configuration or in an aclfile";
   Users users = fresh_users();
@@ -144,10 +149,10 @@ bool Acl::log_in(Session& session, std::string_view name, std::string_view passw
   denials_.add({.reason = Reason::kAuth,
                 .context = session.transaction.open() ? Context::kMulti : Context::kTopLevel,
                 .object = std::string(command),
-                .user = std::string(name),
-                .client = client_line(*server_, session),
-                .at_ms = server_->clock().wall_ns() / 1'000'000},
-               static_cast<size_t>(server_->config().acllog_max_len));
+                .user = std::string(name.substr(0, kObjectBytesMax)),
+                .client = needs_.sessions->describe(session),
+                .at_ms = needs_.clock->wall_ns() / 1'000'000},
+               static_cast<size_t>(needs_.config->acllog_max_len));
   return false;
 }
 
@@ -161,11 +166,11 @@ void Acl::note(Session& session, const Command& command, Args args, Verdict verd
   const std::string_view object = is_command ? command.name : args[verdict.position];
   denials_.add({.reason = reason_of(verdict.denial),
                 .context = context,
-                .object = std::string(object),
+                .object = std::string(object.substr(0, kObjectBytesMax)),
                 .user = session.user->name(),
-                .client = client_line(*server_, session),
-                .at_ms = server_->clock().wall_ns() / 1'000'000},
-               static_cast<size_t>(server_->config().acllog_max_len));
+                .client = needs_.sessions->describe(session),
+                .at_ms = needs_.clock->wall_ns() / 1'000'000},
+               static_cast<size_t>(needs_.config->acllog_max_len));
 }
 
 std::string Acl::refusal(Session& session, const Command& command, Args args) {
@@ -218,7 +223,7 @@ bool Acl::delete_user(std::string_view name, const Session& asked_by) {
 }
 
 std::string Acl::load(const Session& asked_by) {
-  if (server_->config().aclfile.empty()) return std::string(kNoFile);
+  if (needs_.config->aclfile.empty()) return std::string(kNoFile);
   Users users = fresh_users();
   if (std::string error = read_users(&users); !error.empty()) return "ERR " + error;
   for (const auto& user : users_.replace_with(std::move(users))) end_sessions_of(*user, &asked_by);
@@ -227,7 +232,7 @@ std::string Acl::load(const Session& asked_by) {
 }
 
 std::string Acl::save() const {
-  const std::string& path = server_->config().aclfile;
+  const std::string& path = needs_.config->aclfile;
   if (path.empty()) return std::string(kNoFile);
   const int failure = replace_file(path, users_.text());
   if (failure == 0) return {};
@@ -236,10 +241,10 @@ std::string Acl::save() const {
          "information";
 }
 
-void Acl::set_pubsub_default() { users_.set_all_channels(gives_all_channels(server_->config())); }
+void Acl::set_pubsub_default() { users_.set_all_channels(gives_all_channels(*needs_.config)); }
 
 std::vector<Config::UserLine> Acl::lines_to_rewrite() const {
-  const Config& config = server_->config();
+  const Config& config = *needs_.config;
   Users configured = fresh_users();
   if (!config.aclfile.empty()) return config.users;
   if (read_users(&configured).empty() && configured.text() == users_.text()) return config.users;
@@ -253,18 +258,18 @@ std::vector<Config::UserLine> Acl::lines_to_rewrite() const {
   return lines;
 }
 
-// What is left of a transaction of whoever deletes itself runs with the rights it had.
+// The rest of the transaction of a user that deletes itself runs with the rights that it had.
 void Acl::end_sessions_of(const User& user, const Session* asked_by) {
-  for (const auto& [id, session] : server_->sessions()) {
-    if (session->user.get() == &user) end_session(*server_, session.get(), asked_by);
-  }
+  needs_.sessions->each_session([&](Session& session) {
+    if (session.user.get() == &user) end_session(*needs_.sessions, &session, asked_by);
+  });
 }
 
 void Acl::end_forbidden_subscriptions(const Session* asked_by) {
-  for (const auto& [id, session] : server_->sessions()) {
-    if (session->subscribed() && !listens_only_where_allowed(*session))
-      end_session(*server_, session.get(), asked_by);
-  }
+  needs_.sessions->each_session([&](Session& session) {
+    if (session.subscribed() && !listens_only_where_allowed(session))
+      end_session(*needs_.sessions, &session, asked_by);
+  });
 }
 
 }  // namespace weir::server::acl

@@ -1,7 +1,7 @@
-// Who may do what, for a running server: its users, what was denied, and the sessions that a change
-// of users ends.
+// The rights of users on a running server: its users, what was denied, and the sessions that a
+// change of users ends.
 //
-// Only the requests of users that something is refused to are looked at; everybody else costs the
+// Only the requests of users to whom something is refused are looked at; all others cost the
 // executor one test (User::unrestricted).
 #pragma once
 
@@ -12,57 +12,67 @@
 
 #include "server/acl/denials.h"
 #include "server/acl/users.h"
-#include "server/config.h"
+#include "server/config/config.h"
 
 namespace weir::server {
 
-class Server;
+class Clock;
+class CommandTable;
 class Session;
+class SessionDirectory;
 
 namespace acl {
 
 class Acl {
  public:
-  explicit Acl(Server* server);
+  struct Needs {
+    SessionDirectory* sessions;
+    const Config* config;
+    const CommandTable* commands;
+    Clock* clock;
+  };
+  explicit Acl(const Needs& needs);
 
-  // The users of the configuration and of its aclfile. Answers what is wrong with them, or "".
+  // Reads the users of the configuration and of its aclfile. Answers what is wrong with them, or
+  // "".
   std::string open();
 
   const Users& users() const { return users_; }
   Denials& denials() { return denials_; }
   const Denials& denials() const { return denials_; }
 
-  // Whether who has not logged in must, before anything else.
+  // Tells whether a session that has not logged in must do so before anything else.
   bool asks_for_login() const;
-  // A new session's, and one's that starts anew.
+  // Sets the user of a session that is new or starts anew.
   void begin_session(Session& session) const;
-  // False, and noted, if it may not be this user.
+  // Logs a session in. False, and noted, if it may not be this user.
   bool log_in(Session& session, std::string_view user, std::string_view password,
               std::string_view command);
 
-  // What a request is denied for; nothing is noted.
+  // Answers why a request is denied; nothing is noted.
   Verdict check(const Session& session, const Command& command, Args args) const;
   void note(Session& session, const Command& command, Args args, Verdict verdict, Context context);
-  // "" or "NOPERM ...", noted: for requests on their way in.
+  // Answers "" or "NOPERM ...", and notes it: for requests on their way in.
   std::string refusal(Session& session, const Command& command, Args args);
-  // The same for a queued command at EXEC, whose rights may have gone since.
+  // Does the same for a queued command at EXEC, whose rights may have gone since.
   std::string refusal_at_exec(Session& session, const Command& command, Args args);
-  // The same for redis.call.
+  // Does the same for redis.call.
   std::string refusal_in_script(Session& session, const Command& command, Args args);
 
-  // ACL SETUSER, DELUSER, LOAD, SAVE. Errors are lines, "" is none.
-  // Sessions that a change ends are closed, the one that asked for it behind its answer.
+  // ACL SETUSER, DELUSER, LOAD, SAVE. Errors are lines, "" is none. Sessions that a change ends are
+  // closed; the session that asked for it is closed after its answer.
   std::string set_user(std::string_view name, const std::vector<std::string>& words,
                        const Session& asked_by);
   bool delete_user(std::string_view name, const Session& asked_by);  // false: there is none
   std::string load(const Session& asked_by);
   std::string save() const;
 
-  // requirepass was set.
+  // Called when requirepass was set.
   void set_default_password(std::string_view password) { users_.set_default_password(password); }
-  // acl-pubsub-default was set.
+  // Called when acl-pubsub-default was set.
   void set_pubsub_default();
-  // What the configuration file should say of users. As it does, if that makes the users there are.
+  // Answers what the configuration file should say of users: what it says now, if that makes the
+  // present users.
   std::vector<Config::UserLine> lines_to_rewrite() const;
 
  private:
@@ -71,7 +81,7 @@ class Acl {
   void end_sessions_of(const User& user, const Session* asked_by);
   void end_forbidden_subscriptions(const Session* asked_by);
 
-  Server* server_;
+  Needs needs_;
   Users users_;
   Denials denials_;
 };

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "resp/numbers.h"
-#include "server/command_facts.h"
+#include "server/command/command_facts.h"
 
 namespace weir::server::acl {
 namespace {
 
-// What cannot stand in a word of a line.
+// Tells whether a text cannot stand in a word of a line.
 bool has_blank(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0'; });
@@ -60,7 +60,8 @@ RuleError CommandRules::apply_category(std::string_view name, bool allowed) {
   return std::nullopt;
 }
 
-// `rule` is "select|0"; a container's subcommands are commands of their own.
+// Allows a first argument. `rule` is "select|0"; a container's subcommands are commands of their
+// own.
 RuleError CommandRules::allow_first_argument(std::string_view rule) {
   const size_t bar = rule.rfind('|');
   const std::string_view word = rule.substr(bar + 1);
@@ -87,7 +88,7 @@ void CommandRules::change(const Command& command, bool allowed) {
   for (const Command* row : table_->subcommands(command)) change(*row, allowed);
 }
 
-// A rule replaces older ones about the same thing, or about parts of it.
+// Notes a rule, which replaces older rules about the same commands, or about some of them.
 void CommandRules::note(bool allowed, std::string_view name) {
   const std::string rule = resp::to_lower(name);
   std::erase_if(rules_, [&](const std::string& known) {

@@ -2,8 +2,8 @@
 // them, in their order, for showing.
 //
 // Invariants
-// 1. Applying text() to new rules gives the same rights, with the command table of another version
-// too as far as it knows the names.
+// 1. Applying text() to new rules gives the same rights. This also holds with the command table of
+//    another version, as far as it knows the names.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "server/acl/rule_errors.h"
-#include "server/command_table.h"
+#include "server/command/command_table.h"
 
 namespace weir::server::acl {
 
@@ -23,13 +23,13 @@ class CommandRules {
 
   void allow_all();
   void deny_all();
-  // "+get", "-config|set", "+@read", "+select|0" (of SELECT only what begins with 0).
+  // Applies "+get", "-config|set", "+@read", "+select|0" (SELECT with 0 as first argument).
   RuleError apply(std::string_view rule);
 
   bool allow(const Command& command, Args args) const;
-  // Every command there is or will be, none of which was taken away since.
+  // True if every command that there is or will be is allowed, none of which was taken away since.
   bool all() const { return all_; }
-  // "-@all +get +@hash"
+  // For example "-@all +get +@hash".
   std::string text() const;
 
  private:
@@ -41,10 +41,10 @@ class CommandRules {
 
   const CommandTable* table_;
   std::vector<bool> allowed_;                               // by CommandTable::index_of
-  std::map<size_t, std::vector<std::string>> first_words_;  // of commands whose bit is not set
+  std::map<size_t, std::vector<std::string>> first_words_;  // by commands whose bit is not set
   std::vector<std::string> rules_;  // since the last allow_all or deny_all; lower case
   bool all_ = false;
-  bool allows_others_ = false;  // commands that no rule names
+  bool allows_others_ = false;  // whether commands that no rule names are allowed
 };
 
 }  // namespace weir::server::acl

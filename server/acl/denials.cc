@@ -40,7 +40,7 @@ void Denials::add(Denied denied, size_t entries_max) {
     denied.first_at_ms = known->first_at_ms;
     entries_.erase(known);
     entries_.push_front(std::move(denied));
-    return;  // a bound that has become smaller is for what comes new
+    return;  // a bound that has become smaller holds for new entries only
   }
   denied.id = next_id_++;
   entries_.push_front(std::move(denied));

@@ -1,8 +1,8 @@
-// What ACL LOG shows: requests and log-ins that were denied, the newest first, like ones counted
-// together.
+// What ACL LOG shows: requests and log-ins that were denied, the newest first; like ones are
+// counted together.
 //
 // Invariants
-// 1. No more entries than it was last told are kept, whoever knocks.
+// 1. No more entries are kept than the newest bound allows, however many requests are denied.
 #pragma once
 
 #include <array>
@@ -18,18 +18,18 @@ enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth };
 inline constexpr size_t kReasons = 4;
 enum class Context : uint8_t { kTopLevel, kMulti, kLua };
 
-// "command", "toplevel" ...
+// Answers "command", "toplevel" ...
 std::string_view reason_name(Reason reason);
 std::string_view context_name(Context context);
 
 struct Denied {
   Reason reason = Reason::kCommand;
   Context context = Context::kTopLevel;
-  std::string object;  // the command, key or channel; of a log-in the command it was tried with
+  std::string object;  // the command, key or channel; for a log-in the command that tried it
   std::string user;
   std::string client;  // as CLIENT LIST shows it
-  int64_t at_ms = 0;   // Unix, of the last one
-  // Filled by add().
+  int64_t at_ms = 0;   // Unix, the last time
+  // add() fills in these.
   uint64_t id = 0;
   uint64_t count = 1;
   int64_t first_at_ms = 0;
@@ -40,7 +40,7 @@ class Denials {
   void add(Denied denied, size_t entries_max);
   const std::deque<Denied>& entries() const { return entries_; }
   void clear() { entries_.clear(); }
-  // Since the start.
+  // Answers how many there were since the start.
   uint64_t count(Reason reason) const { return counts_[static_cast<size_t>(reason)]; }
 
  private:

@@ -1,4 +1,4 @@
-// Why a rule was refused, in Redis' words. On the wire: DO NOT CHANGE.
+// Why a rule was refused, in Redis' words. Sent to clients: DO NOT CHANGE.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace weir::server::acl {
 
-// Nothing: the rule was applied.
+// Nothing means that the rule was applied.
 using RuleError = std::optional<std::string_view>;
 
 inline constexpr std::string_view kUnknownName = "Unknown command or category name in ACL";

@@ -4,8 +4,8 @@
 
 #include "resp/glob.h"
 #include "resp/numbers.h"
-#include "server/command_facts.h"
-#include "server/config_words.h"
+#include "server/command/command_facts.h"
+#include "server/config/config_words.h"
 
 namespace weir::server::acl {
 namespace {
@@ -20,7 +20,7 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-// In parentheses words are split as on a command line.
+// Inside parentheses, words are split as on a command line.
 std::string protect(const std::string& word) {
   return word.find_first_of("\"'\\") == word.npos ? word : quote_word(word);
 }
@@ -58,7 +58,7 @@ bool Selector::apply_word(std::string_view rule) {
   return true;
 }
 
-// "~pattern", or "%R~pattern" with R, W or both.
+// Adds "~pattern", or "%R~pattern" with R, W or both.
 RuleError Selector::add_key_pattern(std::string_view rule) {
   if (all_keys_) return kAllKeysAlready;
   KeyPattern added;
@@ -101,7 +101,7 @@ bool Selector::allows_key(std::string_view key, KeyUse use) const {
   });
 }
 
-// A pattern to listen to must be one of the rules to the letter: what it matches is not compared.
+// A pattern to listen to must be literally one of the rules: what it matches is not compared.
 bool Selector::allows_channel(std::string_view channel, bool is_pattern) const {
   return all_channels_ ||
          std::any_of(channels_.begin(), channels_.end(), [&](const std::string& allowed) {

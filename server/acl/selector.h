@@ -11,16 +11,16 @@
 
 #include "server/acl/command_rules.h"
 #include "server/acl/rule_errors.h"
-#include "server/command.h"
+#include "server/command/command.h"
 
 namespace weir::server::acl {
 
-// Why a request is not allowed; a later one is nearer to being allowed.
+// Why a request is not allowed; a later reason is nearer to being allowed.
 enum class Denial : uint8_t { kNone, kCommand, kKey, kChannel };
 
 struct Verdict {
   Denial denial = Denial::kNone;
-  size_t position = 0;  // of the key or channel among the arguments
+  size_t position = 0;  // of the key or channel, among the arguments
   bool allowed() const { return denial == Denial::kNone; }
 };
 
@@ -29,7 +29,7 @@ class Selector {
   Selector(const CommandTable* table, bool all_channels)
       : commands_(table), all_channels_(all_channels) {}
 
-  // "+get", "~user:*", "%R~user:*", "&news", "allkeys" ...
+  // Applies "+get", "~user:*", "%R~user:*", "&news", "allkeys" ...
   RuleError apply(std::string_view rule);
 
   Verdict check(const Command& command, Args args) const;
@@ -40,9 +40,9 @@ class Selector {
   std::string commands_text() const { return commands_.text(); }
   std::string keys_text() const;      // "~a %R~b"
   std::string channels_text() const;  // "&a &b"
-  // All three, as a line of the file has them.
+  // Answers all three, as a line of the file has them.
   std::string text() const;
-  // The rules a selector in parentheses is made of, each a word.
+  // Answers the rules that make a selector in parentheses, each a word.
   std::string parenthesised() const;
 
  private:

@@ -8,7 +8,8 @@ namespace weir::server::acl {
 namespace {
 
 constexpr size_t kBlockBytes = 64;
-constexpr size_t kLengthBytes = 8;  // of the message in bits, at the end of the last block
+// The message's length in bits stands at the end of the last block.
+constexpr size_t kLengthBytes = 8;
 
 using Block = std::array<uint8_t, kBlockBytes>;
 using State = std::array<uint32_t, 8>;
@@ -24,7 +25,7 @@ constexpr std::array<uint32_t, 64> kRound = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-// Of the square roots of the first 8 primes.
+// The first 32 bits of those of the square roots of the first 8 primes.
 constexpr State kBegin = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 

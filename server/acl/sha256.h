@@ -1,4 +1,4 @@
-// SHA-256, as which passwords are kept.
+// SHA-256, in which form passwords are kept.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace weir::server::acl {
 
 std::array<uint8_t, 32> sha256(std::string_view bytes);
 
-// 64 lower-case digits.
+// Answers 64 lower-case digits.
 std::string sha256_hex(std::string_view bytes);
 
 }  // namespace weir::server::acl

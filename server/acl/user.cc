@@ -4,7 +4,7 @@
 
 #include "resp/numbers.h"
 #include "server/acl/sha256.h"
-#include "server/config_words.h"
+#include "server/config/config_words.h"
 
 namespace weir::server::acl {
 namespace {
@@ -17,7 +17,8 @@ bool is_hash(std::string_view text) {
          });
 }
 
-// Looks at every byte, wherever they differ. REQUIRES: both are hashes.
+// Compares every byte, wherever the hashes differ, so that the time tells nothing. REQUIRES: both
+// are hashes.
 bool equal_hashes(std::string_view first, std::string_view second) {
   uint8_t difference = 0;
   for (size_t i = 0; i < kHashDigits; ++i) difference |= static_cast<uint8_t>(first[i] ^ second[i]);
@@ -74,7 +75,7 @@ void User::reset() {
   payloads_ = Payloads::kChecked;
 }
 
-// ">password" and "#hash" are added, "<password" and "!hash" taken away.
+// Adds ">password" and "#hash", takes "<password" and "!hash" away.
 RuleError User::apply_password(std::string_view rule) {
   const bool is_plain = rule[0] == '>' || rule[0] == '<';
   const bool adds = rule[0] == '>' || rule[0] == '#';

@@ -2,7 +2,7 @@
 //
 // Invariants
 // 1. Passwords are known by their SHA-256 only.
-// 2. line() applied to a new user makes an equal one.
+// 2. line() applied to a new user makes an equal user.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,28 @@ namespace weir::server::acl {
 
 class User {
  public:
-  // May not log in and may do nothing; a new selector's channels are as `all_channels` says.
+  // Makes a user that may not log in and may do nothing; the channels of its new selectors are as
+  // `all_channels` says.
   User(std::string name, const CommandTable* table, bool all_channels);
 
-  // One rule, a selector in parentheses included.
+  // Applies one rule, which may be a selector in parentheses.
   RuleError apply(std::string_view rule);
 
-  // Of the selectors made from now on.
+  // Sets the channels of the selectors made from now on.
   void use_channels(bool all_channels) { all_channels_ = all_channels; }
 
   const std::string& name() const { return name_; }
   bool enabled() const { return enabled_; }
   bool needs_no_password() const { return needs_no_password_; }
-  // Whether it may log in with it. How long that takes tells nothing about what is right.
+  // Tells whether the user may log in with this password. How long that takes tells nothing about
+  // the right one.
   bool accepts(std::string_view password) const;
 
-  // Nothing is refused to it: the test on the way of every command.
+  // True if nothing is refused to the user: the test that every command makes.
   bool unrestricted() const { return unrestricted_; }
-  // By the first selector that allows it; if none does, why the one nearest to it does not.
+  // Asks the selectors in order. If none allows the request, answers why the nearest one does not.
   Verdict check(const Command& command, Args args) const;
-  // Whether what it asks for is allowed by a selector that may read every key.
+  // Tells whether a selector that may read every key allows the request.
   bool reads_any_key(const Command& command, Args args) const;
   bool allows_channel(std::string_view channel, bool is_pattern) const;
 
@@ -44,7 +46,7 @@ class User {
   const std::vector<Selector>& selectors() const { return selectors_; }  // the root first
   const std::vector<std::string>& passwords() const { return passwords_; }
   std::vector<std::string_view> flags() const;  // "on", "nopass" ...
-  // "user alice on #... ~* resetchannels -@all +get"
+  // For example "user alice on #... ~* resetchannels -@all +get".
   std::string line() const;
 
  private:
@@ -57,7 +59,7 @@ class User {
 
   std::string name_;
   const CommandTable* table_;
-  bool all_channels_;  // of new selectors
+  bool all_channels_;  // the channels of new selectors
   bool enabled_ = false;
   bool needs_no_password_ = false;
   Payloads payloads_ = Payloads::kUnsaid;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "server/config_words.h"
+#include "server/config/config_words.h"
 
 namespace weir::server::acl {
 namespace {
@@ -98,7 +98,7 @@ std::string Users::load(std::string_view text, const std::string& file) {
     const auto words = split_blanks(line);
     const bool is_user = words.size() >= 2 && words[0] == "user";
     const bool is_new = !is_user || loaded.insert(words[1]).second;
-    // As Redis: nothing behind a user that is there twice is looked at.
+    // As in Redis, nothing after a user that is there twice is looked at.
     if (!is_new) {
       return errors + "WARNING: Duplicate user '" + words[1] + "' found on line " +
              std::to_string(number) + ". ";

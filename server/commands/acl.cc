@@ -7,12 +7,13 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
-#include "server/command_facts.h"
+#include "server/command/arguments.h"
+#include "server/command/command_errors.h"
+#include "server/command/command_facts.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/log.h"
-#include "server/server.h"
+#include "server/core/server.h"
+#include "server/os/log.h"
 
 namespace weir::server {
 namespace {
@@ -35,13 +36,13 @@ void reply_result(Call& call, const std::string& error) {
 void acl_whoami(Call& call) { call.reply.bulk(call.session.user->name()); }
 
 void acl_users(Call& call) {
-  const auto& users = call.server.acl().users().all();
+  const auto& users = server_of(call).acl().users().all();
   call.reply.array(static_cast<int64_t>(users.size()));
   for (const auto& [name, user] : users) call.reply.bulk(name);
 }
 
 void acl_list(Call& call) {
-  const auto& users = call.server.acl().users().all();
+  const auto& users = server_of(call).acl().users().all();
   call.reply.array(static_cast<int64_t>(users.size()));
   for (const auto& [name, user] : users) call.reply.bulk(user->line());
 }
@@ -56,7 +57,7 @@ void reply_selector(resp::ReplyWriter& reply, const acl::Selector& selector) {
 }
 
 void acl_getuser(Call& call) {
-  const auto user = call.server.acl().users().find(call.args[2]);
+  const auto user = server_of(call).acl().users().find(call.args[2]);
   resp::ReplyWriter& reply = call.reply;
   if (user == nullptr) return reply.null();
   reply.map(6);
@@ -79,7 +80,7 @@ void acl_getuser(Call& call) {
 void acl_setuser(Call& call) {
   const std::string_view name = call.args[2];
   const std::string error =
-      call.server.acl().set_user(name, words_of(call.args.subspan(3)), call.session);
+      server_of(call).acl().set_user(name, words_of(call.args.subspan(3)), call.session);
   if (error.empty())
     spdlog::info("user {} changed by client {} ({})", name, call.session.id,
                  call.session.peer.address);
@@ -92,7 +93,7 @@ void acl_deluser(Call& call) {
     return call.reply.error("ERR The 'default' user cannot be removed");
   int64_t deleted = 0;
   for (const std::string_view name : names) {
-    if (!call.server.acl().delete_user(name, call.session)) continue;
+    if (!server_of(call).acl().delete_user(name, call.session)) continue;
     ++deleted;
     spdlog::info("user {} deleted by client {} ({})", name, call.session.id,
                  call.session.peer.address);
@@ -112,7 +113,7 @@ void acl_cat(Call& call) {
   if (std::find(categories.begin(), categories.end(), wanted) == categories.end()) {
     return call.reply.error("ERR Unknown category '" + std::string(shown_part(call.args[2])) + "'");
   }
-  const CommandTable& table = call.server.executor().table();
+  const CommandTable& table = server_of(call).executor().table();
   std::vector<std::string_view> names;
   for (size_t i = 0; i < table.count(); ++i) {
     const auto of_row = acl_categories(*table.row(i));
@@ -124,7 +125,7 @@ void acl_cat(Call& call) {
   for (const std::string_view name : names) call.reply.bulk(name);
 }
 
-// From the system and not from the server's own generator, which could be guessed.
+// Fills a password with bytes of the system: the server's own generator could be guessed.
 bool fill_with_secrets(std::string* bytes) {
   constexpr size_t kAtOnce = 256;
   for (size_t at = 0; at < bytes->size(); at += kAtOnce) {
@@ -153,12 +154,12 @@ void acl_genpass(Call& call) {
 }
 
 void acl_dryrun(Call& call) {
-  const auto user = call.server.acl().users().find(call.args[2]);
+  const auto user = server_of(call).acl().users().find(call.args[2]);
   if (user == nullptr) {
     return call.reply.error("ERR User '" + std::string(shown_part(call.args[2])) + "' not found");
   }
   const Args asked = call.args.subspan(3);
-  const Command* command = call.server.executor().table().resolve(asked);
+  const Command* command = server_of(call).executor().table().resolve(asked);
   if (command == nullptr) {
     return call.reply.error("ERR Command '" + std::string(shown_part(asked[0])) + "' not found");
   }
@@ -204,7 +205,7 @@ void reply_denied(resp::ReplyWriter& reply, const acl::Denied& denied, int64_t n
 
 void acl_log(Call& call) {
   if (call.args.size() > 3) return call.reply.error(wrong_form(call));
-  acl::Denials& denials = call.server.acl().denials();
+  acl::Denials& denials = server_of(call).acl().denials();
   int64_t wanted = kShownDenials;
   if (call.args.size() == 3) {
     if (resp::equals_ignoring_case(call.args[2], "RESET")) {
@@ -215,16 +216,16 @@ void acl_log(Call& call) {
     if (!number) return;
     wanted = std::max<int64_t>(*number, 0);
   }
-  const int64_t now_ms = call.server.clock().wall_ns() / 1'000'000;
+  const int64_t now_ms = server_of(call).clock().wall_ns() / 1'000'000;
   const auto shown = std::min(wanted, static_cast<int64_t>(denials.entries().size()));
   call.reply.array(shown);
   for (int64_t i = 0; i < shown; ++i)
     reply_denied(call.reply, denials.entries()[static_cast<size_t>(i)], now_ms);
 }
 
-void acl_load(Call& call) { reply_result(call, call.server.acl().load(call.session)); }
+void acl_load(Call& call) { reply_result(call, server_of(call).acl().load(call.session)); }
 
-void acl_save(Call& call) { reply_result(call, call.server.acl().save()); }
+void acl_save(Call& call) { reply_result(call, server_of(call).acl().save()); }
 
 constexpr uint32_t kOpen = kNoScript | kLoading;
 constexpr uint32_t kOthers = kAdmin | kNoScript | kLoading;

@@ -1,18 +1,18 @@
 // CLIENT: what a connection says of itself, and what it may do to others.
 //
-// CAPA is accepted and nothing follows from it. TRACKING and its partners are in tracking.cc.
+// CAPA is accepted and has no effect. TRACKING and its partners are in tracking.cc.
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
-#include "server/arguments.h"
-#include "server/client_list.h"
-#include "server/client_name.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/server.h"
+#include "server/core/client_list.h"
+#include "server/core/server.h"
+#include "server/session/client_name.h"
 
 namespace weir::server {
 namespace {
@@ -45,12 +45,14 @@ void client_setinfo(Call& call) {
   call.reply.status("OK");
 }
 
-void client_info(Call& call) { call.reply.verbatim(client_line(call.server, call.session) + "\n"); }
+void client_info(Call& call) {
+  call.reply.verbatim(client_line(server_of(call), call.session) + "\n");
+}
 
 void reply_lines(Call& call, auto fits) {
   std::string lines;
-  for (const auto& [id, session] : call.server.sessions()) {
-    if (fits(*session)) lines += client_line(call.server, *session) + "\n";
+  for (const auto& [id, session] : server_of(call).sessions()) {
+    if (fits(*session)) lines += client_line(server_of(call), *session) + "\n";
   }
   call.reply.verbatim(lines);
 }
@@ -60,8 +62,8 @@ void list_by_id(Call& call) {
   for (const std::string_view word : call.args.subspan(3)) {
     const auto id = resp::parse_int64(word);
     if (!id) return call.reply.error("ERR Invalid client ID");
-    const Session* session = call.server.find_session(static_cast<uint64_t>(*id));
-    if (session != nullptr) lines += client_line(call.server, *session) + "\n";
+    const Session* session = server_of(call).find_session(static_cast<uint64_t>(*id));
+    if (session != nullptr) lines += client_line(server_of(call), *session) + "\n";
   }
   call.reply.verbatim(lines);
 }
@@ -78,13 +80,13 @@ void client_list(Call& call) {
   call.reply.error(kSyntaxError);
 }
 
-// Who kills itself still gets the answer.
+// A session that kills itself still gets the answer.
 int64_t kill_clients(Call& call, const ClientFilter& filter) {
   int64_t killed = 0;
-  for (const auto& [id, session] : call.server.sessions()) {
+  for (const auto& [id, session] : server_of(call).sessions()) {
     if (session->dead() || !filter.fits(*session)) continue;
     if (session.get() != &call.session) {
-      call.server.kill(session.get());
+      server_of(call).kill(session.get());
     } else if (!filter.skip_me) {
       session->close_after_reply();
     } else {
@@ -103,7 +105,8 @@ void client_kill(Call& call) {
     if (kill_clients(call, filter) == 0) return call.reply.error("ERR No such client");
     return call.reply.status("OK");
   }
-  if (auto error = parse_client_filter(call.server.acl().users(), call.args.subspan(2), &filter))
+  if (auto error =
+          parse_client_filter(server_of(call).acl().users(), call.args.subspan(2), &filter))
     return call.reply.error(*error);
   call.reply.integer(kill_clients(call, filter));
 }
@@ -154,14 +157,14 @@ void client_pause(Call& call) {
   if (!timeout_ms) return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
   constexpr int64_t kNsPerMs = 1'000'000;
-  const int64_t now_ns = call.server.clock().steady_ns();
+  const int64_t now_ns = server_of(call).clock().steady_ns();
   const int64_t longest_ms = (std::numeric_limits<int64_t>::max() - now_ns) / kNsPerMs;
-  call.server.pause(mode, now_ns + std::min(*timeout_ms, longest_ms) * kNsPerMs);
+  server_of(call).holds().pause(mode, now_ns + std::min(*timeout_ms, longest_ms) * kNsPerMs);
   call.reply.status("OK");
 }
 
 void client_unpause(Call& call) {
-  call.server.unpause();
+  server_of(call).holds().unpause();
   call.reply.status("OK");
 }
 
@@ -174,7 +177,7 @@ void client_unblock(Call& call) {
   const auto id = integer_argument(call, call.args[2]);
   if (!id) return;
   const auto how = in_error ? Waiter::Unblocked::kAsError : Waiter::Unblocked::kAsTimeOut;
-  call.reply.integer(call.server.waiting().unblock(static_cast<uint64_t>(*id), how));
+  call.reply.integer(server_of(call).waiting().unblock(static_cast<uint64_t>(*id), how));
 }
 
 void client_capa(Call& call) { call.reply.status("OK"); }

@@ -1,5 +1,5 @@
-// CONFIG: the options of server/config.h while running, and the statistics' reset.
-#include "server/config.h"
+// CONFIG: the options of server/config/config.h while running, and the statistics' reset.
+#include "server/config/config.h"
 
 #include <algorithm>
 #include <string>
@@ -8,13 +8,14 @@
 #include "server/acl/acl.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/log.h"
-#include "server/server.h"
+#include "server/core/descriptors.h"
+#include "server/core/server.h"
+#include "server/os/log.h"
 
 namespace weir::server {
 namespace {
 
-// Redis answers a name as it was asked for, unless by a pattern.
+// As in Redis, a name is answered as it was asked for, unless it was asked for by a pattern.
 std::string_view name_as_asked(Args patterns, std::string_view name) {
   const auto asked = std::find_if(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
     return resp::equals_ignoring_case(pattern, name);
@@ -24,7 +25,7 @@ std::string_view name_as_asked(Args patterns, std::string_view name) {
 
 void config_get_command(Call& call) {
   const Args patterns = call.args.subspan(2);
-  const auto found = config_get(call.server.config(), patterns);
+  const auto found = config_get(server_of(call).config(), patterns);
   call.reply.map(static_cast<int64_t>(found.size()));
   for (const auto& [name, value] : found) {
     call.reply.bulk(name_as_asked(patterns, name));
@@ -32,11 +33,27 @@ void config_get_command(Call& call) {
   }
 }
 
+// Nothing, or the error that Redis answers.
+std::optional<std::string> refuse_clients(Call& call, int64_t maxclients) {
+  if (server_of(call).descriptors() == nullptr ||
+      maxclients <= server_of(call).config().maxclients) {
+    return std::nullopt;
+  }
+  const auto possible = server_of(call).descriptors()->make_room_for(maxclients);
+  if (!possible) return std::nullopt;
+  return "ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating system "
+         "is not able to handle the specified number of clients, try with " +
+         std::to_string(*possible);
+}
+
 void config_set_command(Call& call) {
   std::vector<std::string> changed;
-  const auto error = config_set(&call.server.mutable_config(), call.args.subspan(2), &changed);
+  Config next = server_of(call).config();
+  auto error = config_set(&next, call.args.subspan(2), &changed);
+  if (!error) error = refuse_clients(call, next.maxclients);
   if (error) return call.reply.error(*error);
-  call.server.apply_config(changed);
+  server_of(call).mutable_config() = std::move(next);
+  server_of(call).apply_config(changed);
   for (const std::string& name : changed) {
     spdlog::info("option {} changed by client {} ({})", name, call.session.id,
                  call.session.peer.address);
@@ -45,20 +62,20 @@ void config_set_command(Call& call) {
 }
 
 void config_rewrite_command(Call& call) {
-  Config wanted = call.server.config();
-  wanted.users = call.server.acl().lines_to_rewrite();
+  Config wanted = server_of(call).config();
+  wanted.users = server_of(call).acl().lines_to_rewrite();
   if (const auto error = config_rewrite(wanted)) {
     spdlog::warn("CONFIG REWRITE by client {} ({}) failed: {}", call.session.id,
                  call.session.peer.address, *error);
     return call.reply.error(*error);
   }
-  spdlog::info("{} rewritten by client {} ({})", call.server.config().config_file, call.session.id,
-               call.session.peer.address);
+  spdlog::info("{} rewritten by client {} ({})", server_of(call).config().config_file,
+               call.session.id, call.session.peer.address);
   call.reply.status("OK");
 }
 
 void config_resetstat(Call& call) {
-  call.server.reset_stats();
+  server_of(call).reset_stats();
   call.reply.status("OK");
 }
 

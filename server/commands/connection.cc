@@ -3,10 +3,11 @@
 
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
-#include "server/arguments.h"
-#include "server/client_name.h"
+#include "server/command/arguments.h"
+#include "server/command/command_errors.h"
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/core/server.h"
+#include "server/session/client_name.h"
 
 namespace weir::server {
 namespace {
@@ -31,14 +32,14 @@ void quit(Call& call) {
 }
 
 bool authenticate(Call& call, std::string_view user, std::string_view password) {
-  const bool accepted = call.server.acl().log_in(call.session, user, password, call.args[0]);
+  const bool accepted = server_of(call).acl().log_in(call.session, user, password, call.args[0]);
   if (!accepted) call.reply.error("WRONGPASS invalid username-password pair or user is disabled.");
   return accepted;
 }
 
 void auth(Call& call) {
   if (call.args.size() > 3) return call.reply.error("ERR syntax error");
-  if (call.args.size() == 2 && call.server.acl().users().default_user()->needs_no_password()) {
+  if (call.args.size() == 2 && server_of(call).acl().users().default_user()->needs_no_password()) {
     return call.reply.error(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");
@@ -101,7 +102,7 @@ void hello(Call& call) {
     protocol = *number;
   }
   if (!apply_hello_options(call, 2)) return;
-  if (!call.session.authenticated && call.server.acl().asks_for_login()) {
+  if (!call.session.authenticated && server_of(call).acl().asks_for_login()) {
     return call.reply.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
         "AUTH <user> <pass> option can be used to authenticate the client and select the RESP "
@@ -121,14 +122,14 @@ void select(Call& call) {
 void reset(Call& call) {
   Session& session = call.session;
   session.transaction.clear(call.keys);
-  call.server.pubsub().forget(session);
-  call.server.monitors().forget(session);
-  call.server.tracking().disable(session);
+  server_of(call).pubsub().forget(session);
+  server_of(call).monitors().forget(session);
+  server_of(call).tracking().disable(session);
   session.database = 0;
   session.name.clear();
   session.reply_mode = ReplyMode::kOn;
   session.no_evict = session.no_touch = session.debugger_refused = false;
-  call.server.acl().begin_session(session);
+  server_of(call).acl().begin_session(session);
   call.reply.set_protocol(2);
   call.reply.status("RESET");
 }

@@ -1,17 +1,15 @@
 // Whole databases: DBSIZE, FLUSHDB, FLUSHALL, SWAPDB.
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
 
-void dbsize(Call& call) {
-  call.reply.integer(static_cast<int64_t>(call.keys.size(call.database())));
-}
+void dbsize(Call& call) { call.reply.integer(static_cast<int64_t>(call.keys.size(call.database))); }
 
-// ASYNC and SYNC come to the same: a database is dropped at once and its memory freed in slices.
+// ASYNC and SYNC do the same: a database is dropped at once and its memory freed in slices.
 bool flush_arguments_fit(Call& call) {
   if (call.args.size() == 1) return true;
   const std::string_view mode = call.args[1];
@@ -25,15 +23,15 @@ bool flush_arguments_fit(Call& call) {
 
 void flushdb(Call& call) {
   if (!flush_arguments_fit(call)) return;
-  call.keys.clear(call.database());
-  call.server.tracking().everything_changed();
+  call.keys.clear(call.database);
+  server_of(call).tracking().everything_changed();
   call.reply.status("OK");
 }
 
 void flushall(Call& call) {
   if (!flush_arguments_fit(call)) return;
   for (int database = 0; database < call.keys.databases(); ++database) call.keys.clear(database);
-  call.server.tracking().everything_changed();
+  server_of(call).tracking().everything_changed();
   call.reply.status("OK");
 }
 
@@ -55,7 +53,7 @@ void swapdb(Call& call) {
   if (!is_one(*first) || !is_one(*second)) return call.reply.error(kDatabaseOutOfRange);
   if (*first != *second) {
     call.keys.swap(*first, *second);
-    call.server.tracking().everything_changed();
+    server_of(call).tracking().everything_changed();
   }
   call.reply.status("OK");
 }

@@ -1,11 +1,12 @@
-// DEBUG: what tests need, for those whom enable-debug-command lets.
+// DEBUG: what tests need, for clients that enable-debug-command permits.
 #include <cstdlib>
 #include <string>
 
+#include "base/check.h"
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr double kSleepSecondsMax = 3600;
 
 bool may_debug(const Call& call) {
-  switch (call.server.config().enable_debug_command) {
+  switch (server_of(call).config().enable_debug_command) {
     case DebugAccess::kYes:
       return true;
     case DebugAccess::kLocal:
@@ -24,11 +25,12 @@ bool may_debug(const Call& call) {
   return false;
 }
 
-// Text that is no number is 0, as on Redis.
+// A text that is no number is 0, as in Redis.
 void sleep(Call& call) {
   const double seconds = std::strtod(std::string(call.args[2]).c_str(), nullptr);
   if (seconds > 0) {
-    call.server.clock().sleep_ns(static_cast<int64_t>(std::min(seconds, kSleepSecondsMax) * 1e9));
+    server_of(call).clock().sleep_ns(
+        static_cast<int64_t>(std::min(seconds, kSleepSecondsMax) * 1e9));
   }
   call.reply.status("OK");
 }
@@ -40,6 +42,7 @@ void set_active_expire(Call& call) {
 
 void help(Call& call) {
   constexpr HelpEntry kEntries[] = {
+      {"BROKEN-CHECK", "Meets a bug, as a command might: it is answered as an internal error."},
       {"HELP", "Lists the subcommands."},
       {"SET-ACTIVE-EXPIRE <0|1>", "Whether expired keys that nobody asks for are dropped."},
       {"SLEEP seconds", "Stops the whole server for so long."},
@@ -59,6 +62,7 @@ void debug(Call& call) {
   };
   if (is("SLEEP", 3)) return sleep(call);
   if (is("SET-ACTIVE-EXPIRE", 3)) return set_active_expire(call);
+  if (is("BROKEN-CHECK", 2)) WEIR_REQUIRE(call.args.empty());
   if (is("HELP", 2)) return help(call);
   call.reply.error("ERR unknown subcommand or wrong number of arguments for '" +
                    std::string(call.args[1]) + "'. Try DEBUG HELP.");

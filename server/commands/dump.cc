@@ -5,10 +5,10 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/lookups.h"
-#include "server/pubsub/key_events.h"
+#include "server/types/lookups.h"
 
 namespace weir::server {
 namespace {
@@ -24,7 +24,7 @@ struct RestoreOptions {
   bool absolute = false;
 };
 
-// IDLETIME and FREQ are checked and mean nothing here.
+// IDLETIME and FREQ are checked and have no effect.
 bool is_number_within(Call& call, std::string_view text, int64_t most, std::string_view error) {
   const auto number = integer_argument(call, text);
   if (!number) return false;
@@ -33,7 +33,7 @@ bool is_number_within(Call& call, std::string_view text, int64_t most, std::stri
   return false;
 }
 
-// Answers nothing after replying the error.
+// Reads the options; nothing after replying an error.
 std::optional<RestoreOptions> restore_options(Call& call) {
   RestoreOptions options;
   bool has_idletime = false, has_freq = false;
@@ -64,7 +64,7 @@ std::optional<RestoreOptions> restore_options(Call& call) {
   return options;
 }
 
-// 0 is no expiry. Answers nothing after replying the error.
+// Answers the expiry, 0 if there is none; nothing after replying an error.
 std::optional<int64_t> restore_expiry(Call& call, bool absolute) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const auto ttl_ms = integer_argument(call, call.args[2]);

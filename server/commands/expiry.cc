@@ -3,10 +3,10 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/lookups.h"
-#include "server/pubsub/key_events.h"
+#include "server/types/lookups.h"
 
 namespace weir::server {
 namespace {
@@ -50,7 +50,7 @@ std::optional<Condition> condition_argument(Call& call) {
   return std::nullopt;
 }
 
-// A key without an expiry ends later than any other.
+// Tells whether the condition holds. A key without an expiry ends later than any other.
 bool holds(const Condition& condition, int64_t current_ms, int64_t wanted_ms) {
   const bool some = current_ms != 0;
   if (condition.if_none && some) return false;
@@ -81,7 +81,7 @@ void pexpireat(Call& call) { set_end(call, false, true); }
 
 int64_t rounded_seconds(int64_t ms) { return ms / 1000 + (ms % 1000 >= 500 ? 1 : 0); }
 
-// The instant a key ends, less `base_ms`; or kNoSuchKey, kNoExpiry.
+// Replies the instant at which a key ends, less `base_ms`; or kNoSuchKey, kNoExpiry.
 void reply_end(Call& call, int64_t base_ms, bool in_seconds) {
   const storage::Ref ref = read_key(call, call.args[1]);
   if (!ref.exists()) return call.reply.integer(kNoSuchKey);

@@ -1,16 +1,16 @@
-// Functions: FCALL and its read-only form, FUNCTION; and SCRIPT KILL, which is FUNCTION KILL's
-// twin.
+// Functions: FCALL and its read-only form, FUNCTION; and SCRIPT KILL, which does what FUNCTION KILL
+// does for scripts.
 #include "server/script/functions.h"
 
 #include <bit>
 
 #include "resp/glob.h"
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
+#include "server/core/server.h"
 #include "server/script/shebang.h"
-#include "server/server.h"
 
 namespace weir::server {
 namespace {
@@ -22,10 +22,10 @@ using script::RestorePolicy;
 
 constexpr int64_t kNsPerMs = 1'000'000;
 
-void fcall(Call& call) { call.server.functions().call(call, false); }
-void fcall_ro(Call& call) { call.server.functions().call(call, true); }
+void fcall(Call& call) { server_of(call).functions().call(call, false); }
+void fcall_ro(Call& call) { server_of(call).functions().call(call, true); }
 
-// What a client wrote may stand in an error, up to a NUL.
+// An error may show what a client wrote, up to a NUL.
 void refuse(Call& call, std::string_view error) { call.reply.error(shown_part(error)); }
 
 void reply_ok_or(Call& call, const std::string& error) {
@@ -40,12 +40,13 @@ void function_load(Call& call) {
     replace = true;
   }
   std::string name;
-  const std::string error = call.server.functions().load(call, call.args.back(), replace, &name);
+  const std::string error =
+      server_of(call).functions().load(call, call.args.back(), replace, &name);
   error.empty() ? call.reply.bulk(name) : refuse(call, error);
 }
 
 void function_delete(Call& call) {
-  reply_ok_or(call, call.server.functions().remove(call, call.args[2]));
+  reply_ok_or(call, server_of(call).functions().remove(call, call.args[2]));
 }
 
 void refuse_count(Call& call, std::string_view subcommand) {
@@ -59,11 +60,11 @@ void function_flush(Call& call) {
       !equals_ignoring_case(call.args[2], "async")) {
     return call.reply.error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   }
-  call.server.functions().flush(call);
+  server_of(call).functions().flush(call);
   call.reply.status("OK");
 }
 
-void function_dump(Call& call) { call.reply.bulk(call.server.functions().dump()); }
+void function_dump(Call& call) { call.reply.bulk(server_of(call).functions().dump()); }
 
 void function_restore(Call& call) {
   if (call.args.size() > 4) return refuse_count(call, call.args[1]);
@@ -79,7 +80,7 @@ void function_restore(Call& call) {
           "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.");
     }
   }
-  reply_ok_or(call, call.server.functions().restore(call, call.args[2], policy));
+  reply_ok_or(call, server_of(call).functions().restore(call, call.args[2], policy));
 }
 
 void reply_function(resp::ReplyWriter& reply, const Registration& function) {
@@ -120,13 +121,13 @@ void function_list(Call& call) {
         return call.reply.error("ERR library name argument was not given");
       pattern = call.args[at];
     } else {
-      std::string shown(call.args[at]);  // line ends and all: here they are not cut off the end
+      std::string shown(call.args[at]);  // with all its line ends: here they are not cut off
       for (char& c : shown) c = c == '\r' || c == '\n' ? ' ' : c;
       return refuse(call, "ERR Unknown argument " + shown);
     }
   }
   std::vector<const Library*> shown;
-  for (const auto& [name, library] : call.server.functions().libraries()) {
+  for (const auto& [name, library] : server_of(call).functions().libraries()) {
     if (!pattern || resp::glob_match(*pattern, name, true)) shown.push_back(library.get());
   }
   call.reply.array(static_cast<int64_t>(shown.size()));
@@ -141,13 +142,13 @@ void reply_running(Call& call, const RunningScript& script) {
   call.reply.array(static_cast<int64_t>(script.command.size()));
   for (const std::string_view arg : script.command) call.reply.bulk(arg);
   call.reply.bulk("duration_ms");
-  call.reply.integer((call.server.clock().steady_ns() - script.begin_steady_ns) / kNsPerMs);
+  call.reply.integer((server_of(call).clock().steady_ns() - script.begin_steady_ns) / kNsPerMs);
 }
 
 void function_stats(Call& call) {
-  const RunningScript* running = call.server.long_script();
+  const RunningScript* running = server_of(call).long_script();
   if (running != nullptr && !running->is_function) return call.reply.error(busy_error(*running));
-  script::Functions& functions = call.server.functions();
+  script::Functions& functions = server_of(call).functions();
   call.reply.map(2);
   call.reply.bulk("running_script");
   running != nullptr ? reply_running(call, *running) : call.reply.null();
@@ -161,12 +162,12 @@ void function_stats(Call& call) {
   call.reply.integer(static_cast<int64_t>(functions.function_count()));
 }
 
-// Only what runs long can be ended: whatever is short has ended before anybody is heard.
+// Only a script that runs long can be ended: a short one has ended before any client is served.
 void end_long(Call& call, bool function) {
-  const RunningScript* running = call.server.long_script();
+  const RunningScript* running = server_of(call).long_script();
   if (running == nullptr) return call.reply.error("NOTBUSY No scripts in execution right now.");
   if (running->is_function != function) return call.reply.error(busy_error(*running));
-  call.server.kill_long_script();
+  server_of(call).kill_long_script();
   call.reply.status("OK");
 }
 
@@ -182,10 +183,10 @@ constexpr Command row(Command command) {
   return command;
 }
 
-// What a function wrote before an error stays, as on Redis.
+// As in Redis, what a function wrote before an error stays.
 constexpr uint32_t kRuns =
     kMovableKeys | kKeepsOnError | kStale | kSkipMonitor | kNoMandatoryKeys | kMayReplicate;
-// Not a key's business, so nobody waits for it.
+// No key is changed, so no session waits for it.
 constexpr uint32_t kChanges = kWrites | kWakesNobody;
 
 constexpr Command kCommands[] = {
@@ -267,7 +268,7 @@ constexpr Command kCommands[] = {
          .run = function_stats}),
 };
 
-// Beside its twin; the rest of SCRIPT stands in scripting.cc.
+// This row is beside its counterpart; the rest of SCRIPT is in scripting.cc.
 constexpr Command kScriptKill[] = {{
     .name = "script|kill",
     .arity = 2,

@@ -1,4 +1,4 @@
-// GCRA: the command that Redisson's RGcra calls. Another wording of the limiter behind CL.THROTTLE.
+// GCRA: the command that Redisson's RGcra calls. It is another form of the limiter of CL.THROTTLE.
 //
 //     GCRA key max_burst tokens_per_period period [TOKENS n]        period: seconds, a double
 //     [limited 0 or 1, max_burst + 1, available, retry after or -1, full again after]      seconds
@@ -10,11 +10,11 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
+#include "server/core/server.h"
 #include "server/limiter/single.h"
 #include "server/limiter/take.h"
-#include "server/server.h"
 
 namespace weir::server {
 namespace {
@@ -28,7 +28,7 @@ struct Question {
   int64_t tokens = 1;
 };
 
-// The error, or an empty text.
+// Answers the error, or an empty text.
 std::string_view parse_integer(std::string_view text, int64_t least, int64_t* value) {
   const auto number = resp::parse_int64(text);
   if (!number) return kNotAnInteger;
@@ -52,7 +52,7 @@ std::string_view parse(Args args, Question* question) {
   return parse_integer(args[6], 1, &question->tokens);
 }
 
-// What lies outside the ranges of a limit is refused, never rounded into them.
+// Numbers outside the ranges of a limit are refused, never rounded into them.
 algorithms::Result<algorithms::Limit, std::string> limit_of(const Question& question) {
   const double period_ns = std::round(question.period_s * algorithms::kNsPerSecond);
   const bool fits = period_ns >= static_cast<double>(algorithms::kPeriodNsMin) &&

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/types/random_picks.h"
 #include "server/types/scan.h"

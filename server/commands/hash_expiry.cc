@@ -1,5 +1,5 @@
-// Expiry of single fields, which later versions of Redis have: refused by name. An expiry belongs
-// to a key here, since a compaction drops a whole key by it.
+// Expiry of single fields, which later versions of Redis have: refused by name. Here an expiry
+// belongs to a key, because compaction drops a whole key by it.
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 

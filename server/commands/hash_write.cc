@@ -3,10 +3,11 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/command_errors.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/executor.h"
-#include "server/pubsub/key_events.h"
+#include "server/core/executor.h"
 #include "server/types/hash.h"
 
 namespace weir::server {
@@ -16,7 +17,7 @@ std::optional<Collection> write_hash(Call& call) {
   return write_collection(call, call.args[1], storage::Type::kHash);
 }
 
-// How many fields were new; nothing after replying the error.
+// Puts the pairs and answers how many fields were new; nothing after replying an error.
 std::optional<int64_t> put_pairs(Call& call) {
   if (call.args.size() % 2 == 1) {
     call.reply.error(arity_error(call.command));

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "resp/numbers.h"
-#include "server/server.h"
-#include "server/usage.h"
+#include "server/command/usage.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 
@@ -21,7 +21,7 @@ void reply_help(Call& call, std::string_view container, std::span<const HelpEntr
 void container_help(Call& call) {
   const std::string_view name = call.command.name;
   const std::string_view container = name.substr(0, name.find('|'));
-  const CommandTable& table = call.server.executor().table();
+  const CommandTable& table = server_of(call).executor().table();
   std::vector<std::string> usages;
   std::vector<const Command*> rows = table.subcommands(*table.find(container));
   for (const Command* row : rows) {

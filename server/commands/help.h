@@ -1,14 +1,15 @@
 // The HELP of a container ("CLIENT HELP"), made from the rows of its subcommands.
 #pragma once
 
-#include "server/command.h"
+#include "server/command/command.h"
 
 namespace weir::server {
 
-// For the row "<container>|help".
+// Runs the row "<container>|help".
 void container_help(Call& call);
 
-// A HELP of lines, each "NAME arguments" and what it does, behind the container's own line.
+// An entry of a HELP: "NAME arguments" and what it does. The entries follow the container's own
+// line.
 struct HelpEntry {
   std::string_view usage;
   std::string_view summary;

@@ -3,18 +3,18 @@
 //     INCREX key [BYINT n | BYFLOAT f] [LBOUND x] [UBOUND y] [SATURATE]
 //                [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX] [NX | XX]
 //
-// The sum is held against the bounds, nothing else is. What is outside changes nothing, unless
-// SATURATE moves it to the bound.
+// Only the sum is compared with the bounds. A sum outside them changes nothing, unless SATURATE
+// moves it to the bound.
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/lookups.h"
-#include "server/server.h"
+#include "server/core/server.h"
+#include "server/types/lookups.h"
 
 namespace weir::server {
 namespace {
@@ -30,7 +30,7 @@ struct Options {
   bool xx = false;
 };
 
-// Reads one option that has a value; false where the word is none of them or came before.
+// Reads one option that has a value; false if the word is none of them or came before.
 bool read_valued(std::string_view word, std::string_view value, Options* options) {
   const auto is = [&](std::string_view name) { return resp::equals_ignoring_case(word, name); };
   const auto set = [&](std::optional<std::string_view>* slot) {
@@ -70,7 +70,7 @@ bool read_flag(std::string_view word, Options* options) {
   return false;
 }
 
-// The error, or an empty text.
+// Answers the error, or an empty text.
 std::string_view parse_options(Args words, Options* options) {
   for (size_t at = 0; at < words.size(); ++at) {
     if (read_flag(words[at], options)) continue;
@@ -167,8 +167,8 @@ template <typename Number>
 struct Sum {
   Number value{};
   Number applied{};
-  bool refused = false;       // outside, and nothing changes
-  bool unanswerable = false;  // what was added cannot be said
+  bool refused = false;       // the sum is outside, and nothing changes
+  bool unanswerable = false;  // the number that was added cannot be expressed
 };
 
 template <typename Kind>

@@ -1,13 +1,13 @@
 // INFO.
-#include "server/info.h"
+#include "server/core/info.h"
 
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
 
-void info(Call& call) { call.reply.verbatim(info_text(call.server, call.args.subspan(1))); }
+void info(Call& call) { call.reply.verbatim(info_text(server_of(call), call.args.subspan(1))); }
 
 constexpr Command kCommands[] = {
     {.name = "info",

@@ -2,12 +2,12 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/lookups.h"
-#include "server/pubsub/key_events.h"
-#include "server/server.h"
+#include "server/core/server.h"
 #include "server/types/collection.h"
+#include "server/types/lookups.h"
 
 namespace weir::server {
 namespace {
@@ -18,7 +18,7 @@ void put_copy(Call& call, const storage::Ref& from, storage::Ref* to) {
     copy_collection(call, from, to, from.expire_at_ms());
     return;
   }
-  const std::string value(from.value());  // out of reach of changes to the keyspace
+  const std::string value(from.value());  // a copy, which changes to the keyspace cannot touch
   call.keys.put(to, from.type(), value, from.expire_at_ms());
 }
 
@@ -53,7 +53,7 @@ Renamed move_record(Call& call, bool only_if_absent) {
   if (only_if_absent && target.exists()) return Renamed::kTargetExists;
   const bool replaces = target.exists();
   call.keys.rename(&source, &target);
-  if (replaces) call.notify(EventClass::kNew, "new", call.args[2]);  // as Redis has it
+  if (replaces) call.notify(EventClass::kNew, "new", call.args[2]);  // as in Redis
   call.notify(EventClass::kGeneric, "rename_from", call.args[1]);
   call.notify(EventClass::kGeneric, "rename_to", call.args[2]);
   return Renamed::kDone;
@@ -76,7 +76,7 @@ struct CopyOptions {
 };
 
 std::optional<CopyOptions> copy_options(Call& call) {
-  CopyOptions options{.database = call.database()};
+  CopyOptions options{.database = call.database};
   for (size_t at = 3; at < call.args.size(); ++at) {
     if (resp::equals_ignoring_case(call.args[at], "REPLACE")) {
       options.replace = true;
@@ -95,7 +95,7 @@ std::optional<CopyOptions> copy_options(Call& call) {
 void copy(Call& call) {
   const auto options = copy_options(call);
   if (!options) return;
-  if (options->database == call.database() && call.args[1] == call.args[2])
+  if (options->database == call.database && call.args[1] == call.args[2])
     return call.reply.error(kSameObject);
   const storage::Ref source = read_key(call, call.args[1]);
   if (!source.exists()) return call.reply.integer(0);
@@ -103,16 +103,16 @@ void copy(Call& call) {
   const bool replaces = target.exists();
   if (replaces && !options->replace) return call.reply.integer(0);
   put_copy(call, source, &target);
-  if (replaces) call.server.notify(EventClass::kNew, "new", options->database, call.args[2]);
-  call.server.notify(EventClass::kGeneric, "copy_to", options->database, call.args[2]);
-  call.server.waiting().signal(options->database, call.args[2]);
+  if (replaces) server_of(call).notify(EventClass::kNew, "new", options->database, call.args[2]);
+  server_of(call).notify(EventClass::kGeneric, "copy_to", options->database, call.args[2]);
+  server_of(call).waiting().signal(options->database, call.args[2]);
   call.reply.integer(1);
 }
 
 void move(Call& call) {
   const auto database = database_argument(call, call.args[2]);
   if (!database) return;
-  if (*database == call.database()) return call.reply.error(kSameObject);
+  if (*database == call.database) return call.reply.error(kSameObject);
   const storage::Ref source = call.look_up(call.args[1]);
   if (!source.exists()) return call.reply.integer(0);
   storage::Ref target = call.keys.look_up(*database, call.args[1]);
@@ -121,8 +121,8 @@ void move(Call& call) {
   storage::Ref left = call.look_up(call.args[1]);
   call.keys.erase(&left);
   call.notify(EventClass::kGeneric, "move_from", call.args[1]);
-  call.server.notify(EventClass::kGeneric, "move_to", *database, call.args[1]);
-  call.server.waiting().signal(*database, call.args[1]);
+  server_of(call).notify(EventClass::kGeneric, "move_to", *database, call.args[1]);
+  server_of(call).waiting().signal(*database, call.args[1]);
   call.reply.integer(1);
 }
 

@@ -3,15 +3,15 @@
 
 #include "resp/numbers.h"
 #include "server/commands/families.h"
-#include "server/lookups.h"
-#include "server/server.h"
+#include "server/core/server.h"
+#include "server/types/lookups.h"
 #include "server/types/scan.h"
 
 namespace weir::server {
 namespace {
 
 constexpr size_t kStep = 1000;
-// TYPE, beside what matches.
+// Applies TYPE in addition to the pattern.
 bool accepts(const ScanOptions& options, const storage::Seen& seen) {
   if (options.type && !resp::equals_ignoring_case(*options.type, type_name(seen.type)))
     return false;
@@ -20,10 +20,10 @@ bool accepts(const ScanOptions& options, const storage::Seen& seen) {
 
 void keys(Call& call) {
   const ScanOptions options{.pattern = call.args[1]};
-  Bulks found;
+  Bulks found(call.reply);
   uint64_t cursor = 0;
   do {
-    cursor = call.keys.scan(call.database(), cursor, kStep, [&](const storage::Seen& seen) {
+    cursor = call.keys.scan(call.database, cursor, kStep, [&](const storage::Seen& seen) {
       if (accepts(options, seen)) found.add(seen.key);
     });
   } while (cursor != 0);
@@ -35,21 +35,22 @@ void scan(Call& call) {
   if (!cursor) return;
   const auto options = scan_options(call, 2, true);
   if (!options) return;
-  Bulks found;
+  Bulks found(call.reply);
   const uint64_t next =
-      call.keys.scan(call.database(), *cursor, options->count, [&](const storage::Seen& seen) {
+      call.keys.scan(call.database, *cursor, options->count, [&](const storage::Seen& seen) {
         if (accepts(*options, seen)) found.add(seen.key);
       });
   reply_page(call, next, found);
 }
 
-// The first key from a random place on. A key after a wide gap is likelier than its neighbours.
+// Answers the first key after a random place. A key after a wide gap is likelier than its
+// neighbours.
 void randomkey(Call& call) {
-  const uint64_t start = call.server.random() & kCursorMask;
+  const uint64_t start = call.host.random() & kCursorMask;
   std::string found;
   bool any = false;
   const auto look_from = [&](uint64_t cursor) {
-    return call.keys.scan(call.database(), cursor, 1, [&](const storage::Seen& seen) {
+    return call.keys.scan(call.database, cursor, 1, [&](const storage::Seen& seen) {
       if (!any) found = seen.key;
       any = true;
     });

@@ -1,19 +1,19 @@
-// LATENCY: the samples of what took long, and how long commands take.
+// LATENCY: samples of slow events, and how long commands take.
 #include <string>
 #include <vector>
 
-#include "server/arguments.h"
-#include "server/command_table.h"
+#include "server/command/arguments.h"
+#include "server/command/command_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/latency/latency_text.h"
-#include "server/server.h"
+#include "server/core/server.h"
+#include "server/report/latency_text.h"
 
 namespace weir::server {
 namespace {
 
 void latency_latest(Call& call) {
-  const LatencyMonitor::Events& events = call.server.latency().events();
+  const LatencyMonitor::Events& events = server_of(call).latency().events();
   call.reply.array(static_cast<int64_t>(events.size()));
   for (const auto& [name, event] : events) {
     call.reply.array(4);
@@ -25,7 +25,7 @@ void latency_latest(Call& call) {
 }
 
 void latency_history(Call& call) {
-  const LatencyMonitor::Event* event = call.server.latency().find(call.args[2]);
+  const LatencyMonitor::Event* event = server_of(call).latency().find(call.args[2]);
   if (event == nullptr) return call.reply.array(0);
   call.reply.array(static_cast<int64_t>(event->samples.size()));
   for (const LatencyMonitor::Sample& sample : event->samples) {
@@ -36,7 +36,7 @@ void latency_history(Call& call) {
 }
 
 void latency_reset(Call& call) {
-  LatencyMonitor& monitor = call.server.latency();
+  LatencyMonitor& monitor = server_of(call).latency();
   size_t forgotten = 0;
   for (const std::string_view event : call.args.subspan(2)) forgotten += monitor.forget(event);
   if (call.args.size() == 2) forgotten = monitor.forget_all();
@@ -44,7 +44,7 @@ void latency_reset(Call& call) {
 }
 
 void latency_graph(Call& call) {
-  const LatencyMonitor::Event* event = call.server.latency().find(call.args[2]);
+  const LatencyMonitor::Event* event = server_of(call).latency().find(call.args[2]);
   if (event == nullptr) {
     return call.reply.error("ERR No samples available for event '" +
                             std::string(shown_part(call.args[2])) + "'");
@@ -54,7 +54,7 @@ void latency_graph(Call& call) {
 
 void latency_doctor(Call& call) {
   call.reply.verbatim(
-      report_text(call.server.latency(), call.server.config().slowlog_log_slower_than));
+      report_text(server_of(call).latency(), server_of(call).config().slowlog_log_slower_than));
 }
 
 struct Bucket {
@@ -62,8 +62,8 @@ struct Bucket {
   uint64_t calls;
 };
 
-// Counts up to each power of two nanoseconds, where there are more than below the one before it.
-// What was timed stands for all calls.
+// Answers the counts up to each power of two nanoseconds that are larger than the count before. The
+// calls that were timed stand for all calls.
 std::vector<Bucket> buckets_of(const CommandFigures& figures) {
   const DurationHistogram& durations = *figures.durations;
   const uint64_t total = durations.total();
@@ -81,7 +81,7 @@ std::vector<Bucket> buckets_of(const CommandFigures& figures) {
 }
 
 void reply_histogram(Call& call, const Command& command) {
-  const CommandFigures& figures = call.server.executor().figures(command);
+  const CommandFigures& figures = server_of(call).executor().figures(command);
   const auto buckets = buckets_of(figures);
   call.reply.bulk(command.name);
   call.reply.map(2);
@@ -95,12 +95,12 @@ void reply_histogram(Call& call, const Command& command) {
   }
 }
 
-// A container stands for its subcommands.
+// A container's name stands for its subcommands.
 void latency_histogram(Call& call) {
-  const CommandTable& table = call.server.executor().table();
+  const CommandTable& table = server_of(call).executor().table();
   std::vector<const Command*> rows;
   const auto add = [&](const Command& row) {
-    if (call.server.executor().figures(row).durations != nullptr) rows.push_back(&row);
+    if (server_of(call).executor().figures(row).durations != nullptr) rows.push_back(&row);
   };
   for (size_t i = 0; call.args.size() == 2 && i < table.count(); ++i) add(*table.row(i));
   for (const std::string_view name : call.args.subspan(2)) {

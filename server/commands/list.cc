@@ -1,5 +1,5 @@
 // Lists, changed in place: LPUSH, RPUSH, LPUSHX, RPUSHX, LSET, LINSERT, LREM, LTRIM. The expiry
-// stays as it was. What takes elements out to answer them is in list_pop.cc.
+// stays as it was. Commands that take elements out to answer them are in list_pop.cc.
 #include "server/types/list.h"
 
 #include <cstdlib>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/pubsub/key_events.h"
 
 namespace weir::server {
 namespace {
@@ -39,7 +39,7 @@ void rpush(Call& call) { push_all(call, End::kRight, false); }
 void lpushx(Call& call) { push_all(call, End::kLeft, true); }
 void rpushx(Call& call) { push_all(call, End::kRight, true); }
 
-// What stands where is asked before the index is read, as Redis does.
+// The key's type is checked before the index is read, as in Redis.
 void lset(Call& call) {
   auto list = write_list(call);
   if (!list) return;
@@ -79,7 +79,7 @@ void linsert(Call& call) {
   reply_size(call, *list);
 }
 
-// At most `most` elements with a value, from the front or from the back.
+// Answers at most `most` elements with a value, from the front or from the back.
 std::vector<std::string> members_with(const Collection& list, std::string_view value,
                                       bool from_back, uint64_t most) {
   std::vector<std::string> members;
@@ -125,7 +125,7 @@ void ltrim(Call& call) {
     call.notify(EventClass::kGeneric, "del", call.args[1]);
     return call.reply.status("OK");
   }
-  if (kept.count == list->size()) {  // who watches it is told all the same
+  if (kept.count == list->size()) {  // sessions that watch the key are told all the same
     storage::Ref ref = call.look_up(call.args[1]);
     call.keys.set_expiry(&ref, ref.expire_at_ms());
   }

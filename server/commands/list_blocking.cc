@@ -2,30 +2,29 @@
 // BLMPOP, BLMOVE, BRPOPLPUSH, BZPOPMIN, BZPOPMAX, BZMPOP.
 //
 // Invariants
-// 1. Who came first at a key is served first. Of several keys that were filled while a client
-//    waited, the one touched first serves it.
-// 2. A client that waits does not see what is neither a list nor a sorted set, as it asked: it goes
-//    on waiting.
-// 3. In a transaction or a script nobody waits: what is not there is answered as null.
+// 1. The client that came first at a key is served first. If several keys were filled while a
+//    client waited, the one touched first serves it.
+// 2. A client that waits ignores a value of a type that it did not ask for: it goes on waiting.
+// 3. In a transaction or a script no session waits: a missing element is answered as null.
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/list_pop.h"
 #include "server/commands/zset_pop.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
 
 using storage::Type;
 
-// A command's way to take something. It reads call.args, which a waiter keeps: so `attempt` is the
-// same at the first time and at any later one. It answers as list_pop.h says.
+// A command's way to take something. It reads call.args, which a waiter keeps, so `attempt` is the
+// same the first time and any later time. It answers as list_pop.h says.
 struct Form {
   Type type;
   bool (*attempt)(Call& call, std::string_view key);
@@ -51,7 +50,7 @@ class ElementWaiter : public Waiter {
   const Form* form_;
 };
 
-// The instant at which a wait of so many seconds ends; 0 means never.
+// Answers the instant at which a wait of so many seconds ends; 0 seconds mean never.
 std::optional<int64_t> deadline_argument(Call& call, std::string_view text) {
   constexpr long double kMsPerS = 1000;
   constexpr int64_t kNsPerMs = 1'000'000;
@@ -61,7 +60,7 @@ std::optional<int64_t> deadline_argument(Call& call, std::string_view text) {
     return std::nullopt;
   }
   const long double timeout_ms = std::ceil(*seconds * kMsPerS);
-  // Redis takes what does not fit in its integer for a negative one.
+  // Redis reads a number that does not fit in its integer as negative.
   if (timeout_ms < 0 || timeout_ms >= 0x1p63L) {
     call.reply.error("ERR timeout is negative");
     return std::nullopt;
@@ -74,7 +73,7 @@ std::optional<int64_t> deadline_argument(Call& call, std::string_view text) {
 std::vector<WaitKey> wait_keys(Call& call, Args keys) {
   std::vector<WaitKey> result;
   for (const std::string_view key : keys) {
-    WaitKey wanted{call.database(), std::string(key)};
+    WaitKey wanted{call.database, std::string(key)};
     if (std::find(result.begin(), result.end(), wanted) == result.end())
       result.push_back(std::move(wanted));
   }
@@ -85,7 +84,7 @@ void wait_for(Call& call, const Form& form, Args keys, int64_t deadline_ns) {
   auto waiter = std::make_unique<ElementWaiter>(&form);
   waiter->keys = wait_keys(call, keys);
   waiter->deadline_ns = deadline_ns;
-  call.server.wait(call, std::move(waiter));
+  call.host.wait(call, std::move(waiter));
 }
 
 void take_or_wait(Call& call, const Form& form, Args keys, std::string_view timeout) {
@@ -97,7 +96,7 @@ void take_or_wait(Call& call, const Form& form, Args keys, std::string_view time
   wait_for(call, form, keys, *deadline_ns);
 }
 
-// key [key ...] timeout
+// Takes from the first key that has something, or waits. The arguments are: key [key ...] timeout
 void take_first(Call& call, const Form& form) {
   take_or_wait(call, form, call.args.subspan(1, call.args.size() - 2), call.args.back());
 }
@@ -139,10 +138,10 @@ void bzmpop(Call& call) {
   if (arguments) take_or_wait(call, kMembers, arguments->keys, call.args[1]);
 }
 
-// Whoever waits for the target is woken here, since nobody else knows of it when a waiter moves.
+// Sessions that wait for the target are woken here: no other code knows of it when a waiter moves.
 bool move_and_wake(Call& call, const ListMove& move) {
   if (!try_move(call, move)) return false;
-  call.server.waiting().signal(call.database(), move.target);
+  server_of(call).waiting().signal(call.database, move.target);
   return true;
 }
 
@@ -155,7 +154,7 @@ constexpr Form kMoveBackToFront = {Type::kList, [](Call& call, std::string_view)
                                          call, {.source = call.args[1], .target = call.args[2]});
                                    }};
 
-// Where nobody waits, the answer is the null of an element and not of an array.
+// If the session may not wait, the answer is the null of an element and not of an array.
 void move_or_wait(Call& call, const Form& form, std::string_view timeout) {
   const auto deadline_ns = deadline_argument(call, timeout);
   if (!deadline_ns || form.attempt(call, call.args[1])) return;

@@ -4,10 +4,11 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/command_errors.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/executor.h"
-#include "server/pubsub/key_events.h"
+#include "server/core/executor.h"
 
 namespace weir::server {
 namespace {
@@ -28,7 +29,7 @@ void note_push(Call& call, std::string_view key, End end) {
   call.notify(EventClass::kList, end == End::kLeft ? "lpush" : "rpush", key);
 }
 
-// An array of what was taken out, from the end inwards.
+// Replies an array of the elements that were taken out, from the end inwards.
 void pop_some(Call& call, Collection* list, End end, uint64_t count_max) {
   const size_t count = std::min<uint64_t>(list->size(), count_max);
   call.reply.array(static_cast<int64_t>(count));

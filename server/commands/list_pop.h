@@ -1,13 +1,13 @@
 // Taking elements out of lists: what LPOP, LMPOP, LMOVE and the forms that wait have in common.
 //
-// A function that answers bool answers false where there is no such key, and then has replied
-// nothing; it answers true also after replying that a key holds another type.
+// A function that answers a bool answers false if there is no such key; it has then replied
+// nothing. It answers true also after replying that a key holds another type.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
-#include "server/command.h"
+#include "server/command/command.h"
 #include "server/commands/zset_pop.h"
 #include "server/types/list.h"
 
@@ -28,7 +28,7 @@ struct ListMove {
 // Replies the element. The keys may be the same one.
 bool try_move(Call& call, const ListMove& move);
 
-// source target LEFT|RIGHT LEFT|RIGHT from args[1] on; answers nothing after replying the error.
+// Reads "source target LEFT|RIGHT LEFT|RIGHT" from args[1] on; nothing after replying an error.
 std::optional<ListMove> move_arguments(Call& call);
 
 }  // namespace weir::server

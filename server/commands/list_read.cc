@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/types/list.h"
 
@@ -22,7 +22,7 @@ void llen(Call& call) {
   if (list) call.reply.integer(static_cast<int64_t>(list->size()));
 }
 
-// The index is read only where there is a list, as Redis does.
+// The index is read only if there is a list, as in Redis.
 void lindex(Call& call) {
   const auto list = read_list(call);
   if (!list) return;
@@ -54,7 +54,7 @@ struct Search {
   std::string_view value;
   bool from_back = false;
   uint64_t skipped = 0;             // matches before the first that counts
-  std::optional<uint64_t> matches;  // at most so many, 0: all; absent: one, answered alone
+  std::optional<uint64_t> matches;  // at most so many, 0: all; absent: one, which is answered alone
   uint64_t looks_max = 0;           // 0: all elements
 };
 
@@ -75,7 +75,7 @@ bool parse_rank(Call& call, std::string_view text, Search* search) {
     return false;
   }
   search->from_back = *rank < 0;
-  // The smallest integer has no opposite; Redis takes it for -1.
+  // The smallest integer has no opposite; Redis reads it as -1.
   const bool has_opposite = *rank != std::numeric_limits<int64_t>::min();
   const int64_t steps = !has_opposite ? 1 : *rank < 0 ? -*rank : *rank;
   search->skipped = static_cast<uint64_t>(steps - 1);
@@ -98,7 +98,7 @@ bool parse_search_option(Call& call, size_t at, Search* search) {
   return false;
 }
 
-// key element [RANK rank] [COUNT num-matches] [MAXLEN len]
+// Reads the arguments: key element [RANK rank] [COUNT num-matches] [MAXLEN len]
 std::optional<Search> parse_search(Call& call) {
   Search search;
   search.value = call.args[2];

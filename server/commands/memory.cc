@@ -1,21 +1,21 @@
-// MEMORY: what keys cost, and what the process takes as a whole.
+// MEMORY: what keys take, and what the process takes as a whole.
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/machine.h"
+#include "server/core/server.h"
+#include "server/os/machine.h"
 #include "server/script/scripts.h"
-#include "server/server.h"
 #include "server/types/collection.h"
 
 namespace weir::server {
 namespace {
 
-// Answers nothing after replying the error; 0 means all.
+// Answers the number of samples, 0 for all; nothing after replying an error.
 std::optional<size_t> samples_option(Call& call) {
   constexpr size_t kSamplesUsual = 5;
   size_t samples = kSamplesUsual;
@@ -35,8 +35,8 @@ std::optional<size_t> samples_option(Call& call) {
   return samples;
 }
 
-// What the record takes in the working set, without its share of the table; of a collection's
-// elements some are looked at.
+// Replies what the record takes in the working set, without its share of the table. A collection's
+// size is estimated from some of its elements.
 void memory_usage(Call& call) {
   const auto samples = samples_option(call);
   if (!samples) return;
@@ -54,7 +54,7 @@ size_t client_bytes(const Server& server) {
   return bytes;
 }
 
-// The names of MEMORY STATS are Redis'; what there is none of is 0.
+// The names of MEMORY STATS are Redis'; things that weir does not have are 0.
 class StatsReply {
  public:
   explicit StatsReply(Call* call) : call_(*call) {}
@@ -80,7 +80,7 @@ class StatsReply {
   Call& call_;
 };
 
-// What is "allocated" is the working set, as in INFO; the rest of the process is "resident".
+// "Allocated" is the working set, as in INFO; the rest of the process is "resident".
 struct MemoryFigures {
   int64_t used, peak, resident, clients, scripts, overhead;
   size_t keys;
@@ -89,14 +89,14 @@ struct MemoryFigures {
 MemoryFigures memory_figures(Call& call) {
   const storage::KeyspaceFigures figures = call.keys.figures();
   const auto used = static_cast<int64_t>(figures.bytes);
-  const script::ScriptFigures scripts = call.server.scripts().figures();
-  const auto clients = static_cast<int64_t>(client_bytes(call.server));
+  const script::ScriptFigures scripts = server_of(call).scripts().figures();
+  const auto clients = static_cast<int64_t>(client_bytes(server_of(call)));
   const auto heads = static_cast<int64_t>(figures.entries * storage::kEntryHeadBytes);
   size_t keys = 0;
   for (int database = 0; database < call.keys.databases(); ++database)
     keys += static_cast<size_t>(call.keys.size(database));
   return {.used = used,
-          .peak = std::max(used, static_cast<int64_t>(call.server.stats.working_set_bytes_max)),
+          .peak = std::max(used, static_cast<int64_t>(server_of(call).stats.working_set_bytes_max)),
           .resident = resident_bytes(),
           .clients = clients,
           .scripts = static_cast<int64_t>(scripts.engine_bytes + scripts.body_bytes),

@@ -1,9 +1,9 @@
-// OBJECT: what Redis tells of the form in which it keeps a value, as far as it means something
+// OBJECT: what Redis tells of the form in which it keeps a value, as far as that means something
 // here.
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/server.h"
+#include "server/core/server.h"
 #include "server/types/collection.h"
 
 namespace weir::server {
@@ -17,8 +17,8 @@ std::string_view string_encoding(std::string_view value) {
   return value.size() <= kEmbeddedBytesMax ? "embstr" : "raw";
 }
 
-// What Redis would hold the value in. Strings have but one form here, collections the two that
-// Redis has of them.
+// Answers the encoding that Redis would use. Here strings have one form, and collections the two
+// that Redis has.
 std::string_view encoding_of(const storage::Ref& ref) {
   const auto by_form = [&ref](std::string_view compact, std::string_view large) {
     return form_of(ref) == Form::kCompact ? compact : large;
@@ -39,10 +39,10 @@ std::string_view encoding_of(const storage::Ref& ref) {
   }
 }
 
-// Counts as a hit or a miss, but no event tells of a miss.
+// Looks a key up. It counts as a hit or a miss, but no event tells of a miss.
 storage::Ref look_at(Call& call) {
   const storage::Ref ref = call.look_up(call.args[2]);
-  ++(ref.exists() ? call.server.stats.keyspace_hits : call.server.stats.keyspace_misses);
+  ++(ref.exists() ? server_of(call).stats.keyspace_hits : server_of(call).stats.keyspace_misses);
   return ref;
 }
 

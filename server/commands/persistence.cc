@@ -4,10 +4,10 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/log.h"
-#include "server/server.h"
+#include "server/core/server.h"
+#include "server/os/log.h"
 
 namespace weir::server {
 namespace {
@@ -17,7 +17,7 @@ using resp::equals_ignoring_case;
 constexpr int64_t kNsPerS = 1'000'000'000;
 
 void save(Call& call) {
-  const std::string error = call.server.checkpoint_now();
+  const std::string error = server_of(call).checkpoint_now();
   if (!error.empty()) return call.reply.error(error);
   call.reply.status("OK");
 }
@@ -25,15 +25,15 @@ void save(Call& call) {
 void bgsave(Call& call) {
   const bool scheduled = call.args.size() == 2 && equals_ignoring_case(call.args[1], "SCHEDULE");
   if (call.args.size() > 1 && !scheduled) return call.reply.error(kSyntaxError);
-  const std::string error = call.server.start_checkpoint();
+  const std::string error = server_of(call).start_checkpoint();
   if (!error.empty()) return call.reply.error(error);
   call.reply.status("Background saving started");
 }
 
-// Before the first checkpoint: when the server started, with all its data on disk.
+// Before the first checkpoint the answer is when the server started, with all its data on disk.
 void lastsave(Call& call) {
-  const int64_t saved_s = call.server.last_checkpoint_s();
-  call.reply.integer(saved_s != 0 ? saved_s : call.server.started_wall_ns() / kNsPerS);
+  const int64_t saved_s = server_of(call).checkpoints().last_s();
+  call.reply.integer(saved_s != 0 ? saved_s : server_of(call).started_wall_ns() / kNsPerS);
 }
 
 struct ShutdownOptions {
@@ -64,22 +64,22 @@ bool parse_shutdown(Args words, ShutdownOptions* options) {
   return !(options->abort && anything) && !(options->save && options->nosave);
 }
 
-// The connection just closes: there is nobody left to answer.
+// The connection just closes: no client is left to answer.
 void shutdown(Call& call) {
   ShutdownOptions options;
   if (!parse_shutdown(call.args.subspan(1), &options)) return call.reply.error(kSyntaxError);
-  // What a long script has done so far is undone, which somebody should mean to do.
-  const RunningScript* script = call.server.long_script();
+  // What a long script has done so far is undone, so a client has to ask for that explicitly.
+  const RunningScript* script = server_of(call).long_script();
   if (script != nullptr && !options.nosave && !options.now)
     return call.reply.error(busy_error(*script));
-  // A shutdown waits for nothing, so there is never one to abort.
+  // A shutdown waits for nothing, so there is never one that could be aborted.
   if (options.abort) return call.reply.error("ERR No shutdown in progress.");
   if (options.save) {
-    const std::string error = call.server.checkpoint_now();
+    const std::string error = server_of(call).checkpoint_now();
     if (!error.empty() && !options.force) return call.reply.error(error);
   }
   spdlog::info("SHUTDOWN by client {} ({})", call.session.id, call.session.peer.address);
-  call.server.shutdown.requested = true;
+  server_of(call).shutdown.requested = true;
   call.session.close_after_reply();
 }
 

@@ -4,11 +4,11 @@
 
 #include "algorithms/concurrency.h"
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
+#include "server/core/server.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/remembered.h"
-#include "server/server.h"
 #include "server/types/collection.h"
 
 namespace weir::server {
@@ -74,7 +74,7 @@ void rl_refund(Call& call) {
   if (!token.empty()) remember(call, key, token, begin);
 }
 
-// What `use` of a lease does to every limit that makes leases; the most that any answers.
+// Applies `use` of a lease to every limit that makes leases; answers the most that any answered.
 template <typename Use>
 void use_lease(Call& call, Use use) {
   const auto id = id_argument(call, call.args[2]);

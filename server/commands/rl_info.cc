@@ -1,14 +1,14 @@
-// RL.INFO, RL.TOP, RL.POLICY: looking, and named limits.
+// RL.INFO, RL.TOP, RL.POLICY: reading limiters, and named limits.
 #include <algorithm>
 #include <string>
 
 #include "algorithms/limit_text.h"
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
+#include "server/core/server.h"
 #include "server/limiter/take.h"
-#include "server/server.h"
 
 namespace weir::server {
 namespace {
@@ -35,7 +35,7 @@ void rl_info(Call& call) {
   auto limiter = Limiter::read(call, call.args[1]);
   if (!limiter) return;
   if (!limiter->exists()) return call.reply.null();
-  const auto& queue = call.server.waiting().queue(call.database(), call.args[1]);
+  const auto& queue = server_of(call).waiting().queue(call.database, call.args[1]);
   call.reply.map(4);
   call.reply.bulk("limits");
   call.reply.array(static_cast<int64_t>(limiter->all().size()));
@@ -85,9 +85,9 @@ std::optional<TopArguments> top_arguments(Call& call) {
 void rl_top(Call& call) {
   const auto arguments = top_arguments(call);
   if (!arguments) return;
-  const TopKeys& sketch = arguments->taken ? call.server.top_taken() : call.server.top_denied();
+  const TopKeys& sketch = arguments->taken ? call.limiters.top_taken : call.limiters.top_denied;
   std::vector<TopKey> keys = sketch.top(sketch.size());
-  std::erase_if(keys, [&](const TopKey& key) { return key.database != call.database(); });
+  std::erase_if(keys, [&](const TopKey& key) { return key.database != call.database; });
   if (keys.size() > static_cast<size_t>(arguments->count)) {
     keys.resize(static_cast<size_t>(arguments->count));
   }
@@ -128,13 +128,13 @@ void policy_set(Call& call) {
     }
     policy.mode = *mode;
   }
-  policy.version = static_cast<uint64_t>(call.server.unique_ids().next());
-  call.server.policies().set(call.args[2], policy);
+  policy.version = static_cast<uint64_t>(call.limiters.versions.next());
+  call.limiters.policies.set(call.args[2], policy);
   call.reply.status("OK");
 }
 
 void policy_get(Call& call) {
-  const Policy* policy = call.server.policies().find(call.args[2]);
+  const Policy* policy = call.limiters.policies.find(call.args[2]);
   if (policy == nullptr) return call.reply.null();
   call.reply.map(3);
   call.reply.bulk("limits");
@@ -146,11 +146,11 @@ void policy_get(Call& call) {
 }
 
 void policy_del(Call& call) {
-  call.reply.integer(call.server.policies().erase(call.args[2]) ? 1 : 0);
+  call.reply.integer(call.limiters.policies.erase(call.args[2]) ? 1 : 0);
 }
 
 void policy_list(Call& call) {
-  const auto names = call.server.policies().names();
+  const auto names = call.limiters.policies.names();
   call.reply.array(static_cast<int64_t>(names.size()));
   for (const std::string& name : names) call.reply.bulk(name);
 }

@@ -3,18 +3,18 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
+#include "server/core/server.h"
 #include "server/limiter/acquire.h"
 #include "server/limiter/remembered.h"
-#include "server/server.h"
 
 namespace weir::server {
 namespace {
 
 using algorithms::Limit;
 
-// No barging: whoever waits in the key's queue comes first.
+// Tells whether the request must queue: those who wait in the key's queue come first.
 bool must_queue(Call& call, const Limiter& limiter, const LimiterRequest& request) {
   return !request.force && request.asks() && has_queue(call, limiter.key());
 }
@@ -27,7 +27,7 @@ Answer take_or_queue(Call& call, Limiter& limiter, const LimiterRequest& request
   return answer;
 }
 
-// Nothing: an error has been replied.
+// Takes in one way or the other. Nothing: an error has been replied.
 std::optional<Answer> take_any(Call& call, std::string_view key, const LimiterRequest& request) {
   auto limiter = Limiter::read(call, key);
   if (!limiter) return std::nullopt;
@@ -41,7 +41,7 @@ void rl_take(Call& call) {
   constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption;
   std::string error;
   const LimiterRequest* request =
-      call.server.request_cache().parse(call.args.subspan(2), kTakes, &error);
+      call.limiters.requests.parse(call.args.subspan(2), kTakes, &error);
   if (request == nullptr) return call.reply.error(error);
   const std::string_view key = call.args[1];
   if (!request->id.empty() && recall(call, key, request->id) == Recall::kAnswered) return;
@@ -55,7 +55,7 @@ void rl_take(Call& call) {
 
 void rl_peek(Call& call) {
   std::string parse_error;
-  const LimiterRequest* request = call.server.request_cache().parse(
+  const LimiterRequest* request = call.limiters.requests.parse(
       call.args.subspan(2), kCostOption | kLimitsMayLack, &parse_error);
   if (request == nullptr) return call.reply.error(parse_error);
   auto limiter = Limiter::read(call, call.args[1]);
@@ -110,7 +110,7 @@ std::string parse_many(const Call& call, ManyTake* many) {
   return {};
 }
 
-// A request for one of the keys.
+// Answers the request for one of the keys.
 LimiterRequest part_of(const LimiterRequest& whole, size_t key) {
   LimiterRequest part;
   part.costs = {whole.cost(key)};
@@ -120,7 +120,7 @@ LimiterRequest part_of(const LimiterRequest& whole, size_t key) {
 
 struct Parts {
   std::vector<Limiter> limiters;
-  std::vector<std::vector<Limit>> limits;  // one each
+  std::vector<std::vector<Limit>> limits;  // the limits of each key
   std::vector<Answer> answers;
 };
 
@@ -138,7 +138,7 @@ bool read_parts(Call& call, const ManyTake& many, const NamedLimits& named, Part
   return true;
 }
 
-// The keys' verdicts as they stand; nothing is taken.
+// Fills in the keys' verdicts as they are now; nothing is taken.
 void peek_parts(Call& call, const ManyTake& many, Parts* parts) {
   for (size_t i = 0; i < many.keys.size(); ++i) {
     const LimiterRequest part = part_of(many.request, i);
@@ -152,7 +152,8 @@ void take_parts(Call& call, const ManyTake& many, Parts* parts) {
   }
 }
 
-// -1: all allow. The longest wait denies; ties go to the first.
+// Answers the index of the key that denies, by the longest wait, ties to the first; -1 if all
+// allow.
 int64_t denier(const Parts& parts) {
   int64_t index = -1;
   for (size_t i = 0; i < parts.answers.size(); ++i) {

@@ -1,9 +1,9 @@
 // RL.ACQUIRE and RL.RESERVE: permits later.
 #include "server/commands/families.h"
+#include "server/core/server.h"
 #include "server/limiter/acquire.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/remembered.h"
-#include "server/server.h"
 
 namespace weir::server {
 namespace {

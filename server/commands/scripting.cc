@@ -4,14 +4,14 @@
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
+#include "server/core/server.h"
 #include "server/script/scripts.h"
-#include "server/server.h"
 
 namespace weir::server {
 namespace {
 
-// Redis debugs the script behind SCRIPT DEBUG YES on a copy of the data, and redis-cli --ldb does
-// not look at the refusal: the script must not run for real then.
+// After SCRIPT DEBUG YES, Redis debugs the script on a copy of the data, and redis-cli --ldb
+// ignores that weir refuses: the script must not run for real then.
 bool was_to_be_debugged(Call& call) {
   if (!std::exchange(call.session.debugger_refused, false)) return false;
   call.reply.error("ERR there is no script debugger, so the script was not run");
@@ -19,27 +19,27 @@ bool was_to_be_debugged(Call& call) {
 }
 
 void eval(Call& call) {
-  if (!was_to_be_debugged(call)) call.server.scripts().eval(call, false);
+  if (!was_to_be_debugged(call)) server_of(call).scripts().eval(call, false);
 }
 
 void eval_ro(Call& call) {
-  if (!was_to_be_debugged(call)) call.server.scripts().eval(call, true);
+  if (!was_to_be_debugged(call)) server_of(call).scripts().eval(call, true);
 }
 
 void evalsha(Call& call) {
-  if (!was_to_be_debugged(call)) call.server.scripts().eval_by_name(call, false);
+  if (!was_to_be_debugged(call)) server_of(call).scripts().eval_by_name(call, false);
 }
 
 void evalsha_ro(Call& call) {
-  if (!was_to_be_debugged(call)) call.server.scripts().eval_by_name(call, true);
+  if (!was_to_be_debugged(call)) server_of(call).scripts().eval_by_name(call, true);
 }
 
-void script_load(Call& call) { call.server.scripts().load(call); }
+void script_load(Call& call) { server_of(call).scripts().load(call); }
 
 void script_exists(Call& call) {
   call.reply.array(static_cast<int64_t>(call.args.size() - 2));
   for (const std::string_view name : call.args.subspan(2))
-    call.reply.integer(call.server.scripts().exists(name) ? 1 : 0);
+    call.reply.integer(server_of(call).scripts().exists(name) ? 1 : 0);
 }
 
 void script_flush(Call& call) {
@@ -47,7 +47,7 @@ void script_flush(Call& call) {
                      (call.args.size() == 3 && (resp::equals_ignoring_case(call.args[2], "sync") ||
                                                 resp::equals_ignoring_case(call.args[2], "async")));
   if (!known) return call.reply.error("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
-  call.server.scripts().flush();
+  server_of(call).scripts().flush();
   call.reply.status("OK");
 }
 
@@ -67,7 +67,7 @@ constexpr Command row(Command command) {
   return command;
 }
 
-// What a script wrote before an error stays, as on Redis.
+// As in Redis, what a script wrote before an error stays.
 constexpr uint32_t kRuns = kMovableKeys | kKeepsOnError | kSkipMonitor | kNoMandatoryKeys | kStale;
 
 constexpr KeyPositions kKeys = {.numkeys = 2};

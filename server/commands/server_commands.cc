@@ -1,10 +1,10 @@
-// What a server on its own says about itself: TIME, ROLE, WAIT, LOLWUT.
+// What a standalone server says about itself: TIME, ROLE, WAIT, LOLWUT.
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
@@ -23,7 +23,7 @@ void role(Call& call) {
   call.reply.array(0);    // replicas
 }
 
-// There are no replicas to wait for.
+// WAIT answers at once, because there are no replicas.
 void wait(Call& call) {
   if (!integer_argument(call, call.args[1])) return;
   const auto timeout_ms = resp::parse_int64(call.args[2]);

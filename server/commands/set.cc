@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/pubsub/key_events.h"
 #include "server/types/random_picks.h"
 #include "server/types/scan.h"
 
@@ -63,7 +63,7 @@ void scard(Call& call) {
   if (const auto set = read_set(call)) call.reply.integer(static_cast<int64_t>(set->size()));
 }
 
-// An absent source is no error even where the destination is no set.
+// An absent source is no error even if the destination is not a set.
 void smove(Call& call) {
   storage::Ref source_ref = call.look_up(call.args[1]);
   if (!source_ref.exists()) return call.reply.integer(0);
@@ -81,7 +81,7 @@ void smove(Call& call) {
   call.reply.integer(moved ? 1 : 0);
 }
 
-// Removes what it replies.
+// Replies random members and removes them.
 void pop_some(Call& call, Collection* set, int64_t count) {
   std::vector<std::string> members;
   pick_some(call, *set, count,

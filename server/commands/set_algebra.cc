@@ -1,15 +1,16 @@
-// Sets, several at a time: SMEMBERS, SINTER, SINTERCARD, SUNION, SDIFF and what stores their
-// results.
+// Sets, several at a time: SMEMBERS, SINTER, SINTERCARD, SUNION, SDIFF and the commands that store
+// their results.
 #include <algorithm>
 #include <functional>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "base/string_hash.h"
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/pubsub/key_events.h"
 #include "server/types/set.h"
 
 namespace weir::server {
@@ -21,7 +22,7 @@ using storage::Type;
 using Sets = std::vector<Collection>;
 using Visit = std::function<bool(std::string_view member)>;
 
-// An absent key is an empty set. Answers nothing after replying the error.
+// Reads the sets; an absent key is an empty set. Nothing after replying an error.
 std::optional<Sets> read_sets(Call& call, Args keys) {
   Sets sets;
   for (const std::string_view key : keys) {
@@ -36,7 +37,7 @@ void walk(const Collection& set, const Visit& visit) {
   set.walk([&visit](const Element& element) { return visit(element.member); });
 }
 
-// The smallest set is walked, the others are asked.
+// Walks the smallest set and looks its members up in the others.
 void intersect(Sets sets, const Visit& visit) {
   std::stable_sort(sets.begin(), sets.end(),
                    [](const Collection& a, const Collection& b) { return a.size() < b.size(); });
@@ -49,7 +50,7 @@ void intersect(Sets sets, const Visit& visit) {
 }
 
 void unite(Sets sets, const Visit& visit) {
-  std::unordered_set<std::string_view> seen;
+  ViewSet seen;
   for (const Collection& set : sets) {
     walk(set, [&](std::string_view member) {
       return sets.size() > 1 && !seen.insert(member).second ? true : visit(member);
@@ -68,7 +69,7 @@ void subtract(Sets sets, const Visit& visit) {
 
 using Operation = void (*)(Sets sets, const Visit& visit);
 
-// Redis makes a set of the result first, and one of integers is in numeric order.
+// Redis makes a set of the result first, and a set of integers is in numeric order.
 void sort_integers(std::vector<std::string_view>* members) {
   std::vector<std::pair<int64_t, std::string_view>> numbers;
   for (const std::string_view member : *members) {
@@ -104,7 +105,7 @@ void store_result(Call& call, Operation operation) {
   const auto sets = read_sets(call, call.args.subspan(2));
   if (!sets) return;
   const std::vector<std::string_view> members = result_of(*sets, operation);
-  if (members.empty()) {  // a key that was not there has not changed
+  if (members.empty()) {  // if the key was absent, it has not changed
     replace_with_nothing(call, call.args[1]);
     return call.reply.integer(0);
   }
@@ -121,7 +122,7 @@ void sinterstore(Call& call) { store_result(call, intersect); }
 void sunionstore(Call& call) { store_result(call, unite); }
 void sdiffstore(Call& call) { store_result(call, subtract); }
 
-// 0 is no limit. Answers nothing after replying the error.
+// Reads the limit, 0 if there is none; nothing after replying an error.
 std::optional<int64_t> limit_option(Call& call, size_t first) {
   int64_t limit = 0;
   for (size_t at = first; at < call.args.size(); at += 2) {

@@ -1,10 +1,10 @@
-// What others are doing: SLOWLOG, the commands that took long; MONITOR, all as they come.
+// What other clients do: SLOWLOG, the commands that took long; MONITOR, all commands as they come.
 #include <algorithm>
 
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
@@ -29,7 +29,7 @@ void slowlog_get(Call& call) {
   const auto asked = call.args.size() == 3 ? resp::parse_int64(call.args[2]) : kUsual;
   if (!asked || *asked < -1)
     return call.reply.error("ERR count should be greater than or equal to -1");
-  const auto& entries = call.server.slow_log().entries();
+  const auto& entries = server_of(call).slow_log().entries();
   const auto all = static_cast<int64_t>(entries.size());
   const int64_t count = *asked == -1 ? all : std::min(*asked, all);
   call.reply.array(count);
@@ -37,20 +37,20 @@ void slowlog_get(Call& call) {
 }
 
 void slowlog_len(Call& call) {
-  call.reply.integer(static_cast<int64_t>(call.server.slow_log().entries().size()));
+  call.reply.integer(static_cast<int64_t>(server_of(call).slow_log().entries().size()));
 }
 
 void slowlog_reset(Call& call) {
-  call.server.slow_log().clear();
+  server_of(call).slow_log().clear();
   call.reply.status("OK");
 }
 
-// Who asks again has no answer, as with Redis.
+// A second MONITOR on the same connection is not answered; Redis does the same.
 void monitor(Call& call) {
   if (!call.session.may_wait)
     return call.reply.error("ERR MONITOR isn't allowed for DENY BLOCKING client");
   if (call.session.monitors) return;
-  call.server.monitors().add(call.session);
+  server_of(call).monitors().add(call.session);
   call.reply.status("OK");
 }
 

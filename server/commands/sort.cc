@@ -1,5 +1,5 @@
-// SORT, SORT_RO: the elements of a list, a set or a sorted set in an order of their own, or of what
-// other keys hold under names made of them.
+// SORT, SORT_RO: the elements of a list, a set or a sorted set, sorted by themselves or by what
+// other keys hold whose names are made from them.
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -9,11 +9,11 @@
 
 #include "resp/numbers.h"
 #include "server/acl/user.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/lookups.h"
-#include "server/server.h"
+#include "server/core/server.h"
 #include "server/types/list.h"
+#include "server/types/lookups.h"
 
 namespace weir::server {
 namespace {
@@ -35,10 +35,10 @@ struct SortOptions {
 struct Item {
   std::string element;
   double score = 0;
-  std::optional<std::string> text = {};  // what it is sorted by
+  std::optional<std::string> text = {};  // what the element is sorted by
 };
 
-// Patterns lead to any key, so whoever follows one must be allowed to read every key.
+// Patterns lead to any key, so only a user that may read every key may follow them.
 bool may_follow_patterns(Call& call, std::string_view option) {
   const acl::User& user = *call.session.user;
   if (user.unrestricted() || user.reads_any_key(call.command, call.args)) return true;
@@ -74,7 +74,7 @@ size_t parse_option(Call& call, size_t at, SortOptions* options) {
   }
   if (equals_ignoring_case(word, "BY") && values >= 1) {
     options->by = call.args[at + 1];
-    // A name that is the same for all sorts nothing.
+    // A name that is the same for all elements sorts nothing.
     if (options->by->find('*') == std::string_view::npos) {
       options->sorts = false;
     } else if (!may_follow_patterns(call, "BY")) {
@@ -101,7 +101,7 @@ std::optional<SortOptions> parse_options(Call& call) {
   return options;
 }
 
-// Nothing after replying the error.
+// Reads the elements; nothing after replying an error.
 std::optional<std::vector<Item>> items_at(Call& call, SortOptions* options) {
   std::vector<Item> items;
   const storage::Ref ref = read_key(call, call.args[1]);
@@ -127,7 +127,8 @@ std::optional<std::vector<Item>> items_at(Call& call, SortOptions* options) {
   return items;
 }
 
-// What a pattern means for an element: "#" itself, "w_*" a string, "h_*->f" a field of a hash.
+// Answers what a pattern means for an element: "#" the element, "w_*" a string, "h_*->f" a field of
+// a hash.
 std::optional<std::string> value_of(Call& call, std::string_view pattern,
                                     const std::string& element) {
   if (pattern == "#") return element;
@@ -150,7 +151,7 @@ std::optional<std::string> value_of(Call& call, std::string_view pattern,
   return found ? std::optional(std::string(found->value)) : std::nullopt;
 }
 
-// As C reads a number, up to a NUL byte: so does Redis.
+// Reads a number as C does, up to a NUL byte: so does Redis.
 bool parse_score(const std::string& text, double* score) {
   char* end = nullptr;
   errno = 0;
@@ -158,7 +159,7 @@ bool parse_score(const std::string& text, double* score) {
   return *end == '\0' && errno != ERANGE && !std::isnan(*score);
 }
 
-// False after replying the error.
+// Finds what each element is sorted by; false after replying an error.
 bool weigh(Call& call, const SortOptions& options, std::vector<Item>* items) {
   bool all_fit = true;
   for (Item& item : *items) {
@@ -217,7 +218,7 @@ void store(Call& call, std::string_view target, const Results& results) {
   Collection list = replace_with_collection(call, target, Type::kList);
   for (const auto& result : results) push(&list, End::kRight, result.value_or(""));
   call.notify(EventClass::kList, "sortstore", target);
-  call.server.waiting().signal(call.database(), target);
+  server_of(call).waiting().signal(call.database, target);
   call.reply.integer(static_cast<int64_t>(results.size()));
 }
 
@@ -237,7 +238,7 @@ void sort(Call& call) {
   for (const auto& result : results) result ? call.reply.bulk(*result) : call.reply.null();
 }
 
-// The last STORE is the one that counts; the values of other options are no options.
+// The last STORE counts; the values of other options are no options.
 void add_target(Args args, std::vector<KeyReference>* keys) {
   size_t target = 0;
   for (size_t at = 2; at < args.size(); ++at) {

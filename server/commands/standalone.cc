@@ -1,13 +1,13 @@
-// What a server on its own is not: part of a cluster, a replica or one that has any, a host of
-// modules. Each command of these is known by name and answered as Redis answers it when the thing
-// is switched off, or refused in words.
+// Commands for what a standalone server is not: part of a cluster, a replica or a master of
+// replicas, a host of modules. Each is known by name. It is answered as Redis answers when the
+// feature is switched off, or refused in words.
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
@@ -19,7 +19,7 @@ void no_cluster(Call& call) { call.reply.error("ERR This instance has cluster su
 
 void no_replication(Call& call) { call.reply.error(kNoReplication); }
 
-// Whoever makes it a master is told that it is one.
+// A client that makes the server a master is told that it is one.
 void replicaof(Call& call) {
   if (resp::equals_ignoring_case(call.args[1], "NO") &&
       resp::equals_ignoring_case(call.args[2], "ONE")) {

@@ -23,7 +23,7 @@ const ExpireWord* find_expire_word(std::string_view argument) {
   return nullptr;
 }
 
-// The same word twice is accepted, the last one counting; two that contradict are not.
+// The same word twice is accepted, and the last one counts; words that contradict are refused.
 class Parser {
  public:
   Parser(Args args, size_t first) : args_(args), at_(first) {}

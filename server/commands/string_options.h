@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 
 namespace weir::server {
 
@@ -17,8 +17,8 @@ struct StringOptions {
   std::optional<ExpireArgument> expire;  // not yet checked
 };
 
-// The options from args[first] on; what excludes what is the command's grammar. Answers nothing
-// after replying the syntax error.
+// Reads the options from args[first] on; the command's grammar says which of them exclude one
+// another. Nothing after replying the syntax error.
 std::optional<StringOptions> set_options(Call& call, size_t first);
 std::optional<StringOptions> getex_options(Call& call, size_t first);
 

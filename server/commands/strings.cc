@@ -1,11 +1,11 @@
 // Strings, read: GET, GETEX, GETDEL, GETSET, MGET, STRLEN, GETRANGE, SUBSTR.
 #include <algorithm>
 
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
 #include "server/commands/string_options.h"
-#include "server/lookups.h"
-#include "server/pubsub/key_events.h"
+#include "server/types/lookups.h"
 
 namespace weir::server {
 namespace {
@@ -36,7 +36,7 @@ void getset(Call& call) {
   call.notify(EventClass::kString, "set", call.args[1]);
 }
 
-// The time is looked at only once there is a string to give it to.
+// The time is read only if there is a string to give it to.
 void getex(Call& call) {
   const auto options = getex_options(call, 2);
   if (!options) return;

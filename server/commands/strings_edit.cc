@@ -3,16 +3,16 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/lookups.h"
-#include "server/pubsub/key_events.h"
-#include "server/server.h"
+#include "server/core/server.h"
+#include "server/types/lookups.h"
 
 namespace weir::server {
 namespace {
 
-// A key's expiry is read before put() sets it anew.
+// The key's expiry is read before put() sets it again.
 void put_keeping_expiry(Call& call, storage::Ref* ref, std::string_view value,
                         std::string_view event) {
   call.keys.put(ref, storage::Type::kString, value, ref->expire_at_ms());
@@ -64,7 +64,7 @@ void incrbyfloat(Call& call) {
 }
 
 bool fits(Call& call, uint64_t bytes) {
-  if (bytes <= static_cast<uint64_t>(call.server.config().proto_max_bulk_len)) return true;
+  if (bytes <= static_cast<uint64_t>(server_of(call).config().proto_max_bulk_len)) return true;
   call.reply.error("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
   return false;
 }
@@ -91,7 +91,7 @@ void setrange(Call& call) {
   const uint64_t end = static_cast<uint64_t>(*offset) + patch.size();
   if (!fits(call, end)) return;
   std::string value(ref.value());
-  if (value.size() < end) value.resize(end);  // what lies between is zeros
+  if (value.size() < end) value.resize(end);  // the bytes in between are zeros
   value.replace(static_cast<size_t>(*offset), patch.size(), patch);
   put_keeping_expiry(call, &ref, value, "setrange");
   call.reply.integer(static_cast<int64_t>(value.size()));

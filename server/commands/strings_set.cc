@@ -2,17 +2,18 @@
 #include <algorithm>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/command_errors.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
 #include "server/commands/string_options.h"
-#include "server/executor.h"
-#include "server/lookups.h"
-#include "server/pubsub/key_events.h"
+#include "server/core/executor.h"
+#include "server/types/lookups.h"
 
 namespace weir::server {
 namespace {
 
-// Answers nothing when an error has been replied.
+// Answers the expiry; nothing when an error has been replied.
 std::optional<int64_t> checked_expiry(Call& call, const StringOptions& options) {
   return options.expire ? expire_at_argument(call, *options.expire) : 0;
 }
@@ -90,7 +91,7 @@ void msetnx(Call& call) {
   call.reply.integer(1);
 }
 
-// With GET it reads what it overwrites.
+// With GET the command reads what it overwrites.
 void set_key_use(Args args, std::vector<KeyReference>* keys) {
   if (args.size() < 3) return;
   const bool gets = std::any_of(args.begin() + 3, args.end(), [](std::string_view word) {

@@ -1,17 +1,18 @@
 // CL.THROTTLE and THROTTLE: the dialects of redis-cell and throttlecrab over a GCRA limiter.
 //
-// Their quirks live here alone: polarity, the order of fields, seconds rounded up, -1 for "not
-// limited" and "never".
+// Their quirks are in this file only: polarity, the order of fields, seconds rounded up, -1 for
+// "not limited" and "never".
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "algorithms/gcra.h"
 #include "resp/numbers.h"
+#include "server/command/command_errors.h"
 #include "server/commands/families.h"
+#include "server/core/server.h"
 #include "server/limiter/single.h"
 #include "server/limiter/take.h"
-#include "server/server.h"
 
 namespace weir::server {
 namespace {
@@ -32,7 +33,7 @@ std::optional<std::string> parse_argument(std::string_view text, std::string_vie
   return std::nullopt;
 }
 
-// key max_burst count period [quantity]
+// Reads "key max_burst count period [quantity]"; the quantity is the cost.
 std::optional<std::string> parse(const Call& call, std::string_view count_name,
                                  Question* question) {
   const Args args = call.args;
@@ -77,7 +78,7 @@ void throttle(Call& call) {
     return call.reply.error("ERR quantity must be at least 0, got '" + std::string(call.args[5]) +
                             "'");
   }
-  question.rate.max_burst -= 1;  // here max_burst is the capacity itself
+  question.rate.max_burst -= 1;  // in this dialect max_burst is the capacity itself
   const auto limit = algorithms::gcra_limit_from_throttle(question.rate);
   if (!limit) return call.reply.error("ERR " + limit.error().text());
   const auto verdict = run_gcra(call, call.args[1], *limit, question.quantity);

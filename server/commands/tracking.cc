@@ -1,11 +1,11 @@
-// CLIENT TRACKING and its partners: what a session that caches asks for, see tracking/tracking.h.
+// CLIENT TRACKING and its partners: what a session that caches asks for; see tracking/tracking.h.
 #include <algorithm>
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
@@ -23,7 +23,8 @@ bool overlap(std::string_view one, std::string_view other) {
   return one.substr(0, length) == other.substr(0, length);
 }
 
-// [REDIRECT id] [PREFIX prefix ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]. False: an error is replied.
+// Reads "[REDIRECT id] [PREFIX prefix ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]". False: an error has
+// been replied.
 bool parse_options(Call& call, TrackingState* wanted, std::vector<std::string>* prefixes) {
   const auto refuse = [&](std::string_view error) {
     call.reply.error(error);
@@ -38,7 +39,7 @@ bool parse_options(Call& call, TrackingState* wanted, std::vector<std::string>* 
       const auto id = integer_argument(call, call.args[++i]);
       if (!id) return false;
       wanted->redirect = static_cast<uint64_t>(*id);
-      if (call.server.find_session(wanted->redirect) == nullptr)
+      if (server_of(call).find_session(wanted->redirect) == nullptr)
         return refuse("ERR The client ID you want redirect to does not exist");
     } else if (has_value && equals_ignoring_case(word, "PREFIX")) {
       prefixes->emplace_back(call.args[++i]);
@@ -57,7 +58,8 @@ bool parse_options(Call& call, TrackingState* wanted, std::vector<std::string>* 
   return true;
 }
 
-// Of the prefixes given, and against those that the session has: "" when there is nothing to say.
+// Compares the prefixes given with one another and with those that the session has. Answers "" if
+// none conflict.
 std::string prefix_conflict(const TrackingState& current,
                             const std::vector<std::string>& prefixes) {
   for (size_t i = 0; i < prefixes.size(); ++i) {
@@ -96,7 +98,7 @@ void client_tracking(Call& call) {
   std::vector<std::string> prefixes;
   if (!parse_options(call, &wanted, &prefixes)) return;
   if (equals_ignoring_case(call.args[2], "OFF")) {
-    call.server.tracking().disable(call.session);
+    server_of(call).tracking().disable(call.session);
     return call.reply.status("OK");
   }
   if (!equals_ignoring_case(call.args[2], "ON")) return call.reply.error(kSyntaxError);
@@ -104,7 +106,7 @@ void client_tracking(Call& call) {
   if (!error.empty()) return call.reply.error(error);
   wanted.on = true;
   wanted.prefixes.insert(prefixes.begin(), prefixes.end());
-  call.server.tracking().enable(call.session, wanted);
+  server_of(call).tracking().enable(call.session, wanted);
   call.reply.status("OK");
 }
 

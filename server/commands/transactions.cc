@@ -1,7 +1,7 @@
-// Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH. The queue is the session's, and the executor
-// runs it.
+// Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH. The queue belongs to the session; the
+// executor runs it.
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
@@ -21,7 +21,8 @@ void exec(Call& call) {
   } else if (changed) {
     call.reply.null_array();
   } else {
-    call.server.executor().run_queued(call);
+    server_of(call).executor().run_queued(call);
+    if (call.keys.failure().is_retry()) return;  // the command will be run again
   }
   transaction.clear(call.keys);
 }
@@ -36,7 +37,7 @@ void watch(Call& call) {
   if (call.session.transaction.open())
     return call.reply.error("ERR WATCH inside MULTI is not allowed");
   for (const std::string_view key : call.args.subspan(1)) {
-    call.session.transaction.watch(call.keys, call.database(), key);
+    call.session.transaction.watch(call.keys, call.database, key);
   }
   call.reply.status("OK");
 }

@@ -1,15 +1,15 @@
-// WAITAOF: waits until what was written before it survives a power cut. There are no replicas, so
-// nobody waits for those.
+// WAITAOF: waits until everything written before it survives a power cut. There are no replicas to
+// wait for.
 //
 // Invariants
-// 1. What it answers is true of every command that was run before it, on whatever connection.
-// 2. While somebody waits, the store is looked at every kLookNs; else never.
+// 1. The answer is true for every command that was run before it, on any connection.
+// 2. While a session waits, the store is looked at every kLookNs; otherwise never.
 #include <memory>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
@@ -29,10 +29,10 @@ bool is_synced(const storage::Keyspace& keys, uint64_t turn) {
   return has_log(keys) && keys.store().sync_state().synced_turn >= turn;
 }
 
-// With durability `no` nobody else asks for a sync.
+// With durability `no` only WAITAOF asks for a sync.
 void start_sync_if_nobody_does(Call& call, uint64_t turn) {
-  const bool is_ours = call.server.config().durability == Durability::kNo && has_log(call.keys) &&
-                       call.keys.turn() >= turn;
+  const bool is_ours = server_of(call).config().durability == DurabilityLevel::kNo &&
+                       has_log(call.keys) && call.keys.turn() >= turn;
   if (is_ours && !call.keys.store().sync_state().running)
     call.keys.store().start_sync(call.keys.turn());
 }
@@ -66,14 +66,14 @@ void waitaof(Call& call) {
   if (!timeout_ms || *timeout_ms > (kNotDue - call.now_ns) / kNsPerMs)
     return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
-  // What this turn has changed will be the next one's number.
+  // If this turn has changed something, it will have the next number.
   const uint64_t turn = call.keys.turn() + (call.keys.turn_has_changes() ? 1 : 0);
   const bool synced = is_synced(call.keys, turn);
   if (synced || *local == 0 || !call.session.may_wait) return reply_synced(call, synced);
   auto waiter = std::make_unique<SyncWaiter>(turn);
   waiter->due_ns = call.now_ns + kLookNs;
   if (*timeout_ms > 0) waiter->deadline_ns = call.now_ns + *timeout_ms * kNsPerMs;
-  call.server.wait(call, std::move(waiter));
+  call.host.wait(call, std::move(waiter));
 }
 
 constexpr Command kCommands[] = {

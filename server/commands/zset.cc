@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/pubsub/key_events.h"
 
 namespace weir::server {
 namespace {
@@ -29,7 +29,7 @@ constexpr std::string_view kOneIncrement =
     "ERR INCR option supports a single increment-element pair";
 constexpr std::string_view kScoreNotANumber = "ERR resulting score is not a number (NaN)";
 
-// Reads words from *at on; leaves *at at the first that is no option.
+// Reads words from *at on; leaves *at at the first word that is no option.
 AddOptions read_options(Args args, size_t* at) {
   AddOptions options;
   for (; *at < args.size(); ++*at) {
@@ -55,7 +55,7 @@ AddOptions read_options(Args args, size_t* at) {
   return options;
 }
 
-// Empty if they go together.
+// Answers what is wrong with the options; empty if they go together.
 std::string_view fault_of(const AddOptions& options, size_t words) {
   if (words == 0 || words % 2 != 0) return kSyntaxError;
   if (options.only_new && options.only_present) return kNewAndPresent;
@@ -67,7 +67,7 @@ std::string_view fault_of(const AddOptions& options, size_t words) {
 struct Added {
   enum class How { kRefused, kSame, kNew, kChanged, kNotANumber };
   How how = How::kRefused;
-  double score = 0;  // the member's, unless refused
+  double score = 0;  // the member's score, unless refused
 };
 
 bool has_changed(Added::How how) { return how == Added::How::kNew || how == Added::How::kChanged; }
@@ -134,7 +134,7 @@ void zadd(Call& call) {
   add_all(call, options, pairs);
 }
 
-// Its words are read as ZADD's are, so an option in the place of the increment is one.
+// Reads its words as ZADD does, so an option in the increment's place is an option.
 void zincrby(Call& call) {
   size_t at = 2;
   read_options(call.args, &at);

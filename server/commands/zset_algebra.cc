@@ -1,18 +1,20 @@
-// Sorted sets, several at a time: ZUNION, ZINTER, ZDIFF, what stores their results, ZINTERCARD.
-// Sets are taken too: their members count 1.
+// Sorted sets, several at a time: ZUNION, ZINTER, ZDIFF, the commands that store their results,
+// ZINTERCARD. Sets are accepted too: each of their members has the score 1.
 //
-// Sums of scores depend on the order of adding: it is Redis', from the smallest set to the largest.
+// Sums of scores depend on the order of adding, which is Redis': from the smallest set to the
+// largest.
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <unordered_map>
 #include <vector>
 
+#include "base/string_hash.h"
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/lookups.h"
-#include "server/pubsub/key_events.h"
+#include "server/types/lookups.h"
 #include "server/types/zset.h"
 
 namespace weir::server {
@@ -46,7 +48,7 @@ struct Scored {
   std::string_view member;
 };
 
-// What the command's name says.
+// What the command's name says about the combination.
 struct CombineForm {
   Operation operation;
   bool stores = false;
@@ -57,7 +59,7 @@ struct Request {
   Sources sources;
   Aggregate aggregate = Aggregate::kSum;
   bool with_scores = false;
-  int64_t limit = 0;  // of what is counted; 0: none
+  int64_t limit = 0;  // for counting; 0: no limit
 };
 
 // Sums of opposite infinities are 0.
@@ -76,7 +78,7 @@ std::optional<Source> read_source(Call& call, std::string_view key) {
   return Source{.members = *members, .has_scores = !is_set};
 }
 
-// The keys behind their number; answers nothing after replying the error.
+// Reads the keys after their number; nothing after replying an error.
 std::optional<Sources> read_sources(Call& call, size_t number_at) {
   const auto number = integer_argument(call, call.args[number_at]);
   if (!number) return std::nullopt;
@@ -118,7 +120,7 @@ std::optional<Aggregate> aggregate_named(std::string_view name) {
   return std::nullopt;
 }
 
-// Reads the option that `words` begin with; answers how many of them it took, 0 after replying the
+// Reads the option that `words` begin with; answers how many of them it took, 0 after replying an
 // error.
 size_t read_option(Call& call, const CombineForm& form, Args words, Request* request) {
   const auto is = [&words](std::string_view name, size_t values) {
@@ -169,7 +171,7 @@ std::optional<Request> read_request(Call& call, const CombineForm& form) {
 }
 
 std::vector<Scored> united(const Request& request) {
-  std::unordered_map<std::string_view, double> scores;
+  ViewMap<double> scores;
   for (const Source& source : request.sources) {
     source.members.walk([&](const Element& element) {
       const double score = source.score(element);
@@ -184,7 +186,7 @@ std::vector<Scored> united(const Request& request) {
   return result;
 }
 
-// The smallest is walked, the others are asked; until `visit` answers false.
+// Walks the smallest source and looks its members up in the others, until `visit` answers false.
 void intersect(const Request& request, const std::function<bool(const Scored&)>& visit) {
   const Source& smallest = request.sources[0];
   smallest.members.walk([&](const Element& element) {
@@ -232,7 +234,7 @@ void reply_result(Call& call, const Request& request, std::vector<Scored> result
 
 // The destination may be one of the sources: their lists stay until the command ends.
 void store_result(Call& call, const std::vector<Scored>& result) {
-  if (result.empty()) {  // a key that was not there has not changed
+  if (result.empty()) {  // if the key was absent, it has not changed
     replace_with_nothing(call, call.args[1]);
     return call.reply.integer(0);
   }

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/pubsub/key_events.h"
 #include "server/types/zset.h"
 
 namespace weir::server {
@@ -26,7 +26,7 @@ void pop_members(Call& call, Collection* zset, const Pop& pop) {
   note_removal(call, zset, {EventClass::kZset, event});
 }
 
-// As Redis takes it: whatever is wrong with a number, one error.
+// As in Redis, one error tells of anything that is wrong with the number.
 std::optional<int64_t> count_above_zero(Call& call, std::string_view text, std::string_view error) {
   const auto count = resp::parse_int64(text);
   if (count && *count > 0) return count;

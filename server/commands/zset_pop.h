@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "server/command.h"
+#include "server/command/command.h"
 
 namespace weir::server {
 
@@ -22,15 +22,15 @@ struct Pop {
   Reply reply = Reply::kFlat;
 };
 
-// Takes members out of the sorted set at a key and replies them. False where there is no such key,
-// and nothing was replied; true also after replying that it holds another type.
+// Takes members out of the sorted set at a key and replies them. False if there is no such key, and
+// nothing was replied; true also after replying that it holds another type.
 bool try_pop(Call& call, std::string_view key, const Pop& pop);
 
-// The same for the first of the keys that exists.
+// Does the same for the first of the keys that exists.
 bool try_pop_first(Call& call, Args keys, const Pop& pop);
 
-// numkeys key [key ...] MIN|MAX [COUNT count] from args[first] on: ZMPOP, BZMPOP, and with other
-// words LMPOP and BLMPOP.
+// The arguments "numkeys key [key ...] MIN|MAX [COUNT count]" from args[first] on: ZMPOP, BZMPOP,
+// and with other words LMPOP and BLMPOP.
 struct KeyedPop {
   Args keys;
   Pop pop;
@@ -41,7 +41,7 @@ struct PopWords {
 };
 inline constexpr PopWords kMembersToPop = {"MIN", "MAX"};
 inline constexpr PopWords kEndsToPop = {"LEFT", "RIGHT"};
-// Answers nothing after replying the error.
+// Reads them; nothing after replying an error.
 std::optional<KeyedPop> keyed_pop_arguments(Call& call, size_t first, const PopWords& words);
 
 }  // namespace weir::server

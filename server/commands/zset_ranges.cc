@@ -4,9 +4,9 @@
 #include <variant>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/pubsub/key_events.h"
 #include "server/types/zset.h"
 
 namespace weir::server {
@@ -44,7 +44,7 @@ std::optional<Range> range_arguments(Call& call, By by, const RangeText& text) {
   return std::nullopt;
 }
 
-// What a command's name leaves open is for its arguments to say.
+// What the command's name says about the range; its arguments say the rest.
 struct RangeForm {
   By by = By::kAny;
   Direction direction = Direction::kAny;
@@ -59,7 +59,7 @@ struct Query {
   bool is_down() const { return direction == Direction::kDown; }
 };
 
-// The options from args[at] on; answers nothing after replying the error.
+// Reads the options from args[at] on; nothing after replying an error.
 std::optional<Query> range_options(Call& call, const RangeForm& form, size_t at) {
   Query query{.by = form.by, .direction = form.direction};
   for (; at < call.args.size(); ++at) {
@@ -115,7 +115,7 @@ void reply_span(Call& call, const Collection& zset, const RankSpan& span, bool w
 
 // The destination may be the source: its list stays until the command ends.
 void store_span(Call& call, const Collection& zset, const RankSpan& span) {
-  if (span.count == 0) {  // a key that was not there has not changed
+  if (span.count == 0) {  // if the key was absent, it has not changed
     replace_with_nothing(call, call.args[1]);
     return call.reply.integer(0);
   }

@@ -3,9 +3,10 @@
 #include <string>
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/command/command_errors.h"
 #include "server/commands/families.h"
-#include "server/executor.h"
+#include "server/core/executor.h"
 #include "server/types/random_picks.h"
 #include "server/types/scan.h"
 #include "server/types/zset.h"
@@ -101,7 +102,8 @@ void zrandmember(Call& call) {
   zset->exists() ? call.reply.bulk(pick(call, *zset).member) : call.reply.null();
 }
 
-// As Redis keeps the score: in a compact set an integer, if it is one and not too long, in digits.
+// Answers the score as Redis keeps it: in a compact set in digits, if it is an integer and not too
+// long.
 std::string scanned_score(double score, bool compact) {
   constexpr double kIntegerMax = static_cast<double>(int64_t{1} << 62);
   const bool integer = score >= -kIntegerMax && score <= kIntegerMax &&

@@ -5,10 +5,10 @@
 
 #include "algorithms/concurrency.h"
 #include "server/limiter/bookings.h"
+#include "server/limiter/limiters.h"
 #include "server/limiter/queue_tail.h"
 #include "server/limiter/remembered.h"
-#include "server/server.h"
-#include "server/session.h"
+#include "server/session/session.h"
 
 namespace weir::server {
 namespace {
@@ -17,7 +17,7 @@ using algorithms::kNever;
 
 bool is_queue(const algorithms::Limit& limit) { return limit.algorithm->queues; }
 
-// The instant `duration_ns` from now; kNever stays never.
+// Answers the instant `duration_ns` from now; kNever stays never.
 int64_t after(int64_t now_ns, int64_t duration_ns) {
   return duration_ns > kNever - now_ns ? kNever : now_ns + duration_ns;
 }
@@ -29,14 +29,15 @@ void reply_granted(Call& call, std::string_view key, const LimiterRequest& reque
   if (answer.charged && !request.id.empty()) remember(call, key, request.id, begin);
 }
 
-// The permits are taken; the reply waits until the request leaves the funnel.
+// A request whose permits are taken: only its reply waits, until it leaves the funnel.
 class Departure : public Waiter {
  public:
   Departure(std::string key, LimiterRequest request, Answer answer, int64_t booking)
       : key_(std::move(key)), request_(std::move(request)), answer_(answer), booking_(booking) {}
 
   bool try_again(Call& call) override {
-    if (auto limiter = Limiter::read(call, key_); limiter && limiter->exists()) {
+    // Another client may have put something else at the key meanwhile.
+    if (auto limiter = Limiter::read(call, key_); limiter && !limiter->named().empty()) {
       const Answer now = look(call, *limiter, limiter->named());
       answer_.verdict = now.verdict;
       answer_.index = now.index;
@@ -77,11 +78,11 @@ struct Try {
   Outcome outcome = Outcome::kReplied;
   Answer answer;
   bool final = false;                   // waiting would not help
-  int64_t due_ns = algorithms::kNever;  // when to try again, if nobody touches the key
+  int64_t due_ns = algorithms::kNever;  // when to try again if no command touches the key
   std::unique_ptr<Departure> departure = nullptr;
 };
 
-// How long until a request that is let in now has left every funnel among its limits.
+// Answers how long until a request that is let in now has left every funnel among its limits.
 int64_t departure_after(Limiter& limiter, const LimiterRequest& request, int64_t now_ns) {
   int64_t wait_ns = 0;
   const auto limits = limiter.named();
@@ -106,7 +107,7 @@ bool funnel_denies(Limiter& limiter, const LimiterRequest& request, int64_t now_
   return false;
 }
 
-// When the key will have expired: an EXPIRE may come before anything is refilled.
+// Answers when the key will have expired: its end may come before anything is refilled.
 int64_t gone_from_ns(Call& call, std::string_view key) {
   const storage::Ref ref = call.look_up(key);
   const int64_t last_ms = ref.exists() ? ref.expire_at_ms() : 0;
@@ -155,7 +156,7 @@ class AcquireWaiter : public Waiter {
   bool strict() const override { return true; }
 
   bool try_again(Call& call) override {
-    if (call.now_ns < expected_ns_) forget_tail(call);  // somebody has touched the key
+    if (call.now_ns < expected_ns_) forget_tail(call);  // a command has touched the key
     if (!request_.id.empty() && recall(call, key_, request_.id) == Recall::kAnswered) {
       forget_tail(call);
       return true;
@@ -185,7 +186,8 @@ class AcquireWaiter : public Waiter {
 
   void abandon(Call& call) override { forget_tail(call); }
 
-  std::unique_ptr<QueueTail> tail;  // once this one is served; the last in the queue may have it
+  // The limiter once this waiter is served; the last in the queue may have it.
+  std::unique_ptr<QueueTail> tail;
 
  private:
   std::optional<Limiter> read(Call& call) const {
@@ -197,7 +199,7 @@ class AcquireWaiter : public Waiter {
   }
 
   void forget_tail(Call& call) const {
-    for (Waiter* waiter : call.server.waiting().queue(database, key_)) {
+    for (Waiter* waiter : call.limiters.waiting.queue(database, key_)) {
       if (auto* other = dynamic_cast<AcquireWaiter*>(waiter)) other->tail.reset();
     }
   }
@@ -206,24 +208,24 @@ class AcquireWaiter : public Waiter {
 
   std::string key_;
   LimiterRequest request_;
-  int64_t expected_ns_;  // when it will be served if nothing happens; 0: not known
+  int64_t expected_ns_;  // when it will be served if nothing else happens; 0: not known
 };
 
 AcquireWaiter* last_in_queue(Call& call, std::string_view key) {
-  const auto& queue = call.server.waiting().queue(call.database(), key);
+  const auto& queue = call.limiters.waiting.queue(call.database, key);
   for (auto waiter = queue.rbegin(); waiter != queue.rend(); ++waiter) {
     if (auto* acquires = dynamic_cast<AcquireWaiter*>(*waiter)) return acquires;
   }
   return nullptr;
 }
 
-// The simulated end of the key's queue: kept by the last who stands there, or made anew.
+// Answers the simulated end of the key's queue: the copy that its last waiter keeps, or a new one.
 std::unique_ptr<QueueTail> tail_of(Call& call, Limiter& limiter) {
   if (AcquireWaiter* last = last_in_queue(call, limiter.key()); last->tail != nullptr) {
     return std::make_unique<QueueTail>(*last->tail);
   }
   auto tail = std::make_unique<QueueTail>(limiter, call.now_ns);
-  for (Waiter* waiter : call.server.waiting().queue(call.database(), limiter.key())) {
+  for (Waiter* waiter : call.limiters.waiting.queue(call.database, limiter.key())) {
     const auto* acquires = dynamic_cast<AcquireWaiter*>(waiter);
     if (acquires == nullptr) continue;
     const auto* limits = limits_of(call, acquires->request_);
@@ -244,11 +246,11 @@ Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
 }
 
 void begin_waiting(Call& call, std::unique_ptr<Waiter> waiter, std::string_view key) {
-  waiter->keys = {{call.database(), std::string(key)}};
-  call.server.wait(call, std::move(waiter));
+  waiter->keys = {{call.database, std::string(key)}};
+  call.host.wait(call, std::move(waiter));
 }
 
-// Behind everybody who is there, unless that is too late.
+// Joins the queue after all who are there, unless that is too late.
 void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t deadline_ns) {
   auto tail = tail_of(call, limiter);
   const auto place = tail->join(*limits_of(call, request), request, call.now_ns);
@@ -294,7 +296,7 @@ void acquire(Call& call, std::string_view key, LimiterRequest request) {
   }
   Try tried = try_to_take(call, *limiter, request, deadline_ns);
   if (tried.outcome == Outcome::kReplied) return;
-  if (tried.outcome == Outcome::kDeparts) return call.server.wait(call, std::move(tried.departure));
+  if (tried.outcome == Outcome::kDeparts) return call.host.wait(call, std::move(tried.departure));
   if (tried.final || tried.due_ns > deadline_ns) {
     count_denial(call, *limiter);
     return reply_answer(call, tried.answer, false);

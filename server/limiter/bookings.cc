@@ -1,44 +1,57 @@
 #include "server/limiter/bookings.h"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <string>
 
 #include "algorithms/concurrency.h"
 #include "algorithms/limit_text.h"
-#include "server/server.h"
+#include "server/limiter/limiters.h"
 #include "storage/codec.h"
 #include "storage/elements.h"
 
 namespace weir::server {
 namespace {
 
-constexpr int kForgottenMax = 64;  // due bookings removed with each new one
-
-std::string member_of(int64_t id) {
-  std::string member;
-  storage::put_u64_be(&member, static_cast<uint64_t>(id));
-  return member;
-}
-
-int64_t id_of(const storage::Element& element) {
-  return static_cast<int64_t>(storage::load_u64_be(element.member.data()));
-}
+constexpr int kForgottenMax = 64;     // due bookings removed with each new one
+constexpr uint64_t kWithInstant = 0;  // in the place of n, which is never 0
 
 struct Part {
   int64_t cost = 0;
   std::string limit;
 };
 
-std::vector<Part> parts_of(std::string_view value) {
+struct Booking {
+  int64_t booked_ns = 0;
+  std::vector<Part> parts;  // none: the bytes make no sense
+};
+
+Booking booking_of(std::string_view value) {
   storage::Reader reader(value);
-  std::vector<Part> parts(std::min<uint64_t>(reader.varint(), algorithms::kLimitsMax));
-  for (Part& part : parts) {
+  Booking booking;
+  uint64_t parts = reader.varint();
+  if (parts == kWithInstant) {
+    booking.booked_ns = static_cast<int64_t>(reader.varint());
+    parts = reader.varint();
+  }
+  booking.parts.resize(std::min<uint64_t>(parts, algorithms::kLimitsMax));
+  for (Part& part : booking.parts) {
     part.cost = static_cast<int64_t>(reader.varint());
     part.limit = reader.bytes(reader.varint());
   }
-  return reader.ok() ? parts : std::vector<Part>();
+  if (!reader.ok()) booking.parts.clear();
+  return booking;
 }
+
+// Which of two bookings of a key was made first. Bookings of older versions have no instant, but
+// ids that rise.
+struct Age {
+  int64_t booked_ns;
+  int64_t id;
+
+  auto operator<=>(const Age&) const = default;
+};
 
 void forget_due(storage::Elements* bookings, int64_t now_ns) {
   for (int i = 0; i < kForgottenMax && !bookings->empty(); ++i) {
@@ -48,12 +61,12 @@ void forget_due(storage::Elements* bookings, int64_t now_ns) {
   }
 }
 
-// Nothing: there is no room, and an error has been replied.
+// Stores a booking. Nothing: there is no room, and an error has been replied.
 std::optional<int64_t> store_booking(Call& call, Limiter& limiter, const LimiterRequest& request,
                                      int64_t wait_ns) {
-  const int64_t id = call.server.unique_ids().next();
+  const int64_t id = limiter.draw_id();
   storage::Elements* bookings = limiter.bookings();
-  if (bookings == nullptr) return id;  // a failed read; the reply is thrown away
+  if (bookings == nullptr) return id;  // reading failed; the reply will be discarded
   forget_due(bookings, call.now_ns);
   const size_t due = bookings->lower_bound(storage::order_of_integer(call.now_ns + 1));
   if (bookings->size() - due >= kBookingsMax) {
@@ -63,6 +76,9 @@ std::optional<int64_t> store_booking(Call& call, Limiter& limiter, const Limiter
   }
   const auto limits = limiter.named();
   std::string value;
+  const int64_t booked_ns = call.limiters.ids.stamp(call.now_ns);
+  storage::put_varint(&value, kWithInstant);
+  storage::put_varint(&value, static_cast<uint64_t>(booked_ns));
   storage::put_varint(&value, limits.size());
   for (size_t i = 0; i < limits.size(); ++i) {
     const std::string text = algorithms::format_limit(limits[i].limit);
@@ -70,7 +86,7 @@ std::optional<int64_t> store_booking(Call& call, Limiter& limiter, const Limiter
     storage::put_varint(&value, text.size());
     value += text;
   }
-  bookings->put(member_of(id), storage::order_of_integer(call.now_ns + wait_ns), value);
+  bookings->put(view(member_of_id(id)), storage::order_of_integer(call.now_ns + wait_ns), value);
   return id;
 }
 
@@ -80,22 +96,23 @@ HeldLimit* find_limit(Limiter& limiter, const std::string& text) {
   }
   const std::string_view name = std::string_view(text).substr(0, text.find(' '));
   for (HeldLimit& held : limiter.all()) {
-    if (held.limit.algorithm->name == name) return &held;  // other parameters since
+    if (held.limit.algorithm->name == name) return &held;  // its parameters have changed since
   }
   return nullptr;
 }
 
-// Of each limit: what was booked after the booking and is not due either.
+// For each limit: what was booked after the booking and is not due either.
 using Behind = std::map<const HeldLimit*, int64_t>;
 
-Behind booked_behind(const storage::Elements& bookings, Limiter& limiter, int64_t id,
+Behind booked_behind(const storage::Elements& bookings, Limiter& limiter, const Age& age,
                      int64_t now_ns) {
   Behind sums;
   std::map<std::string, const HeldLimit*> known;
   bookings.walk(bookings.lower_bound(storage::order_of_integer(now_ns + 1)),
                 [&](const storage::Element& element) {
-                  if (id_of(element) <= id) return true;
-                  for (const Part& part : parts_of(element.value)) {
+                  const Booking other = booking_of(element.value);
+                  if (Age{other.booked_ns, id_of_member(element.member)} <= age) return true;
+                  for (const Part& part : other.parts) {
                     const auto [place, is_new] = known.try_emplace(part.limit);
                     if (is_new) place->second = find_limit(limiter, part.limit);
                     sums[place->second] += part.cost;
@@ -139,7 +156,7 @@ std::optional<Booked> book(Call& call, Limiter& limiter, const LimiterRequest& r
     if (!id) return std::nullopt;
     booked.id = *id;
   } else {
-    booked.id = call.server.unique_ids().next();
+    booked.id = limiter.draw_id();
   }
   for (size_t i = 0; i < limits.size(); ++i) limits[i].state = states[i];
   if (changed) limiter.save();
@@ -157,12 +174,13 @@ int64_t cancel(Call& call, Limiter& limiter, int64_t id) {
   if (!limiter.has_bookings()) return 0;
   storage::Elements* bookings = limiter.bookings();
   if (bookings == nullptr) return 0;
-  const auto found = bookings->find(member_of(id));
+  const IdMember member = member_of_id(id);
+  const auto found = bookings->find(view(member));
   if (!found || storage::integer_of_order(found->order) <= call.now_ns) return 0;
-  const std::vector<Part> parts = parts_of(found->value);
-  Behind behind = booked_behind(*bookings, limiter, id, call.now_ns);
+  const Booking booking = booking_of(found->value);
+  Behind behind = booked_behind(*bookings, limiter, {booking.booked_ns, id}, call.now_ns);
   int64_t most = 0;
-  for (const Part& part : parts) {
+  for (const Part& part : booking.parts) {
     HeldLimit* held = find_limit(limiter, part.limit);
     if (held == nullptr || held->limit.algorithm->makes_leases) continue;
     const int64_t owed = algorithms::can_reserve(held->limit) ? behind[held] : 0;
@@ -172,7 +190,7 @@ int64_t cancel(Call& call, Limiter& limiter, int64_t id) {
         held->limit, held->state,
         {.now_ns = call.now_ns, .permits = permits, .entries = limiter.entries_of(*held)});
   }
-  bookings->erase(member_of(id));
+  bookings->erase(view(member));
   limiter.save();
   return most;
 }

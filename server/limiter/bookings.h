@@ -1,11 +1,15 @@
 // Permits booked ahead: RL.RESERVE and RL.CANCEL.
 //
 // A booking takes its permits at once, into debt if need be, and is due when they are covered.
-// Until then it can be returned, less what was booked behind it: those bookings have been told to
-// wait for it. Bookings not due are elements of the key:
+// Until then it can be returned, less what was booked after it, because those bookings were told to
+// wait for it. Bookings that are not due are elements of the key:
 //
 //     member := id (u64 be)       order := the instant it is due       DO NOT CHANGE
-//     value  := n(varint) n x { cost(varint) size(varint) the limit as text }
+//     value  := 0(varint) the instant it was made(varint) parts  |  parts
+//     parts  := n(varint) n x { cost(varint) size(varint) the limit as text }      1 <= n <= 16
+//
+// Values without an instant were written by versions whose ids rose: their order is that of the
+// ids.
 #pragma once
 
 #include "server/limiter/take.h"
@@ -16,7 +20,7 @@ inline constexpr size_t kBookingsMax = 65'536;
 
 struct Booked {
   bool granted = false;
-  int64_t wait_ns = 0;  // also what it would have been; kNever
+  int64_t wait_ns = 0;  // if not granted, what the wait would have been; kNever
   int64_t id = 0;
 };
 
@@ -24,12 +28,14 @@ struct Booked {
 std::optional<Booked> book(Call& call, Limiter& limiter, const LimiterRequest& request,
                            int64_t max_wait_ns);
 
-// Writes down that a request, whose permits are taken already, is due after `wait_ns`; the id under
-// which it can be cancelled. Nothing: there are too many, and an error has been replied.
+// Stores that a request whose permits are taken already is due after `wait_ns`; answers the id
+// under which it can be cancelled. Nothing: there are too many bookings, and an error has been
+// replied.
 std::optional<int64_t> book_departure(Call& call, Limiter& limiter, const LimiterRequest& request,
                                       int64_t wait_ns);
 
-// The permits given back; 0 if there is no such booking or it is due. Saves what changed.
+// Cancels a booking and answers the permits given back; 0 if there is no such booking or it is due.
+// Saves what changed.
 int64_t cancel(Call& call, Limiter& limiter, int64_t id);
 
 }  // namespace weir::server

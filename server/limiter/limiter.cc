@@ -6,8 +6,8 @@
 
 #include "algorithms/gcra.h"
 #include "resp/numbers.h"
-#include "server/arguments.h"
-#include "server/server.h"
+#include "server/command/arguments.h"
+#include "server/limiter/limiters.h"
 #include "storage/elements.h"
 
 namespace weir::server {
@@ -20,8 +20,8 @@ using algorithms::State;
 
 constexpr size_t kForeignTatDigits = 19;
 
-// When nothing is lost by forgetting a limit. One that is named no longer goes when it is full even
-// if a new one would not be: nobody asks for it.
+// Answers when nothing is lost by forgetting a limit. A limit that is not named any more can be
+// forgotten when it is full, even if a new one would not be full: no request asks for it.
 int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
   const int64_t expires_ns = held.limit.algorithm->expires_at_ns(held.limit, held.state);
   if (named || expires_ns != algorithms::kNever) return expires_ns;
@@ -74,7 +74,7 @@ bool Limiter::decode(const storage::Ref& ref) {
   return true;
 }
 
-// What redis-cell leaves in a dump: the theoretical arrival time as a string.
+// Adopts what redis-cell leaves in a dump: the theoretical arrival time as a string.
 bool Limiter::adopt(std::string_view text) {
   const auto tat_ns = text.size() == kForeignTatDigits ? resp::parse_int64(text) : std::nullopt;
   if (!tat_ns) return false;
@@ -142,7 +142,7 @@ void Limiter::start(HeldLimit* held, const Limit& limit) {
   parameters_changed_ = true;
 }
 
-// Where there are too many, those go that are full the soonest.
+// If there are too many limits, those that are full the soonest are forgotten.
 void Limiter::keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const {
   const auto expires = [&](const HeldLimit& held) {
     return server::gone_at_ns(held, false, call_->now_ns);
@@ -162,14 +162,14 @@ algorithms::Entries* Limiter::entries_of(const HeldLimit& held) {
   for (auto& [owner, entries] : entries_) {
     if (owner == &held) return &entries;
   }
-  return &entries_.emplace_back(&held, StoredEntries(&call_->keys, call_->database(), held.list))
+  return &entries_.emplace_back(&held, StoredEntries(&call_->keys, call_->database, held.list))
               .second;
 }
 
 storage::Elements* Limiter::bookings() {
   if (bookings_ == 0)
-    bookings_ = call_->keys.new_elements(call_->database(), storage::Layout::kScattered);
-  return call_->keys.open_elements(call_->database(), bookings_);
+    bookings_ = call_->keys.new_elements(call_->database, storage::Layout::kScattered);
+  return call_->keys.open_elements(call_->database, bookings_);
 }
 
 int64_t Limiter::bookings_not_due() {
@@ -179,7 +179,20 @@ int64_t Limiter::bookings_not_due() {
   return static_cast<int64_t>(list->size() - due);
 }
 
-// kNever if any limit has no end.
+int64_t Limiter::draw_id() {
+  const auto has = [this](int64_t id) {
+    for (const HeldLimit& held : held_) {
+      if (held.limit.algorithm->makes_leases && entries_of(held)->find(id)) return true;
+    }
+    const storage::Elements* list = bookings_ == 0 ? nullptr : bookings();
+    return list != nullptr && list->find(view(member_of_id(id))).has_value();
+  };
+  int64_t id = call_->limiters.ids.draw();
+  while (has(id)) id = call_->limiters.ids.draw();
+  return id;
+}
+
+// Answers kNever if any limit has no end.
 int64_t Limiter::gone_at_ns() const {
   int64_t latest_ns = 0;
   for (size_t i = 0; i < held_.size(); ++i) {

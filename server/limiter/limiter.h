@@ -1,8 +1,9 @@
-// One limiter key, decoded: its limits with their states, where their entries are, what was booked.
+// One limiter key, decoded: its limits with their states, where their entries are, and its
+// bookings.
 //
-// A command reads it, names the limits it is about, decides, and saves. Matching: stored limits are
-// matched with named ones by equal parameters, then by algorithm in order, which carries over what
-// was used; what is then left over stays, behind the named ones, until it is full.
+// A command reads the key, names the limits that it is about, decides, and saves. Stored limits are
+// matched with named ones by equal parameters, then by algorithm in order, which carries over the
+// used permits. A stored limit without a match is kept after the named ones until it is full.
 //
 // It lives for one command, and must not be used after the key was changed by other means.
 #pragma once
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "algorithms/limiter_record.h"
-#include "server/command.h"
+#include "server/command/command.h"
 #include "server/limiter/stored_entries.h"
 
 namespace weir::server {
@@ -22,10 +23,10 @@ namespace weir::server {
 struct HeldLimit {
   algorithms::Limit limit;
   algorithms::State state;
-  storage::ElementsId list = 0;  // of its entries; 0: none, or not made yet
+  storage::ElementsId list = 0;  // the list of its entries; 0: none, or not made yet
 };
 
-// The limits that a command names, and how to go over to them.
+// The limits that a command names, and how to change over to them.
 struct NamedLimits {
   const std::vector<algorithms::Limit>* limits = nullptr;
   uint64_t policy_version = 0;  // 0: no policy
@@ -34,30 +35,33 @@ struct NamedLimits {
 
 class Limiter {
  public:
-  // Nothing: the key holds something else, or cannot be read; an error has been replied.
+  // Reads a key. Nothing: it holds another type, or cannot be read; an error has been replied.
   static std::optional<Limiter> read(Call& call, std::string_view key);
 
   bool exists() const { return exists_; }
   std::string_view key() const { return key_; }
-  uint64_t hash() const { return hash_; }  // of the key, keyed
+  uint64_t hash() const { return hash_; }  // a keyed hash of the key
 
-  // Brings the named limits to the front, in this order. False: the key holds a string that only a
-  // GCRA limit adopts; an error has been replied.
+  // Brings the named limits to the front, in this order. False: the key holds a string, which only
+  // a GCRA limit can adopt; an error has been replied.
   [[nodiscard]] bool name(const NamedLimits& named);
-  // The limits that the last request named, from the front of all(). After name() that is this one.
+  // The limits that the last request named, from the front of all(). After name() that request is
+  // the running one.
   std::span<HeldLimit> named() { return std::span(held_).first(named_); }
   std::span<HeldLimit> all() { return held_; }
-  // The parameters of a limit are not those stored, so a denial has to be written as well.
+  // True if a limit's parameters are not those stored, so that a denial has to be written as well.
   bool parameters_changed() const { return parameters_changed_; }
 
-  // Null for a limit without entries. Valid as long as the limiter is.
+  // A limit's entries; null if it has none. Valid as long as the limiter is.
   algorithms::Entries* entries_of(const HeldLimit& held);
-  // The list of bookings, which is made if it is not there.
+  // The list of bookings, which is made if there is none.
   storage::Elements* bookings();
   bool has_bookings() const { return bookings_ != 0; }
   int64_t bookings_not_due();
+  // Draws a number that no lease and no booking of this key has.
+  int64_t draw_id();
 
-  // Writes what changed: the record with its TTL, or nothing where all is as if never used.
+  // Writes what changed: the record with its TTL, or nothing if all is as if never used.
   void save();
 
  private:
@@ -79,7 +83,8 @@ class Limiter {
   size_t named_ = 0;
   uint64_t policy_version_ = 0;
   storage::ElementsId bookings_ = 0;
-  std::optional<algorithms::State> adopted_;  // of a foreign string, waiting for a GCRA limit
+  // The state of a foreign string, which a GCRA limit may adopt.
+  std::optional<algorithms::State> adopted_;
   bool parameters_changed_ = false;
   std::deque<std::pair<const HeldLimit*, StoredEntries>> entries_;
 };

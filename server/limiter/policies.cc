@@ -13,7 +13,7 @@ namespace {
 using algorithms::CarryOver;
 
 constexpr std::string_view kPrefix = "policy/";
-// In the order of CarryOver, whose numbers are on disk here. DO NOT CHANGE.
+// These words have the order of CarryOver, whose numbers are on disk here. DO NOT CHANGE.
 constexpr std::string_view kModes[] = {"RESET", "ASIS", "PROPORTIONAL", "ADDITIVE"};
 
 std::string record_name(std::string_view name) { return std::string(kPrefix).append(name); }
@@ -26,7 +26,8 @@ std::string encode(const Policy& policy) {
   return record;
 }
 
-// What cannot be read, as a later version might write it, is no policy rather than a wrong one.
+// Decodes a record. One that cannot be read, because a later version wrote it for instance, is no
+// policy rather than a wrong one.
 bool decode(std::string_view record, Policy* policy) {
   storage::Reader reader(record);
   policy->version = reader.varint();

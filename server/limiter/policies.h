@@ -5,7 +5,7 @@
 // Every SET gives the policy a new version, unique in the server; a limiter key remembers the
 // newest version it has followed, so that a mode other than ASIS is applied once (limiter.h).
 //
-// The record is the truth, also of a command that is taken back; what is decoded here is a cache.
+// The record is the truth, even of a command that is taken back; the decoded policies are a cache.
 #pragma once
 
 #include <map>
@@ -28,10 +28,10 @@ class Policies {
  public:
   explicit Policies(storage::Keyspace* keys) : keys_(*keys) {}
 
-  // Null: there is none. Valid until the next call.
+  // Finds a policy; null if there is none. Valid until the next call.
   const Policy* find(std::string_view name);
   void set(std::string_view name, const Policy& policy);
-  // False: there was none.
+  // Erases a policy; false if there was none.
   bool erase(std::string_view name);
   std::vector<std::string> names() const;  // in order
 
@@ -45,7 +45,7 @@ class Policies {
   std::map<std::string, Cached, std::less<>> cache_;
 };
 
-// "RESET", "ASIS", "PROPORTIONAL", "ADDITIVE"
+// Answers "RESET", "ASIS", "PROPORTIONAL" or "ADDITIVE".
 std::string_view mode_name(algorithms::CarryOver mode);
 std::optional<algorithms::CarryOver> parse_mode(std::string_view word);
 

@@ -11,7 +11,7 @@ namespace {
 using algorithms::Limit;
 using algorithms::LogEntry;
 
-// A denial names a wait after which the next try succeeds, unless several limits take turns.
+// A denial names a wait after which the next try succeeds, unless several limits deny in turn.
 constexpr int kTriesMax = 64;
 
 bool before(const LogEntry& a, const LogEntry& b) {
@@ -63,9 +63,9 @@ QueueTail::QueueTail(Limiter& limiter, int64_t now_ns) : at_ns_(now_ns) {
   }
 }
 
-QueueTail::Copy& QueueTail::copy_of(const Limit& limit) {
+QueueTail::Copy& QueueTail::copy_of(const Limit& limit, size_t number) {
   for (Copy& copy : copies_) {
-    if (algorithms::same_limit(copy.limit, limit)) return copy;
+    if (algorithms::same_limit(copy.limit, limit) && number-- == 0) return copy;
   }
   return copies_.emplace_back(Copy{limit, algorithms::fresh_state(limit, at_ns_), {}});
 }
@@ -74,9 +74,15 @@ QueueTail::Place QueueTail::join(const std::vector<Limit>& limits, const Limiter
                                  int64_t now_ns) {
   at_ns_ = std::max(at_ns_, now_ns);
   std::vector<algorithms::Guard> guards(limits.size());
-  for (const Limit& limit : limits) copy_of(limit);  // before pointers into the vector are taken
+  const auto number_of = [&limits](size_t i) {
+    return static_cast<size_t>(std::count_if(
+        limits.begin(), limits.begin() + static_cast<std::ptrdiff_t>(i),
+        [&](const Limit& other) { return algorithms::same_limit(other, limits[i]); }));
+  };
+  // All copies are made first, so that none is added once pointers into the vector are taken.
+  for (size_t i = 0; i < limits.size(); ++i) copy_of(limits[i], number_of(i));
   for (size_t i = 0; i < limits.size(); ++i) {
-    Copy& copy = copy_of(limits[i]);
+    Copy& copy = copy_of(limits[i], number_of(i));
     guards[i] = {.limit = &copy.limit,
                  .state = &copy.state,
                  .entries = copy.limit.algorithm->uses_entries ? &copy.entries : nullptr,

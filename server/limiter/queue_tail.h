@@ -1,8 +1,9 @@
-// What a limiter will be like when everybody in its queue has been served, and when that will be: a
-// simulation on copies. So a newcomer learns its place in time without walking the queue.
+// The tail of a queue: what a limiter will be like when all in its queue have been served, and when
+// that will be. It is a simulation on copies, from which a newcomer learns its place without
+// walking the queue.
 //
-// It must not change the key. Whatever happens out of turn (a refund, somebody leaving the middle
-// of the queue) makes it stale; whoever notices throws it away.
+// It must not change the key. An event out of turn (a refund, a client that leaves the middle of
+// the queue) makes it stale; the code that notices such an event throws it away.
 #pragma once
 
 #include <cstdint>
@@ -36,16 +37,16 @@ class CopiedEntries : public algorithms::Entries {
 
 class QueueTail {
  public:
-  // As the limiter is now, with nobody in the queue.
+  // Begins with the limiter as it is now, and an empty queue.
   QueueTail(Limiter& limiter, int64_t now_ns);
 
   struct Place {
-    int64_t at_ns = 0;       // when it will have been served; kNever
+    int64_t at_ns = 0;       // when the request will have been served; kNever
     int64_t full_at_ns = 0;  // when the deciding limit would be full without it; kNever
     algorithms::Verdict verdict;
     size_t index = 0;
   };
-  // One more, with these limits.
+  // Adds one more request, with these limits.
   Place join(const std::vector<algorithms::Limit>& limits, const LimiterRequest& request,
              int64_t now_ns);
 
@@ -55,7 +56,8 @@ class QueueTail {
     algorithms::State state;
     CopiedEntries entries;
   };
-  Copy& copy_of(const algorithms::Limit& limit);
+  // The copy of a limit; `number` tells equal limits apart.
+  Copy& copy_of(const algorithms::Limit& limit, size_t number);
 
   std::vector<Copy> copies_;
   int64_t at_ns_;

@@ -1,6 +1,6 @@
 #include "server/limiter/remembered.h"
 
-#include "server/server.h"
+#include "server/limiter/limiters.h"
 #include "storage/codec.h"
 
 namespace weir::server {
@@ -11,12 +11,12 @@ constexpr std::string_view kNull3 = "_\r\n";
 
 std::string record_key(const Call& call, std::string_view key, std::string_view token) {
   std::string name;
-  storage::put_varint(&name, static_cast<uint64_t>(call.database()));
+  storage::put_varint(&name, static_cast<uint64_t>(call.database));
   storage::put_varint(&name, key.size());
   return name.append(key).append(token);
 }
 
-// The same however the command's name is spelt.
+// The digest does not depend on how the command's name is spelt.
 uint64_t digest(const Call& call) {
   std::string bytes(call.command.name);
   for (const std::string_view arg : call.args.subspan(1)) {
@@ -49,8 +49,8 @@ Recall recall(Call& call, std::string_view key, std::string_view token) {
     return Recall::kAnswered;
   }
   const std::string_view reply = reader.rest();
-  call.reply.buffer()->append(call.reply.protocol() == 3 ? with_nulls(reply, kNull2, kNull3)
-                                                         : std::string(reply));
+  call.reply.raw(call.reply.protocol() == 3 ? with_nulls(reply, kNull2, kNull3)
+                                            : std::string(reply));
   return Recall::kAnswered;
 }
 

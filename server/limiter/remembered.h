@@ -1,18 +1,18 @@
 // Granted requests that carried an ID, so that a retry gets the first answer and takes nothing.
 //
-// One record each, in a database that no client can select, so that DEL and FLUSHALL leave them and
-// time removes them:
+// Each is one record in a database that no client can select, so that DEL and FLUSHALL leave it and
+// time removes it:
 //
 //     key   := database(varint) size(varint) key token
 //     value := digest of the arguments (u64 le) reply       a reply as RESP2 bytes. DO NOT CHANGE
 //
-// The reply must be made of integers, arrays and nulls alone.
+// The reply must consist of integers, arrays and nulls only.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "server/command.h"
+#include "server/command/command.h"
 
 namespace weir::server {
 
@@ -20,8 +20,8 @@ inline constexpr int64_t kRememberedMs = 60'000;
 
 enum class Recall { kUnknown, kAnswered };
 
-// If this token was used for the key before: replies as then, or an error if the arguments are not
-// the same.
+// If this token was used for the key before: gives the same reply again, or an error if the
+// arguments differ.
 Recall recall(Call& call, std::string_view key, std::string_view token);
 // Keeps the reply, which begins at `reply_begin` of the writer's buffer.
 void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin);

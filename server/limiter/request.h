@@ -1,9 +1,9 @@
-// What RL.* commands are asked behind the key: limits or a policy's name, then options.
+// The arguments of RL.* commands after the key: limits or a policy's name, then options.
 //
 //     limits | POLICY name   [COST n[,n...]] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT ms]
 //     [MAXWAIT ms]
 //
-// Parsing touches nothing but the words. An error names the argument, what was given and what is
+// Parsing looks at the words only. An error names the argument, what was given and what is
 // accepted.
 #pragma once
 
@@ -16,11 +16,11 @@
 
 #include "algorithms/limit.h"
 #include "algorithms/result.h"
-#include "server/command.h"
+#include "server/command/command.h"
 
 namespace weir::server {
 
-// The options that a command takes.
+// The options that commands take; each command names its own.
 enum RequestOption : uint32_t {
   kCostOption = 1 << 0,
   kUptoOption = 1 << 1,
@@ -29,7 +29,7 @@ enum RequestOption : uint32_t {
   kIdOption = 1 << 4,
   kTimeoutOption = 1 << 5,  // must be given
   kMaxWaitOption = 1 << 6,
-  kLimitsMayLack = 1 << 7,  // no option: PEEK without limits
+  kLimitsMayLack = 1 << 7,  // not an option: PEEK may be asked without limits
 };
 
 inline constexpr size_t kIdBytesMax = 64;
@@ -38,7 +38,7 @@ inline constexpr int64_t kTimeoutMsMax = 3'650LL * 86'400 * 1'000;
 struct LimiterRequest {
   std::vector<algorithms::Limit> limits;  // as written; empty with a policy, or where they lack
   std::string policy;
-  std::vector<int64_t> costs = {1};  // one for all limits, or one for each
+  std::vector<int64_t> costs = {1};  // one cost for all limits, or one for each
   bool upto = false;
   bool shadow = false;
   bool force = false;
@@ -47,21 +47,21 @@ struct LimiterRequest {
   std::optional<int64_t> max_wait_ms;
 
   int64_t cost(size_t limit) const { return costs.size() == 1 ? costs[0] : costs[limit]; }
-  // A request of cost 0 asks for nothing: it is allowed whatever the state, and never waits.
+  // A request of cost 0 asks for nothing: it is allowed in any state and never waits.
   bool asks() const {
     return std::any_of(costs.begin(), costs.end(), [](int64_t cost) { return cost > 0; });
   }
 };
 
-// The error is a whole line, "ERR ...".
+// Parses a request. The error is a whole line, "ERR ...".
 algorithms::Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options);
 
-// What can only be said once a policy's limits are known: as many costs as limits, FORCE where it
-// means something. Empty: all is well.
+// Checks what can only be checked once a policy's limits are known: that there are as many costs as
+// limits, and FORCE only where it means something. Empty if all is well.
 std::string check_request(const LimiterRequest& request,
                           const std::vector<algorithms::Limit>& limits);
 
-// Policies' names: 1 to 128 bytes.
+// The names of policies have 1 to 128 bytes.
 inline constexpr size_t kPolicyNameBytesMax = 128;
 
 }  // namespace weir::server

@@ -6,7 +6,7 @@
 namespace weir::server {
 namespace {
 
-// Sizes in front keep "ab c" and "a bc" apart.
+// A size before each word keeps "ab c" and "a bc" apart.
 size_t join(Args words, char* out, size_t room) {
   size_t at = 0;
   for (const std::string_view word : words) {

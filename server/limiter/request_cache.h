@@ -1,7 +1,8 @@
-// Parsed requests, by their words. Callers send the same limits over and over; finding them here
-// costs a comparison instead of parsing and checking, and allocates nothing.
+// Parsed requests, found by their words. Clients send the same limits over and over; finding them
+// here takes a comparison instead of parsing and checking, and allocates nothing.
 //
-// Fixed memory: a slot per hash, the newest wins. Requests with an ID never repeat and stay out.
+// The memory is fixed: one slot per hash, where the newest request wins. Requests with an ID never
+// repeat and are not kept.
 #pragma once
 
 #include <string>
@@ -15,16 +16,17 @@ class RequestCache {
  public:
   RequestCache() : slots_(kSlots) {}
 
-  // As parse_request(). Null: it was refused, and `*error` says why. Valid until the next call.
+  // Parses as parse_request() does. Null: it was refused, and `*error` says why. Valid until the
+  // next call.
   const LimiterRequest* parse(Args words, uint32_t options, std::string* error);
 
  private:
   static constexpr size_t kSlots = 512;
-  static constexpr size_t kBytesMax = 512;  // of the words together
+  static constexpr size_t kBytesMax = 512;  // of all words together
 
   struct Slot {
     uint32_t options = 0;
-    std::string words;  // each with its size in front
+    std::string words;  // each word with its size before it
     LimiterRequest request;
   };
 

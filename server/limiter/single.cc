@@ -3,8 +3,8 @@
 #include "algorithms/gcra.h"
 #include "algorithms/limiter_record.h"
 #include "server/limiter/acquire.h"
+#include "server/limiter/limiters.h"
 #include "server/limiter/take.h"
-#include "server/server.h"
 
 namespace weir::server {
 namespace {
@@ -67,8 +67,7 @@ std::optional<Verdict> run_gcra(Call& call, std::string_view key, const Limit& l
     verdict = run_on_any(call, key, limit, quantity);
     hash = call.look_up(key).position();
   }
-  if (verdict && quantity > 0)
-    count_verdict(call, {call.database(), hash, key}, *verdict, quantity);
+  if (verdict && quantity > 0) count_verdict(call, {call.database, hash, key}, *verdict, quantity);
   return verdict;
 }
 

@@ -1,15 +1,15 @@
-// The common case, fast: a key with one limit, of constant size, under the parameters it is stored
+// The common case, fast: a key with one limit of constant size, under the parameters it is stored
 // with. Nothing is allocated.
 //
-// Everything else (several limits, entries, other parameters, a policy, what another program left)
-// is limiter.h's.
+// All other cases (several limits, entries, other parameters, a policy, what another program left)
+// belong to limiter.h.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
 #include "algorithms/algorithm.h"
-#include "server/command.h"
+#include "server/command/command.h"
 
 namespace weir::server {
 
@@ -18,14 +18,16 @@ struct SingleLimit {
   algorithms::State state;
 };
 
-// Nothing: it is not the common case, or the key cannot be used so; nothing was replied.
+// Loads a limiter. Nothing: it is not the common case, or the key cannot be used so; nothing was
+// replied.
 std::optional<SingleLimit> load_single(Call& call, std::string_view key,
                                        const algorithms::Limit& limit);
-// Writes the state with its TTL, or nothing where it is full.
+// Writes the state with its TTL, or nothing if it is full.
 void save_single(Call& call, SingleLimit* single, const algorithms::Limit& limit);
 
-// Takes `quantity` permits of one GCRA limit kept at `key` (reads when 0, gives back when
-// negative), whatever else the key holds. Answers nothing when it has replied an error itself.
+// Takes the cost, `quantity`, from one GCRA limit kept at `key` (reads when it is 0, gives permits
+// back when it is negative), whatever else the key holds. Answers nothing when it has replied an
+// error itself.
 std::optional<algorithms::Verdict> run_gcra(Call& call, std::string_view key,
                                             const algorithms::Limit& limit, int64_t quantity);
 

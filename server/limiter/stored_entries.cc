@@ -1,6 +1,5 @@
 #include "server/limiter/stored_entries.h"
 
-#include <array>
 #include <string>
 
 #include "storage/codec.h"
@@ -11,10 +10,17 @@ namespace {
 
 using algorithms::LogEntry;
 
-using Member = std::array<char, 8>;
+LogEntry entry_of(const storage::Element& element) {
+  const uint64_t coded = storage::Reader(element.value).varint();
+  return {.id = id_of_member(element.member),
+          .at_ns = storage::integer_of_order(element.order),
+          .permits = static_cast<int64_t>(coded >> 1) ^ -static_cast<int64_t>(coded & 1)};
+}
 
-Member member_of(int64_t id) {
-  Member member;
+}  // namespace
+
+IdMember member_of_id(int64_t id) {
+  IdMember member;
   const auto bits = static_cast<uint64_t>(id);
   for (size_t i = 0; i < member.size(); ++i) {
     member[i] = static_cast<char>(bits >> (56 - 8 * i) & 0xff);
@@ -22,22 +28,11 @@ Member member_of(int64_t id) {
   return member;
 }
 
-std::string_view view(const Member& member) { return {member.data(), member.size()}; }
-
-int64_t id_of(std::string_view member) {
+int64_t id_of_member(std::string_view member) {
   uint64_t bits = 0;
   for (const char byte : member) bits = bits << 8 | static_cast<uint8_t>(byte);
   return static_cast<int64_t>(bits);
 }
-
-LogEntry entry_of(const storage::Element& element) {
-  const uint64_t coded = storage::Reader(element.value).varint();
-  return {.id = id_of(element.member),
-          .at_ns = storage::integer_of_order(element.order),
-          .permits = static_cast<int64_t>(coded >> 1) ^ -static_cast<int64_t>(coded & 1)};
-}
-
-}  // namespace
 
 storage::Elements* StoredEntries::list() const {
   if (list_ == nullptr && id_ != 0) list_ = keys_->open_elements(database_, id_);
@@ -59,7 +54,7 @@ LogEntry StoredEntries::entry(size_t rank) const { return entry_of(list()->at(ra
 std::optional<LogEntry> StoredEntries::find(int64_t id) const {
   const storage::Elements* elements = list();
   if (elements == nullptr) return std::nullopt;
-  const auto element = elements->find(view(member_of(id)));
+  const auto element = elements->find(view(member_of_id(id)));
   return element ? std::optional(entry_of(*element)) : std::nullopt;
 }
 
@@ -75,12 +70,12 @@ void StoredEntries::put(const LogEntry& entry) {
   std::string value;
   const auto permits = static_cast<uint64_t>(entry.permits);
   storage::put_varint(&value, permits << 1 ^ static_cast<uint64_t>(entry.permits >> 63));
-  elements->put(view(member_of(entry.id)), storage::order_of_integer(entry.at_ns), value);
+  elements->put(view(member_of_id(entry.id)), storage::order_of_integer(entry.at_ns), value);
 }
 
 void StoredEntries::erase(int64_t id) {
   storage::Elements* elements = list();
-  if (elements != nullptr) elements->erase(view(member_of(id)));
+  if (elements != nullptr) elements->erase(view(member_of_id(id)));
 }
 
 }  // namespace weir::server

@@ -4,18 +4,29 @@
 // It must not outlive the command.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <string_view>
+
 #include "algorithms/entries.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
 
+// The member by which an id is stored: its 8 bytes, big-endian. DO NOT CHANGE: on disk.
+using IdMember = std::array<char, 8>;
+IdMember member_of_id(int64_t id);
+// Answers the id. REQUIRES: the member has 8 bytes.
+int64_t id_of_member(std::string_view member);
+inline std::string_view view(const IdMember& member) { return {member.data(), member.size()}; }
+
 class StoredEntries : public algorithms::Entries {
  public:
-  // `id` is 0 where there is no list yet.
+  // `id` is 0 if there is no list yet.
   StoredEntries(storage::Keyspace* keys, int database, storage::ElementsId id)
       : keys_(keys), database_(database), id_(id) {}
 
-  // Of the list, which is made now if there is none.
+  // Answers the id of the list, which is made now if there is none.
   storage::ElementsId id();
 
   size_t size() const override;
@@ -26,7 +37,8 @@ class StoredEntries : public algorithms::Entries {
   void erase(int64_t id) override;
 
  private:
-  // Null: there is none, or it cannot be read (the keyspace knows, and the verdict is thrown away).
+  // The list; null if there is none, or if it cannot be read (the keyspace knows, and the verdict
+  // is discarded).
   storage::Elements* list() const;
 
   storage::Keyspace* keys_;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "algorithms/concurrency.h"
+#include "server/limiter/limiters.h"
 #include "server/limiter/single.h"
-#include "server/server.h"
 
 namespace weir::server {
 namespace {
@@ -18,10 +18,10 @@ int64_t largest_cost(const std::vector<Guard>& guards) {
 }
 
 TopKeys::Name name_of(const Call& call, const Limiter& limiter) {
-  return {.database = call.database(), .hash = limiter.hash(), .key = limiter.key()};
+  return {.database = call.database, .hash = limiter.hash(), .key = limiter.key()};
 }
 
-// A request that asks for nothing is no decision.
+// Counts a decision. A request that asks for nothing is no decision.
 void count(Call& call, const Limiter& limiter, const Answer& answer, int64_t permits) {
   if (answer.charged || (permits > 0 && !answer.verdict.allowed)) {
     count_verdict(call, name_of(call, limiter), answer.verdict, permits);
@@ -45,15 +45,15 @@ int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, algorithm
 
 void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verdict& verdict,
                    int64_t permits) {
-  if (!call.keys.failure().ok()) return;  // nobody hears of this verdict
-  call.server.notify(EventClass::kLimiter, verdict.allowed ? "allowed" : "limited", name.database,
-                     name.key);
+  if (!call.keys.failure().ok()) return;  // the verdict will be discarded
+  call.host.notify(EventClass::kLimiter, verdict.allowed ? "allowed" : "limited", name.database,
+                   name.key);
   if (verdict.allowed) {
-    ++call.server.stats.allowed;
-    call.server.top_taken().add(name, permits);
+    ++call.limiters.allowed;
+    call.limiters.top_taken.add(name, permits);
   } else {
-    ++call.server.stats.denied;
-    call.server.top_denied().add(name, 1);
+    ++call.limiters.denied;
+    call.limiters.top_denied.add(name, 1);
   }
 }
 
@@ -63,14 +63,14 @@ void count_denial(Call& call, const Limiter& limiter) {
 
 const std::vector<algorithms::Limit>* limits_of(Call& call, const LimiterRequest& request) {
   if (request.policy.empty()) return &request.limits;
-  const Policy* policy = call.server.policies().find(request.policy);
+  const Policy* policy = call.limiters.policies.find(request.policy);
   return policy == nullptr ? nullptr : &policy->limits;
 }
 
 std::optional<NamedLimits> resolve_limits(Call& call, const LimiterRequest& request) {
   NamedLimits named{.limits = &request.limits};
   if (!request.policy.empty()) {
-    const Policy* policy = call.server.policies().find(request.policy);
+    const Policy* policy = call.limiters.policies.find(request.policy);
     if (policy == nullptr) {
       call.reply.error("ERR no policy is named '" + request.policy + "'; RL.POLICY SET makes one");
       return std::nullopt;
@@ -97,7 +97,7 @@ std::optional<Answer> take_fast(Call& call, std::string_view key, const LimiterR
   answer.charged = answer.allowed && cost > 0;
   if (answer.verdict.changed) save_single(call, &*single, limit);
   if (cost > 0) {
-    count_verdict(call, {call.database(), single->ref.position(), key}, answer.verdict, cost);
+    count_verdict(call, {call.database, single->ref.position(), key}, answer.verdict, cost);
   }
   return answer;
 }
@@ -120,9 +120,9 @@ Answer take(Call& call, Limiter& limiter, const LimiterRequest& request, bool pe
   algorithms::AllRequest all{.now_ns = call.now_ns, .upto = request.upto, .force = request.force};
   all.peek = peek || lends;
   algorithms::AllVerdict verdict = algorithms::take_all(guards, all);
-  if (all.peek && !peek && verdict.allowed) {  // only now is an id worth its while
+  if (all.peek && !peek && verdict.allowed) {  // only now is an id needed
     all.peek = false;
-    all.lease_id = call.server.unique_ids().next();
+    all.lease_id = limiter.draw_id();
     verdict = algorithms::take_all(guards, all);
   }
 

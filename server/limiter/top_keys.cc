@@ -44,7 +44,7 @@ size_t TopKeys::slot_of(uint64_t hash) const {
   return slot;
 }
 
-// Moves back what stood behind it, so that no search ends too early.
+// Moves back the slots that follow the removed one, so that no search ends too early.
 void TopKeys::forget(uint64_t hash) {
   const size_t mask = index_.size() - 1;
   size_t hole = slot_of(hash);

@@ -2,17 +2,17 @@
 //
 // The idea: keep `capacity` counters. A key that has one adds to it. A key that has none takes over
 // the smallest counter and goes on from there, remembering as its error what it inherited. So with
-// N the sum of all weights
-//   1. count - error <= true weight <= count, for every key that is kept,
+// N the sum of everything counted
+//   1. count - error <= true sum <= count, for every key that is kept,
 //   2. error <= N / capacity,
-//   3. every key whose true weight is above N / capacity is kept.
+//   3. every key whose true sum is above N / capacity is kept.
 //
-// The counts are a heap with the smallest on top, and a small open hash table finds a key's. A key
-// is known by 64 bits of a keyed hash; its bytes are kept to be shown, kTopKeyBytesMax at most.
-// What every call touches lies close together: the counts in the heap, half of the hashes in the
-// table.
+// The counts are a heap with the smallest on top, and a small open hash table finds a key's count.
+// A key is known by 64 bits of a keyed hash; its bytes are kept to be shown, kTopKeyBytesMax at
+// most. What every call touches lies close together: the counts in the heap, half of the hashes in
+// the table.
 //
-// It must not read a clock: what is counted is counted until reset().
+// It must not read a clock: everything counts until reset().
 #pragma once
 
 #include <cstdint>
@@ -28,27 +28,27 @@ struct TopKey {
   std::string key;
   int database = 0;
   int64_t count = 0;
-  int64_t error = 0;  // the count may be too large by so much, and is never too small
+  int64_t error = 0;  // the count may be too large by this much, and is never too small
 };
 
 class TopKeys {
  public:
-  // 0 keeps nothing.
+  // A capacity of 0 keeps nothing.
   explicit TopKeys(size_t capacity) { reset(capacity); }
 
   struct Name {
     int database = 0;
-    uint64_t hash = 0;  // of the key, keyed
+    uint64_t hash = 0;  // a keyed hash of the key
     std::string_view key;
   };
   void add(const Name& name, int64_t weight);
 
-  // The `count` heaviest, heaviest first; equal ones by database and key.
+  // Answers the `count` heaviest keys, heaviest first; equal ones by database and key.
   std::vector<TopKey> top(size_t count) const;
 
   size_t size() const { return counters_.size(); }
   size_t capacity() const { return capacity_; }
-  int64_t total() const { return total_; }  // of all weights added
+  int64_t total() const { return total_; }  // the sum of everything added
   void reset(size_t capacity);
 
  private:
@@ -71,7 +71,7 @@ class TopKeys {
 
   static uint64_t hash_of(const Name& name);
   static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
-  size_t slot_of(uint64_t hash) const;  // where it is, or where it would go
+  size_t slot_of(uint64_t hash) const;  // where the hash is, or where it would go
   void forget(uint64_t hash);
   void take_over_smallest(const Name& name, uint64_t hash, int64_t weight);
   void add_counter(const Name& name, uint64_t hash, size_t slot, int64_t weight);

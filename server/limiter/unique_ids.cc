@@ -13,7 +13,7 @@ constexpr uint64_t kBlock = 4096;
 
 }  // namespace
 
-// The record is read each time, since the command that raised it may have been taken back.
+// The record is read each time, because the command that raised it may have been taken back.
 int64_t UniqueIds::next() {
   storage::Ref ref = keys_.look_up_system(kRecord);
   const uint64_t bound = ref.exists() ? storage::Reader(ref.value()).varint() : 1;

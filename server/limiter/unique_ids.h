@@ -1,6 +1,5 @@
-// Numbers that are never given out twice, over restarts and crashes: of leases, bookings and
-// versions of policies. A system record holds a bound that no number has reached; it is raised by a
-// block at a time.
+// Numbers that are never used twice, over restarts and crashes: the versions of policies. A system
+// record holds a bound that no number has reached; it is raised by a block at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@ class UniqueIds {
  public:
   explicit UniqueIds(storage::Keyspace* keys) : keys_(*keys) {}
 
-  // 1 or more, larger than any before.
+  // Answers a number of 1 or more, larger than any before.
   int64_t next();
 
  private:

@@ -4,8 +4,8 @@
 
 #include "resp/glob.h"
 #include "resp/reply.h"
-#include "server/server.h"
-#include "server/session.h"
+#include "server/session/session.h"
+#include "server/session/session_directory.h"
 
 namespace weir::server {
 namespace {
@@ -96,7 +96,7 @@ void Pubsub::send(const Sessions& sessions, const std::string* pattern, const Me
     std::string& text = bytes[session->protocol() >= 3 ? 1 : 0];
     if (text.empty()) text = encoded(session->protocol(), parts);
     session->push_message(text);
-    if (session->unsent_bytes() > kUnsentUnchecked) server_->enforce_output_limit(session);
+    if (session->unsent_bytes() > kUnsentUnchecked) sessions_.enforce_output_limit(session);
   }
 }
 

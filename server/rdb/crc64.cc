@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kLanes = 8;
 using Table = std::array<uint64_t, 256>;
 
-// kTables[n][byte]: what a byte does to the sum with n more bytes behind it.
+// kTables[n][byte]: what a byte adds to the sum when n more bytes follow it.
 constexpr std::array<Table, kLanes> kTables = [] {
   std::array<Table, kLanes> tables = {};
   for (uint64_t byte = 0; byte < 256; ++byte) {

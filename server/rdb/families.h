@@ -1,6 +1,5 @@
-// The kinds of collections, each in a file of its own. Readers take what stands behind the type's
-// byte, and leave the check that nothing is left over, and that there is something, to
-// read_value().
+// The kinds of collections, each in a file of its own. A reader takes what follows the type's byte;
+// read_value() checks that nothing is left over, and that there is something.
 #pragma once
 
 #include <string>
@@ -15,13 +14,13 @@ namespace weir::server::rdb {
 [[nodiscard]] bool read_zset(Type type, Reader* reader, Value* value);
 [[nodiscard]] bool read_hash(Type type, Reader* reader, Value* value);
 
-// As many texts as a size in front of them says, `each` times. Takes a byte at least for each.
+// Reads as many texts as the size before them says, `each` times. Each text takes at least a byte.
 [[nodiscard]] bool read_texts(Reader* reader, size_t each, Value* value);
-// Whether any two of the texts are the same; of those at even places where step is 2.
+// Tells whether any two of the texts are the same; with a step of 2, of those at even places.
 bool has_twins(const Value& value, size_t step);
 
 void put_type(std::string* out, Type type);
-// The type and its content.
+// These write the type and its content.
 void write_list(const Value& value, std::string* out);
 void write_set(const Value& value, std::string* out);
 void write_zset(const Value& value, std::string* out);

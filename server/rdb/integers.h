@@ -25,7 +25,7 @@ inline void put_little_endian(std::string* out, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
 }
 
-// Whether a signed integer of so many bytes holds it.
+// Tells whether a signed integer of so many bytes can hold the value.
 inline bool fits(int64_t value, size_t bytes) {
   const auto spare = static_cast<int>(64 - 8 * bytes);
   return static_cast<int64_t>(static_cast<uint64_t>(value) << spare) >> spare == value;

@@ -27,7 +27,7 @@ bool read_intset(std::string_view bytes, Value* value) {
 }
 
 std::string write_intset(const Value& value) {
-  // The widest stand at the ends.
+  // The widest integers are at the ends.
   const int64_t first = resp::parse_int64(value.texts.front()).value_or(0);
   const int64_t last = resp::parse_int64(value.texts.back()).value_or(0);
   const auto both_fit = [&](size_t width) { return fits(first, width) && fits(last, width); };

@@ -7,10 +7,11 @@ namespace {
 
 // How a node of a list holds its text.
 constexpr uint64_t kPlain = 1, kPacked = 2;
-// A node takes another element up to here: Redis' default, and what it reckons for an entry's head.
+// A node takes elements up to this size: Redis' default, and what it reckons for an entry's head.
 constexpr size_t kNodeBytesMax = 8192, kEntryOverhead = 8;
 
-// A node may hold no elements, as Redis has it, but some bytes. An empty list there is not.
+// Reads a node. As in Redis it may hold no elements, but it has bytes; read_value() refuses a list
+// without elements.
 bool read_node(Type type, Reader* reader, Value* value) {
   const uint64_t container = type == Type::kListNodes ? reader->size() : kPacked;
   const std::string_view text = reader->text();
@@ -38,7 +39,7 @@ bool read_list(Type type, Reader* reader, Value* value) {
   return read_nodes(type, reader, value);
 }
 
-// The nodes are those that RPUSH of one element after the other makes on Redis.
+// Writes the nodes that RPUSH of one element after the other makes on Redis.
 void write_list(const Value& value, std::string* out) {
   std::vector<std::string> nodes;
   ListpackWriter node;

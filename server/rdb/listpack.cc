@@ -7,8 +7,8 @@
 //     0xf0 u32 bytes                            text
 //     0xf1 i16, 0xf2 i24, 0xf3 i32, 0xf4 i64    little-endian
 //
-// and behind it stands its own length, to be read from behind: seven bits a byte, the first byte
-// alone without the high bit.
+// and after it comes its own length, to be read backwards: seven bits a byte, the first byte alone
+// without the high bit.
 #include "resp/numbers.h"
 #include "server/rdb/integers.h"
 #include "server/rdb/packed.h"
@@ -37,7 +37,7 @@ void put_backlen(std::string* out, size_t length) {
   }
 }
 
-// Head and text, as lengths; or an integer, which is then read.
+// The head and the text, as lengths; or an integer, which was read already.
 struct Entry {
   size_t head = 0;
   uint64_t text = 0;
@@ -47,7 +47,7 @@ struct Entry {
 
 Entry integer(int64_t number, size_t length) { return {length, 0, true, number}; }
 
-// Nothing (a head of 0) where the first byte means none, or the head is cut off.
+// Reads an entry. Its head is 0 if the first byte means none, or if the head is cut off.
 Entry entry_at(std::string_view rest) {
   const auto first = static_cast<uint8_t>(rest[0]);
   if (first < 0x80) return integer(first, 1);

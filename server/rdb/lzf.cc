@@ -6,7 +6,7 @@ namespace {
 constexpr uint8_t kPlainBelow = 32;
 constexpr size_t kLongLength = 7;  // a byte more of it follows
 
-// Takes from the front, and answers zero when there is nothing left.
+// Takes bytes from the front, and answers zero when nothing is left.
 struct Packed {
   std::string_view rest;
   bool whole = true;

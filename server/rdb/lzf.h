@@ -1,6 +1,6 @@
-// Texts that Redis has compressed. A byte below 32 announces one more than so many bytes as they
-// are; any other a distance back, and how much to repeat from there. It must not write such texts:
-// Redis reads plain ones as well.
+// Texts that Redis has compressed. A byte below 32 announces one more than so many literal bytes;
+// any other byte announces a distance back, and how many bytes to repeat from there. weir must not
+// write such texts: Redis reads plain ones as well.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace weir::server::rdb {
 
-// Whether so many packed bytes can become that many: to be asked before memory is taken. Three
-// bytes stand for at most 264.
+// Tells whether so many packed bytes can become that many; to be asked before memory is taken.
+// Three bytes stand for at most 264.
 constexpr bool lzf_may_unpack_to(uint64_t packed, uint64_t size) { return size / 88 <= packed; }
 
-// False for bytes that do not become `size` bytes. REQUIRES: lzf_may_unpack_to(packed.size(),
-// size).
+// Unpacks a text. False for bytes that do not become `size` bytes. REQUIRES:
+// lzf_may_unpack_to(packed.size(), size).
 bool lzf_unpack(std::string_view packed, size_t size, std::string* out);
 
 }  // namespace weir::server::rdb

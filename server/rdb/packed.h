@@ -1,7 +1,7 @@
 // Redis' compact forms of a collection: one run of bytes that holds all elements.
 //
-// Each reader appends what it finds to value->texts; false for bytes that are not whole to the last
-// one. Their numbers of elements, lengths and sums are checked all. Twins are the caller's to find.
+// Each reader appends what it finds to value->texts; false unless the bytes are whole to the last
+// one. All their numbers of elements, lengths and sums are checked. The caller looks for twins.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ namespace weir::server::rdb {
 // intset := width(u32, 2, 4 or 8) elements(u32) integer...   rising
 [[nodiscard]] bool read_intset(std::string_view bytes, Value* value);
 
-// REQUIRES: value.texts are integers in their canonical spelling, rising.
+// Writes an intset. REQUIRES: value.texts are integers in their canonical spelling, rising.
 std::string write_intset(const Value& value);
 
-// Writes a listpack; what looks like an integer becomes one.
+// Writes a listpack; a text that is an integer in canonical spelling becomes one.
 class ListpackWriter {
  public:
   ListpackWriter();
   void add(std::string_view text);
   size_t entries() const { return entries_; }
-  size_t size() const { return bytes_.size() + 1; }  // finished
-  // The bytes; the writer is then as new.
+  size_t size() const { return bytes_.size() + 1; }  // the size that finish() would answer
+  // Answers the bytes; the writer then begins anew.
   std::string finish();
 
  private:

@@ -6,7 +6,7 @@
 namespace weir::server::rdb {
 namespace {
 
-constexpr uint8_t kSpecial = 3;  // the two leading bits of what is no size
+constexpr uint8_t kSpecial = 3;  // the two leading bits of something that is no size
 constexpr uint8_t kInt8 = 0xc0, kInt16 = 0xc1, kInt32 = 0xc2, kCompressed = 0xc3;
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Takes the pieces of an RDB body off its front.
 //
 // Invariants
-// 1. Memory is taken only for what the bytes at hand can mean, and for kUnpackedBytesMax of
-//    compressed text at most.
-// 2. Once a piece is not there, ok() is false for good, and all answers are empty.
+// 1. Memory is taken only for what the bytes at hand can mean, and at most kUnpackedBytesMax for
+//    compressed texts.
+// 2. Once a piece is missing, ok() is false for good, and all answers are empty.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace weir::server::rdb {
 
-// Of all texts of one payload: as long as Redis' longest string.
+// The most bytes of all unpacked texts of one payload: as long as Redis' longest string.
 inline constexpr uint64_t kUnpackedBytesMax = 512 << 20;
 
 class Reader {
  public:
-  // `owned` takes the texts that do not stand in `bytes` as they are.
+  // `owned` takes the texts that are not in `bytes` literally.
   Reader(std::string_view bytes, std::deque<std::string>* owned) : rest_(bytes), owned_(*owned) {}
 
   bool ok() const { return ok_; }

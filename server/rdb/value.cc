@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "base/string_hash.h"
 #include "server/rdb/families.h"
 #include "server/rdb/writer.h"
 
@@ -20,7 +21,7 @@ struct Form {
   Read read = nullptr;
 };
 
-// Nothing to read with for types that are not known.
+// Answers the form of a type; there is no reader for types that are not known.
 Form form_of(Type type) {
   switch (type) {
     case Type::kString:
@@ -66,7 +67,7 @@ bool read_texts(Reader* reader, size_t each, Value* value) {
 }
 
 bool has_twins(const Value& value, size_t step) {
-  std::unordered_set<std::string_view> seen;
+  ViewSet seen;
   seen.reserve(value.texts.size() / step);
   for (size_t i = 0; i < value.texts.size(); i += step) {
     if (!seen.insert(value.texts[i]).second) return true;

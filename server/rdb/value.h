@@ -1,7 +1,7 @@
 // A value as Redis' RDB form has it, between its bytes and the keyspace.
 //
 //     body   := type content        type: one byte, below
-//     size   := 6 bits behind 00, 14 behind 01, 32 (big-endian) behind 0x80, 64 behind 0x81
+//     size   := 6 bits after 00, 14 after 01, 32 (big-endian) after 0x80, 64 after 0x81
 //     text   := size bytes | 0xc0 i8 | 0xc1 i16 | 0xc2 i32 | 0xc3 size size bytes
 //               integers are little-endian; the last is compressed (lzf.h), the second size its own
 //
@@ -34,12 +34,12 @@ namespace weir::server::rdb {
 
 enum class Kind : uint8_t { kString, kList, kSet, kZset, kHash };
 
-// The texts are views: into the payload, into `owned`, or into whatever a writer was given.
+// The texts are views: into the payload, into `owned`, or into what a writer was given.
 struct Value {
   Kind kind = Kind::kString;
-  bool compact = false;                 // for writing: as Redis' listpack or intset
-  std::vector<std::string_view> texts;  // of a hash: a field, its value, a field ...
-  std::vector<double> scores;           // of a zset: as many as texts
+  bool compact = false;                 // for writing: make it Redis' listpack or intset
+  std::vector<std::string_view> texts;  // a hash has a field, its value, a field ...
+  std::vector<double> scores;           // a zset has as many as texts
   std::deque<std::string> owned;
 };
 
@@ -69,8 +69,9 @@ enum class Type : uint8_t {
 
 enum class ReadError : uint8_t { kNone, kBroken, kStream, kModule };
 
-// Reads a whole body. What it answers is a value: not empty, without twins, its scores numbers, its
-// order right where the form has one. `value` holds views of `body`, and is unspecified on error.
+// Reads a whole body. A value that is read is not empty and has no twins, its scores are numbers,
+// and its order is right where the form has one. `value` holds views of `body`, and is unspecified
+// on error.
 [[nodiscard]] ReadError read_value(std::string_view body, Value* value);
 
 // Appends the body. A compact set's texts are integers, rising; a zset's members rise by score,

@@ -34,7 +34,7 @@ size_t integer_width(uint8_t first) {
   }
 }
 
-// Takes from the front; false once there is too little.
+// Takes bytes from the front; false if there are too few.
 bool take(std::string_view* rest, uint64_t count, std::string_view* taken) {
   if (count > rest->size()) return false;
   *taken = rest->substr(0, count);

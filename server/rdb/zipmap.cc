@@ -8,7 +8,7 @@ namespace {
 constexpr uint8_t kEnd = 0xff;
 constexpr uint8_t kLong = 254;
 
-// False once there is too little.
+// Takes bytes from the front; false if there are too few.
 bool take(std::string_view* rest, uint64_t count, std::string_view* taken) {
   if (count > rest->size()) return false;
   *taken = rest->substr(0, count);

@@ -11,11 +11,11 @@
 namespace weir::server::rdb {
 namespace {
 
-// In place of a text score's length.
+// These values are in the place of a text score's length.
 constexpr uint8_t kNan = 253, kInfinity = 254, kMinusInfinity = 255;
 constexpr size_t kScoreBytes = sizeof(double);
 
-// NaN where there is none.
+// Answers NaN if the text is no score.
 double parse_score(std::string_view text) {
   return resp::parse_double(text).value_or(std::numeric_limits<double>::quiet_NaN());
 }
@@ -52,7 +52,7 @@ bool stand_in_order(const Value& value, size_t first) {
   return here < next || (here == next && value.texts[first] < value.texts[first + 1]);
 }
 
-// Members and scores by turns become members, and scores.
+// Separates members and scores, which alternate.
 bool part(Value* value) {
   if (value->texts.size() % 2 != 0) return false;
   const size_t size = value->texts.size() / 2;
@@ -74,7 +74,7 @@ bool read_packed(Type type, Reader* reader, Value* value) {
   return whole && part(value);
 }
 
-// Whole numbers are written as such, also those that have an exponent otherwise.
+// Whole numbers are written without an exponent, even those that would have one.
 std::string packed_score(double score) {
   constexpr double kWholeMax = 4611686018427387904.0;  // 2^62
   const bool whole = std::abs(score) <= kWholeMax && std::trunc(score) == score;
@@ -101,7 +101,7 @@ void write_zset(const Value& value, std::string* out) {
   }
   put_type(out, Type::kZset);
   put_size(out, value.texts.size());
-  for (size_t i = value.texts.size(); i > 0; --i) {  // from the highest on, as Redis does
+  for (size_t i = value.texts.size(); i > 0; --i) {  // Redis, too, begins with the highest
     put_text(out, value.texts[i - 1]);
     put_little_endian(out, std::bit_cast<uint64_t>(value.scores[i - 1]), kScoreBytes);
   }

@@ -1,7 +1,6 @@
 #include "server/script/admission.h"
 
 #include "server/script/shebang.h"
-#include "server/server.h"
 
 namespace weir::server::script {
 namespace {
@@ -22,14 +21,14 @@ std::optional<size_t> key_count(Call& call, int64_t count) {
   return static_cast<size_t>(count);
 }
 
-bool may_run(Call& call, uint32_t flags, bool read_only) {
+bool may_run(const ScriptHost& host, Call& call, uint32_t flags, bool read_only) {
   if ((flags & kNoWrites) != 0) return true;
   if (read_only) {
     call.reply.error("ERR Can not execute a script with write flag using *_ro command.");
     return false;
   }
-  if (!call.server.writes_denied()) return true;
-  call.reply.error(call.server.storage_error());
+  if (!host.writes_denied()) return true;
+  call.reply.error(host.storage_error());
   return false;
 }
 

@@ -1,16 +1,18 @@
-// What is checked before a script or a function runs.
+// The checks before a script or a function runs.
 #pragma once
 
 #include <optional>
 
-#include "server/command.h"
+#include "server/command/command.h"
+#include "server/script/script_host.h"
 
 namespace weir::server::script {
 
-// How many of the arguments behind the number are keys; nothing when the error has been replied.
+// Answers how many of the arguments after the number are keys; nothing when an error has been
+// replied.
 std::optional<size_t> key_count(Call& call, int64_t count);
 
-// Whether one with these flags may run now; else the error has been replied.
-bool may_run(Call& call, uint32_t flags, bool read_only);
+// Tells whether a script with these flags may run now; if not, an error has been replied.
+bool may_run(const ScriptHost& host, Call& call, uint32_t flags, bool read_only);
 
 }  // namespace weir::server::script

@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kBytecodeMark = LUA_SIGNATURE[0];
 
-// Bytecode, read as text, is refused as such: a space before it makes it that.
+// Puts a space before bytecode, so that it is read as text and refused as such.
 void space_bytecode(lua_State* L, int index) {
   const char* text = lua_tostring(L, index);
   if (text[0] != kBytecodeMark) return;
@@ -25,7 +25,7 @@ void space_bytecode(lua_State* L, int index) {
 }
 
 // Compiles the string at `index` under the name at the top of the stack. The parser keeps no
-// reference of its own to a chunk's name while it works; the stack does.
+// reference of its own to a chunk's name while it works; the stack keeps it.
 int load_text(lua_State* L, int index) {
   space_bytecode(L, index);
   size_t size = 0;
@@ -38,8 +38,9 @@ int load_text(lua_State* L, int index) {
   return 2;
 }
 
-// The handler of xpcall, upvalue 1. It runs where the error was raised: while a script is being
-// stopped that is inside the hook, where no hook could stop the handler in its turn.
+// Calls the handler of xpcall, upvalue 1. It runs where the error was raised. While a script is
+// being stopped that is inside the hook, where no hook could stop the handler, so it is not called
+// then.
 int call_handler(lua_State* L) {
   if (context_of(L).stop != Stop::kNone) return 1;
   lua_settop(L, 1);
@@ -49,8 +50,8 @@ int call_handler(lua_State* L) {
   return 1;
 }
 
-// Lua's own function, upvalue 1, whose time grows with the table. It is called as part of this
-// call, not as another one: its errors name the place in the script.
+// Calls Lua's own function, upvalue 1, whose time grows with the table. It is called as part of
+// this call and not as another one, so that its errors name the place in the script.
 int call_charged(lua_State* L, size_t element_ns) {
   if (lua_istable(L, 1)) charge(L, element_ns * lua_objlen(L, 1));
   const lua_CFunction own = lua_tocfunction(L, lua_upvalueindex(1));
@@ -99,11 +100,11 @@ int safe_load(lua_State* L) {
   return load_text(L, text);
 }
 
-// The pace of collection is the engine's; a script may only ask for work to be done now.
+// The engine sets the pace of collection; a script may only ask for work to be done now.
 int safe_collectgarbage(lua_State* L) {
   static const char* const kNames[] = {"stop", "restart",  "collect",    "count",
                                        "step", "setpause", "setstepmul", nullptr};
-  constexpr int kPause = 200;  // what Lua begins with
+  constexpr int kPause = 200;  // Lua's default
   switch (luaL_checkoption(L, 1, "collect", kNames)) {
     case 2:
       charge(L, context_of(L).memory.used());

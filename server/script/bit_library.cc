@@ -67,8 +67,8 @@ int rotate_right(lua_State* L) {
 
 int swap_bytes(lua_State* L) { return push_bits(L, __builtin_bswap32(bits_at(L, 1))); }
 
-// The digits asked for may be any 32-bit number; the smallest has no positive counterpart, so the
-// bound is taken before the sign goes.
+// The number of digits may be any 32-bit number; the smallest has no positive counterpart, so the
+// bound is applied before the sign is removed.
 int to_hex(lua_State* L) {
   constexpr int kDigitsMax = 8;
   uint32_t bits = bits_at(L, 1);

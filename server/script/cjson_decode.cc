@@ -1,5 +1,5 @@
-// cjson.decode: from JSON to Lua values. Lenient as lua-cjson is: numbers may be hexadecimal,
-// infinite or no number at all unless a script asks otherwise.
+// cjson.decode: from JSON to Lua values. It is as lenient as lua-cjson: numbers may be hexadecimal,
+// infinite or NaN unless a script asks otherwise.
 //
 // Invariants
 // 1. The reader is plain data over a Lua string, which ends in a NUL: Lua may raise at any point.
@@ -42,8 +42,8 @@ struct Reader {
   const char* at;
   const char* end;
   const char* token_at = nullptr;
-  const char* problem = nullptr;  // of Token::kError
-  double number = 0;              // of kNumber, and 1 or 0 of kBoolean
+  const char* problem = nullptr;  // says what is wrong with a Token::kError
+  double number = 0;              // the value of a kNumber; 1 or 0 for a kBoolean
   int depth = 0;
 };
 
@@ -59,7 +59,7 @@ int hex_digit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Four digits, or -1.
+// Reads four hexadecimal digits; -1 if they are not.
 int code_unit(const char* digits) {
   int unit = 0;
   for (int i = 0; i < 4; ++i) {
@@ -86,7 +86,7 @@ void add_utf8(luaL_Buffer* out, int code) {
   put(0x80 | (code & 0x3f));
 }
 
-// "\uXXXX", or two of them for what lies beyond 16 bits. False: no character.
+// Reads "\uXXXX", or two of them for a character beyond 16 bits. False: they make no character.
 bool read_unicode(Reader& reader, luaL_Buffer* out) {
   int code = code_unit(reader.at + 2);
   if (code < 0) return false;
@@ -102,7 +102,7 @@ bool read_unicode(Reader& reader, luaL_Buffer* out) {
   return true;
 }
 
-// Reads an escape; what is wrong with it, or null.
+// Reads an escape; answers what is wrong with it, or null.
 const char* read_escape(Reader& reader, luaL_Buffer* out) {
   constexpr char kNames[] = "\"\\/bfnrt";
   constexpr char kMeanings[] = "\"\\/\b\f\n\r\t";
@@ -120,7 +120,7 @@ const char* read_escape(Reader& reader, luaL_Buffer* out) {
   return nullptr;
 }
 
-// Pushes the string behind the quote; pushes something for an error too.
+// Pushes the string after the quote; pushes something for an error, too.
 Token read_string(Reader& reader) {
   luaL_Buffer out;
   luaL_buffinit(reader.L, &out);
@@ -145,7 +145,7 @@ Token read_string(Reader& reader) {
   return Token::kString;
 }
 
-// Numbers that strtod reads and JSON does not know.
+// Tells whether a number is one that strtod reads and JSON does not know.
 bool is_invalid_number(const char* text) {
   if (*text == '+') return true;
   if (*text == '-') ++text;

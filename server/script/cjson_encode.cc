@@ -69,7 +69,7 @@ void encode_number(Encoder& encoder, int index) {
   add(encoder, text, static_cast<size_t>(size));
 }
 
-// The length of the array that a table is, or -1 for an object.
+// Answers the length of the array that a table is, or -1 for an object.
 int array_length(Encoder& encoder, int index) {
   lua_State* L = encoder.L;
   int length = 0;

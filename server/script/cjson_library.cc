@@ -1,5 +1,5 @@
-// cjson: its table and its settings. The settings are a script's own: the next script finds the
-// defaults, where in Redis it finds what the last one set.
+// cjson: its table and its settings. The settings belong to one script: the next one finds the
+// defaults, where in Redis it finds what the last script set.
 #include <cstdint>
 #include <lua.hpp>
 
@@ -15,7 +15,7 @@ struct Range {
   int max;
 };
 
-// As many arguments as the setting has parts, or fewer.
+// A setting takes as many arguments as it has parts, or fewer.
 JsonSettings& settings_of(lua_State* L, int arguments_max) {
   luaL_argcheck(L, lua_gettop(L) <= arguments_max, arguments_max + 1, "found too many arguments");
   lua_settop(L, arguments_max);

@@ -1,5 +1,6 @@
-// cmsgpack: MessagePack, as lua-cmsgpack 0.4 reads and writes it. An integral number becomes an
-// integer, another one a float when that loses nothing; a table whose keys are 1 to n an array.
+// cmsgpack: MessagePack, as lua-cmsgpack 0.4 reads and writes it. A whole number becomes an
+// integer, another number a float if that loses nothing; a table whose keys are 1 to n becomes an
+// array.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -155,7 +156,7 @@ struct Unpacker {
   int depth = 0;
 };
 
-// The next bytes as a number, high byte first.
+// Takes the next bytes as a number, high byte first.
 uint64_t take(Unpacker& unpacker, size_t bytes) {
   if (static_cast<size_t>(unpacker.end - unpacker.at) < bytes)
     luaL_error(unpacker.L, "Missing bytes in input.");
@@ -174,7 +175,7 @@ void unpack_string(Unpacker& unpacker, uint64_t size) {
 }
 
 void descend(Unpacker& unpacker) {
-  constexpr int kDepthMax = 1000;  // of C stack
+  constexpr int kDepthMax = 1000;  // bounds the C stack
   luaL_checkstack(unpacker.L, 4, "in function to unpack nested data");
   if (++unpacker.depth > kDepthMax) luaL_error(unpacker.L, "Bad data format in input.");
 }
@@ -256,9 +257,9 @@ void unpack_value(Unpacker& unpacker) {
 }
 
 struct Selection {
-  int limit;   // values; 0: all
-  int offset;  // bytes to skip
-  bool whole;  // answers the values alone, and not where reading stopped
+  int limit;   // how many values; 0: all
+  int offset;  // how many bytes to skip
+  bool whole;  // answers only the values, and not where reading stopped
 };
 
 int unpack_selected(lua_State* L, Selection wanted) {

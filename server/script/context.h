@@ -1,10 +1,13 @@
-// What the functions of a script's world share: the server, whose script runs, its bounds.
+// What the functions of a script's world share: the server, the session whose script runs, its
+// bounds.
 //
-// One per Lua state, and found from the state alone: it is what the state's allocator was given.
+// There is one Context per Lua state. It is found from the state alone, because the state's
+// allocator was given it.
 //
 // Invariants
 // 1. C++ that may need a destructor keeps its objects here, never in a function that Lua can leave
-// by an error.
+//    by an error.
+// 2. What one script sets (protocol, settings, the random sequence) is gone when the next begins.
 // 2. What one script sets (protocol, settings, the random sequence) is gone when the next begins.
 #pragma once
 
@@ -21,7 +24,7 @@
 struct lua_State;
 
 namespace weir::server {
-class Server;
+class ScriptHost;
 class Session;
 struct Command;
 struct RunningScript;
@@ -43,7 +46,7 @@ struct JsonSettings {
 };
 
 // Why a script ends that did not end itself. What it wrote is then taken back.
-enum class Stop { kNone, kTimeLimit, kKilled, kReadFailed };
+enum class Stop { kNone, kTimeLimit, kKilled, kCommandFailed };
 
 // What a state is for: scripts of EVAL, or functions of libraries.
 enum class World { kScripts, kFunctions };
@@ -68,7 +71,7 @@ struct NumberText {
 
 struct Context {
   Memory memory;
-  Server* server = nullptr;
+  ScriptHost* host = nullptr;
   lua_State* main = nullptr;
   World world = World::kScripts;
   bool patient = false;                              // the collector's pace
@@ -86,7 +89,7 @@ struct Context {
   uint64_t random = 0;
   JsonSettings json;
 
-  // Of the registry: what the engine asks for in every run.
+  // References into Lua's registry, which the engine uses in every run.
   int world_table = 0;
   int error_handler = 0;
   int runner = 0;

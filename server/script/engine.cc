@@ -1,32 +1,36 @@
 #include "server/script/engine.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <lua.hpp>
 
-#include "server/busy.h"
+#include "base/check.h"
+#include "server/config/config.h"
+#include "server/os/clock.h"
+#include "server/script/busy.h"
 #include "server/script/looks.h"
 #include "server/script/sandbox.h"
+#include "server/script/script_host.h"
 #include "server/script/to_reply.h"
-#include "server/server.h"
-#include "server/session.h"
-#include "storage/check.h"
+#include "server/session/session.h"
 
 namespace weir::server::script {
 namespace {
 
 constexpr size_t kLargeBlockBytes = 64 << 10;
 constexpr int64_t kNsPerMs = 1'000'000;
-constexpr int64_t kLoadTimeNs = 500 * kNsPerMs;  // of a library, as Redis has it
-constexpr size_t kCollectBeyondBytes = 8 << 20;  // of a script's garbage, at its end
+constexpr int64_t kLoadTimeNs = 500 * kNsPerMs;  // for loading a library, as Redis has it
+constexpr size_t kCollectBeyondBytes = 8 << 20;  // of garbage that a script leaves at its end
 constexpr std::string_view kLoadError = "ERR Error registering functions: ";
 
 const char* chunk_name(World world) {
   return world == World::kScripts ? "@user_script" : "@user_function";
 }
 
-// A collection walks all that lives, which is much beside what one small script leaves: so the
-// collector lets a few hundred kilobytes gather. Where there is much, it must not: garbage counts
-// for script-memory-max. (Setting the pace touches one field, which the allocator may do.)
+// A collection walks all living objects, which is much compared with what one small script leaves.
+// So the collector lets a few hundred kilobytes gather. A script that makes much garbage must not
+// let it gather, because it counts for script-memory-max. (Setting the pace touches one field,
+// which the allocator may do.)
 constexpr int kPatientPause = 500;
 constexpr int kUsualPause = 200;
 constexpr size_t kPatientUpToBytes = 4 << 20;
@@ -52,7 +56,7 @@ void note_place(lua_State* L, lua_Debug* place, Context& context) {
   context.error_line = place->currentline;
 }
 
-// What tostring() makes of an error that is no table. Never raises, never calls a metamethod.
+// Notes what tostring() makes of an error that is no table. Never raises, never calls a metamethod.
 void note_plain_error(lua_State* L, Context& context) {
   size_t size = 0;
   context.error = "ERR ";
@@ -75,12 +79,12 @@ void note_table_error(lua_State* L, Context& context) {
                                   : std::string(text, size);
 }
 
-// Where the error was raised: in Lua, or by a function of C that Lua called.
+// Notes where the error was raised: in Lua, or by a function of C that Lua called.
 void note_error_place(lua_State* L, Context& context) {
   lua_Debug place;
   if (lua_getstack(L, 1, &place) == 0) return;
   lua_getinfo(L, "S", &place);
-  // The third is ours: a function of C that a library has registered is called by no Lua.
+  // The third frame is the engine's: no Lua calls a function of C that a library has registered.
   const bool by_c = place.what[0] == 'C';
   if (by_c && (lua_getstack(L, 3, &place) == 0 || lua_getstack(L, 2, &place) == 0)) return;
   note_place(L, &place, context);
@@ -101,8 +105,8 @@ struct Running {
   const Invocation* invocation;
   resp::ReplyWriter* reply;
   size_t bytes_max;
-  bool done;  // the reply is there
-  bool fits;  // and it is whole
+  bool done;  // the reply has been written
+  bool fits;  // the reply is whole
 };
 
 void push_list(lua_State* L, Args texts) {
@@ -114,7 +118,7 @@ void push_list(lua_State* L, Args texts) {
   }
 }
 
-// Scripts find their arguments in two globals, functions get them handed.
+// Pushes the arguments: scripts find them in two globals, functions get them as parameters.
 int push_arguments(lua_State* L, const Context& context, const Invocation& invocation) {
   if (context.world == World::kFunctions) {
     push_list(L, invocation.keys);
@@ -142,7 +146,7 @@ int run_script(lua_State* L) {
   const int status = lua_pcall(L, arguments, 1, handler);
   context.memory.allow_all();
   if (status != 0) {
-    // Without memory, and when handling an error fails, the handler has not noted it.
+    // Without memory, and when handling an error fails, the handler has not noted the error.
     if (status != LUA_ERRRUN) context.error_noted = false;
     return 0;
   }
@@ -175,7 +179,7 @@ struct Compiling {
 int compile_script(lua_State* L) {
   auto* compiling = static_cast<Compiling*>(lua_touserdata(L, 1));
   const char* name = chunk_name(context_of(L).world);
-  lua_pushstring(L, name);  // the parser relies on somebody holding it
+  lua_pushstring(L, name);  // the parser relies on the stack to keep the name
   const int status = load_watched(L, compiling->body, name);
   if (status == 0) {
     compiling->reference = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -211,8 +215,8 @@ int end_loading(lua_State* L) {
 
 }  // namespace
 
-Engine::Engine(Server* server, World world) {
-  context_.server = server;
+Engine::Engine(ScriptHost* host, World world) {
+  context_.host = host;
   context_.world = world;
   context_.main = lua_newstate(allocate, &context_);
   WEIR_CHECK(context_.main != nullptr);
@@ -223,11 +227,11 @@ Engine::Engine(Server* server, World world) {
 Engine::~Engine() { lua_close(context_.main); }
 
 std::optional<Reference> Engine::compile(std::string_view body, std::string* error) {
-  std::string spaced;  // so that bytecode is read as text, and refused as such
+  std::string spaced;  // a space makes bytecode text, which is refused as such
   if (body.starts_with(LUA_SIGNATURE[0])) body = spaced.assign(" ").append(body);
   Compiling compiling = {.body = body, .reference = kNotCompiled, .error = error};
   begin();
-  context_.time_limit_ns = context_.server->config().script_time_limit_ms * kNsPerMs;
+  context_.time_limit_ns = context_.host->config().script_time_limit_ms * kNsPerMs;
   context_.memory.allow_all();
   if (lua_cpcall(context_.main, compile_script, &compiling) != 0) *error = "not enough memory";
   if (context_.stop != Stop::kNone) *error = "it takes longer than script-time-limit-ms";
@@ -241,13 +245,13 @@ void Engine::forget(Reference script) { luaL_unref(context_.main, LUA_REGISTRYIN
 void Engine::begin() {
   context_.active = true;
   context_.protocol = 2;
-  context_.begin_steady_ns = context_.server->clock().steady_ns();
+  context_.begin_steady_ns = context_.host->clock().steady_ns();
   context_.stop = Stop::kNone;
   context_.work_ns = 0;
   context_.served_at_run_ns = 0;
   context_.json = {};
   context_.error_noted = false;
-  context_.memory.allow(static_cast<size_t>(context_.server->config().script_memory_max));
+  context_.memory.allow(static_cast<size_t>(context_.host->config().script_memory_max));
 }
 
 void Engine::begin(Call& call, const Invocation& invocation) {
@@ -255,8 +259,8 @@ void Engine::begin(Call& call, const Invocation& invocation) {
   context_.session = &call.session;
   call.session.may_wait = false;
   context_.read_only = invocation.read_only;
-  context_.time_limit_ns = context_.server->config().script_time_limit_ms * kNsPerMs;
-  context_.random = context_.server->random();
+  context_.time_limit_ns = context_.host->config().script_time_limit_ms * kNsPerMs;
+  context_.random = context_.host->random();
 }
 
 void Engine::end() {
@@ -281,17 +285,25 @@ bool Engine::run(Call& call, const Invocation& invocation) {
                                .command = call.args,
                                .begin_steady_ns = context_.begin_steady_ns};
   context_.running = &shown;
-  Running running = {
-      .invocation = &invocation,
-      .reply = &call.reply,
-      .bytes_max = reply_begin + static_cast<size_t>(context_.server->config().script_memory_max),
-      .done = false,
-      .fits = true};
+  // The writer must not throw while Lua runs, so write_reply() checks the bound itself.
+  const size_t reply_max = call.reply.size_max();
+  const size_t script_max =
+      reply_begin + static_cast<size_t>(context_.host->config().script_memory_max);
+  call.reply.set_size_max(SIZE_MAX);
+  Running running = {.invocation = &invocation,
+                     .reply = &call.reply,
+                     .bytes_max = std::min(script_max, reply_max),
+                     .done = false,
+                     .fits = true};
   lua_rawgeti(L, LUA_REGISTRYINDEX, context_.runner);
   lua_pushlightuserdata(L, &running);
   const bool ran = lua_pcall(L, 1, 0, 0) == 0;
   end();
+  call.reply.set_size_max(reply_max);
   call.session.database = database;
+  const bool too_long = call.reply.buffer()->size() > reply_max;
+  if (running.done && (too_long || (!running.fits && reply_max < script_max)))
+    throw resp::ReplyTooLong();
   if (context_.stop != Stop::kNone || !ran || !running.done || !running.fits) {
     call.reply.buffer()->resize(reply_begin);
     if (running.done && !running.fits) {
@@ -332,9 +344,9 @@ bool Engine::load(std::string_view code, std::vector<Registration>* functions, s
 
 std::string Engine::stop_text() const {
   if (context_.stop == Stop::kKilled) return "ERR Script killed by user with SCRIPT KILL...";
-  if (context_.stop == Stop::kReadFailed) return "ERR reading the data failed;";
+  if (context_.stop == Stop::kCommandFailed) return "ERR a command could not be run;";
   return "ERR the script ran longer than script-time-limit-ms (" +
-         std::to_string(context_.server->config().script_time_limit_ms) +
+         std::to_string(context_.host->config().script_time_limit_ms) +
          ") and was stopped, its changes are undone;";
 }
 

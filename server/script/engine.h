@@ -1,11 +1,11 @@
 // A Lua state: compiles scripts or loads libraries, and runs them within bounds of time and memory.
 //
-// It knows nothing of names and bodies; scripts.h and functions.h keep those. Lua is seen in this
+// It knows nothing of names and bodies, which scripts.h and functions.h keep. Lua is seen in this
 // folder only.
 //
 // Invariants
-// 1. Whatever a script does, the state serves the next one; nothing of one script is seen by
-// another.
+// 1. Whatever a script does, the state can serve the next one, which sees nothing of it: what
+//    scripts share is read-only, and the rest is set anew for each run.
 // 2. Outside a protected call nothing here touches Lua in a way that could raise.
 #pragma once
 
@@ -15,8 +15,12 @@
 #include <string_view>
 #include <vector>
 
-#include "server/command.h"
+#include "server/command/command.h"
 #include "server/script/context.h"
+
+namespace weir::server {
+class ScriptHost;
+}  // namespace weir::server
 
 namespace weir::server::script {
 
@@ -26,7 +30,7 @@ inline constexpr Reference kNotCompiled = -1;
 
 struct Invocation {
   Reference script = kNotCompiled;
-  std::string_view name;  // a SHA-1, or a function's
+  std::string_view name;  // a SHA-1, or a function's name
   Args keys;
   Args arguments;
   bool read_only = false;
@@ -34,16 +38,16 @@ struct Invocation {
 
 class Engine {
  public:
-  Engine(Server* server, World world);
+  Engine(ScriptHost* host, World world);
   ~Engine();
   Engine(const Engine&) = delete;
 
-  // The reference, or nothing and what the compiler says.
+  // Compiles a script. Nothing if that fails; *error is then what the compiler says.
   std::optional<Reference> compile(std::string_view body, std::string* error);
   void forget(Reference script);
 
-  // Runs a library's code, which registers functions; they are added to *functions. False: what it
-  // says must be forgotten, and *error is the error line.
+  // Runs a library's code, which registers functions; they are added to *functions. False: the
+  // functions that it names must be forgotten, and *error is the error line.
   bool load(std::string_view code, std::vector<Registration>* functions, std::string* error);
 
   // Runs a script to its end; the reply is what it returned or why it failed. False: it was
@@ -56,7 +60,7 @@ class Engine {
   void begin();
   void begin(Call& call, const Invocation& invocation);
   void end();
-  // Why it did not come to its end: the error line.
+  // Answers why the script did not come to its end, as an error line.
   std::string failure(const Invocation& invocation) const;
   std::string stop_text() const;
   std::string place_text() const;

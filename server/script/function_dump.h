@@ -1,8 +1,8 @@
-// The payload of FUNCTION DUMP, in Redis' own form: libraries go from here to Redis 7 and back.
+// The payload of FUNCTION DUMP, in Redis' own form: libraries can move to Redis 7 and back.
 //
 //     body := ( 245 text )*      the text is a library's code; see rdb/value.h and rdb/envelope.h
 //
-// We write nothing compressed, and read it. DO NOT CHANGE.
+// weir writes nothing compressed, but reads it. DO NOT CHANGE.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ namespace weir::server::script {
 
 std::string dump_libraries(const std::vector<std::string_view>& codes);
 
-// Nothing when the payload is not whole, or holds something else; *error is then the error line.
-// Libraries of any version are taken: their form has never changed.
+// Reads a payload. Nothing when it is not whole, or holds something else; *error is then the error
+// line. Libraries of any version are taken: their form has never changed.
 std::optional<std::vector<std::string>> parse_dump(std::string_view payload, std::string* error);
 
 }  // namespace weir::server::script

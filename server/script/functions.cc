@@ -1,12 +1,14 @@
 #include "server/script/functions.h"
 
 #include "resp/numbers.h"
-#include "server/log.h"
+#include "server/config/config.h"
+#include "server/os/log.h"
 #include "server/script/admission.h"
 #include "server/script/engine.h"
 #include "server/script/function_dump.h"
+#include "server/script/script_host.h"
 #include "server/script/shebang.h"
-#include "server/server.h"
+#include "server/session/session.h"
 #include "storage/codec.h"
 
 namespace weir::server::script {
@@ -25,7 +27,7 @@ std::string encoded(const Libraries& libraries) {
   return value;
 }
 
-// Nothing when the format is not known.
+// Decodes the record; nothing when its format is not known.
 std::optional<std::vector<std::string>> decoded(std::string_view value) {
   if (value.empty() || value[0] != kFormat) return std::nullopt;
   storage::Reader reader(value.substr(1));
@@ -34,7 +36,7 @@ std::optional<std::vector<std::string>> decoded(std::string_view value) {
   return codes;
 }
 
-// The first of its functions that another library has too, in whatever case.
+// Answers the first of the library's functions that another library has too, in any case.
 const std::string* name_in_both(const Library& added, const Libraries& libraries) {
   for (const Registration& ours : added.functions) {
     for (const auto& [name, other] : libraries) {
@@ -55,14 +57,14 @@ Library::~Library() {
   }
 }
 
-Functions::Functions(Server* server) : server_(server) {}
+Functions::Functions(ScriptHost* host) : host_(host) {}
 
 Functions::~Functions() = default;
 
 std::shared_ptr<Engine> Functions::engine() {
   std::shared_ptr<Engine> engine = engine_.lock();
   if (engine == nullptr) {
-    engine = std::make_shared<Engine>(server_, World::kFunctions);
+    engine = std::make_shared<Engine>(host_, World::kFunctions);
     engine_ = engine;
   }
   return engine;
@@ -70,11 +72,12 @@ std::shared_ptr<Engine> Functions::engine() {
 
 void Functions::open() { reload(); }
 
-// A library that does not load any more, after an upgrade say, is kept without its functions.
+// A library that does not load any more, after an upgrade for instance, is kept without its
+// functions.
 void Functions::reload() {
   stale_ = false;
-  data_epoch_ = server_->data_epoch();
-  const storage::Ref record = server_->keys().look_up_system(kRecord);
+  data_epoch_ = host_->data_epoch();
+  const storage::Ref record = host_->keys().look_up_system(kRecord);
   Libraries libraries;
   if (record.exists()) {
     const auto codes = decoded(record.value());
@@ -94,7 +97,7 @@ void Functions::reload() {
 }
 
 void Functions::follow_data() {
-  if (stale_ || server_->data_epoch() != data_epoch_) reload();
+  if (stale_ || host_->data_epoch() != data_epoch_) reload();
 }
 
 const Libraries& Functions::libraries() {
@@ -158,7 +161,7 @@ void Functions::keep(Call& call, Libraries libraries) {
     call.keys.put(&record, storage::Type::kSystem, encoded(libraries), 0);
   }
   use(std::move(libraries));
-  stale_ = !call.keys.failure().ok();  // then the command is taken back
+  stale_ = !call.keys.failure().ok();  // if so, the command is taken back
 }
 
 std::string Functions::load(Call& call, std::string_view code, bool replace, std::string* name) {
@@ -218,13 +221,13 @@ void Functions::call(Call& call, bool read_only) {
   const auto count = resp::parse_int64(call.args[2]);
   if (!count) return call.reply.error("ERR Bad number of keys provided");
   const auto keys = key_count(call, *count);
-  if (!keys || !may_run(call, function.flags, read_only)) return;
+  if (!keys || !may_run(*host_, call, function.flags, read_only)) return;
   const Invocation invocation = {.script = function.reference,
                                  .name = function.name,
                                  .keys = call.args.subspan(kKeysAt, *keys),
                                  .arguments = call.args.subspan(kKeysAt + *keys),
                                  .read_only = read_only || (function.flags & kNoWrites) != 0};
-  if (!engine()->run(call, invocation)) server_->executor().roll_back();
+  if (!engine()->run(call, invocation)) host_->roll_back();
 }
 
 }  // namespace weir::server::script

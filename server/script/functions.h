@@ -7,9 +7,10 @@
 // give up cheap loading of one among many.
 //
 // Invariants
-// 1. A library here is in the record, except while `stale_`: it is then made anew from it.
-// 2. No two libraries have a function of one name.
-// 3. A library that is being replaced goes on until its successor has been loaded whole.
+// 1. A library here is in the record, except while `stale_` is set: the libraries are then loaded
+//    again from the record.
+// 2. No two libraries have a function of the same name.
+// 3. A library that is being replaced stays until its successor has been loaded as a whole.
 #pragma once
 
 #include <functional>
@@ -21,8 +22,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "server/command.h"
+#include "base/string_hash.h"
+#include "server/command/command.h"
 #include "server/script/context.h"
+
+namespace weir::server {
+class ScriptHost;
+}  // namespace weir::server
 
 namespace weir::server::script {
 
@@ -45,16 +51,16 @@ enum class RestorePolicy { kAppend, kReplace, kFlush };
 
 class Functions {
  public:
-  explicit Functions(Server* server);
+  explicit Functions(ScriptHost* host);
   ~Functions();
 
-  // Once the data is open.
+  // Loads the libraries; to be called once the data is open.
   void open();
 
   // args: FCALL function numkeys key... arg...
   void call(Call& call, bool read_only);
 
-  // Each answers the error line, or an empty string.
+  // Each of these answers the error line, or an empty string.
   std::string load(Call& call, std::string_view code, bool replace, std::string* name);
   std::string remove(Call& call, std::string_view name);
   std::string restore(Call& call, std::string_view payload, RestorePolicy policy);
@@ -63,31 +69,27 @@ class Functions {
 
   const Libraries& libraries();
   size_t function_count();
-  // Of the Lua state they live in; 0 where there are none.
+  // Answers the size of the Lua state in which they live; 0 if there are none.
   size_t engine_bytes() const;
 
  private:
-  struct NameHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
-  };
   // By name in lower case; of two in one library the first.
-  using Index = std::unordered_map<std::string, const Registration*, NameHash, std::equal_to<>>;
+  using Index = StringMap<const Registration*>;
 
   void reload();
-  // What is here may not be in the log any more.
+  // Follows the record when the turn that wrote the libraries may not be in the log.
   void follow_data();
   std::shared_ptr<Engine> engine();
   std::shared_ptr<const Library> make(std::string_view code, std::string name, size_t body_at,
                                       std::string* error);
-  // Loads one more into a copy of the libraries.
+  // Loads one more library into a copy of the libraries.
   std::string add_to(Libraries* libraries, std::string_view code, bool replace, std::string* name);
-  // From now on these are the libraries, here and on disk.
+  // Makes these the libraries from now on, here and on disk.
   void keep(Call& call, Libraries libraries);
   void use(Libraries libraries);
 
-  Server* server_;
-  std::weak_ptr<Engine> engine_;  // its libraries own it
+  ScriptHost* host_;
+  std::weak_ptr<Engine> engine_;  // the libraries own it
   Libraries libraries_;
   Index index_;
   uint64_t data_epoch_ = 0;

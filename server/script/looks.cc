@@ -2,9 +2,11 @@
 
 #include <lua.hpp>
 
-#include "server/busy.h"
+#include "server/config/config.h"
+#include "server/os/clock.h"
+#include "server/script/busy.h"
 #include "server/script/context.h"
-#include "server/server.h"
+#include "server/script/script_host.h"
 
 namespace weir::server::script {
 namespace {
@@ -13,19 +15,19 @@ constexpr int kInstructionsPerLook = 1'000;
 constexpr size_t kWorkPerLookNs = 200'000;
 constexpr int64_t kNsPerMs = 1'000'000;
 
-// Others are served now and then while a script runs long; one of them may end it.
+// Other clients are served now and then while a script runs long; one of them may end it.
 Stop reason_to_stop(Context& context) {
-  Server& server = *context.server;
-  const int64_t run_ns = server.clock().steady_ns() - context.begin_steady_ns;
+  ScriptHost& host = *context.host;
+  const int64_t run_ns = host.clock().steady_ns() - context.begin_steady_ns;
   if (context.time_limit_ns > 0 && run_ns > context.time_limit_ns) return Stop::kTimeLimit;
-  const int64_t busy_ns = server.config().busy_reply_threshold * kNsPerMs;
+  const int64_t busy_ns = host.config().busy_reply_threshold * kNsPerMs;
   if (context.running == nullptr || busy_ns <= 0 || run_ns <= busy_ns) return Stop::kNone;
   if (run_ns - context.served_at_run_ns < kNsPerMs) return Stop::kNone;
   context.served_at_run_ns = run_ns;
-  return server.serve_while_busy(*context.running) ? Stop::kNone : Stop::kKilled;
+  return host.serve_while_busy(*context.running) ? Stop::kNone : Stop::kKilled;
 }
 
-// `place` is that of the Lua code that is running.
+// Looks at the clock. `place` is that of the Lua code that is running.
 void look(lua_State* L, Context& context, lua_Debug* place) {
   context.work_ns = 0;
   if (context.stop == Stop::kNone) {
@@ -45,7 +47,7 @@ void look_between_instructions(lua_State* L, lua_Debug* place) {
   if (context.active) look(L, context, place);
 }
 
-// What a text still has for the compiler.
+// The part of a text that the compiler has not read yet.
 struct Unread {
   std::string_view text;
 };

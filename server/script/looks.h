@@ -2,7 +2,7 @@
 // that functions of C did for it.
 //
 // Instructions alone do not tell the time: one call may copy megabytes or search them. Such
-// functions charge for what they do; large blocks of memory are charged by the allocator.
+// functions charge for what they do, and the allocator charges large blocks of memory.
 //
 // Invariant: once a script is to stop, every further look raises, so that no pcall keeps it alive.
 #pragma once
@@ -17,20 +17,21 @@ namespace weir::server::script {
 
 struct Context;
 
-// Looks at the clock from now on, as often as is usual.
+// Makes the clock be looked at from now on, as often as is usual.
 void watch(lua_State* L);
 
-// From now on every instruction of a script raises.
+// Makes every instruction of the script raise from now on.
 void hurry_to_stop(lua_State* L);
 
-// Work is counted in nanoseconds, roughly. May look at the clock, and raise; others may be served
-// meanwhile.
+// Charges work in nanoseconds, roughly. May look at the clock, and raise; other clients may be
+// served meanwhile.
 void charge(lua_State* L, size_t work_ns);
 
-// The same for the allocator, which may not raise: the script's next instruction looks.
+// Charges work of the allocator, which may not raise: the script's next instruction looks.
 void charge_block(Context& context, size_t bytes);
 
-// lua_load() that looks at the clock as it goes: there are texts that the compiler is slow with.
+// Does what lua_load() does, but looks at the clock on the way: there are texts that the compiler
+// is slow with.
 int load_watched(lua_State* L, std::string_view text, const char* name);
 
 }  // namespace weir::server::script

@@ -8,14 +8,14 @@ namespace weir::server::script {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kArenaBytes = 0;  // the sanitizer looks after each block
+constexpr size_t kArenaBytes = 0;  // none, so that the sanitizer sees each block
 #else
 constexpr size_t kArenaBytes = 2 << 20;
 #endif
 
 }  // namespace
 
-// Not cleared: pages of it that are never used are never taken.
+// The arena is not cleared, so its pages that are never used take no memory.
 Memory::Memory() : arena_bytes_(kArenaBytes), arena_(new std::byte[kArenaBytes]) {}
 
 void Memory::allow(size_t more_bytes) {
@@ -63,7 +63,7 @@ void* Memory::resize(void* block, size_t old_bytes, size_t bytes) {
     moved = block;
   } else {
     moved = take(bytes);
-    // Lua relies on it that nothing fails when a block shrinks.
+    // Lua relies on shrinking a block to succeed.
     if (moved == nullptr && bytes <= old_bytes) return block;
     if (moved != nullptr) {
       std::memcpy(moved, block, std::min(old_bytes, bytes));

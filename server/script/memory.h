@@ -1,7 +1,7 @@
 // The memory of a Lua state: bounded, and small blocks come from an arena of its own.
 //
-// Scripts make and drop a dozen small objects per run; taking those from lists by size costs a
-// third of what the system's allocator asks for. Whatever is large, or finds the arena full, comes
+// Scripts make and drop a dozen small objects per run. Taking those from lists by size takes a
+// third of the time of the system's allocator. Blocks that are large, or find the arena full, come
 // from the system.
 //
 // Invariant: a block lies in the arena or came from malloc, and its address alone tells which.
@@ -17,15 +17,16 @@ class Memory {
  public:
   Memory();
 
-  // As Lua's allocator: 0 bytes frees; null when there is none left, or none allowed.
+  // Resizes a block as Lua's allocator: 0 bytes frees it; null when no memory is left, or none
+  // allowed.
   void* resize(void* block, size_t old_bytes, size_t bytes);
 
   size_t used() const { return used_; }
   size_t room() const { return used_ < bytes_max_ ? bytes_max_ - used_ : 0; }
-  // Beyond the bound an allocation fails, which Lua answers with "not enough memory".
+  // Sets the bound. Beyond it an allocation fails, which Lua answers with "not enough memory".
   void allow(size_t more_bytes);
   void allow_all() { bytes_max_ = SIZE_MAX; }
-  // Something was refused since allow().
+  // True if something was refused since allow().
   bool exceeded() const { return exceeded_; }
   void note_exceeded() { exceeded_ = true; }
 

@@ -15,7 +15,7 @@ constexpr size_t kStepsPerCharge = 4096;
 
 int byte_of(char c) { return static_cast<uint8_t>(c); }
 
-// Whether `c` is in the class that `letter` names; where it names none, whether they are equal.
+// Tells whether `c` is in the class that `letter` names; if it names none, whether they are equal.
 bool in_class(int c, int letter) {
   bool in = false;
   switch (std::tolower(letter)) {
@@ -55,7 +55,7 @@ bool in_class(int c, int letter) {
   return std::isupper(letter) != 0 ? !in : in;
 }
 
-// [set, end) is a set from its '[' on; end is behind its ']'.
+// [set, end) is a set from its '[' on; end follows its ']'.
 bool in_set(int c, const char* set, const char* end) {
   const char* const last = end - 1;
   const char* at = set + 1;
@@ -101,7 +101,7 @@ const char* PatternMatch::match(const char* at, const char* pattern) {
   return end;
 }
 
-// Goes along the pattern as long as there is one way to go on; match() tries each of several.
+// Follows the pattern while there is one way to go on; where there are several, match() tries each.
 const char* PatternMatch::match_items(const char* at, const char* pattern) {
   for (;;) {
     step(1);
@@ -146,7 +146,7 @@ const char* PatternMatch::match_items(const char* at, const char* pattern) {
   }
 }
 
-// `pattern` is behind the parenthesis.
+// Opens a capture; `pattern` points after the parenthesis.
 const char* PatternMatch::open_capture(const char* at, const char* pattern) {
   const bool position = *pattern == ')';
   if (captures_used_ >= kCapturesMax) luaL_error(L_, "too many captures");
@@ -203,7 +203,7 @@ const char* PatternMatch::match_balanced(const char* at, const char* pair) {
   return nullptr;
 }
 
-// What an earlier capture holds.
+// Matches what an earlier capture holds.
 const char* PatternMatch::match_again(const char* at, char digit) {
   const int index = digit - '1';
   if (index < 0 || index >= captures_used_ || captures_[index].size == kOpen)
@@ -215,7 +215,7 @@ const char* PatternMatch::match_again(const char* at, char digit) {
   return std::memcmp(capture.begin, at, size) == 0 ? at + size : nullptr;
 }
 
-// Both ends of the text count as NUL.
+// Tells whether `at` is at a frontier. Both ends of the text count as NUL.
 bool PatternMatch::at_frontier(const char* at, const char* set, const char* set_end) const {
   const int before = at == text_ ? 0 : byte_of(at[-1]);
   const int after = at == text_end_ ? 0 : byte_of(*at);
@@ -231,7 +231,7 @@ bool PatternMatch::accepts(const char* at, const char* item, const char* item_en
   return byte_of(*item) == c;
 }
 
-// Behind one item, before what says how often.
+// Answers the end of one item, before the sign for repetition.
 const char* PatternMatch::end_of_item(const char* item) {
   const char* at = item + 1;
   if (*item == kEscape) {
@@ -240,7 +240,7 @@ const char* PatternMatch::end_of_item(const char* item) {
   }
   if (*item != '[') return at;
   if (*at == '^') ++at;
-  do {  // a ']' that comes first is itself
+  do {  // a ']' that comes first stands for itself
     if (*at == '\0') luaL_error(L_, "malformed pattern (missing ']')");
     const bool escape = *at++ == kEscape;
     if (escape && *at != '\0') ++at;

@@ -1,12 +1,13 @@
 // Lua's patterns: one attempt to match at one place.
 //
 // Lua's own matcher runs for as long as a pattern makes it, and recurses as deep as the pattern is
-// long: one call of string.find stops the server, another ends it. This one answers as Lua's does,
-// charges for each step, and refuses what is nested deeper than kDepthMax.
+// long: one call of string.find can stop the server, another can end it. This matcher answers as
+// Lua's does, charges for each step, and refuses patterns nested deeper than kDepthMax.
 //
 // Invariants
-// 1. Where Lua 5.1 ends a pattern, at its first NUL, this one does.
-// 2. It keeps nothing that needs a destructor: it raises, and may be left by an error at any step.
+// 1. A pattern ends where Lua 5.1 ends it, at its first NUL.
+// 2. It keeps nothing that needs a destructor, because it raises, and an error may leave it at any
+//    step.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,11 @@ class PatternMatch {
   // `pattern` ends with a NUL, as Lua's strings do.
   PatternMatch(lua_State* L, const char* text, size_t size);
 
-  // Where the match that begins at `at` ends; null: there is none.
+  // Answers where the match that begins at `at` ends; null if there is none.
   const char* match_at(const char* at, const char* pattern);
 
-  // Push the captures, and answer how many. Without any the whole match, [begin, end), counts as
-  // one, unless begin is null.
+  // Pushes the captures, and answers how many there are. If the pattern has none, the whole match,
+  // [begin, end), counts as one, unless begin is null.
   int push_captures(const char* begin, const char* end);
   void push_capture(int index, const char* begin, const char* end);
 

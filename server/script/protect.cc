@@ -5,7 +5,7 @@
 namespace weir::server::script {
 namespace {
 
-char tag;  // its address is a key that no script can make
+char tag;  // no script can make its address, which is the key
 
 int refuse_write(lua_State* L) { return luaL_error(L, "Attempt to modify a readonly table"); }
 

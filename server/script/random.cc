@@ -1,5 +1,6 @@
 // math.random as scripts of Redis see it: the 48-bit linear congruential generator of POSIX
-// (lrand48). Every run begins somewhere else; after math.randomseed() the numbers are Redis' own.
+// (lrand48). Every run begins with another number; after math.randomseed() the numbers are Redis'
+// own.
 #include <cmath>
 #include <cstdint>
 #include <lua.hpp>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMask = (uint64_t{1} << 48) - 1;
 
-// Of [0, 1).
+// Answers a number in [0, 1).
 double next(Context& context) {
   context.random = (context.random * 0x5deece66d + 0xb) & kMask;
   constexpr uint64_t kRange = INT32_MAX;

@@ -1,8 +1,8 @@
 // Invariants
 // 1. Every command goes through the executor's run(), at the script's instant and with its row's
-// flags checked.
+//    flags checked.
 // 2. Nothing here holds an object with a destructor while Lua may raise: the arguments, the reply
-// and a problem's text live in the Context.
+//    and a problem's text live in the Context.
 #include "server/script/redis_call.h"
 
 #include <charconv>
@@ -10,13 +10,15 @@
 #include <lua.hpp>
 
 #include "resp/numbers.h"
-#include "server/acl/acl.h"
-#include "server/executor.h"
+#include "server/acl/user.h"
+#include "server/command/command_errors.h"
+#include "server/command/command_table.h"
+#include "server/config/config.h"
 #include "server/script/context.h"
 #include "server/script/looks.h"
+#include "server/script/script_host.h"
 #include "server/script/to_lua.h"
-#include "server/server.h"
-#include "server/session.h"
+#include "server/session/session.h"
 
 namespace weir::server::script {
 namespace {
@@ -28,7 +30,7 @@ std::string_view number_text(double number, NumberText* text) {
       !(number == 0 && std::signbit(number))) {
     return {text->bytes, resp::format_int64(static_cast<int64_t>(number), text->bytes)};
   }
-  // As printf's %.17g.
+  // The digits are those of printf's %.17g.
   const auto end = std::to_chars(text->bytes, text->bytes + sizeof text->bytes, number,
                                  std::chars_format::general, 17);
   return {text->bytes, static_cast<size_t>(end.ptr - text->bytes)};
@@ -65,17 +67,17 @@ std::string refusal(Context& context, const Command* command) {
     return "ERR Wrong number of args calling Redis command from script";
   if (command->has(kNoScript)) return "ERR This Redis command is not allowed from script";
   if (!context.session->user->unrestricted()) {
-    std::string denied =
-        context.server->acl().refusal_in_script(*context.session, *command, context.args);
+    std::string denied = context.host->refusal_in_script(*context.session, *command, context.args);
     if (!denied.empty()) return denied;
   }
   if (context.read_only && command->has(kWrites | kMayReplicate))
     return "ERR Write commands are not allowed from read-only scripts.";
   if (!command->has(kWrites)) return {};
-  return context.server->writes_denied() ? context.server->storage_error() : std::string();
+  return context.host->writes_denied() ? context.host->storage_error() : std::string();
 }
 
-// Containers are left out: their row depends on more than the name.
+// Finds a command's row by its name. Containers are left out: their row depends on more than the
+// name.
 const Command* find_row(Context& context, const CommandTable& table) {
   const std::string_view name = context.args[0];
   if (name.empty()) return nullptr;
@@ -94,21 +96,23 @@ const Command* find_row(Context& context, const CommandTable& table) {
 
 // Runs the command in context.args; its reply is in context.nested. False: there is a problem.
 // Never raises.
+// Never raises.
 bool run_command(Context& context) {
-  Executor& executor = context.server->executor();
-  const Command* command = find_row(context, executor.table());
+  const Command* command = find_row(context, context.host->commands());
   context.problem = refusal(context, command);
   if (!context.problem.empty()) return false;
   context.nested.clear();
   context.nested_reply.set_protocol(context.protocol);
-  executor.run(*context.session, *command, context.args, context.nested_reply);
-  if (context.server->keys().failure().ok()) return true;
-  context.stop = Stop::kReadFailed;
-  context.problem = "ERR reading the data failed";
+  context.nested_reply.set_size_max(static_cast<size_t>(context.host->config().script_memory_max));
+  context.host->run_in_script(*context.session, *command, context.args, context.nested_reply);
+  if (context.host->keys().failure().ok()) return true;
+  context.stop = Stop::kCommandFailed;
+  context.problem = "ERR a command could not be run";
   return false;
 }
 
-// What is wrong before there is a command is an error like any other; a command's carry a mark.
+// Pushes a problem. What is wrong before a command runs is an error like any other; the errors of a
+// command carry a mark.
 void push_problem(lua_State* L, Context& context) {
   push_error_table(L, context.problem);
   lua_pushliteral(L, "ignore_error_stats_update");
@@ -116,7 +120,8 @@ void push_problem(lua_State* L, Context& context) {
   lua_rawset(L, -3);
 }
 
-constexpr size_t kCommandNs = 50'000;  // some take far longer: few are to pass unseen
+// Some commands take far longer: few should pass without a look.
+constexpr size_t kCommandNs = 50'000;
 
 int run_from_stack(lua_State* L, bool raises) {
   charge(L, kCommandNs);
@@ -146,7 +151,7 @@ int check_command(lua_State* L) {
     push_error_table(L, context.problem);
     return lua_error(L);
   }
-  const Command* command = context.server->executor().table().resolve(context.args);
+  const Command* command = context.host->commands().resolve(context.args);
   if (command == nullptr)
     return raise_error_table(L, "ERR Invalid command passed to redis.acl_check_cmd()");
   lua_pushboolean(L, context.session->user->check(*command, context.args).allowed());

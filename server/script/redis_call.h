@@ -5,8 +5,8 @@ struct lua_State;
 
 namespace weir::server::script {
 
-int call_command(lua_State* L);   // raises what the command answers as an error
-int try_command(lua_State* L);    // answers it
-int check_command(lua_State* L);  // whether the user may run it
+int call_command(lua_State* L);   // raises the error that the command answers
+int try_command(lua_State* L);    // answers the error
+int check_command(lua_State* L);  // tells whether the user may run it
 
 }  // namespace weir::server::script

@@ -1,13 +1,13 @@
-// redis: what a script asks of the server besides running commands.
+// redis: what a script asks of the server apart from running commands.
 #include <lua.hpp>
 
-#include "server/log.h"
+#include "server/os/log.h"
+#include "server/os/version.h"
 #include "server/script/context.h"
 #include "server/script/looks.h"
 #include "server/script/redis_call.h"
 #include "server/script/sandbox.h"
 #include "server/script/sha1.h"
-#include "server/server.h"
 
 namespace weir::server::script {
 namespace {
@@ -34,7 +34,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 // The text is the whole error line, with its code. A text of one word stays what it is, where Redis
-// 7 puts ERR in front and Redis 6 did not: clients compare it as a whole.
+// 7 puts ERR before it and Redis 6 did not: clients compare it as a whole.
 int error_reply(lua_State* L) {
   if (!is_one_string(L)) return answer_wrong_arguments(L);
   std::string_view text = text_at(L, 1);
@@ -54,7 +54,7 @@ int status_reply(lua_State* L) {
   return 1;
 }
 
-// An inner function, so that the string is gone before anything can raise.
+// This is an inner function, so that the string is gone before anything can raise.
 void hex_into(std::string_view bytes, char out[40]) { sha1_hex(bytes).copy(out, 40); }
 
 int sha1_of(lua_State* L) {
@@ -153,7 +153,7 @@ constexpr NamedNumber kLogLevels[] = {
 constexpr NamedNumber kReplication[] = {
     {"REPL_NONE", 0}, {"REPL_AOF", 1}, {"REPL_SLAVE", 2}, {"REPL_REPLICA", 2}, {"REPL_ALL", 3}};
 
-// "7.2.0" as 0x070200.
+// Answers "7.2.0" as 0x070200.
 int version_number() {
   int number = 0;
   int part = 0;

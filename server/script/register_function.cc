@@ -1,4 +1,4 @@
-// redis.register_function: what a library does while it is loaded.
+// redis.register_function: called by a library while it is loaded.
 //
 // Invariant: a registration is in the list, whole, before Lua may raise.
 #include <lua.hpp>
@@ -10,7 +10,7 @@
 namespace weir::server::script {
 namespace {
 
-// Where the parts of a registration stand on the stack; 0: it was not given.
+// Where the parts of a registration are on the stack; 0: the part was not given.
 struct Parts {
   int name = 0;
   int function = 0;
@@ -38,7 +38,7 @@ uint32_t flags_of(lua_State* L, int table) {
   return flags;
 }
 
-// The entry whose key and value are on top of the stack. What is kept of it is copied below.
+// Takes the entry whose key and value are on top of the stack. What is kept of it is copied below.
 void take_named(lua_State* L, Parts* parts) {
   if (lua_type(L, -2) != LUA_TSTRING) {
     raise_error_table(L, lua_isnumber(L, -2)
@@ -103,7 +103,7 @@ Parts positional_parts(lua_State* L) {
   return {.name = 1, .function = 2};
 }
 
-// Never raises. Null: the library has one of that name.
+// Adds a registration. Null: the library has one of that name. Never raises.
 Registration* add(Context& context, std::string_view name) {
   for (const Registration& other : *context.registering) {
     if (other.name == name) return nullptr;

@@ -78,8 +78,8 @@ int refuse_global(lua_State* L) {
                     lua_isstring(L, 2) ? lua_tostring(L, 2) : luaL_typename(L, 2));
 }
 
-// The metatable of all strings indexes the library that scripts see, and shows a stand-in of
-// itself.
+// Gives all strings a metatable that indexes the library which scripts see, and that shows a
+// stand-in of itself.
 void bind_strings(lua_State* L) {
   lua_pushliteral(L, "");
   lua_getmetatable(L, -1);
@@ -93,7 +93,7 @@ void bind_strings(lua_State* L) {
   lua_pop(L, 2);
 }
 
-// A name that is not there is an error and not nil.
+// A global that does not exist is an error and not nil.
 void bind_missing_globals(lua_State* L) {
   lua_newtable(L);
   lua_pushcfunction(L, refuse_global);
@@ -114,7 +114,7 @@ void add_base(lua_State* L) {
   add_functions(L, kReplaced);
 }
 
-// A function of a library's that may take long, in a wrapper.
+// Adds a library's function that may take long, in a wrapper that charges for it.
 void add_charged(lua_State* L, const char* library, const char* name, lua_CFunction wrapper) {
   lua_getglobal(L, library);
   lua_getfield(L, -1, name);

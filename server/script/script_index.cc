@@ -34,7 +34,7 @@ std::string unpacked_name(std::string_view packed) {
 }  // namespace
 
 std::vector<int> ScriptIndex::reload() {
-  std::unordered_map<std::string, Script, NameHash, std::equal_to<>> before;
+  StringMap<Script> before;
   before.swap(scripts_);
   uses_.clear();
   free_.clear();
@@ -105,7 +105,7 @@ void ScriptIndex::put_count() {
   keys_->put(&record, storage::Type::kSystem, value, 0);
 }
 
-// One that has no record, whatever this index believes.
+// Answers a number that has no record, whatever this index believes.
 uint32_t ScriptIndex::free_number() {
   while (true) {
     uint32_t number = numbers_;

@@ -1,15 +1,15 @@
-// The scripts that are known by name, on disk and in memory.
+// The index of known scripts, on disk and in memory.
 //
 // A body is a system record "script/<n>": format (1), kept (1 or 0), the 20 bytes of the name, the
-// body. The record "scripts" says how many numbers are in use (4 bytes): all below it are looked at
-// when the data is opened, and those that are free are used again first. DO NOT CHANGE.
+// body. The record "scripts" says how many numbers are in use (4 bytes). All numbers below it are
+// looked at when the data is opened, and free ones are used again first. DO NOT CHANGE.
 //
 // Scripts of SCRIPT LOAD are kept until SCRIPT FLUSH. Those of EVAL are bounded in number and in
 // bytes; the least recently used are forgotten first.
 //
 // Invariants
-// 1. A script here has its record, except while `stale`: after a turn that failed the index is made
-// anew from the records.
+// 1. A script here has its record, except while `stale` is set: after a turn that failed the index
+//    is made again from the records.
 // 2. Nothing here compiles.
 #pragma once
 
@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/string_hash.h"
 #include "storage/keyspace.h"
 
 namespace weir::server::script {
@@ -29,10 +30,10 @@ struct Script {
   uint32_t number = 0;
   size_t bytes = 0;
   bool kept = false;
-  bool no_writes = false;  // what its first line says, once it was compiled
+  bool no_writes = false;  // what the script's first line says, once it was compiled
   bool has_shebang = false;
-  int reference = -1;                     // of the engine; -1: not compiled
-  std::list<Script*>::iterator use = {};  // when not kept
+  int reference = -1;                     // the engine's reference; -1: not compiled
+  std::list<Script*>::iterator use = {};  // if it is not kept
 };
 
 struct IndexBounds {
@@ -44,19 +45,19 @@ class ScriptIndex {
  public:
   explicit ScriptIndex(storage::Keyspace* keys) : keys_(keys) {}
 
-  // Makes the index from the records. References of scripts that are still there stay; the others'
-  // are answered, for the engine to forget.
+  // Makes the index from the records. Scripts that are still there keep their references; the
+  // references of the others are answered, for the engine to forget.
   std::vector<int> reload();
 
-  // Null when unknown. Counts as a use.
+  // Finds a script; null when unknown. Counts as a use.
   Script* find(std::string_view name);
   std::string_view body(const Script& script) const;
-  // Writes the record of a script that is not known yet. What must make room is answered by its
-  // references.
+  // Writes the record of a script that is not known yet. Answers the references of the scripts that
+  // had to make room.
   std::vector<int> add(Script script, std::string_view body, const IndexBounds& bounds);
-  // From now on it is never forgotten.
+  // Keeps a script from being forgotten.
   void keep(Script* script);
-  // Forgets all, and answers their references.
+  // Forgets all scripts, and answers their references.
   std::vector<int> clear();
 
   size_t count() const { return scripts_.size(); }
@@ -64,11 +65,6 @@ class ScriptIndex {
   uint64_t evicted() const { return evicted_; }
 
  private:
-  struct NameHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
-  };
-
   void insert(Script script);
   void erase(Script* script, std::vector<int>* references);
   void put_record(const Script& script, std::string_view body);
@@ -76,7 +72,7 @@ class ScriptIndex {
   uint32_t free_number();
 
   storage::Keyspace* keys_;
-  std::unordered_map<std::string, Script, NameHash, std::equal_to<>> scripts_;
+  StringMap<Script> scripts_;
   std::list<Script*> uses_;  // of those that may be forgotten, the latest first
   std::vector<uint32_t> free_;
   uint32_t numbers_ = 0;

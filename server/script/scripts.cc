@@ -1,12 +1,15 @@
 #include "server/script/scripts.h"
 
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
+#include "server/config/config.h"
+#include "server/os/log.h"
 #include "server/script/admission.h"
 #include "server/script/engine.h"
+#include "server/script/script_host.h"
 #include "server/script/sha1.h"
 #include "server/script/shebang.h"
-#include "server/server.h"
+#include "server/session/session.h"
 
 namespace weir::server::script {
 namespace {
@@ -22,17 +25,17 @@ std::optional<size_t> parsed_key_count(Call& call) {
 
 }  // namespace
 
-Scripts::Scripts(Server* server) : server_(server), index_(&server->keys()) {}
+Scripts::Scripts(ScriptHost* host) : host_(host), index_(&host->keys()) {}
 
 Scripts::~Scripts() = default;
 
 void Scripts::open() {
-  data_epoch_ = server_->data_epoch();
+  data_epoch_ = host_->data_epoch();
   index_.reload();
 }
 
 Engine& Scripts::engine() {
-  if (!engine_) engine_ = std::make_unique<Engine>(server_, World::kScripts);
+  if (!engine_) engine_ = std::make_unique<Engine>(host_, World::kScripts);
   return *engine_;
 }
 
@@ -43,9 +46,9 @@ void Scripts::forget(const std::vector<int>& references) {
 }
 
 void Scripts::follow_data() {
-  if (!stale_ && server_->data_epoch() == data_epoch_) return;
+  if (!stale_ && host_->data_epoch() == data_epoch_) return;
   stale_ = false;
-  data_epoch_ = server_->data_epoch();
+  data_epoch_ = host_->data_epoch();
   forget(index_.reload());
 }
 
@@ -57,14 +60,14 @@ Script* Scripts::find(std::string_view name) {
   return lower == name ? nullptr : index_.find(lower);
 }
 
-// What is taken back with its command, because a record could not be read, is not known.
+// A script that is taken back with its command, because a record could not be read, is not added.
 void Scripts::add(Call& call, Script script, std::string_view body) {
   forget(index_.add(std::move(script), body, bounds()));
   stale_ = !call.keys.failure().ok();
 }
 
 IndexBounds Scripts::bounds() const {
-  const Config& config = server_->config();
+  const Config& config = host_->config();
   return {.entries_max = static_cast<size_t>(config.script_cache_entries_max),
           .bytes_max = static_cast<size_t>(config.script_cache_bytes_max)};
 }
@@ -89,15 +92,15 @@ bool Scripts::compile(Call& call, Script* script, std::string_view body) {
 }
 
 void Scripts::run(Call& call, const Script& script, size_t keys, bool read_only) {
-  // One that says nothing of itself is judged by what it does.
+  // A script that says nothing of itself is judged by what it does.
   const bool may_write = script.has_shebang && !script.no_writes;
-  if (!may_run(call, may_write ? 0u : uint32_t{kNoWrites}, read_only)) return;
+  if (!may_run(*host_, call, may_write ? 0u : uint32_t{kNoWrites}, read_only)) return;
   const Invocation invocation = {.script = script.reference,
                                  .name = script.name,
                                  .keys = call.args.subspan(kKeysAt, keys),
                                  .arguments = call.args.subspan(kKeysAt + keys),
                                  .read_only = read_only || script.no_writes};
-  if (!engine().run(call, invocation)) server_->executor().roll_back();
+  if (!engine().run(call, invocation)) host_->roll_back();
 }
 
 void Scripts::eval(Call& call, bool read_only) {
@@ -113,7 +116,7 @@ void Scripts::eval(Call& call, bool read_only) {
   script.name = std::move(name);
   if (!compile(call, &script, body)) return;
   run(call, script, *keys, read_only);
-  // Behind the run, which may have taken back everything before it.
+  // This comes after the run, which may have taken back everything before it.
   if (!call.keys.failure().ok()) return forget({script.reference});
   add(call, std::move(script), body);
 }
@@ -149,7 +152,7 @@ bool Scripts::exists(std::string_view name) { return find(name) != nullptr; }
 void Scripts::flush() {
   follow_data();
   forget(index_.clear());
-  stale_ = !server_->keys().failure().ok();
+  stale_ = !host_->keys().failure().ok();
 }
 
 ScriptFigures Scripts::figures() const {

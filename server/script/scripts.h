@@ -1,6 +1,6 @@
-// EVAL, EVALSHA and SCRIPT: names, bodies and the engine put together.
+// EVAL, EVALSHA and SCRIPT: puts names, bodies and the engine together.
 //
-// The engine is made when the first script comes: a server without scripts pays nothing.
+// The engine is made for the first script: a server without scripts has none.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "server/command.h"
+#include "server/command/command.h"
 #include "server/script/script_index.h"
+
+namespace weir::server {
+class ScriptHost;
+}  // namespace weir::server
 
 namespace weir::server::script {
 
@@ -25,10 +29,10 @@ struct ScriptFigures {
 
 class Scripts {
  public:
-  explicit Scripts(Server* server);
+  explicit Scripts(ScriptHost* host);
   ~Scripts();
 
-  // Once the data is open.
+  // Opens the index; to be called once the data is open.
   void open();
 
   // args: EVAL script numkeys key... arg...; or a name in the script's place. `read_only`: EVAL_RO.
@@ -42,18 +46,18 @@ class Scripts {
 
  private:
   Engine& engine();
-  // What the index says may not be in the log any more.
+  // Follows the records when what the index says may not be in the log.
   void follow_data();
   void add(Call& call, Script script, std::string_view body);
   void forget(const std::vector<int>& references);
   Script* find(std::string_view name);
-  // Compiles what is not compiled yet; false: the error has been replied.
+  // Compiles a script that is not compiled yet; false: an error has been replied.
   bool compile(Call& call, Script* script, std::string_view body);
-  // False: it was refused before it ran, or stopped and taken back.
+  // Runs a script. False: it was refused before it ran, or stopped and taken back.
   void run(Call& call, const Script& script, size_t keys, bool read_only);
   IndexBounds bounds() const;
 
-  Server* server_;
+  ScriptHost* host_;
   ScriptIndex index_;
   std::unique_ptr<Engine> engine_;
   uint64_t data_epoch_ = 0;

@@ -10,7 +10,7 @@ namespace weir::server::script {
 
 std::array<uint8_t, 20> sha1(std::string_view bytes);
 
-// 40 lower-case digits.
+// Answers 40 lower-case digits.
 std::string sha1_hex(std::string_view bytes);
 
 }  // namespace weir::server::script

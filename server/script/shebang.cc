@@ -27,7 +27,7 @@ bool apply_flags(std::string_view flags, Shebang* shebang, std::string* error) {
   return true;
 }
 
-// The words of a line; at least one of them.
+// The words of a line, of which there is at least one.
 struct Words {
   std::string storage;
   std::vector<std::string_view> words;

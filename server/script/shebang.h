@@ -1,5 +1,5 @@
-// The first line of a script that begins with "#!": its engine and its flags; of a library: its
-// engine and its name.
+// The first line of a script or a library that begins with "#!". It names a script's engine and
+// flags, or a library's engine and name.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace weir::server::script {
 
-// What a script or a function says of itself. But for the first they allow what is allowed here
+// What a script or a function says of itself. All flags but the first allow what is allowed here
 // anyway.
 enum ScriptFlag : uint32_t {
   kNoWrites = 1 << 0,
@@ -20,18 +20,18 @@ enum ScriptFlag : uint32_t {
   kAllowCrossSlotKeys = 1 << 4,
 };
 
-// Their names, the first one's bit first.
+// Answers the flags' names, that of the lowest bit first.
 std::span<const std::string_view> script_flag_names();
-// 0: there is no such flag.
+// Answers the flag of a name; 0 if there is none.
 uint32_t script_flag(std::string_view name);
 
 struct Shebang {
   bool present = false;
   uint32_t flags = 0;
-  size_t body_at = 0;  // the line's end: what is compiled keeps its line numbers
+  size_t body_at = 0;  // at the line's end, so that the compiled text keeps its line numbers
 };
 
-// Nothing, and *error a whole error line, when the line is none of ours.
+// Reads the line. Nothing, and *error a whole error line, when it is not one that weir knows.
 std::optional<Shebang> parse_shebang(std::string_view script, std::string* error);
 
 struct LibraryHead {
@@ -39,10 +39,10 @@ struct LibraryHead {
   size_t body_at = 0;
 };
 
-// The same for a library.
+// Reads a library's line in the same way.
 std::optional<LibraryHead> parse_library_head(std::string_view code, std::string* error);
 
-// Of libraries and functions: letters, digits and underscores.
+// Tells whether a text can name a library or a function: letters, digits and underscores.
 bool is_name(std::string_view text);
 inline constexpr std::string_view kNameError =
     "ERR Library names can only contain letters, numbers, or underscores(_) and must be at least "

@@ -1,5 +1,5 @@
 // Functions of Lua's string library: find, match, gmatch and gsub, which answer as Lua 5.1's do,
-// quirks included, in time that is looked at (pattern.h); and rep.
+// quirks included, while the clock is looked at (pattern.h); and rep.
 #include <cctype>
 #include <cstdint>
 #include <cstring>
@@ -22,7 +22,7 @@ std::string_view check_text(lua_State* L, int index) {
   return {text, size};
 }
 
-// Where to begin, counted from 0: the third argument, from the end where it is negative.
+// Answers where to begin, counted from 0: the third argument, from the end if it is negative.
 size_t begin_argument(lua_State* L, size_t size) {
   const auto end = static_cast<int64_t>(size);
   int64_t at = luaL_optinteger(L, 3, 1);
@@ -31,7 +31,7 @@ size_t begin_argument(lua_State* L, size_t size) {
   return static_cast<size_t>(at - 1 > end ? end : at - 1);
 }
 
-// Only what stands before a NUL makes a pattern of a text.
+// Only the part before a NUL decides whether a text is a pattern.
 bool is_plain(const char* pattern) { return std::strpbrk(pattern, "^$*+?.([%-") == nullptr; }
 
 int find_plain(lua_State* L, std::string_view text, size_t from, std::string_view wanted) {
@@ -71,7 +71,7 @@ int search(lua_State* L, bool finds) {
   return 1;
 }
 
-// Upvalues: the text, the pattern, where to go on.
+// The upvalues are the text, the pattern, and where to go on.
 int next_match(lua_State* L) {
   size_t size = 0;
   const char* text = lua_tolstring(L, lua_upvalueindex(1), &size);
@@ -87,7 +87,7 @@ int next_match(lua_State* L) {
   return 0;
 }
 
-// The third argument as a text in which %1 stands for a capture, %0 for the whole match.
+// Adds the third argument as a text in which %1 stands for a capture, %0 for the whole match.
 void add_template(lua_State* L, luaL_Buffer* out, PatternMatch* match, std::string_view found) {
   size_t size = 0;
   const char* text = lua_tolstring(L, 3, &size);
@@ -96,7 +96,7 @@ void add_template(lua_State* L, luaL_Buffer* out, PatternMatch* match, std::stri
       luaL_addchar(out, text[i]);
       continue;
     }
-    const char next = text[++i];  // at the very end the string's own NUL
+    const char next = text[++i];  // at the very end this is the string's own NUL
     if (std::isdigit(static_cast<uint8_t>(next)) == 0) {
       luaL_addchar(out, next);
     } else if (next == '0') {
@@ -108,7 +108,7 @@ void add_template(lua_State* L, luaL_Buffer* out, PatternMatch* match, std::stri
   }
 }
 
-// What a function or a table says; nil and false keep what was found.
+// Adds what a function or a table says; nil and false keep what was found.
 void add_asked(lua_State* L, luaL_Buffer* out, PatternMatch* match, std::string_view found) {
   const char* const end = found.data() + found.size();
   if (lua_isfunction(L, 3)) {
@@ -132,8 +132,8 @@ void refuse_memory(lua_State* L, size_t bytes) { lua_newuserdata(L, bytes); }
 
 }  // namespace
 
-// Upvalue 1: Lua's own, which copies nothing a milliard times and finds out last that there is no
-// room.
+// Calls Lua's own function, upvalue 1, unless it would copy nothing a billion times, or find out
+// only at the end that there is no room.
 int safe_rep(lua_State* L) {
   const size_t size = check_text(L, 1).size();
   const int count = luaL_checkint(L, 2);

@@ -1,4 +1,4 @@
-// struct: numbers and strings to bytes and back, after a format string.
+// struct: from numbers and strings to bytes and back, by a format string.
 //
 //   > < native byte order; ! and a power of two: alignment; x a byte of padding; b B h H l L T
 //   integers of 1, 2 and 8 bytes; i I with a size of their own (4, at most 32); f d; s a string
@@ -38,7 +38,8 @@ int take_size(Format& format, int otherwise) {
   return size;
 }
 
-// The bytes of an option, whose letter has been taken; 0 for those that set something, and s.
+// Answers the bytes of an option whose letter has been taken; 0 for options that set something, and
+// s.
 size_t option_bytes(Format& format, char option) {
   switch (option) {
     case 'b':
@@ -92,7 +93,7 @@ void apply_control(Format& format, char option) {
   }
 }
 
-// Bytes to skip at `position` so that `bytes` are aligned.
+// Answers how many bytes to skip at `position` so that `bytes` are aligned.
 size_t padding(const Format& format, char option, size_t bytes, size_t position) {
   if (bytes == 0 || option == 'c') return 0;
   bytes = std::min(bytes, static_cast<size_t>(format.alignment_max));
@@ -103,7 +104,7 @@ size_t padding(const Format& format, char option, size_t bytes, size_t position)
 void add_integer(luaL_Buffer* out, const Format& format, int argument, size_t bytes) {
   const lua_Number number = luaL_checknumber(format.L, argument);
   uint64_t value = 0;
-  // Outside their types such conversions mean nothing in C++; these are what x86-64 answers.
+  // Outside their types such conversions mean nothing in C++; these values are what x86-64 answers.
   if (!(number >= 0)) {
     value = number >= -0x1p63 ? static_cast<uint64_t>(static_cast<int64_t>(number)) : 1ULL << 63;
   } else if (number < 0x1p64) {
@@ -127,7 +128,7 @@ size_t add_string(luaL_Buffer* out, lua_State* L, int argument, char option, siz
   size_t size = 0;
   const char* text = luaL_checklstring(L, argument, &size);
   if (bytes == 0) bytes = size;
-  // The argument behind it is named, as Redis does.
+  // The error names the argument after it, as in Redis.
   luaL_argcheck(L, size >= bytes, argument + 1, "string too short");
   luaL_addlstring(out, text, bytes);
   if (option == 's') luaL_addchar(out, '\0');
@@ -190,7 +191,7 @@ void push_integer(const Format& format, char option, const char* data, size_t by
   if (std::islower(static_cast<unsigned char>(option)) == 0)
     return lua_pushnumber(format.L, static_cast<lua_Number>(bits));
   // Numbers of more than eight bytes are cut to eight, and the place of their sign is counted
-  // modulo 64: so Redis has it on x86-64.
+  // modulo 64, as Redis does on x86-64.
   const uint64_t sign = ~uint64_t{0} << ((8 * bytes - 1) & 63);
   const uint64_t extended = (bits & sign) != 0 ? bits | sign : bits;
   lua_pushnumber(format.L, static_cast<lua_Number>(static_cast<int64_t>(extended)));
@@ -202,7 +203,7 @@ struct Data {
   size_t position;
 };
 
-// Replaces the number on top by as many bytes of the data.
+// Replaces the number on top of the stack by as many bytes of the data.
 size_t take_counted(Format& format, const Data& data, int results) {
   if (results == 0 || lua_isnumber(format.L, -1) == 0)
     luaL_error(format.L, "format 'c0' needs a previous size");
@@ -256,7 +257,7 @@ int unpack(lua_State* L) {
   data.bytes = luaL_checklstring(L, 2, &data.size);
   const lua_Integer first = luaL_optinteger(L, 3, 1);
   luaL_argcheck(L, first != 0, 3, "offset must be 1 or greater");
-  // A negative offset lies behind every end.
+  // A negative offset lies past every end.
   data.position = static_cast<size_t>(first) - 1;
   int results = 0;
   lua_settop(L, 2);
@@ -283,7 +284,7 @@ int size(lua_State* L) {
     total += padding(format, option, bytes, total);
     if (option == 's') luaL_argerror(L, 1, "option 's' has no fixed size");
     if (option == 'c' && bytes == 0) luaL_argerror(L, 1, "option 'c0' has no fixed size");
-    // Letters that mean nothing count nothing here, where pack and unpack refuse them.
+    // Unknown letters count nothing here, although pack and unpack refuse them.
     if (std::isalnum(static_cast<unsigned char>(option)) == 0) apply_control(format, option);
     total += bytes;
   }

@@ -9,7 +9,7 @@
 namespace weir::server::script {
 namespace {
 
-// Everything in it is a plain pointer, so that Lua may leave at any point.
+// All members are plain pointers, so that Lua may leave at any point.
 struct Cursor {
   const char* at;
   const char* end;
@@ -42,7 +42,8 @@ void push_bulk(lua_State* L, Cursor* cursor) {
 void push_array(lua_State* L, Cursor* cursor) {
   const int64_t count = take_number(cursor);
   if (count < 0) return lua_pushboolean(L, 0);
-  // Only RESP3's nulls leave holes, and what # makes of those depends on how the table grew.
+  // Only RESP3's nulls leave holes, and what # answers for a table with holes depends on how it
+  // grew.
   lua_createtable(L, context_of(L).protocol == 2 ? static_cast<int>(count) : 0, 0);
   for (int64_t i = 1; i <= count; ++i) {
     push_value(L, cursor);
@@ -54,7 +55,7 @@ void push_entries(lua_State* L, Cursor* cursor, const char* name, bool has_value
   const int64_t count = take_number(cursor);
   lua_newtable(L);
   lua_pushstring(L, name);
-  lua_newtable(L);  // its keys then come in the order in which Redis shows them
+  lua_newtable(L);  // grown key by key, so its keys are in the order in which Redis shows them
   for (int64_t i = 0; i < count; ++i) {
     push_value(L, cursor);
     if (has_values) {
@@ -84,7 +85,7 @@ void push_double(lua_State* L, Cursor* cursor) {
   const std::string_view text = take_line(cursor);
   lua_newtable(L);
   lua_pushliteral(L, "double");
-  lua_pushnumber(L, std::strtod(text.data(), nullptr));  // the CR behind it ends it
+  lua_pushnumber(L, std::strtod(text.data(), nullptr));  // the CR after it ends the number
   lua_rawset(L, -3);
 }
 

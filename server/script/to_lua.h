@@ -1,4 +1,4 @@
-// From a reply's bytes to what redis.call answers.
+// Makes the answer of redis.call from the bytes of a reply.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace weir::server::script {
 // Pushes one value for the one reply in `bytes`, which a ReplyWriter wrote: they are trusted. May
 // raise (memory, stack).
 //   status {ok=}, error {err=}, integer number, bulk string, null false (RESP3's: nil),
-//   array a table from 1; RESP3: map {map=}, set {set=} with true behind each element, double
+//   array a table from 1; RESP3: map {map=}, set {set=} with true for each element, double
 //   {double=}, big number {big_number=}, verbatim {verbatim_string={string=, format=}}, boolean.
 void push_reply(lua_State* L, std::string_view bytes);
 

@@ -25,7 +25,7 @@ std::string_view text_at(lua_State* L, int index) {
   return {bytes, size};
 }
 
-// A line: up to a NUL, line ends as spaces.
+// Writes a line: up to a NUL, with line ends as spaces.
 void write_line(Writer& writer, char type, std::string_view text) {
   std::string* out = writer.reply.buffer();
   out->push_back(type);
@@ -34,7 +34,7 @@ void write_line(Writer& writer, char type, std::string_view text) {
   out->append("\r\n");
 }
 
-// Pushes the field of the table on top when it has the type; else pushes nothing.
+// Pushes the field of the table on top if it has the type; otherwise pushes nothing.
 bool push_field(lua_State* L, const char* name, int type) {
   lua_pushstring(L, name);
   lua_rawget(L, -2);
@@ -45,7 +45,8 @@ bool push_field(lua_State* L, const char* name, int type) {
 
 void write_number(Writer& writer, lua_Number number) {
   constexpr lua_Number kBound = 9223372036854775808.0;
-  const bool fits = number >= -kBound && number < kBound;  // else what x86 makes of it
+  // If not, the result is what x86 makes of it.
+  const bool fits = number >= -kBound && number < kBound;
   writer.reply.integer(fits ? static_cast<int64_t>(number) : INT64_MIN);
 }
 
@@ -105,7 +106,7 @@ bool write_verbatim(Writer& writer) {
   return whole;
 }
 
-// The table on top, if it is one of those that stand for a type; sets *fits then.
+// Writes the table on top if it is one of those that stand for a type; sets *fits then.
 bool write_typed(Writer& writer, bool* fits) {
   lua_State* L = writer.L;
   *fits = true;
@@ -120,7 +121,7 @@ bool write_typed(Writer& writer, bool* fits) {
   } else if (push_field(L, "set", LUA_TTABLE)) {
     *fits = write_entries(writer, false);
   } else if (push_field(L, "big_number", LUA_TSTRING)) {
-    std::string digits(text_at(L, -1));  // whole, where a line ends at a NUL
+    std::string digits(text_at(L, -1));  // the whole text, although a line ends at a NUL
     for (char& c : digits) c = c == '\r' || c == '\n' ? ' ' : c;
     if (writer.reply.protocol() >= 3) {
       writer.reply.buffer()->append("(").append(digits).append("\r\n");
@@ -139,7 +140,7 @@ bool write_typed(Writer& writer, bool* fits) {
   return true;
 }
 
-// Writes what is on top, and pops it.
+// Writes the value on top of the stack, and pops it.
 bool write_value(Writer& writer) {
   lua_State* L = writer.L;
   if (writer.reply.buffer()->size() > writer.rules.bytes_max) return false;

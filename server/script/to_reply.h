@@ -1,4 +1,4 @@
-// From what a script returned to its reply.
+// Makes the reply from what a script returned.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace weir::server::script {
 
 struct ReplyRules {
   int script_protocol = 2;  // redis.setresp
-  size_t bytes_max = 0;     // of the reply, counted from the buffer's beginning
+  size_t bytes_max = 0;     // the most bytes of the reply, counted from the buffer's beginning
 };
 
-// Writes the value on top of the stack. Answers whether it fits; else what stands in the buffer is
-// half a reply, and the caller cuts it off. Metatables are not asked. May raise (memory).
+// Writes the value on top of the stack, and answers whether it fits. If not, the buffer holds half
+// a reply, which the caller cuts off. Metatables are not used. May raise (memory).
 bool write_reply(lua_State* L, resp::ReplyWriter& reply, const ReplyRules& rules);
 
 }  // namespace weir::server::script

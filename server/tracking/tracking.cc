@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "resp/reply.h"
-#include "server/command_facts.h"
-#include "server/server.h"
-#include "server/session.h"
+#include "server/command/command_facts.h"
+#include "server/config/config.h"
+#include "server/session/session.h"
+#include "server/session/session_directory.h"
 
 namespace weir::server {
 namespace {
@@ -21,7 +22,7 @@ void write_keys(resp::ReplyWriter& writer, const std::vector<std::string>* keys)
   for (const std::string& key : *keys) writer.bulk(key);
 }
 
-// Whether what the session reads now is to be remembered.
+// Tells whether the keys that the session reads now are to be remembered.
 bool wants_reads(const TrackingState& state) {
   if (!state.on || state.broadcasts) return false;
   if (state.opts_in) return state.caching;
@@ -30,6 +31,8 @@ bool wants_reads(const TrackingState& state) {
 
 }  // namespace
 
+Session* Tracking::find_session(uint64_t id) const { return needs_.sessions->find_session(id); }
+
 void Tracking::enable(Session& session, const TrackingState& wanted) {
   if (!session.tracking.on) ++sessions_;
   auto prefixes = std::move(session.tracking.prefixes);
@@ -37,7 +40,7 @@ void Tracking::enable(Session& session, const TrackingState& wanted) {
   session.tracking.prefixes = std::move(prefixes);
   if (wanted.broadcasts && wanted.prefixes.empty()) add_prefix(session, "");
   for (const std::string& prefix : wanted.prefixes) add_prefix(session, prefix);
-  server_->set_wanted_events();
+  needs_.use_changed();
 }
 
 void Tracking::add_prefix(Session& session, const std::string& prefix) {
@@ -60,14 +63,14 @@ void Tracking::disable(Session& session) {
   if (--sessions_ > 0) return;
   table_.clear();
   items_ = 0;
-  server_->set_wanted_events();
+  needs_.use_changed();
 }
 
 void Tracking::follow(Call& call, const std::function<void()>& act) {
   if (!any()) return act();
   if (call.command.has(kWrites)) return follow_write(call, act);
   act();
-  // What runs other commands is no reading of its own.
+  // A command that runs other commands reads nothing itself.
   if (!call.command.has(kReads) || call.command.has(kSkipMonitor)) return;
   if (!wants_reads(call.session.tracking)) return;
   for (const std::string_view key : keys_of(call.command, call.args)) remember(call.session, key);
@@ -101,8 +104,8 @@ bool Tracking::visit_prefixes(
   return false;
 }
 
-// Of sessions that went the numbers are left behind here, never to be used again: they are taken
-// out when the list has doubled.
+// A closed session's id stays in this list. Ids are never reused, so a stale one is harmless; stale
+// ids are removed each time the list has doubled.
 void Tracking::remember(const Session& session, std::string_view key) {
   auto place = table_.find(key);
   if (place == table_.end()) place = table_.try_emplace(std::string(key)).first;
@@ -110,17 +113,17 @@ void Tracking::remember(const Session& session, std::string_view key) {
   std::vector<uint64_t>& ids = readers.sessions;
   if (std::find(ids.begin(), ids.end(), session.id) != ids.end()) return;
   if (ids.size() >= readers.purge_at) {
-    items_ -= std::erase_if(ids, [&](uint64_t id) { return server_->find_session(id) == nullptr; });
+    items_ -= std::erase_if(ids, [&](uint64_t id) { return find_session(id) == nullptr; });
     readers.purge_at = std::max<size_t>(ids.size() * 2, readers.purge_at);
   }
   ids.push_back(session.id);
   ++items_;
-  const auto keys_max = static_cast<size_t>(server_->config().tracking_table_max_keys);
+  const auto keys_max = static_cast<size_t>(needs_.config->tracking_table_max_keys);
   while (keys_max > 0 && table_.size() > keys_max) drop_some_key();
 }
 
 void Tracking::drop_some_key() {
-  size_t bucket = server_->random() % table_.bucket_count();
+  size_t bucket = needs_.random() % table_.bucket_count();
   while (table_.bucket_size(bucket) == 0) bucket = (bucket + 1) % table_.bucket_count();
   forget(std::string(table_.begin(bucket)->first), 0);
 }
@@ -131,14 +134,14 @@ void Tracking::key_changed(std::string_view key, uint64_t by) {
   forget(key, by);
 }
 
-// Who has read the key is told, once.
+// Tells the sessions that have read the key, once.
 void Tracking::forget(std::string_view key, uint64_t by) {
   const auto place = table_.find(key);
   if (place == table_.end()) return;
   const std::vector<uint64_t> ids = std::move(place->second.sessions);
   items_ -= ids.size();
   for (const uint64_t id : ids) {
-    const Session* session = server_->find_session(id);
+    const Session* session = find_session(id);
     if (session == nullptr || !session->tracking.on || session->tracking.broadcasts) continue;
     if (session->tracking.no_loop && id == by) continue;
     pending_.push_back({.session = id, .key = std::string(key)});
@@ -149,7 +152,7 @@ void Tracking::forget(std::string_view key, uint64_t by) {
 void Tracking::tell_broadcasts(std::string_view key, uint64_t by) {
   visit_prefixes(key, [&](const std::vector<uint64_t>& ids) {
     for (const uint64_t id : ids) {
-      const Session* session = server_->find_session(id);
+      const Session* session = find_session(id);
       if (session->tracking.no_loop && id == by) continue;
       pending_.push_back({.session = id, .is_broadcast = true, .key = std::string(key)});
     }
@@ -159,14 +162,15 @@ void Tracking::tell_broadcasts(std::string_view key, uint64_t by) {
 
 void Tracking::everything_changed() {
   if (!any()) return;
-  for (const auto& [id, session] : server_->sessions()) {
-    if (session->tracking.on) pending_.push_back({.session = id, .everything = true, .key = {}});
-  }
+  needs_.sessions->each_session([this](const Session& session) {
+    if (session.tracking.on)
+      pending_.push_back({.session = session.id, .everything = true, .key = {}});
+  });
   table_.clear();
   items_ = 0;
 }
 
-// Broadcasts of one moment are one message; a key may be in it once.
+// The broadcasts of one moment are one message; a key is in it once.
 void Tracking::deliver() {
   std::map<uint64_t, std::vector<std::string>> broadcasts;
   for (Word& word : std::exchange(pending_, {})) {
@@ -183,16 +187,16 @@ void Tracking::deliver() {
   for (const auto& [id, keys] : broadcasts) send(id, &keys);
 }
 
-// RESP2 has no messages but those of subscriptions, so it takes another session to hear them.
+// RESP2 has no messages but those of subscriptions, so another session has to receive them.
 void Tracking::send(uint64_t id, const std::vector<std::string>* keys) {
-  Session* receiver = server_->find_session(id);
+  Session* receiver = find_session(id);
   if (receiver == nullptr || receiver->closing()) return;
   const uint64_t redirect = receiver->tracking.redirect;
   std::string bytes;
   resp::ReplyWriter writer(&bytes);
   writer.set_protocol(receiver->protocol());
   if (redirect != 0) {
-    Session* other = server_->find_session(redirect);
+    Session* other = find_session(redirect);
     if (other == nullptr || other->closing()) {
       receiver->tracking.redirect_broken = true;
       if (receiver->protocol() < 3) return;
@@ -215,7 +219,7 @@ void Tracking::send(uint64_t id, const std::vector<std::string>* keys) {
   }
   write_keys(writer, keys);
   receiver->push_message(bytes);
-  if (receiver->unsent_bytes() > kUnsentUnchecked) server_->enforce_output_limit(receiver);
+  if (receiver->unsent_bytes() > kUnsentUnchecked) needs_.sessions->enforce_output_limit(receiver);
 }
 
 }  // namespace weir::server

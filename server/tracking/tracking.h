@@ -1,17 +1,18 @@
-// Client-side caching: word to sessions that hold copies of keys, when those change.
+// Client-side caching: tells sessions that hold copies of keys when those keys change.
 //
-// A session that tracks is remembered beside each key that its own reading commands named; a change
-// of the key, by whomever or by time, tells it once. One that broadcasts is remembered nowhere: it
-// is told of every change under its prefixes. Keys are names, whatever the database, as with Redis.
+// A session that tracks is remembered beside each key that its own reading commands named. A change
+// of the key, by any session or by time, tells it once. A session that broadcasts is not
+// remembered: it is told of every change under its prefixes. Keys are names, whatever the database,
+// as with Redis.
 //
-// What a command has changed is seen with watches (storage/watches.h) on the keys that it names, so
-// what changed nothing tells nothing.
+// Watches (storage/watches.h) on the keys that a command names show what the command has changed,
+// so a command that changed nothing tells nothing.
 //
 // Invariants
-// 1. Nobody is left with a stale copy: a key that is forgotten (tracking-table-max-keys) is told of
-// as if it had changed, and so is one whose change is taken back later.
-// 2. Word of a change leaves behind the reply of the command that made it, and with its turn.
-// 3. Where nobody tracks, a command costs one look at any().
+// 1. No session is left with a stale copy: a key that is forgotten (tracking-table-max-keys) is
+//    told of as if it had changed, and so is a key whose change is taken back later.
+// 2. The message of a change leaves after the reply of the command that made it, and with its turn.
+// 3. While no session tracks, a command costs one look at any().
 #pragma once
 
 #include <cstddef>
@@ -21,28 +22,40 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "server/command.h"
-#include "server/tracking/tracking_state.h"
+#include "base/string_hash.h"
+#include "server/command/command.h"
+#include "server/session/tracking_state.h"
 
 namespace weir::server {
 
+class SessionDirectory;
+struct Config;
+
 class Tracking {
  public:
-  explicit Tracking(Server* server) : server_(server) {}
+  struct Needs {
+    SessionDirectory* sessions;
+    const Config* config;
+    std::function<uint64_t()> random;
+    std::function<void()> use_changed;  // called when any() begins to answer otherwise than before
+  };
+  explicit Tracking(Needs needs) : needs_(std::move(needs)) {}
 
-  // REQUIRES: `wanted.on`; its prefixes are added to those that the session has.
+  // Begins to track; the prefixes are added to those that the session has. REQUIRES: `wanted.on`.
   void enable(Session& session, const TrackingState& wanted);
-  void disable(Session& session);  // and before the session ends
+  void disable(Session& session);  // also to be called before the session ends
   bool any() const { return sessions_ > 0; }
 
-  // Does `act`, in which `call`'s command runs, and follows up what it read and changed.
+  // Does `act`, in which `call`'s command runs, and tells what it changed and remembers what it
+  // read.
   void follow(Call& call, const std::function<void()>& act);
-  // `by`: the session whose doing it was, 0 for time's.
+  // Tells of a change. `by` is the session that made it, 0 for time.
   void key_changed(std::string_view key, uint64_t by);
   void everything_changed();
-  // Between commands.
+  // Hands over the messages; to be called between commands.
   void deliver();
   bool has_pending() const { return !pending_.empty(); }
 
@@ -52,16 +65,10 @@ class Tracking {
   size_t prefixes() const { return broadcasts_.size(); }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
   struct Readers {
     std::vector<uint64_t> sessions;
-    size_t purge_at = 16;  // so many may be of sessions that have gone
+    size_t purge_at = 16;  // at this size ids of closed sessions are removed
   };
-  template <typename Value>
-  using ByName = std::unordered_map<std::string, Value, Hash, std::equal_to<>>;
   struct Word {
     uint64_t session = 0;
     bool is_broadcast = false;
@@ -81,12 +88,14 @@ class Tracking {
                       const std::function<bool(const std::vector<uint64_t>&)>& visit) const;
   void send(uint64_t session, const std::vector<std::string>* keys);
 
-  Server* server_;
+  Session* find_session(uint64_t id) const;
+
+  Needs needs_;
   size_t sessions_ = 0;
   size_t items_ = 0;
-  ByName<Readers> table_;
-  ByName<std::vector<uint64_t>> broadcasts_;  // prefix -> sessions
-  std::map<size_t, size_t> prefix_lengths_;   // length -> how many prefixes have it
+  StringMap<Readers> table_;
+  StringMap<std::vector<uint64_t>> broadcasts_;  // prefix -> sessions
+  std::map<size_t, size_t> prefix_lengths_;      // length -> how many prefixes have it
   std::vector<Word> pending_;
 };
 

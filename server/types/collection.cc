@@ -5,21 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "server/arguments.h"
-#include "server/lookups.h"
-#include "server/pubsub/key_events.h"
-#include "storage/check.h"
+#include "base/check.h"
+#include "server/command/arguments.h"
+#include "server/command/event_class.h"
+#include "server/types/lookups.h"
 
 namespace weir::server {
 namespace {
 
 storage::OwnerView owner_at(const storage::Ref& ref) {
   storage::OwnerView owner;
-  WEIR_CHECK(storage::parse_owner(ref.value(), &owner));
+  WEIR_REQUIRE(storage::parse_owner(ref.value(), &owner));
   return owner;
 }
 
-// Bytes that a later version may add behind the first mean nothing here.
+// A later version may add bytes after the first; they mean nothing here.
 Form form_of(const storage::OwnerView& owner) {
   return owner.rest.empty() ? Form::kCompact : static_cast<Form>(owner.rest[0]);
 }

@@ -1,5 +1,5 @@
 // What hashes, lists, sets and sorted sets have in common: a key owns one list of elements
-// (storage/elements.h), and a byte beside it says in which form Redis would keep them.
+// (storage/elements.h), and a byte beside it says in which form Redis keeps it.
 //
 // To read:   const auto hash = read_collection(call, key, Type::kHash);
 //            if (!hash) return;                       // the error has been replied
@@ -8,13 +8,13 @@
 //            if (!hash) return;
 //            hash->create_if_absent().put(field, order, value);
 //            call.notify(EventClass::kHash, "hset", key);
-// and behind the last removal:
+// and after the last removal:
 //            note_removal(call, &*hash, {EventClass::kHash, "hdel"});
 //
 // Invariants
-// 1. No collection is left empty at the end of a command: who removes elements calls
-//    note_removal() or erase_if_empty(), who creates a list puts something into it.
-// 2. A change of elements never touches the owner's record, so it costs what those elements cost
+// 1. No collection is left empty at the end of a command: a command that removes elements calls
+//    note_removal() or erase_if_empty(), one that creates a collection puts something into it.
+// 2. A change of elements never touches the owner's record, so it costs what those elements cost,
 //    and the expiry stays.
 // 3. The form goes from compact to large and never back, whatever is removed.
 #pragma once
@@ -23,13 +23,13 @@
 #include <optional>
 #include <string_view>
 
-#include "server/command.h"
+#include "server/command/command.h"
 #include "storage/elements.h"
 
 namespace weir::server {
 
 // Compact is Redis' listpack or intset, large its hashtable or skiplist. A collection is compact as
-// long as it has always been small; what small means is its type's to say. On disk: DO NOT CHANGE.
+// long as it has always been small; each type says what small means. On disk: DO NOT CHANGE.
 enum class Form : uint8_t { kCompact = 0, kLarge = 1 };
 
 // What a key holds of a type, or its absence. Valid until the end of the command.
@@ -43,15 +43,15 @@ class Collection {
 
   // REQUIRES: exists().
   storage::Elements& elements() const { return *elements_; }
-  // Nothing where the collection is absent, too.
+  // Finds an element; nothing if the collection is absent, too.
   std::optional<storage::Element> find(std::string_view member) const;
-  // From the first element on; nothing where the collection is absent.
+  // Visits the elements from the first on; none if the collection is absent.
   void walk(const storage::Elements::Visit& visit) const;
 
-  // An absent collection becomes one without elements, compact and without expiry.
+  // Makes an absent collection one without elements, compact and without expiry.
   storage::Elements& create_if_absent();
   void make_large();
-  bool erase_if_empty();  // whether it was
+  bool erase_if_empty();  // true if it was empty
 
  private:
   friend std::optional<Collection> collection_of(Call& call, const storage::Ref& ref,
@@ -70,36 +70,36 @@ class Collection {
   Form form_ = Form::kCompact;
 };
 
-// The collection at a key. Answers nothing where the key holds another type, after replying
-// WRONGTYPE, and where reading failed. The key's bytes outlive the answer.
+// Answers the collection at a key. Nothing if the key holds another type, after replying WRONGTYPE,
+// or if reading failed. The key's bytes must outlive the answer.
 std::optional<Collection> collection_of(Call& call, const storage::Ref& ref, storage::Type type);
-// The same by the key's name; as a read it counts as a hit or a miss in INFO.
+// Does the same by the key's name; as a read it counts as a hit or a miss in INFO.
 std::optional<Collection> read_collection(Call& call, std::string_view key, storage::Type type);
 std::optional<Collection> write_collection(Call& call, std::string_view key, storage::Type type);
-// A collection without elements in place of whatever the key held, its expiry included: for the
-// STORE commands. Views into what the key held must not be used any more, but an open list of it
-// stays as it is until the end of the command.
+// Puts a collection without elements in place of whatever the key held, its expiry included: for
+// the STORE commands. Views into what the key held must not be used any more, but an open list of
+// it stays as it is until the end of the command.
 Collection replace_with_collection(Call& call, std::string_view key, storage::Type type);
-// The same where there is nothing to store: the key is deleted, of which an event tells.
+// Does the same if there is nothing to store: the key is deleted, and an event tells of it.
 void replace_with_nothing(Call& call, std::string_view key);
 // Puts a copy of a key's collection at another key, with its form and the expiry given, in place of
-// whatever was there. False where reading failed. REQUIRES: `from` exists and owns elements.
+// whatever was there. False if reading failed. REQUIRES: `from` exists and owns elements.
 bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int64_t expire_at_ms);
 
-// An event of a key (pubsub/key_events.h).
+// The name of a key's event (command/event_class.h).
 struct KeyEventName {
   EventClass event_class;
   std::string_view name;
 };
-// Tells by an event that elements were removed, and takes an empty collection away, of which
-// another event tells.
+// Tells by an event that elements were removed, and removes an empty collection, of which another
+// event tells.
 void note_removal(Call& call, Collection* collection, const KeyEventName& event);
 
-// What the elements of a key take in memory, without their share of tables: taken from as many as
+// Answers what the elements of a key take in memory, without their share of tables, estimated from
 // `samples` of them, 0 for all. REQUIRES: storage::owns_elements(ref.type()).
 size_t element_bytes(Call& call, const storage::Ref& ref, size_t samples);
 
-// The form of what a key that owns elements holds. REQUIRES: storage::owns_elements(ref.type()).
+// Answers the form of the collection at a key. REQUIRES: storage::owns_elements(ref.type()).
 Form form_of(const storage::Ref& ref);
 
 }  // namespace weir::server

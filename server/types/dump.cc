@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 #include "server/rdb/envelope.h"
 #include "server/rdb/value.h"
 #include "server/types/collection.h"
@@ -20,7 +20,7 @@ using rdb::ReadError;
 using storage::Element;
 using storage::Type;
 
-// On the wire: DO NOT CHANGE.
+// Sent to clients: DO NOT CHANGE.
 constexpr std::string_view kBadData = "ERR Bad data format";
 
 bool is_limiter(Type type) { return type == Type::kLimiter || type == Type::kLimiterEntries; }
@@ -56,7 +56,7 @@ void add_element(const Element& element, rdb::Value* value) {
   }
 }
 
-// False where reading failed.
+// Appends a value in Redis' form. False if reading failed.
 bool append_redis_value(Call& call, const storage::Ref& ref, std::string* body) {
   rdb::Value value;
   value.kind = kind_of(ref.type());
@@ -92,7 +92,8 @@ bool is_large_zset(const rdb::Value& value) {
 
 void put_elements(const rdb::Value& value, Collection* target) {
   const auto& texts = value.texts;
-  if (is_large_zset(value)) target->make_large();  // so that each minus zero keeps its sign
+  // Only a large set keeps the sign of each minus zero.
+  if (is_large_zset(value)) target->make_large();
   for (size_t i = 0; i < texts.size(); ++i) {
     if (value.kind == Kind::kList) push(target, End::kRight, texts[i]);
     if (value.kind == Kind::kSet) add_member(target, texts[i]);

@@ -1,25 +1,26 @@
-// A value as bytes that outlive the server, or go to another: what DUMP answers and RESTORE takes.
+// A value as bytes that outlive the server or go to another one: what DUMP answers and RESTORE
+// takes.
 //
 // Strings, hashes, lists, sets and sorted sets are in Redis' own form (server/rdb/), so that they
 // move both ways. Limiters have a form of their own in the same envelope (types/dump_limiter.h),
-// behind a type that Redis refuses.
+// under a type that Redis refuses.
 //
-// A checksum is no signature: whatever comes back is checked as any argument is.
+// A checksum is no signature: a payload is checked as any argument is.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "server/command.h"
+#include "server/command/command.h"
 
 namespace weir::server {
 
-// Nothing where reading failed.
+// Answers the payload; nothing if reading failed.
 std::optional<std::string> dump(Call& call, const storage::Ref& ref);
 
-// Puts the value at a key, in place of whatever was there. False where the bytes mean no value:
-// then nothing is changed, and *error is the error line.
+// Puts the value at a key, in place of whatever was there. False if the bytes mean no value: then
+// nothing is changed, and *error is the error line.
 bool restore(Call& call, std::string_view payload, std::string_view key, int64_t expire_at_ms,
              std::string* error);
 

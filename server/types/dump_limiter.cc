@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/limiter_record.h"
+#include "base/string_hash.h"
 #include "server/limiter/stored_entries.h"
 #include "server/rdb/integers.h"
 #include "server/rdb/reader.h"
@@ -25,6 +26,9 @@ constexpr uint8_t kVersion = 1;
 constexpr size_t kMemberBytes = 8;
 constexpr size_t kOrderBytes = 8;
 
+// Whose list it is: a limit's algorithm, or null for the bookings.
+using ListOwner = const algorithms::Algorithm*;
+
 struct Contents {
   std::string_view record;
   std::vector<std::vector<Element>> lists;
@@ -40,24 +44,34 @@ void append_list(const Elements& list, std::string* body) {
   });
 }
 
-// How many lists a limiter with this record has; nothing for bytes that are no record.
-std::optional<size_t> lists_of(std::string_view record) {
+// Answers the lists of a limiter with this record; nothing for bytes that are no record.
+std::optional<std::vector<ListOwner>> lists_of(std::string_view record) {
   std::array<algorithms::LimitState, algorithms::kLimitsMax> limits;
   const auto head = algorithms::read_record(record, limits);
   if (!head) return std::nullopt;
-  size_t lists = head->bookings ? 1 : 0;
-  for (size_t i = 0; i < head->limits; ++i) lists += limits[i].limit.algorithm->uses_entries;
+  std::vector<ListOwner> lists;
+  if (head->bookings) lists.push_back(nullptr);
+  for (size_t i = 0; i < head->limits; ++i) {
+    const ListOwner owner = limits[i].limit.algorithm;
+    if (owner->uses_entries) lists.push_back(owner);
+  }
   return lists;
 }
 
-bool read_list(rdb::Reader* reader, std::vector<Element>* list) {
-  std::unordered_set<std::string_view> members;
+bool can_be_in(ListOwner owner, const Element& element) {
+  if (element.member.size() != kMemberBytes) return false;
+  const int64_t at_ns = storage::integer_of_order(element.order);
+  return owner == nullptr ? at_ns >= 0 : algorithms::can_be_entry(*owner, at_ns);
+}
+
+bool read_list(rdb::Reader* reader, ListOwner owner, std::vector<Element>* list) {
+  ViewSet members;
   for (uint64_t left = reader->size(); left > 0; --left) {
     Element element;
     element.order = rdb::load_unsigned(reader->bytes(kOrderBytes));
     element.member = reader->text();
     element.value = reader->text();
-    if (!reader->ok() || element.member.size() != kMemberBytes) return false;
+    if (!reader->ok() || !can_be_in(owner, element)) return false;
     if (!members.insert(element.member).second) return false;
     list->push_back(element);
   }
@@ -68,17 +82,16 @@ std::optional<Contents> contents_of(rdb::Reader* reader) {
   Contents contents;
   contents.record = reader->text();
   const auto lists = lists_of(contents.record);
-  if (!lists || reader->size() != *lists || !reader->ok()) return std::nullopt;
-  contents.lists.resize(*lists);
-  for (std::vector<Element>& list : contents.lists) {
-    if (!read_list(reader, &list)) return std::nullopt;
+  if (!lists || reader->size() != lists->size() || !reader->ok()) return std::nullopt;
+  for (const ListOwner owner : *lists) {
+    if (!read_list(reader, owner, &contents.lists.emplace_back())) return std::nullopt;
   }
   return reader->at_end() ? std::optional(contents) : std::nullopt;
 }
 
 storage::ElementsId put_list(Call& call, const std::vector<Element>& elements) {
-  const storage::ElementsId id = StoredEntries(&call.keys, call.database(), 0).id();
-  Elements* list = call.keys.open_elements(call.database(), id);
+  const storage::ElementsId id = StoredEntries(&call.keys, call.database, 0).id();
+  Elements* list = call.keys.open_elements(call.database, id);
   for (const Element& element : elements) {
     list->put(element.member, element.order, element.value);
   }

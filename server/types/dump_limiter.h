@@ -6,23 +6,24 @@
 //                                     the limits that keep entries, in their order
 //     element := order(u64) text(member) text(value)
 //
-// with sizes and texts as in rdb/value.h. Instants are those of the clock: a limiter goes on where
-// it was, the time between dump and restore counted. DO NOT CHANGE: these bytes lie with clients.
+// with sizes and texts as in rdb/value.h. Instants are those of the clock, so the time between dump
+// and restore passes for a limiter, too. DO NOT CHANGE: clients keep these bytes.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "server/command.h"
+#include "server/command/command.h"
 
 namespace weir::server {
 
 bool is_limiter_body(std::string_view body);
 
-// False where reading failed. REQUIRES: the key holds a limiter.
+// Appends a limiter. False if reading failed. REQUIRES: the key holds a limiter.
 bool append_limiter(Call& call, const storage::Ref& ref, std::string* body);
 
-// False, and nothing is changed, for bytes that are no limiter. REQUIRES: is_limiter_body(body).
+// Restores a limiter. False, and nothing is changed, for bytes that are no limiter. REQUIRES:
+// is_limiter_body(body).
 bool restore_limiter(Call& call, std::string_view body, std::string_view key, int64_t expire_at_ms);
 
 }  // namespace weir::server

@@ -1,7 +1,7 @@
-// Hashes: fields in the order in which they came, each with its value.
+// Hashes: fields in the order in which they were added, each with its value.
 //
 // Invariants
-// 1. A field keeps its place when its value changes, and a new one stands behind all others.
+// 1. A field keeps its place when its value changes, and a new one comes after all others.
 // 2. A hash is compact while it has never had more than kCompactFieldsMax fields, nor a field or a
 //    value longer than kCompactFieldBytesMax: then Redis too replies in this order.
 #pragma once
@@ -16,7 +16,7 @@ namespace weir::server {
 inline constexpr size_t kCompactFieldsMax = 512;
 inline constexpr size_t kCompactFieldBytesMax = 64;
 
-// True if there was no such field. The views may be of this hash.
+// Puts a field; true if there was none. The views may point into this hash.
 bool put_field(Collection* hash, std::string_view field, std::string_view value);
 
 }  // namespace weir::server

@@ -13,7 +13,7 @@ using storage::Elements;
 
 constexpr uint64_t kMiddle = uint64_t{1} << 63;
 constexpr uint64_t kLastPlace = std::numeric_limits<uint64_t>::max();
-// How much wider than the elements in it are many a row must be to be moved apart.
+// A row may be moved apart if its gaps then are this many times as wide as it has elements.
 constexpr uint64_t kRoom = 2;
 
 uint64_t mixed(uint64_t number) {
@@ -28,7 +28,7 @@ bool add_as(Elements* elements, uint64_t number, uint64_t place, std::string_vie
   return elements->add(member, place, value);
 }
 
-// What the list looks like is mixed in, so that one place has ever new numbers.
+// The state of the list is mixed in, so that one place draws new numbers each time.
 void add_scattered(Elements* elements, uint64_t place, std::string_view value) {
   uint64_t number = mixed(place ^ mixed(elements->size()));
   if (!elements->empty()) {
@@ -43,7 +43,7 @@ struct Row {
   size_t count;
 };
 
-// Places the elements of a row `gap` apart behind `lowest`.
+// Places the elements of a row `gap` apart after `lowest`.
 void spread(Elements* elements, const Row& row, uint64_t lowest, uint64_t gap) {
   std::vector<std::pair<std::string, std::string>> moved;
   moved.reserve(row.count);
@@ -59,7 +59,7 @@ void centre(Elements* elements) {
   spread(elements, {0, count}, kMiddle - (count / 2 + 1) * kPlaceStep, kPlaceStep);
 }
 
-// Widens the gap in front of a rank that is neither the first nor behind the last.
+// Widens the gap before a rank that is neither the first nor past the last.
 void make_room(Elements* elements, size_t rank) {
   const uint64_t lowest = elements->at(rank - 1).order;
   for (size_t count = 1; rank + count < elements->size(); count *= 2) {
@@ -110,7 +110,7 @@ void insert_at(Collection* list, size_t rank, std::string_view value) {
   Elements& elements = list->elements();
   const bool at_end = rank == 0 || rank == elements.size();
   const uint64_t place = place_at(&elements, rank);
-  // Another may have been born there that has moved since.
+  // An element that was born at this place may have moved since, and keeps the member.
   if (!at_end || !add_as(&elements, place, place, value)) add_scattered(&elements, place, value);
 }
 

@@ -4,17 +4,15 @@
 #include <unordered_set>
 #include <vector>
 
-#include "server/server.h"
-
 namespace weir::server {
 namespace {
 
-// Floyd's way to a sample: as many draws as elements wanted, whatever the size.
+// Floyd's algorithm for a sample: as many draws as wanted elements, whatever the size.
 std::vector<size_t> distinct_ranks(Call& call, size_t size, size_t wanted) {
   std::unordered_set<size_t> seen;
   std::vector<size_t> ranks;
   for (size_t last = size - wanted; last < size; ++last) {
-    const size_t drawn = call.server.random() % (last + 1);
+    const size_t drawn = call.host.random() % (last + 1);
     ranks.push_back(seen.insert(drawn).second ? drawn : last);
     seen.insert(ranks.back());
   }
@@ -24,7 +22,7 @@ std::vector<size_t> distinct_ranks(Call& call, size_t size, size_t wanted) {
 }  // namespace
 
 storage::Element pick(Call& call, const Collection& collection) {
-  return collection.elements().at(call.server.random() % collection.size());
+  return collection.elements().at(call.host.random() % collection.size());
 }
 
 std::optional<size_t> picks_of(Call& call, const Collection& collection, int64_t count) {

@@ -6,7 +6,7 @@
 
 #include "resp/glob.h"
 #include "resp/numbers.h"
-#include "server/arguments.h"
+#include "server/command/arguments.h"
 
 namespace weir::server {
 
@@ -14,8 +14,8 @@ bool ScanOptions::accepts(std::string_view key) const {
   return pattern == "*" || resp::glob_match(pattern, key);
 }
 
-// As lenient as strtoul, which clients have come to rely on: a sign, no digits at all, and what
-// follows a NUL pass.
+// A cursor is read as leniently as by strtoul, on which clients rely: a sign, no digits at all, and
+// whatever follows a NUL are accepted.
 std::optional<uint64_t> cursor_argument(Call& call, std::string_view text) {
   const std::string digits(text);
   const bool leading_space = !digits.empty() && std::isspace(static_cast<unsigned char>(digits[0]));
@@ -67,8 +67,8 @@ void scan_collection(Call& call, storage::Type type,
   if (!cursor) return;
   const auto collection = read_collection(call, call.args[1], type);
   if (!collection) return;
-  Bulks page;
-  if (!collection->exists()) return reply_page(call, 0, page);  // whatever the options
+  Bulks page(call.reply);
+  if (!collection->exists()) return reply_page(call, 0, page);  // whatever the options are
   const auto options = scan_options(call, 3, false);
   if (!options) return;
   const auto visit = [&](const storage::Element& element) {

@@ -8,24 +8,26 @@
 #include <string_view>
 
 #include "resp/reply.h"
-#include "server/command.h"
+#include "server/command/command.h"
 #include "server/types/collection.h"
 
 namespace weir::server {
 
-// Cursors stay below 2^53, since clients keep them in doubles.
+// Cursors are below 2^53, since clients keep them in doubles.
 inline constexpr uint64_t kCursorMask = (uint64_t{1} << 53) - 1;
 
-// Bulk strings whose number is known only when they have all been written.
+// Bulk strings whose number is known only when all have been written.
 class Bulks {
  public:
+  // The strings will be part of `reply`, and have its bound.
+  explicit Bulks(const resp::ReplyWriter& reply) { writer_.set_size_max(reply.size_max()); }
   void add(std::string_view bytes) {
     writer_.bulk(bytes);
     ++count_;
   }
   void reply(Call& call) const {
     call.reply.array(count_);
-    call.reply.buffer()->append(bytes_);
+    call.reply.raw(bytes_);
   }
 
  private:
@@ -42,15 +44,15 @@ struct ScanOptions {
   bool accepts(std::string_view key) const;
 };
 
-// These answer nothing after replying the error.
+// These answer nothing after replying an error.
 std::optional<uint64_t> cursor_argument(Call& call, std::string_view text);
-// The options from args[first] on; TYPE is a syntax error unless `with_type`.
+// Reads the options from args[first] on; TYPE is a syntax error unless `with_type`.
 std::optional<ScanOptions> scan_options(Call& call, size_t first, bool with_type);
 
 void reply_page(Call& call, uint64_t next_cursor, const Bulks& page);
 
-// HSCAN, SSCAN, ZSCAN: args are the key, a cursor and options. `add` puts an element whose member
-// matches into the page. A compact collection is one page, in its own order.
+// Runs HSCAN, SSCAN or ZSCAN: args are the key, a cursor and options. `add` puts an element whose
+// member matches into the page. A compact collection is one page, in its own order.
 void scan_collection(Call& call, storage::Type type,
                      const std::function<void(const storage::Element&, Bulks*)>& add);
 

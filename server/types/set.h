@@ -1,7 +1,7 @@
-// Sets: members that are integers stand in numeric order, the others behind them.
+// Sets: members that are integers come first, in numeric order, then the others.
 //
 // Invariant: a set is compact while all members it ever had were integers, and at most
-// kCompactMembersMax at a time: Redis' intset, which replies in numeric order.
+// kCompactMembersMax at a time. This is Redis' intset, which replies in numeric order.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ namespace weir::server {
 // Redis' set-max-intset-entries.
 inline constexpr size_t kCompactMembersMax = 512;
 
-// True if it was no member. The view may be of this set.
+// Adds a member; true if it was none. The view may point into this set.
 bool add_member(Collection* set, std::string_view member);
 
 }  // namespace weir::server

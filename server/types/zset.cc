@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "storage/check.h"
+#include "base/check.h"
 
 namespace weir::server {
 namespace {
@@ -25,7 +25,7 @@ std::optional<double> score_of(const Collection& zset, std::string_view member) 
 }
 
 void put_score(Collection* zset, std::string_view member, double score) {
-  WEIR_CHECK(!std::isnan(score));
+  WEIR_REQUIRE(!std::isnan(score));
   if (zset->is_compact() && needs_large(*zset, member) && !zset->find(member)) zset->make_large();
   const bool minus_zero = score == 0 && std::signbit(score) && !zset->is_compact();
   zset->create_if_absent().put(member, storage::order_of_double(score),
@@ -44,7 +44,7 @@ void visit_span(const Collection& zset, const RankSpan& span,
 }
 
 void erase_span(Collection* zset, const RankSpan& span) {
-  WEIR_CHECK(!span.downwards);
+  WEIR_REQUIRE(!span.downwards);
   zset->elements().erase_ranks(span.first, span.count);
 }
 

@@ -1,9 +1,9 @@
 // Sorted sets: a collection (collection.h) whose elements are members with a score as their order.
-// It is compact, Redis' listpack, while it has never had more than 128 members or one of more than
-// 64 bytes.
+// It is compact, Redis' listpack, while it has never had more than 128 members or a member of more
+// than 64 bytes.
 //
 // The value of an element is empty, or "-" for a score of minus zero. Only a large set keeps that
-// sign, as in Redis: its compact form has but one zero. On disk: DO NOT CHANGE.
+// sign, as in Redis, whose compact form has only one zero. On disk: DO NOT CHANGE.
 //
 // Invariants
 // 1. No score is NaN.
@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/command.h"
+#include "server/command/command.h"
 #include "server/types/collection.h"
 
 namespace weir::server {
@@ -25,14 +25,14 @@ inline constexpr size_t kCompactZsetMemberBytesMax = 64;
 
 double score_of(const storage::Element& element);
 
-// Nothing where the member or the whole set is absent.
+// Answers a member's score; nothing if the member or the whole set is absent.
 std::optional<double> score_of(const Collection& zset, std::string_view member);
 
 // Puts a member, or gives it another score; the set is made if it is absent.
 void put_score(Collection* zset, std::string_view member, double score);
 
-// Members that stand one behind the other: `count` of them from the rank `first` on, upwards or
-// downwards. They all exist.
+// Neighbouring members: `count` of them from the rank `first` on, upwards or downwards. They all
+// exist.
 struct RankSpan {
   size_t first = 0;
   size_t count = 0;
@@ -42,10 +42,10 @@ struct RankSpan {
 // `visit` must not change the set.
 void visit_span(const Collection& zset, const RankSpan& span,
                 const std::function<void(const storage::Element&)>& visit);
-// The caller sees to a set that is left empty. REQUIRES: not span.downwards.
+// Erases a span. The caller removes a set that is left empty. REQUIRES: not span.downwards.
 void erase_span(Collection* zset, const RankSpan& span);
 
-// How members are replied: their scores behind them if asked for, which in RESP3 makes pairs.
+// Replies members: their scores after them if asked for, which in RESP3 makes pairs.
 class MembersReply {
  public:
   MembersReply(resp::ReplyWriter* reply, bool with_scores)

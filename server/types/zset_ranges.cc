@@ -54,16 +54,16 @@ RankSpan span_between(size_t begin, size_t end, bool downwards) {
   return {.first = downwards ? end - 1 : begin, .count = end - begin, .downwards = downwards};
 }
 
-// How many members do not reach up to the range, or to what lies behind it.
+// Answers how many members are below the range or, with `behind`, not above it.
 size_t rank_of_end(const storage::Elements& elements, const LexEnd& end, bool behind) {
   if (end.kind == LexEnd::Kind::kBelowAll) return 0;
   if (end.kind == LexEnd::Kind::kAboveAll) return elements.size();
   std::string bound(end.member);
-  if (end.excluded != behind) bound.push_back('\0');  // the next one there can be
+  if (end.excluded != behind) bound.push_back('\0');  // the next member that there can be
   return elements.lower_bound(elements.at(0).order, bound);
 }
 
-// As if the members stood in order, which they do not.
+// Searches as if the members were in order, although they are not.
 template <typename Holds>
 size_t searched_rank(const storage::Elements& elements, Holds holds) {
   size_t begin = 0;
@@ -75,8 +75,8 @@ size_t searched_rank(const storage::Elements& elements, Holds holds) {
   return begin;
 }
 
-// One member after the other, from the first that is in the range: members of different scores are
-// in no order. Those that an offset leaves out are not held to the range.
+// Walks one member after the other, from the first that is in the range: members of different
+// scores are in no order. Members that an offset leaves out need not be in the range.
 RankSpan walked_span(const storage::Elements& elements, const LexRange& range, bool downwards,
                      uint64_t offset) {
   const size_t last = elements.size() - 1;
@@ -162,7 +162,7 @@ RankSpan span_of(const Collection& zset, const LexRange& range, bool downwards,
 }
 
 RankSpan limited(const RankSpan& span, const RangeLimit& limit) {
-  const auto offset = static_cast<uint64_t>(limit.offset);  // what is negative leaves out all
+  const auto offset = static_cast<uint64_t>(limit.offset);  // a negative offset leaves out all
   if (offset >= span.count) return {};
   RankSpan rest = span;
   rest.first = span.downwards ? span.first - offset : span.first + offset;

@@ -1,7 +1,8 @@
 #include "server/waiting/waiting.h"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "base/check.h"
 
 namespace weir::server {
 namespace {
@@ -12,7 +13,8 @@ const std::deque<Waiter*> kNobody;
 
 void Waiting::add(std::unique_ptr<Waiter> added) {
   Waiter* waiter = added.get();
-  if (!waiters_.emplace(waiter->session, std::move(added)).second) std::abort();
+  begun_.push_back(waiter->session);
+  WEIR_CHECK(waiters_.emplace(waiter->session, std::move(added)).second);
   for (const WaitKey& key : waiter->keys) queues_[key].waiters.push_back(waiter);
   start_timer(waiter);
 }
@@ -22,7 +24,7 @@ void Waiting::start_timer(Waiter* waiter) {
   if (timer.at_ns != kNotDue) timers_.insert(timer);
 }
 
-// Out of everything. Whoever stood behind it is looked at again.
+// Takes a waiter out of all queues. Those who stood after it are looked at again.
 std::unique_ptr<Waiter> Waiting::take(Waiter* waiter) {
   timers_.erase(timer_of(waiter));
   leave_queues(waiter);
@@ -118,14 +120,14 @@ void Waiting::serve_queue(const WaitKey& key, WaiterRunner& runner) {
       continue;
     }
     const bool strict = waiter->strict();
-    if (try_one(waiter, &key, runner)) continue;  // the next one has moved up
+    if (try_one(waiter, &key, runner)) continue;  // the next waiter has moved up
     if (strict) return;
     failed = wants;
     ++at;
   }
 }
 
-// Stops when somebody's turn has made others ready: they come before those who give up.
+// Stops when a waiter's action has made others ready: they come before those whose time is up.
 void Waiting::serve_due(int64_t now_ns, WaiterRunner& runner) {
   while (next_ns() <= now_ns && ready_.empty()) {
     Waiter* waiter = timers_.begin()->waiter;
@@ -155,7 +157,7 @@ void Waiting::serve(int64_t now_ns, WaiterRunner& runner) {
   } while (anybody_ready(now_ns));
 }
 
-// Nothing that happens from here on may serve it, so it leaves its queues at once.
+// The waiter leaves its queues at once, so that nothing that happens from here on serves it.
 bool Waiting::unblock(uint64_t session, Waiter::Unblocked how) {
   const auto found = waiters_.find(session);
   if (found == waiters_.end() || !found->second->may_be_unblocked()) return false;

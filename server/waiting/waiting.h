@@ -4,10 +4,11 @@
 // command has touched one of them, or when its own `due_ns` has come; at its deadline it gives up.
 //
 // Invariants
-// 1. A session waits for one thing at a time, runs nothing meanwhile, and is answered once.
-// 2. Behind a strict waiter nobody in its queue is tried before it is done.
+// 1. A session waits for one thing at a time, runs nothing meanwhile, and is answered once: a
+//    waiter that is done is taken out of all its queues.
+// 2. No waiter that stands after a strict one in a queue is tried before the strict one is done.
 // 3. Nothing here polls: next_ns() says when something has to be done.
-// 4. Instants are the timeline's; this reads no clock.
+// 4. Instants are the timeline's; nothing here reads a clock.
 #pragma once
 
 #include <compare>
@@ -19,9 +20,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "server/command.h"
+#include "base/string_hash.h"
+#include "server/command/command.h"
 
 namespace weir::server {
 
@@ -38,28 +41,28 @@ class Waiter {
  public:
   virtual ~Waiter() = default;
 
-  // Runs as a command of the session's. True: it has replied and is done.
+  // Tries again, as a command of the session. True: it has replied and is done.
   virtual bool try_again(Call& call) = 0;
   // Replies that the deadline has come.
   virtual void time_out(Call& call) = 0;
-  // The session is gone; runs as a command without anybody to reply to.
+  // Called when the session is gone; runs as a command without a client to reply to.
   virtual void abandon(Call&) {}
-  // Invariant 2.
+  // True: invariant 2 holds for the waiters after this one.
   virtual bool strict() const { return false; }
-  // CLIENT UNBLOCK may end it.
+  // True: CLIENT UNBLOCK may end the wait.
   virtual bool may_be_unblocked() const { return true; }
 
   std::vector<WaitKey> keys;  // may be empty
-  // Waiters that want the same of a key fail alike: behind one that has failed the others are not
-  // tried. kNone: like nobody.
+  // Waiters that want the same type of a key fail alike: when one has failed, those after it are
+  // not tried. kNone: like no other.
   storage::Type wants = storage::Type::kNone;
-  // What the session waits for next, when this is done: then nothing was replied yet.
+  // What the session waits for next when this is done: nothing was replied yet.
   std::unique_ptr<Waiter> successor;
   int64_t deadline_ns = kNotDue;
   int64_t due_ns = kNotDue;  // try_again() sets it
-  // While it is tried: the key in whose queue that is; null where its instant has come.
+  // While the waiter is tried: the key in whose queue it is tried; null if its instant has come.
   const WaitKey* touched = nullptr;
-  // CLIENT UNBLOCK has ended it, so its deadline has come.
+  // Set if CLIENT UNBLOCK has ended the wait, so that its deadline has come.
   enum class Unblocked : uint8_t { kNo, kAsTimeOut, kAsError };
   Unblocked unblocked = Unblocked::kNo;
 
@@ -67,15 +70,15 @@ class Waiter {
   uint64_t session = 0;
   int database = 0;
   const Command* command = nullptr;
-  std::vector<std::string> args;  // of the request
+  std::vector<std::string> args;  // the request's arguments
 };
 
-// Whoever can run a waiter's turn to act: the executor.
+// Runs a waiter's turn to act; the executor is one.
 class WaiterRunner {
  public:
   enum class Act { kTry, kTimeOut, kAbandon };
   virtual ~WaiterRunner() = default;
-  // True: the waiter is done.
+  // Answers true if the waiter is done.
   virtual bool act(Waiter& waiter, Act act) = 0;
 };
 
@@ -86,32 +89,36 @@ class Waiting {
 
   // REQUIRES: the waiter's session does not wait yet.
   void add(std::unique_ptr<Waiter> waiter);
-  // The session is gone. What it has to give back is given back by the next serve().
+  // Called when the session is gone. The next serve() gives back what the waiter has to give back.
   void remove(uint64_t session);
-  // It does not wait after all: what its command did is taken back.
+  // Called when the session does not wait after all, because what its command did is taken back.
   void forget(uint64_t session);
   const Waiter* of_session(uint64_t session) const;
+  // Answers the sessions that began to wait since the last call, or to wait for something else.
+  // Their commands may have taken permits in this turn, so a turn that fails fails them too.
+  std::vector<uint64_t> take_begun() { return std::exchange(begun_, {}); }
 
-  // The queue of a key, from its head; empty where nobody waits.
+  // The queue of a key, from its head; empty if no session waits for it.
   const std::deque<Waiter*>& queue(int database, std::string_view key) const;
 
-  // A command has touched a key, or nobody knows which keys.
+  // Called when a command has touched a key, or all keys if it is not known which.
   void signal(int database, std::string_view key);
   void signal_all();
 
-  // Tries whom signals and instants have made ready, until nobody is.
+  // Tries the waiters that signals and instants have made ready, until none is ready.
   void serve(int64_t now_ns, WaiterRunner& runner);
   bool anybody_ready(int64_t now_ns) const {
     return !ready_.empty() || !abandoned_.empty() || next_ns() <= now_ns;
   }
-  // The next instant at which serve() has something to do; kNotDue.
+  // Answers the next instant at which serve() has something to do; kNotDue.
   int64_t next_ns() const { return timers_.empty() ? kNotDue : timers_.begin()->at_ns; }
 
-  // CLIENT UNBLOCK: the next serve() ends the wait. False: it does not wait, or not so.
+  // For CLIENT UNBLOCK: the next serve() ends the wait. False: the session does not wait, or not in
+  // a way that may be ended.
   bool unblock(uint64_t session, Waiter::Unblocked how);
 
  private:
-  // What a key is looked up by, without a copy of it.
+  // What a key is found by, without a copy of it.
   struct KeyView {
     int database;
     std::string_view key;
@@ -123,7 +130,7 @@ class Waiting {
   struct KeyHash {
     using is_transparent = void;
     size_t operator()(const KeyView& key) const {
-      return std::hash<std::string_view>()(key.key) * 31 + static_cast<size_t>(key.database);
+      return StringHash()(key.key) * 31 + static_cast<size_t>(key.database);
     }
   };
   struct KeyEqual {
@@ -135,7 +142,7 @@ class Waiting {
     bool ready = false;
   };
   using Queues = std::unordered_map<WaitKey, Queue, KeyHash, KeyEqual>;
-  // Of two at one instant the one that is due comes before the one that gives up.
+  // If two timers have one instant, the waiter that is due comes before the one that gives up.
   struct Timer {
     int64_t at_ns;
     bool gives_up;
@@ -159,6 +166,7 @@ class Waiting {
 
   std::map<uint64_t, std::unique_ptr<Waiter>> waiters_;  // by session
   std::vector<std::unique_ptr<Waiter>> abandoned_;
+  std::vector<uint64_t> begun_;
   Queues queues_;
   std::deque<WaitKey> ready_;
   Timers timers_;

@@ -4,12 +4,14 @@
 #include <boost/asio/post.hpp>
 #include <cstdio>
 
-#include "server/clock.h"
-#include "server/config.h"
-#include "server/daemon.h"
-#include "server/log.h"
-#include "server/open_store.h"
-#include "server/server.h"
+#include "server/commands/families.h"
+#include "server/config/config.h"
+#include "server/core/open_store.h"
+#include "server/core/server.h"
+#include "server/net/daemon.h"
+#include "server/os/clock.h"
+#include "server/os/log.h"
+#include "storage/rocks_store.h"
 #include "tests/differential/clock_file.h"
 
 namespace weir::server {
@@ -23,11 +25,13 @@ class FileClock : public Clock {
 };
 
 int serve(const Config& config) {
-  if (!start_log(config).empty()) return 1;
+  if (!start_log(config.logfile, config.loglevel).empty()) return 1;
   FileClock clock;
   boost::asio::io_context io(1);
   const auto wake = [&io] { boost::asio::post(io, [] {}); };
-  Server server(config, &clock, [&] { return make_store(config, wake); });
+  Server server(
+      config, &clock, [&] { return make_store(config, storage::kOpenTablesMax, wake); },
+      command_families());
   if (!server.open().ok()) return 1;
   Daemon daemon(&server, &io);
   if (const std::string error = daemon.listen(); !error.empty()) {

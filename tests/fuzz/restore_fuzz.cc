@@ -14,10 +14,11 @@
 #include <vector>
 
 #include "resp/value.h"
-#include "server/log.h"
+#include "server/commands/families.h"
+#include "server/core/server.h"
+#include "server/os/log.h"
 #include "server/rdb/envelope.h"
 #include "server/rdb/value.h"
-#include "server/server.h"
 #include "server/types/dump_limiter.h"
 #include "storage/memory_store.h"
 
@@ -43,7 +44,10 @@ class FuzzClock : public weir::server::Clock {
 
 class World {
  public:
-  World() : server_({}, &clock_, [this] { return store(); }) {
+  World()
+      : server_(
+            {}, &clock_, [this] { return store(); }, weir::server::command_families(),
+            weir::server::Seeds()) {
     check(server_.open().ok());
     std::string refusal;
     session_ = server_.connect({}, &refusal);

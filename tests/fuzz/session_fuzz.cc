@@ -23,8 +23,9 @@
 #include <string_view>
 
 #include "resp/value.h"
-#include "server/log.h"
-#include "server/server.h"
+#include "server/commands/families.h"
+#include "server/core/server.h"
+#include "server/os/log.h"
 #include "storage/memory_store.h"
 
 namespace {
@@ -93,7 +94,7 @@ Config config_from(Input* input) {
   Config config;
   config.storage = weir::server::StorageForm::kMemory;
   const uint8_t policies = input->byte();
-  config.durability = static_cast<weir::server::Durability>(policies % 3);
+  config.durability = static_cast<weir::server::DurabilityLevel>(policies % 3);
   config.storage_failure_policy = static_cast<weir::server::FailurePolicy>(policies >> 2 & 1);
   config.enable_debug_command = weir::server::DebugAccess::kYes;
   if (policies & 8) config.requirepass = "secret";
@@ -143,8 +144,9 @@ class World {
 
  private:
   void start() {
-    server_ = std::make_unique<Server>(config_, &clock_,
-                                       [this] { return std::make_unique<MemoryStore>(disk_); });
+    server_ = std::make_unique<Server>(
+        config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
+        weir::server::command_families(), weir::server::Seeds());
     check(server_->open().ok());
     clients_ = {};
   }

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import time
 
 import harness
@@ -53,6 +54,34 @@ class Start(harness.ServerTest):
         while b"ready to accept" not in server.process.stderr.readline():
             self.assertIsNone(server.process.poll())
         self.assertEqual(server.stop(), 0)
+
+    def test_a_service_manager_is_told(self):
+        path = self.path("notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(path)
+            manager.settimeout(harness.PATIENCE_S)
+            os.environ["NOTIFY_SOCKET"] = path
+            try:
+                server = self.memory_server(supervised="systemd")
+            finally:
+                del os.environ["NOTIFY_SOCKET"]
+            self.assertEqual(manager.recv(4096).split(b"\n")[0], b"READY=1")
+            self.assertEqual(server.stop(), 0)
+            self.assertEqual(manager.recv(4096).split(b"\n")[0], b"STOPPING=1")
+
+    def test_no_service_manager_is_told_unless_asked(self):
+        path = self.path("notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(path)
+            manager.setblocking(False)
+            os.environ["NOTIFY_SOCKET"] = path
+            try:
+                server = self.memory_server()
+            finally:
+                del os.environ["NOTIFY_SOCKET"]
+            self.assertEqual(server.stop(), 0)
+            with self.assertRaises(BlockingIOError):
+                manager.recv(4096)
 
     def test_pid_file(self):
         path = self.path("pid")

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "server/acl/acl.h"
+#include "server/commands/families.h"
 #include "tests/server/config_fixture.h"
 #include "tests/server/fake_server.h"
 
@@ -23,9 +24,12 @@ class AclConfig : public ConfigTest {
   // What a server says of its users, or why it does not start.
   std::string start() {
     clock_ = FakeClock();
-    Server server(config_, &clock_, [] {
-      return std::make_unique<storage::MemoryStore>(storage::make_memory_disk({1, 2}));
-    });
+    Server server(
+        config_, &clock_,
+        [] {
+          return std::make_unique<storage::MemoryStore>(storage::make_memory_disk({1, 2}));
+        },
+        command_families());
     const storage::Status status = server.open();
     if (status.ok()) return server.acl().users().text();
     std::string text(status.message());

@@ -4,7 +4,8 @@
 
 #include "server/acl/sha256.h"
 #include "server/acl/users.h"
-#include "server/command_facts.h"
+#include "server/command/command_facts.h"
+#include "server/commands/families.h"
 
 namespace weir::server::acl {
 namespace {
@@ -31,7 +32,7 @@ class AclRules : public testing::Test {
   bool allows(const Words& words) const { return check(words).allowed(); }
   Denial denial(const Words& words) const { return check(words).denial; }
 
-  CommandTable table_;
+  CommandTable table_{command_families()};
   User user_{"ann", &table_, false};
 };
 

@@ -5,7 +5,7 @@
 namespace weir::server {
 namespace {
 
-class Blocking : public Limiters {
+class Blocking : public LimiterTest {
  protected:
   std::unique_ptr<FakeClient> asking(std::string_view line) {
     auto client = server_->connect();

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "server/machine.h"
+#include "server/os/machine.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {

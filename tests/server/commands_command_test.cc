@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/command_facts.h"
+#include "server/command/command_facts.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {

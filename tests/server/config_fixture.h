@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/config.h"
+#include "server/config/config.h"
 
 namespace weir::server {
 

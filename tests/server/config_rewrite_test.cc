@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "server/config_options.h"
+#include "server/config/config_options.h"
 #include "tests/server/config_fixture.h"
 
 namespace weir::server {

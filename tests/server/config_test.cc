@@ -1,5 +1,5 @@
 // Configuration: the file, the command line, CONFIG GET and SET, and weir.conf itself.
-#include "server/config.h"
+#include "server/config/config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <set>
 
 #include "resp/numbers.h"
-#include "server/config_options.h"
-#include "server/config_words.h"
+#include "server/config/config_options.h"
+#include "server/config/config_words.h"
 #include "tests/server/config_fixture.h"
 
 namespace weir::server {
@@ -26,7 +26,7 @@ TEST_F(ConfigTest, DefaultsWithoutArguments) {
   EXPECT_EQ(load({}), "");
   EXPECT_EQ(config_.port, 6379);
   EXPECT_THAT(config_.bind, ElementsAre("127.0.0.1"));
-  EXPECT_EQ(config_.durability, Durability::kEverysec);
+  EXPECT_EQ(config_.durability, DurabilityLevel::kEverysec);
   EXPECT_EQ(config_.config_file, "");
   EXPECT_EQ(load_config(0, nullptr, &config_), std::nullopt);
 }
@@ -83,7 +83,7 @@ TEST_F(ConfigTest, KindsOfValues) {
   EXPECT_EQ(config_.loglevel, LogLevel::kWarning);
   EXPECT_EQ(config_.storage, StorageForm::kMemory);
   EXPECT_EQ(config_.unixsocketperm, 0750);
-  EXPECT_EQ(config_.durability, Durability::kAlways);
+  EXPECT_EQ(config_.durability, DurabilityLevel::kAlways);
   EXPECT_EQ(config_.busy_reply_threshold, 7);
   EXPECT_THAT(config_.bind, IsEmpty());
   EXPECT_EQ(config_.client_output_buffer_limit.replica, (OutputBufferLimit{1024, 2000, 3}));
@@ -107,7 +107,7 @@ TEST_F(ConfigTest, EveryNameOfEveryChoiceReadsBack) {
   EXPECT_EQ(config_.loglevel, LogLevel::kNothing);
   EXPECT_EQ(config_.enable_debug_command, DebugAccess::kLocal);
   EXPECT_EQ(load({"--durability", "no", "--supervised", "auto"}), "");
-  EXPECT_EQ(config_.durability, Durability::kNo);
+  EXPECT_EQ(config_.durability, DurabilityLevel::kNo);
   EXPECT_EQ(config_.supervised, Supervision::kAuto);
   EXPECT_EQ(load({"--storage-failure-policy", "memory"}), "");
   EXPECT_EQ(config_.storage_failure_policy, FailurePolicy::kMemory);
@@ -247,7 +247,7 @@ TEST_F(ConfigTest, SetChangesAndReports) {
   EXPECT_EQ(set({"TimeOut", "5", "maxmemory", "1kb", "appendfsync", "ALWAYS", "hz", "10"}), "OK");
   EXPECT_EQ(config_.timeout, 5);
   EXPECT_EQ(config_.maxmemory, 1024);
-  EXPECT_EQ(config_.durability, Durability::kAlways);
+  EXPECT_EQ(config_.durability, DurabilityLevel::kAlways);
   EXPECT_THAT(changed_, ElementsAre("timeout", "maxmemory", "durability"));
   EXPECT_EQ(set({"client-output-buffer-limit", "normal 1mb 2mb 3  slave 0 0 0"}), "OK");
   EXPECT_EQ(config_.client_output_buffer_limit.normal, (OutputBufferLimit{1 << 20, 2 << 20, 3}));

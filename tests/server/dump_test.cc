@@ -8,6 +8,7 @@
 #include "server/rdb/crc64.h"
 #include "server/rdb/envelope.h"
 #include "server/rdb/integers.h"
+#include "storage/elements.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {
@@ -30,7 +31,7 @@ std::string sealed_as(std::string body, int version) {
   return body;
 }
 
-class Dump : public Limiters {
+class Dump : public LimiterTest {
  protected:
   std::string dump(std::string_view key) {
     const std::string reply = client_->call({"DUMP", key});
@@ -218,6 +219,28 @@ TEST_F(Dump, RefusesTwinsAndWrongOrder) {
 }
 
 // What a few bytes announce is not believed.
+// A limiter with one entry ends with its order (8 bytes), its id (1 + 8) and its value (1 + 1).
+std::string with_order(std::string body, uint64_t order) {
+  std::string bytes;
+  rdb::put_little_endian(&bytes, order, 8);
+  return body.replace(body.size() - 19, 8, bytes);
+}
+
+TEST_F(Dump, RefusesInstantsThatNoEntryCanHave) {
+  fill_with_limiters();
+  const std::string log = body("log"), lease = body("lease");
+  const auto try_order = [&](const std::string& whole, int64_t at_ns) {
+    return restore("t", sealed(with_order(whole, storage::order_of_integer(at_ns))));
+  };
+  for (const std::string& whole : {log, lease}) {
+    EXPECT_EQ(try_order(whole, 0), "+OK\r\n");
+    EXPECT_EQ(try_order(whole, INT64_MAX), kBadData);
+    EXPECT_EQ(try_order(whole, -1), kBadData);
+  }
+  EXPECT_EQ(try_order(log, INT64_MIN), kBadData);
+  EXPECT_EQ(try_order(lease, INT64_MIN), "+OK\r\n");  // the sum of a chunk of leases
+}
+
 TEST_F(Dump, TakesNoMemoryForPromises) {
   using std::string_literals::operator""s;
   const std::string endless = "\x81\x7f\xff\xff\xff\xff\xff\xff\xff"s;

@@ -12,9 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "server/clock.h"
-#include "server/log.h"
-#include "server/server.h"
+#include "server/commands/families.h"
+#include "server/core/server.h"
+#include "server/os/clock.h"
+#include "server/os/log.h"
 #include "storage/memory_store.h"
 
 namespace weir::server {
@@ -100,11 +101,13 @@ class FakeServer {
     disk_->now = [this] {
       return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(clock.steady_ns()));
     };
-    server_ = std::make_unique<Server>(std::move(config), &clock, [this] {
+    const auto make_store = [this] {
       auto store = std::make_unique<storage::MemoryStore>(disk_);
       store_ = store.get();
       return store;
-    });
+    };
+    server_ = std::make_unique<Server>(std::move(config), &clock, make_store, command_families());
+    server_->limiters().ids.count_up();
     opened_ = server_->open();
     EXPECT_TRUE(opened_.ok()) << opened_.message();
   }

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/error_figures.h"
-#include "server/latency/duration_histogram.h"
-#include "server/latency/latency_text.h"
+#include "server/report/duration_histogram.h"
+#include "server/report/error_figures.h"
+#include "server/report/latency_text.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {

@@ -12,7 +12,7 @@
 namespace weir::server {
 namespace {
 
-class Lists : public Limiters {
+class Lists : public LimiterTest {
  protected:
   std::string range(std::string_view key) { return ask("LRANGE " + std::string(key) + " 0 -1"); }
 

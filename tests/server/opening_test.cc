@@ -1,5 +1,5 @@
 // Commands that need a long collection that is not in memory wait until it is read, and others come
-// in between (storage/opening.h).
+// in between (storage/list_opening.h).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -62,6 +62,26 @@ TEST_F(Opening, ManyWhoWaitReadItOnce) {
   EXPECT_LE(turns, kElements / 1000 + 1);
   server_->run_turns();
   EXPECT_EQ(other_->take(), bulk("0"));
+}
+
+// A pause of writers is no business of a reader who waits for a long list.
+TEST_F(Opening, APauseOfWritersDoesNotHoldUpAReader) {
+  EXPECT_EQ(other_->call({"CLIENT", "PAUSE", "100000", "WRITE"}), "+OK\r\n");
+  one_->push(request({"ZSCORE", "z", kLastMember}));
+  server_->run_turns();
+  EXPECT_EQ(one_->take(), kLastScore);
+}
+
+// The tries before the last are no calls: neither counted, nor timed, nor slow.
+TEST_F(Opening, TriesAreNotInTheFigures) {
+  EXPECT_EQ(other_->call({"CONFIG", "SET", "slowlog-log-slower-than", "0"}), "+OK\r\n");
+  EXPECT_EQ(other_->call({"SLOWLOG", "RESET"}), "+OK\r\n");
+  EXPECT_EQ(one_->call({"ZSCORE", "z", kLastMember}), kLastScore);
+  const Executor& executor = (*server_)->executor();
+  const CommandFigures& figures = executor.figures(*executor.table().find("zscore"));
+  EXPECT_EQ(figures.calls, 1u);
+  EXPECT_EQ(figures.timed, 1u);
+  EXPECT_EQ(other_->call({"SLOWLOG", "LEN"}), ":2\r\n");  // RESET and ZSCORE
 }
 
 // Every try but the last leaves nothing, not even in the figures.

@@ -39,7 +39,7 @@ inline std::string ask(FakeClient& client, std::string_view line) {
 }
 
 // A server with one client.
-class Limiters : public ::testing::Test {
+class LimiterTest : public ::testing::Test {
  protected:
   std::string ask(std::string_view line) { return server::ask(*client_, line); }
   // What has come back to somebody who waited.

@@ -4,7 +4,7 @@
 namespace weir::server {
 namespace {
 
-class RlPolicy : public Limiters {};
+class RlPolicy : public LimiterTest {};
 
 TEST_F(RlPolicy, AreKeptOverFlushAndRestart) {
   EXPECT_EQ(ask("RL.POLICY SET free GCRA 5/1s FIXED 9 ALIGN DAY ONCHANGE additive"), "OK");
@@ -65,7 +65,7 @@ TEST_F(RlPolicy, RefusesWhatItCannotKeep) {
             "(error ERR limit 0 (GCRA): count must be at least 1, got '0')");
 }
 
-class Dialects : public Limiters {};
+class Dialects : public LimiterTest {};
 
 TEST_F(Dialects, Gcra) {
   EXPECT_EQ(ask("GCRA g 4 1 10"), "[0, 5, 4, -1, 10]");

@@ -4,7 +4,7 @@
 namespace weir::server {
 namespace {
 
-class RlRules : public Limiters {};
+class RlRules : public LimiterTest {};
 
 TEST_F(RlRules, CostsMustFitOneLimitToo) {
   const char* error = "(error ERR COST must be one number, or one for each of the 1 limits, got 2)";

@@ -4,7 +4,7 @@
 namespace weir::server {
 namespace {
 
-class RlTake : public Limiters {};
+class RlTake : public LimiterTest {};
 
 TEST_F(RlTake, AnswersSixIntegers) {
   EXPECT_EQ(ask("RL.TAKE user:42 GCRA 100/1m BURST 20"), "[1, 21, 20, 0, 600, 0]");

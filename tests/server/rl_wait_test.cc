@@ -4,7 +4,7 @@
 namespace weir::server {
 namespace {
 
-class RlWait : public Limiters {
+class RlWait : public LimiterTest {
  protected:
   // One more client, who asks at once and waits for the answer.
   std::unique_ptr<FakeClient> asking(std::string_view line) {
@@ -218,7 +218,7 @@ TEST_F(RlWait, ManyKeys) {
 
 // --- bookings ----------------------------------------------------------------------------------
 
-class RlReserve : public Limiters {};
+class RlReserve : public LimiterTest {};
 
 TEST_F(RlReserve, BooksAhead) {
   EXPECT_EQ(ask("RL.RESERVE k GCRA 1/1s BURST 0"), "[1, 0, 1]");

@@ -12,7 +12,7 @@ bool is_misconf(const std::string& reply) {
   return reply.starts_with("-MISCONF ") && reply.find("\r\n") == reply.size() - 2;
 }
 
-Config with(Durability durability, FailurePolicy policy = FailurePolicy::kDeny) {
+Config with(DurabilityLevel durability, FailurePolicy policy = FailurePolicy::kDeny) {
   Config config;
   config.durability = durability;
   config.storage_failure_policy = policy;
@@ -125,7 +125,7 @@ TEST(FailedTurn, ClosingClientsInItHarmsNobody) {
 }
 
 TEST(PolicyMemory, GoesOnAndPaysTheDiskBack) {
-  FakeServer server(with(Durability::kEverysec, FailurePolicy::kMemory));
+  FakeServer server(with(DurabilityLevel::kEverysec, FailurePolicy::kMemory));
   auto client = server.connect();
   client->call({"SET", "a", "1"});
   server.disk().faults.disk_full = true;
@@ -148,7 +148,7 @@ class Always : public testing::Test {
  protected:
   Always() { server_.disk().deferred = true; }
 
-  FakeServer server_{with(Durability::kAlways)};
+  FakeServer server_{with(DurabilityLevel::kAlways)};
   std::unique_ptr<FakeClient> client_ = server_.connect();
 };
 
@@ -235,14 +235,14 @@ TEST_F(Always, AFailedTurnLetsNothingUnsyncedOut) {
 }
 
 TEST(Everysec, RepliesDoNotWaitForTheSync) {
-  FakeServer server(with(Durability::kEverysec));
+  FakeServer server(with(DurabilityLevel::kEverysec));
   server.disk().deferred = true;
   auto client = server.connect();
   EXPECT_EQ(client->call({"SET", "a", "1"}), kOk);
 }
 
 TEST(Everysec, WritesWaitWhenTheDiskIsTwoSecondsBehind) {
-  FakeServer server(with(Durability::kEverysec));
+  FakeServer server(with(DurabilityLevel::kEverysec));
   auto client = server.connect();
   server.advance(kSecond);
   while (server.step_disk()) continue;
@@ -258,7 +258,7 @@ TEST(Everysec, WritesWaitWhenTheDiskIsTwoSecondsBehind) {
 }
 
 TEST(Everysec, ASyncBeginsEverySecondWhileThereAreChanges) {
-  FakeServer server(with(Durability::kEverysec));
+  FakeServer server(with(DurabilityLevel::kEverysec));
   auto client = server.connect();
   const auto syncs = [&] { return server->keys().store().figures().syncs; };
   server.advance(kSecond);
@@ -273,7 +273,7 @@ TEST(Everysec, ASyncBeginsEverySecondWhileThereAreChanges) {
 }
 
 TEST(No, NothingIsSyncedButWhatWriteBackNeeds) {
-  FakeServer server(with(Durability::kNo));
+  FakeServer server(with(DurabilityLevel::kNo));
   server.disk().deferred = true;
   auto client = server.connect();
   for (int i = 0; i < 4; ++i) {
@@ -284,7 +284,7 @@ TEST(No, NothingIsSyncedButWhatWriteBackNeeds) {
 }
 
 TEST(Close, CommitsAndSyncsEverything) {
-  FakeServer server(with(Durability::kNo));
+  FakeServer server(with(DurabilityLevel::kNo));
   auto client = server.connect();
   client->push(request({"SET", "a", "1"}));
   EXPECT_TRUE(server->close().ok());

@@ -1,11 +1,11 @@
 // SLOWLOG: what gets into it, cut and with its secrets left out, and what it costs to find that
 // out.
-#include "server/slow_log.h"
+#include "server/report/slow_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/redaction.h"
+#include "server/command/redaction.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {

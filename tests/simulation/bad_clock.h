@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "server/clock.h"
+#include "server/os/clock.h"
 #include "tests/simulation/random.h"
 
 namespace weir::simulation {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "server/session.h"
+#include "server/session/session.h"
 #include "tests/simulation/request.h"
 
 namespace weir::simulation {

@@ -1,6 +1,7 @@
 // Runs the simulation.
 //
-//     simulation                      the fixed seeds, then a fresh one
+//     simulation [--seeds N]          the fixed seeds 1 to N, of which there are 30
+//     simulation --fresh N            N seeds that no run has had
 //     simulation --seed N [--steps M] that one
 //     WEIR_SEED=N simulation          likewise
 //
@@ -13,7 +14,7 @@
 #include <random>
 #include <string>
 
-#include "server/log.h"
+#include "server/os/log.h"
 #include "tests/simulation/world.h"
 
 namespace weir::simulation {
@@ -26,6 +27,8 @@ constexpr size_t kLinesShown = 60;
 struct Options {
   uint64_t seed = 0;
   bool has_seed = false;
+  uint64_t seeds = kFixedSeeds;
+  uint64_t fresh = 0;
   uint64_t steps = kSteps;
   size_t lines = kLinesShown;
 };
@@ -83,6 +86,10 @@ Options parse(int argc, char** argv) {
     if (std::strcmp(argv[i], "--seed") == 0) {
       options.has_seed = true;
       options.seed = value;
+    } else if (std::strcmp(argv[i], "--seeds") == 0) {
+      options.seeds = value;
+    } else if (std::strcmp(argv[i], "--fresh") == 0) {
+      options.fresh = value;
     } else if (std::strcmp(argv[i], "--steps") == 0) {
       options.steps = value;
     } else if (std::strcmp(argv[i], "--lines") == 0) {
@@ -96,10 +103,14 @@ int main_in_namespace(int argc, char** argv) {
   const Options options = parse(argc, argv);
   server::set_log_level(server::LogLevel::kNothing);
   if (options.has_seed) return run(options.seed, options) ? 0 : 1;
-  for (uint64_t seed = 1; seed <= kFixedSeeds; ++seed) {
+  for (uint64_t i = 0; i < options.fresh; ++i) {
+    if (!run(std::random_device()(), options)) return 1;
+  }
+  if (options.fresh > 0) return 0;
+  for (uint64_t seed = 1; seed <= options.seeds; ++seed) {
     if (!run(seed, options)) return 1;
   }
-  return run(std::random_device()(), options) ? 0 : 1;
+  return 0;
 }
 
 }  // namespace

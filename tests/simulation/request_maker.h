@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "server/command_table.h"
+#include "server/command/command_table.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/request.h"
 

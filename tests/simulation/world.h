@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "server/server.h"
+#include "server/core/server.h"
 #include "storage/memory_store.h"
 #include "tests/simulation/audit.h"
 #include "tests/simulation/bad_clock.h"

@@ -87,7 +87,7 @@ void World::note_turn(bool failed, bool store_was_failed) {
 
 void World::vouch(Request* request) const {
   request->vouches_for = history_.newest();
-  request->vouches_for_power_cut = server_->config().durability == server::Durability::kAlways;
+  request->vouches_for_power_cut = server_->config().durability == server::DurabilityLevel::kAlways;
   request->storage_failures_seen = storage_failures_;
 }
 

@@ -1,6 +1,7 @@
 // Starts, crashes, orderly stops, and what must come right when the faults end.
 #include <string>
 
+#include "server/commands/families.h"
 #include "tests/simulation/world.h"
 
 namespace weir::simulation {
@@ -35,8 +36,9 @@ server::Config World::any_config() {
   server::Config config;
   config.storage = server::StorageForm::kMemory;
   config.databases = kDatabases;
-  config.durability = random_.any_of(
-      {server::Durability::kAlways, server::Durability::kEverysec, server::Durability::kNo});
+  config.durability =
+      random_.any_of({server::DurabilityLevel::kAlways, server::DurabilityLevel::kEverysec,
+                      server::DurabilityLevel::kNo});
   config.storage_failure_policy =
       random_.any_of({server::FailurePolicy::kDeny, server::FailurePolicy::kMemory});
   config.maxmemory = random_.any_of({8'000, 40'000, 100'000, 10'000'000});
@@ -59,7 +61,8 @@ void World::open(Crash crash) {
   trace("starts with durability " + std::to_string(static_cast<int>(config.durability)) +
         ", policy " + std::to_string(static_cast<int>(config.storage_failure_policy)));
   server_ = std::make_unique<server::Server>(
-      config, &clock_, [this] { return std::make_unique<storage::MemoryStore>(disk_); });
+      config, &clock_, [this] { return std::make_unique<storage::MemoryStore>(disk_); },
+      server::command_families(), server::Seeds());  // nothing is left to chance
   if (const storage::Status status = server_->open(); !status.ok()) {
     throw Violation("cannot open: " + status.message());
   }
@@ -93,7 +96,7 @@ bool World::may_lose_acknowledged(Crash crash) const {
   const bool in_memory_only = !denies() && store_failed();
   if (crash != Crash::kPowerCut) return in_memory_only;
   const bool was_in_memory_only = !denies() && storage_failures_ != storage_failures_at_open_;
-  return was_in_memory_only || server_->config().durability != server::Durability::kAlways;
+  return was_in_memory_only || server_->config().durability != server::DurabilityLevel::kAlways;
 }
 
 // An orderly stop loses nothing, even if the power goes right after it.
@@ -140,7 +143,7 @@ void World::settle() {
   wait_until_idle();
   demand_writes_work();
   demand_no_leftovers();
-  if (server_->config().durability != server::Durability::kNo) {
+  if (server_->config().durability != server::DurabilityLevel::kNo) {
     history_.vouch(history_.newest(), true);
     crash(Crash::kPowerCut);
   } else {

@@ -8,24 +8,35 @@ Each rule is one function at RULES; tidy_selftest.py plants each fault once and 
 """
 
 import fnmatch
-import hashlib
 import re
 import sys
 from pathlib import Path
 
-CODE_FOLDERS = {"server", "resp", "storage", "algorithms"}
+CODE_FOLDERS = {"base", "server", "resp", "storage", "algorithms"}
 FOLDERS = CODE_FOLDERS | {"tests", "tools"}
 TOP_LEVEL = FOLDERS | {
     "CMakeLists.txt", "Dockerfile", "docs", "README.md", "ARCHITECTURE.md", "CHANGELOG.md",
-    "weir.conf", "CMakePresets.json", ".clang-format", ".clang-tidy", ".ci", "LICENSE",
+    "CONTRIBUTING.md", "weir.conf", "CMakePresets.json", ".clang-format", ".clang-tidy", ".ci", "LICENSE",
     ".gitignore"}
 
 # A folder includes itself and what is named here; tests/ and tools/ include what they need.
-MAY_INCLUDE = {folder: {folder} for folder in CODE_FOLDERS} | {"server": CODE_FOLDERS}
+MAY_INCLUDE = {folder: {folder, "base"} for folder in CODE_FOLDERS} | {"server": CODE_FOLDERS}
+
+# The floors of server/: a folder includes those of the rows before it, not those of its own row.
+# The root holds main.cc alone, which includes what it needs.
+FLOORS = [
+    ["os"], ["config"], ["command"], ["report"], ["session"],
+    ["waiting", "pubsub", "tracking", "acl", "rdb"],
+    ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["net"],
+]
+FLOOR_OF = {name: row for row, names in enumerate(FLOORS) for name in names}
+
+# A part of a folder that may include less of its folder: the files it may.
+NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc\w+)\.h$)"}
 
 # Third party, its include path, the only files of the server's code that may know it.
 QUARANTINE = [
-    ("Asio", r"boost/asio", r"server/((listener|poller|daemon)[^/]*|main\.cc)$"),
+    ("Asio", r"boost/asio", r"server/(net/(listener|poller|daemon)[^/]*|main\.cc)$"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
     ("spdlog", r"spdlog/", r"server/"),
@@ -40,10 +51,15 @@ BANNED = [
     (r"\bsystem\s*\(", r"", "no shell"),
     (r"\bstd::w?regex\b", r"", "std::regex recurses and is slow"),
     (r"\busing\s+namespace\s+std\s*;", r"", "no using namespace std"),
+    (r"std::hash<std::string|unordered_(map|set)<std::string(_view)?(, [^,<>]*)?>",
+     r"server/(?!command/command_table\.h|limiter/request_cache\.cc)|storage/",
+     "clients choose keys that collide: use base/string_hash.h"),
     (r"\bkRemoveAndSkipUntil\b", r"", "it may bring an older value back to life"),
     (r"\b(u|nano)?sleep\s*\(|\bsleep_(for|until)\b", r"tests/", "tests do not sleep"),
-    (r"_clock::now|\b(clock_gettime|gettimeofday|random_device)\b", r"(algorithms|resp)/",
-     "time and randomness are arguments here"),
+    (r"_clock::now|\b(clock_gettime|gettimeofday|random_device)\b",
+     r"(algorithms|resp|storage/replication)/", "time and randomness are arguments here"),
+    (r"#\s*include\s*<(chrono|ctime|time\.h|sys/time\.h|random|thread|mutex|fstream|future)>",
+     r"storage/replication/", "time, randomness, threads and files are not seen here"),
 ]
 
 LINES_MAX = 400
@@ -55,15 +71,6 @@ SOURCE = CPP | {".py", ".sh", ".js", ".mjs", ".go", ""}
 
 UNFINISHED = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X)\b")
 FOREIGN_PATH = re.compile(r"(?<![\w.})])/((work|root)/|tmp/build)")
-# Words and hosts that belong to the place where a file was written and not into a published tree,
-# as the first half of a SHA-256, so that this file keeps its own rule.
-FOREIGN_WORDS = set("""
-    00a7dc5a0cc3 053ea4804ef1 0dc11026ac75 1ba4e37997a2 2e97613f5a81 317d2d52829b
-    3d01f3609be8 3ea125d0bff3 43c04ed1dabe 487b91042c7c 60965168ce76 789e46d79514
-    7d3194f79e64 94a168d2da57 9da5f32d9641 a39a7ffad4a3 a4aa2ac280bb c2b35955576f
-    c70eca6b0f88 c857d09db23e c899567ee906 d298391b0743 de2187af3fb0 e680c440a2e9
-    eb7e11c7f9ec eea82f53ecae
-""".split())
 
 
 class File:
@@ -137,12 +144,43 @@ def check_includes(root, files):
                 yield path, line, f"include {target} by its path from the root"
             elif quoted and folder not in MAY_INCLUDE.get(file.folder, FOLDERS):
                 yield path, line, f"{file.folder}/ must not include {folder}/"
+            elif any(path.startswith(part) and not re.match(files, target)
+                     for part, files in NARROW.items() if quoted):
+                yield path, line, f"{target} is not included here"
             elif not quoted and folder in FOLDERS:
                 yield path, line, f'include "{target}" in quotes'
             for name, pattern, where in QUARANTINE:
                 if (file.folder in CODE_FOLDERS and re.match(pattern, target)
                         and not re.match(where, path)):
                     yield path, line, f"{name} is not included here"
+
+
+def check_floors(root, files):
+    for file in files:
+        parts = file.path.split("/")
+        if parts[0] != "server" or not file.is_cpp or parts[1] == "main.cc":
+            continue
+        if parts[1] not in FLOOR_OF:
+            yield file.path, 1, "server/ holds main.cc and the folders of FLOORS alone"
+            continue
+        for path, line, match in matches(r'(?m)^#include "server/([a-z_]+)/', file, file.text):
+            target = match[1]
+            if target != parts[1] and FLOOR_OF.get(target, len(FLOORS)) >= FLOOR_OF[parts[1]]:
+                yield path, line, f"server/{parts[1]}/ must not include server/{target}/"
+
+
+def check_options_are_read(root, files):
+    """Each field of Config is named by some file that is not the configuration's own."""
+    header = next((file for file in files if file.path == "server/config/config.h"), None)
+    if header is None:
+        return
+    body = header.code[header.code.find("struct Config {"):]
+    others = "\n".join(file.code for file in files if file.path.startswith("server/")
+                       and not file.path.startswith("server/config/"))
+    for match in re.finditer(r"(?m)^  [\w:<>]+ (\w+)(?: = [^;]*)?;$", body):
+        if not re.search(r"(\.|->)" + match[1] + r"\b", others):
+            line = header.code.count("\n", 0, header.code.find(body) + match.start()) + 1
+            yield header.path, line, f"{match[1]}: an option that nothing reads"
 
 
 def check_pragma_once(root, files):
@@ -192,20 +230,10 @@ def check_words(root, files):
         for pattern, what in ((UNFINISHED, "unfinished work"), (FOREIGN_PATH, "a foreign path")):
             for path, line, match in matches(pattern, file, file.text):
                 yield path, line, f"{match[0]}: {what}"
-        for path, line, match in matches(r"[a-z]+(?:[\d-]*[a-z]+)*(?:\.[a-z\d-]+)*", file,
-                                         file.text.lower()):
-            for word in {match[0], *re.findall(r"[a-z]+", match[0])}:
-                if is_foreign(word):
-                    yield path, line, f"{word}: the tree speaks of itself alone"
 
 
-def is_foreign(word, known={}):
-    if word not in known:
-        known[word] = hashlib.sha256(word.encode()).hexdigest()[:12] in FOREIGN_WORDS
-    return known[word]
-
-
-RULES = [check_top_level, check_includes, check_pragma_once, check_banned, check_length,
+RULES = [check_top_level, check_includes, check_floors, check_options_are_read,
+         check_pragma_once, check_banned, check_length,
          check_function_length, check_words]
 
 

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "resp/numbers.h"
-#include "server/command_facts.h"
-#include "server/command_table.h"
-#include "server/usage.h"
+#include "server/command/command_facts.h"
+#include "server/command/command_table.h"
+#include "server/command/usage.h"
+#include "server/commands/families.h"
 
 namespace {
 
@@ -110,7 +111,7 @@ void print_command(const Command& command) {
 }  // namespace
 
 int main() {
-  const weir::server::CommandTable table;
+  const weir::server::CommandTable table{weir::server::command_families()};
   std::map<std::string_view, std::vector<const Command*>> groups;
   for (const Command* command : table.all()) {
     const auto subcommands = table.subcommands(*command);

@@ -1,0 +1,37 @@
+// The hash of every table whose keys come from clients: SipHash-1-3 under a key that the process draws
+// at its start, so that no client can choose keys that fall into one bucket.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/siphash.h"
+
+namespace weir {
+
+inline SipKey draw_hash_key() {
+  std::random_device device;
+  const auto word = [&device] { return static_cast<uint64_t>(device()) << 32 | device(); };
+  return {word(), word()};
+}
+inline const SipKey kProcessHashKey = draw_hash_key();
+
+struct StringHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return siphash<1, 3>(text, kProcessHashKey); }
+};
+
+// Look-ups take a std::string_view.
+template <typename Value>
+using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
+// Of views: the bytes live elsewhere.
+template <typename Value>
+using ViewMap = std::unordered_map<std::string_view, Value, StringHash>;
+using ViewSet = std::unordered_set<std::string_view, StringHash>;
+
+}  // namespace weir

@@ -1,0 +1,154 @@
+// A command: one row that says everything about it, and one function that runs it.
+//
+// COMMAND, HELP, arity checks, the docs and the permissions read the row; nothing about a command
+// is written anywhere else.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "resp/reply.h"
+#include "server/command/event_class.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+class Session;
+class Waiter;
+struct Call;
+struct Command;
+struct Limiters;
+
+using Args = std::span<const std::string_view>;
+
+// What a command may ask of the code that runs it.
+class CallHost {
+ public:
+  // Publishes a key's event after the change (event_class.h).
+  virtual void notify(EventClass event_class, std::string_view event, int database,
+                      std::string_view key) = 0;
+  // Blocks the session whose command is running until the waiter is done. REQUIRES: it may wait.
+  virtual void wait(Call& call, std::unique_ptr<Waiter> waiter) = 0;
+  virtual uint64_t random() = 0;
+  // Counts a look-up that the client sees as a read.
+  virtual void count_look_up(bool found) = 0;
+
+ protected:
+  ~CallHost() = default;
+};
+
+// One run of a command. Its instant is the same from the beginning to the end.
+struct Call {
+  CallHost& host;
+  Limiters& limiters;
+  Session& session;
+  storage::Keyspace& keys;
+  resp::ReplyWriter& reply;
+  const Command& command;
+  Args args;     // args[0] is the command's name; a subcommand's name is args[1]
+  int database;  // the session's database when the command began
+  int64_t now_ns;
+
+  int64_t now_ms() const { return now_ns / 1'000'000; }
+  storage::Ref look_up(std::string_view key) { return keys.look_up(database, key); }
+  void notify(EventClass event_class, std::string_view event, std::string_view key) {
+    host.notify(event_class, event, database, key);
+  }
+};
+
+enum CommandFlag : uint32_t {
+  kWrites = 1 << 0,
+  kReads = 1 << 1,  // the keyspace
+  kAdmin = 1 << 2,
+  kNoScript = 1 << 3,  // not callable from scripts
+  kNoAuth = 1 << 4,    // allowed before AUTH
+  kFast = 1 << 5,      // O(1) or O(log n)
+  kDenyOom = 1 << 6,   // may grow the data set
+  kLoading = 1 << 7,   // Redis' flags "loading" and "stale"
+  kBlocking = 1 << 8,
+  kMovableKeys = 1 << 9,
+  kKeepsOnError = 1 << 10,  // what it wrote before an error stays (scripts)
+  kContainer = 1 << 11,     // only its subcommands run
+  kNoMulti = 1 << 12,
+  kPubsub = 1 << 13,
+  kMayReplicate = 1 << 14,
+  kDangerous = 1 << 15,       // the ACL category; kAdmin implies it
+  kWakesNobody = 1 << 16,     // what it writes cannot end another session's wait for its keys
+  kNotQueued = 1 << 17,       // runs at once inside a transaction
+  kWhenSubscribed = 1 << 18,  // allowed to RESP2 clients that are subscribed
+  kSkipSlowLog = 1 << 19,
+  // Shown to monitors before it runs; the commands that it calls are shown after it.
+  kSkipMonitor = 1 << 20,
+  kStale = 1 << 21,      // Redis' flag "stale" without "loading"
+  kAllowBusy = 1 << 22,  // Redis' flag; the next two are Redis' flags, too
+  kNoAsyncLoading = 1 << 23,
+  kNoMandatoryKeys = 1 << 24,
+};
+
+// What a command does with a key, in the terms of COMMAND's key specifications.
+enum class KeyUse : uint8_t {
+  kAsFlags,     // by the command's flags: kEdits if it may write, else kReads
+  kReads,       // RO access
+  kLooks,       // RO: nothing of the value is told
+  kEdits,       // RW access update
+  kUpdates,     // RW update
+  kInserts,     // RW insert
+  kDeletes,     // RW delete
+  kTakes,       // RW access delete
+  kOverwrites,  // OW update
+  kCreates,     // OW insert
+  kRemoves,     // RM delete
+  kByOptions,   // RW access update variable_flags: see more_keys
+  kNoKey,       // the argument is a name in a key's place, such as a sharded channel
+};
+
+// Positions of keys in args, as COMMAND INFO has them: first, last (negative: from the end), step.
+// If first is 0 there are no keys. Where the number of keys is an argument, `numkeys` is its
+// position and the keys follow it.
+struct KeyPositions {
+  int first = 0;
+  int last = 0;
+  int step = 0;
+  int numkeys = 0;
+  KeyUse use = KeyUse::kAsFlags;     // the use of the first key
+  KeyUse others = KeyUse::kAsFlags;  // the use of the other keys; kAsFlags: as the first one's
+};
+
+// A key among the arguments of a request.
+struct KeyReference {
+  size_t position = 0;
+  KeyUse use = KeyUse::kAsFlags;
+};
+
+// Which channels among the arguments a user needs rights for.
+enum class ChannelUse : uint8_t { kNone, kFirst, kAll, kAllPatterns };
+
+struct Command {
+  std::string_view name;  // lower case; a subcommand is "config|get"
+  int arity = 0;          // counts the name; negative: the least number
+  uint32_t flags = 0;
+  KeyPositions keys = {};
+  // For commands whose options decide on keys: corrects what the positions have told, and adds to
+  // it.
+  void (*more_keys)(Args args, std::vector<KeyReference>* keys) = nullptr;
+  ChannelUse channels = ChannelUse::kNone;
+  std::string_view group = {};  // "string", "generic", "connection", "server", "limiter", ...
+  // ACL categories: "set list" in place of what the group tells, "-" for none.
+  std::string_view categories = {};
+  std::string_view usage = {};    // the arguments as HELP shows them
+  std::string_view summary = {};  // one sentence
+  std::string_view since = {};    // first Redis version with it, or weir's
+  // What proxies of a cluster want to know, as COMMAND INFO has it: words separated by blanks.
+  std::string_view tips = {};
+  void (*run)(Call& call) = nullptr;
+
+  constexpr bool has(uint32_t flag) const { return (flags & flag) != 0; }
+};
+
+// The rows of each family; every file under commands/ defines one.
+using Commands = std::span<const Command>;
+
+}  // namespace weir::server

@@ -1,0 +1,120 @@
+#include "server/config/config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "resp/glob.h"
+#include "server/config/config_file.h"
+#include "server/config/config_options.h"
+#include "server/config/config_words.h"
+
+namespace weir::server {
+namespace {
+
+using Pairs = std::span<const std::string_view>;
+
+// Makes the error of a pair; it has the client's spelling of the name, without line breaks.
+std::string set_error(std::string_view name, std::string_view why) {
+  std::string text = "ERR CONFIG SET failed (possibly related to argument '" + std::string(name) +
+                     "') - " + std::string(why);
+  std::replace(text.begin(), text.end(), '\r', ' ');
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string unknown_set_error(std::string_view name) {
+  std::string text =
+      "ERR Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'";
+  std::replace(text.begin(), text.end(), '\r', ' ');
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+// A fixed option may be "set" to the value that it has.
+bool may_change(const Option& option) { return option.changeable == Changeable::kWhileRunning; }
+
+// Checks all names before any value is looked at.
+std::optional<std::string> check_names(Pairs pairs, std::vector<const Option*>* options) {
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const Option* option = find_option(pairs[i]);
+    if (option == nullptr) return unknown_set_error(pairs[i]);
+    if (!may_change(*option)) return set_error(pairs[i], "can't set immutable config");
+    if (std::find(options->begin(), options->end(), option) != options->end()) {
+      return set_error(pairs[i], "duplicate parameter");
+    }
+    options->push_back(option);
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> parse_value(const Option& option, std::string_view value, Config* config) {
+  if (takes_many_words(option)) return parse_words(option, split_blanks(value), config);
+  const std::string word(value);
+  return parse_words(option, std::span(&word, 1), config);
+}
+
+bool matches_any(std::string_view name, std::span<const std::string_view> patterns) {
+  return !name.empty() &&
+         std::any_of(patterns.begin(), patterns.end(), [name](std::string_view pattern) {
+           return resp::glob_match(pattern, name, true);
+         });
+}
+
+}  // namespace
+
+std::optional<ConfigError> load_config(int argc, const char* const* argv, Config* config) {
+  std::span<const char* const> arguments(argv, static_cast<size_t>(std::max(argc, 0)));
+  arguments = arguments.subspan(std::min<size_t>(arguments.size(), 1));
+  Config loaded;
+  if (!arguments.empty() && !std::string_view(arguments[0]).starts_with("--")) {
+    const std::string path = arguments[0];
+    arguments = arguments.subspan(1);
+    if (auto error = apply_config_file(path, &loaded)) return error;
+    loaded.config_file = std::filesystem::absolute(path).lexically_normal().string();
+  }
+  if (auto error = apply_command_line(arguments, &loaded)) return error;
+  *config = std::move(loaded);
+  return std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> config_get(
+    const Config& config, std::span<const std::string_view> patterns) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const Option& option : config_options()) {
+    for (std::string_view name : {option.name, option.alias}) {
+      if (matches_any(name, patterns)) found.emplace_back(name, value_text(option, config));
+    }
+  }
+  return found;
+}
+
+std::optional<std::string> config_set(Config* config, Pairs pairs,
+                                      std::vector<std::string>* changed) {
+  if (pairs.empty()) return "ERR wrong number of arguments for 'config|set' command";
+  if (pairs.size() % 2 != 0) return "ERR syntax error";
+  std::vector<const Option*> options;
+  if (auto error = check_names(pairs, &options)) return error;
+  Config next = *config;
+  for (size_t i = 0; i < options.size(); ++i) {
+    auto refusal = parse_value(*options[i], pairs[2 * i + 1], &next);
+    if (refusal) return set_error(pairs[2 * i], refusal->redis);
+  }
+  for (const Option* option : options) {
+    bool differs = value_text(*option, next) != value_text(*option, *config);
+    if (differs && changed != nullptr) changed->emplace_back(option->name);
+  }
+  *config = std::move(next);
+  return std::nullopt;
+}
+
+std::string config_usage() {
+  const Config defaults;
+  std::string text;
+  for (const Option& option : config_options()) {
+    text += "  --" + std::string(option.name) + "  (" + accepted_text(option) + "; default " +
+            file_text(option, defaults) + ") " + std::string(option.help) + '\n';
+  }
+  return text;
+}
+
+}  // namespace weir::server

@@ -1,0 +1,154 @@
+// weir's configuration: plain values, one per option, and the four things done with them:
+// load at start, CONFIG GET, CONFIG SET, CONFIG REWRITE.
+//
+// An option is one field here (its initialiser is the default) and one row in
+// server/config/config_options.cc. A Config opens no socket and touches no data; the code that uses
+// a value reads the field.
+//
+// Invariants:
+//  1. A field is named as its option, with underscores for dashes.
+//  2. A Config that load_config or config_set filled holds only values inside their rows' ranges.
+//  3. config_set and load_config change nothing when they report an error.
+//  4. Every error is one line, whatever bytes the input holds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/os/log_level.h"
+
+namespace weir::server {
+
+// In each enumeration the order is the order of the option's names in config_options.cc.
+enum class DurabilityLevel { kAlways, kEverysec, kNo };
+enum class StorageForm { kRocksdb, kMemory };
+enum class FailurePolicy { kDeny, kMemory };
+enum class DebugAccess { kNo, kYes, kLocal };  // kLocal: loopback and unix socket clients only
+enum class Supervision { kNo, kSystemd, kAuto };
+enum class PubsubDefault { kAllchannels, kResetchannels };
+
+// Bounds on the output of a client that does not read. 0 means no limit.
+struct OutputBufferLimit {
+  int64_t hard_bytes = 0;  // past it: disconnected at once
+  int64_t soft_bytes = 0;  // past it for longer than soft_seconds: disconnected
+  int64_t soft_seconds = 0;
+  bool operator==(const OutputBufferLimit&) const = default;
+};
+
+struct OutputBufferLimits {
+  OutputBufferLimit normal = {256 << 20, 64 << 20, 60};
+  OutputBufferLimit replica = {256 << 20, 64 << 20, 60};
+  OutputBufferLimit pubsub = {32 << 20, 8 << 20, 60};
+  bool operator==(const OutputBufferLimits&) const = default;
+};
+
+// Sizes are bytes, times are seconds, unless the name or the comment says otherwise.
+struct Config {
+  std::string config_file;  // absolute path of the file it came from, "" when none; not an option
+
+  // A line "user name rule ..."; it is not an option.
+  struct UserLine {
+    std::string place;               // "weir.conf:12"
+    std::vector<std::string> words;  // the name, then its rules
+    bool operator==(const UserLine& other) const { return words == other.words; }
+  };
+  std::vector<UserLine> users;
+
+  // Network.
+  std::vector<std::string> bind = {"127.0.0.1"};  // "-" in front: skipped if not on this machine
+  int64_t port = 6379;                            // 0: no TCP
+  std::string unixsocket;                         // "": none
+  int64_t unixsocketperm = 0700;                  // mode bits
+  bool protected_mode = true;
+  std::string requirepass;  // "": none asked for
+  std::string aclfile;      // "": none
+  PubsubDefault acl_pubsub_default = PubsubDefault::kResetchannels;
+  int64_t acllog_max_len = 128;
+  int64_t tcp_backlog = 511;
+  int64_t tcp_keepalive = 300;  // 0: off
+  int64_t timeout = 0;          // 0: idle clients stay
+
+  // Bounds on clients.
+  int64_t maxclients = 10000;
+  int64_t proto_max_bulk_len = 512 << 20;
+  int64_t proto_inline_max_bytes = 64 << 10;
+  int64_t multibulk_count_max = INT32_MAX;
+  int64_t client_query_buffer_limit = 1 << 30;
+  OutputBufferLimits client_output_buffer_limit;
+  int64_t maxmemory_clients = -50;  // below 0: percent of maxmemory; 0: no bound
+  int64_t turn_commands_max = 1024;
+  int64_t turn_read_bytes_max = 256 << 10;
+
+  // Data and durability.
+  StorageForm storage = StorageForm::kRocksdb;
+  std::string dir = "./weir-data";
+  int64_t databases = 16;
+  DurabilityLevel durability = DurabilityLevel::kEverysec;
+  FailurePolicy storage_failure_policy = FailurePolicy::kDeny;
+
+  // Memory and write-back.
+  int64_t maxmemory = 0;  // 0: half of the machine's memory
+  int64_t write_back_interval_ms = 5000;
+  int64_t write_back_entries_max = 500000;
+  int64_t wal_bytes_max = 64 << 20;
+  int64_t expired_compaction_interval_s = 3600;
+  int64_t block_cache_size = 64 << 20;
+  bool direct_reads = false;
+
+  // Scripts and events.
+  int64_t busy_reply_threshold = 5000;  // milliseconds
+  int64_t script_cache_bytes_max = 64 << 20;
+  int64_t script_cache_entries_max = 1000;
+  int64_t script_memory_max = 64 << 20;
+  int64_t script_time_limit_ms = 5000;  // 0: none
+  std::string notify_keyspace_events;   // normalised as Redis does: "AKE"
+
+  // Logging and process.
+  LogLevel loglevel = LogLevel::kNotice;
+  std::string logfile;  // "": stderr
+  std::string pidfile;  // "": none
+  Supervision supervised = Supervision::kNo;
+  int64_t hz = 10;
+  int64_t slowlog_log_slower_than = 10000;  // microseconds; 0: all, -1: none
+  int64_t slowlog_max_len = 128;
+  int64_t latency_monitor_threshold = 0;  // milliseconds; 0: nothing is sampled
+  bool latency_tracking = true;
+  std::vector<std::string> latency_tracking_info_percentiles = {"50", "99", "99.9"};
+  int64_t tracking_table_max_keys = 1000000;  // 0: any number
+  int64_t top_keys = 512;
+  DebugAccess enable_debug_command = DebugAccess::kNo;
+};
+
+struct ConfigError {
+  std::string message;  // "weir.conf:12: port must be between 0 and 65535, got '70000'"
+};
+
+// Fills *config from the defaults, then from the file if argv[1] does not begin with "--", then
+// from "--name value [value...]"; the later wins. argv[0] is ignored. Answers the error, if any.
+std::optional<ConfigError> load_config(int argc, const char* const* argv, Config* config);
+
+// CONFIG GET: answers the names that match any of the glob patterns, with their values as text.
+// Names are in lower case and table order, aliases included, each once.
+std::vector<std::pair<std::string, std::string>> config_get(
+    const Config& config, std::span<const std::string_view> patterns);
+
+// CONFIG SET name value [name value ...]: sets all or nothing. Answers Redis' error text ("ERR
+// ..."), if any. *changed receives the names (never aliases) whose value differs now; the caller
+// applies those that need more than the field.
+std::optional<std::string> config_set(Config* config, std::span<const std::string_view> pairs,
+                                      std::vector<std::string>* changed = nullptr);
+
+// CONFIG REWRITE: makes config.config_file say what `config` says, its users too. Comments, order
+// and lines that already say it are kept; the file is replaced atomically. Answers the error text,
+// if any.
+std::optional<std::string> config_rewrite(const Config& config);
+
+// Writes one line per option for --help: name, accepted values, default, what it does.
+std::string config_usage();
+
+}  // namespace weir::server

@@ -1,0 +1,171 @@
+#include "server/config/config_file.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "resp/numbers.h"
+#include "server/config/config_options.h"
+#include "server/config/config_words.h"
+
+namespace weir::server {
+namespace {
+
+constexpr size_t kFileBytesMax = 1 << 20;
+constexpr std::string_view kBlanks = " \t\r\v\f";
+constexpr int kIncludeDepthMax = 8;
+
+using Words = std::vector<std::string>;
+
+// Where a directive was written: errors begin with it, and includes are relative to it.
+struct Place {
+  std::string name;    // "weir.conf:12" or "command line"
+  std::string folder;  // "" for the working directory
+  int depth = 0;
+};
+
+ConfigError error_at(const Place& place, const std::string& what) {
+  return {place.name + ": " + what};
+}
+
+ConfigError unknown_option(const Place& place, const std::string& name) {
+  const Option* nearest = nearest_option(name);
+  std::string hint =
+      nearest == nullptr ? "" : ", did you mean '" + std::string(nearest->name) + "'?";
+  return error_at(place, "unknown option " + printable(name) + hint);
+}
+
+std::optional<ConfigError> apply_file(const std::string& path, int depth, const Place* from,
+                                      Config* config);
+
+std::vector<std::string> matching_files(const std::string& pattern) {
+  glob_t found = {};
+  std::vector<std::string> paths;
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  return paths;
+}
+
+std::optional<ConfigError> apply_include(const Place& place, const Words& words, Config* config) {
+  if (words.size() != 2) return error_at(place, "include takes one path");
+  if (place.depth >= kIncludeDepthMax) return error_at(place, "include is nested too deep");
+  if (words[1].find('\0') != std::string::npos) return error_at(place, "include takes a path");
+  std::string path = (std::filesystem::path(place.folder) / words[1]).string();
+  bool is_pattern = path.find_first_of("*?[") != std::string::npos;
+  if (!is_pattern) return apply_file(path, place.depth + 1, &place, config);
+  for (const std::string& found : matching_files(path)) {
+    if (auto error = apply_file(found, place.depth + 1, &place, config)) return error;
+  }
+  return std::nullopt;
+}
+
+// Collects a user's rules; only code that knows commands (acl/) can tell what they mean.
+std::optional<ConfigError> add_user(const Place& place, const Words& words, Config* config) {
+  if (words.size() < 2) return error_at(place, "user takes a name and rules");
+  for (const Config::UserLine& known : config->users) {
+    if (known.words[0] != words[1]) continue;
+    return error_at(place, "user " + printable(words[1]) + " is there twice, see " + known.place);
+  }
+  config->users.push_back({.place = place.name, .words = {words.begin() + 1, words.end()}});
+  return std::nullopt;
+}
+
+// Applies one directive; words[0] is its name.
+std::optional<ConfigError> apply_directive(const Place& place, const Words& words, Config* config) {
+  if (resp::equals_ignoring_case(words[0], "include")) return apply_include(place, words, config);
+  if (resp::equals_ignoring_case(words[0], "user")) return add_user(place, words, config);
+  const Option* option = find_option(words[0]);
+  if (option == nullptr) return unknown_option(place, words[0]);
+  auto refusal = parse_words(*option, std::span(words).subspan(1), config);
+  if (!refusal) return std::nullopt;
+  return error_at(place, resp::to_lower(words[0]) + ' ' + refusal->plain);
+}
+
+std::optional<ConfigError> apply_line(const Place& place, const std::string& line, Config* config) {
+  size_t first = line.find_first_not_of(kBlanks);
+  if (first == std::string::npos || line[first] == '#') return std::nullopt;
+  auto words = split_words(line);
+  if (!words) return error_at(place, "quotes are not closed, or not followed by a blank");
+  return apply_directive(place, *words, config);
+}
+
+// Applies a file. `from` is the place of the include, or null for the file named at the start.
+std::optional<ConfigError> apply_file(const std::string& path, int depth, const Place* from,
+                                      Config* config) {
+  std::string text;
+  if (auto error = read_config_text(path, &text)) {
+    return from == nullptr ? error : error_at(*from, error->message);
+  }
+  int number = 0;
+  for (const std::string& line : split_lines(text)) {
+    Place place = {.name = path + ':' + std::to_string(++number),
+                   .folder = std::filesystem::path(path).parent_path().string(),
+                   .depth = depth};
+    if (auto error = apply_line(place, line, config)) return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ConfigError> read_config_text(const std::string& path, std::string* text) {
+  auto cannot = [&path](const std::string& why) {
+    return ConfigError{"cannot read configuration file " + printable(path) + ": " + why};
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return cannot("it is a directory");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return cannot(std::strerror(errno));
+  text->clear();
+  char chunk[16 << 10];
+  while (text->size() <= kFileBytesMax && (file.read(chunk, sizeof chunk), file.gcount() > 0)) {
+    text->append(chunk, static_cast<size_t>(file.gcount()));
+  }
+  if (file.bad()) return cannot("input error");
+  if (text->size() > kFileBytesMax) return cannot("it is longer than 1mb");
+  return std::nullopt;
+}
+
+std::vector<std::string> split_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::optional<ConfigError> apply_config_file(const std::string& path, Config* config) {
+  return apply_file(path, 0, nullptr, config);
+}
+
+std::optional<ConfigError> apply_command_line(std::span<const char* const> arguments,
+                                              Config* config) {
+  const Place place = {.name = "command line", .folder = ""};
+  size_t i = 0;
+  while (i < arguments.size()) {
+    std::string_view name = arguments[i++];
+    if (!name.starts_with("--")) {
+      return error_at(place, "expected an option such as --port 6379, got " + printable(name));
+    }
+    if (name.find('=') != std::string_view::npos) {
+      return error_at(place, "write --name value, without '=', got " + printable(name));
+    }
+    Words words = {std::string(name.substr(2))};
+    while (i < arguments.size() && !std::string_view(arguments[i]).starts_with("--")) {
+      words.emplace_back(arguments[i++]);
+    }
+    if (auto error = apply_directive(place, words, config)) return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace weir::server

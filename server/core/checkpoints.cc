@@ -1,0 +1,50 @@
+#include "server/core/checkpoints.h"
+
+#include <filesystem>
+
+#include "server/os/log.h"
+#include "server/os/machine.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kNsPerS = 1'000'000'000;
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr size_t kKept = 2;
+
+}  // namespace
+
+std::string Checkpoints::ask() {
+  if (pending()) return "ERR Background save already in progress";
+  if (config_.storage == StorageForm::kMemory) return "ERR --storage memory has nothing to save to";
+  wanted_ = true;
+  return {};
+}
+
+void Checkpoints::begin() {
+  const std::string folder = config_.dir + "/checkpoints";
+  directory_ = folder + "/" + std::to_string(clock_.wall_ns() / kNsPerMs);
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  keys_.store().start_checkpoint(directory_);
+  wanted_ = false;
+  running_ = true;
+}
+
+void Checkpoints::advance() {
+  if (wanted_ && !keys_.writing_back() && !keys_.store_failed()) begin();
+  if (!running_) return;
+  const storage::PassState state = keys_.store().checkpoint_state();
+  if (state.running) return;
+  running_ = false;
+  last_ok_ = state.failure.ok();
+  if (!last_ok_) {
+    spdlog::error("the checkpoint to {} failed: {}", directory_, state.failure.message());
+    return;
+  }
+  last_s_ = clock_.wall_ns() / kNsPerS;
+  spdlog::info("checkpoint written to {}", directory_);
+  remove_old_checkpoints(config_.dir + "/checkpoints", kKept);
+}
+
+}  // namespace weir::server

@@ -1,0 +1,81 @@
+#include "server/core/client_bounds.h"
+
+#include <algorithm>
+
+#include "server/os/log.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kNsPerS = 1'000'000'000;
+constexpr size_t kShareLeast = 64 << 20;  // where maxmemory-clients is a share
+
+}  // namespace
+
+size_t ClientBounds::bytes_max() const {
+  const int64_t given = config_.maxmemory_clients;
+  if (given >= 0) return given == 0 ? SIZE_MAX : static_cast<size_t>(given);
+  const size_t share = keys_.options().memory_bytes_max / 100 * static_cast<size_t>(-given);
+  return std::max(share, kShareLeast);
+}
+
+void ClientBounds::evict() {
+  while (exceeded()) {
+    Session* largest = nullptr;
+    sessions_.each_session([&largest](Session& session) {
+      if (session.dead() || session.no_evict) return;
+      if (largest == nullptr || session.counted_bytes() > largest->counted_bytes())
+        largest = &session;
+    });
+    if (largest == nullptr || largest->counted_bytes() == 0) return;
+    spdlog::warn("Evicting client: id={} addr={} name={} with {} bytes (maxmemory-clients)",
+                 largest->id, largest->peer.address, largest->name, largest->counted_bytes());
+    ++evicted_;
+    sessions_.kill(largest);
+    largest->kill_unsent();
+  }
+}
+
+const OutputBufferLimit& ClientBounds::limit_of(const Session& session) const {
+  const OutputBufferLimits& limits = config_.client_output_buffer_limit;
+  return session.subscribed() || session.monitors ? limits.pubsub : limits.normal;
+}
+
+void ClientBounds::note_options() {
+  const int64_t hard = config_.client_output_buffer_limit.normal.hard_bytes;
+  const size_t own = hard > 0 ? static_cast<size_t>(hard) : SIZE_MAX / 2;
+  usual_reply_bytes_max_ = std::min({own, bytes_max(), SIZE_MAX / 2});
+}
+
+size_t ClientBounds::unusual_reply_bytes_max(const Session& session) const {
+  const int64_t hard = limit_of(session).hard_bytes;
+  const size_t own = hard > 0 ? static_cast<size_t>(hard) : SIZE_MAX / 2;
+  return session.no_evict ? own : std::min({own, bytes_max(), SIZE_MAX / 2});
+}
+
+void ClientBounds::kill_for_output(Session* session) {
+  if (session->dead()) return;
+  spdlog::warn(
+      "Client id={} addr={} laddr={} name={} closed for overcoming of output buffer limits: {} "
+      "bytes wait to be read (client-output-buffer-limit, maxmemory-clients)",
+      session->id, session->peer.address, session->peer.local_address, session->name,
+      session->unsent_bytes());
+  sessions_.kill(session);
+  session->kill_unsent();
+}
+
+void ClientBounds::enforce_output_limit(Session* session, int64_t steady_ns) {
+  const OutputBufferLimit& limit = limit_of(*session);
+  const auto unsent = static_cast<int64_t>(session->unsent_bytes());
+  bool too_long = false;
+  int64_t& since_ns = session->over_soft_limit_since_ns;
+  if (limit.soft_bytes > 0 && unsent > limit.soft_bytes) {
+    if (since_ns == 0) since_ns = steady_ns;
+    too_long = steady_ns - since_ns > limit.soft_seconds * kNsPerS;
+  } else {
+    since_ns = 0;
+  }
+  if ((limit.hard_bytes > 0 && unsent > limit.hard_bytes) || too_long) kill_for_output(session);
+}
+
+}  // namespace weir::server

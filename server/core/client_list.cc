@@ -1,0 +1,151 @@
+#include "server/core/client_list.h"
+
+#include "resp/numbers.h"
+#include "server/acl/acl.h"
+#include "server/core/server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kNsPerS = 1'000'000'000;
+
+void add(std::string* line, std::string_view name, std::string_view value) {
+  if (!line->empty()) line->push_back(' ');
+  line->append(name).append("=").append(value);
+}
+
+void add(std::string* line, std::string_view name, uint64_t value) {
+  add(line, name, std::string_view(std::to_string(value)));
+}
+
+std::string flags_of(const Session& session, const storage::Keyspace& keys) {
+  std::string flags;
+  const Transaction& transaction = session.transaction;
+  if (session.monitors) flags += 'O';
+  if (session.subscribed()) flags += 'P';
+  if (transaction.open()) flags += 'x';
+  if (session.waiting()) flags += 'b';
+  if (session.tracking.on) flags += 't';
+  if (session.tracking.redirect_broken) flags += 'R';
+  if (session.tracking.broadcasts) flags += 'B';
+  if (transaction.watched_changed(keys)) flags += 'd';
+  if (session.closing() && !session.dead()) flags += 'c';
+  if (session.dead()) flags += 'A';
+  if (session.peer.unix_socket) flags += 'U';
+  if (session.no_evict) flags += 'e';
+  if (session.no_touch) flags += 'T';
+  return flags.empty() ? "N" : flags;
+}
+
+void add_buffers(std::string* line, const Session& session) {
+  const size_t unsent = session.unsent_bytes();
+  add(line, "qbuf", session.input_bytes());
+  add(line, "qbuf-free", session.input_capacity() - session.input_bytes());
+  add(line, "argv-mem", 0);
+  add(line, "multi-mem", session.transaction.memory_bytes());
+  add(line, "rbs", session.output_capacity());
+  add(line, "rbp", unsent);
+  add(line, "obl", unsent);
+  add(line, "oll", 0);
+  add(line, "omem", unsent);
+  add(line, "tot-mem", sizeof(Session) + session.input_capacity() + session.output_capacity());
+}
+
+}  // namespace
+
+std::string client_line(const Server& server, const Session& session) {
+  const int64_t now_ns = server.clock().steady_ns();
+  const auto seconds_since = [&](int64_t then_ns) {
+    return static_cast<uint64_t>((now_ns - then_ns) / kNsPerS);
+  };
+  std::string line;
+  add(&line, "id", session.id);
+  add(&line, "addr", session.peer.address);
+  add(&line, "laddr", session.peer.local_address);
+  add(&line, "fd", std::to_string(session.peer.descriptor));
+  add(&line, "name", session.name);
+  add(&line, "age", seconds_since(session.connected_ns));
+  // Whoever talks in this turn is not idle.
+  add(&line, "idle", session.in_turn() ? 0 : seconds_since(session.last_interaction_ns));
+  add(&line, "flags", flags_of(session, server.keys()));
+  add(&line, "db", static_cast<uint64_t>(session.database));
+  const Subscriptions& listens = session.subscriptions;
+  add(&line, "sub", listens.of(SubscriptionKind::kChannel).size());
+  add(&line, "psub", listens.of(SubscriptionKind::kPattern).size());
+  add(&line, "ssub", listens.of(SubscriptionKind::kShard).size());
+  const Transaction& transaction = session.transaction;
+  add(&line, "multi", transaction.open() ? std::to_string(transaction.queued().size()) : "-1");
+  add_buffers(&line, session);
+  add(&line, "events", session.unsent_bytes() > 0 && !session.in_turn() ? "rw" : "r");
+  add(&line, "cmd", session.last_command == nullptr ? "NULL" : session.last_command->name);
+  add(&line, "user", session.user->name());
+  add(&line, "redir", session.tracking.on ? std::to_string(session.tracking.redirect) : "-1");
+  add(&line, "resp", static_cast<uint64_t>(session.protocol()));
+  add(&line, "lib-name", session.library_name);
+  add(&line, "lib-ver", session.library_version);
+  return line;
+}
+
+std::optional<ClientClass> parse_client_class(std::string_view word) {
+  using resp::equals_ignoring_case;
+  if (equals_ignoring_case(word, "normal")) return ClientClass::kNormal;
+  if (equals_ignoring_case(word, "replica") || equals_ignoring_case(word, "slave"))
+    return ClientClass::kReplica;
+  if (equals_ignoring_case(word, "pubsub")) return ClientClass::kPubsub;
+  if (equals_ignoring_case(word, "master")) return ClientClass::kMaster;
+  return std::nullopt;
+}
+
+ClientClass class_of(const Session& session) {
+  return session.subscribed() ? ClientClass::kPubsub : ClientClass::kNormal;
+}
+
+bool ClientFilter::fits(const Session& session) const {
+  if (id && *id != session.id) return false;
+  if (address && *address != session.peer.address) return false;
+  if (local_address && *local_address != session.peer.local_address) return false;
+  if (user && *user != session.user->name()) return false;
+  return !client_class || *client_class == class_of(session);
+}
+
+namespace {
+
+std::optional<std::string> parse_pair(const acl::Users& users, std::string_view name,
+                                      std::string_view value, ClientFilter* filter) {
+  using resp::equals_ignoring_case;
+  if (equals_ignoring_case(name, "ID")) {
+    const auto id = resp::parse_int64(value);
+    if (!id || *id < 1) return "ERR client-id should be greater than 0";
+    filter->id = static_cast<uint64_t>(*id);
+  } else if (equals_ignoring_case(name, "TYPE")) {
+    filter->client_class = parse_client_class(value);
+    if (!filter->client_class) return "ERR Unknown client type '" + std::string(value) + "'";
+  } else if (equals_ignoring_case(name, "ADDR")) {
+    filter->address = value;
+  } else if (equals_ignoring_case(name, "LADDR")) {
+    filter->local_address = value;
+  } else if (equals_ignoring_case(name, "USER")) {
+    if (users.find(value) == nullptr) return "ERR No such user '" + std::string(value) + "'";
+    filter->user = value;
+  } else if (equals_ignoring_case(name, "SKIPME") && equals_ignoring_case(value, "yes")) {
+    filter->skip_me = true;
+  } else if (equals_ignoring_case(name, "SKIPME") && equals_ignoring_case(value, "no")) {
+    filter->skip_me = false;
+  } else {
+    return "ERR syntax error";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> parse_client_filter(const acl::Users& users, Args words,
+                                               ClientFilter* filter) {
+  for (size_t i = 0; i < words.size(); i += 2) {
+    if (i + 1 == words.size()) return "ERR syntax error";
+    if (auto error = parse_pair(users, words[i], words[i + 1], filter)) return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace weir::server

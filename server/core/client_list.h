@@ -1,0 +1,47 @@
+// The clients as CLIENT LIST shows them and CLIENT KILL chooses them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/command/command.h"
+#include "server/session/session.h"
+
+namespace weir::server {
+
+class Server;
+
+// "id=3 addr=127.0.0.1:50412 ... lib-ver=", without a line end. What weir has no equivalent of is
+// 0.
+std::string client_line(const Server& server, const Session& session);
+
+enum class ClientClass { kNormal, kReplica, kPubsub, kMaster };
+
+// In any case, "slave" included; nothing for other words.
+std::optional<ClientClass> parse_client_class(std::string_view word);
+ClientClass class_of(const Session& session);
+
+namespace acl {
+class Users;
+}  // namespace acl
+
+// Which clients to kill; what is not set fits all.
+struct ClientFilter {
+  std::optional<uint64_t> id;
+  std::optional<std::string_view> address;
+  std::optional<std::string_view> local_address;
+  std::optional<std::string_view> user;
+  std::optional<ClientClass> client_class;
+  bool skip_me = true;
+
+  bool fits(const Session& session) const;
+};
+
+// Parses "ID 3 ADDR 127.0.0.1:50412 ..."; answers an error line, or nothing and *filter filled.
+std::optional<std::string> parse_client_filter(const acl::Users& users, Args words,
+                                               ClientFilter* filter);
+
+}  // namespace weir::server

@@ -1,0 +1,43 @@
+#include "server/core/durability.h"
+
+#include <algorithm>
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kSyncIntervalNs = 1'000'000'000;
+constexpr int64_t kSyncLateNs = 2'000'000'000;
+
+}  // namespace
+
+bool Durability::covers(uint64_t turn, int64_t steady_ns) const {
+  if (config_.durability == DurabilityLevel::kNo || keys_.store_failed()) return true;
+  if (keys_.store().sync_state().synced_turn >= turn) return true;
+  if (config_.durability == DurabilityLevel::kAlways) return false;
+  return unsynced_since_ns_ == 0 || steady_ns - unsynced_since_ns_ < kSyncLateNs;
+}
+
+storage::Status Durability::sync_when_due(int64_t steady_ns) {
+  if (keys_.store_failed() || config_.durability == DurabilityLevel::kNo) return {};
+  const storage::SyncState sync = keys_.store().sync_state();
+  if (!sync.failure.ok()) return sync.failure;
+  if (sync.synced_turn >= keys_.turn()) {
+    unsynced_since_ns_ = 0;
+    return {};
+  }
+  if (unsynced_since_ns_ == 0) unsynced_since_ns_ = steady_ns;
+  if (sync.running) return {};
+  // The sync that has ended covered what was appended before it began.
+  unsynced_since_ns_ = std::max(unsynced_since_ns_, last_sync_ns_);
+  const bool is_early = steady_ns - last_sync_ns_ < kSyncIntervalNs;
+  if (config_.durability == DurabilityLevel::kEverysec && is_early) return {};
+  last_sync_ns_ = steady_ns;
+  keys_.store().start_sync(keys_.turn());
+  return {};
+}
+
+int64_t Durability::unsynced_ns(int64_t steady_ns) const {
+  return unsynced_since_ns_ == 0 ? 0 : steady_ns - unsynced_since_ns_;
+}
+
+}  // namespace weir::server

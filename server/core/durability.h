@@ -1,0 +1,35 @@
+// When the replies of a turn may leave, and the syncs that let them.
+//
+// With `always` a turn's replies wait until a sync has covered it. With `everysec` they leave at
+// once, unless the oldest change has waited for a sync for two seconds. With `no` they never wait,
+// nor after the store has failed: what is then promised is storage-failure-policy's affair.
+#pragma once
+
+#include <cstdint>
+
+#include "server/config/config.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+class Durability {
+ public:
+  Durability(const Config* config, storage::Keyspace* keys) : config_(*config), keys_(*keys) {}
+
+  // Whether what happened up to `turn` may be told. Instants are of the steady clock.
+  bool covers(uint64_t turn, int64_t steady_ns) const;
+  // Starts a sync if one is due; answers how the last one failed. Called once a turn.
+  storage::Status sync_when_due(int64_t steady_ns);
+  // How long the oldest change has waited for a sync; 0 when all are synced.
+  int64_t unsynced_ns(int64_t steady_ns) const;
+  // The store was opened anew: everything in it is synced.
+  void start_anew() { unsynced_since_ns_ = 0; }
+
+ private:
+  const Config& config_;
+  storage::Keyspace& keys_;
+  int64_t last_sync_ns_ = 0;       // when the last sync began
+  int64_t unsynced_since_ns_ = 0;  // 0: everything is synced
+};
+
+}  // namespace weir::server

@@ -1,0 +1,384 @@
+#include "server/core/executor.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "server/acl/acl.h"
+#include "server/command/arguments.h"
+#include "server/command/command_errors.h"
+#include "server/command/command_facts.h"
+#include "server/command/redaction.h"
+#include "server/core/server.h"
+#include "server/session/session.h"
+
+namespace weir::server {
+namespace {
+
+constexpr uint64_t kTimedOneIn = 16;
+constexpr int64_t kRetryNs = 10'000'000;  // of a waiter that write-back holds up
+constexpr int64_t kNsPerS = 1'000'000'000;
+
+bool is_exec(const Command& command) { return command.name == "exec"; }
+
+// A failure that takes a whole transaction back, not one of its commands.
+bool is_for_all(const storage::Status& failure) {
+  using Code = storage::Status::Code;
+  return failure.code() == Code::kTooMuch || failure.code() == Code::kBehind;
+}
+
+bool queues_writes(const Session& session) { return (session.transaction.flags() & kWrites) != 0; }
+
+}  // namespace
+
+Executor::Executor(Server* server, std::span<const Commands> families)
+    : server_(server), table_(families), figures_(table_.count()) {}
+
+std::string Executor::refusal(Session& session, const Command* command, Args args) {
+  if (command == nullptr) return unknown_command_error(table_, args);
+  if (!arity_fits(*command, args.size()) || command->run == nullptr) return arity_error(*command);
+  if (!session.authenticated && !command->has(kNoAuth) && server_->acl().asks_for_login())
+    return "NOAUTH Authentication required.";
+  if (session.transaction.open() && command->has(kNoMulti))
+    return "ERR Command not allowed inside a transaction";
+  if (!session.user->unrestricted()) {
+    std::string denied = server_->acl().refusal(session, *command, args);
+    if (!denied.empty()) return denied;
+  }
+  const bool writes = command->has(kWrites) || (is_exec(*command) && queues_writes(session));
+  if (writes && server_->writes_denied()) return server_->storage_error();
+  if (session.protocol() == 2 && session.subscribed() && !command->has(kWhenSubscribed)) {
+    return "ERR Can't execute '" + std::string(command->name) +
+           "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
+           "context";
+  }
+  if (session.monitors && command->has(kReads | kWrites | kMayReplicate))
+    return "ERR Replica can't interact with the keyspace";
+  return {};
+}
+
+// Whatever is refused on the way into a transaction is missing from it, so that EXEC will refuse
+// the rest; and a refused EXEC ends it.
+void Executor::reject(Session& session, const Command* command, std::string_view error) {
+  if (command != nullptr) ++figures_of(*command).rejected;
+  server_->note_error_reply(error);
+  session.transaction.abort();
+  if (command == nullptr || !is_exec(*command)) return session.reply_.error(error);
+  session.transaction.clear(server_->keys());
+  if (error.starts_with("ERR ")) error.remove_prefix(4);
+  session.reply_.error("EXECABORT Transaction discarded because of: " + std::string(error));
+}
+
+void Executor::queue(Session& session, const Command& command, Args args) {
+  Transaction& transaction = session.transaction;
+  session.reply_.status("QUEUED");
+  if (transaction.aborted() || transaction.watched_changed(server_->keys())) return;
+  transaction.queue(command, args);
+  const int64_t bytes_max = server_->config().client_query_buffer_limit;
+  if (transaction.memory_bytes() <= static_cast<size_t>(bytes_max)) return;
+  server_->note_query_buffer_overrun(session);
+  session.kill();
+}
+
+// Most requests are for the same command as the one before.
+const Command* Executor::resolve(Args args) {
+  if (recent_ != nullptr && !args.empty() && args[0] == recent_spelling_) {
+    return recent_;
+  }
+  const Command* command = table_.resolve(args);
+  const bool plain = command != nullptr && !command->has(kContainer) &&
+                     command->name.find('|') == std::string_view::npos;
+  if (plain) {
+    recent_ = command;
+    recent_spelling_ = args[0];
+    recent_index_ = table_.index_of(*command);
+  }
+  return command;
+}
+
+CommandFigures& Executor::figures_of(const Command& command) {
+  return figures_[&command == recent_ ? recent_index_ : table_.index_of(command)];
+}
+
+bool Executor::execute(Session& session, Args args) {
+  const Command* command = resolve(args);
+  if (command == nullptr && is_cross_protocol_request(args)) {
+    server_->note_cross_protocol_request(session);
+    session.kill();
+    return false;
+  }
+  const size_t reply_begin = session.output_.size();
+  server_->stats.commands += 1;
+  ++session.commands_run;
+  if (server_->long_script() != nullptr) {
+    execute_while_busy(session, command, args);
+    return false;
+  }
+  if (std::string error = refusal(session, command, args); !error.empty()) {
+    reject(session, command, error);
+    return command != nullptr && command->has(kWrites);
+  }
+  session.last_command = command;
+  if (session.transaction.open() && !command->has(kNotQueued)) {
+    queue(session, *command, args);
+    return false;
+  }
+  const uint32_t flags = command->flags | session.transaction.flags();
+  const int64_t now_ns = server_->timeline().now_ns();
+  begin(now_ns);
+  reply_too_long_ = false;
+  session.reply_.set_size_max(session.sent_ + server_->client_bounds().reply_bytes_max(session));
+  session.may_wait = !session.denies_waiting;
+  const uint64_t hits = server_->stats.keyspace_hits;
+  const uint64_t misses = server_->stats.keyspace_misses;
+  run(session, *command, args, session.reply_);
+  session.reply_.set_size_max(SIZE_MAX);
+  session.may_wait = false;
+  if (session.waiting() && !server_->keys().failure().ok()) {  // the error is the answer
+    server_->waiting().forget(session.id);
+    session.forget_wait();
+  }
+  if (server_->keys().failure().is_retry()) {
+    // The session runs it again in a later turn, so that others come in between.
+    session.hold_ = take_back_for_retry(reply_begin, &session.output_);
+    server_->stats.keyspace_hits = hits;
+    server_->stats.keyspace_misses = misses;
+    --server_->stats.commands;
+    --session.commands_run;
+    return false;
+  }
+  settle(session, *command, reply_begin);
+  if (server_->waiting().anybody_ready(now_ns)) serve_waiting();
+  return (flags & (kReads | kWrites | kMayReplicate)) != 0;
+}
+
+// Nothing here may begin or settle a command of the keyspace: the script's is still open.
+void Executor::execute_while_busy(Session& session, const Command* command, Args args) {
+  std::string error = refusal(session, command, args);
+  if (error.empty() && !command->has(kAllowBusy)) error = busy_error(*server_->long_script());
+  if (!error.empty()) return reject(session, command, error);
+  session.last_command = command;
+  if (session.transaction.open() && !command->has(kNotQueued))
+    return queue(session, *command, args);
+  const size_t reply_begin = session.output_.size();
+  const Command* const outer = std::exchange(outer_, nullptr);
+  run(session, *command, args, session.reply_);
+  outer_ = outer;
+  if (session.output_.size() <= reply_begin || session.output_[reply_begin] != '-') return;
+  server_->note_error_reply(std::string_view(session.output_).substr(reply_begin));
+  ++figures_of(*command).failed;
+}
+
+void Executor::begin(int64_t now_ns) {
+  server_->publish_own_events();
+  server_->keys().begin_command(now_ns);
+  message_mark_ = server_->pubsub().mark();
+}
+
+void Executor::roll_back() {
+  server_->keys().roll_back();
+  server_->pubsub().drop_after(message_mark_);
+}
+
+template <typename Body>
+void Executor::attempt(const Session& session, const resp::ReplyWriter& reply, const Body& body) {
+  try {
+    body();
+  } catch (...) {
+    note_exception(session, reply);
+  }
+}
+
+// One that fails is taken back alone: each begins where the one before it has ended. But what would
+// be too much for one command is too much for all of them together, and takes all of them back.
+void Executor::run_queued(Call& call) {
+  Session& session = call.session;
+  session.may_wait = false;
+  const storage::Keyspace::Mark first = call.keys.mark();
+  const size_t first_message = server_->pubsub().mark();
+  const std::vector<QueuedCommand>& queued = session.transaction.queued();
+  call.reply.array(static_cast<int64_t>(queued.size()));
+  for (const QueuedCommand& next : queued) {
+    const size_t reply_begin = session.output_.size();
+    const std::vector<std::string_view> args(next.args.begin(), next.args.end());
+    const std::string denied = server_->acl().refusal_at_exec(session, *next.command, args);
+    do {
+      begin_next_queued(call.now_ns);
+      if (!denied.empty()) {
+        session.reply_.error(denied);
+      } else {
+        run(session, *next.command, args, session.reply_);
+      }
+    } while (call.keys.failure().code() == storage::Status::Code::kNotYet &&
+             take_back_for_retry(reply_begin, &session.output_) != Hold::kNone);
+    const storage::Status failure = call.keys.failure();
+    if (reply_too_long_ || is_for_all(failure)) {
+      call.keys.roll_back(first);
+      server_->pubsub().drop_after(first_message);
+      begin_next_queued(call.now_ns);
+      return call.keys.fail(failure);
+    }
+    settle(session, *next.command, reply_begin);
+  }
+  begin_next_queued(call.now_ns);  // with no failure of a reading left
+}
+
+void Executor::begin_next_queued(int64_t now_ns) {
+  server_->publish_own_events();
+  server_->keys().begin_next_of_transaction(now_ns);
+  message_mark_ = server_->pubsub().mark();
+}
+
+void Executor::serve_waiting() { server_->waiting().serve(server_->timeline().now_ns(), *this); }
+
+// Somebody who is gone can still give back what was taken for him.
+bool Executor::act(Waiter& waiter, Act act) {
+  std::optional<Session> nobody;
+  Session* session = server_->find_session(waiter.session);
+  if (session != nullptr && session->dead()) session = nullptr;
+  if (session == nullptr) act = Act::kAbandon;
+  if (act == Act::kAbandon) {
+    session = &nobody.emplace(server_, waiter.session, Peer());
+    session->database = waiter.database;
+  } else {
+    session->begin_turn_if_needed();
+  }
+  storage::Keyspace& keys = server_->keys();
+  begin(server_->timeline().now_ns());
+  const size_t reply_begin = session->output_.size();
+  const std::vector<std::string_view> args(waiter.args.begin(), waiter.args.end());
+  Call call{.host = *server_,
+            .limiters = server_->limiters(),
+            .session = *session,
+            .keys = keys,
+            .reply = session->reply_,
+            .command = *waiter.command,
+            .args = args,
+            .database = session->database,
+            .now_ns = keys.now_ns()};
+  bool done = true;
+  reply_too_long_ = false;
+  session->reply_.set_size_max(session->sent_ + server_->client_bounds().reply_bytes_max(*session));
+  const auto try_once = [&] {
+    attempt(*session, session->reply_, [&] { act_once(call, &waiter, act, &done); });
+  };
+  server_->tracking().follow(call, try_once);
+  while (keys.failure().code() == storage::Status::Code::kNotYet) {
+    take_back_for_retry(reply_begin, &session->output_);
+    waiter.successor.reset();
+    begin(call.now_ns);
+    server_->tracking().follow(call, try_once);
+  }
+  session->reply_.set_size_max(SIZE_MAX);
+  if (act == Act::kTry && take_back_for_retry(reply_begin, &session->output_) != Hold::kNone) {
+    waiter.successor.reset();
+    waiter.due_ns = call.now_ns + kRetryNs;
+    return false;
+  }
+  if (!keys.failure().ok()) {  // the error is the answer
+    waiter.successor.reset();
+    done = true;
+  }
+  settle(*session, *waiter.command, reply_begin);
+  if (done && !nobody && waiter.successor == nullptr && !session->dead())
+    session->end_wait(reply_begin);
+  return done;
+}
+
+void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
+  if (act == Act::kTry) *done = waiter->try_again(call);
+  const bool in_error = waiter->unblocked == Waiter::Unblocked::kAsError;
+  if (act == Act::kTimeOut && !in_error) waiter->time_out(call);
+  if (act == Act::kAbandon || in_error) waiter->abandon(call);
+  if (act == Act::kTimeOut && in_error)
+    call.reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+}
+
+// Whoever waits for what a command may have changed is looked at behind it.
+void Executor::signal_keys(const Session& session, const Command& command, Args args) {
+  if (!has_keys(command)) return server_->waiting().signal_all();
+  for (const std::string_view key : keys_of(command, args)) {
+    server_->waiting().signal(session.database, key);
+  }
+}
+
+void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
+  CommandFigures& figures = figures_of(command);
+  const bool timed = figures.calls++ % kTimedOneIn == 0;
+  Call call{.host = *server_,
+            .limiters = server_->limiters(),
+            .session = session,
+            .keys = server_->keys(),
+            .reply = reply,
+            .command = command,
+            .args = args,
+            .database = session.database,
+            .now_ns = server_->keys().now_ns()};
+  const bool is_watched = server_->monitors().any();
+  if (is_watched && command.has(kSkipMonitor)) server_->monitors().show(call, is_in_script());
+  const int64_t begin_ns = begin_look_ns(timed);
+  const Command* const outer = std::exchange(outer_, &command);
+  if (server_->tracking().any()) {
+    server_->tracking().follow(call, [&] { attempt(session, reply, [&] { command.run(call); }); });
+  } else {
+    attempt(session, reply, [&] { command.run(call); });
+  }
+  outer_ = outer;
+  if (call.keys.failure().is_retry()) {  // as if it had not run
+    --figures.calls;
+    return;
+  }
+  if (timed) note_timed(&figures, server_->clock().steady_ns() - begin_ns);
+  if (server_->slow_log().may_be_slow(server_->clock().coarse_steady_ns() - begin_ns))
+    note_if_slow(call, begin_ns);
+  if (is_watched && !command.has(kSkipMonitor | kAdmin))
+    server_->monitors().show(call, is_in_script());
+  if (command.has(kWrites) && !command.has(kWakesNobody) && !server_->waiting().empty()) {
+    signal_keys(session, command, args);
+  }
+}
+
+// A look at the exact clock costs as much as a small command: what was looked up for the instant
+// is used, and inside scripts and EXEC the coarse clock, where it will do.
+int64_t Executor::begin_look_ns(bool timed) const {
+  Clock& clock = server_->clock();
+  if (timed) return clock.steady_ns();
+  const bool looked = outer_ == nullptr && server_->long_script() == nullptr;
+  if (looked) return server_->timeline().looked_steady_ns();
+  return server_->slow_log().wants_exact_begin() ? clock.steady_ns() : clock.coarse_steady_ns();
+}
+
+void Executor::note_timed(CommandFigures* figures, int64_t duration_ns) {
+  figures->timed_ns += duration_ns;
+  ++figures->timed;
+  if (!server_->config().latency_tracking) return;
+  if (figures->durations == nullptr) figures->durations = std::make_unique<DurationHistogram>();
+  figures->durations->add(duration_ns);
+}
+
+// A session that waits is doing nothing, however long it does so.
+void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
+  const int64_t duration_ns = server_->clock().steady_ns() - begin_ns;
+  if (server_->latency().on()) {
+    const int64_t unix_s = server_->clock().wall_ns() / kNsPerS;
+    server_->latency().note(call.command.has(kFast) ? "fast-command" : "command", unix_s,
+                            duration_ns);
+  }
+  const bool logs = server_->slow_log().is_slow(duration_ns) && !call.session.waiting();
+  if (!logs || call.command.has(kSkipSlowLog)) return;
+  const std::vector<std::string_view> args = redacted(call.command, call.args);
+  SlowLog::Entry entry{.unix_s = call.now_ns / kNsPerS,
+                       .duration_us = duration_ns / 1000,
+                       .args = {args.begin(), args.end()},
+                       .address = is_in_script() ? "?:0" : call.session.peer.address,
+                       .client_name = is_in_script() ? "" : call.session.name};
+  server_->slow_log().add(std::move(entry));
+}
+
+bool Executor::is_in_script() const { return outer_ != nullptr && !is_exec(*outer_); }
+
+void Executor::reset_figures() {
+  for (CommandFigures& figures : figures_) figures = {};
+}
+
+}  // namespace weir::server

@@ -1,0 +1,103 @@
+// The only door to the keyspace: runs one command after another, each at one instant.
+//
+// Invariants
+// 1. A command that answers an error leaves nothing behind, except where its row says that what it
+// wrote stays.
+// 2. A command that met a failing read answers that failure, whatever it had written or replied.
+// 3. Commands change state through the keyspace's turn only.
+// 4. A command that finds a bug (base/check.h), changes more than it may, or replies more than its
+// client may be sent is taken back whole, with the transaction or script that it is part of, and
+// is answered an error or disconnected. No exception leaves this class, and none passes Lua.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/command/command.h"
+#include "server/command/command_table.h"
+#include "server/report/duration_histogram.h"
+#include "server/session/session.h"
+#include "server/waiting/waiting.h"
+
+namespace weir::server {
+
+class Server;
+
+struct CommandFigures {
+  uint64_t calls = 0;
+  uint64_t timed = 0;  // of the calls, the first and every 16th after it
+  int64_t timed_ns = 0;
+  uint64_t rejected = 0;                              // arity, rights, state of the server
+  uint64_t failed = 0;                                // answered an error
+  std::unique_ptr<DurationHistogram> durations = {};  // of those timed; null: latency-tracking no
+};
+
+class Executor : private WaiterRunner {
+ public:
+  Executor(Server* server, std::span<const Commands> families);
+
+  // Runs one request of a session, or refuses it; the reply is appended to the session's output.
+  // Answers whether the reply may depend on data, so that it must not stand if the turn cannot be
+  // committed.
+  bool execute(Session& session, Args args);
+  // Sessions that wait and may be served now, each as a command of its own.
+  void serve_waiting();
+  // Runs a resolved command with a writer of its own, as part of the command that is running.
+  void run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply);
+
+  // What a session has queued, each as a command of its own, all at the instant of the one that
+  // is running. Nothing else comes in between, waiters neither.
+  void run_queued(Call& call);
+
+  // Takes back what the running command has changed and published.
+  void roll_back();
+
+  const CommandTable& table() const { return table_; }
+  // A command has begun and not ended.
+  bool is_running() const { return outer_ != nullptr; }
+  const CommandFigures& figures(const Command& command) const {
+    return figures_[table_.index_of(command)];
+  }
+  void reset_figures();
+
+ private:
+  void begin(int64_t now_ns);
+  // Calls `body`; what it throws becomes the failure of the running command.
+  template <typename Body>
+  void attempt(const Session& session, const resp::ReplyWriter& reply, const Body& body);
+  void note_exception(const Session& session, const resp::ReplyWriter& reply);
+  // Takes back a command that has to be run again; answers why, or kNone.
+  Hold take_back_for_retry(size_t reply_begin, std::string* output);
+  std::string failure_line(const storage::Status& failure);
+  void reject(Session& session, const Command* command, std::string_view error);
+  void queue(Session& session, const Command& command, Args args);
+  // The same as execute() while a script runs long, whose command has not ended.
+  void execute_while_busy(Session& session, const Command* command, Args args);
+  bool act(Waiter& waiter, Act act) override;
+  static void act_once(Call& call, Waiter* waiter, Act act, bool* done);
+  void begin_next_queued(int64_t now_ns);
+  void settle(Session& session, const Command& command, size_t reply_begin);
+  void signal_keys(const Session& session, const Command& command, Args args);
+  // The look at the clock that the running command began with.
+  int64_t begin_look_ns(bool timed) const;
+  void note_timed(CommandFigures* figures, int64_t duration_ns);
+  void note_if_slow(const Call& call, int64_t begin_ns);
+  bool is_in_script() const;
+  std::string refusal(Session& session, const Command* command, Args args);
+  const Command* resolve(Args args);
+  CommandFigures& figures_of(const Command& command);
+
+  Server* server_;
+  CommandTable table_;
+  std::vector<CommandFigures> figures_;
+  const Command* recent_ = nullptr;  // the last row found by its name alone
+  std::string recent_spelling_;
+  size_t recent_index_ = 0;
+  const Command* outer_ = nullptr;  // what runs the running command: EXEC, a script, or nothing
+  size_t message_mark_ = 0;         // what the running command published stands behind it
+  bool reply_too_long_ = false;     // of the running command
+};
+
+}  // namespace weir::server

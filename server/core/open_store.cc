@@ -1,0 +1,40 @@
+#include "server/core/open_store.h"
+
+#include "server/os/log.h"
+#include "storage/memory_store.h"
+#include "storage/rocks_store.h"
+
+namespace weir::server {
+namespace {
+
+storage::RocksOptions rocks_options(const Config& config, int open_tables_max) {
+  storage::RocksOptions options;
+  options.directory = config.dir;
+  options.wal_bytes_max = static_cast<uint64_t>(config.wal_bytes_max);
+  options.block_cache_bytes = static_cast<uint64_t>(config.block_cache_size);
+  options.open_tables_max = open_tables_max;
+  options.direct_reads = config.direct_reads;
+  options.expired_compaction_interval_s = config.expired_compaction_interval_s;
+  options.log = [](storage::RocksLogLevel level, const std::string& message) {
+    if (level == storage::RocksLogLevel::kError) {
+      spdlog::error("rocksdb: {}", message);
+    } else {
+      spdlog::warn("rocksdb: {}", message);
+    }
+  };
+  return options;
+}
+
+}  // namespace
+
+std::unique_ptr<storage::Store> make_store(const Config& config, int open_tables_max,
+                                           const std::function<void()>& notify) {
+  std::unique_ptr<storage::Store> store =
+      config.storage == StorageForm::kMemory
+          ? storage::make_memory_store()
+          : storage::make_rocks_store(rocks_options(config, open_tables_max));
+  store->set_notify(notify);
+  return store;
+}
+
+}  // namespace weir::server

@@ -1,0 +1,17 @@
+// The store that the configuration asks for.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "server/config/config.h"
+#include "storage/store.h"
+
+namespace weir::server {
+
+// `open_tables_max`: files of the state that it may hold open. `notify` is called from the store's
+// own threads.
+std::unique_ptr<storage::Store> make_store(const Config& config, int open_tables_max,
+                                           const std::function<void()>& notify);
+
+}  // namespace weir::server

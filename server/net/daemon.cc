@@ -1,0 +1,204 @@
+#include "server/net/daemon.h"
+
+#include <sys/socket.h>
+
+#include <csignal>
+
+#include "server/os/log.h"
+
+namespace weir::server {
+namespace {
+
+constexpr size_t kBusyReadBytes = 16 << 10;
+
+}  // namespace
+
+Daemon::Daemon(Server* server, boost::asio::io_context* io)
+    : server_(*server),
+      io_(*io),
+      listener_(io, server->config(),
+                [this](Listener::Socket socket, Peer peer) {
+                  on_accept(std::move(socket), std::move(peer));
+                }),
+      poller_(io),
+      signals_(*io, SIGTERM, SIGINT, SIGHUP),
+      ticker_(*io),
+      waker_(*io),
+      service_manager_(server->config().supervised != Supervision::kNo) {
+  server_.set_busy_poll([this] { serve_while_busy(); });
+}
+
+std::string Daemon::listen() {
+  std::string error = listener_.open();
+  if (!error.empty()) return error;
+  const std::string where = "ready to accept connections on " + listener_.addresses();
+  spdlog::info("{}", where);
+  service_manager_.ready(where);
+  return error;
+}
+
+int Daemon::run() {
+  wait_for_signal();
+  wait_for_tick();
+  while (!stopping_) {
+    wait();
+    if (tick_due_) {
+      tick_due_ = false;
+      server_.tick();
+    }
+    turn();
+    if (io_.poll() > 0) more_to_run_ = true;  // a turn does what its handlers want
+    if (server_.shutdown.requested) stopping_ = true;
+  }
+  return drain();
+}
+
+// Sleeps only if there is nothing to do. While the server is stalled, nothing is read from any
+// connection, so readable ones do not end the sleep.
+void Daemon::wait() {
+  ready_ = poller_.poll(&ready_list_);
+  if (server_.stalled() || ready_.empty()) {
+    if (more_to_run_ || tick_due_ || server_.wants_work()) return;
+    if (!server_.stalled()) poller_.wake_loop();
+    io_.run_one();
+    ready_ = poller_.poll(&ready_list_);
+  }
+}
+
+void Daemon::turn() {
+  const Config& config = server_.config();
+  const auto commands_max = static_cast<size_t>(config.turn_commands_max);
+  read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
+  const bool reads = !server_.stalled();
+  if (reads) {
+    for (Session* session : server_.take_runnable()) session->resume(commands_max);
+  }
+  for (const Poller::Ready& ready : ready_) {
+    if (ready.can.read && reads) {
+      ready.connection->read(read_buffer_, commands_max);
+    } else if (ready.can.write) {
+      ready.connection->flush();
+    }
+  }
+  ready_ = {};
+  server_.serve_waiting();
+  server_.end_turn();
+  flush_touched();
+  forget_closed();
+  more_to_run_ = server_.has_runnable();
+  wait_for_waiters();
+}
+
+void Daemon::flush_touched() {
+  // A connection that closes takes its session out of the server's list, so this goes over a copy.
+  const std::vector<Session*> touched = server_.touched();
+  for (Session* session : touched) {
+    if (session->transport != nullptr) static_cast<Connection*>(session->transport)->flush();
+  }
+}
+
+void Daemon::abandon_connections() {
+  std::vector<Connection*> connections;
+  for (const auto& [id, session] : server_.sessions()) {
+    if (session->transport != nullptr)
+      connections.push_back(static_cast<Connection*>(session->transport));
+  }
+  for (Connection* connection : connections) connection->abandon();
+}
+
+// A connection may end while a script runs long, and the turn may still come to its session.
+void Daemon::on_closed(std::unique_ptr<Connection> connection) {
+  Session* session = connection->session();
+  if (server_.long_script() == nullptr) return server_.disconnect(session);
+  session->kill();
+  session->transport = nullptr;
+  closed_while_busy_.push_back(std::move(connection));
+}
+
+void Daemon::forget_closed() {
+  for (const auto& connection : closed_while_busy_) server_.disconnect(connection->session());
+  closed_while_busy_.clear();
+}
+
+// A session that has a part in the turn, the script's own session too, waits for the turn's end.
+void Daemon::serve_while_busy() {
+  io_.poll();
+  busy_buffer_.resize(kBusyReadBytes);
+  const auto commands_max = static_cast<size_t>(server_.config().turn_commands_max);
+  for (const Poller::Ready& ready : poller_.poll(&busy_list_)) {
+    if (ready.connection->session()->in_turn()) continue;
+    if (ready.can.read) {
+      ready.connection->read(busy_buffer_, commands_max);
+    } else {
+      ready.connection->flush();
+    }
+  }
+  for (Session* session : server_.end_busy_round()) {
+    if (session->transport != nullptr) static_cast<Connection*>(session->transport)->flush();
+  }
+  if (stopping_) server_.kill_long_script();
+}
+
+void Daemon::on_accept(Listener::Socket socket, Peer peer) {
+  std::string refusal;
+  Session* session = server_.connect(std::move(peer), &refusal);
+  if (session == nullptr) {
+    ::send(socket.native_handle(), refusal.data(), refusal.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return;
+  }
+  Connection::open(socket.release(), session, this, &poller_);
+}
+
+void Daemon::wait_for_tick() {
+  ticker_.expires_after(std::chrono::milliseconds(1000 / server_.config().hz));
+  ticker_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    tick_due_ = true;
+    wait_for_tick();
+  });
+}
+
+// Sets the timer, so that the loop wakes when the next session's wait ends; the turn does the rest.
+void Daemon::wait_for_waiters() {
+  const int64_t wait_ns = server_.next_wait_ns();
+  if (wait_ns == kNotDue) return;
+  const auto at = std::chrono::steady_clock::now() + std::chrono::nanoseconds(wait_ns);
+  if (at >= waker_at_) return;
+  waker_at_ = at;
+  waker_.expires_at(at);
+  waker_.async_wait([this](boost::system::error_code error) {
+    if (!error) waker_at_ = boost::asio::steady_timer::time_point::max();
+  });
+}
+
+void Daemon::wait_for_signal() {
+  signals_.async_wait([this](boost::system::error_code error, int signal) {
+    if (error) return;
+    if (signal == SIGHUP) {
+      reopen_log();
+      spdlog::info("log reopened on SIGHUP");
+    } else {
+      spdlog::info("stopping on {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+      stopping_ = true;
+    }
+    wait_for_signal();
+  });
+}
+
+// Takes no new connections and no new requests, then commits and answers those taken before.
+int Daemon::drain() {
+  service_manager_.stopping();
+  listener_.close();
+  const storage::Status status = server_.close();
+  server_.end_turn();
+  flush_touched();
+  abandon_connections();
+  if (!status.ok()) {
+    spdlog::error("stopped, but the last changes may be lost: {}", status.message());
+    return 1;
+  }
+  spdlog::info("stopped, everything is on disk up to turn {}", server_.keys().turn());
+  return 0;
+}
+
+}  // namespace weir::server

@@ -1,0 +1,67 @@
+// The event loop: sockets, signals and the timer around a Server.
+//
+// One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
+// file, the two it is made of (listener, poller) and main.cc know Asio.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/core/server.h"
+#include "server/net/connection.h"
+#include "server/net/listener.h"
+#include "server/os/service_manager.h"
+
+namespace weir::server {
+
+class Daemon : private ConnectionOwner {
+ public:
+  // `io` is the loop to which the store's notifications are posted.
+  Daemon(Server* server, boost::asio::io_context* io);
+
+  // Opens the listeners. Answers what went wrong, or an empty string.
+  std::string listen();
+  // Runs until asked to stop; all turns are then committed and synced. Answers the process' exit
+  // code.
+  int run();
+
+ private:
+  void on_closed(std::unique_ptr<Connection> connection) override;
+  void serve_while_busy();
+  void forget_closed();
+  void on_accept(Listener::Socket socket, Peer peer);
+  void wait();
+  void turn();
+  void flush_touched();
+  void abandon_connections();
+  void wait_for_tick();
+  void wait_for_signal();
+  void wait_for_waiters();
+  int drain();
+
+  Server& server_;
+  boost::asio::io_context& io_;
+  Listener listener_;
+  Poller poller_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer ticker_;
+  boost::asio::steady_timer waker_;  // wakes the loop for sessions that wait for an instant
+  boost::asio::steady_timer::time_point waker_at_ = boost::asio::steady_timer::time_point::max();
+  Poller::ReadyList ready_list_;
+  std::span<const Poller::Ready> ready_;
+  std::vector<char> read_buffer_;
+  // A list for the time while a script runs long, when the turn's buffer and list are in use.
+  Poller::ReadyList busy_list_;
+  std::vector<char> busy_buffer_;
+  std::vector<std::unique_ptr<Connection>> closed_while_busy_;
+  ServiceManager service_manager_;
+  bool stopping_ = false;
+  bool tick_due_ = false;
+  bool more_to_run_ = false;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,78 @@
+#include "server/os/clock.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+namespace weir::server {
+namespace {
+
+// The two clocks are read one after the other, and the time service slews them apart: smaller
+// differences are no step.
+constexpr int64_t kStepNs = 1'000'000;
+constexpr int64_t kNsPerS = 1'000'000'000;
+
+int64_t count_ns(auto duration) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
+}
+
+}  // namespace
+
+int64_t SystemClock::wall_ns() {
+  return count_ns(std::chrono::system_clock::now().time_since_epoch());
+}
+int64_t SystemClock::steady_ns() {
+  return count_ns(std::chrono::steady_clock::now().time_since_epoch());
+}
+// This clock has the origin of std::chrono's steady clock here, but is kept by the timer's
+// interrupts.
+int64_t SystemClock::coarse_steady_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * kNsPerS + now.tv_nsec;
+}
+int64_t SystemClock::coarse_step_ns() {
+  timespec step{};
+  clock_getres(CLOCK_MONOTONIC_COARSE, &step);
+  return step.tv_sec * kNsPerS + step.tv_nsec;
+}
+void SystemClock::sleep_ns(int64_t duration_ns) {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
+}
+
+Timeline::Timeline(Clock* clock)
+    : clock_(clock), wall_ns_(clock->wall_ns()), steady_ns_(clock->steady_ns()) {
+  newest_ns_ = wall_ns_;
+}
+
+void Timeline::resume(int64_t newest_instant_ns, int64_t lead_ns) {
+  wall_ns_ = clock_->wall_ns();
+  steady_ns_ = clock_->steady_ns();
+  lead_ns_ = std::max(lead_ns, newest_instant_ns - wall_ns_);
+  newest_ns_ = std::max(newest_instant_ns, wall_ns_ + lead_ns_);
+}
+
+void Timeline::synchronise() {
+  const int64_t wall_ns = clock_->wall_ns();
+  const int64_t steady_ns = clock_->steady_ns();
+  const int64_t step_ns = (wall_ns - wall_ns_) - (steady_ns - steady_ns_);
+  if (step_ns <= -kStepNs) {
+    lead_ns_ -= step_ns;
+  } else if (step_ns >= kStepNs && lead_ns_ > 0) {
+    lead_ns_ = std::max<int64_t>(0, lead_ns_ - step_ns);
+  } else if (step_ns < kStepNs && step_ns > -kStepNs && steady_ns - steady_ns_ < 1'000'000'000) {
+    return;  // small differences add up, or a slow drift would never count
+  }
+  wall_ns_ = wall_ns;
+  steady_ns_ = steady_ns;
+}
+
+int64_t Timeline::now_ns() {
+  looked_steady_ns_ = clock_->steady_ns();
+  const int64_t instant_ns = wall_ns_ + lead_ns_ + (looked_steady_ns_ - steady_ns_);
+  newest_ns_ = std::max(newest_ns_, instant_ns);
+  return newest_ns_;
+}
+
+}  // namespace weir::server

@@ -1,0 +1,59 @@
+// Where time comes from, and the one instant that commands see.
+//
+// Invariants of the timeline
+// 1. An instant never runs back, not over restarts either: now_ns() never answers less than before,
+//    and the newest instant used is stored.
+// 2. While the wall clock and the steady clock agree, instants are the wall clock's plus the lead.
+//    A wall clock that steps back adds to the lead; one that steps forward first uses the lead up.
+#pragma once
+
+#include <cstdint>
+
+namespace weir::server {
+
+// Two clocks, in nanoseconds. Tests pass a clock of their own, a bad one if they like.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual int64_t wall_ns() = 0;    // since the Unix epoch; may jump
+  virtual int64_t steady_ns() = 0;  // since an unknown moment; never runs back
+  // Answers what steady_ns() was at most coarse_step_ns() ago; much cheaper where that is not 0.
+  virtual int64_t coarse_steady_ns() { return steady_ns(); }
+  virtual int64_t coarse_step_ns() { return 0; }
+  virtual void sleep_ns(int64_t duration_ns) = 0;
+};
+
+class SystemClock : public Clock {
+ public:
+  int64_t wall_ns() override;
+  int64_t steady_ns() override;
+  int64_t coarse_steady_ns() override;
+  int64_t coarse_step_ns() override;
+  void sleep_ns(int64_t duration_ns) override;
+};
+
+class Timeline {
+ public:
+  explicit Timeline(Clock* clock);
+
+  // Continues a run that ended with this instant and this lead.
+  void resume(int64_t newest_instant_ns, int64_t lead_ns);
+  // Looks at the wall clock; to be called once per turn.
+  void synchronise();
+  // Answers the instant of the next command, by the steady clock since synchronise().
+  int64_t now_ns();
+  // Answers what the steady clock said in now_ns().
+  int64_t looked_steady_ns() const { return looked_steady_ns_; }
+  int64_t lead_ns() const { return lead_ns_; }
+  int64_t steady_ns() { return clock_->steady_ns(); }
+
+ private:
+  Clock* clock_;
+  int64_t wall_ns_;    // at the last synchronise()
+  int64_t steady_ns_;  // likewise
+  int64_t lead_ns_ = 0;
+  int64_t newest_ns_ = 0;
+  int64_t looked_steady_ns_ = 0;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,68 @@
+#include "server/os/log.h"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+namespace weir::server {
+namespace {
+
+std::string g_log_file;  // the one global: a process has one log
+
+spdlog::level::level_enum spdlog_level(LogLevel level) {
+  switch (level) {
+    case LogLevel::kTrace:
+      return spdlog::level::trace;
+    case LogLevel::kDebug:
+    case LogLevel::kVerbose:
+      return spdlog::level::debug;
+    case LogLevel::kNotice:
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+    case LogLevel::kNothing:
+      return spdlog::level::off;
+  }
+  return spdlog::level::info;
+}
+
+void install_sink() {
+  std::shared_ptr<spdlog::sinks::sink> sink;
+  if (g_log_file.empty()) {
+    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  } else {
+    sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(g_log_file);
+  }
+  auto logger = std::make_shared<spdlog::logger>("weir", std::move(sink));
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+  logger->set_level(spdlog::default_logger()->level());
+  logger->flush_on(spdlog::level::info);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+}  // namespace
+
+std::string start_log(const std::string& path, LogLevel level) {
+  g_log_file = path;
+  try {
+    install_sink();
+  } catch (const spdlog::spdlog_ex& error) {
+    return "cannot open the log file '" + path + "': " + error.what();
+  }
+  set_log_level(level);
+  return {};
+}
+
+void reopen_log() {
+  try {
+    install_sink();
+  } catch (const spdlog::spdlog_ex& error) {
+    spdlog::error("the log file '{}' could not be opened anew: {}", g_log_file, error.what());
+  }
+}
+
+void set_log_level(LogLevel level) { spdlog::default_logger()->set_level(spdlog_level(level)); }
+
+}  // namespace weir::server

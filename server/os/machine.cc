@@ -1,0 +1,45 @@
+#include "server/os/machine.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+namespace weir::server {
+
+int64_t machine_memory_bytes() {
+  int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  int64_t limit = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && limit > 0)
+    bytes = std::min(bytes, limit);
+  return bytes;
+}
+
+int64_t resident_bytes() {
+  int64_t total_pages = 0;
+  int64_t resident_pages = 0;
+  std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
+  return resident_pages * sysconf(_SC_PAGESIZE);
+}
+
+int64_t peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
+}
+
+void remove_old_checkpoints(const std::string& directory, size_t kept) {
+  std::vector<std::filesystem::path> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") == std::string::npos) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  for (size_t i = 0; i + kept < found.size(); ++i) std::filesystem::remove_all(found[i], ignored);
+}
+
+}  // namespace weir::server

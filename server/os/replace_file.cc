@@ -1,0 +1,63 @@
+#include "server/os/replace_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+
+namespace weir::server {
+namespace {
+
+// Writes all bytes and forces them to disk; false with errno set if it cannot.
+bool write_fully(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return ::fsync(fd) == 0;
+}
+
+bool sync_folder(const std::filesystem::path& folder) {
+  int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return false;
+  bool synced = ::fsync(fd) == 0;
+  ::close(fd);
+  return synced;
+}
+
+bool fill_like(int fd, const std::string& path, const std::string& text) {
+  struct stat old = {};
+  const bool has_old = ::stat(path.c_str(), &old) == 0;
+  if (!has_old && errno != ENOENT) return false;
+  if (has_old && ::fchmod(fd, old.st_mode & 07777) != 0) return false;
+  return write_fully(fd, text);
+}
+
+int replace_target(const std::string& path, const std::string& text) {
+  std::string temporary = path + ".rewrite-XXXXXX";
+  int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return errno;
+  int failure = fill_like(fd, path, text) ? 0 : errno;
+  if (::close(fd) != 0 && failure == 0) failure = errno;
+  if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
+  if (failure != 0) {
+    ::unlink(temporary.c_str());
+    return failure;
+  }
+  return sync_folder(std::filesystem::path(path).parent_path()) ? 0 : errno;
+}
+
+}  // namespace
+
+int replace_file(const std::string& path, const std::string& text) {
+  std::error_code error;
+  const std::string target = std::filesystem::weakly_canonical(path, error).string();
+  return error ? error.value() : replace_target(target, text);
+}
+
+}  // namespace weir::server

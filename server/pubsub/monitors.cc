@@ -1,0 +1,64 @@
+#include "server/pubsub/monitors.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "resp/inline_arguments.h"
+#include "server/command/redaction.h"
+#include "server/config/config.h"
+#include "server/session/session.h"
+#include "server/session/session_directory.h"
+
+namespace weir::server {
+namespace {
+
+// A receiver with less than this unsent is not held against the limits before the turn ends.
+constexpr size_t kUnsentUnchecked = 64 << 10;
+
+}  // namespace
+
+// For example: 1700000000.000123 [0 127.0.0.1:50412]
+std::string Monitors::head(const Call& call, bool from_script) const {
+  const int64_t now_us = call.now_ns / 1000;
+  char time[32];
+  std::snprintf(time, sizeof time, "%lld.%06lld", static_cast<long long>(now_us / 1'000'000),
+                static_cast<long long>(now_us % 1'000'000));
+  std::string text = std::string(time) + " [" + std::to_string(call.session.database) + " ";
+  const Peer& peer = call.session.peer;
+  if (from_script) {
+    text += "lua";
+  } else if (peer.unix_socket) {
+    text += "unix:" + config_.unixsocket;
+  } else {
+    text += peer.address;
+  }
+  return text + "]";
+}
+
+void Monitors::add(Session& session) {
+  if (std::exchange(session.monitors, true)) return;
+  sessions_.push_back(&session);
+}
+
+void Monitors::forget(Session& session) {
+  if (std::exchange(session.monitors, false)) std::erase(sessions_, &session);
+}
+
+void Monitors::show(const Call& call, bool from_script) {
+  pending_ += "+" + head(call, from_script);
+  for (const std::string_view arg : redacted(call.command, call.args))
+    pending_.append(" ").append(resp::quote_argument(arg));
+  pending_ += "\r\n";
+}
+
+void Monitors::deliver() {
+  const std::string lines = std::exchange(pending_, {});
+  for (Session* session : sessions_) {
+    if (session->closing()) continue;
+    session->push_message(lines);
+    if (session->unsent_bytes() > kUnsentUnchecked) directory_.enforce_output_limit(session);
+  }
+}
+
+}  // namespace weir::server

@@ -1,0 +1,48 @@
+// MONITOR: clients that watch what others send.
+//
+// A line waits until the command that it tells of has ended, so that it never stands inside a
+// reply; then it leaves with the turn, like any message.
+//
+// Invariants
+// 1. While no session monitors, a command costs one look at any().
+// 2. A session is known here exactly while its `monitors` says so; forget() is called before it
+//    ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/command/command.h"
+
+namespace weir::server {
+
+class SessionDirectory;
+struct Config;
+
+class Monitors {
+ public:
+  Monitors(SessionDirectory* sessions, const Config* config)
+      : directory_(*sessions), config_(*config) {}
+
+  void add(Session& session);
+  void forget(Session& session);
+  bool any() const { return !sessions_.empty(); }
+
+  // Shows a command. `from_script`: a script sent it, and not the session itself.
+  void show(const Call& call, bool from_script);
+  // Hands over the lines; to be called between commands.
+  void deliver();
+  bool has_pending() const { return !pending_.empty(); }
+
+ private:
+  std::string head(const Call& call, bool from_script) const;
+
+  SessionDirectory& directory_;
+  const Config& config_;
+  std::vector<Session*> sessions_;
+  std::string pending_;  // whole lines
+};
+
+}  // namespace weir::server

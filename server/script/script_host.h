@@ -1,0 +1,43 @@
+// What scripts and libraries of functions ask of the server that runs them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/command/command.h"
+
+namespace weir::server {
+
+class Clock;
+class CommandTable;
+class Session;
+struct Config;
+struct RunningScript;
+
+class ScriptHost {
+ public:
+  virtual const Config& config() const = 0;
+  virtual Clock& clock() const = 0;
+  virtual storage::Keyspace& keys() = 0;
+  // Answers another number whenever records may have changed otherwise than by commands.
+  virtual uint64_t data_epoch() const = 0;
+  virtual uint64_t random() = 0;
+
+  virtual const CommandTable& commands() const = 0;
+  // Answers "", or why the session's user may not run the request; a denial is noted.
+  virtual std::string refusal_in_script(Session& session, const Command& command, Args args) = 0;
+  // Runs a command with a writer of its own, as part of the running command.
+  virtual void run_in_script(Session& session, const Command& command, Args args,
+                             resp::ReplyWriter& reply) = 0;
+  // Takes back what the running command has changed and published.
+  virtual void roll_back() = 0;
+  virtual bool writes_denied() const = 0;
+  virtual std::string storage_error() const = 0;
+  // Serves other clients while a script runs long. False: a client has ended the script.
+  virtual bool serve_while_busy(const RunningScript& script) = 0;
+
+ protected:
+  ~ScriptHost() = default;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,56 @@
+// What a session asks of the server that it belongs to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "server/command/command.h"
+#include "server/session/hold.h"
+
+namespace weir::server {
+
+class Session;
+struct Config;
+
+namespace acl {
+class User;
+}  // namespace acl
+
+class SessionHost {
+ public:
+  virtual const Config& config() const = 0;
+  // Never null.
+  virtual std::shared_ptr<const acl::User> default_user() const = 0;
+  // Whether who has not logged in must, before anything else.
+  virtual bool asks_for_login() const = 0;
+
+  // The session has a part in the turn that is running.
+  virtual void note_in_turn(Session* session) = 0;
+  // Whether anything may keep a request from running; else hold_for() and turn_is_full() need not
+  // be asked.
+  bool is_pressed() const { return is_pressed_; }
+  // Whether its next request has to wait before it runs, and for what.
+  virtual Hold hold_for(const Session& session, Args args) const = 0;
+  // What the turn has changed is as much as one record of the log should hold.
+  virtual bool turn_is_full() const = 0;
+  // Runs one request, or refuses it; the reply is appended to the session's output. Answers whether
+  // the reply may depend on data.
+  virtual bool execute(Session& session, Args args) = 0;
+  // Between commands: hands what was published to whoever listens.
+  virtual void deliver_messages() = 0;
+
+  // A change of what the session has in its buffers.
+  virtual void count_client_bytes(int64_t change) = 0;
+  virtual void count_received(size_t bytes) = 0;
+  virtual void count_sent(size_t bytes) = 0;
+  virtual void note_protocol_error(const Session& session, const std::string& error) = 0;
+  virtual void note_query_buffer_overrun(const Session& session) = 0;
+
+ protected:
+  ~SessionHost() = default;
+
+  bool is_pressed_ = false;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,45 @@
+#include "server/session/transaction.h"
+
+#include <algorithm>
+
+namespace weir::server {
+
+void Transaction::queue(const Command& command, Args args) {
+  QueuedCommand queued{.command = &command, .args = {}};
+  queued.args.assign(args.begin(), args.end());
+  for (const std::string_view arg : args) argument_bytes_ += arg.size();
+  flags_ |= command.flags;
+  queued_.push_back(std::move(queued));
+}
+
+size_t Transaction::memory_bytes() const {
+  size_t bytes = queued_.capacity() * sizeof(QueuedCommand);
+  for (const QueuedCommand& queued : queued_) {
+    bytes += queued.args.capacity() * sizeof(std::string);
+  }
+  return bytes + argument_bytes_;
+}
+
+void Transaction::watch(storage::Keyspace& keys, int database, std::string_view key) {
+  auto place = std::make_pair(database, std::string(key));
+  if (watched_.contains(place)) return;
+  const storage::WatchId id = keys.watch(keys.look_up(database, key));
+  watched_.emplace(std::move(place), id);
+}
+
+void Transaction::unwatch(storage::Keyspace& keys) {
+  for (const auto& [place, id] : watched_) keys.unwatch(id);
+  watched_.clear();
+}
+
+bool Transaction::watched_changed(const storage::Keyspace& keys) const {
+  return std::any_of(watched_.begin(), watched_.end(),
+                     [&](const auto& watched) { return keys.watch_changed(watched.second); });
+}
+
+void Transaction::clear(storage::Keyspace& keys) {
+  unwatch(keys);
+  *this = {};
+}
+
+}  // namespace weir::server

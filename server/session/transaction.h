@@ -1,0 +1,62 @@
+// What a session has asked to happen at once: the commands queued since MULTI, and the keys it
+// watches. It runs nothing: the executor does.
+//
+// Invariants
+// 1. Only commands that were known, fitting and allowed are queued.
+// 2. What is watched is released by clear(), and whoever forgets a transaction calls it before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/command/command.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+struct QueuedCommand {
+  const Command* command = nullptr;
+  std::vector<std::string> args;
+};
+
+class Transaction {
+ public:
+  bool open() const { return open_; }
+  void begin() { open_ = true; }
+  // A command was refused: EXEC will refuse them all.
+  void abort() { aborted_ |= open_; }
+  bool aborted() const { return aborted_; }
+
+  void queue(const Command& command, Args args);
+  const std::vector<QueuedCommand>& queued() const { return queued_; }
+  // Flags that any of the queued commands has.
+  uint32_t flags() const { return flags_; }
+  // Of arguments; what Redis calls multi-mem counts the places for them too.
+  size_t argument_bytes() const { return argument_bytes_; }
+  size_t memory_bytes() const;
+
+  bool watches_anything() const { return !watched_.empty(); }
+  // A key watched already stays watched since then.
+  void watch(storage::Keyspace& keys, int database, std::string_view key);
+  void unwatch(storage::Keyspace& keys);
+  // Whether any watched key has changed or ended.
+  bool watched_changed(const storage::Keyspace& keys) const;
+
+  // As new: nothing queued, nothing watched.
+  void clear(storage::Keyspace& keys);
+
+ private:
+  bool open_ = false;
+  bool aborted_ = false;
+  uint32_t flags_ = 0;
+  size_t argument_bytes_ = 0;
+  std::vector<QueuedCommand> queued_;
+  std::map<std::pair<int, std::string>, storage::WatchId> watched_;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,247 @@
+// The bounds on what one request may make of the server: replies, changes, and the buffers of all
+// clients together. What passes them is taken back whole, and nobody else notices.
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kMb = 1 << 20;
+constexpr const char* kOk = "+OK\r\n";
+
+Config with_output_limit(int64_t bytes) {
+  Config config;
+  config.client_output_buffer_limit.normal = {.hard_bytes = bytes};
+  return config;
+}
+
+bool is_oom(const std::string& reply) { return reply.starts_with("-OOM "); }
+
+TEST(ReplyBound, APipelineOfLargeRepliesEndsItsClientAlone) {
+  FakeServer server(with_output_limit(4 * kMb));
+  auto bystander = server.connect();
+  auto attacker = server.connect();
+  bystander->call({"SET", "k", std::string(kMb, 'x')});
+  std::string pipeline;
+  for (int i = 0; i < 1000; ++i) pipeline += request({"GET", "k"});
+  attacker->reads = false;
+  attacker->push(pipeline);
+  EXPECT_LT(attacker->session().unsent_bytes(), 3 * kMb);  // its slice ended before
+  for (int i = 0; i < 10 && !attacker->closed(); ++i) server.run_turns();
+  EXPECT_TRUE(attacker->closed());
+  EXPECT_EQ(bystander->call({"PING"}), "+PONG\r\n");
+}
+
+TEST(ReplyBound, OneCommandStopsAtItAndIsTakenBack) {
+  FakeServer server(with_output_limit(4 * kMb));
+  auto bystander = server.connect();
+  auto attacker = server.connect();
+  const std::string megabyte(kMb, 'x');
+  bystander->call({"HSET", "h", "f", megabyte});
+  attacker->push(request({"HRANDFIELD", "h", "-1048576", "WITHVALUES"}));
+  EXPECT_TRUE(attacker->session().dead());
+  EXPECT_EQ(attacker->session().unsent_bytes(), 0u);
+  server.run_turns();
+  EXPECT_TRUE(attacker->closed());
+  EXPECT_EQ(bystander->call({"PING"}), "+PONG\r\n");
+}
+
+TEST(ReplyBound, ATransactionThatPassesItIsTakenBackWhole) {
+  FakeServer server(with_output_limit(4 * kMb));
+  auto bystander = server.connect();
+  auto attacker = server.connect();
+  bystander->call({"SET", "k", std::string(kMb, 'x')});
+  bystander->call({"SET", "n", "1"});
+  std::string requests = request({"MULTI"}) + request({"INCR", "n"});
+  for (int i = 0; i < 8; ++i) requests += request({"GET", "k"});
+  attacker->push(requests + request({"EXEC"}));
+  server.run_turns();
+  EXPECT_TRUE(attacker->closed());
+  EXPECT_EQ(bystander->call({"GET", "n"}), bulk("1"));
+}
+
+TEST(ReplyBound, AScriptThatPassesItIsTakenBackWhole) {
+  Config config = with_output_limit(kMb);
+  FakeServer server(config);
+  auto bystander = server.connect();
+  auto attacker = server.connect();
+  attacker->push(
+      request({"EVAL", "redis.call('SET', 'n', 1) return string.rep('x', 2000000)", "0"}));
+  server.run_turns();
+  EXPECT_TRUE(attacker->closed());
+  EXPECT_EQ(bystander->call({"GET", "n"}), "$-1\r\n");
+}
+
+TEST(ReplyBound, TheReplyToACommandOfAScriptIsBoundedByTheScriptsMemory) {
+  Config config;
+  config.script_memory_max = 4 * kMb;
+  FakeServer server(config);
+  auto client = server.connect();
+  client->call({"HSET", "h", "f", std::string(kMb, 'x')});
+  const std::string reply =
+      client->call({"EVAL",
+                    "redis.call('SET', 'n', 1) "
+                    "return #redis.pcall('HRANDFIELD', 'h', -1000000, 'WITHVALUES')",
+                    "0"});
+  EXPECT_NE(reply.find("larger than script-memory-max"), std::string::npos) << reply;
+  EXPECT_EQ(client->call({"GET", "n"}), "$-1\r\n");
+}
+
+TEST(ReplyBound, KeysStopsAtItToo) {
+  FakeServer server(with_output_limit(kMb));
+  auto client = server.connect();
+  for (int i = 0; i < 40; ++i) {
+    const std::string key = std::to_string(i) + std::string(60'000, 'k');
+    EXPECT_EQ(client->call({"SET", key, "1"}), kOk);
+  }
+  client->push(request({"KEYS", "*"}));
+  server.run_turns();
+  EXPECT_TRUE(client->closed());
+}
+
+TEST(ClientMemory, PastItsBoundTheLargestClientEnds) {
+  Config config;
+  config.maxmemory_clients = 8 * kMb;
+  FakeServer server(config);
+  auto setter = server.connect();
+  setter->call({"SET", "k", std::string(kMb, 'x')});
+  std::vector<std::unique_ptr<FakeClient>> hoarders;
+  for (int i = 1; i <= 4; ++i) {
+    hoarders.push_back(server.connect());
+    hoarders.back()->reads = false;
+    for (int n = 0; n < i; ++n) {
+      hoarders.back()->push(request({"GET", "k"}));
+      server.run_turns();
+    }
+  }
+  EXPECT_GE(server->client_bounds().evicted(), 1u);
+  EXPECT_FALSE(hoarders[0]->closed());
+  EXPECT_TRUE(hoarders[3]->closed());
+  EXPECT_LE(server->client_bounds().bytes(), 8u * kMb);
+  EXPECT_EQ(setter->call({"PING"}), "+PONG\r\n");
+}
+
+TEST(ClientMemory, UnfinishedRequestsCount) {
+  Config config;
+  config.maxmemory_clients = 8 * kMb;
+  FakeServer server(config);
+  auto hoarder = server.connect();
+  hoarder->push("*2\r\n$3\r\nGET\r\n$20000000\r\n" + std::string(9 * kMb, 'x'));
+  server.run_turns();
+  EXPECT_TRUE(hoarder->closed());
+}
+
+TEST(ClientMemory, WhoIsNotToBeEvictedIsSpared) {
+  Config config;
+  config.maxmemory_clients = 8 * kMb;
+  FakeServer server(config);
+  auto spared = server.connect();
+  spared->call({"CLIENT", "NO-EVICT", "on"});
+  spared->push("*2\r\n$3\r\nGET\r\n$20000000\r\n" + std::string(9 * kMb, 'x'));
+  server.run_turns();
+  EXPECT_FALSE(spared->closed());
+}
+
+Config with_memory(int64_t bytes) {
+  Config config;
+  config.maxmemory = bytes;
+  return config;
+}
+
+TEST(ChangeBound, OneCommandThatPassesHalfOfMaxmemoryIsRefused) {
+  FakeServer server(with_memory(32 * kMb));
+  auto client = server.connect();
+  EXPECT_EQ(client->call({"SET", "k", "old"}), kOk);
+  EXPECT_TRUE(is_oom(client->call({"SETRANGE", "k", std::to_string(17 * kMb), "x"})));
+  EXPECT_EQ(client->call({"GET", "k"}), bulk("old"));
+}
+
+TEST(ChangeBound, APipelineWaitsForWriteBackAndLosesNothing) {
+  FakeServer server(with_memory(32 * kMb));
+  auto client = server.connect();
+  auto reader = server.connect();
+  std::string pipeline;
+  for (int i = 0; i < 20; ++i) {
+    pipeline += request({"SETRANGE", "k" + std::to_string(i), std::to_string(4 * kMb), "x"});
+  }
+  client->push(pipeline);
+  size_t replies = 0;
+  for (int i = 0; i < 2000 && replies < 20; ++i) {
+    server.end_turn();
+    EXPECT_LE(server->keys().debt_bytes(), server->keys().debt_bytes_max());
+    EXPECT_EQ(reader->call({"PING"}), "+PONG\r\n");
+    const std::string came = client->take();
+    for (size_t at = came.find(":4194305\r\n"); at != std::string::npos;
+         at = came.find(":4194305\r\n", at + 1)) {
+      ++replies;
+    }
+    EXPECT_EQ(came.find('-'), std::string::npos) << came;
+    server.advance(kMs);
+  }
+  EXPECT_EQ(replies, 20u);
+}
+
+TEST(ChangeBound, ATransactionThatPassesItIsTakenBackWhole) {
+  FakeServer server(with_memory(32 * kMb));
+  auto client = server.connect();
+  std::string requests = request({"MULTI"}) + request({"SET", "n", "1"});
+  for (int i = 0; i < 8; ++i) {
+    requests += request({"SETRANGE", "k" + std::to_string(i), std::to_string(4 * kMb), "x"});
+  }
+  const std::string replies = client->send(requests + request({"EXEC"}));
+  EXPECT_NE(replies.find("-OOM "), std::string::npos) << replies;
+  EXPECT_EQ(client->call({"EXISTS", "n", "k0"}), ":0\r\n");
+  EXPECT_EQ(client->call({"PING"}), "+PONG\r\n");
+}
+
+TEST(ChangeBound, AScriptThatPassesItIsTakenBackWhole) {
+  FakeServer server(with_memory(32 * kMb));
+  auto client = server.connect();
+  const std::string script =
+      "for i = 1, 100 do redis.pcall('SETRANGE', 'k' .. i, 4000000, 'x') end return 1";
+  EXPECT_TRUE(is_oom(client->call({"EVAL", script, "0"})));
+  EXPECT_EQ(client->call({"DBSIZE"}), ":0\r\n");
+}
+
+// What is on disk as well may be given up, so it is owed nobody.
+TEST(ChangeBound, ACleanKeyspaceLargerThanMaxmemoryTakesWrites) {
+  FakeServer server(with_memory(32 * kMb));
+  auto client = server.connect();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(client->call({"SET", "k" + std::to_string(i), std::string(kMb, 'x')}), kOk) << i;
+    server.advance(100 * kMs);
+  }
+  EXPECT_EQ(client->call({"DBSIZE"}), ":100\r\n");
+  EXPECT_EQ(client->call({"STRLEN", "k0"}), ":1048576\r\n");
+}
+
+// With the disk gone nothing can be written back: what `memory` owes stays below one log record.
+TEST(ChangeBound, WhatMemoryOwesAFailedDiskIsBounded) {
+  Config config = with_memory(32 * kMb);
+  config.storage_failure_policy = FailurePolicy::kMemory;
+  FakeServer server(config);
+  auto client = server.connect();
+  server.disk().faults.disk_full = true;
+  int stored = 0;
+  while (stored < 100 &&
+         client->call({"SET", "k" + std::to_string(stored), std::string(kMb, 'x')}) == kOk) {
+    ++stored;
+  }
+  EXPECT_GT(stored, 8);
+  EXPECT_LT(stored, 17);
+  EXPECT_EQ(client->call({"STRLEN", "k0"}), ":1048576\r\n");
+}
+
+TEST(InternalError, IsAnErrorReplyAndACount) {
+  Config config;
+  config.enable_debug_command = DebugAccess::kYes;
+  FakeServer server(config);
+  auto client = server.connect();
+  EXPECT_EQ(server->stats.internal_errors, 0u);
+  const std::string reply = client->call({"DEBUG", "BROKEN-CHECK"});
+  EXPECT_TRUE(reply.starts_with("-ERR internal error: commands/debug.cc:")) << reply;
+  EXPECT_EQ(server->stats.internal_errors, 1u);
+  EXPECT_EQ(client->call({"PING"}), "+PONG\r\n");
+}
+
+}  // namespace
+}  // namespace weir::server

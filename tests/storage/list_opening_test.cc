@@ -1,0 +1,177 @@
+// Long lists are opened slice by slice (storage/list_opening.h), whatever happens between the
+// slices.
+#include "storage/list_opening.h"
+
+#include "tests/storage/elements_fixture.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr size_t kElements = 7'000;
+constexpr int kSlicesMax = 20;
+
+class OpeningTest : public ElementsTest {
+ protected:
+  // One command that asks for the list of "z"; nothing when it is not open yet.
+  Elements* ask() {
+    keys();
+    Elements* list = list_of(0, "z");
+    EXPECT_EQ(list == nullptr, keys_->failure().code() == Status::Code::kNotYet);
+    if (list == nullptr) keys_->roll_back();
+    commit();
+    return list;
+  }
+  Elements* open(const std::function<void()>& between = [] {}) {
+    for (int slices = 0; slices < kSlicesMax; ++slices) {
+      if (Elements* list = ask()) return list;
+      between();
+    }
+    ADD_FAILURE() << "it is never open";
+    return nullptr;
+  }
+  void store_long(const List& list) {
+    keys();
+    put_record(0, "z", owner_of(list));
+    commit();
+    pass();
+  }
+  // Until all that can has left memory, and the list is closed.
+  void evict() {
+    const size_t memory = std::exchange(options_.memory_bytes_max, 1);
+    keys_->set_options(options_);
+    const uint64_t before = keys_->figures().evicted;
+    disk_->faults.pass = 1;  // what changed stays newer than the state
+    for (int i = 0; i < 200; ++i) work();
+    EXPECT_GT(keys_->figures().evicted, before);
+    disk_->faults = {};
+    options_.memory_bytes_max = memory;
+    keys_->set_options(options_);
+  }
+};
+
+TEST_F(OpeningTest, NoCallReadsMoreThanASlice) {
+  const List list = numbered(kElements);
+  store_long(list);
+  start();
+  size_t entries = keys_->figures().entries;
+  size_t slices = 0;
+  Elements* opened = open([&] {
+    const size_t now = keys_->figures().entries;
+    EXPECT_LE(now - entries, kOpeningSliceElements + 1);
+    entries = now;
+    ++slices;
+  });
+  EXPECT_EQ(slices, (kElements - 1) / kOpeningSliceElements);
+  ASSERT_NE(opened, nullptr);
+  expect_list(*opened, list);
+  EXPECT_EQ(ask(), opened);
+}
+
+TEST_F(OpeningTest, AShortListIsOpenAtOnce) {
+  store_long(numbered(kOpeningSliceElements));
+  start();
+  EXPECT_NE(ask(), nullptr);
+}
+
+TEST_F(OpeningTest, WhatMemoryHasIsTakenSliceBySliceToo) {
+  const List list = numbered(kElements);
+  keys();
+  put_record(0, "z", owner_of(list));
+  commit();
+  start();  // replayed from the log, nothing is in the state
+  ASSERT_EQ(ask(), nullptr);
+  Elements* opened = open();
+  ASSERT_NE(opened, nullptr);
+  expect_list(*opened, list);
+}
+
+// What was erased before is in memory as an absence, until a pass has taken it from the state too.
+TEST_F(OpeningTest, PassesBetweenSlicesBringNothingBack) {
+  List list = numbered(kElements);
+  store_long(list);
+  keys();
+  Elements* before = list_of(0, "z");
+  for (int i = 0; i < 7'000; i += 30) {
+    const std::string gone = "m" + std::to_string(i);
+    before->erase(gone);
+    list.erase(gone);
+  }
+  for (int i = 1; i < 7'000; i += 30) {
+    const std::string changed = "m" + std::to_string(i);
+    before->put(changed, 99, "new");
+    list[changed] = {99, "new"};
+  }
+  commit();
+  evict();
+  Elements* opened = open([this] { pass(); });
+  ASSERT_NE(opened, nullptr);
+  expect_list(*opened, list);
+}
+
+TEST_F(OpeningTest, WhatIsDroppedMeanwhileIsGone) {
+  const size_t entries_before = keys_->figures().entries;
+  store_long(numbered(kElements));
+  start();
+  ASSERT_EQ(ask(), nullptr);
+  keys();
+  erase(0, "z");
+  commit();
+  settle();
+  EXPECT_EQ(elements_in_state(), 0u);
+  EXPECT_LE(keys_->figures().entries, entries_before + 3);
+}
+
+TEST_F(OpeningTest, WhatIsDroppedWhenLittleOfItIsReadIsGone) {
+  store_long(numbered(kElements));
+  keys();
+  Elements* before = list_of(0, "z");
+  std::vector<std::string> first;
+  (void)before->scan(0, 5'000, [&](const Element& element) { first.emplace_back(element.member); });
+  for (const std::string& member : first) before->erase(member);
+  commit();
+  evict();
+  ASSERT_EQ(ask(), nullptr);  // which has met what is erased only
+  keys();
+  erase(0, "z");
+  commit();
+  settle();
+  EXPECT_EQ(elements_in_state(), 0u);
+}
+
+// Else it would be read from its beginning again and again.
+TEST_F(OpeningTest, TooLittleMemoryDoesNotCloseWhatIsBeingOpened) {
+  const List list = numbered(kElements);
+  store_long(list);
+  options_.memory_bytes_max = 1;
+  start();
+  Elements* opened = open([this] {
+    for (int i = 0; i < 20; ++i) work();
+  });
+  ASSERT_NE(opened, nullptr);
+  expect_list(*opened, list);
+  now_ns_ += (kLongListKeptMs + 1) * 1'000'000;
+  keys();
+  commit();
+  const uint64_t before = keys_->figures().evicted;
+  for (int i = 0; i < 100; ++i) work();
+  EXPECT_GT(keys_->figures().evicted, before);
+}
+
+TEST_F(OpeningTest, AFailureBetweenSlicesBeginsAnew) {
+  const List list = numbered(kElements);
+  store_long(list);
+  start();
+  ASSERT_EQ(ask(), nullptr);
+  disk_->faults.cursor = 1;
+  keys();
+  EXPECT_EQ(list_of(0, "z"), nullptr);
+  EXPECT_FALSE(keys_->failure().ok());
+  EXPECT_FALSE(keys_->failure().code() == Status::Code::kNotYet);
+  keys_->roll_back();
+  Elements* opened = open();
+  ASSERT_NE(opened, nullptr);
+  expect_list(*opened, list);
+}
+
+}  // namespace
+}  // namespace weir::storage
