@@ -1,0 +1,125 @@
+#include "storage/replication/fold.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace weir::storage::replication {
+
+Fold::Fold(uint64_t shard, const Stamp& stamp)
+    : shard_(shard),
+      head_(stamp.head),
+      epoch_(stamp.epoch),
+      times_(stamp.times),
+      next_turn_(stamp.next_turn) {}
+
+Fold::Outcome Fold::apply(const Head& head, std::string_view bytes) {
+  Outcome outcome;
+  const auto record = decode_record(bytes);
+  if (!record || record->envelope.shard != shard_ || head.position != head_.position + 1) {
+    return outcome;
+  }
+  outcome.verdict = judge(*record, head);
+  if (outcome.verdict == Verdict::kImpossible) return outcome;
+  outcome.kind = record->kind();
+  handed_to_.clear();
+  if (outcome.verdict == Verdict::kValid) {
+    std::visit([&](const auto& body) { take(body, head, &outcome); }, record->body);
+  }
+  head_ = head;
+  return outcome;
+}
+
+Stamp Fold::stamp() const {
+  WEIR_CHECK(parts_ == 0 && has_begun());
+  return {.head = head_, .epoch = epoch_, .next_turn = next_turn_, .times = times_};
+}
+
+Verdict Fold::judge(const DecodedRecord& record, const Head& head) const {
+  const bool is_genesis = record.kind() == Kind::kGenesis;
+  if (is_genesis || head.position == 1) {
+    const bool valid = is_genesis && head.position == 1 && record.envelope.epoch == Head{};
+    return valid && std::get<Genesis>(record.body).first_turn > 0 ? Verdict::kValid
+                                                                  : Verdict::kImpossible;
+  }
+  const Head& epoch = record.envelope.epoch;
+  if (epoch.position < epoch_.position) return Verdict::kVoid;
+  if (epoch != epoch_) {
+    return record.kind() == Kind::kClaim ? Verdict::kVoid : Verdict::kImpossible;
+  }
+  switch (record.kind()) {
+    case Kind::kTurns:
+      return judge_turns(std::get<Turns>(record.body));
+    case Kind::kPart:
+      return judge_part(std::get<Part>(record.body));
+    case Kind::kHandover:
+      return parts_ == 0 ? Verdict::kValid : Verdict::kImpossible;
+    case Kind::kGenesis:
+    case Kind::kClaim:
+    case Kind::kBeat:
+      break;
+  }
+  return Verdict::kValid;
+}
+
+Verdict Fold::judge_turns(const Turns& turns) const {
+  if (turns.turns.empty()) return Verdict::kImpossible;
+  if (turns.first_turn < next_turn_) return Verdict::kVoid;
+  return turns.first_turn == next_turn_ && parts_ == 0 ? Verdict::kValid : Verdict::kImpossible;
+}
+
+Verdict Fold::judge_part(const Part& part) const {
+  if (part.number == 0 || part.number > part.count) return Verdict::kImpossible;
+  if (part.turn < next_turn_) return Verdict::kVoid;
+  if (part.turn > next_turn_) return Verdict::kImpossible;
+  if (parts_ != 0 && part.count != parts_wanted_) return Verdict::kImpossible;
+  if (part.number <= parts_) return Verdict::kVoid;
+  return part.number == parts_ + 1 ? Verdict::kValid : Verdict::kImpossible;
+}
+
+void Fold::take(const Genesis& genesis, const Head& head, Outcome*) {
+  epoch_ = head;
+  next_turn_ = genesis.first_turn;
+}
+
+void Fold::take(const Claim& claim, const Head& head, Outcome* outcome) {
+  epoch_ = head;
+  owner_ = claim.author;
+  times_ = claim.times;
+  outcome->instant_ns = claim.instant_ns;
+  drop_parts();
+}
+
+void Fold::take(const Turns& turns, const Head&, Outcome* outcome) {
+  outcome->first_turn = next_turn_;
+  outcome->turns.assign(turns.turns.begin(), turns.turns.end());
+  outcome->instant_ns = turn_instant_ns(turns.turns.back());
+  next_turn_ += turns.turns.size();
+}
+
+void Fold::take(const Part& part, const Head&, Outcome* outcome) {
+  parts_wanted_ = part.count;
+  part_bytes_ += part.bytes;
+  if (++parts_ < parts_wanted_) return;
+  outcome->first_turn = next_turn_++;
+  outcome->instant_ns = turn_instant_ns(part_bytes_);
+  outcome->turns.push_back(std::move(part_bytes_));
+  drop_parts();
+}
+
+void Fold::take(const Beat& beat, const Head&, Outcome* outcome) {
+  owner_ = beat.author;
+  outcome->instant_ns = beat.instant_ns;
+}
+
+void Fold::take(const Handover& handover, const Head&, Outcome* outcome) {
+  handed_to_ = handover.to;
+  outcome->instant_ns = handover.instant_ns;
+}
+
+void Fold::drop_parts() {
+  parts_ = parts_wanted_ = 0;
+  part_bytes_.clear();
+}
+
+}  // namespace weir::storage::replication

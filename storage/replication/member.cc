@@ -1,0 +1,230 @@
+// The member's life: events, offices and what may leave.
+#include "storage/replication/member.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace weir::storage::replication {
+namespace {
+
+Fold fold_of_newest_stamp(const LocalTurns& local, uint64_t shard) {
+  const std::vector<Stamp> stamps = local.stamps();
+  return stamps.empty() ? Fold(shard) : Fold(shard, stamps.back());
+}
+
+}  // namespace
+
+Member::Member(const MemberOptions& options, const LocalTurns* local, Port* port,
+               int64_t newest_instant_ns)
+    : options_(options),
+      maker_(options.records),
+      local_(local),
+      port_(port),
+      times_(options.times),
+      fold_(fold_of_newest_stamp(*local, options.records.shard)),
+      held_(local),
+      timeline_(newest_instant_ns) {
+  silence_.new_record(port_->random());
+}
+
+void Member::sealed(uint64_t turn, std::string_view record) {
+  WEIR_CHECK(may_seal());
+  held_.seal(turn, record);
+}
+
+void Member::appended(const Appended& answer, Instants now) {
+  if (!in_flight_) return;
+  const InFlight sent = *std::exchange(in_flight_, std::nullopt);
+  if (role_ == Role::kStopped) return;
+  if (role_ == Role::kClaiming) role_ = Role::kFollowing;
+  if (answer.outcome == Appended::Outcome::kDone && sent.has_condition) {
+    if (answer.head != sent.head) return stop(Reason::kDamaged);  // the condition was ignored
+    if (absorb({.head = sent.head, .bytes = sent.bytes}, now)) acknowledge(sent.sent_boot_ns, now);
+    return tick(now);
+  }
+  must_read_ = true;
+  if (answer.outcome == Appended::Outcome::kDone) {
+    claim_ahead_ = sent;
+    claim_ahead_->head = answer.head;
+    return tick(now);
+  }
+  unsettled_ = owns();
+  if (sent.kind == Kind::kClaim && !owns()) silence_.unacknowledged_claim();
+  if (answer.outcome == Appended::Outcome::kUnknown || !owns()) {
+    pace_.append_again_at_ns = Pace::after_failure(now.boot_ns, port_->random());
+  } else {
+    refused_at_ = fold_.head();
+  }
+  tick(now);
+}
+
+void Member::hand_over(std::string to, Instants now) {
+  if (!may_seal()) return;
+  role_ = Role::kHandingOver;
+  hands_over_to_ = std::move(to);
+  handover_sent_ = false;
+  tick(now);
+}
+
+void Member::claim_by_operator(Instants now) {
+  if (role_ == Role::kStopped || owns()) return;
+  operator_claims_ = true;
+  tick(now);
+}
+
+void Member::change_times(const Times& times, Instants now) {
+  times_ = times;
+  times_changed_ = owns() && times_ != fold_.times();
+  tick(now);
+}
+
+// Does the next thing, if nothing is in flight. Every event ends here.
+void Member::tick(Instants now) {
+  if (lease_.may_let_out(now.boot_ns)) let_out_turn_ = std::max(let_out_turn_, committed_turn_);
+  if (role_ == Role::kStopped || in_flight_ || is_reading_) return;
+  if (search_ || must_read_) {
+    if (now.boot_ns < pace_.read_again_at_ns) return;
+    if (search_) return start_read(search_->probe(), 0);
+    return start_read(fold_.head(), kReadBytes);
+  }
+  if (!owns()) return standby_step(now);
+  serve_if_ready(now);
+  owner_step(now);
+}
+
+void Member::start_read(const Head& after, size_t bytes_max) {
+  is_reading_ = true;
+  port_->read(after, bytes_max);
+}
+
+bool Member::may_seal() const {
+  return in_office_ && role_ == Role::kOwning && healing_ == Healing::kNo;
+}
+
+bool Member::may_answer_reads(int64_t boot_ns) const {
+  const bool serves = in_office_ && owns() && healing_ == Healing::kNo && !handover_sent_;
+  const int64_t lease_ns = std::min(times_.lease_ns, fold_.times().lease_ns);
+  return serves && lease_.covers(boot_ns, lease_ns) && lease_.may_let_out(boot_ns);
+}
+
+bool Member::may_release_early(int64_t boot_ns) const {
+  const bool claims = in_flight_ && in_flight_->kind == Kind::kClaim;
+  return may_seal() && !claims && lease_.covers(boot_ns, options_.early_release_ns_max) &&
+         lease_.may_let_out(boot_ns);
+}
+
+// A CLAIM of this process is the current epoch.
+void Member::elect(int64_t wait_ns, Instants now) {
+  if (!owns()) {
+    role_ = Role::kOwning;
+    handover_sent_ = false;
+    unsettled_ = true;
+    pace_.beat_sent_at_ns = now.boot_ns;
+  }
+  operator_claims_ = false;
+  lease_.begin_epoch(wait_ns);
+  times_changed_ = times_ != fold_.times();
+  if (in_office_ && healing_ == Healing::kNo) return;  // only its times have changed
+  if (in_office_) healing_ = Healing::kAppending;
+  append_again_until_ = newest_turn();
+  committed_turn_ = fold_.newest_turn();
+  if (held_.has_accepted()) committed_turn_ = held_.first_accepted() - 1;
+  if (!in_office_) let_out_turn_ = committed_turn_;
+}
+
+void Member::acknowledge(int64_t sent_boot_ns, Instants now) {
+  lease_.acknowledge(sent_boot_ns, now.boot_ns);
+  unsettled_ = false;
+  for (const Batch& batch : held_.take_accepted()) {
+    port_->commit(batch);
+    held_.wrote(batch);
+    committed_turn_ = batch.last_turn();
+  }
+  restamp_if_due(now);
+}
+
+// Office is taken, or taken up again after a rewind, when everything that this member held beyond
+// the log is committed and no other lease can run.
+void Member::serve_if_ready(Instants now) {
+  if (in_office_ && healing_ == Healing::kNo) return;
+  if (in_office_ && healing_ != Healing::kAppending) return;
+  if (!lease_.is_acknowledged() || committed_turn_ < append_again_until_) return;
+  if (!lease_.may_let_out(now.boot_ns)) return;
+  healing_ = Healing::kNo;
+  if (in_office_) return;
+  in_office_ = true;
+  ++figures_.offices;
+  port_->take_office(timeline_.at(now));
+}
+
+void Member::lose_office(Reason reason) {
+  in_office_ = false;
+  healing_ = Healing::kNo;
+  step_down();
+  port_->lose_office(reason);
+  held_.drop_sealed();
+  fold_ = fold_of_newest_stamp(*local_, options_.records.shard);
+  search_.reset();
+  must_read_ = true;
+}
+
+void Member::step_down() {
+  role_ = Role::kFollowing;
+  held_.drop_sealed();
+  claims_.spend_all();
+  lease_.end();
+  committed_turn_ = let_out_turn_;
+  unsettled_ = times_changed_ = handover_sent_ = false;
+  silence_.new_record(port_->random());
+}
+
+void Member::stop(Reason reason) {
+  if (in_office_) lose_office(reason);
+  role_ = Role::kStopped;
+  search_.reset();
+  port_->stop(reason);
+}
+
+int64_t Member::next_deadline() const {
+  if (role_ == Role::kStopped) return kNever;
+  int64_t deadline = kNever;
+  if (let_out_turn_ < committed_turn_) deadline = lease_.silent_until_ns();
+  if (in_flight_ || is_reading_) return deadline;
+  if (search_ || must_read_) return std::min(deadline, pace_.read_again_at_ns);
+  return std::min(deadline, owns() ? owner_deadline() : operator_claims_ ? 0 : pace_.poll_at_ns);
+}
+
+std::string describe(const Member& member) {
+  static constexpr const char* kRoles[] = {"joining", "following",    "claiming",
+                                           "owning",  "handing over", "stopped"};
+  std::string text = kRoles[static_cast<int>(member.role_)];
+  const auto head = [&](const char* name, const Head& value) {
+    text += std::string(" ") + name + " " + std::to_string(value.position) + "/" +
+            std::to_string(value.crc % 10000);
+  };
+  const auto number = [&](const char* name, uint64_t value) {
+    text += std::string(" ") + name + " " + std::to_string(value);
+  };
+  head("head", member.fold_.head());
+  head("epoch", member.fold_.epoch());
+  number("next", member.fold_.next_turn());
+  number("local", member.held_.newest_local());
+  number("newest", member.held_.newest());
+  number("committed", member.committed_turn_);
+  number("out", member.let_out_turn_);
+  number("healing", static_cast<uint64_t>(member.healing_));
+  number("own", member.claims_.is_own(member.fold_.epoch()));
+  text += member.in_office_ ? " in-office" : "";
+  text += member.unsettled_ ? " unsettled" : "";
+  text += member.must_read_ ? " must-read" : "";
+  text += member.is_reading_ ? " reading" : "";
+  text += member.search_ ? " searching" : "";
+  text += member.handover_sent_ ? " handover-sent" : "";
+  text += member.held_.has_accepted() ? " accepted" : "";
+  if (member.in_flight_) number("in-flight", static_cast<uint64_t>(member.in_flight_->kind));
+  return text;
+}
+
+}  // namespace weir::storage::replication

@@ -1,0 +1,33 @@
+// When a member reads and appends again. Times are nanoseconds of CLOCK_BOOTTIME.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace weir::storage::replication {
+
+struct Pace {
+  static constexpr int64_t kPollAfterRecordsNs = 20'000'000;
+  static constexpr int64_t kPollIdleNs = 100'000'000;
+  static constexpr int64_t kRetryNs = 200'000'000;
+  static constexpr int64_t kBeatNsMax = 5'000'000'000;  // a record with the owner's address
+  static constexpr int64_t kRestampNs = 60'000'000'000;
+
+  int64_t poll_at_ns = 0;
+  int64_t read_again_at_ns = 0;
+  int64_t append_again_at_ns = 0;
+  int64_t turns_sent_at_ns = 0;
+  int64_t beat_sent_at_ns = 0;
+  int64_t restamped_at_ns = 0;
+
+  // 200 ms +- 50 %, so that members that wait for the same thing spread.
+  static int64_t after_failure(int64_t boot_ns, uint64_t random) {
+    return boot_ns + kRetryNs / 2 + static_cast<int64_t>(random % kRetryNs);
+  }
+  // An owner beats when nothing was acknowledged for a quarter of failover-after.
+  int64_t beat_deadline(int64_t acknowledged_ns, int64_t failover_after_ns) const {
+    return std::min(acknowledged_ns + failover_after_ns / 4, beat_sent_at_ns + kBeatNsMax);
+  }
+};
+
+}  // namespace weir::storage::replication

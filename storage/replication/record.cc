@@ -1,0 +1,202 @@
+#include "storage/replication/record.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "storage/codec.h"
+
+namespace weir::storage::replication {
+namespace {
+
+constexpr uint8_t kMagic = 'W';
+constexpr size_t kTurnHeadBytes = 9;
+
+void put(std::string* out, std::string_view bytes) {
+  put_varint(out, bytes.size());
+  out->append(bytes);
+}
+
+void put_instant(std::string* out, int64_t ns) { put_u64_le(out, static_cast<uint64_t>(ns)); }
+
+int64_t instant(Reader* reader) { return static_cast<int64_t>(reader->u64_le()); }
+
+void put(std::string* out, const Author& author) {
+  put(out, author.node);
+  put(out, author.address);
+  put_u64_le(out, author.incarnation.high);
+  put_u64_le(out, author.incarnation.low);
+}
+
+Author read_author(Reader* reader) {
+  Author author;
+  author.node = reader->sized_bytes();
+  author.address = reader->sized_bytes();
+  author.incarnation.high = reader->u64_le();
+  author.incarnation.low = reader->u64_le();
+  return author;
+}
+
+template <size_t kSize>
+std::array<char, kSize> read_array(Reader* reader) {
+  std::array<char, kSize> array{};
+  const std::string_view bytes = reader->bytes(kSize);
+  if (bytes.size() == kSize) std::memcpy(array.data(), bytes.data(), kSize);
+  return array;
+}
+
+void put_body(std::string* out, const Genesis& genesis) {
+  out->append(genesis.cluster.data(), genesis.cluster.size());
+  put(out, genesis.shard_name);
+  put_varint(out, genesis.first_slot);
+  put_varint(out, genesis.last_slot);
+  put_u64_le(out, genesis.hash_seed[0]);
+  put_u64_le(out, genesis.hash_seed[1]);
+  put_varint(out, genesis.databases);
+  out->append(genesis.base.data(), genesis.base.size());
+  out->append(genesis.base_digest.data(), genesis.base_digest.size());
+  put_u64_le(out, genesis.first_turn);
+  put_u8(out, genesis.record_version);
+}
+
+Genesis read_genesis(Reader* reader) {
+  Genesis genesis;
+  genesis.cluster = read_array<16>(reader);
+  genesis.shard_name = reader->sized_bytes();
+  genesis.first_slot = static_cast<uint16_t>(reader->varint());
+  genesis.last_slot = static_cast<uint16_t>(reader->varint());
+  genesis.hash_seed = {reader->u64_le(), reader->u64_le()};
+  genesis.databases = reader->varint();
+  genesis.base = read_array<16>(reader);
+  genesis.base_digest = read_array<32>(reader);
+  genesis.first_turn = reader->u64_le();
+  genesis.record_version = reader->u8();
+  return genesis;
+}
+
+void put_body(std::string* out, const Claim& claim) {
+  put(out, claim.author);
+  put_instant(out, claim.instant_ns);
+  put_instant(out, claim.times.lease_ns);
+  put_instant(out, claim.times.failover_after_ns);
+}
+
+Claim read_claim(Reader* reader) {
+  Claim claim;
+  claim.author = read_author(reader);
+  claim.instant_ns = instant(reader);
+  claim.times.lease_ns = instant(reader);
+  claim.times.failover_after_ns = instant(reader);
+  return claim;
+}
+
+void put_body(std::string* out, const Turns& turns) {
+  put_u64_le(out, turns.first_turn);
+  put_varint(out, turns.turns.size());
+  for (const std::string_view turn : turns.turns) put(out, turn);
+}
+
+Turns read_turns(Reader* reader) {
+  Turns turns;
+  turns.first_turn = reader->u64_le();
+  const uint64_t count = reader->varint();
+  for (uint64_t i = 0; i < count && reader->ok(); ++i) turns.turns.push_back(reader->sized_bytes());
+  return turns;
+}
+
+void put_body(std::string* out, const Part& part) {
+  put_u64_le(out, part.turn);
+  put_varint(out, part.number);
+  put_varint(out, part.count);
+  put(out, part.bytes);
+}
+
+Part read_part(Reader* reader) {
+  Part part;
+  part.turn = reader->u64_le();
+  part.number = reader->varint();
+  part.count = reader->varint();
+  part.bytes = reader->sized_bytes();
+  return part;
+}
+
+void put_body(std::string* out, const Beat& beat) {
+  put(out, beat.author);
+  put_instant(out, beat.instant_ns);
+  put_u64_le(out, beat.written_back_turn);
+}
+
+Beat read_beat(Reader* reader) {
+  Beat beat;
+  beat.author = read_author(reader);
+  beat.instant_ns = instant(reader);
+  beat.written_back_turn = reader->u64_le();
+  return beat;
+}
+
+void put_body(std::string* out, const Handover& handover) {
+  put(out, handover.to);
+  put_instant(out, handover.instant_ns);
+}
+
+Handover read_handover(Reader* reader) {
+  Handover handover;
+  handover.to = reader->sized_bytes();
+  handover.instant_ns = instant(reader);
+  return handover;
+}
+
+std::optional<Body> read_body(Kind kind, Reader* reader) {
+  switch (kind) {
+    case Kind::kGenesis:
+      return read_genesis(reader);
+    case Kind::kClaim:
+      return read_claim(reader);
+    case Kind::kTurns:
+      return read_turns(reader);
+    case Kind::kPart:
+      return read_part(reader);
+    case Kind::kBeat:
+      return read_beat(reader);
+    case Kind::kHandover:
+      return read_handover(reader);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string encode_record(const Envelope& envelope, const Body& body) {
+  std::string out;
+  put_u8(&out, kMagic);
+  put_u8(&out, kRecordVersion);
+  put_u8(&out, static_cast<uint8_t>(body.index() + 1));
+  put_u64_le(&out, envelope.nonce);
+  put_u64_le(&out, envelope.shard);
+  put_u64_le(&out, envelope.epoch.position);
+  put_u64_le(&out, envelope.epoch.crc);
+  std::visit([&](const auto& value) { put_body(&out, value); }, body);
+  return out;
+}
+
+std::optional<DecodedRecord> decode_record(std::string_view bytes) {
+  Reader reader(bytes);
+  const uint8_t magic = reader.u8();
+  const uint8_t version = reader.u8();
+  const auto kind = static_cast<Kind>(reader.u8());
+  if (!reader.ok() || magic != kMagic || version != kRecordVersion) return std::nullopt;
+  DecodedRecord record;
+  record.envelope.nonce = reader.u64_le();
+  record.envelope.shard = reader.u64_le();
+  record.envelope.epoch = {.position = reader.u64_le(), .crc = reader.u64_le()};
+  std::optional<Body> body = read_body(kind, &reader);
+  if (!body || !reader.ok() || !reader.at_end()) return std::nullopt;
+  record.body = std::move(*body);
+  return record;
+}
+
+int64_t turn_instant_ns(std::string_view turn_record) {
+  if (turn_record.size() < kTurnHeadBytes) return 0;
+  return static_cast<int64_t>(load_u64_le(turn_record.data() + 1));
+}
+
+}  // namespace weir::storage::replication

@@ -1,0 +1,121 @@
+// The records of the shared log, as bytes and as values. FORMAT.md is the grammar. DO NOT CHANGE
+// what is written here without a new record version.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "storage/replication/head.h"
+
+namespace weir::storage::replication {
+
+inline constexpr uint8_t kRecordVersion = 1;
+
+enum class Kind : uint8_t {
+  kGenesis = 1,
+  kClaim = 2,
+  kTurns = 3,
+  kPart = 4,
+  kBeat = 5,
+  kHandover = 6,
+};
+
+// What every record begins with. `nonce` is drawn anew for each append. `shard` is a checksum of
+// the cluster's id and the shard's name. `epoch` is the CLAIM that the author takes for current.
+struct Envelope {
+  uint64_t nonce = 0;
+  uint64_t shard = 0;
+  Head epoch;
+};
+
+// 128 random bits, drawn when a process starts.
+struct Incarnation {
+  uint64_t high = 0;
+  uint64_t low = 0;
+
+  bool operator==(const Incarnation&) const = default;
+};
+
+// A process of the shard. The node is 40 hexadecimal digits, the address what clients connect to.
+struct Author {
+  std::string node;
+  std::string address;
+  Incarnation incarnation;
+
+  bool operator==(const Author&) const = default;
+};
+
+// The constants that a CLAIM sets for its epoch.
+struct Times {
+  int64_t lease_ns = 0;
+  int64_t failover_after_ns = 0;
+
+  bool operator==(const Times&) const = default;
+};
+
+struct Genesis {
+  std::array<char, 16> cluster{};
+  std::string shard_name;
+  uint16_t first_slot = 0;
+  uint16_t last_slot = 16383;
+  std::array<uint64_t, 2> hash_seed{};
+  uint64_t databases = 0;
+  std::array<char, 16> base{};         // the directory that the shard was made from
+  std::array<char, 32> base_digest{};  // of its contents
+  uint64_t first_turn = 1;
+  uint8_t record_version = kRecordVersion;  // the newest that the maker of the shard reads
+};
+
+struct Claim {
+  Author author;
+  int64_t instant_ns = 0;
+  Times times;
+};
+
+// Turn records exactly as in storage/FORMAT.md. The views point into the decoded bytes.
+struct Turns {
+  uint64_t first_turn = 0;
+  std::vector<std::string_view> turns;
+};
+
+// One of `count` pieces of a turn that is larger than a record may be; numbers start at 1.
+struct Part {
+  uint64_t turn = 0;
+  uint64_t number = 0;
+  uint64_t count = 0;
+  std::string_view bytes;
+};
+
+struct Beat {
+  Author author;
+  int64_t instant_ns = 0;
+  uint64_t written_back_turn = 0;  // up to which everything is in the author's state files
+};
+
+struct Handover {
+  std::string to;  // a node
+  int64_t instant_ns = 0;
+};
+
+using Body = std::variant<Genesis, Claim, Turns, Part, Beat, Handover>;
+
+struct DecodedRecord {
+  Envelope envelope;
+  Body body;
+
+  Kind kind() const { return static_cast<Kind>(body.index() + 1); }
+};
+
+std::string encode_record(const Envelope& envelope, const Body& body);
+// Answers nothing for an unknown version or kind and for bytes that are not exactly one record.
+std::optional<DecodedRecord> decode_record(std::string_view bytes);
+
+// The instant in the head of a turn record (storage/FORMAT.md); 0 if it is too short to have one.
+int64_t turn_instant_ns(std::string_view turn_record);
+
+}  // namespace weir::storage::replication

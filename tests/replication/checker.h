@@ -1,0 +1,72 @@
+// Sees everything that happens to all members, and throws a Violation where an invariant is broken.
+// It judges by the log of the present primary, folded by the real Fold.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "tests/replication/chain.h"
+#include "tests/replication/sim_log.h"
+
+namespace weir::storage::replication {
+
+class Process;
+
+class Checker {
+ public:
+  // `loses_acknowledged`: the engine is one of those that may, so what it lost is counted instead.
+  Checker(const SimLog* log, bool loses_acknowledged)
+      : log_(log), loses_acknowledged_(loses_acknowledged) {}
+
+  // A strict reply of this turn left (I2, I3, I7).
+  void released(const Process& process, uint64_t turn, const std::string& bytes);
+  // A reply left before its turn was committed.
+  void released_early(uint64_t turn, const std::string& bytes);
+  // The newest turn whose reply somebody has: no later read may show less (I9).
+  uint64_t released_turn() const { return released_turn_; }
+  void read_released(const Process& process, uint64_t shown_turn, uint64_t released_before);
+  // An owner wrote the turn to its local log (I7, and R2: with the bytes it sealed).
+  void committed(const Process& process, uint64_t turn, const std::string& bytes,
+                 const std::string* sealed);
+  void took_office(const Process& process);
+  // The reason must hold: the process has turns that the log contradicts.
+  void stopped(const Process& process, const std::string& reason, size_t branch);
+  void promoted();
+  // A schedule in which members stop for other reasons.
+  void expect_stops() {
+    expects_stops_ = true;
+    chain_ = Chain(true);
+  }
+
+  // Everything again, at the end (I1, I2).
+  void check_log();
+  bool agrees(const Process& process);
+
+  const Chain& chain() { return update(); }
+  uint64_t offices() const { return offices_; }
+  uint64_t turns_lost() const { return turns_lost_; }
+  uint64_t early_turns_lost();
+  uint64_t reads_released() const { return reads_released_; }
+  uint64_t turns_released() const { return released_.size(); }
+
+ private:
+  const Chain& update() {
+    chain_.update(*log_, log_->primary());
+    return chain_;
+  }
+  void demand_in_log(uint64_t turn, uint64_t content, const std::string& who);
+
+  const SimLog* log_;
+  bool loses_acknowledged_;
+  bool expects_stops_ = false;
+  Chain chain_;
+  std::map<uint64_t, uint64_t> released_;  // turn -> checksum
+  uint64_t released_turn_ = 0;
+  uint64_t offices_ = 0;
+  uint64_t turns_lost_ = 0;
+  std::multimap<uint64_t, uint64_t> early_;  // turn -> checksum
+  uint64_t reads_released_ = 0;
+};
+
+}  // namespace weir::storage::replication

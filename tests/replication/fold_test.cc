@@ -1,0 +1,191 @@
+#include "storage/replication/fold.h"
+
+#include <gtest/gtest.h>
+
+#include "storage/crc64.h"
+
+namespace weir::storage::replication {
+namespace {
+
+constexpr uint64_t kShard = 7;
+constexpr Times kTimes = {.lease_ns = 15, .failover_after_ns = 20};
+
+Author author(const std::string& node) {
+  return {.node = node, .address = node + ":7000", .incarnation = {1, 2}};
+}
+
+Claim claim_of(const std::string& node) {
+  return {.author = author(node), .instant_ns = 1, .times = kTimes};
+}
+
+Genesis genesis() {
+  Genesis genesis;
+  genesis.first_turn = 5;
+  return genesis;
+}
+
+// A log that is folded while it is written.
+class FoldTest : public testing::Test {
+ protected:
+  FoldTest() { EXPECT_EQ(put(genesis(), {}), Verdict::kValid); }
+
+  Verdict put_bytes(const std::string& bytes) {
+    const Head head{.position = fold_.head().position + 1, .crc = crc64(bytes)};
+    outcome_ = fold_.apply(head, bytes);
+    return outcome_.verdict;
+  }
+  Verdict put(const Body& body, const Head& epoch, uint64_t shard = kShard) {
+    return put_bytes(encode_record({.nonce = ++nonce_, .shard = shard, .epoch = epoch}, body));
+  }
+  Verdict put(const Body& body) { return put(body, fold_.epoch()); }
+  Verdict claim(const std::string& node) { return put(claim_of(node)); }
+  Verdict turns(uint64_t first, std::vector<std::string_view> turns) {
+    return put(Turns{.first_turn = first, .turns = std::move(turns)});
+  }
+  Verdict part(uint64_t turn, uint64_t number, uint64_t count, std::string_view bytes) {
+    return put(Part{.turn = turn, .number = number, .count = count, .bytes = bytes});
+  }
+
+  Fold fold_{kShard};
+  Fold::Outcome outcome_;
+  uint64_t nonce_ = 0;
+};
+
+TEST_F(FoldTest, GenesisBegins) {
+  EXPECT_TRUE(fold_.is_unowned());
+  EXPECT_EQ(fold_.next_turn(), 5u);
+  EXPECT_EQ(fold_.epoch(), fold_.head());
+  EXPECT_EQ(fold_.times(), Times{});
+  EXPECT_EQ(put(genesis(), {}), Verdict::kImpossible) << "only at the beginning";
+  EXPECT_EQ(put(genesis()), Verdict::kImpossible);
+}
+
+TEST(FoldBeginning, IsGenesisOnly) {
+  Fold fold(kShard);
+  EXPECT_FALSE(fold.has_begun());
+  const std::string claim = encode_record({.nonce = 1, .shard = kShard, .epoch = {}}, Claim{});
+  EXPECT_EQ(fold.apply({1, crc64(claim)}, claim).verdict, Verdict::kImpossible);
+  EXPECT_FALSE(fold.has_begun());
+}
+
+TEST_F(FoldTest, TheLastValidClaimNamesTheOwner) {
+  EXPECT_EQ(claim("a"), Verdict::kValid);
+  EXPECT_EQ(fold_.owner().node, "a");
+  EXPECT_EQ(fold_.times(), kTimes);
+  EXPECT_EQ(claim("b"), Verdict::kValid);
+  EXPECT_EQ(fold_.owner().node, "b");
+  EXPECT_EQ(fold_.epoch(), fold_.head());
+  EXPECT_FALSE(fold_.is_unowned());
+}
+
+// The fault "no epoch rule" shows here only: at the log, the condition fences too.
+TEST_F(FoldTest, RecordsOfAnOlderEpochAreVoid) {
+  claim("a");
+  const Head old = fold_.epoch();
+  claim("b");
+  EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"x"}}, old), Verdict::kVoid);
+  EXPECT_EQ(put(Turns{.first_turn = 9, .turns = {"x"}}, old), Verdict::kVoid);
+  EXPECT_EQ(put(Part{.turn = 5, .number = 1, .count = 2, .bytes = "a"}, old), Verdict::kVoid);
+  EXPECT_EQ(put(Beat{.author = author("a")}, old), Verdict::kVoid);
+  EXPECT_EQ(put(claim_of("a"), old), Verdict::kVoid);
+  EXPECT_EQ(put(Handover{.to = "c"}, old), Verdict::kVoid);
+  EXPECT_EQ(fold_.next_turn(), 5u);
+  EXPECT_EQ(fold_.owner().node, "b");
+  EXPECT_EQ(fold_.handed_to(), "");
+}
+
+TEST_F(FoldTest, RecordsOfAnUnknownEpochAreImpossibleUnlessTheyClaim) {
+  claim("a");
+  const Head twin{.position = fold_.epoch().position, .crc = fold_.epoch().crc + 1};
+  const Head later{.position = fold_.epoch().position + 1, .crc = 1};
+  for (const Head& epoch : {twin, later}) {
+    EXPECT_EQ(put(Beat{}, epoch), Verdict::kImpossible);
+    EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"x"}}, epoch), Verdict::kImpossible);
+    EXPECT_EQ(put(claim_of("b"), epoch), Verdict::kVoid);
+  }
+  EXPECT_EQ(fold_.owner().node, "a");
+}
+
+TEST_F(FoldTest, TurnsCountWithoutGaps) {
+  claim("a");
+  EXPECT_EQ(turns(5, {"five", "six"}), Verdict::kValid);
+  EXPECT_EQ(outcome_.first_turn, 5u);
+  EXPECT_EQ(outcome_.turns, (std::vector<std::string>{"five", "six"}));
+  EXPECT_EQ(fold_.next_turn(), 7u);
+  EXPECT_EQ(turns(5, {"five"}), Verdict::kVoid);
+  EXPECT_EQ(turns(6, {"six", "seven", "eight"}), Verdict::kVoid) << "void as a whole";
+  EXPECT_TRUE(outcome_.turns.empty());
+  EXPECT_EQ(fold_.next_turn(), 7u);
+  EXPECT_EQ(turns(8, {"eight"}), Verdict::kImpossible);
+  EXPECT_EQ(turns(7, {}), Verdict::kImpossible);
+  EXPECT_EQ(fold_.newest_turn(), 6u);
+}
+
+TEST_F(FoldTest, PartsMakeATurn) {
+  claim("a");
+  EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kImpossible) << "the first is missing";
+  EXPECT_EQ(part(5, 1, 3, "a"), Verdict::kValid);
+  EXPECT_EQ(part(5, 1, 3, "a"), Verdict::kVoid);
+  EXPECT_EQ(part(5, 2, 4, "b"), Verdict::kImpossible) << "another count";
+  EXPECT_EQ(part(5, 4, 3, "d"), Verdict::kImpossible);
+  EXPECT_EQ(part(5, 0, 3, "z"), Verdict::kImpossible);
+  EXPECT_EQ(turns(5, {"x"}), Verdict::kImpossible) << "between parts";
+  EXPECT_EQ(put(Handover{.to = "b"}), Verdict::kImpossible) << "between parts";
+  EXPECT_EQ(put(Beat{}), Verdict::kValid);
+  EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kValid);
+  EXPECT_EQ(fold_.parts(), 2u);
+  EXPECT_EQ(part(5, 3, 3, "c"), Verdict::kValid);
+  EXPECT_EQ(outcome_.turns, std::vector<std::string>{"abc"});
+  EXPECT_EQ(fold_.next_turn(), 6u);
+  EXPECT_EQ(fold_.parts(), 0u);
+  EXPECT_EQ(part(5, 3, 3, "c"), Verdict::kVoid);
+  EXPECT_EQ(part(7, 1, 3, "a"), Verdict::kImpossible);
+}
+
+TEST_F(FoldTest, AClaimDropsUnfinishedParts) {
+  claim("a");
+  part(5, 1, 2, "a");
+  claim("b");
+  EXPECT_EQ(fold_.parts(), 0u);
+  EXPECT_EQ(turns(5, {"x"}), Verdict::kValid);
+}
+
+TEST_F(FoldTest, AHandoverCountsWhileItIsTheEnd) {
+  claim("a");
+  EXPECT_EQ(put(Handover{.to = "b"}), Verdict::kValid);
+  EXPECT_EQ(fold_.handed_to(), "b");
+  EXPECT_EQ(turns(1, {"void"}), Verdict::kVoid);
+  EXPECT_EQ(fold_.handed_to(), "") << "a void record is an end too";
+}
+
+TEST_F(FoldTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
+  claim("a");
+  const Head before = fold_.head();
+  EXPECT_EQ(put_bytes("no record"), Verdict::kImpossible);
+  EXPECT_EQ(put(Beat{}, fold_.epoch(), kShard + 1), Verdict::kImpossible) << "a foreign shard";
+  std::string newer = encode_record({.nonce = 1, .shard = kShard, .epoch = fold_.epoch()}, Beat{});
+  newer[1] = kRecordVersion + 1;
+  EXPECT_EQ(put_bytes(newer), Verdict::kImpossible);
+  const std::string beat =
+      encode_record({.nonce = 1, .shard = kShard, .epoch = fold_.epoch()}, Beat{});
+  EXPECT_EQ(fold_.apply({before.position + 2, crc64(beat)}, beat).verdict, Verdict::kImpossible)
+      << "a gap";
+  EXPECT_EQ(fold_.head(), before);
+}
+
+TEST_F(FoldTest, GoesOnAfterAStamp) {
+  claim("a");
+  turns(5, {"five"});
+  Fold other(kShard, *decode_stamp(encode_stamp(fold_.stamp())));
+  EXPECT_EQ(other.stamp(), fold_.stamp());
+  EXPECT_EQ(other.owner().node, "") << "until its next record";
+  const std::string next = encode_record({.nonce = 1, .shard = kShard, .epoch = fold_.epoch()},
+                                         Turns{.first_turn = 6, .turns = {"six"}});
+  const Head head{.position = fold_.head().position + 1, .crc = crc64(next)};
+  EXPECT_EQ(other.apply(head, next).verdict, Verdict::kValid);
+  EXPECT_EQ(fold_.apply(head, next).verdict, Verdict::kValid);
+  EXPECT_EQ(other.stamp(), fold_.stamp());
+}
+
+}  // namespace
+}  // namespace weir::storage::replication

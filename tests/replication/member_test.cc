@@ -1,0 +1,198 @@
+// What the schedules do not show of a Member: options, records as they are cut, and times.
+#include "storage/replication/member.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/replication/stage.h"
+
+namespace weir::storage::replication {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kSecond = 1000 * kMs;
+enum : size_t { kA, kB };
+
+std::vector<DecodedRecord> records_of(Stage* stage, Kind kind) {
+  std::vector<DecodedRecord> found;
+  for (const Record& record : stage->log().records(stage->log().primary())) {
+    auto decoded = decode_record(record.bytes);
+    if (decoded->kind() == kind) found.push_back(std::move(*decoded));
+  }
+  return found;
+}
+
+TEST(Member, ClaimsAYoungShardAtOnce) {
+  Stage stage({});
+  stage.elect(kA);
+  EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 1u);
+  EXPECT_EQ(stage.member(kA).figures().offices, 1u);
+  EXPECT_EQ(stage.member(kA).fold().owner().node, "A");
+}
+
+TEST(Member, WaitsForGenesis) {
+  StageOptions options;
+  options.members = 1;
+  Stage stage(options);
+  stage.promote(0);
+  stage.start(kA);
+  EXPECT_FALSE(stage.wait_for_claim(kA, 20 * kSecond)) << "an empty log is not a new shard";
+  EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
+}
+
+TEST(Member, OneAppendTakesAllTurnsSealedSinceTheLast) {
+  Stage stage({});
+  stage.elect(kA);
+  for (int i = 0; i < 6; ++i) stage.write(kA);
+  stage.append_all(kA);
+  const auto turns = records_of(&stage, Kind::kTurns);
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_EQ(std::get<Turns>(turns[0].body).turns.size(), 1u);
+  EXPECT_EQ(std::get<Turns>(turns[1].body).turns.size(), 5u);
+}
+
+TEST(Member, ARecordHasAtMostSoManyBytesAndAtLeastOneTurn) {
+  StageOptions options;
+  options.process.record_bytes_max = 60;  // two turns of 25 bytes
+  Stage stage(options);
+  stage.elect(kA);
+  stage.write(kA, 9);
+  stage.append_all(kA);
+  for (const DecodedRecord& record : records_of(&stage, Kind::kTurns)) {
+    EXPECT_LE(std::get<Turns>(record.body).turns.size(), 2u);
+  }
+  EXPECT_EQ(stage.checker().chain().turns(), 9u);
+}
+
+// What is appended again is the same turns, perhaps cut otherwise, in records of other identity.
+TEST(Member, TurnsAppendedAgainHaveTheSameBytes) {
+  Stage stage({});
+  stage.elect(kA);
+  stage.write(kA);
+  stage.execute(kA);
+  stage.write(kA, 2);
+  const size_t lost = stage.log().size(0) - 1;
+  const auto before = records_of(&stage, Kind::kTurns);
+  ASSERT_EQ(before.size(), 1u);
+  const std::string turn(std::get<Turns>(before[0].body).turns[0]);
+  const uint64_t nonce = before[0].envelope.nonce;
+  stage.promote(lost);
+  stage.give_up(kA);
+  stage.pass(kSecond);
+  stage.append_all(kA);
+  const auto again = records_of(&stage, Kind::kTurns);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(std::get<Turns>(again[0].body).turns.size(), 3u);
+  EXPECT_EQ(std::get<Turns>(again[0].body).turns[0], turn);
+  EXPECT_NE(again[0].envelope.nonce, nonce);
+}
+
+TEST(Member, ALargeTurnTravelsInParts) {
+  StageOptions options;
+  options.process.part_bytes_max = 10;
+  Stage stage(options);
+  stage.elect(kA);
+  stage.start(kB);
+  stage.write(kA, 2);
+  stage.execute(kA);
+  stage.make_durable();
+  stage.give_up(kA);  // the first part is there, and its author must find out
+  stage.pass(kSecond);
+  stage.append_all(kA);
+  EXPECT_EQ(records_of(&stage, Kind::kPart).size(), 6u);
+  EXPECT_TRUE(records_of(&stage, Kind::kTurns).empty());
+  stage.read_all(kB);
+  EXPECT_TRUE(stage.checker().agrees(stage.process(kB)));
+  EXPECT_FALSE(stage.process(kA).owes_replies());
+}
+
+TEST(Member, BeatsWhenIdle) {
+  Stage stage({});
+  stage.elect(kA);
+  const size_t before = stage.log().size(0);
+  for (int i = 0; i < 200; ++i, stage.pass(50 * kMs)) stage.append_all(kA);
+  const size_t beats = stage.log().size(0) - before;
+  EXPECT_GE(beats, 18u);
+  EXPECT_LE(beats, 20u);
+}
+
+TEST(Member, BeatsUnderLoadSoThatItsAddressIsKnown) {
+  Stage stage({});
+  stage.elect(kA);
+  for (int i = 0; i < 120; ++i, stage.pass(100 * kMs)) {
+    stage.write(kA);
+    stage.append_all(kA);
+  }
+  EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
+}
+
+TEST(Member, TimesOfTheCurrentClaimCount) {
+  Stage stage({});
+  stage.elect(kA);
+  const int64_t boot_ns = 1000 * kSecond;
+  EXPECT_EQ(stage.member(kA).fold().times().lease_ns, 1500 * kMs);
+  const auto lasts = [&](int64_t ns) { return stage.member(kA).may_answer_reads(boot_ns + ns); };
+  const auto sent = [&] {
+    int64_t ns = 0;
+    while (lasts(ns)) ns += kMs;
+    return ns;
+  };
+  const int64_t before = sent();
+  Process& process = stage.process(kA);
+  process.change_times({.lease_ns = 750 * kMs, .failover_after_ns = kSecond},
+                       {.boot_ns = boot_ns, .wall_ns = 0});
+  EXPECT_EQ(sent(), before - 750 * kMs) << "a shorter lease counts at once";
+  EXPECT_TRUE(stage.in_office(kA));
+  stage.append_all(kA);
+  EXPECT_EQ(stage.member(kA).fold().times().lease_ns, 750 * kMs);
+  process.change_times({.lease_ns = 9 * kSecond, .failover_after_ns = 12 * kSecond},
+                       {.boot_ns = boot_ns, .wall_ns = 0});
+  EXPECT_LE(sent(), before) << "a longer one counts when it is acknowledged";
+  stage.append_all(kA);
+  EXPECT_GT(sent(), before + 7 * kSecond);
+  EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 3u);
+  EXPECT_EQ(stage.member(kA).figures().offices, 1u);
+}
+
+TEST(Member, RepliesLeaveEarlyForALimitedTime) {
+  StageOptions options;
+  options.process.early_release_ns_max = 10 * kSecond;
+  Stage stage(options);
+  stage.elect(kA);
+  const int64_t boot_ns = 1000 * kSecond;
+  EXPECT_TRUE(stage.member(kA).may_release_early(boot_ns + 9 * kSecond));
+  EXPECT_FALSE(stage.member(kA).may_release_early(boot_ns + 11 * kSecond));
+  stage.hand_over(kA, "B");
+  EXPECT_FALSE(stage.member(kA).may_release_early(boot_ns));
+}
+
+TEST(Member, AHandOverDrainsFirst) {
+  Stage stage({});
+  stage.elect(kA);
+  stage.start(kB);
+  stage.write(kA, 3);
+  stage.hand_over(kA, "B");
+  EXPECT_FALSE(stage.in_office(kA)) << "it seals no more";
+  stage.append_all(kA);
+  EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
+  EXPECT_EQ(records_of(&stage, Kind::kHandover).size(), 1u);
+  EXPECT_EQ(stage.checker().chain().turns(), 3u);
+  stage.read_all(kB);
+  EXPECT_TRUE(stage.has_append(kB)) << "B claims at once";
+  stage.append_all(kB);
+  EXPECT_TRUE(stage.in_office(kB));
+}
+
+TEST(Member, ARestartIsAStandby) {
+  Stage stage({});
+  stage.elect(kA);
+  stage.write(kA);
+  stage.append_all(kA);
+  stage.end(kA);
+  stage.start(kA);
+  stage.read_all(kA);
+  EXPECT_FALSE(stage.wait_for_claim(kA, kSecond));
+  EXPECT_TRUE(stage.wait_for_claim(kA, 3 * kSecond));
+}
+
+}  // namespace
+}  // namespace weir::storage::replication

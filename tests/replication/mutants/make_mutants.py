@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Copies a source file of storage/replication/ and plants the faults of FAULTS in the copy.
+
+    make_mutants.py SOURCE TARGET
+
+Each fault is asleep until a test wakes it by its letter (mutation.h). A place that is not found
+exactly once is an error, so that the faults follow the code.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# File -> (what stands there, what stands there in the copy).
+FAULTS = {
+    "fold.cc": [
+        # No epoch rule.
+        ("if (epoch.position < epoch_.position) return Verdict::kVoid;",
+         "const bool any_epoch = mutated('f') || mutated('n');"
+         "\nif (!any_epoch && epoch.position < epoch_.position) return Verdict::kVoid;\n"),
+        # A claim over an epoch that was lost is impossible, which stops everybody.
+        ("if (epoch != epoch_) { return record.kind() == Kind::kClaim ?",
+         "if (!any_epoch && epoch != epoch_) {"
+         "return record.kind() == Kind::kClaim && !mutated('p') ?"),
+        # No turn numbers.
+        ("if (turns.first_turn < next_turn_) return Verdict::kVoid;",
+         "if (mutated('F') && parts_ == 0) return Verdict::kValid;"
+         "if (turns.first_turn < next_turn_) return Verdict::kVoid;"),
+        # What is not understood is skipped.
+        ("if (!record || record->envelope.shard != shard_ || head.position != head_.position + 1) {",
+         "if (!record || record->envelope.shard != shard_ || head.position != head_.position + 1) {"
+         "if (mutated('l')) { head_ = head; outcome.verdict = Verdict::kVoid; }"),
+        ("if (outcome.verdict == Verdict::kImpossible) return outcome;",
+         "if (mutated('l') && outcome.verdict == Verdict::kImpossible)"
+         " outcome.verdict = Verdict::kVoid;"
+         "if (outcome.verdict == Verdict::kImpossible) return outcome;"),
+    ],
+    "silence.cc": [
+        # A pause of the standby itself counts.
+        ("boot_ns - *last_read_ns_, 0, kStepMaxNs);",
+         "boot_ns - *last_read_ns_, 0, mutated('r') ? INT64_MAX : kStepMaxNs);"),
+        # A failed read does not start the count again.
+        ("void Silence::failed_read() { sum_ns_ = 0;",
+         "void Silence::failed_read() { if (!mutated('u')) sum_ns_ = 0;"),
+        # The lease may be longer than the count.
+        ("current.lease_ns + current.lease_ns / 3 + 1});",
+         "mutated('i') ? 0 : current.lease_ns + current.lease_ns / 3 + 1});"
+         "if (mutated('I')) wanted = own.failover_after_ns;"),
+    ],
+    "member.cc": [
+        # Office without appending again what the log lacks.
+        ("append_again_until_ = newest_turn();",
+         "append_again_until_ = mutated('c') ? 0 : newest_turn();"),
+        # Reads are answered after HANDOVER was sent.
+        ("healing_ == Healing::kNo && !handover_sent_;",
+         "healing_ == Healing::kNo && (mutated('d') || !handover_sent_);"),
+        # Reads are answered without a lease.
+        ("return serves && lease_.covers(boot_ns, lease_ns)",
+         "return serves && (mutated('s') || lease_.covers(boot_ns, lease_ns))"),
+        # The Fold stays where it is when an office is lost.
+        ("fold_ = fold_of_newest_stamp(*local_, options_.records.shard); search_",
+         "if (!mutated('k')) fold_ = fold_of_newest_stamp(*local_, options_.records.shard);"
+         "\nsearch_"),
+    ],
+    "member_read.cc": [
+        # Reading one's own record commits it.
+        ("if (healing_ == Healing::kReading) healing_",
+         "if (mutated('h') && owns()) acknowledge(lease_.sent_boot_ns(), now);"
+         "if (healing_ == Healing::kReading) healing_"),
+        # What was accepted is forgotten when the log is read again.
+        ("held_.accept(std::move(batch));",
+         "if (!mutated('K') || healing_ != Healing::kReading) held_.accept(std::move(batch));"),
+        # The oldest stamp is replaced.
+        ("if (stamps.empty() || stamps.front().turn() >= fold_.newest_turn()) return;",
+         "if (!mutated('q') && (stamps.empty() || stamps.front().turn() >= fold_.newest_turn()))"
+         " return;"),
+    ],
+    "member_append.cc": [
+        # An earlier process of the same node has a shortcut to the office.
+        ("if (fold_.is_unowned() ||",
+         "if (mutated('g') && fold_.owner().node == options_.self.node) return true;"
+         "if (fold_.is_unowned() ||"),
+        # An operator's claim does not wait for the lease before.
+        ("return send_claim(false, true, now);", "return send_claim(false, !mutated('j'), now);"),
+        # An owner whose own claim was lost does not wait either.
+        ("return send_claim(true, fold_.epoch() != claims_.newest(), now);",
+         "return send_claim(true, fold_.epoch() != claims_.newest() && !mutated('o'), now);"),
+    ],
+    "record_maker.cc": [
+        # Turns that are appended again have other bytes.
+        ("std::string next = held.bytes_of(turn);",
+         "std::string next = held.bytes_of(turn);"
+         "if (mutated('m') && (turn <= held.newest_local() || turn < held.newest()))"
+         " next.back() = static_cast<char>(next.back() ^ 1);"),
+    ],
+}
+
+
+def plant(text, place, fault, source):
+    pattern = r"\s+".join(re.escape(word) for word in place.split())
+    text, count = re.subn(pattern, lambda match: "\n" + fault.replace(";if", ";\nif") + "\n", text)
+    if count != 1:
+        sys.exit(f"{source}: {count} places, 1 is needed: {place}")
+    return text
+
+
+def main():
+    source, target = map(Path, sys.argv[1:])
+    text = source.read_text()
+    for place, fault in FAULTS.get(source.name, []):
+        text = plant(text, place, fault, source)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(f'#include "tests/replication/mutants/mutation.h"\n{text}')
+
+
+if __name__ == "__main__":
+    main()

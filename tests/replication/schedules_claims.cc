@@ -1,0 +1,221 @@
+// Schedules about commits, claims, leases and hand-overs. A, B and C are members 0, 1 and 2.
+#include "tests/replication/schedules.h"
+
+namespace weir::storage::replication {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kSecond = 1000 * kMs;
+enum : size_t { kA, kB };
+
+StageOptions options_with(const Flaws& flaws) {
+  StageOptions options;
+  options.engine = flaws.engine;
+  options.process.flaws = flaws.process;
+  return options;
+}
+
+// A owns the shard and has committed some turns, B follows.
+void begin(Stage* stage) {
+  stage->elect(kA);
+  stage->start(kB);
+  for (int i = 0; i < 3; ++i) stage->write(kA);
+  stage->append_all(kA);
+  stage->read_all(kB);
+}
+
+// The member writes, and its reply leaves.
+void write_and_release(Stage* stage, size_t member) {
+  demand(stage->write(member), "the owner takes a write");
+  stage->append_all(member);
+  demand(!stage->process(member).owes_replies(), "the reply leaves");
+}
+
+}  // namespace
+
+// The owner's row is visible before the engine's standby has it. The owner reads it, and then the
+// engine fails over.
+void visible_row_then_promotion(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  stage.write(kA);
+  stage.execute(kA);
+  stage.give_up(kA);
+  while (stage.has_read(kA)) stage.answer_read(kA);
+  demand(stage.process(kA).owes_replies(), "no reply on the strength of a row that was read");
+  stage.promote(stage.log().durable(0));
+  stage.settle(10 * kSecond);
+}
+
+void claim_unknown_then_found(const Flaws& flaws) {
+  for (const bool is_late : {false, true}) {
+    Stage stage(options_with(flaws));
+    begin(&stage);
+    stage.end(kA);
+    demand(stage.wait_for_claim(kB, 5 * kSecond), "B claims");
+    if (!is_late) stage.execute(kB);
+    stage.give_up(kB);
+    if (is_late) {
+      stage.be_silent(kB, kSecond);
+      demand(!stage.in_office(kB), "no office without the CLAIM");
+      stage.execute_lost(0);
+    }
+    stage.pass(kSecond);
+    stage.tick(kB);
+    while (stage.has_read(kB)) stage.answer_read(kB);
+    demand(stage.member(kB).role() == Role::kOwning, "B finds its CLAIM");
+    demand(!stage.in_office(kB), "no office before an acknowledgement");
+    stage.pass(kSecond);
+    stage.append_all(kB);
+    demand(stage.in_office(kB), "B takes office");
+    stage.settle(kSecond);
+  }
+}
+
+// From the moment when HANDOVER is sent its author answers no read: B may claim at once.
+void handover_then_read(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  stage.hand_over(kA, "B");
+  demand(stage.has_append(kA), "HANDOVER is sent");
+  stage.execute(kA);
+  stage.make_durable();
+  stage.elect(kB);
+  write_and_release(&stage, kB);
+  stage.ask_to_read(kA);
+  stage.answer(kA);
+  stage.settle(kSecond);
+}
+
+void handover_unknown_then_late(const Flaws& flaws) {
+  for (const bool late_one_wins : {false, true}) {
+    Stage stage(options_with(flaws));
+    begin(&stage);
+    stage.hand_over(kA, "B");
+    stage.give_up(kA);
+    while (stage.has_read(kA)) stage.answer_read(kA);
+    demand(!stage.member(kA).may_answer_reads(0), "no reads after HANDOVER was sent");
+    stage.pass(kSecond);
+    stage.tick(kA);
+    demand(stage.has_append(kA), "HANDOVER is sent again");
+    if (late_one_wins) stage.execute_lost(0);
+    stage.append_all(kA);
+    if (!late_one_wins) stage.execute_lost(0);
+    demand(stage.member(kA).role() == Role::kFollowing, "A is a standby");
+    stage.elect(kB);
+    write_and_release(&stage, kB);
+    stage.settle(kSecond);
+  }
+}
+
+// A CLAIM without condition proves nothing about the lease of the owner before.
+void operator_claim_then_read(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  stage.claim_by_operator(kB);
+  stage.append_all(kB);
+  if (stage.in_office(kB)) write_and_release(&stage, kB);
+  demand(stage.ask_to_read(kA), "A believes that it is owner");
+  demand(!stage.process(kA).owes_replies(), "A's lease runs");
+  stage.pass(2 * kSecond);
+  stage.append_all(kB);
+  demand(stage.in_office(kB), "B takes office after 1.25 leases");
+  stage.settle(kSecond);
+}
+
+// B's CLAIM names an epoch that the log has lost when it comes.
+void operator_claim_on_a_rewound_log(const Flaws& flaws) {
+  StageOptions options = options_with(flaws);
+  options.loses_acknowledged = true;
+  Stage stage(options);
+  begin(&stage);
+  const size_t before = stage.log().size(0);
+  stage.end(kA);
+  stage.elect(kB);
+  stage.end(kB);
+  stage.start(kB);
+  stage.append_all(kB);
+  stage.promote(before);
+  stage.claim_by_operator(kB);
+  demand(stage.has_append(kB), "B claims before it has seen the rewind");
+  stage.append_all(kB);
+  stage.settle(10 * kSecond);
+}
+
+namespace {
+
+// B claims as early as it ever will, and A answers a read as late as it ever will.
+void claim_and_read(const StageOptions& options, const Times& of_a, const Times& of_b) {
+  Stage stage(options);
+  stage.set_times(kA, of_a);
+  stage.set_times(kB, of_b);
+  begin(&stage);
+  stage.write(kA);  // acknowledged now: the lease begins
+  stage.append_all(kA);
+  demand(stage.wait_for_claim(kB, 10 * kSecond), "B claims");
+  stage.append_all(kB);
+  if (stage.in_office(kB)) write_and_release(&stage, kB);
+  stage.ask_to_read(kA);
+  stage.settle(kSecond);
+}
+
+}  // namespace
+
+void mixed_failover_after(const Flaws& flaws) {
+  claim_and_read(options_with(flaws), {.lease_ns = 3 * kSecond, .failover_after_ns = 4 * kSecond},
+                 {.lease_ns = 750 * kMs, .failover_after_ns = kSecond});
+}
+
+void lease_longer_than_count(const Flaws& flaws) {
+  const Times times{.lease_ns = 3 * kSecond, .failover_after_ns = 2 * kSecond};
+  claim_and_read(options_with(flaws), times, times);
+}
+
+// A copied directory is started while the original owns the shard.
+void twin_of_a_node(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  const size_t twin = stage.add_copy(kA);
+  stage.start(twin);
+  stage.append_all(twin);
+  if (stage.in_office(twin)) write_and_release(&stage, twin);
+  stage.ask_to_read(kA);
+  demand(!stage.process(kA).owes_replies(), "A is owner");
+  stage.settle(kSecond);
+}
+
+// Reads succeed and no append does: nobody is deposed, and B asks less and less often.
+void appends_only_outage(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  stage.write(kA);
+  for (int i = 0; i < 400; ++i, stage.pass(100 * kMs)) {
+    for (const size_t member : {kA, kB}) {
+      stage.tick(member);
+      while (stage.has_read(member)) stage.answer_read(member);
+      if (i % 30 == 29 && stage.has_append(member)) stage.give_up(member);
+    }
+  }
+  demand(stage.member(kB).figures().claims <= 5, "B claims seldom");
+  stage.append_all(kA);
+  demand(stage.in_office(kA), "A is owner still");
+  demand(!stage.process(kA).owes_replies(), "A commits what it had");
+  stage.settle(kSecond);
+}
+
+void slow_polls_still_fail_over(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  stage.end(kA);
+  int polls = 0;
+  for (; polls < 15 && !stage.has_append(kB); ++polls) {
+    stage.pass(100 * kMs);
+    stage.tick(kB);
+    stage.pass(800 * kMs);
+    if (stage.has_read(kB)) stage.answer_read(kB);
+  }
+  demand(stage.has_append(kB), "B claims though each poll takes 900 ms");
+  stage.settle(5 * kSecond);
+}
+
+}  // namespace weir::storage::replication

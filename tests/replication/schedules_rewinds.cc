@@ -1,0 +1,286 @@
+// Schedules about logs that lose their end, local logs that do, and strange records.
+#include "tests/replication/schedules.h"
+#include "tests/replication/violation.h"
+
+namespace weir::storage::replication {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+enum : size_t { kA, kB };
+
+StageOptions options_with(const Flaws& flaws) {
+  StageOptions options;
+  options.engine = flaws.engine;
+  options.process.flaws = flaws.process;
+  return options;
+}
+
+StageOptions lossy_options_with(const Flaws& flaws) {
+  StageOptions options = options_with(flaws);
+  options.loses_acknowledged = true;
+  return options;
+}
+
+void commit_turns(Stage* stage, size_t member, int turns) {
+  for (int i = 0; i < turns; ++i) {
+    demand(stage->write(member), "the owner takes a write");
+    stage->append_all(member);
+  }
+}
+
+void begin(Stage* stage) {
+  stage->elect(kA);
+  stage->start(kB);
+  commit_turns(stage, kA, 3);
+  stage->read_all(kB);
+}
+
+size_t size_of(Stage* stage) { return stage->log().size(stage->log().primary()); }
+
+}  // namespace
+
+// B has read a BEAT that the engine lost. Turn 4 gets the same position.
+void rewind_to_same_position(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  stage.pass(kSecond);
+  stage.tick(kA);
+  demand(stage.has_append(kA), "A beats");
+  stage.execute(kA);
+  stage.read_all(kB);
+  stage.promote(stage.log().durable(0));
+  stage.give_up(kA);
+  stage.pass(kSecond);
+  demand(stage.write(kA), "A is owner still");
+  stage.append_all(kA);
+  stage.end(kA);
+  stage.elect(kB);
+  demand(stage.checker().chain().turns() == 4, "turn 4 is in the log");
+  stage.settle(kSecond);
+}
+
+void power_cut_inside_a_record(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  for (int i = 0; i < 4; ++i) stage.write(kA);  // the last three travel together
+  stage.append_all(kA);
+  stage.disk(kB)->sync();
+  stage.read_all(kB);
+  stage.end(kB);
+  stage.disk(kB)->cut_power(1);
+  stage.start(kB);
+  stage.read_all(kB);
+  commit_turns(&stage, kA, 1);
+  stage.read_all(kB);
+  stage.settle(kSecond);
+}
+
+// What only the standby has left is appended again when it takes office.
+void owner_and_primary_die_standby_ahead(const Flaws& flaws) {
+  Stage stage(lossy_options_with(flaws));
+  begin(&stage);
+  const size_t before = size_of(&stage);
+  commit_turns(&stage, kA, 2);
+  stage.read_all(kB);
+  stage.end(kA);
+  stage.promote(before - 1);
+  stage.elect(kB);
+  demand(stage.checker().chain().turns() == 5, "all five turns are in the log again");
+  stage.settle(3 * kSecond);
+}
+
+// B's CLAIM is lost, and A, which was owner before, goes on appending.
+void own_claim_lost_predecessor_appends(const Flaws& flaws) {
+  for (const bool commits : {false, true}) {
+    Stage stage(lossy_options_with(flaws));
+    begin(&stage);
+    const size_t before = size_of(&stage);
+    demand(stage.wait_for_claim(kB, 5 * kSecond), "B claims");
+    stage.append_all(kB);
+    stage.write(kB);
+    if (commits) stage.append_all(kB);
+    stage.promote(before);
+    commit_turns(&stage, kA, 1);
+    if (stage.has_append(kB)) stage.give_up(kB);
+    stage.pass(kSecond);
+    stage.append_all(kB);
+    demand(stage.process(kB).has_stopped() == commits, "B stops if it had committed other turns");
+    demand(!stage.in_office(kB), "B is not owner");
+    demand(stage.in_office(kA), "A is owner");
+    stage.settle(kSecond);
+  }
+}
+
+// B's CLAIM is lost, and A has a lease again. B claims over it and must let the lease run out.
+void own_claim_lost_then_read(const Flaws& flaws) {
+  Stage stage(lossy_options_with(flaws));
+  begin(&stage);
+  const size_t before = size_of(&stage);
+  demand(stage.wait_for_claim(kB, 5 * kSecond), "B claims");
+  stage.append_all(kB);
+  demand(stage.in_office(kB), "B takes office");
+  stage.promote(before);
+  stage.tick(kA);
+  demand(stage.has_append(kA), "A beats");
+  stage.execute(kA);
+  stage.answer(kA);
+  demand(stage.may_answer_reads(kA), "A has a lease");
+  stage.pass(kSecond / 2);
+  stage.append_all(kB);
+  stage.pass(kSecond / 2);
+  stage.append_all(kB);
+  demand(stage.member(kB).owns(), "B has claimed again");
+  demand(stage.may_answer_reads(kA), "A's lease runs");
+  demand(!stage.may_answer_reads(kB) && !stage.in_office(kB), "B lets nothing out");
+  stage.pass(2 * kSecond);
+  stage.append_all(kB);
+  demand(stage.in_office(kB), "B serves again");
+  stage.settle(kSecond);
+}
+
+void standby_reconnects_before_owner(const Flaws& flaws) {
+  Stage stage(lossy_options_with(flaws));
+  begin(&stage);
+  const size_t before = size_of(&stage);
+  commit_turns(&stage, kA, 1);
+  stage.promote(before);
+  stage.elect(kB);
+  stage.pass(kSecond);
+  stage.append_all(kA);
+  demand(!stage.in_office(kA), "A is fenced");
+  demand(stage.member(kA).newest_turn() == stage.member(kA).fold().next_turn(),
+         "A is ahead of the log");
+  commit_turns(&stage, kB, 1);
+  stage.read_all(kA);
+  demand(stage.process(kA).has_stopped(), "A stops: its turn is another one");
+  stage.settle(kSecond);
+}
+
+void old_primary_still_accepts(const Flaws& flaws) {
+  for (const bool acknowledges : {false, true}) {
+    StageOptions options = options_with(flaws);
+    options.loses_acknowledged = acknowledges;
+    Stage stage(options);
+    begin(&stage);
+    stage.promote(size_of(&stage));
+    stage.talk_to(kA, 0);
+    stage.write(kA);
+    stage.execute(kA);
+    if (acknowledges) stage.answer(kA);
+    stage.elect(kB);
+    commit_turns(&stage, kB, 2);
+    stage.talk_to(kA, stage.log().primary());
+    if (!acknowledges) stage.give_up(kA);
+    stage.pass(kSecond);
+    stage.append_all(kA);
+    demand(!stage.in_office(kA), "A is fenced");
+    demand(stage.process(kA).has_stopped() == acknowledges, "A stops if it had committed");
+    stage.settle(kSecond);
+  }
+}
+
+// A has read its own turn 4, which is not committed, when B takes the office from it.
+void fence_with_fold_ahead(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  stage.write(kA);
+  stage.execute(kA);
+  stage.make_durable();
+  stage.give_up(kA);
+  while (stage.has_read(kA)) stage.answer_read(kA);
+  stage.elect(kB);
+  stage.append_all(kA);
+  demand(!stage.in_office(kA), "A is fenced");
+  demand(stage.checker().agrees(stage.process(kA)), "A has followed its own turn");
+  commit_turns(&stage, kB, 1);
+  stage.read_all(kA);
+  stage.settle(kSecond);
+}
+
+// Turn 4 is in the log and nobody acknowledged it; a BEAT after it is lost.
+void heal_with_accepted_unacked(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  stage.write(kA);
+  stage.execute(kA);
+  stage.make_durable();
+  stage.give_up(kA);
+  while (stage.has_read(kA)) stage.answer_read(kA);
+  stage.pass(kSecond);
+  stage.tick(kA);
+  demand(stage.has_append(kA), "A beats");
+  stage.execute(kA);
+  stage.give_up(kA);
+  while (stage.has_read(kA)) stage.answer_read(kA);
+  stage.promote(stage.log().durable(0));
+  stage.pass(kSecond);
+  stage.append_all(kA);
+  demand(stage.in_office(kA), "A is owner again");
+  demand(stage.member(kA).figures().rewinds == 1, "A has seen the rewind");
+  demand(!stage.process(kA).owes_replies(), "the reply of turn 4 leaves");
+  commit_turns(&stage, kA, 1);
+  stage.settle(kSecond);
+}
+
+// What a member does not understand it does not skip: another one may understand it.
+void unknown_record_version(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  stage.checker().expect_stops();
+  std::string record = encode_record(
+      {.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()}, Handover{.to = "B"});
+  record[1] = 2;
+  stage.append_raw(record);
+  stage.pass(kSecond);
+  stage.append_all(kA);
+  stage.read_all(kB);
+  for (const size_t member : {kA, kB}) {
+    demand(stage.process(member).has_stopped(),
+           "a member stops at a version that it does not know");
+    demand(!stage.in_office(member), "a stopped member has no office");
+  }
+}
+
+void overlapping_turns_are_void(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  const std::string turn = make_turn(1, 2, 3);
+  stage.append_raw(
+      encode_record({.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()},
+                    Turns{.first_turn = 3, .turns = {turn, turn, turn}}));
+  commit_turns(&stage, kA, 2);
+  stage.read_all(kB);
+  demand(stage.checker().chain().void_records() == 1, "the record is void");
+  demand(stage.checker().chain().turns() == 5, "no turn of it counts");
+  demand(stage.checker().agrees(stage.process(kB)), "B skips it too");
+  stage.settle(kSecond);
+}
+
+void trim_under_reader(const Flaws& flaws) {
+  Stage stage(options_with(flaws));
+  begin(&stage);
+  commit_turns(&stage, kA, 3);
+  stage.checker().expect_stops();
+  stage.log().trim(0, size_of(&stage) - 1);
+  stage.read_all(kB);
+  demand(stage.process(kB).has_stopped(), "B needs a snapshot");
+  commit_turns(&stage, kA, 1);
+  stage.settle(kSecond);
+}
+
+// A young member has one stamp. A newer one of the same turn must not take its place, or a rewind
+// leaves it without any that the log confirms.
+void oldest_stamp_is_kept(const Flaws& flaws) {
+  Stage stage(lossy_options_with(flaws));
+  stage.elect(kA);
+  stage.start(kB);
+  for (int i = 0; i < 20; ++i) {
+    stage.pass(4 * kSecond);
+    stage.append_all(kA);
+    stage.read_all(kB);
+  }
+  stage.promote(1);
+  stage.settle(10 * kSecond);
+}
+
+}  // namespace weir::storage::replication
