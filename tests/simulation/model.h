@@ -77,4 +77,9 @@ inline Expected wrong_type() { return error("WRONGTYPE "); }
 // Every difference between what lives in the two, for people; empty if there is none.
 std::string difference(const Model& expected, const Model& found, int64_t now_ms);
 
+// Answers a model without the records that have expired and were not found. They may be gone from
+// the disk or may never have been there, and the server's time may be earlier after a next crash,
+// since it had no turn to keep it with.
+Model without_lost(Model model, const Model& found, int64_t now_ms);
+
 }  // namespace weir::simulation

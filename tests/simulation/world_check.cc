@@ -144,8 +144,11 @@ void World::check_found(const Inspection& found, Crash crash) {
       wrong = wrong_size(point->model, i, found.sizes[static_cast<size_t>(i)], false);
     }
     if (!wrong.empty()) continue;
-    live_ = turn_begin_ = point->model;
-    return history_.begin(live_, server_->keys().turn(), point->instant_ns);
+    live_ = turn_begin_ = without_lost(point->model, found.model, now_ns / kNsPerMs);
+    // Which of them it is nobody knows, so only the earliest instant is certain to be remembered.
+    int64_t instant_ns = point->instant_ns;
+    for (const History::Point* other : points) instant_ns = std::min(instant_ns, other->instant_ns);
+    return history_.begin(live_, server_->keys().turn(), instant_ns);
   }
   throw Violation(wrong);
 }
