@@ -79,13 +79,15 @@ std::string difference(const Model& expected, const Model& found, int64_t now_ms
   return text;
 }
 
-Model without_lost(Model model, const Model& found, int64_t now_ms) {
+Model with_expired_of(const Model& found, Model model, int64_t now_ms) {
+  const auto expired = [now_ms](const auto& each) { return !each.second.live(now_ms); };
   for (size_t i = 0; i < model.databases.size(); ++i) {
-    const auto& kept = found.databases[i].records;
-    const size_t forgotten = std::erase_if(model.databases[i].records, [&](const auto& each) {
-      return !each.second.live(now_ms) && !kept.contains(each.first);
-    });
-    if (forgotten > 0) model.databases[i].something_expired = true;
+    Database& database = model.databases[i];
+    size_t changed = std::erase_if(database.records, expired);
+    for (const auto& each : found.databases[i].records) {
+      if (expired(each)) changed += database.records.insert(each).second;
+    }
+    if (changed > 0) database.something_expired = true;
   }
   return model;
 }

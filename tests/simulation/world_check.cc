@@ -144,7 +144,7 @@ void World::check_found(const Inspection& found, Crash crash) {
       wrong = wrong_size(point->model, i, found.sizes[static_cast<size_t>(i)], false);
     }
     if (!wrong.empty()) continue;
-    live_ = turn_begin_ = without_lost(point->model, found.model, now_ns / kNsPerMs);
+    live_ = turn_begin_ = with_expired_of(found.model, point->model, now_ns / kNsPerMs);
     // Which of them it is nobody knows, so only the earliest instant is certain to be remembered.
     int64_t instant_ns = point->instant_ns;
     for (const History::Point* other : points) instant_ns = std::min(instant_ns, other->instant_ns);
