@@ -47,7 +47,7 @@ int serve(Config config) {
   Server server(
       config, &clock, [&] { return make_store(config, descriptors.open_tables_max(), wake); },
       command_families());
-  server.set_descriptors(&descriptors);
+  server.sessions().set_descriptors(&descriptors);
   if (const storage::Status status = server.open(); !status.ok()) {
     spdlog::critical("cannot start: {}", status.message());
     return 1;

@@ -46,13 +46,13 @@ void client_setinfo(Call& call) {
 }
 
 void client_info(Call& call) {
-  call.reply.verbatim(client_line(server_of(call), call.session) + "\n");
+  call.reply.verbatim(server_of(call).sessions().describe(call.session) + "\n");
 }
 
 void reply_lines(Call& call, auto fits) {
   std::string lines;
-  for (const auto& [id, session] : server_of(call).sessions()) {
-    if (fits(*session)) lines += client_line(server_of(call), *session) + "\n";
+  for (const auto& [id, session] : server_of(call).sessions().all()) {
+    if (fits(*session)) lines += server_of(call).sessions().describe(*session) + "\n";
   }
   call.reply.verbatim(lines);
 }
@@ -62,8 +62,8 @@ void list_by_id(Call& call) {
   for (const std::string_view word : call.args.subspan(3)) {
     const auto id = resp::parse_int64(word);
     if (!id) return call.reply.error("ERR Invalid client ID");
-    const Session* session = server_of(call).find_session(static_cast<uint64_t>(*id));
-    if (session != nullptr) lines += client_line(server_of(call), *session) + "\n";
+    const Session* session = server_of(call).sessions().find_session(static_cast<uint64_t>(*id));
+    if (session != nullptr) lines += server_of(call).sessions().describe(*session) + "\n";
   }
   call.reply.verbatim(lines);
 }
@@ -83,10 +83,10 @@ void client_list(Call& call) {
 // A session that kills itself still gets the answer.
 int64_t kill_clients(Call& call, const ClientFilter& filter) {
   int64_t killed = 0;
-  for (const auto& [id, session] : server_of(call).sessions()) {
+  for (const auto& [id, session] : server_of(call).sessions().all()) {
     if (session->dead() || !filter.fits(*session)) continue;
     if (session.get() != &call.session) {
-      server_of(call).kill(session.get());
+      server_of(call).sessions().kill(session.get());
     } else if (!filter.skip_me) {
       session->close_after_reply();
     } else {

@@ -35,11 +35,11 @@ void config_get_command(Call& call) {
 
 // Nothing, or the error that Redis answers.
 std::optional<std::string> refuse_clients(Call& call, int64_t maxclients) {
-  if (server_of(call).descriptors() == nullptr ||
+  if (server_of(call).sessions().descriptors() == nullptr ||
       maxclients <= server_of(call).config().maxclients) {
     return std::nullopt;
   }
-  const auto possible = server_of(call).descriptors()->make_room_for(maxclients);
+  const auto possible = server_of(call).sessions().descriptors()->make_room_for(maxclients);
   if (!possible) return std::nullopt;
   return "ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating system "
          "is not able to handle the specified number of clients, try with " +
@@ -52,7 +52,7 @@ void config_set_command(Call& call) {
   auto error = config_set(&next, call.args.subspan(2), &changed);
   if (!error) error = refuse_clients(call, next.maxclients);
   if (error) return call.reply.error(*error);
-  server_of(call).mutable_config() = std::move(next);
+  server_of(call).config() = std::move(next);
   server_of(call).apply_config(changed);
   for (const std::string& name : changed) {
     spdlog::info("option {} changed by client {} ({})", name, call.session.id,
@@ -75,7 +75,14 @@ void config_rewrite_command(Call& call) {
 }
 
 void config_resetstat(Call& call) {
-  server_of(call).reset_stats();
+  Server& server = server_of(call);
+  server.report().reset();
+  const storage::KeyspaceFigures figures = call.keys.figures();
+  server.report().stats.expired_before = figures.expired;
+  server.report().stats.evicted_before = figures.evicted;
+  server.executor().reset_figures();
+  server.sessions().bounds().reset_figures();
+  call.limiters.allowed = call.limiters.denied = 0;
   call.reply.status("OK");
 }
 

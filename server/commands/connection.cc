@@ -122,9 +122,7 @@ void select(Call& call) {
 void reset(Call& call) {
   Session& session = call.session;
   session.transaction.clear(call.keys);
-  server_of(call).pubsub().forget(session);
-  server_of(call).monitors().forget(session);
-  server_of(call).tracking().disable(session);
+  server_of(call).messages().forget(session);
   session.database = 0;
   session.name.clear();
   session.reply_mode = ReplyMode::kOn;

@@ -24,14 +24,14 @@ bool flush_arguments_fit(Call& call) {
 void flushdb(Call& call) {
   if (!flush_arguments_fit(call)) return;
   call.keys.clear(call.database);
-  server_of(call).tracking().everything_changed();
+  server_of(call).messages().tracking().everything_changed();
   call.reply.status("OK");
 }
 
 void flushall(Call& call) {
   if (!flush_arguments_fit(call)) return;
   for (int database = 0; database < call.keys.databases(); ++database) call.keys.clear(database);
-  server_of(call).tracking().everything_changed();
+  server_of(call).messages().tracking().everything_changed();
   call.reply.status("OK");
 }
 
@@ -53,7 +53,7 @@ void swapdb(Call& call) {
   if (!is_one(*first) || !is_one(*second)) return call.reply.error(kDatabaseOutOfRange);
   if (*first != *second) {
     call.keys.swap(*first, *second);
-    server_of(call).tracking().everything_changed();
+    server_of(call).messages().tracking().everything_changed();
   }
   call.reply.status("OK");
 }

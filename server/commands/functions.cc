@@ -22,8 +22,8 @@ using script::RestorePolicy;
 
 constexpr int64_t kNsPerMs = 1'000'000;
 
-void fcall(Call& call) { server_of(call).functions().call(call, false); }
-void fcall_ro(Call& call) { server_of(call).functions().call(call, true); }
+void fcall(Call& call) { server_of(call).scripting().functions.call(call, false); }
+void fcall_ro(Call& call) { server_of(call).scripting().functions.call(call, true); }
 
 // An error may show what a client wrote, up to a NUL.
 void refuse(Call& call, std::string_view error) { call.reply.error(shown_part(error)); }
@@ -41,12 +41,12 @@ void function_load(Call& call) {
   }
   std::string name;
   const std::string error =
-      server_of(call).functions().load(call, call.args.back(), replace, &name);
+      server_of(call).scripting().functions.load(call, call.args.back(), replace, &name);
   error.empty() ? call.reply.bulk(name) : refuse(call, error);
 }
 
 void function_delete(Call& call) {
-  reply_ok_or(call, server_of(call).functions().remove(call, call.args[2]));
+  reply_ok_or(call, server_of(call).scripting().functions.remove(call, call.args[2]));
 }
 
 void refuse_count(Call& call, std::string_view subcommand) {
@@ -60,11 +60,11 @@ void function_flush(Call& call) {
       !equals_ignoring_case(call.args[2], "async")) {
     return call.reply.error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   }
-  server_of(call).functions().flush(call);
+  server_of(call).scripting().functions.flush(call);
   call.reply.status("OK");
 }
 
-void function_dump(Call& call) { call.reply.bulk(server_of(call).functions().dump()); }
+void function_dump(Call& call) { call.reply.bulk(server_of(call).scripting().functions.dump()); }
 
 void function_restore(Call& call) {
   if (call.args.size() > 4) return refuse_count(call, call.args[1]);
@@ -80,7 +80,7 @@ void function_restore(Call& call) {
           "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.");
     }
   }
-  reply_ok_or(call, server_of(call).functions().restore(call, call.args[2], policy));
+  reply_ok_or(call, server_of(call).scripting().functions.restore(call, call.args[2], policy));
 }
 
 void reply_function(resp::ReplyWriter& reply, const Registration& function) {
@@ -127,7 +127,7 @@ void function_list(Call& call) {
     }
   }
   std::vector<const Library*> shown;
-  for (const auto& [name, library] : server_of(call).functions().libraries()) {
+  for (const auto& [name, library] : server_of(call).scripting().functions.libraries()) {
     if (!pattern || resp::glob_match(*pattern, name, true)) shown.push_back(library.get());
   }
   call.reply.array(static_cast<int64_t>(shown.size()));
@@ -146,9 +146,9 @@ void reply_running(Call& call, const RunningScript& script) {
 }
 
 void function_stats(Call& call) {
-  const RunningScript* running = server_of(call).long_script();
+  const RunningScript* running = server_of(call).scripting().busy.current();
   if (running != nullptr && !running->is_function) return call.reply.error(busy_error(*running));
-  script::Functions& functions = server_of(call).functions();
+  script::Functions& functions = server_of(call).scripting().functions;
   call.reply.map(2);
   call.reply.bulk("running_script");
   running != nullptr ? reply_running(call, *running) : call.reply.null();
@@ -164,10 +164,10 @@ void function_stats(Call& call) {
 
 // Only a script that runs long can be ended: a short one has ended before any client is served.
 void end_long(Call& call, bool function) {
-  const RunningScript* running = server_of(call).long_script();
+  const RunningScript* running = server_of(call).scripting().busy.current();
   if (running == nullptr) return call.reply.error("NOTBUSY No scripts in execution right now.");
   if (running->is_function != function) return call.reply.error(busy_error(*running));
-  server_of(call).kill_long_script();
+  server_of(call).scripting().busy.kill();
   call.reply.status("OK");
 }
 

@@ -13,7 +13,7 @@ namespace weir::server {
 namespace {
 
 void latency_latest(Call& call) {
-  const LatencyMonitor::Events& events = server_of(call).latency().events();
+  const LatencyMonitor::Events& events = server_of(call).report().latency.events();
   call.reply.array(static_cast<int64_t>(events.size()));
   for (const auto& [name, event] : events) {
     call.reply.array(4);
@@ -25,7 +25,7 @@ void latency_latest(Call& call) {
 }
 
 void latency_history(Call& call) {
-  const LatencyMonitor::Event* event = server_of(call).latency().find(call.args[2]);
+  const LatencyMonitor::Event* event = server_of(call).report().latency.find(call.args[2]);
   if (event == nullptr) return call.reply.array(0);
   call.reply.array(static_cast<int64_t>(event->samples.size()));
   for (const LatencyMonitor::Sample& sample : event->samples) {
@@ -36,7 +36,7 @@ void latency_history(Call& call) {
 }
 
 void latency_reset(Call& call) {
-  LatencyMonitor& monitor = server_of(call).latency();
+  LatencyMonitor& monitor = server_of(call).report().latency;
   size_t forgotten = 0;
   for (const std::string_view event : call.args.subspan(2)) forgotten += monitor.forget(event);
   if (call.args.size() == 2) forgotten = monitor.forget_all();
@@ -44,7 +44,7 @@ void latency_reset(Call& call) {
 }
 
 void latency_graph(Call& call) {
-  const LatencyMonitor::Event* event = server_of(call).latency().find(call.args[2]);
+  const LatencyMonitor::Event* event = server_of(call).report().latency.find(call.args[2]);
   if (event == nullptr) {
     return call.reply.error("ERR No samples available for event '" +
                             std::string(shown_part(call.args[2])) + "'");
@@ -53,8 +53,8 @@ void latency_graph(Call& call) {
 }
 
 void latency_doctor(Call& call) {
-  call.reply.verbatim(
-      report_text(server_of(call).latency(), server_of(call).config().slowlog_log_slower_than));
+  call.reply.verbatim(report_text(server_of(call).report().latency,
+                                  server_of(call).config().slowlog_log_slower_than));
 }
 
 struct Bucket {

@@ -47,9 +47,9 @@ void memory_usage(Call& call) {
   call.reply.integer(static_cast<int64_t>(bytes));
 }
 
-size_t client_bytes(const Server& server) {
+size_t client_bytes(Server& server) {
   size_t bytes = 0;
-  for (const auto& [id, session] : server.sessions())
+  for (const auto& [id, session] : server.sessions().all())
     bytes += sizeof(Session) + session->input_capacity() + session->output_capacity();
   return bytes;
 }
@@ -89,14 +89,15 @@ struct MemoryFigures {
 MemoryFigures memory_figures(Call& call) {
   const storage::KeyspaceFigures figures = call.keys.figures();
   const auto used = static_cast<int64_t>(figures.bytes);
-  const script::ScriptFigures scripts = server_of(call).scripts().figures();
+  const script::ScriptFigures scripts = server_of(call).scripting().scripts.figures();
   const auto clients = static_cast<int64_t>(client_bytes(server_of(call)));
   const auto heads = static_cast<int64_t>(figures.entries * storage::kEntryHeadBytes);
   size_t keys = 0;
   for (int database = 0; database < call.keys.databases(); ++database)
     keys += static_cast<size_t>(call.keys.size(database));
   return {.used = used,
-          .peak = std::max(used, static_cast<int64_t>(server_of(call).stats.working_set_bytes_max)),
+          .peak = std::max(
+              used, static_cast<int64_t>(server_of(call).report().stats.working_set_bytes_max)),
           .resident = resident_bytes(),
           .clients = clients,
           .scripts = static_cast<int64_t>(scripts.engine_bytes + scripts.body_bytes),

@@ -42,7 +42,8 @@ std::string_view encoding_of(const storage::Ref& ref) {
 // Looks a key up. It counts as a hit or a miss, but no event tells of a miss.
 storage::Ref look_at(Call& call) {
   const storage::Ref ref = call.look_up(call.args[2]);
-  ++(ref.exists() ? server_of(call).stats.keyspace_hits : server_of(call).stats.keyspace_misses);
+  ++(ref.exists() ? server_of(call).report().stats.keyspace_hits
+                  : server_of(call).report().stats.keyspace_misses);
   return ref;
 }
 

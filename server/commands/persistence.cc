@@ -17,7 +17,8 @@ using resp::equals_ignoring_case;
 constexpr int64_t kNsPerS = 1'000'000'000;
 
 void save(Call& call) {
-  const std::string error = server_of(call).checkpoint_now();
+  const std::string error = server_of(call).persistence().checkpoints.make_now(
+      [&] { server_of(call).turn().commit_early(); });
   if (!error.empty()) return call.reply.error(error);
   call.reply.status("OK");
 }
@@ -25,15 +26,15 @@ void save(Call& call) {
 void bgsave(Call& call) {
   const bool scheduled = call.args.size() == 2 && equals_ignoring_case(call.args[1], "SCHEDULE");
   if (call.args.size() > 1 && !scheduled) return call.reply.error(kSyntaxError);
-  const std::string error = server_of(call).start_checkpoint();
+  const std::string error = server_of(call).persistence().checkpoints.ask();
   if (!error.empty()) return call.reply.error(error);
   call.reply.status("Background saving started");
 }
 
 // Before the first checkpoint the answer is when the server started, with all its data on disk.
 void lastsave(Call& call) {
-  const int64_t saved_s = server_of(call).checkpoints().last_s();
-  call.reply.integer(saved_s != 0 ? saved_s : server_of(call).started_wall_ns() / kNsPerS);
+  const int64_t saved_s = server_of(call).persistence().checkpoints.last_s();
+  call.reply.integer(saved_s != 0 ? saved_s : server_of(call).report().started_wall_ns / kNsPerS);
 }
 
 struct ShutdownOptions {
@@ -69,17 +70,19 @@ void shutdown(Call& call) {
   ShutdownOptions options;
   if (!parse_shutdown(call.args.subspan(1), &options)) return call.reply.error(kSyntaxError);
   // What a long script has done so far is undone, so a client has to ask for that explicitly.
-  const RunningScript* script = server_of(call).long_script();
+  const RunningScript* script = server_of(call).scripting().busy.current();
   if (script != nullptr && !options.nosave && !options.now)
     return call.reply.error(busy_error(*script));
   // A shutdown waits for nothing, so there is never one that could be aborted.
   if (options.abort) return call.reply.error("ERR No shutdown in progress.");
   if (options.save) {
-    const std::string error = server_of(call).checkpoint_now();
+    const std::string error = server_of(call).persistence().checkpoints.make_now(
+        [&] { server_of(call).turn().commit_early(); });
     if (!error.empty() && !options.force) return call.reply.error(error);
   }
   spdlog::info("SHUTDOWN by client {} ({})", call.session.id, call.session.peer.address);
   server_of(call).shutdown.requested = true;
+  server_of(call).scripting().busy.kill();  // if one runs, it has no time any more
   call.session.close_after_reply();
 }
 

@@ -30,7 +30,7 @@ void confirm(Call& call, Kind kind, const std::string* name) {
 void subscribe_to(Call& call, Kind kind) {
   call.session.reply_is_push = true;
   for (const std::string_view name : call.args.subspan(1)) {
-    server_of(call).pubsub().subscribe(call.session, kind, name);
+    server_of(call).messages().pubsub().subscribe(call.session, kind, name);
     const std::string shown(name);
     confirm(call, kind, &shown);
   }
@@ -42,7 +42,7 @@ void unsubscribe_from(Call& call, Kind kind) {
   const auto& mine = call.session.subscriptions.of(kind);
   if (names.empty()) names.assign(mine.begin(), mine.end());
   for (const std::string& name : names) {
-    server_of(call).pubsub().unsubscribe(call.session, kind, name);
+    server_of(call).messages().pubsub().unsubscribe(call.session, kind, name);
     confirm(call, kind, &name);
   }
   if (names.empty()) confirm(call, kind, nullptr);
@@ -56,7 +56,8 @@ void punsubscribe(Call& call) { unsubscribe_from(call, Kind::kPattern); }
 void sunsubscribe(Call& call) { unsubscribe_from(call, Kind::kShard); }
 
 void publish_on(Call& call, Kind kind) {
-  const size_t receivers = server_of(call).pubsub().publish(kind, call.args[1], call.args[2]);
+  const size_t receivers =
+      server_of(call).messages().pubsub().publish(kind, call.args[1], call.args[2]);
   if (receivers > 0) call.keys.charge(call.args[1].size() + call.args[2].size());
   call.reply.integer(static_cast<int64_t>(receivers));
 }
@@ -70,7 +71,7 @@ void list_channels(Call& call, Kind kind) {
                             std::string(call.args[1]) + "'. Try PUBSUB HELP.");
   }
   const std::string_view pattern = call.args.size() == 3 ? call.args[2] : "*";
-  const auto names = server_of(call).pubsub().names(kind, pattern);
+  const auto names = server_of(call).messages().pubsub().names(kind, pattern);
   call.reply.array(static_cast<int64_t>(names.size()));
   for (const std::string_view name : names) call.reply.bulk(name);
 }
@@ -79,7 +80,8 @@ void count_subscribers(Call& call, Kind kind) {
   call.reply.array(static_cast<int64_t>(call.args.size() - 2) * 2);
   for (const std::string_view name : call.args.subspan(2)) {
     call.reply.bulk(name);
-    call.reply.integer(static_cast<int64_t>(server_of(call).pubsub().subscribers(kind, name)));
+    call.reply.integer(
+        static_cast<int64_t>(server_of(call).messages().pubsub().subscribers(kind, name)));
   }
 }
 
@@ -88,7 +90,8 @@ void shard_channels(Call& call) { list_channels(call, Kind::kShard); }
 void numsub(Call& call) { count_subscribers(call, Kind::kChannel); }
 void shard_numsub(Call& call) { count_subscribers(call, Kind::kShard); }
 void numpat(Call& call) {
-  call.reply.integer(static_cast<int64_t>(server_of(call).pubsub().count(Kind::kPattern)));
+  call.reply.integer(
+      static_cast<int64_t>(server_of(call).messages().pubsub().count(Kind::kPattern)));
 }
 
 constexpr Command row(Command command, uint32_t flags) {

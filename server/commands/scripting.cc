@@ -19,27 +19,27 @@ bool was_to_be_debugged(Call& call) {
 }
 
 void eval(Call& call) {
-  if (!was_to_be_debugged(call)) server_of(call).scripts().eval(call, false);
+  if (!was_to_be_debugged(call)) server_of(call).scripting().scripts.eval(call, false);
 }
 
 void eval_ro(Call& call) {
-  if (!was_to_be_debugged(call)) server_of(call).scripts().eval(call, true);
+  if (!was_to_be_debugged(call)) server_of(call).scripting().scripts.eval(call, true);
 }
 
 void evalsha(Call& call) {
-  if (!was_to_be_debugged(call)) server_of(call).scripts().eval_by_name(call, false);
+  if (!was_to_be_debugged(call)) server_of(call).scripting().scripts.eval_by_name(call, false);
 }
 
 void evalsha_ro(Call& call) {
-  if (!was_to_be_debugged(call)) server_of(call).scripts().eval_by_name(call, true);
+  if (!was_to_be_debugged(call)) server_of(call).scripting().scripts.eval_by_name(call, true);
 }
 
-void script_load(Call& call) { server_of(call).scripts().load(call); }
+void script_load(Call& call) { server_of(call).scripting().scripts.load(call); }
 
 void script_exists(Call& call) {
   call.reply.array(static_cast<int64_t>(call.args.size() - 2));
   for (const std::string_view name : call.args.subspan(2))
-    call.reply.integer(server_of(call).scripts().exists(name) ? 1 : 0);
+    call.reply.integer(server_of(call).scripting().scripts.exists(name) ? 1 : 0);
 }
 
 void script_flush(Call& call) {
@@ -47,7 +47,7 @@ void script_flush(Call& call) {
                      (call.args.size() == 3 && (resp::equals_ignoring_case(call.args[2], "sync") ||
                                                 resp::equals_ignoring_case(call.args[2], "async")));
   if (!known) return call.reply.error("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
-  server_of(call).scripts().flush();
+  server_of(call).scripting().scripts.flush();
   call.reply.status("OK");
 }
 

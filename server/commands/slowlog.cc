@@ -29,7 +29,7 @@ void slowlog_get(Call& call) {
   const auto asked = call.args.size() == 3 ? resp::parse_int64(call.args[2]) : kUsual;
   if (!asked || *asked < -1)
     return call.reply.error("ERR count should be greater than or equal to -1");
-  const auto& entries = server_of(call).slow_log().entries();
+  const auto& entries = server_of(call).report().slow_log.entries();
   const auto all = static_cast<int64_t>(entries.size());
   const int64_t count = *asked == -1 ? all : std::min(*asked, all);
   call.reply.array(count);
@@ -37,11 +37,11 @@ void slowlog_get(Call& call) {
 }
 
 void slowlog_len(Call& call) {
-  call.reply.integer(static_cast<int64_t>(server_of(call).slow_log().entries().size()));
+  call.reply.integer(static_cast<int64_t>(server_of(call).report().slow_log.entries().size()));
 }
 
 void slowlog_reset(Call& call) {
-  server_of(call).slow_log().clear();
+  server_of(call).report().slow_log.clear();
   call.reply.status("OK");
 }
 
@@ -50,7 +50,7 @@ void monitor(Call& call) {
   if (!call.session.may_wait)
     return call.reply.error("ERR MONITOR isn't allowed for DENY BLOCKING client");
   if (call.session.monitors) return;
-  server_of(call).monitors().add(call.session);
+  server_of(call).messages().monitors().add(call.session);
   call.reply.status("OK");
 }
 

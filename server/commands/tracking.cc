@@ -39,7 +39,7 @@ bool parse_options(Call& call, TrackingState* wanted, std::vector<std::string>* 
       const auto id = integer_argument(call, call.args[++i]);
       if (!id) return false;
       wanted->redirect = static_cast<uint64_t>(*id);
-      if (server_of(call).find_session(wanted->redirect) == nullptr)
+      if (server_of(call).sessions().find_session(wanted->redirect) == nullptr)
         return refuse("ERR The client ID you want redirect to does not exist");
     } else if (has_value && equals_ignoring_case(word, "PREFIX")) {
       prefixes->emplace_back(call.args[++i]);
@@ -98,7 +98,7 @@ void client_tracking(Call& call) {
   std::vector<std::string> prefixes;
   if (!parse_options(call, &wanted, &prefixes)) return;
   if (equals_ignoring_case(call.args[2], "OFF")) {
-    server_of(call).tracking().disable(call.session);
+    server_of(call).messages().tracking().disable(call.session);
     return call.reply.status("OK");
   }
   if (!equals_ignoring_case(call.args[2], "ON")) return call.reply.error(kSyntaxError);
@@ -106,7 +106,7 @@ void client_tracking(Call& call) {
   if (!error.empty()) return call.reply.error(error);
   wanted.on = true;
   wanted.prefixes.insert(prefixes.begin(), prefixes.end());
-  server_of(call).tracking().enable(call.session, wanted);
+  server_of(call).messages().tracking().enable(call.session, wanted);
   call.reply.status("OK");
 }
 

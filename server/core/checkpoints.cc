@@ -10,15 +10,33 @@ namespace {
 
 constexpr int64_t kNsPerS = 1'000'000'000;
 constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int64_t kLookNs = kNsPerMs;  // how long SAVE sleeps between two looks
 constexpr size_t kKept = 2;
 
 }  // namespace
 
 std::string Checkpoints::ask() {
+  if (keys_.store_failed()) return health_.error();
   if (pending()) return "ERR Background save already in progress";
   if (config_.storage == StorageForm::kMemory) return "ERR --storage memory has nothing to save to";
   wanted_ = true;
   return {};
+}
+
+std::string Checkpoints::make_now(const std::function<void()>& commit) {
+  if (std::string error = ask(); !error.empty()) return error;
+  commit();
+  keys_.begin_command(keys_.now_ns());  // what SAVE may roll back begins here
+  if (keys_.store_failed()) {
+    wanted_ = false;
+    return health_.error();
+  }
+  while (pending()) {
+    keys_.work(clock_.steady_ns());
+    advance();
+    clock_.sleep_ns(kLookNs);
+  }
+  return last_ok_ ? std::string() : "ERR the checkpoint failed, see the log";
 }
 
 void Checkpoints::begin() {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "server/config/config.h"
+#include "server/core/storage_health.h"
 #include "server/os/clock.h"
 #include "storage/keyspace.h"
 
@@ -13,14 +15,15 @@ namespace weir::server {
 
 class Checkpoints {
  public:
-  Checkpoints(const Config* config, storage::Keyspace* keys, Clock* clock)
-      : config_(*config), keys_(*keys), clock_(*clock) {}
+  Checkpoints(const Config* config, storage::Keyspace* keys, Clock* clock,
+              const StorageHealth* health)
+      : config_(*config), keys_(*keys), clock_(*clock), health_(*health) {}
 
   // Asks for one, which begins when no pass is running. Answers "" or an error line.
-  // REQUIRES: the store has not failed.
   std::string ask();
-  // It will not be made after all, if it has not begun.
-  void give_up() { wanted_ = false; }
+  // Makes one and waits for it, as SAVE does: `commit` commits what the commands of the turn have
+  // done so far, because a pass must not see it before that. Answers "" or an error line.
+  std::string make_now(const std::function<void()>& commit);
   // Begins or ends what is due. Called between turns.
   void advance();
 
@@ -35,6 +38,7 @@ class Checkpoints {
   const Config& config_;
   storage::Keyspace& keys_;
   Clock& clock_;
+  const StorageHealth& health_;
   bool wanted_ = false;
   bool running_ = false;
   bool last_ok_ = true;

@@ -2,7 +2,6 @@
 
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
-#include "server/core/server.h"
 
 namespace weir::server {
 namespace {
@@ -53,8 +52,7 @@ void add_buffers(std::string* line, const Session& session) {
 
 }  // namespace
 
-std::string client_line(const Server& server, const Session& session) {
-  const int64_t now_ns = server.clock().steady_ns();
+std::string client_line(const Session& session, const storage::Keyspace& keys, int64_t now_ns) {
   const auto seconds_since = [&](int64_t then_ns) {
     return static_cast<uint64_t>((now_ns - then_ns) / kNsPerS);
   };
@@ -67,7 +65,7 @@ std::string client_line(const Server& server, const Session& session) {
   add(&line, "age", seconds_since(session.connected_ns));
   // Whoever talks in this turn is not idle.
   add(&line, "idle", session.in_turn() ? 0 : seconds_since(session.last_interaction_ns));
-  add(&line, "flags", flags_of(session, server.keys()));
+  add(&line, "flags", flags_of(session, keys));
   add(&line, "db", static_cast<uint64_t>(session.database));
   const Subscriptions& listens = session.subscriptions;
   add(&line, "sub", listens.of(SubscriptionKind::kChannel).size());

@@ -10,6 +10,7 @@
 #include "server/command/command_facts.h"
 #include "server/command/redaction.h"
 #include "server/core/server.h"
+#include "server/os/log.h"
 #include "server/session/session.h"
 
 namespace weir::server {
@@ -25,6 +26,13 @@ bool is_exec(const Command& command) { return command.name == "exec"; }
 bool is_for_all(const storage::Status& failure) {
   using Code = storage::Status::Code;
   return failure.code() == Code::kTooMuch || failure.code() == Code::kBehind;
+}
+
+void note_cross_protocol_request(const Session& session) {
+  spdlog::warn(
+      "client {} ({}) closed: it sent POST or Host:, as a web page does that makes a browser talk "
+      "to this port (possible SECURITY ATTACK by cross-protocol scripting)",
+      session.id, session.peer.address);
 }
 
 bool queues_writes(const Session& session) { return (session.transaction.flags() & kWrites) != 0; }
@@ -46,7 +54,8 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
     if (!denied.empty()) return denied;
   }
   const bool writes = command->has(kWrites) || (is_exec(*command) && queues_writes(session));
-  if (writes && server_->writes_denied()) return server_->storage_error();
+  if (writes && server_->persistence().health.writes_denied())
+    return server_->persistence().health.error();
   if (session.protocol() == 2 && session.subscribed() && !command->has(kWhenSubscribed)) {
     return "ERR Can't execute '" + std::string(command->name) +
            "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
@@ -61,7 +70,7 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
 // the rest; and a refused EXEC ends it.
 void Executor::reject(Session& session, const Command* command, std::string_view error) {
   if (command != nullptr) ++figures_of(*command).rejected;
-  server_->note_error_reply(error);
+  server_->report().note_error_reply(error);
   session.transaction.abort();
   if (command == nullptr || !is_exec(*command)) return session.reply_.error(error);
   session.transaction.clear(server_->keys());
@@ -76,7 +85,7 @@ void Executor::queue(Session& session, const Command& command, Args args) {
   transaction.queue(command, args);
   const int64_t bytes_max = server_->config().client_query_buffer_limit;
   if (transaction.memory_bytes() <= static_cast<size_t>(bytes_max)) return;
-  server_->note_query_buffer_overrun(session);
+  server_->sessions().host().note_query_buffer_overrun(session);
   session.kill();
 }
 
@@ -103,14 +112,14 @@ CommandFigures& Executor::figures_of(const Command& command) {
 bool Executor::execute(Session& session, Args args) {
   const Command* command = resolve(args);
   if (command == nullptr && is_cross_protocol_request(args)) {
-    server_->note_cross_protocol_request(session);
+    note_cross_protocol_request(session);
     session.kill();
     return false;
   }
   const size_t reply_begin = session.output_.size();
-  server_->stats.commands += 1;
+  server_->report().stats.commands += 1;
   ++session.commands_run;
-  if (server_->long_script() != nullptr) {
+  if (server_->scripting().busy.current() != nullptr) {
     execute_while_busy(session, command, args);
     return false;
   }
@@ -127,10 +136,11 @@ bool Executor::execute(Session& session, Args args) {
   const int64_t now_ns = server_->timeline().now_ns();
   begin(now_ns);
   reply_too_long_ = false;
-  session.reply_.set_size_max(session.sent_ + server_->client_bounds().reply_bytes_max(session));
+  session.reply_.set_size_max(session.sent_ +
+                              server_->sessions().bounds().reply_bytes_max(session));
   session.may_wait = !session.denies_waiting;
-  const uint64_t hits = server_->stats.keyspace_hits;
-  const uint64_t misses = server_->stats.keyspace_misses;
+  const uint64_t hits = server_->report().stats.keyspace_hits;
+  const uint64_t misses = server_->report().stats.keyspace_misses;
   run(session, *command, args, session.reply_);
   session.reply_.set_size_max(SIZE_MAX);
   session.may_wait = false;
@@ -141,9 +151,9 @@ bool Executor::execute(Session& session, Args args) {
   if (server_->keys().failure().is_retry()) {
     // The session runs it again in a later turn, so that others come in between.
     session.hold_ = take_back_for_retry(reply_begin, &session.output_);
-    server_->stats.keyspace_hits = hits;
-    server_->stats.keyspace_misses = misses;
-    --server_->stats.commands;
+    server_->report().stats.keyspace_hits = hits;
+    server_->report().stats.keyspace_misses = misses;
+    --server_->report().stats.commands;
     --session.commands_run;
     return false;
   }
@@ -155,7 +165,8 @@ bool Executor::execute(Session& session, Args args) {
 // Nothing here may begin or settle a command of the keyspace: the script's is still open.
 void Executor::execute_while_busy(Session& session, const Command* command, Args args) {
   std::string error = refusal(session, command, args);
-  if (error.empty() && !command->has(kAllowBusy)) error = busy_error(*server_->long_script());
+  if (error.empty() && !command->has(kAllowBusy))
+    error = busy_error(*server_->scripting().busy.current());
   if (!error.empty()) return reject(session, command, error);
   session.last_command = command;
   if (session.transaction.open() && !command->has(kNotQueued))
@@ -165,19 +176,19 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
   run(session, *command, args, session.reply_);
   outer_ = outer;
   if (session.output_.size() <= reply_begin || session.output_[reply_begin] != '-') return;
-  server_->note_error_reply(std::string_view(session.output_).substr(reply_begin));
+  server_->report().note_error_reply(std::string_view(session.output_).substr(reply_begin));
   ++figures_of(*command).failed;
 }
 
 void Executor::begin(int64_t now_ns) {
-  server_->publish_own_events();
+  server_->messages().publish_own_events();
   server_->keys().begin_command(now_ns);
-  message_mark_ = server_->pubsub().mark();
+  message_mark_ = server_->messages().pubsub().mark();
 }
 
 void Executor::roll_back() {
   server_->keys().roll_back();
-  server_->pubsub().drop_after(message_mark_);
+  server_->messages().pubsub().drop_after(message_mark_);
 }
 
 template <typename Body>
@@ -195,7 +206,7 @@ void Executor::run_queued(Call& call) {
   Session& session = call.session;
   session.may_wait = false;
   const storage::Keyspace::Mark first = call.keys.mark();
-  const size_t first_message = server_->pubsub().mark();
+  const size_t first_message = server_->messages().pubsub().mark();
   const std::vector<QueuedCommand>& queued = session.transaction.queued();
   call.reply.array(static_cast<int64_t>(queued.size()));
   for (const QueuedCommand& next : queued) {
@@ -214,7 +225,7 @@ void Executor::run_queued(Call& call) {
     const storage::Status failure = call.keys.failure();
     if (reply_too_long_ || is_for_all(failure)) {
       call.keys.roll_back(first);
-      server_->pubsub().drop_after(first_message);
+      server_->messages().pubsub().drop_after(first_message);
       begin_next_queued(call.now_ns);
       return call.keys.fail(failure);
     }
@@ -224,9 +235,9 @@ void Executor::run_queued(Call& call) {
 }
 
 void Executor::begin_next_queued(int64_t now_ns) {
-  server_->publish_own_events();
+  server_->messages().publish_own_events();
   server_->keys().begin_next_of_transaction(now_ns);
-  message_mark_ = server_->pubsub().mark();
+  message_mark_ = server_->messages().pubsub().mark();
 }
 
 void Executor::serve_waiting() { server_->waiting().serve(server_->timeline().now_ns(), *this); }
@@ -234,11 +245,11 @@ void Executor::serve_waiting() { server_->waiting().serve(server_->timeline().no
 // Somebody who is gone can still give back what was taken for him.
 bool Executor::act(Waiter& waiter, Act act) {
   std::optional<Session> nobody;
-  Session* session = server_->find_session(waiter.session);
+  Session* session = server_->sessions().find_session(waiter.session);
   if (session != nullptr && session->dead()) session = nullptr;
   if (session == nullptr) act = Act::kAbandon;
   if (act == Act::kAbandon) {
-    session = &nobody.emplace(server_, waiter.session, Peer());
+    session = &nobody.emplace(&server_->sessions().host(), waiter.session, Peer());
     session->database = waiter.database;
   } else {
     session->begin_turn_if_needed();
@@ -258,16 +269,17 @@ bool Executor::act(Waiter& waiter, Act act) {
             .now_ns = keys.now_ns()};
   bool done = true;
   reply_too_long_ = false;
-  session->reply_.set_size_max(session->sent_ + server_->client_bounds().reply_bytes_max(*session));
+  session->reply_.set_size_max(session->sent_ +
+                               server_->sessions().bounds().reply_bytes_max(*session));
   const auto try_once = [&] {
     attempt(*session, session->reply_, [&] { act_once(call, &waiter, act, &done); });
   };
-  server_->tracking().follow(call, try_once);
+  server_->messages().tracking().follow(call, try_once);
   while (keys.failure().code() == storage::Status::Code::kNotYet) {
     take_back_for_retry(reply_begin, &session->output_);
     waiter.successor.reset();
     begin(call.now_ns);
-    server_->tracking().follow(call, try_once);
+    server_->messages().tracking().follow(call, try_once);
   }
   session->reply_.set_size_max(SIZE_MAX);
   if (act == Act::kTry && take_back_for_retry(reply_begin, &session->output_) != Hold::kNone) {
@@ -314,12 +326,14 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
             .args = args,
             .database = session.database,
             .now_ns = server_->keys().now_ns()};
-  const bool is_watched = server_->monitors().any();
-  if (is_watched && command.has(kSkipMonitor)) server_->monitors().show(call, is_in_script());
+  const bool is_watched = server_->messages().monitors().any();
+  if (is_watched && command.has(kSkipMonitor))
+    server_->messages().monitors().show(call, is_in_script());
   const int64_t begin_ns = begin_look_ns(timed);
   const Command* const outer = std::exchange(outer_, &command);
-  if (server_->tracking().any()) {
-    server_->tracking().follow(call, [&] { attempt(session, reply, [&] { command.run(call); }); });
+  if (server_->messages().tracking().any()) {
+    server_->messages().tracking().follow(
+        call, [&] { attempt(session, reply, [&] { command.run(call); }); });
   } else {
     attempt(session, reply, [&] { command.run(call); });
   }
@@ -329,10 +343,10 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
     return;
   }
   if (timed) note_timed(&figures, server_->clock().steady_ns() - begin_ns);
-  if (server_->slow_log().may_be_slow(server_->clock().coarse_steady_ns() - begin_ns))
+  if (server_->report().slow_log.may_be_slow(server_->clock().coarse_steady_ns() - begin_ns))
     note_if_slow(call, begin_ns);
   if (is_watched && !command.has(kSkipMonitor | kAdmin))
-    server_->monitors().show(call, is_in_script());
+    server_->messages().monitors().show(call, is_in_script());
   if (command.has(kWrites) && !command.has(kWakesNobody) && !server_->waiting().empty()) {
     signal_keys(session, command, args);
   }
@@ -343,9 +357,10 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
 int64_t Executor::begin_look_ns(bool timed) const {
   Clock& clock = server_->clock();
   if (timed) return clock.steady_ns();
-  const bool looked = outer_ == nullptr && server_->long_script() == nullptr;
+  const bool looked = outer_ == nullptr && server_->scripting().busy.current() == nullptr;
   if (looked) return server_->timeline().looked_steady_ns();
-  return server_->slow_log().wants_exact_begin() ? clock.steady_ns() : clock.coarse_steady_ns();
+  return server_->report().slow_log.wants_exact_begin() ? clock.steady_ns()
+                                                        : clock.coarse_steady_ns();
 }
 
 void Executor::note_timed(CommandFigures* figures, int64_t duration_ns) {
@@ -359,12 +374,12 @@ void Executor::note_timed(CommandFigures* figures, int64_t duration_ns) {
 // A session that waits is doing nothing, however long it does so.
 void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
   const int64_t duration_ns = server_->clock().steady_ns() - begin_ns;
-  if (server_->latency().on()) {
+  if (server_->report().latency.on()) {
     const int64_t unix_s = server_->clock().wall_ns() / kNsPerS;
-    server_->latency().note(call.command.has(kFast) ? "fast-command" : "command", unix_s,
-                            duration_ns);
+    server_->report().latency.note(call.command.has(kFast) ? "fast-command" : "command", unix_s,
+                                   duration_ns);
   }
-  const bool logs = server_->slow_log().is_slow(duration_ns) && !call.session.waiting();
+  const bool logs = server_->report().slow_log.is_slow(duration_ns) && !call.session.waiting();
   if (!logs || call.command.has(kSkipSlowLog)) return;
   const std::vector<std::string_view> args = redacted(call.command, call.args);
   SlowLog::Entry entry{.unix_s = call.now_ns / kNsPerS,
@@ -372,7 +387,7 @@ void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
                        .args = {args.begin(), args.end()},
                        .address = is_in_script() ? "?:0" : call.session.peer.address,
                        .client_name = is_in_script() ? "" : call.session.name};
-  server_->slow_log().add(std::move(entry));
+  server_->report().slow_log.add(std::move(entry));
 }
 
 bool Executor::is_in_script() const { return outer_ != nullptr && !is_exec(*outer_); }

@@ -25,10 +25,10 @@ void Executor::note_exception(const Session& session, const resp::ReplyWriter& r
   } catch (const std::bad_alloc&) {
     keys.fail(Status::too_much("the system gives no more memory"));
   } catch (const BrokenCheck& broken) {
-    server_->note_internal_error(broken.what());
+    server_->report().note_internal_error(broken.what());
     keys.fail(Status::aborted("ERR internal error: " + broken.place()));
   } catch (const std::exception& other) {
-    server_->note_internal_error(other.what());
+    server_->report().note_internal_error(other.what());
     keys.fail(Status::aborted(std::string("ERR internal error: ") + other.what()));
   }
 }
@@ -47,7 +47,7 @@ std::string Executor::failure_line(const storage::Status& failure) {
   if (failure.code() == Code::kAborted) return failure.message();
   if (failure.code() == Code::kTooMuch)
     return "OOM command not allowed when used memory > 'maxmemory': " + failure.message();
-  return server_->note_read_failure(failure);
+  return server_->persistence().health.note_read_failure(failure);
 }
 
 // What a command leaves behind when its reply is known.
@@ -59,11 +59,11 @@ void Executor::settle(Session& session, const Command& command, size_t reply_beg
     session.reply_.error(failure_line(keys.failure()));
   }
   if (session.output_.size() > reply_begin && session.output_[reply_begin] == '-') {
-    server_->note_error_reply(std::string_view(session.output_).substr(reply_begin));
+    server_->report().note_error_reply(std::string_view(session.output_).substr(reply_begin));
     ++figures_of(command).failed;
     if (!command.has(kKeepsOnError)) roll_back();
   }
-  if (std::exchange(reply_too_long_, false)) server_->client_bounds().kill_for_output(&session);
+  if (std::exchange(reply_too_long_, false)) server_->sessions().bounds().kill_for_output(&session);
 }
 
 }  // namespace weir::server

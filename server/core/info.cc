@@ -40,7 +40,8 @@ std::string system_name() {
 
 void info_server(Server& server, InfoWriter& out) {
   const Config& config = server.config();
-  const int64_t uptime_s = (server.clock().steady_ns() - server.started_steady_ns()) / kNsPerS;
+  const int64_t uptime_s =
+      (server.clock().steady_ns() - server.report().started_steady_ns) / kNsPerS;
   std::error_code ignored;
   out.add("redis_version", kRedisVersion);
   out.add("weir_version", kWeirVersion);
@@ -49,7 +50,7 @@ void info_server(Server& server, InfoWriter& out) {
   out.add("arch_bits", sizeof(void*) * 8);
   out.add("multiplexing_api", "epoll");
   out.add("process_id", getpid());
-  out.add("run_id", server.run_id());
+  out.add("run_id", server.report().run_id);
   out.add("tcp_port", config.port);
   out.add("server_time_usec", server.timeline().now_ns() / 1000);
   out.add("uptime_in_seconds", uptime_s);
@@ -63,28 +64,28 @@ void info_server(Server& server, InfoWriter& out) {
 void info_clients(Server& server, InfoWriter& out) {
   size_t input_max = 0;
   size_t output_max = 0;
-  for (const auto& [id, session] : server.sessions()) {
+  for (const auto& [id, session] : server.sessions().all()) {
     input_max = std::max(input_max, session->input_bytes());
     output_max = std::max(output_max, session->unsent_bytes());
   }
-  out.add("connected_clients", server.sessions().size());
+  out.add("connected_clients", server.sessions().all().size());
   out.add("cluster_connections", 0);
   out.add("maxclients", server.config().maxclients);
   out.add("client_recent_max_input_buffer", input_max);
   out.add("client_recent_max_output_buffer", output_max);
   out.add("blocked_clients", server.waiting().size());
-  out.add("tracking_clients", server.tracking().sessions());
+  out.add("tracking_clients", server.messages().tracking().sessions());
   out.add("clients_in_timeout_table", 0);
 }
 
 void info_persistence(Server& server, InfoWriter& out) {
   const bool logs = server.config().storage == StorageForm::kRocksdb;
-  const int64_t saved_s = server.checkpoints().last_s();
+  const int64_t saved_s = server.persistence().checkpoints.last_s();
   out.add("loading", 0);
   out.add("async_loading", 0);
-  out.add("rdb_bgsave_in_progress", server.checkpoints().pending() ? 1 : 0);
-  out.add("rdb_last_save_time", saved_s != 0 ? saved_s : server.started_wall_ns() / kNsPerS);
-  out.add("rdb_last_bgsave_status", server.checkpoints().last_ok() ? "ok" : "err");
+  out.add("rdb_bgsave_in_progress", server.persistence().checkpoints.pending() ? 1 : 0);
+  out.add("rdb_last_save_time", saved_s != 0 ? saved_s : server.report().started_wall_ns / kNsPerS);
+  out.add("rdb_last_bgsave_status", server.persistence().checkpoints.last_ok() ? "ok" : "err");
   out.add("aof_enabled", logs ? 1 : 0);
   out.add("aof_rewrite_in_progress", 0);
   out.add("aof_rewrite_scheduled", 0);
@@ -93,28 +94,28 @@ void info_persistence(Server& server, InfoWriter& out) {
 }
 
 void info_stats(Server& server, InfoWriter& out) {
-  const Stats& stats = server.stats;
+  const Stats& stats = server.report().stats;
   out.add("total_connections_received", stats.connections);
   out.add("total_commands_processed", stats.commands);
-  out.add_fixed("instantaneous_ops_per_sec", server.command_rate().per_second(), 0);
+  out.add_fixed("instantaneous_ops_per_sec", server.report().command_rate.per_second(), 0);
   out.add("total_net_input_bytes", stats.bytes_in);
   out.add("total_net_output_bytes", stats.bytes_out);
-  out.add_fixed("instantaneous_input_kbps", server.input_rate().per_second() / 1024, 2);
-  out.add_fixed("instantaneous_output_kbps", server.output_rate().per_second() / 1024, 2);
+  out.add_fixed("instantaneous_input_kbps", server.report().input_rate.per_second() / 1024, 2);
+  out.add_fixed("instantaneous_output_kbps", server.report().output_rate.per_second() / 1024, 2);
   out.add("rejected_connections", stats.connections_rejected);
   out.add("expired_keys", server.keys().figures().expired - stats.expired_before);
   out.add("evicted_keys", 0);
-  out.add("evicted_clients", server.client_bounds().evicted());
-  out.add("internal_errors", server.stats.internal_errors);
+  out.add("evicted_clients", server.sessions().bounds().evicted());
+  out.add("internal_errors", server.report().stats.internal_errors);
   out.add("keyspace_hits", stats.keyspace_hits);
   out.add("keyspace_misses", stats.keyspace_misses);
-  out.add("pubsub_channels", server.pubsub().count(SubscriptionKind::kChannel));
-  out.add("pubsub_patterns", server.pubsub().count(SubscriptionKind::kPattern));
+  out.add("pubsub_channels", server.messages().pubsub().count(SubscriptionKind::kChannel));
+  out.add("pubsub_patterns", server.messages().pubsub().count(SubscriptionKind::kPattern));
   out.add("latest_fork_usec", 0);
   out.add("total_forks", 0);
-  out.add("tracking_total_keys", server.tracking().keys());
-  out.add("tracking_total_items", server.tracking().items());
-  out.add("tracking_total_prefixes", server.tracking().prefixes());
+  out.add("tracking_total_keys", server.messages().tracking().keys());
+  out.add("tracking_total_items", server.messages().tracking().items());
+  out.add("tracking_total_prefixes", server.messages().tracking().prefixes());
   out.add("total_error_replies", stats.error_replies);
   const acl::Denials& denials = server.acl().denials();
   out.add("acl_access_denied_auth", denials.count(acl::Reason::kAuth));
@@ -127,7 +128,7 @@ void info_replication(Server& server, InfoWriter& out) {
   out.add("role", "master");
   out.add("connected_slaves", 0);
   out.add("master_failover_state", "no-failover");
-  out.add("master_replid", server.run_id());
+  out.add("master_replid", server.report().run_id);
   out.add("master_replid2", std::string(40, '0'));
   out.add("master_repl_offset", 0);
   out.add("second_repl_offset", -1);

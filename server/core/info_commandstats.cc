@@ -76,7 +76,7 @@ void info_commandstats(Server& server, InfoWriter& out) {
 }
 
 void info_errorstats(Server& server, InfoWriter& out) {
-  for (const auto& [word, count] : server.errors().counts())
+  for (const auto& [word, count] : server.report().errors.counts())
     out.add("errorstat_" + word, "count=" + std::to_string(count));
 }
 

@@ -13,14 +13,14 @@ namespace {
 
 size_t client_bytes(Server& server) {
   size_t bytes = 0;
-  for (const auto& [id, session] : server.sessions())
+  for (const auto& [id, session] : server.sessions().all())
     bytes += sizeof(Session) + session->input_capacity() + session->output_capacity();
   return bytes;
 }
 
 size_t library_bytes(Server& server) {
   size_t bytes = 0;
-  for (const auto& [name, library] : server.functions().libraries()) {
+  for (const auto& [name, library] : server.scripting().functions.libraries()) {
     bytes += sizeof(script::Library) + name.size() + library->code.size();
     for (const auto& function : library->functions)
       bytes += sizeof function + function.name.size() + function.description.value_or("").size();
@@ -29,15 +29,15 @@ size_t library_bytes(Server& server) {
 }
 
 void add_scripts(Server& server, InfoWriter& out) {
-  const script::ScriptFigures scripts = server.scripts().figures();
-  const size_t functions_vm_bytes = server.functions().engine_bytes();
+  const script::ScriptFigures scripts = server.scripting().scripts.figures();
+  const size_t functions_vm_bytes = server.scripting().functions.engine_bytes();
   const size_t functions_bytes = library_bytes(server);
   out.add_bytes("used_memory_lua", static_cast<int64_t>(scripts.engine_bytes));
   out.add("used_memory_vm_eval", scripts.engine_bytes);
   out.add("used_memory_scripts_eval", scripts.body_bytes);
   out.add("number_of_cached_scripts", scripts.scripts);
-  out.add("number_of_functions", server.functions().function_count());
-  out.add("number_of_libraries", server.functions().libraries().size());
+  out.add("number_of_functions", server.scripting().functions.function_count());
+  out.add("number_of_libraries", server.scripting().functions.libraries().size());
   out.add("used_memory_vm_functions", functions_vm_bytes);
   out.add_bytes("used_memory_vm_total",
                 static_cast<int64_t>(scripts.engine_bytes + functions_vm_bytes));
@@ -62,7 +62,8 @@ double ratio(int64_t a, int64_t b) {
 // buffers and cache, clients' buffers, the program) shows in the resident size.
 void info_memory(Server& server, InfoWriter& out) {
   const auto used = static_cast<int64_t>(server.keys().figures().bytes);
-  const auto peak = std::max(used, static_cast<int64_t>(server.stats.working_set_bytes_max));
+  const auto peak =
+      std::max(used, static_cast<int64_t>(server.report().stats.working_set_bytes_max));
   const int64_t resident = resident_bytes();
   out.add_bytes("used_memory", used);
   out.add_bytes("used_memory_rss", resident);

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kNsPerUs = 1'000;
 
-std::string option_text(const Server& server, std::string_view name) {
+std::string option_text(Server& server, std::string_view name) {
   return value_text(*find_option(name), server.config());
 }
 
@@ -37,7 +37,7 @@ void add_store(Server& server, InfoWriter& out) {
 }  // namespace
 
 void info_weir(Server& server, InfoWriter& out) {
-  const Stats& stats = server.stats;
+  const Stats& stats = server.report().stats;
   out.add("weir_version", kWeirVersion);
   for (const char* name : {"storage", "durability", "storage-failure-policy"}) {
     std::string field(name);
@@ -66,18 +66,20 @@ void info_storage(Server& server, InfoWriter& out) {
   const storage::Keyspace& keys = server.keys();
   const storage::KeyspaceFigures figures = keys.figures();
   out.add("storage_status", keys.store_failed() ? "failed" : "ok");
-  out.add("storage_error", keys.store_failed() ? server.storage_failure().message() : "");
+  out.add("storage_error",
+          keys.store_failed() ? server.persistence().health.failure().message() : "");
   out.add("turn", figures.turn);
   out.add("written_back_turn", figures.written_back_turn);
   out.add("unwritten_entries", figures.unwritten);
   out.add("write_back_running", keys.writing_back() ? 1 : 0);
-  out.add("behind", server.stalled() ? 1 : 0);
-  out.add("unsynced_age_ms", server.unsynced_ns() / kNsPerMs);
+  out.add("behind", server.keys().overloaded() ? 1 : 0);
+  out.add("unsynced_age_ms",
+          server.persistence().durability.unsynced_ns(server.clock().steady_ns()) / kNsPerMs);
   out.add("log_bytes_appended", figures.log_bytes_appended);
   out.add("working_set_entries", figures.entries);
   out.add("working_set_bytes", figures.bytes);
   out.add("cold_reads", figures.misses);
-  out.add("evicted_entries", figures.evicted - server.stats.evicted_before);
+  out.add("evicted_entries", figures.evicted - server.report().stats.evicted_before);
   add_store(server, out);
 }
 

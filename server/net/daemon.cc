@@ -25,7 +25,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
       ticker_(*io),
       waker_(*io),
       service_manager_(server->config().supervised != Supervision::kNo) {
-  server_.set_busy_poll([this] { serve_while_busy(); });
+  server_.scripting().busy.set_poll([this] { serve_while_busy(); });
 }
 
 std::string Daemon::listen() {
@@ -57,9 +57,9 @@ int Daemon::run() {
 // connection, so readable ones do not end the sleep.
 void Daemon::wait() {
   ready_ = poller_.poll(&ready_list_);
-  if (server_.stalled() || ready_.empty()) {
-    if (more_to_run_ || tick_due_ || server_.wants_work()) return;
-    if (!server_.stalled()) poller_.wake_loop();
+  if (server_.keys().overloaded() || ready_.empty()) {
+    if (more_to_run_ || tick_due_ || server_.keys().wants_work()) return;
+    if (!server_.keys().overloaded()) poller_.wake_loop();
     io_.run_one();
     ready_ = poller_.poll(&ready_list_);
   }
@@ -69,9 +69,9 @@ void Daemon::turn() {
   const Config& config = server_.config();
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
-  const bool reads = !server_.stalled();
+  const bool reads = !server_.keys().overloaded();
   if (reads) {
-    for (Session* session : server_.take_runnable()) session->resume(commands_max);
+    for (Session* session : server_.holds().take_runnable()) session->resume(commands_max);
   }
   for (const Poller::Ready& ready : ready_) {
     if (ready.can.read && reads) {
@@ -85,13 +85,13 @@ void Daemon::turn() {
   server_.end_turn();
   flush_touched();
   forget_closed();
-  more_to_run_ = server_.has_runnable();
+  more_to_run_ = server_.holds().has_runnable();
   wait_for_waiters();
 }
 
 void Daemon::flush_touched() {
   // A connection that closes takes its session out of the server's list, so this goes over a copy.
-  const std::vector<Session*> touched = server_.touched();
+  const std::vector<Session*> touched = server_.turn().touched();
   for (Session* session : touched) {
     if (session->transport != nullptr) static_cast<Connection*>(session->transport)->flush();
   }
@@ -99,7 +99,7 @@ void Daemon::flush_touched() {
 
 void Daemon::abandon_connections() {
   std::vector<Connection*> connections;
-  for (const auto& [id, session] : server_.sessions()) {
+  for (const auto& [id, session] : server_.sessions().all()) {
     if (session->transport != nullptr)
       connections.push_back(static_cast<Connection*>(session->transport));
   }
@@ -109,7 +109,7 @@ void Daemon::abandon_connections() {
 // A connection may end while a script runs long, and the turn may still come to its session.
 void Daemon::on_closed(std::unique_ptr<Connection> connection) {
   Session* session = connection->session();
-  if (server_.long_script() == nullptr) return server_.disconnect(session);
+  if (server_.scripting().busy.current() == nullptr) return server_.disconnect(session);
   session->kill();
   session->transport = nullptr;
   closed_while_busy_.push_back(std::move(connection));
@@ -133,10 +133,10 @@ void Daemon::serve_while_busy() {
       ready.connection->flush();
     }
   }
-  for (Session* session : server_.end_busy_round()) {
+  for (Session* session : server_.turn().end_busy_round()) {
     if (session->transport != nullptr) static_cast<Connection*>(session->transport)->flush();
   }
-  if (stopping_) server_.kill_long_script();
+  if (stopping_) server_.scripting().busy.kill();
 }
 
 void Daemon::on_accept(Listener::Socket socket, Peer peer) {

@@ -135,7 +135,7 @@ class World {
   void run() {
     while (!input_.empty() && !server_->shutdown.requested) {
       operate();
-      bound(&server_->mutable_config());
+      bound(&server_->config());
     }
     end_turn();
     disk_->faults = {};
@@ -174,7 +174,8 @@ class World {
       case 6:
         return misfortune(client, input_.byte());
       default:
-        for (Session* session : server_->take_runnable()) session->resume(1 + (operation >> 5));
+        for (Session* session : server_->holds().take_runnable())
+          session->resume(1 + (operation >> 5));
     }
   }
 

@@ -113,10 +113,10 @@ TEST(ClientMemory, PastItsBoundTheLargestClientEnds) {
       server.run_turns();
     }
   }
-  EXPECT_GE(server->client_bounds().evicted(), 1u);
+  EXPECT_GE(server->sessions().bounds().evicted(), 1u);
   EXPECT_FALSE(hoarders[0]->closed());
   EXPECT_TRUE(hoarders[3]->closed());
-  EXPECT_LE(server->client_bounds().bytes(), 8u * kMb);
+  EXPECT_LE(server->sessions().bounds().bytes(), 8u * kMb);
   EXPECT_EQ(setter->call({"PING"}), "+PONG\r\n");
 }
 
@@ -236,10 +236,10 @@ TEST(InternalError, IsAnErrorReplyAndACount) {
   config.enable_debug_command = DebugAccess::kYes;
   FakeServer server(config);
   auto client = server.connect();
-  EXPECT_EQ(server->stats.internal_errors, 0u);
+  EXPECT_EQ(server->report().stats.internal_errors, 0u);
   const std::string reply = client->call({"DEBUG", "BROKEN-CHECK"});
   EXPECT_TRUE(reply.starts_with("-ERR internal error: commands/debug.cc:")) << reply;
-  EXPECT_EQ(server->stats.internal_errors, 1u);
+  EXPECT_EQ(server->report().stats.internal_errors, 1u);
   EXPECT_EQ(client->call({"PING"}), "+PONG\r\n");
 }
 

@@ -24,10 +24,10 @@ struct BusyTest : ::testing::Test {
     client->call({"FUNCTION", "LOAD",
                   "#!lua name=a\nredis.register_function('loop', function(keys)\n"
                   "redis.call('set', keys[1], 'wet') while true do end end)"});
-    server->set_busy_poll([this] {
+    server->scripting().busy.set_poll([this] {
       ++rounds;
       if (on_round) on_round();
-      for (Session* session : server->end_busy_round()) server.flush(session);
+      for (Session* session : server->turn().end_busy_round()) server.flush(session);
     });
     server.clock.tick_per_look_ns = kSecond;
   }
@@ -35,7 +35,7 @@ struct BusyTest : ::testing::Test {
   // Sends and takes what comes back in this round.
   std::string ask(std::initializer_list<std::string_view> words) {
     other->push(request(words));
-    for (Session* session : server->end_busy_round()) server.flush(session);
+    for (Session* session : server->turn().end_busy_round()) server.flush(session);
     return other->take();
   }
   // Runs the script; `then` happens in the second round.
@@ -103,7 +103,7 @@ TEST_F(BusyTest, ConnectionsSayWhoTheyAre) {
     EXPECT_EQ(ask({"QUIT"}), "+OK\r\n");
     auto third = server.connect();
     third->push(request({"PING"}));
-    for (Session* session : server->end_busy_round()) server.flush(session);
+    for (Session* session : server->turn().end_busy_round()) server.flush(session);
     EXPECT_EQ(third->take(), kBusyScript);
     third->push(request({"SCRIPT", "KILL"}));
   });

@@ -23,7 +23,7 @@ class AdminCommands : public testing::Test {
   AdminCommands() {
     std::string name = (std::filesystem::temp_directory_path() / "weir-admin-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
-    server_->mutable_config().dir = folder_.string();
+    server_->config().dir = folder_.string();
   }
   ~AdminCommands() override { std::filesystem::remove_all(folder_); }
 
@@ -175,7 +175,7 @@ TEST_F(AdminCommands, InfoRatesFollowTheTraffic) {
 }
 
 TEST_F(AdminCommands, InfoTimesCommands) {
-  server_->mutable_config().enable_debug_command = DebugAccess::kYes;
+  server_->config().enable_debug_command = DebugAccess::kYes;
   call({"DEBUG", "SLEEP", "0.5"});
   EXPECT_EQ(info("cmdstat_debug"),
             "calls=1,usec=500000,usec_per_call=500000.00,rejected_calls=0,failed_calls=0");
@@ -190,12 +190,12 @@ TEST_F(AdminCommands, DebugIsForThoseWhoMay) {
   EXPECT_THAT(call({"DEBUG", "SLEEP", "0"}), StartsWith(kDenied));
   EXPECT_THAT(call({"DEBUG", "HELP"}), StartsWith(kDenied));
   EXPECT_EQ(call({"DEBUG"}), "-ERR wrong number of arguments for 'debug' command\r\n");
-  server_->mutable_config().enable_debug_command = DebugAccess::kLocal;
-  server_->mutable_config().protected_mode = false;
+  server_->config().enable_debug_command = DebugAccess::kLocal;
+  server_->config().protected_mode = false;
   EXPECT_EQ(call({"DEBUG", "SLEEP", "0"}), kOk);
   auto foreigner = server_.connect(FakeServer::foreign_peer());
   EXPECT_THAT(foreigner->call({"DEBUG", "SLEEP", "0"}), StartsWith(kDenied));
-  server_->mutable_config().enable_debug_command = DebugAccess::kYes;
+  server_->config().enable_debug_command = DebugAccess::kYes;
   EXPECT_EQ(foreigner->call({"DEBUG", "SLEEP", "x"}), kOk);
   EXPECT_EQ(
       foreigner->call({"DEBUG", "SLEEP"}),
@@ -207,7 +207,7 @@ TEST_F(AdminCommands, DebugIsForThoseWhoMay) {
 }
 
 TEST_F(AdminCommands, ActiveExpiryCanBeSwitchedOff) {
-  server_->mutable_config().enable_debug_command = DebugAccess::kYes;
+  server_->config().enable_debug_command = DebugAccess::kYes;
   EXPECT_EQ(call({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}), kOk);
   call({"SET", "a", "1", "PX", "100"});
   for (int i = 0; i < 20; ++i) server_.advance(100 * kMs);
@@ -275,7 +275,7 @@ TEST_F(AdminCommands, BgsaveIsOneAtATime) {
 }
 
 TEST_F(AdminCommands, ThereIsNothingToSaveInMemoryOnly) {
-  server_->mutable_config().storage = StorageForm::kMemory;
+  server_->config().storage = StorageForm::kMemory;
   EXPECT_EQ(call({"SAVE"}), "-ERR --storage memory has nothing to save to\r\n");
   EXPECT_EQ(call({"BGSAVE"}), "-ERR --storage memory has nothing to save to\r\n");
   EXPECT_EQ(info("aof_enabled"), "0");
@@ -300,7 +300,7 @@ TEST_F(AdminCommands, ShutdownSaveWritesACheckpointFirst) {
 }
 
 TEST_F(AdminCommands, ShutdownSaveStaysWhenItCannotSave) {
-  server_->mutable_config().storage = StorageForm::kMemory;
+  server_->config().storage = StorageForm::kMemory;
   EXPECT_THAT(call({"SHUTDOWN", "SAVE"}), StartsWith("-ERR "));
   EXPECT_FALSE(server_->shutdown.requested);
   EXPECT_EQ(call({"SHUTDOWN", "SAVE", "FORCE"}), "");

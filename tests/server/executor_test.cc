@@ -75,7 +75,7 @@ TEST_F(ExecutorTest, AFailedReadIsNeverAnAbsence) {
 }
 
 TEST_F(ExecutorTest, CommandsOfATurnSeeTheirOwnInstants) {
-  server_->mutable_config().enable_debug_command = DebugAccess::kYes;
+  server_->config().enable_debug_command = DebugAccess::kYes;
   EXPECT_EQ(client_->send(request({"TIME"}) + request({"DEBUG", "SLEEP", "2"}) + request({"TIME"})),
             "*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n+OK\r\n*2\r\n$10\r\n1700000002\r\n$1\r\n0\r\n");
 }
@@ -90,8 +90,8 @@ TEST_F(ExecutorTest, CountsCallsRejectionsAndFailures) {
   EXPECT_EQ(figures("get").failed, 0u);
   EXPECT_EQ(figures("incr").calls, 1u);
   EXPECT_EQ(figures("incr").failed, 1u);
-  EXPECT_EQ(server_->stats.commands, 4u);
-  EXPECT_EQ(server_->stats.error_replies, 2u);
+  EXPECT_EQ(server_->report().stats.commands, 4u);
+  EXPECT_EQ(server_->report().stats.error_replies, 2u);
 }
 
 }  // namespace

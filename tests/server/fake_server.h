@@ -135,15 +135,15 @@ class FakeServer {
   void end_turn() {
     server_->serve_waiting();
     server_->end_turn();
-    const std::vector<Session*> touched = server_->touched();
+    const std::vector<Session*> touched = server_->turn().touched();
     for (Session* session : touched) deliver(session);
   }
 
   // Turns until nobody has requests left over; commands_max of them per client and turn.
   void run_turns() {
     end_turn();
-    while (server_->has_runnable()) {
-      for (Session* session : server_->take_runnable()) session->resume(commands_max);
+    while (server_->holds().has_runnable()) {
+      for (Session* session : server_->holds().take_runnable()) session->resume(commands_max);
       end_turn();
     }
   }

@@ -71,28 +71,28 @@ TEST_F(MonitorTest, NeverInsideTransactionsOrScripts) {
   client_->send(request({"MULTI"}) + request({"MONITOR"}));
   EXPECT_EQ(client_->call({"EXEC"}),
             "*1\r\n-ERR MONITOR isn't allowed for DENY BLOCKING client\r\n");
-  EXPECT_FALSE(server_->monitors().any());
+  EXPECT_FALSE(server_->messages().monitors().any());
 }
 
 TEST_F(MonitorTest, ResetAndLeavingEndIt) {
   watch();
   EXPECT_EQ(monitor_->call({"RESET"}), "+RESET\r\n");
   EXPECT_EQ(seen({"PING"}), "");
-  EXPECT_FALSE(server_->monitors().any());
+  EXPECT_FALSE(server_->messages().monitors().any());
   watch();
   monitor_->leave();
-  EXPECT_FALSE(server_->monitors().any());
+  EXPECT_FALSE(server_->messages().monitors().any());
   EXPECT_EQ(client_->call({"PING"}), "+PONG\r\n");
 }
 
 TEST_F(MonitorTest, WhoDoesNotReadIsDisconnected) {
-  server_->mutable_config().client_output_buffer_limit.pubsub = {.hard_bytes = 100'000};
+  server_->config().client_output_buffer_limit.pubsub = {.hard_bytes = 100'000};
   watch();
   monitor_->reads = false;
   const std::string value(10'000, 'x');
   for (int i = 0; i < 20 && !monitor_->closed(); ++i) client_->call({"SET", "k", value});
   EXPECT_TRUE(monitor_->closed());
-  EXPECT_FALSE(server_->monitors().any());
+  EXPECT_FALSE(server_->messages().monitors().any());
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ class Opening : public ::testing::Test {
   }
   // One turn.
   std::string turn(FakeClient& client) {
-    for (Session* session : (*server_)->take_runnable()) session->resume(server_->commands_max);
+    for (Session* session : (*server_)->holds().take_runnable())
+      session->resume(server_->commands_max);
     server_->end_turn();
     return client.take();
   }
@@ -87,10 +88,10 @@ TEST_F(Opening, TriesAreNotInTheFigures) {
 // Every try but the last leaves nothing, not even in the figures.
 TEST_F(Opening, TheCommandIsRunOnce) {
   EXPECT_EQ(one_->call({"ZINCRBY", "z", "5", "m0"}), bulk("5"));
-  EXPECT_EQ((*server_)->stats.commands, 1u);
+  EXPECT_EQ((*server_)->report().stats.commands, 1u);
   EXPECT_EQ(one_->session().commands_run, 1u);
   EXPECT_EQ(one_->call({"ZSCORE", "z", "m0"}), bulk("5"));
-  EXPECT_EQ((*server_)->stats.keyspace_hits, 1u);
+  EXPECT_EQ((*server_)->report().stats.keyspace_hits, 1u);
 }
 
 TEST_F(Opening, AScriptIsRunAnewAsAWhole) {

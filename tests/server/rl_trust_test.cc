@@ -34,7 +34,7 @@ TEST_F(RlTrust, EqualLimitsOfOneRequestStandInAQueueApart) {
   ask("RL.TAKE shop " + limits + " COST 2");
   const auto waiter = asking("RL.ACQUIRE shop " + limits + " TIMEOUT 0");
   EXPECT_EQ(ask("RL.TAKE shop " + limits), "[0, 2, 0, 10000, 20000, 0]");
-  EXPECT_EQ((*server_)->stats.internal_errors, 0u);
+  EXPECT_EQ((*server_)->report().stats.internal_errors, 0u);
   pass(10 * kSecond);
   EXPECT_TRUE(heard(*waiter).starts_with("[1, 2, 1, 0,"));
 }
@@ -58,7 +58,7 @@ TEST_F(RlTrust, AStringInThePlaceOfALimiterThatSomebodyIsLeavingEndsNothing) {
   pass(2 * kSecond);
   // It had its permits, and still has them; what is left nobody can say.
   EXPECT_TRUE(heard(*leaving).starts_with("[1, "));
-  EXPECT_EQ((*server_)->stats.internal_errors, 0u);
+  EXPECT_EQ((*server_)->report().stats.internal_errors, 0u);
 }
 
 TEST_F(RlTrust, AClientThatLeavesAfterItsLimiterBecameAStringChangesNothing) {
@@ -100,7 +100,7 @@ TEST_F(RlTrust, LeasesOfAnotherServerAreLeasesHere) {
   }
   EXPECT_TRUE(server::ask(*client, "RL.TAKE pool " + lease).starts_with("[0, 5, 0,"));
   EXPECT_EQ(server::ask(*client, "RL.RELEASE pool " + std::to_string(theirs)), "1");
-  EXPECT_EQ(other->stats.internal_errors, 0u);
+  EXPECT_EQ(other->report().stats.internal_errors, 0u);
 }
 
 // What was booked later is told by instants, whatever the numbers: two of three permits stay with

@@ -80,7 +80,7 @@ TEST_F(ScriptBounds, OfTimeUndoWhatWasWritten) {
   EXPECT_EQ(client->call({"GET", "a"}), bulk("before"));
   EXPECT_EQ(client->call({"EXISTS", "b"}), ":0\r\n");
   EXPECT_EQ(client->call({"DBSIZE"}), ":1\r\n");
-  EXPECT_EQ(server->scripts().figures().scripts, 1u);  // it is known all the same
+  EXPECT_EQ(server->scripting().scripts.figures().scripts, 1u);  // it is known all the same
 }
 
 TEST_F(ScriptBounds, OfTimeCanBeLifted) {
@@ -106,7 +106,7 @@ TEST_F(ScriptBounds, OfMemoryFailTheScriptAndSpareTheServer) {
         << script;
     EXPECT_EQ(eval("local t={} for i=1,1000 do t[i]={i} end return #t"), ":1000\r\n");
   }
-  EXPECT_LT(server->scripts().figures().engine_bytes, 6u << 20);
+  EXPECT_LT(server->scripting().scripts.figures().engine_bytes, 6u << 20);
 }
 
 TEST_F(ScriptBounds, OfAReplyAreBoundsOfMemory) {

@@ -252,7 +252,7 @@ TEST(Everysec, WritesWaitWhenTheDiskIsTwoSecondsBehind) {
   EXPECT_EQ(client->call({"SET", "a", "2"}), kOk);
   server.advance(1500 * kMs);
   EXPECT_EQ(client->call({"SET", "a", "3"}), "");
-  EXPECT_GT(server->unsynced_ns(), 2 * kSecond);
+  EXPECT_GT(server->persistence().durability.unsynced_ns(server->clock().steady_ns()), 2 * kSecond);
   server.step_disk();
   EXPECT_EQ(client->take(), kOk);
 }
@@ -308,11 +308,11 @@ TEST(TurnFigures, CountTurnsAndTheirLength) {
   auto client = server.connect();
   client->send(request({"SET", "a", "1"}) + request({"SET", "b", "1"}));
   client->call({"GET", "a"});
-  EXPECT_EQ(server->stats.turns_run, 2u);
-  EXPECT_EQ(server->stats.turns, 1u);
-  server->mutable_config().enable_debug_command = DebugAccess::kYes;
+  EXPECT_EQ(server->report().stats.turns_run, 2u);
+  EXPECT_EQ(server->report().stats.turns, 1u);
+  server->config().enable_debug_command = DebugAccess::kYes;
   client->call({"DEBUG", "SLEEP", "0.25"});
-  EXPECT_EQ(server->stats.turn_ns_max, 250 * kMs);
+  EXPECT_EQ(server->report().stats.turn_ns_max, 250 * kMs);
 }
 
 }  // namespace

@@ -237,7 +237,7 @@ TEST(SessionBounds, ClientsAreCounted) {
   EXPECT_EQ(refusal, "-ERR max number of clients reached\r\n");
   first->send("QUIT\r\n");
   EXPECT_NE(server.connect(), nullptr);
-  EXPECT_EQ(server->stats.connections_rejected, 1u);
+  EXPECT_EQ(server->report().stats.connections_rejected, 1u);
 }
 
 TEST(SessionBounds, IdleClientsAreClosedAfterTheTimeout) {
@@ -260,12 +260,12 @@ TEST(SessionAuthentication, ProtectedModeServesThisMachineOnly) {
   EXPECT_EQ(server.connect(FakeServer::foreign_peer(), &refusal), nullptr);
   EXPECT_TRUE(refusal.starts_with("-DENIED ") && refusal.ends_with("\r\n")) << refusal;
   EXPECT_NE(server.connect(), nullptr);
-  server->mutable_config().requirepass = "secret";
+  server->config().requirepass = "secret";
   server->apply_config({"requirepass"});
   EXPECT_NE(server.connect(FakeServer::foreign_peer()), nullptr);
-  server->mutable_config().requirepass = "";
+  server->config().requirepass = "";
   server->apply_config({"requirepass"});
-  server->mutable_config().protected_mode = false;
+  server->config().protected_mode = false;
   EXPECT_NE(server.connect(FakeServer::foreign_peer()), nullptr);
 }
 

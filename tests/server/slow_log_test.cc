@@ -73,7 +73,7 @@ class SlowCommands : public ::testing::Test {
     config.slowlog_log_slower_than = slower_than_us;
     return config;
   }
-  const std::deque<SlowLog::Entry>& entries() { return server_->slow_log().entries(); }
+  const std::deque<SlowLog::Entry>& entries() { return server_->report().slow_log.entries(); }
 
   FakeServer server_;
   std::unique_ptr<FakeClient> client_ = server_.connect();

@@ -65,7 +65,7 @@ TEST(TrackingTest, ForgottenKeysAreToldOf) {
   for (const std::string_view key : {"a", "b", "c"}) told += tracker->call({"TTL", key});
   EXPECT_EQ(told, ":-2\r\n:-2\r\n:-2\r\n");
   told = tracker->call({"TTL", "d"}) + tracker->call({"TTL", "e"});
-  EXPECT_EQ(server->tracking().keys(), 3u);
+  EXPECT_EQ(server->messages().tracking().keys(), 3u);
   size_t forgotten = 0;
   for (size_t at = 0; (at = told.find("invalidate", at)) != std::string::npos; ++at) ++forgotten;
   EXPECT_EQ(forgotten, 2u) << told;
@@ -89,8 +89,8 @@ TEST(TrackingTest, ReadersThatWentDoNotPileUp) {
     passes->call({"GET", "k"});
     passes->leave();
   }
-  EXPECT_EQ(server->tracking().sessions(), 1u);
-  EXPECT_LE(server->tracking().items(), 16u);
+  EXPECT_EQ(server->messages().tracking().sessions(), 1u);
+  EXPECT_LE(server->messages().tracking().items(), 16u);
 }
 
 TEST(TrackingTest, NothingIsRememberedForNobody) {
@@ -98,14 +98,14 @@ TEST(TrackingTest, NothingIsRememberedForNobody) {
   auto tracker = tracker_of(server);
   auto broadcast = tracker_of(server, "BCAST");
   tracker->call({"GET", "k"});
-  EXPECT_EQ(server->tracking().keys(), 1u);
-  EXPECT_EQ(server->tracking().prefixes(), 1u);
+  EXPECT_EQ(server->messages().tracking().keys(), 1u);
+  EXPECT_EQ(server->messages().tracking().prefixes(), 1u);
   tracker->leave();
   broadcast->leave();
-  EXPECT_FALSE(server->tracking().any());
-  EXPECT_EQ(server->tracking().keys(), 0u);
-  EXPECT_EQ(server->tracking().items(), 0u);
-  EXPECT_EQ(server->tracking().prefixes(), 0u);
+  EXPECT_FALSE(server->messages().tracking().any());
+  EXPECT_EQ(server->messages().tracking().keys(), 0u);
+  EXPECT_EQ(server->messages().tracking().items(), 0u);
+  EXPECT_EQ(server->messages().tracking().prefixes(), 0u);
 }
 
 TEST(TrackingTest, ARedirectionToNobodyIsSaid) {

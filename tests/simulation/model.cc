@@ -79,13 +79,17 @@ std::string difference(const Model& expected, const Model& found, int64_t now_ms
   return text;
 }
 
-Model with_expired_of(const Model& found, Model model, int64_t now_ms) {
-  const auto expired = [now_ms](const auto& each) { return !each.second.live(now_ms); };
+Model with_expired_of(const Model& found, int64_t found_ms, Model model, int64_t now_ms) {
+  const auto expired = [=](const auto& each) {
+    return !each.second.live(now_ms) && each.second.live(found_ms);
+  };
   for (size_t i = 0; i < model.databases.size(); ++i) {
     Database& database = model.databases[i];
     size_t changed = std::erase_if(database.records, expired);
     for (const auto& each : found.databases[i].records) {
-      if (expired(each)) changed += database.records.insert(each).second;
+      if (!expired(each)) continue;
+      database.records.insert_or_assign(each.first, each.second);
+      ++changed;
     }
     if (changed > 0) database.something_expired = true;
   }

@@ -77,9 +77,10 @@ inline Expected wrong_type() { return error("WRONGTYPE "); }
 // Every difference between what lives in the two, for people; empty if there is none.
 std::string difference(const Model& expected, const Model& found, int64_t now_ms);
 
-// Answers a model whose expired records are those that were found. Which of them the disk has
-// depends on turns that nobody knows, and it matters: the server's time may be earlier after a next
-// crash, since it had no turn to keep it with.
-Model with_expired_of(const Model& found, Model model, int64_t now_ms);
+// Answers a model whose expired records are those that were found at an earlier instant, as far as
+// they were alive then. Which of them the disk has depends on turns that nobody knows, and it
+// matters: the server's time may be that earlier instant again after a next crash, since it had no
+// turn to keep its time with.
+Model with_expired_of(const Model& found, int64_t found_ms, Model model, int64_t now_ms);
 
 }  // namespace weir::simulation

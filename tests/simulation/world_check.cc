@@ -29,7 +29,7 @@ Expected run_in_model(const Request& request, const Step& step) {
 // The first `commands` of what the client has asked were run just now.
 void World::note_ran(Client* client, uint64_t commands, bool read_failed) {
   const int64_t now_ns = server_->timeline().now_ns();
-  const bool denied = server_->writes_denied();
+  const bool denied = server_->persistence().health.writes_denied();
   const auto take_one = [&]() -> Request& {
     if (client->to_run.empty()) throw Violation("the server runs what nobody asked for");
     client->unanswered.push_back(client->to_run.front());
@@ -144,7 +144,8 @@ void World::check_found(const Inspection& found, Crash crash) {
       wrong = wrong_size(point->model, i, found.sizes[static_cast<size_t>(i)], false);
     }
     if (!wrong.empty()) continue;
-    live_ = turn_begin_ = with_expired_of(found.model, point->model, now_ns / kNsPerMs);
+    live_ = turn_begin_ =
+        with_expired_of(found.model, found.instant_ns / kNsPerMs, point->model, now_ns / kNsPerMs);
     // Which of them it is nobody knows, so only the earliest instant is certain to be remembered.
     int64_t instant_ns = point->instant_ns;
     for (const History::Point* other : points) instant_ns = std::min(instant_ns, other->instant_ns);

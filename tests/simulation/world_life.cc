@@ -123,7 +123,7 @@ void World::rest(int rounds) {
 }
 
 void World::wait_until_idle() {
-  for (int turns = 0; server_->wants_work() || server_->stalled(); ++turns) {
+  for (int turns = 0; server_->keys().wants_work() || server_->keys().overloaded(); ++turns) {
     if (turns > kIdleTurnsMax) throw Violation("the server finds no rest");
     clock_.pass(kNsPerMs);
     end_turn();

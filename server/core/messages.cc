@@ -1,31 +1,40 @@
-// Keyspace notifications: what happens to keys, published on channels of their own, and messages
-// handed over between commands.
-#include <string>
+#include "server/core/messages.h"
 
-#include "server/command/event_class.h"
-#include "server/core/server.h"
+#include <string>
+#include <utility>
 
 namespace weir::server {
 
-void Server::set_event_classes(std::string_view letters) {
-  event_classes_ = server::event_classes(letters);
-  set_wanted_events();
+Messages::Messages(SessionDirectory* sessions, const Config* config, storage::Keyspace* keys,
+                   std::function<uint64_t()> random)
+    : keys_(*keys),
+      pubsub_(sessions),
+      monitors_(sessions, config),
+      tracking_({.sessions = sessions,
+                 .config = config,
+                 .random = std::move(random),
+                 .use_changed = [this] { tell_what_is_wanted(); }}) {
+  set_event_classes(config->notify_keyspace_events);
 }
 
-void Server::set_wanted_events() {
+void Messages::set_event_classes(std::string_view letters) {
+  event_classes_ = server::event_classes(letters);
+  tell_what_is_wanted();
+}
+
+void Messages::tell_what_is_wanted() {
   keys_.want_events(holds_class(event_classes_, EventClass::kExpired) || tracking_.any(),
                     holds_class(event_classes_, EventClass::kNew));
 }
 
-// What happened to other keys in the course of a command happened before what the command says.
-void Server::notify(EventClass event_class, std::string_view event, int database,
-                    std::string_view key) {
+void Messages::notify(EventClass event_class, std::string_view event, int database,
+                      std::string_view key) {
   if (event_classes_ == 0) return;
   publish_own_events();
   if (holds_class(event_classes_, event_class)) publish_event(event, database, key);
 }
 
-void Server::publish_event(std::string_view event, int database, std::string_view key) {
+void Messages::publish_event(std::string_view event, int database, std::string_view key) {
   if (pubsub_.nobody_listens()) return;
   const std::string place = "@" + std::to_string(database) + "__:";
   if (holds_class(event_classes_, EventClass::kKeyspace)) {
@@ -36,7 +45,7 @@ void Server::publish_event(std::string_view event, int database, std::string_vie
   }
 }
 
-void Server::publish_own_events() {
+void Messages::publish_own_events() {
   if (!keys_.has_events()) return;
   for (const storage::KeyEvent& event : keys_.take_events()) {
     const bool expired = event.kind == storage::KeyEvent::Kind::kExpired;
@@ -47,12 +56,17 @@ void Server::publish_own_events() {
   }
 }
 
-void Server::deliver_messages() {
-  if (long_script_ != nullptr) return;  // they are those of a command that has not ended
+void Messages::deliver() {
   publish_own_events();
   if (pubsub_.mark() > 0) pubsub_.deliver();
   if (monitors_.has_pending()) monitors_.deliver();
   if (tracking_.has_pending()) tracking_.deliver();
+}
+
+void Messages::forget(Session& session) {
+  pubsub_.forget(session);
+  monitors_.forget(session);
+  tracking_.disable(session);
 }
 
 }  // namespace weir::server

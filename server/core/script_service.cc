@@ -1,0 +1,39 @@
+#include "server/core/script_service.h"
+
+#include "server/acl/acl.h"
+#include "server/core/server.h"
+
+namespace weir::server {
+
+const Config& ScriptService::config() const { return server_.config(); }
+
+Clock& ScriptService::clock() const { return server_.clock(); }
+
+storage::Keyspace& ScriptService::keys() { return server_.keys(); }
+
+uint64_t ScriptService::data_epoch() const { return server_.persistence().health.data_epoch(); }
+
+uint64_t ScriptService::random() { return server_.random(); }
+
+const CommandTable& ScriptService::commands() const { return server_.executor().table(); }
+
+std::string ScriptService::refusal_in_script(Session& session, const Command& command, Args args) {
+  return server_.acl().refusal_in_script(session, command, args);
+}
+
+void ScriptService::run_in_script(Session& session, const Command& command, Args args,
+                                  resp::ReplyWriter& reply) {
+  server_.executor().run(session, command, args, reply);
+}
+
+void ScriptService::roll_back() { server_.executor().roll_back(); }
+
+bool ScriptService::writes_denied() const { return server_.persistence().health.writes_denied(); }
+
+std::string ScriptService::storage_error() const { return server_.persistence().health.error(); }
+
+bool ScriptService::serve_while_busy(const RunningScript& script) {
+  return server_.scripting().busy.serve(script);
+}
+
+}  // namespace weir::server

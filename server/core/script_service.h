@@ -1,0 +1,35 @@
+// What the server does for scripts and libraries of functions: ScriptHost over the server's parts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/script/script_host.h"
+
+namespace weir::server {
+
+class Server;
+
+class ScriptService final : public ScriptHost {
+ public:
+  explicit ScriptService(Server* server) : server_(*server) {}
+
+  const Config& config() const override;
+  Clock& clock() const override;
+  storage::Keyspace& keys() override;
+  uint64_t data_epoch() const override;
+  uint64_t random() override;
+  const CommandTable& commands() const override;
+  std::string refusal_in_script(Session& session, const Command& command, Args args) override;
+  void run_in_script(Session& session, const Command& command, Args args,
+                     resp::ReplyWriter& reply) override;
+  void roll_back() override;
+  bool writes_denied() const override;
+  std::string storage_error() const override;
+  bool serve_while_busy(const RunningScript& script) override;
+
+ private:
+  Server& server_;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,19 @@
+// Everything that runs Lua, and what is done while it runs long.
+#pragma once
+
+#include "server/core/busy_script.h"
+#include "server/script/functions.h"
+#include "server/script/scripts.h"
+
+namespace weir::server {
+
+struct Scripting {
+  Scripting(ScriptHost* host, const Config* config, Turn* turn)
+      : scripts(host), functions(host), busy(config, turn) {}
+
+  script::Scripts scripts;
+  script::Functions functions;
+  BusyScript busy;
+};
+
+}  // namespace weir::server

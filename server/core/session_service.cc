@@ -1,0 +1,77 @@
+#include "server/core/session_service.h"
+
+#include "server/acl/acl.h"
+#include "server/core/server.h"
+#include "server/os/log.h"
+
+namespace weir::server {
+namespace {
+
+constexpr size_t kTurnBytesMax = 64 << 20;  // of changes; then the turn ends
+
+}  // namespace
+
+const Config& SessionService::config() const { return server_.config(); }
+
+std::shared_ptr<const acl::User> SessionService::default_user() const {
+  return server_.acl().users().default_user();
+}
+
+bool SessionService::asks_for_login() const { return server_.acl().asks_for_login(); }
+
+void SessionService::note_in_turn(Session* session) { server_.turn().add(session); }
+
+bool SessionService::is_busy() const { return server_.scripting().busy.current() != nullptr; }
+
+// Sessions that are served while a script runs long have no part in its turn.
+bool SessionService::turn_is_full() const {
+  return server_.keys().turn_bytes() > kTurnBytesMax && !is_busy();
+}
+
+void SessionService::note_pressure() {
+  is_pressed_ = server_.keys().owes_too_much() || turn_is_full() || server_.holds().paused();
+}
+
+Hold SessionService::hold_for(const Session& session, Args args) const {
+  const bool owes = server_.keys().owes_too_much() && !is_busy();
+  if (!server_.holds().paused() && !owes) return Hold::kNone;
+  const Command* command = server_.executor().table().resolve(args);
+  if (command == nullptr) return Hold::kNone;
+  if (server_.holds().pauses(session, *command)) return Hold::kPause;
+  const uint32_t flags = command->flags | session.transaction.flags();
+  return owes && (flags & (kWrites | kMayReplicate)) != 0 ? Hold::kWriteBack : Hold::kNone;
+}
+
+bool SessionService::execute(Session& session, Args args) {
+  const bool touched_data = server_.executor().execute(session, args);
+  note_pressure();
+  return touched_data;
+}
+
+// While a script runs long, what waits is that of a command that has not ended.
+void SessionService::deliver_messages() {
+  if (!is_busy()) server_.messages().deliver();
+}
+
+void SessionService::count_client_bytes(int64_t change) {
+  ClientBounds& bounds = server_.sessions().bounds();
+  bounds.count(change);
+  if (change > 0 && bounds.exceeded() && !server_.executor().is_running()) bounds.evict();
+}
+
+void SessionService::count_received(size_t bytes) { server_.report().stats.bytes_in += bytes; }
+
+void SessionService::count_sent(size_t bytes) { server_.report().stats.bytes_out += bytes; }
+
+void SessionService::note_protocol_error(const Session& session, const std::string& error) {
+  server_.report().note_error_reply("ERR");
+  spdlog::debug("client {} ({}) closed: {}", session.id, session.peer.address, error);
+}
+
+void SessionService::note_query_buffer_overrun(const Session& session) {
+  spdlog::warn(
+      "client {} ({}) closed: its request is larger than client-query-buffer-limit ({} bytes)",
+      session.id, session.peer.address, config().client_query_buffer_limit);
+}
+
+}  // namespace weir::server

@@ -1,0 +1,40 @@
+// What the server does for its sessions: SessionHost over the server's parts.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/session/session_host.h"
+
+namespace weir::server {
+
+class Server;
+
+class SessionService final : public SessionHost {
+ public:
+  explicit SessionService(Server* server) : server_(*server) {}
+
+  // To be called when anything has changed that hold_for() and turn_is_full() look at.
+  void note_pressure();
+
+  const Config& config() const override;
+  std::shared_ptr<const acl::User> default_user() const override;
+  bool asks_for_login() const override;
+  void note_in_turn(Session* session) override;
+  Hold hold_for(const Session& session, Args args) const override;
+  bool turn_is_full() const override;
+  bool execute(Session& session, Args args) override;
+  void deliver_messages() override;
+  void count_client_bytes(int64_t change) override;
+  void count_received(size_t bytes) override;
+  void count_sent(size_t bytes) override;
+  void note_protocol_error(const Session& session, const std::string& error) override;
+  void note_query_buffer_overrun(const Session& session) override;
+
+ private:
+  bool is_busy() const;
+
+  Server& server_;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,76 @@
+#include "server/core/sessions.h"
+
+#include <utility>
+
+#include "server/core/client_list.h"
+#include "server/os/log.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kNsPerS = 1'000'000'000;
+
+constexpr const char* kTooManyClients = "-ERR max number of clients reached\r\n";
+constexpr const char* kProtected =
+    "-DENIED weir runs in protected mode: it has no password and takes connections from this "
+    "machine only. Set 'requirepass', or 'protected-mode no' if every host that can reach this "
+    "port may use it.\r\n";
+
+}  // namespace
+
+Session* Sessions::add(Peer peer, std::string* refusal) {
+  const Config& config = *needs_.config;
+  const bool is_full = sessions_.size() >= static_cast<size_t>(config.maxclients);
+  const bool is_foreign = config.protected_mode && !host().asks_for_login() && !peer.loopback;
+  if (is_full || is_foreign) {
+    ++needs_.report->stats.connections_rejected;
+    *refusal = is_full ? kTooManyClients : kProtected;
+    return nullptr;
+  }
+  const uint64_t id = next_id_++;
+  auto session = std::make_unique<Session>(needs_.host, id, std::move(peer));
+  session->connected_ns = session->last_interaction_ns = needs_.clock->steady_ns();
+  ++needs_.report->stats.connections;
+  return sessions_.emplace(id, std::move(session)).first->second.get();
+}
+
+Session* Sessions::find_session(uint64_t id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+void Sessions::each_session(const std::function<void(Session&)>& visit) const {
+  for (const auto& [id, session] : sessions_) visit(*session);
+}
+
+void Sessions::kill(Session* session) {
+  if (session->dead()) return;
+  session->kill();
+  if (!session->in_turn()) host().note_in_turn(session);
+}
+
+void Sessions::enforce_output_limit(Session* session) {
+  bounds_.enforce_output_limit(session, needs_.clock->steady_ns());
+}
+
+std::string Sessions::describe(const Session& session) const {
+  return client_line(session, *needs_.keys, needs_.clock->steady_ns());
+}
+
+void Sessions::end_idle() {
+  const int64_t now_ns = needs_.clock->steady_ns();
+  if (now_ns < next_idle_check_steady_ns_) return;
+  next_idle_check_steady_ns_ = now_ns + kNsPerS;
+  const int64_t timeout_s = needs_.config->timeout;
+  for (const auto& [id, session] : sessions_) {
+    if (session->has_unsent()) enforce_output_limit(session.get());
+    if (timeout_s > 0 && !session->waiting() && !session->subscribed() && !session->monitors &&
+        now_ns - session->last_interaction_ns > timeout_s * kNsPerS) {
+      spdlog::debug("client {} ({}) closed: idle for over {} s", id, session->peer.address,
+                    timeout_s);
+      kill(session.get());
+    }
+  }
+}
+
+}  // namespace weir::server

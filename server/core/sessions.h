@@ -1,0 +1,70 @@
+// All sessions: who may connect, who is found by a number, who is ended.
+//
+// Invariant: a session ends by being removed, between turns. kill() only marks it, and its socket
+// closes when the turn has ended.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "server/config/config.h"
+#include "server/core/client_bounds.h"
+#include "server/os/clock.h"
+#include "server/report/report.h"
+#include "server/session/session.h"
+#include "server/session/session_directory.h"
+#include "server/session/session_host.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+class Descriptors;
+
+class Sessions final : public SessionDirectory {
+ public:
+  struct Needs {
+    SessionHost* host;
+    const Config* config;
+    Clock* clock;
+    const storage::Keyspace* keys;
+    Report* report;
+  };
+  explicit Sessions(const Needs& needs) : needs_(needs), bounds_(this, needs.config, needs.keys) {}
+
+  // Null: it is refused, and `refusal` is the line to send.
+  Session* add(Peer peer, std::string* refusal);
+  // Ends a session. REQUIRES: nothing points to it any more.
+  void remove(const Session& session) { sessions_.erase(session.id); }
+
+  const std::map<uint64_t, std::unique_ptr<Session>>& all() const { return sessions_; }
+  size_t count() const { return sessions_.size(); }
+  Session* find_session(uint64_t id) const override;
+  void each_session(const std::function<void(Session&)>& visit) const override;
+  void kill(Session* session) override;
+  void enforce_output_limit(Session* session) override;
+  std::string describe(const Session& session) const override;
+
+  // Ends those that have said nothing for longer than `timeout`, and those that do not take what
+  // they are sent. To be called from time to time.
+  void end_idle();
+
+  // What a session calls; a session of nobody, which a waiter's last act needs, calls it as well.
+  SessionHost& host() { return *needs_.host; }
+  ClientBounds& bounds() { return bounds_; }
+  // Whoever knows how many clients the process has room for; null where there is no bound.
+  void set_descriptors(Descriptors* descriptors) { descriptors_ = descriptors; }
+  Descriptors* descriptors() const { return descriptors_; }
+
+ private:
+  Needs needs_;
+  ClientBounds bounds_;
+  Descriptors* descriptors_ = nullptr;
+  std::map<uint64_t, std::unique_ptr<Session>> sessions_;
+  uint64_t next_id_ = 1;
+  int64_t next_idle_check_steady_ns_ = 0;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,49 @@
+#include "server/core/storage_health.h"
+
+#include <cstdlib>
+
+#include "server/os/log.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kRetryNs = 1'000'000'000;
+
+}  // namespace
+
+std::string StorageHealth::error() const {
+  return "MISCONF the data directory takes no writes (" + failure_.message() +
+         "); commands that write are refused until it does, see storage-failure-policy";
+}
+
+void StorageHealth::fail(const storage::Status& failure, std::string_view what) {
+  keys_.mark_store_failed();
+  failure_ = failure;
+  spdlog::error("storage failed: {}", what);
+  next_try_steady_ns_ = clock_.steady_ns() + kRetryNs;
+}
+
+std::string StorageHealth::note_read_failure(const storage::Status& failure) {
+  spdlog::error("a record could not be read: {}", failure.message());
+  return "MISCONF a record could not be read: " + failure.message();
+}
+
+bool StorageHealth::try_to_recover() {
+  const int64_t now_ns = clock_.steady_ns();
+  if (!keys_.store_failed() || now_ns < next_try_steady_ns_) return false;
+  next_try_steady_ns_ = now_ns + kRetryNs;
+  if (keys_.has_store() && !keys_.store().probe().ok()) return false;
+  const storage::Status status = keys_.reopen(!denies());
+  if (!status.ok()) {
+    spdlog::error("storage could not be reopened: {}", status.message());
+    if (keys_.usable()) return false;
+    spdlog::critical("the data cannot be used any more; stopping");
+    std::_Exit(1);
+  }
+  note_other_data();
+  failure_ = {};
+  spdlog::warn("storage works again, newest turn {}", keys_.turn());
+  return true;
+}
+
+}  // namespace weir::server

@@ -1,0 +1,49 @@
+// Whether the disk takes what is written, and what becomes of a server whose disk does not.
+//
+// With storage-failure-policy `deny` commands that write are refused until the store works again;
+// with `memory` they go on, and the disk is owed what they change. Once a second the store is tried
+// anew.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "server/config/config.h"
+#include "server/os/clock.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+class StorageHealth {
+ public:
+  StorageHealth(const Config* config, Clock* clock, storage::Keyspace* keys)
+      : config_(*config), clock_(*clock), keys_(*keys) {}
+
+  bool denies() const { return config_.storage_failure_policy == FailurePolicy::kDeny; }
+  bool writes_denied() const { return keys_.store_failed() && denies(); }
+  // The error line of a command that is refused for it.
+  std::string error() const;
+  const storage::Status& failure() const { return failure_; }
+
+  // The store has failed. `what`: for the log, in one line.
+  void fail(const storage::Status& failure, std::string_view what);
+  // Logs that a record could not be read, and answers the error line.
+  std::string note_read_failure(const storage::Status& failure);
+  // Opens the store anew if that is due. True: it works again, and memory may be another.
+  bool try_to_recover();
+
+  // Another number whenever records may have changed otherwise than by commands.
+  uint64_t data_epoch() const { return data_epoch_; }
+  void note_other_data() { ++data_epoch_; }
+
+ private:
+  const Config& config_;
+  Clock& clock_;
+  storage::Keyspace& keys_;
+  storage::Status failure_;
+  int64_t next_try_steady_ns_ = 0;
+  uint64_t data_epoch_ = 0;
+};
+
+}  // namespace weir::server

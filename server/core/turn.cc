@@ -1,0 +1,184 @@
+#include "server/core/turn.h"
+
+#include <algorithm>
+#include <string>
+
+#include "server/os/log.h"
+#include "storage/codec.h"
+
+namespace weir::server {
+
+void Turn::resume_time() {
+  const storage::Ref lead = keys_.look_up_system(kLeadKey);
+  if (lead.exists()) stored_lead_ns_ = static_cast<int64_t>(storage::Reader(lead.value()).u64_le());
+  needs_.timeline->resume(keys_.instant_ns(), stored_lead_ns_);
+}
+
+void Turn::add(Session* session) {
+  if (begin_steady_ns_ == 0) begin_steady_ns_ = needs_.clock->steady_ns();
+  in_turn_.push_back(session);
+}
+
+void Turn::forget(const Session& session) {
+  std::erase(in_turn_, &session);
+  std::erase(touched_, &session);
+}
+
+void Turn::end() {
+  ++turns_ended_;
+  touched_.swap(in_turn_);
+  in_turn_.clear();
+  for (Session* session : touched_) session->touched_in_turn = turns_ended_;
+  commit();
+  const int64_t now_ns = needs_.clock->steady_ns();
+  if (const storage::Status failure = needs_.durability->sync_when_due(now_ns); !failure.ok())
+    fail_sync(failure);
+  const bool releases = held_.empty() && needs_.durability->covers(keys_.turn(), now_ns);
+  for (Session* session : touched_) finish(session, releases, now_ns);
+  release_held();
+  note_length();
+}
+
+void Turn::commit_early() {
+  touched_ = in_turn_;
+  commit();
+}
+
+void Turn::note_length() {
+  if (begin_steady_ns_ == 0) return;
+  needs_.report->note_turn(needs_.clock->steady_ns() - std::exchange(begin_steady_ns_, 0));
+}
+
+void Turn::commit() {
+  const std::vector<uint64_t> begun_waits = needs_.waiting->take_begun();
+  if (!keys_.turn_has_changes()) {
+    (void)keys_.commit_turn();
+    return;
+  }
+  store_lead();
+  const uint64_t turn_before = keys_.turn();
+  const bool keep = !needs_.health->denies();
+  const bool failed_before = keys_.store_failed();
+  const int64_t begin_ns = needs_.clock->steady_ns();
+  const storage::Status status = keys_.commit_turn(keep);
+  needs_.report->note_commit(needs_.clock->steady_ns() - begin_ns);
+  if (keys_.turn() != turn_before) ++needs_.report->stats.turns;
+  if (keys_.store_failed() && !failed_before) {
+    const storage::Status failure =
+        status.ok() ? storage::Status::failed("the log takes no more records") : status;
+    needs_.health->fail(
+        failure,
+        failure.message() +
+            (keep ? "; going on in memory, owing the disk what changes (storage-failure-policy "
+                    "memory)"
+                  : "; refusing commands that write (storage-failure-policy deny)"));
+    if (!keep) drop_unsynced();
+  }
+  if (!status.ok()) fail(begun_waits);
+}
+
+void Turn::store_lead() {
+  const Timeline& timeline = *needs_.timeline;
+  if (timeline.lead_ns() == stored_lead_ns_) return;
+  stored_lead_ns_ = timeline.lead_ns();
+  keys_.begin_command(needs_.timeline->now_ns());
+  std::string value;
+  storage::put_u64_le(&value, static_cast<uint64_t>(stored_lead_ns_));
+  storage::Ref ref = keys_.look_up_system(kLeadKey);
+  keys_.put(&ref, storage::Type::kSystem, value, 0);
+}
+
+// `begun_waits`: the sessions that began to wait in the turn. What a wait has booked is gone.
+void Turn::fail(const std::vector<uint64_t>& begun_waits) {
+  ++needs_.report->stats.turns_failed;
+  needs_.health->note_other_data();
+  const std::string error = needs_.health->error();
+  for (Session* session : touched_) session->fail_turn_replies(error);
+  for (const uint64_t id : begun_waits) {
+    Session* session = needs_.sessions->find_session(id);
+    if (session == nullptr || needs_.waiting->of_session(id) == nullptr) continue;
+    needs_.waiting->forget(id);
+    session->fail_wait(error);
+  }
+}
+
+// Nobody knows what of the unsynced turns is on disk. Replies that waited for the sync will never
+// be true, so their connections end: to a client that is a command whose outcome is unknown.
+void Turn::fail_sync(const storage::Status& failure) {
+  needs_.health->fail(failure, "the log could not be synced: " + failure.message());
+  if (!needs_.health->denies()) return;
+  drop_held_after(0);
+  if (needs_.config->durability != DurabilityLevel::kAlways) return;
+  for (Session* session : touched_) {
+    if (session->turn_touched_data()) needs_.sessions->kill(session);
+  }
+}
+
+void Turn::give_up_writing_back() {
+  const storage::Status failure = keys_.write_back_failure();
+  needs_.health->fail(failure, "what changed cannot be written back: " + failure.message());
+  drop_unsynced();
+}
+
+// From here on nothing waits for a sync, so what does already would leave unsynced.
+void Turn::drop_unsynced() {
+  if (needs_.config->durability != DurabilityLevel::kAlways) return;
+  drop_held_after(keys_.store().sync_state().synced_turn);
+}
+
+// Ends the sessions whose replies wait for later turns: nobody can say what became of those.
+void Turn::drop_held_after(uint64_t turn) {
+  std::erase_if(held_, [&](const Held& held) {
+    if (held.turn <= turn) return false;
+    if (Session* session = needs_.sessions->find_session(held.session))
+      needs_.sessions->kill(session);
+    return true;
+  });
+}
+
+void Turn::finish(Session* session, bool durable, int64_t now_ns) {
+  if (durable) {
+    session->release(session->produced());
+  } else {
+    held_.push_back(
+        {.turn = keys_.turn(), .session = session->id, .produced = session->produced()});
+  }
+  session->last_interaction_ns = now_ns;
+  session->end_turn();
+  needs_.sessions->enforce_output_limit(session);
+  needs_.holds->remember(*session);
+}
+
+void Turn::release_held() {
+  while (!held_.empty() &&
+         needs_.durability->covers(held_.front().turn, needs_.clock->steady_ns())) {
+    if (Session* session = needs_.sessions->find_session(held_.front().session)) {
+      session->release(held_.front().produced);
+      touch(session);
+    }
+    held_.pop_front();
+  }
+}
+
+void Turn::touch(Session* session) {
+  if (session->touched_in_turn == turns_ended_) return;
+  session->touched_in_turn = turns_ended_;
+  touched_.push_back(session);
+}
+
+std::vector<Session*> Turn::end_busy_round() {
+  const auto begin = in_turn_.begin() + static_cast<std::ptrdiff_t>(busy_mark_);
+  const std::vector<Session*> served(begin, in_turn_.end());
+  in_turn_.resize(busy_mark_);
+  const int64_t now_ns = needs_.clock->steady_ns();
+  for (Session* session : served) {
+    const bool is_owed = std::any_of(held_.begin(), held_.end(), [session](const Held& held) {
+      return held.session == session->id;
+    });
+    finish(session, !is_owed, now_ns);
+  }
+  begin_busy_rounds();  // after those that were ended just now
+  return served;
+}
+
+}  // namespace weir::server

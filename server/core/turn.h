@@ -1,0 +1,99 @@
+// The turn: the sessions that have a part in it, its commit, and the release of their replies.
+//
+// Invariants
+// 1. What a session was answered in a turn is released only when the turn is committed and
+//    Durability covers it, and never before what the session was answered in an earlier turn.
+// 2. If a turn cannot be committed, every reply of it that may depend on data becomes the error,
+//    and whoever began to wait in it is answered the error.
+// 3. A session that ends is forgotten here first.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string_view>
+#include <vector>
+
+#include "server/config/config.h"
+#include "server/core/durability.h"
+#include "server/core/holds.h"
+#include "server/core/storage_health.h"
+#include "server/os/clock.h"
+#include "server/report/report.h"
+#include "server/session/session.h"
+#include "server/session/session_directory.h"
+#include "server/waiting/waiting.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+class Turn {
+ public:
+  struct Needs {
+    const Config* config;
+    Clock* clock;
+    Timeline* timeline;
+    storage::Keyspace* keys;
+    SessionDirectory* sessions;
+    Waiting* waiting;
+    Holds* holds;
+    Durability* durability;
+    StorageHealth* health;
+    Report* report;
+  };
+  explicit Turn(const Needs& needs) : needs_(needs) {}
+
+  // Once, when the data is open: time goes on from where it was.
+  void resume_time();
+
+  // The session has a part in the turn.
+  void add(Session* session);
+  void forget(const Session& session);
+  // Commits what the sessions did since the last call, and releases replies.
+  void end();
+  // Commits before its end what was done so far, for a command that needs it on disk.
+  void commit_early();
+  // The sessions that may have something to send or to end, until the next end().
+  const std::vector<Session*>& touched() const { return touched_; }
+  // The log cannot be shortened any more and is as long as it may become. (With the policy `memory`
+  // it goes on growing as long as the disk takes it.)
+  void give_up_writing_back();
+
+  // While a script runs long, sessions that have no part in the turn are served in rounds. What
+  // they are told depends on no data, so it waits for nothing but what they are owed already.
+  void begin_busy_rounds() { busy_mark_ = in_turn_.size(); }
+  // Answers those who were served in the round.
+  std::vector<Session*> end_busy_round();
+
+ private:
+  // Replies that wait: all that a session had produced when the turn ended.
+  struct Held {
+    uint64_t turn;
+    uint64_t session;
+    size_t produced;
+  };
+
+  static constexpr std::string_view kLeadKey = "clock-lead-ns";
+
+  void commit();
+  void store_lead();
+  void fail(const std::vector<uint64_t>& begun_waits);
+  void fail_sync(const storage::Status& failure);
+  void drop_unsynced();
+  void drop_held_after(uint64_t turn);
+  void finish(Session* session, bool durable, int64_t now_ns);
+  void release_held();
+  void touch(Session* session);
+  void note_length();
+
+  Needs needs_;
+  storage::Keyspace& keys_ = *needs_.keys;
+  std::vector<Session*> in_turn_;
+  std::vector<Session*> touched_;
+  std::deque<Held> held_;
+  uint64_t turns_ended_ = 0;
+  size_t busy_mark_ = 0;         // those of in_turn_ after it came while a script ran long
+  int64_t begin_steady_ns_ = 0;  // 0: no turn is running
+  int64_t stored_lead_ns_ = 0;
+};
+
+}  // namespace weir::server

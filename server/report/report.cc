@@ -1,0 +1,64 @@
+#include "server/report/report.h"
+
+#include <algorithm>
+
+#include "server/os/log.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kNsPerS = 1'000'000'000;
+constexpr int64_t kUsPerMs = 1000;
+constexpr int64_t kLatencyMsMax = INT64_MAX / 1'000'000;  // above it nothing can be measured
+
+}  // namespace
+
+void Report::set_rules(const Config& config) {
+  const int64_t latency_ms = std::min(config.latency_monitor_threshold, kLatencyMsMax);
+  latency.set_threshold_ms(latency_ms);
+  slow_log.set_rules({.slower_than_us = config.slowlog_log_slower_than,
+                      .entries_max = config.slowlog_max_len,
+                      .suspects_from_us = latency_ms > 0 ? latency_ms * kUsPerMs : -1,
+                      .coarse_step_ns = clock_.coarse_step_ns()});
+}
+
+void Report::note_error_reply(std::string_view line) {
+  ++stats.error_replies;
+  errors.note(line);
+}
+
+void Report::note_internal_error(std::string_view what) {
+  ++stats.internal_errors;
+  spdlog::error("a command met a bug and was taken back: {}", what);
+}
+
+void Report::note_latency(std::string_view event, int64_t duration_ns) {
+  if (latency.on()) latency.note(event, clock_.wall_ns() / kNsPerS, duration_ns);
+}
+
+void Report::note_turn(int64_t duration_ns) {
+  ++stats.turns_run;
+  stats.turn_ns += duration_ns;
+  stats.turn_ns_max = std::max(stats.turn_ns_max, duration_ns);
+  note_latency("turn", duration_ns);
+}
+
+void Report::note_commit(int64_t duration_ns) {
+  stats.commit_ns += duration_ns;
+  stats.commit_ns_max = std::max(stats.commit_ns_max, duration_ns);
+  note_latency("commit", duration_ns);
+}
+
+void Report::sample_rates() {
+  const int64_t now_ns = clock_.steady_ns();
+  command_rate.sample(now_ns, stats.commands);
+  input_rate.sample(now_ns, stats.bytes_in);
+  output_rate.sample(now_ns, stats.bytes_out);
+}
+
+void Report::reset() {
+  stats = {};
+  errors = {};
+}
+
+}  // namespace weir::server
