@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "server/acl/sha256.h"
 #include "server/command/arguments.h"
 #include "server/command/command_table.h"
 #include "server/config/config_words.h"
@@ -17,6 +19,12 @@
 
 namespace weir::server::acl {
 namespace {
+
+// Answers "" where there is none. A relative path is one in the data directory, as with Redis.
+std::string acl_path(const Config& config) {
+  if (config.aclfile.empty()) return {};
+  return (std::filesystem::path(config.dir) / config.aclfile).string();
+}
 
 constexpr SubscriptionKind kKinds[] = {SubscriptionKind::kChannel, SubscriptionKind::kPattern,
                                        SubscriptionKind::kShard};
@@ -107,10 +115,10 @@ std::string Acl::read_users(Users* users) const {
   for (const Config::UserLine& line : config.users) {
     if (std::string error = configured_user(users, line); !error.empty()) return error;
   }
-  if (config.aclfile.empty()) return {};
-  std::ifstream file(config.aclfile, std::ios::binary);
-  if (!file)
-    return "Error loading ACLs, opening file '" + config.aclfile + "': " + std::strerror(errno);
+  const std::string path = acl_path(config);
+  if (path.empty()) return {};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return "Error loading ACLs, opening file '" + path + "': " + std::strerror(errno);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   std::string errors = users->load(text, config.aclfile);
   if (errors.empty()) return {};
@@ -140,8 +148,10 @@ void Acl::begin_session(Session& session) const {
 
 bool Acl::log_in(Session& session, std::string_view name, std::string_view password,
                  std::string_view command) {
+  // Before anything is known of the user, so that the time tells nobody which users there are.
+  const std::string hash = sha256_hex(password);
   const std::shared_ptr<User> user = users_.find(name);
-  if (user != nullptr && user->accepts(password)) {
+  if (user != nullptr && user->accepts_hash(hash)) {
     session.user = user;
     session.authenticated = true;
     return true;
@@ -232,7 +242,7 @@ std::string Acl::load(const Session& asked_by) {
 }
 
 std::string Acl::save() const {
-  const std::string& path = needs_.config->aclfile;
+  const std::string path = acl_path(*needs_.config);
   if (path.empty()) return std::string(kNoFile);
   const int failure = replace_file(path, users_.text());
   if (failure == 0) return {};

@@ -104,12 +104,11 @@ RuleError User::add_selector(std::string_view rules) {
   return std::nullopt;
 }
 
-bool User::accepts(std::string_view password) const {
+bool User::accepts_hash(std::string_view password_hash) const {
   if (!enabled_) return false;
   if (needs_no_password_) return true;
-  const std::string hash = sha256_hex(password);
   bool accepted = false;
-  for (const std::string& known : passwords_) accepted |= equal_hashes(known, hash);
+  for (const std::string& known : passwords_) accepted |= equal_hashes(known, password_hash);
   return accepted;
 }
 

@@ -30,9 +30,9 @@ class User {
   const std::string& name() const { return name_; }
   bool enabled() const { return enabled_; }
   bool needs_no_password() const { return needs_no_password_; }
-  // Tells whether the user may log in with this password. How long that takes tells nothing about
-  // the right one.
-  bool accepts(std::string_view password) const;
+  // Tells whether the user may log in with a password that has this SHA-256. How long that takes
+  // tells nothing about the right one.
+  bool accepts_hash(std::string_view password_hash) const;
 
   // True if nothing is refused to the user: the test that every command makes.
   bool unrestricted() const { return unrestricted_; }

@@ -129,7 +129,9 @@ void policy_set(Call& call) {
     policy.mode = *mode;
   }
   policy.version = static_cast<uint64_t>(call.limiters.versions.next());
-  call.limiters.policies.set(call.args[2], policy);
+  const int64_t policies_max = server_of(call).config().policies_max;
+  const std::string error = call.limiters.policies.set(call.args[2], policy, policies_max);
+  if (!error.empty()) return call.reply.error(error);
   call.reply.status("OK");
 }
 

@@ -7,6 +7,7 @@
 #include "server/config/config_file.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
+#include "server/config/ignored_options.h"
 
 namespace weir::server {
 namespace {
@@ -33,16 +34,24 @@ std::string unknown_set_error(std::string_view name) {
 // A fixed option may be "set" to the value that it has.
 bool may_change(const Option& option) { return option.changeable == Changeable::kWhileRunning; }
 
+// What a name of CONFIG SET stands for: one of the two.
+struct Named {
+  const Option* option = nullptr;
+  const IgnoredOption* ignored = nullptr;
+  bool operator==(const Named&) const = default;
+};
+
 // Checks all names before any value is looked at.
-std::optional<std::string> check_names(Pairs pairs, std::vector<const Option*>* options) {
+std::optional<std::string> check_names(Pairs pairs, std::vector<Named>* named) {
   for (size_t i = 0; i < pairs.size(); i += 2) {
-    const Option* option = find_option(pairs[i]);
-    if (option == nullptr) return unknown_set_error(pairs[i]);
-    if (!may_change(*option)) return set_error(pairs[i], "can't set immutable config");
-    if (std::find(options->begin(), options->end(), option) != options->end()) {
+    const Named found{.option = find_option(pairs[i]), .ignored = find_ignored(pairs[i])};
+    if (found == Named()) return unknown_set_error(pairs[i]);
+    if (found.option != nullptr && !may_change(*found.option))
+      return set_error(pairs[i], "can't set immutable config");
+    if (std::find(named->begin(), named->end(), found) != named->end()) {
       return set_error(pairs[i], "duplicate parameter");
     }
-    options->push_back(option);
+    named->push_back(found);
   }
   return std::nullopt;
 }
@@ -85,6 +94,11 @@ std::vector<std::pair<std::string, std::string>> config_get(
       if (matches_any(name, patterns)) found.emplace_back(name, value_text(option, config));
     }
   }
+  for (const IgnoredOption& option : ignored_options()) {
+    for (std::string_view name : {option.name, option.alias}) {
+      if (matches_any(name, patterns)) found.emplace_back(name, ignored_value(option, config));
+    }
+  }
   return found;
 }
 
@@ -92,14 +106,21 @@ std::optional<std::string> config_set(Config* config, Pairs pairs,
                                       std::vector<std::string>* changed) {
   if (pairs.empty()) return "ERR wrong number of arguments for 'config|set' command";
   if (pairs.size() % 2 != 0) return "ERR syntax error";
-  std::vector<const Option*> options;
-  if (auto error = check_names(pairs, &options)) return error;
+  std::vector<Named> named;
+  if (auto error = check_names(pairs, &named)) return error;
   Config next = *config;
-  for (size_t i = 0; i < options.size(); ++i) {
-    auto refusal = parse_value(*options[i], pairs[2 * i + 1], &next);
+  for (size_t i = 0; i < named.size(); ++i) {
+    const std::string_view value = pairs[2 * i + 1];
+    if (named[i].ignored != nullptr) {
+      if (!set_ignored(*named[i].ignored, value, &next))
+        return set_error(pairs[2 * i], "the value is not one that Redis accepts");
+      continue;
+    }
+    auto refusal = parse_value(*named[i].option, value, &next);
     if (refusal) return set_error(pairs[2 * i], refusal->redis);
   }
-  for (const Option* option : options) {
+  for (const auto& [option, ignored] : named) {
+    if (option == nullptr) continue;
     bool differs = value_text(*option, next) != value_text(*option, *config);
     if (differs && changed != nullptr) changed->emplace_back(option->name);
   }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,6 +59,8 @@ struct Config {
     bool operator==(const UserLine& other) const { return words == other.words; }
   };
   std::vector<UserLine> users;
+  // Options of Redis that are accepted and mean nothing here (ignored_options.h), as they were set.
+  std::map<std::string, std::string, std::less<>> ignored;
 
   // Network.
   std::vector<std::string> bind = {"127.0.0.1"};  // "-" in front: skipped if not on this machine
@@ -120,6 +123,7 @@ struct Config {
   bool latency_tracking = true;
   std::vector<std::string> latency_tracking_info_percentiles = {"50", "99", "99.9"};
   int64_t tracking_table_max_keys = 1000000;  // 0: any number
+  int64_t policies_max = 10'000;
   int64_t top_keys = 512;
   DebugAccess enable_debug_command = DebugAccess::kNo;
 };

@@ -12,6 +12,7 @@
 #include "resp/numbers.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
+#include "server/config/ignored_options.h"
 
 namespace weir::server {
 namespace {
@@ -82,6 +83,10 @@ std::optional<ConfigError> apply_directive(const Place& place, const Words& word
   if (resp::equals_ignoring_case(words[0], "include")) return apply_include(place, words, config);
   if (resp::equals_ignoring_case(words[0], "user")) return add_user(place, words, config);
   const Option* option = find_option(words[0]);
+  if (const IgnoredOption* ignored = find_ignored(words[0]); ignored != nullptr) {
+    if (words.size() == 2 && set_ignored(*ignored, words[1], config)) return std::nullopt;
+    return error_at(place, resp::to_lower(words[0]) + " has a value that Redis does not accept");
+  }
   if (option == nullptr) return unknown_option(place, words[0]);
   auto refusal = parse_words(*option, std::span(words).subspan(1), config);
   if (!refusal) return std::nullopt;

@@ -217,6 +217,9 @@ constexpr Option kOptions[] = {
     {.name = "tracking-table-max-keys",
      .kind = Number{&Config::tracking_table_max_keys, 0, kInt64Max},
      .help = "Keys remembered for clients that cache (CLIENT TRACKING); 0 for any number."},
+    {.name = "policies-max",
+     .kind = Number{&Config::policies_max, 0, 1000000},
+     .help = "Named policies (RL.POLICY) that are kept; 16 MB together in any case."},
     {.name = "top-keys",
      .kind = Number{&Config::top_keys, 0, 1000000},
      .help = "Keys that RL.TOP watches, of those denied and of those taken from; 0 for none."},
@@ -226,9 +229,6 @@ constexpr Option kOptions[] = {
      .help = "Who may use DEBUG: nobody, everybody, or clients of this machine."},
 
     // These are options that clients of Redis ask for; each has one value.
-    {.name = "maxmemory-policy",
-     .kind = Fixed{"noeviction", "what does not fit in memory stays on disk, nothing is lost"},
-     .help = "Live keys are never dropped."},
     {.name = "appendonly",
      .kind = Fixed{"yes", "every write is logged before it is answered, see durability"},
      .help = "The log is always on."},

@@ -45,6 +45,7 @@ void Checkpoints::begin() {
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
   keys_.store().start_checkpoint(directory_);
+  running_turn_ = keys_.turn();
   wanted_ = false;
   running_ = true;
 }
@@ -61,6 +62,8 @@ void Checkpoints::advance() {
     return;
   }
   last_s_ = clock_.wall_ns() / kNsPerS;
+  last_turn_ = running_turn_;
+  ++made_;
   spdlog::info("checkpoint written to {}", directory_);
   remove_old_checkpoints(config_.dir + "/checkpoints", kKept);
 }

@@ -30,6 +30,9 @@ class Checkpoints {
   // One is asked for, or being made.
   bool pending() const { return wanted_ || running_; }
   bool last_ok() const { return last_ok_; }
+  // The newest turn that the last one has; 0: none was made.
+  uint64_t last_turn() const { return last_turn_; }
+  uint64_t made() const { return made_; }     // since the start
   int64_t last_s() const { return last_s_; }  // when the last one was made, Unix time; 0: none
 
  private:
@@ -43,6 +46,9 @@ class Checkpoints {
   bool running_ = false;
   bool last_ok_ = true;
   int64_t last_s_ = 0;
+  uint64_t running_turn_ = 0;  // the newest one when the running checkpoint began
+  uint64_t last_turn_ = 0;
+  uint64_t made_ = 0;
   std::string directory_;  // of the one that is being made
 };
 

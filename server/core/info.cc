@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kNsPerS = 1'000'000'000;
 constexpr int64_t kSecondsPerDay = 86400;
+constexpr int64_t kLruClockPeriodS = 1 << 24;  // of Redis' 24 bits
 
 std::string human(int64_t bytes) {
   constexpr char kUnits[] = {'B', 'K', 'M', 'G', 'T', 'P'};
@@ -44,12 +45,18 @@ void info_server(Server& server, InfoWriter& out) {
       (server.clock().steady_ns() - server.report().started_steady_ns) / kNsPerS;
   std::error_code ignored;
   out.add("redis_version", kRedisVersion);
+  out.add("redis_git_sha1", "00000000");
+  out.add("redis_git_dirty", 0);
+  out.add("redis_build_id", kWeirVersion);
   out.add("weir_version", kWeirVersion);
   out.add("redis_mode", "standalone");
   out.add("os", system_name());
   out.add("arch_bits", sizeof(void*) * 8);
+  out.add("monotonic_clock", "POSIX clock_gettime");
   out.add("multiplexing_api", "epoll");
+  out.add("gcc_version", __VERSION__);
   out.add("process_id", getpid());
+  out.add("process_supervised", config.supervised == Supervision::kNo ? "no" : "systemd");
   out.add("run_id", server.report().run_id);
   out.add("tcp_port", config.port);
   out.add("server_time_usec", server.timeline().now_ns() / 1000);
@@ -57,8 +64,10 @@ void info_server(Server& server, InfoWriter& out) {
   out.add("uptime_in_days", uptime_s / kSecondsPerDay);
   out.add("hz", config.hz);
   out.add("configured_hz", config.hz);
+  out.add("lru_clock", server.timeline().now_ns() / kNsPerS % kLruClockPeriodS);
   out.add("executable", std::filesystem::read_symlink("/proc/self/exe", ignored).string());
   out.add("config_file", config.config_file);
+  out.add("io_threads_active", 0);
 }
 
 void info_clients(Server& server, InfoWriter& out) {
@@ -83,14 +92,26 @@ void info_persistence(Server& server, InfoWriter& out) {
   const int64_t saved_s = server.persistence().checkpoints.last_s();
   out.add("loading", 0);
   out.add("async_loading", 0);
+  out.add_zeros({"current_cow_peak", "current_cow_size", "current_cow_size_age",
+                 "current_fork_perc", "current_save_keys_processed", "current_save_keys_total"});
+  out.add("rdb_changes_since_last_save",
+          server.keys().turn() - server.persistence().checkpoints.last_turn());
   out.add("rdb_bgsave_in_progress", server.persistence().checkpoints.pending() ? 1 : 0);
   out.add("rdb_last_save_time", saved_s != 0 ? saved_s : server.report().started_wall_ns / kNsPerS);
   out.add("rdb_last_bgsave_status", server.persistence().checkpoints.last_ok() ? "ok" : "err");
+  out.add("rdb_last_bgsave_time_sec", -1);
+  out.add("rdb_current_bgsave_time_sec", -1);
+  out.add("rdb_saves", server.persistence().checkpoints.made());
+  out.add_zeros({"rdb_last_cow_size", "rdb_last_load_keys_expired", "rdb_last_load_keys_loaded"});
   out.add("aof_enabled", logs ? 1 : 0);
   out.add("aof_rewrite_in_progress", 0);
   out.add("aof_rewrite_scheduled", 0);
   out.add("aof_last_bgrewrite_status", "ok");
   out.add("aof_last_write_status", server.keys().store_failed() ? "err" : "ok");
+  out.add("aof_last_rewrite_time_sec", -1);
+  out.add("aof_current_rewrite_time_sec", -1);
+  out.add_zeros({"aof_rewrites", "aof_rewrites_consecutive_failures", "aof_last_cow_size",
+                 "module_fork_in_progress", "module_fork_last_cow_size"});
 }
 
 void info_stats(Server& server, InfoWriter& out) {
@@ -102,21 +123,36 @@ void info_stats(Server& server, InfoWriter& out) {
   out.add("total_net_output_bytes", stats.bytes_out);
   out.add_fixed("instantaneous_input_kbps", server.report().input_rate.per_second() / 1024, 2);
   out.add_fixed("instantaneous_output_kbps", server.report().output_rate.per_second() / 1024, 2);
+  out.add_zeros({"total_net_repl_input_bytes", "total_net_repl_output_bytes",
+                 "instantaneous_input_repl_kbps", "instantaneous_output_repl_kbps"});
   out.add("rejected_connections", stats.connections_rejected);
+  out.add_zeros({"sync_full", "sync_partial_ok", "sync_partial_err"});
   out.add("expired_keys", server.keys().figures().expired - stats.expired_before);
+  out.add_fixed("expired_stale_perc", 0, 2);
+  out.add_zeros({"expired_time_cap_reached_count", "expire_cycle_cpu_milliseconds"});
   out.add("evicted_keys", 0);
   out.add("evicted_clients", server.sessions().bounds().evicted());
+  out.add_zeros({"total_eviction_exceeded_time", "current_eviction_exceeded_time"});
   out.add("internal_errors", server.report().stats.internal_errors);
   out.add("keyspace_hits", stats.keyspace_hits);
   out.add("keyspace_misses", stats.keyspace_misses);
   out.add("pubsub_channels", server.messages().pubsub().count(SubscriptionKind::kChannel));
   out.add("pubsub_patterns", server.messages().pubsub().count(SubscriptionKind::kPattern));
-  out.add("latest_fork_usec", 0);
-  out.add("total_forks", 0);
+  out.add("pubsubshard_channels", server.messages().pubsub().count(SubscriptionKind::kShard));
+  out.add_zeros({"latest_fork_usec", "total_forks", "migrate_cached_sockets",
+                 "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses",
+                 "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time",
+                 "current_active_defrag_time"});
   out.add("tracking_total_keys", server.messages().tracking().keys());
   out.add("tracking_total_items", server.messages().tracking().items());
   out.add("tracking_total_prefixes", server.messages().tracking().prefixes());
+  out.add("unexpected_error_replies", 0);
   out.add("total_error_replies", stats.error_replies);
+  out.add("dump_payload_sanitizations", 0);
+  out.add("total_reads_processed", stats.reads);
+  out.add("total_writes_processed", stats.writes);
+  out.add_zeros({"io_threaded_reads_processed", "io_threaded_writes_processed",
+                 "reply_buffer_shrinks", "reply_buffer_expands"});
   const acl::Denials& denials = server.acl().denials();
   out.add("acl_access_denied_auth", denials.count(acl::Reason::kAuth));
   out.add("acl_access_denied_cmd", denials.count(acl::Reason::kCommand));

@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,10 @@ class InfoWriter {
     add(name, std::string_view(std::to_string(value)));
   }
   void add_fixed(std::string_view name, double value, int decimals);
+  // Figures of what Redis has and weir has not, which monitoring asks for.
+  void add_zeros(std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) add(name, 0);
+  }
   // "name:1536" and "name_human:1.50K".
   void add_bytes(std::string_view name, int64_t bytes);
 

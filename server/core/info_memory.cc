@@ -1,4 +1,6 @@
 // INFO's figures of memory.
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -56,6 +58,22 @@ double ratio(int64_t a, int64_t b) {
   return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
 
+// What the C library has handed out, and what it holds for that.
+void add_allocator(int64_t resident, InfoWriter& out) {
+  const struct mallinfo2 heap = mallinfo2();
+  const auto allocated = static_cast<int64_t>(heap.uordblks + heap.hblkhd);
+  const auto active = static_cast<int64_t>(heap.arena + heap.hblkhd);
+  out.add("allocator_allocated", allocated);
+  out.add("allocator_active", active);
+  out.add("allocator_resident", resident);
+  out.add_fixed("allocator_frag_ratio", ratio(active, allocated), 2);
+  out.add("allocator_frag_bytes", active - allocated);
+  out.add_fixed("allocator_rss_ratio", ratio(resident, active), 2);
+  out.add("allocator_rss_bytes", resident - active);
+  out.add_fixed("rss_overhead_ratio", 1, 2);
+  out.add("rss_overhead_bytes", 0);
+}
+
 }  // namespace
 
 // "Used" is what maxmemory bounds: the working set. What else the process holds (the store's
@@ -70,13 +88,19 @@ void info_memory(Server& server, InfoWriter& out) {
   out.add_bytes("used_memory_peak", peak);
   out.add("used_memory_peak_perc", percent_text(100 * ratio(used, peak)));
   out.add_bytes("used_memory_rss_peak", peak_resident_bytes());
+  out.add("used_memory_overhead", 0);
+  out.add("used_memory_startup", 0);
   out.add("used_memory_dataset", used);
+  out.add("used_memory_dataset_perc", percent_text(100));
   out.add_bytes("total_system_memory", machine_memory_bytes());
   add_scripts(server, out);
   out.add_bytes("maxmemory", static_cast<int64_t>(server.keys().options().memory_bytes_max));
   out.add("maxmemory_policy", "noeviction");
   out.add_fixed("mem_fragmentation_ratio", ratio(resident, used), 2);
   out.add("mem_fragmentation_bytes", resident - used);
+  add_allocator(resident, out);
+  out.add_zeros({"mem_not_counted_for_evict", "mem_replication_backlog",
+                 "mem_total_replication_buffers", "mem_cluster_links"});
   out.add("mem_clients_slaves", 0);
   out.add("mem_clients_normal", client_bytes(server));
   out.add("mem_aof_buffer", 0);

@@ -59,9 +59,17 @@ void SessionService::count_client_bytes(int64_t change) {
   if (change > 0 && bounds.exceeded() && !server_.executor().is_running()) bounds.evict();
 }
 
-void SessionService::count_received(size_t bytes) { server_.report().stats.bytes_in += bytes; }
+void SessionService::count_received(size_t bytes) {
+  Stats& stats = server_.report().stats;
+  stats.bytes_in += bytes;
+  ++stats.reads;
+}
 
-void SessionService::count_sent(size_t bytes) { server_.report().stats.bytes_out += bytes; }
+void SessionService::count_sent(size_t bytes) {
+  Stats& stats = server_.report().stats;
+  stats.bytes_out += bytes;
+  ++stats.writes;
+}
 
 void SessionService::note_protocol_error(const Session& session, const std::string& error) {
   server_.report().note_error_reply("ERR");

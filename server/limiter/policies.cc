@@ -67,10 +67,27 @@ const Policy* Policies::find(std::string_view name) {
   return &cache_.insert_or_assign(std::string(name), std::move(cached)).first->second.policy;
 }
 
-void Policies::set(std::string_view name, const Policy& policy) {
+std::string Policies::set(std::string_view name, const Policy& policy, int64_t policies_max) {
   const std::string record = record_name(name);
+  const std::string value = encode(policy);
+  int64_t others = 0;
+  size_t bytes = record.size() + value.size();
+  keys_.visit_system(kPrefix, [&](std::string_view other, std::string_view other_value) {
+    if (other == record) return;
+    ++others;
+    bytes += other.size() + other_value.size();
+  });
   storage::Ref ref = keys_.look_up_system(record);
-  keys_.put(&ref, storage::Type::kSystem, encode(policy), 0);
+  if (!ref.exists() && others >= policies_max) {
+    return "ERR there are " + std::to_string(others) + " policies, and policies-max is " +
+           std::to_string(policies_max);
+  }
+  if (bytes > kPoliciesBytesMax) {
+    return "ERR all policies together would take " + std::to_string(bytes) +
+           " bytes, and may take " + std::to_string(kPoliciesBytesMax);
+  }
+  keys_.put(&ref, storage::Type::kSystem, value, 0);
+  return {};
 }
 
 bool Policies::erase(std::string_view name) {

@@ -24,13 +24,19 @@ struct Policy {
   std::vector<algorithms::Limit> limits;
 };
 
+// They are always in memory, so what they take together is bounded.
+inline constexpr size_t kPoliciesBytesMax = 16 << 20;
+
 class Policies {
  public:
   explicit Policies(storage::Keyspace* keys) : keys_(*keys) {}
 
   // Finds a policy; null if there is none. Valid until the next call.
   const Policy* find(std::string_view name);
-  void set(std::string_view name, const Policy& policy);
+  // Sets a policy. Answers "", or an error line where there would be more than `policies_max`, or
+  // where all of them would take more than kPoliciesBytesMax; then nothing is changed. Takes time
+  // in proportion to their number.
+  std::string set(std::string_view name, const Policy& policy, int64_t policies_max);
   // Erases a policy; false if there was none.
   bool erase(std::string_view name);
   std::vector<std::string> names() const;  // in order

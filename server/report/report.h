@@ -23,6 +23,8 @@ struct Stats {
   uint64_t keyspace_misses = 0;
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
+  uint64_t reads = 0;  // from sockets
+  uint64_t writes = 0;
   uint64_t turns = 0;  // committed with changes
   uint64_t turns_failed = 0;
   uint64_t turns_run = 0;  // in which a session had something to say, changes or not

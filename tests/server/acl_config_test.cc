@@ -105,6 +105,13 @@ TEST_F(AclConfig, AnAclfileThatIsWrongStopsTheStart) {
   EXPECT_EQ(start(), "Error loading ACLs, opening file 'missing': No such file or directory");
 }
 
+TEST_F(AclConfig, ARelativeFileLiesInTheDataDirectory) {
+  use_file("user ann on nopass +get\n");
+  config_.dir = folder_.string();
+  config_.aclfile = "users.acl";
+  EXPECT_THAT(start(), testing::HasSubstr("user ann on nopass"));
+}
+
 TEST_F(AclConfig, SavesAndLoads) {
   use_file("user ann on >x ~* +@all\n");
   ::chmod(config_.aclfile.c_str(), 0640);

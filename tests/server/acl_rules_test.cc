@@ -57,7 +57,7 @@ TEST(Sha256, AnswersTheStandardsExamples) {
 
 TEST_F(AclRules, ANewUserMayNothing) {
   EXPECT_EQ(user_.line(), "user ann off resetchannels -@all");
-  EXPECT_FALSE(user_.accepts(""));
+  EXPECT_FALSE(user_.accepts_hash(sha256_hex("")));
   EXPECT_EQ(denial({"get", "a"}), Denial::kCommand);
   EXPECT_EQ(denial({"ping"}), Denial::kCommand);
   EXPECT_TRUE(allows({"auth", "a", "b"})) << "whoever cannot log in can change nothing";
@@ -198,23 +198,23 @@ TEST_F(AclRules, SelectorsAreTriedInTurn) {
 TEST_F(AclRules, Passwords) {
   apply_all({"on", ">one", ">two", ">one", "#" + sha256_hex("three")});
   EXPECT_EQ(user_.passwords().size(), 3u);
-  EXPECT_TRUE(user_.accepts("one"));
-  EXPECT_TRUE(user_.accepts("three"));
-  EXPECT_FALSE(user_.accepts("four"));
-  EXPECT_FALSE(user_.accepts(sha256_hex("one"))) << "the hash is no password";
+  EXPECT_TRUE(user_.accepts_hash(sha256_hex("one")));
+  EXPECT_TRUE(user_.accepts_hash(sha256_hex("three")));
+  EXPECT_FALSE(user_.accepts_hash(sha256_hex("four")));
+  EXPECT_FALSE(user_.accepts_hash(sha256_hex(sha256_hex("one")))) << "the hash is no password";
   apply_all({"<one", "!" + sha256_hex("two")});
-  EXPECT_FALSE(user_.accepts("one"));
-  EXPECT_FALSE(user_.accepts("two"));
+  EXPECT_FALSE(user_.accepts_hash(sha256_hex("one")));
+  EXPECT_FALSE(user_.accepts_hash(sha256_hex("two")));
   EXPECT_EQ(apply("<one"), kNoSuchPassword);
   EXPECT_EQ(apply("#abc"), kBadHash);
   EXPECT_EQ(apply("#" + std::string(64, 'F')), kBadHash);
   apply_all({"nopass"});
-  EXPECT_TRUE(user_.accepts("anything"));
+  EXPECT_TRUE(user_.accepts_hash(sha256_hex("anything")));
   EXPECT_THAT(user_.passwords(), IsEmpty());
   apply_all({"resetpass"});
-  EXPECT_FALSE(user_.accepts("anything"));
+  EXPECT_FALSE(user_.accepts_hash(sha256_hex("anything")));
   apply_all({">x", "off"});
-  EXPECT_FALSE(user_.accepts("x"));
+  EXPECT_FALSE(user_.accepts_hash(sha256_hex("x")));
 }
 
 TEST_F(AclRules, WhatIsNoRule) {
@@ -250,7 +250,7 @@ TEST_F(AclRules, ALineMakesTheSameUser) {
   Users users(&table_, false);
   ASSERT_EQ(users.load(user_.line() + "\n", "users.acl"), "");
   EXPECT_EQ(users.find("ann")->line(), user_.line());
-  EXPECT_TRUE(users.find("ann")->accepts("pw"));
+  EXPECT_TRUE(users.find("ann")->accepts_hash(sha256_hex("pw")));
 }
 
 }  // namespace

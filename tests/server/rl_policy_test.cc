@@ -6,6 +6,18 @@ namespace {
 
 class RlPolicy : public LimiterTest {};
 
+TEST_F(RlPolicy, PoliciesAreBoundedInNumber) {
+  (*server_)->config().policies_max = 2;
+  EXPECT_EQ(ask("RL.POLICY SET a GCRA 5/1s"), "OK");
+  EXPECT_EQ(ask("RL.POLICY SET b GCRA 5/1s"), "OK");
+  EXPECT_EQ(ask("RL.POLICY SET c GCRA 5/1s"),
+            "(error ERR there are 2 policies, and policies-max is 2)");
+  EXPECT_EQ(ask("RL.POLICY SET a GCRA 6/1s"), "OK");
+  EXPECT_EQ(ask("RL.POLICY DEL b"), "1");
+  EXPECT_EQ(ask("RL.POLICY SET c GCRA 5/1s"), "OK");
+  EXPECT_EQ(ask("RL.POLICY LIST"), "[\"a\", \"c\"]");
+}
+
 TEST_F(RlPolicy, AreKeptOverFlushAndRestart) {
   EXPECT_EQ(ask("RL.POLICY SET free GCRA 5/1s FIXED 9 ALIGN DAY ONCHANGE additive"), "OK");
   EXPECT_EQ(ask("RL.POLICY SET paid GCRA 50/1s"), "OK");

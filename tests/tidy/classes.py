@@ -1,0 +1,88 @@
+"""Counts what C++ classes are made of, for tidy.py.
+
+It knows the style of this tree, not the language: a header's code without comments and strings in,
+a Class for every class and struct with a body out, nested ones too.
+"""
+
+import re
+
+OPENER = re.compile(r"\b(enum\s+)?(class|struct)\s+(?:\[\[[^\]]*\]\]\s*)?([\w:]+)([^;{}()]*)\{")
+LABEL = re.compile(r"\s*(public|private|protected)\s*:(?!:)")
+NEITHER = re.compile(r"\s*(using|friend|typedef|static_assert|enum|class|struct|template\s*<>\s*struct)\b")
+
+
+class Class:
+    def __init__(self, name, line, is_struct):
+        self.name, self.line = name, line
+        self.access = "public" if is_struct else "private"
+        self.functions, self.public, self.members = set(), set(), 0
+
+
+def closing(code, at):
+    """The place after the brace that closes the one at `at`."""
+    depth = 0
+    for match in re.finditer(r"[{}]", code[at:]):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return at + match.end()
+    return len(code)
+
+
+def without_templates(text):
+    while True:
+        shorter = re.sub(r"<[^<>()]*(?:\([^<>()]*\))?[^<>()]*>", "", text)
+        if shorter == text:
+            return text
+        text = shorter
+
+
+def statements(body):
+    """The declarations of a body: inner bodies are left out, labels are declarations."""
+    start, at, parens = 0, 0, 0
+    while at < len(body):
+        char = body[at]
+        parens += (char == "(") - (char == ")")
+        label = LABEL.match(body, at) if at == start else None
+        if label:
+            yield label[1] + ":"
+            start = at = label.end()
+            continue
+        if char == "{":
+            end = closing(body, at)
+            head = body[start:at]
+            is_value = re.match(r"\s*[;,)]", body[end:]) and not re.match(
+                r"\s*(enum|class|struct|union)\b", head)
+            body = body[:at] + (" " if is_value else ";") + body[end:]
+            continue
+        if char == ";" and parens == 0:
+            yield body[start:at].strip()
+            start = at + 1
+        at += 1
+
+
+def add(found, statement):
+    if statement.rstrip(":") in ("public", "private", "protected") and statement.endswith(":"):
+        found.access = statement[:-1]
+        return
+    if not statement or NEITHER.match(statement) or re.match(r"\s*static\s+constexpr\b[^()]*$", statement):
+        return
+    text = without_templates(statement)
+    name = re.search(r"(operator\s*\S+?|~?\w+)\s*\(", text.split("=")[0] if "operator" not in text else text)
+    if name:
+        key = name[1]
+        found.functions.add(key)
+        if found.access == "public":
+            found.public.add(key)
+    elif re.search(r"\w\s*$", text.split("=")[0].rstrip()):
+        found.members += 1 + text.split("=")[0].count(",")
+
+
+def classes_of(code):
+    for match in OPENER.finditer(code):
+        if match[1]:
+            continue
+        found = Class(match[3], code.count("\n", 0, match.start()) + 1, match[2] == "struct")
+        end = closing(code, match.end() - 1)
+        for statement in statements(code[match.end():end - 1]):
+            add(found, statement)
+        yield found
