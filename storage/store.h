@@ -30,6 +30,7 @@
 
 #include "storage/position.h"
 #include "storage/status.h"
+#include "storage/turn_log.h"
 
 namespace weir::storage {
 
@@ -117,18 +118,16 @@ struct StoreFigures {
   uint64_t passes = 0;
 };
 
-class Store {
+class Store : public TurnLog {
  public:
-  virtual ~Store() = default;
-
   // Called from any thread when a sync, a pass or a checkpoint has ended. Set before open().
   void set_notify(std::function<void()> notify) { notify_ = std::move(notify); }
 
   virtual Status open(OpenReport* report) = 0;
   virtual const HashSeed& hash_seed() const = 0;
 
-  // The log. replay() visits every turn from `first` on, ascending and without gaps, or fails.
-  virtual Status append(uint64_t turn, std::string_view record) = 0;
+  // The log, to which turns are appended through TurnLog. replay() visits every turn from `first`
+  // on, ascending and without gaps, or fails.
   virtual Status replay(
       uint64_t first,
       const std::function<Status(uint64_t turn, std::string_view record)>& visit) = 0;

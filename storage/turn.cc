@@ -25,7 +25,8 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
   put_elements_record();
   if (!store_failed_) {
     encode_changes();
-    Status appended = store_->append(turn_ + 1, record_.bytes());
+    TurnLog& log = *store_;
+    Status appended = log.append(turn_ + 1, record_.bytes());
     if (!appended.ok()) {
       store_failed_ = true;
       if (!keep_on_failure) {
