@@ -32,12 +32,12 @@ Elements::Elements(Keyspace* keys, Table* table, ElementsId id, uint64_t passes_
       passes_at_birth_(passes_at_birth),
       index_(std::make_unique<Index>()) {}
 
-Elements::~Elements() { keys_->index_bytes_ -= index_->nodes.size() * kNodeBytes; }
+Elements::~Elements() { *keys_->set_.index_bytes() -= index_->nodes.size() * kNodeBytes; }
 
 size_t Elements::size() const { return index_->nodes.size(); }
 
 Position Elements::position_of(std::string_view member) const {
-  return position_of_element(id_, member, keys_->seed_);
+  return position_of_element(id_, member, keys_->set_.seed());
 }
 
 Entry* Elements::find_entry(std::string_view member) const {
@@ -112,14 +112,14 @@ void Elements::take_out(const Entry* entry) {
   const auto node = index_->nodes.find(ElementRank{order_of(entry), entry->key()});
   WEIR_CHECK(node != index_->nodes.end());
   index_->nodes.erase(node);
-  keys_->index_bytes_ -= kNodeBytes;
+  *keys_->set_.index_bytes() -= kNodeBytes;
 }
 
 void Elements::put_in(Entry* entry) {
   const ElementNode node{order_of(entry), entry};
   const bool first = !empty() && ElementBefore()(node, *index_->nodes.begin());
   index_->nodes.insert(first ? index_->nodes.begin() : index_->nodes.end(), node);
-  keys_->index_bytes_ += kNodeBytes;
+  *keys_->set_.index_bytes() += kNodeBytes;
 }
 
 void Elements::for_each_entry(const std::function<void(Entry*)>& visit) const {
@@ -129,7 +129,7 @@ void Elements::for_each_entry(const std::function<void(Entry*)>& visit) const {
 bool Elements::shrink(size_t nodes) {
   for (; nodes > 0 && !empty(); --nodes) {
     index_->nodes.erase(index_->nodes.begin());
-    keys_->index_bytes_ -= kNodeBytes;
+    *keys_->set_.index_bytes() -= kNodeBytes;
   }
   return !empty();
 }
@@ -188,7 +188,7 @@ void Elements::erase_ranks(size_t first_rank, size_t count) {
     node = index_->nodes.erase(node);
     take_value(entry);
   }
-  keys_->index_bytes_ -= count * kNodeBytes;
+  *keys_->set_.index_bytes() -= count * kNodeBytes;
 }
 
 void Elements::take_value(Entry* entry) {

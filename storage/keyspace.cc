@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "storage/owner.h"
+#include "storage/scan.h"
 
 namespace weir::storage {
 namespace {
@@ -64,11 +65,11 @@ void Keyspace::roll_back(const Mark& mark) {
       if (Elements* list = open_list_of(table, entry)) list->put_in(entry);
       return;
     }
-    if (present != was_present) adjust_count(table, entry->position, present ? 1 : -1);
+    if (present != was_present) set_.adjust_count(table, entry->position, present ? 1 : -1);
   };
   while (databases_undo_.size() > mark.databases) {
     undo_.roll_back(databases_undo_.back().undo_mark, restoring, restored);
-    databases_ = std::move(databases_undo_.back().databases);
+    set_.restore(std::move(databases_undo_.back().databases));
     databases_undo_.pop_back();
   }
   undo_.roll_back(mark.undo, restoring, restored);
@@ -78,43 +79,11 @@ void Keyspace::roll_back(const Mark& mark) {
   turn_bytes_ = mark.turn_bytes;
 }
 
-Table* Keyspace::table_of(Incarnation incarnation) const {
-  const auto place = std::lower_bound(
-      tables_.begin(), tables_.end(), incarnation,
-      [](const auto& table, Incarnation wanted) { return table->incarnation() < wanted; });
-  return place != tables_.end() && (*place)->incarnation() == incarnation ? place->get() : nullptr;
-}
-
-Table* Keyspace::add_table(Incarnation incarnation) {
-  if (Table* known = table_of(incarnation)) return known;
-  auto table = std::make_unique<Table>(incarnation);
-  Table* added = table.get();
-  const auto place = std::find_if(tables_.begin(), tables_.end(), [&](const auto& other) {
-    return other->incarnation() > incarnation;
-  });
-  tables_.insert(place, std::move(table));
-  return added;
-}
-
-void Keyspace::adjust_count(Table* table, Position position, int change) {
-  if (recount_.table == table && cursor_of(position) < recount_.cursor) recount_.count += change;
-  for (Database& database : databases_) {
-    if (database.table != table) continue;
-    if (change < 0 && database.count == 0) {
-      database.count_doubtful = true;
-      return;
-    }
-    database.count = static_cast<uint64_t>(static_cast<int64_t>(database.count) + change);
-    database.changed = databases_changed_ = true;
-    return;
-  }
-}
-
 Ref Keyspace::look_up(int database, std::string_view key) {
   Ref ref;
   ref.database_ = database;
-  ref.table_ = databases_[static_cast<size_t>(database)].table;
-  ref.position_ = position_of(key, seed_);
+  ref.table_ = set_.table(database);
+  ref.position_ = position_of(key, set_.seed());
   ref.key_ = key;
   ref.entry_ = ref.table_->find(ref.position_, key);
   if (ref.entry_ == nullptr && !ref.table_->complete)
@@ -129,8 +98,8 @@ Ref Keyspace::look_up(int database, std::string_view key) {
 Ref Keyspace::look_up_system(std::string_view key) {
   Ref ref;
   ref.database_ = -1;
-  ref.table_ = tables_.front().get();
-  ref.position_ = position_of(key, seed_);
+  ref.table_ = set_.system_table();
+  ref.position_ = position_of(key, set_.seed());
   ref.key_ = key;
   ref.entry_ = ref.table_->find(ref.position_, key);
   return ref;
@@ -169,7 +138,7 @@ Entry* Keyspace::load(Table* table, Position position, std::string_view key) {
   entry->type = value.type;
   entry->expire_at_ms = value.expire_at_ms;
   if (expired) {
-    owners_buried_unseen_ = true;
+    set_.recount().note_unseen_expiry();
     note_unburied(table, entry, owner);
   } else {
     entry->flags |= Entry::kPresent;
@@ -184,7 +153,7 @@ void Keyspace::expire(Table* table, Entry* entry) {
   if (owns_elements(entry->type)) return expire_owner(table, entry);
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
   table->set_value(entry, {}, false);
-  adjust_count(table, entry->position, -1);
+  set_.adjust_count(table, entry->position, -1);
   ++figures_.expired;
 }
 
@@ -196,7 +165,7 @@ void Keyspace::expire_owner(Table* table, Entry* entry) {
   OwnerView owner;
   WEIR_CHECK(parse_owner(entry->value(), &owner));
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
-  adjust_count(table, entry->position, -1);
+  set_.adjust_count(table, entry->position, -1);
   note_unburied(table, entry, owner);
 }
 
@@ -237,7 +206,7 @@ void Keyspace::put(Ref* ref, Type type, std::string_view value, int64_t expire_a
   if (entry->has(Entry::kPresent)) return;
   entry->flags = static_cast<uint8_t>((entry->flags & ~Entry::kUnburied) | Entry::kPresent |
                                       Entry::kReferenced);
-  if (ref->database_ >= 0) adjust_count(ref->table_, entry->position, 1);
+  if (ref->database_ >= 0) set_.adjust_count(ref->table_, entry->position, 1);
   if (wants_created_) note_event(KeyEvent::Kind::kCreated, ref->table_, entry);
 }
 
@@ -259,7 +228,7 @@ void Keyspace::take_away(Table* table, Entry* entry) {
   table->set_value(entry, {}, first_change);
   entry->expire_at_ms = 0;
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
-  adjust_count(table, entry->position, -1);
+  set_.adjust_count(table, entry->position, -1);
 }
 
 size_t Keyspace::debt_bytes_max() const {
@@ -270,8 +239,7 @@ size_t Keyspace::debt_bytes_max() const {
 // until the next turn begins.
 void Keyspace::set_turn_bytes_max() {
   turn_bytes_ = transaction_begin_bytes_ = 0;
-  owed_bytes_ = pass_.writing_bytes();
-  for (const auto& table : tables_) owed_bytes_ += table->dirty_bytes();
+  owed_bytes_ = pass_.writing_bytes() + set_.dirty_bytes();
   const size_t most = debt_bytes_max();
   turn_bytes_max_ = most - std::min(most, owed_bytes_);
   turn_bytes_worry_ = turn_bytes_max_ - std::min(turn_bytes_max_, most / 4);
@@ -286,33 +254,39 @@ void Keyspace::refuse_change() {
   throw ChangeRefused();
 }
 
-bool Keyspace::usable() const {
-  return !databases_.empty() &&
-         std::all_of(databases_.begin(), databases_.end(),
-                     [](const Database& database) { return database.table != nullptr; });
-}
-
 void Keyspace::clear(int database) {
-  charge(databases_.size() * sizeof(Database) + kTableBytes);
+  charge(set_.databases().size() * sizeof(Database) + kTableBytes);
   if (!watches_.empty()) note_replaced(database, -1);
-  databases_undo_.push_back({undo_.mark(), databases_});
-  Table* table = add_table(next_incarnation_++);
-  table->complete = true;
-  databases_[static_cast<size_t>(database)] = {.table = table, .count = 0, .changed = true};
-  databases_changed_ = true;
+  databases_undo_.push_back({undo_.mark(), set_.databases()});
+  set_.clear(database);
 }
 
 void Keyspace::swap(int first, int second) {
-  charge(databases_.size() * sizeof(Database));
+  charge(set_.databases().size() * sizeof(Database));
   if (!watches_.empty()) {
     note_replaced(first, second);
     note_replaced(second, first);
   }
-  databases_undo_.push_back({undo_.mark(), databases_});
-  std::swap(databases_[static_cast<size_t>(first)], databases_[static_cast<size_t>(second)]);
-  databases_[static_cast<size_t>(first)].changed = databases_[static_cast<size_t>(second)].changed =
-      true;
-  databases_changed_ = true;
+  databases_undo_.push_back({undo_.mark(), set_.databases()});
+  set_.swap(first, second);
+}
+
+void Keyspace::visit_system(
+    std::string_view prefix,
+    const std::function<void(std::string_view key, std::string_view value)>& visit) const {
+  visit_entries(set_.system_table(), prefix, visit);
+}
+
+uint64_t Keyspace::scan(int database, uint64_t cursor, size_t count,
+                        const std::function<void(const Seen&)>& visit) {
+  uint64_t next = 0;
+  Status status = walk_records(set_.table(database), store_.get(),
+                               {.cursor = cursor, .count = count, .now_ms = now_ms_}, &next,
+                               [&](const Seen& seen) {
+                                 if (!seen.expired) visit(seen);
+                               });
+  if (!status.ok()) failure_ = std::move(status);
+  return next;
 }
 
 KeyspaceFigures Keyspace::figures() const {
@@ -320,7 +294,7 @@ KeyspaceFigures Keyspace::figures() const {
   figures_.written_back_turn = pass_.written_back_turn();
   figures_.unwritten = pass_.dirty + pass_.writing();
   figures_.entries = figures_.bytes = 0;
-  for (const auto& table : tables_) {
+  for (const auto& table : set_.tables()) {
     figures_.entries += table->entries();
     figures_.bytes += table->bytes();
   }

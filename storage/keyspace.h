@@ -37,6 +37,7 @@
 #include "storage/table.h"
 #include "storage/undo.h"
 #include "storage/watches.h"
+#include "storage/working_set.h"
 #include "storage/write_back.h"
 
 namespace weir::storage {
@@ -149,7 +150,7 @@ class Keyspace {
       std::string_view prefix,
       const std::function<void(std::string_view key, std::string_view value)>& visit) const;
 
-  uint64_t size(int database) const { return databases_[static_cast<size_t>(database)].count; }
+  uint64_t size(int database) const { return set_.count(database); }
   void clear(int database);
   void swap(int first, int second);
 
@@ -163,12 +164,12 @@ class Keyspace {
   // the store must be reopened. With `keep_on_failure` the changes stay in memory instead, and the
   // log is owed them.
   Status commit_turn(bool keep_on_failure = false);
-  bool turn_has_changes() const { return !changed_.empty() || databases_changed_; }
+  bool turn_has_changes() const { return !changed_.empty() || set_.databases_changed(); }
   bool store_failed() const { return store_failed_; }
   // Called when a sync has failed: what the log holds is then unknown until the store is reopened.
   void mark_store_failed() { store_failed_ = true; }
   // False after a reopen that failed half-way: then no key can be looked up.
-  bool usable() const;
+  bool usable() const { return set_.usable(); }
 
   // Does a bounded slice of the work that follows commands: write-back, giving up memory, dropping
   // what has expired. To be called every turn.
@@ -218,22 +219,6 @@ class Keyspace {
   static constexpr std::string_view kElementsIdsKey = "next-elements-id";
   static constexpr size_t kChangeBytes = 128;  // what an undo and an entry's head take, about
 
-  struct Database {
-    Table* table = nullptr;
-    uint64_t count = 0;
-    bool changed = false;
-    // True if the counter may include keys that expired unseen, while they were not in memory.
-    bool count_doubtful = false;
-  };
-  // A count of a database's keys that is being made anew. `count` has the keys before the cursor;
-  // adjust_count keeps it right as they change.
-  struct Recount {
-    int database = -1;  // -1: no count is being made
-    const Table* table = nullptr;
-    uint64_t cursor = 0;
-    int64_t count = 0;
-  };
-
   // keyspace.cc
   Entry* load(Table* table, Position position, std::string_view key);
   void expire(Table* table, Entry* entry);
@@ -244,19 +229,14 @@ class Keyspace {
   [[noreturn]] void refuse_change();
   bool can_write_back() const { return !store_failed_ && pass_.failure().ok(); }
   void set_turn_bytes_max();
-  void adjust_count(Table* table, Position position, int change);
-  Table* table_of(Incarnation incarnation) const;
-  Table* add_table(Incarnation incarnation);
 
   // keyspace_watches.cc
-  int database_of(const Table* table) const;
   void note_change(const Table* table, const Entry* entry);
   void note_replaced(int database, int instead);
   void forget_created(size_t mark);
   void note_event(KeyEvent::Kind kind, const Table* table, const Entry* entry);
 
   // keyspace_elements.cc
-  Table* elements_table(Table* owners);
   Status fill_elements(Elements* list);
   Status read_elements(Elements* list);
   static Elements* open_list_of(const Table* table, const Entry* entry);
@@ -299,7 +279,6 @@ class Keyspace {
 
   // work.cc
   void do_work(int64_t steady_ns);
-  size_t memory_bytes() const;
   bool behind(size_t factor) const;
   bool hurries() const;
   void start_pass_when_due(int64_t steady_ns);
@@ -308,31 +287,12 @@ class Keyspace {
   void sweep(size_t looks, bool evict);
   void sweep_segment(Table* table, Segment* segment, bool evict);
 
-  // In scan.cc: as scan(), but expired records that are still in memory are visited too.
-  uint64_t walk(int database, uint64_t cursor, size_t count,
-                const std::function<void(const Seen&)>& visit);
-
-  // recount.cc
-  void note_dropped_records();
-  void step_recount();
-  void begin_recount(int database);
-  void end_recount();
-
   StoreFactory make_store_;
   KeyspaceOptions options_;
   std::unique_ptr<Store> store_;
-  HashSeed seed_{};
-  size_t index_bytes_ = 0;  // size of the open lists' indexes
-
-  std::vector<std::unique_ptr<Table>>
-      tables_;  // in ascending incarnation; the first is the system's
-  std::vector<std::unique_ptr<Table>>
-      retired_;                        // dropped, waiting for the pass that may point into them
+  WorkingSet set_;
   std::vector<Incarnation> dropped_;   // to be erased from the state by the next pass
   std::vector<Incarnation> dropping_;  // by the running pass
-  std::vector<Database> databases_;
-  Incarnation next_incarnation_ = 1;
-  bool databases_changed_ = false;
 
   int64_t now_ns_ = 0;
   int64_t now_ms_ = 0;
@@ -349,7 +309,7 @@ class Keyspace {
   std::vector<Entry*> changed_;
   struct DatabaseUndo {
     size_t undo_mark;  // where the entries' undo log ended when this was saved
-    std::vector<Database> databases;
+    WorkingSet::Databases databases;
   };
   std::vector<DatabaseUndo> databases_undo_;
   ElementsId next_elements_id_ = 1;
@@ -364,7 +324,6 @@ class Keyspace {
   bool owners_changed_ = false;         // whether the turn in progress has changed an owner
   std::vector<Drops::List> vanished_, had_name_, have_name_;
   Drops drops_;
-  bool owners_buried_unseen_ = false;  // an expired owner was read from the store; see recount.cc
   std::string element_payload_;
   TurnRecordWriter record_;
   uint64_t turn_ = 0;
@@ -382,8 +341,6 @@ class Keyspace {
   int64_t last_sweep_steady_ns_ = 0;
   bool sweep_gained_ = true;  // the last sweep gave up an entry, or made one ready to be given up
   std::vector<Entry*> victims_;
-  Recount recount_;
-  uint64_t dropped_records_seen_ = 0;
   bool active_expiry_ = true;
   std::string scratch_;
   mutable KeyspaceFigures figures_;

@@ -16,20 +16,12 @@ constexpr size_t kOwnersPerLook = 64;
 
 }  // namespace
 
-Table* Keyspace::elements_table(Table* owners) {
-  if (owners->elements == nullptr) {
-    owners->elements = add_table(owners->incarnation() | kElementsBit);
-    owners->elements->complete = true;
-  }
-  return owners->elements;
-}
-
 Elements* Keyspace::open_list_of(const Table* table, const Entry* entry) {
   return table->open->find(elements_id_at(entry->position));
 }
 
 ElementsId Keyspace::new_elements(int database, Layout layout) {
-  Table* table = elements_table(databases_[static_cast<size_t>(database)].table);
+  Table* table = set_.elements_table(set_.table(database));
   if (layout_of(next_elements_id_) != layout) ++next_elements_id_;
   const ElementsId id = next_elements_id_++;
   WEIR_CHECK(id <= kElementsIdMax);
@@ -62,7 +54,7 @@ bool Keyspace::copy_elements(int from_database, ElementsId from, int to_database
 // Forgets the lists that were made since a mark and are taken back.
 void Keyspace::forget_newborn(size_t mark) {
   for (size_t i = mark; i < newborn_.size(); ++i) {
-    if (Table* table = table_of(newborn_[i].incarnation)) table->open->take(newborn_[i].id);
+    if (Table* table = set_.table_of(newborn_[i].incarnation)) table->open->take(newborn_[i].id);
   }
   newborn_.resize(mark);
 }
@@ -97,7 +89,7 @@ void Keyspace::find_vanished() {
 }
 
 void Keyspace::bury(const Drops::List& list) {
-  Table* table = table_of(list.incarnation);
+  Table* table = set_.table_of(list.incarnation);
   if (table == nullptr) return;  // the database was cleared
   auto open = table->open->take(list.id);
   const bool whole = open != nullptr && open->index_->opening == nullptr;
@@ -122,7 +114,7 @@ void Keyspace::bury_expired() {
   for (size_t looks = 0; looks < kEntriesPerSlice && !drops_.expired.empty();) {
     const Drops::Expired expired = std::move(drops_.expired.front());
     drops_.expired.pop_front();
-    Table* owners = table_of(expired.incarnation);
+    Table* owners = set_.table_of(expired.incarnation);
     if (owners == nullptr) continue;  // cleared meanwhile
     for (const ElementsId id : expired.ids) bury({owners->incarnation() | kElementsBit, id});
     looks += kShortList * expired.ids.size();
@@ -141,7 +133,7 @@ void Keyspace::free_dying() {
   size_t budget = std::clamp(changed_last_turn_ * 8, kEntriesPerSlice, kEntriesPerSliceMax);
   while (budget > 0 && !drops_.dying.empty()) {
     const Drops::Dying dying = drops_.dying.front();
-    Table* table = table_of(dying.list.incarnation);
+    Table* table = set_.table_of(dying.list.incarnation);
     if (table != nullptr && !free_some(table, dying.list.id, &budget)) return;
     if (table != nullptr && dying.stored) drops_.erase_range_of(dying.list);
     drops_.dying.pop_front();
@@ -200,7 +192,7 @@ void Keyspace::close_lists(Table* table, const Entry* owner) {
 void Keyspace::look_at_expired_owners() {
   for (const std::string& stored_key : store_->take_expired_owners(kOwnersPerLook)) {
     const auto key = parse_stored_key(stored_key);
-    Table* table = key ? table_of(key->incarnation) : nullptr;
+    Table* table = key ? set_.table_of(key->incarnation) : nullptr;
     if (table != nullptr && table->find(key->position, key->key) == nullptr)
       load(table, key->position, key->key);
   }

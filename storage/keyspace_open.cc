@@ -23,12 +23,12 @@ Status Keyspace::open(OpenReport* report) {
 }
 
 Status Keyspace::reopen(bool keep_memory) {
-  pass_.abandon(tables_);
+  pass_.abandon(set_.tables());
   pass_wanted_ = false;
   drops_.end_pass(false);
   dropped_.insert(dropped_.end(), dropping_.begin(), dropping_.end());
   dropping_.clear();
-  retired_.clear();
+  set_.free_retired();
   store_.reset();
   auto store = make_store_();
   OpenReport report;
@@ -44,26 +44,19 @@ void Keyspace::forget_everything() {
   WEIR_CHECK(changed_.empty());
   watches_.touch_all();
   undo_.forget();
-  databases_.clear();
-  tables_.clear();
-  retired_.clear();
+  set_.forget();
   dropped_.clear();
   dropping_.clear();
   drops_ = {};
   newborn_.clear();
   next_elements_id_ = elements_ids_reserved_ = 1;
   owners_changed_ = false;
-  recount_ = {};
-  dropped_records_seen_ = 0;
   databases_undo_.clear();
-  databases_changed_ = false;
   pass_ = WriteBack();
 }
 
 Status Keyspace::fill_from_store(const OpenReport& report) {
-  seed_ = store_->hash_seed();
-  add_table(kSystemIncarnation)->complete = true;
-  databases_.resize(static_cast<size_t>(options_.databases) + 1);
+  set_.begin(store_->hash_seed(), static_cast<size_t>(options_.databases) + 1);
   turn_ = report.written_back_turn;
   pass_.set_written_back_turn(turn_);
   newest_instant_ns_ = std::max(newest_instant_ns_, report.instant_ns);
@@ -89,7 +82,7 @@ Status Keyspace::load_system_records() {
     TurnEntry entry;
     entry.key = key->key;
     if (Status status = parse_value(cursor->value(), &entry.value); !status.ok()) return status;
-    Table* table = tables_.front().get();
+    Table* table = set_.system_table();
     Entry* loaded = table->insert(key->position, entry.key, entry.value.payload.size());
     table->set_value(loaded, entry.value.payload, false);
     loaded->type = entry.value.type;
@@ -129,16 +122,16 @@ Status Keyspace::apply(std::string_view record) {
 }
 
 Status Keyspace::apply_entry(const TurnEntry& change) {
-  Table* table = table_of(change.incarnation & ~kElementsBit);
+  Table* table = set_.table_of(change.incarnation & ~kElementsBit);
   if (table == nullptr)
     // A later turn, written back already, has dropped this database.
     return {};
-  if (holds_elements(change.incarnation)) return apply_element(elements_table(table), change);
+  if (holds_elements(change.incarnation)) return apply_element(set_.elements_table(table), change);
   OwnerView owner;
   if (change.dropped ||
       (owns_elements(change.value.type) && !parse_owner(change.value.payload, &owner)))
     return Status::corrupt("a turn's record holds an owner of elements that does not name them");
-  apply_change(table, position_of(change.key, seed_), change.key, change);
+  apply_change(table, position_of(change.key, set_.seed()), change.key, change);
   return {};
 }
 
@@ -152,7 +145,7 @@ Status Keyspace::apply_element(Table* table, const TurnEntry& change) {
   if (change.dropped) {
     bury({table->incarnation(), id});
   } else {
-    apply_change(table, position_of_element(id, member, seed_), member, change);
+    apply_change(table, position_of_element(id, member, set_.seed()), member, change);
   }
   return {};
 }
@@ -193,24 +186,26 @@ Status Keyspace::check_number_of_databases() const {
 }
 
 void Keyspace::load_databases() {
-  for (size_t i = 0; i < databases_.size(); ++i) {
+  auto& databases = set_.databases();
+  for (size_t i = 0; i < databases.size(); ++i) {
     const Ref ref = look_up_system(database_record(i));
     if (!ref.exists()) continue;
     Reader reader(ref.value());
     const auto incarnation = static_cast<Incarnation>(reader.varint());
-    databases_[i].count = reader.varint();
-    databases_[i].table = add_table(incarnation);
+    databases[i].count = reader.varint();
+    databases[i].table = set_.add_table(incarnation);
   }
   const Ref ids = look_up_system(kElementsIdsKey);
   if (ids.exists()) next_elements_id_ = elements_ids_reserved_ = Reader(ids.value()).varint();
   const Ref next = look_up_system("next-incarnation");
-  if (next.exists()) next_incarnation_ = static_cast<Incarnation>(Reader(next.value()).varint());
+  if (next.exists())
+    set_.set_next_incarnation(static_cast<Incarnation>(Reader(next.value()).varint()));
 }
 
 void Keyspace::create_missing_databases() {
   stamp_ = 1;
-  for (size_t i = 0; i < databases_.size(); ++i) {
-    if (databases_[i].table == nullptr) clear(static_cast<int>(i));
+  for (size_t i = 0; i < set_.databases().size(); ++i) {
+    if (set_.databases()[i].table == nullptr) clear(static_cast<int>(i));
   }
 }
 
@@ -219,7 +214,7 @@ void Keyspace::create_missing_databases() {
 Status Keyspace::look_over_incarnations() {
   // A replayed record may have expired before the crash, when the counter was already reduced by
   // it.
-  for (Database& database : databases_) {
+  for (Database& database : set_.databases()) {
     database.table->complete = true;
     if (database.table->elements != nullptr) database.table->elements->complete = true;
     database.count_doubtful = database.table->entries() > 0;
@@ -230,12 +225,13 @@ Status Keyspace::look_over_incarnations() {
     const auto key = parse_stored_key(cursor->key());
     if (!key) return Status::corrupt("the state holds a key that is too short");
     if (key->incarnation == kStoreIncarnation) return {};
-    Table* table = table_of(key->incarnation & ~kElementsBit);
+    Table* table = set_.table_of(key->incarnation & ~kElementsBit);
     if (table != nullptr && holds_elements(key->incarnation)) {
-      elements_table(table)->complete = false;
+      set_.elements_table(table)->complete = false;
     } else if (table != nullptr) {
       table->complete = false;
-      for (Database& database : databases_) database.count_doubtful |= database.table == table;
+      for (Database& database : set_.databases())
+        database.count_doubtful |= database.table == table;
     } else if (std::find(dropped_.begin(), dropped_.end(), key->incarnation) == dropped_.end()) {
       dropped_.push_back(key->incarnation);
     }
@@ -257,7 +253,7 @@ Status Keyspace::append_everything_owed() {
     return status;
   }
   store_failed_ = false;
-  for (const auto& table : tables_) {
+  for (const auto& table : set_.tables()) {
     Position position = 0;
     do {
       const Segment* segment = table->segment_at(position);
@@ -269,8 +265,7 @@ Status Keyspace::append_everything_owed() {
     } while (position != 0);
   }
   drops_.owe();
-  for (Database& database : databases_) database.changed = true;
-  databases_changed_ = true;
+  set_.mark_all_changed();
   if (Status status = commit_turn(true); !status.ok()) return status;
   return store_failed_ ? Status::failed("the log takes no records yet") : Status();
 }

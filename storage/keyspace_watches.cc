@@ -28,16 +28,9 @@ bool Keyspace::watch_changed(WatchId id) const {
   return watched.touched || ended;
 }
 
-int Keyspace::database_of(const Table* table) const {
-  for (size_t i = 0; i < databases_.size(); ++i) {
-    if (databases_[i].table == table) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 void Keyspace::note_change(const Table* table, const Entry* entry) {
   if (table->has_elements()) return watches_.element_changes(elements_id_at(entry->position));
-  const int database = database_of(table);
+  const int database = set_.database_of(table);
   if (database >= 0) watches_.record_changes(database, entry->position, entry->key());
 }
 
@@ -52,7 +45,7 @@ void Keyspace::note_replaced(int database, int instead) {
 }
 
 void Keyspace::note_event(KeyEvent::Kind kind, const Table* table, const Entry* entry) {
-  const int database = database_of(table);
+  const int database = set_.database_of(table);
   if (database < 0 || database == hidden_database()) return;
   events_.push_back({.kind = kind, .database = database, .key = std::string(entry->key())});
 }

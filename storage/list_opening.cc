@@ -12,7 +12,7 @@ constexpr uint64_t kNotBornHere = UINT64_MAX;
 }  // namespace
 
 Elements* Keyspace::open_elements(int database, ElementsId id) {
-  Table* table = elements_table(databases_[static_cast<size_t>(database)].table);
+  Table* table = set_.elements_table(set_.table(database));
   Elements* list = table->open->find(id);
   if (list == nullptr) {
     list = table->open->add(std::unique_ptr<Elements>(new Elements(this, table, id, kNotBornHere)));
@@ -74,7 +74,7 @@ Status Keyspace::read_elements(Elements* list) {
       opening.stored_key = cursor->key();
       return Status::not_yet();
     }
-    const Position position = position_of_element(list->id_, key->key, seed_);
+    const Position position = position_of_element(list->id_, key->key, set_.seed());
     if (stored_part(position) != key->position)
       return Status::corrupt("a stored element stands where none of its name does");
     if (table->find(position, key->key) != nullptr) continue;

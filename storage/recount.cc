@@ -1,10 +1,7 @@
-// Counting a database anew, in slices.
-//
-// A database's counter follows every change that the keyspace sees. What it cannot see is a key
-// that expires while only the store has it: reads hide it, the compaction filter drops it, and the
-// counter keeps it. So after opening, and after the filter has dropped records, the databases that
-// are not wholly in memory are walked once, a little at a time.
-#include "storage/keyspace.h"
+#include "storage/recount.h"
+
+#include "storage/scan.h"
+#include "storage/working_set.h"
 
 namespace weir::storage {
 namespace {
@@ -13,54 +10,55 @@ constexpr size_t kRecordsPerSlice = 1000;
 
 }  // namespace
 
-void Keyspace::note_dropped_records() {
-  const uint64_t dropped = store_->figures().records_dropped;
-  if (dropped == dropped_records_seen_ && !owners_buried_unseen_) return;
-  owners_buried_unseen_ = false;
-  dropped_records_seen_ = dropped;
-  for (Database& database : databases_) database.count_doubtful |= !database.table->complete;
+void Recount::note_dropped(WorkingSet* set, uint64_t records_dropped) {
+  if (records_dropped == dropped_seen_ && !expired_unseen_) return;
+  expired_unseen_ = false;
+  dropped_seen_ = records_dropped;
+  for (Database& database : set->databases()) database.count_doubtful |= !database.table->complete;
 }
 
-void Keyspace::begin_recount(int database) {
-  databases_[static_cast<size_t>(database)].count_doubtful = false;
-  recount_ = {.database = database,
-              .table = databases_[static_cast<size_t>(database)].table,
-              .cursor = 0,
-              .count = 0};
+void Recount::stop() {
+  database_ = -1;
+  table_ = nullptr;
+  cursor_ = 0;
+  count_ = 0;
 }
 
-// Does a slice of a recount. REQUIRES: no turn is in progress.
-void Keyspace::step_recount() {
-  if (recount_.database < 0) {
-    for (int i = 0; i < databases(); ++i) {
-      if (databases_[static_cast<size_t>(i)].count_doubtful) return begin_recount(i);
+void Recount::begin(WorkingSet* set, int database) {
+  Database& doubtful = set->database(database);
+  doubtful.count_doubtful = false;
+  stop();
+  database_ = database;
+  table_ = doubtful.table;
+}
+
+void Recount::step(WorkingSet* set, Store* store, int64_t now_ms) {
+  if (database_ < 0) {
+    // The last database is hidden: nobody asks for its count.
+    for (size_t i = 0; i + 1 < set->databases().size(); ++i) {
+      if (set->databases()[i].count_doubtful) return begin(set, static_cast<int>(i));
     }
     return;
   }
-  const Database& database = databases_[static_cast<size_t>(recount_.database)];
-  if (database.table != recount_.table) {  // cleared or swapped meanwhile
-    recount_ = {};
-    return;
-  }
+  if (set->table(database_) != table_) return stop();  // cleared or swapped meanwhile
   // An expired record that is still in memory counts: the sweep takes it off the counter later.
-  recount_.cursor =
-      walk(recount_.database, recount_.cursor, kRecordsPerSlice, [this](const Seen& seen) {
-        if (seen.in_memory || !seen.expired) ++recount_.count;
-      });
-  if (!failure_.ok()) {
-    recount_ = {};
-  } else if (recount_.cursor == 0) {
-    end_recount();
+  const Status status =
+      walk_records(table_, store, {.cursor = cursor_, .count = kRecordsPerSlice, .now_ms = now_ms},
+                   &cursor_, [this](const Seen& seen) {
+                     if (seen.in_memory || !seen.expired) ++count_;
+                   });
+  if (!status.ok()) {
+    stop();
+  } else if (cursor_ == 0) {
+    end(set);
   }
 }
 
-void Keyspace::end_recount() {
-  Database& database = databases_[static_cast<size_t>(recount_.database)];
-  const auto count = static_cast<uint64_t>(recount_.count);
-  recount_ = {};
-  if (database.count == count) return;
-  database.count = count;
-  database.changed = databases_changed_ = true;
+void Recount::end(WorkingSet* set) {
+  const int database = database_;
+  const auto count = static_cast<uint64_t>(count_);
+  stop();
+  set->set_count(database, count);
 }
 
 }  // namespace weir::storage

@@ -1,8 +1,9 @@
-// Walks a database in cursor order: the entries in memory and the records in the state, merged.
-// Memory wins: it is newer, and an absent entry hides what the state still has.
-#include <algorithm>
+#include "storage/scan.h"
 
-#include "storage/keyspace.h"
+#include <algorithm>
+#include <vector>
+
+#include "storage/record.h"
 
 namespace weir::storage {
 namespace {
@@ -81,10 +82,8 @@ class StateWalk {
 
 }  // namespace
 
-void Keyspace::visit_system(
-    std::string_view prefix,
-    const std::function<void(std::string_view key, std::string_view value)>& visit) const {
-  const Table* table = tables_.front().get();
+void visit_entries(const Table* table, std::string_view prefix,
+                   const std::function<void(std::string_view key, std::string_view value)>& visit) {
   Position position = 0;
   do {
     const Segment* segment = table->segment_at(position);
@@ -97,28 +96,21 @@ void Keyspace::visit_system(
   } while (position != 0);
 }
 
-uint64_t Keyspace::scan(int database, uint64_t cursor, size_t count,
-                        const std::function<void(const Seen&)>& visit) {
-  return walk(database, cursor, count, [&](const Seen& seen) {
-    if (!seen.expired) visit(seen);
-  });
-}
-
-uint64_t Keyspace::walk(int database, uint64_t cursor, size_t count,
-                        const std::function<void(const Seen&)>& visit) {
-  const Table* table = databases_[static_cast<size_t>(database)].table;
-  Position position = position_of_cursor(cursor);
-  StateWalk state(store_.get(), table, position);
-  const size_t looks_max = count > SIZE_MAX / 10 ? SIZE_MAX : count * 10;
+Status walk_records(const Table* table, Store* store, const Walk& walk, uint64_t* next,
+                    const std::function<void(const Seen&)>& visit) {
+  Position position = position_of_cursor(walk.cursor);
+  StateWalk state(store, table, position);
+  const size_t looks_max = walk.count > SIZE_MAX / 10 ? SIZE_MAX : walk.count * 10;
   size_t visited = 0;
   size_t looked = 0;
-  uint64_t unit = cursor;  // keys of one cursor value are visited in one call
-  const auto stops_before = [&](Position next) {
-    const bool enough = visited >= count || looked >= looks_max;
-    if (enough && cursor_of(next) != unit) return true;
-    unit = cursor_of(next);
+  uint64_t unit = walk.cursor;  // keys of one cursor value are visited in one call
+  const auto stops_before = [&](Position place) {
+    const bool enough = visited >= walk.count || looked >= looks_max;
+    if (enough && cursor_of(place) != unit) return true;
+    unit = cursor_of(place);
     return false;
   };
+  *next = 0;
   while (true) {
     const Segment* segment = table->segment_at(position);
     const auto entries = entries_from(segment, position);
@@ -130,11 +122,14 @@ uint64_t Keyspace::walk(int database, uint64_t cursor, size_t count,
       const bool memory_first =
           memory_here && (!state_here || !(state.place() < place_of(entries[at])));
       const Place place = memory_first ? place_of(entries[at]) : state.place();
-      if (stops_before(place.position)) return cursor_of(place.position);
+      if (stops_before(place.position)) {
+        *next = cursor_of(place.position);
+        return {};
+      }
       ++looked;
       const ValueView value = memory_first ? entries[at]->view() : state.value();
       const bool present = !memory_first || entries[at]->has(Entry::kPresent);
-      const bool expired = value.expire_at_ms != 0 && now_ms_ > value.expire_at_ms;
+      const bool expired = value.expire_at_ms != 0 && walk.now_ms > value.expire_at_ms;
       if (present) {
         visit({.key = place.key,
                .type = value.type,
@@ -147,14 +142,14 @@ uint64_t Keyspace::walk(int database, uint64_t cursor, size_t count,
       if (!memory_first || both) state.next();
       if (memory_first) ++at;
     }
-    if (!state.status().ok()) {
-      failure_ = state.status();
-      return 0;
-    }
+    if (!state.status().ok()) return state.status();
     ++looked;
-    if (segment->last() == ~Position{0}) return 0;
+    if (segment->last() == ~Position{0}) return {};
     position = segment->last() + 1;
-    if (stops_before(position)) return cursor_of(position);
+    if (stops_before(position)) {
+      *next = cursor_of(position);
+      return {};
+    }
   }
 }
 

@@ -57,10 +57,10 @@ void Keyspace::put_system(std::string_view key, std::string_view value) {
 }
 
 void Keyspace::put_database_records() {
-  if (!databases_changed_) return;
+  if (!set_.databases_changed()) return;
   std::string value;
-  for (size_t i = 0; i < databases_.size(); ++i) {
-    Database& database = databases_[i];
+  for (size_t i = 0; i < set_.databases().size(); ++i) {
+    const Database& database = set_.databases()[i];
     if (!database.changed) continue;
     value.clear();
     put_varint(&value, database.table->incarnation());
@@ -69,7 +69,7 @@ void Keyspace::put_database_records() {
   }
   if (databases_undo_.empty()) return;
   value.clear();
-  put_varint(&value, next_incarnation_);
+  put_varint(&value, set_.next_incarnation());
   put_system("next-incarnation", value);
 }
 
@@ -118,7 +118,7 @@ void Keyspace::settle_changes() {
   for (Entry* entry : changed_) {
     entry->flags &= static_cast<uint8_t>(~Entry::kChanged);
     if (table == nullptr || table->incarnation() != entry->incarnation)
-      table = table_of(entry->incarnation);
+      table = set_.table_of(entry->incarnation);
     if (entry->has(Entry::kDirty)) continue;
     table->mark_dirty(entry);
     ++pass_.dirty;
@@ -127,8 +127,7 @@ void Keyspace::settle_changes() {
   newborn_.clear();
   owners_changed_ = false;
   undo_.forget();
-  for (Database& database : databases_) database.changed = false;
-  databases_changed_ = false;
+  set_.settle();
   if (databases_undo_.empty()) return;
   databases_undo_.clear();
   retire_unused_tables();
@@ -146,23 +145,12 @@ void Keyspace::roll_back_turn() {
 }
 
 void Keyspace::retire_unused_tables() {
-  for (auto it = tables_.begin() + 1; it != tables_.end();) {
-    const bool used =
-        std::any_of(databases_.begin(), databases_.end(), [&](const Database& database) {
-          return database.table == it->get() ||
-                 (database.table != nullptr && database.table->elements == it->get());
-        });
-    if (used) {
-      ++it;
-      continue;
-    }
+  for (Table* table : set_.retire_unused()) {
     // The dirty entries of this table will never be written back; the pass counts those that it has
     // in hand.
-    pass_.dirty -= (*it)->dirty();
-    dropped_.push_back((*it)->incarnation());
-    if ((*it)->has_elements()) drops_.closed_tables.push_back(std::move((*it)->open));
-    retired_.push_back(std::move(*it));
-    it = tables_.erase(it);
+    pass_.dirty -= table->dirty();
+    dropped_.push_back(table->incarnation());
+    if (table->has_elements()) drops_.closed_tables.push_back(std::move(table->open));
   }
 }
 

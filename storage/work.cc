@@ -20,12 +20,6 @@ constexpr int64_t kIdlePassIntervalNs = 60'000'000'000;
 
 }  // namespace
 
-size_t Keyspace::memory_bytes() const {
-  size_t bytes = index_bytes_;
-  for (const auto& table : tables_) bytes += table->bytes();
-  return bytes;
-}
-
 // True when the unwritten entries or the log's bytes are more than their bound times `factor`.
 // Entries that a pass has taken over do not count: they are written as fast as the disk can, and
 // one turn that changed a million entries must not make all clients wait for that.
@@ -48,7 +42,7 @@ bool Keyspace::wants_work() const {
   if (pass_.wants_step()) return true;
   if (store_failed_ || pass_.running()) return false;  // the store's worker will notify
   if (drops_.lists_wait() || drops_.indexes_wait()) return true;
-  return (sweep_gained_ && memory_bytes() > options_.memory_bytes_max) ||
+  return (sweep_gained_ && set_.bytes() > options_.memory_bytes_max) ||
          (hurries() && pass_.failure().ok());
 }
 
@@ -87,13 +81,13 @@ void Keyspace::start_pass_when_due(int64_t steady_ns) {
 
 void Keyspace::step_pass() {
   pass_.step(std::clamp(changed_last_turn_ * kLooksPerChange, kLooksPerStep, kLooksPerStepMax),
-             now_ns_, tables_, store_.get());
+             now_ns_, set_.tables(), store_.get());
   changed_last_turn_ = 0;
   if (pass_.running()) return;
   drops_.end_pass(pass_.failure().ok());
   if (pass_.failure().ok()) {
     log_bytes_at_w_ = log_bytes_at_pass_;
-    note_dropped_records();
+    set_.recount().note_dropped(&set_, store_->figures().records_dropped);
   } else {
     dropped_.insert(dropped_.end(), dropping_.begin(), dropping_.end());
   }
@@ -112,18 +106,18 @@ void Keyspace::do_work(int64_t steady_ns) {
   if (pass_.running()) {
     step_pass();
   } else {
-    retired_.clear();
+    set_.free_retired();
     if (drops_.lists_wait()) {
       bury_expired();
       free_dying();
     }
     pass_wanted_ ? begin_pass_when_ready() : start_pass_when_due(steady_ns);
   }
-  const bool evict = memory_bytes() > options_.memory_bytes_max;
+  const bool evict = set_.bytes() > options_.memory_bytes_max;
   if (!evict && steady_ns - last_sweep_steady_ns_ < kSweepIntervalNs) return;
   last_sweep_steady_ns_ = steady_ns;
   sweep(kSweepLooks, evict);
-  if (!evict) step_recount();
+  if (!evict) set_.recount().step(&set_, store_.get(), now_ms_);
   look_at_expired_owners();
 }
 
@@ -133,10 +127,11 @@ void Keyspace::sweep(size_t looks, bool evict) {
   size_t looked = 0;
   size_t turns_around = 0;
   while (looked < looks && turns_around < 2) {
-    const auto table = std::find_if(tables_.begin() + 1, tables_.end(), [&](const auto& candidate) {
+    const auto& tables = set_.tables();
+    const auto table = std::find_if(tables.begin() + 1, tables.end(), [&](const auto& candidate) {
       return candidate->incarnation() >= sweep_table_;
     });
-    if (table == tables_.end()) {
+    if (table == tables.end()) {
       sweep_table_ = 0;
       sweep_position_ = 0;
       ++turns_around;
@@ -152,7 +147,7 @@ void Keyspace::sweep(size_t looks, bool evict) {
     sweep_segment(table->get(), segment, evict);
     sweep_position_ = last + 1;
     if (sweep_position_ == 0) ++sweep_table_;
-    if (evict && memory_bytes() <= options_.memory_bytes_max) return;
+    if (evict && set_.bytes() <= options_.memory_bytes_max) return;
   }
 }
 
