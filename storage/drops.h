@@ -39,12 +39,7 @@ struct Drops {
     std::string key;
     std::vector<ElementsId> ids;
   };
-  struct List {
-    Incarnation incarnation = 0;  // of the elements
-    ElementsId id = 0;
-    bool operator==(const List&) const = default;
-    auto operator<=>(const List&) const = default;
-  };
+  using List = ListName;
 
   struct Dying {
     List list;

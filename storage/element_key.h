@@ -42,6 +42,14 @@ inline constexpr uint64_t kIdFactorInverse = [] {
 }();
 static_assert((kIdFactor * kIdFactorInverse & kElementsIdMax) == 1);
 
+// A list of elements, by the incarnation of its elements and its id.
+struct ListName {
+  Incarnation incarnation = 0;
+  ElementsId id = 0;
+  bool operator==(const ListName&) const = default;
+  auto operator<=>(const ListName&) const = default;
+};
+
 inline constexpr Position first_position(ElementsId id) {
   return (id * kIdFactor & kElementsIdMax) << (64 - kElementsIdBits);
 }

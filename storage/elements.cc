@@ -4,16 +4,12 @@
 
 #include "base/check.h"
 #include "storage/elements_index.h"
-#include "storage/keyspace.h"
+#include "storage/turn_in_progress.h"
 
 namespace weir::storage {
 namespace {
 
-// What the index takes for each entry: a node of three links, a count, the order and a pointer.
-constexpr size_t kNodeBytes = 56;
 constexpr uint64_t kHashMask = (uint64_t{1} << (kElementHashBits - kUnstoredBits)) - 1;
-
-uint64_t order_of(const Entry* entry) { return load_u64_be(entry->value_data()); }
 
 Element element_of(const Entry* entry) {
   return {.member = entry->key(),
@@ -25,19 +21,20 @@ uint64_t hash_of(Position position) { return position >> kUnstoredBits & kHashMa
 
 }  // namespace
 
-Elements::Elements(Keyspace* keys, Table* table, ElementsId id, uint64_t passes_at_birth)
-    : keys_(keys),
+Elements::Elements(WorkingSet* set, TurnInProgress* turn, Table* table, ListBirth birth)
+    : seed_(set->seed()),
+      turn_(*turn),
       table_(table),
-      id_(id),
-      passes_at_birth_(passes_at_birth),
-      index_(std::make_unique<Index>()) {}
+      id_(birth.id),
+      passes_at_birth_(birth.passes),
+      index_(std::make_unique<ElementsIndex>(set->index_bytes())) {}
 
-Elements::~Elements() { *keys_->set_.index_bytes() -= index_->nodes.size() * kNodeBytes; }
+Elements::~Elements() = default;
 
-size_t Elements::size() const { return index_->nodes.size(); }
+size_t Elements::size() const { return index_->nodes().size(); }
 
 Position Elements::position_of(std::string_view member) const {
-  return position_of_element(id_, member, keys_->set_.seed());
+  return position_of_element(id_, member, seed_);
 }
 
 Entry* Elements::find_entry(std::string_view member) const {
@@ -52,7 +49,7 @@ std::optional<Element> Elements::find(std::string_view member) const {
 
 Element Elements::at(size_t rank) const {
   WEIR_CHECK(rank < size());
-  const auto& nodes = index_->nodes;
+  const auto& nodes = index_->nodes();
   if (rank == 0) return element_of(nodes.begin()->entry);
   if (rank == size() - 1) return element_of(nodes.rbegin()->entry);
   return element_of(nodes.nth(rank)->entry);
@@ -64,7 +61,7 @@ std::optional<size_t> Elements::rank_of(std::string_view member) const {
 }
 
 size_t Elements::lower_bound(uint64_t order, std::string_view member) const {
-  return index_->nodes.rank(index_->nodes.lower_bound(ElementRank{order, member}));
+  return index_->nodes().rank(index_->nodes().lower_bound(ElementRank{order, member}));
 }
 
 size_t Elements::upper_bound(uint64_t order) const {
@@ -72,15 +69,15 @@ size_t Elements::upper_bound(uint64_t order) const {
 }
 
 void Elements::walk(size_t first_rank, const Visit& visit) const {
-  for (auto at = index_->nodes.nth(first_rank); at != index_->nodes.end(); ++at) {
+  for (auto at = index_->nodes().nth(first_rank); at != index_->nodes().end(); ++at) {
     if (!visit(element_of(at->entry))) return;
   }
 }
 
 void Elements::walk_back(size_t first_rank, const Visit& visit) const {
   if (empty()) return;
-  auto at = index_->nodes.nth(std::min(first_rank, size() - 1));
-  while (visit(element_of(at->entry)) && at != index_->nodes.begin()) --at;
+  auto at = index_->nodes().nth(std::min(first_rank, size() - 1));
+  while (visit(element_of(at->entry)) && at != index_->nodes().begin()) --at;
 }
 
 uint64_t Elements::scan(uint64_t cursor, size_t count,
@@ -108,32 +105,6 @@ uint64_t Elements::scan(uint64_t cursor, size_t count,
   }
 }
 
-void Elements::take_out(const Entry* entry) {
-  const auto node = index_->nodes.find(ElementRank{order_of(entry), entry->key()});
-  WEIR_CHECK(node != index_->nodes.end());
-  index_->nodes.erase(node);
-  *keys_->set_.index_bytes() -= kNodeBytes;
-}
-
-void Elements::put_in(Entry* entry) {
-  const ElementNode node{order_of(entry), entry};
-  const bool first = !empty() && ElementBefore()(node, *index_->nodes.begin());
-  index_->nodes.insert(first ? index_->nodes.begin() : index_->nodes.end(), node);
-  *keys_->set_.index_bytes() += kNodeBytes;
-}
-
-void Elements::for_each_entry(const std::function<void(Entry*)>& visit) const {
-  for (const ElementNode& node : index_->nodes) visit(node.entry);
-}
-
-bool Elements::shrink(size_t nodes) {
-  for (; nodes > 0 && !empty(); --nodes) {
-    index_->nodes.erase(index_->nodes.begin());
-    *keys_->set_.index_bytes() -= kNodeBytes;
-  }
-  return !empty();
-}
-
 bool Elements::put(std::string_view member, uint64_t order, std::string_view value) {
   return set(member, order, value, false);
 }
@@ -145,35 +116,34 @@ bool Elements::add(std::string_view member, uint64_t order, std::string_view val
 // Puts an element; true if there was none.
 bool Elements::set(std::string_view member, uint64_t order, std::string_view value,
                    bool if_absent) {
-  std::string& payload = keys_->element_payload_;
+  std::string& payload = *turn_.payload();
   payload.clear();
   put_u64_be(&payload, order);
   payload.append(value);
   const Position position = position_of(member);
   Entry* entry = table_->find(position, member);
   if (if_absent && entry != nullptr && entry->has(Entry::kPresent)) return false;
-  keys_->charge(member.size() + payload.size());
+  turn_.charge(member.size() + payload.size());
   if (entry == nullptr) {
     entry = table_->insert(position, member, payload.size());
     entry->flags |= Entry::kUnstored;  // the list is open, so whatever the state has is in memory
   }
   const bool is_new = !entry->has(Entry::kPresent);
   const bool moves = is_new || order_of(entry) != order;
-  const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != keys_->stamp_;
-  keys_->save_for_undo(table_, entry, true);
-  if (!is_new && moves) take_out(entry);
+  const bool first_change = turn_.save(table_, entry, true);
+  if (!is_new && moves) index_->take_out(entry);
   table_->set_value(entry, payload, first_change);
   entry->type = Type::kElement;
   entry->flags |= Entry::kPresent;
-  if (moves) put_in(entry);
+  if (moves) index_->put_in(entry);
   return is_new;
 }
 
 bool Elements::erase(std::string_view member) {
   Entry* entry = find_entry(member);
   if (entry == nullptr) return false;
-  keys_->charge(member.size());
-  take_out(entry);
+  turn_.charge(member.size());
+  index_->take_out(entry);
   take_value(entry);
   return true;
 }
@@ -181,19 +151,17 @@ bool Elements::erase(std::string_view member) {
 void Elements::erase_ranks(size_t first_rank, size_t count) {
   WEIR_CHECK(count <= size() && first_rank <= size() - count);
   if (count == 0) return;
-  keys_->charge(count * Keyspace::kChangeBytes);
-  auto node = index_->nodes.nth(first_rank);
+  turn_.charge(count * Debt::kChangeBytes);
+  auto node = index_->nodes().nth(first_rank);
   for (size_t left = count; left > 0; --left) {
     Entry* entry = node->entry;
-    node = index_->nodes.erase(node);
+    node = index_->erase(node);
     take_value(entry);
   }
-  *keys_->set_.index_bytes() -= count * kNodeBytes;
 }
 
 void Elements::take_value(Entry* entry) {
-  const bool first_change = !entry->has(Entry::kChanged) || entry->stamp != keys_->stamp_;
-  keys_->save_for_undo(table_, entry, true);
+  const bool first_change = turn_.save(table_, entry, true);
   table_->set_value(entry, {}, first_change);
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
 }

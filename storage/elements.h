@@ -47,8 +47,10 @@
 
 namespace weir::storage {
 
-class Keyspace;
+class ElementsIndex;
 class Table;
+class TurnInProgress;
+class WorkingSet;
 
 // An element as views into the working set, valid until the next change to the list.
 struct Element {
@@ -57,9 +59,18 @@ struct Element {
   std::string_view value;
 };
 
+// Under which id a list was made, and how many passes had begun by then.
+struct ListBirth {
+  ElementsId id = 0;
+  uint64_t passes = 0;
+};
+
 // An open list. Valid until the end of the command that opened it.
 class Elements {
  public:
+  // A list without elements, for the keyspace: it is open, and belongs to nobody yet. Passes begun
+  // by its birth have stored nothing of it.
+  Elements(WorkingSet* set, TurnInProgress* turn, Table* table, ListBirth birth);
   ~Elements();
   Elements(const Elements&) = delete;
   Elements& operator=(const Elements&) = delete;
@@ -103,29 +114,23 @@ class Elements {
   // Erases `count` elements from a rank on. REQUIRES: there are as many.
   void erase_ranks(size_t first_rank, size_t count);
 
- private:
-  friend class Keyspace;
-  friend class OpenLists;
-  struct Index;
+  // For the keyspace: elements_index.h.
+  ElementsIndex& index() { return *index_; }
+  const ElementsIndex& index() const { return *index_; }
+  uint64_t passes_at_birth() const { return passes_at_birth_; }
 
-  Elements(Keyspace* keys, Table* table, ElementsId id, uint64_t passes_at_birth);
+ private:
   Position position_of(std::string_view member) const;
   Entry* find_entry(std::string_view member) const;
   bool set(std::string_view member, uint64_t order, std::string_view value, bool if_absent);
   void take_value(Entry* entry);
-  // The index follows an entry: the entry is taken out before each change and put in after it.
-  void take_out(const Entry* entry);
-  void put_in(Entry* entry);
-  void for_each_entry(const std::function<void(Entry*)>& visit) const;
-  // Destroys up to `nodes` nodes of the index; false when it is empty.
-  bool shrink(size_t nodes);
 
-  Keyspace* const keys_;
+  const HashSeed& seed_;
+  TurnInProgress& turn_;
   Table* const table_;
   const ElementsId id_;
-  // Passes begun by then; none of them can have stored anything of this list.
   const uint64_t passes_at_birth_;
-  std::unique_ptr<Index> index_;
+  std::unique_ptr<ElementsIndex> index_;
 };
 
 }  // namespace weir::storage

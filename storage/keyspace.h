@@ -22,51 +22,25 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "storage/debt.h"
 #include "storage/drops.h"
-#include "storage/element_key.h"
+#include "storage/key_events.h"
+#include "storage/keyspace_options.h"
 #include "storage/record.h"
 #include "storage/ref.h"
-#include "storage/store.h"
-#include "storage/table.h"
-#include "storage/undo.h"
+#include "storage/store_in_use.h"
+#include "storage/turn_in_progress.h"
 #include "storage/watches.h"
 #include "storage/working_set.h"
 #include "storage/write_back.h"
 
 namespace weir::storage {
-
-struct KeyspaceOptions {
-  int databases = 16;
-  // Bound of the working set; beyond it clean entries are given up.
-  size_t memory_bytes_max = SIZE_MAX;
-  size_t unwritten_max = 500'000;     // with more entries newer than the state, write-back hurries
-  uint64_t log_bytes_max = 64 << 20;  // with more bytes appended since W, write-back hurries
-  int64_t write_back_interval_ns = 5'000'000'000;
-};
-
-struct KeyspaceFigures {
-  uint64_t turn = 0;               // the newest committed turn
-  uint64_t written_back_turn = 0;  // W
-  size_t entries = 0;              // in memory
-  size_t unwritten = 0;            // entries that are newer than the state
-  size_t bytes = 0;                // size of the working set
-  uint64_t hits = 0, misses = 0;   // look-ups answered from memory, and from the store
-  uint64_t expired = 0, evicted = 0;
-  uint64_t log_bytes_appended = 0;
-};
-
-// Thrown where a command changes more than it may; Keyspace::failure() says why. The change that
-// threw it has not been made, not even in part.
-struct ChangeRefused : std::exception {
-  const char* what() const noexcept override { return "the change was refused"; }
-};
 
 class Keyspace {
  public:
@@ -82,32 +56,22 @@ class Keyspace {
   // is in memory wins and is written to the log whole; otherwise memory is refilled from the store.
   Status reopen(bool keep_memory);
 
-  // A place in the turn in progress, to go back to.
-  struct Mark {
-    size_t undo = 0;
-    size_t changed = 0;
-    size_t databases = 0;
-    size_t newborn = 0;
-    size_t events = 0;
-    size_t turn_bytes = 0;
-  };
+  using Mark = TurnInProgress::Mark;
 
-  void begin_command(int64_t now_ns);
+  void begin_command(int64_t now_ns) { turn_.begin_command(now_ns); }
   // As begin_command, for the later commands of a transaction: what they change is counted together
   // with what the transaction has changed since the last begin_command.
-  void begin_next_of_transaction(int64_t now_ns);
-  int64_t now_ns() const { return now_ns_; }
-  int64_t now_ms() const { return now_ms_; }
+  void begin_next_of_transaction(int64_t now_ns) { turn_.begin_next_of_transaction(now_ns); }
+  int64_t now_ns() const { return turn_.now_ns(); }
+  int64_t now_ms() const { return turn_.now_ms(); }
   // Takes back what the running command changed, or what was changed since a mark of this turn.
-  void roll_back() { roll_back(command_mark_); }
-  void roll_back(const Mark& mark);
-  Mark mark() const;
+  void roll_back() { turn_.roll_back(); }
+  void roll_back(const Mark& mark) { turn_.roll_back(mark); }
+  Mark mark() const { return turn_.mark(); }
   // The first thing that went wrong in the running command: its outcome must be discarded.
-  const Status& failure() const { return failure_; }
+  const Status& failure() const { return turn_.failure(); }
   // Says that the running command cannot go on, for a reason that lies outside the keyspace.
-  void fail(Status failure) {
-    if (failure_.ok()) failure_ = std::move(failure);
-  }
+  void fail(Status failure) { turn_.fail(std::move(failure)); }
 
   int databases() const { return options_.databases; }
   // One more database, which no client can select; only time removes its records.
@@ -126,12 +90,9 @@ class Keyspace {
   void unwatch(WatchId id) { watches_.remove(id); }
   bool watch_changed(WatchId id) const;
   // Chooses which events are kept for take_events(); none are unless they are wanted.
-  void want_events(bool expired, bool created) {
-    wants_expired_ = expired;
-    wants_created_ = created;
-  }
-  bool has_events() const { return !events_.empty(); }
-  std::vector<KeyEvent> take_events();
+  void want_events(bool expired, bool created) { events_.want(expired, created); }
+  bool has_events() const { return events_.any(); }
+  std::vector<KeyEvent> take_events() { return events_.take(); }
 
   // Makes a list of elements: see elements.h. It is empty and open, and is dropped unless an owner
   // names it at the end of the turn.
@@ -164,10 +125,10 @@ class Keyspace {
   // the store must be reopened. With `keep_on_failure` the changes stay in memory instead, and the
   // log is owed them.
   Status commit_turn(bool keep_on_failure = false);
-  bool turn_has_changes() const { return !changed_.empty() || set_.databases_changed(); }
-  bool store_failed() const { return store_failed_; }
+  bool turn_has_changes() const { return turn_.has_changes(); }
+  bool store_failed() const { return store_.failed; }
   // Called when a sync has failed: what the log holds is then unknown until the store is reopened.
-  void mark_store_failed() { store_failed_ = true; }
+  void mark_store_failed() { store_.failed = true; }
   // False after a reopen that failed half-way: then no key can be looked up.
   bool usable() const { return set_.usable(); }
 
@@ -180,23 +141,12 @@ class Keyspace {
   bool overloaded() const;
   // True when write-back is late and fails: waiting does not help, because the store has failed.
   bool stuck() const;
-  // The debt: bytes of memory that cannot be given up because the disk is owed them. They are what
-  // is committed and not written back, and what the turn in progress has changed. The debt never
-  // passes debt_bytes_max(): half of memory_bytes_max, but at least 8 MiB and at most 1 GiB, so
-  // that one log record can hold it.
-  size_t debt_bytes() const { return owed_bytes_ + turn_bytes_; }
-  size_t debt_bytes_max() const;
-  // True when the debt is so large that a command that changes data should wait for write-back.
-  bool owes_too_much() const { return turn_bytes_ >= turn_bytes_worry_ && can_write_back(); }
-  // Counts a change that is about to be made, or anything else that is kept until the turn ends.
-  // Throws ChangeRefused where it is one too many.
-  void charge(size_t bytes) {
-    turn_bytes_ += kChangeBytes + bytes;
-    if (turn_bytes_ > turn_bytes_max_) [[unlikely]]
-      refuse_change();
-  }
-  // What the turn in progress has changed so far.
-  size_t turn_bytes() const { return turn_bytes_; }
+  // See debt.h.
+  size_t debt_bytes() const { return debt_.bytes(); }
+  size_t debt_bytes_max() const { return debt_.bytes_max(); }
+  bool owes_too_much() const { return debt_.too_much(); }
+  void charge(size_t bytes) { turn_.charge(bytes); }
+  size_t turn_bytes() const { return debt_.turn_bytes(); }
   const Status& write_back_failure() const { return pass_.failure(); }
   // Begins a write-back pass now, which covers everything that is committed.
   void write_back_now();
@@ -206,18 +156,15 @@ class Keyspace {
   const KeyspaceOptions& options() const { return options_; }
 
   // REQUIRES: has_store(), which is false only after a reopen that failed.
-  Store& store() { return *store_; }
-  const Store& store() const { return *store_; }
-  bool has_store() const { return store_ != nullptr; }
-  uint64_t turn() const { return turn_; }
-  int64_t instant_ns() const { return newest_instant_ns_; }
+  Store& store() { return *store_.store; }
+  const Store& store() const { return *store_.store; }
+  bool has_store() const { return store_.store != nullptr; }
+  uint64_t turn() const { return end_.turn; }
+  int64_t instant_ns() const { return end_.instant_ns; }
   KeyspaceFigures figures() const;
 
  private:
-  friend class Elements;
-
   static constexpr std::string_view kElementsIdsKey = "next-elements-id";
-  static constexpr size_t kChangeBytes = 128;  // what an undo and an entry's head take, about
 
   // keyspace.cc
   Entry* load(Table* table, Position position, std::string_view key);
@@ -225,22 +172,14 @@ class Keyspace {
   void expire_owner(Table* table, Entry* entry);
   void note_unburied(Table* table, Entry* entry, const OwnerView& owner);
   void take_away(Table* table, Entry* entry);
-  void save_for_undo(Table* table, Entry* entry, bool value_goes);
-  [[noreturn]] void refuse_change();
-  bool can_write_back() const { return !store_failed_ && pass_.failure().ok(); }
-  void set_turn_bytes_max();
 
   // keyspace_watches.cc
-  void note_change(const Table* table, const Entry* entry);
   void note_replaced(int database, int instead);
-  void forget_created(size_t mark);
   void note_event(KeyEvent::Kind kind, const Table* table, const Entry* entry);
 
   // keyspace_elements.cc
-  Status fill_elements(Elements* list);
-  Status read_elements(Elements* list);
-  static Elements* open_list_of(const Table* table, const Entry* entry);
-  void forget_newborn(size_t mark);
+  Status fill_elements(Table* table, Elements* list);
+  Status read_elements(Table* table, Elements* list);
   void find_vanished();
   void bury(const Drops::List& list);
   void bury_short(Table* table, const Elements& list);
@@ -289,47 +228,24 @@ class Keyspace {
 
   StoreFactory make_store_;
   KeyspaceOptions options_;
-  std::unique_ptr<Store> store_;
+  StoreInUse store_;
+  LogEnd end_;
   WorkingSet set_;
+  WriteBack pass_;
+  Debt debt_{set_, pass_, store_, options_};
+  Watches watches_;
+  KeyEvents events_;
+  TurnInProgress turn_{&set_, &watches_, &events_, &debt_};
+
   std::vector<Incarnation> dropped_;   // to be erased from the state by the next pass
   std::vector<Incarnation> dropping_;  // by the running pass
 
-  int64_t now_ns_ = 0;
-  int64_t now_ms_ = 0;
-  int64_t newest_instant_ns_ = 0;
-  uint32_t stamp_ = 0;
-  Status failure_;
-
-  Watches watches_;
-  bool wants_expired_ = false;
-  bool wants_created_ = false;
-  std::vector<KeyEvent> events_;
-
-  Undo undo_;
-  std::vector<Entry*> changed_;
-  struct DatabaseUndo {
-    size_t undo_mark;  // where the entries' undo log ended when this was saved
-    WorkingSet::Databases databases;
-  };
-  std::vector<DatabaseUndo> databases_undo_;
   ElementsId next_elements_id_ = 1;
   ElementsId elements_ids_reserved_ = 1;  // no other process can have used an id from here on
-  std::vector<Drops::List> newborn_;      // the lists that the turn in progress has made
-  Mark command_mark_;
-  size_t turn_bytes_ = 0;
-  size_t turn_bytes_max_ = SIZE_MAX;
-  size_t turn_bytes_worry_ = SIZE_MAX;  // from here on the keyspace owes too much
-  size_t owed_bytes_ = 0;               // committed and not written back, when the turn began
-  size_t transaction_begin_bytes_ = 0;  // turn_bytes_ at the last begin_command
-  bool owners_changed_ = false;         // whether the turn in progress has changed an owner
   std::vector<Drops::List> vanished_, had_name_, have_name_;
   Drops drops_;
-  std::string element_payload_;
   TurnRecordWriter record_;
-  uint64_t turn_ = 0;
-  bool store_failed_ = false;
 
-  WriteBack pass_;
   bool pass_wanted_ = false;
   uint64_t passes_begun_ = 0;
   int64_t last_pass_steady_ns_ = 0;

@@ -16,10 +16,6 @@ constexpr size_t kOwnersPerLook = 64;
 
 }  // namespace
 
-Elements* Keyspace::open_list_of(const Table* table, const Entry* entry) {
-  return table->open->find(elements_id_at(entry->position));
-}
-
 ElementsId Keyspace::new_elements(int database, Layout layout) {
   Table* table = set_.elements_table(set_.table(database));
   if (layout_of(next_elements_id_) != layout) ++next_elements_id_;
@@ -27,8 +23,8 @@ ElementsId Keyspace::new_elements(int database, Layout layout) {
   WEIR_CHECK(id <= kElementsIdMax);
   // A pass that is running may still come to this list, so it counts as a pass after its birth.
   const uint64_t passes = pass_.running() ? passes_begun_ - 1 : passes_begun_;
-  table->open->add(std::unique_ptr<Elements>(new Elements(this, table, id, passes)));
-  newborn_.push_back({table->incarnation(), id});
+  table->open->add(std::make_unique<Elements>(&set_, &turn_, table, ListBirth{id, passes}));
+  turn_.note_newborn({table->incarnation(), id});
   return id;
 }
 
@@ -51,20 +47,12 @@ bool Keyspace::copy_elements(int from_database, ElementsId from, int to_database
   return true;
 }
 
-// Forgets the lists that were made since a mark and are taken back.
-void Keyspace::forget_newborn(size_t mark) {
-  for (size_t i = mark; i < newborn_.size(); ++i) {
-    if (Table* table = set_.table_of(newborn_[i].incarnation)) table->open->take(newborn_[i].id);
-  }
-  newborn_.resize(mark);
-}
-
 // Finds the vanished lists: those that had a name before or during the turn, or were made in it,
 // and have no name at its end. Only names before and after are compared, so the result is right
 // whatever the commands did.
 void Keyspace::find_vanished() {
   vanished_.clear();
-  if (!owners_changed_ && newborn_.empty()) return;
+  if (!turn_.owners_changed() && turn_.newborn().empty()) return;
   const auto collect = [](Incarnation owners, std::string_view payload, auto* lists) {
     OwnerView owner;
     WEIR_CHECK(parse_owner(payload, &owner));
@@ -72,12 +60,12 @@ void Keyspace::find_vanished() {
   };
   auto& had_name = had_name_;
   auto& have_name = have_name_;
-  had_name = newborn_;
+  had_name = turn_.newborn();
   have_name.clear();
-  undo_.for_each_present([&](const Table* table, Type type, std::string_view payload) {
+  turn_.undo().for_each_present([&](const Table* table, Type type, std::string_view payload) {
     if (owns_elements(type)) collect(table->incarnation(), payload, &had_name);
   });
-  for (const Entry* entry : changed_) {
+  for (const Entry* entry : turn_.changed()) {
     if (entry->has(Entry::kPresent) && owns_elements(entry->type))
       collect(entry->incarnation, entry->value(), &have_name);
   }
@@ -92,21 +80,21 @@ void Keyspace::bury(const Drops::List& list) {
   Table* table = set_.table_of(list.incarnation);
   if (table == nullptr) return;  // the database was cleared
   auto open = table->open->take(list.id);
-  const bool whole = open != nullptr && open->index_->opening == nullptr;
+  const bool whole = open != nullptr && open->index().whole();
   if (whole && open->size() <= kShortList) return bury_short(table, *open);
-  const bool stored = open == nullptr || open->passes_at_birth_ != passes_begun_;
+  const bool stored = open == nullptr || open->passes_at_birth() != passes_begun_;
   if (open != nullptr) drops_.closed.push_back(std::move(open));
   drops_.dying.push_back({list, stored});
 }
 
 void Keyspace::bury_short(Table* table, const Elements& list) {
-  list.for_each_entry([this, table](Entry* entry) {
-    table->set_value(entry, {}, false);
-    entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
-    if (entry->has(Entry::kDirty)) return;
-    table->mark_dirty(entry);
+  for (const ElementNode& node : list.index().nodes()) {
+    table->set_value(node.entry, {}, false);
+    node.entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
+    if (node.entry->has(Entry::kDirty)) continue;
+    table->mark_dirty(node.entry);
     ++pass_.dirty;
-  });
+  }
 }
 
 // Buries expired owners with their lists. REQUIRES: no pass is running, no turn is in progress.
@@ -171,7 +159,7 @@ void Keyspace::shrink_closed() {
       continue;
     }
     const size_t size = drops_.closed.back()->size();
-    if (!drops_.closed.back()->shrink(budget)) drops_.closed.pop_back();
+    if (!drops_.closed.back()->index().shrink(budget)) drops_.closed.pop_back();
     budget -= std::min(budget, size);
   }
 }

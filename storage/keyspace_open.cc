@@ -14,9 +14,9 @@ const std::string kDatabasePrefix = "db/";
 }  // namespace
 
 Status Keyspace::open(OpenReport* report) {
-  store_ = make_store_();
+  store_.store = make_store_();
   if (Status status = store_->open(report); !status.ok()) {
-    store_.reset();
+    store_.store.reset();
     return status;
   }
   return fill_from_store(*report);
@@ -29,43 +29,38 @@ Status Keyspace::reopen(bool keep_memory) {
   dropped_.insert(dropped_.end(), dropping_.begin(), dropping_.end());
   dropping_.clear();
   set_.free_retired();
-  store_.reset();
+  store_.store.reset();
   auto store = make_store_();
   OpenReport report;
   if (Status status = store->open(&report); !status.ok()) return status;
   if (report.created) return Status::refused("the data directory is empty, though it was in use");
-  store_ = std::move(store);
+  store_.store = std::move(store);
   if (keep_memory) return append_everything_owed();
   forget_everything();
   return fill_from_store(report);
 }
 
 void Keyspace::forget_everything() {
-  WEIR_CHECK(changed_.empty());
   watches_.touch_all();
-  undo_.forget();
+  turn_.forget();
   set_.forget();
   dropped_.clear();
   dropping_.clear();
   drops_ = {};
-  newborn_.clear();
   next_elements_id_ = elements_ids_reserved_ = 1;
-  owners_changed_ = false;
-  databases_undo_.clear();
   pass_ = WriteBack();
 }
 
 Status Keyspace::fill_from_store(const OpenReport& report) {
   set_.begin(store_->hash_seed(), static_cast<size_t>(options_.databases) + 1);
-  turn_ = report.written_back_turn;
-  pass_.set_written_back_turn(turn_);
-  newest_instant_ns_ = std::max(newest_instant_ns_, report.instant_ns);
-  log_bytes_at_w_ = log_bytes_at_pass_ = figures_.log_bytes_appended;
+  end_.turn = report.written_back_turn;
+  pass_.set_written_back_turn(end_.turn);
+  end_.instant_ns = std::max(end_.instant_ns, report.instant_ns);
+  log_bytes_at_w_ = log_bytes_at_pass_ = end_.bytes_appended;
   if (Status status = load_system_records(); !status.ok()) return status;
   if (Status status = replay_log(); !status.ok()) return status;
-  now_ns_ = std::max(now_ns_, newest_instant_ns_);
-  now_ms_ = now_ns_ / 1'000'000;
-  store_failed_ = false;
+  turn_.reach(end_.instant_ns);
+  store_.failed = false;
   if (Status status = check_number_of_databases(); !status.ok()) return status;
   create_missing_databases();
   if (Status status = look_over_incarnations(); !status.ok()) return status;
@@ -96,9 +91,9 @@ Status Keyspace::load_system_records() {
 // The state may be newer than W in places, so replay may meet database tables that are not there
 // any more: which databases were dropped is known only at its end.
 Status Keyspace::replay_log() {
-  Status status = store_->replay(turn_ + 1, [this](uint64_t turn, std::string_view record) {
-    turn_ = turn;
-    figures_.log_bytes_appended += record.size();
+  Status status = store_->replay(end_.turn + 1, [this](uint64_t turn, std::string_view record) {
+    end_.turn = turn;
+    end_.bytes_appended += record.size();
     return apply(record);
   });
   retire_unused_tables();
@@ -117,7 +112,7 @@ Status Keyspace::apply(std::string_view record) {
     return apply_entry(entry);
   });
   if (status.ok() && !databases_known) load_databases();
-  newest_instant_ns_ = std::max(newest_instant_ns_, instant_ns);
+  end_.instant_ns = std::max(end_.instant_ns, instant_ns);
   return status;
 }
 
@@ -203,7 +198,6 @@ void Keyspace::load_databases() {
 }
 
 void Keyspace::create_missing_databases() {
-  stamp_ = 1;
   for (size_t i = 0; i < set_.databases().size(); ++i) {
     if (set_.databases()[i].table == nullptr) clear(static_cast<int>(i));
   }
@@ -244,22 +238,21 @@ Status Keyspace::look_over_incarnations() {
 // does not matter which earlier turns the log holds, since this record has the last state of every
 // entry that they changed.
 Status Keyspace::append_everything_owed() {
-  if (Status status = store_->replay(turn_ + 1,
+  if (Status status = store_->replay(end_.turn + 1,
                                      [this](uint64_t turn, std::string_view) {
-                                       turn_ = turn;
+                                       end_.turn = turn;
                                        return Status();
                                      });
       !status.ok()) {
     return status;
   }
-  store_failed_ = false;
+  store_.failed = false;
   for (const auto& table : set_.tables()) {
     Position position = 0;
     do {
       const Segment* segment = table->segment_at(position);
       for (Entry* entry = segment->dirty; entry != nullptr; entry = entry->dirty_next) {
-        entry->flags |= Entry::kChanged;
-        changed_.push_back(entry);
+        turn_.add_unchanged(entry);
       }
       position = segment->last() + 1;
     } while (position != 0);
@@ -267,7 +260,7 @@ Status Keyspace::append_everything_owed() {
   drops_.owe();
   set_.mark_all_changed();
   if (Status status = commit_turn(true); !status.ok()) return status;
-  return store_failed_ ? Status::failed("the log takes no records yet") : Status();
+  return store_.failed ? Status::failed("the log takes no records yet") : Status();
 }
 
 }  // namespace weir::storage

@@ -15,56 +15,56 @@ Elements* Keyspace::open_elements(int database, ElementsId id) {
   Table* table = set_.elements_table(set_.table(database));
   Elements* list = table->open->find(id);
   if (list == nullptr) {
-    list = table->open->add(std::unique_ptr<Elements>(new Elements(this, table, id, kNotBornHere)));
-    list->index_->opening.reset(new Elements::Index::Opening{.position = first_position(id)});
+    list = table->open->add(
+        std::make_unique<Elements>(&set_, &turn_, table, ListBirth{id, kNotBornHere}));
+    list->index().opening.reset(new ElementsIndex::Opening{.position = first_position(id)});
   }
-  if (list->index_->long_used_ms != 0) list->index_->long_used_ms = now_ms_;
-  if (list->index_->opening == nullptr) return list;
-  if (!failure_.ok()) return nullptr;  // what the command once found absent stays so
-  Status status = fill_elements(list);
+  if (list->index().long_used_ms != 0) list->index().long_used_ms = turn_.now_ms();
+  if (list->index().opening == nullptr) return list;
+  if (!turn_.failure().ok()) return nullptr;  // what the command once found absent stays so
+  Status status = fill_elements(table, list);
   if (status.ok()) {
-    list->index_->opening.reset();
+    list->index().opening.reset();
     return list;
   }
   if (status.code() == Status::Code::kNotYet) {
-    list->index_->long_used_ms = now_ms_;
+    list->index().long_used_ms = turn_.now_ms();
   } else {
     drops_.closed.push_back(table->open->take(id));
   }
-  failure_ = std::move(status);
+  turn_.fail_to_read(std::move(status));
   return nullptr;
 }
 
 // Reads a slice of the list: first what is in memory, then what only the state has.
-Status Keyspace::fill_elements(Elements* list) {
-  Elements::Index::Opening& opening = *list->index_->opening;
-  const Position last = last_position(list->id_);
+Status Keyspace::fill_elements(Table* table, Elements* list) {
+  ElementsIndex::Opening& opening = *list->index().opening;
+  const Position last = last_position(list->id());
   std::vector<Entry*> entries;
   for (size_t looks = 0; !opening.memory_done;) {
     if (looks >= kOpeningSliceElements) return Status::not_yet();
-    const Segment* segment = list->table_->segment_at(opening.position);
+    const Segment* segment = table->segment_at(opening.position);
     const Position segment_last = segment->last();
     entries.clear();
     Table::append_range(segment, opening.position, last, &entries);
     for (Entry* entry : entries) {
-      if (entry->has(Entry::kPresent)) list->put_in(entry);
+      if (entry->has(Entry::kPresent)) list->index().put_in(entry);
     }
     looks += 1 + entries.size();
     opening.memory_done = segment_last >= last;
     opening.position = segment_last + 1;
   }
-  return list->table_->complete ? Status() : read_elements(list);
+  return table->complete ? Status() : read_elements(table, list);
 }
 
 // An entry in memory is newer than the state's record, and an absent one hides it.
-Status Keyspace::read_elements(Elements* list) {
-  if (store_ == nullptr) return Status::failed("the store is closed after a failure");
-  Elements::Index::Opening& opening = *list->index_->opening;
-  Table* table = list->table_;
-  const Position last = last_position(list->id_);
+Status Keyspace::read_elements(Table* table, Elements* list) {
+  if (store_.store == nullptr) return Status::failed("the store is closed after a failure");
+  ElementsIndex::Opening& opening = *list->index().opening;
+  const Position last = last_position(list->id());
   const auto cursor = store_->cursor();
   if (opening.stored_key.empty())
-    opening.stored_key = stored_key_prefix(table->incarnation(), first_position(list->id_));
+    opening.stored_key = stored_key_prefix(table->incarnation(), first_position(list->id()));
   cursor->seek(opening.stored_key);
   for (size_t looks = 0; cursor->valid(); cursor->next(), ++looks) {
     const auto key = parse_stored_key(cursor->key());
@@ -74,7 +74,7 @@ Status Keyspace::read_elements(Elements* list) {
       opening.stored_key = cursor->key();
       return Status::not_yet();
     }
-    const Position position = position_of_element(list->id_, key->key, set_.seed());
+    const Position position = position_of_element(list->id(), key->key, set_.seed());
     if (stored_part(position) != key->position)
       return Status::corrupt("a stored element stands where none of its name does");
     if (table->find(position, key->key) != nullptr) continue;
@@ -85,7 +85,7 @@ Status Keyspace::read_elements(Elements* list) {
     table->set_value(entry, value.payload, false);
     entry->type = value.type;
     entry->flags |= Entry::kPresent;
-    list->put_in(entry);
+    list->index().put_in(entry);
   }
   return cursor->status();
 }

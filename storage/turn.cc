@@ -13,41 +13,40 @@ constexpr ElementsId kElementsIdsPerRecord = 4096;
 }  // namespace
 
 Status Keyspace::commit_turn(bool keep_on_failure) {
-  newest_instant_ns_ = std::max(newest_instant_ns_, now_ns_);
-  if (!turn_has_changes() || (store_failed_ && changed_.empty())) {
-    undo_.forget();
-    forget_newborn(0);
-    set_turn_bytes_max();
+  end_.instant_ns = std::max(end_.instant_ns, turn_.now_ns());
+  if (!turn_has_changes() || (store_.failed && turn_.changed().empty())) {
+    turn_.end_empty();
+    debt_.begin_turn();
     return {};
   }
   find_vanished();
   put_database_records();
   put_elements_record();
-  if (!store_failed_) {
+  if (!store_.failed) {
     encode_changes();
-    TurnLog& log = *store_;
-    Status appended = log.append(turn_ + 1, record_.bytes());
+    TurnLog& log = *store_.store;
+    Status appended = log.append(end_.turn + 1, record_.bytes());
     if (!appended.ok()) {
-      store_failed_ = true;
+      store_.failed = true;
       if (!keep_on_failure) {
         roll_back_turn();
         return appended;
       }
     }
-    figures_.log_bytes_appended += record_.bytes().size();
+    end_.bytes_appended += record_.bytes().size();
   } else if (!keep_on_failure) {
     roll_back_turn();
     return Status::failed("the store has failed and was not reopened yet");
   }
-  if (!store_failed_) {
-    ++turn_;
+  if (!store_.failed) {
+    ++end_.turn;
     drops_.unlogged.clear();
     drops_.unlogged_in_pass.clear();
   }
   settle_changes();
   for (const Drops::List& list : vanished_) bury(list);
   vanished_.clear();
-  set_turn_bytes_max();
+  debt_.begin_turn();
   return {};
 }
 
@@ -67,7 +66,7 @@ void Keyspace::put_database_records() {
     put_varint(&value, database.count);
     put_system(database_record(i), value);
   }
-  if (databases_undo_.empty()) return;
+  if (!turn_.databases_replaced()) return;
   value.clear();
   put_varint(&value, set_.next_incarnation());
   put_system("next-incarnation", value);
@@ -84,10 +83,10 @@ void Keyspace::put_elements_record() {
 }
 
 void Keyspace::encode_changes() {
-  record_.begin(now_ns_);
+  record_.begin(turn_.now_ns());
   // System records first: replay learns from them which databases there are.
   for (const bool system : {true, false}) {
-    for (const Entry* entry : changed_) {
+    for (const Entry* entry : turn_.changed()) {
       if ((entry->incarnation == kSystemIncarnation) == system) encode(entry);
     }
   }
@@ -113,9 +112,9 @@ void Keyspace::encode(const Entry* entry) {
 }
 
 void Keyspace::settle_changes() {
-  changed_last_turn_ = changed_.size();
+  changed_last_turn_ = turn_.changed().size();
   Table* table = nullptr;
-  for (Entry* entry : changed_) {
+  for (Entry* entry : turn_.changed()) {
     entry->flags &= static_cast<uint8_t>(~Entry::kChanged);
     if (table == nullptr || table->incarnation() != entry->incarnation)
       table = set_.table_of(entry->incarnation);
@@ -123,25 +122,18 @@ void Keyspace::settle_changes() {
     table->mark_dirty(entry);
     ++pass_.dirty;
   }
-  changed_.clear();
-  newborn_.clear();
-  owners_changed_ = false;
-  undo_.forget();
+  const bool replaced = turn_.databases_replaced();
+  turn_.keep_all();
   set_.settle();
-  if (databases_undo_.empty()) return;
-  databases_undo_.clear();
-  retire_unused_tables();
+  if (replaced) retire_unused_tables();
 }
 
 void Keyspace::roll_back_turn() {
-  roll_back(Mark{.events = command_mark_.events});
-  undo_.forget();
-  owners_changed_ = false;
+  turn_.take_back_all();
   vanished_.clear();
   elements_ids_reserved_ = 0;  // the turn that is rolled back may have held the record of it
   retire_unused_tables();
-  command_mark_ = mark();
-  set_turn_bytes_max();
+  debt_.begin_turn();
 }
 
 void Keyspace::retire_unused_tables() {

@@ -25,29 +25,29 @@ constexpr int64_t kIdlePassIntervalNs = 60'000'000'000;
 // one turn that changed a million entries must not make all clients wait for that.
 bool Keyspace::behind(size_t factor) const {
   if (pass_.dirty > options_.unwritten_max * factor) return true;
-  return figures_.log_bytes_appended - log_bytes_at_w_ > options_.log_bytes_max * factor;
+  return end_.bytes_appended - log_bytes_at_w_ > options_.log_bytes_max * factor;
 }
 
 // True when write-back should hurry, so that no command has to wait for it; see owes_too_much().
-bool Keyspace::hurries() const { return behind(1) || debt_bytes() > debt_bytes_max() / 2; }
+bool Keyspace::hurries() const { return behind(1) || debt_.bytes() > debt_.bytes_max() / 2; }
 
-bool Keyspace::overloaded() const { return !store_failed_ && pass_.failure().ok() && behind(2); }
+bool Keyspace::overloaded() const { return !store_.failed && pass_.failure().ok() && behind(2); }
 
 bool Keyspace::stuck() const {
-  return !store_failed_ && !pass_.failure().ok() &&
-         (behind(2) || debt_bytes() > debt_bytes_max() / 4 * 3);
+  return !store_.failed && !pass_.failure().ok() &&
+         (behind(2) || debt_.bytes() > debt_.bytes_max() / 4 * 3);
 }
 
 bool Keyspace::wants_work() const {
   if (pass_.wants_step()) return true;
-  if (store_failed_ || pass_.running()) return false;  // the store's worker will notify
+  if (store_.failed || pass_.running()) return false;  // the store's worker will notify
   if (drops_.lists_wait() || drops_.indexes_wait()) return true;
   return (sweep_gained_ && set_.bytes() > options_.memory_bytes_max) ||
          (hurries() && pass_.failure().ok());
 }
 
 void Keyspace::write_back_now() {
-  if (pass_.running() || store_failed_ || store_->checkpoint_state().running) return;
+  if (pass_.running() || store_.failed || store_->checkpoint_state().running) return;
   pass_wanted_ = true;
   begin_pass_when_ready();
 }
@@ -56,7 +56,7 @@ void Keyspace::begin_pass_when_ready() {
   if (drops_.lists_wait() || store_->checkpoint_state().running) return;
   pass_wanted_ = false;
   ++passes_begun_;
-  log_bytes_at_pass_ = figures_.log_bytes_appended;
+  log_bytes_at_pass_ = end_.bytes_appended;
   StateSlice ranges = std::exchange(drops_.ranges, {});
   for (const Incarnation incarnation : dropped_) {
     ranges.erase_range(stored_key_prefix(incarnation), stored_key_prefix(incarnation + 1));
@@ -65,7 +65,7 @@ void Keyspace::begin_pass_when_ready() {
   dropped_.clear();
   drops_.erasing.swap(drops_.to_erase);
   drops_.unlogged_in_pass.swap(drops_.unlogged);
-  pass_.begin(turn_, newest_instant_ns_, std::move(ranges), store_.get());
+  pass_.begin(end_.turn, end_.instant_ns, std::move(ranges), store_.get());
 }
 
 void Keyspace::start_pass_when_due(int64_t steady_ns) {
@@ -75,13 +75,13 @@ void Keyspace::start_pass_when_due(int64_t steady_ns) {
                                : options_.write_back_interval_ns;
   if (since_ns < wait_ns && !(hurries() && pass_.failure().ok())) return;
   last_pass_steady_ns_ = steady_ns;
-  newest_instant_ns_ = std::max(newest_instant_ns_, now_ns_);
+  end_.instant_ns = std::max(end_.instant_ns, turn_.now_ns());
   write_back_now();
 }
 
 void Keyspace::step_pass() {
   pass_.step(std::clamp(changed_last_turn_ * kLooksPerChange, kLooksPerStep, kLooksPerStepMax),
-             now_ns_, set_.tables(), store_.get());
+             turn_.now_ns(), set_.tables(), store_.get());
   changed_last_turn_ = 0;
   if (pass_.running()) return;
   drops_.end_pass(pass_.failure().ok());
@@ -95,10 +95,10 @@ void Keyspace::step_pass() {
 }
 
 void Keyspace::work(int64_t steady_ns) {
-  if (store_failed_) return;
+  if (store_.failed) return;
   const bool passing = pass_.running();
   do_work(steady_ns);
-  if (passing && !turn_has_changes()) set_turn_bytes_max();
+  if (passing && !turn_has_changes()) debt_.begin_turn();
 }
 
 void Keyspace::do_work(int64_t steady_ns) {
@@ -117,7 +117,7 @@ void Keyspace::do_work(int64_t steady_ns) {
   if (!evict && steady_ns - last_sweep_steady_ns_ < kSweepIntervalNs) return;
   last_sweep_steady_ns_ = steady_ns;
   sweep(kSweepLooks, evict);
-  if (!evict) set_.recount().step(&set_, store_.get(), now_ms_);
+  if (!evict) set_.recount().step(&set_, store_.get(), turn_.now_ms());
   look_at_expired_owners();
 }
 
@@ -160,14 +160,14 @@ void Keyspace::sweep_segment(Table* table, Segment* segment, bool evict) {
     const auto ids = owner.all();
     return std::any_of(ids.begin(), ids.end(), [&](ElementsId id) {
       const Elements* list = table->elements->open->find(id);
-      return list != nullptr && now_ms_ < list->index_->long_used_ms + kLongListKeptMs;
+      return list != nullptr && turn_.now_ms() < list->index().long_used_ms + kLongListKeptMs;
     });
   };
   ElementsId id = 0;  // the list of the element looked at last, and whether it is open
   bool is_open = false;
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next) {
-      if (active_expiry_ && entry->has(Entry::kPresent) && entry->expired(now_ms_))
+      if (active_expiry_ && entry->has(Entry::kPresent) && entry->expired(turn_.now_ms()))
         expire(table, entry);
       if (!entry->clean()) continue;
       if (table->has_elements() && elements_id_at(entry->position) != id) {

@@ -1,0 +1,36 @@
+// What a keyspace is told, and what it tells of itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weir::storage {
+
+struct KeyspaceOptions {
+  int databases = 16;
+  // Bound of the working set; beyond it clean entries are given up.
+  size_t memory_bytes_max = SIZE_MAX;
+  size_t unwritten_max = 500'000;     // with more entries newer than the state, write-back hurries
+  uint64_t log_bytes_max = 64 << 20;  // with more bytes appended since W, write-back hurries
+  int64_t write_back_interval_ns = 5'000'000'000;
+};
+
+struct KeyspaceFigures {
+  uint64_t turn = 0;               // the newest committed turn
+  uint64_t written_back_turn = 0;  // W
+  size_t entries = 0;              // in memory
+  size_t unwritten = 0;            // entries that are newer than the state
+  size_t bytes = 0;                // size of the working set
+  uint64_t hits = 0, misses = 0;   // look-ups answered from memory, and from the store
+  uint64_t expired = 0, evicted = 0;
+  uint64_t log_bytes_appended = 0;
+};
+
+// The end of the log, as the keyspace knows it.
+struct LogEnd {
+  uint64_t turn = 0;            // the newest committed turn
+  int64_t instant_ns = 0;       // the newest instant that any turn used
+  uint64_t bytes_appended = 0;  // since start, and those replayed
+};
+
+}  // namespace weir::storage
