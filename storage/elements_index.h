@@ -66,6 +66,12 @@ class ElementsIndex {
 
   const Nodes& nodes() const { return nodes_; }
   bool whole() const { return opening == nullptr; }
+  // True if an entry at this place belongs here already: the list is open, or its opening has
+  // looked at the entries of this place. An opening that reads the state takes no entry from there
+  // that is in memory, so it has looked at them all.
+  bool reaches(Position position) const {
+    return whole() || opening->memory_done || position < opening->position;
+  }
 
   void take_out(const Entry* entry) {
     const auto node = nodes_.find(ElementRank{order_of(entry), entry->key()});

@@ -13,6 +13,9 @@ struct KeyspaceOptions {
   size_t unwritten_max = 500'000;     // with more entries newer than the state, write-back hurries
   uint64_t log_bytes_max = 64 << 20;  // with more bytes appended since W, write-back hurries
   int64_t write_back_interval_ns = 5'000'000'000;
+  // True while the turns of another keyspace are applied (Keyspace::follow): no turn of its own may
+  // change anything, and DBSIZE is what the other one says.
+  bool follows = false;
 };
 
 struct KeyspaceFigures {

@@ -9,8 +9,9 @@
 // 1. A list that is being opened is already among the open lists, so that its entries stay in
 //    memory and a command that drops it finds it; but open_elements() hands it out only when it is
 //    whole.
-// 2. Nothing changes such a list, because no command can get it, so what was read stays right. Each
-//    slice reads the newest state, because a pass may have ended meanwhile.
+// 2. No command changes such a list, because none can get it; a replayed record may, and keeps what
+//    was read right (replay.h). Each slice reads the newest state, because a pass may have ended
+//    meanwhile.
 // 3. The owner of a list that took several slices stays in memory for kLongListKeptMs after its
 //    last use. Otherwise a working set too small for the list would open it for ever.
 #pragma once
@@ -18,11 +19,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "storage/elements.h"
 #include "storage/status.h"
+#include "storage/store.h"
+#include "storage/table.h"
 
 namespace weir::storage {
 
 inline constexpr size_t kOpeningSliceElements = 1000;  // a few milliseconds
 inline constexpr int64_t kLongListKeptMs = 1000;
+
+// Reads the next slice of a list that is being opened. Ok when it is whole, kNotYet when slices are
+// missing. `store` may be null only if the table is complete.
+Status open_slice(Table* table, Elements* list, Store* store, const HashSeed& seed);
 
 }  // namespace weir::storage

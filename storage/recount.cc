@@ -14,7 +14,8 @@ void Recount::note_dropped(WorkingSet* set, uint64_t records_dropped) {
   if (records_dropped == dropped_seen_ && !expired_unseen_) return;
   expired_unseen_ = false;
   dropped_seen_ = records_dropped;
-  for (Database& database : set->databases()) database.count_doubtful |= !database.table->complete;
+  for (Database& database : set->databases())
+    database.count_doubtful |= database.table != nullptr && !database.table->complete;
 }
 
 void Recount::stop() {
@@ -33,6 +34,7 @@ void Recount::begin(WorkingSet* set, int database) {
 }
 
 void Recount::step(WorkingSet* set, Store* store, int64_t now_ms) {
+  if (set->counts_are_told()) return stop();
   if (database_ < 0) {
     // The last database is hidden: nobody asks for its count.
     for (size_t i = 0; i + 1 < set->databases().size(); ++i) {

@@ -16,7 +16,7 @@ struct Seen {
   Type type = Type::kNone;
   int64_t expire_at_ms = 0;
   bool in_memory = false;
-  bool expired = false;  // only shown to walk()
+  bool expired = false;  // only shown by walk_records()
 };
 
 // A key looked up: a live record, or its absence. Valid until the next call that changes the
@@ -32,7 +32,7 @@ class Ref {
   int database() const { return database_; }
 
  private:
-  friend class Keyspace;
+  friend class LiveRecords;
   int database_ = 0;
   Table* table_ = nullptr;
   Position position_ = 0;

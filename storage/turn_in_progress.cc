@@ -82,7 +82,7 @@ void TurnInProgress::forget_newborn(size_t mark) {
 
 bool TurnInProgress::save(Table* table, Entry* entry, bool value_goes) {
   if (entry->has(Entry::kChanged) && entry->stamp == stamp_) return false;
-  if (!watches_.empty()) note_change(table, entry);
+  if (!watches_.empty()) tell_watches(table, entry);
   undo_.save(table, entry, value_goes);
   entry->stamp = stamp_;
   owners_changed_ |= owns_elements(entry->type);
@@ -90,7 +90,7 @@ bool TurnInProgress::save(Table* table, Entry* entry, bool value_goes) {
   return true;
 }
 
-void TurnInProgress::note_change(const Table* table, const Entry* entry) {
+void TurnInProgress::tell_watches(const Table* table, const Entry* entry) {
   if (table->has_elements()) return watches_.element_changes(elements_id_at(entry->position));
   const int database = set_.database_of(table);
   if (database >= 0) watches_.record_changes(database, entry->position, entry->key());

@@ -5,7 +5,8 @@
 // 1. Nothing here reads a clock. The instant is an argument of begin_command(), which checks that
 //    it never runs back.
 // 2. Every entry that a command changes was saved here before, with the bytes charged. It holds
-//    because Records, Elements and put_system() are all that change entries, and call save() first.
+//    because LiveRecords and Elements are all through which commands change entries, and both call
+//    charge() and save() first.
 // 3. A roll-back to a mark restores entries, databases, lists, events and charges together, because
 //    the mark holds the place of each.
 // 4. The index of an open list follows a roll-back: an entry is taken out before its old state is
@@ -76,6 +77,8 @@ class TurnInProgress {
   bool save(Table* table, Entry* entry, bool value_goes);
   // Saves the databases before one is cleared or two are swapped.
   void save_databases() { databases_undo_.push_back({undo_.mark(), set_.databases()}); }
+  // Tells the watches of an entry that changes. save() does; a replay has nothing to save.
+  void tell_watches(const Table* table, const Entry* entry);
   void note_newborn(const ListName& list) { newborn_.push_back(list); }
   // Makes an entry part of this turn's record that no command has changed.
   void add_unchanged(Entry* entry);
@@ -107,7 +110,6 @@ class TurnInProgress {
   };
 
   [[noreturn]] void refuse_change();
-  void note_change(const Table* table, const Entry* entry);
   void forget_newborn(size_t mark);
 
   WorkingSet& set_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/owner.h"
+
 namespace weir::storage {
 namespace {
 
@@ -14,12 +16,29 @@ void forget(Index* index, const Key& key, WatchId id) {
 
 }  // namespace
 
-WatchId Watches::add(Watched watched) {
+WatchId Watches::add(const Ref& ref) {
+  Watched watched{.database = ref.database(),
+                  .position = ref.position(),
+                  .key = std::string(ref.key()),
+                  .existed = ref.exists(),
+                  .expire_at_ms = ref.expire_at_ms(),
+                  .lists = {}};
+  OwnerView owner;
+  if (owns_elements(ref.type()) && parse_owner(ref.value(), &owner)) {
+    const auto ids = owner.all();
+    watched.lists.assign(ids.begin(), ids.end());
+  }
   const WatchId id = next_++;
   by_position_.emplace(watched.position, id);
   for (const ElementsId list : watched.lists) by_list_.emplace(list, id);
   watches_.emplace(id, std::move(watched));
   return id;
+}
+
+bool Watches::changed(WatchId id, int64_t now_ms) const {
+  const Watched& watched = watches_.at(id);
+  const bool ended = watched.expire_at_ms != 0 && now_ms > watched.expire_at_ms;
+  return watched.touched || ended;
 }
 
 void Watches::remove(WatchId id) {

@@ -22,6 +22,7 @@
 
 #include "storage/element_key.h"
 #include "storage/position.h"
+#include "storage/ref.h"
 
 namespace weir::storage {
 
@@ -41,8 +42,11 @@ struct Watched {
 class Watches {
  public:
   bool empty() const { return watches_.empty(); }
-  WatchId add(Watched watched);
+  // Watches a key, whose changes are reported from now on.
+  WatchId add(const Ref& ref);
   void remove(WatchId id);
+  // True if what the key holds has changed since, or its time has ended.
+  bool changed(WatchId id, int64_t now_ms) const;
   // The watch with this id. REQUIRES: it was added and not removed.
   const Watched& at(WatchId id) const { return watches_.at(id); }
 

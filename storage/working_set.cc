@@ -93,6 +93,7 @@ void WorkingSet::swap(int first, int second) {
 }
 
 void WorkingSet::adjust_count(Table* table, Position position, int change) {
+  if (counts_are_told_) return;
   recount_.note_key(table, position, change);
   for (Database& database : databases_) {
     if (database.table != table) continue;
@@ -111,6 +112,13 @@ void WorkingSet::set_count(int database, uint64_t count) {
   if (counted.count == count) return;
   counted.count = count;
   counted.changed = databases_changed_ = true;
+}
+
+void WorkingSet::tell_counts(bool told) {
+  if (counts_are_told_ && !told) {
+    for (Database& database : databases_) database.count_doubtful = true;
+  }
+  counts_are_told_ = told;
 }
 
 void WorkingSet::mark_all_changed() {

@@ -58,6 +58,8 @@ class WorkingSet {
   Database& database(int number) { return databases_[static_cast<size_t>(number)]; }
   Table* table(int database) const { return databases_[static_cast<size_t>(database)].table; }
   uint64_t count(int database) const { return databases_[static_cast<size_t>(database)].count; }
+  // One more database, which no client can select; only time removes its records.
+  int hidden_database() const { return static_cast<int>(databases_.size()) - 1; }
   // -1 if it is no database's.
   int database_of(const Table* table) const;
   // True if every database has a table.
@@ -75,6 +77,10 @@ class WorkingSet {
   void adjust_count(Table* table, Position position, int change);
   void set_count(int database, uint64_t count);
   Recount& recount() { return recount_; }
+  // While counts are told, they are those of the records that are applied, and nothing that happens
+  // here changes them. Afterwards every count is doubtful.
+  void tell_counts(bool told);
+  bool counts_are_told() const { return counts_are_told_; }
   // True if a database's name or counter has changed since settle().
   bool databases_changed() const { return databases_changed_; }
   void mark_all_changed();
@@ -94,6 +100,7 @@ class WorkingSet {
   HashSeed seed_{};
   Incarnation next_incarnation_ = 1;
   bool databases_changed_ = false;
+  bool counts_are_told_ = false;
   Recount recount_;
 };
 

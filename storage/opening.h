@@ -1,0 +1,44 @@
+// Opening: reads the system records from the state, replays the log from W + 1 on, and learns which
+// databases have anything in the state. Nothing else is loaded.
+//
+// Invariants
+// 1. Nothing is refused after something was changed on disk: opening only reads, save that a new
+//    directory gets its databases as its first turn, which the caller commits.
+// 2. No record of an incarnation that lost its database comes back to life: what the state has of
+//    one goes to Burial, which erases it with the next pass.
+#pragma once
+
+#include "storage/burial.h"
+#include "storage/keyspace_options.h"
+#include "storage/live_records.h"
+#include "storage/replay.h"
+#include "storage/store.h"
+#include "storage/working_set.h"
+
+namespace weir::storage {
+
+class Opening {
+ public:
+  Opening(WorkingSet* set, LiveRecords* records, Burial* burial, Replay* replay)
+      : set_(*set), records_(*records), burial_(*burial), replay_(*replay) {}
+
+  // Fills the empty working set, and moves `end` to the end of the log.
+  Status fill(Store* store, LogEnd* end);
+  // Checks the databases, and makes those that are missing unless `follows`.
+  Status check(Store* store, bool follows);
+
+ private:
+  Status load_system_records(Store* store);
+  Status replay_log(Store* store, LogEnd* end);
+  Status check_number_of_databases() const;
+  void create_missing_databases();
+  Status look_over_incarnations(Store* store);
+  void look_at(Incarnation incarnation);
+
+  WorkingSet& set_;
+  LiveRecords& records_;
+  Burial& burial_;
+  Replay& replay_;
+};
+
+}  // namespace weir::storage

@@ -1,0 +1,124 @@
+#include "storage/reclaimer.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "storage/elements_index.h"
+#include "storage/list_opening.h"
+#include "storage/open_lists.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr size_t kLooksPerSweep = 5000;
+constexpr int64_t kIntervalNs = 25'000'000;
+constexpr size_t kOwnersPerLook = 64;
+
+}  // namespace
+
+void Reclaimer::work(int64_t steady_ns, Store* store) {
+  const bool evict = memory_is_short();
+  if (!evict && steady_ns - last_sweep_steady_ns_ < kIntervalNs) return;
+  last_sweep_steady_ns_ = steady_ns;
+  sweep(evict);
+  if (!evict) set_.recount().step(&set_, store, turn_.now_ms());
+  look_at_expired_owners(store);
+}
+
+void Reclaimer::sweep(bool evict) {
+  gained_ = false;
+  size_t looked = 0;
+  size_t rounds = 0;
+  while (looked < kLooksPerSweep && rounds < 2) {
+    Table* table = next_table();
+    if (table == nullptr) {
+      table_ = 0;
+      position_ = 0;
+      ++rounds;
+      continue;
+    }
+    Segment* segment = table->segment_at(position_);
+    looked += 1 + segment->count;
+    const Position last = segment->last();
+    sweep_segment(table, segment, evict);
+    position_ = last + 1;
+    if (position_ == 0) ++table_;
+    if (evict && !memory_is_short()) return;
+  }
+}
+
+// The table where the sweep goes on. Null at the end of a round.
+Table* Reclaimer::next_table() {
+  const auto& tables = set_.tables();
+  const auto table = std::find_if(tables.begin() + 1, tables.end(), [&](const auto& candidate) {
+    return candidate->incarnation() >= table_;
+  });
+  if (table == tables.end()) return nullptr;
+  if ((*table)->incarnation() != table_) {
+    table_ = (*table)->incarnation();
+    position_ = 0;
+  }
+  return table->get();
+}
+
+void Reclaimer::sweep_segment(Table* table, Segment* segment, bool evict) {
+  victims_.clear();
+  ListSeen seen;
+  for (size_t i = 0; i < segment->bucket_count(); ++i) {
+    for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next)
+      sweep_entry(table, entry, evict, &seen);
+  }
+  for (Entry* entry : victims_) table->erase(entry);
+  gained_ |= !victims_.empty();
+}
+
+void Reclaimer::sweep_entry(Table* table, Entry* entry, bool evict, ListSeen* seen) {
+  if (active_expiry_ && entry->has(Entry::kPresent) && entry->expired(turn_.now_ms()))
+    records_.expire(table, entry);
+  if (!entry->clean()) return;
+  if (table->has_elements() && elements_id_at(entry->position) != seen->id) {
+    seen->id = elements_id_at(entry->position);
+    seen->open = table->open->find(seen->id) != nullptr;
+  }
+  if (!entry->has(Entry::kPresent)) {
+    victims_.push_back(entry);
+  } else if (seen->open || !evict || stays(table, entry)) {
+    return;
+  } else if (entry->has(Entry::kReferenced)) {
+    entry->flags &= static_cast<uint8_t>(~Entry::kReferenced);
+    gained_ = true;
+  } else {
+    this->evict(table, entry);
+  }
+}
+
+// True for the owner of a long list that was used just now: opening it again costs too much.
+bool Reclaimer::stays(const Table* table, const Entry* entry) const {
+  OwnerView owner;
+  if (table->elements == nullptr || !owns_elements(entry->type)) return false;
+  WEIR_CHECK(parse_owner(entry->value(), &owner));
+  const auto ids = owner.all();
+  return std::any_of(ids.begin(), ids.end(), [&](ElementsId id) {
+    const Elements* list = table->elements->open->find(id);
+    return list != nullptr && turn_.now_ms() < list->index().long_used_ms + kLongListKeptMs;
+  });
+}
+
+void Reclaimer::evict(Table* table, Entry* entry) {
+  table->complete = false;
+  if (!table->has_elements()) ++evicted_;
+  if (owns_elements(entry->type)) burial_.close_lists(table, entry);
+  victims_.push_back(entry);
+}
+
+// The store never drops an expired owner but tells of it. Reading such an owner notes it as
+// unburied, which is all that is needed.
+void Reclaimer::look_at_expired_owners(Store* store) {
+  for (const std::string& stored_key : store->take_expired_owners(kOwnersPerLook)) {
+    const auto key = parse_stored_key(stored_key);
+    Table* table = key ? set_.table_of(key->incarnation) : nullptr;
+    if (table != nullptr) records_.read_if_missing(table, key->position, key->key);
+  }
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,67 @@
+// The end of a turn: one record for all that changed, appended to the log.
+//
+// Invariants
+// 1. The record has the last state of each entry that the turn changed, system records first, and
+//    the lists dropped last. Replay learns from the first ones which databases there are, and
+//    leaves nothing of a list that the turn both changed and dropped.
+// 2. What a turn changed counts as committed only when its record was appended, or when the caller
+//    keeps it although the log is owed it. In every other case all of it is taken back.
+// 3. Nothing is buried before the record that says so is in the log.
+#pragma once
+
+#include <string>
+
+#include "storage/lists.h"
+#include "storage/live_records.h"
+#include "storage/passes.h"
+#include "storage/record.h"
+#include "storage/turn_log.h"
+
+namespace weir::storage {
+
+// The name of a database's system record.
+std::string database_record(const WorkingSet& set, size_t database);
+inline constexpr std::string_view kDatabaseRecords = "db/";
+inline constexpr std::string_view kNextIncarnationRecord = "next-incarnation";
+inline constexpr std::string_view kNextElementsIdRecord = "next-elements-id";
+
+class TurnCommit {
+ public:
+  TurnCommit(WorkingSet* set, TurnInProgress* turn, WriteBack* pass, Debt* debt, Burial* burial,
+             LiveRecords* records, Lists* lists, Passes* passes)
+      : set_(*set),
+        turn_(*turn),
+        pass_(*pass),
+        debt_(*debt),
+        burial_(*burial),
+        records_(*records),
+        lists_(*lists),
+        passes_(*passes) {}
+
+  // See Keyspace::commit_turn(). Sets `store->failed` where the append has failed. `log` may be
+  // null only if the store has failed.
+  Status commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool keep_on_failure);
+
+ private:
+  Status append(TurnLog* log, StoreInUse* store, LogEnd* end);
+  void put_database_records();
+  void put_elements_record();
+  void encode_changes();
+  void encode(const Entry* entry);
+  void settle();
+  void take_back();
+  void retire_unused_tables();
+
+  WorkingSet& set_;
+  TurnInProgress& turn_;
+  WriteBack& pass_;
+  Debt& debt_;
+  Burial& burial_;
+  LiveRecords& records_;
+  Lists& lists_;
+  Passes& passes_;
+  TurnRecordWriter record_;
+  std::string name_;  // of an element, while it is encoded
+};
+
+}  // namespace weir::storage
