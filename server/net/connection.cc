@@ -1,57 +1,62 @@
 #include "server/net/connection.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <utility>
 
 namespace weir::server {
 namespace {
+
+using Result = Transfer::Result;
 
 // With more than this unsent, no more is read from the peer.
 constexpr size_t kUnsentMax = 1 << 20;
 
 }  // namespace
 
-void Connection::open(int descriptor, Session* session, ConnectionOwner* owner, Poller* poller) {
-  std::unique_ptr<Connection> made(new Connection(descriptor, session, owner, poller));
+void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
+                      Watcher* watcher) {
+  std::unique_ptr<Connection> made(new Connection(std::move(stream), session, owner, watcher));
   Connection* connection = made.get();
   connection->self_ = std::move(made);
   session->transport = connection;
   if (!connection->watch({.read = true})) connection->close();
 }
 
-Connection::~Connection() { ::close(descriptor_); }
-
-bool Connection::watch(Interest interest) {
-  return poller_->watch(descriptor_, std::exchange(interest_, interest), interest, this);
+bool Connection::takes_more() const {
+  return !session_->closing() && !session_->runnable() && session_->unsent_bytes() < kUnsentMax;
 }
 
-void Connection::read(std::span<char> buffer, size_t commands_max) {
+bool Connection::watch(Interest interest) {
+  return watcher_->watch(stream_->descriptor(), std::exchange(interest_, interest), interest, this);
+}
+
+void Connection::on_ready(Interest can, std::span<char> buffer, size_t commands_max) {
   if (self_ == nullptr) return;  // the connection has ended
-  const ssize_t size = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (size > 0) return session_->receive({buffer.data(), static_cast<size_t>(size)}, commands_max);
-  if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
-  if (size == 0) {
-    session_->close_after_reply();
-  } else {
-    session_->kill();
+  const bool crossed = recv_wants_write_ || send_wants_read_;
+  const bool reads = !buffer.empty() && (crossed ? takes_more() : can.read);
+  const bool received = reads && receive(buffer, commands_max);
+  if (!received) flush();  // else the turn's end does
+}
+
+bool Connection::receive(std::span<char> buffer, size_t commands_max) {
+  const Transfer transfer = stream_->recv(buffer);
+  recv_wants_write_ = transfer.result == Result::kWantsWrite;
+  if (transfer.result == Result::kMoved) {
+    session_->receive({buffer.data(), transfer.bytes}, commands_max);
+    return true;
   }
-  flush();
+  if (transfer.result == Result::kEnded) session_->close_after_reply();
+  if (transfer.result == Result::kBroken) session_->kill();
+  return false;
 }
 
 bool Connection::send_released() {
   while (!session_->output().empty()) {
-    const std::string_view output = session_->output();
-    const ssize_t size =
-        ::send(descriptor_, output.data(), output.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (size > 0) {
-      session_->mark_sent(static_cast<size_t>(size));
-    } else if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      return true;
-    } else if (!(size < 0 && errno == EINTR)) {
-      return false;
+    const Transfer transfer = stream_->send(session_->output());
+    send_wants_read_ = transfer.result == Result::kWantsRead;
+    if (transfer.result == Result::kMoved) {
+      session_->mark_sent(transfer.bytes);
+    } else {
+      return transfer.result == Result::kWantsRead || transfer.result == Result::kWantsWrite;
     }
   }
   return true;
@@ -61,9 +66,15 @@ void Connection::flush() {
   if (self_ == nullptr) return;
   if (session_->dead() || !send_released()) return close();
   if (session_->closing() && !session_->has_unsent()) return close();
-  const bool takes_more =
-      !session_->closing() && !session_->runnable() && session_->unsent_bytes() < kUnsentMax;
-  if (!watch({.read = takes_more, .write = !session_->output().empty()})) close();
+  if (!wait_for_more()) close();
+}
+
+bool Connection::wait_for_more() {
+  const bool receives = takes_more();
+  const bool sends = !session_->output().empty();
+  return watch({.read = (receives && !recv_wants_write_) || (sends && send_wants_read_),
+                .write = (sends && !send_wants_read_) || (receives && recv_wants_write_),
+                .at_once = receives && stream_->holds_input()});
 }
 
 void Connection::close() {

@@ -1,17 +1,22 @@
-// One accepted socket and its session: reads when told, sends what the session releases.
+// One accepted connection: what its stream receives goes to the session, and what the session
+// releases goes to the stream.
 //
 // Invariants
-// 1. Nothing here blocks; every read is one system call into a buffer shared by all connections.
-// 1. Nothing here blocks; every read is one system call into a buffer that all connections share.
+// 1. Nothing here blocks; a turn reads a connection once, into a buffer that all connections share.
 // 2. While the peer does not take its replies, or requests are kept for later, no more is read from
 //    it.
-// 3. A connection ends in its own read(), flush() or abandon(), never in another connection's.
+// 3. A connection ends in its own on_ready(), flush() or abandon(), never in another connection's.
+// 4. What the descriptor is watched for follows from what the stream's last recv() and send() asked
+//    for, because either may wait for the other's direction (byte_stream.h). While that is so, both
+//    are repeated whatever the descriptor is ready for: one may have used up what the other needed.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <utility>
 
-#include "server/net/poller.h"
+#include "server/net/byte_stream.h"
+#include "server/net/watcher.h"
 #include "server/session/session.h"
 
 namespace weir::server {
@@ -26,15 +31,16 @@ class ConnectionOwner {
 
 class Connection {
  public:
-  // Makes a connection, which lives until it is closed and owns `descriptor`, a stream socket.
-  static void open(int descriptor, Session* session, ConnectionOwner* owner, Poller* poller);
-  ~Connection();
+  // Makes a connection, which lives until it is closed.
+  static void open(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
+                   Watcher* watcher);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Reads once and runs the requests that have come in whole. The connection may be gone
-  // afterwards.
-  void read(std::span<char> buffer, size_t commands_max);
+  // Goes on with what `can` makes possible. Reads at most once, into `buffer`, and runs the
+  // requests that have come in whole; with an empty buffer it does not read. The connection may be
+  // gone afterwards.
+  void on_ready(Interest can, std::span<char> buffer, size_t commands_max);
   // Sends what is released. Closes if the session has come to its end; reads on if there is room.
   // The connection may be gone afterwards.
   void flush();
@@ -43,19 +49,27 @@ class Connection {
   Session* session() const { return session_; }
 
  private:
-  Connection(int descriptor, Session* session, ConnectionOwner* owner, Poller* poller)
-      : descriptor_(descriptor), session_(session), owner_(owner), poller_(poller) {}
+  Connection(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
+             Watcher* watcher)
+      : stream_(std::move(stream)), session_(session), owner_(owner), watcher_(watcher) {}
 
-  bool watch(Interest interest);
+  bool takes_more() const;
+  // Answers whether the session was given bytes: its part in the turn ends with a flush().
+  bool receive(std::span<char> buffer, size_t commands_max);
+  // Answers whether the stream still works.
   bool send_released();
+  bool watch(Interest interest);
+  bool wait_for_more();
   void close();
 
   std::unique_ptr<Connection> self_;
-  int descriptor_;
-  Session* session_;
-  ConnectionOwner* owner_;
-  Poller* poller_;
+  const std::unique_ptr<ByteStream> stream_;
+  Session* const session_;
+  ConnectionOwner* const owner_;
+  Watcher* const watcher_;
   Interest interest_;
+  bool recv_wants_write_ = false;
+  bool send_wants_read_ = false;
 };
 
 }  // namespace weir::server

@@ -1,7 +1,5 @@
 #include "server/net/daemon.h"
 
-#include <sys/socket.h>
-
 #include <csignal>
 
 #include "server/os/log.h"
@@ -17,8 +15,8 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
     : server_(*server),
       io_(*io),
       listener_(io, server->config(),
-                [this](Listener::Socket socket, Peer peer) {
-                  on_accept(std::move(socket), std::move(peer));
+                [this](std::unique_ptr<ByteStream> stream, Peer peer) {
+                  on_accept(std::move(stream), std::move(peer));
                 }),
       poller_(io),
       signals_(*io, SIGTERM, SIGINT, SIGHUP),
@@ -73,12 +71,9 @@ void Daemon::turn() {
   if (reads) {
     for (Session* session : server_.holds().take_runnable()) session->resume(commands_max);
   }
+  const std::span<char> buffer = reads ? std::span<char>(read_buffer_) : std::span<char>();
   for (const Poller::Ready& ready : ready_) {
-    if (ready.can.read && reads) {
-      ready.connection->read(read_buffer_, commands_max);
-    } else if (ready.can.write) {
-      ready.connection->flush();
-    }
+    ready.connection->on_ready(ready.can, buffer, commands_max);
   }
   ready_ = {};
   server_.serve_waiting();
@@ -127,11 +122,7 @@ void Daemon::serve_while_busy() {
   const auto commands_max = static_cast<size_t>(server_.config().turn_commands_max);
   for (const Poller::Ready& ready : poller_.poll(&busy_list_)) {
     if (ready.connection->session()->in_turn()) continue;
-    if (ready.can.read) {
-      ready.connection->read(busy_buffer_, commands_max);
-    } else {
-      ready.connection->flush();
-    }
+    ready.connection->on_ready(ready.can, busy_buffer_, commands_max);
   }
   for (Session* session : server_.turn().end_busy_round()) {
     if (session->transport != nullptr) static_cast<Connection*>(session->transport)->flush();
@@ -139,14 +130,14 @@ void Daemon::serve_while_busy() {
   if (stopping_) server_.scripting().busy.kill();
 }
 
-void Daemon::on_accept(Listener::Socket socket, Peer peer) {
+void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
   std::string refusal;
   Session* session = server_.connect(std::move(peer), &refusal);
   if (session == nullptr) {
-    ::send(socket.native_handle(), refusal.data(), refusal.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)stream->send(refusal);  // as much as fits at once
     return;
   }
-  Connection::open(socket.release(), session, this, &poller_);
+  Connection::open(std::move(stream), session, this, &poller_);
 }
 
 void Daemon::wait_for_tick() {

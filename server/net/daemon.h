@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "server/core/server.h"
 #include "server/net/connection.h"
 #include "server/net/listener.h"
+#include "server/net/poller.h"
 #include "server/os/service_manager.h"
 
 namespace weir::server {
@@ -33,7 +35,7 @@ class Daemon : private ConnectionOwner {
   void on_closed(std::unique_ptr<Connection> connection) override;
   void serve_while_busy();
   void forget_closed();
-  void on_accept(Listener::Socket socket, Peer peer);
+  void on_accept(std::unique_ptr<ByteStream> stream, Peer peer);
   void wait();
   void turn();
   void flush_touched();

@@ -10,6 +10,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <chrono>
 
+#include "server/net/socket_stream.h"
 #include "server/os/log.h"
 
 namespace weir::server {
@@ -138,22 +139,23 @@ void Listener::close() {
 }
 
 void Listener::accept(Acceptor* acceptor) {
-  acceptor->async_accept([this, acceptor](boost::system::error_code error, Socket socket) {
-    if (error == asio::error::operation_aborted) return;
-    if (!error) {
-      accepted(std::move(socket));
-      return accept(acceptor);
-    }
-    // If no descriptor is left, for instance, trying again at once would spin.
-    spdlog::warn("a connection could not be accepted: {}", error.message());
-    retry_.expires_after(std::chrono::milliseconds(100));
-    retry_.async_wait([this, acceptor](boost::system::error_code cancelled) {
-      if (!cancelled) accept(acceptor);
-    });
-  });
+  acceptor->async_accept(
+      [this, acceptor](boost::system::error_code error, Protocol::socket socket) {
+        if (error == asio::error::operation_aborted) return;
+        if (!error) {
+          accepted(std::move(socket));
+          return accept(acceptor);
+        }
+        // If no descriptor is left, for instance, trying again at once would spin.
+        spdlog::warn("a connection could not be accepted: {}", error.message());
+        retry_.expires_after(std::chrono::milliseconds(100));
+        retry_.async_wait([this, acceptor](boost::system::error_code cancelled) {
+          if (!cancelled) accept(acceptor);
+        });
+      });
 }
 
-void Listener::accepted(Socket socket) {
+void Listener::accepted(Protocol::socket socket) {
   sockaddr_storage remote{};
   sockaddr_storage local{};
   socklen_t remote_size = sizeof remote;
@@ -172,7 +174,7 @@ void Listener::accepted(Socket socket) {
     peer.loopback = is_loopback(remote);
     set_options(descriptor, config_.tcp_keepalive);
   }
-  on_accept_(std::move(socket), std::move(peer));
+  on_accept_(std::make_unique<SocketStream>(socket.release()), std::move(peer));
 }
 
 }  // namespace weir::server

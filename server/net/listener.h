@@ -7,17 +7,18 @@
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <list>
+#include <memory>
 #include <string>
 
 #include "server/config/config.h"
+#include "server/net/byte_stream.h"
 #include "server/session/session.h"
 
 namespace weir::server {
 
 class Listener {
  public:
-  using Socket = boost::asio::generic::stream_protocol::socket;
-  using OnAccept = std::function<void(Socket socket, Peer peer)>;
+  using OnAccept = std::function<void(std::unique_ptr<ByteStream> stream, Peer peer)>;
 
   Listener(boost::asio::io_context* io, const Config& config, OnAccept on_accept);
 
@@ -36,7 +37,7 @@ class Listener {
   std::string listen(Acceptor* acceptor, const Protocol::endpoint& endpoint,
                      const std::string& shown);
   void accept(Acceptor* acceptor);
-  void accepted(Socket socket);
+  void accepted(Protocol::socket socket);
 
   boost::asio::io_context& io_;
   const Config& config_;

@@ -20,10 +20,25 @@ Poller::Poller(boost::asio::io_context* io) : set_(*io, make_set()) {}
 
 bool Poller::watch(int descriptor, Interest before, Interest now, Connection* connection) {
   if (before == now) return true;
+  if (before.at_once != now.at_once) {
+    if (now.at_once) {
+      at_once_.push_back(connection);
+    } else {
+      std::erase(at_once_, connection);
+    }
+  }
+  return watch_descriptor(descriptor, before, now, connection);
+}
+
+bool Poller::watch_descriptor(int descriptor, Interest before, Interest now,
+                              Connection* connection) {
+  if (before.read == now.read && before.write == now.write) return true;
   epoll_event event{};
   event.events = (now.read ? EPOLLIN : 0u) | (now.write ? EPOLLOUT : 0u);
   event.data.ptr = connection;
-  const int action = !now.any() ? EPOLL_CTL_DEL : before.any() ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+  const int action = !now.on_descriptor()     ? EPOLL_CTL_DEL
+                     : before.on_descriptor() ? EPOLL_CTL_MOD
+                                              : EPOLL_CTL_ADD;
   return ::epoll_ctl(set_.native_handle(), action, descriptor, &event) == 0;
 }
 
@@ -38,7 +53,23 @@ std::span<const Poller::Ready> Poller::poll(ReadyList* list) {
                   .can = {.read = broken || (events & EPOLLIN) != 0,
                           .write = broken || (events & EPOLLOUT) != 0}};
   }
-  return {list->data(), size};
+  return {list->data(), at_once_.empty() ? size : add_at_once(list, size)};
+}
+
+// Answers how many are in the list then. Those that find no room in it keep their place here.
+size_t Poller::add_at_once(ReadyList* list, size_t size) const {
+  for (Connection* connection : at_once_) {
+    const auto end = list->begin() + size;
+    const auto named = std::find_if(list->begin(), end, [connection](const Ready& ready) {
+      return ready.connection == connection;
+    });
+    if (named != end) {
+      named->can.read = true;
+    } else if (size < list->size()) {
+      (*list)[size++] = {.connection = connection, .can = {.read = true}};
+    }
+  }
+  return size;
 }
 
 void Poller::wake_loop() {

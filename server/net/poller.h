@@ -9,6 +9,7 @@
 // 1. A connection is unwatched before its descriptor is closed.
 // 2. A connection that is watched for nothing is not in the set: epoll would report its end for
 //    ever.
+// 3. A poll names a connection once, because the connection may end when it is called.
 #pragma once
 
 #include <sys/epoll.h>
@@ -17,30 +18,22 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <span>
+#include <vector>
+
+#include "server/net/watcher.h"
 
 namespace weir::server {
 
-class Connection;
-
-struct Interest {
-  bool read = false;
-  bool write = false;
-
-  bool any() const { return read || write; }
-  bool operator==(const Interest&) const = default;
-};
-
-class Poller {
+class Poller : public Watcher {
  public:
   // Throws boost::system::system_error if no descriptor is left.
   explicit Poller(boost::asio::io_context* io);
 
-  // Watches a connection. False: the system refuses to watch one more.
-  bool watch(int descriptor, Interest before, Interest now, Connection* connection);
+  bool watch(int descriptor, Interest before, Interest now, Connection* connection) override;
 
   struct Ready {
     Connection* connection;
-    Interest can;  // both are set when the connection is broken
+    Interest can;  // both directions are set when the connection is broken
   };
   static constexpr size_t kReadyMax = 1024;
   using ReadyList = std::array<Ready, kReadyMax>;
@@ -51,8 +44,12 @@ class Poller {
   void wake_loop();
 
  private:
+  bool watch_descriptor(int descriptor, Interest before, Interest now, Connection* connection);
+  size_t add_at_once(ReadyList* list, size_t size) const;
+
   boost::asio::posix::stream_descriptor set_;
   std::array<epoll_event, kReadyMax> events_;
+  std::vector<Connection*> at_once_;  // those that are ready whatever epoll says
   bool waking_ = false;
 };
 

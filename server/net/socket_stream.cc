@@ -1,0 +1,36 @@
+#include "server/net/socket_stream.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace weir::server {
+namespace {
+
+using Result = Transfer::Result;
+
+// REQUIRES: a call on the socket has just failed.
+Transfer failed(Result wanted) {
+  const bool waits = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+  return {.result = waits ? wanted : Result::kBroken};
+}
+
+}  // namespace
+
+SocketStream::~SocketStream() { ::close(descriptor_); }
+
+Transfer SocketStream::recv(std::span<char> buffer) {
+  const ssize_t size = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (size < 0) return failed(Result::kWantsRead);
+  if (size == 0) return {.result = Result::kEnded};
+  return {.result = Result::kMoved, .bytes = static_cast<size_t>(size)};
+}
+
+Transfer SocketStream::send(std::string_view bytes) {
+  const ssize_t size = ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (size < 0) return failed(Result::kWantsWrite);
+  return {.result = Result::kMoved, .bytes = static_cast<size_t>(size)};
+}
+
+}  // namespace weir::server

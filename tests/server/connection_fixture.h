@@ -1,0 +1,159 @@
+// A connection between a whole server and a stream that says what the test has written down.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/net/connection.h"
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+
+using Result = Transfer::Result;
+
+// What the stream is going to answer, and what it was asked. It outlives the stream.
+struct StreamScript {
+  struct Answer {
+    Result result;
+    std::string bytes;
+  };
+  std::deque<Answer> recv_answers;    // then: kWantsRead
+  std::deque<Transfer> send_answers;  // then: takes everything; .bytes is the most that it takes
+  bool holds_input = false;
+
+  size_t recv_calls = 0;
+  size_t send_calls = 0;
+  std::string sent;
+  std::string to_repeat;  // what send() was given when it asked to wait
+  bool destroyed = false;
+
+  void arrives(std::string bytes) { recv_answers.push_back({Result::kMoved, std::move(bytes)}); }
+  void recv_says(Result result) { recv_answers.push_back({result, {}}); }
+  void send_says(Result result) { send_answers.push_back({.result = result}); }
+  void send_takes(size_t bytes) { send_answers.push_back({Result::kMoved, bytes}); }
+};
+
+class ScriptedStream : public ByteStream {
+ public:
+  explicit ScriptedStream(StreamScript* script) : script_(*script) {}
+  ~ScriptedStream() override { script_.destroyed = true; }
+
+  Transfer recv(std::span<char> buffer) override {
+    EXPECT_FALSE(buffer.empty());
+    ++script_.recv_calls;
+    if (script_.recv_answers.empty()) return {.result = Result::kWantsRead};
+    const StreamScript::Answer answer = std::move(script_.recv_answers.front());
+    script_.recv_answers.pop_front();
+    answer.bytes.copy(buffer.data(), buffer.size());
+    return {.result = answer.result, .bytes = answer.bytes.size()};
+  }
+
+  // Insists on the third invariant of byte_stream.h.
+  Transfer send(std::string_view bytes) override {
+    EXPECT_FALSE(bytes.empty());
+    EXPECT_TRUE(bytes.starts_with(script_.to_repeat));
+    script_.to_repeat.clear();
+    ++script_.send_calls;
+    Transfer answer = {.result = Result::kMoved, .bytes = bytes.size()};
+    if (!script_.send_answers.empty()) {
+      answer = script_.send_answers.front();
+      script_.send_answers.pop_front();
+    }
+    answer.bytes = std::min(answer.bytes, bytes.size());
+    if (answer.result == Result::kMoved) {
+      script_.sent.append(bytes.substr(0, answer.bytes));
+    } else {
+      script_.to_repeat = bytes;
+    }
+    return answer;
+  }
+
+  bool holds_input() const override { return script_.holds_input; }
+  int descriptor() const override { return 1000; }
+
+ private:
+  StreamScript& script_;
+};
+
+class FakeWatcher : public Watcher {
+ public:
+  bool watch(int, Interest before, Interest now, Connection*) override {
+    EXPECT_EQ(before, interest);
+    changes += before != now;
+    interest = now;
+    return !refuses;
+  }
+
+  Interest interest;
+  size_t changes = 0;
+  bool refuses = false;
+};
+
+inline constexpr Interest kNothing = {};
+inline constexpr Interest kRead = {.read = true};
+inline constexpr Interest kWrite = {.write = true};
+inline constexpr Interest kReadOrWrite = {.read = true, .write = true};
+
+// One connection to a server. Turns end when the test says so.
+class OneConnection : private ConnectionOwner {
+ public:
+  explicit OneConnection(Config config = {}) : server(std::move(config)) {}
+  ~OneConnection() override {
+    if (connection != nullptr) connection->abandon();
+  }
+
+  void open() {
+    std::string refusal;
+    session = server->connect(FakeServer::local_peer(), &refusal);
+    closed = false;
+    Connection::open(std::make_unique<ScriptedStream>(&stream), session, this, &watcher);
+    if (!closed) connection = static_cast<Connection*>(session->transport);
+  }
+
+  // The descriptor becomes ready, and the turn goes on to its end.
+  void ready(Interest can) {
+    call(can);
+    end_turn();
+  }
+  // The descriptor becomes ready in the middle of a turn.
+  void call(Interest can) { connection->on_ready(can, buffer_, 1024); }
+  // The same while nothing may be read.
+  void call_stalled(Interest can) { connection->on_ready(can, {}, 1024); }
+  void end_turn() {
+    server->serve_waiting();
+    server->end_turn();
+    const std::vector<Session*> touched = server->touched();
+    for (const Session* each : touched) {
+      if (each == session && connection != nullptr) connection->flush();
+    }
+  }
+  // The bytes arrive, are answered, and the turn ends.
+  void receives(std::string bytes) {
+    stream.arrives(std::move(bytes));
+    ready(kRead);
+  }
+
+  FakeServer server;
+  StreamScript stream;
+  FakeWatcher watcher;
+  Session* session = nullptr;
+  Connection* connection = nullptr;  // null: closed
+  bool closed = true;
+
+ private:
+  void on_closed(std::unique_ptr<Connection> ended) override {
+    server->disconnect(ended->session());
+    session = nullptr;
+    connection = nullptr;
+    closed = true;
+  }
+
+  std::vector<char> buffer_ = std::vector<char>(64 << 10);
+};
+
+}  // namespace weir::server
