@@ -1,13 +1,11 @@
 #include "server/net/listener.h"
 
-#include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/asio/ip/tcp.hpp>
+#include <algorithm>
 #include <boost/asio/ip/v6_only.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <chrono>
 
 #include "server/net/socket_stream.h"
@@ -17,46 +15,88 @@ namespace weir::server {
 namespace {
 
 namespace asio = boost::asio;
+using boost::system::error_code;
 
-std::string show(const sockaddr_storage& address) {
-  char text[INET6_ADDRSTRLEN] = "?";
-  if (address.ss_family == AF_INET) {
-    const auto& in = reinterpret_cast<const sockaddr_in&>(address);
-    inet_ntop(AF_INET, &in.sin_addr, text, sizeof text);
-    return std::string(text) + ":" + std::to_string(ntohs(in.sin_port));
+constexpr auto kRetryAfter = std::chrono::milliseconds(100);
+
+// A whole number that is an option of TCP, in the form that Asio's set_option() takes.
+template <int Name>
+class TcpNumber {
+ public:
+  explicit TcpNumber(int value) : value_(value) {}
+
+  template <typename Protocol>
+  int level(const Protocol&) const {
+    return IPPROTO_TCP;
   }
-  const auto& in6 = reinterpret_cast<const sockaddr_in6&>(address);
-  inet_ntop(AF_INET6, &in6.sin6_addr, text, sizeof text);
-  return "[" + std::string(text) + "]:" + std::to_string(ntohs(in6.sin6_port));
+  template <typename Protocol>
+  int name(const Protocol&) const {
+    return Name;
+  }
+  template <typename Protocol>
+  const void* data(const Protocol&) const {
+    return &value_;
+  }
+  template <typename Protocol>
+  size_t size(const Protocol&) const {
+    return sizeof value_;
+  }
+
+ private:
+  int value_;
+};
+
+std::string show(const asio::ip::tcp::endpoint& endpoint) {
+  const std::string port = ":" + std::to_string(endpoint.port());
+  if (endpoint.address().is_v4()) return endpoint.address().to_string() + port;
+  asio::ip::address_v6 address = endpoint.address().to_v6();
+  address.scope_id(0);
+  return "[" + address.to_string() + "]" + port;
 }
 
-bool is_loopback(const sockaddr_storage& address) {
-  if (address.ss_family == AF_INET) {
-    const auto& in = reinterpret_cast<const sockaddr_in&>(address);
-    return (ntohl(in.sin_addr.s_addr) >> 24) == 127;
-  }
-  if (address.ss_family != AF_INET6) return false;
-  const in6_addr& in6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
-  return IN6_IS_ADDR_LOOPBACK(&in6) || (IN6_IS_ADDR_V4MAPPED(&in6) && in6.s6_addr[12] == 127);
+bool is_loopback(const asio::ip::address& address) {
+  if (address.is_v4() || !address.to_v6().is_v4_mapped()) return address.is_loopback();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
 }
 
-void set_options(int descriptor, int64_t keepalive_s) {
-  const int on = 1;
-  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+// What cannot be set is left as it is: the connection works without.
+void set_options(asio::ip::tcp::socket* socket, int64_t keepalive_s) {
+  error_code ignored;
+  socket->set_option(asio::ip::tcp::no_delay(true), ignored);
   if (keepalive_s <= 0) return;
   const int idle_s = static_cast<int>(keepalive_s);
-  const int interval_s = std::max(1, idle_s / 3);
-  const int probes = 3;
-  setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-  setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
-  setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+  socket->set_option(asio::socket_base::keep_alive(true), ignored);
+  socket->set_option(TcpNumber<TCP_KEEPIDLE>(idle_s), ignored);
+  socket->set_option(TcpNumber<TCP_KEEPINTVL>(std::max(1, idle_s / 3)), ignored);
+  socket->set_option(TcpNumber<TCP_KEEPCNT>(3), ignored);
+}
+
+error_code listen_on(asio::ip::tcp::acceptor* acceptor, const asio::ip::tcp::endpoint& endpoint,
+                     int backlog) {
+  error_code error;
+  acceptor->open(endpoint.protocol(), error);
+  if (!error) acceptor->set_option(asio::socket_base::reuse_address(true), error);
+  if (!error && endpoint.address().is_v6()) acceptor->set_option(asio::ip::v6_only(true), error);
+  if (!error) acceptor->bind(endpoint, error);
+  if (!error) acceptor->listen(backlog, error);
+  return error;
+}
+
+error_code listen_on(asio::local::stream_protocol::acceptor* acceptor, const std::string& path,
+                     mode_t mode, int backlog) {
+  error_code error;
+  acceptor->open(asio::local::stream_protocol(), error);
+  if (!error) acceptor->bind(asio::local::stream_protocol::endpoint(path), error);
+  if (!error && ::chmod(path.c_str(), mode) != 0)
+    error.assign(errno, boost::system::system_category());
+  if (!error) acceptor->listen(backlog, error);
+  return error;
 }
 
 }  // namespace
 
 Listener::Listener(asio::io_context* io, const Config& config, OnAccept on_accept)
-    : io_(*io), config_(config), on_accept_(std::move(on_accept)), retry_(*io) {}
+    : io_(*io), config_(config), on_accept_(std::move(on_accept)) {}
 
 std::string Listener::open() {
   if (config_.port != 0) {
@@ -67,10 +107,11 @@ std::string Listener::open() {
   if (!config_.unixsocket.empty()) {
     if (std::string error = open_unix(); !error.empty()) return error;
   }
-  if (acceptors_.empty())
+  if (tcp_doors_.empty() && unix_doors_.empty())
     return "nothing to listen on: port is 0 or no bind address is usable, and unixsocket is not "
            "set";
-  for (Acceptor& acceptor : acceptors_) accept(&acceptor);
+  for (Door<Tcp>& door : tcp_doors_) accept(&door);
+  for (Door<Unix>& door : unix_doors_) accept(&door);
   return {};
 }
 
@@ -79,20 +120,19 @@ std::string Listener::open_tcp(std::string address) {
   if (optional) address.erase(0, 1);
   if (address == "*") address = "0.0.0.0";
   if (address == "::*") address = "::";
-  asio::ip::tcp::resolver resolver(io_);
-  boost::system::error_code error;
+  Tcp::resolver resolver(io_);
+  error_code error;
   const auto found = resolver.resolve(address, std::to_string(config_.port),
                                       asio::ip::resolver_base::passive, error);
   if (error || found.empty()) {
     return optional ? std::string()
                     : "cannot resolve bind address '" + address + "': " + error.message();
   }
-  const asio::ip::tcp::endpoint endpoint = found.begin()->endpoint();
-  acceptors_.emplace_back(io_);
-  std::string failure =
-      listen(&acceptors_.back(), endpoint, address + ":" + std::to_string(config_.port));
+  Door<Tcp>& door = tcp_doors_.emplace_back(io_);
+  error = listen_on(&door.acceptor, *found.begin(), static_cast<int>(config_.tcp_backlog));
+  std::string failure = note_opened(error, address + ":" + std::to_string(config_.port));
   if (failure.empty()) return {};
-  acceptors_.pop_back();
+  tcp_doors_.pop_back();
   if (!optional) return failure;
   spdlog::info("{} (optional, skipped)", failure);
   return {};
@@ -101,80 +141,85 @@ std::string Listener::open_tcp(std::string address) {
 std::string Listener::open_unix() {
   const std::string& path = config_.unixsocket;
   struct stat existing {};
-  if (lstat(path.c_str(), &existing) == 0) {
+  if (::lstat(path.c_str(), &existing) == 0) {
     if (!S_ISSOCK(existing.st_mode)) return "unixsocket '" + path + "' exists and is not a socket";
-    unlink(path.c_str());
+    ::unlink(path.c_str());
   }
-  acceptors_.emplace_back(io_);
-  if (std::string error =
-          listen(&acceptors_.back(), asio::local::stream_protocol::endpoint(path), path);
-      !error.empty()) {
-    return error;
-  }
-  if (chmod(path.c_str(), static_cast<mode_t>(config_.unixsocketperm)) != 0) {
-    return "cannot set the permissions of '" + path + "'";
-  }
-  return {};
+  // Asio throws for a path that the system's structure has no room for.
+  constexpr size_t kPathBytesMax = sizeof(sockaddr_un::sun_path) - 1;
+  if (path.size() > kPathBytesMax)
+    return note_opened(asio::error::make_error_code(asio::error::name_too_long), path);
+  const error_code error =
+      listen_on(&unix_doors_.emplace_back(io_).acceptor, path,
+                static_cast<mode_t>(config_.unixsocketperm), static_cast<int>(config_.tcp_backlog));
+  return note_opened(error, path);
 }
 
-std::string Listener::listen(Acceptor* acceptor, const Protocol::endpoint& endpoint,
-                             const std::string& shown) {
-  boost::system::error_code error;
-  acceptor->open(endpoint.protocol(), error);
-  if (!error) acceptor->set_option(asio::socket_base::reuse_address(true), error);
-  if (!error && endpoint.protocol().family() == AF_INET6)
-    acceptor->set_option(asio::ip::v6_only(true), error);
-  if (!error) acceptor->bind(endpoint, error);
-  if (!error) acceptor->listen(static_cast<int>(config_.tcp_backlog), error);
-  if (!error) acceptor->non_blocking(true, error);
+std::string Listener::note_opened(const error_code& error, const std::string& shown) {
   if (error) return "cannot listen on " + shown + ": " + error.message();
   addresses_ += (addresses_.empty() ? "" : ", ") + shown;
   return {};
 }
 
 void Listener::close() {
-  retry_.cancel();
-  acceptors_.clear();
-  if (!config_.unixsocket.empty()) unlink(config_.unixsocket.c_str());
-}
-
-void Listener::accept(Acceptor* acceptor) {
-  acceptor->async_accept(
-      [this, acceptor](boost::system::error_code error, Protocol::socket socket) {
-        if (error == asio::error::operation_aborted) return;
-        if (!error) {
-          accepted(std::move(socket));
-          return accept(acceptor);
-        }
-        // If no descriptor is left, for instance, trying again at once would spin.
-        spdlog::warn("a connection could not be accepted: {}", error.message());
-        retry_.expires_after(std::chrono::milliseconds(100));
-        retry_.async_wait([this, acceptor](boost::system::error_code cancelled) {
-          if (!cancelled) accept(acceptor);
-        });
-      });
-}
-
-void Listener::accepted(Protocol::socket socket) {
-  sockaddr_storage remote{};
-  sockaddr_storage local{};
-  socklen_t remote_size = sizeof remote;
-  socklen_t local_size = sizeof local;
-  const int descriptor = socket.native_handle();
-  getpeername(descriptor, reinterpret_cast<sockaddr*>(&remote), &remote_size);
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&local), &local_size);
-  Peer peer;
-  peer.descriptor = descriptor;
-  peer.unix_socket = local.ss_family == AF_UNIX;
-  if (peer.unix_socket) {
-    peer.address = peer.local_address = config_.unixsocket + ":0";
-  } else {
-    peer.address = show(remote);
-    peer.local_address = show(local);
-    peer.loopback = is_loopback(remote);
-    set_options(descriptor, config_.tcp_keepalive);
+  error_code ignored;
+  for (Door<Tcp>& door : tcp_doors_) {
+    door.acceptor.close(ignored);
+    door.retry.cancel();
   }
-  on_accept_(std::make_unique<SocketStream>(socket.release()), std::move(peer));
+  for (Door<Unix>& door : unix_doors_) {
+    door.acceptor.close(ignored);
+    door.retry.cancel();
+    ::unlink(config_.unixsocket.c_str());
+  }
+}
+
+template <typename Protocol>
+void Listener::accept(Door<Protocol>* door) {
+  door->acceptor.async_accept([this, door](error_code error, typename Protocol::socket socket) {
+    if (error == asio::error::operation_aborted || !door->acceptor.is_open()) return;
+    note_pause(door, error);
+    if (!error) {
+      accepted(std::move(socket));
+      return accept(door);
+    }
+    door->retry.expires_after(kRetryAfter);
+    door->retry.async_wait([this, door](error_code cancelled) {
+      if (!cancelled && door->acceptor.is_open()) accept(door);
+    });
+  });
+}
+
+template <typename Protocol>
+void Listener::note_pause(Door<Protocol>* door, const error_code& error) {
+  if (door->pauses == error.failed()) return;
+  door->pauses = error.failed();
+  if (error) {
+    spdlog::warn("a connection could not be accepted: {}; trying again and again", error.message());
+  } else {
+    spdlog::warn("connections are accepted again");
+  }
+}
+
+void Listener::accepted(Tcp::socket socket) {
+  error_code error;
+  const Tcp::endpoint local = socket.local_endpoint(error);
+  Tcp::endpoint remote;
+  if (!error) remote = socket.remote_endpoint(error);
+  if (error) return;  // the peer has gone already
+  set_options(&socket, config_.tcp_keepalive);
+  Peer peer = {.address = show(remote),
+               .local_address = show(local),
+               .loopback = is_loopback(remote.address())};
+  peer.descriptor = socket.release();
+  on_accept_(std::make_unique<SocketStream>(peer.descriptor), peer);
+}
+
+void Listener::accepted(Unix::socket socket) {
+  const std::string shown = config_.unixsocket + ":0";
+  Peer peer = {.address = shown, .local_address = shown, .unix_socket = true};
+  peer.descriptor = socket.release();
+  on_accept_(std::make_unique<SocketStream>(peer.descriptor), peer);
 }
 
 }  // namespace weir::server

@@ -1,9 +1,15 @@
 // Opens the configured addresses and the unix socket, and hands over the connections that come.
+//
+// Invariants
+// 1. Each door pauses by itself when the system gives no descriptor for a connection: trying again
+//    at once would spin, because the connection stays in the backlog. The log has one line when the
+//    pauses begin, and one when they are over.
+// 2. A unix socket has its mode before it listens, so that nobody comes in who may not.
 #pragma once
 
-#include <boost/asio/basic_socket_acceptor.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <list>
@@ -29,21 +35,35 @@ class Listener {
   const std::string& addresses() const { return addresses_; }
 
  private:
-  using Protocol = boost::asio::generic::stream_protocol;
-  using Acceptor = boost::asio::basic_socket_acceptor<Protocol>;
+  using Tcp = boost::asio::ip::tcp;
+  using Unix = boost::asio::local::stream_protocol;
+
+  // One address that is listened on. It stays in its place until the listener is destroyed, since
+  // handlers point to it.
+  template <typename Protocol>
+  struct Door {
+    explicit Door(boost::asio::io_context& io) : acceptor(io), retry(io) {}
+
+    typename Protocol::acceptor acceptor;
+    boost::asio::steady_timer retry;
+    bool pauses = false;
+  };
 
   std::string open_tcp(std::string address);
   std::string open_unix();
-  std::string listen(Acceptor* acceptor, const Protocol::endpoint& endpoint,
-                     const std::string& shown);
-  void accept(Acceptor* acceptor);
-  void accepted(Protocol::socket socket);
+  std::string note_opened(const boost::system::error_code& error, const std::string& shown);
+  template <typename Protocol>
+  void accept(Door<Protocol>* door);
+  template <typename Protocol>
+  void note_pause(Door<Protocol>* door, const boost::system::error_code& error);
+  void accepted(Tcp::socket socket);
+  void accepted(Unix::socket socket);
 
   boost::asio::io_context& io_;
   const Config& config_;
   OnAccept on_accept_;
-  std::list<Acceptor> acceptors_;
-  boost::asio::steady_timer retry_;
+  std::list<Door<Tcp>> tcp_doors_;
+  std::list<Door<Unix>> unix_doors_;  // at most one
   std::string addresses_;
 };
 

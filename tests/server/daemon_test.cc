@@ -1,0 +1,173 @@
+// The daemon with real sockets and signals: how it serves, and how it stops.
+#include "server/net/daemon.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "tests/server/fake_server.h"
+#include "tests/server/real_sockets.h"
+
+namespace weir::server {
+namespace {
+
+constexpr const char* kPong = "+PONG\r\n";
+constexpr size_t kPongBytes = 7;
+const std::string kPing = request({"PING"});
+
+// A daemon that runs in a thread of its own until the test ends.
+class RunningDaemon {
+ public:
+  explicit RunningDaemon(Config config) : server_(std::move(config)), daemon_(&*server_, &io_) {
+    const std::string error = daemon_.listen();
+    EXPECT_EQ(error, "");
+    thread_ = std::thread([this] { code_ = daemon_.run(); });
+  }
+  ~RunningDaemon() {
+    if (!thread_.joinable()) return;
+    ::kill(::getpid(), SIGTERM);
+    thread_.join();
+  }
+  // Waits for its end, and answers its exit code.
+  int join() {
+    thread_.join();
+    return code_;
+  }
+
+ private:
+  FakeServer server_;
+  boost::asio::io_context io_{1};
+  Daemon daemon_;
+  std::thread thread_;
+  int code_ = -1;
+};
+
+class DaemonTest : public testing::Test {
+ protected:
+  DaemonTest() {
+    config_.bind = {"127.0.0.1"};
+    config_.port = free_port();
+  }
+  void start() { running_.emplace(config_); }
+
+  TemporaryFolder folder_;
+  Config config_;
+  std::optional<RunningDaemon> running_;
+};
+
+TEST_F(DaemonTest, ServesManyConnectionsByTcpAndUnixSocket) {
+  config_.unixsocket = folder_.path + "/weir.sock";
+  start();
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(config_.port));
+    clients.push_back(std::make_unique<ClientSocket>(config_.unixsocket));
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (const auto& client : clients) client->write(kPing);
+    for (const auto& client : clients) EXPECT_EQ(client->read(kPongBytes), kPong);
+  }
+}
+
+TEST_F(DaemonTest, AnswersAPipelineThatIsLargerThanEveryBuffer) {
+  start();
+  const ClientSocket client(config_.port);
+  std::string pipeline;
+  std::string expected;
+  for (int i = 0; i < 20'000; ++i) {
+    pipeline += request({"ECHO", std::to_string(i)});
+    expected += bulk(std::to_string(i));
+  }
+  std::thread writer([&] { client.write(pipeline); });
+  EXPECT_EQ(client.read(expected.size()), expected);
+  writer.join();
+}
+
+TEST_F(DaemonTest, WhoClosesItsHalfGetsItsRepliesAndTheEnd) {
+  start();
+  const ClientSocket client(config_.port);
+  client.write(kPing + kPing + "*1\r\n$4\r\nPI");
+  client.close_half();
+  EXPECT_EQ(client.read_to_end(), std::string(kPong) + kPong);
+}
+
+TEST_F(DaemonTest, AResetWhileOutputWaitsDisturbsNobody) {
+  start();
+  ClientSocket rude(config_.port);
+  const ClientSocket other(config_.port);
+  EXPECT_EQ(other.call(request({"SET", "k", std::string(8 << 20, 'x')}), 5), "+OK\r\n");
+  for (int i = 0; i < 5; ++i) rude.write(request({"GET", "k"}));
+  EXPECT_EQ(rude.read(10).size(), 10u);
+  rude.reset();
+  EXPECT_EQ(other.call(kPing, kPongBytes), kPong);
+  const ClientSocket late(config_.port);
+  EXPECT_EQ(late.call(kPing, kPongBytes), kPong);
+}
+
+TEST_F(DaemonTest, WhoDoesNotReadIsClosedAtItsLimit) {
+  config_.client_output_buffer_limit.normal = {.hard_bytes = 8 << 20};
+  start();
+  const ClientSocket setter(config_.port);
+  EXPECT_EQ(setter.call(request({"SET", "k", std::string(4 << 20, 'x')}), 5), "+OK\r\n");
+  const ClientSocket greedy(config_.port);
+  std::string gets;
+  for (int i = 0; i < 30; ++i) gets += request({"GET", "k"});
+  greedy.write(gets);
+  EXPECT_LT(greedy.read_to_end().size(), 30u * (4 << 20));
+  EXPECT_EQ(setter.call(kPing, kPongBytes), kPong);
+}
+
+TEST_F(DaemonTest, WhomTheServerRefusesIsToldWhyAndClosed) {
+  config_.maxclients = 1;
+  start();
+  const ClientSocket first(config_.port);
+  EXPECT_EQ(first.call(kPing, kPongBytes), kPong);
+  const ClientSocket second(config_.port);
+  EXPECT_EQ(second.read_to_end(), "-ERR max number of clients reached\r\n");
+  EXPECT_EQ(first.call(kPing, kPongBytes), kPong);
+}
+
+TEST_F(DaemonTest, SaysThatItsAddressIsInUse) {
+  start();
+  FakeServer server(config_);
+  boost::asio::io_context io;
+  Daemon second(&*server, &io);
+  EXPECT_EQ(second.listen(), "cannot listen on 127.0.0.1:" + std::to_string(config_.port) +
+                                 ": Address already in use");
+}
+
+TEST_F(DaemonTest, TermAndIntStopItAndEndItsConnections) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    config_.unixsocket = folder_.path + "/weir.sock";
+    start();
+    const ClientSocket client(config_.port);
+    EXPECT_EQ(client.call(kPing, kPongBytes), kPong);
+    ::kill(::getpid(), signal);
+    EXPECT_EQ(client.read_to_end(), "");
+    EXPECT_EQ(running_->join(), 0);
+    EXPECT_EQ(::access(config_.unixsocket.c_str(), F_OK), -1);
+    running_.reset();
+    EXPECT_FALSE(ClientSocket(config_.port).connected());
+  }
+}
+
+TEST_F(DaemonTest, HangUpDoesNotStopIt) {
+  start();
+  const ClientSocket client(config_.port);
+  for (int i = 0; i < 3; ++i) {
+    ::kill(::getpid(), SIGHUP);
+    EXPECT_EQ(client.call(kPing, kPongBytes), kPong);
+  }
+}
+
+TEST_F(DaemonTest, ShutdownStopsItAsASignalDoes) {
+  start();
+  const ClientSocket client(config_.port);
+  client.write(request({"SHUTDOWN"}));
+  EXPECT_EQ(client.read_to_end(), "");
+  EXPECT_EQ(running_->join(), 0);
+}
+
+}  // namespace
+}  // namespace weir::server
