@@ -29,7 +29,7 @@ class ConnectionOwner {
   virtual void on_closed(std::unique_ptr<Connection> connection) = 0;
 };
 
-class Connection {
+class Connection final : public Transport {
  public:
   // Makes a connection, which lives until it is closed.
   static void open(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
@@ -41,11 +41,9 @@ class Connection {
   // requests that have come in whole; with an empty buffer it does not read. The connection may be
   // gone afterwards.
   void on_ready(Interest can, std::span<char> buffer, size_t commands_max);
-  // Sends what is released. Closes if the session has come to its end; reads on if there is room.
-  // The connection may be gone afterwards.
-  void flush();
-  // Ends the connection now, whatever is unsent.
-  void abandon() { close(); }
+  // Closes if the session has come to its end; reads on if there is room.
+  void flush() override;
+  void abandon() override { close(); }
   Session* session() const { return session_; }
 
  private:

@@ -88,17 +88,16 @@ void Daemon::flush_touched() {
   // A connection that closes takes its session out of the server's list, so this goes over a copy.
   const std::vector<Session*> touched = server_.turn().touched();
   for (Session* session : touched) {
-    if (session->transport != nullptr) static_cast<Connection*>(session->transport)->flush();
+    if (session->transport != nullptr) session->transport->flush();
   }
 }
 
 void Daemon::abandon_connections() {
-  std::vector<Connection*> connections;
+  std::vector<Transport*> transports;
   for (const auto& [id, session] : server_.sessions().all()) {
-    if (session->transport != nullptr)
-      connections.push_back(static_cast<Connection*>(session->transport));
+    if (session->transport != nullptr) transports.push_back(session->transport);
   }
-  for (Connection* connection : connections) connection->abandon();
+  for (Transport* transport : transports) transport->abandon();
 }
 
 // A connection may end while a script runs long, and the turn may still come to its session.
@@ -125,7 +124,7 @@ void Daemon::serve_while_busy() {
     ready.connection->on_ready(ready.can, busy_buffer_, commands_max);
   }
   for (Session* session : server_.turn().end_busy_round()) {
-    if (session->transport != nullptr) static_cast<Connection*>(session->transport)->flush();
+    if (session->transport != nullptr) session->transport->flush();
   }
   if (stopping_) server_.scripting().busy.kill();
 }

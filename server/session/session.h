@@ -20,6 +20,7 @@
 #include "server/session/subscriptions.h"
 #include "server/session/tracking_state.h"
 #include "server/session/transaction.h"
+#include "server/session/transport.h"
 
 namespace weir::server {
 
@@ -100,7 +101,7 @@ class Session {
   const uint64_t id;
   const Peer peer;
   uint64_t touched_in_turn = 0;  // the server's count of turns when it was last on its list
-  void* transport = nullptr;     // whoever moves the bytes may keep a pointer to itself here
+  Transport* transport = nullptr;  // set by what moves the bytes; null: nothing does any more
   int database = 0;
   bool authenticated = false;
   std::shared_ptr<const acl::User> user;  // never null

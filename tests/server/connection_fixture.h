@@ -127,7 +127,7 @@ class OneConnection : private ConnectionOwner {
   void end_turn() {
     server->serve_waiting();
     server->end_turn();
-    const std::vector<Session*> touched = server->touched();
+    const std::vector<Session*> touched = server->turn().touched();
     for (const Session* each : touched) {
       if (each == session && connection != nullptr) connection->flush();
     }

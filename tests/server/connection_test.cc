@@ -159,7 +159,7 @@ TEST_F(ConnectionTest, AnErrorOfTheProtocolIsToldBeforeTheEnd) {
 TEST_F(ConnectionTest, WhoDoesNotReadIsNotReadFrom) {
   stream_.send_says(Result::kWantsWrite);
   const std::string megabyte(1 << 20, 'x');
-  one_.server->mutable_config().proto_inline_max_bytes = 4 << 20;
+  one_.server->config().proto_inline_max_bytes = 4 << 20;
   std::string pipeline = request({"ECHO", megabyte});
   for (size_t at = 0; at < pipeline.size(); at += 60'000) {
     one_.receives(pipeline.substr(at, 60'000));
@@ -214,7 +214,7 @@ TEST(ConnectionBounds, WhomTheSystemDoesNotWatchIsClosedAndForgotten) {
   one.open();
   EXPECT_TRUE(one.closed);
   EXPECT_TRUE(one.stream.destroyed);
-  EXPECT_EQ(one.server->sessions().size(), 0u);
+  EXPECT_EQ(one.server->sessions().all().size(), 0u);
 }
 
 TEST(ConnectionBounds, WhomTheSystemCannotWatchForMoreIsClosed) {

@@ -60,7 +60,7 @@ inline std::string bulk(std::string_view text) {
 class FakeServer;
 
 // One connection. The server that made it must live as long.
-class FakeClient {
+class FakeClient final : public Transport {
  public:
   FakeClient() = default;
   FakeClient(const FakeClient&) = delete;
@@ -79,6 +79,8 @@ class FakeClient {
   bool closed() const { return session_ == nullptr; }
   // Its connection breaks.
   void leave();
+  void flush() override;
+  void abandon() override { leave(); }
   Session& session() { return *session_; }
   // While false, its socket takes nothing.
   bool reads = true;
@@ -202,6 +204,8 @@ inline void FakeClient::push(std::string_view bytes) {
 }
 
 inline void FakeClient::leave() { (**server_).disconnect(std::exchange(session_, nullptr)); }
+
+inline void FakeClient::flush() { server_->flush(session_); }
 
 inline std::string FakeClient::send(std::string_view bytes) {
   push(bytes);
