@@ -116,7 +116,7 @@ bool Executor::execute(Session& session, Args args) {
     session.kill();
     return false;
   }
-  const size_t reply_begin = session.output_.size();
+  const size_t reply_begin = session.output_.tail()->size();
   server_->report().stats.commands += 1;
   ++session.commands_run;
   if (server_->scripting().busy.current() != nullptr) {
@@ -136,8 +136,8 @@ bool Executor::execute(Session& session, Args args) {
   const int64_t now_ns = server_->timeline().now_ns();
   begin(now_ns);
   reply_too_long_ = false;
-  session.reply_.set_size_max(session.sent_ +
-                              server_->sessions().bounds().reply_bytes_max(session));
+  session.reply_.set_size_max(
+      session.output_.tail_bytes_max(server_->sessions().bounds().reply_bytes_max(session)));
   session.may_wait = !session.denies_waiting;
   const uint64_t hits = server_->report().stats.keyspace_hits;
   const uint64_t misses = server_->report().stats.keyspace_misses;
@@ -150,7 +150,7 @@ bool Executor::execute(Session& session, Args args) {
   }
   if (server_->keys().failure().is_retry()) {
     // The session runs it again in a later turn, so that others come in between.
-    session.hold_ = take_back_for_retry(reply_begin, &session.output_);
+    session.hold_ = take_back_for_retry(reply_begin, session.output_.tail());
     server_->report().stats.keyspace_hits = hits;
     server_->report().stats.keyspace_misses = misses;
     --server_->report().stats.commands;
@@ -171,12 +171,13 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
   session.last_command = command;
   if (session.transaction.open() && !command->has(kNotQueued))
     return queue(session, *command, args);
-  const size_t reply_begin = session.output_.size();
+  const size_t reply_begin = session.output_.tail()->size();
   const Command* const outer = std::exchange(outer_, nullptr);
   run(session, *command, args, session.reply_);
   outer_ = outer;
-  if (session.output_.size() <= reply_begin || session.output_[reply_begin] != '-') return;
-  server_->report().note_error_reply(std::string_view(session.output_).substr(reply_begin));
+  const std::string& output = *session.output_.tail();
+  if (output.size() <= reply_begin || output[reply_begin] != '-') return;
+  server_->report().note_error_reply(std::string_view(output).substr(reply_begin));
   ++figures_of(*command).failed;
 }
 
@@ -210,7 +211,7 @@ void Executor::run_queued(Call& call) {
   const std::vector<QueuedCommand>& queued = session.transaction.queued();
   call.reply.array(static_cast<int64_t>(queued.size()));
   for (const QueuedCommand& next : queued) {
-    const size_t reply_begin = session.output_.size();
+    const size_t reply_begin = session.output_.tail()->size();
     const std::vector<std::string_view> args(next.args.begin(), next.args.end());
     const std::string denied = server_->acl().refusal_at_exec(session, *next.command, args);
     do {
@@ -221,7 +222,7 @@ void Executor::run_queued(Call& call) {
         run(session, *next.command, args, session.reply_);
       }
     } while (call.keys.failure().code() == storage::Status::Code::kNotYet &&
-             take_back_for_retry(reply_begin, &session.output_) != Hold::kNone);
+             take_back_for_retry(reply_begin, session.output_.tail()) != Hold::kNone);
     const storage::Status failure = call.keys.failure();
     if (reply_too_long_ || is_for_all(failure)) {
       call.keys.roll_back(first);
@@ -256,7 +257,7 @@ bool Executor::act(Waiter& waiter, Act act) {
   }
   storage::Keyspace& keys = server_->keys();
   begin(server_->timeline().now_ns());
-  const size_t reply_begin = session->output_.size();
+  const size_t reply_begin = session->output_.tail()->size();
   const std::vector<std::string_view> args(waiter.args.begin(), waiter.args.end());
   Call call{.host = *server_,
             .limiters = server_->limiters(),
@@ -269,20 +270,21 @@ bool Executor::act(Waiter& waiter, Act act) {
             .now_ns = keys.now_ns()};
   bool done = true;
   reply_too_long_ = false;
-  session->reply_.set_size_max(session->sent_ +
-                               server_->sessions().bounds().reply_bytes_max(*session));
+  session->reply_.set_size_max(
+      session->output_.tail_bytes_max(server_->sessions().bounds().reply_bytes_max(*session)));
   const auto try_once = [&] {
     attempt(*session, session->reply_, [&] { act_once(call, &waiter, act, &done); });
   };
   server_->messages().tracking().follow(call, try_once);
   while (keys.failure().code() == storage::Status::Code::kNotYet) {
-    take_back_for_retry(reply_begin, &session->output_);
+    take_back_for_retry(reply_begin, session->output_.tail());
     waiter.successor.reset();
     begin(call.now_ns);
     server_->messages().tracking().follow(call, try_once);
   }
   session->reply_.set_size_max(SIZE_MAX);
-  if (act == Act::kTry && take_back_for_retry(reply_begin, &session->output_) != Hold::kNone) {
+  if (act == Act::kTry &&
+      take_back_for_retry(reply_begin, session->output_.tail()) != Hold::kNone) {
     waiter.successor.reset();
     waiter.due_ns = call.now_ns + kRetryNs;
     return false;

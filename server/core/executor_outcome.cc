@@ -55,11 +55,12 @@ void Executor::settle(Session& session, const Command& command, size_t reply_beg
   storage::Keyspace& keys = server_->keys();
   if (!keys.failure().ok()) {
     roll_back();
-    session.output_.resize(reply_begin);
+    session.output_.tail()->resize(reply_begin);
     session.reply_.error(failure_line(keys.failure()));
   }
-  if (session.output_.size() > reply_begin && session.output_[reply_begin] == '-') {
-    server_->report().note_error_reply(std::string_view(session.output_).substr(reply_begin));
+  const std::string& output = *session.output_.tail();
+  if (output.size() > reply_begin && output[reply_begin] == '-') {
+    server_->report().note_error_reply(std::string_view(output).substr(reply_begin));
     ++figures_of(command).failed;
     if (!command.has(kKeepsOnError)) roll_back();
   }

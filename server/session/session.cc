@@ -1,6 +1,5 @@
 #include "server/session/session.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "server/config/config.h"
@@ -9,7 +8,6 @@
 namespace weir::server {
 namespace {
 
-constexpr size_t kKeptCapacity = 64 << 10;
 constexpr size_t kRepliesPerSlice = 1 << 20;  // bytes; then others have their turn
 
 }  // namespace
@@ -19,7 +17,7 @@ Session::Session(SessionHost* host, uint64_t session_id, Peer session_peer)
       peer(std::move(session_peer)),
       user(host->default_user()),
       host_(*host),
-      reply_(&output_) {}
+      reply_(output_.tail()) {}
 
 Session::~Session() { host_.count_client_bytes(-static_cast<int64_t>(counted_bytes_)); }
 
@@ -35,11 +33,7 @@ void Session::kill_unsent() {
   count_bytes();  // while that still counts
   host_.count_client_bytes(-static_cast<int64_t>(std::exchange(counted_bytes_, 0)));
   kill();
-  produced_base_ += output_.size();
-  output_ = {};
-  sent_ = released_ = 0;
-  turn_begin_ = produced();
-  turn_replies_.clear();
+  output_.give_up();
 }
 
 resp::RequestLimits Session::limits() const {
@@ -57,11 +51,10 @@ void Session::receive(std::string_view bytes, size_t commands_max) {
   begin_turn_if_needed();
   if (input_.empty()) {
     const size_t taken = process(bytes, commands_max);
-    if (!closing_) input_.assign(bytes.substr(taken));
+    if (!closing_) input_.append(bytes.substr(taken));
   } else {
     input_.append(bytes);
-    input_.erase(0, process(input_, commands_max));
-    if (input_.empty() && input_.capacity() > kKeptCapacity) input_.shrink_to_fit();
+    input_.use(process(input_.unused(), commands_max));
   }
   if (input_.size() > static_cast<size_t>(host_.config().client_query_buffer_limit)) {
     host_.note_query_buffer_overrun(*this);
@@ -73,7 +66,7 @@ void Session::receive(std::string_view bytes, size_t commands_max) {
 void Session::begin_turn_if_needed() {
   if (in_turn_) return;
   in_turn_ = true;
-  turn_begin_ = produced();
+  output_.begin_turn();
   host_.note_in_turn(this);
 }
 
@@ -110,8 +103,7 @@ size_t Session::process(std::string_view bytes, size_t commands_max) {
 
 // The replies of a turn leave together at its end, and a record of the log holds its changes.
 bool Session::slice_ended() const {
-  return produced() - turn_begin_ > kRepliesPerSlice ||
-         (host_.is_pressed() && host_.turn_is_full());
+  return output_.turn_bytes() > kRepliesPerSlice || (host_.is_pressed() && host_.turn_is_full());
 }
 
 void Session::run_request(size_t reply_begin) {
@@ -130,30 +122,28 @@ void Session::run_request(size_t reply_begin) {
 void Session::push_message(std::string_view bytes) {
   begin_turn_if_needed();
   output_.append(bytes);
-  turn_replies_.push_back({.end = produced(), .touched_data = false, .is_message = true});
+  output_.mark(ReplyKind::kMessage);
   count_bytes();
 }
 
 void Session::note_reply(size_t reply_begin, bool touched_data) {
   if (dead_) return;
   const bool unwanted = reply_mode == ReplyMode::kOff || reply_mode == ReplyMode::kSkipping;
-  if (unwanted && !reply_is_push) {
-    output_.resize(reply_begin - produced_base_);
-  }
+  if (unwanted && !reply_is_push) output_.cut(reply_begin);
   reply_is_push = false;
   if (reply_mode == ReplyMode::kSkipping) reply_mode = ReplyMode::kOn;
   if (reply_mode == ReplyMode::kSkipNext) reply_mode = ReplyMode::kSkipping;
-  turn_replies_.push_back({.end = produced(), .touched_data = touched_data});
+  output_.mark(touched_data ? ReplyKind::kOfData : ReplyKind::kPlain);
 }
 
 void Session::end_wait(size_t reply_begin) {
   waiting_ = false;
-  note_reply(produced_base_ + reply_begin, true);
+  note_reply(output_.tail_begin() + reply_begin, true);
   runnable_ = !input_.empty();
 }
 
 void Session::fail_wait(std::string_view error) {
-  const size_t reply_begin = output_.size();
+  const size_t reply_begin = output_.tail()->size();
   reply_.error(error);
   end_wait(reply_begin);
 }
@@ -161,61 +151,30 @@ void Session::fail_wait(std::string_view error) {
 void Session::fail_protocol(const std::string& error) {
   host_.note_protocol_error(*this, error);
   if (reply_mode == ReplyMode::kOn) reply_.error(error);
-  turn_replies_.push_back({.end = produced(), .touched_data = false});
+  output_.mark(ReplyKind::kPlain);
   closing_ = true;
 }
 
 void Session::release(size_t produced) {
-  if (dead_) return;
-  if (produced > produced_base_ + released_) released_ = produced - produced_base_;
+  if (!dead_) output_.release(produced);
 }
 
 void Session::mark_sent(size_t bytes) {
   bytes_out += bytes;
   host_.count_sent(bytes);
-  sent_ += bytes;
-  if (sent_ == output_.size()) {
-    produced_base_ += sent_;
-    output_.clear();
-    if (output_.capacity() > kKeptCapacity) output_.shrink_to_fit();
-    sent_ = released_ = 0;
-  } else if (sent_ > (1 << 20)) {
-    produced_base_ += sent_;
-    output_.erase(0, sent_);
-    released_ -= sent_;
-    sent_ = 0;
-  }
+  output_.sent(bytes);
   count_bytes();
 }
 
 void Session::fail_turn_replies(std::string_view error) {
-  if (turn_replies_.empty()) return;  // it ran nothing, and when the turn began is not known
-  const size_t begin = turn_begin_ - produced_base_;
-  const std::string old = output_.substr(begin);
-  output_.resize(begin);
-  size_t at = 0;
-  for (TurnReply& turn_reply : turn_replies_) {
-    const size_t end = turn_reply.end - turn_begin_;
-    if (turn_reply.is_message) {
-      // What it tells of has not happened.
-    } else if (turn_reply.touched_data && end > at) {
-      reply_.error(error);
-    } else {
-      output_.append(old, at, end - at);
-    }
-    at = end;
-    turn_reply.end = produced();
-  }
-}
-
-bool Session::turn_touched_data() const {
-  return std::any_of(turn_replies_.begin(), turn_replies_.end(),
-                     [](const TurnReply& reply) { return reply.touched_data; });
+  std::string line;
+  resp::ReplyWriter(&line).error(error);
+  output_.fail(line);
 }
 
 void Session::end_turn() {
   in_turn_ = false;
-  turn_replies_.clear();
+  output_.end_turn();
 }
 
 }  // namespace weir::server

@@ -12,11 +12,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "resp/reply.h"
 #include "resp/request_parser.h"
 #include "server/session/hold.h"
+#include "server/session/input_buffer.h"
+#include "server/session/output_queue.h"
 #include "server/session/subscriptions.h"
 #include "server/session/tracking_state.h"
 #include "server/session/transaction.h"
@@ -58,13 +59,11 @@ class Session {
   bool runnable() const { return runnable_ && !closing_; }
   Hold hold() const { return hold_; }  // runnable when that ends
 
-  // What may be sent now.
-  std::string_view output() const {
-    return std::string_view(output_).substr(sent_, released_ - sent_);
-  }
+  // What may be sent next; when it is sent, more may follow.
+  std::string_view output() const { return output_.to_send(); }
   void mark_sent(size_t bytes);
-  bool has_unsent() const { return sent_ < output_.size(); }
-  size_t unsent_bytes() const { return output_.size() - sent_; }
+  bool has_unsent() const { return output_.unsent_bytes() > 0; }
+  size_t unsent_bytes() const { return output_.unsent_bytes(); }
   // No more is read; the connection ends when everything released is sent...
   bool closing() const { return closing_; }
   // ... or at once.
@@ -75,11 +74,11 @@ class Session {
   void kill_unsent();
 
   // Replies of the running turn, to the server.
-  size_t produced() const { return produced_base_ + output_.size(); }
+  size_t produced() const { return output_.end(); }
   void release(size_t produced);
   // Replaces this turn's replies that depended on data by an error.
   void fail_turn_replies(std::string_view error);
-  bool turn_touched_data() const;
+  bool turn_touched_data() const { return output_.turn_touched_data(); }
   void end_turn();
   bool in_turn() const { return in_turn_; }
 
@@ -100,7 +99,7 @@ class Session {
 
   const uint64_t id;
   const Peer peer;
-  uint64_t touched_in_turn = 0;  // the server's count of turns when it was last on its list
+  uint64_t touched_in_turn = 0;    // the server's count of turns when it was last on its list
   Transport* transport = nullptr;  // set by what moves the bytes; null: nothing does any more
   int database = 0;
   bool authenticated = false;
@@ -136,12 +135,6 @@ class Session {
 
  private:
   friend class Executor;
-  struct TurnReply {
-    size_t end;  // in produced() terms
-    bool touched_data;
-    bool is_message = false;
-  };
-
   void begin_turn_if_needed();
   // Runs requests at the front of `bytes`; answers how many bytes they took.
   size_t process(std::string_view bytes, size_t commands_max);
@@ -154,13 +147,8 @@ class Session {
 
   SessionHost& host_;
   resp::RequestParser parser_;
-  std::string input_;   // an incomplete request, or requests kept for a later turn
-  std::string output_;  // sent | released | held
-  size_t sent_ = 0;
-  size_t released_ = 0;
-  size_t produced_base_ = 0;  // bytes cut off output_'s front so far
-  size_t turn_begin_ = 0;     // produced() when the turn began
-  std::vector<TurnReply> turn_replies_;
+  InputBuffer input_;  // an incomplete request, or requests kept for a later turn
+  OutputQueue output_;
   resp::ReplyWriter reply_;
   bool runnable_ = false;
   Hold hold_ = Hold::kNone;

@@ -201,9 +201,12 @@ class World {
 
   void read(Client* client, size_t bytes_max) {
     Session* session = client->session;
-    const std::string_view output = session->output().substr(0, bytes_max);
-    client->received.append(output);
-    session->mark_sent(output.size());
+    while (bytes_max > 0 && !session->output().empty()) {
+      const std::string_view output = session->output().substr(0, bytes_max);
+      client->received.append(output);
+      session->mark_sent(output.size());
+      bytes_max -= output.size();
+    }
     size_t at = 0, consumed = 0;
     weir::resp::Value value;
     weir::resp::DecodeStatus status;

@@ -87,6 +87,8 @@ class FakeClient final : public Transport {
 
  private:
   friend class FakeServer;
+  void take_output();
+
   FakeServer* server_ = nullptr;
   Session* session_ = nullptr;  // null: closed
   std::string inbox_;
@@ -154,8 +156,7 @@ class FakeServer {
   void flush(Session* session) {
     auto* client = static_cast<FakeClient*>(session->transport);
     if (client == nullptr) return;
-    client->inbox_.append(session->output());
-    session->mark_sent(session->output().size());
+    client->take_output();
   }
 
   // Time passes with the chores that come with it.
@@ -183,10 +184,7 @@ class FakeServer {
   void deliver(Session* session) {
     auto* client = static_cast<FakeClient*>(session->transport);
     if (client == nullptr) return;
-    if (!session->dead() && client->reads) {
-      client->inbox_.append(session->output());
-      session->mark_sent(session->output().size());
-    }
+    if (!session->dead() && client->reads) client->take_output();
     if (session->dead() || (session->closing() && !session->has_unsent())) {
       client->session_ = nullptr;
       server_->disconnect(session);
@@ -206,6 +204,13 @@ inline void FakeClient::push(std::string_view bytes) {
 inline void FakeClient::leave() { (**server_).disconnect(std::exchange(session_, nullptr)); }
 
 inline void FakeClient::flush() { server_->flush(session_); }
+
+inline void FakeClient::take_output() {
+  while (!session_->output().empty()) {
+    inbox_.append(session_->output());
+    session_->mark_sent(session_->output().size());
+  }
+}
 
 inline std::string FakeClient::send(std::string_view bytes) {
   push(bytes);

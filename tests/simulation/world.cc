@@ -100,8 +100,12 @@ void World::deliver_to_someone() {
 void World::deliver(Client* client, size_t bytes_max) {
   server::Session* session = client->session;
   if (session->dead()) return drop(client);
-  const std::string bytes(session->output().substr(0, bytes_max));
-  session->mark_sent(bytes.size());
+  std::string bytes;
+  while (bytes.size() < bytes_max && !session->output().empty()) {
+    const std::string_view piece = session->output().substr(0, bytes_max - bytes.size());
+    bytes.append(piece);
+    session->mark_sent(piece.size());
+  }
   client->read(bytes, [this](const Request& request, const resp::Value& reply) {
     note_reply(request, reply);
   });

@@ -1,0 +1,68 @@
+#include "server/session/output_queue.h"
+
+#include <utility>
+
+namespace weir::server {
+namespace {
+
+// A tail of so many bytes becomes a chunk, and an empty one keeps no more memory than that.
+constexpr size_t kChunkBytesMin = 64 << 10;
+
+}  // namespace
+
+bool OutputQueue::turn_touched_data() const {
+  return std::any_of(marks_.begin(), marks_.end(),
+                     [](const Mark& mark) { return mark.kind == ReplyKind::kOfData; });
+}
+
+void OutputQueue::fail(std::string_view error_line) {
+  if (marks_.empty()) return;  // it has run nothing, and when the turn began is not known
+  const std::string old = tail_.substr(turn_begin_ - tail_begin_);
+  cut(turn_begin_);
+  size_t at = 0;
+  for (Mark& mark : marks_) {
+    const size_t next = mark.end - turn_begin_;
+    if (mark.kind == ReplyKind::kOfData && next > at) {
+      append(error_line);
+    } else if (mark.kind != ReplyKind::kMessage) {
+      tail_.append(old, at, next - at);
+    }
+    at = next;
+    mark.end = end();
+  }
+}
+
+void OutputQueue::end_turn() {
+  marks_.clear();
+  if (tail_.size() < kChunkBytesMin) return;
+  tail_begin_ += tail_.size();
+  chunks_capacity_ += tail_.capacity();
+  chunks_.push_back(std::exchange(tail_, {}));
+}
+
+void OutputQueue::sent(size_t bytes) {
+  sent_ += bytes;
+  if (!chunks_.empty()) {
+    if (sent_ == front_begin_ + chunks_.front().size()) drop_front_chunk();
+  } else if (sent_ == end()) {
+    front_begin_ = tail_begin_ = sent_;
+    tail_.clear();
+    if (tail_.capacity() > kChunkBytesMin) tail_.shrink_to_fit();
+  }
+}
+
+void OutputQueue::drop_front_chunk() {
+  front_begin_ += chunks_.front().size();
+  chunks_capacity_ -= chunks_.front().capacity();
+  chunks_.pop_front();
+}
+
+void OutputQueue::give_up() {
+  sent_ = released_ = front_begin_ = tail_begin_ = turn_begin_ = end();
+  chunks_.clear();
+  chunks_capacity_ = 0;
+  tail_ = {};
+  marks_.clear();
+}
+
+}  // namespace weir::server

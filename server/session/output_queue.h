@@ -1,0 +1,98 @@
+// The replies of one session on their way out: commands append them, turns release them, and the
+// connection sends them from the front.
+//
+//     chunk | chunk | ... | tail          sent <= released <= end
+//
+// A place is a count of bytes since the session began, so it stays true whatever is sent meanwhile.
+//
+// Invariants
+// 1. Only released bytes are offered, in the order in which they were appended.
+// 2. What the running turn has appended is in the tail, because only end_turn() makes a chunk of
+//    the tail. A command can therefore cut its reply off, and a turn that fails replace all its
+//    replies, without looking at older ones.
+// 3. Sending moves no byte that stays: a chunk is skipped through, and freed when it is sent whole.
+//    The work is linear in the bytes sent, whatever waits after them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::server {
+
+enum class ReplyKind : uint8_t {
+  kPlain,    // true whatever becomes of the turn
+  kOfData,   // must not be sent if the turn fails
+  kMessage,  // no reply: tells of what the turn has done, and is dropped with it
+};
+
+class OutputQueue {
+ public:
+  OutputQueue() = default;
+  OutputQueue(const OutputQueue&) = delete;  // writers point to the tail
+  OutputQueue& operator=(const OutputQueue&) = delete;
+
+  // What commands write to. They may append, and cut off what the running command has appended.
+  std::string* tail() { return &tail_; }
+  const std::string& tail() const { return tail_; }
+  // The most bytes that the tail may hold so that no more than `unsent_max` are unsent.
+  size_t tail_bytes_max(size_t unsent_max) const {
+    const size_t end_max = sent_ + unsent_max;
+    return end_max > tail_begin_ ? end_max - tail_begin_ : 0;
+  }
+  void append(std::string_view bytes) { tail_.append(bytes); }
+  // Drops what was appended after `place`. REQUIRES: the running turn has appended it.
+  void cut(size_t place) { tail_.resize(place - tail_begin_); }
+
+  size_t end() const { return tail_begin_ + tail_.size(); }
+  size_t tail_begin() const { return tail_begin_; }
+  size_t unsent_bytes() const { return end() - sent_; }
+  // What the queue has from the system.
+  size_t capacity() const { return chunks_capacity_ + tail_.capacity(); }
+
+  void begin_turn() { turn_begin_ = end(); }
+  // What was appended since the mark before, or since the turn began, is one reply.
+  void mark(ReplyKind kind) { marks_.push_back({.end = end(), .kind = kind}); }
+  bool turn_touched_data() const;
+  size_t turn_bytes() const { return end() - turn_begin_; }
+  // Replaces each reply of the running turn that is of data by `error_line`, and drops messages.
+  void fail(std::string_view error_line);
+  void end_turn();
+
+  // What is before `place` may be sent.
+  void release(size_t place) { released_ = std::max(released_, place); }
+  // The next bytes that may be sent; empty if there are none. Others may follow them.
+  std::string_view to_send() const {
+    const std::string& front = chunks_.empty() ? tail_ : chunks_.front();
+    const size_t end = std::min(released_, front_begin_ + front.size());
+    return std::string_view(front).substr(sent_ - front_begin_, end - sent_);
+  }
+  // So many bytes of to_send() have left.
+  void sent(size_t bytes);
+  // Gives up what is unsent. Places go on from where they were.
+  void give_up();
+
+ private:
+  struct Mark {
+    size_t end;
+    ReplyKind kind;
+  };
+
+  void drop_front_chunk();
+
+  std::list<std::string> chunks_;  // of earlier turns, none of them empty
+  std::string tail_;
+  size_t chunks_capacity_ = 0;
+  size_t front_begin_ = 0;  // the place of the first chunk's first byte; the tail's without chunks
+  size_t tail_begin_ = 0;
+  size_t sent_ = 0;
+  size_t released_ = 0;
+  size_t turn_begin_ = 0;
+  std::vector<Mark> marks_;  // of the running turn
+};
+
+}  // namespace weir::server
