@@ -29,7 +29,9 @@ class [[nodiscard]] Result {
     return *std::get_if<0>(&held_);
   }
   const T& operator*() const { return value(); }
+  T& operator*() { return value(); }
   const T* operator->() const { return &value(); }
+  T* operator->() { return &value(); }
 
   // REQUIRES: !ok()
   const E& error() const {

@@ -13,8 +13,8 @@
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "server/limiter/single.h"
-#include "server/limiter/take.h"
+#include "server/limiter/answer.h"
+#include "server/limiter/throttle.h"
 
 namespace weir::server {
 namespace {
@@ -76,7 +76,7 @@ void gcra(Call& call) {
   }
   const auto limit = limit_of(question);
   if (!limit) return call.reply.error(limit.error());
-  const auto verdict = run_gcra(call, call.args[1], *limit, question.tokens);
+  const auto verdict = throttle(call, call.args[1], *limit, question.tokens);
   if (!verdict) return;
   call.reply.integers({verdict->allowed ? 0 : 1, verdict->limit, verdict->remaining,
                        verdict->allowed ? -1 : seconds_up(verdict->retry_after_ns),

@@ -8,18 +8,20 @@
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/limiter/bookings.h"
+#include "server/limiter/decide.h"
 #include "server/limiter/remembered.h"
 #include "server/types/collection.h"
 
 namespace weir::server {
 namespace {
 
-std::optional<int64_t> id_argument(Call& call, std::string_view text) {
+using algorithms::Result;
+
+Result<int64_t, std::string> id_argument(std::string_view text) {
   const auto id = resp::parse_int64(text);
-  if (id && *id > 0) return id;
-  call.reply.error("ERR id must be an integer above 0, as it was answered, got '" +
-                   std::string(shown_part(text).substr(0, 64)) + "'");
-  return std::nullopt;
+  if (id && *id > 0) return *id;
+  return "ERR id must be an integer above 0, as it was answered, got '" +
+         std::string(shown_part(text).substr(0, 64)) + "'";
 }
 
 struct RefundArguments {
@@ -27,24 +29,21 @@ struct RefundArguments {
   std::string_view token;
 };
 
-std::optional<RefundArguments> refund_arguments(Call& call) {
-  RefundArguments arguments;
-  const auto permits = resp::parse_int64(call.args[2]);
+Result<RefundArguments, std::string> refund_arguments(Args args) {
+  const auto permits = resp::parse_int64(args[2]);
   if (!permits || *permits < 0 || *permits > algorithms::kCostMax) {
-    call.reply.error("ERR n must be an integer between 0 and 1000000000000, got '" +
-                     std::string(shown_part(call.args[2]).substr(0, 64)) + "'");
-    return std::nullopt;
+    return "ERR n must be an integer between 0 and 1000000000000, got '" +
+           std::string(shown_part(args[2]).substr(0, 64)) + "'";
   }
-  arguments.permits = *permits;
-  if (call.args.size() == 3) return arguments;
-  if (call.args.size() != 5 || !resp::equals_ignoring_case(call.args[3], "ID")) {
-    call.reply.error("ERR syntax error: RL.REFUND takes key, n and ID with a token");
-    return std::nullopt;
+  if (args.size() == 3) return RefundArguments{.permits = *permits, .token = {}};
+  if (args.size() != 5 || !resp::equals_ignoring_case(args[3], "ID")) {
+    return std::string("ERR syntax error: RL.REFUND takes key, n and ID with a token");
   }
-  arguments.token = call.args[4];
-  if (!arguments.token.empty() && arguments.token.size() <= kIdBytesMax) return arguments;
-  call.reply.error("ERR ID must have 1 to 64 bytes, got " + std::to_string(arguments.token.size()));
-  return std::nullopt;
+  const std::string_view token = args[4];
+  if (token.empty() || token.size() > kIdBytesMax) {
+    return "ERR ID must have 1 to 64 bytes, got " + std::to_string(token.size());
+  }
+  return RefundArguments{.permits = *permits, .token = token};
 }
 
 void refund_all(Call& call, Limiter& limiter, int64_t permits) {
@@ -60,11 +59,11 @@ void refund_all(Call& call, Limiter& limiter, int64_t permits) {
 }
 
 void rl_refund(Call& call) {
-  const auto arguments = refund_arguments(call);
-  if (!arguments) return;
+  const auto arguments = refund_arguments(call.args);
+  if (!arguments) return call.reply.error(arguments.error());
   const std::string_view key = call.args[1];
   const std::string_view token = arguments->token;
-  if (!token.empty() && recall(call, key, token) == Recall::kAnswered) return;
+  if (recalled(call, key, token)) return;
   auto limiter = Limiter::read(call, key);
   if (!limiter) return;
   if (!limiter->exists() || limiter->all().empty()) return call.reply.null_array();
@@ -77,8 +76,8 @@ void rl_refund(Call& call) {
 // Applies `use` of a lease to every limit that makes leases; answers the most that any answered.
 template <typename Use>
 void use_lease(Call& call, Use use) {
-  const auto id = id_argument(call, call.args[2]);
-  if (!id) return;
+  const auto id = id_argument(call.args[2]);
+  if (!id) return call.reply.error(id.error());
   auto limiter = Limiter::read(call, call.args[1]);
   if (!limiter) return;
   int64_t permits = 0;
@@ -112,8 +111,8 @@ void rl_reset(Call& call) {
 }
 
 void rl_cancel(Call& call) {
-  const auto id = id_argument(call, call.args[2]);
-  if (!id) return;
+  const auto id = id_argument(call.args[2]);
+  if (!id) return call.reply.error(id.error());
   auto limiter = Limiter::read(call, call.args[1]);
   if (!limiter) return;
   call.reply.integer(limiter->exists() ? cancel(call, *limiter, *id) : 0);

@@ -8,10 +8,13 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
-#include "server/limiter/take.h"
+#include "server/limiter/answer.h"
+#include "server/limiter/limiter.h"
 
 namespace weir::server {
 namespace {
+
+using algorithms::Result;
 
 constexpr int64_t kTopDefault = 10;
 
@@ -53,12 +56,12 @@ struct TopArguments {
   int64_t count = kTopDefault;
 };
 
-std::optional<TopArguments> top_arguments(Call& call) {
+Result<TopArguments, std::string> top_arguments(Args args) {
   TopArguments arguments;
   bool kind_given = false;
   bool count_given = false;
-  for (size_t at = 1; at < call.args.size(); ++at) {
-    const std::string_view word = call.args[at];
+  for (size_t at = 1; at < args.size(); ++at) {
+    const std::string_view word = args[at];
     const bool denied = resp::equals_ignoring_case(word, "DENIED");
     if ((denied || resp::equals_ignoring_case(word, "TAKEN")) && !kind_given) {
       arguments.taken = !denied;
@@ -67,14 +70,11 @@ std::optional<TopArguments> top_arguments(Call& call) {
     }
     const bool count = resp::equals_ignoring_case(word, "COUNT") && !count_given;
     const auto number =
-        count && at + 1 < call.args.size() ? resp::parse_int64(call.args[++at]) : std::nullopt;
+        count && at + 1 < args.size() ? resp::parse_int64(args[++at]) : std::nullopt;
     if (!number || *number < 1 || *number > 1'000'000) {
-      call.reply.error(
-          "ERR RL.TOP takes DENIED or TAKEN, and COUNT with an integer between 1 and "
-          "1000000, got '" +
-          std::string(shown_part(call.args[std::min(at, call.args.size() - 1)]).substr(0, 64)) +
-          "'");
-      return std::nullopt;
+      return "ERR RL.TOP takes DENIED or TAKEN, and COUNT with an integer between 1 and 1000000, "
+             "got '" +
+             std::string(shown_part(args[std::min(at, args.size() - 1)]).substr(0, 64)) + "'";
     }
     arguments.count = *number;
     count_given = true;
@@ -83,8 +83,8 @@ std::optional<TopArguments> top_arguments(Call& call) {
 }
 
 void rl_top(Call& call) {
-  const auto arguments = top_arguments(call);
-  if (!arguments) return;
+  const auto arguments = top_arguments(call.args);
+  if (!arguments) return call.reply.error(arguments.error());
   const TopKeys& sketch = arguments->taken ? call.limiters.top_taken : call.limiters.top_denied;
   std::vector<TopKey> keys = sketch.top(sketch.size());
   std::erase_if(keys, [&](const TopKey& key) { return key.database != call.database; });
@@ -100,37 +100,35 @@ void rl_top(Call& call) {
   }
 }
 
-bool policy_name(Call& call) {
-  const size_t size = call.args[2].size();
-  if (size >= 1 && size <= kPolicyNameBytesMax) return true;
-  call.reply.error("ERR a policy's name must have 1 to 128 bytes, got " + std::to_string(size));
-  return false;
+Result<Policy, std::string> policy_arguments(Args args) {
+  if (args[2].empty() || args[2].size() > kPolicyNameBytesMax) {
+    return "ERR a policy's name must have 1 to 128 bytes, got " + std::to_string(args[2].size());
+  }
+  const Args words = args.subspan(3);
+  auto parsed = algorithms::parse_limits(words);
+  if (!parsed) return "ERR " + parsed.error();
+  if (parsed->limits.empty()) {
+    return "ERR a limit must be given: " + algorithms::algorithm_names() + " with its rate";
+  }
+  Policy policy{.limits = std::move(parsed->limits)};
+  const Args rest = words.subspan(parsed->words);
+  if (rest.empty()) return policy;
+  const bool names_mode = rest.size() == 2 && resp::equals_ignoring_case(rest[0], "ONCHANGE");
+  const auto mode = names_mode ? parse_mode(rest[1]) : std::nullopt;
+  if (!mode) {
+    return "ERR syntax error at '" + std::string(shown_part(rest[0]).substr(0, 64)) +
+           "': expected another limit, or ONCHANGE with RESET, ASIS, PROPORTIONAL or ADDITIVE";
+  }
+  policy.mode = *mode;
+  return policy;
 }
 
 void policy_set(Call& call) {
-  if (!policy_name(call)) return;
-  const Args words = call.args.subspan(3);
-  auto parsed = algorithms::parse_limits(words);
-  if (!parsed) return call.reply.error("ERR " + parsed.error());
-  if (parsed->limits.empty()) {
-    return call.reply.error("ERR a limit must be given: " + algorithms::algorithm_names() +
-                            " with its rate");
-  }
-  Policy policy{.limits = parsed->limits};
-  const Args rest = words.subspan(parsed->words);
-  if (!rest.empty()) {
-    const bool names_mode = rest.size() == 2 && resp::equals_ignoring_case(rest[0], "ONCHANGE");
-    const auto mode = names_mode ? parse_mode(rest[1]) : std::nullopt;
-    if (!mode) {
-      return call.reply.error(
-          "ERR syntax error at '" + std::string(shown_part(rest[0]).substr(0, 64)) +
-          "': expected another limit, or ONCHANGE with RESET, ASIS, PROPORTIONAL or ADDITIVE");
-    }
-    policy.mode = *mode;
-  }
-  policy.version = static_cast<uint64_t>(call.limiters.versions.next());
+  auto policy = policy_arguments(call.args);
+  if (!policy) return call.reply.error(policy.error());
+  policy->version = static_cast<uint64_t>(call.limiters.versions.next());
   const int64_t policies_max = server_of(call).config().policies_max;
-  const std::string error = call.limiters.policies.set(call.args[2], policy, policies_max);
+  const std::string error = call.limiters.policies.set(call.args[2], *policy, policies_max);
   if (!error.empty()) return call.reply.error(error);
   call.reply.status("OK");
 }

@@ -2,6 +2,8 @@
 //
 // Their quirks are in this file only: polarity, the order of fields, seconds rounded up, -1 for
 // "not limited" and "never".
+#include "server/limiter/throttle.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -11,45 +13,44 @@
 #include "server/command/command_errors.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "server/limiter/single.h"
-#include "server/limiter/take.h"
+#include "server/limiter/answer.h"
 
 namespace weir::server {
 namespace {
 
+using algorithms::Result;
+
 struct Question {
   algorithms::ThrottleArgs rate;
-  int64_t quantity = 1;
+  int64_t cost = 1;
 };
 
-std::optional<std::string> parse_argument(std::string_view text, std::string_view name,
-                                          int64_t* value) {
+Result<int64_t, std::string> parse_argument(std::string_view text, std::string_view name) {
   const auto number = resp::parse_int64(text);
-  if (!number) {
-    return "ERR " + std::string(name) + " must be an integer, got '" +
-           std::string(text.substr(0, 64)) + "'";
-  }
-  *value = *number;
-  return std::nullopt;
+  if (number) return *number;
+  return "ERR " + std::string(name) + " must be an integer, got '" +
+         std::string(text.substr(0, 64)) + "'";
 }
 
-// Reads "key max_burst count period [quantity]"; the quantity is the cost.
-std::optional<std::string> parse(const Call& call, std::string_view count_name,
-                                 Question* question) {
+// Reads "key max_burst count period [quantity]": what these dialects call quantity is the cost.
+Result<Question, std::string> parse(const Call& call, std::string_view count_name) {
   const Args args = call.args;
   if (args.size() > 6) return arity_error(call.command);
+  Question question;
   struct Slot {
     std::string_view name;
     int64_t* value;
   };
-  const Slot slots[] = {{"max_burst", &question->rate.max_burst},
-                        {count_name, &question->rate.count},
-                        {"period", &question->rate.period_s},
-                        {"quantity", &question->quantity}};
+  const Slot slots[] = {{"max_burst", &question.rate.max_burst},
+                        {count_name, &question.rate.count},
+                        {"period", &question.rate.period_s},
+                        {"quantity", &question.cost}};
   for (size_t i = 2; i < args.size(); ++i) {
-    if (auto error = parse_argument(args[i], slots[i - 2].name, slots[i - 2].value)) return error;
+    const auto number = parse_argument(args[i], slots[i - 2].name);
+    if (!number) return number.error();
+    *slots[i - 2].value = *number;
   }
-  return std::nullopt;
+  return question;
 }
 
 int64_t retry_seconds(const algorithms::Verdict& verdict, int64_t when_allowed) {
@@ -57,31 +58,31 @@ int64_t retry_seconds(const algorithms::Verdict& verdict, int64_t when_allowed) 
 }
 
 void cl_throttle(Call& call) {
-  Question question;
-  if (auto error = parse(call, "count", &question)) return call.reply.error(*error);
-  const auto limit = algorithms::gcra_limit_from_throttle(question.rate);
+  const auto question = parse(call, "count");
+  if (!question) return call.reply.error(question.error());
+  const auto limit = algorithms::gcra_limit_from_throttle(question->rate);
   if (!limit) return call.reply.error("ERR " + limit.error().text());
-  const auto verdict = run_gcra(call, call.args[1], *limit, question.quantity);
+  const auto verdict = server::throttle(call, call.args[1], *limit, question->cost);
   if (!verdict) return;
   call.reply.integers({verdict->allowed ? 0 : 1, verdict->limit, verdict->remaining,
                        retry_seconds(*verdict, -1), seconds_up(verdict->reset_after_ns)});
 }
 
 void throttle(Call& call) {
-  Question question;
-  if (auto error = parse(call, "count_per_period", &question)) return call.reply.error(*error);
-  if (question.rate.max_burst < 1) {
+  auto question = parse(call, "count_per_period");
+  if (!question) return call.reply.error(question.error());
+  if (question->rate.max_burst < 1) {
     return call.reply.error("ERR max_burst must be at least 1, got '" + std::string(call.args[2]) +
                             "'");
   }
-  if (question.quantity < 0) {
+  if (question->cost < 0) {
     return call.reply.error("ERR quantity must be at least 0, got '" + std::string(call.args[5]) +
                             "'");
   }
-  question.rate.max_burst -= 1;  // in this dialect max_burst is the capacity itself
-  const auto limit = algorithms::gcra_limit_from_throttle(question.rate);
+  question->rate.max_burst -= 1;  // in this dialect max_burst is the capacity itself
+  const auto limit = algorithms::gcra_limit_from_throttle(question->rate);
   if (!limit) return call.reply.error("ERR " + limit.error().text());
-  const auto verdict = run_gcra(call, call.args[1], *limit, question.quantity);
+  const auto verdict = server::throttle(call, call.args[1], *limit, question->cost);
   if (!verdict) return;
   call.reply.integers({verdict->allowed ? 1 : 0, verdict->limit, verdict->remaining,
                        seconds_up(verdict->reset_after_ns), retry_seconds(*verdict, 0)});

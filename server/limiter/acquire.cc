@@ -5,9 +5,11 @@
 
 #include "algorithms/concurrency.h"
 #include "server/limiter/bookings.h"
-#include "server/limiter/limiters.h"
-#include "server/limiter/queue_tail.h"
+#include "server/limiter/decide.h"
+#include "server/limiter/queue.h"
+#include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
+#include "server/limiter/resolve.h"
 #include "server/session/session.h"
 
 namespace weir::server {
@@ -20,13 +22,6 @@ bool is_queue(const algorithms::Limit& limit) { return limit.algorithm->queues; 
 // Answers the instant `duration_ns` from now; kNever stays never.
 int64_t after(int64_t now_ns, int64_t duration_ns) {
   return duration_ns > kNever - now_ns ? kNever : now_ns + duration_ns;
-}
-
-void reply_granted(Call& call, std::string_view key, const LimiterRequest& request,
-                   const Answer& answer) {
-  const size_t begin = call.reply.buffer()->size();
-  reply_answer(call, answer, false);
-  if (answer.charged && !request.id.empty()) remember(call, key, request.id, begin);
 }
 
 // A request whose permits are taken: only its reply waits, until it leaves the funnel.
@@ -42,7 +37,7 @@ class Departure : public Waiter {
       answer_.verdict = now.verdict;
       answer_.index = now.index;
     }
-    reply_granted(call, key_, request_, answer_);
+    answer_request(call, key_, request_, answer_);
     return true;
   }
   void time_out(Call& call) override { try_again(call); }
@@ -116,9 +111,10 @@ int64_t gone_from_ns(Call& call, std::string_view key) {
 }
 
 Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int64_t deadline_ns) {
-  Try tried{.outcome = Outcome::kDenied, .answer = take(call, limiter, request, true)};
+  Try tried{.outcome = Outcome::kDenied, .answer = peek(call, limiter, request)};
   if (!tried.answer.allowed) {
-    save_denied(call, limiter);  // so that the new rate counts from now on, and a low bucket fills
+    record_denied(call,
+                  limiter);  // so that the new rate counts from now on, and a low bucket fills
     tried.due_ns = std::min(after(call.now_ns, tried.answer.verdict.retry_after_ns),
                             gone_from_ns(call, limiter.key()));
     tried.final = tried.answer.verdict.retry_after_ns == kNever ||
@@ -133,14 +129,19 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
     tried.final = true;
     return tried;
   }
-  tried.answer = take(call, limiter, request, false);
+  const Decision decision = decide(call, limiter, request);
+  record(call, limiter, decision);
+  tried.answer = decision.answer;
   if (departs_ns == 0) {
-    reply_granted(call, limiter.key(), request, tried.answer);
+    answer_request(call, limiter.key(), request, tried.answer);
     tried.outcome = Outcome::kReplied;
     return tried;
   }
   const auto booking = book_departure(call, limiter, request, departs_ns);
-  if (!booking) return {};  // an error has been replied
+  if (!booking) {
+    call.reply.error(booking.error());
+    return {};
+  }
   tried.outcome = Outcome::kDeparts;
   tried.departure =
       std::make_unique<Departure>(std::string(limiter.key()), request, tried.answer, *booking);
@@ -148,24 +149,21 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
   return tried;
 }
 
-class AcquireWaiter : public Waiter {
+class AcquireWaiter : public QueuedRequest {
  public:
-  AcquireWaiter(std::string key, LimiterRequest request, int64_t expected_ns)
-      : key_(std::move(key)), request_(std::move(request)), expected_ns_(expected_ns) {}
-
-  bool strict() const override { return true; }
+  using QueuedRequest::QueuedRequest;
 
   bool try_again(Call& call) override {
-    if (call.now_ns < expected_ns_) forget_tail(call);  // a command has touched the key
-    if (!request_.id.empty() && recall(call, key_, request_.id) == Recall::kAnswered) {
-      forget_tail(call);
+    if (call.now_ns < expected_ns) forget_tail(call, key());  // a command has touched the key
+    if (recalled(call, key(), request().id)) {
+      forget_tail(call, key());
       return true;
     }
-    auto limiter = read(call);
+    auto limiter = resolve(call, key(), request());
     if (!limiter) return true;
-    Try tried = try_to_take(call, *limiter, request_, deadline_ns);
+    Try tried = try_to_take(call, *limiter, request(), deadline_ns);
     if (tried.outcome == Outcome::kDenied && !tried.final) {
-      expected_ns_ = due_ns = tried.due_ns;
+      expected_ns = due_ns = tried.due_ns;
       return false;
     }
     if (tried.outcome == Outcome::kDenied) reply_answer(call, tried.answer, false);
@@ -174,137 +172,67 @@ class AcquireWaiter : public Waiter {
   }
 
   void time_out(Call& call) override {
-    forget_tail(call);
-    auto limiter = read(call);
+    forget_tail(call, key());
+    auto limiter = resolve(call, key(), request());
     if (!limiter) return;
-    Answer answer = take(call, *limiter, request_, true);
+    Answer answer = peek(call, *limiter, request());
     answer.allowed = answer.verdict.allowed = false;
     answer.verdict.retry_after_ns = std::max<int64_t>(answer.verdict.retry_after_ns, 1);
     count_denial(call, *limiter);
     reply_answer(call, answer, false);
   }
 
-  void abandon(Call& call) override { forget_tail(call); }
+  void abandon(Call& call) override { forget_tail(call, key()); }
 
-  // The limiter once this waiter is served; the last in the queue may have it.
-  std::unique_ptr<QueueTail> tail;
-
- private:
-  std::optional<Limiter> read(Call& call) const {
-    auto limiter = Limiter::read(call, key_);
-    if (!limiter) return std::nullopt;
-    const auto named = resolve_limits(call, request_);
-    if (!named) return std::nullopt;
-    return limiter->name(*named) ? std::move(limiter) : std::nullopt;
-  }
-
-  void forget_tail(Call& call) const {
-    for (Waiter* waiter : call.limiters.waiting.queue(database, key_)) {
-      if (auto* other = dynamic_cast<AcquireWaiter*>(waiter)) other->tail.reset();
-    }
-  }
-
-  friend std::unique_ptr<QueueTail> tail_of(Call& call, Limiter& limiter);
-
-  std::string key_;
-  LimiterRequest request_;
-  int64_t expected_ns_;  // when it will be served if nothing else happens; 0: not known
+  int64_t expected_ns = 0;  // when it will be served if nothing else happens; 0: not known
 };
 
-AcquireWaiter* last_in_queue(Call& call, std::string_view key) {
-  const auto& queue = call.limiters.waiting.queue(call.database, key);
-  for (auto waiter = queue.rbegin(); waiter != queue.rend(); ++waiter) {
-    if (auto* acquires = dynamic_cast<AcquireWaiter*>(*waiter)) return acquires;
-  }
-  return nullptr;
-}
-
-// Answers the simulated end of the key's queue: the copy that its last waiter keeps, or a new one.
-std::unique_ptr<QueueTail> tail_of(Call& call, Limiter& limiter) {
-  if (AcquireWaiter* last = last_in_queue(call, limiter.key()); last->tail != nullptr) {
-    return std::make_unique<QueueTail>(*last->tail);
-  }
-  auto tail = std::make_unique<QueueTail>(limiter, call.now_ns);
-  for (Waiter* waiter : call.limiters.waiting.queue(call.database, limiter.key())) {
-    const auto* acquires = dynamic_cast<AcquireWaiter*>(waiter);
-    if (acquires == nullptr) continue;
-    const auto* limits = limits_of(call, acquires->request_);
-    if (limits == nullptr || !check_request(acquires->request_, *limits).empty()) continue;
-    tail->join(*limits, acquires->request_, call.now_ns);
-  }
-  return tail;
-}
-
-Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
-  Answer answer{.verdict = place.verdict, .index = static_cast<int64_t>(place.index)};
-  answer.verdict.allowed = false;
-  answer.verdict.remaining = 0;
-  answer.verdict.retry_after_ns =
-      place.at_ns == kNever ? kNever : std::max<int64_t>(place.at_ns - now_ns, 1);
-  answer.verdict.reset_after_ns = place.full_at_ns == kNever ? kNever : place.full_at_ns - now_ns;
-  return answer;
-}
-
-void begin_waiting(Call& call, std::unique_ptr<Waiter> waiter, std::string_view key) {
-  waiter->keys = {{call.database, std::string(key)}};
+void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t deadline_ns) {
+  waiter->deadline_ns = deadline_ns;
+  waiter->keys = {{call.database, waiter->key()}};
   call.host.wait(call, std::move(waiter));
+}
+
+void deny(Call& call, const Limiter& limiter, const Answer& answer) {
+  count_denial(call, limiter);
+  reply_answer(call, answer, false);
 }
 
 // Joins the queue after all who are there, unless that is too late.
 void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t deadline_ns) {
-  auto tail = tail_of(call, limiter);
-  const auto place = tail->join(*limits_of(call, request), request, call.now_ns);
+  const auto place = place_after_queue(call, limiter, request);
   if (place.at_ns == kNever || place.at_ns > deadline_ns) {
-    count_denial(call, limiter);
-    return reply_answer(call, denial_at(place, call.now_ns), false);
+    return deny(call, limiter, denial_at(place, call.now_ns));
   }
-  last_in_queue(call, limiter.key())->tail.reset();
-  auto waiter = std::make_unique<AcquireWaiter>(std::string(limiter.key()), std::move(request), 0);
-  waiter->tail = std::move(tail);
-  waiter->deadline_ns = deadline_ns;
-  begin_waiting(call, std::move(waiter), limiter.key());
+  auto waiter = std::make_unique<AcquireWaiter>(std::string(limiter.key()), std::move(request));
+  take_over_tail(call, limiter, waiter.get());
+  begin_waiting(call, std::move(waiter), deadline_ns);
+}
+
+// Inside a transaction or a script nobody waits.
+int64_t deadline_of(const Call& call, const LimiterRequest& request) {
+  if (!call.session.may_wait) return call.now_ns;
+  if (*request.timeout_ms == 0) return kNever;
+  return after(call.now_ns, *request.timeout_ms * algorithms::kNsPerMs);
 }
 
 }  // namespace
 
-bool has_queue(Call& call, std::string_view key) { return last_in_queue(call, key) != nullptr; }
-
-Answer behind_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  std::vector<algorithms::Limit> limits;
-  for (const HeldLimit& held : limiter.named()) limits.push_back(held.limit);
-  LimiterRequest asked;
-  asked.costs = request.costs;
-  if (request.upto) asked.costs[0] = std::min<int64_t>(asked.costs[0], 1);
-  return denial_at(tail_of(call, limiter)->join(limits, asked, call.now_ns), call.now_ns);
-}
-
 void acquire(Call& call, std::string_view key, LimiterRequest request) {
-  if (!request.id.empty() && recall(call, key, request.id) == Recall::kAnswered) return;
-  auto limiter = Limiter::read(call, key);
+  if (recalled(call, key, request.id)) return;
+  auto limiter = resolve(call, key, request);
   if (!limiter) return;
-  const auto named = resolve_limits(call, request);
-  if (!named) return;
-  if (!limiter->name(*named)) return;
-  int64_t deadline_ns = call.now_ns;
-  if (call.session.may_wait) {
-    deadline_ns = *request.timeout_ms == 0
-                      ? kNever
-                      : after(call.now_ns, *request.timeout_ms * algorithms::kNsPerMs);
-  }
-  if (request.asks() && has_queue(call, key)) {
+  const int64_t deadline_ns = deadline_of(call, request);
+  if (must_queue(call, key, request)) {
     return join_queue(call, *limiter, std::move(request), deadline_ns);
   }
   Try tried = try_to_take(call, *limiter, request, deadline_ns);
   if (tried.outcome == Outcome::kReplied) return;
   if (tried.outcome == Outcome::kDeparts) return call.host.wait(call, std::move(tried.departure));
-  if (tried.final || tried.due_ns > deadline_ns) {
-    count_denial(call, *limiter);
-    return reply_answer(call, tried.answer, false);
-  }
-  auto waiter = std::make_unique<AcquireWaiter>(std::string(key), std::move(request), tried.due_ns);
-  waiter->deadline_ns = deadline_ns;
-  waiter->due_ns = tried.due_ns;
-  begin_waiting(call, std::move(waiter), key);
+  if (tried.final || tried.due_ns > deadline_ns) return deny(call, *limiter, tried.answer);
+  auto waiter = std::make_unique<AcquireWaiter>(std::string(key), std::move(request));
+  waiter->expected_ns = waiter->due_ns = tried.due_ns;
+  begin_waiting(call, std::move(waiter), deadline_ns);
 }
 
 }  // namespace weir::server

@@ -8,11 +8,14 @@
 #include "algorithms/concurrency.h"
 #include "algorithms/limit_text.h"
 #include "server/limiter/limiters.h"
+#include "server/limiter/record.h"
 #include "storage/codec.h"
 #include "storage/elements.h"
 
 namespace weir::server {
 namespace {
+
+using algorithms::Result;
 
 constexpr int kForgottenMax = 64;     // due bookings removed with each new one
 constexpr uint64_t kWithInstant = 0;  // in the place of n, which is never 0
@@ -61,18 +64,17 @@ void forget_due(storage::Elements* bookings, int64_t now_ns) {
   }
 }
 
-// Stores a booking. Nothing: there is no room, and an error has been replied.
-std::optional<int64_t> store_booking(Call& call, Limiter& limiter, const LimiterRequest& request,
-                                     int64_t wait_ns) {
+// Stores a booking and answers its id. An error: there is no room.
+Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
+                                           const LimiterRequest& request, int64_t wait_ns) {
   const int64_t id = limiter.draw_id();
   storage::Elements* bookings = limiter.bookings();
   if (bookings == nullptr) return id;  // reading failed; the reply will be discarded
   forget_due(bookings, call.now_ns);
   const size_t due = bookings->lower_bound(storage::order_of_integer(call.now_ns + 1));
   if (bookings->size() - due >= kBookingsMax) {
-    call.reply.error("ERR the key has " + std::to_string(kBookingsMax) +
-                     " bookings that are not due yet, the most there may be");
-    return std::nullopt;
+    return "ERR the key has " + std::to_string(kBookingsMax) +
+           " bookings that are not due yet, the most there may be";
   }
   const auto limits = limiter.named();
   std::string value;
@@ -124,17 +126,15 @@ Behind booked_behind(const storage::Elements& bookings, Limiter& limiter, const 
 
 }  // namespace
 
-std::optional<Booked> book(Call& call, Limiter& limiter, const LimiterRequest& request,
-                           int64_t max_wait_ns) {
+Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequest& request) {
   const auto limits = limiter.named();
   for (size_t i = 0; i < limits.size(); ++i) {
     if (algorithms::can_reserve(limits[i].limit)) continue;
-    call.reply.error("ERR limit " + std::to_string(i) + " (" +
-                     std::string(limits[i].limit.algorithm->name) +
-                     ") takes no bookings: GCRA, TOKENBUCKET with REFILL GREEDY, LEAKY, BURSTY and "
-                     "WARMUP do");
-    return std::nullopt;
+    return "ERR limit " + std::to_string(i) + " (" + std::string(limits[i].limit.algorithm->name) +
+           ") takes no bookings: GCRA, TOKENBUCKET with REFILL GREEDY, LEAKY, BURSTY and WARMUP do";
   }
+  const int64_t max_wait_ns =
+      request.max_wait_ms ? *request.max_wait_ms * algorithms::kNsPerMs : algorithms::kNever;
   std::vector<algorithms::State> states(limits.size());
   Booked booked{.granted = true};
   bool changed = false;
@@ -148,12 +148,12 @@ std::optional<Booked> book(Call& call, Limiter& limiter, const LimiterRequest& r
     changed |= booking.changed;
   }
   if (!booked.granted) {
-    save_denied(call, limiter);
+    record_denied(call, limiter);
     return booked;
   }
   if (booked.wait_ns > 0) {
     const auto id = store_booking(call, limiter, request, booked.wait_ns);
-    if (!id) return std::nullopt;
+    if (!id) return id.error();
     booked.id = *id;
   } else {
     booked.id = limiter.draw_id();
@@ -163,8 +163,8 @@ std::optional<Booked> book(Call& call, Limiter& limiter, const LimiterRequest& r
   return booked;
 }
 
-std::optional<int64_t> book_departure(Call& call, Limiter& limiter, const LimiterRequest& request,
-                                      int64_t wait_ns) {
+Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
+                                            const LimiterRequest& request, int64_t wait_ns) {
   const auto id = store_booking(call, limiter, request, wait_ns);
   if (id) limiter.save();
   return id;

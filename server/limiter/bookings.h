@@ -12,7 +12,10 @@
 // ids.
 #pragma once
 
-#include "server/limiter/take.h"
+#include <string>
+
+#include "server/limiter/limiter.h"
+#include "server/limiter/request.h"
 
 namespace weir::server {
 
@@ -24,15 +27,16 @@ struct Booked {
   int64_t id = 0;
 };
 
-// Books the request's costs of all named limits, or none. Nothing: an error has been replied.
-std::optional<Booked> book(Call& call, Limiter& limiter, const LimiterRequest& request,
-                           int64_t max_wait_ns);
+// Books the request's costs of all limits that the limiter has named, or none. An error: a limit
+// takes no bookings, or the key has too many.
+algorithms::Result<Booked, std::string> book(Call& call, Limiter& limiter,
+                                             const LimiterRequest& request);
 
 // Stores that a request whose permits are taken already is due after `wait_ns`; answers the id
-// under which it can be cancelled. Nothing: there are too many bookings, and an error has been
-// replied.
-std::optional<int64_t> book_departure(Call& call, Limiter& limiter, const LimiterRequest& request,
-                                      int64_t wait_ns);
+// under which it can be cancelled. An error: the key has too many bookings.
+algorithms::Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
+                                                        const LimiterRequest& request,
+                                                        int64_t wait_ns);
 
 // Cancels a booking and answers the permits given back; 0 if there is no such booking or it is due.
 // Saves what changed.

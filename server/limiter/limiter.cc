@@ -32,7 +32,7 @@ int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
 
 }  // namespace
 
-std::optional<Limiter> Limiter::read(Call& call, std::string_view key) {
+algorithms::Result<Limiter, ErrorReplied> Limiter::read(Call& call, std::string_view key) {
   Limiter limiter(&call, key);
   const storage::Ref ref = call.look_up(key);
   limiter.hash_ = ref.position();
@@ -40,27 +40,25 @@ std::optional<Limiter> Limiter::read(Call& call, std::string_view key) {
   if (!ref.exists()) return limiter;
   const bool ours =
       ref.type() == storage::Type::kLimiter || ref.type() == storage::Type::kLimiterEntries;
-  if (ours ? limiter.decode(ref)
-           : ref.type() == storage::Type::kString && limiter.adopt(ref.value())) {
+  if (ours) {
+    if (const auto wrong = limiter.decode(ref)) return reply_error(call, *wrong);
     return limiter;
   }
-  if (!ours) call.reply.error(kWrongType);
-  return std::nullopt;
+  if (ref.type() == storage::Type::kString && limiter.adopt(ref.value())) return limiter;
+  return reply_error(call, kWrongType);
 }
 
-bool Limiter::decode(const storage::Ref& ref) {
+std::optional<std::string> Limiter::decode(const storage::Ref& ref) {
   storage::OwnerView owner;
   owner.rest = ref.value();
   if (storage::owns_elements(ref.type()) && !storage::parse_owner(ref.value(), &owner)) {
-    call_->reply.error("ERR the limiter's record cannot be read: its lists make no sense");
-    return false;
+    return "ERR the limiter's record cannot be read: its lists make no sense";
   }
   std::array<LimitState, algorithms::kLimitsMax> stored;
   const auto head = algorithms::read_record(owner.rest, stored);
   if (!head) {
-    call_->reply.error("ERR the limiter's record cannot be read: " +
-                       std::string(algorithms::describe(head.error())));
-    return false;
+    return "ERR the limiter's record cannot be read: " +
+           std::string(algorithms::describe(head.error()));
   }
   size_t lists = 0;
   const auto next_list = [&] { return lists < owner.lists ? owner.ids[lists++] : 0; };
@@ -71,7 +69,7 @@ bool Limiter::decode(const storage::Ref& ref) {
   }
   named_ = head->named;
   policy_version_ = head->policy_version;
-  return true;
+  return std::nullopt;
 }
 
 // Adopts what redis-cell leaves in a dump: the theoretical arrival time as a string.
@@ -82,7 +80,7 @@ bool Limiter::adopt(std::string_view text) {
   return adopted_.has_value();
 }
 
-bool Limiter::name(const NamedLimits& named) {
+Limiter::Named Limiter::name(const NamedLimits& named) {
   const CarryOver mode = named.policy_version > policy_version_ ? named.mode : CarryOver::kAsIs;
   std::vector<HeldLimit> next(named.limits->size());
   std::vector<bool> taken(held_.size());
@@ -99,9 +97,8 @@ bool Limiter::name(const NamedLimits& named) {
   held_ = std::move(next);
   entries_.clear();
   policy_version_ = std::max(policy_version_, named.policy_version);
-  if (!adopted_) return true;
-  call_->reply.error(kWrongType);
-  return false;
+  if (adopted_) return std::string(kWrongType);
+  return this->named();
 }
 
 bool Limiter::match_equal(HeldLimit* held, const Limit& limit, std::vector<bool>* taken) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "algorithms/limiter_record.h"
-#include "server/command/command.h"
+#include "server/command/error_replied.h"
 #include "server/limiter/stored_entries.h"
 
 namespace weir::server {
@@ -35,16 +35,17 @@ struct NamedLimits {
 
 class Limiter {
  public:
-  // Reads a key. Nothing: it holds another type, or cannot be read; an error has been replied.
-  static std::optional<Limiter> read(Call& call, std::string_view key);
+  // Reads a key. An error: it holds another type, or cannot be read.
+  static algorithms::Result<Limiter, ErrorReplied> read(Call& call, std::string_view key);
 
   bool exists() const { return exists_; }
   std::string_view key() const { return key_; }
   uint64_t hash() const { return hash_; }  // a keyed hash of the key
 
-  // Brings the named limits to the front, in this order. False: the key holds a string, which only
-  // a GCRA limit can adopt; an error has been replied.
-  [[nodiscard]] bool name(const NamedLimits& named);
+  // Brings the named limits to the front, in this order, and answers them. An error: the key holds
+  // a string, which only a GCRA limit can adopt.
+  using Named = algorithms::Result<std::span<HeldLimit>, std::string>;
+  Named name(const NamedLimits& named);
   // The limits that the last request named, from the front of all(). After name() that request is
   // the running one.
   std::span<HeldLimit> named() { return std::span(held_).first(named_); }
@@ -66,7 +67,8 @@ class Limiter {
 
  private:
   Limiter(Call* call, std::string_view key) : call_(call), key_(key) {}
-  bool decode(const storage::Ref& ref);
+  // Decodes a record; answers what is wrong with it, if anything.
+  std::optional<std::string> decode(const storage::Ref& ref);
   bool adopt(std::string_view text);
   void start(HeldLimit* held, const algorithms::Limit& limit);
   bool match_equal(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken);

@@ -39,19 +39,20 @@ std::string with_nulls(std::string_view reply, std::string_view from, std::strin
 
 }  // namespace
 
-Recall recall(Call& call, std::string_view key, std::string_view token) {
+bool recalled(Call& call, std::string_view key, std::string_view token) {
+  if (token.empty()) return false;
   const std::string name = record_key(call, key, token);
   const storage::Ref ref = call.keys.look_up(call.keys.hidden_database(), name);
-  if (!ref.exists()) return Recall::kUnknown;
+  if (!ref.exists()) return false;
   storage::Reader reader(ref.value());
   if (reader.u64_le() != digest(call)) {
     call.reply.error("ERR ID was used with other arguments");
-    return Recall::kAnswered;
+    return true;
   }
   const std::string_view reply = reader.rest();
   call.reply.raw(call.reply.protocol() == 3 ? with_nulls(reply, kNull2, kNull3)
                                             : std::string(reply));
-  return Recall::kAnswered;
+  return true;
 }
 
 void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin) {

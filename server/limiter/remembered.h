@@ -18,12 +18,11 @@ namespace weir::server {
 
 inline constexpr int64_t kRememberedMs = 60'000;
 
-enum class Recall { kUnknown, kAnswered };
-
-// If this token was used for the key before: gives the same reply again, or an error if the
-// arguments differ.
-Recall recall(Call& call, std::string_view key, std::string_view token);
-// Keeps the reply, which begins at `reply_begin` of the writer's buffer.
+// Tells whether the token, which may be empty for none, was used for this key before. Then it has
+// given the same reply again, or an error because the arguments differ.
+[[nodiscard]] bool recalled(Call& call, std::string_view key, std::string_view token);
+// Keeps the reply, which begins at `reply_begin` of the writer's buffer. REQUIRES: a token that is
+// not empty.
 void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin);
 
 }  // namespace weir::server

@@ -168,19 +168,19 @@ Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options) 
   return RequestReader(words, options).read();
 }
 
-std::string check_request(const LimiterRequest& request,
-                          const std::vector<algorithms::Limit>& limits) {
+std::optional<std::string> misfit(const LimiterRequest& request,
+                                  const std::vector<algorithms::Limit>& limits) {
   if (request.costs.size() > 1 && request.costs.size() != limits.size()) {
     return "ERR COST must be one number, or one for each of the " + std::to_string(limits.size()) +
            " limits, got " + std::to_string(request.costs.size());
   }
-  if (!request.force) return {};
+  if (!request.force) return std::nullopt;
   for (size_t i = 0; i < limits.size(); ++i) {
     if (limits[i].algorithm->can_force) continue;
     return "ERR FORCE cannot take from limit " + std::to_string(i) + " (" +
            std::string(limits[i].algorithm->name) + "): only limits that can be in debt";
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace weir::server

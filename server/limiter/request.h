@@ -56,10 +56,11 @@ struct LimiterRequest {
 // Parses a request. The error is a whole line, "ERR ...".
 algorithms::Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options);
 
-// Checks what can only be checked once a policy's limits are known: that there are as many costs as
-// limits, and FORCE only where it means something. Empty if all is well.
-std::string check_request(const LimiterRequest& request,
-                          const std::vector<algorithms::Limit>& limits);
+// Tells what is wrong with a request for these limits, if anything, which can only be told once a
+// policy's limits are known: there must be as many costs as limits, and FORCE only where it means
+// something.
+std::optional<std::string> misfit(const LimiterRequest& request,
+                                  const std::vector<algorithms::Limit>& limits);
 
 // The names of policies have 1 to 128 bytes.
 inline constexpr size_t kPolicyNameBytesMax = 128;

@@ -21,25 +21,22 @@ size_t join(Args words, char* out, size_t room) {
 
 }  // namespace
 
-const LimiterRequest* RequestCache::parse(Args words, uint32_t options, std::string* error) {
+RequestCache::Parsed RequestCache::parse(Args words, uint32_t options) {
   char joined[kBytesMax];
   const size_t size = join(words, joined, sizeof joined);
-  if (size == 0) return parse_anew(words, options, error);
+  if (size == 0) return parse_anew(words, options);
   const std::string_view key(joined, size);
   Slot& slot = slots_[(std::hash<std::string_view>()(key) ^ options) % kSlots];
   if (slot.options == options && slot.words == key) return &slot.request;
-  const LimiterRequest* parsed = parse_anew(words, options, error);
-  if (parsed == nullptr || !parsed->id.empty()) return parsed;
-  slot = {.options = options, .words = std::string(key), .request = *parsed};
+  const Parsed parsed = parse_anew(words, options);
+  if (!parsed || !(*parsed)->id.empty()) return parsed;
+  slot = {.options = options, .words = std::string(key), .request = **parsed};
   return &slot.request;
 }
 
-const LimiterRequest* RequestCache::parse_anew(Args words, uint32_t options, std::string* error) {
+RequestCache::Parsed RequestCache::parse_anew(Args words, uint32_t options) {
   auto parsed = parse_request(words, options);
-  if (!parsed) {
-    *error = parsed.error();
-    return nullptr;
-  }
+  if (!parsed) return parsed.error();
   uncached_ = std::move(parsed.value());
   return &uncached_;
 }

@@ -16,9 +16,9 @@ class RequestCache {
  public:
   RequestCache() : slots_(kSlots) {}
 
-  // Parses as parse_request() does. Null: it was refused, and `*error` says why. Valid until the
-  // next call.
-  const LimiterRequest* parse(Args words, uint32_t options, std::string* error);
+  using Parsed = algorithms::Result<const LimiterRequest*, std::string>;
+  // Parses as parse_request() does. The request is valid until the next call.
+  Parsed parse(Args words, uint32_t options);
 
  private:
   static constexpr size_t kSlots = 512;
@@ -30,7 +30,7 @@ class RequestCache {
     LimiterRequest request;
   };
 
-  const LimiterRequest* parse_anew(Args words, uint32_t options, std::string* error);
+  Parsed parse_anew(Args words, uint32_t options);
 
   std::vector<Slot> slots_;
   LimiterRequest uncached_;

@@ -18,17 +18,10 @@ struct SingleLimit {
   algorithms::State state;
 };
 
-// Loads a limiter. Nothing: it is not the common case, or the key cannot be used so; nothing was
-// replied.
+// Loads a limiter. Nothing: it is not the common case, or the key cannot be used so.
 std::optional<SingleLimit> load_single(Call& call, std::string_view key,
                                        const algorithms::Limit& limit);
 // Writes the state with its TTL, or nothing if it is full.
 void save_single(Call& call, SingleLimit* single, const algorithms::Limit& limit);
-
-// Takes the cost, `quantity`, from one GCRA limit kept at `key` (reads when it is 0, gives permits
-// back when it is negative), whatever else the key holds. Answers nothing when it has replied an
-// error itself.
-std::optional<algorithms::Verdict> run_gcra(Call& call, std::string_view key,
-                                            const algorithms::Limit& limit, int64_t quantity);
 
 }  // namespace weir::server

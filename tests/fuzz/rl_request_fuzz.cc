@@ -92,8 +92,8 @@ void check_request(const LimiterRequest& request, uint32_t options) {
   check(request.policy.empty() || request.limits.empty());
   check(!request.limits.empty() || !request.policy.empty() ||
         (options & weir::server::kLimitsMayLack) != 0);
-  if (const auto error = weir::server::check_request(request, request.limits); !error.empty()) {
-    return check_error(error);
+  if (const auto error = weir::server::misfit(request, request.limits)) {
+    return check_error(*error);
   }
   for (size_t i = 0; i < request.limits.size(); ++i) {
     check_limit(request.limits[i]);
@@ -105,13 +105,13 @@ void check_request(const LimiterRequest& request, uint32_t options) {
 void check_cache(const Words& words, uint32_t options, const LimiterRequest* parsed) {
   static weir::server::RequestCache cache;
   for (int times = 0; times < 2; ++times) {
-    std::string error;
-    const LimiterRequest* cached = cache.parse(words, options, &error);
-    check((cached != nullptr) == (parsed != nullptr));
-    if (cached == nullptr) {
-      check_error(error);
+    const auto found = cache.parse(words, options);
+    check(found.ok() == (parsed != nullptr));
+    if (!found) {
+      check_error(found.error());
       continue;
     }
+    const LimiterRequest* cached = *found;
     check(cached->costs == parsed->costs && cached->policy == parsed->policy);
     check(cached->id == parsed->id && cached->timeout_ms == parsed->timeout_ms);
     check(cached->upto == parsed->upto && cached->shadow == parsed->shadow);

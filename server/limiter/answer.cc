@@ -1,0 +1,42 @@
+#include "server/limiter/answer.h"
+
+#include "server/limiter/remembered.h"
+
+namespace weir::server {
+namespace {
+
+int64_t shown_up(int64_t ns, int64_t unit_ns) {
+  return ns == algorithms::kNever ? -1 : algorithms::units_up(ns, unit_ns);
+}
+
+}  // namespace
+
+int64_t milliseconds_up(int64_t duration_ns) { return shown_up(duration_ns, algorithms::kNsPerMs); }
+
+int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, algorithms::kNsPerSecond); }
+
+void reply_answer(Call& call, const Answer& answer, bool upto) {
+  const bool with_lease = answer.leases && answer.allowed && answer.verdict.allowed;
+  const algorithms::Verdict& verdict = answer.verdict;
+  const int64_t figures[] = {answer.allowed ? 1 : 0,
+                             verdict.limit,
+                             verdict.remaining,
+                             verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns),
+                             milliseconds_up(verdict.reset_after_ns),
+                             answer.index};
+  if (!upto && !with_lease) return call.reply.integers(figures);
+  call.reply.array(6 + (upto ? 1 : 0) + (with_lease ? 1 : 0));
+  for (const int64_t figure : figures) call.reply.integer(figure);
+  if (upto) call.reply.integer(answer.granted);
+  if (!with_lease) return;
+  answer.lease_id ? call.reply.integer(*answer.lease_id) : call.reply.null();
+}
+
+void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
+                    const Answer& answer) {
+  const size_t begin = call.reply.buffer()->size();
+  reply_answer(call, answer, request.upto);
+  if (answer.charged && !request.id.empty()) remember(call, key, request.id, begin);
+}
+
+}  // namespace weir::server

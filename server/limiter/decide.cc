@@ -1,0 +1,88 @@
+#include "server/limiter/decide.h"
+
+#include <algorithm>
+
+#include "algorithms/take_all.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::Guard;
+
+std::vector<Guard> guards_of(Limiter& limiter, std::span<HeldLimit> limits,
+                             const LimiterRequest& request) {
+  std::vector<Guard> guards(limits.size());
+  for (size_t i = 0; i < limits.size(); ++i) {
+    guards[i] = {.limit = &limits[i].limit,
+                 .state = &limits[i].state,
+                 .entries = limiter.entries_of(limits[i]),
+                 .cost = request.cost(i)};
+  }
+  return guards;
+}
+
+int64_t largest_cost(const std::vector<Guard>& guards) {
+  int64_t most = 0;
+  for (const Guard& guard : guards) most = std::max(most, guard.cost);
+  return most;
+}
+
+bool any_changed(const std::vector<Guard>& guards) {
+  return std::any_of(guards.begin(), guards.end(),
+                     [](const Guard& guard) { return guard.verdict.changed; });
+}
+
+bool makes_leases(const Guard& guard) { return guard.limit->algorithm->makes_leases; }
+
+Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& request, bool peeks) {
+  std::vector<Guard> guards = guards_of(limiter, limiter.named(), request);
+  const bool leases = std::any_of(guards.begin(), guards.end(), makes_leases);
+  const bool lends = std::any_of(guards.begin(), guards.end(), [](const Guard& guard) {
+    return makes_leases(guard) && guard.cost > 0;
+  });
+  const bool asks = request.asks();
+  algorithms::AllRequest all{.now_ns = call.now_ns, .upto = request.upto, .force = request.force};
+  all.peek = peeks || lends;
+  algorithms::AllVerdict verdict = algorithms::take_all(guards, all);
+  if (all.peek && !peeks && verdict.allowed) {  // only now is an id needed
+    all.peek = false;
+    all.lease_id = limiter.draw_id();
+    verdict = algorithms::take_all(guards, all);
+  }
+  Answer answer{.verdict = guards[verdict.deciding].verdict,
+                .index = static_cast<int64_t>(verdict.deciding),
+                .allowed = verdict.allowed,
+                .charged = verdict.allowed && asks && !peeks,
+                .granted = verdict.granted,
+                .leases = leases};
+  if (lends && answer.charged) answer.lease_id = all.lease_id;
+  if (request.shadow) {
+    if (verdict.allowed) answer.index = -1;
+    answer.allowed = true;
+  }
+  return {.answer = answer,
+          .cost = largest_cost(guards),
+          .changed = any_changed(guards) || (limiter.parameters_changed() && asks)};
+}
+
+}  // namespace
+
+Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  return decide_or_peek(call, limiter, request, false);
+}
+
+Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  return decide_or_peek(call, limiter, request, true).answer;
+}
+
+Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits) {
+  LimiterRequest nothing;
+  nothing.costs = {0};
+  std::vector<Guard> guards = guards_of(limiter, limits, nothing);
+  const auto verdict = algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true});
+  return {.verdict = guards[verdict.deciding].verdict,
+          .index = static_cast<int64_t>(verdict.deciding),
+          .allowed = verdict.allowed};
+}
+
+}  // namespace weir::server

@@ -1,0 +1,93 @@
+#include "server/limiter/queue.h"
+
+#include <algorithm>
+
+#include "server/limiter/limiters.h"
+#include "server/limiter/resolve.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::kNever;
+
+// Other waiters may stand among them: sessions that wait for the key to become a list, for
+// instance.
+QueuedRequest* queued(Waiter* waiter) { return dynamic_cast<QueuedRequest*>(waiter); }
+
+QueuedRequest* last_in_queue(Call& call, std::string_view key) {
+  const auto& queue = call.limiters.waiting.queue(call.database, key);
+  for (auto waiter = queue.rbegin(); waiter != queue.rend(); ++waiter) {
+    if (QueuedRequest* last = queued(*waiter)) return last;
+  }
+  return nullptr;
+}
+
+// Answers the simulated end of the key's queue: a copy of the one that is kept, or a new one.
+std::unique_ptr<QueueTail> tail_of(Call& call, Limiter& limiter) {
+  if (QueuedRequest* last = last_in_queue(call, limiter.key()); last->tail != nullptr) {
+    return std::make_unique<QueueTail>(*last->tail);
+  }
+  auto tail = std::make_unique<QueueTail>(limiter, call.now_ns);
+  for (Waiter* waiter : call.limiters.waiting.queue(call.database, limiter.key())) {
+    const QueuedRequest* other = queued(waiter);
+    if (other == nullptr) continue;
+    const auto limits = limits_of(call, other->request());
+    if (limits) tail->join(*limits->limits, other->request(), call.now_ns);
+  }
+  return tail;
+}
+
+std::vector<algorithms::Limit> named_limits(Limiter& limiter) {
+  std::vector<algorithms::Limit> limits;
+  for (const HeldLimit& held : limiter.named()) limits.push_back(held.limit);
+  return limits;
+}
+
+// Answers what UPTO asks for at least.
+LimiterRequest least_of(const LimiterRequest& request) {
+  LimiterRequest asked;
+  asked.costs = request.costs;
+  if (request.upto) asked.costs[0] = std::min<int64_t>(asked.costs[0], 1);
+  return asked;
+}
+
+}  // namespace
+
+bool has_queue(Call& call, std::string_view key) { return last_in_queue(call, key) != nullptr; }
+
+bool must_queue(Call& call, std::string_view key, const LimiterRequest& request) {
+  return !request.force && request.asks() && has_queue(call, key);
+}
+
+QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  return tail_of(call, limiter)->join(named_limits(limiter), least_of(request), call.now_ns);
+}
+
+Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
+  Answer answer{.verdict = place.verdict, .index = static_cast<int64_t>(place.index)};
+  answer.verdict.allowed = false;
+  answer.verdict.remaining = 0;
+  answer.verdict.retry_after_ns =
+      place.at_ns == kNever ? kNever : std::max<int64_t>(place.at_ns - now_ns, 1);
+  answer.verdict.reset_after_ns = place.full_at_ns == kNever ? kNever : place.full_at_ns - now_ns;
+  return answer;
+}
+
+Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  return denial_at(place_after_queue(call, limiter, request), call.now_ns);
+}
+
+void take_over_tail(Call& call, Limiter& limiter, QueuedRequest* joining) {
+  auto tail = tail_of(call, limiter);
+  tail->join(named_limits(limiter), joining->request(), call.now_ns);
+  last_in_queue(call, limiter.key())->tail.reset();
+  joining->tail = std::move(tail);
+}
+
+void forget_tail(Call& call, std::string_view key) {
+  for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
+    if (QueuedRequest* other = queued(waiter)) other->tail.reset();
+  }
+}
+
+}  // namespace weir::server

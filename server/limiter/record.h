@@ -1,0 +1,23 @@
+// The third step of a request: a decision is written to its key, and counted.
+#pragma once
+
+#include "server/limiter/decide.h"
+#include "server/limiter/top_keys.h"
+
+namespace weir::server {
+
+// Saves what the decision changed, and counts it.
+void record(Call& call, Limiter& limiter, const Decision& decision);
+
+// Saves what has to be remembered of a request that was denied without a charge: the first look at
+// a bucket that starts low, and changed parameters. It counts nothing.
+void record_denied(Call& call, Limiter& limiter);
+
+// Counts a verdict in the statistics and in the sketches that RL.TOP reads.
+void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verdict& verdict,
+                   int64_t cost);
+void count_denial(Call& call, const Limiter& limiter);
+
+TopKeys::Name name_of(const Call& call, const Limiter& limiter);
+
+}  // namespace weir::server

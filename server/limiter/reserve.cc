@@ -1,0 +1,43 @@
+#include "server/limiter/reserve.h"
+
+#include "server/limiter/bookings.h"
+#include "server/limiter/queue.h"
+#include "server/limiter/record.h"
+#include "server/limiter/remembered.h"
+#include "server/limiter/resolve.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::Result;
+
+Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
+                                           const LimiterRequest& request) {
+  auto limiter = resolve(call, key, request);
+  if (!limiter) return limiter.error();
+  if (must_queue(call, key, request)) {
+    const Answer answer = denial_after_queue(call, *limiter, request);
+    count_denial(call, *limiter);
+    return Booked{.wait_ns = answer.verdict.retry_after_ns};
+  }
+  const auto booked = book(call, *limiter, request);
+  if (!booked) return reply_error(call, booked.error());
+  if (!booked->granted) count_denial(call, *limiter);
+  return *booked;
+}
+
+}  // namespace
+
+void reserve(Call& call, std::string_view key, const LimiterRequest& request) {
+  if (recalled(call, key, request.id)) return;
+  const auto booked = book_or_queue(call, key, request);
+  if (!booked) return;
+  const size_t begin = call.reply.buffer()->size();
+  call.reply.array(3);
+  call.reply.integer(booked->granted ? 1 : 0);
+  call.reply.integer(milliseconds_up(booked->wait_ns));
+  booked->granted ? call.reply.integer(booked->id) : call.reply.null();
+  if (booked->granted && !request.id.empty()) remember(call, key, request.id, begin);
+}
+
+}  // namespace weir::server
