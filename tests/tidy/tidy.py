@@ -31,6 +31,10 @@ FLOORS = [
 ]
 FLOOR_OF = {name: row for row, names in enumerate(FLOORS) for name in names}
 
+# Folders whose units (a header with its .cc) still include one another in rings. In all others of
+# the code there are none: each file can be read before those that include it.
+KNOTTED = {"algorithms", "storage", "server/config", "server/core", "server/rdb", "server/script"}
+
 # A part of a folder that may include less of its folder: the files it may.
 NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc\w+)\.h$)"}
 
@@ -169,6 +173,35 @@ def check_floors(root, files):
                 yield path, line, f"server/{parts[1]}/ must not include server/{target}/"
 
 
+def includes_within(files):
+    """unit -> the units of its own folder that it includes -> where: (path, line)."""
+    units = {}
+    for file in files:
+        folder, unit = file.path.rpartition("/")[0], str(Path(file.path).with_suffix(""))
+        if not file.is_cpp or file.folder not in CODE_FOLDERS or folder in KNOTTED:
+            continue
+        targets = units.setdefault(unit, {})
+        for path, line, match in matches(r'(?m)^#include "([^"]+)\.h"', file, file.text):
+            if match[1].rpartition("/")[0] == folder and match[1] != unit:
+                targets.setdefault(match[1], (path, line))
+    return units
+
+
+def check_rings(root, files):
+    """Each ring is told at its unit that comes first in the alphabet."""
+    units = includes_within(files)
+
+    def reaches(unit, goal, seen):
+        seen.add(unit)
+        return unit == goal or any(reaches(target, goal, seen) for target in units.get(unit, {})
+                                   if target not in seen and target >= goal)
+
+    for unit, targets in units.items():
+        for target, (path, line) in targets.items():
+            if target > unit and reaches(target, unit, set()):
+                yield path, line, f"{target}.h includes this file again: a ring"
+
+
 def check_options_are_read(root, files):
     """Each field of Config is named by some file that is not the configuration's own."""
     header = next((file for file in files if file.path == "server/config/config.h"), None)
@@ -232,7 +265,7 @@ def check_words(root, files):
                 yield path, line, f"{match[0]}: {what}"
 
 
-RULES = [check_top_level, check_includes, check_floors, check_options_are_read,
+RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
          check_pragma_once, check_banned, check_length,
          check_function_length, check_words]
 

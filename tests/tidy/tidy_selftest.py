@@ -18,6 +18,10 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
     "storage/replication/a.cc": '#include "storage/codec.h"\n#include "storage/crc64.h"\n',
     "storage/rocks_store.cc": "#include <rocksdb/db.h>\n",
     "resp/a.h": "#pragma once\n",
+    "server/limiter/far.cc": '#include "server/limiter/far.h"\n',
+    "server/limiter/far.h": "#pragma once\n",
+    "server/limiter/near.cc": '#include "server/limiter/near.h"\n#include "server/limiter/far.h"\n',
+    "server/limiter/near.h": "#pragma once\n",
     "server/net/listener.cc": '#include <boost/asio.hpp>\n#include "resp/a.h"\n',
     "server/script/engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
     "server/core/ok.cc": ('// rand() and system() only in a comment\nauto text = "sprintf(";\n'
@@ -58,6 +62,7 @@ FAULTS = [
     ("server/script/b.cc", '#include "server/core/a.h"\n', "server/script/ must not include"),
     ("server/acl/b.cc", '#include "server/pubsub/a.h"\n', "server/acl/ must not include"),
     ("server/commands/b.cc", '#include "server/net/a.h"\n', "server/commands/ must not include"),
+    ("server/limiter/far.cc", '#include "server/limiter/near.h"\n', "a ring"),
     ("storage/replication/b.cc", '#include "storage/store.h"\n', "store.h is not included here"),
     ("storage/replication/b.cc", "#include <boost/asio.hpp>\n", "Asio is not included here"),
     ("storage/replication/b.cc", "#include <chrono>\n", "are not seen here"),
@@ -110,6 +115,13 @@ class TidyTest(unittest.TestCase):
                 (self.root / path).unlink()
                 self.assertEqual([entry[0] for entry in found], [path])
                 self.assertIn(message, found[0][2])
+
+    def test_a_ring_of_three(self):
+        self.write("server/limiter/middle.h", '#pragma once\n#include "server/limiter/near.h"\n')
+        self.assertEqual(tidy.complaints(self.root)[1], [])
+        self.write("server/limiter/far.cc", '#include "server/limiter/middle.h"\n')
+        self.assertEqual([entry[0] for entry in tidy.complaints(self.root)[1]],
+                         ["server/limiter/far.cc"])
 
     def test_every_rule_has_a_fault(self):
         for rule in tidy.RULES:
