@@ -22,19 +22,22 @@ QueuedRequest* last_in_queue(Call& call, std::string_view key) {
   return nullptr;
 }
 
-// Answers the simulated end of the key's queue: a copy of the one that is kept, or a new one.
-std::unique_ptr<QueueTail> tail_of(Call& call, Limiter& limiter) {
-  if (QueuedRequest* last = last_in_queue(call, limiter.key()); last->tail != nullptr) {
-    return std::make_unique<QueueTail>(*last->tail);
+// Answers the simulated end of the key's queue, which its last waiter keeps from now on.
+QueueTail& tail_of(Call& call, Limiter& limiter) {
+  QueuedRequest::Tail& kept = last_in_queue(call, limiter.key())->tail;
+  if (kept.is_good()) {
+    kept.simulated->attach(call);
+    return *kept.simulated;
   }
-  auto tail = std::make_unique<QueueTail>(limiter, call.now_ns);
+  kept.watch = std::make_unique<KeyWatch>(call, limiter.key());
+  kept.simulated = std::make_unique<QueueTail>(call, limiter);
   for (Waiter* waiter : call.limiters.waiting.queue(call.database, limiter.key())) {
     const QueuedRequest* other = queued(waiter);
     if (other == nullptr) continue;
     const auto limits = limits_of(call, other->request());
-    if (limits) tail->join(*limits->limits, other->request(), call.now_ns);
+    if (limits) kept.simulated->join(*limits->limits, other->request(), call.now_ns);
   }
-  return tail;
+  return *kept.simulated;
 }
 
 std::vector<algorithms::Limit> named_limits(Limiter& limiter) {
@@ -60,7 +63,7 @@ bool must_queue(Call& call, std::string_view key, const LimiterRequest& request)
 }
 
 QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  return tail_of(call, limiter)->join(named_limits(limiter), least_of(request), call.now_ns);
+  return tail_of(call, limiter).look(named_limits(limiter), least_of(request), call.now_ns);
 }
 
 Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
@@ -78,15 +81,14 @@ Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& re
 }
 
 void take_over_tail(Call& call, Limiter& limiter, QueuedRequest* joining) {
-  auto tail = tail_of(call, limiter);
-  tail->join(named_limits(limiter), joining->request(), call.now_ns);
-  last_in_queue(call, limiter.key())->tail.reset();
-  joining->tail = std::move(tail);
+  tail_of(call, limiter).join(named_limits(limiter), joining->request(), call.now_ns);
+  joining->tail = std::exchange(last_in_queue(call, limiter.key())->tail, {});
+  if (!joining->tail.simulated->has_entries()) joining->tail.watch = nullptr;
 }
 
 void forget_tail(Call& call, std::string_view key) {
   for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
-    if (QueuedRequest* other = queued(waiter)) other->tail.reset();
+    if (QueuedRequest* other = queued(waiter)) other->tail = {};
   }
 }
 

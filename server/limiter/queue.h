@@ -7,6 +7,9 @@
 // Invariants
 // 1. A look at the queue's end changes neither the key nor the simulation that is kept.
 // 2. Only the last in a queue has a tail; who joins takes it over.
+// 3. A tail that has entries, or that a look has made, is kept only until anything at the key
+//    changes: a watch tells. A tail that somebody has joined and that has no entries outlives the
+//    serving of those before it, because they are served as it has foreseen.
 #pragma once
 
 #include <memory>
@@ -19,6 +22,22 @@
 
 namespace weir::server {
 
+// Tells whether anything at a key has changed since it was made.
+class KeyWatch {
+ public:
+  explicit KeyWatch(Call& call, std::string_view key)
+      : keys_(call.keys), id_(keys_.watch(call.look_up(key))) {}
+  ~KeyWatch() { keys_.unwatch(id_); }
+  KeyWatch(const KeyWatch&) = delete;
+  KeyWatch& operator=(const KeyWatch&) = delete;
+
+  bool changed() const { return keys_.watch_changed(id_); }
+
+ private:
+  storage::Keyspace& keys_;
+  storage::WatchId id_;
+};
+
 // One who waits to take.
 class QueuedRequest : public Waiter {
  public:
@@ -29,8 +48,15 @@ class QueuedRequest : public Waiter {
 
   const std::string& key() const { return key_; }
   const LimiterRequest& request() const { return request_; }
+
   // The limiter once this request is served; the last in the queue may have it.
-  std::unique_ptr<QueueTail> tail;
+  struct Tail {
+    std::unique_ptr<QueueTail> simulated;
+    std::unique_ptr<KeyWatch> watch = nullptr;  // null: good until it is forgotten
+
+    bool is_good() const { return simulated != nullptr && (!watch || !watch->changed()); }
+  };
+  Tail tail;
 
  private:
   std::string key_;

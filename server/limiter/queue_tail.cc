@@ -1,7 +1,6 @@
 #include "server/limiter/queue_tail.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "algorithms/take_all.h"
 
@@ -9,80 +8,67 @@ namespace weir::server {
 namespace {
 
 using algorithms::Limit;
-using algorithms::LogEntry;
 
 // A denial names a wait after which the next try succeeds, unless several limits deny in turn.
 constexpr int kTriesMax = 64;
 
-bool before(const LogEntry& a, const LogEntry& b) {
-  return std::tie(a.at_ns, a.id) < std::tie(b.at_ns, b.id);
+// Tells how many limits before this one are equal to it.
+size_t number_of(const std::vector<Limit>& limits, size_t index) {
+  const auto end = limits.begin() + static_cast<std::ptrdiff_t>(index);
+  return static_cast<size_t>(std::count_if(limits.begin(), end, [&](const Limit& other) {
+    return algorithms::same_limit(other, limits[index]);
+  }));
 }
 
 }  // namespace
 
-CopiedEntries::CopiedEntries(const algorithms::Entries& from) {
-  sorted_.reserve(from.size());
-  for (size_t rank = 0; rank < from.size(); ++rank) {
-    sorted_.push_back(from.entry(rank));
-    at_.emplace(sorted_.back().id, sorted_.back().at_ns);
-  }
-}
-
-CopiedEntries::Sorted::const_iterator CopiedEntries::place_of(const LogEntry& entry) const {
-  return std::lower_bound(sorted_.begin(), sorted_.end(), entry, before);
-}
-
-std::optional<LogEntry> CopiedEntries::find(int64_t id) const {
-  const auto found = at_.find(id);
-  if (found == at_.end()) return std::nullopt;
-  return *place_of({.id = id, .at_ns = found->second});
-}
-
-size_t CopiedEntries::lower_bound(int64_t at_ns) const {
-  return static_cast<size_t>(place_of({.id = INT64_MIN, .at_ns = at_ns}) - sorted_.begin());
-}
-
-void CopiedEntries::put(const LogEntry& entry) {
-  erase(entry.id);
-  sorted_.insert(place_of(entry), entry);
-  at_[entry.id] = entry.at_ns;
-}
-
-void CopiedEntries::erase(int64_t id) {
-  const auto found = at_.find(id);
-  if (found == at_.end()) return;
-  sorted_.erase(place_of({.id = id, .at_ns = found->second}));
-  at_.erase(found);
-}
-
-QueueTail::QueueTail(Limiter& limiter, int64_t now_ns) : at_ns_(now_ns) {
+QueueTail::QueueTail(Call& call, Limiter& limiter) : at_ns_(call.now_ns) {
   for (const HeldLimit& held : limiter.all()) {
-    const algorithms::Entries* entries = limiter.entries_of(held);
-    copies_.push_back(
-        {held.limit, held.state, entries == nullptr ? CopiedEntries() : CopiedEntries(*entries)});
+    copies_.push_back({.limit = held.limit, .state = held.state, .list = held.list});
   }
+  attach(call);
+}
+
+void QueueTail::attach(Call& call) {
+  for (Copy& copy : copies_) {
+    if (copy.list == 0) continue;
+    copy.stored = std::make_unique<StoredEntries>(&call.keys, call.database, copy.list);
+    copy.entries.set_base(copy.stored.get());
+  }
+}
+
+bool QueueTail::has_entries() const {
+  return std::any_of(copies_.begin(), copies_.end(),
+                     [](const Copy& copy) { return copy.limit.algorithm->uses_entries; });
 }
 
 QueueTail::Copy& QueueTail::copy_of(const Limit& limit, size_t number) {
   for (Copy& copy : copies_) {
     if (algorithms::same_limit(copy.limit, limit) && number-- == 0) return copy;
   }
-  return copies_.emplace_back(Copy{limit, algorithms::fresh_state(limit, at_ns_), {}});
+  return copies_.emplace_back(
+      Copy{.limit = limit, .state = algorithms::fresh_state(limit, at_ns_)});
 }
 
-QueueTail::Place QueueTail::join(const std::vector<Limit>& limits, const LimiterRequest& request,
+// The look is a tail of its own, over this one.
+QueueTail::Place QueueTail::look(const Limits& limits, const LimiterRequest& request,
+                                 int64_t now_ns) const {
+  QueueTail over;
+  over.at_ns_ = at_ns_;
+  over.next_lease_ = next_lease_;
+  for (const Copy& copy : copies_) {
+    over.copies_.push_back(
+        {.limit = copy.limit, .state = copy.state, .entries = OverlayEntries(&copy.entries)});
+  }
+  return over.join(limits, request, now_ns);
+}
+
+QueueTail::Place QueueTail::join(const Limits& limits, const LimiterRequest& request,
                                  int64_t now_ns) {
   at_ns_ = std::max(at_ns_, now_ns);
   std::vector<algorithms::Guard> guards(limits.size());
-  const auto number_of = [&limits](size_t i) {
-    return static_cast<size_t>(std::count_if(
-        limits.begin(), limits.begin() + static_cast<std::ptrdiff_t>(i),
-        [&](const Limit& other) { return algorithms::same_limit(other, limits[i]); }));
-  };
-  // All copies are made first, so that none is added once pointers into the vector are taken.
-  for (size_t i = 0; i < limits.size(); ++i) copy_of(limits[i], number_of(i));
   for (size_t i = 0; i < limits.size(); ++i) {
-    Copy& copy = copy_of(limits[i], number_of(i));
+    Copy& copy = copy_of(limits[i], number_of(limits, i));
     guards[i] = {.limit = &copy.limit,
                  .state = &copy.state,
                  .entries = copy.limit.algorithm->uses_entries ? &copy.entries : nullptr,

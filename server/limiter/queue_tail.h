@@ -1,44 +1,38 @@
 // The tail of a queue: what a limiter will be like when all in its queue have been served, and when
-// that will be. It is a simulation on copies, from which a newcomer learns its place without
-// walking the queue.
+// that will be. It is a simulation over the limiter as it is, from which a newcomer learns its
+// place without walking the queue.
 //
 // It must not change the key. An event out of turn (a refund, a client that leaves the middle of
 // the queue) makes it stale; the code that notices such an event throws it away.
+//
+// Invariants
+// 1. States are copies; entries are overlays (overlay_entries.h), because a log may be long.
+// 2. Before it is used in another command it is attached to that command's key; if it has entries,
+//    they are the same as when it was made.
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <deque>
+#include <memory>
 #include <vector>
 
 #include "server/limiter/limiter.h"
+#include "server/limiter/overlay_entries.h"
 #include "server/limiter/request.h"
 
 namespace weir::server {
 
-class CopiedEntries : public algorithms::Entries {
- public:
-  CopiedEntries() = default;
-  explicit CopiedEntries(const algorithms::Entries& from);
-
-  size_t size() const override { return sorted_.size(); }
-  algorithms::LogEntry entry(size_t rank) const override { return sorted_[rank]; }
-  std::optional<algorithms::LogEntry> find(int64_t id) const override;
-  size_t lower_bound(int64_t at_ns) const override;
-  void put(const algorithms::LogEntry& entry) override;
-  void erase(int64_t id) override;
-
- private:
-  using Sorted = std::vector<algorithms::LogEntry>;
-  Sorted::const_iterator place_of(const algorithms::LogEntry& entry) const;
-
-  Sorted sorted_;
-  std::unordered_map<int64_t, int64_t> at_;  // by id
-};
-
 class QueueTail {
  public:
   // Begins with the limiter as it is now, and an empty queue.
-  QueueTail(Limiter& limiter, int64_t now_ns);
+  QueueTail(Call& call, Limiter& limiter);
+  QueueTail(const QueueTail&) = delete;
+  QueueTail& operator=(const QueueTail&) = delete;
+
+  // To be called in each command that uses the tail after the one that made it.
+  void attach(Call& call);
+  // Tells whether it is good only as long as the entries of the key stay as they are.
+  bool has_entries() const;
 
   struct Place {
     int64_t at_ns = 0;       // when the request will have been served; kNever
@@ -46,21 +40,26 @@ class QueueTail {
     algorithms::Verdict verdict;
     size_t index = 0;
   };
+  using Limits = std::vector<algorithms::Limit>;
   // Adds one more request, with these limits.
-  Place join(const std::vector<algorithms::Limit>& limits, const LimiterRequest& request,
-             int64_t now_ns);
+  Place join(const Limits& limits, const LimiterRequest& request, int64_t now_ns);
+  // Answers what join() would, and changes nothing.
+  Place look(const Limits& limits, const LimiterRequest& request, int64_t now_ns) const;
 
  private:
   struct Copy {
     algorithms::Limit limit;
     algorithms::State state;
-    CopiedEntries entries;
+    storage::ElementsId list = 0;                      // the list of its entries; 0: none
+    std::unique_ptr<algorithms::Entries> stored = {};  // what that list holds
+    OverlayEntries entries = OverlayEntries();
   };
+  QueueTail() = default;
   // The copy of a limit; `number` tells equal limits apart.
   Copy& copy_of(const algorithms::Limit& limit, size_t number);
 
-  std::vector<Copy> copies_;
-  int64_t at_ns_;
+  std::deque<Copy> copies_;  // a deque, because guards and overlays point into it
+  int64_t at_ns_ = 0;
   int64_t next_lease_ = INT64_MAX / 2;
 };
 

@@ -49,7 +49,10 @@ size_t StoredEntries::size() const {
   return elements == nullptr ? 0 : elements->size();
 }
 
-LogEntry StoredEntries::entry(size_t rank) const { return entry_of(list()->at(rank)); }
+LogEntry StoredEntries::entry(size_t rank) const {
+  ++entries_read_;
+  return entry_of(list()->at(rank));
+}
 
 std::optional<LogEntry> StoredEntries::find(int64_t id) const {
   const storage::Elements* elements = list();

@@ -29,6 +29,9 @@ class StoredEntries : public algorithms::Entries {
   // Answers the id of the list, which is made now if there is none.
   storage::ElementsId id();
 
+  // How many entries the process has read from lists: what tests count as work.
+  static uint64_t entries_read() { return entries_read_; }
+
   size_t size() const override;
   algorithms::LogEntry entry(size_t rank) const override;
   std::optional<algorithms::LogEntry> find(int64_t id) const override;
@@ -45,6 +48,8 @@ class StoredEntries : public algorithms::Entries {
   int database_;
   storage::ElementsId id_;
   mutable storage::Elements* list_ = nullptr;
+
+  inline static uint64_t entries_read_ = 0;
 };
 
 }  // namespace weir::server
