@@ -115,7 +115,7 @@ void rl_cancel(Call& call) {
   if (!id) return call.reply.error(id.error());
   auto limiter = Limiter::read(call, call.args[1]);
   if (!limiter) return;
-  call.reply.integer(limiter->exists() ? cancel(call, *limiter, *id) : 0);
+  call.reply.integer(cancel(call, *limiter, *id).value_or(0));
 }
 
 constexpr Command kCommands[] = {
@@ -161,7 +161,7 @@ constexpr Command kCommands[] = {
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key id",
-     .summary = "Returns a booking that is not due yet, less what was booked behind it.",
+     .summary = "Returns a booking that is not due yet, less what was booked after it.",
      .since = "weir 0.1",
      .run = rl_cancel},
 };

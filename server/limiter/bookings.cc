@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <compare>
-#include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "algorithms/concurrency.h"
 #include "algorithms/limit_text.h"
@@ -20,32 +21,44 @@ using algorithms::Result;
 constexpr int kForgottenMax = 64;     // due bookings removed with each new one
 constexpr uint64_t kWithInstant = 0;  // in the place of n, which is never 0
 
+uint64_t read_count = 0;
+
 struct Part {
   int64_t cost = 0;
-  std::string limit;
+  std::string_view limit;
 };
 
-struct Booking {
-  int64_t booked_ns = 0;
-  std::vector<Part> parts;  // none: the bytes make no sense
-};
+// A booking's value. Only its instant is read at first: a walk over many bookings reads the parts
+// of those that matter. REQUIRES: the bytes outlive it.
+class Booking {
+ public:
+  explicit Booking(std::string_view value) : reader_(value) {
+    parts_ = reader_.varint();
+    if (parts_ != kWithInstant) return;
+    booked_ns_ = static_cast<int64_t>(reader_.varint());
+    parts_ = reader_.varint();
+  }
 
-Booking booking_of(std::string_view value) {
-  storage::Reader reader(value);
-  Booking booking;
-  uint64_t parts = reader.varint();
-  if (parts == kWithInstant) {
-    booking.booked_ns = static_cast<int64_t>(reader.varint());
-    parts = reader.varint();
+  int64_t booked_ns() const { return booked_ns_; }
+  // Calls `use` with each part, or never if the bytes make no sense. REQUIRES: not called before.
+  template <typename Use>
+  void read_parts(Use use) {
+    ++read_count;
+    Part parts[algorithms::kLimitsMax];
+    const size_t count = std::min<uint64_t>(parts_, algorithms::kLimitsMax);
+    for (Part& part : std::span(parts).first(count)) {
+      part.cost = static_cast<int64_t>(reader_.varint());
+      part.limit = reader_.bytes(reader_.varint());
+    }
+    if (!reader_.ok()) return;
+    for (const Part& part : std::span(parts).first(count)) use(part);
   }
-  booking.parts.resize(std::min<uint64_t>(parts, algorithms::kLimitsMax));
-  for (Part& part : booking.parts) {
-    part.cost = static_cast<int64_t>(reader.varint());
-    part.limit = reader.bytes(reader.varint());
-  }
-  if (!reader.ok()) booking.parts.clear();
-  return booking;
-}
+
+ private:
+  storage::Reader reader_;
+  int64_t booked_ns_ = 0;
+  uint64_t parts_ = 0;
+};
 
 // Which of two bookings of a key was made first. Bookings of older versions have no instant, but
 // ids that rise.
@@ -92,39 +105,76 @@ Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
   return id;
 }
 
-HeldLimit* find_limit(Limiter& limiter, const std::string& text) {
-  for (HeldLimit& held : limiter.all()) {
-    if (algorithms::format_limit(held.limit) == text) return &held;
+// Finds the limits that bookings name by their texts. The texts of many bookings are the same few.
+class LimitsByText {
+ public:
+  explicit LimitsByText(Limiter& limiter) : limits_(limiter.all()) {
+    for (const HeldLimit& held : limits_) texts_.push_back(algorithms::format_limit(held.limit));
   }
-  const std::string_view name = std::string_view(text).substr(0, text.find(' '));
-  for (HeldLimit& held : limiter.all()) {
-    if (held.limit.algorithm->name == name) return &held;  // its parameters have changed since
+
+  // Null: the limiter holds no such limit any more.
+  HeldLimit* find(std::string_view text) const {
+    for (size_t i = 0; i < limits_.size(); ++i) {
+      if (texts_[i] == text) return &limits_[i];
+    }
+    const std::string_view name = text.substr(0, text.find(' '));
+    for (HeldLimit& held : limits_) {
+      if (held.limit.algorithm->name == name) return &held;  // its parameters have changed since
+    }
+    return nullptr;
   }
-  return nullptr;
+
+ private:
+  std::span<HeldLimit> limits_;
+  std::vector<std::string> texts_;
+};
+
+// One part of the booking that is cancelled: its cost, less what was booked later.
+struct Refund {
+  HeldLimit* held = nullptr;
+  int64_t cost = 0;
+  int64_t owed = 0;  // booked later, and not due either
+
+  int64_t permits() const { return std::max<int64_t>(cost - owed, 0); }
+};
+
+std::vector<Refund> refunds_of(Booking booking, const LimitsByText& limits) {
+  std::vector<Refund> refunds;
+  booking.read_parts([&](const Part& part) {
+    HeldLimit* held = limits.find(part.limit);
+    if (held == nullptr || held->limit.algorithm->makes_leases) return;
+    refunds.push_back({.held = held, .cost = part.cost});
+  });
+  return refunds;
 }
 
-// For each limit: what was booked after the booking and is not due either.
-using Behind = std::map<const HeldLimit*, int64_t>;
-
-Behind booked_behind(const storage::Elements& bookings, Limiter& limiter, const Age& age,
-                     int64_t now_ns) {
-  Behind sums;
-  std::map<std::string, const HeldLimit*> known;
-  bookings.walk(bookings.lower_bound(storage::order_of_integer(now_ns + 1)),
-                [&](const storage::Element& element) {
-                  const Booking other = booking_of(element.value);
-                  if (Age{other.booked_ns, id_of_member(element.member)} <= age) return true;
-                  for (const Part& part : other.parts) {
-                    const auto [place, is_new] = known.try_emplace(part.limit);
-                    if (is_new) place->second = find_limit(limiter, part.limit);
-                    sums[place->second] += part.cost;
-                  }
-                  return true;
-                });
-  return sums;
+// Adds to `owed` what was booked later. Most of what is due later was booked later, so the walk
+// begins at the end; it ends as soon as nothing is left to give back.
+void add_owed(const storage::Elements& bookings, const LimitsByText& limits, const Age& age,
+              int64_t now_ns, std::vector<Refund>* refunds) {
+  const auto owes_all = [&] {
+    return std::none_of(refunds->begin(), refunds->end(), [](const Refund& refund) {
+      return refund.permits() > 0 && algorithms::can_reserve(refund.held->limit);
+    });
+  };
+  if (owes_all()) return;
+  bookings.walk_back(bookings.size(), [&](const storage::Element& element) {
+    if (storage::integer_of_order(element.order) <= now_ns) return false;  // due, as all before it
+    Booking other(element.value);
+    if (Age{other.booked_ns(), id_of_member(element.member)} <= age) return true;
+    other.read_parts([&](const Part& part) {
+      const HeldLimit* held = limits.find(part.limit);
+      for (Refund& refund : *refunds) {
+        if (refund.held == held && algorithms::can_reserve(held->limit)) refund.owed += part.cost;
+      }
+    });
+    return !owes_all();
+  });
 }
 
 }  // namespace
+
+uint64_t bookings_read() { return read_count; }
 
 Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequest& request) {
   const auto limits = limiter.named();
@@ -170,25 +220,25 @@ Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
   return id;
 }
 
-int64_t cancel(Call& call, Limiter& limiter, int64_t id) {
-  if (!limiter.has_bookings()) return 0;
+std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
+  if (!limiter.has_bookings()) return std::nullopt;
   storage::Elements* bookings = limiter.bookings();
-  if (bookings == nullptr) return 0;
+  if (bookings == nullptr) return std::nullopt;
   const IdMember member = member_of_id(id);
   const auto found = bookings->find(view(member));
-  if (!found || storage::integer_of_order(found->order) <= call.now_ns) return 0;
-  const Booking booking = booking_of(found->value);
-  Behind behind = booked_behind(*bookings, limiter, {booking.booked_ns, id}, call.now_ns);
+  if (!found || storage::integer_of_order(found->order) <= call.now_ns) return std::nullopt;
+  const LimitsByText limits(limiter);
+  const Booking booking(found->value);
+  std::vector<Refund> refunds = refunds_of(booking, limits);
+  add_owed(*bookings, limits, {booking.booked_ns(), id}, call.now_ns, &refunds);
   int64_t most = 0;
-  for (const Part& part : booking.parts) {
-    HeldLimit* held = find_limit(limiter, part.limit);
-    if (held == nullptr || held->limit.algorithm->makes_leases) continue;
-    const int64_t owed = algorithms::can_reserve(held->limit) ? behind[held] : 0;
-    const int64_t permits = std::max<int64_t>(part.cost - owed, 0);
+  for (const Refund& refund : refunds) {
+    const int64_t permits = refund.permits();
     most = std::max(most, permits);
+    HeldLimit& held = *refund.held;
     algorithms::refund(
-        held->limit, held->state,
-        {.now_ns = call.now_ns, .permits = permits, .entries = limiter.entries_of(*held)});
+        held.limit, held.state,
+        {.now_ns = call.now_ns, .permits = permits, .entries = limiter.entries_of(held)});
   }
   bookings->erase(view(member));
   limiter.save();

@@ -12,6 +12,7 @@
 // ids.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "server/limiter/limiter.h"
@@ -38,8 +39,11 @@ algorithms::Result<int64_t, std::string> book_departure(Call& call, Limiter& lim
                                                         const LimiterRequest& request,
                                                         int64_t wait_ns);
 
-// Cancels a booking and answers the permits given back; 0 if there is no such booking or it is due.
-// Saves what changed.
-int64_t cancel(Call& call, Limiter& limiter, int64_t id);
+// Cancels a booking, saves what changed, and answers the permits given back. Nothing: there is no
+// such booking, or it is due.
+std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id);
+
+// How many bookings the process has read with all their parts: what tests count as work.
+uint64_t bookings_read();
 
 }  // namespace weir::server

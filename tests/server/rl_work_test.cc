@@ -1,5 +1,9 @@
 // What single requests of limiters cost where a key holds much: counted in what they read, not in
 // time, and the answers are those of reading everything.
+#include <map>
+#include <random>
+
+#include "server/limiter/bookings.h"
 #include "server/limiter/stored_entries.h"
 #include "tests/server/rl_fixture.h"
 
@@ -25,6 +29,11 @@ class RlWork : public LimiterTest {
     const uint64_t before = StoredEntries::entries_read();
     ask(line);
     return StoredEntries::entries_read() - before;
+  }
+  uint64_t bookings_read_by(std::string_view line) {
+    const uint64_t before = bookings_read();
+    ask(line);
+    return bookings_read() - before;
   }
 };
 
@@ -59,6 +68,52 @@ TEST_F(RlWork, AnotherOneJoinsAQueueForFewEntries) {
     const uint64_t before = StoredEntries::entries_read();
     waiters.push_back(asking("RL.ACQUIRE k " + limits + " TIMEOUT 0"));
     EXPECT_LT(StoredEntries::entries_read() - before, 3 * kFew) << i;
+  }
+}
+
+TEST_F(RlWork, ACancellationReadsFewBookings) {
+  const std::string limits = " GCRA 1/1s BURST 0 GCRA 1/2s BURST 0";
+  for (int i = 0; i < 1000; ++i) ask("RL.RESERVE k" + limits);
+  EXPECT_LT(bookings_read_by("RL.CANCEL k 2"), 5u);
+  EXPECT_LT(bookings_read_by("RL.CANCEL k 500"), 5u);
+  EXPECT_LT(bookings_read_by("RL.CANCEL k 1000"), 5u);  // nothing was booked after it
+}
+
+// Bookings of random costs are cancelled in random order while time passes: each is given back less
+// the costs of those made later that are neither due nor cancelled.
+TEST_F(RlWork, ACancellationGivesBackWhatAWholeLookWould) {
+  struct Model {
+    int64_t cost;
+    int64_t due_ms;
+  };
+  std::mt19937 random(7);
+  std::map<int64_t, Model> bookings;  // by id, which counts up here
+  int64_t now_ms = 0;
+  for (int step = 0; step < 2000; ++step) {
+    const auto roll = random() % 10;
+    if (roll < 6) {
+      const int64_t cost = 1 + static_cast<int64_t>(random() % (random() % 4 == 0 ? 40 : 3));
+      const std::string reply =
+          ask("RL.RESERVE k GCRA 100/1s BURST 50 COST " + std::to_string(cost));
+      int wait_ms = 0;
+      int id = 0;
+      ASSERT_EQ(std::sscanf(reply.c_str(), "[1, %d, %d]", &wait_ms, &id), 2) << reply;
+      if (wait_ms > 0) bookings[id] = {cost, now_ms + wait_ms};
+    } else if (roll < 9 && !bookings.empty()) {
+      auto cancelled = bookings.begin();
+      std::advance(cancelled, random() % bookings.size());
+      int64_t later = 0;
+      for (auto other = std::next(cancelled); other != bookings.end(); ++other) {
+        if (other->second.due_ms > now_ms) later += other->second.cost;
+      }
+      const bool due = cancelled->second.due_ms <= now_ms;
+      const int64_t given = due ? 0 : std::max<int64_t>(cancelled->second.cost - later, 0);
+      ASSERT_EQ(ask("RL.CANCEL k " + std::to_string(cancelled->first)), std::to_string(given));
+      bookings.erase(cancelled);
+    } else {
+      server_->clock.advance(20 * kMs);
+      now_ms += 20;
+    }
   }
 }
 
