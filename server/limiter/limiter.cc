@@ -33,6 +33,12 @@ int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
 }  // namespace
 
 algorithms::Result<Limiter, ErrorReplied> Limiter::read(Call& call, std::string_view key) {
+  auto found = find(call, key);
+  if (!found) return reply_error(call, found.error());
+  return std::move(*found);
+}
+
+algorithms::Result<Limiter, std::string> Limiter::find(Call& call, std::string_view key) {
   Limiter limiter(&call, key);
   const storage::Ref ref = call.look_up(key);
   limiter.hash_ = ref.position();
@@ -41,11 +47,11 @@ algorithms::Result<Limiter, ErrorReplied> Limiter::read(Call& call, std::string_
   const bool ours =
       ref.type() == storage::Type::kLimiter || ref.type() == storage::Type::kLimiterEntries;
   if (ours) {
-    if (const auto wrong = limiter.decode(ref)) return reply_error(call, *wrong);
+    if (auto wrong = limiter.decode(ref)) return *std::move(wrong);
     return limiter;
   }
   if (ref.type() == storage::Type::kString && limiter.adopt(ref.value())) return limiter;
-  return reply_error(call, kWrongType);
+  return std::string(kWrongType);
 }
 
 std::optional<std::string> Limiter::decode(const storage::Ref& ref) {
@@ -94,6 +100,7 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
   }
   named_ = next.size();
   keep_left_over(taken, &next);
+  if (next.size() > algorithms::kLimitsMax) return too_many(next);
   held_ = std::move(next);
   entries_.clear();
   policy_version_ = std::max(policy_version_, named.policy_version);
@@ -139,19 +146,25 @@ void Limiter::start(HeldLimit* held, const Limit& limit) {
   parameters_changed_ = true;
 }
 
-// If there are too many limits, those that are full the soonest are forgotten.
 void Limiter::keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const {
-  const auto expires = [&](const HeldLimit& held) {
-    return server::gone_at_ns(held, false, call_->now_ns);
-  };
   for (size_t i = 0; i < held_.size(); ++i) {
-    if (!taken[i] && expires(held_[i]) > call_->now_ns) next->push_back(held_[i]);
+    if (!taken[i] && server::gone_at_ns(held_[i], false, call_->now_ns) > call_->now_ns) {
+      next->push_back(held_[i]);
+    }
   }
-  while (next->size() > algorithms::kLimitsMax) {
-    next->erase(std::min_element(
-        next->begin() + static_cast<std::ptrdiff_t>(named_), next->end(),
-        [&](const HeldLimit& a, const HeldLimit& b) { return expires(a) < expires(b); }));
+}
+
+std::string Limiter::too_many(std::span<const HeldLimit> next) const {
+  int64_t first_ns = algorithms::kNever;
+  for (const HeldLimit& held : next.subspan(named_)) {
+    first_ns = std::min(first_ns, server::gone_at_ns(held, false, call_->now_ns));
   }
+  std::string text = "ERR the key cannot hold " + std::to_string(next.size()) + " limits, " +
+                     std::to_string(algorithms::kLimitsMax) +
+                     " are the most: those that the request does not name stay until they are full";
+  if (first_ns == algorithms::kNever) return text;
+  const int64_t wait_ms = algorithms::units_up(first_ns - call_->now_ns, algorithms::kNsPerMs);
+  return text + ", the first of them in " + std::to_string(wait_ms) + " ms";
 }
 
 algorithms::Entries* Limiter::entries_of(const HeldLimit& held) {

@@ -3,7 +3,8 @@
 //
 // A command reads the key, names the limits that it is about, decides, and saves. Stored limits are
 // matched with named ones by equal parameters, then by algorithm in order, which carries over the
-// used permits. A stored limit without a match is kept after the named ones until it is full.
+// used permits. A stored limit without a match is kept after the named ones until it is full; none
+// is forgotten before.
 //
 // It lives for one command, and must not be used after the key was changed by other means.
 #pragma once
@@ -11,6 +12,7 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,15 +37,17 @@ struct NamedLimits {
 
 class Limiter {
  public:
-  // Reads a key. An error: it holds another type, or cannot be read.
+  // Reads a key. An error: it holds another type, or cannot be read. find() replies nothing.
+  static algorithms::Result<Limiter, std::string> find(Call& call, std::string_view key);
   static algorithms::Result<Limiter, ErrorReplied> read(Call& call, std::string_view key);
 
   bool exists() const { return exists_; }
   std::string_view key() const { return key_; }
   uint64_t hash() const { return hash_; }  // a keyed hash of the key
 
-  // Brings the named limits to the front, in this order, and answers them. An error: the key holds
-  // a string, which only a GCRA limit can adopt.
+  // Brings the named limits to the front, in this order, and answers them. An error, after which
+  // the limiter must not be used: the key holds a string, which only a GCRA limit can adopt; or
+  // limits that still count would have to be forgotten, because there would be too many.
   using Named = algorithms::Result<std::span<HeldLimit>, std::string>;
   Named name(const NamedLimits& named);
   // The limits that the last request named, from the front of all(). After name() that request is
@@ -75,6 +79,7 @@ class Limiter {
   bool match_algorithm(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken,
                        algorithms::CarryOver mode);
   void keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const;
+  std::string too_many(std::span<const HeldLimit> next) const;
   int64_t gone_at_ns() const;
 
   Call* call_;

@@ -116,6 +116,36 @@ TEST_F(RlTrust, ABookingIsGivenBackLessWhatWasBookedLater) {
   }
 }
 
+std::string sixteen_limits() {
+  std::string limits;
+  for (int days = 1; days <= 16; ++days) limits += " GCRA 1/" + std::to_string(days) + "d";
+  return limits;
+}
+
+// A key that would have to forget a limit that still counts refuses the request instead.
+TEST_F(RlTrust, ALimitThatStillCountsIsNotPushedOut) {
+  EXPECT_EQ(ask("RL.TAKE k FIXED 1/1h").substr(0, 2), "[1");
+  const std::string refused =
+      "(error ERR the key cannot hold 17 limits, 16 are the most: those that the request does not "
+      "name stay until they are full, the first of them in 3600000 ms)";
+  for (const char* command : {"RL.TAKE k", "RL.PEEK k"}) {
+    EXPECT_EQ(ask(command + sixteen_limits()), refused);
+  }
+  EXPECT_EQ(ask("RL.ACQUIRE k" + sixteen_limits() + " TIMEOUT 0"), refused);
+  EXPECT_EQ(ask("RL.RESERVE k" + sixteen_limits()), refused);
+  EXPECT_EQ(ask("RL.TAKE k FIXED 1/1h"), "[0, 1, 0, 3600000, 3600000, 0]");
+}
+
+TEST_F(RlTrust, AFullLimitMakesRoomForAnother) {
+  ask("RL.TAKE k FIXED 1/1h");
+  server_->clock.advance(3600 * kSecond);
+  EXPECT_EQ(ask("RL.TAKE k" + sixteen_limits()).substr(0, 2), "[1");
+  EXPECT_EQ(ask("CL.THROTTLE k 0 1 60").substr(0, 2), "[1");  // its GCRA limit becomes this one
+  EXPECT_EQ(ask("RL.TAKE k FIXED 1/1h").substr(0, 28), "(error ERR the key cannot ho");
+  EXPECT_EQ(ask("RL.RESET k"), "1");
+  EXPECT_EQ(ask("RL.TAKE k FIXED 1/1h").substr(0, 2), "[1");
+}
+
 // Departures of a turn that could not be committed were granted, though nobody was charged.
 TEST_F(RlTrust, WhoeverBeganToWaitInAFailedTurnIsAnsweredItsError) {
   const std::string line = "RL.ACQUIRE q LEAKY 1/2s CAPACITY 1000 TIMEOUT 0";

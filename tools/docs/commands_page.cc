@@ -66,7 +66,8 @@ request adds the id of the lease (null if it took nothing). `RL.MTAKE` answers `
 - With LEAKY, RL.ACQUIRE is a queue that drains at a constant rate: what the funnel lets in is answered when it leaves.
 - **Changed parameters**: stored limits are matched by equal parameters, then by algorithm in order. What was available
   stays (of windows, logs and leases: what was used); a policy's ONCHANGE may say otherwise. A limit no longer named
-  stays with the key until it is full.
+  stays with the key until it is full. It is never forgotten before: a request with which the key would hold more than
+  16 limits is answered an error that says when the first of those not named is full.
 - The key's time to live follows from its state; an earlier EXPIRE is an early reset.)"},
     {"string", "Strings", ""},
     {"hash", "Hashes", ""},
