@@ -7,6 +7,7 @@
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
+#include "server/limiter/acquire.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
 #include "server/limiter/remembered.h"
@@ -115,7 +116,9 @@ void rl_cancel(Call& call) {
   if (!id) return call.reply.error(id.error());
   auto limiter = Limiter::read(call, call.args[1]);
   if (!limiter) return;
-  call.reply.integer(cancel(call, *limiter, *id).value_or(0));
+  const auto given_back = cancel(call, *limiter, *id);
+  if (given_back) deny_departure(call, call.args[1], *id);
+  call.reply.integer(given_back.value_or(0));
 }
 
 constexpr Command kCommands[] = {

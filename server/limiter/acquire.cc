@@ -6,6 +6,7 @@
 #include "algorithms/concurrency.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
+#include "server/limiter/limiters.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
@@ -24,15 +25,36 @@ int64_t after(int64_t now_ns, int64_t duration_ns) {
   return duration_ns > kNever - now_ns ? kNever : now_ns + duration_ns;
 }
 
+// A departure waits in a queue of its own, which no key can have, so that it is found by its
+// booking.
+WaitKey name_of_departure(int database, std::string_view key, int64_t booking) {
+  return {.database = -1 - database, .key = std::to_string(booking) + ':' + std::string(key)};
+}
+
 // A request whose permits are taken: only its reply waits, until it leaves the funnel.
 class Departure : public Waiter {
  public:
-  Departure(std::string key, LimiterRequest request, Answer answer, int64_t booking)
-      : key_(std::move(key)), request_(std::move(request)), answer_(answer), booking_(booking) {}
+  Departure(std::string key, LimiterRequest request, Answer answer, int64_t booking,
+            int64_t departs_ns)
+      : key_(std::move(key)),
+        request_(std::move(request)),
+        answer_(answer),
+        booking_(booking),
+        departs_ns_(departs_ns) {
+    due_ns = departs_ns;
+  }
 
   bool try_again(Call& call) override {
+    if (cancelled_) {
+      deny(call);
+      return true;
+    }
+    if (call.now_ns < departs_ns_) {
+      due_ns = departs_ns_;
+      return false;
+    }
     // Another client may have put something else at the key meanwhile.
-    if (auto limiter = Limiter::read(call, key_); limiter && !limiter->named().empty()) {
+    if (auto limiter = Limiter::find(call, key_); limiter && !limiter->named().empty()) {
       const Answer now = look(call, *limiter, limiter->named());
       answer_.verdict = now.verdict;
       answer_.index = now.index;
@@ -42,14 +64,18 @@ class Departure : public Waiter {
   }
   void time_out(Call& call) override { try_again(call); }
   void abandon(Call& call) override {
-    auto limiter = Limiter::read(call, key_);
-    if (!limiter || !limiter->exists()) return;
-    if (answer_.lease_id && release(call, *limiter)) limiter->save();
-    cancel(call, *limiter, booking_);
+    if (auto limiter = Limiter::find(call, key_)) give_back(call, *limiter);
   }
   bool may_be_unblocked() const override { return false; }
+  void set_cancelled() { cancelled_ = true; }
 
  private:
+  void give_back(Call& call, Limiter& limiter) const {
+    if (!limiter.exists()) return;
+    if (answer_.lease_id && release(call, limiter)) limiter.save();
+    cancel(call, limiter, booking_);
+  }
+
   bool release(Call& call, Limiter& limiter) const {
     bool released = false;
     for (HeldLimit& held : limiter.all()) {
@@ -60,10 +86,24 @@ class Departure : public Waiter {
     return released;
   }
 
+  void deny(Call& call) {
+    Answer denied{.verdict = answer_.verdict, .index = answer_.index};
+    if (auto limiter = Limiter::find(call, key_)) {
+      give_back(call, *limiter);
+      if (!limiter->named().empty()) denied = look(call, *limiter, limiter->named());
+      count_denial(call, *limiter);
+    }
+    denied.allowed = denied.verdict.allowed = false;
+    denied.verdict.retry_after_ns = std::max<int64_t>(denied.verdict.retry_after_ns, 1);
+    reply_answer(call, denied, false);
+  }
+
   std::string key_;
   LimiterRequest request_;
   Answer answer_;
   int64_t booking_;
+  int64_t departs_ns_;
+  bool cancelled_ = false;
 };
 
 enum class Outcome { kReplied, kDenied, kDeparts };
@@ -143,9 +183,9 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
     return {};
   }
   tried.outcome = Outcome::kDeparts;
-  tried.departure =
-      std::make_unique<Departure>(std::string(limiter.key()), request, tried.answer, *booking);
-  tried.departure->due_ns = call.now_ns + departs_ns;
+  tried.departure = std::make_unique<Departure>(std::string(limiter.key()), request, tried.answer,
+                                                *booking, call.now_ns + departs_ns);
+  tried.departure->keys = {name_of_departure(call.database, limiter.key(), *booking)};
   return tried;
 }
 
@@ -217,6 +257,15 @@ int64_t deadline_of(const Call& call, const LimiterRequest& request) {
 }
 
 }  // namespace
+
+void deny_departure(Call& call, std::string_view key, int64_t booking) {
+  Waiting& waiting = call.limiters.waiting;
+  const WaitKey name = name_of_departure(call.database, key, booking);
+  for (Waiter* waiter : waiting.queue(name.database, name.key)) {
+    static_cast<Departure*>(waiter)->set_cancelled();
+  }
+  waiting.signal(name.database, name.key);
+}
 
 void acquire(Call& call, std::string_view key, LimiterRequest request) {
   if (recalled(call, key, request.id)) return;

@@ -10,7 +10,7 @@
 // Invariants
 // 1. Permits are taken in the command that grants them, never before, so nothing has to be given
 //    back for a client that left the queue. A departure is booked, and cancelled if the client
-//    leaves.
+//    leaves; if it is cancelled otherwise, the client is denied.
 // 2. A wait that is refused at once has taken nothing: its place in the queue is computed on
 //    copies.
 #pragma once
@@ -23,5 +23,9 @@ namespace weir::server {
 
 // Replies, or makes the session wait.
 void acquire(Call& call, std::string_view key, LimiterRequest request);
+
+// Called when a booking was cancelled: the session that waits for it to be due, if there is one, is
+// denied instead of granted.
+void deny_departure(Call& call, std::string_view key, int64_t booking);
 
 }  // namespace weir::server

@@ -171,5 +171,88 @@ TEST_F(RlTrust, WhoeverBeganToWaitBeforeAFailedTurnGoesOnWaiting) {
   EXPECT_EQ(heard(*waiter), "[1, 1000, 1000, 0, 0, 0]");
 }
 
+// --- the booking of one who waits ---------------------------------------------------------------
+
+// Its ids count up, so that the tests can name them.
+class RlDeparture : public LimiterTest {
+ protected:
+  std::unique_ptr<FakeClient> asking(std::string_view line) {
+    auto client = server_->connect();
+    send(*client, line);
+    server_->run_turns();
+    return client;
+  }
+  static constexpr const char* kLine = "RL.ACQUIRE q LEAKY 1/1s CAPACITY 5 TIMEOUT 0";
+};
+
+TEST_F(RlDeparture, WhoseBookingIsCancelledIsDeniedAtOnce) {
+  const auto first = asking(kLine);
+  const auto second = asking(kLine);
+  EXPECT_EQ(ask("RL.CANCEL q 2"), "1");
+  EXPECT_EQ(heard(*second), "[0, 5, 4, 1, 1000, 0]");
+  EXPECT_EQ(second->call({"PING"}), "+PONG\r\n");
+  EXPECT_EQ(heard(*first), "");
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*first), "[1, 5, 5, 0, 0, 0]");
+  EXPECT_EQ(heard(*second), "");
+}
+
+// What was booked later keeps the permit, but whoever was cancelled is not granted.
+TEST_F(RlDeparture, IsDeniedAlsoWhenNothingIsGivenBack) {
+  const auto first = asking(kLine);
+  const auto second = asking(kLine);
+  EXPECT_EQ(ask("RL.CANCEL q 1"), "0");
+  EXPECT_EQ(heard(*first).substr(0, 3), "[0,");
+  server_->advance(2 * kSecond);
+  EXPECT_EQ(heard(*second).substr(0, 3), "[1,");
+}
+
+TEST_F(RlDeparture, ItsLeaseIsGivenBack) {
+  const auto waiter =
+      asking("RL.ACQUIRE q LEAKY 1/1s CAPACITY 2 CONCURRENCY 3 LEASE 1m TIMEOUT 0 ID a");
+  EXPECT_EQ(ask("RL.CANCEL q 2"), "1");  // 1 is the lease
+  EXPECT_EQ(heard(*waiter).substr(0, 3), "[0,");
+  EXPECT_EQ(ask("EXISTS q"), "0");
+  EXPECT_EQ(ask("RL.RELEASE q 1"), "0");
+}
+
+TEST_F(RlDeparture, WhateverTouchesAllKeysLeavesItWaiting) {
+  const auto waiter = asking(kLine);
+  ask("FLUSHALL");
+  ask("SWAPDB 0 1");
+  EXPECT_EQ(heard(*waiter), "");
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*waiter).substr(0, 3), "[1,");
+}
+
+TEST_F(RlDeparture, IsAnsweredOnceWhenItsKeyBecameAPlainString) {
+  const auto waiter = asking(kLine);
+  ask("RL.RESET q");
+  ask("SET q hello");
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*waiter), "[1, 5, 4, 0, 1000, 0]");
+}
+
+TEST_F(RlDeparture, OfAnotherKeyOrDatabaseIsNotCancelled) {
+  const auto waiter = asking(kLine);
+  EXPECT_EQ(ask("RL.CANCEL other 1"), "0");
+  EXPECT_EQ(ask("SELECT 1"), "OK");
+  EXPECT_EQ(ask("RL.CANCEL q 1"), "0");
+  EXPECT_EQ(ask("SELECT 0"), "OK");
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(heard(*waiter), "[1, 5, 5, 0, 0, 0]");
+}
+
+TEST_F(RlDeparture, ACancellationThatIsTakenBackLeavesTheWaiterGranted) {
+  const auto waiter = asking(kLine);
+  server_->disk().faults.append_lost = 1;
+  EXPECT_NE(ask("RL.CANCEL q 1").find("MISCONF"), std::string::npos);
+  server_->advance(2 * kSecond);
+  const std::string heard_of = heard(*waiter);
+  // Whatever it is told, it is charged if and only if it is granted.
+  EXPECT_EQ(ask("RL.PEEK q LEAKY 1/1s CAPACITY 5 COST 0").substr(0, 8), "[1, 5, 5");
+  EXPECT_FALSE(heard_of.empty());
+}
+
 }  // namespace
 }  // namespace weir::server

@@ -68,6 +68,7 @@ request adds the id of the lease (null if it took nothing). `RL.MTAKE` answers `
   stays (of windows, logs and leases: what was used); a policy's ONCHANGE may say otherwise. A limit no longer named
   stays with the key until it is full. It is never forgotten before: a request with which the key would hold more than
   16 limits is answered an error that says when the first of those not named is full.
+- **RL.CANCEL** of the booking that an RL.ACQUIRE waits for in a LEAKY queue: the waiting client is denied at once.
 - The key's time to live follows from its state; an earlier EXPIRE is an early reset.)"},
     {"string", "Strings", ""},
     {"hash", "Hashes", ""},
