@@ -158,12 +158,12 @@ bool read_bursty(const Limit& limit, Reader& in, State& state) {
 constexpr Option kBurstyOptions[] = {{.name = "MAXBURST", .kind = Option::Kind::kDuration}};
 std::optional<RangeError> bursty_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
-  spec.options = {written.values[0].value_or(kNsPerSecond), 0};
+  spec.options = {written.values[0].value_or(kNsPerS), 0};
   return std::nullopt;
 }
 Written bursty_written(const Limit& limit) {
   Written written = rate_of(limit);
-  written.values[0] = unless(limit.options[0], kNsPerSecond);
+  written.values[0] = unless(limit.options[0], kNsPerS);
   return written;
 }
 constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kBurstyOptions, bursty_spec,

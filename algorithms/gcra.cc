@@ -285,12 +285,12 @@ Result<Limit, RangeError> gcra_limit_from_throttle(const ThrottleArgs& args) {
     return RangeError{"max_burst", std::to_string(args.max_burst), "between 0 and 999999999999"};
   }
   if (args.count < 1) return RangeError{"count", std::to_string(args.count), "at least 1"};
-  if (args.period_s < 1 || args.period_s > kPeriodNsMax / kNsPerSecond) {
+  if (args.period_s < 1 || args.period_s > kPeriodNsMax / kNsPerS) {
     return RangeError{"period", std::to_string(args.period_s), "between 1 and 315360000 seconds"};
   }
   return make_limit({.algorithm = &algorithm_gcra,
                      .count = args.count,
-                     .period_ns = args.period_s * kNsPerSecond,
+                     .period_ns = args.period_s * kNsPerS,
                      .capacity = args.max_burst + 1});
 }
 

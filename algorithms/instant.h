@@ -13,7 +13,7 @@
 namespace weir::algorithms {
 
 // How far ahead of now a state's debt may reach: 101 years, a little more than any limit's fill.
-inline constexpr int64_t kAheadNsMax = 3'200'000'000 * kNsPerSecond;
+inline constexpr int64_t kAheadNsMax = 3'200'000'000 * kNsPerS;
 static_assert(kAheadNsMax > kFillNsMax + 1);
 static_assert(kInstantNsMax < std::numeric_limits<int64_t>::max() - kAheadNsMax - 2);
 

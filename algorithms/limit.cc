@@ -72,9 +72,8 @@ std::string format_duration(int64_t duration_ns) {
     const char* name;
   };
   static constexpr Unit kUnits[] = {
-      {kNsPerDay, "d"},         {3'600 * kNsPerSecond, "h"},
-      {60 * kNsPerSecond, "m"}, {kNsPerSecond, "s"},
-      {kNsPerMs, "ms"},         {1'000, "us"},
+      {kNsPerDay, "d"}, {3'600 * kNsPerS, "h"}, {60 * kNsPerS, "m"},
+      {kNsPerS, "s"},   {kNsPerMs, "ms"},       {1'000, "us"},
   };
   if (duration_ns == 0) return "0s";
   for (const Unit& unit : kUnits) {

@@ -18,14 +18,11 @@
 #include <string>
 
 #include "algorithms/result.h"
+#include "base/time_units.h"
 
 namespace weir::algorithms {
 
 struct Algorithm;
-
-inline constexpr int64_t kNsPerMs = 1'000'000;
-inline constexpr int64_t kNsPerSecond = 1'000'000'000;
-inline constexpr int64_t kNsPerDay = 86'400 * kNsPerSecond;
 
 inline constexpr int64_t kCapacityMax = 1'000'000'000'000;
 inline constexpr int64_t kCostMax = 1'000'000'000'000;
@@ -35,7 +32,7 @@ inline constexpr int64_t kFillNsMax = 36'500 * kNsPerDay;  // 100 years of 365 d
 
 // Instants are nanoseconds since the Unix epoch, 0 to kInstantNsMax (the year 2160). Others are
 // treated as the nearer end.
-inline constexpr int64_t kInstantNsMax = 6'000'000'000 * kNsPerSecond;
+inline constexpr int64_t kInstantNsMax = 6'000'000'000 * kNsPerS;
 
 // What a limit is built from. The meaning of `options` belongs to the algorithm (0 when unused). An
 // algorithm with Algorithm::derive (BURSTY, WARMUP) computes its capacity itself.

@@ -17,12 +17,8 @@ struct Unit {
   std::string_view name;
   int64_t ns;
 };
-constexpr Unit kUnits[] = {{"us", 1'000},
-                           {"ms", kNsPerMs},
-                           {"s", kNsPerSecond},
-                           {"m", 60 * kNsPerSecond},
-                           {"h", 3'600 * kNsPerSecond},
-                           {"d", kNsPerDay},
+constexpr Unit kUnits[] = {{"us", 1'000},       {"ms", kNsPerMs},       {"s", kNsPerS},
+                           {"m", 60 * kNsPerS}, {"h", 3'600 * kNsPerS}, {"d", kNsPerDay},
                            {"w", 7 * kNsPerDay}};
 
 // Reads digits without a superfluous leading zero; a number that is too large answers the largest.

@@ -11,11 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time_units.h"
 #include "storage/record.h"
 
 namespace weir::storage {
-
-inline constexpr int64_t kNanosecondsPerMillisecond = 1'000'000;
 
 enum class Fate { kKept, kDropped, kExpiredOwner };
 

@@ -49,9 +49,9 @@ Status Keyspace::reopen(bool keep_memory) {
   passes_.abandon();
   store_.store.reset();
   auto store = make_store_();
+  store->expect(set_.seed());
   OpenReport report;
   if (Status status = store->open(&report); !status.ok()) return status;
-  if (report.created) return Status::refused("the data directory is empty, though it was in use");
   store_.store = std::move(store);
   if (keep_memory) return append_everything_owed();
   forget_everything();

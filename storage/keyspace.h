@@ -103,7 +103,9 @@ class Keyspace {
 
   // Watches a key: see watches.h. A watch tells whether what the key holds has changed since, or
   // has ended.
-  WatchId watch(const Ref& ref) { return watches_.add(ref); }
+  WatchId watch(const Ref& ref, std::shared_ptr<bool> any_touched = nullptr) {
+    return watches_.add(ref, std::move(any_touched));
+  }
   void unwatch(WatchId id) { watches_.remove(id); }
   bool watch_changed(WatchId id) const { return watches_.changed(id, turn_.now_ms()); }
   // Chooses which events are kept for take_events(); none are unless they are wanted.

@@ -220,7 +220,7 @@ void MemoryStore::apply_slices() {
 
 void MemoryStore::drop_expired() {
   MemoryDisk::State& state = *disk_->state;
-  const int64_t horizon_ms = disk_->instant_ns / kNanosecondsPerMillisecond;
+  const int64_t horizon_ms = disk_->instant_ns / kNsPerMs;
   size_t budget = kRecordsSweptPerPass;
   for (const StateSlice& slice : slices_) budget += 2 * slice.size();
   auto at = state.lower_bound(swept_up_to_);

@@ -117,6 +117,7 @@ Status RocksDirectory::identify(bool* fresh, DirectoryIdentity* identity) {
     if (Status status = read_file(identity_path(), &text); !status.ok()) return status;
     return parse_identity(text, identity_path(), identity);
   }
+  if (file_exists(gone_path())) return gone();
   const bool databases = file_exists(log_path()) || file_exists(state_path());
   if (databases && !file_exists(creation_path())) {
     return Status::corrupt("data directory " + path_ + " holds data but no " + identity_path() +
@@ -124,6 +125,21 @@ Status RocksDirectory::identify(bool* fresh, DirectoryIdentity* identity) {
   }
   *fresh = true;
   return {};
+}
+
+Status RocksDirectory::gone() const {
+  return Status::refused("the data of " + path_ +
+                         " was deleted while a server used it; restore it from a checkpoint, or "
+                         "remove " +
+                         gone_path() + " to begin with nothing");
+}
+
+Status RocksDirectory::mark_gone() {
+  const Status status =
+      write_file(gone_path(),
+                 "The data of this directory was deleted while a server used it.\n"
+                 "Remove this file to begin with nothing.\n");
+  return status.ok() ? gone() : status;
 }
 
 Status RocksDirectory::begin_creation(DirectoryIdentity* identity) {

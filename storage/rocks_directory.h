@@ -37,6 +37,9 @@ class RocksDirectory {
   // Begin and end the making of the databases, in which the directory is marked as unfinished.
   Status begin_creation(DirectoryIdentity* identity);
   Status end_creation();
+  // The data was deleted under the server that used it: says so in a file, because of which the
+  // directory is refused until a person has removed the file. Answers the refusal.
+  Status mark_gone();
 
   const std::string& path() const { return path_; }
   std::string log_path() const { return path_ + "/log"; }
@@ -46,6 +49,8 @@ class RocksDirectory {
 
  private:
   std::string creation_path() const { return path_ + "/WEIR.new"; }
+  std::string gone_path() const { return path_ + "/WEIR.gone"; }
+  Status gone() const;
 
   const std::string path_;
   Descriptor lock_;

@@ -66,7 +66,7 @@ Status RocksState::finish_pass(const WrittenBack& written_back,
   if (status.ok()) status = sync_log();
   if (status.ok()) status = ingest();
   if (status.ok()) {
-    filter_.set_horizon_ms(written_back.instant_ns / kNanosecondsPerMillisecond);
+    filter_.set_horizon_ms(written_back.instant_ns / kNsPerMs);
     free_ranges(ranges_);
   }
   failed_before_ = !status.ok();

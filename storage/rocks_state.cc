@@ -114,7 +114,7 @@ Status RocksState::open(const std::string& path, const std::string& pass_path, b
   if (!opened.ok()) return from_rocks(opened, "cannot open the state " + path_);
   database_.reset(database);
   if (Status status = load_written_back(written_back); !status.ok()) return status;
-  filter_.set_horizon_ms(written_back->instant_ns / kNanosecondsPerMillisecond);
+  filter_.set_horizon_ms(written_back->instant_ns / kNsPerMs);
   return {};
 }
 

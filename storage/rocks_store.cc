@@ -66,6 +66,7 @@ class RocksStore : public Store {
   PassState checkpoint_state() const override;
 
   Status probe() override;
+  bool is_there() const override { return file_exists(directory_.identity_path()); }
   std::vector<std::string> take_expired_owners(size_t max) override {
     return state_.take_expired_owners(max);
   }
@@ -100,6 +101,11 @@ Status RocksStore::open(OpenReport* report) {
   if (Status status = directory_.lock(); !status.ok()) return status;
   bool fresh = false;
   Status status = directory_.identify(&fresh, &identity_);
+  if (status.ok() && expected_) {
+    if (fresh) return directory_.mark_gone();
+    if (identity_.seed != *expected_)
+      return Status::refused(directory_.path() + " holds other data than the server has opened");
+  }
   if (status.ok() && fresh) status = directory_.begin_creation(&identity_);
   if (status.ok()) status = open_databases(fresh, report);
   if (status.ok() && fresh) status = directory_.end_creation();

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -124,6 +125,11 @@ class Store : public TurnLog {
   void set_notify(std::function<void()> notify) { notify_ = std::move(notify); }
 
   virtual Status open(OpenReport* report) = 0;
+  // Before open(): only the store with this seed will do, and none is made anew. A store that is
+  // opened again under a running server must not begin with nothing.
+  void expect(const HashSeed& seed) { expected_ = seed; }
+  // False: what the store was opened from is there no more.
+  virtual bool is_there() const { return true; }
   virtual const HashSeed& hash_seed() const = 0;
 
   // The log, to which turns are appended through TurnLog. replay() visits every turn from `first`
@@ -167,6 +173,8 @@ class Store : public TurnLog {
   void notify() const {
     if (notify_) notify_();
   }
+
+  std::optional<HashSeed> expected_;  // see expect()
 
  private:
   std::function<void()> notify_;

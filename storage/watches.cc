@@ -1,6 +1,7 @@
 #include "storage/watches.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "storage/owner.h"
 
@@ -16,13 +17,14 @@ void forget(Index* index, const Key& key, WatchId id) {
 
 }  // namespace
 
-WatchId Watches::add(const Ref& ref) {
+WatchId Watches::add(const Ref& ref, std::shared_ptr<bool> any_touched) {
   Watched watched{.database = ref.database(),
                   .position = ref.position(),
                   .key = std::string(ref.key()),
                   .existed = ref.exists(),
                   .expire_at_ms = ref.expire_at_ms(),
-                  .lists = {}};
+                  .lists = {},
+                  .any_touched = std::move(any_touched)};
   OwnerView owner;
   if (owns_elements(ref.type()) && parse_owner(ref.value(), &owner)) {
     const auto ids = owner.all();
@@ -53,17 +55,17 @@ void Watches::record_changes(int database, Position position, std::string_view k
   const auto [begin, end] = by_position_.equal_range(position);
   for (auto here = begin; here != end; ++here) {
     Watched& watched = watches_.at(here->second);
-    if (watched.database == database && watched.key == key) watched.touched = true;
+    if (watched.database == database && watched.key == key) watched.touch();
   }
 }
 
 void Watches::element_changes(ElementsId list) {
   const auto [begin, end] = by_list_.equal_range(list);
-  for (auto here = begin; here != end; ++here) watches_.at(here->second).touched = true;
+  for (auto here = begin; here != end; ++here) watches_.at(here->second).touch();
 }
 
 void Watches::touch_all() {
-  for (auto& [id, watched] : watches_) watched.touched = true;
+  for (auto& [id, watched] : watches_) watched.touch();
 }
 
 std::vector<WatchId> Watches::untouched(int database) const {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,13 +38,21 @@ struct Watched {
   int64_t expire_at_ms = 0;       // 0: never
   std::vector<ElementsId> lists;  // the lists that its record names
   bool touched = false;
+  std::shared_ptr<bool> any_touched;  // may be null
+
+  void touch() {
+    touched = true;
+    if (any_touched != nullptr) *any_touched = true;
+  }
 };
 
 class Watches {
  public:
   bool empty() const { return watches_.empty(); }
-  // Watches a key, whose changes are reported from now on.
-  WatchId add(const Ref& ref);
+  // Watches a key, whose changes are reported from now on. Watches that share an `any_touched` set
+  // it with the first change of any of their keys, so that whoever has thousands of them need not
+  // ask each.
+  WatchId add(const Ref& ref, std::shared_ptr<bool> any_touched = nullptr);
   void remove(WatchId id);
   // True if what the key holds has changed since, or its time has ended.
   bool changed(WatchId id, int64_t now_ms) const;
@@ -52,7 +61,7 @@ class Watches {
 
   void record_changes(int database, Position position, std::string_view key);
   void element_changes(ElementsId list);
-  void touch(WatchId id) { watches_.at(id).touched = true; }
+  void touch(WatchId id) { watches_.at(id).touch(); }
   void touch_all();
   // The watches of one database that are not touched yet.
   std::vector<WatchId> untouched(int database) const;

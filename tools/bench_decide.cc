@@ -83,7 +83,7 @@ void bench_named(const char* name, LimitSpec spec, int64_t decisions) {
 }
 
 void bench_buckets(int64_t decisions) {
-  const int64_t second_ns = weir::algorithms::kNsPerSecond;
+  const int64_t second_ns = weir::kNsPerS;
   const LimitSpec even{.count = 30, .period_ns = 60 * second_ns, .capacity = 16};
   const LimitSpec thirds{.count = 3, .period_ns = second_ns, .capacity = 100};
   for (LimitSpec spec : {even, thirds}) {
@@ -101,7 +101,7 @@ void bench_buckets(int64_t decisions) {
 
 // FIXED of every alignment, and the two counters.
 void bench_windows(int64_t decisions) {
-  const int64_t second_ns = weir::algorithms::kNsPerSecond;
+  const int64_t second_ns = weir::kNsPerS;
   bench_named("FIXED", {.count = 30, .period_ns = 60 * second_ns}, decisions);
   bench_named("FIXED", {.count = 30, .period_ns = 60 * second_ns, .options = {1, 0}}, decisions);
   for (const auto unit :
@@ -117,7 +117,7 @@ void bench_windows(int64_t decisions) {
 // One limiter with about 1024 entries, each in its own sub-window where there are any. The entries
 // are a sorted vector and a map: it is the algorithm that is measured, not the store.
 void bench_entries(const char* name, int64_t decisions) {
-  const int64_t period_ns = weir::algorithms::kNsPerSecond;
+  const int64_t period_ns = weir::kNsPerS;
   const Limit limit = weir::algorithms::make_limit(
                           {.algorithm = weir::algorithms::find_algorithm(name),
                            .count = 1'000,

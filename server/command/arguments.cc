@@ -2,13 +2,13 @@
 
 #include <limits>
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 
 namespace weir::server {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-constexpr int64_t kMsPerS = 1000;
 
 std::optional<int64_t> refuse_expire_time(Call& call) {
   call.reply.error(expire_time_error(call.command));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
 #include "server/command/arguments.h"
@@ -156,7 +157,6 @@ void client_pause(Call& call) {
   const auto timeout_ms = resp::parse_int64(call.args[2]);
   if (!timeout_ms) return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
-  constexpr int64_t kNsPerMs = 1'000'000;
   const int64_t now_ns = server_of(call).clock().steady_ns();
   const int64_t longest_ms = (std::numeric_limits<int64_t>::max() - now_ns) / kNsPerMs;
   server_of(call).holds().pause(mode, now_ns + std::min(*timeout_ms, longest_ms) * kNsPerMs);

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "base/time_units.h"
 #include "resp/glob.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
@@ -19,8 +20,6 @@ using resp::equals_ignoring_case;
 using script::Library;
 using script::Registration;
 using script::RestorePolicy;
-
-constexpr int64_t kNsPerMs = 1'000'000;
 
 void fcall(Call& call) { server_of(call).scripting().functions.call(call, false); }
 void fcall_ro(Call& call) { server_of(call).scripting().functions.call(call, true); }

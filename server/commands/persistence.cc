@@ -3,6 +3,7 @@
 // Nothing here is needed for durability: the log has every change already.
 #include <string>
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
@@ -13,8 +14,6 @@ namespace weir::server {
 namespace {
 
 using resp::equals_ignoring_case;
-
-constexpr int64_t kNsPerS = 1'000'000'000;
 
 void save(Call& call) {
   const std::string error = server_of(call).persistence().checkpoints.make_now(

@@ -6,6 +6,7 @@
 // 2. While a session waits, the store is looked at every kLookNs; otherwise never.
 #include <memory>
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
@@ -14,7 +15,6 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kLookNs = 5 * kNsPerMs;
 
 void reply_synced(Call& call, bool synced) {

@@ -2,14 +2,13 @@
 
 #include <filesystem>
 
+#include "base/time_units.h"
 #include "server/os/log.h"
 #include "server/os/machine.h"
 
 namespace weir::server {
 namespace {
 
-constexpr int64_t kNsPerS = 1'000'000'000;
-constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kLookNs = kNsPerMs;  // how long SAVE sleeps between two looks
 constexpr size_t kKept = 2;
 

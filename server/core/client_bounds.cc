@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "base/time_units.h"
 #include "server/os/log.h"
 
 namespace weir::server {
 namespace {
 
-constexpr int64_t kNsPerS = 1'000'000'000;
 constexpr size_t kShareLeast = 64 << 20;  // where maxmemory-clients is a share
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "server/core/client_list.h"
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
 
 namespace weir::server {
 namespace {
-
-constexpr int64_t kNsPerS = 1'000'000'000;
 
 void add(std::string* line, std::string_view name, std::string_view value) {
   if (!line->empty()) line->push_back(' ');
@@ -17,7 +16,7 @@ void add(std::string* line, std::string_view name, uint64_t value) {
   add(line, name, std::string_view(std::to_string(value)));
 }
 
-std::string flags_of(const Session& session, const storage::Keyspace& keys) {
+std::string flags_of(const Session& session) {
   std::string flags;
   const Transaction& transaction = session.transaction;
   if (session.monitors) flags += 'O';
@@ -27,7 +26,7 @@ std::string flags_of(const Session& session, const storage::Keyspace& keys) {
   if (session.tracking.on) flags += 't';
   if (session.tracking.redirect_broken) flags += 'R';
   if (session.tracking.broadcasts) flags += 'B';
-  if (transaction.watched_changed(keys)) flags += 'd';
+  if (transaction.watched_touched()) flags += 'd';
   if (session.closing() && !session.dead()) flags += 'c';
   if (session.dead()) flags += 'A';
   if (session.peer.unix_socket) flags += 'U';
@@ -52,7 +51,7 @@ void add_buffers(std::string* line, const Session& session) {
 
 }  // namespace
 
-std::string client_line(const Session& session, const storage::Keyspace& keys, int64_t now_ns) {
+std::string client_line(const Session& session, int64_t now_ns) {
   const auto seconds_since = [&](int64_t then_ns) {
     return static_cast<uint64_t>((now_ns - then_ns) / kNsPerS);
   };
@@ -65,7 +64,7 @@ std::string client_line(const Session& session, const storage::Keyspace& keys, i
   add(&line, "age", seconds_since(session.connected_ns));
   // Whoever talks in this turn is not idle.
   add(&line, "idle", session.in_turn() ? 0 : seconds_since(session.last_interaction_ns));
-  add(&line, "flags", flags_of(session, keys));
+  add(&line, "flags", flags_of(session));
   add(&line, "db", static_cast<uint64_t>(session.database));
   const Subscriptions& listens = session.subscriptions;
   add(&line, "sub", listens.of(SubscriptionKind::kChannel).size());

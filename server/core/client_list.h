@@ -14,7 +14,7 @@ namespace weir::server {
 
 // "id=3 addr=127.0.0.1:50412 ... lib-ver=", without a line end. What weir has no equivalent of is
 // 0. `now_ns`: of the steady clock.
-std::string client_line(const Session& session, const storage::Keyspace& keys, int64_t now_ns);
+std::string client_line(const Session& session, int64_t now_ns);
 
 enum class ClientClass { kNormal, kReplica, kPubsub, kMaster };
 

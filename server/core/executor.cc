@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/time_units.h"
 #include "server/acl/acl.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
-#include "server/command/redaction.h"
 #include "server/core/server.h"
 #include "server/os/log.h"
 #include "server/session/session.h"
@@ -18,7 +18,6 @@ namespace {
 
 constexpr uint64_t kTimedOneIn = 16;
 constexpr int64_t kRetryNs = 10'000'000;  // of a waiter that write-back holds up
-constexpr int64_t kNsPerS = 1'000'000'000;
 
 bool is_exec(const Command& command) { return command.name == "exec"; }
 
@@ -81,7 +80,7 @@ void Executor::reject(Session& session, const Command* command, std::string_view
 void Executor::queue(Session& session, const Command& command, Args args) {
   Transaction& transaction = session.transaction;
   session.reply_.status("QUEUED");
-  if (transaction.aborted() || transaction.watched_changed(server_->keys())) return;
+  if (transaction.aborted() || transaction.watched_touched()) return;
   transaction.queue(command, args);
   const int64_t bytes_max = server_->config().client_query_buffer_limit;
   if (transaction.memory_bytes() <= static_cast<size_t>(bytes_max)) return;
@@ -371,25 +370,6 @@ void Executor::note_timed(CommandFigures* figures, int64_t duration_ns) {
   if (!server_->config().latency_tracking) return;
   if (figures->durations == nullptr) figures->durations = std::make_unique<DurationHistogram>();
   figures->durations->add(duration_ns);
-}
-
-// A session that waits is doing nothing, however long it does so.
-void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
-  const int64_t duration_ns = server_->clock().steady_ns() - begin_ns;
-  if (server_->report().latency.on()) {
-    const int64_t unix_s = server_->clock().wall_ns() / kNsPerS;
-    server_->report().latency.note(call.command.has(kFast) ? "fast-command" : "command", unix_s,
-                                   duration_ns);
-  }
-  const bool logs = server_->report().slow_log.is_slow(duration_ns) && !call.session.waiting();
-  if (!logs || call.command.has(kSkipSlowLog)) return;
-  const std::vector<std::string_view> args = redacted(call.command, call.args);
-  SlowLog::Entry entry{.unix_s = call.now_ns / kNsPerS,
-                       .duration_us = duration_ns / 1000,
-                       .args = {args.begin(), args.end()},
-                       .address = is_in_script() ? "?:0" : call.session.peer.address,
-                       .client_name = is_in_script() ? "" : call.session.name};
-  server_->report().slow_log.add(std::move(entry));
 }
 
 bool Executor::is_in_script() const { return outer_ != nullptr && !is_exec(*outer_); }

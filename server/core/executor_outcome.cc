@@ -1,9 +1,12 @@
-// What becomes of a command when it has run: its changes, its reply, and what it has thrown.
+// What becomes of a command when it has run: its changes, its reply, what it has thrown, and how
+// long it took.
 #include <exception>
 #include <new>
 #include <utility>
 
 #include "base/check.h"
+#include "base/time_units.h"
+#include "server/command/redaction.h"
 #include "server/core/executor.h"
 #include "server/core/server.h"
 #include "server/session/session.h"
@@ -65,6 +68,25 @@ void Executor::settle(Session& session, const Command& command, size_t reply_beg
     if (!command.has(kKeepsOnError)) roll_back();
   }
   if (std::exchange(reply_too_long_, false)) server_->sessions().bounds().kill_for_output(&session);
+}
+
+// A session that waits is doing nothing, however long it does so.
+void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
+  const int64_t duration_ns = server_->clock().steady_ns() - begin_ns;
+  if (server_->report().latency.on()) {
+    const int64_t unix_s = server_->clock().wall_ns() / kNsPerS;
+    server_->report().latency.note(call.command.has(kFast) ? "fast-command" : "command", unix_s,
+                                   duration_ns);
+  }
+  const bool logs = server_->report().slow_log.is_slow(duration_ns) && !call.session.waiting();
+  if (!logs || call.command.has(kSkipSlowLog)) return;
+  const std::vector<std::string_view> args = redacted(call.command, call.args);
+  SlowLog::Entry entry{.unix_s = call.now_ns / kNsPerS,
+                       .duration_us = duration_ns / 1000,
+                       .args = {args.begin(), args.end()},
+                       .address = is_in_script() ? "?:0" : call.session.peer.address,
+                       .client_name = is_in_script() ? "" : call.session.name};
+  server_->report().slow_log.add(std::move(entry));
 }
 
 }  // namespace weir::server

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
 #include "server/core/server.h"
@@ -16,7 +17,6 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kNsPerS = 1'000'000'000;
 constexpr int64_t kSecondsPerDay = 86400;
 constexpr int64_t kLruClockPeriodS = 1 << 24;  // of Redis' 24 bits
 

@@ -1,4 +1,5 @@
 // What is weir's own in INFO: turns, verdicts, and how far the disk is behind.
+#include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/config/config_options.h"
 #include "server/core/info.h"
@@ -6,9 +7,6 @@
 
 namespace weir::server {
 namespace {
-
-constexpr int64_t kNsPerMs = 1'000'000;
-constexpr int64_t kNsPerUs = 1'000;
 
 std::string option_text(Server& server, std::string_view name) {
   return value_text(*find_option(name), server.config());

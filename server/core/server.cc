@@ -84,6 +84,7 @@ storage::Status Server::open() {
 
 storage::Status Server::close() {
   end_turn();
+  persistence_.health.look_at_the_end();
   if (keys_.store_failed()) return persistence_.health.failure();
   return keys_.store().sync_now(keys_.turn());
 }
@@ -146,6 +147,7 @@ void Server::tick() {
   holds_.end_pause_when_due(clock_.steady_ns());
   session_service_.note_pressure();
   sessions_.end_idle();
+  persistence_.health.look();
   if (persistence_.health.try_to_recover()) {
     messages_.tracking().everything_changed();
     persistence_.durability.start_anew();

@@ -2,13 +2,12 @@
 
 #include <utility>
 
+#include "base/time_units.h"
 #include "server/core/client_list.h"
 #include "server/os/log.h"
 
 namespace weir::server {
 namespace {
-
-constexpr int64_t kNsPerS = 1'000'000'000;
 
 constexpr const char* kTooManyClients = "-ERR max number of clients reached\r\n";
 constexpr const char* kProtected =
@@ -54,7 +53,7 @@ void Sessions::enforce_output_limit(Session* session) {
 }
 
 std::string Sessions::describe(const Session& session) const {
-  return client_line(session, *needs_.keys, needs_.clock->steady_ns());
+  return client_line(session, needs_.clock->steady_ns());
 }
 
 void Sessions::end_idle() {

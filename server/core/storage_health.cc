@@ -28,6 +28,25 @@ std::string StorageHealth::note_read_failure(const storage::Status& failure) {
   return "MISCONF a record could not be read: " + failure.message();
 }
 
+void StorageHealth::look() {
+  const int64_t now_ns = clock_.steady_ns();
+  if (keys_.store_failed() || now_ns < next_look_steady_ns_) return;
+  next_look_steady_ns_ = now_ns + kRetryNs;
+  fail_if_gone();
+}
+
+void StorageHealth::look_at_the_end() {
+  if (keys_.store_failed()) return;
+  fail_if_gone();
+  if (keys_.store_failed()) (void)keys_.reopen(!denies());
+}
+
+void StorageHealth::fail_if_gone() {
+  if (keys_.store().is_there()) return;
+  const auto failure = storage::Status::failed("the data directory was deleted");
+  fail(failure, failure.message());
+}
+
 bool StorageHealth::try_to_recover() {
   const int64_t now_ns = clock_.steady_ns();
   if (!keys_.store_failed() || now_ns < next_try_steady_ns_) return false;

@@ -30,6 +30,10 @@ class StorageHealth {
   void fail(const storage::Status& failure, std::string_view what);
   // Logs that a record could not be read, and answers the error line.
   std::string note_read_failure(const storage::Status& failure);
+  // Notes a store that was deleted under the server. To be called from time to time.
+  void look();
+  // The same, when the process ends: the directory then says that it is not a fresh one.
+  void look_at_the_end();
   // Opens the store anew if that is due. True: it works again, and memory may be another.
   bool try_to_recover();
 
@@ -38,11 +42,14 @@ class StorageHealth {
   void note_other_data() { ++data_epoch_; }
 
  private:
+  void fail_if_gone();
+
   const Config& config_;
   Clock& clock_;
   storage::Keyspace& keys_;
   storage::Status failure_;
   int64_t next_try_steady_ns_ = 0;
+  int64_t next_look_steady_ns_ = 0;
   uint64_t data_epoch_ = 0;
 };
 

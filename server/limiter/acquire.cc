@@ -146,8 +146,8 @@ bool funnel_denies(Limiter& limiter, const LimiterRequest& request, int64_t now_
 int64_t gone_from_ns(Call& call, std::string_view key) {
   const storage::Ref ref = call.look_up(key);
   const int64_t last_ms = ref.exists() ? ref.expire_at_ms() : 0;
-  if (last_ms == 0 || last_ms >= kNever / algorithms::kNsPerMs) return kNever;
-  return (last_ms + 1) * algorithms::kNsPerMs;
+  if (last_ms == 0 || last_ms >= kNever / kNsPerMs) return kNever;
+  return (last_ms + 1) * kNsPerMs;
 }
 
 Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int64_t deadline_ns) {
@@ -253,7 +253,7 @@ void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t de
 int64_t deadline_of(const Call& call, const LimiterRequest& request) {
   if (!call.session.may_wait) return call.now_ns;
   if (*request.timeout_ms == 0) return kNever;
-  return after(call.now_ns, *request.timeout_ms * algorithms::kNsPerMs);
+  return after(call.now_ns, *request.timeout_ms * kNsPerMs);
 }
 
 }  // namespace

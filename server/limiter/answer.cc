@@ -11,9 +11,9 @@ int64_t shown_up(int64_t ns, int64_t unit_ns) {
 
 }  // namespace
 
-int64_t milliseconds_up(int64_t duration_ns) { return shown_up(duration_ns, algorithms::kNsPerMs); }
+int64_t milliseconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsPerMs); }
 
-int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, algorithms::kNsPerSecond); }
+int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsPerS); }
 
 void reply_answer(Call& call, const Answer& answer, bool upto) {
   const bool with_lease = answer.leases && answer.allowed && answer.verdict.allowed;

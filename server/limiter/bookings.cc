@@ -184,7 +184,7 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
            ") takes no bookings: GCRA, TOKENBUCKET with REFILL GREEDY, LEAKY, BURSTY and WARMUP do";
   }
   const int64_t max_wait_ns =
-      request.max_wait_ms ? *request.max_wait_ms * algorithms::kNsPerMs : algorithms::kNever;
+      request.max_wait_ms ? *request.max_wait_ms * kNsPerMs : algorithms::kNever;
   std::vector<algorithms::State> states(limits.size());
   Booked booked{.granted = true};
   bool changed = false;

@@ -163,7 +163,7 @@ std::string Limiter::too_many(std::span<const HeldLimit> next) const {
                      std::to_string(algorithms::kLimitsMax) +
                      " are the most: those that the request does not name stay until they are full";
   if (first_ns == algorithms::kNever) return text;
-  const int64_t wait_ms = algorithms::units_up(first_ns - call_->now_ns, algorithms::kNsPerMs);
+  const int64_t wait_ms = algorithms::units_up(first_ns - call_->now_ns, kNsPerMs);
   return text + ", the first of them in " + std::to_string(wait_ms) + " ms";
 }
 
@@ -215,7 +215,7 @@ void Limiter::save() {
   storage::Ref ref = call_->look_up(key_);
   const int64_t gone_ns = gone_at_ns();
   if (gone_ns <= call_->now_ns) return call_->keys.erase(&ref);
-  const int64_t gone_ms = algorithms::units_up(gone_ns, algorithms::kNsPerMs);
+  const int64_t gone_ms = algorithms::units_up(gone_ns, kNsPerMs);
 
   std::vector<storage::ElementsId> lists;
   if (bookings_ != 0) lists.push_back(bookings_);

@@ -26,7 +26,7 @@ void save_single(Call& call, SingleLimit* single, const Limit& limit) {
   if (gone_ns <= call.now_ns) return call.keys.erase(&single->ref);
   char record[algorithms::kLimiterRecordBytesMax];
   const size_t size = algorithms::write_single(limit, single->state, record);
-  const int64_t gone_ms = algorithms::units_up(gone_ns, algorithms::kNsPerMs);
+  const int64_t gone_ms = algorithms::units_up(gone_ns, kNsPerMs);
   call.keys.put(&single->ref, storage::Type::kLimiter, {record, size},
                 gone_ms == algorithms::kNever ? 0 : gone_ms);
 }

@@ -5,13 +5,14 @@
 #include <ctime>
 #include <thread>
 
+#include "base/time_units.h"
+
 namespace weir::server {
 namespace {
 
 // The two clocks are read one after the other, and the time service slews them apart: smaller
 // differences are no step.
 constexpr int64_t kStepNs = 1'000'000;
-constexpr int64_t kNsPerS = 1'000'000'000;
 
 int64_t count_ns(auto duration) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();

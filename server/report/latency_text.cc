@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/time_units.h"
+
 namespace weir::server {
 namespace {
 
@@ -14,7 +16,6 @@ constexpr size_t kRows = 4;
 constexpr std::string_view kSteps = "_o#";  // within a row, from low to high
 constexpr char kFilled = '|';
 constexpr size_t kRuleWidth = 80;
-constexpr int64_t kUsPerMs = 1000;
 
 std::string age(int64_t seconds) {
   constexpr int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "base/time_units.h"
 #include "server/os/log.h"
 
 namespace weir::server {
 namespace {
 
-constexpr int64_t kNsPerS = 1'000'000'000;
-constexpr int64_t kUsPerMs = 1000;
 constexpr int64_t kLatencyMsMax = INT64_MAX / 1'000'000;  // above it nothing can be measured
 
 }  // namespace

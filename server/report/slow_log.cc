@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/time_units.h"
+
 namespace weir::server {
 namespace {
-
-constexpr int64_t kNsPerUs = 1000;
 
 void cut(std::string* arg) {
   if (arg->size() <= SlowLog::kArgBytesMax) return;

@@ -5,6 +5,7 @@
 #include <lua.hpp>
 
 #include "base/check.h"
+#include "base/time_units.h"
 #include "server/config/config.h"
 #include "server/os/clock.h"
 #include "server/script/busy.h"
@@ -18,7 +19,6 @@ namespace weir::server::script {
 namespace {
 
 constexpr size_t kLargeBlockBytes = 64 << 10;
-constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kLoadTimeNs = 500 * kNsPerMs;  // for loading a library, as Redis has it
 constexpr size_t kCollectBeyondBytes = 8 << 20;  // of garbage that a script leaves at its end
 constexpr std::string_view kLoadError = "ERR Error registering functions: ";

@@ -2,6 +2,7 @@
 
 #include <lua.hpp>
 
+#include "base/time_units.h"
 #include "server/config/config.h"
 #include "server/os/clock.h"
 #include "server/script/busy.h"
@@ -13,7 +14,6 @@ namespace {
 
 constexpr int kInstructionsPerLook = 1'000;
 constexpr size_t kWorkPerLookNs = 200'000;
-constexpr int64_t kNsPerMs = 1'000'000;
 
 // Other clients are served now and then while a script runs long; one of them may end it.
 Stop reason_to_stop(Context& context) {

@@ -23,13 +23,15 @@ size_t Transaction::memory_bytes() const {
 void Transaction::watch(storage::Keyspace& keys, int database, std::string_view key) {
   auto place = std::make_pair(database, std::string(key));
   if (watched_.contains(place)) return;
-  const storage::WatchId id = keys.watch(keys.look_up(database, key));
+  if (touched_ == nullptr) touched_ = std::make_shared<bool>(false);
+  const storage::WatchId id = keys.watch(keys.look_up(database, key), touched_);
   watched_.emplace(std::move(place), id);
 }
 
 void Transaction::unwatch(storage::Keyspace& keys) {
   for (const auto& [place, id] : watched_) keys.unwatch(id);
   watched_.clear();
+  touched_.reset();
 }
 
 bool Transaction::watched_changed(const storage::Keyspace& keys) const {

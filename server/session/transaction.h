@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,8 +45,11 @@ class Transaction {
   // A key watched already stays watched since then.
   void watch(storage::Keyspace& keys, int database, std::string_view key);
   void unwatch(storage::Keyspace& keys);
-  // Whether any watched key has changed or ended.
+  // Whether any watched key has changed or ended. Asks every watch.
   bool watched_changed(const storage::Keyspace& keys) const;
+  // Whether any watched key has changed, as far as that is known without asking: one that has ended
+  // is seen by EXEC.
+  bool watched_touched() const { return touched_ != nullptr && *touched_; }
 
   // As new: nothing queued, nothing watched.
   void clear(storage::Keyspace& keys);
@@ -57,6 +61,7 @@ class Transaction {
   size_t argument_bytes_ = 0;
   std::vector<QueuedCommand> queued_;
   std::map<std::pair<int, std::string>, storage::WatchId> watched_;
+  std::shared_ptr<bool> touched_;  // shared with the watches
 };
 
 }  // namespace weir::server

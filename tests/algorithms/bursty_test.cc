@@ -5,7 +5,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerSecond;
+constexpr int64_t kSecond = kNsPerS;
 
 struct Shape {
   int64_t count;

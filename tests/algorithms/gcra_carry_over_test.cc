@@ -8,7 +8,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kStartNs = 1'700'000'000 * kNsPerSecond;
+constexpr int64_t kStartNs = 1'700'000'000 * kNsPerS;
 
 Limit gcra(int64_t capacity, int64_t count, int64_t period_ns) {
   return make_limit({.algorithm = &algorithm_gcra,
@@ -20,7 +20,7 @@ Limit gcra(int64_t capacity, int64_t count, int64_t period_ns) {
 
 // A limiter of capacity 10, 1 per second, with `left` permits.
 struct Ten {
-  Limit limit = gcra(10, 1, kNsPerSecond);
+  Limit limit = gcra(10, 1, kNsPerS);
   State state;
 
   explicit Ten(int64_t left) : state(fresh_state(limit, kStartNs)) {
@@ -32,8 +32,8 @@ struct Ten {
   }
 };
 
-const Limit kTwenty = gcra(20, 1, 2 * kNsPerSecond);
-const Limit kFive = gcra(5, 1, 2 * kNsPerSecond);
+const Limit kTwenty = gcra(20, 1, 2 * kNsPerS);
+const Limit kFive = gcra(5, 1, 2 * kNsPerS);
 
 TEST(GcraCarryOver, ResetIsAnew) {
   EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kReset).remaining, 20);
@@ -42,9 +42,9 @@ TEST(GcraCarryOver, ResetIsAnew) {
 
 TEST(GcraCarryOver, AsIsKeepsWhatIsAvailable) {
   EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kAsIs).remaining, 3);
-  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kAsIs).reset_after_ns, 34 * kNsPerSecond);
+  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kAsIs).reset_after_ns, 34 * kNsPerS);
   EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kAsIs).remaining, 3);
-  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kAsIs).reset_after_ns, 4 * kNsPerSecond);
+  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kAsIs).reset_after_ns, 4 * kNsPerS);
   EXPECT_EQ(Ten(7).carried(kFive, CarryOver::kAsIs).remaining, 5);
   EXPECT_EQ(Ten(10).carried(kTwenty, CarryOver::kAsIs).remaining, 10);
 }
@@ -52,7 +52,7 @@ TEST(GcraCarryOver, AsIsKeepsWhatIsAvailable) {
 TEST(GcraCarryOver, ProportionalScales) {
   EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kProportional).remaining, 6);
   EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kProportional).remaining, 1);
-  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kProportional).reset_after_ns, 7 * kNsPerSecond);
+  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kProportional).reset_after_ns, 7 * kNsPerS);
   EXPECT_EQ(Ten(10).carried(kTwenty, CarryOver::kProportional).remaining, 20);
 }
 
@@ -63,29 +63,29 @@ TEST(GcraCarryOver, AdditiveAddsWhatTheCapacityGained) {
 }
 
 TEST(GcraCarryOver, TimeBeforeTheChangeCountsAtTheOldRate) {
-  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kAsIs, 4 * kNsPerSecond).remaining, 7);
+  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kAsIs, 4 * kNsPerS).remaining, 7);
 }
 
 // 3.25 permits are left; the missing 0.75 takes 1.5 s at the new rate.
 TEST(GcraCarryOver, FractionsAreKept) {
   const Ten ten(3);
-  const int64_t now_ns = kStartNs + kNsPerSecond / 4;
+  const int64_t now_ns = kStartNs + kNsPerS / 4;
   const State state =
       weir::algorithms::carry_over(ten.limit, kTwenty, ten.state, CarryOver::kAsIs, now_ns);
   EXPECT_EQ(peek(kTwenty, state, now_ns, 4).retry_after_ns, 1'500'000'000);
 }
 
 TEST(GcraCarryOver, DebtIsKept) {
-  EXPECT_EQ(Ten(-2).carried(kTwenty, CarryOver::kAsIs).reset_after_ns, 44 * kNsPerSecond);
-  EXPECT_EQ(Ten(-2).carried(kFive, CarryOver::kAsIs).reset_after_ns, 14 * kNsPerSecond);
-  EXPECT_EQ(Ten(-2).carried(kTwenty, CarryOver::kProportional).reset_after_ns, 48 * kNsPerSecond);
-  EXPECT_EQ(Ten(-2).carried(kTwenty, CarryOver::kAdditive).reset_after_ns, 24 * kNsPerSecond);
+  EXPECT_EQ(Ten(-2).carried(kTwenty, CarryOver::kAsIs).reset_after_ns, 44 * kNsPerS);
+  EXPECT_EQ(Ten(-2).carried(kFive, CarryOver::kAsIs).reset_after_ns, 14 * kNsPerS);
+  EXPECT_EQ(Ten(-2).carried(kTwenty, CarryOver::kProportional).reset_after_ns, 48 * kNsPerS);
+  EXPECT_EQ(Ten(-2).carried(kTwenty, CarryOver::kAdditive).reset_after_ns, 24 * kNsPerS);
 }
 
 TEST(GcraCarryOver, EqualRatesAreTheSameLimit) {
-  EXPECT_TRUE(same_limit(gcra(16, 30, 60 * kNsPerSecond), gcra(16, 1, 2 * kNsPerSecond)));
-  EXPECT_FALSE(same_limit(gcra(16, 30, 60 * kNsPerSecond), gcra(15, 1, 2 * kNsPerSecond)));
-  EXPECT_FALSE(same_limit(gcra(16, 30, 60 * kNsPerSecond), gcra(16, 1, 2 * kNsPerSecond + 1)));
+  EXPECT_TRUE(same_limit(gcra(16, 30, 60 * kNsPerS), gcra(16, 1, 2 * kNsPerS)));
+  EXPECT_FALSE(same_limit(gcra(16, 30, 60 * kNsPerS), gcra(15, 1, 2 * kNsPerS)));
+  EXPECT_FALSE(same_limit(gcra(16, 30, 60 * kNsPerS), gcra(16, 1, 2 * kNsPerS + 1)));
 }
 
 Limit any_gcra(Rng& rng) { return any_limit(algorithm_gcra, rng); }

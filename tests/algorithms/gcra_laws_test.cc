@@ -15,13 +15,13 @@ Limit gcra(int64_t capacity, int64_t count, int64_t period_ns) {
 }
 
 const Limit kCorners[] = {
-    gcra(1, 3, kNsPerSecond),
-    gcra(2, 3, kNsPerSecond),
-    gcra(1, 600'000'000, kNsPerSecond),
-    gcra(2, 600'000'000, kNsPerSecond),
-    gcra(1, kNsPerSecond, kNsPerSecond),
-    gcra(kCapacityMax, kNsPerSecond, kNsPerSecond),
-    gcra(kCapacityMax, 600'000'000, kNsPerSecond),
+    gcra(1, 3, kNsPerS),
+    gcra(2, 3, kNsPerS),
+    gcra(1, 600'000'000, kNsPerS),
+    gcra(2, 600'000'000, kNsPerS),
+    gcra(1, kNsPerS, kNsPerS),
+    gcra(kCapacityMax, kNsPerS, kNsPerS),
+    gcra(kCapacityMax, 600'000'000, kNsPerS),
     gcra(kCapacityMax, kPeriodNsMax, kPeriodNsMax),
     gcra(kCapacityMax, kPeriodNsMax - 1, kPeriodNsMax),
     gcra(kCapacityMax, 317'097'919'838, kPeriodNsMax),
@@ -30,9 +30,9 @@ const Limit kCorners[] = {
     gcra(1, 1'000, kPeriodNsMin),
     gcra(1, 999, kPeriodNsMin),
     gcra(7, 7, kPeriodNsMin),
-    gcra(16, 30, 60 * kNsPerSecond),
-    gcra(5, 1, 10 * kNsPerSecond),
-    gcra(1'000'000, 1'000'003, 86'399 * kNsPerSecond),
+    gcra(16, 30, 60 * kNsPerS),
+    gcra(5, 1, 10 * kNsPerS),
+    gcra(1'000'000, 1'000'003, 86'399 * kNsPerS),
 };
 
 Limit random_limit(Rng& rng) {
@@ -65,10 +65,9 @@ TEST(GcraLaws, ExactBoundAtEachStep) {
 
 TEST(GcraLaws, ExactBoundOverYears) {
   Seeded seeded;
-  for (const Limit& limit :
-       {gcra(1'000, 3, kNsPerSecond), gcra(kCapacityMax, 600'000'000, kNsPerSecond),
-        gcra(10, 7, 3'600 * kNsPerSecond), gcra(kCapacityMax, 999'999'999, kNsPerSecond),
-        gcra(100, 100'003, 86'399 * kNsPerSecond)}) {
+  for (const Limit& limit : {gcra(1'000, 3, kNsPerS), gcra(kCapacityMax, 600'000'000, kNsPerS),
+                             gcra(10, 7, 3'600 * kNsPerS), gcra(kCapacityMax, 999'999'999, kNsPerS),
+                             gcra(100, 100'003, 86'399 * kNsPerS)}) {
     SCOPED_TRACE(describe(limit));
     greedy_bound_over_years(limit, seeded.rng, 1);
   }

@@ -11,9 +11,9 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kStartNs = 1'700'000'000 * kNsPerSecond;
+constexpr int64_t kStartNs = 1'700'000'000 * kNsPerS;
 
-int64_t seconds_up(int64_t ns) { return ns / kNsPerSecond + (ns % kNsPerSecond > 0); }
+int64_t seconds_up(int64_t ns) { return ns / kNsPerS + (ns % kNsPerS > 0); }
 
 // The five integers of CL.THROTTLE, to read the published sequences as they were published.
 std::vector<int64_t> five(const Verdict& v) {
@@ -30,8 +30,8 @@ class Throttle {
       : limit(gcra_limit_from_throttle(args).value()), state(fresh_state(limit, kStartNs)) {}
 
   Five at(int64_t second, int64_t permits = 1) {
-    return five(gcra_throttle(limit, state,
-                              {.now_ns = kStartNs + second * kNsPerSecond, .permits = permits}));
+    return five(
+        gcra_throttle(limit, state, {.now_ns = kStartNs + second * kNsPerS, .permits = permits}));
   }
 
   Limit limit;
@@ -92,8 +92,7 @@ void expect_table(const Limit& limit, const std::vector<Row>& rows) {
 // 3 per second: one permit every 333,333,333 1/3 ns, due at ...334, ...667 and exactly 10^9.
 TEST(Gcra, ThreePerSecondCapacityTwo) {
   const Limit limit =
-      make_limit(
-          {.algorithm = &algorithm_gcra, .count = 3, .period_ns = kNsPerSecond, .capacity = 2})
+      make_limit({.algorithm = &algorithm_gcra, .count = 3, .period_ns = kNsPerS, .capacity = 2})
           .value();
   expect_table(limit, {
                           {0, 1, {true, 2, 1, 0, 333'333'334, true}},
@@ -115,8 +114,7 @@ TEST(Gcra, ThreePerSecondCapacityTwo) {
 // Capacity 1 has no room for a fraction, yet loses none: the fourth is let in at 10^9 sharp.
 TEST(Gcra, ThreePerSecondCapacityOne) {
   const Limit limit =
-      make_limit(
-          {.algorithm = &algorithm_gcra, .count = 3, .period_ns = kNsPerSecond, .capacity = 1})
+      make_limit({.algorithm = &algorithm_gcra, .count = 3, .period_ns = kNsPerS, .capacity = 1})
           .value();
   expect_table(limit,
                {
@@ -134,11 +132,10 @@ TEST(Gcra, ThreePerSecondCapacityOne) {
 
 // 600 million per second: three permits in five nanoseconds.
 TEST(Gcra, SixHundredMillionPerSecond) {
-  const Limit limit = make_limit({.algorithm = &algorithm_gcra,
-                                  .count = 600'000'000,
-                                  .period_ns = kNsPerSecond,
-                                  .capacity = 3})
-                          .value();
+  const Limit limit =
+      make_limit(
+          {.algorithm = &algorithm_gcra, .count = 600'000'000, .period_ns = kNsPerS, .capacity = 3})
+          .value();
   expect_table(limit, {
                           {0, 3, {true, 3, 0, 0, 5, true}},
                           {1, 1, {false, 3, 0, 1, 4, false}},
@@ -230,7 +227,7 @@ TEST(Gcra, AdoptsAForeignInstantWithinTenYears) {
   const auto adopt = [](int64_t ahead_ns) {
     return gcra_state_from_tat({.tat_ns = kStartNs + ahead_ns, .now_ns = kStartNs});
   };
-  throttle.state = adopt(30 * kNsPerSecond).value();
+  throttle.state = adopt(30 * kNsPerS).value();
   EXPECT_EQ(throttle.at(0), (Five{0, 5, 1, -1, 40}));
   throttle.state = adopt(-kForeignTatNsMax).value();
   EXPECT_EQ(throttle.at(0), (Five{0, 5, 4, -1, 10}));

@@ -321,7 +321,7 @@ inline void overflow_is_impossible(const Algorithm& algorithm, int rounds) {
                           kPeriodNsMin - 1,
                           kPeriodNsMax,
                           kPeriodNsMax + 1,
-                          kNsPerSecond,
+                          kNsPerS,
                           std::numeric_limits<int64_t>::max()};
   const auto number = [&] {
     return seeded.rng.one_in(3) ? seeded.rng.pick(ends) : seeded.rng.any_magnitude(0, kPeriodNsMax);

@@ -4,7 +4,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerSecond;
+constexpr int64_t kSecond = kNsPerS;
 
 Limit leaky(int64_t capacity, int64_t count, int64_t period_ns) {
   return make_limit({.algorithm = find_algorithm("LEAKY"),

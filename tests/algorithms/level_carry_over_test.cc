@@ -5,13 +5,13 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerSecond;
+constexpr int64_t kSecond = kNsPerS;
 
 struct Shape {
   std::string_view algorithm = "TOKENBUCKET";
   int64_t capacity = 1;
   int64_t count = 1;
-  int64_t period_ns = kNsPerSecond;
+  int64_t period_ns = kNsPerS;
   int64_t refill = 0;
 };
 

@@ -22,13 +22,13 @@ struct Rate {
 
 // The corners of the ranges.
 constexpr Rate kCorners[] = {
-    {1, 3, kNsPerSecond},
-    {2, 3, kNsPerSecond},
-    {1, 600'000'000, kNsPerSecond},
-    {2, 600'000'000, kNsPerSecond},
-    {1, kNsPerSecond, kNsPerSecond},
-    {kCapacityMax, kNsPerSecond, kNsPerSecond},
-    {kCapacityMax, 600'000'000, kNsPerSecond},
+    {1, 3, kNsPerS},
+    {2, 3, kNsPerS},
+    {1, 600'000'000, kNsPerS},
+    {2, 600'000'000, kNsPerS},
+    {1, kNsPerS, kNsPerS},
+    {kCapacityMax, kNsPerS, kNsPerS},
+    {kCapacityMax, 600'000'000, kNsPerS},
     {kCapacityMax, kPeriodNsMax, kPeriodNsMax},
     {kCapacityMax, kPeriodNsMax - 1, kPeriodNsMax},
     {kCapacityMax, 317'097'919'838, kPeriodNsMax},
@@ -37,8 +37,8 @@ constexpr Rate kCorners[] = {
     {1, 1'000, kPeriodNsMin},
     {1, 999, kPeriodNsMin},
     {7, 7, kPeriodNsMin},
-    {16, 30, 60 * kNsPerSecond},
-    {1'000'000, 1'000'003, 86'399 * kNsPerSecond},
+    {16, 30, 60 * kNsPerS},
+    {1'000'000, 1'000'003, 86'399 * kNsPerS},
 };
 
 Limit any_rate(std::string_view algorithm, Rng& rng) {
@@ -108,10 +108,9 @@ TEST(LevelLaws, ExactBoundAtEachStep) {
 
 TEST(LevelLaws, ExactBoundOverYears) {
   Seeded seeded;
-  for (const Rate& rate :
-       {Rate{1'000, 3, kNsPerSecond}, Rate{kCapacityMax, 600'000'000, kNsPerSecond},
-        Rate{10, 7, 3'600 * kNsPerSecond}, Rate{kCapacityMax, 999'999'999, kNsPerSecond},
-        Rate{100, 100'003, 86'399 * kNsPerSecond}}) {
+  for (const Rate& rate : {Rate{1'000, 3, kNsPerS}, Rate{kCapacityMax, 600'000'000, kNsPerS},
+                           Rate{10, 7, 3'600 * kNsPerS}, Rate{kCapacityMax, 999'999'999, kNsPerS},
+                           Rate{100, 100'003, 86'399 * kNsPerS}}) {
     greedy_bound_over_years(full_greedy(rate), seeded.rng, 1);
     greedy_bound_over_years(leaky(rate.capacity, rate.count, rate.period_ns), seeded.rng, 1);
   }

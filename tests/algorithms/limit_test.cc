@@ -20,7 +20,7 @@ TEST(Limit, EndsOfTheRangesAreInside) {
   EXPECT_EQ(refusal(1, 1, kPeriodNsMin), "");
   EXPECT_EQ(refusal(1, 1, kPeriodNsMax), "");
   EXPECT_EQ(refusal(1, 1'000, kPeriodNsMin), "");
-  EXPECT_EQ(refusal(kCapacityMax, kNsPerSecond, kNsPerSecond), "");
+  EXPECT_EQ(refusal(kCapacityMax, kNsPerS, kNsPerS), "");
   EXPECT_EQ(refusal(10, 1, kPeriodNsMax), "");
 }
 
@@ -29,10 +29,10 @@ TEST(Limit, JustOutsideIsRefusedByName) {
   EXPECT_EQ(refusal(1, 1, 0), "period must be between 1us and 3650d, got '0s'");
   EXPECT_EQ(refusal(1, 1, kPeriodNsMax + kNsPerDay),
             "period must be between 1us and 3650d, got '3651d'");
-  EXPECT_EQ(refusal(1, 0, kNsPerSecond), "count must be at least 1, got '0'");
+  EXPECT_EQ(refusal(1, 0, kNsPerS), "count must be at least 1, got '0'");
   EXPECT_EQ(refusal(1, 1'001, 1'000), "rate must be at most 1000000000 per second, got '1001/1us'");
-  EXPECT_EQ(refusal(0, 1, kNsPerSecond), "capacity must be between 1 and 1000000000000, got '0'");
-  EXPECT_EQ(refusal(kCapacityMax + 1, 1'000, kNsPerSecond),
+  EXPECT_EQ(refusal(0, 1, kNsPerS), "capacity must be between 1 and 1000000000000, got '0'");
+  EXPECT_EQ(refusal(kCapacityMax + 1, 1'000, kNsPerS),
             "capacity must be between 1 and 1000000000000, got '1000000000001'");
   EXPECT_EQ(refusal(11, 1, kPeriodNsMax),
             "capacity * period / count must be at most 36500d (100 years), got "
@@ -40,24 +40,23 @@ TEST(Limit, JustOutsideIsRefusedByName) {
 }
 
 TEST(Limit, KeepsWhatWasGivenBesideTheReducedRate) {
-  const Limit limit = make_limit({.algorithm = &algorithm_gcra,
-                                  .count = 30,
-                                  .period_ns = 60 * kNsPerSecond,
-                                  .capacity = 16})
-                          .value();
+  const Limit limit =
+      make_limit(
+          {.algorithm = &algorithm_gcra, .count = 30, .period_ns = 60 * kNsPerS, .capacity = 16})
+          .value();
   EXPECT_EQ(limit.count, 30);
-  EXPECT_EQ(limit.period_ns, 60 * kNsPerSecond);
+  EXPECT_EQ(limit.period_ns, 60 * kNsPerS);
   EXPECT_EQ(limit.rate_count, 1);
-  EXPECT_EQ(limit.rate_period_ns, 2 * kNsPerSecond);
-  EXPECT_EQ(limit.fill_ns, 32 * kNsPerSecond);
+  EXPECT_EQ(limit.rate_period_ns, 2 * kNsPerS);
+  EXPECT_EQ(limit.fill_ns, 32 * kNsPerS);
 }
 
 TEST(Limit, DurationsUseTheLargestWholeUnit) {
   EXPECT_EQ(format_duration(1), "1ns");
   EXPECT_EQ(format_duration(1'500), "1500ns");
   EXPECT_EQ(format_duration(20 * kNsPerMs), "20ms");
-  EXPECT_EQ(format_duration(90 * kNsPerSecond), "90s");
-  EXPECT_EQ(format_duration(3'600 * kNsPerSecond), "1h");
+  EXPECT_EQ(format_duration(90 * kNsPerS), "90s");
+  EXPECT_EQ(format_duration(3'600 * kNsPerS), "1h");
   EXPECT_EQ(format_duration(-kNsPerDay), "-1d");
 }
 

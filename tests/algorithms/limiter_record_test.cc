@@ -9,7 +9,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kStartNs = 1'700'000'000 * kNsPerSecond;
+constexpr int64_t kStartNs = 1'700'000'000 * kNsPerS;
 
 Limit any_gcra(Rng& rng) { return any_limit(algorithm_gcra, rng); }
 

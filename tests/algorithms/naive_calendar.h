@@ -44,7 +44,7 @@ inline int64_t floor_to(int64_t value, int64_t step) {
 }
 
 inline Window naive_window(CalendarUnit unit, int64_t offset_minutes, int64_t at_ns) {
-  const int64_t offset_ns = offset_minutes * 60 * kNsPerSecond;
+  const int64_t offset_ns = offset_minutes * 60 * kNsPerS;
   const int64_t local_ns = at_ns + offset_ns;
   if (unit == CalendarUnit::kMonth) {
     const Window month = naive_month(floor_to(local_ns, kNsPerDay) / kNsPerDay);

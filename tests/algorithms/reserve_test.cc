@@ -6,7 +6,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerSecond;
+constexpr int64_t kSecond = kNsPerS;
 
 LimitSpec spec_of(std::string_view algorithm, int64_t capacity) {
   return {.algorithm = find_algorithm(algorithm),

@@ -9,7 +9,7 @@
 
 namespace weir::algorithms::testing {
 
-inline constexpr int64_t kStartNs = 1'700'000'000 * kNsPerSecond;
+inline constexpr int64_t kStartNs = 1'700'000'000 * kNsPerS;
 
 struct Row {
   int64_t at_ns;

@@ -14,7 +14,7 @@ extern const Algorithm algorithm_bursty;
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerSecond;
+constexpr int64_t kSecond = kNsPerS;
 
 struct Held {
   Limit limit;

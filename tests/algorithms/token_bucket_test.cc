@@ -4,7 +4,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerSecond;
+constexpr int64_t kSecond = kNsPerS;
 
 struct Bucket {
   int64_t capacity;

@@ -8,7 +8,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerSecond;
+constexpr int64_t kSecond = kNsPerS;
 constexpr int64_t kMs = kNsPerMs;
 
 struct Shape {

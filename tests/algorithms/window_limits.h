@@ -30,7 +30,7 @@ inline int64_t any_count(Rng& rng, int64_t period_ns, int64_t most) {
 }
 
 inline int64_t any_period(Rng& rng) {
-  const int64_t corners[] = {kPeriodNsMin, kPeriodNsMax, kNsPerSecond, 86'399 * kNsPerSecond};
+  const int64_t corners[] = {kPeriodNsMin, kPeriodNsMax, kNsPerS, 86'399 * kNsPerS};
   return rng.one_in(4) ? rng.pick(corners) : rng.any_magnitude(kPeriodNsMin, kPeriodNsMax);
 }
 

@@ -61,13 +61,13 @@ TEST(WindowsCarryOver, SlidingCounter) { change_in_mid_life(any_sliding_counter,
 TEST(WindowsCarryOver, Concurrency) { change_in_mid_life(any_concurrency, true); }
 
 TEST(WindowsCarryOver, ResetAndAnotherAlgorithmAreAnew) {
-  const Limit log = windowed(algorithm_sliding_log, 5, kNsPerSecond);
-  const Limit pool = windowed(algorithm_concurrency, 5, kNsPerSecond);
+  const Limit log = windowed(algorithm_sliding_log, 5, kNsPerS);
+  const Limit pool = windowed(algorithm_concurrency, 5, kNsPerS);
   State state;
   MapEntries entries;
-  decide(log, state, {.now_ns = kNsPerSecond, .cost = 3, .entries = &entries});
+  decide(log, state, {.now_ns = kNsPerS, .cost = 3, .entries = &entries});
   const auto carried = [&](const Limit& to, CarryOver mode) {
-    return bytes_of(to, weir::algorithms::carry_over(log, to, state, mode, kNsPerSecond, &entries));
+    return bytes_of(to, weir::algorithms::carry_over(log, to, state, mode, kNsPerS, &entries));
   };
   EXPECT_EQ(carried(log, CarryOver::kReset), bytes_of(log, State{}));
   EXPECT_EQ(carried(pool, CarryOver::kAsIs), bytes_of(pool, State{}));

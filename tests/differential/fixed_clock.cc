@@ -5,13 +5,10 @@
 
 #include <ctime>
 
+#include "base/time_units.h"
 #include "tests/differential/clock_file.h"
 
-namespace {
-
-constexpr int64_t kNsPerS = 1'000'000'000;
-
-}  // namespace
+namespace {}  // namespace
 
 extern "C" {
 

@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/time_units.h"
 #include "resp/value.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
@@ -37,7 +38,6 @@ using weir::storage::MemoryDisk;
 using weir::storage::MemoryStore;
 
 constexpr size_t kSessions = 4;
-constexpr int64_t kNsPerS = 1'000'000'000;
 
 void check(bool holds) {
   if (!holds) std::abort();

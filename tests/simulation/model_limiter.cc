@@ -8,7 +8,7 @@
 namespace weir::simulation {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr int64_t kNsPerS = 1'000'000'000;
 
 struct Verdict {
   bool allowed = true;
@@ -19,7 +19,7 @@ struct Verdict {
   bool never = false;
 };
 
-int64_t seconds_up(int64_t ns) { return (ns + kNsPerSecond - 1) / kNsPerSecond; }
+int64_t seconds_up(int64_t ns) { return (ns + kNsPerS - 1) / kNsPerS; }
 
 struct Limit {
   int64_t capacity;
@@ -29,7 +29,7 @@ struct Limit {
 
 Limit limit_of(const Args& args, int64_t capacity) {
   return {.capacity = capacity,
-          .interval_ns = std::stoll(args[4]) * kNsPerSecond / std::stoll(args[3]),
+          .interval_ns = std::stoll(args[4]) * kNsPerS / std::stoll(args[3]),
           .quantity = args.size() > 5 ? std::stoll(args[5]) : 1};
 }
 

@@ -1,10 +1,9 @@
 // The instant of a write-back pass.
+#include "base/time_units.h"
 #include "tests/storage/keyspace_fixture.h"
 
 namespace weir::storage {
 namespace {
-
-constexpr int64_t kNsPerMs = 1'000'000;
 
 class PassInstant : public KeyspaceTest {};
 

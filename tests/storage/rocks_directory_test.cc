@@ -100,6 +100,33 @@ TEST_F(RocksDirectoryTest, WithADamagedIdentityIsRefused) {
   expect_refused(Status::Code::kCorrupt, data_ + "/WEIR is damaged");
 }
 
+// A running server opens its directory again when the disk had failed.
+TEST_F(RocksDirectoryTest, DeletedUnderItsServerIsNoFreshStart) {
+  const auto open_again = [&](const HashSeed& seed) {
+    auto store = make_rocks_store({.directory = data_});
+    store->expect(seed);
+    OpenReport report;
+    return store->open(&report);
+  };
+  HashSeed seed{};
+  {
+    auto store = make_rocks_store({.directory = data_});
+    OpenReport report;
+    ASSERT_STATUS_OK(store->open(&report));
+    seed = store->hash_seed();
+    EXPECT_TRUE(store->is_there());
+  }
+  EXPECT_STATUS_OK(open_again(seed));
+  EXPECT_EQ(open_again({1, 2}).code(), Status::Code::kRefused);
+  fs::remove_all(data_);
+  EXPECT_EQ(open_again(seed).code(), Status::Code::kRefused);
+  EXPECT_EQ(open_again(seed).code(), Status::Code::kRefused);
+  expect_refused(Status::Code::kRefused, "was deleted while a server used it");
+  fs::remove(data_ + "/WEIR.gone");
+  EXPECT_STATUS_OK(reopen());
+  EXPECT_TRUE(created_);
+}
+
 TEST_F(RocksDirectoryTest, AHalfFinishedCreationIsDoneAgain) {
   fs::rename(data_ + "/WEIR", data_ + "/WEIR.new");
   fs::remove(data_ + "/state/CURRENT");

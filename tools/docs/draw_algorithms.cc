@@ -19,7 +19,7 @@ namespace {
 
 using namespace weir::algorithms;
 
-constexpr int64_t kSecond = kNsPerSecond;
+constexpr int64_t kSecond = kNsPerS;
 constexpr int64_t kStartNs = 1'700'000'000 * kSecond;  // a whole number of minutes, and of 20 s
 constexpr int64_t kSeconds = 60;
 

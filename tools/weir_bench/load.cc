@@ -10,12 +10,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/time_units.h"
 #include "tools/weir_bench/socket.h"
 
 namespace weir::bench {
 namespace {
 
-constexpr int64_t kNsPerS = 1'000'000'000;
 constexpr int64_t kWaitMaxNs = 100'000'000;
 constexpr int64_t kDrainMaxNs = 20 * kNsPerS;
 constexpr size_t kBufferBytes = 1 << 20;
