@@ -1,5 +1,6 @@
 #include "server/net/connection.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::server {
@@ -26,6 +27,7 @@ bool Connection::takes_more() const {
 }
 
 bool Connection::watch(Interest interest) {
+  if (interest == interest_) return true;
   return watcher_->watch(stream_->descriptor(), std::exchange(interest_, interest), interest, this);
 }
 
@@ -50,14 +52,16 @@ bool Connection::receive(std::span<char> buffer, size_t commands_max) {
 }
 
 bool Connection::send_released() {
-  while (!session_->output().empty()) {
-    const Transfer transfer = stream_->send(session_->output());
+  size_t left = std::max(owner_->send_bytes_max(), bytes_to_repeat_);
+  while (left > 0 && !session_->output().empty()) {
+    const std::string_view next = session_->output().substr(0, left);
+    const Transfer transfer = stream_->send(next);
+    const bool moved = transfer.result == Result::kMoved;
     send_wants_read_ = transfer.result == Result::kWantsRead;
-    if (transfer.result == Result::kMoved) {
-      session_->mark_sent(transfer.bytes);
-    } else {
-      return transfer.result == Result::kWantsRead || transfer.result == Result::kWantsWrite;
-    }
+    bytes_to_repeat_ = moved ? 0 : next.size();
+    if (!moved) return transfer.result != Result::kBroken;
+    session_->mark_sent(transfer.bytes);
+    left -= transfer.bytes;
   }
   return true;
 }
@@ -71,7 +75,7 @@ void Connection::flush() {
 
 bool Connection::wait_for_more() {
   const bool receives = takes_more();
-  const bool sends = !session_->output().empty();
+  const bool sends = session_->has_unsent() && !session_->output().empty();
   return watch({.read = (receives && !recv_wants_write_) || (sends && send_wants_read_),
                 .write = (sends && !send_wants_read_) || (receives && recv_wants_write_),
                 .at_once = receives && stream_->holds_input()});

@@ -2,7 +2,8 @@
 // releases goes to the stream.
 //
 // Invariants
-// 1. Nothing here blocks; a turn reads a connection once, into a buffer that all connections share.
+// 1. Nothing here blocks; a turn reads a connection once, into a buffer that all connections share,
+//    and a flush sends what its owner allows.
 // 2. While the peer does not take its replies, or requests are kept for later, no more is read from
 //    it.
 // 3. A connection ends in its own on_ready(), flush() or abandon(), never in another connection's.
@@ -21,10 +22,12 @@
 
 namespace weir::server {
 
-// Is told when a connection is over.
+// Is asked how much a connection may send, and told when it is over.
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
+  // The most bytes that one flush() sends, so that others have their turn. It may change.
+  virtual size_t send_bytes_max() const = 0;
   // The connection does nothing any more, but its descriptor stays open until it is destroyed.
   virtual void on_closed(std::unique_ptr<Connection> connection) = 0;
 };
@@ -68,6 +71,7 @@ class Connection final : public Transport {
   Interest interest_;
   bool recv_wants_write_ = false;
   bool send_wants_read_ = false;
+  size_t bytes_to_repeat_ = 0;  // of the send that has to be repeated
 };
 
 }  // namespace weir::server

@@ -1,5 +1,6 @@
 #include "server/net/daemon.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include "server/os/log.h"
@@ -8,6 +9,11 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kBusyReadBytes = 16 << 10;
+
+// What a turn sends to all connections, and of it to one.
+constexpr size_t kTurnSendBytes = 8 << 20;
+constexpr size_t kSendBytesLeast = 16 << 10;
+constexpr size_t kSendBytesMost = 1 << 20;
 
 }  // namespace
 
@@ -67,6 +73,8 @@ void Daemon::turn() {
   const Config& config = server_.config();
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
+  send_bytes_max_ = std::clamp(kTurnSendBytes / std::max<size_t>(ready_.size(), 1), kSendBytesLeast,
+                               kSendBytesMost);
   const bool reads = !server_.keys().overloaded();
   if (reads) {
     for (Session* session : server_.holds().take_runnable()) session->resume(commands_max);
@@ -86,8 +94,8 @@ void Daemon::turn() {
 
 void Daemon::flush_touched() {
   // A connection that closes takes its session out of the server's list, so this goes over a copy.
-  const std::vector<Session*> touched = server_.turn().touched();
-  for (Session* session : touched) {
+  flushing_ = server_.turn().touched();
+  for (Session* session : flushing_) {
     if (session->transport != nullptr) session->transport->flush();
   }
 }
@@ -181,6 +189,7 @@ int Daemon::drain() {
   listener_.close();
   const storage::Status status = server_.close();
   server_.end_turn();
+  send_bytes_max_ = SIZE_MAX;
   flush_touched();
   abandon_connections();
   if (!status.ok()) {

@@ -32,6 +32,7 @@ class Daemon : private ConnectionOwner {
   int run();
 
  private:
+  size_t send_bytes_max() const override { return send_bytes_max_; }
   void on_closed(std::unique_ptr<Connection> connection) override;
   void serve_while_busy();
   void forget_closed();
@@ -56,6 +57,8 @@ class Daemon : private ConnectionOwner {
   Poller::ReadyList ready_list_;
   std::span<const Poller::Ready> ready_;
   std::vector<char> read_buffer_;
+  size_t send_bytes_max_ = 0;  // of one connection in this turn
+  std::vector<Session*> flushing_;
   // A list for the time while a script runs long, when the turn's buffer and list are in use.
   Poller::ReadyList busy_list_;
   std::vector<char> busy_buffer_;

@@ -140,6 +140,17 @@ TEST_F(CrossedConnection, ARepeatedSendBeginsWithTheSameBytes) {
   EXPECT_EQ(stream_.sent, expected);
 }
 
+TEST_F(CrossedConnection, ARepeatedSendHasNoFewerBytesThoughTheShareShrinks) {
+  one_.bytes_max = 1000;
+  stream_.send_says(Result::kWantsRead);
+  one_.receives(request({"ECHO", std::string(2000, 'x')}));
+  one_.bytes_max = 10;
+  one_.call(kRead);  // the stream compares
+  EXPECT_EQ(stream_.sent.size(), 1000u);
+  one_.call(kWrite);
+  EXPECT_EQ(stream_.sent.size(), 1010u);
+}
+
 TEST_F(CrossedConnection, TheLastReplyLeavesBeforeAClosingConnectionEnds) {
   stream_.send_says(Result::kWantsRead);
   one_.receives("QUIT\r\n");

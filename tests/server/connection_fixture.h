@@ -56,7 +56,7 @@ class ScriptedStream : public ByteStream {
   // Insists on the third invariant of byte_stream.h.
   Transfer send(std::string_view bytes) override {
     EXPECT_FALSE(bytes.empty());
-    EXPECT_TRUE(bytes.starts_with(script_.to_repeat));
+    EXPECT_TRUE(bytes.starts_with(script_.to_repeat));  // and has no fewer bytes
     script_.to_repeat.clear();
     ++script_.send_calls;
     Transfer answer = {.result = Result::kMoved, .bytes = bytes.size()};
@@ -144,8 +144,10 @@ class OneConnection : private ConnectionOwner {
   Session* session = nullptr;
   Connection* connection = nullptr;  // null: closed
   bool closed = true;
+  size_t bytes_max = 1 << 20;  // of a flush
 
  private:
+  size_t send_bytes_max() const override { return bytes_max; }
   void on_closed(std::unique_ptr<Connection> ended) override {
     server->disconnect(ended->session());
     session = nullptr;

@@ -175,6 +175,28 @@ TEST_F(ConnectionTest, WhoDoesNotReadIsNotReadFrom) {
   EXPECT_EQ(watcher_.interest, kRead);
 }
 
+TEST_F(ConnectionTest, AFlushSendsNoMoreThanItsShare) {
+  one_.bytes_max = 1000;
+  one_.receives(request({"ECHO", std::string(2490, 'x')}));
+  EXPECT_EQ(stream_.sent.size(), 1000u);
+  EXPECT_EQ(watcher_.interest, kReadOrWrite);
+  one_.ready(kWrite);
+  EXPECT_EQ(stream_.sent.size(), 2000u);
+  one_.ready(kWrite);
+  EXPECT_EQ(stream_.sent, bulk(std::string(2490, 'x')));
+  EXPECT_EQ(watcher_.interest, kRead);
+}
+
+TEST_F(ConnectionTest, QuitWaitsForAllShares) {
+  one_.bytes_max = 1000;
+  one_.receives(request({"ECHO", std::string(1490, 'x')}) + request({"QUIT"}));
+  EXPECT_FALSE(one_.closed);
+  EXPECT_EQ(watcher_.interest, kWrite);
+  one_.ready(kWrite);
+  EXPECT_EQ(stream_.sent, bulk(std::string(1490, 'x')) + "+OK\r\n");
+  EXPECT_TRUE(one_.closed);
+}
+
 TEST_F(ConnectionTest, WhileTheServerIsStalledItSendsAndDoesNotRead) {
   stream_.send_says(Result::kWantsWrite);
   one_.receives(kPing);
