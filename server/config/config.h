@@ -73,8 +73,9 @@ struct Config {
   PubsubDefault acl_pubsub_default = PubsubDefault::kResetchannels;
   int64_t acllog_max_len = 128;
   int64_t tcp_backlog = 511;
-  int64_t tcp_keepalive = 300;  // 0: off
-  int64_t timeout = 0;          // 0: idle clients stay
+  int64_t tcp_keepalive = 300;          // 0: off
+  int64_t timeout = 0;                  // 0: idle clients stay
+  int64_t authentication_timeout = 10;  // 0: strangers stay
 
   // Bounds on clients.
   int64_t maxclients = 10000;

@@ -83,6 +83,9 @@ constexpr Option kOptions[] = {
     {.name = "timeout",
      .kind = Number{&Config::timeout, 0, kInt32Max},
      .help = "Seconds after which an idle client is disconnected; 0 for never."},
+    {.name = "authentication-timeout",
+     .kind = Number{&Config::authentication_timeout, 0, kInt32Max},
+     .help = "Seconds that a client who has to log in may be without a request; 0 for ever."},
 
     // Bounds on clients.
     {.name = "maxclients",

@@ -9,6 +9,7 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kShareLeast = 64 << 20;  // where maxmemory-clients is a share
+constexpr int64_t kStrangersUnsentMax = 64 << 10;
 
 }  // namespace
 
@@ -67,6 +68,8 @@ void ClientBounds::kill_for_output(Session* session) {
 void ClientBounds::enforce_output_limit(Session* session, int64_t steady_ns) {
   const OutputBufferLimit& limit = limit_of(*session);
   const auto unsent = static_cast<int64_t>(session->unsent_bytes());
+  const bool too_much = (limit.hard_bytes > 0 && unsent > limit.hard_bytes) ||
+                        (unsent > kStrangersUnsentMax && session->is_stranger());
   bool too_long = false;
   int64_t& since_ns = session->over_soft_limit_since_ns;
   if (limit.soft_bytes > 0 && unsent > limit.soft_bytes) {
@@ -75,7 +78,7 @@ void ClientBounds::enforce_output_limit(Session* session, int64_t steady_ns) {
   } else {
     since_ns = 0;
   }
-  if ((limit.hard_bytes > 0 && unsent > limit.hard_bytes) || too_long) kill_for_output(session);
+  if (too_much || too_long) kill_for_output(session);
 }
 
 }  // namespace weir::server

@@ -15,6 +15,18 @@ constexpr const char* kProtected =
     "machine only. Set 'requirepass', or 'protected-mode no' if every host that can reach this "
     "port may use it.\r\n";
 
+// Whether a session that somebody has to log in to has sent no whole request for so long. Bytes of
+// a request that never ends do not count, so they keep no connection.
+bool is_overdue_stranger(Session* session, int64_t timeout_s, int64_t now_ns) {
+  if (timeout_s == 0 || !session->is_stranger()) return false;
+  const bool is_first_look = session->commands_seen_ns == 0;
+  if (is_first_look || session->commands_run != session->commands_seen || session->runnable()) {
+    session->commands_seen = session->commands_run;
+    session->commands_seen_ns = now_ns;
+  }
+  return now_ns - session->commands_seen_ns > timeout_s * kNsPerS;
+}
+
 }  // namespace
 
 Session* Sessions::add(Peer peer, std::string* refusal) {
@@ -61,12 +73,18 @@ void Sessions::end_idle() {
   if (now_ns < next_idle_check_steady_ns_) return;
   next_idle_check_steady_ns_ = now_ns + kNsPerS;
   const int64_t timeout_s = needs_.config->timeout;
+  const int64_t login_s = needs_.config->authentication_timeout;
   for (const auto& [id, session] : sessions_) {
     if (session->has_unsent()) enforce_output_limit(session.get());
-    if (timeout_s > 0 && !session->waiting() && !session->subscribed() && !session->monitors &&
-        now_ns - session->last_interaction_ns > timeout_s * kNsPerS) {
+    if (session->waiting() || session->subscribed() || session->monitors) continue;
+    if (timeout_s > 0 && now_ns - session->last_interaction_ns > timeout_s * kNsPerS) {
       spdlog::debug("client {} ({}) closed: idle for over {} s", id, session->peer.address,
                     timeout_s);
+      kill(session.get());
+    }
+    if (is_overdue_stranger(session.get(), login_s, now_ns)) {
+      spdlog::debug("client {} ({}) closed: without a request for over {} s, and not logged in", id,
+                    session->peer.address, login_s);
       kill(session.get());
     }
   }

@@ -8,7 +8,8 @@
 namespace weir::server {
 namespace {
 
-constexpr size_t kRepliesPerSlice = 1 << 20;  // bytes; then others have their turn
+constexpr size_t kStrangersRequestMax = 32 << 10;  // bytes; AUTH with the longest words fits
+constexpr size_t kRepliesPerSlice = 1 << 20;       // bytes; then others have their turn
 
 }  // namespace
 
@@ -36,12 +37,14 @@ void Session::kill_unsent() {
   output_.give_up();
 }
 
+bool Session::is_stranger() const { return !authenticated && host_.asks_for_login(); }
+
 resp::RequestLimits Session::limits() const {
   const Config& config = host_.config();
   return {.bulk_bytes_max = config.proto_max_bulk_len,
           .multibulk_count_max = config.multibulk_count_max,
           .inline_bytes_max = config.proto_inline_max_bytes,
-          .authenticated = authenticated || !host_.asks_for_login()};
+          .authenticated = !is_stranger()};
 }
 
 void Session::receive(std::string_view bytes, size_t commands_max) {
@@ -56,11 +59,18 @@ void Session::receive(std::string_view bytes, size_t commands_max) {
     input_.append(bytes);
     input_.use(process(input_.unused(), commands_max));
   }
+  if (!input_.empty()) check_input_size();
+  count_bytes();
+}
+
+// What is kept for later requests may be more: it is part of one read.
+void Session::check_input_size() {
   if (input_.size() > static_cast<size_t>(host_.config().client_query_buffer_limit)) {
     host_.note_query_buffer_overrun(*this);
     kill();
+  } else if (input_.size() > kStrangersRequestMax && !runnable_ && !closing_ && is_stranger()) {
+    fail_protocol("ERR Protocol error: unauthenticated request too large");
   }
-  count_bytes();
 }
 
 void Session::begin_turn_if_needed() {

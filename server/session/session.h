@@ -103,6 +103,8 @@ class Session {
   Transport* transport = nullptr;  // set by what moves the bytes; null: nothing does any more
   int database = 0;
   bool authenticated = false;
+  // Nobody has logged in, and somebody must.
+  bool is_stranger() const;
   std::shared_ptr<const acl::User> user;  // never null
   std::string name;
   std::string library_name;
@@ -123,6 +125,8 @@ class Session {
   int64_t last_interaction_ns = 0;  // steady
   const Command* last_command = nullptr;
   uint64_t commands_run = 0;
+  uint64_t commands_seen = 0;  // commands_run when the server last looked for overdue strangers...
+  int64_t commands_seen_ns = 0;  // ... and when that changed, steady
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
   int64_t over_soft_limit_since_ns = 0;  // steady; 0: not over it
@@ -140,6 +144,7 @@ class Session {
   size_t process(std::string_view bytes, size_t commands_max);
   void run_request(size_t reply_begin);
   void count_bytes();
+  void check_input_size();
   bool slice_ended() const;
   void note_reply(size_t reply_begin, bool touched_data);
   void fail_protocol(const std::string& error);

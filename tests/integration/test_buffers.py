@@ -1,5 +1,5 @@
-"""What waits between a client and the server: replies that are not read, and requests that cannot
-run yet."""
+"""What waits between a client and the server: replies that are not read, requests that cannot run
+yet, and requests of strangers that never end."""
 
 import threading
 
@@ -54,6 +54,26 @@ class Buffers(harness.ServerTest):
             self.assertEqual(client.read(), [b"list", b"x"])
             for i in range(count):
                 self.assertEqual(client.read(), b"%d" % i)
+
+    def test_a_stranger_does_not_stay(self):
+        server = self.memory_server("--authentication-timeout", "1", requirepass="secret")
+        with server.connect() as friend:
+            self.assertEqual(friend.call("AUTH", "secret"), "OK")
+            with server.connect() as half, server.connect() as silent:
+                half.send(b"*2\r\n$4\r\nAUTH\r\n$100\r\nx")
+                self.assert_closed(half)
+                self.assert_closed(silent)
+            self.assertEqual(friend.call("PING"), "PONG")
+
+    def test_a_strangers_request_is_bounded(self):
+        server = self.memory_server(requirepass="secret")
+        with server.connect() as client:
+            whole = b"$16000\r\n" + b"x" * 16000 + b"\r\n"
+            client.send(b"*10\r\n" + whole * 2 + whole[:800])
+            with self.assertRaises(harness.Refused) as caught:
+                client.read()
+            self.assertIn("unauthenticated request too large", str(caught.exception))
+            self.assert_closed(client)
 
 
 if __name__ == "__main__":
