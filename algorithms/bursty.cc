@@ -71,11 +71,11 @@ struct Bursty {
 
   static int64_t dearest(const Limit&) { return 1; }
 
-  Bursty spend(const Limit& limit, int64_t permits) const {
-    const int128 price = int128{permits} * limit.rate_period_ns;
-    const int128 from_store = std::min(stored, price);
+  Bursty spend(const Limit& limit, int64_t cost) const {
+    const int128 units = int128{cost} * limit.rate_period_ns;
+    const int128 from_store = std::min(stored, units);
     return {.stored = stored - from_store,
-            .next_free_ns = next_free_ns + ceil_divide(price - from_store, limit.rate_count)};
+            .next_free_ns = next_free_ns + ceil_divide(units - from_store, limit.rate_count)};
   }
 
   bool give_back(const Limit& limit, int64_t now_ns, int64_t permits) {

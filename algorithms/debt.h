@@ -11,7 +11,7 @@
 //     static Kind at(limit, state, now_ns)             settled: idle time is stored
 //     static int64_t dearest(limit)                    the longest time of a permit, in intervals
 //     State state() const
-//     Kind spend(limit, permits) const                 the next request waits for these
+//     Kind spend(limit, cost) const                    the next request waits for these
 //     bool give_back(limit, now_ns, permits)           true if it changed
 //     Verdict verdict(limit, now_ns, DebtOutcome) const
 //
@@ -39,11 +39,11 @@ inline int64_t debt_wait(int64_t next_free_ns, int64_t now_ns) {
 }
 
 template <class Kind>
-bool debt_can_take(const Limit& limit, int64_t wait_ns, int64_t permits) {
-  if (permits > kCostMax) return false;
-  const int128 price = int128{permits} * Kind::dearest(limit) * limit.rate_period_ns;
-  if (price > int128{kFillNsMax} * limit.rate_count) return false;
-  return wait_ns <= 0 || price < int128{kAheadNsMax - wait_ns} * limit.rate_count;
+bool debt_can_take(const Limit& limit, int64_t wait_ns, int64_t cost) {
+  if (cost > kCostMax) return false;
+  const int128 units = int128{cost} * Kind::dearest(limit) * limit.rate_period_ns;
+  if (units > int128{kFillNsMax} * limit.rate_count) return false;
+  return wait_ns <= 0 || units < int128{kAheadNsMax - wait_ns} * limit.rate_count;
 }
 
 template <class Kind>

@@ -160,11 +160,11 @@ Verdict decide_gcra(const Limit& limit, State& state, const Request& request) {
     return verdict_at(limit, offset, {.retry_after_ns = kNever});
   }
 
-  const Exact price = time_of(limit, request.cost);
-  if (request.force && price.ns > kAheadNsMax - 1 - offset.ns) {  // invariant 2
+  const Exact cost_time = time_of(limit, request.cost);
+  if (request.force && cost_time.ns > kAheadNsMax - 1 - offset.ns) {  // invariant 2
     return verdict_at(limit, offset, {.retry_after_ns = kNever});
   }
-  const Exact next = plus(limit, offset, price);
+  const Exact next = plus(limit, offset, cost_time);
   const Exact left = minus(limit, fill_of(limit), next);
   if (left.ns < 0 && !request.force) {
     return verdict_at(limit, offset, {.retry_after_ns = -left.ns});
@@ -191,9 +191,9 @@ Booking reserve_gcra(const Limit& limit, State& state, const Reserve& reserve) {
   if (reserve.cost > limit.capacity) return {.wait_ns = kNever};
   const int64_t now_ns = clamp_instant(reserve.now_ns);
   const Exact offset = offset_at(limit, load(state), now_ns);
-  const Exact price = time_of(limit, reserve.cost);
-  if (price.ns > kAheadNsMax - 1 - offset.ns) return {.wait_ns = kNever};  // invariant 2
-  const Exact next = plus(limit, offset, price);
+  const Exact cost_time = time_of(limit, reserve.cost);
+  if (cost_time.ns > kAheadNsMax - 1 - offset.ns) return {.wait_ns = kNever};  // invariant 2
+  const Exact next = plus(limit, offset, cost_time);
   const int64_t wait_ns = std::max<int64_t>(0, -minus(limit, fill_of(limit), next).ns);
   if (wait_ns > reserve.max_wait_ns) return {.wait_ns = wait_ns};
   store(state, gcra_at(next, now_ns));
@@ -301,12 +301,12 @@ std::optional<State> gcra_state_from_tat(const ForeignTat& foreign) {
   return state_of(Gcra{.tat_ns = foreign.tat_ns});
 }
 
-Verdict gcra_throttle(const Limit& limit, State& state, const Quantity& quantity) {
-  if (quantity.permits >= 0) {
-    return decide_gcra(limit, state, {.now_ns = quantity.now_ns, .cost = quantity.permits});
+Verdict gcra_throttle(const Limit& limit, State& state, const ThrottleRequest& request) {
+  if (request.cost >= 0) {
+    return decide_gcra(limit, state, {.now_ns = request.now_ns, .cost = request.cost});
   }
-  const int64_t permits = quantity.permits < -kCostMax ? kCostMax : -quantity.permits;
-  return refund_gcra(limit, state, {.now_ns = quantity.now_ns, .permits = permits});
+  const int64_t permits = request.cost < -kCostMax ? kCostMax : -request.cost;
+  return refund_gcra(limit, state, {.now_ns = request.now_ns, .permits = permits});
 }
 
 }  // namespace weir::algorithms

@@ -35,12 +35,12 @@ struct ForeignTat {
 };
 std::optional<State> gcra_state_from_tat(const ForeignTat& foreign);
 
-// The cost of CL.THROTTLE, which calls it quantity: it takes permits when positive, reads when 0,
-// and gives permits back when negative.
-struct Quantity {
+// A request of CL.THROTTLE, which calls the cost quantity: it takes permits when the cost is
+// positive, reads when it is 0, and gives permits back when it is negative.
+struct ThrottleRequest {
   int64_t now_ns = 0;
-  int64_t permits = 1;
+  int64_t cost = 1;
 };
-Verdict gcra_throttle(const Limit& limit, State& state, const Quantity& quantity);
+Verdict gcra_throttle(const Limit& limit, State& state, const ThrottleRequest& request);
 
 }  // namespace weir::algorithms

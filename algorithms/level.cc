@@ -15,7 +15,7 @@ int64_t wait_for(const Limit& limit, int128 units) {
   return units <= 0 ? 0 : ceil_divide(units, limit.rate_count);
 }
 
-int128 price_of(const Limit& limit, int64_t permits) {
+int128 units_of(const Limit& limit, int64_t permits) {
   return int128{permits} * limit.rate_period_ns;
 }
 
@@ -69,7 +69,7 @@ Verdict level_decide(const Limit& limit, State& state, const Request& request) {
   if (request.cost > limit.capacity && !request.force) {
     return verdict_of(limit, used, {.retry_after_ns = kNever});
   }
-  const int128 next = used + price_of(limit, request.cost);
+  const int128 next = used + units_of(limit, request.cost);
   if (request.force && next > used_max(limit)) {  // invariant 1
     return verdict_of(limit, used, {.retry_after_ns = kNever});
   }
@@ -91,7 +91,7 @@ Verdict level_refund(const Limit& limit, State& state, const Refund& refund) {
   if (refund.permits == 0 || used <= 0) {
     return verdict_of(limit, used, {.changed = take_unseen(state)});
   }
-  const int128 next = std::max<int128>(0, used - price_of(limit, refund.permits));
+  const int128 next = std::max<int128>(0, used - units_of(limit, refund.permits));
   store(state, {.used = next, .at_ns = now_ns});
   return verdict_of(limit, next, {.changed = true});
 }
@@ -101,7 +101,7 @@ Booking level_reserve(const Limit& limit, State& state, const Reserve& reserve) 
   if (reserve.cost > limit.capacity) return {.wait_ns = kNever};
   const int64_t now_ns = clamp_instant(reserve.now_ns);
   const int128 used = used_at(limit, level_of(state), now_ns);
-  const int128 next = used + price_of(limit, reserve.cost);
+  const int128 next = used + units_of(limit, reserve.cost);
   if (reserve.cost == 0) return {.granted = true, .changed = take_unseen(state)};
   if (next > used_max(limit)) return {.wait_ns = kNever};
   const int64_t wait_ns = wait_for(limit, next - full_units(limit));
@@ -152,7 +152,7 @@ bool read_units(const Limit& limit, Reader& in, int128& units) {
   const int64_t permits = in.zigzag();
   const uint64_t rem = limit.rate_period_ns > 1 ? in.varint() : 0;
   if (!in.ok() || rem >= static_cast<uint64_t>(limit.rate_period_ns)) return false;
-  units = price_of(limit, permits) + static_cast<int64_t>(rem);
+  units = units_of(limit, permits) + static_cast<int64_t>(rem);
   return true;
 }
 

@@ -120,13 +120,13 @@ struct Warm {
 
   // Each permit takes an interval; those above the threshold take the area above the interval in
   // addition.
-  Warm spend(const Limit& limit, int64_t permits) const {
-    const auto wanted = static_cast<double>(permits);
+  Warm spend(const Limit& limit, int64_t cost) const {
+    const auto wanted = static_cast<double>(cost);
     const double above = std::max(0.0, stored - threshold_of(limit));
     const double dear = std::min(above, wanted);
     const double extra_ns = dear * slope_of(limit) * (above - dear / 2);
 
-    const int128 units = int128{permits} * limit.rate_period_ns;
+    const int128 units = int128{cost} * limit.rate_period_ns;
     const int64_t whole_ns = floor_divide(units, limit.rate_count);
     const auto rem = static_cast<double>(units - int128{whole_ns} * limit.rate_count);
     const double rest_ns = extra_ns + rem / static_cast<double>(limit.rate_count);

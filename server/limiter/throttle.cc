@@ -20,7 +20,7 @@ Verdict decide_on(Call& call, Limiter& limiter, const LimiterRequest& request) {
   }
   HeldLimit& held = limiter.named()[0];
   const Verdict verdict =
-      algorithms::gcra_throttle(held.limit, held.state, {.now_ns = call.now_ns, .permits = cost});
+      algorithms::gcra_throttle(held.limit, held.state, {.now_ns = call.now_ns, .cost = cost});
   if (verdict.changed || (limiter.parameters_changed() && cost != 0)) limiter.save();
   return verdict;
 }
@@ -44,7 +44,7 @@ Result<Verdict, ErrorReplied> throttle(Call& call, std::string_view key, const L
   auto single = load_single(call, key, limit);
   if (!single) return throttle_any(call, key, limit, cost);
   const Verdict verdict =
-      algorithms::gcra_throttle(limit, single->state, {.now_ns = call.now_ns, .permits = cost});
+      algorithms::gcra_throttle(limit, single->state, {.now_ns = call.now_ns, .cost = cost});
   if (verdict.changed) save_single(call, &*single, limit);
   if (cost > 0) {
     count_verdict(call, {call.database, single->ref.position(), key}, verdict, cost);

@@ -1,5 +1,5 @@
 // GCRA against hand-derived tables, the published replies of redis-cell, and what the dialects
-// need beyond deciding: limits from their arguments, refunds by a negative quantity, foreign state.
+// need beyond deciding: limits from their arguments, refunds by a negative cost, foreign state.
 #include "algorithms/gcra.h"
 
 #include <gtest/gtest.h>
@@ -29,9 +29,9 @@ class Throttle {
   explicit Throttle(const ThrottleArgs& args)
       : limit(gcra_limit_from_throttle(args).value()), state(fresh_state(limit, kStartNs)) {}
 
-  Five at(int64_t second, int64_t permits = 1) {
+  Five at(int64_t second, int64_t cost = 1) {
     return five(
-        gcra_throttle(limit, state, {.now_ns = kStartNs + second * kNsPerS, .permits = permits}));
+        gcra_throttle(limit, state, {.now_ns = kStartNs + second * kNsPerS, .cost = cost}));
   }
 
   Limit limit;
@@ -62,7 +62,7 @@ TEST(Gcra, MoreThanCapacityIsNeverAndLeavesNoTrace) {
   EXPECT_EQ(bytes_of(throttle.limit, throttle.state), bytes_of(throttle.limit, fresh));
 }
 
-TEST(Gcra, QuantityZeroReadsAndANegativeOneGivesBack) {
+TEST(Gcra, CostZeroReadsAndANegativeOneGivesBack) {
   Throttle throttle({.max_burst = 4, .count = 1, .period_s = 10});
   EXPECT_EQ(throttle.at(0, 0), (Five{0, 5, 5, -1, 0}));
   EXPECT_EQ(throttle.at(0, 3), (Five{0, 5, 2, -1, 30}));
