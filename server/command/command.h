@@ -126,6 +126,14 @@ struct KeyReference {
 // Which channels among the arguments a user needs rights for.
 enum class ChannelUse : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 
+// Which arguments are secret: monitors and the slow log do not show them.
+enum class Secrets : uint8_t {
+  kNone,
+  kAll,        // all after the command's name
+  kAfterAuth,  // the two after the word AUTH
+  kPasswords,  // the values of options that are passwords
+};
+
 struct Command {
   std::string_view name;  // lower case; a subcommand is "config|get"
   int arity = 0;          // counts the name; negative: the least number
@@ -135,6 +143,7 @@ struct Command {
   // it.
   void (*more_keys)(Args args, std::vector<KeyReference>* keys) = nullptr;
   ChannelUse channels = ChannelUse::kNone;
+  Secrets secrets = Secrets::kNone;
   std::string_view group = {};  // "string", "generic", "connection", "server", "limiter", ...
   // ACL categories: "set list" in place of what the group tells, "-" for none.
   std::string_view categories = {};

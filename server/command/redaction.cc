@@ -31,10 +31,19 @@ void hide_passwords(Shown* shown) {
 
 std::vector<std::string_view> redacted(const Command& command, Args args) {
   Shown shown(args.begin(), args.end());
-  if (command.name == "auth") hide_from(&shown, 1);
-  if (command.name == "acl|setuser") hide_from(&shown, 2);
-  if (command.name == "hello") hide_credentials(&shown);
-  if (command.name == "config|set") hide_passwords(&shown);
+  switch (command.secrets) {
+    case Secrets::kNone:
+      break;
+    case Secrets::kAll:
+      hide_from(&shown, command.name.find('|') == std::string_view::npos ? 1 : 2);
+      break;
+    case Secrets::kAfterAuth:
+      hide_credentials(&shown);
+      break;
+    case Secrets::kPasswords:
+      hide_passwords(&shown);
+      break;
+  }
   return shown;
 }
 

@@ -301,6 +301,7 @@ constexpr Command kCommands[] = {
          .run = acl_save}),
     row({.name = "acl|setuser",
          .arity = -3,
+         .secrets = Secrets::kAll,
          .usage = "username [rule [rule ...]]",
          .summary = "Makes or changes a user, by all of the rules or, on an error, none.",
          .since = "6.0.0",

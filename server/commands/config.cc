@@ -127,6 +127,7 @@ constexpr Command kCommands[] = {
     {.name = "config|set",
      .arity = -4,
      .flags = kFlags,
+     .secrets = Secrets::kPasswords,
      .group = "server",
      .usage = "parameter value [parameter value ...]",
      .summary = "Changes options, all of them or, on an error, none.",
