@@ -203,6 +203,39 @@ std::string format_value(const Option& option, int64_t value) {
   return (value < 0 ? "-" : "+") + two_digits(minutes / 60) + ":" + two_digits(minutes % 60);
 }
 
+std::string form_of_value(const Option& option) {
+  switch (option.kind) {
+    case Option::Kind::kNumber:
+      return "n";
+    case Option::Kind::kDuration:
+      return "duration";
+    case Option::Kind::kUtcOffset:
+      return "+hh:mm";
+    case Option::Kind::kWord:
+      break;
+  }
+  std::string text;
+  for (const std::string_view word : option.words) {
+    if (!text.empty()) text += '|';
+    text += word;
+  }
+  return text;
+}
+
+// Finds the option without which limits of this algorithm may take no bookings: " with REFILL
+// GREEDY". Empty if no word of any option decides it.
+std::string option_that_books(const Algorithm& algorithm) {
+  for (const Option& option : algorithm.grammar->options) {
+    for (const std::string_view value : option.words) {
+      const std::string_view words[] = {algorithm.name, "1/1s", option.name, value};
+      const auto parsed = parse_limits(words);
+      if (!parsed || parsed->limits.size() != 1 || !can_reserve(parsed->limits[0])) continue;
+      return " with " + std::string(option.name) + " " + std::string(value);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<int64_t> parse_duration(std::string_view text) {
@@ -266,6 +299,34 @@ std::string option_names(const Algorithm& algorithm) {
   std::vector<std::string_view> names;
   for (const Option& option : algorithm.grammar->options) names.push_back(option.name);
   return list_of(names);
+}
+
+std::string grammar_text(const Algorithm& algorithm) {
+  const Grammar& grammar = *algorithm.grammar;
+  std::string text(algorithm.name);
+  text += grammar.rate == Grammar::Rate::kPerPeriod ? " count/period"
+          : grammar.rate == Grammar::Rate::kEither  ? " count[/period]"
+                                                    : " count";
+  for (const Option& option : grammar.options) {
+    const std::string words = std::string(option.name) + " " + form_of_value(option);
+    text += option.required ? " " + words : " [" + words + "]";
+  }
+  return text;
+}
+
+std::string bookable_names() {
+  std::vector<std::string> names;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (algorithm->reserve == nullptr) continue;
+    names.push_back(std::string(algorithm->name));
+    if (algorithm->reserves != nullptr) names.back() += option_that_books(*algorithm);
+  }
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 < names.size() ? ", " : " and ";
+    text += names[i];
+  }
+  return text;
 }
 
 }  // namespace weir::algorithms

@@ -41,5 +41,11 @@ std::optional<int64_t> parse_duration(std::string_view text);
 // Lists the names of all algorithms, or the options of one, as an error message does.
 std::string algorithm_names();
 std::string option_names(const Algorithm& algorithm);
+// Lists the algorithms whose limits take bookings: "GCRA, TOKENBUCKET with REFILL GREEDY and
+// LEAKY".
+std::string bookable_names();
+
+// Answers the form of an algorithm's limits: "GCRA count/period [BURST n]".
+std::string grammar_text(const Algorithm& algorithm);
 
 }  // namespace weir::algorithms

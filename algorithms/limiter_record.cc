@@ -2,13 +2,25 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
+#include <type_traits>
 
+#include "algorithms/grammar.h"
 #include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
 
 constexpr size_t kParameterBytesMax = kLimiterRecordBytesMax - kStateBytesMax;
+
+// Sizes that have to agree. A varint has at most 10 bytes.
+constexpr size_t kNumbersOfLimit = 3 + std::tuple_size_v<decltype(Limit::options)>;
+static_assert(kParameterBytesMax == 1 + 1 + 10 * kNumbersOfLimit);
+static_assert(kStateBytesMax == 10 * std::extent_v<decltype(State::words)>);
+static_assert(std::tuple_size_v<decltype(Limit::options)> ==
+              std::tuple_size_v<decltype(LimitSpec::options)>);
+static_assert(std::tuple_size_v<decltype(Limit::options)> <= kOptionsMax,
+              "each option of a limit is written as an option of its grammar");
 constexpr size_t kHeadBytesMax = 2 + 1 + 10;
 constexpr uint64_t kFlagUnit = 32;  // DO NOT CHANGE this, nor the flags
 constexpr uint64_t kSomeNamed = 1;

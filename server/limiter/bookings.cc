@@ -181,7 +181,7 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
   for (size_t i = 0; i < limits.size(); ++i) {
     if (algorithms::can_reserve(limits[i].limit)) continue;
     return "ERR limit " + std::to_string(i) + " (" + std::string(limits[i].limit.algorithm->name) +
-           ") takes no bookings: GCRA, TOKENBUCKET with REFILL GREEDY, LEAKY, BURSTY and WARMUP do";
+           ") takes no bookings: " + algorithms::bookable_names() + " do";
   }
   const int64_t max_wait_ns =
       request.max_wait_ms ? *request.max_wait_ms * kNsPerMs : algorithms::kNever;

@@ -3,8 +3,11 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "algorithms/algorithm.h"
+#include "algorithms/limit_text.h"
 #include "resp/numbers.h"
 #include "server/command/command_facts.h"
 #include "server/command/command_table.h"
@@ -30,15 +33,9 @@ constexpr Group kGroups[] = {
     rate      := count/duration                            100/1m, 20/100ms; 100/s is 100/1s
     duration  := integer unit                              us ms s m h d w
 
-    GCRA count/period [BURST b]                            TOKENBUCKET count/period [CAPACITY c] [INITIAL i]
-    LEAKY count/period [CAPACITY c]                                    [REFILL GREEDY|INTERVAL]
-    FIXED count/period [ALIGN FIRST|EPOCH]                 FIXED count ALIGN MINUTE|HOUR|DAY|WEEK|MONTH
-    SLIDINGLOG count/period                                            [OFFSET +hh:mm]
-    SLIDINGWINDOW count/period [BUCKETS n] [PERBUCKET m]   SLIDINGCOUNTER count/period
-    BURSTY count/period [MAXBURST duration]                WARMUP count/period OVER duration [COLD f]
-    CONCURRENCY n LEASE duration
-
-[algorithms.md](algorithms.md) helps to choose. Several limits on one key are charged together or not at all.
+@GRAMMARS@
+The calendar's units of ALIGN (MINUTE to MONTH) take a count without a period. [algorithms.md](algorithms.md) helps to
+choose. Several limits on one key are charged together or not at all.
 
 `RL.TAKE`, `RL.PEEK`, `RL.REFUND` and `RL.ACQUIRE` answer six integers:
 
@@ -57,7 +54,7 @@ request adds the id of the lease (null if it took nothing). `RL.MTAKE` answers `
 - **COST n** takes n permits (default 1); `COST a,b` one cost for each limit. COST 0 is allowed, and changes nothing.
 - **UPTO** takes as many of n as all limits have, at least one.
 - **SHADOW** answers allowed in any case, and is charged only if it would have been; index is -1 then.
-- **FORCE** takes in any case, into debt if need be: GCRA, TOKENBUCKET, LEAKY, BURSTY, WARMUP.
+- **FORCE** takes in any case, into debt if need be: @FORCE@.
 - **ID token** makes a request safe to repeat: for 60 seconds the same token with the same arguments answers what it
   answered when it was granted, and takes nothing, also after a restart. Denials are not remembered.
 - **TIMEOUT ms** (0: for ever): RL.ACQUIRE waits in one first-in-first-out queue per key and is granted at the exact instant.
@@ -68,6 +65,7 @@ request adds the id of the lease (null if it took nothing). `RL.MTAKE` answers `
   stays (of windows, logs and leases: what was used); a policy's ONCHANGE may say otherwise. A limit no longer named
   stays with the key until it is full. It is never forgotten before: a request with which the key would hold more than
   16 limits is answered an error that says when the first of those not named is full.
+- **RL.RESERVE** takes limits of @BOOKINGS@.
 - **RL.CANCEL** of the booking that an RL.ACQUIRE waits for in a LEAKY queue: the waiting client is denied at once.
 - The key's time to live follows from its state; an earlier EXPIRE is an early reset.)"},
     {"string", "Strings", ""},
@@ -83,6 +81,38 @@ request adds the id of the lease (null if it took nothing). `RL.MTAKE` answers `
     {"cluster", "Cluster", ""},
     {"server", "Server", ""},
 };
+
+std::string grammars() {
+  std::string text;
+  for (const auto* algorithm : weir::algorithms::all_algorithms()) {
+    text += "    " + weir::algorithms::grammar_text(*algorithm) + "\n";
+  }
+  return text;
+}
+
+std::string names_that_can_force() {
+  std::string text;
+  for (const auto* algorithm : weir::algorithms::all_algorithms()) {
+    if (!algorithm->can_force) continue;
+    if (!text.empty()) text += ", ";
+    text += algorithm->name;
+  }
+  return text;
+}
+
+// The text with what the algorithms' descriptors say in the places left for it.
+std::string filled_in(std::string text) {
+  const std::pair<const char*, std::string> places[] = {
+      {"@GRAMMARS@", grammars()},
+      {"@FORCE@", names_that_can_force()},
+      {"@BOOKINGS@", weir::algorithms::bookable_names()},
+  };
+  for (const auto& [place, words] : places) {
+    const size_t at = text.find(place);
+    if (at != text.npos) text.replace(at, std::string_view(place).size(), words);
+  }
+  return text;
+}
 
 std::string spelling(const Command& command) {
   std::string name = weir::resp::to_upper(command.name);
@@ -130,7 +160,7 @@ int main() {
     const auto found = groups.find(group.name);
     if (found == groups.end()) continue;
     std::printf("\n## %s\n\n", group.title);
-    if (group.intro[0] != '\0') std::printf("%s\n\n", group.intro);
+    if (group.intro[0] != '\0') std::printf("%s\n\n", filled_in(group.intro).c_str());
     std::printf("| command | what it does | |\n|---|---|---|\n");
     for (const Command* command : found->second) print_command(*command);
     groups.erase(found);
