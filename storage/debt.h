@@ -56,7 +56,7 @@ class Debt {
   void begin_turn();
 
  private:
-  bool can_write_back() const { return !store_.failed && pass_.failure().ok(); }
+  bool can_write_back() const { return !store_.failed() && pass_.failure().ok(); }
 
   const WorkingSet& set_;
   const WriteBack& pass_;

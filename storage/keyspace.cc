@@ -20,12 +20,13 @@ Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
       reclaimer_(&set_, &records_, &burial_, turn_, options_),
       commit_(&set_, &turn_, &pass_, &debt_, &burial_, &records_, &lists_, &passes_),
       replay_(&set_, &turn_, &pass_, &burial_, &records_, &lists_, &watches_),
-      opening_(&set_, &records_, &burial_, &replay_) {
+      opening_(&set_, &records_, &burial_, &replay_),
+      work_(&passes_, &reclaimer_, &burial_, &debt_, turn_, store_) {
   set_.tell_counts(options_.follows);
 }
 
 Keyspace::~Keyspace() {
-  store_.store.reset();  // its threads may call notify, and a pass points into the tables
+  store_.close();  // its threads may call notify, and a pass points into the tables
 }
 
 void Keyspace::set_options(const KeyspaceOptions& options) {
@@ -37,9 +38,9 @@ void Keyspace::set_options(const KeyspaceOptions& options) {
 }
 
 Status Keyspace::open(OpenReport* report) {
-  store_.store = make_store_();
+  store_.use(make_store_());
   if (Status status = store_->open(report); !status.ok()) {
-    store_.store.reset();
+    store_.close();
     return status;
   }
   return fill_from_store(*report);
@@ -47,12 +48,12 @@ Status Keyspace::open(OpenReport* report) {
 
 Status Keyspace::reopen(bool keep_memory) {
   passes_.abandon();
-  store_.store.reset();
+  store_.close();
   auto store = make_store_();
   store->expect(set_.seed());
   OpenReport report;
   if (Status status = store->open(&report); !status.ok()) return status;
-  store_.store = std::move(store);
+  store_.use(std::move(store));
   if (keep_memory) return append_everything_owed();
   forget_everything();
   return fill_from_store(report);
@@ -75,7 +76,7 @@ Status Keyspace::fill_from_store(const OpenReport& report) {
   passes_.begin_at_end_of_log();
   if (Status status = opening_.fill(store_.get(), &end_); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
-  store_.failed = false;
+  store_.mark_recovered();
   if (Status status = opening_.check(store_.get(), options_.follows); !status.ok()) return status;
   return commit_turn();
 }
@@ -89,7 +90,7 @@ Status Keyspace::append_everything_owed() {
     return Status();
   };
   if (Status status = store_->replay(end_.turn + 1, count); !status.ok()) return status;
-  store_.failed = false;
+  store_.mark_recovered();
   for (const auto& table : set_.tables()) {
     Position position = 0;
     do {
@@ -102,7 +103,7 @@ Status Keyspace::append_everything_owed() {
   burial_.owe();
   set_.mark_all_changed();
   if (Status status = commit_turn(true); !status.ok()) return status;
-  return store_.failed ? Status::failed("the log takes no records yet") : Status();
+  return store_.failed() ? Status::failed("the log takes no records yet") : Status();
 }
 
 void Keyspace::visit_system(
@@ -140,26 +141,9 @@ Status Keyspace::follow(uint64_t turn, std::string_view record) {
   return {};
 }
 
-void Keyspace::work(int64_t steady_ns) {
-  if (store_.failed) return;
-  const bool passing = passes_.running();
-  do_work(steady_ns);
-  if (passing && !turn_.has_changes()) debt_.begin_turn();
-}
-
-void Keyspace::do_work(int64_t steady_ns) {
-  if (burial_.indexes_wait()) burial_.shrink_closed();
-  passes_.work(steady_ns);
-  reclaimer_.work(steady_ns, store_.get());
-}
-
-bool Keyspace::wants_work() const {
-  if (passes_.wants_work()) return true;
-  return !store_.failed && !passes_.running() && reclaimer_.wants_work();
-}
-
 KeyspaceFigures Keyspace::figures() const {
   KeyspaceFigures figures{.turn = end_.turn,
+                          .instant_ns = end_.instant_ns,
                           .written_back_turn = pass_.written_back_turn(),
                           .unwritten = pass_.dirty + pass_.writing(),
                           .misses = records_.misses(),

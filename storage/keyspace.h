@@ -52,6 +52,7 @@
 #include "storage/turn_commit.h"
 #include "storage/turn_in_progress.h"
 #include "storage/watches.h"
+#include "storage/work.h"
 #include "storage/working_set.h"
 #include "storage/write_back.h"
 
@@ -152,17 +153,17 @@ class Keyspace {
   // instant is not later than that of the newest turn.
   Status follow(uint64_t turn, std::string_view record);
   bool turn_has_changes() const { return turn_.has_changes(); }
-  bool store_failed() const { return store_.failed; }
+  bool store_failed() const { return store_.failed(); }
   // Called when a sync has failed: what the log holds is then unknown until the store is reopened.
-  void mark_store_failed() { store_.failed = true; }
+  void mark_store_failed() { store_.mark_failed(); }
   // False after a reopen that failed half-way: then no key can be looked up.
   bool usable() const { return set_.usable(); }
 
   // Does a bounded slice of the work that follows commands: write-back, giving up memory, dropping
   // what has expired. To be called every turn.
-  void work(int64_t steady_ns);
+  void work(int64_t steady_ns) { work_.step(steady_ns); }
   // True while there is work that should go on without waiting for traffic.
-  bool wants_work() const;
+  bool wants_work() const { return work_.wanted(); }
   // True when write-back is so late that no request should be read until work() has caught up.
   bool overloaded() const { return passes_.overloaded(); }
   // True when write-back is late and fails: waiting does not help, because the store has failed.
@@ -182,18 +183,28 @@ class Keyspace {
   const KeyspaceOptions& options() const { return options_; }
 
   // REQUIRES: has_store(), which is false only after a reopen that failed.
-  Store& store() { return *store_.store; }
-  const Store& store() const { return *store_.store; }
-  bool has_store() const { return store_.store != nullptr; }
+  Store& store() { return *store_; }
+  const Store& store() const { return *store_; }
+  bool has_store() const { return store_.is_open(); }
   uint64_t turn() const { return end_.turn; }
   int64_t instant_ns() const { return end_.instant_ns; }
   KeyspaceFigures figures() const;
+
+  // What takes the place of the names above.
+  TurnInProgress& running() { return turn_; }
+  const TurnInProgress& running() const { return turn_; }
+  Lists& lists() { return lists_; }
+  Watches& watches() { return watches_; }
+  KeyEvents& events() { return events_; }
+  Work& work() { return work_; }
+  const Work& work() const { return work_; }
+  StoreInUse& store_in_use() { return store_; }
+  const StoreInUse& store_in_use() const { return store_; }
 
  private:
   Status fill_from_store(const OpenReport& report);
   void forget_everything();
   Status append_everything_owed();
-  void do_work(int64_t steady_ns);
 
   StoreFactory make_store_;
   KeyspaceOptions options_;
@@ -213,6 +224,7 @@ class Keyspace {
   TurnCommit commit_;
   Replay replay_;
   Opening opening_;
+  Work work_;
 };
 
 }  // namespace weir::storage

@@ -16,10 +16,14 @@ struct KeyspaceOptions {
   // True while the turns of another keyspace are applied (Keyspace::follow): no turn of its own may
   // change anything, and DBSIZE is what the other one says.
   bool follows = false;
+
+  // One more database, which no client can select; only time removes its records.
+  int hidden_database() const { return databases; }
 };
 
 struct KeyspaceFigures {
   uint64_t turn = 0;               // the newest committed turn
+  int64_t instant_ns = 0;          // the newest instant that any turn used
   uint64_t written_back_turn = 0;  // W
   size_t entries = 0;              // in memory
   size_t unwritten = 0;            // entries that are newer than the state

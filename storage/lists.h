@@ -23,9 +23,13 @@ class Lists {
   Lists(WorkingSet* set, TurnInProgress* turn, Burial* burial, const StoreInUse& store)
       : set_(*set), turn_(*turn), burial_(*burial), store_(store) {}
 
-  // See Keyspace.
+  // Makes a list of elements. It is empty and open, and is dropped unless an owner names it at the
+  // end of the turn.
   ElementsId make(int database, Layout layout);
+  // Opens a list. Null where reading failed; then the turn's failure() is set. REQUIRES: `id` is
+  // new, or was read from an owner that this command has looked up.
   Elements* open(int database, ElementsId id);
+  // Puts every element of a list into another one, of any database. False where reading failed.
   bool copy(int from_database, ElementsId from, int to_database, ElementsId to);
 
   // The bound that the turn's record must put, if ids were used beyond the one in the log.

@@ -39,7 +39,7 @@ Ref LiveRecords::look_up_system(std::string_view key) {
 // Reads a record that is not in memory.
 Entry* LiveRecords::load(Table* table, Position position, std::string_view key) {
   ++misses_;
-  if (store_.store == nullptr) {
+  if (!store_.is_open()) {
     turn_.fail_to_read(Status::failed("the store is closed after a failure"));
     return nullptr;
   }

@@ -25,16 +25,16 @@ bool Passes::behind(size_t factor) const {
 // True when write-back should hurry, so that no command has to wait for it; see Debt::too_much().
 bool Passes::hurries() const { return behind(1) || debt_.bytes() > debt_.bytes_max() / 2; }
 
-bool Passes::overloaded() const { return !store_.failed && pass_.failure().ok() && behind(2); }
+bool Passes::overloaded() const { return !store_.failed() && pass_.failure().ok() && behind(2); }
 
 bool Passes::stuck() const {
-  return !store_.failed && !pass_.failure().ok() &&
+  return !store_.failed() && !pass_.failure().ok() &&
          (behind(2) || debt_.bytes() > debt_.bytes_max() / 4 * 3);
 }
 
 bool Passes::wants_work() const {
   if (pass_.wants_step()) return true;
-  if (store_.failed || pass_.running()) return false;  // the store's worker will notify
+  if (store_.failed() || pass_.running()) return false;  // the store's worker will notify
   if (burial_.lists_wait() || burial_.indexes_wait()) return true;
   return hurries() && pass_.failure().ok();
 }
@@ -47,7 +47,7 @@ void Passes::work(int64_t steady_ns) {
 }
 
 void Passes::begin_now() {
-  if (pass_.running() || store_.failed || store_->checkpoint_state().running) return;
+  if (pass_.running() || store_.failed() || store_->checkpoint_state().running) return;
   wanted_ = true;
   begin_when_ready();
 }

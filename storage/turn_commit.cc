@@ -13,7 +13,7 @@ std::string database_record(const WorkingSet& set, size_t database) {
 
 Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool keep_on_failure) {
   end->instant_ns = std::max(end->instant_ns, turn_.now_ns());
-  if (!turn_.has_changes() || (store->failed && turn_.changed().empty())) {
+  if (!turn_.has_changes() || (store->failed() && turn_.changed().empty())) {
     turn_.end_empty();
     debt_.begin_turn();
     return {};
@@ -33,10 +33,10 @@ Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool kee
 }
 
 Status TurnCommit::append(TurnLog* log, StoreInUse* store, LogEnd* end) {
-  if (store->failed) return Status::failed("the store has failed and was not reopened yet");
+  if (store->failed()) return Status::failed("the store has failed and was not reopened yet");
   encode_changes();
   if (Status status = log->append(end->turn + 1, record_.bytes()); !status.ok()) {
-    store->failed = true;
+    store->mark_failed();
     return status;
   }
   end->bytes_appended += record_.bytes().size();

@@ -38,7 +38,7 @@ class TurnCommit {
         lists_(*lists),
         passes_(*passes) {}
 
-  // See Keyspace::commit_turn(). Sets `store->failed` where the append has failed. `log` may be
+  // See Keyspace::commit_turn(). Marks the store as failed where the append has. `log` may be
   // null only if the store has failed.
   Status commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool keep_on_failure);
 

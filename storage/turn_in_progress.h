@@ -71,6 +71,8 @@ class TurnInProgress {
     if (!debt_.add(bytes)) [[unlikely]]
       refuse_change();
   }
+  // What memory owes the disk, with what this turn has changed.
+  const Debt& debt() const { return debt_; }
   // Saves an entry that is about to change, unless the running command has saved it already; true
   // if it was saved now. With `value_goes` the caller replaces the value next, and where true was
   // answered keeps its outside block allocated for the undo log.
