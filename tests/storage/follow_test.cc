@@ -52,6 +52,7 @@ class FollowTest : public RandomElements {
     ASSERT_TRUE(status.ok()) << status.message();
   }
   void crash_second() {
+    evicted_ += second_->figures().evicted;
     second_.reset();
     second_disk_ = second_disk_->after_kill();
     start_second();
@@ -104,7 +105,7 @@ class FollowTest : public RandomElements {
 
   // What a reader of the second keyspace does, and the work between its turns.
   void use_second() {
-    if (pick(3) == 0) {
+    if (second_->usable() && pick(3) == 0) {  // its databases come with the first turn
       second_->begin_command(second_->instant_ns());
       const std::string key = pick(2) == 0 ? "long" : any_key();
       open(second_.get(), any_database(), key);
@@ -187,12 +188,13 @@ class FollowTest : public RandomElements {
     FAIL() << first.size() << " and " << second.size() << " records";
   }
 
-  // Nothing is left in the second state of a list that no record names.
+  // Nothing is left in the second state of a list that no record names. A pass looks at a part of
+  // the state only for owners that have expired, so there are many.
   void expect_tidy_state() {
-    for (int round = 0; round < 4; ++round) {
+    for (int round = 0; round < 20; ++round) {
       now_ns_ += 1'000'000'000;
       ASSERT_NO_FATAL_FAILURE(beat());
-      for (int i = 0; i < 200; ++i) second_->work(steady_ns_ += 1'000'000);
+      for (int i = 0; i < 80; ++i) second_->work(steady_ns_ += 1'000'000);
       ASSERT_NO_FATAL_FAILURE(pass_second());
     }
     elements_ = 0;
@@ -222,7 +224,8 @@ class FollowTest : public RandomElements {
     keys_ = std::move(second_);
   }
 
-  size_t elements_ = 0;  // met by lines_of()
+  uint64_t evicted_ = 0;  // by second keyspaces that died
+  size_t elements_ = 0;   // met by lines_of()
   ToldStore::Told told_;
   std::shared_ptr<MemoryDisk> second_disk_ = make_memory_disk({33, 44});
   KeyspaceOptions second_options_{
@@ -253,7 +256,7 @@ TEST_P(FollowRandomTest, ASecondKeyspaceEqualsTheFirst) {
     }
   }
   expect_equal();
-  EXPECT_GT(second_->figures().evicted, 0u);
+  EXPECT_GT(evicted_ + second_->figures().evicted, 0u);
   second_disk_->faults = {};
   if (seed % 2 == 1) expect_tidy_state();
 }
