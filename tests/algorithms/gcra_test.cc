@@ -30,8 +30,7 @@ class Throttle {
       : limit(gcra_limit_from_throttle(args).value()), state(fresh_state(limit, kStartNs)) {}
 
   Five at(int64_t second, int64_t cost = 1) {
-    return five(
-        gcra_throttle(limit, state, {.now_ns = kStartNs + second * kNsPerS, .cost = cost}));
+    return five(gcra_throttle(limit, state, {.now_ns = kStartNs + second * kNsPerS, .cost = cost}));
   }
 
   Limit limit;
