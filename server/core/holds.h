@@ -33,6 +33,8 @@ class Holds {
   // Between turns. Those who wait for write-back go on unless `owes_too_much`.
   void end_turn(bool owes_too_much);
   std::vector<Session*> take_runnable();
+  // One of them, whose turn has not come.
+  void run_later(const Session& session) { runnable_.push_back(session.id); }
   bool has_runnable() const { return !runnable_.empty(); }
 
  private:

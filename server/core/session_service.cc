@@ -44,6 +44,7 @@ Hold SessionService::hold_for(const Session& session, Args args) const {
 
 bool SessionService::execute(Session& session, Args args) {
   const bool touched_data = server_.executor().execute(session, args);
+  looked_ns_ = server_.timeline().looked_steady_ns();
   note_pressure();
   return touched_data;
 }

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/time_units.h"
 #include "server/os/log.h"
 
 namespace weir::server {
 namespace {
 
 constexpr size_t kBusyReadBytes = 16 << 10;
+constexpr int64_t kTurnNs = 10 * kNsPerMs;  // ten slices of sessions; the rest waits for the next
 
 // What a turn sends to all connections, and of it to one.
 constexpr size_t kTurnSendBytes = 8 << 20;
@@ -76,20 +78,42 @@ void Daemon::turn() {
   send_bytes_max_ = std::clamp(kTurnSendBytes / std::max<size_t>(ready_.size(), 1), kSendBytesLeast,
                                kSendBytesMost);
   const bool reads = !server_.keys().overloaded();
-  if (reads) {
-    for (Session* session : server_.holds().take_runnable()) session->resume(commands_max);
-  }
+  TurnBudget budget(&server_.timeline());
+  if (reads) resume_runnable(commands_max, &budget);
   const std::span<char> buffer = reads ? std::span<char>(read_buffer_) : std::span<char>();
-  for (const Poller::Ready& ready : ready_) {
-    ready.connection->on_ready(ready.can, buffer, commands_max);
-  }
-  ready_ = {};
+  serve_ready(commands_max, buffer, &budget);
   server_.serve_waiting();
   server_.end_turn();
   flush_touched();
   forget_closed();
   more_to_run_ = server_.holds().has_runnable();
   wait_for_waiters();
+}
+
+// Half of the time is left to those who have just sent something.
+void Daemon::resume_runnable(size_t commands_max, TurnBudget* budget) {
+  for (Session* session : server_.holds().take_runnable()) {
+    if (budget->over(kTurnNs / 2)) {
+      server_.holds().run_later(*session);
+    } else {
+      session->resume(commands_max);
+    }
+  }
+}
+
+// Who is not served now is ready the next time too, in the same order; so a turn begins after the
+// one that the last turn has ended with.
+void Daemon::serve_ready(size_t commands_max, std::span<char> buffer, TurnBudget* budget) {
+  const auto last = std::find_if(ready_.begin(), ready_.end(), [this](const Poller::Ready& ready) {
+    return ready.connection == served_last_;
+  });
+  const size_t first = last == ready_.end() ? 0 : static_cast<size_t>(last - ready_.begin()) + 1;
+  for (size_t i = 0; i < ready_.size() && !budget->over(kTurnNs); ++i) {
+    const Poller::Ready& ready = ready_[(first + i) % ready_.size()];
+    served_last_ = ready.connection;
+    ready.connection->on_ready(ready.can, buffer, commands_max);
+  }
+  ready_ = {};
 }
 
 void Daemon::flush_touched() {

@@ -20,6 +20,26 @@
 
 namespace weir::server {
 
+// How long a turn has run, as far as the instants of its requests tell: that costs no look at the
+// clock.
+class TurnBudget {
+ public:
+  explicit TurnBudget(const Timeline* timeline)
+      : timeline_(*timeline), before_ns_(timeline->looked_steady_ns()) {}
+
+  bool over(int64_t duration_ns) {
+    const int64_t now_ns = timeline_.looked_steady_ns();
+    if (now_ns == before_ns_) return false;  // nothing has run yet
+    if (begin_ns_ == 0) begin_ns_ = now_ns;
+    return now_ns - begin_ns_ > duration_ns;
+  }
+
+ private:
+  const Timeline& timeline_;
+  int64_t before_ns_;
+  int64_t begin_ns_ = 0;
+};
+
 class Daemon : private ConnectionOwner {
  public:
   // `io` is the loop to which the store's notifications are posted.
@@ -39,6 +59,8 @@ class Daemon : private ConnectionOwner {
   void on_accept(std::unique_ptr<ByteStream> stream, Peer peer);
   void wait();
   void turn();
+  void resume_runnable(size_t commands_max, TurnBudget* budget);
+  void serve_ready(size_t commands_max, std::span<char> buffer, TurnBudget* budget);
   void flush_touched();
   void abandon_connections();
   void wait_for_tick();
@@ -56,6 +78,7 @@ class Daemon : private ConnectionOwner {
   boost::asio::steady_timer::time_point waker_at_ = boost::asio::steady_timer::time_point::max();
   Poller::ReadyList ready_list_;
   std::span<const Poller::Ready> ready_;
+  const Connection* served_last_ = nullptr;  // compared, never followed
   std::vector<char> read_buffer_;
   size_t send_bytes_max_ = 0;  // of one connection in this turn
   std::vector<Session*> flushing_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/time_units.h"
 #include "server/config/config.h"
 #include "server/session/session_host.h"
 
@@ -10,6 +11,9 @@ namespace {
 
 constexpr size_t kStrangersRequestMax = 32 << 10;  // bytes; AUTH with the longest words fits
 constexpr size_t kRepliesPerSlice = 1 << 20;       // bytes; then others have their turn
+constexpr int64_t kSliceNs = kNsPerMs;             // then other sessions have their turn
+constexpr int64_t kNotBegun = INT64_MIN;
+constexpr size_t kStrangersCommandsMax = 8;  // of sessions that have to log in, per slice
 
 }  // namespace
 
@@ -82,11 +86,13 @@ void Session::begin_turn_if_needed() {
 
 size_t Session::process(std::string_view bytes, size_t commands_max) {
   size_t taken = 0;
+  int64_t slice_begin_ns = kNotBegun;
   runnable_ = false;
   hold_ = Hold::kNone;
+  if (is_stranger()) commands_max = std::min(commands_max, kStrangersCommandsMax);
   while (!closing_) {
     if (taken == bytes.size() || waiting_) break;
-    if (commands_max == 0 || slice_ended()) {
+    if (commands_max == 0 || slice_ended(slice_begin_ns)) {
       runnable_ = true;
       break;
     }
@@ -105,14 +111,18 @@ size_t Session::process(std::string_view bytes, size_t commands_max) {
         break;
       }
       --commands_max;
+      if (slice_begin_ns == kNotBegun) slice_begin_ns = host_.looked_ns();
     }
     taken += parser_.consumed();
   }
   return taken;
 }
 
-// The replies of a turn leave together at its end, and a record of the log holds its changes.
-bool Session::slice_ended() const {
+// The replies of a turn leave together at its end, a record of the log holds its changes, and the
+// others wait for it. The time is that of the last request's beginning, so it passes the bound by
+// one request at most.
+bool Session::slice_ended(int64_t begin_ns) const {
+  if (begin_ns != kNotBegun && host_.looked_ns() - begin_ns > kSliceNs) return true;
   return output_.turn_bytes() > kRepliesPerSlice || (host_.is_pressed() && host_.turn_is_full());
 }
 

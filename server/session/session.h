@@ -145,7 +145,7 @@ class Session {
   void run_request(size_t reply_begin);
   void count_bytes();
   void check_input_size();
-  bool slice_ended() const;
+  bool slice_ended(int64_t begin_ns) const;
   void note_reply(size_t reply_begin, bool touched_data);
   void fail_protocol(const std::string& error);
   resp::RequestLimits limits() const;

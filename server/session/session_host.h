@@ -30,6 +30,8 @@ class SessionHost {
   // Whether anything may keep a request from running; else hold_for() and turn_is_full() need not
   // be asked.
   bool is_pressed() const { return is_pressed_; }
+  // When the request that ran last began to, by the steady clock. It costs no look at the clock.
+  int64_t looked_ns() const { return looked_ns_; }
   // Whether its next request has to wait before it runs, and for what.
   virtual Hold hold_for(const Session& session, Args args) const = 0;
   // What the turn has changed is as much as one record of the log should hold.
@@ -51,6 +53,7 @@ class SessionHost {
   ~SessionHost() = default;
 
   bool is_pressed_ = false;
+  int64_t looked_ns_ = 0;
 };
 
 }  // namespace weir::server
