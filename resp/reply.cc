@@ -2,6 +2,8 @@
 
 namespace weir::resp {
 
+void ReplyWriter::reserve_for(size_t bytes) { out_->reserve(out_->size() + bytes + kLineBytesMax); }
+
 void ReplyWriter::error(std::string_view text) {
   while (!text.empty() && (text.back() == '\r' || text.back() == '\n')) text.remove_suffix(1);
   out_->push_back('-');

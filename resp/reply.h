@@ -55,6 +55,8 @@ class ReplyWriter {
   // Writes a bulk string of any bytes.
   void bulk(std::string_view bytes) {
     make_room(bytes.size());
+    if (bytes.size() > kLargeBytes) [[unlikely]]
+      reserve_for(bytes.size());
     header('$', static_cast<int64_t>(bytes.size()));
     out_->append(bytes);
     out_->append("\r\n", 2);
@@ -94,6 +96,7 @@ class ReplyWriter {
   bool is_resp3() const { return protocol_ >= 3; }
 
   static constexpr size_t kLineBytesMax = 23;
+  static constexpr size_t kLargeBytes = 64 << 10;
 
   // Answers the end of what it wrote.
   static char* write_line(char type, int64_t value, char* out) {
@@ -112,6 +115,9 @@ class ReplyWriter {
     if (out_->size() + bytes > size_max_) [[unlikely]]
       throw ReplyTooLong();
   }
+
+  // Takes memory for a large bulk string once: its last two bytes would double what was taken.
+  void reserve_for(size_t bytes);
 
   void header(char type, int64_t value) {
     make_room(0);

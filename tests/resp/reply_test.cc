@@ -89,5 +89,26 @@ TEST(ReplyWriterTest, AppendsAndFollowsTheProtocol) {
   EXPECT_EQ(*reply.buffer(), "before$-1\r\n_\r\n");
 }
 
+TEST(ReplyMemory, ALargeBulkStringTakesItsOwnSizeOnce) {
+  const std::string large(10 << 20, 'x');
+  std::string out;
+  ReplyWriter(&out).bulk(large);
+  EXPECT_EQ(out, "$10485760\r\n" + large + "\r\n");
+  EXPECT_LT(out.capacity(), large.size() + 100);
+}
+
+TEST(ReplyMemory, ManyLargeBulkStringsMoveSeldom) {
+  const std::string large(100 << 10, 'x');
+  std::string out;
+  ReplyWriter writer(&out);
+  size_t moves = 0;
+  for (int i = 0; i < 200; ++i) {
+    const char* const before = out.data();
+    writer.bulk(large);
+    moves += out.data() != before;
+  }
+  EXPECT_LT(moves, 12u);
+}
+
 }  // namespace
 }  // namespace weir::resp
