@@ -17,6 +17,11 @@ constexpr size_t kTurnSendBytes = 8 << 20;
 constexpr size_t kSendBytesLeast = 16 << 10;
 constexpr size_t kSendBytesMost = 1 << 20;
 
+size_t share_of(size_t connections) {
+  if (connections <= kTurnSendBytes / kSendBytesMost) return kSendBytesMost;
+  return std::max(kTurnSendBytes / connections, kSendBytesLeast);
+}
+
 }  // namespace
 
 Daemon::Daemon(Server* server, boost::asio::io_context* io)
@@ -75,11 +80,11 @@ void Daemon::turn() {
   const Config& config = server_.config();
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
-  send_bytes_max_ = std::clamp(kTurnSendBytes / std::max<size_t>(ready_.size(), 1), kSendBytesLeast,
-                               kSendBytesMost);
+  send_bytes_max_ = share_of(ready_.size());
   const bool reads = !server_.keys().overloaded();
-  TurnBudget budget(&server_.timeline());
-  if (reads) resume_runnable(commands_max, &budget);
+  if (reads) {
+    for (Session* session : server_.holds().take_runnable()) session->resume(commands_max);
+  }
   const std::span<char> buffer = reads ? std::span<char>(read_buffer_) : std::span<char>();
   serve_ready(commands_max, buffer, &budget);
   server_.serve_waiting();
@@ -119,6 +124,7 @@ void Daemon::serve_ready(size_t commands_max, std::span<char> buffer, TurnBudget
 void Daemon::flush_touched() {
   // A connection that closes takes its session out of the server's list, so this goes over a copy.
   flushing_ = server_.turn().touched();
+  send_bytes_max_ = stopping_ ? SIZE_MAX : share_of(flushing_.size());
   for (Session* session : flushing_) {
     if (session->transport != nullptr) session->transport->flush();
   }
@@ -213,7 +219,6 @@ int Daemon::drain() {
   listener_.close();
   const storage::Status status = server_.close();
   server_.end_turn();
-  send_bytes_max_ = SIZE_MAX;
   flush_touched();
   abandon_connections();
   if (!status.ok()) {
