@@ -1,7 +1,6 @@
 #include "server/limiter/bookings.h"
 
 #include <algorithm>
-#include <compare>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,11 +27,11 @@ struct Part {
   std::string_view limit;
 };
 
-// A booking's value. Only its instant is read at first: a walk over many bookings reads the parts
-// of those that matter. REQUIRES: the bytes outlive it.
+// A booking's value. Only its instant is read at first. REQUIRES: the bytes outlive it.
 class Booking {
  public:
   explicit Booking(std::string_view value) : reader_(value) {
+    ++read_count;
     parts_ = reader_.varint();
     if (parts_ != kWithInstant) return;
     booked_ns_ = static_cast<int64_t>(reader_.varint());
@@ -43,7 +42,6 @@ class Booking {
   // Calls `use` with each part, or never if the bytes make no sense. REQUIRES: not called before.
   template <typename Use>
   void read_parts(Use use) {
-    ++read_count;
     Part parts[algorithms::kLimitsMax];
     const size_t count = std::min<uint64_t>(parts_, algorithms::kLimitsMax);
     for (Part& part : std::span(parts).first(count)) {
@@ -58,15 +56,6 @@ class Booking {
   storage::Reader reader_;
   int64_t booked_ns_ = 0;
   uint64_t parts_ = 0;
-};
-
-// Which of two bookings of a key was made first. Bookings of older versions have no instant, but
-// ids that rise.
-struct Age {
-  int64_t booked_ns;
-  int64_t id;
-
-  auto operator<=>(const Age&) const = default;
 };
 
 void forget_due(storage::Elements* bookings, int64_t now_ns) {
@@ -101,7 +90,11 @@ Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
     storage::put_varint(&value, text.size());
     value += text;
   }
-  bookings->put(view(member_of_id(id)), storage::order_of_integer(call.now_ns + wait_ns), value);
+  const int64_t due_ns = call.now_ns + wait_ns;
+  bookings->put(view(member_of_id(id)), storage::order_of_integer(due_ns), value);
+  call.limiters.ages.add(
+      bookings->id(),
+      {.age = {.booked_ns = booked_ns, .id = id}, .due_ns = due_ns, .turn = call.keys.turn()});
   return id;
 }
 
@@ -148,28 +141,44 @@ std::vector<Refund> refunds_of(Booking booking, const LimitsByText& limits) {
   return refunds;
 }
 
-// Adds to `owed` what was booked later. Most of what is due later was booked later, so the walk
-// begins at the end; it ends as soon as nothing is left to give back.
-void add_owed(const storage::Elements& bookings, const LimitsByText& limits, const Age& age,
-              int64_t now_ns, std::vector<Refund>* refunds) {
-  const auto owes_all = [&] {
-    return std::none_of(refunds->begin(), refunds->end(), [](const Refund& refund) {
-      return refund.permits() > 0 && algorithms::can_reserve(refund.held->limit);
-    });
-  };
-  if (owes_all()) return;
-  bookings.walk_back(bookings.size(), [&](const storage::Element& element) {
-    if (storage::integer_of_order(element.order) <= now_ns) return false;  // due, as all before it
-    Booking other(element.value);
-    if (Age{other.booked_ns(), id_of_member(element.member)} <= age) return true;
-    other.read_parts([&](const Part& part) {
+bool owes_all(const std::vector<Refund>& refunds) {
+  return std::none_of(refunds.begin(), refunds.end(), [](const Refund& refund) {
+    return refund.permits() > 0 && algorithms::can_reserve(refund.held->limit);
+  });
+}
+
+// Reads the ages of all bookings that are not due.
+void learn_ages(Call& call, const storage::Elements& bookings) {
+  std::vector<BookingAges::Slot> slots;
+  const size_t first = bookings.lower_bound(storage::order_of_integer(call.now_ns + 1));
+  slots.reserve(bookings.size() - first);
+  bookings.walk(first, [&](const storage::Element& element) {
+    slots.push_back({.age = {Booking(element.value).booked_ns(), id_of_member(element.member)},
+                     .due_ns = storage::integer_of_order(element.order),
+                     .turn = call.keys.turn()});
+    return true;
+  });
+  call.limiters.ages.learn(bookings.id(), std::move(slots), call.keys.turn());
+}
+
+// Adds to `owed` what was booked later, the youngest first, until nothing is left to give back.
+void add_owed(Call& call, const storage::Elements& bookings, const LimitsByText& limits,
+              const Age& age, std::vector<Refund>* refunds) {
+  if (owes_all(*refunds)) return;
+  using Seen = BookingAges::Seen;
+  const auto add = [&](const BookingAges::Slot& slot) {
+    if (slot.due_ns <= call.now_ns) return Seen::kDrop;
+    const auto found = bookings.find(view(member_of_id(slot.age.id)));
+    if (!found) return call.keys.turn() > slot.turn ? Seen::kDrop : Seen::kKeep;
+    Booking(found->value).read_parts([&](const Part& part) {
       const HeldLimit* held = limits.find(part.limit);
       for (Refund& refund : *refunds) {
         if (refund.held == held && algorithms::can_reserve(held->limit)) refund.owed += part.cost;
       }
     });
-    return !owes_all();
-  });
+    return owes_all(*refunds) ? Seen::kStop : Seen::kKeep;
+  };
+  call.limiters.ages.visit_younger(bookings.id(), age, add);
 }
 
 }  // namespace
@@ -229,8 +238,10 @@ std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
   if (!found || storage::integer_of_order(found->order) <= call.now_ns) return std::nullopt;
   const LimitsByText limits(limiter);
   const Booking booking(found->value);
+  const Age age{.booked_ns = booking.booked_ns(), .id = id};
   std::vector<Refund> refunds = refunds_of(booking, limits);
-  add_owed(*bookings, limits, {booking.booked_ns(), id}, call.now_ns, &refunds);
+  if (!call.limiters.ages.knows(bookings->id())) learn_ages(call, *bookings);
+  add_owed(call, *bookings, limits, age, &refunds);
   int64_t most = 0;
   for (const Refund& refund : refunds) {
     const int64_t permits = refund.permits();
@@ -240,6 +251,7 @@ std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
         held.limit, held.state,
         {.now_ns = call.now_ns, .permits = permits, .entries = limiter.entries_of(held)});
   }
+  call.limiters.ages.erase(bookings->id(), age, call.keys.turn());
   bookings->erase(view(member));
   limiter.save();
   return most;

@@ -43,7 +43,7 @@ algorithms::Result<int64_t, std::string> book_departure(Call& call, Limiter& lim
 // such booking, or it is due.
 std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id);
 
-// How many bookings the process has read with all their parts: what tests count as work.
+// How many bookings the process has read: what tests count as work.
 uint64_t bookings_read();
 
 }  // namespace weir::server

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "server/limiter/booking_ages.h"
 #include "server/limiter/policies.h"
 #include "server/limiter/random_ids.h"
 #include "server/limiter/request_cache.h"
@@ -28,6 +29,7 @@ struct Limiters {
   RequestCache requests;
   UniqueIds versions;  // the versions of policies
   RandomIds ids;       // the ids of leases and bookings
+  BookingAges ages;    // of bookings that RL.CANCEL has looked for
   TopKeys top_denied;
   TopKeys top_taken;
   uint64_t allowed = 0;  // verdicts since the statistics were reset

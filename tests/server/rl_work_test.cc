@@ -74,9 +74,28 @@ TEST_F(RlWork, AnotherOneJoinsAQueueForFewEntries) {
 TEST_F(RlWork, ACancellationReadsFewBookings) {
   const std::string limits = " GCRA 1/1s BURST 0 GCRA 1/2s BURST 0";
   for (int i = 0; i < 1000; ++i) ask("RL.RESERVE k" + limits);
+  ask("RL.CANCEL k 900");  // the first one after a start reads all instants
   EXPECT_LT(bookings_read_by("RL.CANCEL k 2"), 5u);
   EXPECT_LT(bookings_read_by("RL.CANCEL k 500"), 5u);
-  EXPECT_LT(bookings_read_by("RL.CANCEL k 1000"), 5u);  // nothing was booked after it
+  for (int id = 1000; id > 950; --id) {
+    EXPECT_LT(bookings_read_by("RL.CANCEL k " + std::to_string(id)), 5u);
+  }
+  EXPECT_EQ(ask("RL.RESERVE k" + limits).substr(0, 2), "[1");
+  EXPECT_LT(bookings_read_by("RL.CANCEL k 1001"), 5u);
+}
+
+// The turn of the cancellation fails, so its booking is there again, and what was booked before it
+// owes it.
+TEST_F(RlWork, ACancellationThatIsTakenBackIsNotRemembered) {
+  const std::string limits = " TOKENBUCKET 1/1s CAPACITY 10 ";
+  ask("RL.TAKE k" + limits + "COST 10");
+  EXPECT_EQ(ask("RL.RESERVE k" + limits + "COST 5"), "[1, 5000, 1]");
+  EXPECT_EQ(ask("RL.RESERVE k" + limits + "COST 3"), "[1, 8000, 2]");
+  server_->disk().faults.append_lost = 1;
+  EXPECT_NE(ask("RL.CANCEL k 2").find("MISCONF"), std::string::npos);
+  server_->advance(1 * kSecond);
+  EXPECT_EQ(ask("RL.CANCEL k 1"), "2");
+  EXPECT_EQ(ask("RL.CANCEL k 2"), "3");
 }
 
 // Bookings of random costs are cancelled in random order while time passes: each is given back less
