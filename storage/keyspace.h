@@ -195,6 +195,7 @@ class Keyspace {
   const TurnInProgress& running() const { return turn_; }
   Lists& lists() { return lists_; }
   Watches& watches() { return watches_; }
+  const Watches& watches() const { return watches_; }
   KeyEvents& events() { return events_; }
   Work& work() { return work_; }
   const Work& work() const { return work_; }

@@ -56,7 +56,7 @@ std::optional<int64_t> positive_argument(Call& call, std::string_view text) {
 std::optional<int> database_argument(Call& call, std::string_view text) {
   const auto number = small_integer_argument(call, text);
   if (!number) return std::nullopt;
-  if (*number < 0 || *number >= call.keys.databases()) {
+  if (*number < 0 || *number >= call.keys.options().databases) {
     call.reply.error(kDatabaseOutOfRange);
     return std::nullopt;
   }

@@ -48,7 +48,7 @@ void swapdb(Call& call) {
   const auto second = swapped_database(call, call.args[2], "ERR invalid second DB index");
   if (!second) return;
   const auto is_one = [&](int database) {
-    return database >= 0 && database < call.keys.databases();
+    return database >= 0 && database < call.keys.options().databases;
   };
   if (!is_one(*first) || !is_one(*second)) return call.reply.error(kDatabaseOutOfRange);
   if (*first != *second) {

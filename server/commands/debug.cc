@@ -36,7 +36,7 @@ void sleep(Call& call) {
 }
 
 void set_active_expire(Call& call) {
-  call.keys.set_active_expiry(std::atoi(std::string(call.args[2]).c_str()) != 0);
+  call.keys.work().set_active_expiry(std::atoi(std::string(call.args[2]).c_str()) != 0);
   call.reply.status("OK");
 }
 

@@ -93,7 +93,7 @@ MemoryFigures memory_figures(Call& call) {
   const auto clients = static_cast<int64_t>(client_bytes(server_of(call)));
   const auto heads = static_cast<int64_t>(figures.entries * storage::kEntryHeadBytes);
   size_t keys = 0;
-  for (int database = 0; database < call.keys.databases(); ++database)
+  for (int database = 0; database < call.keys.options().databases; ++database)
     keys += static_cast<size_t>(call.keys.size(database));
   return {.used = used,
           .peak = std::max(
@@ -126,7 +126,7 @@ void reply_allocator(StatsReply& out, const MemoryFigures& figures) {
 void memory_stats(Call& call) {
   const MemoryFigures figures = memory_figures(call);
   std::vector<std::pair<int, size_t>> databases;
-  for (int database = 0; database < call.keys.databases(); ++database) {
+  for (int database = 0; database < call.keys.options().databases; ++database) {
     const auto keys = static_cast<size_t>(call.keys.size(database));
     if (keys > 0) databases.emplace_back(database, keys);
   }

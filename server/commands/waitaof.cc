@@ -23,18 +23,20 @@ void reply_synced(Call& call, bool synced) {
   call.reply.integer(0);  // replicas
 }
 
-bool has_log(const storage::Keyspace& keys) { return keys.has_store() && !keys.store_failed(); }
+bool has_log(const storage::Keyspace& keys) {
+  return keys.store_in_use().is_open() && !keys.store_in_use().failed();
+}
 
 bool is_synced(const storage::Keyspace& keys, uint64_t turn) {
-  return has_log(keys) && keys.store().sync_state().synced_turn >= turn;
+  return has_log(keys) && keys.store_in_use()->sync_state().synced_turn >= turn;
 }
 
 // With durability `no` only WAITAOF asks for a sync.
 void start_sync_if_nobody_does(Call& call, uint64_t turn) {
   const bool is_ours = server_of(call).config().durability == DurabilityLevel::kNo &&
                        has_log(call.keys) && call.keys.turn() >= turn;
-  if (is_ours && !call.keys.store().sync_state().running)
-    call.keys.store().start_sync(call.keys.turn());
+  if (is_ours && !call.keys.store_in_use()->sync_state().running)
+    call.keys.store_in_use()->start_sync(call.keys.turn());
 }
 
 class SyncWaiter : public Waiter {
@@ -67,7 +69,7 @@ void waitaof(Call& call) {
     return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
   // If this turn has changed something, it will have the next number.
-  const uint64_t turn = call.keys.turn() + (call.keys.turn_has_changes() ? 1 : 0);
+  const uint64_t turn = call.keys.turn() + (call.keys.running().has_changes() ? 1 : 0);
   const bool synced = is_synced(call.keys, turn);
   if (synced || *local == 0 || !call.session.may_wait) return reply_synced(call, synced);
   auto waiter = std::make_unique<SyncWaiter>(turn);

@@ -50,9 +50,9 @@ void Checkpoints::begin() {
 }
 
 void Checkpoints::advance() {
-  if (wanted_ && !keys_.writing_back() && !keys_.store_failed()) begin();
+  if (wanted_ && !keys_.work().writing_back() && !keys_.store_in_use().failed()) begin();
   if (!running_) return;
-  const storage::PassState state = keys_.store().checkpoint_state();
+  const storage::PassState state = keys_.store_in_use()->checkpoint_state();
   if (state.running) return;
   running_ = false;
   last_ok_ = state.failure.ok();

@@ -11,15 +11,15 @@ constexpr int64_t kSyncLateNs = 2'000'000'000;
 }  // namespace
 
 bool Durability::covers(uint64_t turn, int64_t steady_ns) const {
-  if (config_.durability == DurabilityLevel::kNo || keys_.store_failed()) return true;
-  if (keys_.store().sync_state().synced_turn >= turn) return true;
+  if (config_.durability == DurabilityLevel::kNo || keys_.store_in_use().failed()) return true;
+  if (keys_.store_in_use()->sync_state().synced_turn >= turn) return true;
   if (config_.durability == DurabilityLevel::kAlways) return false;
   return unsynced_since_ns_ == 0 || steady_ns - unsynced_since_ns_ < kSyncLateNs;
 }
 
 storage::Status Durability::sync_when_due(int64_t steady_ns) {
-  if (keys_.store_failed() || config_.durability == DurabilityLevel::kNo) return {};
-  const storage::SyncState sync = keys_.store().sync_state();
+  if (keys_.store_in_use().failed() || config_.durability == DurabilityLevel::kNo) return {};
+  const storage::SyncState sync = keys_.store_in_use()->sync_state();
   if (!sync.failure.ok()) return sync.failure;
   if (sync.synced_turn >= keys_.turn()) {
     unsynced_since_ns_ = 0;
@@ -32,7 +32,7 @@ storage::Status Durability::sync_when_due(int64_t steady_ns) {
   const bool is_early = steady_ns - last_sync_ns_ < kSyncIntervalNs;
   if (config_.durability == DurabilityLevel::kEverysec && is_early) return {};
   last_sync_ns_ = steady_ns;
-  keys_.store().start_sync(keys_.turn());
+  keys_.store_in_use()->start_sync(keys_.turn());
   return {};
 }
 

@@ -227,7 +227,7 @@ void Executor::run_queued(Call& call) {
       call.keys.roll_back(first);
       server_->messages().pubsub().drop_after(first_message);
       begin_next_queued(call.now_ns);
-      return call.keys.fail(failure);
+      return call.keys.running().fail(failure);
     }
     settle(session, *next.command, reply_begin);
   }
@@ -266,7 +266,7 @@ bool Executor::act(Waiter& waiter, Act act) {
             .command = *waiter.command,
             .args = args,
             .database = session->database,
-            .now_ns = keys.now_ns()};
+            .now_ns = keys.running().now_ns()};
   bool done = true;
   reply_too_long_ = false;
   session->reply_.set_size_max(

@@ -23,10 +23,10 @@ void Executor::note_exception(const Session& session, const resp::ReplyWriter& r
     // keys.failure() says why.
   } catch (const resp::ReplyTooLong&) {
     reply_too_long_ |= &reply == &session.reply_;
-    keys.fail(Status::aborted(
+    keys.running().fail(Status::aborted(
         "ERR the reply to a command of the script is larger than script-memory-max"));
   } catch (const std::bad_alloc&) {
-    keys.fail(Status::too_much("the system gives no more memory"));
+    keys.running().fail(Status::too_much("the system gives no more memory"));
   } catch (const BrokenCheck& broken) {
     server_->report().note_internal_error(broken.what());
     keys.fail(Status::aborted("ERR internal error: " + broken.place()));

@@ -26,7 +26,7 @@ ExpirySample sample_expiry(Server& server, int database) {
     ++sample.seen;
     if (seen.expire_at_ms == 0) return;
     ++sample.expiring;
-    sample.ttl_ms += static_cast<double>(seen.expire_at_ms - keys.now_ms());
+    sample.ttl_ms += static_cast<double>(seen.expire_at_ms - keys.running().now_ms());
   };
   const bool all = keys.size(database) <= kSampledKeysMax;
   uint64_t cursor = all ? 0 : storage::cursor_of(static_cast<storage::Position>(server.random()));
@@ -39,7 +39,7 @@ ExpirySample sample_expiry(Server& server, int database) {
 void add_database(Server& server, int database, InfoWriter& out) {
   const uint64_t count = server.keys().size(database);
   ExpirySample sample;
-  if (!server.keys().store_failed()) sample = sample_expiry(server, database);
+  if (!server.keys().store_in_use().failed()) sample = sample_expiry(server, database);
   const uint64_t expires = sample.seen == 0 ? 0 : count * sample.expiring / sample.seen;
   const auto mean_ttl_ms =
       sample.expiring == 0
@@ -101,11 +101,12 @@ void info_latencystats(Server& server, InfoWriter& out) {
 }
 
 void info_keyspace(Server& server, InfoWriter& out) {
-  for (int database = 0; database < server.keys().databases(); ++database) {
+  for (int database = 0; database < server.keys().options().databases; ++database) {
     if (server.keys().size(database) > 0) add_database(server, database, out);
   }
   // A sample that could not be read must not cost the reader everything else INFO knows.
-  if (!server.keys().failure().ok()) server.keys().begin_command(server.keys().now_ns());
+  if (!server.keys().failure().ok())
+    server.keys().running().begin_command(server.keys().running().now_ns());
 }
 
 }  // namespace weir::server

@@ -14,15 +14,15 @@ std::string option_text(Server& server, std::string_view name) {
 
 // -1: no sync has ended yet.
 int64_t last_sync_age_ms(Server& server) {
-  const auto begin = server.keys().store().sync_state().last_begin.time_since_epoch();
+  const auto begin = server.keys().store_in_use()->sync_state().last_begin.time_since_epoch();
   const int64_t begin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(begin).count();
   if (begin_ns == 0) return -1;
   return (server.clock().steady_ns() - begin_ns) / kNsPerMs;
 }
 
 void add_store(Server& server, InfoWriter& out) {
-  if (!server.keys().has_store()) return;
-  const storage::StoreFigures figures = server.keys().store().figures();
+  if (!server.keys().store_in_use().is_open()) return;
+  const storage::StoreFigures figures = server.keys().store_in_use()->figures();
   out.add("last_sync_age_ms", last_sync_age_ms(server));
   out.add("syncs", figures.syncs);
   out.add("log_bytes", figures.log_bytes);

@@ -178,8 +178,8 @@ algorithms::Entries* Limiter::entries_of(const HeldLimit& held) {
 
 storage::Elements* Limiter::bookings() {
   if (bookings_ == 0)
-    bookings_ = call_->keys.new_elements(call_->database, storage::Layout::kScattered);
-  return call_->keys.open_elements(call_->database, bookings_);
+    bookings_ = call_->keys.lists().make(call_->database, storage::Layout::kScattered);
+  return call_->keys.lists().open(call_->database, bookings_);
 }
 
 int64_t Limiter::bookings_not_due() {

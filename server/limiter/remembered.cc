@@ -61,7 +61,7 @@ void remember(Call& call, std::string_view key, std::string_view token, size_t r
   const std::string_view reply = std::string_view(*call.reply.buffer()).substr(reply_begin);
   value += call.reply.protocol() == 3 ? with_nulls(reply, kNull3, kNull2) : std::string(reply);
   const std::string name = record_key(call, key, token);
-  storage::Ref ref = call.keys.look_up(call.keys.hidden_database(), name);
+  storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
   call.keys.put(&ref, storage::Type::kString, value, call.now_ms() + kRememberedMs);
 }
 

@@ -35,12 +35,12 @@ int64_t id_of_member(std::string_view member) {
 }
 
 storage::Elements* StoredEntries::list() const {
-  if (list_ == nullptr && id_ != 0) list_ = keys_->open_elements(database_, id_);
+  if (list_ == nullptr && id_ != 0) list_ = keys_->lists().open(database_, id_);
   return list_;
 }
 
 storage::ElementsId StoredEntries::id() {
-  if (id_ == 0) id_ = keys_->new_elements(database_, storage::Layout::kScattered);
+  if (id_ == 0) id_ = keys_->lists().make(database_, storage::Layout::kScattered);
   return id_;
 }
 

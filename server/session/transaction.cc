@@ -29,14 +29,15 @@ void Transaction::watch(storage::Keyspace& keys, int database, std::string_view 
 }
 
 void Transaction::unwatch(storage::Keyspace& keys) {
-  for (const auto& [place, id] : watched_) keys.unwatch(id);
+  for (const auto& [place, id] : watched_) keys.watches().remove(id);
   watched_.clear();
   touched_.reset();
 }
 
 bool Transaction::watched_changed(const storage::Keyspace& keys) const {
-  return std::any_of(watched_.begin(), watched_.end(),
-                     [&](const auto& watched) { return keys.watch_changed(watched.second); });
+  return std::any_of(watched_.begin(), watched_.end(), [&](const auto& watched) {
+    return keys.watches().changed(watched.second, keys.running().now_ms());
+  });
 }
 
 void Transaction::clear(storage::Keyspace& keys) {

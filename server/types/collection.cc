@@ -38,7 +38,7 @@ storage::Elements& Collection::create_if_absent() {
   if (exists()) return *elements_;
   const auto layout =
       type_ == storage::Type::kList ? storage::Layout::kInSequence : storage::Layout::kScattered;
-  elements_ = keys_->open_elements(database_, keys_->new_elements(database_, layout));
+  elements_ = keys_->lists().open(database_, keys_->lists().make(database_, layout));
   storage::Ref ref = keys_->look_up(database_, key_);
   put_owner(&ref, 0);
   return *elements_;
@@ -78,7 +78,7 @@ std::optional<Collection> collection_of(Call& call, const storage::Ref& ref, sto
   }
   const storage::OwnerView owner = owner_at(ref);
   collection.form_ = form_of(owner);
-  collection.elements_ = call.keys.open_elements(ref.database(), owner.ids[0]);
+  collection.elements_ = call.keys.lists().open(ref.database(), owner.ids[0]);
   if (collection.elements_ == nullptr) return std::nullopt;
   return collection;
 }
@@ -116,8 +116,8 @@ bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int
   const std::string rest(owner.rest);
   std::vector<storage::ElementsId> copies;
   for (const storage::ElementsId id : owner.all()) {
-    copies.push_back(call.keys.new_elements(to->database(), storage::layout_of(id)));
-    if (!call.keys.copy_elements(database, id, to->database(), copies.back())) return false;
+    copies.push_back(call.keys.lists().make(to->database(), storage::layout_of(id)));
+    if (!call.keys.lists().copy(database, id, to->database(), copies.back())) return false;
   }
   std::string payload;
   storage::append_owner_head(&payload, copies);
@@ -130,7 +130,7 @@ size_t element_bytes(Call& call, const storage::Ref& ref, size_t samples) {
   size_t bytes = 0;
   const storage::OwnerView owner = owner_at(ref);
   for (const storage::ElementsId id : owner.all()) {
-    const storage::Elements* list = call.keys.open_elements(ref.database(), id);
+    const storage::Elements* list = call.keys.lists().open(ref.database(), id);
     if (list == nullptr || list->empty()) continue;
     const size_t looks = samples == 0 ? list->size() : std::min(samples, list->size());
     size_t seen_bytes = 0, seen = 0;

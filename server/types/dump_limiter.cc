@@ -91,7 +91,7 @@ std::optional<Contents> contents_of(rdb::Reader* reader) {
 
 storage::ElementsId put_list(Call& call, const std::vector<Element>& elements) {
   const storage::ElementsId id = StoredEntries(&call.keys, call.database, 0).id();
-  Elements* list = call.keys.open_elements(call.database, id);
+  Elements* list = call.keys.lists().open(call.database, id);
   for (const Element& element : elements) {
     list->put(element.member, element.order, element.value);
   }
@@ -116,7 +116,7 @@ bool append_limiter(Call& call, const storage::Ref& ref, std::string* body) {
   rdb::put_bytes(body, owner.rest);
   rdb::put_size(body, owner.lists);
   for (const storage::ElementsId id : owner.all()) {
-    const Elements* list = call.keys.open_elements(ref.database(), id);
+    const Elements* list = call.keys.lists().open(ref.database(), id);
     if (list == nullptr) return false;
     append_list(*list, body);
   }

@@ -139,7 +139,7 @@ class World {
     }
     end_turn();
     disk_->faults = {};
-    check(server_->close().ok() || server_->keys().store_failed());
+    check(server_->close().ok() || server_->keys().store_in_use().failed());
   }
 
  private:
@@ -262,8 +262,8 @@ class World {
         disk_ = (what & 1) ? disk_->after_kill() : disk_->after_power_cut({what & 16u, true});
         return start();
       default:
-        while (server_->keys().has_store() &&
-               static_cast<MemoryStore&>(server_->keys().store()).step()) {
+        while (server_->keys().store_in_use().is_open() &&
+               static_cast<MemoryStore&>(*server_->keys().store_in_use()).step()) {
         }
     }
   }

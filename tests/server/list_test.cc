@@ -26,10 +26,10 @@ class Lists : public LimiterTest {
   void plant(std::string_view key, const std::vector<uint64_t>& places) {
     ask("RPUSH " + std::string(key) + " seed");
     storage::Keyspace& keys = (*server_)->keys();
-    keys.begin_command(server_->clock.wall_ns());
+    keys.running().begin_command(server_->clock.wall_ns());
     storage::OwnerView owner;
     ASSERT_TRUE(storage::parse_owner(keys.look_up(0, key).value(), &owner));
-    storage::Elements* elements = keys.open_elements(0, owner.ids[0]);
+    storage::Elements* elements = keys.lists().open(0, owner.ids[0]);
     elements->erase(std::string(elements->at(0).member));
     for (size_t i = 0; i < places.size(); ++i) {
       std::string member;

@@ -260,7 +260,7 @@ TEST(Everysec, WritesWaitWhenTheDiskIsTwoSecondsBehind) {
 TEST(Everysec, ASyncBeginsEverySecondWhileThereAreChanges) {
   FakeServer server(with(DurabilityLevel::kEverysec));
   auto client = server.connect();
-  const auto syncs = [&] { return server->keys().store().figures().syncs; };
+  const auto syncs = [&] { return server->keys().store_in_use()->figures().syncs; };
   server.advance(kSecond);
   const uint64_t before = syncs();
   for (int i = 0; i < 30; ++i) {
@@ -280,7 +280,7 @@ TEST(No, NothingIsSyncedButWhatWriteBackNeeds) {
     EXPECT_EQ(client->call({"SET", "a", "1"}), kOk);
     server.advance(kSecond);
   }
-  EXPECT_EQ(server->keys().store().figures().syncs, 0u);
+  EXPECT_EQ(server->keys().store_in_use()->figures().syncs, 0u);
 }
 
 TEST(Close, CommitsAndSyncsEverything) {

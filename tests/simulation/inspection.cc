@@ -54,8 +54,8 @@ Inspection inspect(const storage::MemoryDisk& disk) {
   storage::OpenReport report;
   demand(keys.open(&report));
   Inspection found;
-  found.instant_ns = keys.instant_ns();
-  keys.begin_command(keys.now_ns());
+  found.instant_ns = keys.figures().instant_ns;
+  keys.running().begin_command(keys.running().now_ns());
   for (int i = 0; i < kDatabases; ++i) {
     found.sizes[static_cast<size_t>(i)] = keys.size(i);
     found.model.databases.push_back(contents_of(&keys, i));

@@ -122,7 +122,7 @@ void World::tick() {
 }
 
 void World::step_store() {
-  if (!server_->keys().has_store()) return;
+  if (!server_->keys().store_in_use().is_open()) return;
   for (uint64_t count = 1 + random_.below(3); count > 0; --count) store().step();
 }
 

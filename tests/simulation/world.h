@@ -82,9 +82,9 @@ class World {
   void demand_sizes();
 
   storage::MemoryStore& store() {
-    return static_cast<storage::MemoryStore&>(server_->keys().store());
+    return static_cast<storage::MemoryStore&>(*server_->keys().store_in_use());
   }
-  bool store_failed() const { return server_->keys().store_failed(); }
+  bool store_failed() const { return server_->keys().store_in_use().failed(); }
   bool denies() const {
     return server_->config().storage_failure_policy == server::FailurePolicy::kDeny;
   }

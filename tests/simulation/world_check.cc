@@ -75,7 +75,7 @@ void World::note_turn(bool failed, bool store_was_failed) {
     forget_failed_turn();
   } else if (live_ != turn_begin_) {
     const uint64_t server_turn = store_failed() ? History::kNoTurn : server_->keys().turn();
-    history_.add(live_, server_turn, server_->keys().now_ns());
+    history_.add(live_, server_turn, server_->keys().running().now_ns());
   }
   const bool lasts = denies() ? !store_was_failed && !failed : !store_failed();
   for (const RequestPointer& request : turn_) {
@@ -96,7 +96,7 @@ void World::forget_failed_turn() {
   if (live_ != turn_begin_) {
     Model maybe = std::exchange(live_, turn_begin_);
     const History::Point before = history_.point(history_.newest());
-    history_.add(std::move(maybe), History::kNoTurn, server_->keys().now_ns());
+    history_.add(std::move(maybe), History::kNoTurn, server_->keys().running().now_ns());
     history_.add(before.model, History::kNoTurn, before.instant_ns);
   }
   for (const RequestPointer& request : turn_) {
@@ -125,7 +125,7 @@ void World::note_recovery() {
   if (const std::string lost = difference(live_, found.model, now_ms); !lost.empty()) {
     throw Violation("memory went on, and the disk did not get all of it:\n" + lost);
   }
-  history_.add(live_, server_->keys().turn(), server_->keys().now_ns());
+  history_.add(live_, server_->keys().turn(), server_->keys().running().now_ns());
   history_.vouch(history_.newest(), false);
 }
 

@@ -117,7 +117,7 @@ void World::rest(int rounds) {
     clock_.pass(50 * kNsPerMs);
     tick();
     end_turn();
-    while (server_->keys().has_store() && store().step()) {
+    while (server_->keys().store_in_use().is_open() && store().step()) {
     }
   }
 }

@@ -20,40 +20,40 @@ class Debt : public KeyspaceTest {
     put(0, key, std::string(megabytes * kMb, 'x'));
   }
   void write_back() {
-    keys_->write_back_now();
-    for (int64_t ns = 1; keys_->writing_back(); ++ns) keys_->work(ns);
+    keys_->work().write_back_now();
+    for (int64_t ns = 1; keys_->work().writing_back(); ++ns) keys_->work().step(ns);
   }
 };
 
 TEST_F(Debt, IsHalfOfTheMemoryWithinReasonableBounds) {
-  EXPECT_EQ(keys_->debt_bytes_max(), 16 * kMb);
+  EXPECT_EQ(keys_->running().debt().bytes_max(), 16 * kMb);
   options_.memory_bytes_max = 1;
   start();
-  EXPECT_EQ(keys_->debt_bytes_max(), 8 * kMb);
+  EXPECT_EQ(keys_->running().debt().bytes_max(), 8 * kMb);
   options_.memory_bytes_max = SIZE_MAX;
   start();
-  EXPECT_EQ(keys_->debt_bytes_max(), 1024 * kMb);
+  EXPECT_EQ(keys_->running().debt().bytes_max(), 1024 * kMb);
 }
 
 TEST_F(Debt, GrowsWithTheTurnAndGoesWhenItIsWrittenBack) {
-  const size_t before = keys_->debt_bytes();
+  const size_t before = keys_->running().debt().bytes();
   keys();
   put_megabytes("a", 4);
-  EXPECT_GE(keys_->debt_bytes(), before + 4 * kMb);
+  EXPECT_GE(keys_->running().debt().bytes(), before + 4 * kMb);
   ASSERT_TRUE(keys_->commit_turn().ok());
-  EXPECT_GE(keys_->debt_bytes(), before + 4 * kMb);
-  EXPECT_EQ(keys_->turn_bytes(), 0u);
+  EXPECT_GE(keys_->running().debt().bytes(), before + 4 * kMb);
+  EXPECT_EQ(keys_->running().debt().turn_bytes(), 0u);
   write_back();
-  EXPECT_LT(keys_->debt_bytes(), kMb);
+  EXPECT_LT(keys_->running().debt().bytes(), kMb);
 }
 
 TEST_F(Debt, AChangeBeyondItIsRefusedAndTakesNothing) {
   keys();
   EXPECT_THROW(put_megabytes("a", 17), ChangeRefused);
   EXPECT_EQ(keys_->failure().code(), Status::Code::kTooMuch);
-  keys_->roll_back();
+  keys_->running().roll_back();
   EXPECT_FALSE(keys().look_up(0, "a").exists());
-  EXPECT_EQ(keys_->turn_bytes(), 0u);
+  EXPECT_EQ(keys_->running().debt().turn_bytes(), 0u);
 }
 
 TEST_F(Debt, ACommandThatWouldFitLaterIsToWait) {
@@ -62,11 +62,11 @@ TEST_F(Debt, ACommandThatWouldFitLaterIsToWait) {
   keys();
   EXPECT_THROW(put_megabytes("b", 10), ChangeRefused);
   EXPECT_EQ(keys_->failure().code(), Status::Code::kBehind);
-  keys_->roll_back();
+  keys_->running().roll_back();
   ASSERT_TRUE(keys_->commit_turn().ok());
   keys();
   EXPECT_THROW(put_megabytes("b", 10), ChangeRefused);
-  keys_->roll_back();
+  keys_->running().roll_back();
   write_back();
   keys();
   put_megabytes("b", 10);
@@ -76,7 +76,7 @@ TEST_F(Debt, ACommandThatWouldFitLaterIsToWait) {
 TEST_F(Debt, CommandsOfATransactionCountTogether) {
   keys();
   put_megabytes("a", 10);
-  keys_->begin_next_of_transaction(now_ns_);
+  keys_->running().begin_next_of_transaction(now_ns_);
   EXPECT_THROW(put_megabytes("b", 10), ChangeRefused);
   EXPECT_EQ(keys_->failure().code(), Status::Code::kTooMuch);
 }
@@ -84,15 +84,15 @@ TEST_F(Debt, CommandsOfATransactionCountTogether) {
 TEST_F(Debt, ATransactionGoesBackToAMark) {
   keys();
   put(0, "a", "old");
-  const Keyspace::Mark mark = keys_->mark();
-  keys_->begin_next_of_transaction(now_ns_);
+  const TurnInProgress::Mark mark = keys_->running().mark();
+  keys_->running().begin_next_of_transaction(now_ns_);
   put(0, "a", "new");
-  keys_->begin_next_of_transaction(now_ns_);
+  keys_->running().begin_next_of_transaction(now_ns_);
   put(0, "a", "newest");
   put(0, "b", "1");
   keys_->clear(1);
-  keys_->roll_back(mark);
-  keys_->begin_next_of_transaction(now_ns_);
+  keys_->running().roll_back(mark);
+  keys_->running().begin_next_of_transaction(now_ns_);
   EXPECT_EQ(keys_->look_up(0, "a").value(), "old");
   EXPECT_FALSE(keys_->look_up(0, "b").exists());
   ASSERT_TRUE(keys_->commit_turn().ok());
@@ -100,8 +100,8 @@ TEST_F(Debt, ATransactionGoesBackToAMark) {
 
 TEST_F(Debt, ElementsAreRefusedBeforeTheirIndexKnowsThem) {
   keys();
-  const ElementsId id = keys_->new_elements(0, Layout::kScattered);
-  Elements* list = keys_->open_elements(0, id);
+  const ElementsId id = keys_->lists().make(0, Layout::kScattered);
+  Elements* list = keys_->lists().open(0, id);
   const std::string value(kMb, 'x');
   size_t stored = 0;
   try {
@@ -114,7 +114,7 @@ TEST_F(Debt, ElementsAreRefusedBeforeTheirIndexKnowsThem) {
   EXPECT_GT(stored, 10u);
   EXPECT_LT(stored, 17u);
   EXPECT_EQ(list->size(), stored);
-  keys_->roll_back();
+  keys_->running().roll_back();
 }
 
 TEST_F(Debt, CountsADirtyEntryOnceHoweverOftenItsValueGrows) {
@@ -123,8 +123,8 @@ TEST_F(Debt, CountsADirtyEntryOnceHoweverOftenItsValueGrows) {
     put(0, "a", std::string(i * 100'000, 'x'));
     ASSERT_TRUE(keys_->commit_turn().ok());
   }
-  EXPECT_LT(keys_->debt_bytes(), 3'000'000u);
-  EXPECT_GE(keys_->debt_bytes(), 2'000'000u);
+  EXPECT_LT(keys_->running().debt().bytes(), 3'000'000u);
+  EXPECT_GE(keys_->running().debt().bytes(), 2'000'000u);
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ class ElementsTest : public KeyspaceTest {
     return bytes;
   }
   ElementsId make_list(int database, const List& elements) {
-    const ElementsId id = keys_->new_elements(database, layout_);
-    Elements* list = keys_->open_elements(database, id);
+    const ElementsId id = keys_->lists().make(database, layout_);
+    Elements* list = keys_->lists().open(database, id);
     for (const auto& [member, element] : elements) list->put(member, element.order, element.value);
     return id;
   }
@@ -75,7 +75,7 @@ class ElementsTest : public KeyspaceTest {
     OwnerView owner;
     EXPECT_TRUE(ref.exists()) << key;
     EXPECT_TRUE(owns_elements(ref.type()) && parse_owner(ref.value(), &owner)) << key;
-    return keys_->open_elements(database, owner.ids[which]);
+    return keys_->lists().open(database, owner.ids[which]);
   }
 
   static void expect_list(const Elements& list, const List& model) {
@@ -129,7 +129,7 @@ class ElementsTest : public KeyspaceTest {
     ASSERT_EQ(owner.rest, record.payload);
     ASSERT_EQ(owner.lists, record.lists.size());
     for (size_t i = 0; i < owner.lists; ++i) {
-      const Elements* list = keys_->open_elements(database, owner.ids[i]);
+      const Elements* list = keys_->lists().open(database, owner.ids[i]);
       ASSERT_NE(list, nullptr) << keys_->failure().message();
       expect_list(*list, record.lists[i]);
     }
@@ -164,25 +164,26 @@ class ElementsTest : public KeyspaceTest {
     }
   }
   void pass() {
-    keys_->write_back_now();
-    for (int i = 0; i < 1'000'000 && keys_->writing_back(); ++i) {
+    keys_->work().write_back_now();
+    for (int i = 0; i < 1'000'000 && keys_->work().writing_back(); ++i) {
       uint64_t seen;
       {
         const std::lock_guard lock(mutex_);
         seen = events_;
       }
       work();
-      if (!keys_->writing_back() || keys_->wants_work() || !rocks_) continue;
+      if (!keys_->work().writing_back() || keys_->work().wanted() || !rocks_) continue;
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return events_ != seen; });
     }
-    ASSERT_FALSE(keys_->writing_back());
-    ASSERT_TRUE(keys_->write_back_failure().ok()) << keys_->write_back_failure().message();
+    ASSERT_FALSE(keys_->work().writing_back());
+    ASSERT_TRUE(keys_->work().write_back_failure().ok())
+        << keys_->work().write_back_failure().message();
   }
 
   size_t elements_in_state() {
     size_t count = 0;
-    const auto cursor = keys_->store().cursor();
+    const auto cursor = keys_->store_in_use()->cursor();
     for (cursor->seek(""); cursor->valid(); cursor->next()) {
       count += holds_elements(parse_stored_key(cursor->key())->incarnation);
     }

@@ -36,7 +36,7 @@ class RandomElements : public ElementsTest {
     keys();
     for (uint64_t changes = 1 + pick(4); changes > 0; --changes) change(model);
     if (pick(5) != 0) return;
-    keys_->roll_back();
+    keys_->running().roll_back();
     *model = before;
   }
 
@@ -102,8 +102,8 @@ class RandomElements : public ElementsTest {
     ASSERT_TRUE(parse_owner(payload, &owner));
     std::vector<ElementsId> ids;
     for (size_t i = 0; i < owner.lists; ++i) {
-      ids.push_back(keys_->new_elements(to_database, layout_of(owner.ids[i])));
-      ASSERT_TRUE(keys_->copy_elements(from_database, owner.ids[i], to_database, ids.back()));
+      ids.push_back(keys_->lists().make(to_database, layout_of(owner.ids[i])));
+      ASSERT_TRUE(keys_->lists().copy(from_database, owner.ids[i], to_database, ids.back()));
     }
     std::string copied;
     append_owner_head(&copied, ids);

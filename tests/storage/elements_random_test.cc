@@ -19,7 +19,7 @@ class ElementsRandomTest : public RandomElements, public ::testing::WithParamInt
 
   void fail_turn(const Databases& running) {
     const uint64_t policy = pick(4);
-    const bool changed = keys_->turn_has_changes();
+    const bool changed = keys_->running().has_changes();
     (policy % 2 == 0 ? disk_->faults.append_kept : disk_->faults.append_lost) = 1;
     const Status status = keys_->commit_turn(policy >= 2);
     disk_->faults = {};
@@ -52,7 +52,7 @@ class ElementsRandomTest : public RandomElements, public ::testing::WithParamInt
     for (int i = 0; i < turns && !HasFatalFailure(); ++i) {
       run_turn();
       for (uint64_t steps = pick(6); steps > 0; --steps) work();
-      if (pick(20) == 0) keys_->write_back_now();
+      if (pick(20) == 0) keys_->work().write_back_now();
       if (pick(60) == 0) disk_->faults.pass = 1;
       if (pick(50) == 0) now_ns_ += static_cast<int64_t>(pick(300'000'000));
       if (pick(100) == 0) crash();

@@ -84,8 +84,8 @@ TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
   const size_t entries_before = keys_->figures().entries;
   const size_t bytes_before = keys_->figures().bytes;
   keys();
-  const ElementsId id = keys_->new_elements(0, Layout::kScattered);
-  Elements* list = keys_->open_elements(0, id);
+  const ElementsId id = keys_->lists().make(0, Layout::kScattered);
+  Elements* list = keys_->lists().open(0, id);
   for (size_t i = 0; i < kElements; ++i) list->put(std::to_string(i), i, {});
   std::string payload;
   append_owner_head(&payload, {{id}});
@@ -100,7 +100,7 @@ TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
   EXPECT_EQ(keys_->size(0), 0u);
   size_t entries = keys_->figures().entries;
   EXPECT_GT(entries, kElements);
-  for (int slices = 0; keys_->wants_work() && slices < 1'000; ++slices) {
+  for (int slices = 0; keys_->work().wanted() && slices < 1'000; ++slices) {
     work();
     const size_t left = keys_->figures().entries;
     ASSERT_LE(entries - left, kSliceMax);
@@ -191,7 +191,7 @@ TEST_F(ElementsTest, AnOwnerThatExpiresDuringAPassKeepsItsElementsKnown) {
   keys();
   put(0, "small turn", "so that the pass takes small steps");
   commit();
-  keys_->write_back_now();
+  keys_->work().write_back_now();
   work();  // some are collected, some are not
   now_ns_ += 1'000'000'000;
   keys();
@@ -241,7 +241,7 @@ TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
     keys();
     for (int i = 0; i < 3; ++i) {
       const ElementsId id =
-          keys_->new_elements(i % 2, i == 1 ? Layout::kInSequence : Layout::kScattered);
+          keys_->lists().make(i % 2, i == 1 ? Layout::kInSequence : Layout::kScattered);
       EXPECT_GT(id, newest);
       newest = id;
       std::string payload;
@@ -250,7 +250,7 @@ TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
       Ref ref = keys_->look_up(i % 2, key);
       keys_->put(&ref, Type::kHash, payload, 0);
     }
-    if (life == 2) keys_->roll_back();
+    if (life == 2) keys_->running().roll_back();
     commit();
     if (life == 3) pass();
     crash();
@@ -272,7 +272,7 @@ TEST_F(ElementsTest, AFailedCommitGivesNoIdAway) {
   commit();
   crash();
   keys();
-  EXPECT_GT(keys_->new_elements(0, Layout::kScattered), id);
+  EXPECT_GT(keys_->lists().make(0, Layout::kScattered), id);
 }
 
 TEST_F(ElementsTest, RollBackRestoresElementsAndTheirRanks) {
@@ -286,7 +286,7 @@ TEST_F(ElementsTest, RollBackRestoresElementsAndTheirRanks) {
   list->put("new", 0, "n");
   list->put("new", 9, std::string(300, 'n'));
   list->erase("m80");
-  keys_->roll_back();
+  keys_->running().roll_back();
   expect_records({{{"z", owner_of(before)}}, {}, {}});
   commit();
   crash();
@@ -322,7 +322,7 @@ TEST_F(ElementsTest, AFailingReadIsNotAnEmptyList) {
     EXPECT_EQ(list_of(0, "z"), nullptr);
     EXPECT_FALSE(keys_->failure().ok());
     disk_->faults = {};
-    keys_->roll_back();
+    keys_->running().roll_back();
   }
   expect_records({{{"z", owner_of(numbered(100))}}, {}, {}});
 }

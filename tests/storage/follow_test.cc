@@ -61,7 +61,7 @@ class FollowTest : public RandomElements {
   void catch_up() {
     for (; !told_.empty(); told_.pop_front()) {
       const auto& [turn, record] = told_.front();
-      ASSERT_TRUE(second_->store().append(turn, record).ok());
+      ASSERT_TRUE(second_->store_in_use()->append(turn, record).ok());
       const Status status = second_->follow(turn, record);
       ASSERT_TRUE(status.ok()) << status.message();
     }
@@ -72,7 +72,7 @@ class FollowTest : public RandomElements {
     const Ref ref = keys->look_up(database, key);
     OwnerView owner;
     if (!owns_elements(ref.type()) || !parse_owner(ref.value(), &owner)) return nullptr;
-    return which < owner.lists ? keys->open_elements(database, owner.ids[which]) : nullptr;
+    return which < owner.lists ? keys->lists().open(database, owner.ids[which]) : nullptr;
   }
 
   // A command of the first keyspace that makes a long list, changes it or gives it another expiry.
@@ -86,7 +86,7 @@ class FollowTest : public RandomElements {
     }
     if (pick(60) == 0) keys_->set_expiry(&ref, now_ms() + static_cast<int64_t>(pick(400)));
     Elements* list = open(keys_.get(), database, "long");
-    if (list == nullptr) return keys_->roll_back();
+    if (list == nullptr) return keys_->running().roll_back();
     for (uint64_t changes = pick(6); changes > 0; --changes) {
       const std::string member = "m" + std::to_string(pick(kLongList));
       pick(3) == 0 ? list->erase(member) : list->put(member, pick(9), "w");
@@ -98,7 +98,7 @@ class FollowTest : public RandomElements {
     if (pick(3) == 0) change_long();
     commit();
     for (uint64_t steps = pick(4); steps > 0; --steps) work();
-    if (pick(20) == 0) keys_->write_back_now();
+    if (pick(20) == 0) keys_->work().write_back_now();
     if (pick(60) == 0) disk_->faults.pass = 1;
     if (pick(50) == 0) now_ns_ += static_cast<int64_t>(pick(300'000'000));
   }
@@ -106,22 +106,23 @@ class FollowTest : public RandomElements {
   // What a reader of the second keyspace does, and the work between its turns.
   void use_second() {
     if (second_->usable() && pick(3) == 0) {  // its databases come with the first turn
-      second_->begin_command(second_->instant_ns());
+      second_->running().begin_command(second_->figures().instant_ns);
       const std::string key = pick(2) == 0 ? "long" : any_key();
       open(second_.get(), any_database(), key);
-      second_->roll_back();
+      second_->running().roll_back();
       ASSERT_TRUE(second_->commit_turn().ok());
     }
-    for (uint64_t steps = pick(4); steps > 0; --steps) second_->work(steady_ns_ += 1'000'000);
-    if (pick(3) == 0) static_cast<MemoryStore&>(second_->store()).step();
-    if (pick(20) == 0) second_->write_back_now();
+    for (uint64_t steps = pick(4); steps > 0; --steps)
+      second_->work().step(steady_ns_ += 1'000'000);
+    if (pick(3) == 0) static_cast<MemoryStore&>(*second_->store_in_use()).step();
+    if (pick(20) == 0) second_->work().write_back_now();
     if (pick(60) == 0) second_disk_->faults.pass = 1;
   }
 
   // One line for each record with its elements, in the order of the lines.
   std::vector<std::string> lines_of(Keyspace* keys, int64_t now_ns) {
     std::vector<std::string> lines;
-    keys->begin_command(now_ns);
+    keys->running().begin_command(now_ns);
     for (int database = 0; database < kDatabases; ++database) {
       std::set<std::string> found;
       uint64_t cursor = 0;
@@ -149,7 +150,7 @@ class FollowTest : public RandomElements {
       const Elements* list = nullptr;
       while ((list = open(keys, database, key, i)) == nullptr) {
         if (keys->failure().code() != Status::Code::kNotYet) return line + " is not readable";
-        keys->begin_command(now_ns);
+        keys->running().begin_command(now_ns);
       }
       line += " [";
       list->walk(0, [&](const Element& element) {
@@ -194,7 +195,7 @@ class FollowTest : public RandomElements {
     for (int round = 0; round < 20; ++round) {
       now_ns_ += 1'000'000'000;
       ASSERT_NO_FATAL_FAILURE(beat());
-      for (int i = 0; i < 80; ++i) second_->work(steady_ns_ += 1'000'000);
+      for (int i = 0; i < 80; ++i) second_->work().step(steady_ns_ += 1'000'000);
       ASSERT_NO_FATAL_FAILURE(pass_second());
     }
     elements_ = 0;
@@ -208,12 +209,12 @@ class FollowTest : public RandomElements {
     ASSERT_EQ(stored, elements);
   }
   void pass_second() {
-    second_->write_back_now();
-    for (int i = 0; i < 100'000 && second_->writing_back(); ++i) {
-      second_->work(steady_ns_ += 1'000'000);
-      static_cast<MemoryStore&>(second_->store()).step();
+    second_->work().write_back_now();
+    for (int i = 0; i < 100'000 && second_->work().writing_back(); ++i) {
+      second_->work().step(steady_ns_ += 1'000'000);
+      static_cast<MemoryStore&>(*second_->store_in_use()).step();
     }
-    ASSERT_FALSE(second_->writing_back());
+    ASSERT_FALSE(second_->work().writing_back());
   }
 
   // The second keyspace is in office from now on.

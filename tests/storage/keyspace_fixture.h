@@ -46,7 +46,7 @@ class KeyspaceTest : public ::testing::Test {
   }
 
   Keyspace& keys() {
-    keys_->begin_command(now_ns_);
+    keys_->running().begin_command(now_ns_);
     return *keys_;
   }
   void put(int database, const std::string& key, const std::string& value,
@@ -63,11 +63,11 @@ class KeyspaceTest : public ::testing::Test {
     ASSERT_TRUE(status.ok()) << status.message();
   }
   void write_back() {
-    keys_->write_back_now();
-    for (int i = 0; i < 100'000 && keys_->writing_back(); ++i) work();
-    ASSERT_FALSE(keys_->writing_back());
+    keys_->work().write_back_now();
+    for (int i = 0; i < 100'000 && keys_->work().writing_back(); ++i) work();
+    ASSERT_FALSE(keys_->work().writing_back());
   }
-  void work() { keys_->work(steady_ns_ += 1'000'000); }
+  void work() { keys_->work().step(steady_ns_ += 1'000'000); }
   int64_t now_ms() const { return now_ns_ / 1'000'000; }
 
   Contents scan_all(int database) {

@@ -25,7 +25,7 @@ class KeyspaceRandomTest : public KeyspaceTest, public ::testing::WithParamInter
     keys();
     for (uint64_t changes = 1 + pick(4); changes > 0; --changes) change(model);
     if (pick(5) != 0) return;
-    keys_->roll_back();
+    keys_->running().roll_back();
     *model = before;
   }
 
@@ -70,7 +70,7 @@ class KeyspaceRandomTest : public KeyspaceTest, public ::testing::WithParamInter
 
   void fail_turn(const Model& running) {
     const bool kept = pick(2) == 0;
-    const bool changed = keys_->turn_has_changes();
+    const bool changed = keys_->running().has_changes();
     (kept ? disk_->faults.append_kept : disk_->faults.append_lost) = 1;
     const Status status = keys_->commit_turn();
     disk_->faults = {};
@@ -99,7 +99,7 @@ TEST_P(KeyspaceRandomTest, StaysEqualToTheModel) {
   for (int i = 0; i < 4'000 && !HasFatalFailure(); ++i) {
     run_turn();
     for (uint64_t steps = pick(6); steps > 0; --steps) work();
-    if (pick(20) == 0) keys_->write_back_now();
+    if (pick(20) == 0) keys_->work().write_back_now();
     if (pick(60) == 0) disk_->faults.pass = 1;
     if (pick(100) == 0) crash();
     if (pick(10) == 0) expect_same(committed_);

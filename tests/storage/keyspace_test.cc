@@ -30,7 +30,7 @@ TEST_F(KeyspaceTest, RollBackTakesBackOneCommandOnly) {
   put(0, "a", std::string(500, 'x'));
   put(0, "b", "2");
   erase(0, "a");
-  keys_->roll_back();
+  keys_->running().roll_back();
   expect_same({{{"a", {"1", 0}}}, {}, {}});
   EXPECT_EQ(keys_->size(0), 1u);
 }
@@ -44,7 +44,7 @@ TEST_F(KeyspaceTest, RollBackBringsAClearedDatabaseBack) {
   keys_->clear(0);
   put(0, "c", "3");
   keys_->swap(0, 1);
-  keys_->roll_back();
+  keys_->running().roll_back();
   commit();
   expect_same({{{"a", {"1", 0}}}, {}, {}});
   EXPECT_EQ(keys_->size(0), 1u);
@@ -60,7 +60,7 @@ TEST_F(KeyspaceTest, FailedTurnIsTakenBackWhole) {
   put(0, "b", "2");
   disk_->faults.append_lost = 1;
   EXPECT_FALSE(keys_->commit_turn().ok());
-  EXPECT_TRUE(keys_->store_failed());
+  EXPECT_TRUE(keys_->store_in_use().failed());
   expect_same({{{"a", {"1", 0}}}, {}, {}});
   ASSERT_TRUE(keys_->reopen(false).ok());
   expect_same({{{"a", {"1", 0}}}, {}, {}});
@@ -107,16 +107,16 @@ TEST_F(KeyspaceTest, AGiantTurnIsWrittenBackInSlices) {
   keys();
   for (int i = 0; i < kKeys; ++i) put(0, std::to_string(i), "1");
   commit();
-  EXPECT_TRUE(keys_->overloaded());
-  keys_->write_back_now();
+  EXPECT_TRUE(keys_->work().overloaded());
+  keys_->work().write_back_now();
   int slices = 0;
-  for (; keys_->overloaded() && slices < 1'000; ++slices) {
-    ASSERT_TRUE(keys_->wants_work());
+  for (; keys_->work().overloaded() && slices < 1'000; ++slices) {
+    ASSERT_TRUE(keys_->work().wanted());
     work();
   }
   EXPECT_GT(slices, 4);
   EXPECT_LT(slices, 1'000);
-  EXPECT_TRUE(keys_->writing_back());
+  EXPECT_TRUE(keys_->work().writing_back());
   EXPECT_GE(keys_->figures().unwritten, static_cast<size_t>(kKeys));
 }
 

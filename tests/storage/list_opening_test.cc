@@ -17,7 +17,7 @@ class OpeningTest : public ElementsTest {
     keys();
     Elements* list = list_of(0, "z");
     EXPECT_EQ(list == nullptr, keys_->failure().code() == Status::Code::kNotYet);
-    if (list == nullptr) keys_->roll_back();
+    if (list == nullptr) keys_->running().roll_back();
     commit();
     return list;
   }
@@ -167,7 +167,7 @@ TEST_F(OpeningTest, AFailureBetweenSlicesBeginsAnew) {
   EXPECT_EQ(list_of(0, "z"), nullptr);
   EXPECT_FALSE(keys_->failure().ok());
   EXPECT_FALSE(keys_->failure().code() == Status::Code::kNotYet);
-  keys_->roll_back();
+  keys_->running().roll_back();
   Elements* opened = open();
   ASSERT_NE(opened, nullptr);
   expect_list(*opened, list);

@@ -56,16 +56,16 @@ class PowerLossElements : public RandomElements, public ::testing::WithParamInte
   }
 
   void work_on() {
-    if (pick(30) == 0) keys_->write_back_now();
+    if (pick(30) == 0) keys_->work().write_back_now();
     if (pick(15) == 0) {
-      if (!keys_->store().sync_now(keys_->turn()).ok()) return fs_->cut_now();
+      if (!keys_->store_in_use()->sync_now(keys_->turn()).ok()) return fs_->cut_now();
       note_synced();
     }
     for (uint64_t steps = pick(6); steps > 0; --steps) work();
     Databases model = history_.rbegin()->second;
     for (uint64_t commands = pick(4); commands > 0; --commands) run_command(&model);
     const uint64_t turn = keys_->turn();
-    const bool changed = keys_->turn_has_changes();
+    const bool changed = keys_->running().has_changes();
     const bool committed = keys_->commit_turn().ok();
     // Whether it is there after a failure is open.
     if (changed) history_[turn + 1] = std::move(model);
@@ -73,7 +73,7 @@ class PowerLossElements : public RandomElements, public ::testing::WithParamInte
   }
 
   void note_synced() {
-    synced_ = std::max(synced_, keys_->store().sync_state().synced_turn);
+    synced_ = std::max(synced_, keys_->store_in_use()->sync_state().synced_turn);
     history_.erase(history_.begin(), history_.lower_bound(synced_));
   }
 
