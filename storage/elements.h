@@ -10,14 +10,14 @@
 // A list belongs to an *owner*: a record of a type for which owns_elements(type) is true, whose
 // payload begins with the ids of its lists (owner.h). To make one:
 //
-//     const ElementsId id = keys.new_elements(database, Layout::kScattered);  // no record: an id
-//     Elements* list = keys.open_elements(database, id);
+//     const ElementsId id = keys.lists().make(database, Layout::kScattered);  // no record: an id
+//     Elements* list = keys.lists().open(database, id);
 //     list->put("member", order_of_double(1.5), "value");
 //     std::string payload;
 //     append_owner_head(&payload, {{id}});                      // then whatever the type keeps
 //     keys.put(&ref, Type::kZset, payload, 0);
 //
-// To use a list: look up the owner, parse_owner(ref.value(), &owner), open_elements(database,
+// To use a list: look up the owner, parse_owner(ref.value(), &owner), lists().open(database,
 // owner.ids[0]). Nothing has to be done to get rid of it: a list that no owner names at the end of
 // a turn is dropped, whatever the reason (DEL, SET over it, expiry, an empty database, a command
 // that made it and failed). Dropping takes the same time for any size.
@@ -25,7 +25,7 @@
 // Invariants
 // 1. At the end of each command at most one owner, of the list's own database, names a list.
 //    The callers keep to this. Keyspace::rename() and a put() that hands ids from one key to
-//    another in one command are allowed; COPY and MOVE need copy_elements().
+//    another in one command are allowed; COPY and MOVE need Lists::copy().
 // 2. All elements of an open list are in memory. A list is open from its birth, or from the end of
 //    its opening, until its owner leaves memory: the sweep gives up no element of an open list.
 // 3. Changes belong to the running command: roll_back(), a failed commit_turn() and a crash treat

@@ -1,7 +1,7 @@
 // The keyspace: every record of every database. Records in use are live in memory (the working
 // set); the store has them all.
 //
-// Commands read and write records here and nowhere else. A change can be taken back (roll_back). At
+// Commands read and write records here and nowhere else. A change can be taken back (running). At
 // the end of a turn everything that changed is appended to the log as one record (commit_turn).
 // Later it is written back to the store's state in passes (work), after which its memory may be
 // given up.
@@ -71,27 +71,18 @@ class Keyspace {
   // Reopens a store that has failed and lets its log decide what happened. With `keep_memory` what
   // is in memory wins and is written to the log whole; otherwise memory is refilled from the store.
   Status reopen(bool keep_memory);
+  // False after a reopen that failed half-way: then no key can be looked up.
+  bool usable() const { return set_.usable(); }
+  void set_options(const KeyspaceOptions& options);
+  const KeyspaceOptions& options() const { return options_; }
+  KeyspaceFigures figures() const;
 
-  using Mark = TurnInProgress::Mark;
-
-  void begin_command(int64_t now_ns) { turn_.begin_command(now_ns); }
-  // As begin_command, for the later commands of a transaction: what they change is counted together
-  // with what the transaction has changed since the last begin_command.
-  void begin_next_of_transaction(int64_t now_ns) { turn_.begin_next_of_transaction(now_ns); }
-  int64_t now_ns() const { return turn_.now_ns(); }
-  int64_t now_ms() const { return turn_.now_ms(); }
-  // Takes back what the running command changed, or what was changed since a mark of this turn.
-  void roll_back() { turn_.roll_back(); }
-  void roll_back(const Mark& mark) { turn_.roll_back(mark); }
-  Mark mark() const { return turn_.mark(); }
+  // The running command and its turn: instant, marks, roll-back, charges.
+  TurnInProgress& running() { return turn_; }
+  const TurnInProgress& running() const { return turn_; }
   // The first thing that went wrong in the running command: its outcome must be discarded.
   const Status& failure() const { return turn_.failure(); }
-  // Says that the running command cannot go on, for a reason that lies outside the keyspace.
-  void fail(Status failure) { turn_.fail(std::move(failure)); }
 
-  int databases() const { return options_.databases; }
-  // One more database, which no client can select; only time removes its records.
-  int hidden_database() const { return options_.databases; }
   Ref look_up(int database, std::string_view key) { return records_.look_up(database, key); }
   void put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms) {
     records_.put(ref, type, value, expire_at_ms);
@@ -101,29 +92,8 @@ class Keyspace {
   // Hands a record, with its expiry and the lists that it owns, to another key of the same
   // database, which loses the record it had. Takes constant time. REQUIRES: from->exists().
   void rename(Ref* from, Ref* to) { records_.rename(from, to); }
-
-  // Watches a key: see watches.h. A watch tells whether what the key holds has changed since, or
-  // has ended.
-  WatchId watch(const Ref& ref, std::shared_ptr<bool> any_touched = nullptr) {
-    return watches_.add(ref, std::move(any_touched));
-  }
-  void unwatch(WatchId id) { watches_.remove(id); }
-  bool watch_changed(WatchId id) const { return watches_.changed(id, turn_.now_ms()); }
-  // Chooses which events are kept for take_events(); none are unless they are wanted.
-  void want_events(bool expired, bool created) { events_.want(expired, created); }
-  bool has_events() const { return events_.any(); }
-  std::vector<KeyEvent> take_events() { return events_.take(); }
-
-  // Makes a list of elements: see elements.h. It is empty and open, and is dropped unless an owner
-  // names it at the end of the turn.
-  ElementsId new_elements(int database, Layout layout) { return lists_.make(database, layout); }
-  // Opens a list. Null where reading failed; then failure() is set. REQUIRES: `id` is new, or was
-  // read from an owner that this command has looked up.
-  Elements* open_elements(int database, ElementsId id) { return lists_.open(database, id); }
-  // Puts every element of a list into another one, of any database. False where reading failed.
-  bool copy_elements(int from_database, ElementsId from, int to_database, ElementsId to) {
-    return lists_.copy(from_database, from, to_database, to);
-  }
+  // Lists of elements: see elements.h.
+  Lists& lists() { return lists_; }
 
   // Finds a system record: one that belongs to no database. System records are never evicted.
   Ref look_up_system(std::string_view key) { return records_.look_up_system(key); }
@@ -136,12 +106,16 @@ class Keyspace {
   uint64_t size(int database) const { return set_.count(database); }
   void clear(int database) { records_.clear(database); }
   void swap(int first, int second) { records_.swap(first, second); }
-
   // Visits live records in cursor order from `cursor` on until at least `count` records were
   // visited or ten times as many places were looked at; answers the cursor to go on from, 0 at the
   // end. Changes nothing, so it may set failure() only.
   uint64_t scan(int database, uint64_t cursor, size_t count,
                 const std::function<void(const Seen&)>& visit);
+
+  // Watches on keys, and what happens to keys without being named by a command.
+  Watches& watches() { return watches_; }
+  const Watches& watches() const { return watches_; }
+  KeyEvents& events() { return events_; }
 
   // Commits all commands since the last call. If that fails, all their changes are taken back and
   // the store must be reopened. With `keep_on_failure` the changes stay in memory instead, and the
@@ -152,51 +126,9 @@ class Keyspace {
   // and that succeeded. REQUIRES: options().follows, no turn is in progress, and the next command's
   // instant is not later than that of the newest turn.
   Status follow(uint64_t turn, std::string_view record);
-  bool turn_has_changes() const { return turn_.has_changes(); }
-  bool store_failed() const { return store_.failed(); }
-  // Called when a sync has failed: what the log holds is then unknown until the store is reopened.
-  void mark_store_failed() { store_.mark_failed(); }
-  // False after a reopen that failed half-way: then no key can be looked up.
-  bool usable() const { return set_.usable(); }
-
-  // Does a bounded slice of the work that follows commands: write-back, giving up memory, dropping
-  // what has expired. To be called every turn.
-  void work(int64_t steady_ns) { work_.step(steady_ns); }
-  // True while there is work that should go on without waiting for traffic.
-  bool wants_work() const { return work_.wanted(); }
-  // True when write-back is so late that no request should be read until work() has caught up.
-  bool overloaded() const { return passes_.overloaded(); }
-  // True when write-back is late and fails: waiting does not help, because the store has failed.
-  bool stuck() const { return passes_.stuck(); }
-  // See debt.h.
-  size_t debt_bytes() const { return debt_.bytes(); }
-  size_t debt_bytes_max() const { return debt_.bytes_max(); }
-  bool owes_too_much() const { return debt_.too_much(); }
-  void charge(size_t bytes) { turn_.charge(bytes); }
-  size_t turn_bytes() const { return debt_.turn_bytes(); }
-  const Status& write_back_failure() const { return passes_.failure(); }
-  // Begins a write-back pass now, which covers everything that is committed.
-  void write_back_now() { passes_.begin_now(); }
-  bool writing_back() const { return passes_.under_way(); }
-  void set_active_expiry(bool on) { reclaimer_.set_active_expiry(on); }
-  void set_options(const KeyspaceOptions& options);
-  const KeyspaceOptions& options() const { return options_; }
-
-  // REQUIRES: has_store(), which is false only after a reopen that failed.
-  Store& store() { return *store_; }
-  const Store& store() const { return *store_; }
-  bool has_store() const { return store_.is_open(); }
   uint64_t turn() const { return end_.turn; }
-  int64_t instant_ns() const { return end_.instant_ns; }
-  KeyspaceFigures figures() const;
 
-  // What takes the place of the names above.
-  TurnInProgress& running() { return turn_; }
-  const TurnInProgress& running() const { return turn_; }
-  Lists& lists() { return lists_; }
-  Watches& watches() { return watches_; }
-  const Watches& watches() const { return watches_; }
-  KeyEvents& events() { return events_; }
+  // The work that follows commands.
   Work& work() { return work_; }
   const Work& work() const { return work_; }
   StoreInUse& store_in_use() { return store_; }

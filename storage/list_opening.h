@@ -1,13 +1,13 @@
 // Opening long lists of elements, slice by slice.
 //
 // A list that is not in memory is read when it is first asked for: a short one at once, a long one
-// a slice at a time. While slices are missing, Keyspace::open_elements() answers null and failure()
+// a slice at a time. While slices are missing, Lists::open() answers null and failure()
 // is Status::not_yet(). The caller then rolls the command back and runs it again, at once or in a
 // later turn so that other commands come in between; each time the list is one slice further.
 //
 // Invariants
 // 1. A list that is being opened is already among the open lists, so that its entries stay in
-//    memory and a command that drops it finds it; but open_elements() hands it out only when it is
+//    memory and a command that drops it finds it; but Lists::open() hands it out only when it is
 //    whole.
 // 2. No command changes such a list, because none can get it; a replayed record may, and keeps what
 //    was read right (replay.h). Each slice reads the newest state, because a pass may have ended
