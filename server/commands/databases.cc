@@ -30,7 +30,8 @@ void flushdb(Call& call) {
 
 void flushall(Call& call) {
   if (!flush_arguments_fit(call)) return;
-  for (int database = 0; database < call.keys.databases(); ++database) call.keys.clear(database);
+  for (int database = 0; database < call.keys.options().databases; ++database)
+    call.keys.clear(database);
   server_of(call).messages().tracking().everything_changed();
   call.reply.status("OK");
 }

@@ -58,7 +58,7 @@ void sunsubscribe(Call& call) { unsubscribe_from(call, Kind::kShard); }
 void publish_on(Call& call, Kind kind) {
   const size_t receivers =
       server_of(call).messages().pubsub().publish(kind, call.args[1], call.args[2]);
-  if (receivers > 0) call.keys.charge(call.args[1].size() + call.args[2].size());
+  if (receivers > 0) call.keys.running().charge(call.args[1].size() + call.args[2].size());
   call.reply.integer(static_cast<int64_t>(receivers));
 }
 

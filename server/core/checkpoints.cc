@@ -15,7 +15,7 @@ constexpr size_t kKept = 2;
 }  // namespace
 
 std::string Checkpoints::ask() {
-  if (keys_.store_failed()) return health_.error();
+  if (keys_.store_in_use().failed()) return health_.error();
   if (pending()) return "ERR Background save already in progress";
   if (config_.storage == StorageForm::kMemory) return "ERR --storage memory has nothing to save to";
   wanted_ = true;
@@ -25,13 +25,13 @@ std::string Checkpoints::ask() {
 std::string Checkpoints::make_now(const std::function<void()>& commit) {
   if (std::string error = ask(); !error.empty()) return error;
   commit();
-  keys_.begin_command(keys_.now_ns());  // what SAVE may roll back begins here
-  if (keys_.store_failed()) {
+  keys_.running().begin_command(keys_.running().now_ns());  // what SAVE may roll back begins here
+  if (keys_.store_in_use().failed()) {
     wanted_ = false;
     return health_.error();
   }
   while (pending()) {
-    keys_.work(clock_.steady_ns());
+    keys_.work().step(clock_.steady_ns());
     advance();
     clock_.sleep_ns(kLookNs);
   }
@@ -43,7 +43,7 @@ void Checkpoints::begin() {
   directory_ = folder + "/" + std::to_string(clock_.wall_ns() / kNsPerMs);
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
-  keys_.store().start_checkpoint(directory_);
+  keys_.store_in_use()->start_checkpoint(directory_);
   running_turn_ = keys_.turn();
   wanted_ = false;
   running_ = true;

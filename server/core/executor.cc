@@ -182,12 +182,12 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
 
 void Executor::begin(int64_t now_ns) {
   server_->messages().publish_own_events();
-  server_->keys().begin_command(now_ns);
+  server_->keys().running().begin_command(now_ns);
   message_mark_ = server_->messages().pubsub().mark();
 }
 
 void Executor::roll_back() {
-  server_->keys().roll_back();
+  server_->keys().running().roll_back();
   server_->messages().pubsub().drop_after(message_mark_);
 }
 
@@ -205,7 +205,7 @@ void Executor::attempt(const Session& session, const resp::ReplyWriter& reply, c
 void Executor::run_queued(Call& call) {
   Session& session = call.session;
   session.may_wait = false;
-  const storage::Keyspace::Mark first = call.keys.mark();
+  const storage::TurnInProgress::Mark first = call.keys.running().mark();
   const size_t first_message = server_->messages().pubsub().mark();
   const std::vector<QueuedCommand>& queued = session.transaction.queued();
   call.reply.array(static_cast<int64_t>(queued.size()));
@@ -224,7 +224,7 @@ void Executor::run_queued(Call& call) {
              take_back_for_retry(reply_begin, session.output_.tail()) != Hold::kNone);
     const storage::Status failure = call.keys.failure();
     if (reply_too_long_ || is_for_all(failure)) {
-      call.keys.roll_back(first);
+      call.keys.running().roll_back(first);
       server_->messages().pubsub().drop_after(first_message);
       begin_next_queued(call.now_ns);
       return call.keys.running().fail(failure);
@@ -236,7 +236,7 @@ void Executor::run_queued(Call& call) {
 
 void Executor::begin_next_queued(int64_t now_ns) {
   server_->messages().publish_own_events();
-  server_->keys().begin_next_of_transaction(now_ns);
+  server_->keys().running().begin_next_of_transaction(now_ns);
   message_mark_ = server_->messages().pubsub().mark();
 }
 
@@ -326,7 +326,7 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
             .command = command,
             .args = args,
             .database = session.database,
-            .now_ns = server_->keys().now_ns()};
+            .now_ns = server_->keys().running().now_ns()};
   const bool is_watched = server_->messages().monitors().any();
   if (is_watched && command.has(kSkipMonitor))
     server_->messages().monitors().show(call, is_in_script());

@@ -29,10 +29,10 @@ void Executor::note_exception(const Session& session, const resp::ReplyWriter& r
     keys.running().fail(Status::too_much("the system gives no more memory"));
   } catch (const BrokenCheck& broken) {
     server_->report().note_internal_error(broken.what());
-    keys.fail(Status::aborted("ERR internal error: " + broken.place()));
+    keys.running().fail(Status::aborted("ERR internal error: " + broken.place()));
   } catch (const std::exception& other) {
     server_->report().note_internal_error(other.what());
-    keys.fail(Status::aborted(std::string("ERR internal error: ") + other.what()));
+    keys.running().fail(Status::aborted(std::string("ERR internal error: ") + other.what()));
   }
 }
 

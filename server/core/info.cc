@@ -107,7 +107,7 @@ void info_persistence(Server& server, InfoWriter& out) {
   out.add("aof_rewrite_in_progress", 0);
   out.add("aof_rewrite_scheduled", 0);
   out.add("aof_last_bgrewrite_status", "ok");
-  out.add("aof_last_write_status", server.keys().store_failed() ? "err" : "ok");
+  out.add("aof_last_write_status", server.keys().store_in_use().failed() ? "err" : "ok");
   out.add("aof_last_rewrite_time_sec", -1);
   out.add("aof_current_rewrite_time_sec", -1);
   out.add_zeros({"aof_rewrites", "aof_rewrites_consecutive_failures", "aof_last_cow_size",

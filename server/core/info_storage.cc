@@ -63,14 +63,14 @@ void info_limiter(Server& server, InfoWriter& out) {
 void info_storage(Server& server, InfoWriter& out) {
   const storage::Keyspace& keys = server.keys();
   const storage::KeyspaceFigures figures = keys.figures();
-  out.add("storage_status", keys.store_failed() ? "failed" : "ok");
+  out.add("storage_status", keys.store_in_use().failed() ? "failed" : "ok");
   out.add("storage_error",
-          keys.store_failed() ? server.persistence().health.failure().message() : "");
+          keys.store_in_use().failed() ? server.persistence().health.failure().message() : "");
   out.add("turn", figures.turn);
   out.add("written_back_turn", figures.written_back_turn);
   out.add("unwritten_entries", figures.unwritten);
-  out.add("write_back_running", keys.writing_back() ? 1 : 0);
-  out.add("behind", server.keys().overloaded() ? 1 : 0);
+  out.add("write_back_running", keys.work().writing_back() ? 1 : 0);
+  out.add("behind", server.keys().work().overloaded() ? 1 : 0);
   out.add("unsynced_age_ms",
           server.persistence().durability.unsynced_ns(server.clock().steady_ns()) / kNsPerMs);
   out.add("log_bytes_appended", figures.log_bytes_appended);

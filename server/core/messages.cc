@@ -23,8 +23,8 @@ void Messages::set_event_classes(std::string_view letters) {
 }
 
 void Messages::tell_what_is_wanted() {
-  keys_.want_events(holds_class(event_classes_, EventClass::kExpired) || tracking_.any(),
-                    holds_class(event_classes_, EventClass::kNew));
+  keys_.events().want(holds_class(event_classes_, EventClass::kExpired) || tracking_.any(),
+                      holds_class(event_classes_, EventClass::kNew));
 }
 
 void Messages::notify(EventClass event_class, std::string_view event, int database,
@@ -46,8 +46,8 @@ void Messages::publish_event(std::string_view event, int database, std::string_v
 }
 
 void Messages::publish_own_events() {
-  if (!keys_.has_events()) return;
-  for (const storage::KeyEvent& event : keys_.take_events()) {
+  if (!keys_.events().any()) return;
+  for (const storage::KeyEvent& event : keys_.events().take()) {
     const bool expired = event.kind == storage::KeyEvent::Kind::kExpired;
     if (expired) tracking_.key_changed(event.key, 0);
     const EventClass event_class = expired ? EventClass::kExpired : EventClass::kNew;

@@ -85,8 +85,8 @@ storage::Status Server::open() {
 storage::Status Server::close() {
   end_turn();
   persistence_.health.look_at_the_end();
-  if (keys_.store_failed()) return persistence_.health.failure();
-  return keys_.store().sync_now(keys_.turn());
+  if (keys_.store_in_use().failed()) return persistence_.health.failure();
+  return keys_.store_in_use()->sync_now(keys_.turn());
 }
 
 Session* Server::connect(Peer peer, std::string* refusal) {
@@ -133,17 +133,17 @@ void Server::end_turn() {
   session_service_.deliver_messages();
   turn_.end();
   const int64_t begin_ns = clock_.steady_ns();
-  keys_.work(begin_ns);
+  keys_.work().step(begin_ns);
   if (report_.latency.on()) report_.note_latency("write-back", clock_.steady_ns() - begin_ns);
-  holds_.end_turn(keys_.owes_too_much());
+  holds_.end_turn(keys_.running().debt().too_much());
   session_service_.note_pressure();
-  if (keys_.stuck() && persistence_.health.denies()) turn_.give_up_writing_back();
+  if (keys_.work().stuck() && persistence_.health.denies()) turn_.give_up_writing_back();
   timeline_.synchronise();
 }
 
 void Server::tick() {
   timeline_.synchronise();
-  keys_.begin_command(timeline_.now_ns());
+  keys_.running().begin_command(timeline_.now_ns());
   holds_.end_pause_when_due(clock_.steady_ns());
   session_service_.note_pressure();
   sessions_.end_idle();

@@ -25,15 +25,16 @@ bool SessionService::is_busy() const { return server_.scripting().busy.current()
 
 // Sessions that are served while a script runs long have no part in its turn.
 bool SessionService::turn_is_full() const {
-  return server_.keys().turn_bytes() > kTurnBytesMax && !is_busy();
+  return server_.keys().running().debt().turn_bytes() > kTurnBytesMax && !is_busy();
 }
 
 void SessionService::note_pressure() {
-  is_pressed_ = server_.keys().owes_too_much() || turn_is_full() || server_.holds().paused();
+  is_pressed_ =
+      server_.keys().running().debt().too_much() || turn_is_full() || server_.holds().paused();
 }
 
 Hold SessionService::hold_for(const Session& session, Args args) const {
-  const bool owes = server_.keys().owes_too_much() && !is_busy();
+  const bool owes = server_.keys().running().debt().too_much() && !is_busy();
   if (!server_.holds().paused() && !owes) return Hold::kNone;
   const Command* command = server_.executor().table().resolve(args);
   if (command == nullptr) return Hold::kNone;

@@ -17,7 +17,7 @@ std::string StorageHealth::error() const {
 }
 
 void StorageHealth::fail(const storage::Status& failure, std::string_view what) {
-  keys_.mark_store_failed();
+  keys_.store_in_use().mark_failed();
   failure_ = failure;
   spdlog::error("storage failed: {}", what);
   next_try_steady_ns_ = clock_.steady_ns() + kRetryNs;
@@ -30,28 +30,28 @@ std::string StorageHealth::note_read_failure(const storage::Status& failure) {
 
 void StorageHealth::look() {
   const int64_t now_ns = clock_.steady_ns();
-  if (keys_.store_failed() || now_ns < next_look_steady_ns_) return;
+  if (keys_.store_in_use().failed() || now_ns < next_look_steady_ns_) return;
   next_look_steady_ns_ = now_ns + kRetryNs;
   fail_if_gone();
 }
 
 void StorageHealth::look_at_the_end() {
-  if (keys_.store_failed()) return;
+  if (keys_.store_in_use().failed()) return;
   fail_if_gone();
-  if (keys_.store_failed()) (void)keys_.reopen(!denies());
+  if (keys_.store_in_use().failed()) (void)keys_.reopen(!denies());
 }
 
 void StorageHealth::fail_if_gone() {
-  if (keys_.store().is_there()) return;
+  if (keys_.store_in_use()->is_there()) return;
   const auto failure = storage::Status::failed("the data directory was deleted");
   fail(failure, failure.message());
 }
 
 bool StorageHealth::try_to_recover() {
   const int64_t now_ns = clock_.steady_ns();
-  if (!keys_.store_failed() || now_ns < next_try_steady_ns_) return false;
+  if (!keys_.store_in_use().failed() || now_ns < next_try_steady_ns_) return false;
   next_try_steady_ns_ = now_ns + kRetryNs;
-  if (keys_.has_store() && !keys_.store().probe().ok()) return false;
+  if (keys_.store_in_use().is_open() && !keys_.store_in_use()->probe().ok()) return false;
   const storage::Status status = keys_.reopen(!denies());
   if (!status.ok()) {
     spdlog::error("storage could not be reopened: {}", status.message());

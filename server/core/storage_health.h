@@ -21,7 +21,7 @@ class StorageHealth {
       : config_(*config), clock_(*clock), keys_(*keys) {}
 
   bool denies() const { return config_.storage_failure_policy == FailurePolicy::kDeny; }
-  bool writes_denied() const { return keys_.store_failed() && denies(); }
+  bool writes_denied() const { return keys_.store_in_use().failed() && denies(); }
   // The error line of a command that is refused for it.
   std::string error() const;
   const storage::Status& failure() const { return failure_; }

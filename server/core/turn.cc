@@ -11,7 +11,7 @@ namespace weir::server {
 void Turn::resume_time() {
   const storage::Ref lead = keys_.look_up_system(kLeadKey);
   if (lead.exists()) stored_lead_ns_ = static_cast<int64_t>(storage::Reader(lead.value()).u64_le());
-  needs_.timeline->resume(keys_.instant_ns(), stored_lead_ns_);
+  needs_.timeline->resume(keys_.figures().instant_ns, stored_lead_ns_);
 }
 
 void Turn::add(Session* session) {
@@ -51,19 +51,19 @@ void Turn::note_length() {
 
 void Turn::commit() {
   const std::vector<uint64_t> begun_waits = needs_.waiting->take_begun();
-  if (!keys_.turn_has_changes()) {
+  if (!keys_.running().has_changes()) {
     (void)keys_.commit_turn();
     return;
   }
   store_lead();
   const uint64_t turn_before = keys_.turn();
   const bool keep = !needs_.health->denies();
-  const bool failed_before = keys_.store_failed();
+  const bool failed_before = keys_.store_in_use().failed();
   const int64_t begin_ns = needs_.clock->steady_ns();
   const storage::Status status = keys_.commit_turn(keep);
   needs_.report->note_commit(needs_.clock->steady_ns() - begin_ns);
   if (keys_.turn() != turn_before) ++needs_.report->stats.turns;
-  if (keys_.store_failed() && !failed_before) {
+  if (keys_.store_in_use().failed() && !failed_before) {
     const storage::Status failure =
         status.ok() ? storage::Status::failed("the log takes no more records") : status;
     needs_.health->fail(
@@ -81,7 +81,7 @@ void Turn::store_lead() {
   const Timeline& timeline = *needs_.timeline;
   if (timeline.lead_ns() == stored_lead_ns_) return;
   stored_lead_ns_ = timeline.lead_ns();
-  keys_.begin_command(needs_.timeline->now_ns());
+  keys_.running().begin_command(needs_.timeline->now_ns());
   std::string value;
   storage::put_u64_le(&value, static_cast<uint64_t>(stored_lead_ns_));
   storage::Ref ref = keys_.look_up_system(kLeadKey);
@@ -115,7 +115,7 @@ void Turn::fail_sync(const storage::Status& failure) {
 }
 
 void Turn::give_up_writing_back() {
-  const storage::Status failure = keys_.write_back_failure();
+  const storage::Status failure = keys_.work().write_back_failure();
   needs_.health->fail(failure, "what changed cannot be written back: " + failure.message());
   drop_unsynced();
 }
@@ -123,7 +123,7 @@ void Turn::give_up_writing_back() {
 // From here on nothing waits for a sync, so what does already would leave unsynced.
 void Turn::drop_unsynced() {
   if (needs_.config->durability != DurabilityLevel::kAlways) return;
-  drop_held_after(keys_.store().sync_state().synced_turn);
+  drop_held_after(keys_.store_in_use()->sync_state().synced_turn);
 }
 
 // Ends the sessions whose replies wait for later turns: nobody can say what became of those.

@@ -26,12 +26,12 @@ namespace weir::server {
 class KeyWatch {
  public:
   explicit KeyWatch(Call& call, std::string_view key)
-      : keys_(call.keys), id_(keys_.watch(call.look_up(key))) {}
-  ~KeyWatch() { keys_.unwatch(id_); }
+      : keys_(call.keys), id_(keys_.watches().add(call.look_up(key))) {}
+  ~KeyWatch() { keys_.watches().remove(id_); }
   KeyWatch(const KeyWatch&) = delete;
   KeyWatch& operator=(const KeyWatch&) = delete;
 
-  bool changed() const { return keys_.watch_changed(id_); }
+  bool changed() const { return keys_.watches().changed(id_, keys_.running().now_ms()); }
 
  private:
   storage::Keyspace& keys_;

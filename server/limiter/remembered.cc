@@ -42,7 +42,7 @@ std::string with_nulls(std::string_view reply, std::string_view from, std::strin
 bool recalled(Call& call, std::string_view key, std::string_view token) {
   if (token.empty()) return false;
   const std::string name = record_key(call, key, token);
-  const storage::Ref ref = call.keys.look_up(call.keys.hidden_database(), name);
+  const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
   if (!ref.exists()) return false;
   storage::Reader reader(ref.value());
   if (reader.u64_le() != digest(call)) {

@@ -68,9 +68,9 @@ int Daemon::run() {
 // connection, so readable ones do not end the sleep.
 void Daemon::wait() {
   ready_ = poller_.poll(&ready_list_);
-  if (server_.keys().overloaded() || ready_.empty()) {
-    if (more_to_run_ || tick_due_ || server_.keys().wants_work()) return;
-    if (!server_.keys().overloaded()) poller_.wake_loop();
+  if (server_.keys().work().overloaded() || ready_.empty()) {
+    if (more_to_run_ || tick_due_ || server_.keys().work().wanted()) return;
+    if (!server_.keys().work().overloaded()) poller_.wake_loop();
     io_.run_one();
     ready_ = poller_.poll(&ready_list_);
   }
@@ -81,7 +81,7 @@ void Daemon::turn() {
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
-  const bool reads = !server_.keys().overloaded();
+  const bool reads = !server_.keys().work().overloaded();
   if (reads) {
     for (Session* session : server_.holds().take_runnable()) session->resume(commands_max);
   }

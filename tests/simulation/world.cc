@@ -38,7 +38,8 @@ Client* World::any_client() {
 // The loop reads no socket while the server is behind, nor that of a session with requests left.
 void World::send_bytes() {
   Client* client = any_client();
-  if (client == nullptr || server_->keys().overloaded() || client->session->runnable()) return;
+  if (client == nullptr || server_->keys().work().overloaded() || client->session->runnable())
+    return;
   if (client->unsent.empty() || random_.one_in(3)) {
     for (uint64_t count = 1 + random_.below(random_.one_in(10) ? 40 : 6); count > 0; --count) {
       client->ask(maker_->make(&client->database_asked));
@@ -56,7 +57,7 @@ void World::send_bytes() {
 // A single request, so that it is known which one met the failure.
 void World::send_one_with_failing_read() {
   Client* client = any_client();
-  if (client == nullptr || server_->keys().overloaded() || !faults_wanted_) return;
+  if (client == nullptr || server_->keys().work().overloaded() || !faults_wanted_) return;
   if (!client->unsent.empty() || !client->to_run.empty()) return;
   client->ask(maker_->make(&client->database_asked));
   storage::MemoryFaults& faults = disk_->faults;
@@ -71,7 +72,7 @@ void World::send_one_with_failing_read() {
 }
 
 void World::resume_sessions() {
-  if (server_->keys().overloaded()) return;
+  if (server_->keys().work().overloaded()) return;
   for (server::Session* session : server_->holds().take_runnable()) {
     const auto client = std::find_if(clients_.begin(), clients_.end(), [&](const auto& candidate) {
       return candidate->session == session;

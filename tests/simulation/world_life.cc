@@ -123,7 +123,8 @@ void World::rest(int rounds) {
 }
 
 void World::wait_until_idle() {
-  for (int turns = 0; server_->keys().wants_work() || server_->keys().overloaded(); ++turns) {
+  for (int turns = 0; server_->keys().work().wanted() || server_->keys().work().overloaded();
+       ++turns) {
     if (turns > kIdleTurnsMax) throw Violation("the server finds no rest");
     clock_.pass(kNsPerMs);
     end_turn();

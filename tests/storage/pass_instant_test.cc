@@ -12,12 +12,12 @@ TEST_F(PassInstant, IsThatOfTheLastStepInWhichEntriesWereHandedOver) {
   keys();
   put(0, "a", "1", now_ms() + 10);
   commit();
-  keys_->write_back_now();
+  keys_->work().write_back_now();
   now_ns_ += 20 * kNsPerMs;
   EXPECT_FALSE(keys().look_up(0, "a").exists());
-  for (int i = 0; i < 100'000 && keys_->writing_back(); ++i) work();
+  for (int i = 0; i < 100'000 && keys_->work().writing_back(); ++i) work();
   start();
-  EXPECT_GE(keys_->instant_ns(), now_ns_);
+  EXPECT_GE(keys_->figures().instant_ns, now_ns_);
 }
 
 }  // namespace
