@@ -82,9 +82,8 @@ void Daemon::turn() {
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
   const bool reads = !server_.keys().work().overloaded();
-  if (reads) {
-    for (Session* session : server_.holds().take_runnable()) session->resume(commands_max);
-  }
+  TurnBudget budget(&server_.timeline());
+  if (reads) resume_runnable(commands_max, &budget);
   const std::span<char> buffer = reads ? std::span<char>(read_buffer_) : std::span<char>();
   serve_ready(commands_max, buffer, &budget);
   server_.serve_waiting();
