@@ -105,17 +105,21 @@ void Daemon::resume_runnable(size_t commands_max, TurnBudget* budget) {
   }
 }
 
-// Who is not served now is ready the next time too, in the same order; so a turn begins after the
-// one that the last turn has ended with.
+// Who is not served now is ready the next time too, in the same order; so the next turn begins with
+// the first of them.
 void Daemon::serve_ready(size_t commands_max, std::span<char> buffer, TurnBudget* budget) {
-  const auto last = std::find_if(ready_.begin(), ready_.end(), [this](const Poller::Ready& ready) {
-    return ready.connection == served_last_;
+  const auto next = std::find_if(ready_.begin(), ready_.end(), [this](const Poller::Ready& ready) {
+    return ready.connection == served_next_;
   });
-  const size_t first = last == ready_.end() ? 0 : static_cast<size_t>(last - ready_.begin()) + 1;
-  for (size_t i = 0; i < ready_.size() && !budget->over(kTurnNs); ++i) {
+  const size_t first = next == ready_.end() ? 0 : static_cast<size_t>(next - ready_.begin());
+  served_next_ = nullptr;
+  for (size_t i = 0; i < ready_.size() && served_next_ == nullptr; ++i) {
     const Poller::Ready& ready = ready_[(first + i) % ready_.size()];
-    served_last_ = ready.connection;
-    ready.connection->on_ready(ready.can, buffer, commands_max);
+    if (budget->over(kTurnNs)) {
+      served_next_ = ready.connection;
+    } else {
+      ready.connection->on_ready(ready.can, buffer, commands_max);
+    }
   }
   ready_ = {};
 }

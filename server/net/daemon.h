@@ -78,7 +78,8 @@ class Daemon : private ConnectionOwner {
   boost::asio::steady_timer::time_point waker_at_ = boost::asio::steady_timer::time_point::max();
   Poller::ReadyList ready_list_;
   std::span<const Poller::Ready> ready_;
-  const Connection* served_last_ = nullptr;  // compared, never followed
+  // The first connection that the last turn had no time for. It is compared, and never followed.
+  const Connection* served_next_ = nullptr;
   std::vector<char> read_buffer_;
   size_t send_bytes_max_ = 0;  // of one connection in this turn
   std::vector<Session*> flushing_;

@@ -8,7 +8,7 @@
 #include "base/time_units.h"
 #include "tests/differential/clock_file.h"
 
-namespace {}  // namespace
+using weir::kNsPerS;
 
 extern "C" {
 

@@ -11,6 +11,7 @@
 #include "resp/numbers.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
+#include "server/config/ignored_options.h"
 #include "tests/server/config_fixture.h"
 
 namespace weir::server {
@@ -240,6 +241,7 @@ TEST_F(ConfigTest, GetMatchesPatternsOnceInTableOrder) {
   auto all = config_get(config_, Views{"*"});
   size_t names = 0;
   for (const Option& option : config_options()) names += option.alias.empty() ? 1 : 2;
+  for (const IgnoredOption& option : ignored_options()) names += option.alias.empty() ? 1 : 2;
   EXPECT_EQ(all.size(), names);
 }
 

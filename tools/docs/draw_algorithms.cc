@@ -18,6 +18,8 @@
 namespace {
 
 using namespace weir::algorithms;
+using weir::kNsPerMs;
+using weir::kNsPerS;
 
 constexpr int64_t kSecond = kNsPerS;
 constexpr int64_t kStartNs = 1'700'000'000 * kSecond;  // a whole number of minutes, and of 20 s
