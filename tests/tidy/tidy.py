@@ -12,6 +12,8 @@ import re
 import sys
 from pathlib import Path
 
+import classes
+
 CODE_FOLDERS = {"base", "server", "resp", "storage", "algorithms"}
 FOLDERS = CODE_FOLDERS | {"tests", "tools"}
 TOP_LEVEL = FOLDERS | {
@@ -69,6 +71,14 @@ BANNED = [
 LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
 LONG_FILES = {}  # path -> the reason why it is longer
+
+# No class holds the house up: functions in all, and for those that put others together functions
+# that are public and members. Overloads count once.
+CLASS_FUNCTIONS_MAX = 40
+FACADES = {"Server", "Keyspace"}
+FACADE_PUBLIC_MAX = 30
+FACADE_MEMBERS_MAX = 20
+LARGE_CLASSES = {"Session": 45}  # what it may have until it is divided
 
 CPP = {".h", ".cc"}
 SOURCE = CPP | {".py", ".sh", ".js", ".mjs", ".go", ""}
@@ -258,6 +268,30 @@ def check_function_length(root, files):
                 start = None
 
 
+def all_classes(files):
+    for file in files:
+        if file.suffix == ".h" and file.folder in CODE_FOLDERS:
+            yield from ((file, found) for found in classes.classes_of(file.code))
+
+
+def check_classes(root, files):
+    for file, found in all_classes(files):
+        most = LARGE_CLASSES.get(found.name, CLASS_FUNCTIONS_MAX)
+        counts = [(len(found.functions), most, "functions")]
+        if found.name in FACADES:
+            counts += [(len(found.public), FACADE_PUBLIC_MAX, "public functions"),
+                       (found.members, FACADE_MEMBERS_MAX, "members")]
+        for count, allowed, what in counts:
+            if count > allowed:
+                yield file.path, found.line, f"{found.name} has {count} {what}, {allowed} are allowed"
+
+
+def largest_classes(files):
+    rows = sorted(((len(found.functions), found.members, found.name) for _, found in all_classes(files)),
+                  reverse=True)
+    return ", ".join(f"{name} {functions}/{members}" for functions, members, name in rows[:5])
+
+
 def check_words(root, files):
     for file in files:
         for pattern, what in ((UNFINISHED, "unfinished work"), (FOREIGN_PATH, "a foreign path")):
@@ -267,21 +301,22 @@ def check_words(root, files):
 
 RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
          check_pragma_once, check_banned, check_length,
-         check_function_length, check_words]
+         check_function_length, check_classes, check_words]
 
 
 def complaints(root):
     files = read_tree(root)
     found = {complaint for rule in RULES for complaint in rule(root, files)}
-    return len(files), sorted(found)
+    return files, sorted(found)
 
 
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
-    count, found = complaints(root)
+    files, found = complaints(root)
     for path, line, message in found:
         print(f"{path}:{line}: {message}")
-    print(f"tidy: {count} files, {len(found)} complaints")
+    print(f"the largest classes, functions/members: {largest_classes(files)}")
+    print(f"tidy: {len(files)} files, {len(found)} complaints")
     return 1 if found else 0
 
 

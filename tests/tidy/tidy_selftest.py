@@ -34,6 +34,12 @@ def function_of(lines):
     return "int f(int a,\n      int b) const {\n" + "  g();\n" * (lines - 2) + "}\n"
 
 
+def class_of(name, functions, members):
+    public = "".join(f"  int f{i}(int a = g()) const {{ return {{}}; }}\n" for i in range(functions))
+    private = "".join(f"  std::map<int, int> m{i}_ = {{}};\n" for i in range(members))
+    return f"#pragma once\nclass {name} {{\n public:\n{public} private:\n{private}}};\n"
+
+
 # What is planted where -> what tidy must say of it.
 FAULTS = [
     ("stray.txt", "", "does not belong at the top level"),
@@ -84,6 +90,9 @@ FAULTS = [
     ("algorithms/b.cc", "auto now = std::chrono::system_clock::now();\n", "are arguments here"),
     ("tools/b.py", "a = 1\n" * 401, "401 lines"),
     ("server/core/b.cc", "int a;\n" + function_of(71), "a function of 71 lines"),
+    ("server/core/b.h", class_of("Big", 41, 0), "Big has 41 functions"),
+    ("server/core/b.h", class_of("Server", 31, 0), "Server has 31 public functions"),
+    ("storage/b.h", class_of("Keyspace", 1, 21), "Keyspace has 21 members"),
     ("docs/b.md", "TO" "DO: write\n", "unfinished work"),
     ("tools/b", "# FIX" "ME\n", "unfinished work"),
     ("docs/b.md", "see /wor" "k/main\n", "a foreign path"),
