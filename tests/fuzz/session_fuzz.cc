@@ -31,6 +31,8 @@
 
 namespace {
 
+using weir::kNsPerS;
+
 using weir::server::Config;
 using weir::server::Server;
 using weir::server::Session;
