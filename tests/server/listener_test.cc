@@ -198,6 +198,19 @@ TEST_F(ListenerTest, WhoFindsTheBacklogFullGetsInLater) {
   EXPECT_EQ(streams_.size(), clients.size() + 1);
 }
 
+// UBSan tells whether memory can be read by means of a pipe. Without a descriptor for it, it takes
+// every object for a broken one.
+#if defined(__has_feature)
+#if __has_feature(undefined_behavior_sanitizer)
+#define WEIR_NEEDS_DESCRIPTORS 1
+#endif
+#endif
+#ifdef WEIR_NEEDS_DESCRIPTORS
+constexpr bool kNeedsDescriptors = true;
+#else
+constexpr bool kNeedsDescriptors = false;
+#endif
+
 // Takes all descriptors that the process may have, until it is destroyed.
 class NoDescriptorsLeft {
  public:
@@ -224,6 +237,7 @@ class NoDescriptorsLeft {
 
 // A connection that nobody can accept stays in the backlog and keeps the descriptor readable.
 TEST_F(ListenerTest, WithNoDescriptorLeftItPausesAndDoesNotSpin) {
+  if (kNeedsDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors";
   ASSERT_EQ(open(), "");
   const ClientSocket client(config_.port);
   {
@@ -238,6 +252,7 @@ TEST_F(ListenerTest, WithNoDescriptorLeftItPausesAndDoesNotSpin) {
 }
 
 TEST_F(ListenerTest, WithDescriptorsAgainEveryAddressAccepts) {
+  if (kNeedsDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors";
   config_.bind = {"127.0.0.1", "127.0.0.2"};
   config_.unixsocket = folder_.path + "/weir.sock";
   ASSERT_EQ(open(), "");
