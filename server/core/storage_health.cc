@@ -36,9 +36,9 @@ void StorageHealth::look() {
 }
 
 void StorageHealth::look_at_the_end() {
-  if (keys_.store_in_use().failed()) return;
+  if (!keys_.store_in_use().is_open() || keys_.store_in_use()->is_there()) return;
   fail_if_gone();
-  if (keys_.store_in_use().failed()) (void)keys_.reopen(!denies());
+  (void)keys_.reopen(!denies());
 }
 
 void StorageHealth::fail_if_gone() {
