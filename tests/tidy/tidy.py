@@ -18,7 +18,7 @@ CODE_FOLDERS = {"base", "server", "resp", "storage", "algorithms"}
 FOLDERS = CODE_FOLDERS | {"tests", "tools"}
 TOP_LEVEL = FOLDERS | {
     "CMakeLists.txt", "Dockerfile", "docs", "README.md", "ARCHITECTURE.md", "CHANGELOG.md",
-    "CONTRIBUTING.md", "weir.conf", "CMakePresets.json", ".clang-format", ".clang-tidy", ".ci", "LICENSE",
+    "CONTRIBUTING.md", "SECURITY.md", "weir.conf", "CMakePresets.json", ".clang-format", ".clang-tidy", ".ci", "LICENSE",
     ".gitignore"}
 
 # A folder includes itself and what is named here; tests/ and tools/ include what they need.
