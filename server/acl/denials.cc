@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/report/figures.h"
+
 namespace weir::server::acl {
 namespace {
 
@@ -45,6 +47,16 @@ void Denials::add(Denied denied, size_t entries_max) {
   denied.id = next_id_++;
   entries_.push_front(std::move(denied));
   while (entries_.size() > entries_max) entries_.pop_back();
+}
+
+void Denials::write_figures(FigureWriter& out) const {
+  const auto count = [this](Reason reason) { return counts_[static_cast<size_t>(reason)]; };
+  out.counter({"acl_access_denied_auth", "Log-ins that were denied."}, count(Reason::kAuth));
+  out.counter({"acl_access_denied_cmd", "Requests denied for their command."},
+              count(Reason::kCommand));
+  out.counter({"acl_access_denied_key", "Requests denied for a key."}, count(Reason::kKey));
+  out.counter({"acl_access_denied_channel", "Requests denied for a channel."},
+              count(Reason::kChannel));
 }
 
 }  // namespace weir::server::acl

@@ -12,6 +12,10 @@
 #include <string>
 #include <string_view>
 
+namespace weir::server {
+class FigureWriter;
+}  // namespace weir::server
+
 namespace weir::server::acl {
 
 enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth };
@@ -40,12 +44,11 @@ class Denials {
   void add(Denied denied, size_t entries_max);
   const std::deque<Denied>& entries() const { return entries_; }
   void clear() { entries_.clear(); }
-  // Answers how many there were since the start.
-  uint64_t count(Reason reason) const { return counts_[static_cast<size_t>(reason)]; }
+  void write_figures(FigureWriter& out) const;
 
  private:
   std::deque<Denied> entries_;
-  std::array<uint64_t, kReasons> counts_ = {};
+  std::array<uint64_t, kReasons> counts_ = {};  // since the start
   uint64_t next_id_ = 0;
 };
 

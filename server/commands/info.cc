@@ -1,7 +1,6 @@
 // INFO.
-#include "server/core/info.h"
-
 #include "server/commands/families.h"
+#include "server/core/figure_sections.h"
 #include "server/core/server.h"
 
 namespace weir::server {

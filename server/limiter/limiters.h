@@ -13,6 +13,7 @@
 
 namespace weir::server {
 
+class FigureWriter;
 class Waiting;
 
 struct Limiters {
@@ -35,5 +36,7 @@ struct Limiters {
   uint64_t allowed = 0;  // verdicts since the statistics were reset
   uint64_t denied = 0;
 };
+
+void write_figures(const Limiters& limiters, FigureWriter& out);
 
 }  // namespace weir::server

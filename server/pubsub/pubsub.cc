@@ -4,6 +4,7 @@
 
 #include "resp/glob.h"
 #include "resp/reply.h"
+#include "server/report/figures.h"
 #include "server/session/session.h"
 #include "server/session/session_directory.h"
 
@@ -111,6 +112,13 @@ std::vector<std::string_view> Pubsub::names(SubscriptionKind kind, std::string_v
 size_t Pubsub::subscribers(SubscriptionKind kind, std::string_view name) const {
   const auto found = of(kind).find(name);
   return found == of(kind).end() ? 0 : found->second.size();
+}
+
+void Pubsub::write_figures(FigureWriter& out) const {
+  out.gauge({"pubsub_channels", "Channels with subscribers."}, count(SubscriptionKind::kChannel));
+  out.gauge({"pubsub_patterns", "Patterns with subscribers."}, count(SubscriptionKind::kPattern));
+  out.gauge({"pubsubshard_channels", "Sharded channels with subscribers."},
+            count(SubscriptionKind::kShard));
 }
 
 }  // namespace weir::server

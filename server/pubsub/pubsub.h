@@ -26,6 +26,7 @@
 
 namespace weir::server {
 
+class FigureWriter;
 class Session;
 class SessionDirectory;
 
@@ -52,6 +53,7 @@ class Pubsub {
   std::vector<std::string_view> names(SubscriptionKind kind, std::string_view pattern) const;
   size_t subscribers(SubscriptionKind kind, std::string_view name) const;
   size_t count(SubscriptionKind kind) const { return of(kind).size(); }
+  void write_figures(FigureWriter& out) const;
 
  private:
   using Sessions = std::map<uint64_t, Session*>;

@@ -31,6 +31,7 @@
 
 namespace weir::server {
 
+class FigureWriter;
 class SessionDirectory;
 struct Config;
 
@@ -63,6 +64,8 @@ class Tracking {
   size_t keys() const { return table_.size(); }
   size_t items() const { return items_; }  // sessions beside keys
   size_t prefixes() const { return broadcasts_.size(); }
+  // Of the table of keys; sessions() is a figure of clients.
+  void write_figures(FigureWriter& out) const;
 
  private:
   struct Readers {

@@ -1,9 +1,8 @@
-// INFO's figures per command and per database.
+// The figures of each command and each database.
 #include <algorithm>
-#include <cstdio>
 
 #include "resp/numbers.h"
-#include "server/core/info.h"
+#include "server/core/figure_sections.h"
 #include "server/core/server.h"
 
 namespace weir::server {
@@ -36,7 +35,7 @@ ExpirySample sample_expiry(Server& server, int database) {
   return sample;
 }
 
-void add_database(Server& server, int database, InfoWriter& out) {
+void write_database(Server& server, int database, FigureWriter& out) {
   const uint64_t count = server.keys().size(database);
   ExpirySample sample;
   if (!server.keys().store_in_use().failed()) sample = sample_expiry(server, database);
@@ -45,64 +44,64 @@ void add_database(Server& server, int database, InfoWriter& out) {
       sample.expiring == 0
           ? int64_t{0}
           : static_cast<int64_t>(sample.ttl_ms / static_cast<double>(sample.expiring));
-  out.add("db" + std::to_string(database), "keys=" + std::to_string(count) +
-                                               ",expires=" + std::to_string(expires) +
-                                               ",avg_ttl=" + std::to_string(mean_ttl_ms));
+  out.row(kDatabaseFigures, std::to_string(database), [&] {
+    out.gauge({"keys", "Keys of the database."}, count);
+    out.gauge({"expires", "Keys with an expiry, about."}, expires);
+    out.gauge({"avg_ttl", "Their mean time to live, about.", FigureUnit::kMilliseconds},
+              mean_ttl_ms);
+  });
+}
+
+void write_command(const CommandFigures& figures, FigureWriter& out) {
+  constexpr FigureUnit kMicroseconds = FigureUnit::kMicroseconds;
+  const double mean_us =
+      figures.timed == 0 || figures.calls == 0
+          ? 0
+          : static_cast<double>(figures.timed_ns) / 1000 / static_cast<double>(figures.timed);
+  out.counter({"calls", "Runs of the command."}, figures.calls);
+  out.counter({"usec", "Time of all runs, about.", kMicroseconds},
+              mean_us * static_cast<double>(figures.calls), 0);
+  out.gauge({"usec_per_call", "Mean time of a run, about.", kMicroseconds}, mean_us, 2);
+  out.counter({"rejected_calls", "Requests refused before they ran."}, figures.rejected);
+  out.counter({"failed_calls", "Runs that answered an error."}, figures.failed);
 }
 
 }  // namespace
 
 // Time is measured on the first call of a command and on every 16th after it; the sum is what all
 // calls would have taken at that rate.
-void info_commandstats(Server& server, InfoWriter& out) {
+void write_commandstats_section(Server& server, FigureWriter& out) {
   const CommandTable& table = server.executor().table();
   for (size_t i = 0; i < table.count(); ++i) {
     const Command& command = *table.row(i);
     const CommandFigures& figures = server.executor().figures(command);
     if (figures.calls == 0 && figures.rejected == 0) continue;
-    const double mean_us =
-        figures.timed == 0 || figures.calls == 0
-            ? 0
-            : static_cast<double>(figures.timed_ns) / 1000 / static_cast<double>(figures.timed);
-    char text[200];
-    std::snprintf(text, sizeof text,
-                  "calls=%llu,usec=%.0f,usec_per_call=%.2f,rejected_calls=%llu,failed_calls=%llu",
-                  static_cast<unsigned long long>(figures.calls),
-                  mean_us * static_cast<double>(figures.calls), mean_us,
-                  static_cast<unsigned long long>(figures.rejected),
-                  static_cast<unsigned long long>(figures.failed));
-    out.add("cmdstat_" + std::string(command.name), std::string_view(text));
+    out.row(kCommandFigures, command.name, [&] { write_command(figures, out); });
   }
 }
 
-void info_errorstats(Server& server, InfoWriter& out) {
-  for (const auto& [word, count] : server.report().errors.counts())
-    out.add("errorstat_" + word, "count=" + std::to_string(count));
-}
-
-// Of the calls that were timed, in microseconds.
-void info_latencystats(Server& server, InfoWriter& out) {
+// Of the calls that were timed.
+void write_latencystats_section(Server& server, FigureWriter& out) {
   const CommandTable& table = server.executor().table();
   const auto& percentiles = server.config().latency_tracking_info_percentiles;
   for (size_t i = 0; i < table.count(); ++i) {
     const Command& command = *table.row(i);
     const DurationHistogram* durations = server.executor().figures(command).durations.get();
     if (durations == nullptr) continue;
-    std::string text;
-    for (const std::string& percentile : percentiles) {
-      const double percent = resp::parse_double(percentile).value_or(0);
-      char field[64];
-      std::snprintf(field, sizeof field, "%sp%s=%.3f", text.empty() ? "" : ",", percentile.c_str(),
-                    static_cast<double>(durations->percentile_ns(percent)) / 1000);
-      text += field;
-    }
-    out.add("latency_percentiles_usec_" + std::string(command.name), text);
+    out.row(kCommandLatencies, command.name, [&] {
+      for (const std::string& percentile : percentiles) {
+        const double percent = resp::parse_double(percentile).value_or(0);
+        const std::string name = "p" + percentile;
+        out.gauge({name, "So many percent of the runs took no longer.", FigureUnit::kMicroseconds},
+                  static_cast<double>(durations->percentile_ns(percent)) / 1000, 3);
+      }
+    });
   }
 }
 
-void info_keyspace(Server& server, InfoWriter& out) {
+void write_keyspace_section(Server& server, FigureWriter& out) {
   for (int database = 0; database < server.keys().options().databases; ++database) {
-    if (server.keys().size(database) > 0) add_database(server, database, out);
+    if (server.keys().size(database) > 0) write_database(server, database, out);
   }
   // A sample that could not be read must not cost the reader everything else INFO knows.
   if (!server.keys().failure().ok())

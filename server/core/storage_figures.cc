@@ -1,0 +1,114 @@
+// The figures of turns and of what is on disk.
+#include <algorithm>
+
+#include "base/time_units.h"
+#include "server/config/config_options.h"
+#include "server/core/figure_sections.h"
+#include "server/core/server.h"
+#include "server/report/report_figures.h"
+
+namespace weir::server {
+namespace {
+
+constexpr FigureUnit kBytes = FigureUnit::kBytes;
+constexpr FigureUnit kMilliseconds = FigureUnit::kMilliseconds;
+
+std::string option_text(Server& server, std::string_view name) {
+  return value_text(*find_option(name), server.config());
+}
+
+// -1: no sync has ended yet.
+int64_t last_sync_age_ms(Server& server) {
+  const auto begin = server.keys().store_in_use()->sync_state().last_begin.time_since_epoch();
+  const int64_t begin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(begin).count();
+  if (begin_ns == 0) return -1;
+  return (server.clock().steady_ns() - begin_ns) / kNsPerMs;
+}
+
+void write_store(Server& server, FigureWriter& out) {
+  if (!server.keys().store_in_use().is_open()) return;
+  const storage::StoreFigures figures = server.keys().store_in_use()->figures();
+  out.gauge({"last_sync_age_ms", "Age of the last sync of the log; -1: none.", kMilliseconds},
+            last_sync_age_ms(server));
+  out.counter({"syncs", "Syncs of the log."}, figures.syncs);
+  out.gauge({"log_bytes", "Bytes of the log on disk.", kBytes}, figures.log_bytes);
+  out.gauge({"state_bytes", "Bytes of the state on disk.", kBytes}, figures.state_bytes);
+  out.gauge({"state_records_estimate", "Records of the state, about."},
+            figures.state_records_estimate);
+  out.counter({"records_dropped_by_compaction", "Expired records that compactions dropped."},
+              figures.records_dropped);
+  out.counter({"write_back_passes", "Passes of write-back."}, figures.passes);
+}
+
+}  // namespace
+
+void write_persistence_section(Server& server, FigureWriter& out) {
+  const Checkpoints& checkpoints = server.persistence().checkpoints;
+  const bool logs = server.config().storage == StorageForm::kRocksdb;
+  const int64_t saved_s = checkpoints.last_s();
+  out.absent({"loading", "async_loading", "current_cow_peak", "current_cow_size",
+              "current_cow_size_age", "current_fork_perc", "current_save_keys_processed",
+              "current_save_keys_total"});
+  out.gauge({"rdb_changes_since_last_save", "Turns since the last checkpoint."},
+            server.keys().turn() - checkpoints.last_turn());
+  out.gauge({"rdb_bgsave_in_progress", "1: a checkpoint is asked for or being made."},
+            checkpoints.pending() ? 1 : 0);
+  out.gauge({"rdb_last_save_time", "Unix time of the last checkpoint, or of the start.",
+             FigureUnit::kSeconds},
+            saved_s != 0 ? saved_s : server.report().started_wall_ns / kNsPerS);
+  out.text({"rdb_last_bgsave_status", "How the last checkpoint ended."},
+           checkpoints.last_ok() ? "ok" : "err");
+  out.absent("rdb_last_bgsave_time_sec", "-1");
+  out.absent("rdb_current_bgsave_time_sec", "-1");
+  out.counter({"rdb_saves", "Checkpoints that were made."}, checkpoints.made());
+  out.absent({"rdb_last_cow_size", "rdb_last_load_keys_expired", "rdb_last_load_keys_loaded"});
+  out.gauge({"aof_enabled", "1: what changes is logged."}, logs ? 1 : 0);
+  out.absent({"aof_rewrite_in_progress", "aof_rewrite_scheduled"});
+  out.absent("aof_last_bgrewrite_status", "ok");
+  out.text({"aof_last_write_status", "Whether the store takes what is written."},
+           server.keys().store_in_use().failed() ? "err" : "ok");
+  out.absent("aof_last_rewrite_time_sec", "-1");
+  out.absent("aof_current_rewrite_time_sec", "-1");
+  out.absent({"aof_rewrites", "aof_rewrites_consecutive_failures", "aof_last_cow_size",
+              "module_fork_in_progress", "module_fork_last_cow_size"});
+}
+
+void write_weir_section(Server& server, FigureWriter& out) {
+  out.text({"weir_version", "The version of weir."}, kWeirVersion);
+  out.text({"storage", "Where the state is kept."}, option_text(server, "storage"));
+  out.text({"durability", "When the log is synced."}, option_text(server, "durability"));
+  out.text({"storage_failure_policy", "What a failure of the disk does."},
+           option_text(server, "storage-failure-policy"));
+  write_turn_figures(server.report(), out);
+  out.gauge({"clock_lead_ms", "How far instants are ahead of the wall clock.", kMilliseconds},
+            server.timeline().lead_ns() / kNsPerMs);
+}
+
+void write_storage_section(Server& server, FigureWriter& out) {
+  const storage::Keyspace& keys = server.keys();
+  const storage::KeyspaceFigures figures = keys.figures();
+  const bool failed = keys.store_in_use().failed();
+  out.text({"storage_status", "Whether the store works."}, failed ? "failed" : "ok");
+  out.text({"storage_error", "What is wrong with the store."},
+           failed ? server.persistence().health.failure().message() : "");
+  out.counter({"turn", "The number of the newest turn."}, figures.turn);
+  out.counter({"written_back_turn", "The newest turn that is wholly in the state."},
+              figures.written_back_turn);
+  out.gauge({"unwritten_entries", "Entries that are newer than the state."}, figures.unwritten);
+  out.gauge({"write_back_running", "1: a pass of write-back is running."},
+            keys.work().writing_back() ? 1 : 0);
+  out.gauge({"behind", "1: nothing is read until write-back has caught up."},
+            keys.work().overloaded() ? 1 : 0);
+  out.gauge({"unsynced_age_ms", "How long the oldest change has waited for a sync.", kMilliseconds},
+            server.persistence().durability.unsynced_ns(server.clock().steady_ns()) / kNsPerMs);
+  out.counter({"log_bytes_appended", "Bytes appended to the log.", kBytes},
+              figures.log_bytes_appended);
+  out.gauge({"working_set_entries", "Entries in memory."}, figures.entries);
+  out.gauge({"working_set_bytes", "Bytes of the entries in memory.", kBytes}, figures.bytes);
+  out.counter({"cold_reads", "Look-ups that had to read the state."}, figures.misses);
+  out.counter({"evicted_entries", "Clean entries that were given up."},
+              figures.evicted - server.report().stats.evicted_before);
+  write_store(server, out);
+}
+
+}  // namespace weir::server

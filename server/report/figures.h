@@ -1,0 +1,90 @@
+// Figures: what the server counts and measures about itself, each with its name, its kind, its unit
+// and one line of help. The folder that owns a figure writes it; a FigureWriter decides how it
+// looks (report/info_text.h writes it as INFO does).
+//
+// Invariants
+// 1. No two numbers have one name; the fields of a row are named after their family.
+// 2. A counter never falls, except when statistics are reset.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace weir::server {
+
+enum class FigureKind : uint8_t { kCounter, kGauge, kText };
+
+enum class FigureUnit : uint8_t {
+  kNone,  // a number of things, or a ratio
+  kBytes,
+  kMemory,  // bytes that INFO shows a second time for people: 1.50K
+  kSeconds,
+  kMilliseconds,
+  kMicroseconds,
+  kPercent,
+};
+
+struct FigureName {
+  std::string_view name;  // lower case, words joined by '_'
+  std::string_view help;  // one sentence
+  FigureUnit unit = FigureUnit::kNone;
+};
+
+struct Figure {
+  FigureName name;
+  FigureKind kind = FigureKind::kText;
+  std::string_view value;  // the number in decimal, or the words
+};
+
+// Figures that are there once for each member of a set, such as each command.
+struct FigureFamily {
+  std::string_view name;         // what a member is: "command", "database"
+  std::string_view info_prefix;  // what INFO puts before the member's name: "cmdstat_"
+};
+
+inline constexpr FigureFamily kCommandFigures{"command", "cmdstat_"};
+inline constexpr FigureFamily kCommandLatencies{"command_latency", "latency_percentiles_usec_"};
+inline constexpr FigureFamily kErrorFigures{"error", "errorstat_"};
+inline constexpr FigureFamily kDatabaseFigures{"database", "db"};
+
+class FigureWriter {
+ public:
+  virtual ~FigureWriter() = default;
+
+  void counter(const FigureName& name, std::integral auto value) {
+    write({.name = name, .kind = FigureKind::kCounter, .value = std::to_string(value)});
+  }
+  void counter(const FigureName& name, double value, int decimals);
+  void gauge(const FigureName& name, std::integral auto value) {
+    write({.name = name, .kind = FigureKind::kGauge, .value = std::to_string(value)});
+  }
+  void gauge(const FigureName& name, double value, int decimals);
+  void text(const FigureName& name, std::string_view value) {
+    write({.name = name, .kind = FigureKind::kText, .value = value});
+  }
+  // Figures of what Redis has and weir has not. Monitoring asks INFO for them; other writers have
+  // no use for them.
+  void absent(std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) write_absent(name, "0");
+  }
+  void absent(std::string_view name, std::string_view value) { write_absent(name, value); }
+  // Calls `fields`, which writes the figures of one member of a family.
+  void row(const FigureFamily& family, std::string_view member,
+           const std::function<void()>& fields) {
+    begin_row(family, member);
+    fields();
+    end_row();
+  }
+
+ private:
+  virtual void write(const Figure& figure) = 0;
+  virtual void write_absent(std::string_view name, std::string_view value) = 0;
+  virtual void begin_row(const FigureFamily& family, std::string_view member) = 0;
+  virtual void end_row() = 0;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,198 @@
+// The figures of a server: INFO shows them as it always did, and another writer can show them too.
+#include "server/report/figures.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "server/core/figure_sections.h"
+#include "server/report/info_text.h"
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+namespace {
+
+// What INFO names in its sections, in this order. Monitoring knows these names.
+constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
+    {"Server",
+     "redis_version redis_git_sha1 redis_git_dirty redis_build_id weir_version redis_mode os "
+     "arch_bits monotonic_clock multiplexing_api gcc_version process_id process_supervised "
+     "run_id tcp_port server_time_usec uptime_in_seconds uptime_in_days hz configured_hz "
+     "lru_clock executable config_file io_threads_active"},
+    {"Clients",
+     "connected_clients cluster_connections maxclients client_recent_max_input_buffer "
+     "client_recent_max_output_buffer blocked_clients tracking_clients clients_in_timeout_table"},
+    {"Memory",
+     "used_memory used_memory_human used_memory_rss used_memory_rss_human used_memory_peak "
+     "used_memory_peak_human used_memory_peak_perc used_memory_rss_peak "
+     "used_memory_rss_peak_human used_memory_overhead used_memory_startup used_memory_dataset "
+     "used_memory_dataset_perc total_system_memory total_system_memory_human used_memory_lua "
+     "used_memory_lua_human used_memory_vm_eval used_memory_scripts_eval "
+     "number_of_cached_scripts number_of_functions number_of_libraries used_memory_vm_functions "
+     "used_memory_vm_total used_memory_vm_total_human used_memory_functions used_memory_scripts "
+     "used_memory_scripts_human evicted_scripts maxmemory maxmemory_human maxmemory_policy "
+     "mem_fragmentation_ratio mem_fragmentation_bytes allocator_allocated allocator_active "
+     "allocator_resident allocator_frag_ratio allocator_frag_bytes allocator_rss_ratio "
+     "allocator_rss_bytes rss_overhead_ratio rss_overhead_bytes mem_not_counted_for_evict "
+     "mem_replication_backlog mem_total_replication_buffers mem_cluster_links mem_clients_slaves "
+     "mem_clients_normal mem_aof_buffer mem_allocator active_defrag_running "
+     "lazyfree_pending_objects"},
+    {"Persistence",
+     "loading async_loading current_cow_peak current_cow_size current_cow_size_age "
+     "current_fork_perc current_save_keys_processed current_save_keys_total "
+     "rdb_changes_since_last_save rdb_bgsave_in_progress rdb_last_save_time "
+     "rdb_last_bgsave_status rdb_last_bgsave_time_sec rdb_current_bgsave_time_sec rdb_saves "
+     "rdb_last_cow_size rdb_last_load_keys_expired rdb_last_load_keys_loaded aof_enabled "
+     "aof_rewrite_in_progress aof_rewrite_scheduled aof_last_bgrewrite_status "
+     "aof_last_write_status aof_last_rewrite_time_sec aof_current_rewrite_time_sec aof_rewrites "
+     "aof_rewrites_consecutive_failures aof_last_cow_size module_fork_in_progress "
+     "module_fork_last_cow_size"},
+    {"Stats",
+     "total_connections_received total_commands_processed instantaneous_ops_per_sec "
+     "total_net_input_bytes total_net_output_bytes instantaneous_input_kbps "
+     "instantaneous_output_kbps total_net_repl_input_bytes total_net_repl_output_bytes "
+     "instantaneous_input_repl_kbps instantaneous_output_repl_kbps rejected_connections "
+     "sync_full sync_partial_ok sync_partial_err expired_keys expired_stale_perc "
+     "expired_time_cap_reached_count expire_cycle_cpu_milliseconds evicted_keys evicted_clients "
+     "total_eviction_exceeded_time current_eviction_exceeded_time internal_errors keyspace_hits "
+     "keyspace_misses pubsub_channels pubsub_patterns pubsubshard_channels latest_fork_usec "
+     "total_forks migrate_cached_sockets slave_expires_tracked_keys active_defrag_hits "
+     "active_defrag_misses active_defrag_key_hits active_defrag_key_misses "
+     "total_active_defrag_time current_active_defrag_time tracking_total_keys "
+     "tracking_total_items tracking_total_prefixes unexpected_error_replies total_error_replies "
+     "dump_payload_sanitizations total_reads_processed total_writes_processed "
+     "io_threaded_reads_processed io_threaded_writes_processed reply_buffer_shrinks "
+     "reply_buffer_expands acl_access_denied_auth acl_access_denied_cmd acl_access_denied_key "
+     "acl_access_denied_channel"},
+    {"Replication",
+     "role connected_slaves master_failover_state master_replid master_replid2 "
+     "master_repl_offset second_repl_offset repl_backlog_active repl_backlog_size "
+     "repl_backlog_first_byte_offset repl_backlog_histlen"},
+    {"CPU",
+     "used_cpu_sys used_cpu_user used_cpu_sys_children used_cpu_user_children "
+     "used_cpu_sys_main_thread used_cpu_user_main_thread"},
+    {"Weir",
+     "weir_version storage durability storage_failure_policy turns_run turns_committed "
+     "turns_failed turn_us_mean turn_us_max commit_us_mean commit_us_max clock_lead_ms"},
+    {"Limiter", "verdicts allowed denied"},
+    {"Storage",
+     "storage_status storage_error turn written_back_turn unwritten_entries write_back_running "
+     "behind unsynced_age_ms log_bytes_appended working_set_entries working_set_bytes cold_reads "
+     "evicted_entries last_sync_age_ms syncs log_bytes state_bytes state_records_estimate "
+     "records_dropped_by_compaction write_back_passes"},
+    {"Cluster", "cluster_enabled"},
+};
+
+// A server of which something is counted in every section.
+class Figures : public ::testing::Test {
+ protected:
+  Figures() {
+    client_->call({"SET", "key", "1", "EX", "100"});
+    client_->call({"LPUSH", "key", "1"});
+    client_->call({"GET", "nothing"});
+    client_->call({"CL.THROTTLE", "limit", "5", "10", "60"});
+  }
+
+  std::string info(std::string_view section) {
+    const std::string text = client_->call({"INFO", section});
+    return text.substr(text.find("\r\n") + 2);
+  }
+
+  FakeServer server_;
+  std::unique_ptr<FakeClient> client_ = server_.connect();
+};
+
+TEST_F(Figures, InfoNamesTheSameAsEver) {
+  for (const auto& [section, names] : kInfoNames) {
+    std::istringstream lines(info(section));
+    std::string line;
+    std::string seen;
+    while (std::getline(lines, line)) {
+      if (const size_t end = line.find(':'); end != std::string::npos)
+        seen += (seen.empty() ? "" : " ") + line.substr(0, end);
+    }
+    EXPECT_EQ(seen, names) << section;
+  }
+}
+
+TEST_F(Figures, InfoShowsRowsOfCommandsErrorsAndDatabases) {
+  EXPECT_NE(info("commandstats")
+                .find("cmdstat_lpush:calls=1,usec=0,usec_per_call=0.00,"
+                      "rejected_calls=0,failed_calls=1\r\n"),
+            std::string::npos);
+  EXPECT_NE(info("latencystats").find("\r\nlatency_percentiles_usec_get:p50="), std::string::npos);
+  EXPECT_NE(info("latencystats").find(",p99.9="), std::string::npos);
+  EXPECT_EQ(info("errorstats"), "# Errorstats\r\nerrorstat_WRONGTYPE:count=1\r\n\r\n");
+  EXPECT_NE(info("keyspace").find("# Keyspace\r\ndb0:keys=2,expires="), std::string::npos);
+}
+
+TEST(InfoText, ShowsMemoryTwiceAndPercentsWithTheirSign) {
+  InfoText out;
+  out.gauge({"memory", "Some.", FigureUnit::kMemory}, 1536);
+  out.gauge({"share", "Some.", FigureUnit::kPercent}, 12.345, 1);
+  out.absent({"nothing"});
+  EXPECT_EQ(out.take(), "memory:1536\r\nmemory_human:1.50K\r\nshare:12.3%\r\nnothing:0\r\n");
+}
+
+// Writes figures as Prometheus reads them, and says where a figure breaks figures.h's promises.
+class MetricsWriter final : public FigureWriter {
+ public:
+  std::string text;
+  std::vector<std::string> complaints;
+  size_t numbers = 0;
+
+ private:
+  void write(const Figure& figure) override {
+    const auto& [name, help, unit] = figure.name;
+    const std::string full = (family_.empty() ? "" : family_ + "_") + std::string(name);
+    if (help.empty() || help.back() != '.') complaints.push_back(full + " has no help");
+    if (full.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos)
+      complaints.push_back(full + " is no name");
+    if (figure.kind == FigureKind::kText) return;
+    ++numbers;
+    if (!seen_.insert({full, member_}).second) complaints.push_back(full + " is there twice");
+    const std::string kind = figure.kind == FigureKind::kCounter ? "counter" : "gauge";
+    if (const auto known = kinds_.emplace(full, kind); known.second) {
+      text += "# HELP weir_" + full + " " + std::string(help) + "\n";
+      text += "# TYPE weir_" + full + " " + kind + "\n";
+    } else if (known.first->second != kind) {
+      complaints.push_back(full + " has two kinds");
+    }
+    char* end = nullptr;
+    const std::string value(figure.value);
+    (void)std::strtod(value.c_str(), &end);
+    if (value.empty() || *end != '\0') complaints.push_back(full + " is no number: " + value);
+    text += "weir_" + full + label_ + " " + value + "\n";
+  }
+  void write_absent(std::string_view, std::string_view) override {}
+  void begin_row(const FigureFamily& family, std::string_view member) override {
+    family_ = family.name;
+    member_ = member;
+    label_ = "{" + family_ + "=\"" + member_ + "\"}";
+  }
+  void end_row() override { family_ = member_ = label_ = ""; }
+
+  std::string family_;
+  std::string member_;
+  std::string label_;
+  std::set<std::pair<std::string, std::string>> seen_;
+  std::map<std::string, std::string> kinds_;
+};
+
+TEST_F(Figures, EveryNumberHasAKindAHelpLineAndANameOfItsOwn) {
+  MetricsWriter out;
+  for (const FigureSection& section : figure_sections()) section.write(*server_, out);
+  EXPECT_TRUE(out.complaints.empty()) << out.complaints.front();
+  EXPECT_GT(out.numbers, 100u);
+  EXPECT_NE(out.text.find("# HELP weir_total_commands_processed Commands that were run or "
+                          "refused.\n# TYPE weir_total_commands_processed counter\n"
+                          "weir_total_commands_processed 4\n"),
+            std::string::npos);
+  EXPECT_NE(out.text.find("weir_command_calls{command=\"lpush\"} 1\n"), std::string::npos);
+  EXPECT_NE(out.text.find("weir_database_keys{database=\"0\"} 2\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weir::server
