@@ -64,6 +64,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
              .health = &persistence_.health,
              .report = &report_}),
       scripting_(&script_service_, &config_, &turn_) {
+  reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
   report_.set_rules(config_);
   report_.run_id = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
 }

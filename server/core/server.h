@@ -23,6 +23,7 @@
 #include "server/core/holds.h"
 #include "server/core/messages.h"
 #include "server/core/persistence.h"
+#include "server/core/reload.h"
 #include "server/core/script_service.h"
 #include "server/core/scripting.h"
 #include "server/core/session_service.h"
@@ -94,6 +95,7 @@ class Server final : public CallHost {
   Persistence& persistence() { return persistence_; }
   Turn& turn() { return turn_; }
   Scripting& scripting() { return scripting_; }
+  Reload& reload() { return reload_; }
 
   ShutdownRequest shutdown;
 
@@ -116,6 +118,7 @@ class Server final : public CallHost {
   Persistence persistence_;
   Turn turn_;
   Scripting scripting_;
+  Reload reload_;
 };
 
 // The server that runs a command. REQUIRES: it is one's own Call, not a test's.

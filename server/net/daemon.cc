@@ -206,8 +206,7 @@ void Daemon::wait_for_signal() {
   signals_.async_wait([this](boost::system::error_code error, int signal) {
     if (error) return;
     if (signal == SIGHUP) {
-      reopen_log();
-      spdlog::info("log reopened on SIGHUP");
+      (void)server_.reload().run();
     } else {
       spdlog::info("stopping on {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
       stopping_ = true;

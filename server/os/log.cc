@@ -46,21 +46,18 @@ void install_sink() {
 
 std::string start_log(const std::string& path, LogLevel level) {
   g_log_file = path;
-  try {
-    install_sink();
-  } catch (const spdlog::spdlog_ex& error) {
-    return "cannot open the log file '" + path + "': " + error.what();
-  }
-  set_log_level(level);
-  return {};
+  std::string error = reopen_log();
+  if (error.empty()) set_log_level(level);
+  return error;
 }
 
-void reopen_log() {
+std::string reopen_log() {
   try {
     install_sink();
   } catch (const spdlog::spdlog_ex& error) {
-    spdlog::error("the log file '{}' could not be opened anew: {}", g_log_file, error.what());
+    return "cannot open the log file '" + g_log_file + "': " + error.what();
   }
+  return {};
 }
 
 void set_log_level(LogLevel level) { spdlog::default_logger()->set_level(spdlog_level(level)); }

@@ -158,10 +158,10 @@ class Stop(harness.ServerTest):
         server = self.memory_server()
         os.rename(server.log_path, self.path("log.1"))
         server.send_signal(signal.SIGHUP)
-        harness.wait_until(lambda: "log reopened on SIGHUP" in server.log(), "a new log")
+        harness.wait_until(lambda: "reload: log: done" in server.log(), "a new log")
         self.assertEqual(server.call("PING"), "PONG")
         with open(self.path("log.1"), encoding="utf-8") as file:
-            self.assertNotIn("reopened", file.read())
+            self.assertNotIn("reload", file.read())
 
 
 class Persistence(harness.ServerTest):

@@ -1,0 +1,64 @@
+// SIGHUP: who takes part, and what one that fails does to the others.
+#include "server/core/reload.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <sstream>
+
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Puts a logger into the log's place, and puts the log back.
+class LogLines {
+ public:
+  LogLines() {
+    auto logger = std::make_shared<spdlog::logger>(
+        "test", std::make_shared<spdlog::sinks::ostream_sink_st>(lines_));
+    logger->set_pattern("%l %v");
+    spdlog::set_default_logger(std::move(logger));
+  }
+  ~LogLines() { spdlog::set_default_logger(before_); }
+
+  std::string text() const { return lines_.str(); }
+
+ private:
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+  std::ostringstream lines_;
+};
+
+TEST(Reload, TriesAllInTheirOrderAndLogsALineForEach) {
+  const LogLines log;
+  Reload reload;
+  std::string order;
+  const auto participant = [&order](char name, const std::string& error) {
+    return [&order, name, error] {
+      order += name;
+      return error;
+    };
+  };
+  reload.add("a", participant('a', ""));
+  reload.add("b", participant('b', "no such file"));
+  reload.add("c", participant('c', ""));
+  EXPECT_THAT(reload.run(),
+              ElementsAre(Reload::Outcome{"a", ""}, Reload::Outcome{"b", "no such file"},
+                          Reload::Outcome{"c", ""}));
+  EXPECT_EQ(order, "abc");
+  EXPECT_EQ(log.text(),
+            "info reload: a: done\n"
+            "error reload: b: failed, going on with what was there: no such file\n"
+            "info reload: c: done\n");
+}
+
+TEST(Reload, ReopensTheLogOfAServer) {
+  FakeServer server;
+  EXPECT_THAT(server->reload().run(), ElementsAre(Reload::Outcome{"log", ""}));
+}
+
+}  // namespace
+}  // namespace weir::server
