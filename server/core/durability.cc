@@ -10,11 +10,14 @@ constexpr int64_t kSyncLateNs = 2'000'000'000;
 
 }  // namespace
 
-bool Durability::covers(uint64_t turn, int64_t steady_ns) const {
-  if (config_.durability == DurabilityLevel::kNo || keys_.store_in_use().failed()) return true;
-  if (keys_.store_in_use()->sync_state().synced_turn >= turn) return true;
-  if (config_.durability == DurabilityLevel::kAlways) return false;
-  return unsynced_since_ns_ == 0 || steady_ns - unsynced_since_ns_ < kSyncLateNs;
+// Replies leave in the order of their turns, so those that depend on no data wait like the others.
+Coverage Durability::covers(uint64_t turn, bool /*touched_data*/, int64_t steady_ns) const {
+  constexpr Coverage kCovered{.covered = true};
+  if (config_.durability == DurabilityLevel::kNo || keys_.store_in_use().failed()) return kCovered;
+  if (keys_.store_in_use()->sync_state().synced_turn >= turn) return kCovered;
+  if (config_.durability == DurabilityLevel::kAlways) return {};
+  const bool late = unsynced_since_ns_ != 0 && steady_ns - unsynced_since_ns_ >= kSyncLateNs;
+  return {.covered = !late};
 }
 
 storage::Status Durability::sync_when_due(int64_t steady_ns) {

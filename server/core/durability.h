@@ -8,16 +8,27 @@
 #include <cstdint>
 
 #include "server/config/config.h"
+#include "server/waiting/waiting.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
 
+// Whether replies may leave.
+struct Coverage {
+  bool covered = false;
+  // If not: the instant of the steady clock at which to ask again. kNotDue: time alone changes
+  // nothing, and whatever does (the end of a sync) begins a turn.
+  int64_t ask_at_ns = kNotDue;
+};
+
 class Durability {
  public:
   Durability(const Config* config, storage::Keyspace* keys) : config_(*config), keys_(*keys) {}
+  virtual ~Durability() = default;
 
-  // Whether what happened up to `turn` may be told. Instants are of the steady clock.
-  bool covers(uint64_t turn, int64_t steady_ns) const;
+  // Answers whether what happened up to `turn` may be told. `touched_data`: the replies depend on
+  // data; where those may leave, the others may, too. Instants are of the steady clock.
+  virtual Coverage covers(uint64_t turn, bool touched_data, int64_t steady_ns) const;
   // Starts a sync if one is due; answers how the last one failed. Called once a turn.
   storage::Status sync_when_due(int64_t steady_ns);
   // How long the oldest change has waited for a sync; 0 when all are synced.

@@ -126,8 +126,12 @@ void Server::serve_waiting() {
 }
 
 int64_t Server::next_wait_ns() {
-  const int64_t at_ns = waiting_.next_ns();
-  return at_ns == kNotDue ? kNotDue : std::max<int64_t>(at_ns - timeline_.now_ns(), 0);
+  const auto until = [](int64_t at_ns, int64_t now_ns) {
+    return at_ns == kNotDue ? kNotDue : std::max<int64_t>(at_ns - now_ns, 0);
+  };
+  const int64_t wait_ns = until(waiting_.next_ns(), timeline_.now_ns());
+  const int64_t ask_at_ns = turn_.ask_at_ns();
+  return ask_at_ns == kNotDue ? wait_ns : std::min(wait_ns, until(ask_at_ns, clock_.steady_ns()));
 }
 
 void Server::end_turn() {

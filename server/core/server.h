@@ -63,7 +63,8 @@ class Server final : public CallHost {
 
   // Serves sessions that wait, as far as their instants have come; between turns.
   void serve_waiting();
-  // How long until then, in nanoseconds; kNotDue when nothing but a command can end a wait.
+  // How long until a session's wait may end or held replies may leave, in nanoseconds; kNotDue when
+  // time alone changes nothing.
   int64_t next_wait_ns();
   // Commits what the sessions did since the last call, and releases replies.
   void end_turn();

@@ -33,8 +33,15 @@ void Turn::end() {
   const int64_t now_ns = needs_.clock->steady_ns();
   if (const storage::Status failure = needs_.durability->sync_when_due(now_ns); !failure.ok())
     fail_sync(failure);
-  const bool releases = held_.empty() && needs_.durability->covers(keys_.turn(), now_ns);
-  for (Session* session : touched_) finish(session, releases, now_ns);
+  const auto may_tell = [&](bool touched_data) {
+    return held_.empty() && needs_.durability->covers(keys_.turn(), touched_data, now_ns).covered;
+  };
+  const bool releases_data = may_tell(true);
+  const bool releases_others = releases_data || may_tell(false);
+  for (Session* session : touched_) {
+    const bool may_leave = releases_others && (releases_data || !session->turn_touched_data());
+    finish(session, may_leave, now_ns);
+  }
   release_held();
   note_length();
 }
@@ -140,8 +147,10 @@ void Turn::finish(Session* session, bool durable, int64_t now_ns) {
   if (durable) {
     session->release(session->produced());
   } else {
-    held_.push_back(
-        {.turn = keys_.turn(), .session = session->id, .produced = session->produced()});
+    held_.push_back({.turn = keys_.turn(),
+                     .session = session->id,
+                     .produced = session->produced(),
+                     .touched_data = session->turn_touched_data()});
   }
   session->last_interaction_ns = now_ns;
   session->end_turn();
@@ -150,10 +159,17 @@ void Turn::finish(Session* session, bool durable, int64_t now_ns) {
 }
 
 void Turn::release_held() {
-  while (!held_.empty() &&
-         needs_.durability->covers(held_.front().turn, needs_.clock->steady_ns())) {
-    if (Session* session = needs_.sessions->find_session(held_.front().session)) {
-      session->release(held_.front().produced);
+  ask_at_ns_ = kNotDue;
+  while (!held_.empty()) {
+    const Held& held = held_.front();
+    const Coverage coverage =
+        needs_.durability->covers(held.turn, held.touched_data, needs_.clock->steady_ns());
+    if (!coverage.covered) {
+      ask_at_ns_ = coverage.ask_at_ns;
+      return;
+    }
+    if (Session* session = needs_.sessions->find_session(held.session)) {
+      session->release(held.produced);
       touch(session);
     }
     held_.pop_front();

@@ -52,6 +52,9 @@ class Turn {
   void end();
   // Commits before its end what was done so far, for a command that needs it on disk.
   void commit_early();
+  // The instant of the steady clock at which a turn should end because held replies may leave then;
+  // kNotDue: there is none.
+  int64_t ask_at_ns() const { return ask_at_ns_; }
   // The sessions that may have something to send or to end, until the next end().
   const std::vector<Session*>& touched() const { return touched_; }
   // The log cannot be shortened any more and is as long as it may become. (With the policy `memory`
@@ -70,6 +73,7 @@ class Turn {
     uint64_t turn;
     uint64_t session;
     size_t produced;
+    bool touched_data;
   };
 
   static constexpr std::string_view kLeadKey = "clock-lead-ns";
@@ -90,6 +94,7 @@ class Turn {
   std::vector<Session*> in_turn_;
   std::vector<Session*> touched_;
   std::deque<Held> held_;
+  int64_t ask_at_ns_ = kNotDue;
   uint64_t turns_ended_ = 0;
   size_t busy_mark_ = 0;         // those of in_turn_ after it came while a script ran long
   int64_t begin_steady_ns_ = 0;  // 0: no turn is running

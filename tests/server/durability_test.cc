@@ -1,0 +1,121 @@
+// When replies may leave, for each level of durability, and when that is asked again.
+#include "server/core/durability.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr bool kData = true;
+constexpr bool kNoData = false;
+
+// A server with one change in its log, whose disk ends a sync only when it is told to.
+class DurabilityTest : public ::testing::Test {
+ protected:
+  void start(DurabilityLevel level) {
+    Config config;
+    config.durability = level;
+    server_.emplace(std::move(config));
+    server_->disk().deferred = true;
+    client_ = server_->connect();
+    client_->push(request({"SET", "a", "1"}));
+    server_->end_turn();
+  }
+
+  Coverage covers(bool touched_data) {
+    Server& server = **server_;
+    return server.persistence().durability.covers(server.keys().turn(), touched_data,
+                                                  server_->clock.steady_ns());
+  }
+  void expect_covered(bool covered) {
+    for (const bool touched_data : {kData, kNoData}) {
+      EXPECT_EQ(covers(touched_data).covered, covered) << touched_data;
+      EXPECT_EQ(covers(touched_data).ask_at_ns, kNotDue) << touched_data;
+    }
+    EXPECT_EQ((*server_)->next_wait_ns(), kNotDue);
+  }
+
+  std::optional<FakeServer> server_;
+  std::unique_ptr<FakeClient> client_;
+};
+
+TEST_F(DurabilityTest, AlwaysWaitsForTheSync) {
+  start(DurabilityLevel::kAlways);
+  expect_covered(false);
+  EXPECT_EQ(client_->take(), "");
+  server_->clock.advance(10 * kSecond);
+  expect_covered(false);
+  server_->step_disk();
+  expect_covered(true);
+  EXPECT_EQ(client_->take(), "+OK\r\n");
+}
+
+TEST_F(DurabilityTest, EverysecWaitsOnlyWhereTheSyncIsTwoSecondsLate) {
+  start(DurabilityLevel::kEverysec);
+  expect_covered(true);
+  EXPECT_EQ(client_->take(), "+OK\r\n");
+  server_->clock.advance(2 * kSecond - 1);
+  expect_covered(true);
+  server_->clock.advance(1);
+  expect_covered(false);
+  server_->step_disk();
+  expect_covered(true);
+}
+
+TEST_F(DurabilityTest, NoNeverWaits) {
+  start(DurabilityLevel::kNo);
+  server_->clock.advance(10 * kSecond);
+  expect_covered(true);
+  EXPECT_EQ(client_->take(), "+OK\r\n");
+}
+
+// What is known from an instant on, as with a lease.
+class KnownFrom final : public Durability {
+ public:
+  using Durability::Durability;
+
+  Coverage covers(uint64_t, bool touched_data, int64_t steady_ns) const override {
+    return {.covered = !touched_data || steady_ns >= at_ns, .ask_at_ns = at_ns};
+  }
+
+  int64_t at_ns = 0;
+};
+
+TEST(Turn, AsksForHeldRepliesAtTheInstantThatItWasTold) {
+  FakeServer server;
+  auto reader = server.connect();
+  auto bystander = server.connect();
+  KnownFrom durability(&server->config(), &server->keys());
+  durability.at_ns = server.clock.steady_ns() + 300 * kMs;
+  Turn turn({.config = &server->config(),
+             .clock = &server.clock,
+             .timeline = &server->timeline(),
+             .keys = &server->keys(),
+             .sessions = &server->sessions(),
+             .waiting = &server->waiting(),
+             .holds = &server->holds(),
+             .durability = &durability,
+             .health = &server->persistence().health,
+             .report = &server->report()});
+  reader->push(request({"GET", "a"}));
+  bystander->push(request({"PING"}));
+  turn.add(&reader->session());
+  turn.add(&bystander->session());
+  EXPECT_EQ(turn.ask_at_ns(), kNotDue);
+  turn.end();
+  EXPECT_EQ(bystander->session().output(), "+PONG\r\n");
+  EXPECT_EQ(reader->session().output(), "");
+  EXPECT_EQ(turn.ask_at_ns(), durability.at_ns);
+  server.clock.advance(300 * kMs - 1);
+  turn.end();
+  EXPECT_EQ(reader->session().output(), "");
+  server.clock.advance(1);
+  turn.end();
+  EXPECT_EQ(reader->session().output(), "$-1\r\n");
+  EXPECT_EQ(turn.ask_at_ns(), kNotDue);
+}
+
+}  // namespace
+}  // namespace weir::server
