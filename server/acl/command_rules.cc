@@ -67,7 +67,7 @@ RuleError CommandRules::allow_first_argument(std::string_view rule) {
   const std::string_view word = rule.substr(bar + 1);
   const Command* command = find(rule.substr(0, bar));
   if (command == nullptr) return kUnknownName;
-  if (command->name.find('|') != std::string_view::npos) return kFirstArgOfSubcommand;
+  if (command->is_subcommand()) return kFirstArgOfSubcommand;
   if (word.empty() || has_blank(word)) return kBadSyntax;
   if (command->has(kContainer)) return kUnknownName;
   auto& words = first_words_[table_->index_of(*command)];

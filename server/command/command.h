@@ -86,6 +86,9 @@ enum CommandFlag : uint32_t {
   kAllowBusy = 1 << 22,  // Redis' flag; the next two are Redis' flags, too
   kNoAsyncLoading = 1 << 23,
   kNoMandatoryKeys = 1 << 24,
+  kRunsQueued = 1 << 25,  // what is queued in the transaction is what it does
+  // CLIENT's: CLIENT PAUSE does not hold it up, and CLIENT CACHING is not about it.
+  kOfClient = 1 << 26,
 };
 
 // What a command does with a key, in the terms of COMMAND's key specifications.
@@ -155,6 +158,7 @@ struct Command {
   void (*run)(Call& call) = nullptr;
 
   constexpr bool has(uint32_t flag) const { return (flags & flag) != 0; }
+  constexpr bool is_subcommand() const { return name.find('|') != std::string_view::npos; }
 };
 
 // The rows of each family; every file under commands/ defines one.

@@ -31,7 +31,7 @@ CommandTable::CommandTable(std::span<const Commands> families) {
       WEIR_CHECK(by_name_.emplace(command.name, rows_.size()).second);
       indexes_.emplace(&command, rows_.size());
       rows_.push_back(&command);
-      if (command.name.find('|') == std::string_view::npos) all_.push_back(&command);
+      if (!command.is_subcommand()) all_.push_back(&command);
     }
   }
   std::sort(all_.begin(), all_.end(),

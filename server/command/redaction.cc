@@ -35,7 +35,7 @@ std::vector<std::string_view> redacted(const Command& command, Args args) {
     case Secrets::kNone:
       break;
     case Secrets::kAll:
-      hide_from(&shown, command.name.find('|') == std::string_view::npos ? 1 : 2);
+      hide_from(&shown, command.is_subcommand() ? 2 : 1);
       break;
     case Secrets::kAfterAuth:
       hide_credentials(&shown);

@@ -187,7 +187,7 @@ constexpr uint32_t kOthers = kAdmin | kNoScript | kLoading;
 
 // Every row but its name, arity, usage, summary, version and function.
 constexpr Command row(Command command, uint32_t flags = kOwn) {
-  command.flags |= flags;
+  command.flags |= flags | kOfClient;
   command.group = "connection";
   return command;
 }

@@ -159,7 +159,7 @@ void client_trackinginfo(Call& call) {
 }
 
 constexpr Command row(Command command) {
-  command.flags |= kNoScript | kLoading;
+  command.flags |= kNoScript | kLoading | kOfClient;
   command.group = "connection";
   return command;
 }

@@ -62,7 +62,7 @@ constexpr Command kCommands[] = {
          .run = multi}),
     row({.name = "exec",
          .arity = 1,
-         .flags = kNotQueued | kSkipSlowLog,
+         .flags = kNotQueued | kSkipSlowLog | kRunsQueued,
          .summary = "Runs all that is queued at one instant, with nothing in between, and keeps "
                     "all of it or nothing through a crash.",
          .since = "1.2.0",

@@ -19,8 +19,6 @@ namespace {
 constexpr uint64_t kTimedOneIn = 16;
 constexpr int64_t kRetryNs = 10'000'000;  // of a waiter that write-back holds up
 
-bool is_exec(const Command& command) { return command.name == "exec"; }
-
 // A failure that takes a whole transaction back, not one of its commands.
 bool is_for_all(const storage::Status& failure) {
   using Code = storage::Status::Code;
@@ -52,7 +50,8 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
     std::string denied = server_->acl().refusal(session, *command, args);
     if (!denied.empty()) return denied;
   }
-  const bool writes = command->has(kWrites) || (is_exec(*command) && queues_writes(session));
+  const bool writes =
+      command->has(kWrites) || (command->has(kRunsQueued) && queues_writes(session));
   if (writes && server_->persistence().health.writes_denied())
     return server_->persistence().health.error();
   if (session.protocol() == 2 && session.subscribed() && !command->has(kWhenSubscribed)) {
@@ -71,7 +70,7 @@ void Executor::reject(Session& session, const Command* command, std::string_view
   if (command != nullptr) ++figures_of(*command).rejected;
   server_->report().note_error_reply(error);
   session.transaction.abort();
-  if (command == nullptr || !is_exec(*command)) return session.reply_.error(error);
+  if (command == nullptr || !command->has(kRunsQueued)) return session.reply_.error(error);
   session.transaction.clear(server_->keys());
   if (error.starts_with("ERR ")) error.remove_prefix(4);
   session.reply_.error("EXECABORT Transaction discarded because of: " + std::string(error));
@@ -94,8 +93,7 @@ const Command* Executor::resolve(Args args) {
     return recent_;
   }
   const Command* command = table_.resolve(args);
-  const bool plain = command != nullptr && !command->has(kContainer) &&
-                     command->name.find('|') == std::string_view::npos;
+  const bool plain = command != nullptr && !command->has(kContainer) && !command->is_subcommand();
   if (plain) {
     recent_ = command;
     recent_spelling_ = args[0];
@@ -110,6 +108,7 @@ CommandFigures& Executor::figures_of(const Command& command) {
 
 bool Executor::execute(Session& session, Args args) {
   const Command* command = resolve(args);
+  session.requested = command;
   if (command == nullptr && is_cross_protocol_request(args)) {
     note_cross_protocol_request(session);
     session.kill();
@@ -372,7 +371,7 @@ void Executor::note_timed(CommandFigures* figures, int64_t duration_ns) {
   figures->durations->add(duration_ns);
 }
 
-bool Executor::is_in_script() const { return outer_ != nullptr && !is_exec(*outer_); }
+bool Executor::is_in_script() const { return outer_ != nullptr && !outer_->has(kRunsQueued); }
 
 void Executor::reset_figures() {
   for (CommandFigures& figures : figures_) figures = {};

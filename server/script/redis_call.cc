@@ -86,8 +86,7 @@ const Command* find_row(Context& context, const CommandTable& table) {
   KnownRow& known = context.rows[place % context.rows.size()];
   if (known.spelling == name) return known.command;
   const Command* command = table.resolve(context.args);
-  if (command != nullptr && !command->has(kContainer) &&
-      command->name.find('|') == std::string_view::npos) {
+  if (command != nullptr && !command->has(kContainer) && !command->is_subcommand()) {
     known.spelling = name;
     known.command = command;
   }

@@ -131,10 +131,8 @@ void Session::run_request(size_t reply_begin) {
   if (hold_ != Hold::kNone) return host_.deliver_messages();
   if (!waiting_) note_reply(reply_begin, touched_data);
   // CLIENT CACHING is for the next command, or for all of the next transaction.
-  if (tracking.caching && !transaction.open() && !parser_.args().empty() &&
-      !resp::equals_ignoring_case(parser_.args()[0], "client")) {
-    tracking.caching = false;
-  }
+  const bool of_client = requested != nullptr && requested->has(kOfClient);
+  if (tracking.caching && !transaction.open() && !of_client) tracking.caching = false;
   host_.deliver_messages();
   count_bytes();
 }

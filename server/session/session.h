@@ -121,8 +121,9 @@ class Session {
   bool debugger_refused = false;  // what was to be debugged must not run
   bool no_evict = false;
   bool no_touch = false;
-  int64_t connected_ns = 0;         // steady
-  int64_t last_interaction_ns = 0;  // steady
+  int64_t connected_ns = 0;            // steady
+  int64_t last_interaction_ns = 0;     // steady
+  const Command* requested = nullptr;  // by the newest request; null: it names no command
   const Command* last_command = nullptr;
   uint64_t commands_run = 0;
   uint64_t commands_seen = 0;  // commands_run when the server last looked for overdue strangers...
