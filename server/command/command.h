@@ -156,6 +156,9 @@ struct Command {
   // What proxies of a cluster want to know, as COMMAND INFO has it: words separated by blanks.
   std::string_view tips = {};
   void (*run)(Call& call) = nullptr;
+  // Whether CLIENT PAUSE WRITE holds up a request whose arity fits. Null: if the flags say that it
+  // writes or may be replicated.
+  bool (*may_write)(CallHost& host, Args args) = nullptr;
 
   constexpr bool has(uint32_t flag) const { return (flags & flag) != 0; }
   constexpr bool is_subcommand() const { return name.find('|') != std::string_view::npos; }

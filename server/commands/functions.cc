@@ -174,6 +174,17 @@ void function_kill(Call& call) { end_long(call, true); }
 
 void script_kill(Call& call) { end_long(call, false); }
 
+std::optional<bool> declared_to_write(CallHost& host, Args args) {
+  return static_cast<Server&>(host).scripting().functions.declared_to_write(args[1]);
+}
+bool fcall_may_write(CallHost& host, Args args) {
+  return declared_to_write(host, args).value_or(true);
+}
+bool fcall_ro_may_write(CallHost& host, Args args) {
+  return declared_to_write(host, args).value_or(false);
+}
+bool never_writes(CallHost&, Args) { return false; }
+
 constexpr Command row(Command command) {
   const bool tells_only = command.has(kContainer) || command.run == container_help;
   if (!tells_only) command.flags |= kNoScript;
@@ -195,14 +206,16 @@ constexpr Command kCommands[] = {
          .keys = {.numkeys = 2},
          .usage = "function numkeys [key [key ...]] [arg [arg ...]]",
          .summary = "Runs a function of a library.",
-         .run = fcall}),
+         .run = fcall,
+         .may_write = fcall_may_write}),
     row({.name = "fcall_ro",
          .arity = -3,
          .flags = kRuns | kReads,
          .keys = {.numkeys = 2, .use = KeyUse::kReads},
          .usage = "function numkeys [key [key ...]] [arg [arg ...]]",
          .summary = "Runs a function that does not write.",
-         .run = fcall_ro}),
+         .run = fcall_ro,
+         .may_write = fcall_ro_may_write}),
     row({.name = "function",
          .arity = -2,
          .flags = kContainer,
@@ -218,7 +231,8 @@ constexpr Command kCommands[] = {
          .arity = 2,
          .flags = kMayReplicate,
          .summary = "Answers all libraries as bytes for FUNCTION RESTORE, here or on Redis 7.",
-         .run = function_dump}),
+         .run = function_dump,
+         .may_write = never_writes}),
     row({.name = "function|flush",
          .arity = -2,
          .flags = kChanges,
@@ -244,7 +258,8 @@ constexpr Command kCommands[] = {
          .usage = "[LIBRARYNAME library-name-pattern] [WITHCODE]",
          .summary = "Lists libraries and their functions.",
          .tips = "nondeterministic_output_order",
-         .run = function_list}),
+         .run = function_list,
+         .may_write = never_writes}),
     row({.name = "function|load",
          .arity = -3,
          .flags = kChanges | kDenyOom,

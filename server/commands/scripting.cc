@@ -34,6 +34,25 @@ void evalsha_ro(Call& call) {
   if (!was_to_be_debugged(call)) server_of(call).scripting().scripts.eval_by_name(call, true);
 }
 
+script::Scripts& scripts_of(CallHost& host) {
+  return static_cast<Server&>(host).scripting().scripts;
+}
+
+bool eval_may_write(CallHost& host, Args args) {
+  return scripts_of(host).declared_to_write(args[1]).value_or(true);
+}
+bool eval_ro_may_write(CallHost& host, Args args) {
+  return scripts_of(host).declared_to_write(args[1]).value_or(false);
+}
+bool evalsha_may_write(CallHost& host, Args args) {
+  return scripts_of(host).declared_to_write_by_name(args[1]).value_or(true);
+}
+bool evalsha_ro_may_write(CallHost& host, Args args) {
+  return scripts_of(host).declared_to_write_by_name(args[1]).value_or(false);
+}
+// Redis keeps scripts outside the data.
+bool changes_no_data(CallHost&, Args) { return false; }
+
 void script_load(Call& call) { server_of(call).scripting().scripts.load(call); }
 
 void script_exists(Call& call) {
@@ -80,7 +99,8 @@ constexpr Command kCommands[] = {
          .usage = "script numkeys [key [key ...]] [arg [arg ...]]",
          .summary = "Runs a Lua script.",
          .since = "2.6.0",
-         .run = eval}),
+         .run = eval,
+         .may_write = eval_may_write}),
     row({.name = "evalsha",
          .arity = -3,
          .flags = kRuns | kMayReplicate,
@@ -88,7 +108,8 @@ constexpr Command kCommands[] = {
          .usage = "sha1 numkeys [key [key ...]] [arg [arg ...]]",
          .summary = "Runs a Lua script that is known by its SHA-1.",
          .since = "2.6.0",
-         .run = evalsha}),
+         .run = evalsha,
+         .may_write = evalsha_may_write}),
     row({.name = "eval_ro",
          .arity = -3,
          .flags = kRuns | kReads,
@@ -96,7 +117,8 @@ constexpr Command kCommands[] = {
          .usage = "script numkeys [key [key ...]] [arg [arg ...]]",
          .summary = "Runs a Lua script that may not write.",
          .since = "7.0.0",
-         .run = eval_ro}),
+         .run = eval_ro,
+         .may_write = eval_ro_may_write}),
     row({.name = "evalsha_ro",
          .arity = -3,
          .flags = kRuns | kReads,
@@ -104,7 +126,8 @@ constexpr Command kCommands[] = {
          .usage = "sha1 numkeys [key [key ...]] [arg [arg ...]]",
          .summary = "Runs a Lua script that is known by its SHA-1 and may not write.",
          .since = "7.0.0",
-         .run = evalsha_ro}),
+         .run = evalsha_ro,
+         .may_write = evalsha_ro_may_write}),
     row({.name = "script",
          .arity = -2,
          .flags = kContainer,
@@ -130,7 +153,8 @@ constexpr Command kCommands[] = {
          .summary = "Forgets all scripts.",
          .since = "2.6.0",
          .tips = "request_policy:all_nodes response_policy:all_succeeded",
-         .run = script_flush}),
+         .run = script_flush,
+         .may_write = changes_no_data}),
     row({.name = "script|help",
          .arity = 2,
          .flags = kLoading,
@@ -144,7 +168,8 @@ constexpr Command kCommands[] = {
          .summary = "Keeps a script until SCRIPT FLUSH, and answers its SHA-1.",
          .since = "2.6.0",
          .tips = "request_policy:all_nodes response_policy:all_succeeded",
-         .run = script_load}),
+         .run = script_load,
+         .may_write = changes_no_data}),
 };
 
 }  // namespace

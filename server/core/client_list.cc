@@ -22,7 +22,7 @@ std::string flags_of(const Session& session) {
   if (session.monitors) flags += 'O';
   if (session.subscribed()) flags += 'P';
   if (transaction.open()) flags += 'x';
-  if (session.waiting()) flags += 'b';
+  if (session.waiting() || session.hold() == Hold::kPause) flags += 'b';
   if (session.tracking.on) flags += 't';
   if (session.tracking.redirect_broken) flags += 'R';
   if (session.tracking.broadcasts) flags += 'B';

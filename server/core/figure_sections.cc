@@ -14,7 +14,9 @@ namespace {
 void write_clients_section(Server& server, FigureWriter& out) {
   size_t input_max = 0;
   size_t output_max = 0;
+  size_t paused = 0;
   for (const auto& [id, session] : server.sessions().all()) {
+    if (session->hold() == Hold::kPause) ++paused;
     input_max = std::max(input_max, session->input_bytes());
     output_max = std::max(output_max, session->unsent_bytes());
   }
@@ -26,8 +28,9 @@ void write_clients_section(Server& server, FigureWriter& out) {
             input_max);
   out.gauge({"client_recent_max_output_buffer", "Bytes of the longest unsent replies.", kBytes},
             output_max);
-  out.gauge({"blocked_clients", "Clients whose command waits for a key or an instant."},
-            server.waiting().size());
+  out.gauge(
+      {"blocked_clients", "Clients whose command waits for a key, an instant or a pause's end."},
+      server.waiting().size() + paused);
   out.gauge({"tracking_clients", "Clients that keep copies of keys and are told of changes."},
             server.messages().tracking().sessions());
   out.absent({"clients_in_timeout_table"});

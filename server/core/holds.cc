@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace weir::server {
+namespace {
+
+bool may_write(const Command& command, CallHost& host, Args args) {
+  return command.may_write == nullptr ? command.has(kWrites | kMayReplicate)
+                                      : command.may_write(host, args);
+}
+
+}  // namespace
 
 void Holds::pause(PauseMode mode, int64_t until_steady_ns) {
   pause_ = std::max(pause_, mode);
@@ -15,10 +23,16 @@ void Holds::unpause() {
   resume_all(Hold::kPause);
 }
 
-bool Holds::pauses(const Session& session, const Command& command) const {
-  if (!paused() || command.name.starts_with("client")) return false;
-  const uint32_t flags = command.name == "exec" ? session.transaction.flags() : command.flags;
-  return pause_ == PauseMode::kAll || (flags & (kWrites | kMayReplicate)) != 0;
+bool Holds::pauses(const Session& session, const Command& command, CallHost& host,
+                   Args args) const {
+  if (!paused() || command.has(kOfClient)) return false;
+  if (pause_ == PauseMode::kAll) return true;
+  if (!command.has(kRunsQueued)) return may_write(command, host, args);
+  const auto& queued = session.transaction.queued();
+  return std::any_of(queued.begin(), queued.end(), [&host](const QueuedCommand& next) {
+    const std::vector<std::string_view> words(next.args.begin(), next.args.end());
+    return may_write(*next.command, host, words);
+  });
 }
 
 void Holds::remember(const Session& session) {

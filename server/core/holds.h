@@ -25,8 +25,8 @@ class Holds {
     if (paused() && steady_ns >= pause_until_ns_) unpause();
   }
   bool paused() const { return pause_ != PauseMode::kNone; }
-  // Whether the pause holds up a command of the session.
-  bool pauses(const Session& session, const Command& command) const;
+  // Whether the pause holds up a request of the session, which will not be refused.
+  bool pauses(const Session& session, const Command& command, CallHost& host, Args args) const;
 
   // After its part in a turn: it is remembered if it has something left to do.
   void remember(const Session& session);

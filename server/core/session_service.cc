@@ -1,6 +1,7 @@
 #include "server/core/session_service.h"
 
 #include "server/acl/acl.h"
+#include "server/command/command_errors.h"
 #include "server/core/server.h"
 #include "server/os/log.h"
 
@@ -37,8 +38,8 @@ Hold SessionService::hold_for(const Session& session, Args args) const {
   const bool owes = server_.keys().running().debt().too_much() && !is_busy();
   if (!server_.holds().paused() && !owes) return Hold::kNone;
   const Command* command = server_.executor().table().resolve(args);
-  if (command == nullptr) return Hold::kNone;
-  if (server_.holds().pauses(session, *command)) return Hold::kPause;
+  if (command == nullptr || !arity_fits(*command, args.size())) return Hold::kNone;
+  if (server_.holds().pauses(session, *command, server_, args)) return Hold::kPause;
   const uint32_t flags = command->flags | session.transaction.flags();
   return owes && (flags & (kWrites | kMayReplicate)) != 0 ? Hold::kWriteBack : Hold::kNone;
 }

@@ -212,12 +212,23 @@ std::string Functions::restore(Call& call, std::string_view payload, RestorePoli
   return {};
 }
 
-void Functions::call(Call& call, bool read_only) {
+const Registration* Functions::find(std::string_view function) {
   follow_data();
-  auto found = index_.find(call.args[1]);
-  if (found == index_.end()) found = index_.find(resp::to_lower(call.args[1]));
-  if (found == index_.end()) return call.reply.error("ERR Function not found");
-  const Registration& function = *found->second;
+  auto found = index_.find(function);
+  if (found == index_.end()) found = index_.find(resp::to_lower(function));
+  return found == index_.end() ? nullptr : found->second;
+}
+
+std::optional<bool> Functions::declared_to_write(std::string_view function) {
+  const Registration* const found = find(function);
+  if (found == nullptr) return std::nullopt;
+  return (found->flags & kNoWrites) == 0;
+}
+
+void Functions::call(Call& call, bool read_only) {
+  const Registration* const found = find(call.args[1]);
+  if (found == nullptr) return call.reply.error("ERR Function not found");
+  const Registration& function = *found;
   const auto count = resp::parse_int64(call.args[2]);
   if (!count) return call.reply.error("ERR Bad number of keys provided");
   const auto keys = key_count(call, *count);

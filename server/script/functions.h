@@ -59,6 +59,8 @@ class Functions {
 
   // args: FCALL function numkeys key... arg...
   void call(Call& call, bool read_only);
+  // Whether a function writes, by its own word. Nothing: there is none.
+  std::optional<bool> declared_to_write(std::string_view function);
 
   // Each of these answers the error line, or an empty string.
   std::string load(Call& call, std::string_view code, bool replace, std::string* name);
@@ -76,6 +78,8 @@ class Functions {
   // By name in lower case; of two in one library the first.
   using Index = StringMap<const Registration*>;
 
+  // Null: there is none.
+  const Registration* find(std::string_view function);
   void reload();
   // Follows the record when the turn that wrote the libraries may not be in the log.
   void follow_data();

@@ -131,6 +131,19 @@ void Scripts::eval_by_name(Call& call, bool read_only) {
   run(call, *script, *keys, read_only);
 }
 
+std::optional<bool> Scripts::declared_to_write(std::string_view body) const {
+  std::string ignored;
+  const auto shebang = parse_shebang(body, &ignored);
+  if (!shebang || !shebang->present) return std::nullopt;
+  return (shebang->flags & kNoWrites) == 0;
+}
+
+std::optional<bool> Scripts::declared_to_write_by_name(std::string_view name) {
+  const Script* script = find(name);
+  if (script == nullptr || !script->has_shebang) return std::nullopt;
+  return !script->no_writes;
+}
+
 void Scripts::load(Call& call) {
   const std::string_view body = call.args[2];
   std::string name = sha1_hex(body);

@@ -39,6 +39,11 @@ class Scripts {
   void eval(Call& call, bool read_only);
   void eval_by_name(Call& call, bool read_only);
 
+  // What a script says of itself: whether it writes. Nothing: it says nothing, or is not known well
+  // enough; nothing is compiled for the answer.
+  std::optional<bool> declared_to_write(std::string_view body) const;
+  std::optional<bool> declared_to_write_by_name(std::string_view name);
+
   void load(Call& call);
   bool exists(std::string_view name);
   void flush();
