@@ -67,8 +67,7 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
 // Whatever is refused on the way into a transaction is missing from it, so that EXEC will refuse
 // the rest; and a refused EXEC ends it.
 void Executor::reject(Session& session, const Command* command, std::string_view error) {
-  if (command != nullptr) ++figures_of(*command).rejected;
-  server_->report().note_error_reply(error);
+  count_rejected(command, error);
   session.transaction.abort();
   if (command == nullptr || !command->has(kRunsQueued)) return session.reply_.error(error);
   session.transaction.clear(server_->keys());
@@ -175,8 +174,7 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
   outer_ = outer;
   const std::string& output = *session.output_.tail();
   if (output.size() <= reply_begin || output[reply_begin] != '-') return;
-  server_->report().note_error_reply(std::string_view(output).substr(reply_begin));
-  ++figures_of(*command).failed;
+  count_failed(*command, std::string_view(output).substr(reply_begin));
 }
 
 void Executor::begin(int64_t now_ns) {

@@ -61,6 +61,11 @@ class Executor : private WaiterRunner {
     return figures_[table_.index_of(command)];
   }
   void reset_figures();
+  // Count an error: of a command that has run, or was refused (null: there is no such command).
+  void count_failed(const Command& command, std::string_view error);
+  void count_rejected(const Command* command, std::string_view error);
+  // If the running command answers an error, that was counted where it came up.
+  void note_counted_error() { error_counted_ = true; }
 
  private:
   void begin(int64_t now_ns);
@@ -98,6 +103,7 @@ class Executor : private WaiterRunner {
   const Command* outer_ = nullptr;  // what runs the running command: EXEC, a script, or nothing
   size_t message_mark_ = 0;         // what the running command published stands behind it
   bool reply_too_long_ = false;     // of the running command
+  bool error_counted_ = false;      // of the running command
 };
 
 }  // namespace weir::server

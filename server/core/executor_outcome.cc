@@ -53,6 +53,16 @@ std::string Executor::failure_line(const storage::Status& failure) {
   return server_->persistence().health.note_read_failure(failure);
 }
 
+void Executor::count_failed(const Command& command, std::string_view error) {
+  server_->report().note_error_reply(error);
+  ++figures_of(command).failed;
+}
+
+void Executor::count_rejected(const Command* command, std::string_view error) {
+  server_->report().note_error_reply(error);
+  if (command != nullptr) ++figures_of(*command).rejected;
+}
+
 // What a command leaves behind when its reply is known.
 void Executor::settle(Session& session, const Command& command, size_t reply_begin) {
   storage::Keyspace& keys = server_->keys();
@@ -62,8 +72,9 @@ void Executor::settle(Session& session, const Command& command, size_t reply_beg
     session.reply_.error(failure_line(keys.failure()));
   }
   const std::string& output = *session.output_.tail();
+  const bool counted = std::exchange(error_counted_, false);
   if (output.size() > reply_begin && output[reply_begin] == '-') {
-    server_->report().note_error_reply(std::string_view(output).substr(reply_begin));
+    if (!counted) server_->report().note_error_reply(std::string_view(output).substr(reply_begin));
     ++figures_of(command).failed;
     if (!command.has(kKeepsOnError)) roll_back();
   }

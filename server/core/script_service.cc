@@ -24,7 +24,16 @@ std::string ScriptService::refusal_in_script(Session& session, const Command& co
 void ScriptService::run_in_script(Session& session, const Command& command, Args args,
                                   resp::ReplyWriter& reply) {
   server_.executor().run(session, command, args, reply);
+  const std::string_view output = *reply.buffer();
+  if (output.starts_with('-') && server_.keys().failure().ok())
+    server_.executor().count_failed(command, output);
 }
+
+void ScriptService::note_refused_in_script(const Command* command, std::string_view error) {
+  server_.executor().count_rejected(command, error);
+}
+
+void ScriptService::note_counted_error() { server_.executor().note_counted_error(); }
 
 void ScriptService::roll_back() { server_.executor().roll_back(); }
 

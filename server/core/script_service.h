@@ -23,6 +23,8 @@ class ScriptService final : public ScriptHost {
   std::string refusal_in_script(Session& session, const Command& command, Args args) override;
   void run_in_script(Session& session, const Command& command, Args args,
                      resp::ReplyWriter& reply) override;
+  void note_refused_in_script(const Command* command, std::string_view error) override;
+  void note_counted_error() override;
   void roll_back() override;
   bool writes_denied() const override;
   std::string storage_error() const override;

@@ -7,6 +7,12 @@
 namespace weir::server::script {
 namespace {
 
+constexpr std::string_view kCountedMark =
+    "ignore_error_stats_update";  // Redis' name, which scripts see
+
+}  // namespace
+namespace {
+
 constexpr size_t kPieceNs = 20;
 
 }  // namespace
@@ -44,6 +50,20 @@ void push_error_table(lua_State* L, std::string_view text) {
 int raise_error_table(lua_State* L, std::string_view text) {
   push_error_table(L, text);
   return lua_error(L);
+}
+
+void mark_as_counted(lua_State* L) {
+  lua_pushlstring(L, kCountedMark.data(), kCountedMark.size());
+  lua_pushboolean(L, 1);
+  lua_rawset(L, -3);
+}
+
+bool is_marked_as_counted(lua_State* L, int table) {
+  lua_pushlstring(L, kCountedMark.data(), kCountedMark.size());
+  lua_rawget(L, table);
+  const bool marked = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  return marked;
 }
 
 }  // namespace weir::server::script

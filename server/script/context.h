@@ -100,6 +100,7 @@ struct Context {
   std::string error;
   std::string error_source;
   int error_line = -1;
+  bool error_counted = false;  // the error that the script ends with was counted when it came up
 
   // The command being called.
   std::vector<std::string_view> args;
@@ -117,6 +118,10 @@ Context& context_of(lua_State* L);
 
 // Raises what a command of the server's could not do, as redis.call raises it.
 int raise_error_table(lua_State* L, std::string_view text);
+// An error of a command is counted where it comes up; the mark in its table says so, so that the
+// script that ends with it does not count it again.
+void mark_as_counted(lua_State* L);                  // the table on top
+bool is_marked_as_counted(lua_State* L, int table);  // an absolute index
 // Pushes {err = text}.
 void push_error_table(lua_State* L, std::string_view text);
 void push_text(lua_State* L, std::string_view text);

@@ -77,6 +77,7 @@ void note_table_error(lua_State* L, Context& context) {
   const char* text = lua_tolstring(L, -1, &size);
   context.error = text == nullptr ? std::string("ERR the script raised a table without 'err'")
                                   : std::string(text, size);
+  context.error_counted = is_marked_as_counted(L, 1);
 }
 
 // Notes where the error was raised: in Lua, or by a function of C that Lua called.
@@ -95,6 +96,7 @@ int note_error(lua_State* L) {
   if (context.stop == Stop::kTimeLimit || context.stop == Stop::kKilled) return 1;
   context.error_noted = true;
   context.error_source.clear();
+  context.error_counted = false;
   lua_settop(L, 1);
   lua_istable(L, 1) ? note_table_error(L, context) : note_plain_error(L, context);
   note_error_place(L, context);
@@ -150,6 +152,7 @@ int run_script(lua_State* L) {
     if (status != LUA_ERRRUN) context.error_noted = false;
     return 0;
   }
+  context.error_counted = false;  // of an error that the script has caught
   const ReplyRules rules = {.script_protocol = context.protocol, .bytes_max = running->bytes_max};
   running->fits = write_reply(L, *running->reply, rules);
   running->done = true;
@@ -250,7 +253,7 @@ void Engine::begin() {
   context_.work_ns = 0;
   context_.served_at_run_ns = 0;
   context_.json = {};
-  context_.error_noted = false;
+  context_.error_noted = context_.error_counted = false;
   context_.memory.allow(static_cast<size_t>(context_.host->config().script_memory_max));
 }
 
@@ -309,10 +312,12 @@ bool Engine::run(Call& call, const Invocation& invocation) {
     if (running.done && !running.fits) {
       context_.error_noted = true;
       context_.error_source.clear();
+      context_.error_counted = false;
       context_.error = "ERR the script's reply is larger than script-memory-max";
     }
     call.reply.error(failure(invocation));
   }
+  if (context_.error_counted && context_.stop == Stop::kNone) context_.host->note_counted_error();
   if (context_.memory.used() > bytes_before + kCollectBeyondBytes) lua_gc(L, LUA_GCCOLLECT, 0);
   return context_.stop == Stop::kNone;
 }

@@ -99,7 +99,10 @@ const Command* find_row(Context& context, const CommandTable& table) {
 bool run_command(Context& context) {
   const Command* command = find_row(context, context.host->commands());
   context.problem = refusal(context, command);
-  if (!context.problem.empty()) return false;
+  if (!context.problem.empty()) {
+    context.host->note_refused_in_script(command, context.problem);
+    return false;
+  }
   context.nested.clear();
   context.nested_reply.set_protocol(context.protocol);
   context.nested_reply.set_size_max(static_cast<size_t>(context.host->config().script_memory_max));
@@ -114,9 +117,7 @@ bool run_command(Context& context) {
 // command carry a mark.
 void push_problem(lua_State* L, Context& context) {
   push_error_table(L, context.problem);
-  lua_pushliteral(L, "ignore_error_stats_update");
-  lua_pushboolean(L, 1);
-  lua_rawset(L, -3);
+  mark_as_counted(L);
 }
 
 // Some commands take far longer: few should pass without a look.
@@ -126,9 +127,13 @@ int run_from_stack(lua_State* L, bool raises) {
   charge(L, kCommandNs);
   Context& context = context_of(L);
   bool failed = true;
-  if (!collect_arguments(L, context)) {
+  const bool collected = collect_arguments(L, context);
+  const bool ran = collected && run_command(context);
+  lua_settop(L,
+             0);  // of as many arguments as unpack() can give no room would be left for the reply
+  if (!collected) {
     push_error_table(L, context.problem);
-  } else if (!run_command(context)) {
+  } else if (!ran) {
     if (context.stop != Stop::kNone) hurry_to_stop(L);
     push_problem(L, context);
   } else {

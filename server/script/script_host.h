@@ -29,6 +29,10 @@ class ScriptHost {
   // Runs a command with a writer of its own, as part of the running command.
   virtual void run_in_script(Session& session, const Command& command, Args args,
                              resp::ReplyWriter& reply) = 0;
+  // Counts a command that a script could not run. `command`: null: there is none.
+  virtual void note_refused_in_script(const Command* command, std::string_view error) = 0;
+  // The running command's reply, if that is an error, has been counted where it came up.
+  virtual void note_counted_error() = 0;
   // Takes back what the running command has changed and published.
   virtual void roll_back() = 0;
   virtual bool writes_denied() const = 0;

@@ -76,9 +76,7 @@ void push_named(lua_State* L, const char* name, std::string_view text) {
 
 void push_error(lua_State* L, Cursor* cursor) {
   push_named(L, "err", take_line(cursor));
-  lua_pushliteral(L, "ignore_error_stats_update");
-  lua_pushboolean(L, 1);
-  lua_rawset(L, -3);
+  mark_as_counted(L);
 }
 
 void push_double(lua_State* L, Cursor* cursor) {

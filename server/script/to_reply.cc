@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "server/script/context.h"
 #include "server/script/looks.h"
 
 namespace weir::server::script {
@@ -112,6 +113,7 @@ bool write_typed(Writer& writer, bool* fits) {
   *fits = true;
   if (push_field(L, "err", LUA_TSTRING)) {
     writer.reply.error(text_at(L, -1).substr(0, text_at(L, -1).find('\0')));
+    context_of(L).error_counted = is_marked_as_counted(L, lua_gettop(L) - 1);
   } else if (push_field(L, "ok", LUA_TSTRING)) {
     write_line(writer, '+', text_at(L, -1));
   } else if (push_field(L, "double", LUA_TNUMBER)) {

@@ -128,6 +128,34 @@ TEST_F(Figures, InfoShowsRowsOfCommandsErrorsAndDatabases) {
   EXPECT_NE(info("keyspace").find("# Keyspace\r\ndb0:keys=2,expires="), std::string::npos);
 }
 
+// As with Redis, an error is counted once, where it comes up; a script that ends with it has failed
+// as well.
+TEST_F(Figures, ErrorsOfCommandsInScriptsCountForTheCommand) {
+  client_->call({"CONFIG", "RESETSTAT"});
+  client_->call({"EVAL", "return redis.call('lpush', 'key', 1)", "0"});
+  client_->call({"EVAL", "return redis.pcall('lpush', 'key', 1)", "0"});
+  client_->call({"EVAL", "redis.pcall('lpush', 'key', 1) return 1", "0"});
+  client_->call({"EVAL", "redis.pcall('get') redis.pcall('nosuch') return 1", "0"});
+  client_->call({"EVAL", "redis.pcall('lpush', 'key', 1) return {err = 'OWN error'}", "0"});
+  client_->call({"EVAL", "error('own')", "0"});
+  EXPECT_EQ(info("errorstats"),
+            "# Errorstats\r\nerrorstat_ERR:count=3\r\nerrorstat_OWN:count=1\r\n"
+            "errorstat_WRONGTYPE:count=4\r\n\r\n");
+  EXPECT_NE(info("stats").find("total_error_replies:8\r\n"), std::string::npos);
+  const std::string commands = info("commandstats");
+  EXPECT_NE(commands.find("cmdstat_lpush:calls=4,usec=0,usec_per_call=0.00,rejected_calls=0,"
+                          "failed_calls=4\r\n"),
+            std::string::npos)
+      << commands;
+  EXPECT_NE(commands.find("cmdstat_get:calls=0,usec=0,usec_per_call=0.00,rejected_calls=1,"),
+            std::string::npos)
+      << commands;
+  EXPECT_NE(commands.find("cmdstat_eval:calls=6,usec=0,usec_per_call=0.00,rejected_calls=0,"
+                          "failed_calls=4\r\n"),
+            std::string::npos)
+      << commands;
+}
+
 TEST(InfoText, ShowsMemoryTwiceAndPercentsWithTheirSign) {
   InfoText out;
   out.gauge({"memory", "Some.", FigureUnit::kMemory}, 1536);
