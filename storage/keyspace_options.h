@@ -28,7 +28,7 @@ struct KeyspaceFigures {
   size_t entries = 0;              // in memory
   size_t unwritten = 0;            // entries that are newer than the state
   size_t bytes = 0;                // size of the working set
-  uint64_t hits = 0, misses = 0;   // look-ups answered from memory, and from the store
+  uint64_t misses = 0;             // look-ups answered from the store
   uint64_t expired = 0, evicted = 0;
   uint64_t log_bytes_appended = 0;
 };

@@ -1,6 +1,7 @@
 #include "server/command/redaction.h"
 
 #include "resp/numbers.h"
+#include "server/config/config_options.h"
 
 namespace weir::server {
 namespace {
@@ -22,8 +23,7 @@ void hide_credentials(Shown* shown) {
 
 void hide_passwords(Shown* shown) {
   for (size_t at = 2; at + 1 < shown->size(); at += 2) {
-    const std::string_view option = (*shown)[at];
-    if (resp::equals_ignoring_case(option, "requirepass")) (*shown)[at + 1] = kRedacted;
+    if (is_secret_option((*shown)[at])) (*shown)[at + 1] = kRedacted;
   }
 }
 

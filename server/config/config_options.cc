@@ -238,6 +238,9 @@ constexpr Option kOptions[] = {
     {.name = "save",
      .kind = Fixed{"", "there are no snapshots to schedule, see durability and BGSAVE"},
      .help = "No snapshots by schedule."},
+    {.name = "dbfilename",
+     .kind = Fixed{"dump.rdb", "there is no such file: checkpoints are directories, see BGSAVE"},
+     .help = "There is no such file; checkpoints are directories."},
     {.name = "daemonize",
      .kind = Fixed{"no", "a service manager keeps weir in the background, see supervised"},
      .help = "weir stays in the foreground."},
@@ -275,6 +278,14 @@ const Option* find_option(std::string_view name) {
     if (!option.alias.empty() && resp::equals_ignoring_case(name, option.alias)) return &option;
   }
   return nullptr;
+}
+
+bool is_secret_option(std::string_view name) {
+  constexpr std::string_view kSecret[] = {"requirepass", "masterauth", "masteruser",
+                                          "tls-key-file-pass", "tls-client-key-file-pass"};
+  return std::any_of(std::begin(kSecret), std::end(kSecret), [name](std::string_view secret) {
+    return resp::equals_ignoring_case(name, secret);
+  });
 }
 
 const Option* nearest_option(std::string_view name) {

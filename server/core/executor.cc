@@ -373,6 +373,7 @@ bool Executor::is_in_script() const { return outer_ != nullptr && !outer_->has(k
 
 void Executor::reset_figures() {
   for (CommandFigures& figures : figures_) figures = {};
+  if (outer_ != nullptr) figures_of(*outer_).calls = 1;  // of the command that does it
 }
 
 }  // namespace weir::server

@@ -170,6 +170,7 @@ void Server::apply_config(const std::vector<std::string>& changed) {
       messages_.set_event_classes(config_.notify_keyspace_events);
     if (name == "requirepass") acl_.set_default_password(config_.requirepass);
     if (name == "acl-pubsub-default") acl_.set_pubsub_default();
+    if (name == "tracking-table-max-keys") messages_.tracking().limit_keys();
   }
   report_.set_rules(config_);
   keys_.set_options(keyspace_options(config_));

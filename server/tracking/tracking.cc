@@ -119,6 +119,10 @@ void Tracking::remember(const Session& session, std::string_view key) {
   }
   ids.push_back(session.id);
   ++items_;
+  limit_keys();
+}
+
+void Tracking::limit_keys() {
   const auto keys_max = static_cast<size_t>(needs_.config->tracking_table_max_keys);
   while (keys_max > 0 && table_.size() > keys_max) drop_some_key();
 }

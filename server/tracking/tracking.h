@@ -56,6 +56,8 @@ class Tracking {
   // Tells of a change. `by` is the session that made it, 0 for time.
   void key_changed(std::string_view key, uint64_t by);
   void everything_changed();
+  // Forgets keys until there are no more than tracking-table-max-keys.
+  void limit_keys();
   // Hands over the messages; to be called between commands.
   void deliver();
   bool has_pending() const { return !pending_.empty(); }

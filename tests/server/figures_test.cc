@@ -156,6 +156,11 @@ TEST_F(Figures, ErrorsOfCommandsInScriptsCountForTheCommand) {
       << commands;
 }
 
+TEST_F(Figures, ResettingThemCountsItself) {
+  for (int i = 0; i < 3; ++i) client_->call({"CONFIG", "RESETSTAT"});
+  EXPECT_NE(info("commandstats").find("cmdstat_config|resetstat:calls=1,"), std::string::npos);
+}
+
 TEST(InfoText, ShowsMemoryTwiceAndPercentsWithTheirSign) {
   InfoText out;
   out.gauge({"memory", "Some.", FigureUnit::kMemory}, 1536);

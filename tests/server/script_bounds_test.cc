@@ -18,6 +18,18 @@ struct ScriptBounds : ::testing::Test {
   std::unique_ptr<FakeClient> client = server.connect();
 };
 
+// As with Redis, whose own limit is what unpack() can put on the stack.
+TEST_F(ScriptBounds, OfArgumentsAreThoseOfUnpack) {
+  for (const int count : {7990, 7994, 7999}) {
+    const std::string script =
+        "local t={} for i=1," + std::to_string(count) + " do t[i]='x' end return ";
+    EXPECT_EQ(eval(script + "redis.call('del','k') + redis.call('lpush','k',unpack(t))"),
+              ":" + std::to_string(count) + "\r\n")
+        << count;
+    client->call({"DEL", "k"});
+  }
+}
+
 // Each look at the clock, one in some instructions, finds a second gone.
 TEST_F(ScriptBounds, OfTimeAreKeptWhateverTheScriptDoes) {
   server.clock.tick_per_look_ns = kSecond;

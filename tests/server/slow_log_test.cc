@@ -123,6 +123,13 @@ TEST_F(AllCommands, SecretsAreLeftOut) {
               ElementsAre("CONFIG", "SET", "timeout", "0", "requirepass", "(redacted)"));
 }
 
+// Redis has these options and weir has not: the request is refused, and shown all the same.
+TEST_F(AllCommands, SecretsOfUnknownOptionsAreLeftOut) {
+  client_->call({"CONFIG", "SET", "masterauth", "secret", "TLS-key-file-pass", "secret", "x", "1"});
+  EXPECT_THAT(entries()[0].args, ElementsAre("CONFIG", "SET", "masterauth", "(redacted)",
+                                             "TLS-key-file-pass", "(redacted)", "x", "1"));
+}
+
 TEST_F(AllCommands, InsideTransactionsAndScripts) {
   client_->send(request({"MULTI"}) + request({"PING"}) + request({"EXEC"}));
   client_->call({"EVAL", "return redis.call('GET', 'k')", "0"});

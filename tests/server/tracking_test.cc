@@ -56,6 +56,18 @@ TEST(TrackingTest, TimeEndsKeys) {
   EXPECT_EQ(tracker->take(), invalidation("k"));
 }
 
+TEST(TrackingTest, KeysForgottenBecauseTheBoundWasLoweredAreToldOfAtOnce) {
+  FakeServer server;
+  auto tracker = tracker_of(server);
+  auto admin = server.connect();
+  tracker->call({"GET", "a"});
+  tracker->call({"GET", "b"});
+  EXPECT_EQ(admin->call({"CONFIG", "SET", "tracking-table-max-keys", "1"}), "+OK\r\n");
+  server.end_turn();
+  const std::string told = tracker->take();
+  EXPECT_TRUE(told == invalidation("a") || told == invalidation("b")) << told;
+}
+
 TEST(TrackingTest, ForgottenKeysAreToldOf) {
   Config config;
   config.tracking_table_max_keys = 3;
