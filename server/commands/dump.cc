@@ -4,9 +4,9 @@
 #include <limits>
 #include <string>
 
-#include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/types/lookups.h"
 
@@ -22,6 +22,8 @@ void dump_key(Call& call) {
 struct RestoreOptions {
   bool replace = false;
   bool absolute = false;
+  bool has_idletime = false;
+  bool has_freq = false;
 };
 
 // IDLETIME and FREQ are checked and have no effect.
@@ -33,36 +35,27 @@ bool is_number_within(Call& call, std::string_view text, int64_t most, std::stri
   return false;
 }
 
-// Reads the options; nothing after replying an error.
-std::optional<RestoreOptions> restore_options(Call& call) {
-  RestoreOptions options;
-  bool has_idletime = false, has_freq = false;
-  for (size_t at = 4; at < call.args.size(); ++at) {
-    const bool has_more = at + 1 < call.args.size();
-    const auto is = [&](std::string_view word) {
-      return resp::equals_ignoring_case(call.args[at], word);
-    };
-    if (is("REPLACE")) {
-      options.replace = true;
-    } else if (is("ABSTTL")) {
-      options.absolute = true;
-    } else if (is("IDLETIME") && has_more && !has_freq) {
-      if (!is_number_within(call, call.args[++at], std::numeric_limits<int64_t>::max(),
-                            "ERR Invalid IDLETIME value, must be >= 0"))
-        return std::nullopt;
-      has_idletime = true;
-    } else if (is("FREQ") && has_more && !has_idletime) {
-      if (!is_number_within(call, call.args[++at], 255,
-                            "ERR Invalid FREQ value, must be >= 0 and <= 255"))
-        return std::nullopt;
-      has_freq = true;
-    } else {
-      call.reply.error(kSyntaxError);
-      return std::nullopt;
-    }
-  }
-  return options;
-}
+constexpr OptionRow<RestoreOptions> kRestoreOptions[] = {
+    {.word = "REPLACE", .flag = &RestoreOptions::replace},
+    {.word = "ABSTTL", .flag = &RestoreOptions::absolute},
+    {.word = "IDLETIME",
+     .values = 1,
+     .flag = &RestoreOptions::has_idletime,
+     .take =
+         [](Call& call, Args values, RestoreOptions*) {
+           return is_number_within(call, values[0], std::numeric_limits<int64_t>::max(),
+                                   "ERR Invalid IDLETIME value, must be >= 0");
+         },
+     .fits = [](const Call&, const RestoreOptions& options) { return !options.has_freq; }},
+    {.word = "FREQ",
+     .values = 1,
+     .flag = &RestoreOptions::has_freq,
+     .take =
+         [](Call& call, Args values, RestoreOptions*) {
+           return is_number_within(call, values[0], 255,
+                                   "ERR Invalid FREQ value, must be >= 0 and <= 255");
+         },
+     .fits = [](const Call&, const RestoreOptions& options) { return !options.has_idletime; }}};
 
 // Answers the expiry, 0 if there is none; nothing after replying an error.
 std::optional<int64_t> restore_expiry(Call& call, bool absolute) {
@@ -78,13 +71,13 @@ std::optional<int64_t> restore_expiry(Call& call, bool absolute) {
 }
 
 void restore_key(Call& call) {
-  const auto options = restore_options(call);
-  if (!options) return;
+  RestoreOptions options;
+  if (!read_options(call, 4, kRestoreOptions, &options)) return;
   storage::Ref ref = call.look_up(call.args[1]);
   const bool replaces = ref.exists();
-  if (replaces && !options->replace)
+  if (replaces && !options.replace)
     return call.reply.error("BUSYKEY Target key name already exists.");
-  const auto expire_at_ms = restore_expiry(call, options->absolute);
+  const auto expire_at_ms = restore_expiry(call, options.absolute);
   if (!expire_at_ms) return;
   std::string error;
   if (!restore(call, call.args[3], call.args[1], *expire_at_ms, &error))

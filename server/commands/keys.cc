@@ -1,9 +1,9 @@
 // Keys of any type: DEL, UNLINK, EXISTS, TOUCH, TYPE, RENAME, RENAMENX, COPY, MOVE.
 #include <string>
 
-#include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/types/collection.h"
@@ -75,37 +75,30 @@ struct CopyOptions {
   bool replace = false;
 };
 
-std::optional<CopyOptions> copy_options(Call& call) {
-  CopyOptions options{.database = call.database};
-  for (size_t at = 3; at < call.args.size(); ++at) {
-    if (resp::equals_ignoring_case(call.args[at], "REPLACE")) {
-      options.replace = true;
-    } else if (resp::equals_ignoring_case(call.args[at], "DB") && at + 1 < call.args.size()) {
-      const auto database = database_argument(call, call.args[++at]);
-      if (!database) return std::nullopt;
-      options.database = *database;
-    } else {
-      call.reply.error(kSyntaxError);
-      return std::nullopt;
-    }
-  }
-  return options;
+bool take_database(Call& call, Args values, CopyOptions* options) {
+  const auto database = database_argument(call, values[0]);
+  options->database = database.value_or(0);
+  return database.has_value();
 }
 
+constexpr OptionRow<CopyOptions> kCopyOptions[] = {
+    {.word = "REPLACE", .flag = &CopyOptions::replace},
+    {.word = "DB", .values = 1, .take = take_database}};
+
 void copy(Call& call) {
-  const auto options = copy_options(call);
-  if (!options) return;
-  if (options->database == call.database && call.args[1] == call.args[2])
+  CopyOptions options{.database = call.database};
+  if (!read_options(call, 3, kCopyOptions, &options)) return;
+  if (options.database == call.database && call.args[1] == call.args[2])
     return call.reply.error(kSameObject);
   const storage::Ref source = read_key(call, call.args[1]);
   if (!source.exists()) return call.reply.integer(0);
-  storage::Ref target = call.keys.look_up(options->database, call.args[2]);
+  storage::Ref target = call.keys.look_up(options.database, call.args[2]);
   const bool replaces = target.exists();
-  if (replaces && !options->replace) return call.reply.integer(0);
+  if (replaces && !options.replace) return call.reply.integer(0);
   put_copy(call, source, &target);
-  if (replaces) server_of(call).notify(EventClass::kNew, "new", options->database, call.args[2]);
-  server_of(call).notify(EventClass::kGeneric, "copy_to", options->database, call.args[2]);
-  server_of(call).waiting().signal(options->database, call.args[2]);
+  if (replaces) server_of(call).notify(EventClass::kNew, "new", options.database, call.args[2]);
+  server_of(call).notify(EventClass::kGeneric, "copy_to", options.database, call.args[2]);
+  server_of(call).waiting().signal(options.database, call.args[2]);
   call.reply.integer(1);
 }
 

@@ -4,13 +4,13 @@
 
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/types/list.h"
 
 namespace weir::server {
 namespace {
 
-using resp::equals_ignoring_case;
 using storage::Element;
 
 std::optional<Collection> read_list(Call& call) {
@@ -65,8 +65,8 @@ std::optional<uint64_t> bound_argument(Call& call, std::string_view text, std::s
   return std::nullopt;
 }
 
-bool parse_rank(Call& call, std::string_view text, Search* search) {
-  const auto rank = integer_argument(call, text);
+bool take_rank(Call& call, Args values, Search* search) {
+  const auto rank = integer_argument(call, values[0]);
   if (!rank) return false;
   if (*rank == 0) {
     call.reply.error(
@@ -82,35 +82,21 @@ bool parse_rank(Call& call, std::string_view text, Search* search) {
   return true;
 }
 
-bool parse_search_option(Call& call, size_t at, Search* search) {
-  const std::string_view value = call.args[at + 1];
-  if (equals_ignoring_case(call.args[at], "RANK")) return parse_rank(call, value, search);
-  if (equals_ignoring_case(call.args[at], "COUNT")) {
-    search->matches = bound_argument(call, value, "ERR COUNT can't be negative");
-    return search->matches.has_value();
-  }
-  if (equals_ignoring_case(call.args[at], "MAXLEN")) {
-    const auto bound = bound_argument(call, value, "ERR MAXLEN can't be negative");
-    search->looks_max = bound.value_or(0);
-    return bound.has_value();
-  }
-  call.reply.error(kSyntaxError);
-  return false;
+bool take_matches(Call& call, Args values, Search* search) {
+  search->matches = bound_argument(call, values[0], "ERR COUNT can't be negative");
+  return search->matches.has_value();
 }
 
-// Reads the arguments: key element [RANK rank] [COUNT num-matches] [MAXLEN len]
-std::optional<Search> parse_search(Call& call) {
-  Search search;
-  search.value = call.args[2];
-  for (size_t at = 3; at < call.args.size(); at += 2) {
-    if (at + 1 == call.args.size()) {
-      call.reply.error(kSyntaxError);
-      return std::nullopt;
-    }
-    if (!parse_search_option(call, at, &search)) return std::nullopt;
-  }
-  return search;
+bool take_looks(Call& call, Args values, Search* search) {
+  const auto bound = bound_argument(call, values[0], "ERR MAXLEN can't be negative");
+  search->looks_max = bound.value_or(0);
+  return bound.has_value();
 }
+
+constexpr OptionRow<Search> kSearchOptions[] = {
+    {.word = "RANK", .values = 1, .take = take_rank},
+    {.word = "COUNT", .values = 1, .take = take_matches},
+    {.word = "MAXLEN", .values = 1, .take = take_looks}};
 
 std::vector<size_t> ranks_of(const Collection& list, const Search& search) {
   std::vector<size_t> ranks;
@@ -131,12 +117,13 @@ std::vector<size_t> ranks_of(const Collection& list, const Search& search) {
 }
 
 void lpos(Call& call) {
-  const auto search = parse_search(call);
-  if (!search) return;
+  Search search;
+  search.value = call.args[2];
+  if (!read_options(call, 3, kSearchOptions, &search)) return;
   const auto list = read_list(call);
   if (!list) return;
-  const auto ranks = list->exists() ? ranks_of(*list, *search) : std::vector<size_t>();
-  if (search->matches) {
+  const auto ranks = list->exists() ? ranks_of(*list, search) : std::vector<size_t>();
+  if (search.matches) {
     call.reply.array(static_cast<int64_t>(ranks.size()));
   } else if (ranks.empty()) {
     return call.reply.null();

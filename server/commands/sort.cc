@@ -10,6 +10,7 @@
 #include "resp/numbers.h"
 #include "server/acl/user.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/types/list.h"
@@ -47,59 +48,45 @@ bool may_follow_patterns(Call& call, std::string_view option) {
   return false;
 }
 
-// Takes the option at args[at] with its values; answers how many words that is, 0 after an error.
-size_t parse_option(Call& call, size_t at, SortOptions* options) {
-  const std::string_view word = call.args[at];
-  const size_t values = call.args.size() - at - 1;
-  if (equals_ignoring_case(word, "ASC") || equals_ignoring_case(word, "DESC")) {
-    options->descends = word.size() == 4;
-    return 1;
-  }
-  if (equals_ignoring_case(word, "ALPHA")) {
-    options->as_text = true;
-    return 1;
-  }
-  if (equals_ignoring_case(word, "LIMIT") && values >= 2) {
-    const auto first = integer_argument(call, call.args[at + 1]);
-    if (!first) return 0;
-    const auto count = integer_argument(call, call.args[at + 2]);
-    if (!count) return 0;
-    options->first = *first;
-    options->count = *count;
-    return 3;
-  }
-  if (equals_ignoring_case(word, "STORE") && values >= 1 && call.command.has(kWrites)) {
-    options->target = call.args[at + 1];
-    return 2;
-  }
-  if (equals_ignoring_case(word, "BY") && values >= 1) {
-    options->by = call.args[at + 1];
-    // A name that is the same for all elements sorts nothing.
-    if (options->by->find('*') == std::string_view::npos) {
-      options->sorts = false;
-    } else if (!may_follow_patterns(call, "BY")) {
-      return 0;
-    }
-    return 2;
-  }
-  if (equals_ignoring_case(word, "GET") && values >= 1) {
-    if (!may_follow_patterns(call, "GET")) return 0;
-    options->gets.push_back(call.args[at + 1]);
-    return 2;
-  }
-  call.reply.error(kSyntaxError);
-  return 0;
+bool take_ascending(Call&, Args, SortOptions* options) {
+  options->descends = false;
+  return true;
 }
 
-std::optional<SortOptions> parse_options(Call& call) {
-  SortOptions options;
-  for (size_t at = 2; at < call.args.size();) {
-    const size_t words = parse_option(call, at, &options);
-    if (words == 0) return std::nullopt;
-    at += words;
-  }
-  return options;
+bool take_limit(Call& call, Args values, SortOptions* options) {
+  const auto first = integer_argument(call, values[0]);
+  if (!first) return false;
+  const auto count = integer_argument(call, values[1]);
+  if (!count) return false;
+  options->first = *first;
+  options->count = *count;
+  return true;
 }
+
+bool take_by(Call& call, Args values, SortOptions* options) {
+  options->by = values[0];
+  // A name that is the same for all elements sorts nothing.
+  options->sorts &= values[0].find('*') != std::string_view::npos;
+  return values[0].find('*') == std::string_view::npos || may_follow_patterns(call, "BY");
+}
+
+bool take_get(Call& call, Args values, SortOptions* options) {
+  if (!may_follow_patterns(call, "GET")) return false;
+  options->gets.push_back(values[0]);
+  return true;
+}
+
+constexpr OptionRow<SortOptions> kOptions[] = {
+    {.word = "ASC", .take = take_ascending},
+    {.word = "DESC", .flag = &SortOptions::descends},
+    {.word = "ALPHA", .flag = &SortOptions::as_text},
+    {.word = "LIMIT", .values = 2, .take = take_limit},
+    {.word = "STORE",
+     .values = 1,
+     .take = take_word<&SortOptions::target>,
+     .fits = [](const Call& call, const SortOptions&) { return call.command.has(kWrites); }},
+    {.word = "BY", .values = 1, .take = take_by},
+    {.word = "GET", .values = 1, .take = take_get}};
 
 // Reads the elements; nothing after replying an error.
 std::optional<std::vector<Item>> items_at(Call& call, SortOptions* options) {
@@ -223,17 +210,17 @@ void store(Call& call, std::string_view target, const Results& results) {
 }
 
 void sort(Call& call) {
-  auto options = parse_options(call);
-  if (!options) return;
-  auto items = items_at(call, &*options);
+  SortOptions options;
+  if (!read_options(call, 2, kOptions, &options)) return;
+  auto items = items_at(call, &options);
   if (!items) return;
-  if (options->sorts) {
-    if (!weigh(call, *options, &*items)) return;
-    sort_items(*options, &*items);
+  if (options.sorts) {
+    if (!weigh(call, options, &*items)) return;
+    sort_items(options, &*items);
   }
-  cut(*options, &*items);
-  const Results results = results_of(call, *options, *items);
-  if (options->target) return store(call, *options->target, results);
+  cut(options, &*items);
+  const Results results = results_of(call, options, *items);
+  if (options.target) return store(call, *options.target, results);
   call.reply.array(static_cast<int64_t>(results.size()));
   for (const auto& result : results) result ? call.reply.bulk(*result) : call.reply.null();
 }

@@ -1,91 +1,74 @@
 #include "server/commands/string_options.h"
 
-#include "resp/numbers.h"
+#include "server/command/option_table.h"
 
 namespace weir::server {
 namespace {
 
-struct ExpireWord {
-  std::string_view word;
-  bool in_seconds;
-  bool absolute;
-};
-
-constexpr ExpireWord kExpireWords[] = {{.word = "EX", .in_seconds = true, .absolute = false},
-                                       {.word = "PX", .in_seconds = false, .absolute = false},
-                                       {.word = "EXAT", .in_seconds = true, .absolute = true},
-                                       {.word = "PXAT", .in_seconds = false, .absolute = true}};
-
-const ExpireWord* find_expire_word(std::string_view argument) {
-  for (const ExpireWord& known : kExpireWords) {
-    if (resp::equals_ignoring_case(argument, known.word)) return &known;
-  }
-  return nullptr;
-}
+using Row = OptionRow<StringOptions>;
 
 // The same word twice is accepted, and the last one counts; words that contradict are refused.
-class Parser {
- public:
-  Parser(Args args, size_t first) : args_(args), at_(first) {}
+template <bool kInSeconds, bool kAbsolute>
+constexpr Row expire_row(std::string_view word) {
+  return {
+      .word = word,
+      .values = 1,
+      .take =
+          [](Call&, Args values, StringOptions* options) {
+            options->expire =
+                ExpireArgument{.text = values[0], .in_seconds = kInSeconds, .absolute = kAbsolute};
+            return true;
+          },
+      .fits =
+          [](const Call&, const StringOptions& options) {
+            const auto& expire = options.expire;
+            return !options.keep_expiry && !options.persist &&
+                   (!expire || (expire->in_seconds == kInSeconds && expire->absolute == kAbsolute));
+          }};
+}
 
-  bool done() const { return at_ == args_.size(); }
-  const StringOptions& options() const { return options_; }
+constexpr Row kEx = expire_row<true, false>("EX");
+constexpr Row kPx = expire_row<false, false>("PX");
+constexpr Row kExat = expire_row<true, true>("EXAT");
+constexpr Row kPxat = expire_row<false, true>("PXAT");
 
-  bool take_flag(std::string_view word, bool allowed, bool* flag) {
-    if (!allowed || !resp::equals_ignoring_case(args_[at_], word)) return false;
-    *flag = true;
-    ++at_;
-    return true;
-  }
+bool has_no_expiry(const Call&, const StringOptions& options) { return !options.expire; }
 
-  bool take_set_option() {
-    return take_flag("NX", !options_.only_if_present, &options_.only_if_absent) ||
-           take_flag("XX", !options_.only_if_absent, &options_.only_if_present) ||
-           take_flag("GET", true, &options_.answer_old) ||
-           take_flag("KEEPTTL", !options_.expire, &options_.keep_expiry) || take_expire();
-  }
+constexpr Row kSetOptions[] = {
+    {.word = "NX",
+     .flag = &StringOptions::only_if_absent,
+     .fits = [](const Call&, const StringOptions& options) { return !options.only_if_present; }},
+    {.word = "XX",
+     .flag = &StringOptions::only_if_present,
+     .fits = [](const Call&, const StringOptions& options) { return !options.only_if_absent; }},
+    {.word = "GET", .flag = &StringOptions::answer_old},
+    {.word = "KEEPTTL", .flag = &StringOptions::keep_expiry, .fits = has_no_expiry},
+    kEx,
+    kPx,
+    kExat,
+    kPxat};
 
-  bool take_getex_option() {
-    return take_flag("PERSIST", !options_.expire, &options_.persist) || take_expire();
-  }
+constexpr Row kGetexOptions[] = {
+    {.word = "PERSIST", .flag = &StringOptions::persist, .fits = has_no_expiry},
+    kEx,
+    kPx,
+    kExat,
+    kPxat};
 
- private:
-  bool take_expire() {
-    const ExpireWord* word = find_expire_word(args_[at_]);
-    if (word == nullptr || at_ + 1 == args_.size()) return false;
-    if (options_.keep_expiry || options_.persist) return false;
-    if (word_ != nullptr && word_ != word) return false;
-    word_ = word;
-    options_.expire = ExpireArgument{
-        .text = args_[at_ + 1], .in_seconds = word->in_seconds, .absolute = word->absolute};
-    at_ += 2;
-    return true;
-  }
-
-  Args args_;
-  size_t at_;
-  StringOptions options_;
-  const ExpireWord* word_ = nullptr;
-};
-
-std::optional<StringOptions> parse(Call& call, size_t first, bool (Parser::*take)()) {
-  Parser parser(call.args, first);
-  while (!parser.done()) {
-    if ((parser.*take)()) continue;
-    call.reply.error(kSyntaxError);
-    return std::nullopt;
-  }
-  return parser.options();
+std::optional<StringOptions> read(Call& call, size_t first, OptionTable<StringOptions> table) {
+  StringOptions options;
+  if (!read_options(call, first, table, &options)) return std::nullopt;
+  return options;
 }
 
 }  // namespace
 
 std::optional<StringOptions> set_options(Call& call, size_t first) {
-  return parse(call, first, &Parser::take_set_option);
+  return read(call, first, kSetOptions);
 }
 
 std::optional<StringOptions> getex_options(Call& call, size_t first) {
-  return parse(call, first, &Parser::take_getex_option);
+  return read(call, first, kGetexOptions);
 }
 
 }  // namespace weir::server

@@ -4,6 +4,7 @@
 
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 
@@ -23,40 +24,36 @@ bool overlap(std::string_view one, std::string_view other) {
   return one.substr(0, length) == other.substr(0, length);
 }
 
-// Reads "[REDIRECT id] [PREFIX prefix ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]". False: an error has
-// been replied.
-bool parse_options(Call& call, TrackingState* wanted, std::vector<std::string>* prefixes) {
+struct Wanted : TrackingState {
+  std::vector<std::string> given;  // the prefixes, in their order
+};
+
+bool take_redirect(Call& call, Args values, Wanted* wanted) {
   const auto refuse = [&](std::string_view error) {
     call.reply.error(error);
     return false;
   };
-  for (size_t i = 3; i < call.args.size(); ++i) {
-    const std::string_view word = call.args[i];
-    const bool has_value = i + 1 < call.args.size();
-    if (has_value && equals_ignoring_case(word, "REDIRECT")) {
-      if (wanted->redirect != 0)
-        return refuse("ERR A client can only redirect to a single other client");
-      const auto id = integer_argument(call, call.args[++i]);
-      if (!id) return false;
-      wanted->redirect = static_cast<uint64_t>(*id);
-      if (server_of(call).sessions().find_session(wanted->redirect) == nullptr)
-        return refuse("ERR The client ID you want redirect to does not exist");
-    } else if (has_value && equals_ignoring_case(word, "PREFIX")) {
-      prefixes->emplace_back(call.args[++i]);
-    } else if (equals_ignoring_case(word, "BCAST")) {
-      wanted->broadcasts = true;
-    } else if (equals_ignoring_case(word, "OPTIN")) {
-      wanted->opts_in = true;
-    } else if (equals_ignoring_case(word, "OPTOUT")) {
-      wanted->opts_out = true;
-    } else if (equals_ignoring_case(word, "NOLOOP")) {
-      wanted->no_loop = true;
-    } else {
-      return refuse(kSyntaxError);
-    }
-  }
+  if (wanted->redirect != 0)
+    return refuse("ERR A client can only redirect to a single other client");
+  const auto id = integer_argument(call, values[0]);
+  if (!id) return false;
+  wanted->redirect = static_cast<uint64_t>(*id);
+  if (server_of(call).sessions().find_session(wanted->redirect) == nullptr)
+    return refuse("ERR The client ID you want redirect to does not exist");
   return true;
 }
+
+bool take_prefix(Call&, Args values, Wanted* wanted) {
+  wanted->given.emplace_back(values[0]);
+  return true;
+}
+
+constexpr OptionRow<Wanted> kOptions[] = {{.word = "REDIRECT", .values = 1, .take = take_redirect},
+                                          {.word = "PREFIX", .values = 1, .take = take_prefix},
+                                          {.word = "BCAST", .flag = &Wanted::broadcasts},
+                                          {.word = "OPTIN", .flag = &Wanted::opts_in},
+                                          {.word = "OPTOUT", .flag = &Wanted::opts_out},
+                                          {.word = "NOLOOP", .flag = &Wanted::no_loop}};
 
 // Compares the prefixes given with one another and with those that the session has. Answers "" if
 // none conflict.
@@ -74,9 +71,8 @@ std::string prefix_conflict(const TrackingState& current,
   return {};
 }
 
-std::string conflict(const TrackingState& current, const TrackingState& wanted,
-                     const std::vector<std::string>& prefixes) {
-  if (!wanted.broadcasts && !prefixes.empty())
+std::string conflict(const TrackingState& current, const Wanted& wanted) {
+  if (!wanted.broadcasts && !wanted.given.empty())
     return "ERR PREFIX option requires BCAST mode to be enabled";
   if (current.on && current.broadcasts != wanted.broadcasts) {
     return "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and "
@@ -90,22 +86,21 @@ std::string conflict(const TrackingState& current, const TrackingState& wanted,
     return "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and "
            "then re-enabling it with a different mode.";
   }
-  return wanted.broadcasts ? prefix_conflict(current, prefixes) : std::string();
+  return wanted.broadcasts ? prefix_conflict(current, wanted.given) : std::string();
 }
 
 void client_tracking(Call& call) {
-  TrackingState wanted;
-  std::vector<std::string> prefixes;
-  if (!parse_options(call, &wanted, &prefixes)) return;
+  Wanted wanted;
+  if (!read_options(call, 3, kOptions, &wanted)) return;
   if (equals_ignoring_case(call.args[2], "OFF")) {
     server_of(call).messages().tracking().disable(call.session);
     return call.reply.status("OK");
   }
   if (!equals_ignoring_case(call.args[2], "ON")) return call.reply.error(kSyntaxError);
-  const std::string error = conflict(call.session.tracking, wanted, prefixes);
+  const std::string error = conflict(call.session.tracking, wanted);
   if (!error.empty()) return call.reply.error(error);
   wanted.on = true;
-  wanted.prefixes.insert(prefixes.begin(), prefixes.end());
+  wanted.prefixes.insert(wanted.given.begin(), wanted.given.end());
   server_of(call).messages().tracking().enable(call.session, wanted);
   call.reply.status("OK");
 }

@@ -3,9 +3,9 @@
 
 #include <variant>
 
-#include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/types/zset.h"
 
@@ -54,38 +54,49 @@ struct RangeForm {
 struct Query {
   By by;
   Direction direction;
+  bool stores;
   bool with_scores = false;
   RangeLimit limit = {};
   bool is_down() const { return direction == Direction::kDown; }
 };
 
+bool take_limit(Call& call, Args values, Query* query) {
+  const auto offset = integer_argument(call, values[0]);
+  if (!offset) return false;
+  const auto count = integer_argument(call, values[1]);
+  if (!count) return false;
+  query->limit = {.offset = *offset, .count = *count};
+  return true;
+}
+
+bool take_rev(Call&, Args, Query* query) {
+  query->direction = Direction::kDown;
+  return true;
+}
+
+template <By kBy>
+bool take_by(Call&, Args, Query* query) {
+  query->by = kBy;
+  return true;
+}
+
+bool has_no_direction(const Call&, const Query& query) {
+  return query.direction == Direction::kAny;
+}
+bool is_by_nothing(const Call&, const Query& query) { return query.by == By::kAny; }
+bool replies(const Call&, const Query& query) { return !query.stores; }
+
+constexpr OptionRow<Query> kOptions[] = {
+    {.word = "WITHSCORES", .flag = &Query::with_scores, .fits = replies},
+    {.word = "LIMIT", .values = 2, .take = take_limit},
+    {.word = "REV", .take = take_rev, .fits = has_no_direction},
+    {.word = "BYLEX", .take = take_by<By::kLex>, .fits = is_by_nothing},
+    {.word = "BYSCORE", .take = take_by<By::kScore>, .fits = is_by_nothing}};
+
 // Reads the options from args[at] on; nothing after replying an error.
 std::optional<Query> range_options(Call& call, const RangeForm& form, size_t at) {
-  Query query{.by = form.by, .direction = form.direction};
-  for (; at < call.args.size(); ++at) {
-    const auto is = [word = call.args[at]](std::string_view name) {
-      return resp::equals_ignoring_case(word, name);
-    };
-    if (!form.stores && is("WITHSCORES")) {
-      query.with_scores = true;
-    } else if (is("LIMIT") && at + 2 < call.args.size()) {
-      const auto offset = integer_argument(call, call.args[at + 1]);
-      if (!offset) return std::nullopt;
-      const auto count = integer_argument(call, call.args[at + 2]);
-      if (!count) return std::nullopt;
-      query.limit = {.offset = *offset, .count = *count};
-      at += 2;
-    } else if (query.direction == Direction::kAny && is("REV")) {
-      query.direction = Direction::kDown;
-    } else if (query.by == By::kAny && is("BYLEX")) {
-      query.by = By::kLex;
-    } else if (query.by == By::kAny && is("BYSCORE")) {
-      query.by = By::kScore;
-    } else {
-      call.reply.error(kSyntaxError);
-      return std::nullopt;
-    }
-  }
+  Query query{.by = form.by, .direction = form.direction, .stores = form.stores};
+  if (!read_options(call, at, kOptions, &query)) return std::nullopt;
   if (query.by == By::kAny) query.by = By::kRank;
   const bool limited_ranks = query.by == By::kRank && query.limit.count != -1;
   if (limited_ranks || (query.by == By::kLex && query.with_scores)) {

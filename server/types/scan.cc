@@ -7,8 +7,29 @@
 #include "resp/glob.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 
 namespace weir::server {
+
+namespace {
+
+bool take_count(Call& call, Args values, ScanOptions* options) {
+  const auto count = integer_argument(call, values[0]);
+  if (!count) return false;
+  if (*count < 1) {
+    call.reply.error(kSyntaxError);
+    return false;
+  }
+  options->count = static_cast<size_t>(*count);
+  return true;
+}
+
+constexpr OptionRow<ScanOptions> kOptions[] = {
+    {.word = "TYPE", .values = 1, .take = take_word<&ScanOptions::type>},  // of SCAN only
+    {.word = "MATCH", .values = 1, .take = take_word<&ScanOptions::pattern>},
+    {.word = "COUNT", .values = 1, .take = take_count}};
+
+}  // namespace
 
 bool ScanOptions::accepts(std::string_view key) const {
   return pattern == "*" || resp::glob_match(pattern, key);
@@ -31,27 +52,9 @@ std::optional<uint64_t> cursor_argument(Call& call, std::string_view text) {
 
 std::optional<ScanOptions> scan_options(Call& call, size_t first, bool with_type) {
   ScanOptions options;
-  const auto is = [&](size_t at, std::string_view word) {
-    return at + 1 < call.args.size() && resp::equals_ignoring_case(call.args[at], word);
-  };
-  for (size_t at = first; at < call.args.size(); at += 2) {
-    if (is(at, "MATCH")) {
-      options.pattern = call.args[at + 1];
-    } else if (with_type && is(at, "TYPE")) {
-      options.type = call.args[at + 1];
-    } else if (is(at, "COUNT")) {
-      const auto count = integer_argument(call, call.args[at + 1]);
-      if (!count) return std::nullopt;
-      if (*count < 1) {
-        call.reply.error(kSyntaxError);
-        return std::nullopt;
-      }
-      options.count = static_cast<size_t>(*count);
-    } else {
-      call.reply.error(kSyntaxError);
-      return std::nullopt;
-    }
-  }
+  const OptionTable<ScanOptions> table = kOptions;
+  if (!read_options(call, first, with_type ? table : table.subspan(1), &options))
+    return std::nullopt;
   return options;
 }
 

@@ -1,0 +1,83 @@
+// The table of a command's options: what is read, and which error comes first.
+#include "server/command/option_table.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+namespace {
+
+struct Options {
+  bool flag = false;
+  bool other = false;
+  std::string_view word;
+  std::string_view pair;
+};
+
+bool take_pair(Call& call, Args values, Options* options) {
+  if (values[0] == values[1]) {
+    call.reply.error("ERR no pair");
+    return false;
+  }
+  options->pair = values[1];
+  return true;
+}
+
+constexpr OptionRow<Options> kTable[] = {
+    {.word = "FLAG", .flag = &Options::flag},
+    {.word = "OTHER",
+     .flag = &Options::other,
+     .fits = [](const Call&, const Options& options) { return !options.flag; }},
+    {.word = "WORD", .values = 1, .take = take_word<&Options::word>},
+    {.word = "PAIR", .values = 2, .take = take_pair}};
+
+class OptionTableTest : public ::testing::Test {
+ protected:
+  // Answers the error, or "" and fills read_.
+  std::string read(std::vector<std::string_view> words) {
+    std::string output;
+    resp::ReplyWriter reply(&output);
+    static constexpr Command kCommand{.name = "test"};
+    Call call{.host = *server_,
+              .limiters = server_->limiters(),
+              .session = client_->session(),
+              .keys = server_->keys(),
+              .reply = reply,
+              .command = kCommand,
+              .args = words,
+              .database = 0,
+              .now_ns = 0};
+    read_ = {};
+    const bool done = read_options(call, 1, kTable, &read_);
+    EXPECT_EQ(done, output.empty());
+    return output;
+  }
+
+  FakeServer server_;
+  std::unique_ptr<FakeClient> client_ = server_.connect();
+  Options read_;
+};
+
+TEST_F(OptionTableTest, ReadsWordsInAnyCaseAndOrder) {
+  EXPECT_EQ(read({"key"}), "");
+  EXPECT_EQ(read({"key", "pair", "a", "b", "WORD", "flag", "OtheR", "Flag"}), "");
+  EXPECT_TRUE(read_.flag && read_.other);
+  EXPECT_EQ(read_.word, "flag");
+  EXPECT_EQ(read_.pair, "b");
+  EXPECT_EQ(read({"key", "WORD", "a", "WORD", "b"}), "");
+  EXPECT_EQ(read_.word, "b") << "the last one counts";
+}
+
+TEST_F(OptionTableTest, AnswersTheFirstErrorFromTheLeft) {
+  constexpr const char* kSyntax = "-ERR syntax error\r\n";
+  EXPECT_EQ(read({"key", "NOSUCH"}), kSyntax);
+  EXPECT_EQ(read({"key", "WORD"}), kSyntax) << "its value is missing";
+  EXPECT_EQ(read({"key", "PAIR", "a"}), kSyntax);
+  EXPECT_EQ(read({"key", "FLAG", "OTHER"}), kSyntax) << "the row forbids it";
+  EXPECT_EQ(read({"key", "PAIR", "a", "a", "NOSUCH"}), "-ERR no pair\r\n");
+  EXPECT_EQ(read({"key", "NOSUCH", "PAIR", "a", "a"}), kSyntax);
+}
+
+}  // namespace
+}  // namespace weir::server
