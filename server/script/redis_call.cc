@@ -129,8 +129,7 @@ int run_from_stack(lua_State* L, bool raises) {
   bool failed = true;
   const bool collected = collect_arguments(L, context);
   const bool ran = collected && run_command(context);
-  lua_settop(L,
-             0);  // of as many arguments as unpack() can give no room would be left for the reply
+  lua_settop(L, 0);  // as many arguments as unpack() gives would leave the reply no room
   if (!collected) {
     push_error_table(L, context.problem);
   } else if (!ran) {
