@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/result.h"
+#include "base/result.h"
 #include "base/time_units.h"
 
 namespace weir::algorithms {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "algorithms/limit.h"
-#include "algorithms/result.h"
+#include "base/result.h"
 
 namespace weir::algorithms {
 

@@ -45,14 +45,14 @@ class BrokenCheck : public std::exception {
 
 }  // namespace weir
 
-#define WEIR_CHECK(condition)                                         \
-  do {                                                                \
-    if (!(condition)) [[unlikely]]                                    \
-      ::weir::end_on_broken_check(__FILE__, __LINE__, #condition);    \
+#define WEIR_CHECK(condition)                                      \
+  do {                                                             \
+    if (!(condition)) [[unlikely]]                                 \
+      ::weir::end_on_broken_check(__FILE__, __LINE__, #condition); \
   } while (false)
 
-#define WEIR_REQUIRE(condition)                                       \
-  do {                                                                \
-    if (!(condition)) [[unlikely]]                                    \
-      throw ::weir::BrokenCheck(__FILE__, __LINE__, #condition);      \
+#define WEIR_REQUIRE(condition)                                  \
+  do {                                                           \
+    if (!(condition)) [[unlikely]]                               \
+      throw ::weir::BrokenCheck(__FILE__, __LINE__, #condition); \
   } while (false)

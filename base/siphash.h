@@ -1,5 +1,5 @@
-// SipHash (Aumasson and Bernstein, 2012): a hash of bytes under a key, which nobody who lacks the key
-// can make collide on purpose.
+// SipHash (Aumasson and Bernstein, 2012): a hash of bytes under a key, which nobody who lacks the
+// key can make collide on purpose.
 #pragma once
 
 #include <array>
@@ -50,7 +50,6 @@ class SipState {
  private:
   uint64_t v0, v1, v2, v3;
 };
-
 
 // SipHash-c-d: so many rounds for each word, and so many at the end.
 template <int kWordRounds, int kEndRounds>

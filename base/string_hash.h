@@ -1,5 +1,5 @@
-// The hash of every table whose keys come from clients: SipHash-1-3 under a key that the process draws
-// at its start, so that no client can choose keys that fall into one bucket.
+// The hash of every table whose keys come from clients: SipHash-1-3 under a key that the process
+// draws at its start, so that no client can choose keys that fall into one bucket.
 #pragma once
 
 #include <cstddef>

@@ -75,7 +75,8 @@ int main_in_namespace(int argc, char** argv) {
     return 0;
   }
   Config config;
-  if (const auto error = load_config(argc, argv, &config)) return fail(error->message);
+  if (const auto loaded = load_config(argc, argv, &config); !loaded)
+    return fail(loaded.error().message);
   return serve(config);
 }
 

@@ -36,6 +36,10 @@ constexpr std::string_view kNoFile =
     "via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis "
     "configuration file set) in order to store users in the Redis configuration.";
 
+constexpr std::string_view kSaveError =
+    "ERR There was an error trying to save the ACLs. Please check the server logs for more "
+    "information";
+
 bool gives_all_channels(const Config& config) {
   return config.acl_pubsub_default == PubsubDefault::kAllchannels;
 }
@@ -86,15 +90,15 @@ void end_session(SessionDirectory& sessions, Session* session, const Session* as
   session == asked_by ? session->close_after_reply() : sessions.kill(session);
 }
 
-std::string configured_user(Users* users, const Config::UserLine& line) {
+Result<void, std::string> configured_user(Users* users, const Config::UserLine& line) {
   const std::string what = line.place + ": user " + printable(line.words[0]);
   if (!is_user_name(line.words[0])) return what + ": a name has no blanks and is not empty";
-  std::string unmatched;
-  const auto rules = merge_selectors({line.words.begin() + 1, line.words.end()}, &unmatched);
-  if (!rules) return what + ": the parenthesis of " + printable(unmatched) + " is not closed";
-  const auto refusal = users->add(line.words[0], *rules);
-  if (!refusal) return {};
-  return what + ": rule " + printable(refusal->rule) + ": " + std::string(refusal->why);
+  const auto rules = merge_selectors({line.words.begin() + 1, line.words.end()});
+  if (!rules) return what + ": the parenthesis of " + printable(rules.error()) + " is not closed";
+  const auto added = users->add(line.words[0], *rules);
+  if (added) return {};
+  const Refusal& refusal = added.error();
+  return what + ": rule " + printable(refusal.rule) + ": " + std::string(refusal.why);
 }
 
 }  // namespace
@@ -110,28 +114,28 @@ Users Acl::fresh_users() const {
 
 // Reads the users of the configuration, or of its aclfile; the file's `default` wins over
 // requirepass.
-std::string Acl::read_users(Users* users) const {
+Result<void, std::string> Acl::read_users(Users* users) const {
   const Config& config = *needs_.config;
   for (const Config::UserLine& line : config.users) {
-    if (std::string error = configured_user(users, line); !error.empty()) return error;
+    if (auto added = configured_user(users, line); !added) return added;
   }
   const std::string path = acl_path(config);
   if (path.empty()) return {};
   std::ifstream file(path, std::ios::binary);
   if (!file) return "Error loading ACLs, opening file '" + path + "': " + std::strerror(errno);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  std::string errors = users->load(text, config.aclfile);
-  if (errors.empty()) return {};
-  return errors +
+  const auto loaded = users->load(text, config.aclfile);
+  if (loaded) return {};
+  return loaded.error() +
          "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
 }
 
-std::string Acl::open() {
+Result<void, std::string> Acl::open() {
   const Config& config = *needs_.config;
   if (!config.aclfile.empty() && !config.users.empty())
     return config.users.front().place + ": users are either in the configuration or in an aclfile";
   Users users = fresh_users();
-  if (std::string error = read_users(&users); !error.empty()) return error;
+  if (auto read = read_users(&users); !read) return read;
   (void)users_.replace_with(std::move(users));
   return {};
 }
@@ -207,18 +211,19 @@ std::string Acl::refusal_in_script(Session& session, const Command& command, Arg
   return std::string(in_script(verdict.denial));
 }
 
-std::string Acl::set_user(std::string_view name, const std::vector<std::string>& words,
-                          const Session& asked_by) {
-  if (!is_user_name(name)) return "ERR Usernames can't contain spaces or null characters";
-  std::string unmatched;
-  const auto rules = merge_selectors(words, &unmatched);
+Result<void, std::string> Acl::set_user(std::string_view name,
+                                        const std::vector<std::string>& words,
+                                        const Session& asked_by) {
+  if (!is_user_name(name))
+    return std::string("ERR Usernames can't contain spaces or null characters");
+  const auto rules = merge_selectors(words);
   if (!rules) {
     return "ERR Unmatched parenthesis in acl selector starting at '" +
-           std::string(shown_part(unmatched)) + "'.";
+           std::string(shown_part(rules.error())) + "'.";
   }
-  if (const auto refusal = users_.set(name, *rules)) {
-    return "ERR Error in ACL SETUSER modifier '" + std::string(shown_part(refusal->rule)) +
-           "': " + std::string(refusal->why);
+  if (const auto set = users_.set(name, *rules); !set) {
+    return "ERR Error in ACL SETUSER modifier '" + std::string(shown_part(set.error().rule)) +
+           "': " + std::string(set.error().why);
   }
   end_forbidden_subscriptions(&asked_by);
   return {};
@@ -232,23 +237,22 @@ bool Acl::delete_user(std::string_view name, const Session& asked_by) {
   return true;
 }
 
-std::string Acl::load(const Session& asked_by) {
+Result<void, std::string> Acl::load(const Session& asked_by) {
   if (needs_.config->aclfile.empty()) return std::string(kNoFile);
   Users users = fresh_users();
-  if (std::string error = read_users(&users); !error.empty()) return "ERR " + error;
+  if (const auto read = read_users(&users); !read) return "ERR " + read.error();
   for (const auto& user : users_.replace_with(std::move(users))) end_sessions_of(*user, &asked_by);
   end_forbidden_subscriptions(&asked_by);
   return {};
 }
 
-std::string Acl::save() const {
+Result<void, std::string> Acl::save() const {
   const std::string path = acl_path(*needs_.config);
   if (path.empty()) return std::string(kNoFile);
   const int failure = replace_file(path, users_.text());
   if (failure == 0) return {};
   spdlog::warn("the users could not be saved to {}: {}", path, std::strerror(failure));
-  return "ERR There was an error trying to save the ACLs. Please check the server logs for more "
-         "information";
+  return std::string(kSaveError);
 }
 
 void Acl::set_pubsub_default() { users_.set_all_channels(gives_all_channels(*needs_.config)); }
@@ -257,7 +261,7 @@ std::vector<Config::UserLine> Acl::lines_to_rewrite() const {
   const Config& config = *needs_.config;
   Users configured = fresh_users();
   if (!config.aclfile.empty()) return config.users;
-  if (read_users(&configured).empty() && configured.text() == users_.text()) return config.users;
+  if (read_users(&configured).ok() && configured.text() == users_.text()) return config.users;
   const std::string plain_default = fresh_users().default_user()->line();
   std::vector<Config::UserLine> lines;
   for (const auto& [name, user] : users_.all()) {

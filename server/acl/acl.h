@@ -5,7 +5,6 @@
 // executor one test (User::unrestricted).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +32,8 @@ class Acl {
   };
   explicit Acl(const Needs& needs);
 
-  // Reads the users of the configuration and of its aclfile. Answers what is wrong with them, or
-  // "".
-  std::string open();
+  // Reads the users of the configuration and of its aclfile. Fails with what is wrong with them.
+  Result<void, std::string> open();
 
   const Users& users() const { return users_; }
   Denials& denials() { return denials_; }
@@ -59,13 +57,13 @@ class Acl {
   // Does the same for redis.call.
   std::string refusal_in_script(Session& session, const Command& command, Args args);
 
-  // ACL SETUSER, DELUSER, LOAD, SAVE. Errors are lines, "" is none. Sessions that a change ends are
+  // ACL SETUSER, DELUSER, LOAD, SAVE. Errors are whole lines. Sessions that a change ends are
   // closed; the session that asked for it is closed after its answer.
-  std::string set_user(std::string_view name, const std::vector<std::string>& words,
-                       const Session& asked_by);
+  Result<void, std::string> set_user(std::string_view name, const std::vector<std::string>& words,
+                                     const Session& asked_by);
   bool delete_user(std::string_view name, const Session& asked_by);  // false: there is none
-  std::string load(const Session& asked_by);
-  std::string save() const;
+  Result<void, std::string> load(const Session& asked_by);
+  Result<void, std::string> save() const;
 
   // Called when requirepass was set.
   void set_default_password(std::string_view password) { users_.set_default_password(password); }
@@ -76,7 +74,7 @@ class Acl {
   std::vector<Config::UserLine> lines_to_rewrite() const;
 
  private:
-  std::string read_users(Users* users) const;
+  Result<void, std::string> read_users(Users* users) const;
   Users fresh_users() const;
   void end_sessions_of(const User& user, const Session* asked_by);
   void end_forbidden_subscriptions(const Session* asked_by);

@@ -30,7 +30,7 @@ void CommandRules::deny_all() {
   all_ = allows_others_ = false;
 }
 
-RuleError CommandRules::apply(std::string_view rule) {
+Applied CommandRules::apply(std::string_view rule) {
   const bool allowed = rule[0] == '+';
   const std::string_view name = rule.substr(1);
   if (name.starts_with('@')) return apply_category(name.substr(1), allowed);
@@ -40,13 +40,13 @@ RuleError CommandRules::apply(std::string_view rule) {
   if (command == nullptr) return kUnknownName;
   change(*command, allowed);
   note(allowed, name);
-  return std::nullopt;
+  return {};
 }
 
-RuleError CommandRules::apply_category(std::string_view name, bool allowed) {
+Applied CommandRules::apply_category(std::string_view name, bool allowed) {
   if (resp::equals_ignoring_case(name, "all")) {
     allowed ? allow_all() : deny_all();
-    return std::nullopt;
+    return {};
   }
   const auto known = all_acl_categories();
   const std::string category = resp::to_lower(name);
@@ -57,12 +57,12 @@ RuleError CommandRules::apply_category(std::string_view name, bool allowed) {
       change(*table_->row(i), allowed);
   }
   note(allowed, "@" + category);
-  return std::nullopt;
+  return {};
 }
 
 // Allows a first argument. `rule` is "select|0"; a container's subcommands are commands of their
 // own.
-RuleError CommandRules::allow_first_argument(std::string_view rule) {
+Applied CommandRules::allow_first_argument(std::string_view rule) {
   const size_t bar = rule.rfind('|');
   const std::string_view word = rule.substr(bar + 1);
   const Command* command = find(rule.substr(0, bar));
@@ -76,7 +76,7 @@ RuleError CommandRules::allow_first_argument(std::string_view rule) {
   });
   if (is_new) words.emplace_back(word);
   note(true, rule);
-  return std::nullopt;
+  return {};
 }
 
 void CommandRules::change(const Command& command, bool allowed) {

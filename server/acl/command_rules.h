@@ -24,7 +24,7 @@ class CommandRules {
   void allow_all();
   void deny_all();
   // Applies "+get", "-config|set", "+@read", "+select|0" (SELECT with 0 as first argument).
-  RuleError apply(std::string_view rule);
+  Applied apply(std::string_view rule);
 
   bool allow(const Command& command, Args args) const;
   // True if every command that there is or will be is allowed, none of which was taken away since.
@@ -33,8 +33,8 @@ class CommandRules {
   std::string text() const;
 
  private:
-  RuleError apply_category(std::string_view name, bool allowed);
-  RuleError allow_first_argument(std::string_view rule);
+  Applied apply_category(std::string_view name, bool allowed);
+  Applied allow_first_argument(std::string_view rule);
   void change(const Command& command, bool allowed);
   void note(bool allowed, std::string_view name);
   const Command* find(std::string_view name) const;

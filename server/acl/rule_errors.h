@@ -1,13 +1,13 @@
 // Why a rule was refused, in Redis' words. Sent to clients: DO NOT CHANGE.
 #pragma once
 
-#include <optional>
 #include <string_view>
+
+#include "base/result.h"
 
 namespace weir::server::acl {
 
-// Nothing means that the rule was applied.
-using RuleError = std::optional<std::string_view>;
+using Applied = Result<void, std::string_view>;
 
 inline constexpr std::string_view kUnknownName = "Unknown command or category name in ACL";
 inline constexpr std::string_view kBadSyntax = "Syntax error";

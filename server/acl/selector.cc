@@ -32,8 +32,8 @@ std::string Selector::KeyPattern::rule() const {
   return (reads ? "%R~" : "%W~") + text;
 }
 
-RuleError Selector::apply(std::string_view rule) {
-  if (rule.empty() || apply_word(rule)) return std::nullopt;
+Applied Selector::apply(std::string_view rule) {
+  if (rule.empty() || apply_word(rule)) return {};
   if (rule[0] == '~' || rule[0] == '%') return add_key_pattern(rule);
   if (rule[0] == '&') return add_channel_pattern(rule.substr(1));
   if (rule[0] == '+' || rule[0] == '-') return commands_.apply(rule);
@@ -59,7 +59,7 @@ bool Selector::apply_word(std::string_view rule) {
 }
 
 // Adds "~pattern", or "%R~pattern" with R, W or both.
-RuleError Selector::add_key_pattern(std::string_view rule) {
+Applied Selector::add_key_pattern(std::string_view rule) {
   if (all_keys_) return kAllKeysAlready;
   KeyPattern added;
   size_t at = 1;
@@ -82,15 +82,15 @@ RuleError Selector::add_key_pattern(std::string_view rule) {
     known->reads |= added.reads;
     known->writes |= added.writes;
   }
-  return std::nullopt;
+  return {};
 }
 
-RuleError Selector::add_channel_pattern(std::string_view pattern) {
+Applied Selector::add_channel_pattern(std::string_view pattern) {
   if (all_channels_) return kAllChannelsAlready;
   if (has_blank(pattern)) return kBadSyntax;
   if (std::find(channels_.begin(), channels_.end(), pattern) == channels_.end())
     channels_.emplace_back(pattern);
-  return std::nullopt;
+  return {};
 }
 
 bool Selector::allows_key(std::string_view key, KeyUse use) const {

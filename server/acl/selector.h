@@ -30,7 +30,7 @@ class Selector {
       : commands_(table), all_channels_(all_channels) {}
 
   // Applies "+get", "~user:*", "%R~user:*", "&news", "allkeys" ...
-  RuleError apply(std::string_view rule);
+  Applied apply(std::string_view rule);
 
   Verdict check(const Command& command, Args args) const;
   bool allows_everything() const { return commands_.all() && all_keys_ && all_channels_; }
@@ -54,8 +54,8 @@ class Selector {
   };
 
   bool apply_word(std::string_view rule);
-  RuleError add_key_pattern(std::string_view rule);
-  RuleError add_channel_pattern(std::string_view pattern);
+  Applied add_key_pattern(std::string_view rule);
+  Applied add_channel_pattern(std::string_view pattern);
   bool allows_key(std::string_view key, KeyUse use) const;
   std::vector<std::string> words() const;
 

@@ -33,20 +33,20 @@ User::User(std::string name, const CommandTable* table, bool all_channels)
       all_channels_(all_channels),
       selectors_(1, Selector(table, all_channels)) {}
 
-RuleError User::apply(std::string_view rule) {
-  RuleError error;
+Applied User::apply(std::string_view rule) {
+  Applied applied;
   if (rule.empty() || apply_word(rule)) {
     // Done.
   } else if (std::string_view("><#!").find(rule[0]) != std::string_view::npos) {
-    error = apply_password(rule);
+    applied = apply_password(rule);
   } else if (rule[0] == '(' && rule.back() == ')') {
-    error = add_selector(rule.substr(1, rule.size() - 2));
+    applied = add_selector(rule.substr(1, rule.size() - 2));
   } else {
-    error = selectors_.front().apply(rule);
+    applied = selectors_.front().apply(rule);
   }
   unrestricted_ = std::any_of(selectors_.begin(), selectors_.end(),
                               [](const Selector& one) { return one.allows_everything(); });
-  return error;
+  return applied;
 }
 
 bool User::apply_word(std::string_view rule) {
@@ -76,7 +76,7 @@ void User::reset() {
 }
 
 // Adds ">password" and "#hash", takes "<password" and "!hash" away.
-RuleError User::apply_password(std::string_view rule) {
+Applied User::apply_password(std::string_view rule) {
   const bool is_plain = rule[0] == '>' || rule[0] == '<';
   const bool adds = rule[0] == '>' || rule[0] == '#';
   const std::string_view text = rule.substr(1);
@@ -86,22 +86,22 @@ RuleError User::apply_password(std::string_view rule) {
   if (!adds && known == passwords_.end()) return kNoSuchPassword;
   if (!adds) {
     passwords_.erase(known);
-    return std::nullopt;
+    return {};
   }
   if (known == passwords_.end()) passwords_.push_back(hash);
   needs_no_password_ = false;
-  return std::nullopt;
+  return {};
 }
 
-RuleError User::add_selector(std::string_view rules) {
+Applied User::add_selector(std::string_view rules) {
   const auto words = split_words(rules);
   if (!words) return kBadSyntax;
   Selector added(table_, all_channels_);
   for (const std::string& word : *words) {
-    if (const RuleError error = added.apply(word)) return error;
+    if (const Applied applied = added.apply(word); !applied) return applied;
   }
   selectors_.push_back(std::move(added));
-  return std::nullopt;
+  return {};
 }
 
 bool User::accepts_hash(std::string_view password_hash) const {

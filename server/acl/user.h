@@ -22,7 +22,7 @@ class User {
   User(std::string name, const CommandTable* table, bool all_channels);
 
   // Applies one rule, which may be a selector in parentheses.
-  RuleError apply(std::string_view rule);
+  Applied apply(std::string_view rule);
 
   // Sets the channels of the selectors made from now on.
   void use_channels(bool all_channels) { all_channels_ = all_channels; }
@@ -53,8 +53,8 @@ class User {
   enum class Payloads : uint8_t { kUnsaid, kChecked, kUnchecked };
 
   bool apply_word(std::string_view rule);
-  RuleError apply_password(std::string_view rule);
-  RuleError add_selector(std::string_view rules);
+  Applied apply_password(std::string_view rule);
+  Applied add_selector(std::string_view rules);
   void reset();
 
   std::string name_;

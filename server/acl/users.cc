@@ -22,8 +22,8 @@ bool is_user_name(std::string_view name) {
   return !name.empty() && name.find('\0') == name.npos && name.find_first_of(kBlanks) == name.npos;
 }
 
-std::optional<std::vector<std::string>> merge_selectors(const std::vector<std::string>& words,
-                                                        std::string* unmatched) {
+Result<std::vector<std::string>, std::string> merge_selectors(
+    const std::vector<std::string>& words) {
   std::vector<std::string> merged;
   const std::string* opening = nullptr;
   for (const std::string& word : words) {
@@ -35,9 +35,8 @@ std::optional<std::vector<std::string>> merge_selectors(const std::vector<std::s
     }
     if (word.ends_with(')')) opening = nullptr;
   }
-  if (opening == nullptr) return merged;
-  *unmatched = *opening;
-  return std::nullopt;
+  if (opening != nullptr) return *opening;
+  return merged;
 }
 
 Users::Users(const CommandTable* table, bool all_channels)
@@ -53,22 +52,23 @@ std::shared_ptr<User> Users::find(std::string_view name) const {
   return found == users_.end() ? nullptr : found->second;
 }
 
-std::optional<Refusal> Users::set(std::string_view name, const std::vector<std::string>& rules) {
+Result<void, Refusal> Users::set(std::string_view name, const std::vector<std::string>& rules) {
   std::shared_ptr<User> user = find(name);
   User changed = user ? *user : User(std::string(name), table_, all_channels_);
   changed.use_channels(all_channels_);
   for (const std::string& rule : rules) {
-    if (const RuleError error = changed.apply(rule)) return Refusal{.rule = rule, .why = *error};
+    const Applied applied = changed.apply(rule);
+    if (!applied) return Refusal{.rule = rule, .why = applied.error()};
   }
   if (user == nullptr) {
     users_.emplace(name, std::make_shared<User>(std::move(changed)));
   } else {
     *user = std::move(changed);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Refusal> Users::add(std::string_view name, const std::vector<std::string>& rules) {
+Result<void, Refusal> Users::add(std::string_view name, const std::vector<std::string>& rules) {
   if (const auto user = find(name)) *user = User(std::string(name), table_, all_channels_);
   return set(name, rules);
 }
@@ -85,7 +85,7 @@ void Users::set_default_password(std::string_view password) {
   (void)default_user_->apply(password.empty() ? "nopass" : ">" + std::string(password));
 }
 
-std::string Users::load(std::string_view text, const std::string& file) {
+Result<void, std::string> Users::load(std::string_view text, const std::string& file) {
   std::string errors;
   std::set<std::string, std::less<>> loaded;
   int number = 0;
@@ -103,28 +103,30 @@ std::string Users::load(std::string_view text, const std::string& file) {
       return errors + "WARNING: Duplicate user '" + words[1] + "' found on line " +
              std::to_string(number) + ". ";
     }
-    errors += load_line(line, file + ":" + std::to_string(number));
+    const auto loaded = load_line(line, file + ":" + std::to_string(number));
+    if (!loaded) errors += loaded.error();
   }
-  return errors;
+  if (!errors.empty()) return errors;
+  return {};
 }
 
-std::string Users::load_line(std::string_view line, const std::string& place) {
+Result<void, std::string> Users::load_line(std::string_view line, const std::string& place) {
   const auto words = split_blanks(line);
   if (words.size() < 2 || words[0] != "user")
     return place + " should start with user keyword followed by the username. ";
   if (!is_user_name(words[1]))
     return place + ": username '" + words[1] + "' contains invalid characters. ";
-  std::string unmatched;
-  auto rules = merge_selectors({words.begin() + 2, words.end()}, &unmatched);
+  const auto rules = merge_selectors({words.begin() + 2, words.end()});
   if (!rules)
-    return place + ": Unmatched parentheses in acl selector starting at '" + unmatched + "'. ";
-  const auto refusal = add(words[1], *rules);
-  if (!refusal) return {};
-  if (refusal->why == kUnknownName) {
-    return place + ": Error in applying operation '" + refusal->rule +
-           "': " + std::string(refusal->why) + ". ";
+    return place + ": Unmatched parentheses in acl selector starting at '" + rules.error() + "'. ";
+  const auto added = add(words[1], *rules);
+  if (added) return {};
+  const Refusal& refusal = added.error();
+  if (refusal.why == kUnknownName) {
+    return place + ": Error in applying operation '" + refusal.rule +
+           "': " + std::string(refusal.why) + ". ";
   }
-  return place + ": " + std::string(refusal->why) + ". ";
+  return place + ": " + std::string(refusal.why) + ". ";
 }
 
 std::string Users::text() const {

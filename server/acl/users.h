@@ -8,7 +8,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +21,10 @@ inline constexpr std::string_view kDefaultUser = "default";
 // A name is not empty and has no blanks and no NUL bytes: it must be a word of a line.
 bool is_user_name(std::string_view name);
 
-// Makes "(~a" "+get)" one word. Nothing, if a parenthesis is not closed; *unmatched is then the
-// word that opens it.
-std::optional<std::vector<std::string>> merge_selectors(const std::vector<std::string>& words,
-                                                        std::string* unmatched);
+// Makes "(~a" "+get)" one word. If a parenthesis is not closed, the error is the word that opens
+// it.
+Result<std::vector<std::string>, std::string> merge_selectors(
+    const std::vector<std::string>& words);
 
 // Which rule was refused, and why.
 struct Refusal {
@@ -47,9 +46,9 @@ class Users {
 
   // Sets the rules of a user, and makes it if there is none. REQUIRES: is_user_name(name), and
   // merged rules.
-  std::optional<Refusal> set(std::string_view name, const std::vector<std::string>& rules);
+  Result<void, Refusal> set(std::string_view name, const std::vector<std::string>& rules);
   // Does the same for a user that begins anew: its former rules do not matter.
-  std::optional<Refusal> add(std::string_view name, const std::vector<std::string>& rules);
+  Result<void, Refusal> add(std::string_view name, const std::vector<std::string>& rules);
   // Removes a user; false if there is none. REQUIRES: not `default`.
   bool remove(std::string_view name);
   // Sets the password that `default` needs; "": none.
@@ -57,9 +56,9 @@ class Users {
   // Sets the channels of users made from now on.
   void set_all_channels(bool all_channels) { all_channels_ = all_channels; }
 
-  // Adds the users of a file, one "user name rule ..." a line. Answers what is wrong with it, or
-  // ""; some users may then have been added.
-  std::string load(std::string_view text, const std::string& file);
+  // Adds the users of a file, one "user name rule ..." a line. Fails with what is
+  // wrong with it; some users may then have been added.
+  Result<void, std::string> load(std::string_view text, const std::string& file);
   // Answers the users as the file has them.
   std::string text() const;
 
@@ -68,7 +67,7 @@ class Users {
   std::vector<std::shared_ptr<User>> replace_with(Users next);
 
  private:
-  std::string load_line(std::string_view line, const std::string& place);
+  Result<void, std::string> load_line(std::string_view line, const std::string& place);
 
   const CommandTable* table_;
   bool all_channels_;

@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-#include "algorithms/result.h"
+#include "base/result.h"
 #include "server/command/command.h"
 
 namespace weir::server {

@@ -29,8 +29,8 @@ std::string wrong_form(const Call& call) {
 
 std::vector<std::string> words_of(Args args) { return {args.begin(), args.end()}; }
 
-void reply_result(Call& call, const std::string& error) {
-  error.empty() ? call.reply.status("OK") : call.reply.error(error);
+void reply_result(Call& call, const Result<void, std::string>& done) {
+  done ? call.reply.status("OK") : call.reply.error(done.error());
 }
 
 void acl_whoami(Call& call) { call.reply.bulk(call.session.user->name()); }
@@ -79,12 +79,12 @@ void acl_getuser(Call& call) {
 
 void acl_setuser(Call& call) {
   const std::string_view name = call.args[2];
-  const std::string error =
+  const auto set =
       server_of(call).acl().set_user(name, words_of(call.args.subspan(3)), call.session);
-  if (error.empty())
+  if (set)
     spdlog::info("user {} changed by client {} ({})", name, call.session.id,
                  call.session.peer.address);
-  reply_result(call, error);
+  reply_result(call, set);
 }
 
 void acl_deluser(Call& call) {

@@ -33,14 +33,14 @@ void config_get_command(Call& call) {
   }
 }
 
-// Nothing, or the error that Redis answers.
-std::optional<std::string> refuse_clients(Call& call, int64_t maxclients) {
+// Fails with the error that Redis answers.
+Result<void, std::string> check_clients(Call& call, int64_t maxclients) {
   if (server_of(call).sessions().descriptors() == nullptr ||
       maxclients <= server_of(call).config().maxclients) {
-    return std::nullopt;
+    return {};
   }
   const auto possible = server_of(call).sessions().descriptors()->make_room_for(maxclients);
-  if (!possible) return std::nullopt;
+  if (!possible) return {};
   return "ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating system "
          "is not able to handle the specified number of clients, try with " +
          std::to_string(*possible);
@@ -49,9 +49,9 @@ std::optional<std::string> refuse_clients(Call& call, int64_t maxclients) {
 void config_set_command(Call& call) {
   std::vector<std::string> changed;
   Config next = server_of(call).config();
-  auto error = config_set(&next, call.args.subspan(2), &changed);
-  if (!error) error = refuse_clients(call, next.maxclients);
-  if (error) return call.reply.error(*error);
+  auto set = config_set(&next, call.args.subspan(2), &changed);
+  if (set) set = check_clients(call, next.maxclients);
+  if (!set) return call.reply.error(set.error());
   server_of(call).config() = std::move(next);
   server_of(call).apply_config(changed);
   for (const std::string& name : changed) {
@@ -64,10 +64,10 @@ void config_set_command(Call& call) {
 void config_rewrite_command(Call& call) {
   Config wanted = server_of(call).config();
   wanted.users = server_of(call).acl().lines_to_rewrite();
-  if (const auto error = config_rewrite(wanted)) {
+  if (const auto written = config_rewrite(wanted); !written) {
     spdlog::warn("CONFIG REWRITE by client {} ({}) failed: {}", call.session.id,
-                 call.session.peer.address, *error);
-    return call.reply.error(*error);
+                 call.session.peer.address, written.error());
+    return call.reply.error(written.error());
   }
   spdlog::info("{} rewritten by client {} ({})", server_of(call).config().config_file,
                call.session.id, call.session.peer.address);

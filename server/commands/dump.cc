@@ -79,9 +79,8 @@ void restore_key(Call& call) {
     return call.reply.error("BUSYKEY Target key name already exists.");
   const auto expire_at_ms = restore_expiry(call, options.absolute);
   if (!expire_at_ms) return;
-  std::string error;
-  if (!restore(call, call.args[3], call.args[1], *expire_at_ms, &error))
-    return call.reply.error(error);
+  const auto restored = restore(call, call.args[3], call.args[1], *expire_at_ms);
+  if (!restored) return call.reply.error(restored.error());
   if (replaces) call.notify(EventClass::kNew, "new", call.args[1]);
   const bool ends_now = *expire_at_ms != 0 && *expire_at_ms <= call.now_ms();
   if (ends_now) {

@@ -27,8 +27,8 @@ void fcall_ro(Call& call) { server_of(call).scripting().functions.call(call, tru
 // An error may show what a client wrote, up to a NUL.
 void refuse(Call& call, std::string_view error) { call.reply.error(shown_part(error)); }
 
-void reply_ok_or(Call& call, const std::string& error) {
-  error.empty() ? call.reply.status("OK") : refuse(call, error);
+void reply_result(Call& call, const Result<void, std::string>& done) {
+  done ? call.reply.status("OK") : refuse(call, done.error());
 }
 
 void function_load(Call& call) {
@@ -39,13 +39,13 @@ void function_load(Call& call) {
     replace = true;
   }
   std::string name;
-  const std::string error =
+  const auto loaded =
       server_of(call).scripting().functions.load(call, call.args.back(), replace, &name);
-  error.empty() ? call.reply.bulk(name) : refuse(call, error);
+  loaded ? call.reply.bulk(name) : refuse(call, loaded.error());
 }
 
 void function_delete(Call& call) {
-  reply_ok_or(call, server_of(call).scripting().functions.remove(call, call.args[2]));
+  reply_result(call, server_of(call).scripting().functions.remove(call, call.args[2]));
 }
 
 void refuse_count(Call& call, std::string_view subcommand) {
@@ -79,7 +79,7 @@ void function_restore(Call& call) {
           "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.");
     }
   }
-  reply_ok_or(call, server_of(call).scripting().functions.restore(call, call.args[2], policy));
+  reply_result(call, server_of(call).scripting().functions.restore(call, call.args[2], policy));
 }
 
 void reply_function(resp::ReplyWriter& reply, const Registration& function) {

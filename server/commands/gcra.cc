@@ -53,7 +53,7 @@ std::string_view parse(Args args, Question* question) {
 }
 
 // Numbers outside the ranges of a limit are refused, never rounded into them.
-algorithms::Result<algorithms::Limit, std::string> limit_of(const Question& question) {
+Result<algorithms::Limit, std::string> limit_of(const Question& question) {
   const double period_ns = std::round(question.period_s * kNsPerS);
   const bool fits = period_ns >= static_cast<double>(algorithms::kPeriodNsMin) &&
                     period_ns <= static_cast<double>(algorithms::kPeriodNsMax);

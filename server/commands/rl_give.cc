@@ -16,8 +16,6 @@
 namespace weir::server {
 namespace {
 
-using algorithms::Result;
-
 Result<int64_t, std::string> id_argument(std::string_view text) {
   const auto id = resp::parse_int64(text);
   if (id && *id > 0) return *id;

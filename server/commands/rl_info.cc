@@ -14,8 +14,6 @@
 namespace weir::server {
 namespace {
 
-using algorithms::Result;
-
 constexpr int64_t kTopDefault = 10;
 
 void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {

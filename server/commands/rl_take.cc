@@ -26,7 +26,7 @@ void rl_peek(Call& call) {
 }
 
 // Answers the keys of RL.MTAKE numkeys key [key ...] limits ...
-algorithms::Result<Args, std::string> keys_to_take(const Call& call) {
+Result<Args, std::string> keys_to_take(const Call& call) {
   const auto numkeys = resp::parse_int64(call.args[1]);
   const auto most = static_cast<int64_t>(algorithms::kLimitsMax);
   if (!numkeys || *numkeys < 1 || *numkeys > most) {

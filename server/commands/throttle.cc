@@ -18,8 +18,6 @@
 namespace weir::server {
 namespace {
 
-using algorithms::Result;
-
 struct Question {
   algorithms::ThrottleArgs rate;
   int64_t cost = 1;

@@ -42,7 +42,7 @@ struct Named {
 };
 
 // Checks all names before any value is looked at.
-std::optional<std::string> check_names(Pairs pairs, std::vector<Named>* named) {
+Result<void, std::string> check_names(Pairs pairs, std::vector<Named>* named) {
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const Named found{.option = find_option(pairs[i]), .ignored = find_ignored(pairs[i])};
     if (found == Named()) return unknown_set_error(pairs[i]);
@@ -53,10 +53,10 @@ std::optional<std::string> check_names(Pairs pairs, std::vector<Named>* named) {
     }
     named->push_back(found);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Refusal> parse_value(const Option& option, std::string_view value, Config* config) {
+Result<void, Refusal> parse_value(const Option& option, std::string_view value, Config* config) {
   if (takes_many_words(option)) return parse_words(option, split_blanks(value), config);
   const std::string word(value);
   return parse_words(option, std::span(&word, 1), config);
@@ -71,19 +71,19 @@ bool matches_any(std::string_view name, std::span<const std::string_view> patter
 
 }  // namespace
 
-std::optional<ConfigError> load_config(int argc, const char* const* argv, Config* config) {
+Result<void, ConfigError> load_config(int argc, const char* const* argv, Config* config) {
   std::span<const char* const> arguments(argv, static_cast<size_t>(std::max(argc, 0)));
   arguments = arguments.subspan(std::min<size_t>(arguments.size(), 1));
   Config loaded;
   if (!arguments.empty() && !std::string_view(arguments[0]).starts_with("--")) {
     const std::string path = arguments[0];
     arguments = arguments.subspan(1);
-    if (auto error = apply_config_file(path, &loaded)) return error;
+    if (auto applied = apply_config_file(path, &loaded); !applied) return applied;
     loaded.config_file = std::filesystem::absolute(path).lexically_normal().string();
   }
-  if (auto error = apply_command_line(arguments, &loaded)) return error;
+  if (auto applied = apply_command_line(arguments, &loaded); !applied) return applied;
   *config = std::move(loaded);
-  return std::nullopt;
+  return {};
 }
 
 std::vector<std::pair<std::string, std::string>> config_get(
@@ -102,12 +102,12 @@ std::vector<std::pair<std::string, std::string>> config_get(
   return found;
 }
 
-std::optional<std::string> config_set(Config* config, Pairs pairs,
-                                      std::vector<std::string>* changed) {
-  if (pairs.empty()) return "ERR wrong number of arguments for 'config|set' command";
-  if (pairs.size() % 2 != 0) return "ERR syntax error";
+Result<void, std::string> config_set(Config* config, Pairs pairs,
+                                     std::vector<std::string>* changed) {
+  if (pairs.empty()) return std::string("ERR wrong number of arguments for 'config|set' command");
+  if (pairs.size() % 2 != 0) return std::string("ERR syntax error");
   std::vector<Named> named;
-  if (auto error = check_names(pairs, &named)) return error;
+  if (auto known = check_names(pairs, &named); !known) return known;
   Config next = *config;
   for (size_t i = 0; i < named.size(); ++i) {
     const std::string_view value = pairs[2 * i + 1];
@@ -116,8 +116,8 @@ std::optional<std::string> config_set(Config* config, Pairs pairs,
         return set_error(pairs[2 * i], "the value is not one that Redis accepts");
       continue;
     }
-    auto refusal = parse_value(*named[i].option, value, &next);
-    if (refusal) return set_error(pairs[2 * i], refusal->redis);
+    const auto parsed = parse_value(*named[i].option, value, &next);
+    if (!parsed) return set_error(pairs[2 * i], parsed.error().redis);
   }
   for (const auto& [option, ignored] : named) {
     if (option == nullptr) continue;
@@ -125,7 +125,7 @@ std::optional<std::string> config_set(Config* config, Pairs pairs,
     if (differs && changed != nullptr) changed->emplace_back(option->name);
   }
   *config = std::move(next);
-  return std::nullopt;
+  return {};
 }
 
 std::string config_usage() {

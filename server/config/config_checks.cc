@@ -14,18 +14,18 @@ bool contains(std::string_view set, char c) { return set.find(c) != std::string_
 
 }  // namespace
 
-std::optional<Refusal> accept_path(std::string* value) {
-  if (!contains(*value, '\0')) return std::nullopt;
+Result<void, Refusal> accept_path(std::string* value) {
+  if (!contains(*value, '\0')) return {};
   return Refusal{.redis = "argument must be a path",
                  .plain = "must be a path without NUL bytes, got " + printable(*value)};
 }
 
-std::optional<Refusal> accept_path_not_empty(std::string* value) {
+Result<void, Refusal> accept_path_not_empty(std::string* value) {
   if (!value->empty()) return accept_path(value);
   return Refusal{.redis = "argument must be a path", .plain = "must be a path, got ''"};
 }
 
-std::optional<Refusal> accept_event_classes(std::string* value) {
+Result<void, Refusal> accept_event_classes(std::string* value) {
   bool all = true;
   for (char c : kKeyClasses) all = all && contains(*value, c);
   all = all || contains(*value, 'A');
@@ -43,7 +43,7 @@ std::optional<Refusal> accept_event_classes(std::string* value) {
     if (contains(*value, c)) ordered += c;
   }
   *value = std::move(ordered);
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace weir::server

@@ -1,7 +1,6 @@
 // What a text option may hold beyond being text. Each function checks one value and may rewrite it.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "server/config/config_options.h"
@@ -9,11 +8,11 @@
 namespace weir::server {
 
 // Accepts a path: no NUL byte.
-std::optional<Refusal> accept_path(std::string* value);
-std::optional<Refusal> accept_path_not_empty(std::string* value);
+Result<void, Refusal> accept_path(std::string* value);
+Result<void, Refusal> accept_path_not_empty(std::string* value);
 
 // Accepts classes of keyspace events, as notify-keyspace-events has them, and puts them into Redis'
 // order.
-std::optional<Refusal> accept_event_classes(std::string* value);
+Result<void, Refusal> accept_event_classes(std::string* value);
 
 }  // namespace weir::server

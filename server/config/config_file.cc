@@ -41,8 +41,8 @@ ConfigError unknown_option(const Place& place, const std::string& name) {
   return error_at(place, "unknown option " + printable(name) + hint);
 }
 
-std::optional<ConfigError> apply_file(const std::string& path, int depth, const Place* from,
-                                      Config* config);
+Result<void, ConfigError> apply_file(const std::string& path, int depth, const Place* from,
+                                     Config* config);
 
 std::vector<std::string> matching_files(const std::string& pattern) {
   glob_t found = {};
@@ -54,7 +54,7 @@ std::vector<std::string> matching_files(const std::string& pattern) {
   return paths;
 }
 
-std::optional<ConfigError> apply_include(const Place& place, const Words& words, Config* config) {
+Result<void, ConfigError> apply_include(const Place& place, const Words& words, Config* config) {
   if (words.size() != 2) return error_at(place, "include takes one path");
   if (place.depth >= kIncludeDepthMax) return error_at(place, "include is nested too deep");
   if (words[1].find('\0') != std::string::npos) return error_at(place, "include takes a path");
@@ -62,65 +62,66 @@ std::optional<ConfigError> apply_include(const Place& place, const Words& words,
   bool is_pattern = path.find_first_of("*?[") != std::string::npos;
   if (!is_pattern) return apply_file(path, place.depth + 1, &place, config);
   for (const std::string& found : matching_files(path)) {
-    if (auto error = apply_file(found, place.depth + 1, &place, config)) return error;
+    if (auto done = apply_file(found, place.depth + 1, &place, config); !done) return done;
   }
-  return std::nullopt;
+  return {};
 }
 
 // Collects a user's rules; only code that knows commands (acl/) can tell what they mean.
-std::optional<ConfigError> add_user(const Place& place, const Words& words, Config* config) {
+Result<void, ConfigError> add_user(const Place& place, const Words& words, Config* config) {
   if (words.size() < 2) return error_at(place, "user takes a name and rules");
   for (const Config::UserLine& known : config->users) {
     if (known.words[0] != words[1]) continue;
     return error_at(place, "user " + printable(words[1]) + " is there twice, see " + known.place);
   }
   config->users.push_back({.place = place.name, .words = {words.begin() + 1, words.end()}});
-  return std::nullopt;
+  return {};
 }
 
 // Applies one directive; words[0] is its name.
-std::optional<ConfigError> apply_directive(const Place& place, const Words& words, Config* config) {
+Result<void, ConfigError> apply_directive(const Place& place, const Words& words, Config* config) {
   if (resp::equals_ignoring_case(words[0], "include")) return apply_include(place, words, config);
   if (resp::equals_ignoring_case(words[0], "user")) return add_user(place, words, config);
   const Option* option = find_option(words[0]);
   if (const IgnoredOption* ignored = find_ignored(words[0]); ignored != nullptr) {
-    if (words.size() == 2 && set_ignored(*ignored, words[1], config)) return std::nullopt;
+    if (words.size() == 2 && set_ignored(*ignored, words[1], config)) return {};
     return error_at(place, resp::to_lower(words[0]) + " has a value that Redis does not accept");
   }
   if (option == nullptr) return unknown_option(place, words[0]);
-  auto refusal = parse_words(*option, std::span(words).subspan(1), config);
-  if (!refusal) return std::nullopt;
-  return error_at(place, resp::to_lower(words[0]) + ' ' + refusal->plain);
+  const auto parsed = parse_words(*option, std::span(words).subspan(1), config);
+  if (parsed) return {};
+  return error_at(place, resp::to_lower(words[0]) + ' ' + parsed.error().plain);
 }
 
-std::optional<ConfigError> apply_line(const Place& place, const std::string& line, Config* config) {
+Result<void, ConfigError> apply_line(const Place& place, const std::string& line, Config* config) {
   size_t first = line.find_first_not_of(kBlanks);
-  if (first == std::string::npos || line[first] == '#') return std::nullopt;
+  if (first == std::string::npos || line[first] == '#') return {};
   auto words = split_words(line);
   if (!words) return error_at(place, "quotes are not closed, or not followed by a blank");
   return apply_directive(place, *words, config);
 }
 
 // Applies a file. `from` is the place of the include, or null for the file named at the start.
-std::optional<ConfigError> apply_file(const std::string& path, int depth, const Place* from,
-                                      Config* config) {
+Result<void, ConfigError> apply_file(const std::string& path, int depth, const Place* from,
+                                     Config* config) {
   std::string text;
-  if (auto error = read_config_text(path, &text)) {
-    return from == nullptr ? error : error_at(*from, error->message);
+  if (auto read = read_config_text(path, &text); !read) {
+    if (from == nullptr) return read;
+    return error_at(*from, read.error().message);
   }
   int number = 0;
   for (const std::string& line : split_lines(text)) {
     Place place = {.name = path + ':' + std::to_string(++number),
                    .folder = std::filesystem::path(path).parent_path().string(),
                    .depth = depth};
-    if (auto error = apply_line(place, line, config)) return error;
+    if (auto done = apply_line(place, line, config); !done) return done;
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
 
-std::optional<ConfigError> read_config_text(const std::string& path, std::string* text) {
+Result<void, ConfigError> read_config_text(const std::string& path, std::string* text) {
   auto cannot = [&path](const std::string& why) {
     return ConfigError{"cannot read configuration file " + printable(path) + ": " + why};
   };
@@ -135,7 +136,7 @@ std::optional<ConfigError> read_config_text(const std::string& path, std::string
   }
   if (file.bad()) return cannot("input error");
   if (text->size() > kFileBytesMax) return cannot("it is longer than 1mb");
-  return std::nullopt;
+  return {};
 }
 
 std::vector<std::string> split_lines(const std::string& text) {
@@ -148,12 +149,12 @@ std::vector<std::string> split_lines(const std::string& text) {
   return lines;
 }
 
-std::optional<ConfigError> apply_config_file(const std::string& path, Config* config) {
+Result<void, ConfigError> apply_config_file(const std::string& path, Config* config) {
   return apply_file(path, 0, nullptr, config);
 }
 
-std::optional<ConfigError> apply_command_line(std::span<const char* const> arguments,
-                                              Config* config) {
+Result<void, ConfigError> apply_command_line(std::span<const char* const> arguments,
+                                             Config* config) {
   const Place place = {.name = "command line", .folder = ""};
   size_t i = 0;
   while (i < arguments.size()) {
@@ -168,9 +169,9 @@ std::optional<ConfigError> apply_command_line(std::span<const char* const> argum
     while (i < arguments.size() && !std::string_view(arguments[i]).starts_with("--")) {
       words.emplace_back(arguments[i++]);
     }
-    if (auto error = apply_directive(place, words, config)) return error;
+    if (auto done = apply_directive(place, words, config); !done) return done;
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace weir::server

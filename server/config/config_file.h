@@ -5,7 +5,6 @@
 // and may be a glob pattern that matches nothing. "user name rule ..." lines are collected.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,16 +14,16 @@
 namespace weir::server {
 
 // Reads the whole file; the error does not name a place.
-std::optional<ConfigError> read_config_text(const std::string& path, std::string* text);
+Result<void, ConfigError> read_config_text(const std::string& path, std::string* text);
 
 std::vector<std::string> split_lines(const std::string& text);
 
 // Applies the file's lines to *config, later lines winning. Stops at the first error, which names
 // file and line; *config is then half filled.
-std::optional<ConfigError> apply_config_file(const std::string& path, Config* config);
+Result<void, ConfigError> apply_config_file(const std::string& path, Config* config);
 
 // Applies "--name value [value...]" and so on. If it fails, *config is half filled, too.
-std::optional<ConfigError> apply_command_line(std::span<const char* const> arguments,
-                                              Config* config);
+Result<void, ConfigError> apply_command_line(std::span<const char* const> arguments,
+                                             Config* config);
 
 }  // namespace weir::server

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,7 +41,7 @@ struct Number {
 struct Text {
   std::string Config::*field;
   // Checks and normalises a value; null accepts any bytes.
-  std::optional<Refusal> (*accept)(std::string* value) = nullptr;
+  Result<void, Refusal> (*accept)(std::string* value) = nullptr;
 };
 struct Choice {  // an enumeration whose values are the indices of its names
   std::span<const std::string_view> names;
@@ -90,8 +89,8 @@ bool is_secret_option(std::string_view name);
 const Option* nearest_option(std::string_view name);
 
 // Parses the words that follow an option's name. If they are refused, the field stays as it was.
-std::optional<Refusal> parse_words(const Option& option, std::span<const std::string> words,
-                                   Config* config);
+Result<void, Refusal> parse_words(const Option& option, std::span<const std::string> words,
+                                  Config* config);
 
 // Tells whether several words make the value ("bind a b"): CONFIG SET then splits its one argument.
 bool takes_many_words(const Option& option);

@@ -119,19 +119,19 @@ std::string rewrite_error(std::string_view why) {
 
 }  // namespace
 
-std::optional<std::string> config_rewrite(const Config& config) {
-  if (config.config_file.empty()) return "ERR The server is running without a config file";
+Result<void, std::string> config_rewrite(const Config& config) {
+  if (config.config_file.empty())
+    return std::string("ERR The server is running without a config file");
   // If the file is a link, what it points to is replaced.
   std::error_code error;
   const std::string path = std::filesystem::canonical(config.config_file, error).string();
   if (error) return rewrite_error(error.message());
   std::string text;
-  if (auto unread = read_config_text(path, &text)) return rewrite_error(unread->message);
+  if (auto read = read_config_text(path, &text); !read) return rewrite_error(read.error().message);
   Config on_disk;
   // The file is read by its own name: includes are relative to the folder it was loaded from.
-  if (auto bad = apply_config_file(config.config_file, &on_disk)) {
-    return rewrite_error(bad->message);
-  }
+  if (auto applied = apply_config_file(config.config_file, &on_disk); !applied)
+    return rewrite_error(applied.error().message);
   const bool in_this_file =
       std::all_of(on_disk.users.begin(), on_disk.users.end(), [&](const Config::UserLine& user) {
         return user.place.starts_with(config.config_file + ':');
@@ -139,10 +139,10 @@ std::optional<std::string> config_rewrite(const Config& config) {
   if (on_disk.users != config.users && !in_this_file)
     return rewrite_error("users have changed that stand in an included file");
   const std::string wanted = rewritten(text, on_disk, config);
-  if (wanted == text) return std::nullopt;
+  if (wanted == text) return {};
   int failure = replace_file(path, wanted);
   if (failure != 0) return rewrite_error(std::strerror(failure));
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace weir::server

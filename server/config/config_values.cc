@@ -74,13 +74,13 @@ Refusal refuse(const Kind& kind, const std::string& value, std::string redis) {
   return {std::move(redis), "must be " + accepted(kind) + ", got " + printable(value)};
 }
 
-std::optional<Refusal> parse(const Flag& flag, const std::string& value, Config* config) {
+Result<void, Refusal> parse(const Flag& flag, const std::string& value, Config* config) {
   bool yes = resp::equals_ignoring_case(value, "yes");
   if (!yes && !resp::equals_ignoring_case(value, "no")) {
     return refuse(flag, value, "argument must be 'yes' or 'no'");
   }
   config->*flag.field = yes;
-  return std::nullopt;
+  return {};
 }
 
 std::optional<int64_t> parse_size_or_percent(std::string_view text) {
@@ -110,7 +110,7 @@ std::string_view not_a_number(Unit unit) {
   return "argument couldn't be parsed into an integer";
 }
 
-std::optional<Refusal> parse(const Number& number, const std::string& value, Config* config) {
+Result<void, Refusal> parse(const Number& number, const std::string& value, Config* config) {
   std::optional<int64_t> parsed = parse_number(number.unit, value);
   if (!parsed) return refuse(number, value, std::string(not_a_number(number.unit)));
   if (*parsed < number.min || *parsed > number.max) {
@@ -121,29 +121,29 @@ std::optional<Refusal> parse(const Number& number, const std::string& value, Con
                       (is_octal ? octal(number.max) : std::to_string(number.max)) + " inclusive");
   }
   config->*number.field = *parsed;
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Refusal> parse(const Text& text, std::string value, Config* config) {
+Result<void, Refusal> parse(const Text& text, std::string value, Config* config) {
   if (text.accept != nullptr) {
-    if (auto refusal = text.accept(&value)) return refusal;
+    if (auto accepted = text.accept(&value); !accepted) return accepted;
   }
   config->*text.field = std::move(value);
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Refusal> parse(const Choice& choice, const std::string& value, Config* config) {
+Result<void, Refusal> parse(const Choice& choice, const std::string& value, Config* config) {
   for (size_t i = 0; i < choice.names.size(); ++i) {
     if (!resp::equals_ignoring_case(value, choice.names[i])) continue;
     choice.set(config, i);
-    return std::nullopt;
+    return {};
   }
   return refuse(choice, value,
                 "argument(s) must be one of the following: " + join_names(choice.names));
 }
 
-std::optional<Refusal> parse(const Fixed& fixed, const std::string& value, Config*) {
-  if (resp::equals_ignoring_case(value, fixed.value)) return std::nullopt;
+Result<void, Refusal> parse(const Fixed& fixed, const std::string& value, Config*) {
+  if (resp::equals_ignoring_case(value, fixed.value)) return {};
   std::string must = "must be " + printable(fixed.value);
   std::string why = ": " + std::string(fixed.why);
   return Refusal{.redis = "argument " + must + why,
@@ -161,7 +161,7 @@ bool looks_like_address(std::string_view text) {
   });
 }
 
-std::optional<Refusal> parse_many(const Addresses& addresses, Words words, Config* config) {
+Result<void, Refusal> parse_many(const Addresses& addresses, Words words, Config* config) {
   if (words.size() == 1 && words[0].empty()) words = {};  // bind "": no address
   if (words.size() > kAddressesMax) {
     return refuse(addresses, join(words), "Too many bind addresses specified.");
@@ -170,10 +170,10 @@ std::optional<Refusal> parse_many(const Addresses& addresses, Words words, Confi
     if (!looks_like_address(word)) return refuse(addresses, word, "Invalid bind address");
   }
   (config->*addresses.field).assign(words.begin(), words.end());
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Refusal> parse_many(const Percentiles& percentiles, Words words, Config* config) {
+Result<void, Refusal> parse_many(const Percentiles& percentiles, Words words, Config* config) {
   constexpr size_t kPercentilesMax = 64;
   if (words.size() == 1 && words[0].empty()) words = {};
   std::vector<std::string> values;
@@ -191,7 +191,7 @@ std::optional<Refusal> parse_many(const Percentiles& percentiles, Words words, C
     values.emplace_back(text);
   }
   config->*percentiles.field = std::move(values);
-  return std::nullopt;
+  return {};
 }
 
 OutputBufferLimit* limit_of_class(OutputBufferLimits* limits, std::string_view name) {
@@ -202,7 +202,7 @@ OutputBufferLimit* limit_of_class(OutputBufferLimits* limits, std::string_view n
   return is_replica ? &limits->replica : nullptr;
 }
 
-std::optional<Refusal> parse_many(const BufferLimits& kind, Words words, Config* config) {
+Result<void, Refusal> parse_many(const BufferLimits& kind, Words words, Config* config) {
   const std::string suffix = " in buffer limit configuration.";
   if (words.empty() || words.size() % kWordsPerClass != 0) {
     return refuse(kind, join(words), "Wrong number of arguments" + suffix);
@@ -221,7 +221,7 @@ std::optional<Refusal> parse_many(const BufferLimits& kind, Words words, Config*
     *limit = {*hard, *soft, *seconds};
   }
   config->*kind.field = limits;
-  return std::nullopt;
+  return {};
 }
 
 // Kinds that take one word are parsed by parse(), the others by parse_many().
@@ -230,7 +230,7 @@ constexpr bool kTakesMany = std::is_same_v<Kind, Addresses> || std::is_same_v<Ki
                             std::is_same_v<Kind, BufferLimits>;
 
 template <class Kind>
-std::optional<Refusal> parse_kind(const Kind& kind, Words words, Config* config) {
+Result<void, Refusal> parse_kind(const Kind& kind, Words words, Config* config) {
   if constexpr (kTakesMany<Kind>) {
     return parse_many(kind, words, config);
   } else if constexpr (std::is_same_v<Kind, Fixed>) {
@@ -257,7 +257,7 @@ std::string limits_text(const OutputBufferLimits& limits) {
 
 }  // namespace
 
-std::optional<Refusal> parse_words(const Option& option, Words words, Config* config) {
+Result<void, Refusal> parse_words(const Option& option, Words words, Config* config) {
   return std::visit([&](const auto& kind) { return parse_kind(kind, words, config); }, option.kind);
 }
 

@@ -70,7 +70,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
 }
 
 storage::Status Server::open() {
-  if (const std::string error = acl_.open(); !error.empty()) return storage::Status::failed(error);
+  if (const auto opened = acl_.open(); !opened) return storage::Status::failed(opened.error());
   storage::OpenReport report;
   if (storage::Status status = keys_.open(&report); !status.ok()) return status;
   turn_.resume_time();

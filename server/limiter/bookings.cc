@@ -15,8 +15,6 @@
 namespace weir::server {
 namespace {
 
-using algorithms::Result;
-
 constexpr int kForgottenMax = 64;     // due bookings removed with each new one
 constexpr uint64_t kWithInstant = 0;  // in the place of n, which is never 0
 

@@ -30,14 +30,12 @@ struct Booked {
 
 // Books the request's costs of all limits that the limiter has named, or none. An error: a limit
 // takes no bookings, or the key has too many.
-algorithms::Result<Booked, std::string> book(Call& call, Limiter& limiter,
-                                             const LimiterRequest& request);
+Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequest& request);
 
 // Stores that a request whose permits are taken already is due after `wait_ns`; answers the id
 // under which it can be cancelled. An error: the key has too many bookings.
-algorithms::Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
-                                                        const LimiterRequest& request,
-                                                        int64_t wait_ns);
+Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
+                                            const LimiterRequest& request, int64_t wait_ns);
 
 // Cancels a booking, saves what changed, and answers the permits given back. Nothing: there is no
 // such booking, or it is due.

@@ -32,13 +32,13 @@ int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
 
 }  // namespace
 
-algorithms::Result<Limiter, ErrorReplied> Limiter::read(Call& call, std::string_view key) {
+Result<Limiter, ErrorReplied> Limiter::read(Call& call, std::string_view key) {
   auto found = find(call, key);
   if (!found) return reply_error(call, found.error());
   return std::move(*found);
 }
 
-algorithms::Result<Limiter, std::string> Limiter::find(Call& call, std::string_view key) {
+Result<Limiter, std::string> Limiter::find(Call& call, std::string_view key) {
   Limiter limiter(&call, key);
   const storage::Ref ref = call.look_up(key);
   limiter.hash_ = ref.position();
@@ -47,18 +47,18 @@ algorithms::Result<Limiter, std::string> Limiter::find(Call& call, std::string_v
   const bool ours =
       ref.type() == storage::Type::kLimiter || ref.type() == storage::Type::kLimiterEntries;
   if (ours) {
-    if (auto wrong = limiter.decode(ref)) return *std::move(wrong);
+    if (auto decoded = limiter.decode(ref); !decoded) return decoded.error();
     return limiter;
   }
   if (ref.type() == storage::Type::kString && limiter.adopt(ref.value())) return limiter;
   return std::string(kWrongType);
 }
 
-std::optional<std::string> Limiter::decode(const storage::Ref& ref) {
+Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
   storage::OwnerView owner;
   owner.rest = ref.value();
   if (storage::owns_elements(ref.type()) && !storage::parse_owner(ref.value(), &owner)) {
-    return "ERR the limiter's record cannot be read: its lists make no sense";
+    return std::string("ERR the limiter's record cannot be read: its lists make no sense");
   }
   std::array<LimitState, algorithms::kLimitsMax> stored;
   const auto head = algorithms::read_record(owner.rest, stored);
@@ -75,7 +75,7 @@ std::optional<std::string> Limiter::decode(const storage::Ref& ref) {
   }
   named_ = head->named;
   policy_version_ = head->policy_version;
-  return std::nullopt;
+  return {};
 }
 
 // Adopts what redis-cell leaves in a dump: the theoretical arrival time as a string.

@@ -38,8 +38,8 @@ struct NamedLimits {
 class Limiter {
  public:
   // Reads a key. An error: it holds another type, or cannot be read. find() replies nothing.
-  static algorithms::Result<Limiter, std::string> find(Call& call, std::string_view key);
-  static algorithms::Result<Limiter, ErrorReplied> read(Call& call, std::string_view key);
+  static Result<Limiter, std::string> find(Call& call, std::string_view key);
+  static Result<Limiter, ErrorReplied> read(Call& call, std::string_view key);
 
   bool exists() const { return exists_; }
   std::string_view key() const { return key_; }
@@ -48,7 +48,7 @@ class Limiter {
   // Brings the named limits to the front, in this order, and answers them. An error, after which
   // the limiter must not be used: the key holds a string, which only a GCRA limit can adopt; or
   // limits that still count would have to be forgotten, because there would be too many.
-  using Named = algorithms::Result<std::span<HeldLimit>, std::string>;
+  using Named = Result<std::span<HeldLimit>, std::string>;
   Named name(const NamedLimits& named);
   // The limits that the last request named, from the front of all(). After name() that request is
   // the running one.
@@ -72,7 +72,7 @@ class Limiter {
  private:
   Limiter(Call* call, std::string_view key) : call_(call), key_(key) {}
   // Decodes a record; answers what is wrong with it, if anything.
-  std::optional<std::string> decode(const storage::Ref& ref);
+  Result<void, std::string> decode(const storage::Ref& ref);
   bool adopt(std::string_view text);
   void start(HeldLimit* held, const algorithms::Limit& limit);
   bool match_equal(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken);

@@ -10,8 +10,7 @@
 namespace weir::server {
 namespace {
 
-using algorithms::Result;
-using Error = std::optional<std::string>;
+using Done = Result<void, std::string>;
 
 struct OptionRow {
   RequestOption option;
@@ -32,9 +31,9 @@ class RequestReader {
   RequestReader(Args words, uint32_t options) : words_(words), accepted_(options) {}
 
   Result<LimiterRequest, std::string> read() {
-    if (auto error = read_limits()) return *std::move(error);
+    if (auto done = read_limits(); !done) return done.error();
     while (at_ < words_.size()) {
-      if (auto error = read_option()) return *std::move(error);
+      if (auto done = read_option(); !done) return done.error();
     }
     if ((accepted_ & kTimeoutOption) != 0 && !request_.timeout_ms) {
       return std::string("ERR TIMEOUT must be given: milliseconds, 0 waits for ever");
@@ -49,7 +48,7 @@ class RequestReader {
   }
 
  private:
-  Error read_limits() {
+  Done read_limits() {
     if (words_.size() > at_ && resp::equals_ignoring_case(words_[at_], "POLICY")) {
       return read_policy();
     }
@@ -57,7 +56,7 @@ class RequestReader {
     if (!parsed) return "ERR " + parsed.error();
     at_ = parsed->words;
     request_.limits = std::move(parsed.value().limits);
-    if (!request_.limits.empty() || (accepted_ & kLimitsMayLack) != 0) return std::nullopt;
+    if (!request_.limits.empty() || (accepted_ & kLimitsMayLack) != 0) return {};
     if (at_ == words_.size()) return "ERR a limit must be given: " + limit_form();
     return "ERR syntax error at " + quoted(words_[at_]) +
            ": a limit must come here: " + limit_form();
@@ -67,7 +66,7 @@ class RequestReader {
     return algorithms::algorithm_names() + " with its rate, or POLICY with a name";
   }
 
-  Error read_policy() {
+  Done read_policy() {
     if (words_.size() < 2) return std::string("ERR POLICY must be followed by a name");
     if (words_[1].empty() || words_[1].size() > kPolicyNameBytesMax) {
       return "ERR a policy's name must have 1 to 128 bytes, got " +
@@ -75,10 +74,10 @@ class RequestReader {
     }
     request_.policy = words_[1];
     at_ = 2;
-    return std::nullopt;
+    return {};
   }
 
-  Error read_option() {
+  Done read_option() {
     const std::string_view word = words_[at_];
     const auto row = std::find_if(std::begin(kOptions), std::end(kOptions), [&](const auto& each) {
       return (accepted_ & each.option) != 0 && resp::equals_ignoring_case(each.name, word);
@@ -93,14 +92,14 @@ class RequestReader {
     return set_value(row->option, words_[at_++]);
   }
 
-  Error set_flag(RequestOption option) {
+  Done set_flag(RequestOption option) {
     if (option == kUptoOption) request_.upto = true;
     if (option == kShadowOption) request_.shadow = true;
     if (option == kForceOption) request_.force = true;
-    return std::nullopt;
+    return {};
   }
 
-  Error set_value(RequestOption option, std::string_view text) {
+  Done set_value(RequestOption option, std::string_view text) {
     if (option == kCostOption) return set_costs(text);
     if (option == kIdOption) return set_id(text);
     const auto ms = resp::parse_int64(text);
@@ -111,18 +110,18 @@ class RequestReader {
              quoted(text);
     }
     (timeout ? request_.timeout_ms : request_.max_wait_ms) = *ms;
-    return std::nullopt;
+    return {};
   }
 
-  Error set_id(std::string_view text) {
+  Done set_id(std::string_view text) {
     if (text.empty() || text.size() > kIdBytesMax) {
       return "ERR ID must have 1 to 64 bytes, got " + std::to_string(text.size());
     }
     request_.id = text;
-    return std::nullopt;
+    return {};
   }
 
-  Error set_costs(std::string_view text) {
+  Done set_costs(std::string_view text) {
     request_.costs.clear();
     for (size_t begin = 0; begin <= text.size();) {
       const size_t end = std::min(text.find(',', begin), text.size());
@@ -135,10 +134,10 @@ class RequestReader {
       request_.costs.push_back(*cost);
       begin = end + 1;
     }
-    return std::nullopt;
+    return {};
   }
 
-  Error unknown(std::string_view word) const {
+  Done unknown(std::string_view word) const {
     std::vector<std::string_view> names;
     for (const OptionRow& row : kOptions) {
       if ((accepted_ & row.option) != 0) names.push_back(row.name);
@@ -168,19 +167,19 @@ Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options) 
   return RequestReader(words, options).read();
 }
 
-std::optional<std::string> misfit(const LimiterRequest& request,
-                                  const std::vector<algorithms::Limit>& limits) {
+Result<void, std::string> check_fit(const LimiterRequest& request,
+                                    const std::vector<algorithms::Limit>& limits) {
   if (request.costs.size() > 1 && request.costs.size() != limits.size()) {
     return "ERR COST must be one number, or one for each of the " + std::to_string(limits.size()) +
            " limits, got " + std::to_string(request.costs.size());
   }
-  if (!request.force) return std::nullopt;
+  if (!request.force) return {};
   for (size_t i = 0; i < limits.size(); ++i) {
     if (limits[i].algorithm->can_force) continue;
     return "ERR FORCE cannot take from limit " + std::to_string(i) + " (" +
            std::string(limits[i].algorithm->name) + "): only limits that can be in debt";
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace weir::server

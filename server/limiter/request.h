@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "algorithms/limit.h"
-#include "algorithms/result.h"
+#include "base/result.h"
 #include "server/command/command.h"
 
 namespace weir::server {
@@ -54,13 +54,13 @@ struct LimiterRequest {
 };
 
 // Parses a request. The error is a whole line, "ERR ...".
-algorithms::Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options);
+Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options);
 
 // Tells what is wrong with a request for these limits, if anything, which can only be told once a
 // policy's limits are known: there must be as many costs as limits, and FORCE only where it means
 // something.
-std::optional<std::string> misfit(const LimiterRequest& request,
-                                  const std::vector<algorithms::Limit>& limits);
+Result<void, std::string> check_fit(const LimiterRequest& request,
+                                    const std::vector<algorithms::Limit>& limits);
 
 // The names of policies have 1 to 128 bytes.
 inline constexpr size_t kPolicyNameBytesMax = 128;

@@ -16,7 +16,7 @@ class RequestCache {
  public:
   RequestCache() : slots_(kSlots) {}
 
-  using Parsed = algorithms::Result<const LimiterRequest*, std::string>;
+  using Parsed = Result<const LimiterRequest*, std::string>;
   // Parses as parse_request() does. The request is valid until the next call.
   Parsed parse(Args words, uint32_t options);
 

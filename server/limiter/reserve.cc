@@ -9,8 +9,6 @@
 namespace weir::server {
 namespace {
 
-using algorithms::Result;
-
 Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
                                            const LimiterRequest& request) {
   auto limiter = resolve(call, key, request);

@@ -4,8 +4,6 @@
 
 namespace weir::server {
 
-using algorithms::Result;
-
 Result<NamedLimits, std::string> limits_of(Call& call, const LimiterRequest& request) {
   NamedLimits named{.limits = &request.limits};
   if (!request.policy.empty()) {
@@ -15,7 +13,7 @@ Result<NamedLimits, std::string> limits_of(Call& call, const LimiterRequest& req
     }
     named = {.limits = &policy->limits, .policy_version = policy->version, .mode = policy->mode};
   }
-  if (auto wrong = misfit(request, *named.limits)) return *std::move(wrong);
+  if (auto fit = check_fit(request, *named.limits); !fit) return fit.error();
   return named;
 }
 

@@ -11,7 +11,6 @@ namespace weir::server {
 namespace {
 
 using algorithms::Limit;
-using algorithms::Result;
 
 // Nothing: the key is not of the common case, or the request wants more than to take.
 std::optional<Answer> take_single(Call& call, std::string_view key, const LimiterRequest& request) {
@@ -60,7 +59,7 @@ Result<Limiter, ErrorReplied> resolve_last_used(Call& call, std::string_view key
   if (limiter->named().empty()) return reply_error(call, "ERR the key was used by no RL command");
   std::vector<Limit> limits;
   for (const HeldLimit& held : limiter->named()) limits.push_back(held.limit);
-  if (const auto wrong = misfit(request, limits)) return reply_error(call, *wrong);
+  if (const auto fit = check_fit(request, limits); !fit) return reply_error(call, fit.error());
   return limiter;
 }
 

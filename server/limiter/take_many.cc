@@ -11,7 +11,6 @@ namespace weir::server {
 namespace {
 
 using algorithms::Limit;
-using algorithms::Result;
 
 using Keys = std::span<const std::string_view>;
 

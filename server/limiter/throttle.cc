@@ -10,7 +10,6 @@ namespace weir::server {
 namespace {
 
 using algorithms::Limit;
-using algorithms::Result;
 using algorithms::Verdict;
 
 Verdict decide_on(Call& call, Limiter& limiter, const LimiterRequest& request) {

@@ -10,8 +10,7 @@ namespace weir::server {
 
 // Takes the cost from the limit, reads when the cost is 0, and gives permits back when it is
 // negative.
-algorithms::Result<algorithms::Verdict, ErrorReplied> throttle(Call& call, std::string_view key,
-                                                               const algorithms::Limit& limit,
-                                                               int64_t cost);
+Result<algorithms::Verdict, ErrorReplied> throttle(Call& call, std::string_view key,
+                                                   const algorithms::Limit& limit, int64_t cost);
 
 }  // namespace weir::server

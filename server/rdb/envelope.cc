@@ -25,15 +25,14 @@ std::optional<std::string_view> open_any(std::string_view payload) {
   return payload.substr(0, payload.size() - kFooterBytes);
 }
 
-std::optional<std::string_view> open(std::string_view payload, std::string* error) {
-  *error = kNotWhole;
+Result<std::string_view, std::string> open(std::string_view payload) {
+  std::string error(kNotWhole);
   const auto body = open_any(payload);
-  if (!body) return std::nullopt;
+  if (!body) return error;
   const uint64_t version = load_unsigned(payload.substr(body->size(), kVersionBytes));
-  if (version <= kVersionMax) return body;
-  error->append(": version " + std::to_string(version) + ", the newest known here is " +
-                std::to_string(kVersionMax));
-  return std::nullopt;
+  if (version <= kVersionMax) return *body;
+  return error + ": version " + std::to_string(version) + ", the newest known here is " +
+         std::to_string(kVersionMax);
 }
 
 }  // namespace weir::server::rdb

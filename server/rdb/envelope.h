@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+
 namespace weir::server::rdb {
 
 inline constexpr int kVersionWritten = 10;
@@ -20,10 +22,10 @@ inline constexpr std::string_view kNotWhole = "ERR DUMP payload version or check
 // Makes the body a payload.
 void seal(std::string* body);
 
-// Answers the body, as a view. Nothing if the payload is not whole or its version is not known;
-// *error is then the error line, which names both versions if it is the version.
-std::optional<std::string_view> open(std::string_view payload, std::string* error);
-// Does the same for any version.
+// Answers the body, as a view. Fails with the error line if the payload is not whole, or if its
+// version is not known; the line then names both versions.
+Result<std::string_view, std::string> open(std::string_view payload);
+// Does the same for any version; nothing if the payload is not whole.
 std::optional<std::string_view> open_any(std::string_view payload);
 
 }  // namespace weir::server::rdb

@@ -229,17 +229,18 @@ Engine::Engine(ScriptHost* host, World world) {
 
 Engine::~Engine() { lua_close(context_.main); }
 
-std::optional<Reference> Engine::compile(std::string_view body, std::string* error) {
+Result<Reference, std::string> Engine::compile(std::string_view body) {
   std::string spaced;  // a space makes bytecode text, which is refused as such
   if (body.starts_with(LUA_SIGNATURE[0])) body = spaced.assign(" ").append(body);
-  Compiling compiling = {.body = body, .reference = kNotCompiled, .error = error};
+  std::string error;
+  Compiling compiling = {.body = body, .reference = kNotCompiled, .error = &error};
   begin();
   context_.time_limit_ns = context_.host->config().script_time_limit_ms * kNsPerMs;
   context_.memory.allow_all();
-  if (lua_cpcall(context_.main, compile_script, &compiling) != 0) *error = "not enough memory";
-  if (context_.stop != Stop::kNone) *error = "it takes longer than script-time-limit-ms";
+  if (lua_cpcall(context_.main, compile_script, &compiling) != 0) error = "not enough memory";
+  if (context_.stop != Stop::kNone) error = "it takes longer than script-time-limit-ms";
   end();
-  if (compiling.reference == kNotCompiled) return std::nullopt;
+  if (compiling.reference == kNotCompiled) return error;
   return compiling.reference;
 }
 
@@ -322,12 +323,10 @@ bool Engine::run(Call& call, const Invocation& invocation) {
   return context_.stop == Stop::kNone;
 }
 
-bool Engine::load(std::string_view code, std::vector<Registration>* functions, std::string* error) {
-  const auto script = compile(code, error);
-  if (!script) {
-    *error = "ERR Error compiling function: " + *error;
-    return false;
-  }
+Result<void, std::string> Engine::load(std::string_view code,
+                                       std::vector<Registration>* functions) {
+  const auto script = compile(code);
+  if (!script) return "ERR Error compiling function: " + script.error();
   begin();
   context_.read_only = true;
   context_.time_limit_ns = kLoadTimeNs;
@@ -337,14 +336,10 @@ bool Engine::load(std::string_view code, std::vector<Registration>* functions, s
   end();
   WEIR_CHECK(lua_cpcall(context_.main, end_loading, nullptr) == 0);
   forget(*script);
-  if (loading.done) return true;
-  if (context_.stop == Stop::kTimeLimit) {
-    *error = std::string(kLoadError) + "ERR FUNCTION LOAD timeout";
-  } else {
-    *error = std::string(kLoadError) +
-             (context_.error_noted ? context_.error : std::string("not enough memory"));
-  }
-  return false;
+  if (loading.done) return {};
+  const std::string failed(kLoadError);
+  if (context_.stop == Stop::kTimeLimit) return failed + "ERR FUNCTION LOAD timeout";
+  return failed + (context_.error_noted ? context_.error : std::string("not enough memory"));
 }
 
 std::string Engine::stop_text() const {

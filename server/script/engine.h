@@ -10,11 +10,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "server/command/command.h"
 #include "server/script/context.h"
 
@@ -42,13 +42,13 @@ class Engine {
   ~Engine();
   Engine(const Engine&) = delete;
 
-  // Compiles a script. Nothing if that fails; *error is then what the compiler says.
-  std::optional<Reference> compile(std::string_view body, std::string* error);
+  // Compiles a script, or fails with what the compiler says.
+  Result<Reference, std::string> compile(std::string_view body);
   void forget(Reference script);
 
-  // Runs a library's code, which registers functions; they are added to *functions. False: the
-  // functions that it names must be forgotten, and *error is the error line.
-  bool load(std::string_view code, std::vector<Registration>* functions, std::string* error);
+  // Runs a library's code, which registers functions; they are added to *functions. If it
+  // fails with an error line, the functions that it names must be forgotten.
+  Result<void, std::string> load(std::string_view code, std::vector<Registration>* functions);
 
   // Runs a script to its end; the reply is what it returned or why it failed. False: it was
   // stopped, and what it wrote must be taken back.

@@ -23,24 +23,16 @@ std::string dump_libraries(const std::vector<std::string_view>& codes) {
   return payload;
 }
 
-std::optional<std::vector<std::string>> parse_dump(std::string_view payload, std::string* error) {
+Result<std::vector<std::string>, std::string> parse_dump(std::string_view payload) {
   const auto body = rdb::open_any(payload);
-  if (!body) {
-    *error = rdb::kNotWhole;
-    return std::nullopt;
-  }
+  if (!body) return std::string(rdb::kNotWhole);
   std::deque<std::string> owned;
   rdb::Reader reader(*body, &owned);
   std::vector<std::string> codes;
   while (!reader.at_end()) {
-    if (reader.byte() != kLibrary) {
-      *error = "ERR given type is not a function";
-      return std::nullopt;
-    }
+    if (reader.byte() != kLibrary) return std::string("ERR given type is not a function");
     codes.emplace_back(reader.text());
-    if (reader.ok()) continue;
-    *error = "ERR failed loading functions payload";
-    return std::nullopt;
+    if (!reader.ok()) return std::string("ERR failed loading functions payload");
   }
   return codes;
 }

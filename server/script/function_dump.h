@@ -5,17 +5,18 @@
 // weir writes nothing compressed, but reads it. DO NOT CHANGE.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/result.h"
 
 namespace weir::server::script {
 
 std::string dump_libraries(const std::vector<std::string_view>& codes);
 
-// Reads a payload. Nothing when it is not whole, or holds something else; *error is then the error
-// line. Libraries of any version are taken: their form has never changed.
-std::optional<std::vector<std::string>> parse_dump(std::string_view payload, std::string* error);
+// Reads a payload. Fails with the error line when it is not whole, or holds something else.
+// Libraries of any version are taken: their form has never changed.
+Result<std::vector<std::string>, std::string> parse_dump(std::string_view payload);
 
 }  // namespace weir::server::script

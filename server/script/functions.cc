@@ -84,9 +84,9 @@ void Functions::reload() {
     if (!codes) spdlog::error("the libraries of functions have a format that is not known");
     for (const std::string& code : codes.value_or(std::vector<std::string>())) {
       std::string name;
-      const std::string error = add_to(&libraries, code, false, &name);
-      if (error.empty()) continue;
-      spdlog::error("library '{}' of functions: {}", name, error);
+      const auto added = add_to(&libraries, code, false, &name);
+      if (added) continue;
+      spdlog::error("library '{}' of functions: {}", name, added.error());
       auto empty = std::make_shared<Library>();
       empty->name = name;
       empty->code = code;
@@ -116,31 +116,30 @@ size_t Functions::function_count() {
   return count;
 }
 
-std::shared_ptr<const Library> Functions::make(std::string_view code, std::string name,
-                                               size_t body_at, std::string* error) {
+Result<std::shared_ptr<const Library>, std::string> Functions::make(std::string_view code,
+                                                                    const LibraryHead& head) {
   auto library = std::make_shared<Library>();
-  library->name = std::move(name);
+  library->name = head.name;
   library->code = code;
   library->engine = engine();
-  if (!library->engine->load(code.substr(body_at), &library->functions, error)) return nullptr;
-  if (!library->functions.empty()) return library;
-  *error = "ERR No functions registered";
-  return nullptr;
+  const auto loaded = library->engine->load(code.substr(head.body_at), &library->functions);
+  if (!loaded) return loaded.error();
+  if (library->functions.empty()) return std::string("ERR No functions registered");
+  return std::shared_ptr<const Library>(std::move(library));
 }
 
-std::string Functions::add_to(Libraries* libraries, std::string_view code, bool replace,
-                              std::string* name) {
-  std::string error;
-  const auto head = parse_library_head(code, &error);
-  if (!head) return error;
+Result<void, std::string> Functions::add_to(Libraries* libraries, std::string_view code,
+                                            bool replace, std::string* name) {
+  const auto head = parse_library_head(code);
+  if (!head) return head.error();
   *name = head->name;
   if (!replace && libraries->contains(head->name))
     return "ERR Library '" + head->name + "' already exists";
-  const std::shared_ptr<const Library> library = make(code, head->name, head->body_at, &error);
-  if (library == nullptr) return error;
-  if (const std::string* taken = name_in_both(*library, *libraries))
+  const auto library = make(code, *head);
+  if (!library) return library.error();
+  if (const std::string* taken = name_in_both(**library, *libraries))
     return "ERR Function " + *taken + " already exists";
-  (*libraries)[head->name] = library;
+  (*libraries)[head->name] = *library;
   return {};
 }
 
@@ -164,18 +163,19 @@ void Functions::keep(Call& call, Libraries libraries) {
   stale_ = !call.keys.failure().ok();  // if so, the command is taken back
 }
 
-std::string Functions::load(Call& call, std::string_view code, bool replace, std::string* name) {
+Result<void, std::string> Functions::load(Call& call, std::string_view code, bool replace,
+                                          std::string* name) {
   follow_data();
   Libraries libraries = libraries_;
-  std::string error = add_to(&libraries, code, replace, name);
-  if (error.empty()) keep(call, std::move(libraries));
-  return error;
+  auto added = add_to(&libraries, code, replace, name);
+  if (added) keep(call, std::move(libraries));
+  return added;
 }
 
-std::string Functions::remove(Call& call, std::string_view name) {
+Result<void, std::string> Functions::remove(Call& call, std::string_view name) {
   follow_data();
   const auto found = libraries_.find(name);
-  if (found == libraries_.end()) return "ERR Library not found";
+  if (found == libraries_.end()) return std::string("ERR Library not found");
   Libraries libraries = libraries_;
   libraries.erase(found->first);
   keep(call, std::move(libraries));
@@ -193,20 +193,20 @@ std::string Functions::dump() {
   return dump_libraries(codes);
 }
 
-std::string Functions::restore(Call& call, std::string_view payload, RestorePolicy policy) {
+Result<void, std::string> Functions::restore(Call& call, std::string_view payload,
+                                             RestorePolicy policy) {
   follow_data();
-  std::string error;
-  const auto codes = parse_dump(payload, &error);
-  if (!codes) return error;
+  const auto codes = parse_dump(payload);
+  if (!codes) return codes.error();
   Libraries libraries = policy == RestorePolicy::kFlush ? Libraries() : libraries_;
   for (const std::string& code : *codes) {
     std::string name;
-    if (const auto head = parse_library_head(code, &error);
+    if (const auto head = parse_library_head(code);
         head && policy == RestorePolicy::kAppend && libraries.contains(head->name)) {
       return "ERR Library " + head->name + " already exists";
     }
-    error = add_to(&libraries, code, policy == RestorePolicy::kReplace, &name);
-    if (!error.empty()) return error;
+    auto added = add_to(&libraries, code, policy == RestorePolicy::kReplace, &name);
+    if (!added) return added;
   }
   keep(call, std::move(libraries));
   return {};

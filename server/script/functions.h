@@ -16,12 +16,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/result.h"
 #include "base/string_hash.h"
 #include "server/command/command.h"
 #include "server/script/context.h"
@@ -33,6 +33,7 @@ class ScriptHost;
 namespace weir::server::script {
 
 class Engine;
+struct LibraryHead;
 
 struct Library {
   Library() = default;
@@ -62,10 +63,11 @@ class Functions {
   // Whether a function writes, by its own word. Nothing: there is none.
   std::optional<bool> declared_to_write(std::string_view function);
 
-  // Each of these answers the error line, or an empty string.
-  std::string load(Call& call, std::string_view code, bool replace, std::string* name);
-  std::string remove(Call& call, std::string_view name);
-  std::string restore(Call& call, std::string_view payload, RestorePolicy policy);
+  // Each of these fails with the error line. *name receives the name of the library.
+  Result<void, std::string> load(Call& call, std::string_view code, bool replace,
+                                 std::string* name);
+  Result<void, std::string> remove(Call& call, std::string_view name);
+  Result<void, std::string> restore(Call& call, std::string_view payload, RestorePolicy policy);
   void flush(Call& call);
   std::string dump();
 
@@ -84,10 +86,12 @@ class Functions {
   // Follows the record when the turn that wrote the libraries may not be in the log.
   void follow_data();
   std::shared_ptr<Engine> engine();
-  std::shared_ptr<const Library> make(std::string_view code, std::string name, size_t body_at,
-                                      std::string* error);
-  // Loads one more library into a copy of the libraries.
-  std::string add_to(Libraries* libraries, std::string_view code, bool replace, std::string* name);
+  Result<std::shared_ptr<const Library>, std::string> make(std::string_view code,
+                                                           const LibraryHead& head);
+  // Loads one more library into a copy of the libraries. *name receives its name, if it has one,
+  // also when it fails.
+  Result<void, std::string> add_to(Libraries* libraries, std::string_view code, bool replace,
+                                   std::string* name);
   // Makes these the libraries from now on, here and on disk.
   void keep(Call& call, Libraries libraries);
   void use(Libraries libraries);

@@ -74,15 +74,14 @@ IndexBounds Scripts::bounds() const {
 
 bool Scripts::compile(Call& call, Script* script, std::string_view body) {
   if (script->reference != kNotCompiled) return true;
-  std::string error;
-  const auto shebang = parse_shebang(body, &error);
+  const auto shebang = parse_shebang(body);
   if (!shebang) {
-    call.reply.error(error);
+    call.reply.error(shebang.error());
     return false;
   }
-  const auto reference = engine().compile(body.substr(shebang->body_at), &error);
+  const auto reference = engine().compile(body.substr(shebang->body_at));
   if (!reference) {
-    call.reply.error("ERR Error compiling script (new function): " + error);
+    call.reply.error("ERR Error compiling script (new function): " + reference.error());
     return false;
   }
   script->reference = *reference;
@@ -132,8 +131,7 @@ void Scripts::eval_by_name(Call& call, bool read_only) {
 }
 
 std::optional<bool> Scripts::declared_to_write(std::string_view body) const {
-  std::string ignored;
-  const auto shebang = parse_shebang(body, &ignored);
+  const auto shebang = parse_shebang(body);
   if (!shebang || !shebang->present) return std::nullopt;
   return (shebang->flags & kNoWrites) == 0;
 }

@@ -13,18 +13,15 @@ constexpr std::string_view kFlags[] = {"no-writes", "allow-oom", "allow-stale", 
 constexpr std::string_view kMark = "#!";
 constexpr std::string_view kEngine = "lua";
 
-bool apply_flags(std::string_view flags, Shebang* shebang, std::string* error) {
+Result<void, std::string> apply_flags(std::string_view flags, Shebang* shebang) {
   while (!flags.empty()) {
     const std::string_view flag = flags.substr(0, flags.find(','));
     flags.remove_prefix(std::min(flags.size(), flag.size() + 1));
     const uint32_t known = script_flag(flag);
-    if (known == 0) {
-      *error = "ERR Unexpected flag in script shebang: " + std::string(flag);
-      return false;
-    }
+    if (known == 0) return "ERR Unexpected flag in script shebang: " + std::string(flag);
     shebang->flags |= known;
   }
-  return true;
+  return {};
 }
 
 // The words of a line, of which there is at least one.
@@ -48,32 +45,24 @@ uint32_t script_flag(std::string_view name) {
   return 0;
 }
 
-std::optional<Shebang> parse_shebang(std::string_view script, std::string* error) {
+Result<Shebang, std::string> parse_shebang(std::string_view script) {
   Shebang shebang;
   if (!script.starts_with(kMark)) return shebang;
   const size_t end = script.find('\n');
-  if (end == script.npos) {
-    *error = "ERR Invalid script shebang";
-    return std::nullopt;
-  }
+  if (end == script.npos) return std::string("ERR Invalid script shebang");
   shebang.present = true;
   shebang.body_at = end;
   Words line;
-  if (!split(script.substr(0, end), &line)) {
-    *error = "ERR Invalid engine in script shebang";
-    return std::nullopt;
-  }
-  if (line.words[0] != "#!lua") {
-    *error = "ERR Unexpected engine in script shebang: " + std::string(line.words[0]);
-    return std::nullopt;
-  }
+  if (!split(script.substr(0, end), &line))
+    return std::string("ERR Invalid engine in script shebang");
+  if (line.words[0] != "#!lua")
+    return "ERR Unexpected engine in script shebang: " + std::string(line.words[0]);
   for (size_t i = 1; i < line.words.size(); ++i) {
     constexpr std::string_view kOption = "flags=";
-    if (!line.words[i].starts_with(kOption)) {
-      *error = "ERR Unknown lua shebang option: " + std::string(line.words[i]);
-      return std::nullopt;
-    }
-    if (!apply_flags(line.words[i].substr(kOption.size()), &shebang, error)) return std::nullopt;
+    if (!line.words[i].starts_with(kOption))
+      return "ERR Unknown lua shebang option: " + std::string(line.words[i]);
+    const auto applied = apply_flags(line.words[i].substr(kOption.size()), &shebang);
+    if (!applied) return applied.error();
   }
   return shebang;
 }
@@ -84,31 +73,29 @@ bool is_name(std::string_view text) {
   });
 }
 
-std::optional<LibraryHead> parse_library_head(std::string_view code, std::string* error) {
-  const auto refuse = [error](std::string text) {
-    *error = std::move(text);
-    return std::nullopt;
-  };
-  if (!code.starts_with(kMark)) return refuse("ERR Missing library metadata");
+Result<LibraryHead, std::string> parse_library_head(std::string_view code) {
+  if (!code.starts_with(kMark)) return std::string("ERR Missing library metadata");
   const size_t end = code.find('\n');
   Words line;
   if (end == code.npos || !split(code.substr(0, end), &line))
-    return refuse("ERR Invalid library metadata");
+    return std::string("ERR Invalid library metadata");
   LibraryHead head = {.name = {}, .body_at = end};
   bool named = false;
   for (size_t i = 1; i < line.words.size(); ++i) {
     constexpr std::string_view kOption = "name=";
     if (!line.words[i].starts_with(kOption))
-      return refuse("ERR Invalid metadata value given: " + std::string(line.words[i]));
-    if (named) return refuse("ERR Invalid metadata value, name argument was given multiple times");
+      return "ERR Invalid metadata value given: " + std::string(line.words[i]);
+    if (named) {
+      return std::string("ERR Invalid metadata value, name argument was given multiple times");
+    }
     named = true;
     head.name = line.words[i].substr(kOption.size());
   }
-  if (!named) return refuse("ERR Library name was not given");
-  if (!is_name(head.name)) return refuse(std::string(kNameError));
+  if (!named) return std::string("ERR Library name was not given");
+  if (!is_name(head.name)) return std::string(kNameError);
   const std::string_view engine = line.words[0].substr(kMark.size());
   if (!resp::equals_ignoring_case(engine, kEngine))
-    return refuse("ERR Engine '" + std::string(engine) + "' not found");
+    return "ERR Engine '" + std::string(engine) + "' not found";
   return head;
 }
 

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "base/result.h"
 
 namespace weir::server::script {
 
@@ -31,8 +32,8 @@ struct Shebang {
   size_t body_at = 0;  // at the line's end, so that the compiled text keeps its line numbers
 };
 
-// Reads the line. Nothing, and *error a whole error line, when it is not one that weir knows.
-std::optional<Shebang> parse_shebang(std::string_view script, std::string* error);
+// Reads the line. Fails with a whole error line when it is not one that weir knows.
+Result<Shebang, std::string> parse_shebang(std::string_view script);
 
 struct LibraryHead {
   std::string name;
@@ -40,7 +41,7 @@ struct LibraryHead {
 };
 
 // Reads a library's line in the same way.
-std::optional<LibraryHead> parse_library_head(std::string_view code, std::string* error);
+Result<LibraryHead, std::string> parse_library_head(std::string_view code);
 
 // Tells whether a text can name a library or a function: letters, digits and underscores.
 bool is_name(std::string_view text);

@@ -132,20 +132,19 @@ std::optional<std::string> dump(Call& call, const storage::Ref& ref) {
   return bytes;
 }
 
-bool restore(Call& call, std::string_view payload, std::string_view key, int64_t expire_at_ms,
-             std::string* error) {
-  const auto body = rdb::open(payload, error);
-  if (!body) return false;
+Result<void, std::string> restore(Call& call, std::string_view payload, std::string_view key,
+                                  int64_t expire_at_ms) {
+  const auto body = rdb::open(payload);
+  if (!body) return body.error();
   if (is_limiter_body(*body)) {
-    *error = kBadData;
-    return restore_limiter(call, *body, key, expire_at_ms);
+    if (!restore_limiter(call, *body, key, expire_at_ms)) return std::string(kBadData);
+    return {};
   }
   rdb::Value value;
   const ReadError broken = rdb::read_value(*body, &value);
-  *error = error_line(broken);
-  if (broken != ReadError::kNone) return false;
+  if (broken != ReadError::kNone) return std::string(error_line(broken));
   put_redis_value(call, key, value, expire_at_ms);
-  return true;
+  return {};
 }
 
 }  // namespace weir::server

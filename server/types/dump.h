@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "server/command/command.h"
 
 namespace weir::server {
@@ -19,9 +20,9 @@ namespace weir::server {
 // Answers the payload; nothing if reading failed.
 std::optional<std::string> dump(Call& call, const storage::Ref& ref);
 
-// Puts the value at a key, in place of whatever was there. False if the bytes mean no value: then
-// nothing is changed, and *error is the error line.
-bool restore(Call& call, std::string_view payload, std::string_view key, int64_t expire_at_ms,
-             std::string* error);
+// Puts the value at a key, in place of whatever was there. Fails with the error line if the bytes
+// mean no value: then nothing is changed.
+Result<void, std::string> restore(Call& call, std::string_view payload, std::string_view key,
+                                  int64_t expire_at_ms);
 
 }  // namespace weir::server

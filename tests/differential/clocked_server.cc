@@ -46,8 +46,8 @@ int serve(const Config& config) {
 
 int main(int argc, char** argv) {
   weir::server::Config config;
-  if (const auto error = weir::server::load_config(argc, argv, &config)) {
-    std::fprintf(stderr, "%s\n", error->message.c_str());
+  if (const auto loaded = weir::server::load_config(argc, argv, &config); !loaded) {
+    std::fprintf(stderr, "%s\n", loaded.error().message.c_str());
     return 1;
   }
   return weir::server::serve(config);

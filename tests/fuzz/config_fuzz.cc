@@ -50,7 +50,7 @@ void write_file(std::string_view text) {
 
 std::string read_file() {
   std::string text;
-  check(!weir::server::read_config_text(file_path(), &text));
+  check(weir::server::read_config_text(file_path(), &text).ok());
   return text;
 }
 
@@ -82,7 +82,7 @@ void check_each_option(const Config& config) {
     const auto words = weir::server::split_words(line);
     check(words.has_value());
     Config again;
-    check(!weir::server::parse_words(option, *words, &again));
+    check(weir::server::parse_words(option, *words, &again).ok());
     check(value_text(option, again) == value_text(option, config));
   }
 }
@@ -96,16 +96,16 @@ void set(std::string_view text, Config* config) {
   }
   pairs.resize(pairs.size() / 2 * 2);
   const Config before = *config;
-  const auto error = weir::server::config_set(config, pairs);
-  if (!error) return check_each_option(*config);
-  check(error->starts_with("ERR "));
+  const auto set = weir::server::config_set(config, pairs);
+  if (set) return check_each_option(*config);
+  check(set.error().starts_with("ERR "));
   check_same(before, *config);
 }
 
 void rewrite(const Config& config) {
-  check(!weir::server::config_rewrite(config));
+  check(weir::server::config_rewrite(config).ok());
   Config again;
-  check(!weir::server::apply_config_file(file_path(), &again));
+  check(weir::server::apply_config_file(file_path(), &again).ok());
   again.config_file = config.config_file;
   for (size_t i = 0; i < again.users.size(); ++i) {
     check(i < config.users.size() && again.users[i].words == config.users[i].words);
@@ -113,7 +113,7 @@ void rewrite(const Config& config) {
   }
   check_same(config, again);
   const std::string text = read_file();
-  check(!weir::server::config_rewrite(config));
+  check(weir::server::config_rewrite(config).ok());
   check(text == read_file());
 }
 
@@ -125,8 +125,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (includes(text)) return 0;
   write_file(text);
   Config config;
-  if (const auto error = weir::server::apply_config_file(file_path(), &config)) {
-    check_error(error->message);
+  if (const auto applied = weir::server::apply_config_file(file_path(), &config); !applied) {
+    check_error(applied.error().message);
     return 0;
   }
   config.config_file = file_path();

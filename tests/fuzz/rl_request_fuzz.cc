@@ -92,8 +92,8 @@ void check_request(const LimiterRequest& request, uint32_t options) {
   check(request.policy.empty() || request.limits.empty());
   check(!request.limits.empty() || !request.policy.empty() ||
         (options & weir::server::kLimitsMayLack) != 0);
-  if (const auto error = weir::server::misfit(request, request.limits)) {
-    return check_error(*error);
+  if (const auto fit = weir::server::check_fit(request, request.limits); !fit) {
+    return check_error(fit.error());
   }
   for (size_t i = 0; i < request.limits.size(); ++i) {
     check_limit(request.limits[i]);

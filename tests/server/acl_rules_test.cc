@@ -20,7 +20,10 @@ using Words = std::vector<std::string_view>;
 class AclRules : public testing::Test {
  protected:
   // "" or why the rule was refused.
-  std::string apply(std::string_view rule) { return std::string(user_.apply(rule).value_or("")); }
+  std::string apply(std::string_view rule) {
+    const Applied applied = user_.apply(rule);
+    return applied ? "" : std::string(applied.error());
+  }
   void apply_all(std::initializer_list<std::string_view> rules) {
     for (const std::string_view rule : rules) EXPECT_EQ(apply(rule), "") << rule;
   }
@@ -248,7 +251,7 @@ TEST_F(AclRules, ALineMakesTheSameUser) {
              "&n*", "(+set \"~d\\\"e\" ~f)", "(+@hash allkeys allchannels)",
              "skip-sanitize-payload"});
   Users users(&table_, false);
-  ASSERT_EQ(users.load(user_.line() + "\n", "users.acl"), "");
+  ASSERT_TRUE(users.load(user_.line() + "\n", "users.acl").ok());
   EXPECT_EQ(users.find("ann")->line(), user_.line());
   EXPECT_TRUE(users.find("ann")->accepts_hash(sha256_hex("pw")));
 }

@@ -46,9 +46,9 @@ class ConfigTest : public testing::Test {
   std::string load(std::vector<std::string> arguments) {
     std::vector<const char*> argv = {"weir-server"};
     for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-    auto error = load_config(static_cast<int>(argv.size()), argv.data(), &config_);
-    if (!error) return "";
-    std::string text = error->message;
+    const auto loaded = load_config(static_cast<int>(argv.size()), argv.data(), &config_);
+    if (loaded) return "";
+    std::string text = loaded.error().message;
     const std::string prefix = folder_.string() + '/';
     for (size_t at; (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
     return text;
@@ -58,7 +58,14 @@ class ConfigTest : public testing::Test {
 
   std::string set(Views pairs) {
     changed_.clear();
-    return config_set(&config_, pairs, &changed_).value_or("OK");
+    const auto done = config_set(&config_, pairs, &changed_);
+    return done ? "OK" : done.error();
+  }
+
+  // CONFIG REWRITE; "" or the error.
+  std::string rewrite() const {
+    const auto written = config_rewrite(config_);
+    return written ? "" : written.error();
   }
 
   std::string get(std::string_view name) {

@@ -22,13 +22,13 @@ TEST_F(ConfigRewriteTest, KeepsWhatItCan) {
   EXPECT_EQ(set({"timeout", "8", "busy-reply-threshold", "9", "maxmemory", "64mb", "requirepass",
                  "two \"words\" \x01"}),
             "OK");
-  EXPECT_EQ(config_rewrite(config_), std::nullopt);
+  EXPECT_EQ(rewrite(), "");
   EXPECT_EQ(read_file(path("weir.conf")),
             "# head\nport   7000\n\nmaxclients 500 \n# about timeouts\ntimeout 8\n"
             "busy-reply-threshold 9\n# tail\n\n# Written by CONFIG REWRITE\n"
             "requirepass \"two \\\"words\\\" \\x01\"\nmaxmemory 64mb\n");
   EXPECT_EQ(set({"maxmemory", "1", "hz", "20"}), "OK");
-  EXPECT_EQ(config_rewrite(config_), std::nullopt);
+  EXPECT_EQ(rewrite(), "");
   EXPECT_THAT(read_file(path("weir.conf")),
               HasSubstr("\n# Written by CONFIG REWRITE\nrequirepass \"two \\\"words\\\" "
                         "\\x01\"\nmaxmemory 1\nhz 20\n"));
@@ -38,7 +38,7 @@ TEST_F(ConfigRewriteTest, WithoutAChangeLeavesTheFileAlone) {
   ASSERT_EQ(load_text("port 1\r\n#x"), "");
   struct stat before = {}, after = {};
   ::stat(config_.config_file.c_str(), &before);
-  EXPECT_EQ(config_rewrite(config_), std::nullopt);
+  EXPECT_EQ(rewrite(), "");
   ::stat(config_.config_file.c_str(), &after);
   EXPECT_EQ(before.st_ino, after.st_ino);
   EXPECT_EQ(read_file(path("weir.conf")), "port 1\r\n#x");
@@ -48,7 +48,7 @@ TEST_F(ConfigRewriteTest, OverrulesIncludes) {
   write("timeout 5\n", "a.conf");
   ASSERT_EQ(load_text("timeout 4\ninclude a.conf\nhz 20\n"), "");
   EXPECT_EQ(set({"timeout", "0"}), "OK");  // the default, which the include does not say
-  EXPECT_EQ(config_rewrite(config_), std::nullopt);
+  EXPECT_EQ(rewrite(), "");
   EXPECT_EQ(read_file(path("weir.conf")),
             "include a.conf\nhz 20\n\n# Written by CONFIG REWRITE\ntimeout 0\n");
   EXPECT_EQ(load({path("weir.conf")}), "");
@@ -57,7 +57,7 @@ TEST_F(ConfigRewriteTest, OverrulesIncludes) {
 
 TEST_F(ConfigRewriteTest, RemembersTheCommandLine) {
   ASSERT_EQ(load({write(""), "--bind", "127.0.0.1", "-::1", "--unixsocketperm", "770"}), "");
-  EXPECT_EQ(config_rewrite(config_), std::nullopt);
+  EXPECT_EQ(rewrite(), "");
   EXPECT_EQ(read_file(path("weir.conf")),
             "# Written by CONFIG REWRITE\nbind 127.0.0.1 -::1\nunixsocketperm 770\n");
 }
@@ -68,7 +68,7 @@ TEST_F(ConfigRewriteTest, KeepsModeAndLink) {
   std::filesystem::create_symlink("weir.conf", folder_ / "link.conf");
   ASSERT_EQ(load({path("link.conf")}), "");
   EXPECT_EQ(set({"hz", "5"}), "OK");
-  EXPECT_EQ(config_rewrite(config_), std::nullopt);
+  EXPECT_EQ(rewrite(), "");
   struct stat status = {};
   ::stat(path("weir.conf").c_str(), &status);
   EXPECT_EQ(status.st_mode & 07777, 0640u);
@@ -79,13 +79,13 @@ TEST_F(ConfigRewriteTest, KeepsModeAndLink) {
 }
 
 TEST_F(ConfigRewriteTest, Errors) {
-  EXPECT_EQ(config_rewrite(config_), "ERR The server is running without a config file");
+  EXPECT_EQ(rewrite(), "ERR The server is running without a config file");
   ASSERT_EQ(load_text(""), "");
   write("port x\n");
-  EXPECT_EQ(config_rewrite(config_), "ERR Rewriting config file: " + path("weir.conf") +
-                                         ":1: port must be between 0 and 65535, got 'x'");
+  EXPECT_EQ(rewrite(), "ERR Rewriting config file: " + path("weir.conf") +
+                           ":1: port must be between 0 and 65535, got 'x'");
   std::filesystem::remove(path("weir.conf"));
-  EXPECT_EQ(config_rewrite(config_), "ERR Rewriting config file: No such file or directory");
+  EXPECT_EQ(rewrite(), "ERR Rewriting config file: No such file or directory");
 }
 
 // Any value that is accepted survives REWRITE and a new start.
@@ -97,7 +97,7 @@ TEST_F(ConfigRewriteTest, EveryAcceptedValueComesBack) {
   for (int i = 0; i < 300; ++i) {
     const Option& option = config_options()[random() % config_options().size()];
     set({option.name, values[random() % values.size()]});
-    ASSERT_EQ(config_rewrite(config_), std::nullopt);
+    ASSERT_EQ(rewrite(), "");
     const Config before = config_;
     ASSERT_EQ(load({path("weir.conf")}), "");
     ASSERT_EQ(config_get(config_, Views{"*"}), config_get(before, Views{"*"}));

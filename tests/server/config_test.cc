@@ -29,7 +29,7 @@ TEST_F(ConfigTest, DefaultsWithoutArguments) {
   EXPECT_THAT(config_.bind, ElementsAre("127.0.0.1"));
   EXPECT_EQ(config_.durability, DurabilityLevel::kEverysec);
   EXPECT_EQ(config_.config_file, "");
-  EXPECT_EQ(load_config(0, nullptr, &config_), std::nullopt);
+  EXPECT_TRUE(load_config(0, nullptr, &config_).ok());
 }
 
 TEST_F(ConfigTest, EveryDefaultIsInsideItsRange) {
@@ -254,7 +254,7 @@ TEST_F(ConfigTest, SetChangesAndReports) {
   EXPECT_EQ(config_.client_output_buffer_limit.normal, (OutputBufferLimit{1 << 20, 2 << 20, 3}));
   EXPECT_EQ(set({"requirepass", "two words"}), "OK");
   EXPECT_EQ(config_.requirepass, "two words");
-  EXPECT_EQ(config_set(&config_, Views{"timeout", "6"}), std::nullopt);
+  EXPECT_TRUE(config_set(&config_, Views{"timeout", "6"}).ok());
 }
 
 TEST_F(ConfigTest, SetAcceptsWhatFixedOptionsAre) {
@@ -367,7 +367,7 @@ TEST_F(ConfigTest, JunkIsRefusedInOneLine) {
     EXPECT_LT(error.size(), 400u);
     std::vector<const char*> argv = {"weir-server", "--port", text.c_str(), text.c_str()};
     auto refused = load_config(4, argv.data(), &config_);
-    EXPECT_TRUE(refused.has_value());
+    EXPECT_FALSE(refused.ok());
     const std::string answer = set({text, text, "port", text});
     EXPECT_EQ(answer.find_first_of("\r\n"), std::string::npos);
   }

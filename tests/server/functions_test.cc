@@ -200,21 +200,20 @@ TEST_F(FunctionsTest, AreDumpedAndRestored) {
 
 // Bytes that Redis 7.0.15 answered.
 TEST(FunctionDump, IsThatOfRedis) {
-  std::string error;
   const std::string plain(
       "\xf5@C#!lua name=a\nredis.register_function('f',function() return 'a' end)\n\x00\x91\xc3\xb8"
       "p^VB)",
       80);
-  const auto codes = script::parse_dump(plain, &error);
-  ASSERT_TRUE(codes.has_value()) << error;
+  const auto codes = script::parse_dump(plain);
+  ASSERT_TRUE(codes.ok()) << codes.error();
   ASSERT_EQ(codes->size(), 1u);
   EXPECT_THAT((*codes)[0], StartsWith("#!lua name=a\nredis.register_function('f'"));
   EXPECT_EQ(script::dump_libraries({(*codes)[0]}), plain);
   EXPECT_EQ(script::dump_libraries({}), std::string("\n\0]\x9b\\@\x0f\x7f\xa2\xda", 10));
   for (size_t size = 0; size < plain.size(); ++size)
-    EXPECT_FALSE(script::parse_dump(plain.substr(0, size), &error).has_value()) << size;
+    EXPECT_FALSE(script::parse_dump(plain.substr(0, size)).ok()) << size;
   const std::string large(20'000, 'x');
-  EXPECT_EQ(script::parse_dump(script::dump_libraries({large, "", large}), &error),
+  EXPECT_EQ(script::parse_dump(script::dump_libraries({large, "", large})).value(),
             (std::vector<std::string>{large, "", large}));
 }
 
@@ -227,9 +226,8 @@ TEST(FunctionDump, IsReadWhereRedisCompresses) {
   std::string packed;
   for (size_t i = 0; i < digits.size(); i += 2)
     packed.push_back(static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16)));
-  std::string error;
-  const auto codes = script::parse_dump(packed, &error);
-  ASSERT_TRUE(codes.has_value()) << error;
+  const auto codes = script::parse_dump(packed);
+  ASSERT_TRUE(codes.ok()) << codes.error();
   EXPECT_EQ((*codes)[0], "#!lua name=a\nredis.register_function('f',function() return 'f' end)" +
                              std::string(300, '-'));
 }

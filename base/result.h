@@ -1,14 +1,20 @@
-// A value, or the reason why there is none. Only broken checks throw in algorithms/.
+// A value, or the reason why there is none: the one answer of a function that can fail, outside
+// storage/ (which has storage::Status). Result<void, E> has no value: all went well, or why it did
+// not.
+//
+//     Result<Limit, RangeError> limit = make_limit(spec);
+//     if (!limit) return limit.error();
 //
 // It must not be asked for what it does not hold: that is a bug and throws BrokenCheck.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "base/check.h"
 
-namespace weir::algorithms {
+namespace weir {
 
 template <class T, class E>
 class [[nodiscard]] Result {
@@ -43,4 +49,23 @@ class [[nodiscard]] Result {
   std::variant<T, E> held_;
 };
 
-}  // namespace weir::algorithms
+template <class E>
+class [[nodiscard]] Result<void, E> {
+ public:
+  Result() = default;
+  Result(E error) : error_(std::move(error)) {}
+
+  bool ok() const { return !error_.has_value(); }
+  explicit operator bool() const { return ok(); }
+
+  // REQUIRES: !ok()
+  const E& error() const {
+    WEIR_REQUIRE(!ok());
+    return *error_;
+  }
+
+ private:
+  std::optional<E> error_;
+};
+
+}  // namespace weir
