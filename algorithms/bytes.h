@@ -3,9 +3,8 @@
 // They must not allocate, and never touch a byte outside the range they were given: a Writer that
 // is out of room and a Reader that is out of bytes remember it and do nothing from then on.
 //
-// DO NOT CHANGE the encodings; they are on disk. fixed64: 8 bytes, little-endian. varint: 7 bits
-// per byte, least significant first, the high bit set on all but the last, at most 10 bytes.
-// zigzag: a signed number as the varint of 0, -1, 1, -2 ... counted from 0.
+// DO NOT CHANGE the encodings; they are on disk. fixed64: 8 bytes, little-endian. varint, zigzag:
+// base/varint.h.
 #pragma once
 
 #include <bit>
@@ -13,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+
+#include "base/varint.h"
 
 namespace weir::algorithms {
 
@@ -31,12 +32,17 @@ class Writer {
     at_ += 8;
   }
   void varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) byte(static_cast<uint8_t>(value | 0x80));
-    byte(static_cast<uint8_t>(value));
+    if (static_cast<size_t>(end_ - at_) >= kVarintBytesMax) {
+      at_ = put_varint(at_, value);
+      return;
+    }
+    char bytes[kVarintBytesMax];
+    const auto size = static_cast<size_t>(put_varint(bytes, value) - bytes);
+    if (static_cast<size_t>(end_ - at_) < size) return fail();
+    std::memcpy(at_, bytes, size);
+    at_ += size;
   }
-  void zigzag(int64_t value) {
-    varint((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
-  }
+  void zigzag(int64_t value) { varint(to_zigzag(value)); }
 
   bool ok() const { return ok_; }
   size_t size() const { return static_cast<size_t>(at_ - begin_); }
@@ -72,18 +78,12 @@ class Reader {
   }
   uint64_t varint() {
     uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const uint8_t next = byte();
-      if (shift == 63 && next > 1) return fail();
-      value |= static_cast<uint64_t>(next & 0x7f) << shift;
-      if (next < 0x80) return value;
-    }
-    return fail();
+    const char* const stop = read_varint(at_, end_, &value);
+    if (stop == nullptr) return fail();
+    at_ = stop;
+    return value;
   }
-  int64_t zigzag() {
-    const uint64_t coded = varint();
-    return static_cast<int64_t>((coded >> 1) ^ (~(coded & 1) + 1));
-  }
+  int64_t zigzag() { return from_zigzag(varint()); }
 
   bool ok() const { return ok_; }
   size_t left() const { return static_cast<size_t>(end_ - at_); }

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/varint.h"
+
 namespace weir::storage {
 
 static_assert(std::endian::native == std::endian::little,
@@ -42,14 +44,8 @@ inline void put_u64_be(std::string* out, uint64_t value) {
 inline uint64_t load_u64_be(const char* bytes) { return __builtin_bswap64(load_u64_le(bytes)); }
 
 inline void put_varint(std::string* out, uint64_t value) {
-  char bytes[10];
-  size_t size = 0;
-  while (value >= 0x80) {
-    bytes[size++] = static_cast<char>(value | 0x80);
-    value >>= 7;
-  }
-  bytes[size++] = static_cast<char>(value);
-  out->append(bytes, size);
+  char bytes[kVarintBytesMax];
+  out->append(bytes, static_cast<size_t>(weir::put_varint(bytes, value) - bytes));
 }
 
 // Takes integers and byte strings off the front of a view. Any read past the end makes it fail for
@@ -67,15 +63,11 @@ class Reader {
 
   uint64_t varint() {
     uint64_t value = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
-      if (!take(1)) return 0;
-      const auto byte = static_cast<uint8_t>(taken_[0]);
-      if (shift == 63 && byte > 1) break;
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    ok_ = false;
-    return 0;
+    const char* const end = rest_.data() + rest_.size();
+    const char* const stop = ok_ ? read_varint(rest_.data(), end, &value) : nullptr;
+    if (stop == nullptr) return ok_ = false;
+    rest_ = {stop, static_cast<size_t>(end - stop)};
+    return value;
   }
 
   std::string_view bytes(uint64_t size) { return take(size) ? taken_ : std::string_view(); }

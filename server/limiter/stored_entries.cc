@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/varint.h"
 #include "storage/codec.h"
 #include "storage/elements.h"
 
@@ -14,7 +15,7 @@ LogEntry entry_of(const storage::Element& element) {
   const uint64_t coded = storage::Reader(element.value).varint();
   return {.id = id_of_member(element.member),
           .at_ns = storage::integer_of_order(element.order),
-          .permits = static_cast<int64_t>(coded >> 1) ^ -static_cast<int64_t>(coded & 1)};
+          .permits = from_zigzag(coded)};
 }
 
 }  // namespace
@@ -71,8 +72,7 @@ void StoredEntries::put(const LogEntry& entry) {
   storage::Elements* elements = list();
   if (elements == nullptr) return;
   std::string value;
-  const auto permits = static_cast<uint64_t>(entry.permits);
-  storage::put_varint(&value, permits << 1 ^ static_cast<uint64_t>(entry.permits >> 63));
+  storage::put_varint(&value, to_zigzag(entry.permits));
   elements->put(view(member_of_id(entry.id)), storage::order_of_integer(entry.at_ns), value);
 }
 
