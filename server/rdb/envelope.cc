@@ -1,6 +1,6 @@
 #include "server/rdb/envelope.h"
 
-#include "server/rdb/crc64.h"
+#include "base/crc64.h"
 #include "server/rdb/integers.h"
 
 namespace weir::server::rdb {
@@ -14,13 +14,13 @@ constexpr size_t kFooterBytes = kVersionBytes + kChecksumBytes;
 
 void seal(std::string* body) {
   put_little_endian(body, kVersionWritten, kVersionBytes);
-  put_little_endian(body, crc64(*body), kChecksumBytes);
+  put_little_endian(body, crc64_redis(*body), kChecksumBytes);
 }
 
 std::optional<std::string_view> open_any(std::string_view payload) {
   if (payload.size() < kFooterBytes) return std::nullopt;
   const size_t crc_at = payload.size() - kChecksumBytes;
-  if (crc64(payload.substr(0, crc_at)) != load_unsigned(payload.substr(crc_at)))
+  if (crc64_redis(payload.substr(0, crc_at)) != load_unsigned(payload.substr(crc_at)))
     return std::nullopt;
   return payload.substr(0, payload.size() - kFooterBytes);
 }

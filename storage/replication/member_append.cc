@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "storage/crc64.h"
+#include "base/crc64.h"
 #include "storage/replication/member.h"
 
 namespace weir::storage::replication {
@@ -71,7 +71,7 @@ void Member::send(Kind kind, std::string record, bool has_condition, Instants no
   in_flight_ = InFlight{.kind = kind,
                         .has_condition = has_condition,
                         .bytes = record,
-                        .head = {.position = fold_.head().position + 1, .crc = crc64(record)},
+                        .head = {.position = fold_.head().position + 1, .crc = crc64_xz(record)},
                         .sent_boot_ns = now.boot_ns};
   port_->append(has_condition ? std::optional(fold_.head()) : std::nullopt, std::move(record));
 }

@@ -1,7 +1,7 @@
 #include "tests/replication/chain.h"
 
+#include "base/crc64.h"
 #include "storage/codec.h"
-#include "storage/crc64.h"
 #include "tests/replication/violation.h"
 
 namespace weir::storage::replication {
@@ -17,7 +17,7 @@ std::string make_turn(int64_t instant_ns, uint64_t state, uint64_t payload) {
 
 uint64_t state_of_turn(std::string_view turn) { return load_u64_le(turn.data() + 9); }
 
-uint64_t state_after(uint64_t state, std::string_view turn) { return crc64(turn, state); }
+uint64_t state_after(uint64_t state, std::string_view turn) { return crc64_xz(turn, state); }
 
 std::string make_genesis() {
   return encode_record({.nonce = 1, .shard = kShard, .epoch = {}}, Genesis{.shard_name = "main"});

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/crc64.h"
+#include "base/crc64.h"
 #include "tests/replication/process.h"
 #include "tests/replication/violation.h"
 
@@ -11,14 +11,14 @@ namespace weir::storage::replication {
 void Checker::demand_in_log(uint64_t turn, uint64_t content, const std::string& who) {
   if (loses_acknowledged_) return;
   if (!chain_.has(turn) || chain_.position(turn) > log_->durable(log_->primary()) ||
-      crc64(chain_.turn(turn)) != content) {
+      crc64_xz(chain_.turn(turn)) != content) {
     throw Violation(who + ": turn " + std::to_string(turn) + " is not in the log for good");
   }
 }
 
 void Checker::released(const Process& process, uint64_t turn, const std::string& bytes) {
   update();
-  const uint64_t content = crc64(bytes);
+  const uint64_t content = crc64_xz(bytes);
   const auto [at, is_new] = released_.emplace(turn, content);
   if (!is_new && at->second != content) {
     if (loses_acknowledged_) {
@@ -32,13 +32,13 @@ void Checker::released(const Process& process, uint64_t turn, const std::string&
 }
 
 void Checker::released_early(uint64_t turn, const std::string& bytes) {
-  early_.emplace(turn, crc64(bytes));
+  early_.emplace(turn, crc64_xz(bytes));
 }
 
 uint64_t Checker::early_turns_lost() {
   update();
   return static_cast<uint64_t>(std::count_if(early_.begin(), early_.end(), [&](const auto& early) {
-    return !chain_.has(early.first) || crc64(chain_.turn(early.first)) != early.second;
+    return !chain_.has(early.first) || crc64_xz(chain_.turn(early.first)) != early.second;
   }));
 }
 
@@ -53,7 +53,7 @@ void Checker::read_released(const Process& process, uint64_t shown_turn, uint64_
 void Checker::committed(const Process& process, uint64_t turn, const std::string& bytes,
                         const std::string* sealed) {
   update();
-  demand_in_log(turn, crc64(bytes), "I7: committed by " + process.name());
+  demand_in_log(turn, crc64_xz(bytes), "I7: committed by " + process.name());
   if (sealed != nullptr && *sealed != bytes) {
     throw Violation("I5: " + process.name() + " committed other bytes than it sealed");
   }
@@ -93,7 +93,7 @@ void Checker::promoted() { check_log(); }
 void Checker::check_log() {
   update();
   for (auto at = released_.begin(); at != released_.end();) {
-    const bool is_there = chain_.has(at->first) && crc64(chain_.turn(at->first)) == at->second;
+    const bool is_there = chain_.has(at->first) && crc64_xz(chain_.turn(at->first)) == at->second;
     if (!is_there && !loses_acknowledged_) {
       throw Violation("I2: the log has lost turn " + std::to_string(at->first));
     }

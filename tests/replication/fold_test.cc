@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/crc64.h"
+#include "base/crc64.h"
 
 namespace weir::storage::replication {
 namespace {
@@ -30,7 +30,7 @@ class FoldTest : public testing::Test {
   FoldTest() { EXPECT_EQ(put(genesis(), {}), Verdict::kValid); }
 
   Verdict put_bytes(const std::string& bytes) {
-    const Head head{.position = fold_.head().position + 1, .crc = crc64(bytes)};
+    const Head head{.position = fold_.head().position + 1, .crc = crc64_xz(bytes)};
     outcome_ = fold_.apply(head, bytes);
     return outcome_.verdict;
   }
@@ -64,7 +64,7 @@ TEST(FoldBeginning, IsGenesisOnly) {
   Fold fold(kShard);
   EXPECT_FALSE(fold.has_begun());
   const std::string claim = encode_record({.nonce = 1, .shard = kShard, .epoch = {}}, Claim{});
-  EXPECT_EQ(fold.apply({1, crc64(claim)}, claim).verdict, Verdict::kImpossible);
+  EXPECT_EQ(fold.apply({1, crc64_xz(claim)}, claim).verdict, Verdict::kImpossible);
   EXPECT_FALSE(fold.has_begun());
 }
 
@@ -168,7 +168,7 @@ TEST_F(FoldTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
   EXPECT_EQ(put_bytes(newer), Verdict::kImpossible);
   const std::string beat =
       encode_record({.nonce = 1, .shard = kShard, .epoch = fold_.epoch()}, Beat{});
-  EXPECT_EQ(fold_.apply({before.position + 2, crc64(beat)}, beat).verdict, Verdict::kImpossible)
+  EXPECT_EQ(fold_.apply({before.position + 2, crc64_xz(beat)}, beat).verdict, Verdict::kImpossible)
       << "a gap";
   EXPECT_EQ(fold_.head(), before);
 }
@@ -181,7 +181,7 @@ TEST_F(FoldTest, GoesOnAfterAStamp) {
   EXPECT_EQ(other.owner().node, "") << "until its next record";
   const std::string next = encode_record({.nonce = 1, .shard = kShard, .epoch = fold_.epoch()},
                                          Turns{.first_turn = 6, .turns = {"six"}});
-  const Head head{.position = fold_.head().position + 1, .crc = crc64(next)};
+  const Head head{.position = fold_.head().position + 1, .crc = crc64_xz(next)};
   EXPECT_EQ(other.apply(head, next).verdict, Verdict::kValid);
   EXPECT_EQ(fold_.apply(head, next).verdict, Verdict::kValid);
   EXPECT_EQ(other.stamp(), fold_.stamp());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/crc64.h"
+#include "base/crc64.h"
 
 namespace weir::storage::replication {
 
@@ -17,7 +17,7 @@ Appended SimLog::append(size_t branch, const std::optional<Head>& expected,
   if (expected && !flaws_.ignores_condition && !is_same(*expected, end)) {
     return {.outcome = Appended::Outcome::kRefused, .head = {}};
   }
-  const Head head{.position = end.position + 1, .crc = crc64(record)};
+  const Head head{.position = end.position + 1, .crc = crc64_xz(record)};
   records.push_back({.head = head, .bytes = record});
   return {.outcome = Appended::Outcome::kDone, .head = head};
 }

@@ -2,7 +2,7 @@
 // lists are open or being opened, its own passes run and fail, its memory is short, and it dies.
 //
 // WEIR_FOLLOW_TURNS=1000000 makes it long.
-#include "storage/crc64.h"
+#include "base/crc64.h"
 #include "tests/storage/elements_random.h"
 
 namespace weir::storage {
@@ -164,7 +164,7 @@ class FollowTest : public RandomElements {
   }
   static uint64_t digest_of(const std::vector<std::string>& lines) {
     uint64_t digest = 0;
-    for (const std::string& line : lines) digest = crc64(line, digest);
+    for (const std::string& line : lines) digest = crc64_xz(line, digest);
     return digest;
   }
 

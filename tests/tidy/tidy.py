@@ -38,7 +38,7 @@ FLOOR_OF = {name: row for row, names in enumerate(FLOORS) for name in names}
 KNOTTED = {"algorithms", "storage", "server/config", "server/core", "server/rdb", "server/script"}
 
 # A part of a folder that may include less of its folder: the files it may.
-NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc\w+)\.h$)"}
+NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc32c)\.h$)"}
 
 # Third party, its include path, the only files of the server's code that may know it.
 QUARANTINE = [

@@ -15,7 +15,7 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
     "tests/resp/a_test.cc": '#include "resp/a.h"\n#include <gtest/gtest.h>\n',
     "algorithms/a.h": '#pragma once\n#include "base/a.h"\n',
     "base/a.h": "#pragma once\n",
-    "storage/replication/a.cc": '#include "storage/codec.h"\n#include "storage/crc64.h"\n',
+    "storage/replication/a.cc": '#include "storage/codec.h"\n#include "storage/crc32c.h"\n',
     "storage/rocks_store.cc": "#include <rocksdb/db.h>\n",
     "resp/a.h": "#pragma once\n",
     "server/limiter/far.cc": '#include "server/limiter/far.h"\n',
