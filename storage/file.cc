@@ -21,16 +21,6 @@ Status sync_path(const std::string& path, int flags) {
   return {};
 }
 
-Status write_all(int descriptor, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return system_failure("cannot write", path);
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
-}
-
 }  // namespace
 
 Descriptor::~Descriptor() {
@@ -40,6 +30,16 @@ Descriptor::~Descriptor() {
 Status system_failure(std::string_view what, const std::string& path) {
   const std::string reason = std::generic_category().message(errno);
   return Status::failed(std::string(what) + " " + path + ": " + reason);
+}
+
+bool write_and_sync(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return ::fsync(descriptor) == 0;
 }
 
 bool file_exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
@@ -65,8 +65,7 @@ Status read_file(const std::string& path, std::string* bytes) {
 Status write_file(const std::string& path, std::string_view bytes) {
   const Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!descriptor.ok()) return system_failure("cannot create", path);
-  if (Status status = write_all(descriptor.get(), bytes, path); !status.ok()) return status;
-  if (::fsync(descriptor.get()) != 0) return system_failure("cannot sync", path);
+  if (!write_and_sync(descriptor.get(), bytes)) return system_failure("cannot write", path);
   return {};
 }
 

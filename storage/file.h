@@ -29,6 +29,10 @@ class Descriptor {
 // Makes the status of a failed system call: "<what> <path>: <the reason in errno>".
 Status system_failure(std::string_view what, const std::string& path);
 
+// Writes all bytes at the place where the descriptor stands, and syncs the file. False: errno says
+// why not.
+bool write_and_sync(int descriptor, std::string_view bytes);
+
 bool file_exists(const std::string& path);
 Status read_file(const std::string& path, std::string* bytes);
 // Writes a file and syncs it; the directory entry is not synced.

@@ -8,26 +8,15 @@
 #include <filesystem>
 #include <string_view>
 
+#include "storage/file.h"
+
 namespace weir::server {
 namespace {
 
-// Writes all bytes and forces them to disk; false with errno set if it cannot.
-bool write_fully(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return ::fsync(fd) == 0;
-}
-
 bool sync_folder(const std::filesystem::path& folder) {
-  int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return false;
-  bool synced = ::fsync(fd) == 0;
-  ::close(fd);
-  return synced;
+  const char* path = folder.empty() ? "." : folder.c_str();
+  const storage::Descriptor opened(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return opened.ok() && ::fsync(opened.get()) == 0;
 }
 
 bool fill_like(int fd, const std::string& path, const std::string& text) {
@@ -35,7 +24,7 @@ bool fill_like(int fd, const std::string& path, const std::string& text) {
   const bool has_old = ::stat(path.c_str(), &old) == 0;
   if (!has_old && errno != ENOENT) return false;
   if (has_old && ::fchmod(fd, old.st_mode & 07777) != 0) return false;
-  return write_fully(fd, text);
+  return storage::write_and_sync(fd, text);
 }
 
 int replace_target(const std::string& path, const std::string& text) {
