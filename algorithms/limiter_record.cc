@@ -7,6 +7,7 @@
 
 #include "algorithms/grammar.h"
 #include "base/check.h"
+#include "base/time_units.h"
 
 namespace weir::algorithms {
 namespace {
@@ -30,15 +31,15 @@ constexpr uint64_t kHasBookings = 4;
 // The divisors are constants for speed: a decision on a stored state comes here twice.
 void write_period(int64_t period_ns, Writer& out) {
   const auto ns = static_cast<uint64_t>(period_ns);
-  if (ns % 1'000'000'000 == 0) return out.varint(ns / 1'000'000'000 * 4 + 3);
-  if (ns % 1'000'000 == 0) return out.varint(ns / 1'000'000 * 4 + 2);
-  if (ns % 1'000 == 0) return out.varint(ns / 1'000 * 4 + 1);
+  if (ns % kNsPerS == 0) return out.varint(ns / kNsPerS * 4 + 3);
+  if (ns % kNsPerMs == 0) return out.varint(ns / kNsPerMs * 4 + 2);
+  if (ns % kNsPerUs == 0) return out.varint(ns / kNsPerUs * 4 + 1);
   out.varint(ns * 4);
 }
 
 // Answers 0, which no limit accepts, if the period is longer than any may be.
 int64_t read_period(Reader& in) {
-  static constexpr int64_t kUnitsNs[] = {1, 1'000, 1'000'000, 1'000'000'000};
+  static constexpr int64_t kUnitsNs[] = {1, kNsPerUs, kNsPerMs, kNsPerS};
   const uint64_t coded = in.varint();
   const int64_t unit_ns = kUnitsNs[coded & 3];
   if (coded / 4 > static_cast<uint64_t>(kPeriodNsMax / unit_ns)) return 0;

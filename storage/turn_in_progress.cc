@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/time_units.h"
 #include "storage/elements_index.h"
 #include "storage/open_lists.h"
 
@@ -20,7 +21,7 @@ ElementsIndex* index_of(const Table* table, const Entry* entry) {
 void TurnInProgress::begin_command(int64_t now_ns) {
   WEIR_CHECK(now_ns >= now_ns_);
   now_ns_ = now_ns;
-  now_ms_ = now_ns / 1'000'000;
+  now_ms_ = now_ns / kNsPerMs;
   debt_.begin_command();
   begin_next_of_transaction(now_ns);
 }
@@ -34,7 +35,7 @@ void TurnInProgress::begin_next_of_transaction(int64_t now_ns) {
 
 void TurnInProgress::reach(int64_t instant_ns) {
   now_ns_ = std::max(now_ns_, instant_ns);
-  now_ms_ = now_ns_ / 1'000'000;
+  now_ms_ = now_ns_ / kNsPerMs;
 }
 
 TurnInProgress::Mark TurnInProgress::mark() const {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/time_units.h"
 #include "server/acl/sha256.h"
 #include "server/command/arguments.h"
 #include "server/command/command_table.h"
@@ -165,7 +166,7 @@ bool Acl::log_in(Session& session, std::string_view name, std::string_view passw
                 .object = std::string(command),
                 .user = std::string(name.substr(0, kObjectBytesMax)),
                 .client = needs_.sessions->describe(session),
-                .at_ms = needs_.clock->wall_ns() / 1'000'000},
+                .at_ms = needs_.clock->wall_ns() / kNsPerMs},
                static_cast<size_t>(needs_.config->acllog_max_len));
   return false;
 }
@@ -183,7 +184,7 @@ void Acl::note(Session& session, const Command& command, Args args, Verdict verd
                 .object = std::string(object.substr(0, kObjectBytesMax)),
                 .user = session.user->name(),
                 .client = needs_.sessions->describe(session),
-                .at_ms = needs_.clock->wall_ns() / 1'000'000},
+                .at_ms = needs_.clock->wall_ns() / kNsPerMs},
                static_cast<size_t>(needs_.config->acllog_max_len));
 }
 

@@ -16,6 +16,7 @@
 
 #include "algorithms/limit.h"
 #include "base/result.h"
+#include "base/time_units.h"
 #include "server/command/command.h"
 
 namespace weir::server {
@@ -33,7 +34,7 @@ enum RequestOption : uint32_t {
 };
 
 inline constexpr size_t kIdBytesMax = 64;
-inline constexpr int64_t kTimeoutMsMax = 3'650LL * 86'400 * 1'000;
+inline constexpr int64_t kTimeoutMsMax = 3'650 * (kNsPerDay / kNsPerMs);
 
 struct LimiterRequest {
   std::vector<algorithms::Limit> limits;  // as written; empty with a policy, or where they lack

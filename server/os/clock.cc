@@ -12,7 +12,7 @@ namespace {
 
 // The two clocks are read one after the other, and the time service slews them apart: smaller
 // differences are no step.
-constexpr int64_t kStepNs = 1'000'000;
+constexpr int64_t kStepNs = kNsPerMs;
 
 int64_t count_ns(auto duration) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
@@ -62,7 +62,7 @@ void Timeline::synchronise() {
     lead_ns_ -= step_ns;
   } else if (step_ns >= kStepNs && lead_ns_ > 0) {
     lead_ns_ = std::max<int64_t>(0, lead_ns_ - step_ns);
-  } else if (step_ns < kStepNs && step_ns > -kStepNs && steady_ns - steady_ns_ < 1'000'000'000) {
+  } else if (step_ns < kStepNs && step_ns > -kStepNs && steady_ns - steady_ns_ < kNsPerS) {
     return;  // small differences add up, or a slow drift would never count
   }
   wall_ns_ = wall_ns;
