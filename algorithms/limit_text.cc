@@ -7,6 +7,7 @@
 #include "algorithms/grammar.h"
 #include "algorithms/limiter_record.h"
 #include "algorithms/words.h"
+#include "base/ascii.h"
 
 namespace weir::algorithms {
 namespace {
@@ -17,14 +18,14 @@ struct Unit {
   std::string_view name;
   int64_t ns;
 };
-constexpr Unit kUnits[] = {{"us", 1'000},       {"ms", kNsPerMs},       {"s", kNsPerS},
+constexpr Unit kUnits[] = {{"us", kNsPerUs},    {"ms", kNsPerMs},       {"s", kNsPerS},
                            {"m", 60 * kNsPerS}, {"h", 3'600 * kNsPerS}, {"d", kNsPerDay},
                            {"w", 7 * kNsPerDay}};
 
 // Reads digits without a superfluous leading zero; a number that is too large answers the largest.
 std::optional<int64_t> parse_digits(std::string_view text) {
   if (text.empty() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
-  if (!std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  if (!std::ranges::all_of(text, is_digit)) return std::nullopt;
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() ? value : kLargest;
@@ -52,7 +53,7 @@ std::optional<int64_t> parse_utc_offset(std::string_view text) {
 
 std::optional<int64_t> parse_word(const Option& option, std::string_view text) {
   for (size_t i = 0; i < option.words.size(); ++i) {
-    if (same_word(option.words[i], text)) return static_cast<int64_t>(i);
+    if (equals_ignoring_case(option.words[i], text)) return static_cast<int64_t>(i);
   }
   return std::nullopt;
 }
@@ -149,7 +150,8 @@ class LimitReader {
 
   size_t find(std::string_view word) const {
     size_t i = 0;
-    while (i < grammar_.options.size() && !same_word(grammar_.options[i].name, word)) ++i;
+    while (i < grammar_.options.size() && !equals_ignoring_case(grammar_.options[i].name, word))
+      ++i;
     return i;
   }
 
@@ -239,7 +241,7 @@ std::string option_that_books(const Algorithm& algorithm) {
 }  // namespace
 
 std::optional<int64_t> parse_duration(std::string_view text) {
-  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const size_t digits = std::min(text.find_first_not_of(kDigits), text.size());
   const auto number = parse_digits(text.substr(0, digits));
   if (!number) return std::nullopt;
   for (const Unit& unit : kUnits) {

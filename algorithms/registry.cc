@@ -7,6 +7,7 @@
 #include "algorithms/fixed.h"
 #include "algorithms/gcra.h"
 #include "algorithms/lease_book.h"
+#include "base/ascii.h"
 
 namespace weir::algorithms {
 
@@ -34,17 +35,11 @@ constexpr const Algorithm* kAlgorithms[] = {
     &algorithm_concurrency,
 };
 
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
-bool named(const Algorithm& algorithm, std::string_view name) {
-  return std::ranges::equal(algorithm.name, name, {}, {}, upper);
-}
-
 }  // namespace
 
 const Algorithm* find_algorithm(std::string_view name) {
   for (const Algorithm* algorithm : kAlgorithms) {
-    if (named(*algorithm, name)) return algorithm;
+    if (equals_ignoring_case(algorithm->name, name)) return algorithm;
   }
   return nullptr;
 }

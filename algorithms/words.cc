@@ -2,33 +2,19 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace weir::algorithms {
 namespace {
 
 constexpr size_t kShownMax = 64;
 
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
 }  // namespace
-
-std::vector<std::string_view> split_words(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, upper, upper);
-}
 
 std::string shown(std::string_view word) {
   std::string text(word.substr(0, kShownMax));
   std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+      text, [](char c) { return !is_printable(c); }, '?');
   return text;
 }
 

@@ -1,17 +1,11 @@
-// The words of a request: taken apart, compared, and shown in errors.
+// The words of a request as errors show them.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace weir::algorithms {
-
-// Splits a text at its spaces; several spaces count as one.
-std::vector<std::string_view> split_words(std::string_view text);
-
-bool same_word(std::string_view a, std::string_view b);  // in any case
 
 // Shows a word as an error message does: at most 64 bytes, with '?' for bytes that cannot be
 // printed.

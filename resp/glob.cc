@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 
 namespace weir::resp {
 namespace {

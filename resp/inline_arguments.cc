@@ -5,20 +5,13 @@
 
 #include <cstddef>
 
+#include "base/ascii.h"
+
 namespace weir::resp {
 namespace {
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 // Vertical tab and form feed separate words but do not end one: a quirk that clients may rely on.
 bool ends_word(char c) { return is_space(c) && c != '\v' && c != '\f'; }
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 char unescaped(char c) {
   switch (c) {
@@ -78,7 +71,7 @@ class Splitter {
   void read_escape() {
     const char c = line_[position_ + 1];
     if (c == 'x' && position_ + 3 < line_.size()) {
-      const int high = hex_digit(line_[position_ + 2]), low = hex_digit(line_[position_ + 3]);
+      const int high = hex_value(line_[position_ + 2]), low = hex_value(line_[position_ + 3]);
       if (high >= 0 && low >= 0) {
         out_->push_back(static_cast<char>(high * 16 + low));
         position_ += 3;
@@ -118,13 +111,12 @@ bool split_arguments(std::string_view line, std::string* storage,
 std::string quote_argument(std::string_view argument) {
   constexpr std::string_view kEscaped = "\n\r\t\b\a\"\\";
   constexpr std::string_view kLetters = "nrtba\"\\";
-  constexpr std::string_view kHexDigits = "0123456789abcdef";
   std::string text = "\"";
   for (const char c : argument) {
     const auto byte = static_cast<unsigned char>(c);
     if (const size_t at = kEscaped.find(c); at != kEscaped.npos) {
       text += {'\\', kLetters[at]};
-    } else if (c >= ' ' && c <= '~') {
+    } else if (is_printable(c)) {
       text += c;
     } else {
       text += {'\\', 'x', kHexDigits[byte >> 4], kHexDigits[byte & 15]};

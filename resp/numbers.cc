@@ -1,6 +1,5 @@
 #include "resp/numbers.h"
 
-#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -8,22 +7,20 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/ascii.h"
+
 namespace weir::resp {
 namespace {
 
 // The longest text of a long double: 4933 digits, a sign, 17 decimals and their point, with room.
 constexpr size_t kLongDoubleBytesMax = 5 * 1024;
 
-bool starts_with_space(const char* text) {
-  return std::isspace(static_cast<unsigned char>(*text)) != 0;
-}
-
 // Reads a number. `text` ends with a NUL at text[size]. A NUL inside makes strtod stop early, so it
 // is refused too.
 template <typename Float>
 std::optional<Float> parse_float(const char* text, size_t size,
                                  Float (*convert)(const char*, char**), Float overflow) {
-  if (size == 0 || starts_with_space(text)) return std::nullopt;
+  if (size == 0 || is_space(*text)) return std::nullopt;
   char* end = nullptr;
   const int errno_before = errno;
   errno = 0;
@@ -32,13 +29,6 @@ std::optional<Float> parse_float(const char* text, size_t size,
   errno = errno_before;
   if (end != text + size || out_of_range || std::isnan(value)) return std::nullopt;
   return value;
-}
-
-template <char (*Fold)(char)>
-std::string folded(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = Fold(c);
-  return result;
 }
 
 }  // namespace
@@ -98,17 +88,6 @@ std::string format_long_double_human(long double value) {
   }
   const std::string_view trimmed(text, static_cast<size_t>(size));
   return std::string(trimmed == "-0" ? "0" : trimmed);
-}
-
-std::string to_lower(std::string_view text) { return folded<to_lower>(text); }
-std::string to_upper(std::string_view text) { return folded<to_upper>(text); }
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (to_lower(a[i]) != to_lower(b[i])) return false;
-  }
-  return true;
 }
 
 }  // namespace weir::resp

@@ -1,4 +1,4 @@
-// Numbers as requests and replies carry them, and the ASCII case helpers that go with them.
+// Numbers as requests and replies carry them.
 //
 // Pure functions; the process is to stay in the "C" numeric locale. What is accepted and how it is
 // written is what Redis 7.0 accepts and writes, to the byte.
@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/ascii.h"
 
 namespace weir::resp {
 
@@ -38,15 +40,9 @@ inline size_t format_int64(int64_t value, char out[20]) {
   return static_cast<size_t>(std::to_chars(out, out + 20, value).ptr - out);
 }
 
-// Folds ASCII letters only; every other byte stays as it is.
-constexpr char to_lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-constexpr char to_upper(char c) {
-  return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
-}
-std::string to_lower(std::string_view text);
-std::string to_upper(std::string_view text);
-bool equals_ignoring_case(std::string_view a, std::string_view b);
+// These are what words of requests are compared with.
+using weir::equals_ignoring_case;
+using weir::to_lower;
+using weir::to_upper;
 
 }  // namespace weir::resp

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/words.h"
+#include "base/ascii.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/os/log.h"
@@ -73,7 +73,7 @@ void bench(const std::string& line, int decisions) {
   Session* session = server.connect(Peer(), &refusal);
   std::vector<std::vector<std::string>> requests;
   for (int key = 0; key < kKeys; ++key) {
-    const auto words = weir::algorithms::split_words(line);
+    const auto words = weir::split_at_spaces(line);
     requests.emplace_back(words.begin(), words.end());
     requests.back()[1] = "user:" + std::to_string(key);
   }

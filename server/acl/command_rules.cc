@@ -2,20 +2,10 @@
 
 #include <algorithm>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/command_facts.h"
 
 namespace weir::server::acl {
-namespace {
-
-// Tells whether a text cannot stand in a word of a line.
-bool has_blank(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0'; });
-}
-
-}  // namespace
-
 void CommandRules::allow_all() {
   std::fill(allowed_.begin(), allowed_.end(), true);
   first_words_.clear();
@@ -44,12 +34,12 @@ Applied CommandRules::apply(std::string_view rule) {
 }
 
 Applied CommandRules::apply_category(std::string_view name, bool allowed) {
-  if (resp::equals_ignoring_case(name, "all")) {
+  if (equals_ignoring_case(name, "all")) {
     allowed ? allow_all() : deny_all();
     return {};
   }
   const auto known = all_acl_categories();
-  const std::string category = resp::to_lower(name);
+  const std::string category = to_lower(name);
   if (std::find(known.begin(), known.end(), category) == known.end()) return kUnknownName;
   for (size_t i = 0; i < table_->count(); ++i) {
     const auto categories = acl_categories(*table_->row(i));
@@ -68,11 +58,11 @@ Applied CommandRules::allow_first_argument(std::string_view rule) {
   const Command* command = find(rule.substr(0, bar));
   if (command == nullptr) return kUnknownName;
   if (command->is_subcommand()) return kFirstArgOfSubcommand;
-  if (word.empty() || has_blank(word)) return kBadSyntax;
+  if (word.empty() || !fits_a_word(word)) return kBadSyntax;
   if (command->has(kContainer)) return kUnknownName;
   auto& words = first_words_[table_->index_of(*command)];
   const bool is_new = std::none_of(words.begin(), words.end(), [&](const std::string& known) {
-    return resp::equals_ignoring_case(known, word);
+    return equals_ignoring_case(known, word);
   });
   if (is_new) words.emplace_back(word);
   note(true, rule);
@@ -90,7 +80,7 @@ void CommandRules::change(const Command& command, bool allowed) {
 
 // Notes a rule, which replaces older rules about the same commands, or about some of them.
 void CommandRules::note(bool allowed, std::string_view name) {
-  const std::string rule = resp::to_lower(name);
+  const std::string rule = to_lower(name);
   std::erase_if(rules_, [&](const std::string& known) {
     const std::string_view about = std::string_view(known).substr(1);
     return about.starts_with(rule) && (about.size() == rule.size() || about[rule.size()] == '|');
@@ -112,9 +102,8 @@ bool CommandRules::allow(const Command& command, Args args) const {
   if (allowed_[index]) return true;
   const auto words = first_words_.find(index);
   if (words == first_words_.end() || args.size() < 2) return false;
-  return std::any_of(words->second.begin(), words->second.end(), [&](const std::string& word) {
-    return resp::equals_ignoring_case(word, args[1]);
-  });
+  return std::any_of(words->second.begin(), words->second.end(),
+                     [&](const std::string& word) { return equals_ignoring_case(word, args[1]); });
 }
 
 std::string CommandRules::text() const {

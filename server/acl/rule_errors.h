@@ -1,11 +1,18 @@
 // Why a rule was refused, in Redis' words. Sent to clients: DO NOT CHANGE.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/result.h"
 
 namespace weir::server::acl {
+
+// Tells whether a text can stand in a word of a line: it has no spaces and no NUL.
+inline bool fits_a_word(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return is_space(c) || c == 0; });
+}
 
 using Applied = Result<void, std::string_view>;
 

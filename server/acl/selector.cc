@@ -2,17 +2,13 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "resp/glob.h"
-#include "resp/numbers.h"
 #include "server/command/command_facts.h"
 #include "server/config/config_words.h"
 
 namespace weir::server::acl {
 namespace {
-
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0'; }
-
-bool has_blank(std::string_view text) { return std::any_of(text.begin(), text.end(), is_blank); }
 
 std::string join(const std::vector<std::string>& words) {
   std::string text;
@@ -41,7 +37,7 @@ Applied Selector::apply(std::string_view rule) {
 }
 
 bool Selector::apply_word(std::string_view rule) {
-  const auto is = [rule](std::string_view word) { return resp::equals_ignoring_case(rule, word); };
+  const auto is = [rule](std::string_view word) { return equals_ignoring_case(rule, word); };
   if (is("allkeys") || is("~*") || is("resetkeys")) {
     all_keys_ = !is("resetkeys");
     keys_.clear();
@@ -66,13 +62,13 @@ Applied Selector::add_key_pattern(std::string_view rule) {
   if (rule[0] == '~') added.reads = added.writes = true;
   for (; rule[0] == '%' && at < rule.size() && rule[at] != '~'; ++at) {
     bool* right = rule[at] == 'R' || rule[at] == 'r' ? &added.reads : &added.writes;
-    const bool known = resp::to_lower(rule[at]) == 'r' || resp::to_lower(rule[at]) == 'w';
+    const bool known = to_lower(rule[at]) == 'r' || to_lower(rule[at]) == 'w';
     if (!known || *right) return kBadSyntax;
     *right = true;
   }
   if (rule[0] == '%') at = std::min(at + 1, rule.size());
   added.text = rule.substr(at);
-  if (!(added.reads || added.writes) || has_blank(added.text)) return kBadSyntax;
+  if (!(added.reads || added.writes) || !fits_a_word(added.text)) return kBadSyntax;
   const auto known = std::find_if(keys_.begin(), keys_.end(), [&](const KeyPattern& pattern) {
     return pattern.text == added.text;
   });
@@ -87,7 +83,7 @@ Applied Selector::add_key_pattern(std::string_view rule) {
 
 Applied Selector::add_channel_pattern(std::string_view pattern) {
   if (all_channels_) return kAllChannelsAlready;
-  if (has_blank(pattern)) return kBadSyntax;
+  if (!fits_a_word(pattern)) return kBadSyntax;
   if (std::find(channels_.begin(), channels_.end(), pattern) == channels_.end())
     channels_.emplace_back(pattern);
   return {};

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 
+#include "base/ascii.h"
+
 namespace weir::server::acl {
 namespace {
 
@@ -100,14 +102,6 @@ std::array<uint8_t, 32> sha256(std::string_view bytes) {
   return digest;
 }
 
-std::string sha256_hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const uint8_t byte : sha256(bytes)) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
+std::string sha256_hex(std::string_view bytes) { return hex_text(sha256(bytes)); }
 
 }  // namespace weir::server::acl

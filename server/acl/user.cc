@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/acl/sha256.h"
 #include "server/config/config_words.h"
 
@@ -13,7 +13,7 @@ constexpr size_t kHashDigits = 64;
 
 bool is_hash(std::string_view text) {
   return text.size() == kHashDigits && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+           return hex_value(c) >= 0 && to_lower(c) == c;
          });
 }
 
@@ -50,7 +50,7 @@ Applied User::apply(std::string_view rule) {
 }
 
 bool User::apply_word(std::string_view rule) {
-  const auto is = [rule](std::string_view word) { return resp::equals_ignoring_case(rule, word); };
+  const auto is = [rule](std::string_view word) { return equals_ignoring_case(rule, word); };
   if (is("on") || is("off")) {
     enabled_ = is("on");
   } else if (is("nopass") || is("resetpass")) {

@@ -3,24 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "base/ascii.h"
 #include "server/config/config_words.h"
 
 namespace weir::server::acl {
-namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n\v\f";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-}  // namespace
-
-bool is_user_name(std::string_view name) {
-  return !name.empty() && name.find('\0') == name.npos && name.find_first_of(kBlanks) == name.npos;
-}
+bool is_user_name(std::string_view name) { return !name.empty() && fits_a_word(name); }
 
 Result<std::vector<std::string>, std::string> merge_selectors(
     const std::vector<std::string>& words) {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
 #include "server/config/ignored_options.h"
@@ -80,17 +80,17 @@ Result<void, ConfigError> add_user(const Place& place, const Words& words, Confi
 
 // Applies one directive; words[0] is its name.
 Result<void, ConfigError> apply_directive(const Place& place, const Words& words, Config* config) {
-  if (resp::equals_ignoring_case(words[0], "include")) return apply_include(place, words, config);
-  if (resp::equals_ignoring_case(words[0], "user")) return add_user(place, words, config);
+  if (equals_ignoring_case(words[0], "include")) return apply_include(place, words, config);
+  if (equals_ignoring_case(words[0], "user")) return add_user(place, words, config);
   const Option* option = find_option(words[0]);
   if (const IgnoredOption* ignored = find_ignored(words[0]); ignored != nullptr) {
     if (words.size() == 2 && set_ignored(*ignored, words[1], config)) return {};
-    return error_at(place, resp::to_lower(words[0]) + " has a value that Redis does not accept");
+    return error_at(place, to_lower(words[0]) + " has a value that Redis does not accept");
   }
   if (option == nullptr) return unknown_option(place, words[0]);
   const auto parsed = parse_words(*option, std::span(words).subspan(1), config);
   if (parsed) return {};
-  return error_at(place, resp::to_lower(words[0]) + ' ' + parsed.error().plain);
+  return error_at(place, to_lower(words[0]) + ' ' + parsed.error().plain);
 }
 
 Result<void, ConfigError> apply_line(const Place& place, const std::string& line, Config* config) {

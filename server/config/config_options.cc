@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/config/config_checks.h"
 
 namespace weir::server {
@@ -274,8 +274,8 @@ std::span<const Option> config_options() { return kOptions; }
 
 const Option* find_option(std::string_view name) {
   for (const Option& option : kOptions) {
-    if (resp::equals_ignoring_case(name, option.name)) return &option;
-    if (!option.alias.empty() && resp::equals_ignoring_case(name, option.alias)) return &option;
+    if (equals_ignoring_case(name, option.name)) return &option;
+    if (!option.alias.empty() && equals_ignoring_case(name, option.alias)) return &option;
   }
   return nullptr;
 }
@@ -284,14 +284,14 @@ bool is_secret_option(std::string_view name) {
   constexpr std::string_view kSecret[] = {"requirepass", "masterauth", "masteruser",
                                           "tls-key-file-pass", "tls-client-key-file-pass"};
   return std::any_of(std::begin(kSecret), std::end(kSecret), [name](std::string_view secret) {
-    return resp::equals_ignoring_case(name, secret);
+    return equals_ignoring_case(name, secret);
   });
 }
 
 const Option* nearest_option(std::string_view name) {
   constexpr size_t kNameMax = 64;
   if (name.size() > kNameMax) return nullptr;
-  std::string wanted = resp::to_lower(name);
+  std::string wanted = to_lower(name);
   const Option* nearest = nullptr;
   size_t distance_max = name.size() < 6 ? 1 : name.size() / 4 + 1;
   for (const Option& option : kOptions) {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/config/config_file.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
@@ -27,7 +27,7 @@ std::string directive_of(const std::string& line) {
   size_t first = line.find_first_not_of(" \t\r\v\f");
   if (first == std::string::npos || line[first] == '#') return "";
   auto words = split_words(line);
-  return words && !words->empty() ? resp::to_lower(words->front()) : "";
+  return words && !words->empty() ? to_lower(words->front()) : "";
 }
 
 bool has_include_after(const Lines& lines, size_t position) {

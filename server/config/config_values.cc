@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "resp/numbers.h"
 #include "server/config/config_options.h"
@@ -75,8 +76,8 @@ Refusal refuse(const Kind& kind, const std::string& value, std::string redis) {
 }
 
 Result<void, Refusal> parse(const Flag& flag, const std::string& value, Config* config) {
-  bool yes = resp::equals_ignoring_case(value, "yes");
-  if (!yes && !resp::equals_ignoring_case(value, "no")) {
+  bool yes = equals_ignoring_case(value, "yes");
+  if (!yes && !equals_ignoring_case(value, "no")) {
     return refuse(flag, value, "argument must be 'yes' or 'no'");
   }
   config->*flag.field = yes;
@@ -134,7 +135,7 @@ Result<void, Refusal> parse(const Text& text, std::string value, Config* config)
 
 Result<void, Refusal> parse(const Choice& choice, const std::string& value, Config* config) {
   for (size_t i = 0; i < choice.names.size(); ++i) {
-    if (!resp::equals_ignoring_case(value, choice.names[i])) continue;
+    if (!equals_ignoring_case(value, choice.names[i])) continue;
     choice.set(config, i);
     return {};
   }
@@ -143,7 +144,7 @@ Result<void, Refusal> parse(const Choice& choice, const std::string& value, Conf
 }
 
 Result<void, Refusal> parse(const Fixed& fixed, const std::string& value, Config*) {
-  if (resp::equals_ignoring_case(value, fixed.value)) return {};
+  if (equals_ignoring_case(value, fixed.value)) return {};
   std::string must = "must be " + printable(fixed.value);
   std::string why = ": " + std::string(fixed.why);
   return Refusal{.redis = "argument " + must + why,
@@ -155,8 +156,7 @@ Result<void, Refusal> parse(const Fixed& fixed, const std::string& value, Config
 bool looks_like_address(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    c = resp::to_lower(c);
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+    return is_letter(c) || is_digit(c) ||
            std::string_view(".:%_-*").find(c) != std::string_view::npos;
   });
 }
@@ -195,10 +195,9 @@ Result<void, Refusal> parse_many(const Percentiles& percentiles, Words words, Co
 }
 
 OutputBufferLimit* limit_of_class(OutputBufferLimits* limits, std::string_view name) {
-  if (resp::equals_ignoring_case(name, "normal")) return &limits->normal;
-  if (resp::equals_ignoring_case(name, "pubsub")) return &limits->pubsub;
-  bool is_replica =
-      resp::equals_ignoring_case(name, "replica") || resp::equals_ignoring_case(name, "slave");
+  if (equals_ignoring_case(name, "normal")) return &limits->normal;
+  if (equals_ignoring_case(name, "pubsub")) return &limits->pubsub;
+  bool is_replica = equals_ignoring_case(name, "replica") || equals_ignoring_case(name, "slave");
   return is_replica ? &limits->replica : nullptr;
 }
 

@@ -1,25 +1,15 @@
 #include "server/config/config_words.h"
 
 #include <array>
-#include <cstdio>
 
+#include "base/ascii.h"
 #include "resp/inline_arguments.h"
 #include "resp/numbers.h"
 
 namespace weir::server {
 namespace {
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f';
-}
-
-std::string hex_escape(char c) {
-  char text[5];
-  std::snprintf(text, sizeof text, "\\x%02x", static_cast<unsigned char>(c));
-  return text;
-}
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+std::string hex_escape(char c) { return "\\x" + hex_text({{static_cast<uint8_t>(c)}}); }
 
 struct SizeUnit {
   std::string_view name;
@@ -43,21 +33,15 @@ std::optional<std::vector<std::string>> split_words(std::string_view line) {
 }
 
 std::vector<std::string> split_blanks(std::string_view text) {
-  std::vector<std::string> words;
-  size_t begin = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && !is_blank(text[i])) continue;
-    if (i > begin) words.emplace_back(text.substr(begin, i - begin));
-    begin = i + 1;
-  }
-  return words;
+  const std::vector<std::string_view> words = split_at_spaces(text);
+  return {words.begin(), words.end()};
 }
 
 std::string quote_word(std::string_view text) {
   bool plain = !text.empty() && text.front() != '#';
   std::string quoted = "\"";
   for (char c : text) {
-    plain = plain && !is_blank(c) && !is_control(c) && c != '"' && c != '\'';
+    plain = plain && !is_space(c) && !is_control(c) && c != '"' && c != '\'';
     if (c == '"' || c == '\\') quoted += '\\';
     quoted += is_control(c) ? hex_escape(c) : std::string(1, c);
   }
@@ -65,11 +49,11 @@ std::string quote_word(std::string_view text) {
 }
 
 std::optional<int64_t> parse_size(std::string_view text) {
-  size_t digits = text.find_first_not_of("0123456789");
+  size_t digits = text.find_first_not_of(kDigits);
   if (digits == std::string_view::npos) digits = text.size();
   int64_t scale = digits == text.size() ? 1 : 0;
   for (const SizeUnit& unit : kSizeUnits) {
-    if (resp::equals_ignoring_case(text.substr(digits), unit.name)) scale = unit.bytes;
+    if (equals_ignoring_case(text.substr(digits), unit.name)) scale = unit.bytes;
   }
   auto count = resp::parse_int64(text.substr(0, digits));
   if (scale == 0 || !count || *count > INT64_MAX / scale) return std::nullopt;

@@ -15,7 +15,7 @@ namespace weir::server {
 // close, or close inside a word.
 std::optional<std::vector<std::string>> split_words(std::string_view line);
 
-// Splits at blanks only.
+// Splits at spaces only.
 std::vector<std::string> split_blanks(std::string_view text);
 
 // Writes a word that split_words reads back as `text`; without quotes if that gives the same.

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/config/config_words.h"
 
@@ -68,15 +69,15 @@ std::span<const IgnoredOption> ignored_options() { return kIgnored; }
 
 const IgnoredOption* find_ignored(std::string_view name) {
   for (const IgnoredOption& option : kIgnored) {
-    if (resp::equals_ignoring_case(name, option.name)) return &option;
-    if (!option.alias.empty() && resp::equals_ignoring_case(name, option.alias)) return &option;
+    if (equals_ignoring_case(name, option.name)) return &option;
+    if (!option.alias.empty() && equals_ignoring_case(name, option.alias)) return &option;
   }
   return nullptr;
 }
 
 bool set_ignored(const IgnoredOption& option, std::string_view value, Config* config) {
   constexpr std::array<std::string_view, 2> kYesNo = {"yes", "no"};
-  std::string kept = resp::to_lower(value);
+  std::string kept = to_lower(value);
   if (option.kind == Kind::kYesNo && !is_in(kYesNo, kept)) return false;
   if (option.kind == Kind::kEvictionPolicy && !is_in(kPolicies, kept)) return false;
   if (option.kind == Kind::kNumber && !resp::parse_int64(kept)) return false;

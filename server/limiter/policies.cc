@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/limit_text.h"
-#include "algorithms/words.h"
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "storage/codec.h"
 
 namespace weir::server {
@@ -36,7 +35,7 @@ bool decode(std::string_view record, Policy* policy) {
     return false;
   }
   policy->mode = static_cast<CarryOver>(rest[0]);
-  const auto words = algorithms::split_words(rest.substr(1));
+  const auto words = split_at_spaces(rest.substr(1));
   const auto parsed = algorithms::parse_limits(words);
   if (!parsed || parsed->words != words.size() || parsed->limits.empty()) return false;
   policy->limits = parsed->limits;
@@ -49,7 +48,7 @@ std::string_view mode_name(CarryOver mode) { return kModes[static_cast<size_t>(m
 
 std::optional<CarryOver> parse_mode(std::string_view word) {
   for (size_t i = 0; i < std::size(kModes); ++i) {
-    if (resp::equals_ignoring_case(word, kModes[i])) return static_cast<CarryOver>(i);
+    if (equals_ignoring_case(word, kModes[i])) return static_cast<CarryOver>(i);
   }
   return std::nullopt;
 }

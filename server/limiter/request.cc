@@ -5,6 +5,7 @@
 #include "algorithms/algorithm.h"
 #include "algorithms/limit_text.h"
 #include "algorithms/words.h"
+#include "base/ascii.h"
 #include "resp/numbers.h"
 
 namespace weir::server {
@@ -49,7 +50,7 @@ class RequestReader {
 
  private:
   Done read_limits() {
-    if (words_.size() > at_ && resp::equals_ignoring_case(words_[at_], "POLICY")) {
+    if (words_.size() > at_ && equals_ignoring_case(words_[at_], "POLICY")) {
       return read_policy();
     }
     auto parsed = algorithms::parse_limits(words_);
@@ -80,7 +81,7 @@ class RequestReader {
   Done read_option() {
     const std::string_view word = words_[at_];
     const auto row = std::find_if(std::begin(kOptions), std::end(kOptions), [&](const auto& each) {
-      return (accepted_ & each.option) != 0 && resp::equals_ignoring_case(each.name, word);
+      return (accepted_ & each.option) != 0 && equals_ignoring_case(each.name, word);
     });
     if (row == std::end(kOptions)) return unknown(word);
     const std::string name(row->name);

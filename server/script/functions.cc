@@ -1,5 +1,6 @@
 #include "server/script/functions.h"
 
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/config/config.h"
 #include "server/os/log.h"
@@ -42,7 +43,7 @@ const std::string* name_in_both(const Library& added, const Libraries& libraries
     for (const auto& [name, other] : libraries) {
       if (name == added.name) continue;
       for (const Registration& theirs : other->functions) {
-        if (resp::equals_ignoring_case(ours.name, theirs.name)) return &ours.name;
+        if (equals_ignoring_case(ours.name, theirs.name)) return &ours.name;
       }
     }
   }
@@ -148,7 +149,7 @@ void Functions::use(Libraries libraries) {
   libraries_ = std::move(libraries);
   for (const auto& [name, library] : libraries_) {
     for (const Registration& function : library->functions)
-      index_.emplace(resp::to_lower(function.name), &function);
+      index_.emplace(to_lower(function.name), &function);
   }
 }
 
@@ -215,7 +216,7 @@ Result<void, std::string> Functions::restore(Call& call, std::string_view payloa
 const Registration* Functions::find(std::string_view function) {
   follow_data();
   auto found = index_.find(function);
-  if (found == index_.end()) found = index_.find(resp::to_lower(function));
+  if (found == index_.end()) found = index_.find(to_lower(function));
   return found == index_.end() ? nullptr : found->second;
 }
 

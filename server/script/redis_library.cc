@@ -1,6 +1,7 @@
 // redis: what a script asks of the server apart from running commands.
 #include <lua.hpp>
 
+#include "base/ascii.h"
 #include "server/os/log.h"
 #include "server/os/version.h"
 #include "server/script/context.h"
@@ -27,12 +28,6 @@ int answer_wrong_arguments(lua_State* L) {
   return 1;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && kLineEnds.find(text.front()) != text.npos) text.remove_prefix(1);
-  while (!text.empty() && kLineEnds.find(text.back()) != text.npos) text.remove_suffix(1);
-  return text;
-}
-
 // The text is the whole error line, with its code. A text of one word stays what it is, where Redis
 // 7 puts ERR before it and Redis 6 did not: clients compare it as a whole.
 int error_reply(lua_State* L) {
@@ -40,7 +35,7 @@ int error_reply(lua_State* L) {
   std::string_view text = text_at(L, 1);
   text = text.substr(0, text.find('\0'));
   if (text.starts_with('-')) text.remove_prefix(1);
-  text = trimmed(text);
+  text = trimmed(text, kLineEnds);
   push_error_table(L, text.empty() ? std::string_view("ERR ") : text);
   return 1;
 }

@@ -1,6 +1,6 @@
 #include "server/script/scripts.h"
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/config/config.h"
 #include "server/os/log.h"
@@ -56,7 +56,7 @@ Script* Scripts::find(std::string_view name) {
   follow_data();
   if (name.size() != kNameDigits) return nullptr;
   if (Script* script = index_.find(name)) return script;
-  const std::string lower = resp::to_lower(name);
+  const std::string lower = to_lower(name);
   return lower == name ? nullptr : index_.find(lower);
 }
 

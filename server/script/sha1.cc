@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/ascii.h"
+
 namespace weir::server::script {
 namespace {
 
@@ -57,14 +59,6 @@ std::array<uint8_t, 20> sha1(std::string_view bytes) {
   return digest;
 }
 
-std::string sha1_hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const uint8_t byte : sha1(bytes)) {
-    text.push_back(kDigits[byte >> 4]);
-    text.push_back(kDigits[byte & 15]);
-  }
-  return text;
-}
+std::string sha1_hex(std::string_view bytes) { return hex_text(sha1(bytes)); }
 
 }  // namespace weir::server::script

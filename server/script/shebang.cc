@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "resp/inline_arguments.h"
-#include "resp/numbers.h"
 
 namespace weir::server::script {
 namespace {
@@ -69,7 +69,7 @@ Result<Shebang, std::string> parse_shebang(std::string_view script) {
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return is_letter(c) || is_digit(c) || c == '_';
   });
 }
 
@@ -94,7 +94,7 @@ Result<LibraryHead, std::string> parse_library_head(std::string_view code) {
   if (!named) return std::string("ERR Library name was not given");
   if (!is_name(head.name)) return std::string(kNameError);
   const std::string_view engine = line.words[0].substr(kMark.size());
-  if (!resp::equals_ignoring_case(engine, kEngine))
+  if (!equals_ignoring_case(engine, kEngine))
     return "ERR Engine '" + std::string(engine) + "' not found";
   return head;
 }

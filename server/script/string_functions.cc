@@ -1,11 +1,11 @@
 // Functions of Lua's string library: find, match, gmatch and gsub, which answer as Lua 5.1's do,
 // quirks included, while the clock is looked at (pattern.h); and rep.
-#include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <lua.hpp>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "server/script/context.h"
 #include "server/script/looks.h"
 #include "server/script/pattern.h"
@@ -97,7 +97,7 @@ void add_template(lua_State* L, luaL_Buffer* out, PatternMatch* match, std::stri
       continue;
     }
     const char next = text[++i];  // at the very end this is the string's own NUL
-    if (std::isdigit(static_cast<uint8_t>(next)) == 0) {
+    if (!is_digit(next)) {
       luaL_addchar(out, next);
     } else if (next == '0') {
       luaL_addlstring(out, found.data(), found.size());

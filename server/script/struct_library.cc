@@ -12,6 +12,7 @@
 #include <cstring>
 #include <lua.hpp>
 
+#include "base/ascii.h"
 #include "server/script/sandbox.h"
 
 namespace weir::server::script {
@@ -28,13 +29,13 @@ struct Format {
 };
 
 int take_size(Format& format, int otherwise) {
-  if (std::isdigit(static_cast<unsigned char>(*format.at)) == 0) return otherwise;
+  if (!is_digit(*format.at)) return otherwise;
   int size = 0;
   do {
     const int digit = *format.at++ - '0';
     if (size > (INT_MAX - digit) / 10) luaL_error(format.L, "integral size overflow");
     size = size * 10 + digit;
-  } while (std::isdigit(static_cast<unsigned char>(*format.at)) != 0);
+  } while (is_digit(*format.at));
   return size;
 }
 

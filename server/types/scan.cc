@@ -1,11 +1,10 @@
 #include "server/types/scan.h"
 
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/ascii.h"
 #include "resp/glob.h"
-#include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
 
@@ -39,7 +38,7 @@ bool ScanOptions::accepts(std::string_view key) const {
 // whatever follows a NUL are accepted.
 std::optional<uint64_t> cursor_argument(Call& call, std::string_view text) {
   const std::string digits(text);
-  const bool leading_space = !digits.empty() && std::isspace(static_cast<unsigned char>(digits[0]));
+  const bool leading_space = !digits.empty() && is_space(digits[0]);
   errno = 0;
   char* end = nullptr;
   const uint64_t cursor = std::strtoull(digits.c_str(), &end, 10);

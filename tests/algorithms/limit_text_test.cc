@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/algorithm.h"
-#include "algorithms/words.h"
+#include "base/ascii.h"
 
 namespace weir::algorithms {
 namespace {
 
 // The limits written again, and the word that ended them.
 std::string read(std::string_view text) {
-  const auto words = split_words(text);
+  const auto words = split_at_spaces(text);
   const auto parsed = parse_limits(words);
   if (!parsed) return parsed.error();
   std::string again = format_limits(parsed->limits);

@@ -157,15 +157,5 @@ TEST(NumbersTest, LongDoublesAsIncrements) {
   EXPECT_EQ(format_long_double_human(std::numeric_limits<long double>::lowest()).size(), 4934u);
 }
 
-TEST(NumbersTest, CaseIsFoldedInAsciiOnly) {
-  EXPECT_EQ(to_lower("AZaz09[@\xc4"), "azaz09[@\xc4");
-  EXPECT_EQ(to_upper("AZaz09{`\xe4"), "AZAZ09{`\xe4");
-  EXPECT_TRUE(equals_ignoring_case("cl.Throttle", "CL.THROTTLE"));
-  EXPECT_TRUE(equals_ignoring_case("", ""));
-  EXPECT_FALSE(equals_ignoring_case("a", "ab"));
-  EXPECT_FALSE(equals_ignoring_case("[", "{"));
-  EXPECT_FALSE(equals_ignoring_case("\xc4", "\xe4"));
-}
-
 }  // namespace
 }  // namespace weir::resp

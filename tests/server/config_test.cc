@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
 #include "server/config/ignored_options.h"
@@ -46,8 +46,8 @@ TEST_F(ConfigTest, NamesAreUniqueLowerCaseAndFound) {
     for (std::string_view name : {option.name, option.alias}) {
       if (name.empty()) continue;
       EXPECT_TRUE(names.insert(name).second) << name;
-      EXPECT_EQ(resp::to_lower(name), name);
-      EXPECT_EQ(find_option(resp::to_upper(name)), &option);
+      EXPECT_EQ(to_lower(name), name);
+      EXPECT_EQ(find_option(to_upper(name)), &option);
     }
     EXPECT_FALSE(option.help.empty()) << option.name;
   }

@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/words.h"
+#include "base/ascii.h"
 #include "resp/value.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {
 
 inline std::string words_as_request(std::string_view line) {
-  const auto words = algorithms::split_words(line);
+  const auto words = split_at_spaces(line);
   std::string bytes = "*" + std::to_string(words.size()) + "\r\n";
   for (const std::string_view word : words) bytes += bulk(word);
   return bytes;

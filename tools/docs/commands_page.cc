@@ -8,7 +8,7 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/limit_text.h"
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/command_facts.h"
 #include "server/command/command_table.h"
 #include "server/command/usage.h"
@@ -115,7 +115,7 @@ std::string filled_in(std::string text) {
 }
 
 std::string spelling(const Command& command) {
-  std::string name = weir::resp::to_upper(command.name);
+  std::string name = weir::to_upper(command.name);
   const size_t bar = name.find('|');
   if (bar != name.npos) name[bar] = ' ';
   return name;

@@ -12,7 +12,7 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/limit_text.h"
-#include "algorithms/words.h"
+#include "base/ascii.h"
 #include "tests/algorithms/map_entries.h"
 
 namespace {
@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (const Picture& picture : kPictures) {
-    const auto words = split_words(picture.limit);
+    const auto words = split_at_spaces(picture.limit);
     const auto parsed = parse_limits(words);
     if (!parsed || parsed->limits.size() != 1) {
       std::fprintf(stderr, "draw_algorithms: %s\n", picture.limit);
