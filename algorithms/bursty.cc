@@ -102,10 +102,11 @@ struct Bursty {
 std::optional<RangeError> check_bursty(const Limit& limit) {
   const int64_t given_ns = max_burst_ns(limit);
   if (given_ns < 0 || given_ns > kFillNsMax) {
-    return RangeError{"MAXBURST", format_duration(given_ns), "between 0s and 36500d"};
+    return RangeError{"MAXBURST", format_duration(given_ns), between_durations(0, kFillNsMax)};
   }
   if (full_of(limit) / limit.rate_period_ns <= kCapacityMax) return std::nullopt;
-  return RangeError{"MAXBURST", format_duration(given_ns), "1000000000000 permits at most"};
+  return RangeError{"MAXBURST", format_duration(given_ns),
+                    std::to_string(kCapacityMax) + " permits at most"};
 }
 
 void derive_bursty(Limit& limit) {

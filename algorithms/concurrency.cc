@@ -98,10 +98,11 @@ Verdict refund_concurrency(const Limit& limit, State& state, const Refund& refun
 
 std::optional<RangeError> check_concurrency(const Limit& limit) {
   if (limit.count < 1 || limit.count > kLeasesMax) {
-    return RangeError{"n", std::to_string(limit.count), "between 1 and 1000000"};
+    return RangeError{"n", std::to_string(limit.count), between(1, kLeasesMax)};
   }
   if (limit.period_ns < kPeriodNsMin || limit.period_ns > kPeriodNsMax) {
-    return RangeError{"LEASE", format_duration(limit.period_ns), "between 1us and 3650d"};
+    return RangeError{"LEASE", format_duration(limit.period_ns),
+                      between_durations(kPeriodNsMin, kPeriodNsMax)};
   }
   return std::nullopt;
 }

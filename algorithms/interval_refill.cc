@@ -71,7 +71,7 @@ std::optional<RangeError> interval_check(const Limit& limit) {
   return RangeError{"capacity * period / count",
                     std::to_string(limit.capacity) + " permits at " + std::to_string(limit.count) +
                         "/" + format_duration(limit.period_ns),
-                    "at most 36500d (100 years) in whole periods"};
+                    "at most " + format_duration(kFillNsMax) + " (100 years) in whole periods"};
 }
 
 Verdict interval_decide(const Limit& limit, State& state, const Request& request) {

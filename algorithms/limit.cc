@@ -15,19 +15,21 @@ std::string format_rate(const LimitSpec& spec) {
 
 std::optional<RangeError> check_ranges(const LimitSpec& spec) {
   if (spec.period_ns < kPeriodNsMin || spec.period_ns > kPeriodNsMax) {
-    return RangeError{"period", format_duration(spec.period_ns), "between 1us and 3650d"};
+    return RangeError{"period", format_duration(spec.period_ns),
+                      between_durations(kPeriodNsMin, kPeriodNsMax)};
   }
   if (spec.count < 1) return RangeError{"count", std::to_string(spec.count), "at least 1"};
   if (spec.count > spec.period_ns) {
-    return RangeError{"rate", format_rate(spec), "at most 1000000000 per second"};
+    return RangeError{"rate", format_rate(spec),
+                      "at most " + std::to_string(kNsPerS) + " per second"};
   }
   if (spec.capacity < 1 || spec.capacity > kCapacityMax) {
-    return RangeError{"capacity", std::to_string(spec.capacity), "between 1 and 1000000000000"};
+    return RangeError{"capacity", std::to_string(spec.capacity), between(1, kCapacityMax)};
   }
   if (int128{spec.capacity} * spec.period_ns > int128{kFillNsMax} * spec.count) {
     return RangeError{"capacity * period / count",
                       std::to_string(spec.capacity) + " permits at " + format_rate(spec),
-                      "at most 36500d (100 years)"};
+                      "at most " + format_duration(kFillNsMax) + " (100 years)"};
   }
   return std::nullopt;
 }
@@ -66,6 +68,14 @@ std::string RangeError::text() const {
   return argument + " must be " + accepted + ", got '" + given + "'";
 }
 
+std::string between(int64_t least, int64_t most) {
+  return "between " + std::to_string(least) + " and " + std::to_string(most);
+}
+
+std::string between_durations(int64_t least_ns, int64_t most_ns) {
+  return "between " + format_duration(least_ns) + " and " + format_duration(most_ns);
+}
+
 std::string format_duration(int64_t duration_ns) {
   struct Unit {
     int64_t ns;
@@ -73,7 +83,7 @@ std::string format_duration(int64_t duration_ns) {
   };
   static constexpr Unit kUnits[] = {
       {kNsPerDay, "d"}, {3'600 * kNsPerS, "h"}, {60 * kNsPerS, "m"},
-      {kNsPerS, "s"},   {kNsPerMs, "ms"},       {1'000, "us"},
+      {kNsPerS, "s"},   {kNsPerMs, "ms"},       {kNsPerUs, "us"},
   };
   if (duration_ns == 0) return "0s";
   for (const Unit& unit : kUnits) {
@@ -84,7 +94,7 @@ std::string format_duration(int64_t duration_ns) {
 
 std::optional<RangeError> check_count(const Limit& limit, int64_t most) {
   if (limit.count >= 1 && limit.count <= most) return std::nullopt;
-  return RangeError{"count", std::to_string(limit.count), "between 1 and " + std::to_string(most)};
+  return RangeError{"count", std::to_string(limit.count), between(1, most)};
 }
 
 Result<Limit, RangeError> make_limit(const LimitSpec& spec) {

@@ -79,6 +79,10 @@ Result<Limit, RangeError> make_limit(const LimitSpec& spec);
 // Checks, for algorithms whose capacity is their count, that the count is between 1 and `most`.
 std::optional<RangeError> check_count(const Limit& limit, int64_t most);
 
+// What is accepted, as a RangeError says it: "between 1 and 1000", "between 1us and 3650d".
+std::string between(int64_t least, int64_t most);
+std::string between_durations(int64_t least_ns, int64_t most_ns);
+
 // Writes a duration in the largest unit of ns us ms s m h d that expresses it whole: "90s", "1h",
 // "0s".
 std::string format_duration(int64_t duration_ns);

@@ -107,7 +107,8 @@ std::optional<RangeError> parse_rate(const Grammar& grammar, std::string_view te
   written.period_ns = parse_duration(duration);
   if (!written.period_ns) return wrong;
   if (*written.period_ns < kPeriodNsMin || *written.period_ns > kPeriodNsMax) {
-    return RangeError{"period", shown(text.substr(slash + 1)), "between 1us and 3650d"};
+    return RangeError{"period", shown(text.substr(slash + 1)),
+                      between_durations(kPeriodNsMin, kPeriodNsMax)};
   }
   return std::nullopt;
 }

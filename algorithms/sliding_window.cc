@@ -61,7 +61,7 @@ std::optional<RangeError> check_window(const Limit& limit) {
   if (auto error = check_count(limit, kCapacityMax)) return error;
   const int64_t buckets = buckets_of(limit), per_bucket = per_bucket_of(limit);
   if (buckets < 1 || buckets > kBucketsMax) {
-    return RangeError{"BUCKETS", std::to_string(buckets), "between 1 and 1000"};
+    return RangeError{"BUCKETS", std::to_string(buckets), between(1, kBucketsMax)};
   }
   if (limit.period_ns % buckets != 0) {
     return RangeError{"BUCKETS", std::to_string(buckets),

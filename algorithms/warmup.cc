@@ -161,14 +161,16 @@ struct Warm {
 
 std::optional<RangeError> check_warmup(const Limit& limit) {
   if (over_ns(limit) < kPeriodNsMin || over_ns(limit) > kPeriodNsMax) {
-    return RangeError{"OVER", format_duration(over_ns(limit)), "between 1us and 3650d"};
+    return RangeError{"OVER", format_duration(over_ns(limit)),
+                      between_durations(kPeriodNsMin, kPeriodNsMax)};
   }
   if (cold(limit) < kColdMin || cold(limit) > kColdMax) {
-    return RangeError{"COLD", std::to_string(cold(limit)), "between 2 and 100"};
+    return RangeError{"COLD", std::to_string(cold(limit)), between(kColdMin, kColdMax)};
   }
   const Fraction max = max_fraction(limit);
   if (max.numerator / max.denominator <= kCapacityMax) return std::nullopt;
-  return RangeError{"OVER", format_duration(over_ns(limit)), "1000000000000 permits at most"};
+  return RangeError{"OVER", format_duration(over_ns(limit)),
+                    std::to_string(kCapacityMax) + " permits at most"};
 }
 
 void derive_warmup(Limit& limit) {

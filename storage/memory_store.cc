@@ -67,8 +67,7 @@ Status MemoryStore::open(OpenReport* report) {
   report->tail_note = std::exchange(disk_->tail_note, {});
   disk_->opened_before = true;
   // The turns found here have survived, so a machine that dies now would find them too.
-  disk_->synced_turn =
-      std::max(disk_->written_back_turn, disk_->log.empty() ? 0 : disk_->log.back().turn);
+  disk_->synced_turn = last_turn();
   sync_.synced_turn = disk_->synced_turn;
   return {};
 }
@@ -114,6 +113,10 @@ void MemoryStore::soon(std::function<void()> work) {
   if (!disk_->deferred) step();
 }
 
+uint64_t MemoryStore::last_turn() const {
+  return std::max(disk_->written_back_turn, disk_->log.empty() ? 0 : disk_->log.back().turn);
+}
+
 Status MemoryStore::sync_log(uint64_t turn) {
   if (strikes(&disk_->faults.sync)) return Status::failed("injected failure of a sync");
   ++figures_.syncs;
@@ -122,19 +125,19 @@ Status MemoryStore::sync_log(uint64_t turn) {
   return {};
 }
 
-void MemoryStore::start_sync(uint64_t turn) {
+void MemoryStore::start_sync() {
   WEIR_CHECK(!sync_.running);
   sync_.running = true;
-  soon([this, turn, begin = disk_->now()] {
+  soon([this, turn = last_turn(), begin = disk_->now()] {
     sync_.failure = sync_log(turn);
     sync_.running = false;
     if (sync_.failure.ok()) sync_.last_begin = begin;
   });
 }
 
-Status MemoryStore::sync_now(uint64_t turn) {
+Status MemoryStore::sync_now() {
   const auto begin = disk_->now();
-  Status status = sync_log(turn);
+  Status status = sync_log(last_turn());
   if (status.ok()) sync_.last_begin = begin;
   return status;
 }

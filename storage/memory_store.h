@@ -89,9 +89,9 @@ class MemoryStore : public Store {
   Status replay(
       uint64_t first,
       const std::function<Status(uint64_t turn, std::string_view record)>& visit) override;
-  void start_sync(uint64_t turn) override;
+  void start_sync() override;
   SyncState sync_state() const override { return sync_; }
-  Status sync_now(uint64_t turn) override;
+  Status sync_now() override;
   Lookup get(std::string_view stored_key, std::string* value, Status* failure) override;
   std::unique_ptr<StateCursor> cursor() override;
   void add_to_pass(StateSlice slice) override;
@@ -109,6 +109,7 @@ class MemoryStore : public Store {
 
  private:
   void soon(std::function<void()> work);
+  uint64_t last_turn() const;  // the last that was appended
   Status sync_log(uint64_t turn);
   Status apply_pass(uint64_t written_back_turn, int64_t instant_ns);
   void apply_slices();

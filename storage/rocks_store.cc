@@ -49,9 +49,9 @@ class RocksStore : public Store {
     return log_.replay(first, visit);
   }
 
-  void start_sync(uint64_t turn) override;
+  void start_sync() override;
   SyncState sync_state() const override;
-  Status sync_now(uint64_t turn) override;
+  Status sync_now() override;
 
   Lookup get(std::string_view stored_key, std::string* value, Status* failure) override {
     return state_.get(stored_key, value, failure);
@@ -169,7 +169,7 @@ Status RocksStore::sync_log() {
   return status;
 }
 
-void RocksStore::start_sync(uint64_t /*turn*/) {
+void RocksStore::start_sync() {
   {
     const std::lock_guard lock(mutex_);
     WEIR_CHECK(!sync_.running);
@@ -186,7 +186,7 @@ void RocksStore::start_sync(uint64_t /*turn*/) {
   });
 }
 
-Status RocksStore::sync_now(uint64_t /*turn*/) { return sync_log(); }
+Status RocksStore::sync_now() { return sync_log(); }
 
 SyncState RocksStore::sync_state() const {
   const std::lock_guard lock(mutex_);

@@ -137,10 +137,11 @@ class Store : public TurnLog {
   virtual Status replay(
       uint64_t first,
       const std::function<Status(uint64_t turn, std::string_view record)>& visit) = 0;
-  // Starts a sync of every turn appended so far, `turn` being the last. REQUIRES: none is running.
-  virtual void start_sync(uint64_t turn) = 0;
+  // Starts a sync of every turn appended so far. REQUIRES: none is running.
+  virtual void start_sync() = 0;
   virtual SyncState sync_state() const = 0;
-  virtual Status sync_now(uint64_t turn) = 0;
+  // Does the same, and waits for its end.
+  virtual Status sync_now() = 0;
 
   // Reads from the state.
   virtual Lookup get(std::string_view stored_key, std::string* value, Status* failure) = 0;

@@ -31,7 +31,7 @@ struct RefundArguments {
 Result<RefundArguments, std::string> refund_arguments(Args args) {
   const auto permits = resp::parse_int64(args[2]);
   if (!permits || *permits < 0 || *permits > algorithms::kCostMax) {
-    return "ERR n must be an integer between 0 and 1000000000000, got '" +
+    return "ERR n must be an integer " + algorithms::between(0, algorithms::kCostMax) + ", got '" +
            std::string(shown_part(args[2]).substr(0, 64)) + "'";
   }
   if (args.size() == 3) return RefundArguments{.permits = *permits, .token = {}};
@@ -40,7 +40,7 @@ Result<RefundArguments, std::string> refund_arguments(Args args) {
   }
   const std::string_view token = args[4];
   if (token.empty() || token.size() > kIdBytesMax) {
-    return "ERR ID must have 1 to 64 bytes, got " + std::to_string(token.size());
+    return id_error(token);
   }
   return RefundArguments{.permits = *permits, .token = token};
 }

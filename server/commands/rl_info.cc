@@ -15,6 +15,7 @@ namespace weir::server {
 namespace {
 
 constexpr int64_t kTopDefault = 10;
+constexpr int64_t kTopCountMax = 1'000'000;
 
 void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
   const auto verdict =
@@ -69,9 +70,9 @@ Result<TopArguments, std::string> top_arguments(Args args) {
     const bool count = resp::equals_ignoring_case(word, "COUNT") && !count_given;
     const auto number =
         count && at + 1 < args.size() ? resp::parse_int64(args[++at]) : std::nullopt;
-    if (!number || *number < 1 || *number > 1'000'000) {
-      return "ERR RL.TOP takes DENIED or TAKEN, and COUNT with an integer between 1 and 1000000, "
-             "got '" +
+    if (!number || *number < 1 || *number > kTopCountMax) {
+      return "ERR RL.TOP takes DENIED or TAKEN, and COUNT with an integer " +
+             algorithms::between(1, kTopCountMax) + ", got '" +
              std::string(shown_part(args[std::min(at, args.size() - 1)]).substr(0, 64)) + "'";
     }
     arguments.count = *number;
@@ -100,7 +101,7 @@ void rl_top(Call& call) {
 
 Result<Policy, std::string> policy_arguments(Args args) {
   if (args[2].empty() || args[2].size() > kPolicyNameBytesMax) {
-    return "ERR a policy's name must have 1 to 128 bytes, got " + std::to_string(args[2].size());
+    return policy_name_error(args[2]);
   }
   const Args words = args.subspan(3);
   auto parsed = algorithms::parse_limits(words);

@@ -36,7 +36,7 @@ void start_sync_if_nobody_does(Call& call, uint64_t turn) {
   const bool is_ours = server_of(call).config().durability == DurabilityLevel::kNo &&
                        has_log(call.keys) && call.keys.turn() >= turn;
   if (is_ours && !call.keys.store_in_use()->sync_state().running)
-    call.keys.store_in_use()->start_sync(call.keys.turn());
+    call.keys.store_in_use()->start_sync();
 }
 
 class SyncWaiter : public Waiter {

@@ -135,7 +135,8 @@ Result<void, ConfigError> read_config_text(const std::string& path, std::string*
     text->append(chunk, static_cast<size_t>(file.gcount()));
   }
   if (file.bad()) return cannot("input error");
-  if (text->size() > kFileBytesMax) return cannot("it is longer than 1mb");
+  if (text->size() > kFileBytesMax)
+    return cannot("it is longer than " + format_size(kFileBytesMax));
   return {};
 }
 

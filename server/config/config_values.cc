@@ -62,7 +62,9 @@ std::string accepted(const Flag&) { return "yes or no"; }
 std::string accepted(const Number& number) { return number_range(number); }
 std::string accepted(const Text&) { return "text"; }
 std::string accepted(const Choice& choice) { return "one of " + join_names(choice.names); }
-std::string accepted(const Addresses&) { return "at most 16 addresses, such as 127.0.0.1 -::1"; }
+std::string accepted(const Addresses&) {
+  return "at most " + std::to_string(kAddressesMax) + " addresses, such as 127.0.0.1 -::1";
+}
 std::string accepted(const Percentiles&) { return "numbers from 0 to 100, such as 50 99 99.9"; }
 std::string accepted(const BufferLimits&) {
   return "normal, replica or pubsub, then hard limit, soft limit and seconds";

@@ -35,7 +35,7 @@ storage::Status Durability::sync_when_due(int64_t steady_ns) {
   const bool is_early = steady_ns - last_sync_ns_ < kSyncIntervalNs;
   if (config_.durability == DurabilityLevel::kEverysec && is_early) return {};
   last_sync_ns_ = steady_ns;
-  keys_.store_in_use()->start_sync(keys_.turn());
+  keys_.store_in_use()->start_sync();
   return {};
 }
 

@@ -87,7 +87,7 @@ storage::Status Server::close() {
   end_turn();
   persistence_.health.look_at_the_end();
   if (keys_.store_in_use().failed()) return persistence_.health.failure();
-  return keys_.store_in_use()->sync_now(keys_.turn());
+  return keys_.store_in_use()->sync_now();
 }
 
 Session* Server::connect(Peer peer, std::string* refusal) {

@@ -70,8 +70,7 @@ class RequestReader {
   Done read_policy() {
     if (words_.size() < 2) return std::string("ERR POLICY must be followed by a name");
     if (words_[1].empty() || words_[1].size() > kPolicyNameBytesMax) {
-      return "ERR a policy's name must have 1 to 128 bytes, got " +
-             std::to_string(words_[1].size());
+      return policy_name_error(words_[1]);
     }
     request_.policy = words_[1];
     at_ = 2;
@@ -116,7 +115,7 @@ class RequestReader {
 
   Done set_id(std::string_view text) {
     if (text.empty() || text.size() > kIdBytesMax) {
-      return "ERR ID must have 1 to 64 bytes, got " + std::to_string(text.size());
+      return id_error(text);
     }
     request_.id = text;
     return {};
@@ -128,9 +127,8 @@ class RequestReader {
       const size_t end = std::min(text.find(',', begin), text.size());
       const auto cost = resp::parse_int64(text.substr(begin, end - begin));
       if (!cost || *cost < 0 || *cost > algorithms::kCostMax) {
-        return "ERR COST must be an integer between 0 and 1000000000000, or one for each limit "
-               "with commas between, got " +
-               quoted(text);
+        return "ERR COST must be an integer " + algorithms::between(0, algorithms::kCostMax) +
+               ", or one for each limit with commas between, got " + quoted(text);
       }
       request_.costs.push_back(*cost);
       begin = end + 1;
@@ -163,6 +161,16 @@ class RequestReader {
 };
 
 }  // namespace
+
+std::string policy_name_error(std::string_view name) {
+  return "ERR a policy's name must have 1 to " + std::to_string(kPolicyNameBytesMax) +
+         " bytes, got " + std::to_string(name.size());
+}
+
+std::string id_error(std::string_view id) {
+  return "ERR ID must have 1 to " + std::to_string(kIdBytesMax) + " bytes, got " +
+         std::to_string(id.size());
+}
 
 Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options) {
   return RequestReader(words, options).read();

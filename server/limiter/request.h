@@ -34,6 +34,7 @@ enum RequestOption : uint32_t {
 };
 
 inline constexpr size_t kIdBytesMax = 64;
+inline constexpr size_t kPolicyNameBytesMax = 128;
 inline constexpr int64_t kTimeoutMsMax = 3'650 * (kNsPerDay / kNsPerMs);
 
 struct LimiterRequest {
@@ -57,13 +58,13 @@ struct LimiterRequest {
 // Parses a request. The error is a whole line, "ERR ...".
 Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options);
 
-// Tells what is wrong with a request for these limits, if anything, which can only be told once a
-// policy's limits are known: there must be as many costs as limits, and FORCE only where it means
-// something.
+// Checks what can only be told once a policy's limits are known: there must be as many costs as
+// limits, and FORCE only where it means something. The error is a whole line.
 Result<void, std::string> check_fit(const LimiterRequest& request,
                                     const std::vector<algorithms::Limit>& limits);
 
-// The names of policies have 1 to 128 bytes.
-inline constexpr size_t kPolicyNameBytesMax = 128;
+// The error lines of a policy's name and of an ID that are empty or too long.
+std::string policy_name_error(std::string_view name);
+std::string id_error(std::string_view id);
 
 }  // namespace weir::server

@@ -42,7 +42,7 @@ TEST_F(MemoryStoreTest, AFailedAppendMayHaveWrittenAndStopsTheLog) {
 
 TEST_F(MemoryStoreTest, APowerCutLosesWhatWasNotSynced) {
   ASSERT_STATUS_OK(driver->append(1, 5));
-  ASSERT_STATUS_OK(driver->sync(5));
+  ASSERT_STATUS_OK(driver->sync());
   ASSERT_STATUS_OK(driver->append(6, 9));
   const auto killed = disk->after_kill();
   const auto cut = disk->after_power_cut({});
@@ -102,7 +102,7 @@ TEST_F(MemoryStoreTest, DeferredWorkWaitsForAStep) {
   int told = 0;
   store.set_notify([&] { ++told; });
   ASSERT_STATUS_OK(store.append(1, "x"));
-  store.start_sync(1);
+  store.start_sync();
   EXPECT_TRUE(store.sync_state().running);
   EXPECT_EQ(store.sync_state().synced_turn, 0u);
   EXPECT_EQ(told, 0);

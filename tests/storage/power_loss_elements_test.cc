@@ -58,7 +58,7 @@ class PowerLossElements : public RandomElements, public ::testing::WithParamInte
   void work_on() {
     if (pick(30) == 0) keys_->work().write_back_now();
     if (pick(15) == 0) {
-      if (!keys_->store_in_use()->sync_now(keys_->turn()).ok()) return fs_->cut_now();
+      if (!keys_->store_in_use()->sync_now().ok()) return fs_->cut_now();
       note_synced();
     }
     for (uint64_t steps = pick(6); steps > 0; --steps) work();

@@ -77,7 +77,7 @@ class Machine {
   void work() {
     switch (random_() % 40) {
       case 0:
-        failed_ = !store_->sync(appended_).ok();
+        failed_ = !store_->sync().ok();
         break;
       case 1:
         failed_ = !pass().ok();
@@ -96,7 +96,7 @@ class Machine {
   }
 
   Status sync_now() {
-    Status status = (*store_)->sync_now(turn_);
+    Status status = (*store_)->sync_now();
     if (status.ok()) acknowledged_ = turn_;
     return status;
   }

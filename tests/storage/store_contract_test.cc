@@ -115,12 +115,12 @@ TYPED_TEST(StoreContract, SyncTellsHowFarItCame) {
   EXPECT_EQ(this->store()->sync_state().synced_turn, 0u);
   ASSERT_STATUS_OK(this->store().append(1, 5));
   const auto before = std::chrono::steady_clock::now();
-  ASSERT_STATUS_OK(this->store().sync(5));
+  ASSERT_STATUS_OK(this->store().sync());
   EXPECT_EQ(this->store()->sync_state().synced_turn, 5u);
   EXPECT_GE(this->store()->sync_state().last_begin, before);
   ASSERT_STATUS_OK(this->store().append(6, 7));
   EXPECT_EQ(this->store()->sync_state().synced_turn, 5u);
-  ASSERT_STATUS_OK(this->store()->sync_now(7));
+  ASSERT_STATUS_OK(this->store()->sync_now());
   EXPECT_EQ(this->store()->sync_state().synced_turn, 7u);
   EXPECT_EQ(this->store()->figures().syncs, 2u);
 }

@@ -73,8 +73,8 @@ class StoreDriver {
     return {};
   }
 
-  Status sync(uint64_t turn) {
-    store_->start_sync(turn);
+  Status sync() {
+    store_->start_sync();
     wait([this] { return !store_->sync_state().running; });
     return store_->sync_state().failure;
   }

@@ -37,7 +37,7 @@ inline std::string make_wal(const std::string& data, uint64_t turns, const std::
   StoreDriver store(make_rocks_store({.directory = data}));
   EXPECT_STATUS_OK(store.open());
   EXPECT_STATUS_OK(store.append(1, synced, body));
-  EXPECT_STATUS_OK(store.sync(synced));
+  EXPECT_STATUS_OK(store.sync());
   EXPECT_STATUS_OK(store.append(synced + 1, turns, body));
   store.close();
   const auto files = wal_files(data);
