@@ -14,15 +14,15 @@ namespace {
 
 constexpr size_t kParameterBytesMax = kLimiterRecordBytesMax - kStateBytesMax;
 
-// Sizes that have to agree. A varint has at most 10 bytes.
+// Sizes that have to agree.
 constexpr size_t kNumbersOfLimit = 3 + std::tuple_size_v<decltype(Limit::options)>;
-static_assert(kParameterBytesMax == 1 + 1 + 10 * kNumbersOfLimit);
-static_assert(kStateBytesMax == 10 * std::extent_v<decltype(State::words)>);
+static_assert(kParameterBytesMax == 1 + 1 + kVarintBytesMax * kNumbersOfLimit);
+static_assert(kStateBytesMax == kVarintBytesMax * std::extent_v<decltype(State::words)>);
 static_assert(std::tuple_size_v<decltype(Limit::options)> ==
               std::tuple_size_v<decltype(LimitSpec::options)>);
 static_assert(std::tuple_size_v<decltype(Limit::options)> <= kOptionsMax,
               "each option of a limit is written as an option of its grammar");
-constexpr size_t kHeadBytesMax = 2 + 1 + 10;
+constexpr size_t kHeadBytesMax = 2 + 1 + kVarintBytesMax;
 constexpr uint64_t kFlagUnit = 32;  // DO NOT CHANGE this, nor the flags
 constexpr uint64_t kSomeNamed = 1;
 constexpr uint64_t kHasPolicy = 2;
