@@ -10,7 +10,7 @@
 #include "server/commands/families.h"
 #include "server/config/config.h"
 #include "server/core/descriptors.h"
-#include "server/core/open_store.h"
+#include "server/core/make_store.h"
 #include "server/core/server.h"
 #include "server/net/daemon.h"
 #include "server/os/clock.h"

@@ -20,7 +20,7 @@ Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
       reclaimer_(&set_, &records_, &burial_, turn_, options_),
       commit_(&set_, &turn_, &pass_, &debt_, &burial_, &records_, &lists_, &passes_),
       replay_(&set_, &turn_, &pass_, &burial_, &records_, &lists_, &watches_),
-      opening_(&set_, &records_, &burial_, &replay_),
+      recovery_(&set_, &records_, &burial_, &replay_),
       work_(&passes_, &reclaimer_, &burial_, &debt_, turn_, store_) {
   set_.tell_counts(options_.follows);
 }
@@ -74,10 +74,10 @@ Status Keyspace::fill_from_store(const OpenReport& report) {
   pass_.set_written_back_turn(end_.turn);
   end_.instant_ns = std::max(end_.instant_ns, report.instant_ns);
   passes_.begin_at_end_of_log();
-  if (Status status = opening_.fill(store_.get(), &end_); !status.ok()) return status;
+  if (Status status = recovery_.fill(store_.get(), &end_); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
   store_.mark_recovered();
-  if (Status status = opening_.check(store_.get(), options_.follows); !status.ok()) return status;
+  if (Status status = recovery_.check(store_.get(), options_.follows); !status.ok()) return status;
   return commit_turn();
 }
 

@@ -13,7 +13,7 @@
 //     Debt            bytes owed to the disk          Burial       what dies, until it is gone
 //     TurnCommit      a turn becomes a record         Passes       when write-back begins
 //     Replay          records become entries          WriteBack    one pass
-//     Opening         from a store to a working set   Reclaimer    sweep and eviction
+//     Recovery        from a store to a working set   Reclaimer    sweep and eviction
 //
 // A part knows those it is handed in its constructor, and none knows the keyspace.
 //
@@ -44,9 +44,9 @@
 #include "storage/keyspace_options.h"
 #include "storage/lists.h"
 #include "storage/live_records.h"
-#include "storage/opening.h"
 #include "storage/passes.h"
 #include "storage/reclaimer.h"
+#include "storage/recovery.h"
 #include "storage/replay.h"
 #include "storage/store_in_use.h"
 #include "storage/turn_commit.h"
@@ -156,7 +156,7 @@ class Keyspace {
   Reclaimer reclaimer_;
   TurnCommit commit_;
   Replay replay_;
-  Opening opening_;
+  Recovery recovery_;
   Work work_;
 };
 

@@ -1,4 +1,4 @@
-#include "storage/opening.h"
+#include "storage/recovery.h"
 
 #include <algorithm>
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace weir::storage {
 
-Status Opening::fill(Store* store, LogEnd* end) {
+Status Recovery::fill(Store* store, LogEnd* end) {
   if (Status status = load_system_records(store); !status.ok()) return status;
   return replay_log(store, end);
 }
 
-Status Opening::check(Store* store, bool follows) {
+Status Recovery::check(Store* store, bool follows) {
   if (Status status = check_number_of_databases(); !status.ok()) return status;
   if (!follows) create_missing_databases();
   return look_over_incarnations(store);
 }
 
-Status Opening::load_system_records(Store* store) {
+Status Recovery::load_system_records(Store* store) {
   const auto cursor = store->cursor();
   cursor->seek(stored_key_prefix(kSystemIncarnation));
   for (; cursor->valid(); cursor->next()) {
@@ -42,7 +42,7 @@ Status Opening::load_system_records(Store* store) {
 
 // The state may be newer than W in places, so replay may meet database tables that are not there
 // any more: which databases were dropped is known only at its end.
-Status Opening::replay_log(Store* store, LogEnd* end) {
+Status Recovery::replay_log(Store* store, LogEnd* end) {
   Status status = store->replay(end->turn + 1, [&](uint64_t turn, std::string_view record) {
     end->turn = turn;
     end->bytes_appended += record.size();
@@ -53,7 +53,7 @@ Status Opening::replay_log(Store* store, LogEnd* end) {
 }
 
 // Refuses a number of databases that would hide one that has keys.
-Status Opening::check_number_of_databases() const {
+Status Recovery::check_number_of_databases() const {
   int needed = 0;
   visit_entries(set_.system_table(), kDatabaseRecords,
                 [&](std::string_view key, std::string_view value) {
@@ -69,7 +69,7 @@ Status Opening::check_number_of_databases() const {
                          ", got " + std::to_string(set_.hidden_database()));
 }
 
-void Opening::create_missing_databases() {
+void Recovery::create_missing_databases() {
   for (size_t i = 0; i < set_.databases().size(); ++i) {
     if (set_.databases()[i].table == nullptr) records_.clear(static_cast<int>(i));
   }
@@ -77,7 +77,7 @@ void Opening::create_missing_databases() {
 
 // Learns which databases have anything in the state, and what is left there of dropped ones: a
 // crash may have come between the drop of a database and the pass that erases it.
-Status Opening::look_over_incarnations(Store* store) {
+Status Recovery::look_over_incarnations(Store* store) {
   // A replayed record may have expired before the crash, when the counter was already reduced by
   // it.
   for (Database& database : set_.databases()) {
@@ -99,7 +99,7 @@ Status Opening::look_over_incarnations(Store* store) {
 }
 
 // Learns that the state has something of an incarnation.
-void Opening::look_at(Incarnation incarnation) {
+void Recovery::look_at(Incarnation incarnation) {
   Table* table = set_.table_of(incarnation & ~kElementsBit);
   if (table == nullptr) {
     burial_.drop_stored(incarnation);

@@ -1,4 +1,4 @@
-#include "server/core/open_store.h"
+#include "server/core/make_store.h"
 
 #include "server/os/log.h"
 #include "storage/memory_store.h"

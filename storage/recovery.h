@@ -1,5 +1,5 @@
-// Opening: reads the system records from the state, replays the log from W + 1 on, and learns which
-// databases have anything in the state. Nothing else is loaded.
+// Recovery, when the data is opened: reads the system records from the state, replays the log from
+// W + 1 on, and learns which databases have anything in the state. Nothing else is loaded.
 //
 // Invariants
 // 1. Nothing is refused after something was changed on disk: opening only reads, save that a new
@@ -17,9 +17,9 @@
 
 namespace weir::storage {
 
-class Opening {
+class Recovery {
  public:
-  Opening(WorkingSet* set, LiveRecords* records, Burial* burial, Replay* replay)
+  Recovery(WorkingSet* set, LiveRecords* records, Burial* burial, Replay* replay)
       : set_(*set), records_(*records), burial_(*burial), replay_(*replay) {}
 
   // Fills the empty working set, and moves `end` to the end of the log.
