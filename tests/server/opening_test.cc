@@ -103,6 +103,38 @@ TEST_F(Opening, AScriptIsRunAnewAsAWhole) {
   EXPECT_EQ(one_->call({"ZSCORE", "z", "m0"}), bulk("5"));
 }
 
+// A try that wrote before it met the list is taken back in the turn in which it ran: nobody sees
+// its half between the tries, it is in no turn's record, and no message of it leaves.
+TEST_F(Opening, ATryThatHasWrittenLeavesNothingMeanwhile) {
+  EXPECT_EQ(other_->call({"RPUSH", "short", "a", "b"}), ":2\r\n");
+  const auto listener = server_->connect();
+  listener->call({"SUBSCRIBE", "news"});
+  const size_t logged = disk_->log.size();
+  one_->push(request({"EVAL",
+                      "redis.call('INCR', 'runs') redis.call('LPOP', 'short') "
+                      "redis.call('HSET', 'new', 'f', 'v') redis.call('PUBLISH', 'news', 'x') "
+                      "redis.call('DEL', 'short') return redis.call('ZINCRBY', 'z', 5, 'm0')",
+                      "0"}));
+  server_->end_turn();
+  EXPECT_EQ(one_->take(), "");
+  EXPECT_EQ(disk_->log.size(), logged);
+  other_->push(request({"LRANGE", "short", "0", "-1"}) + request({"EXISTS", "runs", "new"}) +
+               request({"DBSIZE"}) + request({"SET", "k", "v"}));
+  server_->end_turn();
+  EXPECT_EQ(other_->take(), "*2\r\n" + bulk("a") + bulk("b") + ":0\r\n:3\r\n+OK\r\n");
+  EXPECT_EQ(listener->take(), "");
+  EXPECT_EQ(one_->take(), "");
+  // The turn of SET has a record now, with nothing of the script in it.
+  FakeServer found({}, disk_->after_kill());
+  const auto finder = found.connect();
+  EXPECT_EQ(finder->call({"LLEN", "short"}), ":2\r\n");
+  EXPECT_EQ(finder->call({"EXISTS", "runs", "new"}), ":0\r\n");
+  server_->run_turns();
+  EXPECT_EQ(one_->take(), bulk("5"));
+  EXPECT_EQ(other_->call({"GET", "runs"}), bulk("1"));
+  EXPECT_NE(listener->take(), "");
+}
+
 TEST_F(Opening, ATransactionIsNotInterrupted) {
   one_->push(request({"MULTI"}) + request({"INCR", "runs"}) + request({"ZINCRBY", "z", "5", "m0"}) +
              request({"INCR", "runs"}) + request({"EXEC"}));
