@@ -28,8 +28,10 @@ Descriptor::~Descriptor() {
 }
 
 Status system_failure(std::string_view what, const std::string& path) {
-  const std::string reason = std::generic_category().message(errno);
-  return Status::failed(std::string(what) + " " + path + ": " + reason);
+  const bool full = errno == ENOSPC || errno == EDQUOT;
+  std::string message =
+      std::string(what) + " " + path + ": " + std::generic_category().message(errno);
+  return full ? Status::no_space(std::move(message)) : Status::failed(std::move(message));
 }
 
 bool write_and_sync(int descriptor, std::string_view bytes) {

@@ -54,6 +54,7 @@ Status Keyspace::reopen(bool keep_memory) {
   OpenReport report;
   if (Status status = store->open(&report); !status.ok()) return status;
   store_.use(std::move(store));
+  if (!report.read_only.ok()) return report.read_only;  // reads go on, with memory as it is
   if (keep_memory) return append_everything_owed();
   forget_everything();
   return fill_from_store(report);
@@ -76,8 +77,11 @@ Status Keyspace::fill_from_store(const OpenReport& report) {
   passes_.begin_at_end_of_log();
   if (Status status = recovery_.fill(store_.get(), &end_); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
-  store_.mark_recovered();
-  if (Status status = recovery_.check(store_.get(), options_.follows); !status.ok()) return status;
+  const bool read_only = !report.read_only.ok();
+  read_only ? store_.mark_failed() : store_.mark_recovered();
+  Status status = recovery_.check(store_.get(), options_.follows || read_only);
+  if (!status.ok()) return status;
+  if (read_only && !usable()) return report.read_only;  // a database is missing and cannot be made
   return commit_turn();
 }
 

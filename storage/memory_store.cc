@@ -65,6 +65,9 @@ Status MemoryStore::open(OpenReport* report) {
   report->written_back_turn = disk_->written_back_turn;
   report->instant_ns = disk_->instant_ns;
   report->tail_note = std::exchange(disk_->tail_note, {});
+  if (disk_->faults.opens_read_only) {
+    report->read_only = log_failure_ = Status::no_space("injected full disk at the opening");
+  }
   disk_->opened_before = true;
   // The turns found here have survived, so a machine that dies now would find them too.
   disk_->synced_turn = last_turn();

@@ -35,8 +35,9 @@ struct MemoryFaults {
   uint64_t pass = 0;
   uint64_t checkpoint = 0;
   uint64_t get = 0;
-  uint64_t cursor = 0;     // counts the positions that cursors reach
-  bool disk_full = false;  // every append, pass and checkpoint fails while it is set
+  uint64_t cursor = 0;           // counts the positions that cursors reach
+  bool disk_full = false;        // every append, pass and checkpoint fails while it is set
+  bool opens_read_only = false;  // a store that is opened while it is set takes no writes
 };
 
 struct LoggedTurn {
@@ -100,7 +101,7 @@ class MemoryStore : public Store {
   void start_checkpoint(const std::string& directory) override;
   PassState checkpoint_state() const override { return checkpoint_; }
   Status probe() override {
-    return disk_->faults.disk_full ? Status::failed("injected full disk") : Status();
+    return disk_->faults.disk_full ? Status::no_space("injected full disk") : Status();
   }
   std::vector<std::string> take_expired_owners(size_t max) override {
     return expired_owners_.take(max);

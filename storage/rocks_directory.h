@@ -45,6 +45,7 @@ class RocksDirectory {
   std::string log_path() const { return path_ + "/log"; }
   std::string state_path() const { return path_ + "/state"; }
   std::string identity_path() const { return path_ + "/WEIR"; }
+  std::string reserve_path() const { return path_ + "/reserve"; }
   std::string pass_path() const { return path_ + "/pass.sst"; }
 
  private:

@@ -1,6 +1,7 @@
 // What the parts of the RocksDB store share: RocksDB's statuses and options, its log, its events.
 #pragma once
 
+#include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
 #include <rocksdb/status.h>
@@ -26,6 +27,11 @@ Status from_rocks(const rocksdb::Status& status, std::string_view what);
 // Makes the logger for RocksDB, which hands warnings and errors on. RocksDB's own logger aborts the
 // process when the disk is full.
 std::shared_ptr<rocksdb::Logger> make_rocks_logger(const RocksOptions& options);
+
+// kReadOnly writes nothing: what is there is read, the log's last turns included.
+enum class OpenMode { kCreate, kExisting, kReadOnly };
+Status open_database(const rocksdb::Options& options, const std::string& path, OpenMode mode,
+                     std::unique_ptr<rocksdb::DB>* database);
 
 rocksdb::Options log_database_options(const RocksOptions& options);
 rocksdb::Options state_database_options(const RocksOptions& options);

@@ -26,25 +26,23 @@ std::string key_of(uint64_t turn) {
 
 }  // namespace
 
-Status RocksLog::open(const RocksOptions& options, const std::string& path, bool create,
+Status RocksLog::open(const RocksOptions& options, const std::string& path, OpenMode mode,
                       Opened* opened) {
   path_ = path;
   rotate_bytes_ = options.wal_bytes_max / kRotateShare;
-  rocksdb::Options set = log_database_options(options);
-  set.create_if_missing = create;
+  const rocksdb::Options set = log_database_options(options);
   wal_sync_ = std::make_unique<RocksWalSync>(set.env, path);
   WalReport report;
-  if (!create) {
+  if (mode != OpenMode::kCreate) {
     if (Status status = check_wal(path, &report); !status.ok()) return status;
+  }
+  if (mode == OpenMode::kExisting) {
     // This process builds on what it finds here, so a later power cut must not take it away;
     // RocksDB never syncs files that it did not write itself.
     if (Status status = wal_sync_->sync(); !status.ok()) return status;
   }
   wal_bytes_ = report.bytes;
-  rocksdb::DB* database = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(set, path, &database);
-  if (!status.ok()) return from_rocks(status, "cannot open the log " + path);
-  database_.reset(database);
+  if (Status status = open_database(set, path, mode, &database_); !status.ok()) return status;
   if (Status found = find_last_turn(&opened->last_turn); !found.ok()) return found;
   appended_turn_ = synced_turn_ = opened->last_turn;
   opened->synced_turn = report.synced_turn;

@@ -30,8 +30,8 @@ class RocksLog {
     std::string tail_note;     // empty where nothing had to be cut off
   };
 
-  // Checks the WAL, then opens the database.
-  Status open(const RocksOptions& options, const std::string& path, bool create, Opened* opened);
+  // Checks the WAL, then opens the database. May be called again after a failure.
+  Status open(const RocksOptions& options, const std::string& path, OpenMode mode, Opened* opened);
 
   Status append(uint64_t turn, std::string_view record);
   // True once after each append that has left much to give back: rotate() is then to be called.

@@ -87,7 +87,20 @@ Status from_rocks(const rocksdb::Status& status, std::string_view what) {
   if (status.IsCorruption() || status.IsInvalidArgument() || missing) {
     return Status::corrupt(message);
   }
-  return Status::failed(message);
+  return status.IsNoSpace() ? Status::no_space(message) : Status::failed(message);
+}
+
+Status open_database(const rocksdb::Options& options, const std::string& path, OpenMode mode,
+                     std::unique_ptr<rocksdb::DB>* database) {
+  database->reset();  // before the same is opened again
+  rocksdb::Options set = options;
+  set.create_if_missing = mode == OpenMode::kCreate;
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status = mode == OpenMode::kReadOnly
+                                     ? rocksdb::DB::OpenForReadOnly(set, path, &opened)
+                                     : rocksdb::DB::Open(set, path, &opened);
+  database->reset(opened);
+  return from_rocks(status, "cannot open " + path);
 }
 
 rocksdb::Options log_database_options(const RocksOptions& options) {

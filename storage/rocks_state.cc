@@ -99,20 +99,16 @@ class RocksState::CompactionWatcher : public rocksdb::EventListener {
 
 RocksState::~RocksState() { abandon_pass(); }
 
-Status RocksState::open(const std::string& path, const std::string& pass_path, bool create,
+Status RocksState::open(const std::string& path, const std::string& pass_path, OpenMode mode,
                         WrittenBack* written_back) {
   path_ = path;
   pass_path_ = pass_path;
   ::unlink(pass_path_.c_str());
   watcher_ = std::make_shared<CompactionWatcher>();
   set_ = state_database_options(options_);
-  set_.create_if_missing = create;
   set_.listeners.push_back(watcher_);
   set_.compaction_filter = &filter_;
-  rocksdb::DB* database = nullptr;
-  const rocksdb::Status opened = rocksdb::DB::Open(set_, path_, &database);
-  if (!opened.ok()) return from_rocks(opened, "cannot open the state " + path_);
-  database_.reset(database);
+  if (Status status = open_database(set_, path_, mode, &database_); !status.ok()) return status;
   if (Status status = load_written_back(written_back); !status.ok()) return status;
   filter_.set_horizon_ms(written_back->instant_ns / kNsPerMs);
   return {};

@@ -39,7 +39,8 @@ class RocksState {
   explicit RocksState(RocksOptions options) : options_(std::move(options)) {}
   ~RocksState();
 
-  Status open(const std::string& path, const std::string& pass_path, bool create,
+  // May be called again after a failure.
+  Status open(const std::string& path, const std::string& pass_path, OpenMode mode,
               WrittenBack* written_back);
 
   Lookup get(std::string_view stored_key, std::string* value, Status* failure) const;

@@ -3,7 +3,9 @@
 //    the log is not shortened while it is copied.
 // 2. The log is synced after a pass is written and before it is ingested, in the same job of the
 //    worker. So the state never holds a turn that the log could lose.
-// 3. The getters' answers change under `mutex_`; `notify` is called after it was released.
+// 3. A store that was opened read-only stays so, because whoever finds room opens another one. So
+//    nothing is ever appended to a log that RocksDB has read without taking it over.
+// 4. The getters' answers change under `mutex_`; `notify` is called after it was released.
 #include "storage/rocks_store.h"
 
 #include <fcntl.h>
@@ -14,6 +16,7 @@
 #include <mutex>
 
 #include "base/check.h"
+#include "storage/reserve_file.h"
 #include "storage/rocks_directory.h"
 #include "storage/rocks_log.h"
 #include "storage/rocks_state.h"
@@ -32,6 +35,7 @@ class RocksStore : public Store {
   explicit RocksStore(const RocksOptions& options)
       : options_(options),
         directory_(without_trailing_slash(options.directory)),
+        reserve_(directory_.reserve_path(), options_.reserve_bytes),
         state_(options_) {}
 
   ~RocksStore() override {
@@ -73,7 +77,8 @@ class RocksStore : public Store {
   StoreFigures figures() const override;
 
  private:
-  Status open_databases(bool fresh, OpenReport* report);
+  Status open_existing(OpenReport* report);
+  Status open_databases(OpenMode mode, OpenReport* report);
   Status fit_together(const RocksLog::Opened& log, const WrittenBack& state) const;
   Status sync_log();
   void rotate_log();
@@ -82,9 +87,11 @@ class RocksStore : public Store {
 
   const RocksOptions options_;
   RocksDirectory directory_;
+  ReserveFile reserve_;
   DirectoryIdentity identity_;
   RocksLog log_;
   RocksState state_;
+  Status read_only_;  // why it is; ok if it is not
 
   mutable std::mutex mutex_;
   SyncState sync_;
@@ -107,22 +114,33 @@ Status RocksStore::open(OpenReport* report) {
       return Status::refused(directory_.path() + " holds other data than the server has opened");
   }
   if (status.ok() && fresh) status = directory_.begin_creation(&identity_);
-  if (status.ok()) status = open_databases(fresh, report);
+  if (status.ok())
+    status = fresh ? open_databases(OpenMode::kCreate, report) : open_existing(report);
   if (status.ok() && fresh) status = directory_.end_creation();
+  if (status.ok() && read_only_.ok()) worker_.post([this] { reserve_.keep(); });
   return status;
 }
 
-Status RocksStore::open_databases(bool fresh, OpenReport* report) {
-  report->created = fresh;
+Status RocksStore::open_existing(OpenReport* report) {
   for (const std::string& path : {directory_.state_path(), directory_.log_path()}) {
-    if (fresh || file_exists(path)) continue;
-    return Status::corrupt(path + " is missing; restore from a checkpoint");
+    if (!file_exists(path)) return Status::corrupt(path + " is missing; restore from a checkpoint");
   }
+  Status status = open_databases(OpenMode::kExisting, report);
+  if (status.is_no_space() && reserve_.give_up()) {
+    report->gave_up_reserve = true;
+    status = open_databases(OpenMode::kExisting, report);
+  }
+  if (!status.is_no_space()) return status;
+  report->read_only = read_only_ = status;
+  return open_databases(OpenMode::kReadOnly, report);
+}
+
+Status RocksStore::open_databases(OpenMode mode, OpenReport* report) {
+  report->created = mode == OpenMode::kCreate;
   WrittenBack written_back;
   RocksLog::Opened log;
-  Status status =
-      state_.open(directory_.state_path(), directory_.pass_path(), fresh, &written_back);
-  if (status.ok()) status = log_.open(options_, directory_.log_path(), fresh, &log);
+  Status status = state_.open(directory_.state_path(), directory_.pass_path(), mode, &written_back);
+  if (status.ok()) status = log_.open(options_, directory_.log_path(), mode, &log);
   if (status.ok()) status = fit_together(log, written_back);
   if (!status.ok()) return status;
   report->written_back_turn = written_back.turn;
@@ -147,6 +165,7 @@ Status RocksStore::fit_together(const RocksLog::Opened& log, const WrittenBack& 
 }
 
 Status RocksStore::append(uint64_t turn, std::string_view record) {
+  if (!read_only_.ok()) return read_only_;
   Status status = log_.append(turn, record);
   if (log_.take_rotation_due()) worker_.post([this] { rotate_log(); });
   return status;
@@ -159,6 +178,7 @@ void RocksStore::rotate_log() {
 }
 
 Status RocksStore::sync_log() {
+  if (!read_only_.ok()) return read_only_;
   const auto begin = std::chrono::steady_clock::now();
   Status status = log_.sync();
   const std::lock_guard lock(mutex_);
@@ -195,7 +215,9 @@ SyncState RocksStore::sync_state() const {
 
 void RocksStore::add_to_pass(StateSlice slice) {
   auto shared = std::make_shared<const StateSlice>(std::move(slice));
-  worker_.post([this, shared = std::move(shared)] { state_.add_to_pass(*shared); });
+  worker_.post([this, shared = std::move(shared)] {
+    if (read_only_.ok()) state_.add_to_pass(*shared);
+  });
 }
 
 void RocksStore::finish_pass(uint64_t written_back_turn, int64_t instant_ns) {
@@ -218,8 +240,10 @@ void RocksStore::finish_pass(uint64_t written_back_turn, int64_t instant_ns) {
 }
 
 Status RocksStore::write_back(const WrittenBack& written_back) {
+  if (!read_only_.ok()) return read_only_;
   Status status = state_.finish_pass(written_back, [this] { return sync_log(); });
   if (status.ok()) log_.drop_up_to(written_back.turn);
+  if (status.ok()) reserve_.keep();
   return status;
 }
 
@@ -253,6 +277,7 @@ PassState RocksStore::checkpoint_state() const {
 // Copies the state first and then the log, so that the copied log reaches at least to the copied W.
 // The copy gets its name last, so it appears whole.
 Status RocksStore::make_checkpoint(const std::string& directory) {
+  if (!read_only_.ok()) return read_only_;
   const std::string unfinished = directory + ".tmp";
   if (file_exists(directory)) return Status::failed(directory + " exists already");
   Status status = remove_tree(unfinished);

@@ -38,6 +38,9 @@ struct RocksOptions {
   uint64_t wal_bytes_max = 64ull << 20;
   uint64_t block_cache_bytes = 32ull << 20;
   int open_tables_max = kOpenTablesMax;
+  // The size of a file that is given up when an opening finds the disk full (reserve_file.h). 0:
+  // none.
+  uint64_t reserve_bytes = 0;
   bool direct_reads = false;  // past the system's page cache
   // Expired records are gone from the disk within this time plus that of a compaction, also where
   // nothing is written any more, as long as passes (empty ones will do) come by.

@@ -22,6 +22,12 @@ class [[nodiscard]] Status {
 
   Status() = default;
   static Status failed(std::string message) { return {Code::kFailed, std::move(message)}; }
+  // The disk is full.
+  static Status no_space(std::string message) {
+    Status status = failed(std::move(message));
+    status.no_space_ = true;
+    return status;
+  }
   static Status corrupt(std::string message) { return {Code::kCorrupt, std::move(message)}; }
   static Status refused(std::string message) { return {Code::kRefused, std::move(message)}; }
   static Status not_yet() { return {Code::kNotYet, "a long collection is being read"}; }
@@ -31,6 +37,7 @@ class [[nodiscard]] Status {
 
   bool ok() const { return code_ == Code::kOk; }
   Code code() const { return code_; }
+  bool is_no_space() const { return no_space_; }
   // True if nothing has failed: the command is to be rolled back and run again.
   bool is_retry() const { return code_ == Code::kNotYet || code_ == Code::kBehind; }
   const std::string& message() const { return message_; }
@@ -39,6 +46,7 @@ class [[nodiscard]] Status {
   Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
 
   Code code_ = Code::kOk;
+  bool no_space_ = false;
   std::string message_;
 };
 

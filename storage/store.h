@@ -41,6 +41,9 @@ struct OpenReport {
   uint64_t written_back_turn = 0;  // W
   int64_t instant_ns = 0;          // of W
   std::string tail_note;           // how the log's tail was damaged; empty if it was not
+  bool gave_up_reserve = false;    // the disk was full, and the reserve made room
+  // The disk was full all the same: what is stored can be read, and every write fails with this.
+  Status read_only;
 };
 
 // A slice of a write-back pass: changes in ascending order of their stored keys, over all slices of

@@ -92,6 +92,7 @@ struct Config {
   StorageForm storage = StorageForm::kRocksdb;
   std::string dir = "./weir-data";
   int64_t databases = 16;
+  int64_t disk_reserve = 64 << 20;  // 0: none
   DurabilityLevel durability = DurabilityLevel::kEverysec;
   FailurePolicy storage_failure_policy = FailurePolicy::kDeny;
 

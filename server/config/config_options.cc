@@ -136,6 +136,10 @@ constexpr Option kOptions[] = {
     {.name = "storage-failure-policy",
      .kind = choice<&Config::storage_failure_policy>(kFailurePolicies),
      .help = "When the disk fails: deny writes, or go on limiting from memory."},
+    {.name = "disk-reserve",
+     .kind = bytes(&Config::disk_reserve, 0),
+     .changeable = kAtStart,
+     .help = "Room kept in the data directory for a start on a full disk; 0 for none."},
 
     // Memory and write-back.
     {.name = "maxmemory",

@@ -12,6 +12,7 @@ storage::RocksOptions rocks_options(const Config& config, int open_tables_max) {
   options.directory = config.dir;
   options.wal_bytes_max = static_cast<uint64_t>(config.wal_bytes_max);
   options.block_cache_bytes = static_cast<uint64_t>(config.block_cache_size);
+  options.reserve_bytes = static_cast<uint64_t>(config.disk_reserve);
   options.open_tables_max = open_tables_max;
   options.direct_reads = config.direct_reads;
   options.expired_compaction_interval_s = config.expired_compaction_interval_s;

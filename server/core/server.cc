@@ -73,6 +73,7 @@ storage::Status Server::open() {
   if (const auto opened = acl_.open(); !opened) return storage::Status::failed(opened.error());
   storage::OpenReport report;
   if (storage::Status status = keys_.open(&report); !status.ok()) return status;
+  persistence_.health.note_opening(report);
   turn_.resume_time();
   scripting_.scripts.open();
   scripting_.functions.open();

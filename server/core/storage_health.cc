@@ -16,6 +16,16 @@ std::string StorageHealth::error() const {
          "); commands that write are refused until it does, see storage-failure-policy";
 }
 
+void StorageHealth::note_opening(const storage::OpenReport& report) {
+  if (report.gave_up_reserve) {
+    spdlog::warn("the disk was full: the reserve in {} was given up to open the data; make room",
+                 config_.dir);
+  }
+  if (report.read_only.ok()) return;
+  fail(report.read_only,
+       "the disk is full, and the data was opened read-only: " + report.read_only.message());
+}
+
 void StorageHealth::fail(const storage::Status& failure, std::string_view what) {
   keys_.store_in_use().mark_failed();
   failure_ = failure;

@@ -26,6 +26,8 @@ class StorageHealth {
   std::string error() const;
   const storage::Status& failure() const { return failure_; }
 
+  // Logs what became of an opening that found the disk full.
+  void note_opening(const storage::OpenReport& report);
   // The store has failed. `what`: for the log, in one line.
   void fail(const storage::Status& failure, std::string_view what);
   // Logs that a record could not be read, and answers the error line.

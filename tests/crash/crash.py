@@ -75,7 +75,7 @@ class Harness:
             self.port = probe.getsockname()[1]
         command = [self.options.server, "--port", str(self.port), "--dir", self.directory + "/data",
                    *(LAZY if cycle % 2 == 1 else RESTLESS), "--durability", self.durability(cycle),
-                   "--logfile", self.directory + "/log"]
+                   "--logfile", self.directory + "/log", "--disk-reserve", "0"]
         self.process = subprocess.Popen(command)
 
     def start(self, cycle):

@@ -134,5 +134,5 @@ def redis_server():
 
 def weir_server(program, options):
     command = [program, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY/data",
-               "--loglevel", "warning", *options]
+               "--loglevel", "warning", "--disk-reserve", "0", *options]
     return Server("weir-server", command)

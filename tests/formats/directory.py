@@ -47,7 +47,7 @@ def pack(data, path):
         name = os.path.basename(entry.name)
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
-        return None if name.startswith(("LOCK", "LOG", "OPTIONS-", "checkpoints")) else entry
+        return None if name.startswith(("LOCK", "LOG", "OPTIONS-", "checkpoints", "reserve")) else entry
 
     with tarfile.open(path, "w:xz", preset=9) as archive:
         archive.add(data, arcname="data", filter=keep)

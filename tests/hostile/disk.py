@@ -116,6 +116,33 @@ def full_disk(arena):
 
 
 @attack
+def full_disk_start(arena):
+    """The server dies with its disk full: it starts by its reserve once, and read-only after that."""
+    disk = arena.small_disk(64)
+    ballast = os.path.join(disk, "ballast")
+    arena.start(data=os.path.join(disk, "data"), wal_bytes_max="1mb", disk_reserve="4mb")
+    client = arena.connect()
+    client.pipeline([("SET", f"k{i}", i) for i in range(300)])
+    harness.wait_until(lambda: os.path.exists(os.path.join(disk, "data", "reserve")),
+                       "the reserve is there")
+    fill_up(ballast)
+    arena.restart()
+    client = arena.connect()
+    arena.expect(client.ask("SET", "more", 1) == "OK", "the reserve gave no room")
+    arena.expect("the reserve" in arena.server.log(), "nothing is said of the reserve")
+    fill_up(ballast + "2")
+    arena.restart()
+    client = arena.connect()
+    arena.expect(client.call("GET", "k299") == b"299", "what was stored cannot be read")
+    arena.expect("No space left" in str(client.ask("SET", "k1", 2)), "no reason for the refusal")
+    arena.expect("read-only" in arena.server.log(), "nothing is said of the full disk")
+    os.unlink(ballast)
+    harness.wait_until(lambda: client.ask("SET", "again", 1) == "OK", "writes are taken again")
+    arena.restart()
+    arena.expect(arena.connect().call("GET", "again") == b"1", "what was written then is lost")
+
+
+@attack
 def read_only_start(arena):
     """The file system is read-only: the start ends with an error, and changes nothing."""
     disk = arena.small_disk(64)

@@ -113,7 +113,8 @@ class Server:
         self.port = free_port() if port is None else port
         self.data = os.path.join(folder, "data")
         self.log_path = os.path.join(folder, "log")
-        named = {"port": self.port, "dir": self.data, "logfile": self.log_path, **named}
+        named = {"port": self.port, "dir": self.data, "logfile": self.log_path, "disk_reserve": 0,
+                 **named}
         self.command = [executable] + ([config_file] if config_file else [])
         for name, value in named.items():
             if value is not None:
