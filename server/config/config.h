@@ -110,8 +110,8 @@ struct Config {
   int64_t script_cache_bytes_max = 64 << 20;
   int64_t script_cache_entries_max = 1000;
   int64_t script_memory_max = 64 << 20;
-  int64_t script_time_limit_ms = 5000;  // 0: none
-  std::string notify_keyspace_events;   // normalised as Redis does: "AKE"
+  int64_t script_time_limit_ms = 500;  // 0: none
+  std::string notify_keyspace_events;  // normalised as Redis does: "AKE"
 
   // Logging and process.
   LogLevel loglevel = LogLevel::kNotice;

@@ -12,6 +12,7 @@
 namespace weir::server::script {
 namespace {
 
+constexpr size_t kDigitNs = 2;
 constexpr char kBytecodeMark = LUA_SIGNATURE[0];
 
 // Puts a space before bytecode, so that it is read as text and refused as such.
@@ -59,6 +60,21 @@ int call_charged(lua_State* L, size_t element_ns) {
 }
 
 }  // namespace
+
+// Digits and blanks are read one after another.
+int safe_tonumber(lua_State* L) {
+  if (lua_type(L, 1) == LUA_TSTRING) charge(L, kDigitNs * lua_objlen(L, 1));
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+// Makes a coroutine, or a function that resumes one, whose clock is watched from its beginning.
+int watched_coroutine(lua_State* L) {
+  const int made = lua_tocfunction(L, lua_upvalueindex(1))(L);
+  const bool is_function = lua_getupvalue(L, -1, 1) != nullptr;
+  watch(lua_tothread(L, -1));
+  if (is_function) lua_pop(L, 1);
+  return made;
+}
 
 int safe_loadstring(lua_State* L) {
   luaL_checkstring(L, 1);

@@ -12,6 +12,7 @@
 
 #include "server/script/cjson.h"
 #include "server/script/context.h"
+#include "server/script/looks.h"
 
 namespace weir::server::script {
 namespace {
@@ -254,8 +255,11 @@ void push_array(Reader& reader) {
   --reader.depth;
 }
 
+constexpr size_t kValueNs = 100;
+
 // A string's value was pushed with its token.
 void push_value(Reader& reader, Token token) {
+  charge(reader.L, kValueNs);
   switch (token) {
     case Token::kString:
       return;

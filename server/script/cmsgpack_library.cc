@@ -7,6 +7,7 @@
 #include <lua.hpp>
 
 #include "server/script/context.h"
+#include "server/script/looks.h"
 #include "server/script/sandbox.h"
 
 namespace weir::server::script {
@@ -245,8 +246,11 @@ void unpack_marked(Unpacker& unpacker, unsigned mark) {
   }
 }
 
+constexpr size_t kValueNs = 100;
+
 void unpack_value(Unpacker& unpacker) {
   luaL_checkstack(unpacker.L, 4, "too many values to unpack");
+  charge(unpacker.L, kValueNs);
   const auto mark = static_cast<unsigned>(take(unpacker, 1));
   if (mark <= 0x7f || mark >= 0xe0)
     return lua_pushnumber(unpacker.L, static_cast<signed char>(mark));

@@ -84,6 +84,7 @@ struct Context {
   int64_t begin_steady_ns = 0;
   int64_t time_limit_ns = 0;     // 0: none
   size_t work_ns = 0;            // done by functions of C since the last look at the clock
+  size_t block_bytes_max = 0;    // the largest block of memory that this run has taken
   int64_t served_at_run_ns = 0;  // when others were served last, from the script's begin
   Stop stop = Stop::kNone;
   uint64_t random = 0;

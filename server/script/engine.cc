@@ -252,6 +252,7 @@ void Engine::begin() {
   context_.begin_steady_ns = context_.host->clock().steady_ns();
   context_.stop = Stop::kNone;
   context_.work_ns = 0;
+  context_.block_bytes_max = 0;
   context_.served_at_run_ns = 0;
   context_.json = {};
   context_.error_noted = context_.error_counted = false;

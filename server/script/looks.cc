@@ -1,5 +1,6 @@
 #include "server/script/looks.h"
 
+#include <algorithm>
 #include <lua.hpp>
 
 #include "base/time_units.h"
@@ -13,7 +14,19 @@ namespace weir::server::script {
 namespace {
 
 constexpr int kInstructionsPerLook = 1'000;
+// Coroutines are seldom. Each has a hook of its own, which does not know that others made a large
+// block, so it is called often.
+constexpr int kInstructionsPerCoroutinesLook = 16;
 constexpr size_t kWorkPerLookNs = 200'000;
+// An instruction may read a whole string, a byte in about a nanosecond: arithmetic and comparisons
+// do. So few are let run where there is a large one.
+constexpr size_t kBytesPerLook = 16 << 20;
+
+int instructions_per_look(lua_State* L, const Context& context) {
+  const int most = L == context.main ? kInstructionsPerLook : kInstructionsPerCoroutinesLook;
+  const size_t fitting = kBytesPerLook / std::max<size_t>(context.block_bytes_max, 1);
+  return static_cast<int>(std::clamp<size_t>(fitting, 1, static_cast<size_t>(most)));
+}
 
 // Other clients are served now and then while a script runs long; one of them may end it.
 Stop reason_to_stop(Context& context) {
@@ -43,7 +56,8 @@ void look(lua_State* L, Context& context, lua_Debug* place) {
 
 void look_between_instructions(lua_State* L, lua_Debug* place) {
   Context& context = context_of(L);
-  if (lua_gethookcount(L) != kInstructionsPerLook && context.stop == Stop::kNone) watch(L);
+  if (context.stop == Stop::kNone && lua_gethookcount(L) != instructions_per_look(L, context))
+    watch(L);
   if (context.active) look(L, context, place);
 }
 
@@ -69,7 +83,7 @@ void look_after(lua_State* L, int instructions) {
 
 }  // namespace
 
-void watch(lua_State* L) { look_after(L, kInstructionsPerLook); }
+void watch(lua_State* L) { look_after(L, instructions_per_look(L, context_of(L))); }
 
 void hurry_to_stop(lua_State* L) {
   look_after(L, 1);
@@ -91,6 +105,7 @@ int load_watched(lua_State* L, std::string_view text, const char* name) {
 
 void charge_block(Context& context, size_t bytes) {
   if (!context.active) return;
+  context.block_bytes_max = std::max(context.block_bytes_max, bytes);
   context.work_ns += bytes / 2;
   if (context.work_ns < kWorkPerLookNs || context.stop != Stop::kNone) return;
   context.work_ns = 0;

@@ -2,7 +2,9 @@
 // that functions of C did for it.
 //
 // Instructions alone do not tell the time: one call may copy megabytes or search them. Such
-// functions charge for what they do, and the allocator charges large blocks of memory.
+// functions charge for what they do, and the allocator charges large blocks of memory. Where a
+// script has a large string, which one addition may read whole, fewer instructions run from look to
+// look.
 //
 // Invariant: once a script is to stop, every further look raises, so that no pcall keeps it alive.
 #pragma once
@@ -17,7 +19,7 @@ namespace weir::server::script {
 
 struct Context;
 
-// Makes the clock be looked at from now on, as often as is usual.
+// Makes the clock be looked at from now on, as often as is usual for what the script holds.
 void watch(lua_State* L);
 
 // Makes every instruction of the script raise from now on.

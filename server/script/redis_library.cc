@@ -62,6 +62,8 @@ int sha1_of(lua_State* L) {
   return 1;
 }
 
+constexpr size_t kLoggedByteNs = 4;
+
 void write_log(int level, std::string_view text) {
   constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::debug,
                                                    spdlog::level::info, spdlog::level::warn};
@@ -84,6 +86,7 @@ int log(lua_State* L) {
     if (bytes != nullptr) luaL_addlstring(&buffer, bytes, size);
   }
   luaL_pushresult(&buffer);
+  charge(L, kLoggedByteNs * lua_objlen(L, -1));
   write_log(static_cast<int>(level), text_at(L, -1));
   return 0;
 }

@@ -7,15 +7,15 @@
 namespace weir::server::script {
 namespace {
 
-constexpr const char* kBase[] = {"_VERSION", "assert", "error",    "gcinfo",   "ipairs",
-                                 "rawequal", "select", "tonumber", "tostring", "type"};
+constexpr const char* kBase[] = {"_VERSION", "assert", "error",    "gcinfo", "ipairs",
+                                 "rawequal", "select", "tostring", "type"};
 constexpr const char* kString[] = {"byte", "char", "dump", "format", "len", "sub"};
 constexpr const char* kTable[] = {"foreach", "foreachi", "getn", "setn"};
 constexpr const char* kMath[] = {"abs",   "acos", "asin",  "atan", "atan2", "ceil", "cos",   "cosh",
                                  "deg",   "exp",  "floor", "fmod", "frexp", "huge", "ldexp", "log",
                                  "log10", "max",  "min",   "mod",  "modf",  "pi",   "pow",   "rad",
                                  "sin",   "sinh", "sqrt",  "tan",  "tanh"};
-constexpr const char* kCoroutine[] = {"create", "resume", "running", "status", "wrap", "yield"};
+constexpr const char* kCoroutine[] = {"resume", "running", "status", "yield"};
 
 constexpr luaL_Reg kReplaced[] = {{"collectgarbage", safe_collectgarbage},
                                   {"getmetatable", safe_getmetatable},
@@ -106,14 +106,6 @@ void bind_missing_globals(lua_State* L) {
   lua_setmetatable(L, -2);
 }
 
-void add_base(lua_State* L) {
-  lua_pushvalue(L, LUA_GLOBALSINDEX);
-  lua_insert(L, -2);
-  copy_fields(L, kBase);
-  lua_remove(L, -2);
-  add_functions(L, kReplaced);
-}
-
 // Adds a library's function that may take long, in a wrapper that charges for it.
 void add_charged(lua_State* L, const char* library, const char* name, lua_CFunction wrapper) {
   lua_getglobal(L, library);
@@ -121,6 +113,15 @@ void add_charged(lua_State* L, const char* library, const char* name, lua_CFunct
   lua_remove(L, -2);
   lua_pushcclosure(L, wrapper, 1);
   lua_setfield(L, -2, name);
+}
+
+void add_base(lua_State* L) {
+  lua_pushvalue(L, LUA_GLOBALSINDEX);
+  lua_insert(L, -2);
+  copy_fields(L, kBase);
+  lua_remove(L, -2);
+  add_functions(L, kReplaced);
+  add_charged(L, "_G", "tonumber", safe_tonumber);
 }
 
 void add_tables(lua_State* L) {
@@ -144,6 +145,8 @@ void add_tables(lua_State* L) {
   lua_setfield(L, -2, "randomseed");
   set_protected(L, "math");
   push_part(L, "coroutine", kCoroutine);
+  add_charged(L, "coroutine", "create", watched_coroutine);
+  add_charged(L, "coroutine", "wrap", watched_coroutine);
   set_protected(L, "coroutine");
 }
 

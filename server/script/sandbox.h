@@ -36,6 +36,8 @@ int safe_load(lua_State* L);
 int safe_loadstring(lua_State* L);
 
 // These replace functions of Lua's that may take long; upvalue 1 is Lua's own function.
+int safe_tonumber(lua_State* L);
+int watched_coroutine(lua_State* L);  // create, wrap
 int safe_table_insert(lua_State* L);
 int safe_table_remove(lua_State* L);
 int safe_table_sort(lua_State* L);

@@ -95,7 +95,7 @@ class Load:
         assert "SCRIPT KILL" in error, error
         self.runner.close()
         connection.call_all([["CONFIG", "SET", "busy-reply-threshold", 5000],
-                             ["CONFIG", "SET", "script-time-limit-ms", 5000]])
+                             ["CONFIG", "SET", "script-time-limit-ms", 500]])
 
     @staticmethod
     def was_killed(killer):

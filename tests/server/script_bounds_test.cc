@@ -44,7 +44,7 @@ TEST_F(ScriptBounds, OfTimeAreKeptWhateverTheScriptDoes) {
         "pcall(function() return t[1] end) end",
         "for i=1,1e18 do string.format('%d',i) end"}) {
     EXPECT_THAT(eval(script), StartsWith("-ERR the script ran longer than script-time-limit-ms "
-                                         "(5000) and was stopped, its changes are undone"))
+                                         "(500) and was stopped, its changes are undone"))
         << script;
   }
   server.clock.tick_per_look_ns = 0;
@@ -69,6 +69,17 @@ TEST_F(ScriptBounds, OfTimeCountTheWorkOfFunctions) {
         "local t={} for i=1,60 do t={t,t} end return cjson.encode(t)",
         "local t={} for i=1,15 do t={t,t,t,t,t} end return cmsgpack.pack(t)",
         "local t={} for i=1,60 do t={t,t} end return t",
+        "local s=string.rep('9',1e6) for i=1,10 do local n=s+0 end",
+        "local s=string.rep('9',1e6) for i=1,10 do local n=tonumber(s) end",
+        "local s,t=string.rep('a',1e6),string.rep('a',1e6)..'b' for i=1,10 do local n=s<t end",
+        "coroutine.wrap(function() local s=string.rep('9',1e6) for i=1,10 do local n=s+0 end "
+        "end)()",
+        "local s=string.rep('9',1e6) local c=coroutine.create(function() for i=1,10 do local n=s+0 "
+        "end "
+        "end) coroutine.resume(c)",
+        "return cjson.decode('['..string.rep('1,',5000)..'1]')",
+        "return #cmsgpack.unpack('\\220\\19\\136'..string.rep('\\1',5000))",
+        "redis.log(redis.LOG_DEBUG,string.rep('x',1e5))",
         "return loadstring(string.rep('if x then else',1e5))",
         "for i=1,100 do redis.call('get','k') end"}) {
     EXPECT_THAT(eval(script), HasSubstr("ran longer than script-time-limit-ms")) << script;
