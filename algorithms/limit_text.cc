@@ -42,7 +42,7 @@ std::optional<int64_t> parse_number(std::string_view text) {
 std::optional<int64_t> parse_utc_offset(std::string_view text) {
   if (text.size() != 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
   int64_t digits = 0;
-  for (const size_t at : {1, 2, 4, 5}) {
+  for (const size_t at : {1u, 2u, 4u, 5u}) {
     if (text[at] < '0' || text[at] > '9') return std::nullopt;
     digits = digits * 10 + (text[at] - '0');
   }
