@@ -77,9 +77,9 @@ std::string_view in_script(Denial denial) {
 
 bool listens_only_where_allowed(const Session& session) {
   for (const SubscriptionKind kind : kKinds) {
-    const auto& names = session.subscriptions.of(kind);
+    const auto& names = session.listening().subscriptions.of(kind);
     const bool all_allowed = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-      return session.user->allows_channel(name, kind == SubscriptionKind::kPattern);
+      return session.client().user().allows_channel(name, kind == SubscriptionKind::kPattern);
     });
     if (!all_allowed) return false;
   }
@@ -147,8 +147,7 @@ bool Acl::asks_for_login() const {
 }
 
 void Acl::begin_session(Session& session) const {
-  session.user = users_.default_user();
-  session.authenticated = !asks_for_login();
+  session.client().set_user(users_.default_user(), !asks_for_login());
 }
 
 bool Acl::log_in(Session& session, std::string_view name, std::string_view password,
@@ -157,12 +156,11 @@ bool Acl::log_in(Session& session, std::string_view name, std::string_view passw
   const std::string hash = sha256_hex(password);
   const std::shared_ptr<User> user = users_.find(name);
   if (user != nullptr && user->accepts_hash(hash)) {
-    session.user = user;
-    session.authenticated = true;
+    session.client().set_user(user, true);
     return true;
   }
   denials_.add({.reason = Reason::kAuth,
-                .context = session.transaction.open() ? Context::kMulti : Context::kTopLevel,
+                .context = session.transaction().open() ? Context::kMulti : Context::kTopLevel,
                 .object = std::string(command),
                 .user = std::string(name.substr(0, kObjectBytesMax)),
                 .client = needs_.sessions->describe(session),
@@ -172,7 +170,7 @@ bool Acl::log_in(Session& session, std::string_view name, std::string_view passw
 }
 
 Verdict Acl::check(const Session& session, const Command& command, Args args) const {
-  return session.user->check(command, args);
+  return session.client().user().check(command, args);
 }
 
 void Acl::note(Session& session, const Command& command, Args args, Verdict verdict,
@@ -182,7 +180,7 @@ void Acl::note(Session& session, const Command& command, Args args, Verdict verd
   denials_.add({.reason = reason_of(verdict.denial),
                 .context = context,
                 .object = std::string(object.substr(0, kObjectBytesMax)),
-                .user = session.user->name(),
+                .user = session.client().user().name(),
                 .client = needs_.sessions->describe(session),
                 .at_ms = needs_.clock->wall_ns() / kNsPerMs},
                static_cast<size_t>(needs_.config->acllog_max_len));
@@ -191,7 +189,7 @@ void Acl::note(Session& session, const Command& command, Args args, Verdict verd
 std::string Acl::refusal(Session& session, const Command& command, Args args) {
   const Verdict verdict = check(session, command, args);
   if (verdict.allowed()) return {};
-  const bool queues = session.transaction.open();
+  const bool queues = session.transaction().open();
   note(session, command, args, verdict, queues ? Context::kMulti : Context::kTopLevel);
   return on_the_way_in(command, verdict.denial);
 }
@@ -276,13 +274,13 @@ std::vector<Config::UserLine> Acl::lines_to_rewrite() const {
 // The rest of the transaction of a user that deletes itself runs with the rights that it had.
 void Acl::end_sessions_of(const User& user, const Session* asked_by) {
   needs_.sessions->each_session([&](Session& session) {
-    if (session.user.get() == &user) end_session(*needs_.sessions, &session, asked_by);
+    if (&session.client().user() == &user) end_session(*needs_.sessions, &session, asked_by);
   });
 }
 
 void Acl::end_forbidden_subscriptions(const Session* asked_by) {
   needs_.sessions->each_session([&](Session& session) {
-    if (session.subscribed() && !listens_only_where_allowed(session))
+    if (session.listening().subscribed() && !listens_only_where_allowed(session))
       end_session(*needs_.sessions, &session, asked_by);
   });
 }

@@ -33,7 +33,7 @@ void reply_result(Call& call, const Result<void, std::string>& done) {
   done ? call.reply.status("OK") : call.reply.error(done.error());
 }
 
-void acl_whoami(Call& call) { call.reply.bulk(call.session.user->name()); }
+void acl_whoami(Call& call) { call.reply.bulk(call.session.client().user().name()); }
 
 void acl_users(Call& call) {
   const auto& users = server_of(call).acl().users().all();
@@ -83,7 +83,7 @@ void acl_setuser(Call& call) {
       server_of(call).acl().set_user(name, words_of(call.args.subspan(3)), call.session);
   if (set)
     spdlog::info("user {} changed by client {} ({})", name, call.session.id,
-                 call.session.peer.address);
+                 call.session.client().peer().address);
   reply_result(call, set);
 }
 
@@ -96,7 +96,7 @@ void acl_deluser(Call& call) {
     if (!server_of(call).acl().delete_user(name, call.session)) continue;
     ++deleted;
     spdlog::info("user {} deleted by client {} ({})", name, call.session.id,
-                 call.session.peer.address);
+                 call.session.client().peer().address);
   }
   call.reply.integer(deleted);
 }

@@ -13,7 +13,6 @@
 #include "server/commands/help.h"
 #include "server/core/client_list.h"
 #include "server/core/server.h"
-#include "server/session/client_name.h"
 
 namespace weir::server {
 namespace {
@@ -23,13 +22,12 @@ using resp::equals_ignoring_case;
 void client_id(Call& call) { call.reply.integer(static_cast<int64_t>(call.session.id)); }
 
 void client_getname(Call& call) {
-  if (call.session.name.empty()) return call.reply.null();
-  call.reply.bulk(call.session.name);
+  if (call.session.client().name().empty()) return call.reply.null();
+  call.reply.bulk(call.session.client().name());
 }
 
 void client_setname(Call& call) {
-  if (!is_client_word(call.args[2])) return call.reply.error(kClientNameError);
-  call.session.name = std::string(call.args[2]);
+  if (!call.session.client().set_name(call.args[2])) return call.reply.error(Client::kNameError);
   call.reply.status("OK");
 }
 
@@ -38,11 +36,13 @@ void client_setinfo(Call& call) {
   const bool is_name = equals_ignoring_case(option, "lib-name");
   if (!is_name && !equals_ignoring_case(option, "lib-ver"))
     return call.reply.error("ERR Unrecognized option '" + option + "'");
-  if (!is_client_word(call.args[3])) {
+  Client& client = call.session.client();
+  const bool set =
+      is_name ? client.set_library_name(call.args[3]) : client.set_library_version(call.args[3]);
+  if (!set) {
     return call.reply.error("ERR " + option +
                             " cannot contain spaces, newlines or special characters.");
   }
-  (is_name ? call.session.library_name : call.session.library_version) = std::string(call.args[3]);
   call.reply.status("OK");
 }
 
@@ -116,12 +116,13 @@ void client_reply(Call& call) {
   Session& session = call.session;
   const std::string_view mode = call.args[2];
   if (equals_ignoring_case(mode, "ON")) {
-    session.reply_mode = ReplyMode::kOn;
+    session.replies().set_mode(ReplyMode::kOn);
     call.reply.status("OK");
   } else if (equals_ignoring_case(mode, "OFF")) {
-    session.reply_mode = ReplyMode::kOff;
+    session.replies().set_mode(ReplyMode::kOff);
   } else if (equals_ignoring_case(mode, "SKIP")) {
-    if (session.reply_mode != ReplyMode::kOff) session.reply_mode = ReplyMode::kSkipNext;
+    if (session.replies().mode() != ReplyMode::kOff)
+      session.replies().set_mode(ReplyMode::kSkipNext);
   } else {
     call.reply.error(kSyntaxError);
   }
@@ -138,8 +139,8 @@ void set_switch(Call& call, bool* value) {
   call.reply.status("OK");
 }
 
-void client_no_evict(Call& call) { set_switch(call, &call.session.no_evict); }
-void client_no_touch(Call& call) { set_switch(call, &call.session.no_touch); }
+void client_no_evict(Call& call) { set_switch(call, &call.session.client().switches().no_evict); }
+void client_no_touch(Call& call) { set_switch(call, &call.session.client().switches().no_touch); }
 
 std::string wrong_form(std::string_view subcommand) {
   return "ERR unknown subcommand or wrong number of arguments for '" + std::string(subcommand) +

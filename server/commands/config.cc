@@ -56,7 +56,7 @@ void config_set_command(Call& call) {
   server_of(call).apply_config(changed);
   for (const std::string& name : changed) {
     spdlog::info("option {} changed by client {} ({})", name, call.session.id,
-                 call.session.peer.address);
+                 call.session.client().peer().address);
   }
   call.reply.status("OK");
 }
@@ -66,11 +66,11 @@ void config_rewrite_command(Call& call) {
   wanted.users = server_of(call).acl().lines_to_rewrite();
   if (const auto written = config_rewrite(wanted); !written) {
     spdlog::warn("CONFIG REWRITE by client {} ({}) failed: {}", call.session.id,
-                 call.session.peer.address, written.error());
+                 call.session.client().peer().address, written.error());
     return call.reply.error(written.error());
   }
   spdlog::info("{} rewritten by client {} ({})", server_of(call).config().config_file,
-               call.session.id, call.session.peer.address);
+               call.session.id, call.session.client().peer().address);
   call.reply.status("OK");
 }
 

@@ -7,7 +7,6 @@
 #include "server/command/command_errors.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "server/session/client_name.h"
 
 namespace weir::server {
 namespace {
@@ -15,7 +14,7 @@ namespace {
 void ping(Call& call) {
   if (call.args.size() > 2) return call.reply.error(arity_error(call.command));
   const std::string_view message = call.args.size() == 2 ? call.args[1] : std::string_view();
-  if (call.session.subscribed() && call.reply.protocol() == 2) {
+  if (call.session.listening().subscribed() && call.reply.protocol() == 2) {
     call.reply.array(2);
     call.reply.bulk("pong");
     return call.reply.bulk(message);
@@ -77,11 +76,10 @@ bool apply_hello_options(Call& call, size_t at) {
       if (!authenticate(call, args[at + 1], args[at + 2])) return false;
       at += 3;
     } else if (resp::equals_ignoring_case(args[at], "SETNAME") && left >= 1) {
-      if (!is_client_word(args[at + 1])) {
-        call.reply.error(kClientNameError);
+      if (!call.session.client().set_name(args[at + 1])) {
+        call.reply.error(Client::kNameError);
         return false;
       }
-      call.session.name = std::string(args[at + 1]);
       at += 2;
     } else {
       call.reply.error("ERR Syntax error in HELLO option '" + std::string(shown_part(args[at])) +
@@ -102,7 +100,7 @@ void hello(Call& call) {
     protocol = *number;
   }
   if (!apply_hello_options(call, 2)) return;
-  if (!call.session.authenticated && server_of(call).acl().asks_for_login()) {
+  if (!call.session.client().authenticated() && server_of(call).acl().asks_for_login()) {
     return call.reply.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
         "AUTH <user> <pass> option can be used to authenticate the client and select the RESP "
@@ -115,18 +113,16 @@ void hello(Call& call) {
 void select(Call& call) {
   const auto index = database_argument(call, call.args[1]);
   if (!index) return;
-  call.session.database = *index;
+  call.session.client().select(*index);
   call.reply.status("OK");
 }
 
 void reset(Call& call) {
   Session& session = call.session;
-  session.transaction.clear(call.keys);
+  session.transaction().clear(call.keys);
   server_of(call).messages().forget(session);
-  session.database = 0;
-  session.name.clear();
-  session.reply_mode = ReplyMode::kOn;
-  session.no_evict = session.no_touch = session.debugger_refused = false;
+  session.client().reset();
+  session.replies().set_mode(ReplyMode::kOn);
   server_of(call).acl().begin_session(session);
   call.reply.set_protocol(2);
   call.reply.status("RESET");

@@ -92,7 +92,7 @@ void take_or_wait(Call& call, const Form& form, Args keys, std::string_view time
   if (!deadline_ns) return;
   const auto attempt = [&](std::string_view key) { return form.attempt(call, key); };
   if (std::any_of(keys.begin(), keys.end(), attempt)) return;
-  if (!call.session.may_wait) return call.reply.null_array();
+  if (!call.session.wait_state().permitted()) return call.reply.null_array();
   wait_for(call, form, keys, *deadline_ns);
 }
 
@@ -158,7 +158,7 @@ constexpr Form kMoveBackToFront = {Type::kList, [](Call& call, std::string_view)
 void move_or_wait(Call& call, const Form& form, std::string_view timeout) {
   const auto deadline_ns = deadline_argument(call, timeout);
   if (!deadline_ns || form.attempt(call, call.args[1])) return;
-  if (!call.session.may_wait) return call.reply.null();
+  if (!call.session.wait_state().permitted()) return call.reply.null();
   wait_for(call, form, call.args.subspan(1, 1), *deadline_ns);
 }
 

@@ -50,7 +50,7 @@ void memory_usage(Call& call) {
 size_t client_bytes(Server& server) {
   size_t bytes = 0;
   for (const auto& [id, session] : server.sessions().all())
-    bytes += sizeof(Session) + session->input_capacity() + session->output_capacity();
+    bytes += sizeof(Session) + session->buffer_bytes();
   return bytes;
 }
 

@@ -79,7 +79,7 @@ void shutdown(Call& call) {
         [&] { server_of(call).turn().commit_early(); });
     if (!error.empty() && !options.force) return call.reply.error(error);
   }
-  spdlog::info("SHUTDOWN by client {} ({})", call.session.id, call.session.peer.address);
+  spdlog::info("SHUTDOWN by client {} ({})", call.session.id, call.session.client().peer().address);
   server_of(call).shutdown.requested = true;
   server_of(call).scripting().busy.kill();  // if one runs, it has no time any more
   call.session.close_after_reply();

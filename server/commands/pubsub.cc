@@ -13,7 +13,7 @@ using Kind = SubscriptionKind;
 
 // Sharded channels have a count of their own.
 int64_t shown_count(const Session& session, Kind kind) {
-  const Subscriptions& mine = session.subscriptions;
+  const Subscriptions& mine = session.listening().subscriptions;
   const size_t count = kind == Kind::kShard
                            ? mine.of(kind).size()
                            : mine.of(Kind::kChannel).size() + mine.of(Kind::kPattern).size();
@@ -28,7 +28,7 @@ void confirm(Call& call, Kind kind, const std::string* name) {
 }
 
 void subscribe_to(Call& call, Kind kind) {
-  call.session.reply_is_push = true;
+  call.session.replies().note_push();
   for (const std::string_view name : call.args.subspan(1)) {
     server_of(call).messages().pubsub().subscribe(call.session, kind, name);
     const std::string shown(name);
@@ -37,9 +37,9 @@ void subscribe_to(Call& call, Kind kind) {
 }
 
 void unsubscribe_from(Call& call, Kind kind) {
-  call.session.reply_is_push = true;
+  call.session.replies().note_push();
   std::vector<std::string> names(call.args.begin() + 1, call.args.end());
-  const auto& mine = call.session.subscriptions.of(kind);
+  const auto& mine = call.session.listening().subscriptions.of(kind);
   if (names.empty()) names.assign(mine.begin(), mine.end());
   for (const std::string& name : names) {
     server_of(call).messages().pubsub().unsubscribe(call.session, kind, name);

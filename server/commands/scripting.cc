@@ -13,7 +13,7 @@ namespace {
 // After SCRIPT DEBUG YES, Redis debugs the script on a copy of the data, and redis-cli --ldb
 // ignores that weir refuses: the script must not run for real then.
 bool was_to_be_debugged(Call& call) {
-  if (!std::exchange(call.session.debugger_refused, false)) return false;
+  if (!std::exchange(call.session.client().switches().debugger_refused, false)) return false;
   call.reply.error("ERR there is no script debugger, so the script was not run");
   return true;
 }
@@ -74,9 +74,10 @@ void script_debug(Call& call) {
   const auto is = [&](std::string_view word) {
     return resp::equals_ignoring_case(call.args[2], word);
   };
-  call.session.debugger_refused = is("yes") || is("sync");
+  call.session.client().switches().debugger_refused = is("yes") || is("sync");
   if (is("no")) return call.reply.status("OK");
-  if (!call.session.debugger_refused) return call.reply.error("ERR Use SCRIPT DEBUG YES/SYNC/NO");
+  if (!call.session.client().switches().debugger_refused)
+    return call.reply.error("ERR Use SCRIPT DEBUG YES/SYNC/NO");
   call.reply.error("ERR SCRIPT DEBUG is refused: there is no script debugger");
 }
 

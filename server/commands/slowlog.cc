@@ -47,9 +47,9 @@ void slowlog_reset(Call& call) {
 
 // A second MONITOR on the same connection is not answered; Redis does the same.
 void monitor(Call& call) {
-  if (!call.session.may_wait)
+  if (!call.session.wait_state().permitted())
     return call.reply.error("ERR MONITOR isn't allowed for DENY BLOCKING client");
-  if (call.session.monitors) return;
+  if (call.session.listening().monitors) return;
   server_of(call).messages().monitors().add(call.session);
   call.reply.status("OK");
 }

@@ -41,7 +41,7 @@ struct Item {
 
 // Patterns lead to any key, so only a user that may read every key may follow them.
 bool may_follow_patterns(Call& call, std::string_view option) {
-  const acl::User& user = *call.session.user;
+  const acl::User& user = call.session.client().user();
   if (user.unrestricted() || user.reads_any_key(call.command, call.args)) return true;
   call.reply.error("ERR " + std::string(option) +
                    " option of SORT denied due to insufficient ACL permissions.");

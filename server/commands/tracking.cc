@@ -97,7 +97,7 @@ void client_tracking(Call& call) {
     return call.reply.status("OK");
   }
   if (!equals_ignoring_case(call.args[2], "ON")) return call.reply.error(kSyntaxError);
-  const std::string error = conflict(call.session.tracking, wanted);
+  const std::string error = conflict(call.session.listening().tracking, wanted);
   if (!error.empty()) return call.reply.error(error);
   wanted.on = true;
   wanted.prefixes.insert(wanted.given.begin(), wanted.given.end());
@@ -106,7 +106,7 @@ void client_tracking(Call& call) {
 }
 
 void client_caching(Call& call) {
-  TrackingState& state = call.session.tracking;
+  TrackingState& state = call.session.listening().tracking;
   if (!state.on) {
     return call.reply.error(
         "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or "
@@ -130,10 +130,12 @@ int64_t redirection(const TrackingState& state) {
   return state.on ? static_cast<int64_t>(state.redirect) : -1;
 }
 
-void client_getredir(Call& call) { call.reply.integer(redirection(call.session.tracking)); }
+void client_getredir(Call& call) {
+  call.reply.integer(redirection(call.session.listening().tracking));
+}
 
 void client_trackinginfo(Call& call) {
-  const TrackingState& state = call.session.tracking;
+  const TrackingState& state = call.session.listening().tracking;
   std::vector<std::string_view> flags = {state.on ? "on" : "off"};
   if (state.broadcasts) flags.push_back("bcast");
   if (state.opts_in) flags.push_back("optin");

@@ -7,13 +7,14 @@ namespace weir::server {
 namespace {
 
 void multi(Call& call) {
-  if (call.session.transaction.open()) return call.reply.error("ERR MULTI calls can not be nested");
-  call.session.transaction.begin();
+  if (call.session.transaction().open())
+    return call.reply.error("ERR MULTI calls can not be nested");
+  call.session.transaction().begin();
   call.reply.status("OK");
 }
 
 void exec(Call& call) {
-  Transaction& transaction = call.session.transaction;
+  Transaction& transaction = call.session.transaction();
   if (!transaction.open()) return call.reply.error("ERR EXEC without MULTI");
   const bool changed = transaction.watched_changed(call.keys);
   if (transaction.aborted()) {
@@ -28,22 +29,22 @@ void exec(Call& call) {
 }
 
 void discard(Call& call) {
-  if (!call.session.transaction.open()) return call.reply.error("ERR DISCARD without MULTI");
-  call.session.transaction.clear(call.keys);
+  if (!call.session.transaction().open()) return call.reply.error("ERR DISCARD without MULTI");
+  call.session.transaction().clear(call.keys);
   call.reply.status("OK");
 }
 
 void watch(Call& call) {
-  if (call.session.transaction.open())
+  if (call.session.transaction().open())
     return call.reply.error("ERR WATCH inside MULTI is not allowed");
   for (const std::string_view key : call.args.subspan(1)) {
-    call.session.transaction.watch(call.keys, call.database, key);
+    call.session.transaction().watch(call.keys, call.database, key);
   }
   call.reply.status("OK");
 }
 
 void unwatch(Call& call) {
-  call.session.transaction.unwatch(call.keys);
+  call.session.transaction().unwatch(call.keys);
   call.reply.status("OK");
 }
 

@@ -71,7 +71,8 @@ void waitaof(Call& call) {
   // If this turn has changed something, it will have the next number.
   const uint64_t turn = call.keys.turn() + (call.keys.running().has_changes() ? 1 : 0);
   const bool synced = is_synced(call.keys, turn);
-  if (synced || *local == 0 || !call.session.may_wait) return reply_synced(call, synced);
+  if (synced || *local == 0 || !call.session.wait_state().permitted())
+    return reply_synced(call, synced);
   auto waiter = std::make_unique<SyncWaiter>(turn);
   waiter->due_ns = call.now_ns + kLookNs;
   if (*timeout_ms > 0) waiter->deadline_ns = call.now_ns + *timeout_ms * kNsPerMs;

@@ -24,13 +24,14 @@ void ClientBounds::evict() {
   while (exceeded()) {
     Session* largest = nullptr;
     sessions_.each_session([&largest](Session& session) {
-      if (session.dead() || session.no_evict) return;
+      if (session.dead() || session.client().switches().no_evict) return;
       if (largest == nullptr || session.counted_bytes() > largest->counted_bytes())
         largest = &session;
     });
     if (largest == nullptr || largest->counted_bytes() == 0) return;
     spdlog::warn("Evicting client: id={} addr={} name={} with {} bytes (maxmemory-clients)",
-                 largest->id, largest->peer.address, largest->name, largest->counted_bytes());
+                 largest->id, largest->client().peer().address, largest->client().name(),
+                 largest->counted_bytes());
     ++evicted_;
     sessions_.kill(largest);
     largest->kill_unsent();
@@ -39,7 +40,7 @@ void ClientBounds::evict() {
 
 const OutputBufferLimit& ClientBounds::limit_of(const Session& session) const {
   const OutputBufferLimits& limits = config_.client_output_buffer_limit;
-  return session.subscribed() || session.monitors ? limits.pubsub : limits.normal;
+  return session.listening().is_told() ? limits.pubsub : limits.normal;
 }
 
 void ClientBounds::note_options() {
@@ -51,7 +52,7 @@ void ClientBounds::note_options() {
 size_t ClientBounds::unusual_reply_bytes_max(const Session& session) const {
   const int64_t hard = limit_of(session).hard_bytes;
   const size_t own = hard > 0 ? static_cast<size_t>(hard) : SIZE_MAX / 2;
-  return session.no_evict ? own : std::min({own, bytes_max(), SIZE_MAX / 2});
+  return session.client().switches().no_evict ? own : std::min({own, bytes_max(), SIZE_MAX / 2});
 }
 
 void ClientBounds::kill_for_output(Session* session) {
@@ -59,8 +60,8 @@ void ClientBounds::kill_for_output(Session* session) {
   spdlog::warn(
       "Client id={} addr={} laddr={} name={} closed for overcoming of output buffer limits: {} "
       "bytes wait to be read (client-output-buffer-limit, maxmemory-clients)",
-      session->id, session->peer.address, session->peer.local_address, session->name,
-      session->unsent_bytes());
+      session->id, session->client().peer().address, session->client().peer().local_address,
+      session->client().name(), session->unsent_bytes());
   sessions_.kill(session);
   session->kill_unsent();
 }
@@ -70,14 +71,9 @@ void ClientBounds::enforce_output_limit(Session* session, int64_t steady_ns) {
   const auto unsent = static_cast<int64_t>(session->unsent_bytes());
   const bool too_much = (limit.hard_bytes > 0 && unsent > limit.hard_bytes) ||
                         (unsent > kStrangersUnsentMax && session->is_stranger());
-  bool too_long = false;
-  int64_t& since_ns = session->over_soft_limit_since_ns;
-  if (limit.soft_bytes > 0 && unsent > limit.soft_bytes) {
-    if (since_ns == 0) since_ns = steady_ns;
-    too_long = steady_ns - since_ns > limit.soft_seconds * kNsPerS;
-  } else {
-    since_ns = 0;
-  }
+  const size_t soft_max = limit.soft_bytes > 0 ? static_cast<size_t>(limit.soft_bytes) : SIZE_MAX;
+  const int64_t over_ns = session->replies().over_ns(soft_max, steady_ns);
+  const bool too_long = over_ns > limit.soft_seconds * kNsPerS;
   if (too_much || too_long) kill_for_output(session);
 }
 

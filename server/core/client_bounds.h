@@ -34,7 +34,7 @@ class ClientBounds {
 
   // What replies a session may have unsent: its class's hard limit.
   size_t reply_bytes_max(const Session& session) const {
-    const bool is_usual = !session.subscribed() && !session.monitors && !session.no_evict;
+    const bool is_usual = !session.listening().is_told() && !session.client().switches().no_evict;
     return is_usual ? usual_reply_bytes_max_ : unusual_reply_bytes_max(session);
   }
   // Ends a session that would be sent more than its class may. REQUIRES: it runs no command.

@@ -29,10 +29,12 @@ void note_cross_protocol_request(const Session& session) {
   spdlog::warn(
       "client {} ({}) closed: it sent POST or Host:, as a web page does that makes a browser talk "
       "to this port (possible SECURITY ATTACK by cross-protocol scripting)",
-      session.id, session.peer.address);
+      session.id, session.client().peer().address);
 }
 
-bool queues_writes(const Session& session) { return (session.transaction.flags() & kWrites) != 0; }
+bool queues_writes(const Session& session) {
+  return (session.transaction().flags() & kWrites) != 0;
+}
 
 }  // namespace
 
@@ -42,11 +44,12 @@ Executor::Executor(Server* server, std::span<const Commands> families)
 std::string Executor::refusal(Session& session, const Command* command, Args args) {
   if (command == nullptr) return unknown_command_error(table_, args);
   if (!arity_fits(*command, args.size()) || command->run == nullptr) return arity_error(*command);
-  if (!session.authenticated && !command->has(kNoAuth) && server_->acl().asks_for_login())
+  if (!session.client().authenticated() && !command->has(kNoAuth) &&
+      server_->acl().asks_for_login())
     return "NOAUTH Authentication required.";
-  if (session.transaction.open() && command->has(kNoMulti))
+  if (session.transaction().open() && command->has(kNoMulti))
     return "ERR Command not allowed inside a transaction";
-  if (!session.user->unrestricted()) {
+  if (!session.client().user().unrestricted()) {
     std::string denied = server_->acl().refusal(session, *command, args);
     if (!denied.empty()) return denied;
   }
@@ -54,12 +57,13 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
       command->has(kWrites) || (command->has(kRunsQueued) && queues_writes(session));
   if (writes && server_->persistence().health.writes_denied())
     return server_->persistence().health.error();
-  if (session.protocol() == 2 && session.subscribed() && !command->has(kWhenSubscribed)) {
+  if (session.replies().protocol() == 2 && session.listening().subscribed() &&
+      !command->has(kWhenSubscribed)) {
     return "ERR Can't execute '" + std::string(command->name) +
            "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
            "context";
   }
-  if (session.monitors && command->has(kReads | kWrites | kMayReplicate))
+  if (session.listening().monitors && command->has(kReads | kWrites | kMayReplicate))
     return "ERR Replica can't interact with the keyspace";
   return {};
 }
@@ -68,16 +72,18 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
 // the rest; and a refused EXEC ends it.
 void Executor::reject(Session& session, const Command* command, std::string_view error) {
   count_rejected(command, error);
-  session.transaction.abort();
-  if (command == nullptr || !command->has(kRunsQueued)) return session.reply_.error(error);
-  session.transaction.clear(server_->keys());
+  session.transaction().abort();
+  if (command == nullptr || !command->has(kRunsQueued))
+    return session.replies().writer().error(error);
+  session.transaction().clear(server_->keys());
   if (error.starts_with("ERR ")) error.remove_prefix(4);
-  session.reply_.error("EXECABORT Transaction discarded because of: " + std::string(error));
+  session.replies().writer().error("EXECABORT Transaction discarded because of: " +
+                                   std::string(error));
 }
 
 void Executor::queue(Session& session, const Command& command, Args args) {
-  Transaction& transaction = session.transaction;
-  session.reply_.status("QUEUED");
+  Transaction& transaction = session.transaction();
+  session.replies().writer().status("QUEUED");
   if (transaction.aborted() || transaction.watched_touched()) return;
   transaction.queue(command, args);
   const int64_t bytes_max = server_->config().client_query_buffer_limit;
@@ -105,58 +111,57 @@ CommandFigures& Executor::figures_of(const Command& command) {
   return figures_[&command == recent_ ? recent_index_ : table_.index_of(command)];
 }
 
-bool Executor::execute(Session& session, Args args) {
+Ran Executor::execute(Session& session, Args args) {
   const Command* command = resolve(args);
-  session.requested = command;
   if (command == nullptr && is_cross_protocol_request(args)) {
     note_cross_protocol_request(session);
     session.kill();
-    return false;
+    return {};
   }
-  const size_t reply_begin = session.output_.tail()->size();
+  const size_t reply_begin = session.replies().mark();
   server_->report().stats.commands += 1;
-  ++session.commands_run;
+  session.activity().count_command();
   if (server_->scripting().busy.current() != nullptr) {
     execute_while_busy(session, command, args);
-    return false;
+    return {.command = command};
   }
   if (std::string error = refusal(session, command, args); !error.empty()) {
     reject(session, command, error);
-    return command != nullptr && command->has(kWrites);
+    return {.touched_data = command != nullptr && command->has(kWrites), .command = command};
   }
-  session.last_command = command;
-  if (session.transaction.open() && !command->has(kNotQueued)) {
+  session.activity().note_command(command);
+  if (session.transaction().open() && !command->has(kNotQueued)) {
     queue(session, *command, args);
-    return false;
+    return {.command = command};
   }
-  const uint32_t flags = command->flags | session.transaction.flags();
+  const uint32_t flags = command->flags | session.transaction().flags();
   const int64_t now_ns = server_->timeline().now_ns();
   begin(now_ns);
   reply_too_long_ = false;
-  session.reply_.set_size_max(
-      session.output_.tail_bytes_max(server_->sessions().bounds().reply_bytes_max(session)));
-  session.may_wait = !session.denies_waiting;
+  session.replies().bound(server_->sessions().bounds().reply_bytes_max(session));
+  session.wait_state().permit(true);
   const uint64_t hits = server_->report().stats.keyspace_hits;
   const uint64_t misses = server_->report().stats.keyspace_misses;
-  run(session, *command, args, session.reply_);
-  session.reply_.set_size_max(SIZE_MAX);
-  session.may_wait = false;
-  if (session.waiting() && !server_->keys().failure().ok()) {  // the error is the answer
+  run(session, *command, args, session.replies().writer());
+  session.replies().unbound();
+  session.wait_state().permit(false);
+  if (session.wait_state().waiting() &&
+      !server_->keys().failure().ok()) {  // the error is the answer
     server_->waiting().forget(session.id);
-    session.forget_wait();
+    session.wait_state().end();
   }
   if (server_->keys().failure().is_retry()) {
     // The session runs it again in a later turn, so that others come in between.
-    session.hold_ = take_back_for_retry(reply_begin, session.output_.tail());
+    const Hold hold = take_back_for_retry(reply_begin, &session.replies());
     server_->report().stats.keyspace_hits = hits;
     server_->report().stats.keyspace_misses = misses;
     --server_->report().stats.commands;
-    --session.commands_run;
-    return false;
+    session.activity().uncount_command();
+    return {.hold = hold, .command = command};
   }
   settle(session, *command, reply_begin);
   if (server_->waiting().anybody_ready(now_ns)) serve_waiting();
-  return (flags & (kReads | kWrites | kMayReplicate)) != 0;
+  return {.touched_data = (flags & (kReads | kWrites | kMayReplicate)) != 0, .command = command};
 }
 
 // Nothing here may begin or settle a command of the keyspace: the script's is still open.
@@ -165,16 +170,15 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
   if (error.empty() && !command->has(kAllowBusy))
     error = busy_error(*server_->scripting().busy.current());
   if (!error.empty()) return reject(session, command, error);
-  session.last_command = command;
-  if (session.transaction.open() && !command->has(kNotQueued))
+  session.activity().note_command(command);
+  if (session.transaction().open() && !command->has(kNotQueued))
     return queue(session, *command, args);
-  const size_t reply_begin = session.output_.tail()->size();
+  const size_t reply_begin = session.replies().mark();
   const Command* const outer = std::exchange(outer_, nullptr);
-  run(session, *command, args, session.reply_);
+  run(session, *command, args, session.replies().writer());
   outer_ = outer;
-  const std::string& output = *session.output_.tail();
-  if (output.size() <= reply_begin || output[reply_begin] != '-') return;
-  count_failed(*command, std::string_view(output).substr(reply_begin));
+  const std::string_view reply = session.replies().since(reply_begin);
+  if (reply.starts_with('-')) count_failed(*command, reply);
 }
 
 void Executor::begin(int64_t now_ns) {
@@ -201,24 +205,24 @@ void Executor::attempt(const Session& session, const resp::ReplyWriter& reply, c
 // be too much for one command is too much for all of them together, and takes all of them back.
 void Executor::run_queued(Call& call) {
   Session& session = call.session;
-  session.may_wait = false;
+  session.wait_state().permit(false);
   const storage::TurnInProgress::Mark first = call.keys.running().mark();
   const size_t first_message = server_->messages().pubsub().mark();
-  const std::vector<QueuedCommand>& queued = session.transaction.queued();
+  const std::vector<QueuedCommand>& queued = session.transaction().queued();
   call.reply.array(static_cast<int64_t>(queued.size()));
   for (const QueuedCommand& next : queued) {
-    const size_t reply_begin = session.output_.tail()->size();
+    const size_t reply_begin = session.replies().mark();
     const std::vector<std::string_view> args(next.args.begin(), next.args.end());
     const std::string denied = server_->acl().refusal_at_exec(session, *next.command, args);
     do {
       begin_next_queued(call.now_ns);
       if (!denied.empty()) {
-        session.reply_.error(denied);
+        session.replies().writer().error(denied);
       } else {
-        run(session, *next.command, args, session.reply_);
+        run(session, *next.command, args, session.replies().writer());
       }
     } while (call.keys.failure().code() == storage::Status::Code::kNotYet &&
-             take_back_for_retry(reply_begin, session.output_.tail()) != Hold::kNone);
+             take_back_for_retry(reply_begin, &session.replies()) != Hold::kNone);
     const storage::Status failure = call.keys.failure();
     if (reply_too_long_ || is_for_all(failure)) {
       call.keys.running().roll_back(first);
@@ -247,40 +251,38 @@ bool Executor::act(Waiter& waiter, Act act) {
   if (session == nullptr) act = Act::kAbandon;
   if (act == Act::kAbandon) {
     session = &nobody.emplace(&server_->sessions().host(), waiter.session, Peer());
-    session->database = waiter.database;
+    session->client().select(waiter.database);
   } else {
-    session->begin_turn_if_needed();
+    session->join_turn();
   }
   storage::Keyspace& keys = server_->keys();
   begin(server_->timeline().now_ns());
-  const size_t reply_begin = session->output_.tail()->size();
+  const size_t reply_begin = session->replies().mark();
   const std::vector<std::string_view> args(waiter.args.begin(), waiter.args.end());
   Call call{.host = *server_,
             .limiters = server_->limiters(),
             .session = *session,
             .keys = keys,
-            .reply = session->reply_,
+            .reply = session->replies().writer(),
             .command = *waiter.command,
             .args = args,
-            .database = session->database,
+            .database = session->client().database(),
             .now_ns = keys.running().now_ns()};
   bool done = true;
   reply_too_long_ = false;
-  session->reply_.set_size_max(
-      session->output_.tail_bytes_max(server_->sessions().bounds().reply_bytes_max(*session)));
+  session->replies().bound(server_->sessions().bounds().reply_bytes_max(*session));
   const auto try_once = [&] {
-    attempt(*session, session->reply_, [&] { act_once(call, &waiter, act, &done); });
+    attempt(*session, session->replies().writer(), [&] { act_once(call, &waiter, act, &done); });
   };
   server_->messages().tracking().follow(call, try_once);
   while (keys.failure().code() == storage::Status::Code::kNotYet) {
-    take_back_for_retry(reply_begin, session->output_.tail());
+    take_back_for_retry(reply_begin, &session->replies());
     waiter.successor.reset();
     begin(call.now_ns);
     server_->messages().tracking().follow(call, try_once);
   }
-  session->reply_.set_size_max(SIZE_MAX);
-  if (act == Act::kTry &&
-      take_back_for_retry(reply_begin, session->output_.tail()) != Hold::kNone) {
+  session->replies().unbound();
+  if (act == Act::kTry && take_back_for_retry(reply_begin, &session->replies()) != Hold::kNone) {
     waiter.successor.reset();
     waiter.due_ns = call.now_ns + kRetryNs;
     return false;
@@ -308,7 +310,7 @@ void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
 void Executor::signal_keys(const Session& session, const Command& command, Args args) {
   if (!has_keys(command)) return server_->waiting().signal_all();
   for (const std::string_view key : keys_of(command, args)) {
-    server_->waiting().signal(session.database, key);
+    server_->waiting().signal(session.client().database(), key);
   }
 }
 
@@ -322,7 +324,7 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
             .reply = reply,
             .command = command,
             .args = args,
-            .database = session.database,
+            .database = session.client().database(),
             .now_ns = server_->keys().running().now_ns()};
   const bool is_watched = server_->messages().monitors().any();
   if (is_watched && command.has(kSkipMonitor))

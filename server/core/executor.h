@@ -19,6 +19,7 @@
 #include "server/command/command_table.h"
 #include "server/report/duration_histogram.h"
 #include "server/session/session.h"
+#include "server/session/session_host.h"
 #include "server/waiting/waiting.h"
 
 namespace weir::server {
@@ -39,9 +40,7 @@ class Executor : private WaiterRunner {
   Executor(Server* server, std::span<const Commands> families);
 
   // Runs one request of a session, or refuses it; the reply is appended to the session's output.
-  // Answers whether the reply may depend on data, so that it must not stand if the turn cannot be
-  // committed.
-  bool execute(Session& session, Args args);
+  Ran execute(Session& session, Args args);
   // Sessions that wait and may be served now, each as a command of its own.
   void serve_waiting();
   // Runs a resolved command with a writer of its own, as part of the command that is running.
@@ -74,7 +73,7 @@ class Executor : private WaiterRunner {
   void attempt(const Session& session, const resp::ReplyWriter& reply, const Body& body);
   void note_exception(const Session& session, const resp::ReplyWriter& reply);
   // Takes back a command that has to be run again; answers why, or kNone.
-  Hold take_back_for_retry(size_t reply_begin, std::string* output);
+  Hold take_back_for_retry(size_t reply_begin, Replies* replies);
   std::string failure_line(const storage::Status& failure);
   void reject(Session& session, const Command* command, std::string_view error);
   void queue(Session& session, const Command& command, Args args);

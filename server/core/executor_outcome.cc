@@ -22,7 +22,7 @@ void Executor::note_exception(const Session& session, const resp::ReplyWriter& r
   } catch (const storage::ChangeRefused&) {
     // keys.failure() says why.
   } catch (const resp::ReplyTooLong&) {
-    reply_too_long_ |= &reply == &session.reply_;
+    reply_too_long_ |= &reply == &session.replies().writer();
     keys.running().fail(Status::aborted(
         "ERR the reply to a command of the script is larger than script-memory-max"));
   } catch (const std::bad_alloc&) {
@@ -36,12 +36,12 @@ void Executor::note_exception(const Session& session, const resp::ReplyWriter& r
   }
 }
 
-Hold Executor::take_back_for_retry(size_t reply_begin, std::string* output) {
+Hold Executor::take_back_for_retry(size_t reply_begin, Replies* replies) {
   const storage::Status& failure = server_->keys().failure();
   if (!failure.is_retry()) return Hold::kNone;
   const bool opening = failure.code() == storage::Status::Code::kNotYet;
   roll_back();
-  output->resize(reply_begin);
+  replies->cut(reply_begin);
   return opening ? Hold::kOpening : Hold::kWriteBack;
 }
 
@@ -68,13 +68,13 @@ void Executor::settle(Session& session, const Command& command, size_t reply_beg
   storage::Keyspace& keys = server_->keys();
   if (!keys.failure().ok()) {
     roll_back();
-    session.output_.tail()->resize(reply_begin);
-    session.reply_.error(failure_line(keys.failure()));
+    session.replies().cut(reply_begin);
+    session.replies().writer().error(failure_line(keys.failure()));
   }
-  const std::string& output = *session.output_.tail();
   const bool counted = std::exchange(error_counted_, false);
-  if (output.size() > reply_begin && output[reply_begin] == '-') {
-    if (!counted) server_->report().note_error_reply(std::string_view(output).substr(reply_begin));
+  const std::string_view reply = session.replies().since(reply_begin);
+  if (reply.starts_with('-')) {
+    if (!counted) server_->report().note_error_reply(reply);
     ++figures_of(command).failed;
     if (!command.has(kKeepsOnError)) roll_back();
   }
@@ -89,14 +89,15 @@ void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
     server_->report().latency.note(call.command.has(kFast) ? "fast-command" : "command", unix_s,
                                    duration_ns);
   }
-  const bool logs = server_->report().slow_log.is_slow(duration_ns) && !call.session.waiting();
+  const bool logs =
+      server_->report().slow_log.is_slow(duration_ns) && !call.session.wait_state().waiting();
   if (!logs || call.command.has(kSkipSlowLog)) return;
   const std::vector<std::string_view> args = redacted(call.command, call.args);
   SlowLog::Entry entry{.unix_s = call.now_ns / kNsPerS,
                        .duration_us = duration_ns / 1000,
                        .args = {args.begin(), args.end()},
-                       .address = is_in_script() ? "?:0" : call.session.peer.address,
-                       .client_name = is_in_script() ? "" : call.session.name};
+                       .address = is_in_script() ? "?:0" : call.session.client().peer().address,
+                       .client_name = is_in_script() ? "" : call.session.client().name()};
   server_->report().slow_log.add(std::move(entry));
 }
 

@@ -17,7 +17,7 @@ void write_clients_section(Server& server, FigureWriter& out) {
   size_t paused = 0;
   for (const auto& [id, session] : server.sessions().all()) {
     if (session->hold() == Hold::kPause) ++paused;
-    input_max = std::max(input_max, session->input_bytes());
+    input_max = std::max(input_max, session->input().size());
     output_max = std::max(output_max, session->unsent_bytes());
   }
   constexpr FigureUnit kBytes = FigureUnit::kBytes;

@@ -101,7 +101,7 @@ void Server::disconnect(Session* session) {
   turn_.forget(*session);
   waiting_.remove(session->id);
   messages_.forget(*session);
-  session->transaction.clear(keys_);
+  session->transaction().clear(keys_);
   sessions_.remove(*session);
 }
 
@@ -115,7 +115,7 @@ void Server::wait(Call& call, std::unique_ptr<Waiter> waiter) {
   waiter->database = call.database;
   waiter->command = &call.command;
   waiter->args.assign(call.args.begin(), call.args.end());
-  call.session.begin_wait();
+  call.session.wait_state().begin();
   waiting_.add(std::move(waiter));
 }
 

@@ -40,15 +40,15 @@ Hold SessionService::hold_for(const Session& session, Args args) const {
   const Command* command = server_.executor().table().resolve(args);
   if (command == nullptr || !arity_fits(*command, args.size())) return Hold::kNone;
   if (server_.holds().pauses(session, *command, server_, args)) return Hold::kPause;
-  const uint32_t flags = command->flags | session.transaction.flags();
+  const uint32_t flags = command->flags | session.transaction().flags();
   return owes && (flags & (kWrites | kMayReplicate)) != 0 ? Hold::kWriteBack : Hold::kNone;
 }
 
-bool SessionService::execute(Session& session, Args args) {
-  const bool touched_data = server_.executor().execute(session, args);
+Ran SessionService::execute(Session& session, Args args) {
+  const Ran ran = server_.executor().execute(session, args);
   looked_ns_ = server_.timeline().looked_steady_ns();
   note_pressure();
-  return touched_data;
+  return ran;
 }
 
 // While a script runs long, what waits is that of a command that has not ended.
@@ -76,13 +76,13 @@ void SessionService::count_sent(size_t bytes) {
 
 void SessionService::note_protocol_error(const Session& session, const std::string& error) {
   server_.report().note_error_reply("ERR");
-  spdlog::debug("client {} ({}) closed: {}", session.id, session.peer.address, error);
+  spdlog::debug("client {} ({}) closed: {}", session.id, session.client().peer().address, error);
 }
 
 void SessionService::note_query_buffer_overrun(const Session& session) {
   spdlog::warn(
       "client {} ({}) closed: its request is larger than client-query-buffer-limit ({} bytes)",
-      session.id, session.peer.address, config().client_query_buffer_limit);
+      session.id, session.client().peer().address, config().client_query_buffer_limit);
 }
 
 }  // namespace weir::server

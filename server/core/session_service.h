@@ -23,7 +23,7 @@ class SessionService final : public SessionHost {
   void note_in_turn(Session* session) override;
   Hold hold_for(const Session& session, Args args) const override;
   bool turn_is_full() const override;
-  bool execute(Session& session, Args args) override;
+  Ran execute(Session& session, Args args) override;
   void deliver_messages() override;
   void count_client_bytes(int64_t change) override;
   void count_received(size_t bytes) override;

@@ -19,12 +19,7 @@ constexpr const char* kProtected =
 // a request that never ends do not count, so they keep no connection.
 bool is_overdue_stranger(Session* session, int64_t timeout_s, int64_t now_ns) {
   if (timeout_s == 0 || !session->is_stranger()) return false;
-  const bool is_first_look = session->commands_seen_ns == 0;
-  if (is_first_look || session->commands_run != session->commands_seen || session->runnable()) {
-    session->commands_seen = session->commands_run;
-    session->commands_seen_ns = now_ns;
-  }
-  return now_ns - session->commands_seen_ns > timeout_s * kNsPerS;
+  return session->activity().silent_ns(now_ns, session->runnable()) > timeout_s * kNsPerS;
 }
 
 }  // namespace
@@ -40,7 +35,7 @@ Session* Sessions::add(Peer peer, std::string* refusal) {
   }
   const uint64_t id = next_id_++;
   auto session = std::make_unique<Session>(needs_.host, id, std::move(peer));
-  session->connected_ns = session->last_interaction_ns = needs_.clock->steady_ns();
+  session->activity().begin(needs_.clock->steady_ns());
   ++needs_.report->stats.connections;
   return sessions_.emplace(id, std::move(session)).first->second.get();
 }
@@ -75,16 +70,17 @@ void Sessions::end_idle() {
   const int64_t timeout_s = needs_.config->timeout;
   const int64_t login_s = needs_.config->authentication_timeout;
   for (const auto& [id, session] : sessions_) {
-    if (session->has_unsent()) enforce_output_limit(session.get());
-    if (session->waiting() || session->subscribed() || session->monitors) continue;
-    if (timeout_s > 0 && now_ns - session->last_interaction_ns > timeout_s * kNsPerS) {
-      spdlog::debug("client {} ({}) closed: idle for over {} s", id, session->peer.address,
-                    timeout_s);
+    if (session->unsent_bytes() > 0) enforce_output_limit(session.get());
+    const Listening& listening = session->listening();
+    if (session->wait_state().waiting() || listening.subscribed() || listening.monitors) continue;
+    if (timeout_s > 0 && session->activity().idle_ns(now_ns) > timeout_s * kNsPerS) {
+      spdlog::debug("client {} ({}) closed: idle for over {} s", id,
+                    session->client().peer().address, timeout_s);
       kill(session.get());
     }
     if (is_overdue_stranger(session.get(), login_s, now_ns)) {
       spdlog::debug("client {} ({}) closed: without a request for over {} s, and not logged in", id,
-                    session->peer.address, login_s);
+                    session->client().peer().address, login_s);
       kill(session.get());
     }
   }

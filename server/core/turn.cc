@@ -28,7 +28,7 @@ void Turn::end() {
   ++turns_ended_;
   touched_.swap(in_turn_);
   in_turn_.clear();
-  for (Session* session : touched_) session->touched_in_turn = turns_ended_;
+  for (Session* session : touched_) session->touch(turns_ended_);
   commit();
   const int64_t now_ns = needs_.clock->steady_ns();
   if (const storage::Status failure = needs_.durability->sync_when_due(now_ns); !failure.ok())
@@ -39,7 +39,8 @@ void Turn::end() {
   const bool releases_data = may_tell(true);
   const bool releases_others = releases_data || may_tell(false);
   for (Session* session : touched_) {
-    const bool may_leave = releases_others && (releases_data || !session->turn_touched_data());
+    const bool may_leave =
+        releases_others && (releases_data || !session->replies().queue().turn_touched_data());
     finish(session, may_leave, now_ns);
   }
   release_held();
@@ -100,12 +101,14 @@ void Turn::fail(const std::vector<uint64_t>& begun_waits) {
   ++needs_.report->stats.turns_failed;
   needs_.health->note_other_data();
   const std::string error = needs_.health->error();
-  for (Session* session : touched_) session->fail_turn_replies(error);
+  for (Session* session : touched_) session->replies().fail_turn(error);
   for (const uint64_t id : begun_waits) {
     Session* session = needs_.sessions->find_session(id);
     if (session == nullptr || needs_.waiting->of_session(id) == nullptr) continue;
     needs_.waiting->forget(id);
-    session->fail_wait(error);
+    const size_t mark = session->replies().mark();
+    session->replies().writer().error(error);
+    session->end_wait(mark);
   }
 }
 
@@ -117,7 +120,7 @@ void Turn::fail_sync(const storage::Status& failure) {
   drop_held_after(0);
   if (needs_.config->durability != DurabilityLevel::kAlways) return;
   for (Session* session : touched_) {
-    if (session->turn_touched_data()) needs_.sessions->kill(session);
+    if (session->replies().queue().turn_touched_data()) needs_.sessions->kill(session);
   }
 }
 
@@ -144,15 +147,16 @@ void Turn::drop_held_after(uint64_t turn) {
 }
 
 void Turn::finish(Session* session, bool durable, int64_t now_ns) {
+  const size_t produced = session->replies().queue().end();
   if (durable) {
-    session->release(session->produced());
+    session->release(produced);
   } else {
     held_.push_back({.turn = keys_.turn(),
                      .session = session->id,
-                     .produced = session->produced(),
-                     .touched_data = session->turn_touched_data()});
+                     .produced = produced,
+                     .touched_data = session->replies().queue().turn_touched_data()});
   }
-  session->last_interaction_ns = now_ns;
+  session->activity().note_interaction(now_ns);
   session->end_turn();
   needs_.sessions->enforce_output_limit(session);
   needs_.holds->remember(*session);
@@ -177,9 +181,7 @@ void Turn::release_held() {
 }
 
 void Turn::touch(Session* session) {
-  if (session->touched_in_turn == turns_ended_) return;
-  session->touched_in_turn = turns_ended_;
-  touched_.push_back(session);
+  if (session->touch(turns_ended_)) touched_.push_back(session);
 }
 
 std::vector<Session*> Turn::end_busy_round() {

@@ -251,7 +251,7 @@ void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t de
 
 // Inside a transaction or a script nobody waits.
 int64_t deadline_of(const Call& call, const LimiterRequest& request) {
-  if (!call.session.may_wait) return call.now_ns;
+  if (!call.session.wait_state().permitted()) return call.now_ns;
   if (*request.timeout_ms == 0) return kNever;
   return after(call.now_ns, *request.timeout_ms * kNsPerMs);
 }

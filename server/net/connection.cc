@@ -18,7 +18,7 @@ void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, Conn
   std::unique_ptr<Connection> made(new Connection(std::move(stream), session, owner, watcher));
   Connection* connection = made.get();
   connection->self_ = std::move(made);
-  session->transport = connection;
+  session->set_transport(connection);
   if (!connection->watch({.read = true})) connection->close();
 }
 
@@ -69,13 +69,13 @@ bool Connection::send_released() {
 void Connection::flush() {
   if (self_ == nullptr) return;
   if (session_->dead() || !send_released()) return close();
-  if (session_->closing() && !session_->has_unsent()) return close();
+  if (session_->closing() && session_->unsent_bytes() == 0) return close();
   if (!wait_for_more()) close();
 }
 
 bool Connection::wait_for_more() {
   const bool receives = takes_more();
-  const bool sends = session_->has_unsent() && !session_->output().empty();
+  const bool sends = session_->unsent_bytes() > 0 && !session_->output().empty();
   return watch({.read = (receives && !recv_wants_write_) || (sends && send_wants_read_),
                 .write = (sends && !send_wants_read_) || (receives && recv_wants_write_),
                 .at_once = receives && stream_->holds_input()});

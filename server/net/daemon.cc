@@ -129,14 +129,14 @@ void Daemon::flush_touched() {
   flushing_ = server_.turn().touched();
   send_bytes_max_ = stopping_ ? SIZE_MAX : share_of(flushing_.size());
   for (Session* session : flushing_) {
-    if (session->transport != nullptr) session->transport->flush();
+    if (session->transport() != nullptr) session->transport()->flush();
   }
 }
 
 void Daemon::abandon_connections() {
   std::vector<Transport*> transports;
   for (const auto& [id, session] : server_.sessions().all()) {
-    if (session->transport != nullptr) transports.push_back(session->transport);
+    if (session->transport() != nullptr) transports.push_back(session->transport());
   }
   for (Transport* transport : transports) transport->abandon();
 }
@@ -146,7 +146,7 @@ void Daemon::on_closed(std::unique_ptr<Connection> connection) {
   Session* session = connection->session();
   if (server_.scripting().busy.current() == nullptr) return server_.disconnect(session);
   session->kill();
-  session->transport = nullptr;
+  session->set_transport(nullptr);
   closed_while_busy_.push_back(std::move(connection));
 }
 
@@ -165,7 +165,7 @@ void Daemon::serve_while_busy() {
     ready.connection->on_ready(ready.can, busy_buffer_, commands_max);
   }
   for (Session* session : server_.turn().end_busy_round()) {
-    if (session->transport != nullptr) session->transport->flush();
+    if (session->transport() != nullptr) session->transport()->flush();
   }
   if (stopping_) server_.scripting().busy.kill();
 }

@@ -24,8 +24,9 @@ std::string Monitors::head(const Call& call, bool from_script) const {
   char time[32];
   std::snprintf(time, sizeof time, "%lld.%06lld", static_cast<long long>(now_us / 1'000'000),
                 static_cast<long long>(now_us % 1'000'000));
-  std::string text = std::string(time) + " [" + std::to_string(call.session.database) + " ";
-  const Peer& peer = call.session.peer;
+  std::string text =
+      std::string(time) + " [" + std::to_string(call.session.client().database()) + " ";
+  const Peer& peer = call.session.client().peer();
   if (from_script) {
     text += "lua";
   } else if (peer.unix_socket) {
@@ -37,12 +38,12 @@ std::string Monitors::head(const Call& call, bool from_script) const {
 }
 
 void Monitors::add(Session& session) {
-  if (std::exchange(session.monitors, true)) return;
+  if (std::exchange(session.listening().monitors, true)) return;
   sessions_.push_back(&session);
 }
 
 void Monitors::forget(Session& session) {
-  if (std::exchange(session.monitors, false)) std::erase(sessions_, &session);
+  if (std::exchange(session.listening().monitors, false)) std::erase(sessions_, &session);
 }
 
 void Monitors::show(const Call& call, bool from_script) {

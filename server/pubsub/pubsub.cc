@@ -36,12 +36,12 @@ std::string encoded(int protocol, const Parts& parts) {
 }  // namespace
 
 void Pubsub::subscribe(Session& session, SubscriptionKind kind, std::string_view name) {
-  session.subscriptions.names_[static_cast<size_t>(kind)].emplace(name);
+  session.listening().subscriptions.names_[static_cast<size_t>(kind)].emplace(name);
   of(kind)[std::string(name)].emplace(session.id, &session);
 }
 
 void Pubsub::unsubscribe(Session& session, SubscriptionKind kind, std::string_view name) {
-  auto& own = session.subscriptions.names_[static_cast<size_t>(kind)];
+  auto& own = session.listening().subscriptions.names_[static_cast<size_t>(kind)];
   const auto mine = own.find(name);
   if (mine == own.end()) return;
   const auto found = of(kind).find(name);
@@ -52,7 +52,7 @@ void Pubsub::unsubscribe(Session& session, SubscriptionKind kind, std::string_vi
 
 void Pubsub::forget(Session& session) {
   for (size_t i = 0; i < kSubscriptionKinds; ++i) {
-    const auto& own = session.subscriptions.names_[i];
+    const auto& own = session.listening().subscriptions.names_[i];
     while (!own.empty()) unsubscribe(session, static_cast<SubscriptionKind>(i), *own.begin());
   }
 }
@@ -94,8 +94,8 @@ void Pubsub::send(const Sessions& sessions, const std::string* pattern, const Me
   std::array<std::string, kProtocols> bytes;
   for (const auto& [id, session] : sessions) {
     if (session->closing()) continue;
-    std::string& text = bytes[session->protocol() >= 3 ? 1 : 0];
-    if (text.empty()) text = encoded(session->protocol(), parts);
+    std::string& text = bytes[session->replies().protocol() >= 3 ? 1 : 0];
+    if (text.empty()) text = encoded(session->replies().protocol(), parts);
     session->push_message(text);
     if (session->unsent_bytes() > kUnsentUnchecked) sessions_.enforce_output_limit(session);
   }

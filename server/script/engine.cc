@@ -262,7 +262,7 @@ void Engine::begin() {
 void Engine::begin(Call& call, const Invocation& invocation) {
   begin();
   context_.session = &call.session;
-  call.session.may_wait = false;
+  call.session.wait_state().permit(false);
   context_.read_only = invocation.read_only;
   context_.time_limit_ns = context_.host->config().script_time_limit_ms * kNsPerMs;
   context_.random = context_.host->random();
@@ -281,7 +281,7 @@ void Engine::end() {
 
 bool Engine::run(Call& call, const Invocation& invocation) {
   lua_State* L = context_.main;
-  const int database = call.session.database;
+  const int database = call.session.client().database();
   const size_t bytes_before = context_.memory.used();
   const size_t reply_begin = call.reply.buffer()->size();
   begin(call, invocation);
@@ -305,7 +305,7 @@ bool Engine::run(Call& call, const Invocation& invocation) {
   const bool ran = lua_pcall(L, 1, 0, 0) == 0;
   end();
   call.reply.set_size_max(reply_max);
-  call.session.database = database;
+  call.session.client().select(database);
   const bool too_long = call.reply.buffer()->size() > reply_max;
   if (running.done && (too_long || (!running.fits && reply_max < script_max)))
     throw resp::ReplyTooLong();

@@ -66,7 +66,7 @@ std::string refusal(Context& context, const Command* command) {
   if (!arity_fits(*command, context.args.size()) || command->run == nullptr)
     return "ERR Wrong number of args calling Redis command from script";
   if (command->has(kNoScript)) return "ERR This Redis command is not allowed from script";
-  if (!context.session->user->unrestricted()) {
+  if (!context.session->client().user().unrestricted()) {
     std::string denied = context.host->refusal_in_script(*context.session, *command, context.args);
     if (!denied.empty()) return denied;
   }
@@ -157,7 +157,7 @@ int check_command(lua_State* L) {
   const Command* command = context.host->commands().resolve(context.args);
   if (command == nullptr)
     return raise_error_table(L, "ERR Invalid command passed to redis.acl_check_cmd()");
-  lua_pushboolean(L, context.session->user->check(*command, context.args).allowed());
+  lua_pushboolean(L, context.session->client().user().check(*command, context.args).allowed());
   return 1;
 }
 

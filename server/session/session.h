@@ -9,46 +9,30 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "resp/reply.h"
-#include "resp/request_parser.h"
+#include "server/session/activity.h"
+#include "server/session/client.h"
 #include "server/session/hold.h"
-#include "server/session/input_buffer.h"
-#include "server/session/output_queue.h"
-#include "server/session/subscriptions.h"
-#include "server/session/tracking_state.h"
+#include "server/session/listening.h"
+#include "server/session/replies.h"
+#include "server/session/request_queue.h"
 #include "server/session/transaction.h"
 #include "server/session/transport.h"
+#include "server/session/wait_state.h"
 
 namespace weir::server {
 
-namespace acl {
-class User;
-}  // namespace acl
-
 class SessionHost;
-struct Command;
-
-struct Peer {
-  std::string address =
-      "?:0";  // "127.0.0.1:50412", "[::1]:50412", or the unix socket's path + ":0"
-  std::string local_address = "?:0";
-  int descriptor = -1;
-  bool loopback = true;  // or a unix socket
-  bool unix_socket = false;
-};
-
-enum class ReplyMode : uint8_t { kOn, kOff, kSkipNext, kSkipping };
 
 class Session {
  public:
   Session(SessionHost* host, uint64_t id, Peer peer);
   ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+
+  const uint64_t id;
 
   // Takes what was read and runs complete requests, at most `commands_max`; what is left over is
   // kept.
@@ -60,10 +44,13 @@ class Session {
   Hold hold() const { return hold_; }  // runnable when that ends
 
   // What may be sent next; when it is sent, more may follow.
-  std::string_view output() const { return output_.to_send(); }
+  std::string_view output() const { return replies_.queue().to_send(); }
   void mark_sent(size_t bytes);
-  bool has_unsent() const { return output_.unsent_bytes() > 0; }
-  size_t unsent_bytes() const { return output_.unsent_bytes(); }
+  size_t unsent_bytes() const { return replies_.queue().unsent_bytes(); }
+  // What moves the bytes; null: nothing does any more.
+  Transport* transport() const { return transport_; }
+  void set_transport(Transport* transport) { transport_ = transport; }
+
   // No more is read; the connection ends when everything released is sent...
   bool closing() const { return closing_; }
   // ... or at once.
@@ -73,96 +60,68 @@ class Session {
   // At once, and gives up what was not sent. REQUIRES: it is running no command.
   void kill_unsent();
 
-  // Replies of the running turn, to the server.
-  size_t produced() const { return output_.end(); }
-  void release(size_t produced);
-  // Replaces this turn's replies that depended on data by an error.
-  void fail_turn_replies(std::string_view error);
-  bool turn_touched_data() const { return output_.turn_touched_data(); }
-  void end_turn();
+  // The session has a part in the running turn: from its first request or message, if it has none
+  // yet, to the turn's end.
+  void join_turn();
   bool in_turn() const { return in_turn_; }
+  void end_turn();
+  // Whether the turn with that number is one that has not asked before.
+  bool touch(uint64_t turn) { return std::exchange(touched_in_turn_, turn) != turn; }
+  // What was replied up to a place of the queue may be sent.
+  void release(size_t place);
 
-  // A message that is no reply: it stands behind what was replied so far.
+  // A message that is no reply: it stands after what was replied so far.
   void push_message(std::string_view bytes);
-  bool subscribed() const { return !subscriptions.empty(); }
+  // The command that waits has replied, with what was written since `mark`; requests kept meanwhile
+  // go on.
+  void end_wait(size_t mark);
 
-  // Blocked: the command in progress replies later (waiting/waiting.h), and nothing else is run.
-  void begin_wait() { waiting_ = true; }
-  void forget_wait() { waiting_ = false; }
-  bool waiting() const { return waiting_; }
-  // The reply stands behind `reply_begin` in the buffer; requests kept meanwhile go on.
-  void end_wait(size_t reply_begin);
-  // The same, with an error.
-  void fail_wait(std::string_view error);
-
-  resp::ReplyWriter& reply() { return reply_; }
-
-  const uint64_t id;
-  const Peer peer;
-  uint64_t touched_in_turn = 0;    // the server's count of turns when it was last on its list
-  Transport* transport = nullptr;  // set by what moves the bytes; null: nothing does any more
-  int database = 0;
-  bool authenticated = false;
   // Nobody has logged in, and somebody must.
   bool is_stranger() const;
-  std::shared_ptr<const acl::User> user;  // never null
-  std::string name;
-  std::string library_name;
-  std::string library_version;
-  ReplyMode reply_mode = ReplyMode::kOn;
-  // The running command may wait, that is block the session: not in a transaction or a script.
-  bool may_wait = false;
-  bool denies_waiting = false;
-  bool reply_is_push = false;  // of the running command: CLIENT REPLY OFF does not hold it back
-  Transaction transaction;
-  Subscriptions subscriptions;    // filled by Pubsub
-  bool monitors = false;          // set by Monitors
-  TrackingState tracking;         // set by Tracking
-  bool debugger_refused = false;  // what was to be debugged must not run
-  bool no_evict = false;
-  bool no_touch = false;
-  int64_t connected_ns = 0;            // steady
-  int64_t last_interaction_ns = 0;     // steady
-  const Command* requested = nullptr;  // by the newest request; null: it names no command
-  const Command* last_command = nullptr;
-  uint64_t commands_run = 0;
-  uint64_t commands_seen = 0;  // commands_run when the server last looked for overdue strangers...
-  int64_t commands_seen_ns = 0;  // ... and when that changed, steady
-  uint64_t bytes_in = 0;
-  uint64_t bytes_out = 0;
-  int64_t over_soft_limit_since_ns = 0;  // steady; 0: not over it
-  int protocol() const { return reply_.protocol(); }
-  // Input, output and what a transaction has queued, as the server last counted them.
+  // What the session has of memory, and what of that the server has counted.
+  size_t buffer_bytes() const;
   size_t counted_bytes() const { return counted_bytes_; }
-  size_t input_bytes() const { return input_.size(); }
-  size_t input_capacity() const { return input_.capacity(); }
-  size_t output_capacity() const { return output_.capacity(); }
+
+  // The parts.
+  Client& client() { return client_; }
+  const Client& client() const { return client_; }
+  Activity& activity() { return activity_; }
+  const Activity& activity() const { return activity_; }
+  Replies& replies() { return replies_; }
+  const Replies& replies() const { return replies_; }
+  WaitState& wait_state() { return wait_state_; }
+  const WaitState& wait_state() const { return wait_state_; }
+  Transaction& transaction() { return transaction_; }
+  const Transaction& transaction() const { return transaction_; }
+  Listening& listening() { return listening_; }
+  const Listening& listening() const { return listening_; }
+  const InputBuffer& input() const { return requests_.kept(); }
 
  private:
-  friend class Executor;
-  void begin_turn_if_needed();
-  // Runs requests at the front of `bytes`; answers how many bytes they took.
-  size_t process(std::string_view bytes, size_t commands_max);
-  void run_request(size_t reply_begin);
+  // Runs requests while there are any and the slice lasts.
+  void run_requests(size_t commands_max);
+  // Answers why the request must run again later, or kNone.
+  Hold run_request(Args args);
   void count_bytes();
   void check_input_size();
-  bool slice_ended(int64_t begin_ns) const;
-  void note_reply(size_t reply_begin, bool touched_data);
   void fail_protocol(const std::string& error);
-  resp::RequestLimits limits() const;
 
   SessionHost& host_;
-  resp::RequestParser parser_;
-  InputBuffer input_;  // an incomplete request, or requests kept for a later turn
-  OutputQueue output_;
-  resp::ReplyWriter reply_;
-  bool runnable_ = false;
-  Hold hold_ = Hold::kNone;
+  Client client_;
+  Activity activity_;
+  RequestQueue requests_;
+  Replies replies_;
+  WaitState wait_state_;
+  Transaction transaction_;
+  Listening listening_;
+  Transport* transport_ = nullptr;
+  uint64_t touched_in_turn_ = 0;
   size_t counted_bytes_ = 0;
+  Hold hold_ = Hold::kNone;
+  bool runnable_ = false;
   bool closing_ = false;
   bool dead_ = false;
   bool in_turn_ = false;
-  bool waiting_ = false;
 };
 
 }  // namespace weir::server

@@ -17,6 +17,13 @@ namespace acl {
 class User;
 }  // namespace acl
 
+// What became of a request.
+struct Ran {
+  bool touched_data = false;         // the reply may depend on data
+  Hold hold = Hold::kNone;           // else it was taken back, and has to run again when that ends
+  const Command* command = nullptr;  // null: the request names none
+};
+
 class SessionHost {
  public:
   virtual const Config& config() const = 0;
@@ -36,9 +43,8 @@ class SessionHost {
   virtual Hold hold_for(const Session& session, Args args) const = 0;
   // What the turn has changed is as much as one record of the log should hold.
   virtual bool turn_is_full() const = 0;
-  // Runs one request, or refuses it; the reply is appended to the session's output. Answers whether
-  // the reply may depend on data.
-  virtual bool execute(Session& session, Args args) = 0;
+  // Runs one request, or refuses it; the reply is appended to the session's output.
+  virtual Ran execute(Session& session, Args args) = 0;
   // Between commands: hands what was published to whoever listens.
   virtual void deliver_messages() = 0;
 

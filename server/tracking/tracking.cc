@@ -35,32 +35,32 @@ bool wants_reads(const TrackingState& state) {
 Session* Tracking::find_session(uint64_t id) const { return needs_.sessions->find_session(id); }
 
 void Tracking::enable(Session& session, const TrackingState& wanted) {
-  if (!session.tracking.on) ++sessions_;
-  auto prefixes = std::move(session.tracking.prefixes);
-  session.tracking = wanted;
-  session.tracking.prefixes = std::move(prefixes);
+  if (!session.listening().tracking.on) ++sessions_;
+  auto prefixes = std::move(session.listening().tracking.prefixes);
+  session.listening().tracking = wanted;
+  session.listening().tracking.prefixes = std::move(prefixes);
   if (wanted.broadcasts && wanted.prefixes.empty()) add_prefix(session, "");
   for (const std::string& prefix : wanted.prefixes) add_prefix(session, prefix);
   needs_.use_changed();
 }
 
 void Tracking::add_prefix(Session& session, const std::string& prefix) {
-  if (!session.tracking.prefixes.insert(prefix).second) return;
+  if (!session.listening().tracking.prefixes.insert(prefix).second) return;
   const auto [place, is_new] = broadcasts_.try_emplace(prefix);
   if (is_new) ++prefix_lengths_[prefix.size()];
   place->second.push_back(session.id);
 }
 
 void Tracking::disable(Session& session) {
-  if (!session.tracking.on) return;
-  for (const std::string& prefix : session.tracking.prefixes) {
+  if (!session.listening().tracking.on) return;
+  for (const std::string& prefix : session.listening().tracking.prefixes) {
     const auto place = broadcasts_.find(prefix);
     std::erase(place->second, session.id);
     if (!place->second.empty()) continue;
     broadcasts_.erase(place);
     if (--prefix_lengths_[prefix.size()] == 0) prefix_lengths_.erase(prefix.size());
   }
-  session.tracking = {};
+  session.listening().tracking = {};
   if (--sessions_ > 0) return;
   table_.clear();
   items_ = 0;
@@ -73,7 +73,7 @@ void Tracking::follow(Call& call, const std::function<void()>& act) {
   act();
   // A command that runs other commands reads nothing itself.
   if (!call.command.has(kReads) || call.command.has(kSkipMonitor)) return;
-  if (!wants_reads(call.session.tracking)) return;
+  if (!wants_reads(call.session.listening().tracking)) return;
   for (const std::string_view key : keys_of(call.command, call.args)) remember(call.session, key);
 }
 
@@ -147,8 +147,10 @@ void Tracking::forget(std::string_view key, uint64_t by) {
   items_ -= ids.size();
   for (const uint64_t id : ids) {
     const Session* session = find_session(id);
-    if (session == nullptr || !session->tracking.on || session->tracking.broadcasts) continue;
-    if (session->tracking.no_loop && id == by) continue;
+    if (session == nullptr || !session->listening().tracking.on ||
+        session->listening().tracking.broadcasts)
+      continue;
+    if (session->listening().tracking.no_loop && id == by) continue;
     pending_.push_back({.session = id, .key = std::string(key)});
   }
   table_.erase(place);
@@ -158,7 +160,7 @@ void Tracking::tell_broadcasts(std::string_view key, uint64_t by) {
   visit_prefixes(key, [&](const std::vector<uint64_t>& ids) {
     for (const uint64_t id : ids) {
       const Session* session = find_session(id);
-      if (session->tracking.no_loop && id == by) continue;
+      if (session->listening().tracking.no_loop && id == by) continue;
       pending_.push_back({.session = id, .is_broadcast = true, .key = std::string(key)});
     }
     return false;
@@ -168,7 +170,7 @@ void Tracking::tell_broadcasts(std::string_view key, uint64_t by) {
 void Tracking::everything_changed() {
   if (!any()) return;
   needs_.sessions->each_session([this](const Session& session) {
-    if (session.tracking.on)
+    if (session.listening().tracking.on)
       pending_.push_back({.session = session.id, .everything = true, .key = {}});
   });
   table_.clear();
@@ -196,28 +198,28 @@ void Tracking::deliver() {
 void Tracking::send(uint64_t id, const std::vector<std::string>* keys) {
   Session* receiver = find_session(id);
   if (receiver == nullptr || receiver->closing()) return;
-  const uint64_t redirect = receiver->tracking.redirect;
+  const uint64_t redirect = receiver->listening().tracking.redirect;
   std::string bytes;
   resp::ReplyWriter writer(&bytes);
-  writer.set_protocol(receiver->protocol());
+  writer.set_protocol(receiver->replies().protocol());
   if (redirect != 0) {
     Session* other = find_session(redirect);
     if (other == nullptr || other->closing()) {
-      receiver->tracking.redirect_broken = true;
-      if (receiver->protocol() < 3) return;
+      receiver->listening().tracking.redirect_broken = true;
+      if (receiver->replies().protocol() < 3) return;
       writer.push(2);
       writer.bulk("tracking-redir-broken");
       writer.integer(static_cast<int64_t>(redirect));
       return receiver->push_message(bytes);
     }
     receiver = other;
-    writer.set_protocol(receiver->protocol());
+    writer.set_protocol(receiver->replies().protocol());
   }
-  if (receiver->protocol() >= 3) {
+  if (receiver->replies().protocol() >= 3) {
     writer.push(2);
     writer.bulk("invalidate");
   } else {
-    if (redirect == 0 || !receiver->subscribed()) return;
+    if (redirect == 0 || !receiver->listening().subscribed()) return;
     writer.array(3);
     writer.bulk("message");
     writer.bulk(kRedirectChannel);

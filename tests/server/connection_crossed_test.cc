@@ -113,7 +113,7 @@ TEST_F(CrossedConnection, ASenderThatMustReadGoesOnWhileNoRequestsAreTaken) {
   EXPECT_EQ(stream_.recv_calls, recv_calls_);
   EXPECT_EQ(stream_.sent.size(), 1000u);
   EXPECT_EQ(watcher_.interest, kRead);
-  while (one_.session->has_unsent()) one_.ready(kRead);
+  while (one_.session->unsent_bytes() > 0) one_.ready(kRead);
   one_.ready(kRead);
   EXPECT_TRUE(stream_.sent.ends_with("x\r\n+PONG\r\n"));
 }
@@ -134,7 +134,7 @@ TEST_F(CrossedConnection, ARepeatedSendBeginsWithTheSameBytes) {
     stream_.send_says(i % 2 == 0 ? Result::kWantsWrite : Result::kWantsRead);
     one_.receives(kPing);  // the stream compares
   }
-  while (one_.session->has_unsent()) one_.ready(kReadOrWrite);
+  while (one_.session->unsent_bytes() > 0) one_.ready(kReadOrWrite);
   std::string expected;
   for (int i = 0; i < 11; ++i) expected += kPong;
   EXPECT_EQ(stream_.sent, expected);
@@ -186,7 +186,7 @@ TEST_F(CrossedConnection, WhatTheStreamHoldsWaitsWhileNoRequestsAreTaken) {
   stream_.send_says(Result::kWantsWrite);
   stop_reading();
   EXPECT_EQ(watcher_.interest, kWrite);
-  while (one_.session->has_unsent()) one_.ready(kWrite);
+  while (one_.session->unsent_bytes() > 0) one_.ready(kWrite);
   EXPECT_TRUE(watcher_.interest.at_once);
 }
 

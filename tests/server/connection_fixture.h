@@ -112,7 +112,7 @@ class OneConnection : private ConnectionOwner {
     session = server->connect(FakeServer::local_peer(), &refusal);
     closed = false;
     Connection::open(std::make_unique<ScriptedStream>(&stream), session, this, &watcher);
-    if (!closed) connection = static_cast<Connection*>(session->transport);
+    if (!closed) connection = static_cast<Connection*>(session->transport());
   }
 
   // The descriptor becomes ready, and the turn goes on to its end.

@@ -65,7 +65,7 @@ class FakeClient final : public Transport {
   FakeClient() = default;
   FakeClient(const FakeClient&) = delete;
   ~FakeClient() {
-    if (session_ != nullptr) session_->transport = nullptr;
+    if (session_ != nullptr) session_->set_transport(nullptr);
   }
 
   // Bytes arrive; nothing is answered before the turn ends.
@@ -124,7 +124,7 @@ class FakeServer {
     auto client = std::make_unique<FakeClient>();
     client->server_ = this;
     client->session_ = session;
-    session->transport = client.get();
+    session->set_transport(client.get());
     return client;
   }
 
@@ -154,7 +154,7 @@ class FakeServer {
 
   // Carries what the session has released, and no more: in the middle of a turn. It is not closed.
   void flush(Session* session) {
-    auto* client = static_cast<FakeClient*>(session->transport);
+    auto* client = static_cast<FakeClient*>(session->transport());
     if (client == nullptr) return;
     client->take_output();
   }
@@ -182,10 +182,10 @@ class FakeServer {
 
  private:
   void deliver(Session* session) {
-    auto* client = static_cast<FakeClient*>(session->transport);
+    auto* client = static_cast<FakeClient*>(session->transport());
     if (client == nullptr) return;
     if (!session->dead() && client->reads) client->take_output();
-    if (session->dead() || (session->closing() && !session->has_unsent())) {
+    if (session->dead() || (session->closing() && session->unsent_bytes() == 0)) {
       client->session_ = nullptr;
       server_->disconnect(session);
     }

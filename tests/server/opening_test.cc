@@ -89,7 +89,7 @@ TEST_F(Opening, TriesAreNotInTheFigures) {
 TEST_F(Opening, TheCommandIsRunOnce) {
   EXPECT_EQ(one_->call({"ZINCRBY", "z", "5", "m0"}), bulk("5"));
   EXPECT_EQ((*server_)->report().stats.commands, 1u);
-  EXPECT_EQ(one_->session().commands_run, 1u);
+  EXPECT_EQ(one_->session().activity().commands(), 1u);
   EXPECT_EQ(one_->call({"ZSCORE", "z", "m0"}), bulk("5"));
   EXPECT_EQ((*server_)->report().stats.keyspace_hits, 1u);
 }

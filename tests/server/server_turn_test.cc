@@ -117,7 +117,7 @@ TEST(FailedTurn, ClosingClientsInItHarmsNobody) {
   idle->call({"PING"});
   auto writer = server.connect();
   server.clock.advance(2 * kSecond);
-  writer->session().last_interaction_ns = server.clock.steady_ns();
+  writer->session().activity().note_interaction(server.clock.steady_ns());
   server->tick();  // the idle one is told off...
   server.disk().faults.append_lost = 1;
   EXPECT_TRUE(is_misconf(writer->call({"SET", "a", "1"})));  // ... and goes with a turn that fails

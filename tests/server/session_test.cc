@@ -163,7 +163,7 @@ TEST(SessionBounds, ALengthAnnouncedTakesNoMemory) {
   auto client = server.connect();
   EXPECT_EQ(client->send("*1000000\r\n$536870912\r\nx"), "");
   EXPECT_FALSE(client->closed());
-  EXPECT_LT(client->session().input_capacity(), 1000u);
+  EXPECT_LT(client->session().input().capacity(), 1000u);
   EXPECT_EQ(client->send(""), "");
 }
 
@@ -351,7 +351,7 @@ TEST(SessionReset, ForgetsEverythingTheClientSaid) {
   client->send(
       "HELLO 3 SETNAME me\r\nSELECT 5\r\nCLIENT NO-EVICT ON\r\nCLIENT NO-TOUCH ON\r\n"
       "CLIENT SETINFO LIB-NAME lib\r\n");
-  EXPECT_EQ(client->session().database, 5);
+  EXPECT_EQ(client->session().client().database(), 5);
   EXPECT_EQ(client->call({"RESET"}), "+RESET\r\n");
   const std::string line = client->call({"CLIENT", "INFO"});
   EXPECT_NE(line.find(" name= "), line.npos) << line;

@@ -101,7 +101,7 @@ TEST_F(StrangerTest, ARequestOfManyArgumentsIsBoundedAsAWhole) {
   std::string request = "*10\r\n";
   for (int i = 0; i < 9; ++i) request += bulk(std::string(16'000, 'x'));
   EXPECT_EQ(client_->send(request.substr(0, 30'000)), "");
-  EXPECT_LE(client_->session().input_capacity(), 32u << 10);
+  EXPECT_LE(client_->session().input().capacity(), 32u << 10);
   EXPECT_EQ(client_->send(request.substr(30'000, 5'000)),
             "-ERR Protocol error: unauthenticated request too large\r\n");
   EXPECT_TRUE(client_->closed());

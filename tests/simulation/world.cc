@@ -49,9 +49,9 @@ void World::send_bytes() {
       random_.one_in(2) ? client->unsent.size() : 1 + random_.below(client->unsent.size());
   const std::string bytes = client->unsent.substr(0, size);
   client->unsent.erase(0, size);
-  const uint64_t before = client->session->commands_run;
+  const uint64_t before = client->session->activity().commands();
   client->session->receive(bytes, 1 + random_.below(30));
-  note_ran(client, client->session->commands_run - before, false);
+  note_ran(client, client->session->activity().commands() - before, false);
 }
 
 // A single request, so that it is known which one met the failure.
@@ -63,12 +63,12 @@ void World::send_one_with_failing_read() {
   storage::MemoryFaults& faults = disk_->faults;
   uint64_t& fault = random_.one_in(4) ? faults.cursor : faults.get;
   fault = 1 + random_.below(2);
-  const uint64_t before = client->session->commands_run;
+  const uint64_t before = client->session->activity().commands();
   client->session->receive(std::exchange(client->unsent, {}), 1);
   const bool read_failed = fault == 0;
   fault = 0;
   if (read_failed) trace("a read fails");
-  note_ran(client, client->session->commands_run - before, read_failed);
+  note_ran(client, client->session->activity().commands() - before, read_failed);
 }
 
 void World::resume_sessions() {
@@ -77,9 +77,9 @@ void World::resume_sessions() {
     const auto client = std::find_if(clients_.begin(), clients_.end(), [&](const auto& candidate) {
       return candidate->session == session;
     });
-    const uint64_t before = session->commands_run;
+    const uint64_t before = session->activity().commands();
     session->resume(1 + random_.below(30));
-    note_ran(client->get(), session->commands_run - before, false);
+    note_ran(client->get(), session->activity().commands() - before, false);
   }
 }
 
@@ -110,7 +110,7 @@ void World::deliver(Client* client, size_t bytes_max) {
   client->read(bytes, [this](const Request& request, const resp::Value& reply) {
     note_reply(request, reply);
   });
-  if (session->closing() && !session->has_unsent()) drop(client);
+  if (session->closing() && session->unsent_bytes() == 0) drop(client);
 }
 
 // Between turns, as the loop does.

@@ -1,0 +1,47 @@
+// What a session has run, and when it was last heard of. All instants are of the steady clock.
+#pragma once
+
+#include <cstdint>
+
+namespace weir::server {
+
+struct Command;
+
+class Activity {
+ public:
+  // The session begins.
+  void begin(int64_t now_ns) { connected_ns_ = last_interaction_ns_ = now_ns; }
+  int64_t age_ns(int64_t now_ns) const { return now_ns - connected_ns_; }
+
+  // A turn in which the session had a part has ended.
+  void note_interaction(int64_t now_ns) { last_interaction_ns_ = now_ns; }
+  int64_t idle_ns(int64_t now_ns) const { return now_ns - last_interaction_ns_; }
+
+  // A request has begun; or it will begin again, and has not counted.
+  void count_command() { ++commands_; }
+  void uncount_command() { --commands_; }
+  uint64_t commands() const { return commands_; }
+  // The last one that was not refused; null: there was none.
+  void note_command(const Command* command) { last_command_ = command; }
+  const Command* last_command() const { return last_command_; }
+
+  // For how long, as far as was asked, no request has begun. `has_request`: one waits to.
+  int64_t silent_ns(int64_t now_ns, bool has_request) {
+    const bool is_first_look = seen_ns_ == 0;
+    if (is_first_look || commands_ != commands_seen_ || has_request) {
+      commands_seen_ = commands_;
+      seen_ns_ = now_ns;
+    }
+    return now_ns - seen_ns_;
+  }
+
+ private:
+  int64_t connected_ns_ = 0;
+  int64_t last_interaction_ns_ = 0;
+  uint64_t commands_ = 0;
+  const Command* last_command_ = nullptr;
+  uint64_t commands_seen_ = 0;  // of commands_, at the last call of silent_ns()...
+  int64_t seen_ns_ = 0;         // ... and when that changed
+};
+
+}  // namespace weir::server

@@ -1,0 +1,20 @@
+// What a session is told without asking: what was published, what others run, which of the keys it
+// has read have changed. Pubsub, Monitors and Tracking each keep their part.
+#pragma once
+
+#include "server/session/subscriptions.h"
+#include "server/session/tracking_state.h"
+
+namespace weir::server {
+
+struct Listening {
+  Subscriptions subscriptions;
+  bool monitors = false;
+  TrackingState tracking;
+
+  bool subscribed() const { return !subscriptions.empty(); }
+  // What it is sent is mostly no reply.
+  bool is_told() const { return subscribed() || monitors; }
+};
+
+}  // namespace weir::server

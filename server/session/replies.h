@@ -1,0 +1,67 @@
+// What a session is answered: commands write it, the client says which of it is wanted, and the
+// turn decides what becomes of it.
+//
+// Invariant: what a command has written since its mark() is the end of the queue's tail until it is
+// noted, so it can be looked at, cut off or bounded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "resp/reply.h"
+#include "server/session/output_queue.h"
+
+namespace weir::server {
+
+enum class ReplyMode : uint8_t { kOn, kOff, kSkipNext, kSkipping };
+
+class Replies {
+ public:
+  resp::ReplyWriter& writer() { return writer_; }
+  const resp::ReplyWriter& writer() const { return writer_; }
+  int protocol() const { return writer_.protocol(); }
+  OutputQueue& queue() { return queue_; }
+  const OutputQueue& queue() const { return queue_; }
+
+  // Where the next reply begins.
+  size_t mark() const { return queue_.tail().size(); }
+  std::string_view since(size_t mark) const { return std::string_view(queue_.tail()).substr(mark); }
+  void cut(size_t mark) { queue_.tail()->resize(mark); }
+  // No more than so many bytes may be unsent: what would pass that throws ReplyTooLong.
+  void bound(size_t unsent_bytes_max) {
+    writer_.set_size_max(queue_.tail_bytes_max(unsent_bytes_max));
+  }
+  void unbound() { writer_.set_size_max(SIZE_MAX); }
+
+  // CLIENT REPLY.
+  void set_mode(ReplyMode mode) { mode_ = mode; }
+  ReplyMode mode() const { return mode_; }
+  // The reply of the running command is a push, which CLIENT REPLY does not hold back.
+  void note_push() { is_push_ = true; }
+
+  // A command has replied, with what was written since `mark`; or nothing, if that is not wanted.
+  // `touched_data`: it may depend on data.
+  void note(size_t mark, bool touched_data);
+  // A message that is no reply.
+  void add_message(std::string_view bytes) {
+    queue_.append(bytes);
+    queue_.mark(ReplyKind::kMessage);
+  }
+  // An error of the protocol.
+  void add_protocol_error(std::string_view error);
+  // Replaces the running turn's replies that depended on data by an error.
+  void fail_turn(std::string_view error);
+
+  // For how long, as far as was asked, more than `bytes` have been unsent; 0: no more are.
+  int64_t over_ns(size_t bytes, int64_t now_ns);
+
+ private:
+  OutputQueue queue_;
+  resp::ReplyWriter writer_{queue_.tail()};
+  ReplyMode mode_ = ReplyMode::kOn;
+  bool is_push_ = false;
+  int64_t over_since_ns_ = 0;  // steady; 0: not over what was asked for
+};
+
+}  // namespace weir::server

@@ -1,0 +1,45 @@
+// What a session may do before others have their turn: so many commands, so much time, so many
+// bytes of replies. It is asked between commands, so one command may pass it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/time_units.h"
+#include "server/session/output_queue.h"
+#include "server/session/session_host.h"
+
+namespace weir::server {
+
+class Slice {
+ public:
+  Slice(const SessionHost* host, const OutputQueue* output, size_t commands_max)
+      : host_(*host), output_(*output), commands_left_(commands_max) {}
+
+  // A command has run.
+  void count() {
+    --commands_left_;
+    if (begin_ns_ == kNotBegun) begin_ns_ = host_.looked_ns();
+  }
+
+  // The replies of a turn leave together at its end, a record of the log holds its changes, and the
+  // others wait for it. The time is that of the last request's beginning, so it passes the bound by
+  // one request at most.
+  bool ended() const {
+    if (commands_left_ == 0) return true;
+    if (begin_ns_ != kNotBegun && host_.looked_ns() - begin_ns_ > kDurationNs) return true;
+    return output_.turn_bytes() > kReplyBytesMax || (host_.is_pressed() && host_.turn_is_full());
+  }
+
+ private:
+  static constexpr int64_t kDurationNs = kNsPerMs;
+  static constexpr size_t kReplyBytesMax = 1 << 20;
+  static constexpr int64_t kNotBegun = INT64_MIN;
+
+  const SessionHost& host_;
+  const OutputQueue& output_;
+  size_t commands_left_;
+  int64_t begin_ns_ = kNotBegun;
+};
+
+}  // namespace weir::server
