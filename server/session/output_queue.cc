@@ -20,8 +20,13 @@ void OutputQueue::fail(std::string_view error_line) {
   const std::string old = tail_.substr(turn_begin_ - tail_begin_);
   cut(turn_begin_);
   size_t at = 0;
+  auto diverted = std::find_if(diverted_.begin(), diverted_.end(),
+                               [this](const Diverted& one) { return one.begin >= turn_begin_; });
   for (Mark& mark : marks_) {
     const size_t next = mark.end - turn_begin_;
+    const bool is_diverted = diverted != diverted_.end() && diverted->end == mark.end &&
+                             diverted->begin == turn_begin_ + at;
+    if (is_diverted) diverted->begin = end();
     if (mark.kind == ReplyKind::kOfData && next > at) {
       append(error_line);
     } else if (mark.kind != ReplyKind::kMessage) {
@@ -29,6 +34,7 @@ void OutputQueue::fail(std::string_view error_line) {
     }
     at = next;
     mark.end = end();
+    if (is_diverted) (diverted++)->end = end();
   }
 }
 
@@ -40,7 +46,29 @@ void OutputQueue::end_turn() {
   chunks_.push_back(std::exchange(tail_, {}));
 }
 
+void OutputQueue::divert(ReplySink sink) {
+  const size_t begin = marks_.size() > 1 ? marks_[marks_.size() - 2].end : turn_begin_;
+  diverted_.push_back({.begin = begin, .end = marks_.back().end, .sink = std::move(sink)});
+}
+
+void OutputQueue::hand_over_diverted() {
+  while (!diverted_.empty()) {
+    const Diverted& next = diverted_.front();
+    if (sent_ != next.begin || released_ < next.end) return;
+    const std::string& front = chunks_.empty() ? tail_ : chunks_.front();
+    const size_t bytes = next.end - next.begin;
+    next.sink(std::string_view(front).substr(sent_ - front_begin_, bytes));
+    diverted_.pop_front();
+    advance(bytes);
+  }
+}
+
 void OutputQueue::sent(size_t bytes) {
+  advance(bytes);
+  if (!diverted_.empty()) hand_over_diverted();
+}
+
+void OutputQueue::advance(size_t bytes) {
   sent_ += bytes;
   if (!chunks_.empty()) {
     if (sent_ == front_begin_ + chunks_.front().size()) drop_front_chunk();
@@ -63,6 +91,7 @@ void OutputQueue::give_up() {
   chunks_capacity_ = 0;
   tail_ = {};
   marks_.clear();
+  diverted_.clear();
 }
 
 }  // namespace weir::server

@@ -12,11 +12,14 @@
 //    replies, without looking at older ones.
 // 3. Sending moves no byte that stays: a chunk is skipped through, and freed when it is sent whole.
 //    The work is linear in the bytes sent, whatever waits after them.
+// 4. A reply that a sink takes keeps its place among the others: what is before it leaves before
+// it.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <string>
 #include <string_view>
@@ -29,6 +32,10 @@ enum class ReplyKind : uint8_t {
   kOfData,   // must not be sent if the turn fails
   kMessage,  // no reply: tells of what the turn has done, and is dropped with it
 };
+
+// Takes one reply, as bytes of the protocol; they hold until it returns. It is called while a turn
+// ends, so it must run no command and end no session. If the session ends first, it is not called.
+using ReplySink = std::function<void(std::string_view reply)>;
 
 class OutputQueue {
  public:
@@ -57,6 +64,9 @@ class OutputQueue {
   void begin_turn() { turn_begin_ = end(); }
   // What was appended since the mark before, or since the turn began, is one reply.
   void mark(ReplyKind kind) { marks_.push_back({.end = end(), .kind = kind}); }
+  // The reply that was marked last is not sent: the sink takes it when all before it is sent and it
+  // is released itself.
+  void divert(ReplySink sink);
   bool turn_touched_data() const;
   size_t turn_bytes() const { return end() - turn_begin_; }
   // Replaces each reply of the running turn that is of data by `error_line`, and drops messages.
@@ -64,11 +74,15 @@ class OutputQueue {
   void end_turn();
 
   // What is before `place` may be sent.
-  void release(size_t place) { released_ = std::max(released_, place); }
+  void release(size_t place) {
+    released_ = std::max(released_, place);
+    if (!diverted_.empty()) hand_over_diverted();
+  }
   // The next bytes that may be sent; empty if there are none. Others may follow them.
   std::string_view to_send() const {
     const std::string& front = chunks_.empty() ? tail_ : chunks_.front();
-    const size_t end = std::min(released_, front_begin_ + front.size());
+    size_t end = std::min(released_, front_begin_ + front.size());
+    if (!diverted_.empty()) end = std::min(end, diverted_.front().begin);
     return std::string_view(front).substr(sent_ - front_begin_, end - sent_);
   }
   // So many bytes of to_send() have left.
@@ -82,6 +96,15 @@ class OutputQueue {
     ReplyKind kind;
   };
 
+  // A reply that a sink takes. It is in one chunk, or in the tail.
+  struct Diverted {
+    size_t begin;
+    size_t end;
+    ReplySink sink;
+  };
+
+  void hand_over_diverted();
+  void advance(size_t bytes);
   void drop_front_chunk();
 
   std::list<std::string> chunks_;  // of earlier turns, none of them empty
@@ -92,7 +115,8 @@ class OutputQueue {
   size_t sent_ = 0;
   size_t released_ = 0;
   size_t turn_begin_ = 0;
-  std::vector<Mark> marks_;  // of the running turn
+  std::vector<Mark> marks_;       // of the running turn
+  std::list<Diverted> diverted_;  // in the order of their places
 };
 
 }  // namespace weir::server

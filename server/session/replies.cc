@@ -5,13 +5,12 @@
 
 namespace weir::server {
 
-void Replies::note(size_t mark, bool touched_data) {
+void Replies::apply_mode(size_t mark) {
   const bool unwanted = mode_ == ReplyMode::kOff || mode_ == ReplyMode::kSkipping;
   if (unwanted && !is_push_) cut(mark);
   is_push_ = false;
   if (mode_ == ReplyMode::kSkipping) mode_ = ReplyMode::kOn;
   if (mode_ == ReplyMode::kSkipNext) mode_ = ReplyMode::kSkipping;
-  queue_.mark(touched_data ? ReplyKind::kOfData : ReplyKind::kPlain);
 }
 
 void Replies::add_protocol_error(std::string_view error) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "resp/reply.h"
 #include "server/session/output_queue.h"
@@ -40,9 +41,18 @@ class Replies {
   // The reply of the running command is a push, which CLIENT REPLY does not hold back.
   void note_push() { is_push_ = true; }
 
+  // The sink takes the next reply that is noted.
+  void give_next_to(ReplySink sink) { sink_ = std::move(sink); }
   // A command has replied, with what was written since `mark`; or nothing, if that is not wanted.
   // `touched_data`: it may depend on data.
-  void note(size_t mark, bool touched_data);
+  void note(size_t mark, bool touched_data) {
+    const bool is_usual = mode_ == ReplyMode::kOn && !is_push_;
+    if (!is_usual) [[unlikely]]
+      apply_mode(mark);
+    queue_.mark(touched_data ? ReplyKind::kOfData : ReplyKind::kPlain);
+    if (sink_) [[unlikely]]
+      queue_.divert(std::exchange(sink_, {}));
+  }
   // A message that is no reply.
   void add_message(std::string_view bytes) {
     queue_.append(bytes);
@@ -57,10 +67,13 @@ class Replies {
   int64_t over_ns(size_t bytes, int64_t now_ns);
 
  private:
+  void apply_mode(size_t mark);
+
   OutputQueue queue_;
   resp::ReplyWriter writer_{queue_.tail()};
   ReplyMode mode_ = ReplyMode::kOn;
   bool is_push_ = false;
+  ReplySink sink_;             // of the command that is running, waits or is held; may be empty
   int64_t over_since_ns_ = 0;  // steady; 0: not over what was asked for
 };
 

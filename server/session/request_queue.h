@@ -1,5 +1,5 @@
 // The requests of one session: bytes that were received, parsed in place, and of them kept what no
-// request has used.
+// request has used; or arguments that were handed over with whoever takes the reply.
 //
 //     begin(bytes)   parse() use()   parse() use() ...   end()
 #pragma once
@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "resp/request_parser.h"
 #include "server/command/command.h"
 #include "server/session/input_buffer.h"
+#include "server/session/submitted_requests.h"
 
 namespace weir::server {
 
@@ -22,15 +24,32 @@ class RequestQueue {
     if (from_kept_) kept_.append(bytes);
     unused_ = from_kept_ ? kept_.unused() : bytes;
   }
-  bool at_end() const { return unused_.empty(); }
-  // The request at the front.
+  void submit(Args args, ReplySink sink) { submitted_.add(args, std::move(sink)); }
+  bool at_end() const { return unused_.empty() && submitted_.empty(); }
+  // The request at the front; what was received comes before what was submitted. REQUIRES:
+  // !at_end().
   resp::ParseStatus parse(const resp::RequestLimits& limits) {
-    return parser_.parse(unused_, limits);
+    if (is_submitted()) [[unlikely]] {
+      args_ = submitted_.front_args();
+      return resp::ParseStatus::kRequest;
+    }
+    const resp::ParseStatus status = parser_.parse(unused_, limits);
+    args_ = parser_.args();
+    return status;
   }
-  Args args() const { return parser_.args(); }
+  Args args() const { return args_; }
+  // Whether the request at the front was submitted, and who takes its reply then, to whoever asks
+  // first.
+  bool is_submitted() const { return unused_.empty(); }
+  ReplySink take_sink() { return submitted_.take_front_sink(); }
   const std::string& error() const { return parser_.error(); }
-  // It has run...
-  void use() { unused_.remove_prefix(parser_.consumed()); }
+  // It has run; answers how many bytes it was...
+  size_t use() {
+    if (is_submitted()) [[unlikely]]
+      return submitted_.drop_front();
+    unused_.remove_prefix(parser_.consumed());
+    return parser_.consumed();
+  }
   // ... or will be parsed again.
   void put_back() { parser_.reset(); }
   // `keep`: what is unused will be asked for.
@@ -41,14 +60,19 @@ class RequestQueue {
       kept_.append(unused_);
     }
     unused_ = {};
+    from_kept_ = false;
   }
 
   // What is kept.
   const InputBuffer& kept() const { return kept_; }
+  const SubmittedRequests& submitted() const { return submitted_; }
+  bool keeps_any() const { return !kept_.empty() || !submitted_.empty(); }
 
  private:
   resp::RequestParser parser_;
   InputBuffer kept_;  // an incomplete request, or requests for a later turn
+  SubmittedRequests submitted_;
+  Args args_;
   std::string_view unused_;
   bool from_kept_ = false;  // unused_ is in kept_
 };

@@ -31,7 +31,8 @@ size_t Session::buffer_bytes() const { return input().capacity() + replies_.queu
 
 void Session::count_bytes() {
   if (dead_) return;
-  const size_t bytes = buffer_bytes() + transaction_.argument_bytes();
+  const size_t bytes =
+      buffer_bytes() + transaction_.argument_bytes() + requests_.submitted().argument_bytes();
   if (bytes == counted_bytes_) return;
   const size_t before = std::exchange(counted_bytes_, bytes);
   host_.count_client_bytes(static_cast<int64_t>(bytes) - static_cast<int64_t>(before));
@@ -51,9 +52,18 @@ void Session::receive(std::string_view bytes, size_t commands_max) {
   host_.count_received(bytes.size());
   join_turn();
   requests_.begin(bytes);
-  run_requests(commands_max);
+  run_requests(is_stranger() ? std::min(commands_max, kStrangersCommandsMax) : commands_max);
   requests_.end(!closing_);
   if (!input().empty()) check_input_size();
+  count_bytes();
+}
+
+void Session::submit(Args args, ReplySink sink) {
+  if (closing_) return;
+  requests_.submit(args, std::move(sink));
+  if (runnable_ || requests_.submitted().count() > 1) return;
+  join_turn();
+  run_requests(1);
   count_bytes();
 }
 
@@ -75,7 +85,6 @@ void Session::join_turn() {
 }
 
 void Session::run_requests(size_t commands_max) {
-  if (is_stranger()) commands_max = std::min(commands_max, kStrangersCommandsMax);
   Slice slice(&host_, &replies_.queue(), commands_max);
   runnable_ = false;
   hold_ = Hold::kNone;
@@ -103,6 +112,9 @@ void Session::run_requests(size_t commands_max) {
 }
 
 Hold Session::run_request(Args args) {
+  if (requests_.is_submitted()) [[unlikely]] {
+    if (ReplySink sink = requests_.take_sink()) replies_.give_next_to(std::move(sink));
+  }
   const size_t mark = replies_.mark();
   const Ran ran = host_.execute(*this, args);
   if (ran.hold == Hold::kNone) {
@@ -126,7 +138,7 @@ void Session::push_message(std::string_view bytes) {
 void Session::end_wait(size_t mark) {
   wait_state_.end();
   if (!dead_) replies_.note(mark, true);
-  runnable_ = !input().empty();
+  runnable_ = requests_.keeps_any();
 }
 
 void Session::fail_protocol(const std::string& error) {

@@ -37,7 +37,12 @@ class Session {
   // Takes what was read and runs complete requests, at most `commands_max`; what is left over is
   // kept.
   void receive(std::string_view bytes, size_t commands_max);
-  // Goes on with requests kept by receive().
+  // Runs a command that is parsed already, after those submitted before; it is kept while the
+  // session waits, is held or has no budget left. The sink takes the reply when the turn has
+  // released it: "" if CLIENT REPLY wants none. A session that is closing takes no more.
+  // REQUIRES: the session receives no bytes.
+  void submit(Args args, ReplySink sink);
+  // Goes on with requests that were kept.
   void resume(size_t commands_max) { receive({}, commands_max); }
   // A complete request may be waiting that was not run for want of budget, or is held.
   bool runnable() const { return runnable_ && !closing_; }
