@@ -68,16 +68,21 @@ size_t Elements::upper_bound(uint64_t order) const {
   return order == UINT64_MAX ? size() : lower_bound(order + 1);
 }
 
-void Elements::walk(size_t first_rank, const Visit& visit) const {
+size_t Elements::walk(size_t first_rank, const Visit& visit) const {
+  size_t visited = 0;
   for (auto at = index_->nodes().nth(first_rank); at != index_->nodes().end(); ++at) {
-    if (!visit(element_of(at->entry))) return;
+    ++visited;
+    if (!visit(element_of(at->entry))) break;
   }
+  return visited;
 }
 
-void Elements::walk_back(size_t first_rank, const Visit& visit) const {
-  if (empty()) return;
+size_t Elements::walk_back(size_t first_rank, const Visit& visit) const {
+  if (empty()) return 0;
   auto at = index_->nodes().nth(std::min(first_rank, size() - 1));
-  while (visit(element_of(at->entry)) && at != index_->nodes().begin()) --at;
+  size_t visited = 1;
+  while (visit(element_of(at->entry)) && at != index_->nodes().begin()) --at, ++visited;
+  return visited;
 }
 
 uint64_t Elements::scan(uint64_t cursor, size_t count,

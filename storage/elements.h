@@ -93,10 +93,10 @@ class Elements {
 
   // Visits elements from a rank on, upwards or downwards, until `visit` answers false or there are
   // no more. A rank of size() or more visits nothing upwards, and begins with the last downwards.
-  // `visit` must not change the list.
+  // `visit` must not change the list. They answer how many were visited.
   using Visit = std::function<bool(const Element&)>;
-  void walk(size_t first_rank, const Visit& visit) const;
-  void walk_back(size_t first_rank, const Visit& visit) const;
+  size_t walk(size_t first_rank, const Visit& visit) const;
+  size_t walk_back(size_t first_rank, const Visit& visit) const;
 
   // Visits elements in an order that changes cannot disturb: from `cursor` on until `count` were
   // visited or there are no more. Answers the cursor to go on from, 0 at the end. An element that

@@ -12,6 +12,7 @@
 
 #include "resp/reply.h"
 #include "server/command/event_class.h"
+#include "server/command/work_meter.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
@@ -35,9 +36,13 @@ class CallHost {
   virtual uint64_t random() = 0;
   // Counts a look-up that the client sees as a read.
   virtual void count_look_up(bool found) = 0;
+  WorkMeter& work() { return work_; }
 
  protected:
   ~CallHost() = default;
+
+ private:
+  WorkMeter work_;
 };
 
 // One run of a command. Its instant is the same from the beginning to the end.
@@ -52,6 +57,8 @@ struct Call {
   int database;  // the session's database when the command began
   int64_t now_ns;
 
+  // Charged by whatever the arguments' number and the reply's size do not tell.
+  WorkMeter& work() const { return host.work(); }
   int64_t now_ms() const { return now_ns / 1'000'000; }
   storage::Ref look_up(std::string_view key) { return keys.look_up(database, key); }
   void notify(EventClass event_class, std::string_view event, std::string_view key) {

@@ -52,6 +52,7 @@ void client_info(Call& call) {
 
 void reply_lines(Call& call, auto fits) {
   std::string lines;
+  call.work().charge_entries(server_of(call).sessions().count());
   for (const auto& [id, session] : server_of(call).sessions().all()) {
     if (fits(*session)) lines += server_of(call).sessions().describe(*session) + "\n";
   }
@@ -84,6 +85,7 @@ void client_list(Call& call) {
 // A session that kills itself still gets the answer.
 int64_t kill_clients(Call& call, const ClientFilter& filter) {
   int64_t killed = 0;
+  call.work().charge_entries(server_of(call).sessions().count());
   for (const auto& [id, session] : server_of(call).sessions().all()) {
     if (session->dead() || !filter.fits(*session)) continue;
     if (session.get() != &call.session) {

@@ -24,6 +24,7 @@ void keys(Call& call) {
   uint64_t cursor = 0;
   do {
     cursor = call.keys.scan(call.database, cursor, kStep, [&](const storage::Seen& seen) {
+      call.work().charge_entries(1);
       if (accepts(options, seen)) found.add(seen.key);
     });
   } while (cursor != 0);
@@ -38,6 +39,7 @@ void scan(Call& call) {
   Bulks found(call.reply);
   const uint64_t next =
       call.keys.scan(call.database, *cursor, options->count, [&](const storage::Seen& seen) {
+        call.work().charge_entries(1);
         if (accepts(*options, seen)) found.add(seen.key);
       });
   reply_page(call, next, found);
@@ -50,6 +52,7 @@ void randomkey(Call& call) {
   std::string found;
   bool any = false;
   const auto look_from = [&](uint64_t cursor) {
+    call.work().charge_entries(1);
     return call.keys.scan(call.database, cursor, 1, [&](const storage::Seen& seen) {
       if (!any) found = seen.key;
       any = true;

@@ -88,7 +88,7 @@ std::vector<std::string> members_with(const Collection& list, std::string_view v
     return members.size() < most;
   };
   if (from_back) {
-    list.elements().walk_back(list.size(), visit);
+    list.walk_back_from(list.size(), visit);
   } else {
     list.walk(visit);
   }
@@ -104,6 +104,7 @@ void lrem(Call& call) {
   const uint64_t asked = *count < 0 ? 0 - static_cast<uint64_t>(*count) : *count;
   const uint64_t most = asked == 0 ? UINT64_MAX : asked;
   const auto members = members_with(*list, call.args[3], *count < 0, most);
+  call.work().charge_probes(members.size());
   for (const std::string& member : members) list->elements().erase(member);
   if (!members.empty()) note_removal(call, &*list, {EventClass::kList, "lrem"});
   call.reply.integer(static_cast<int64_t>(members.size()));
@@ -130,8 +131,8 @@ void ltrim(Call& call) {
     call.keys.set_expiry(&ref, ref.expire_at_ms());
   }
   const size_t behind = kept.first + kept.count;
-  list->elements().erase_ranks(behind, list->size() - behind);
-  list->elements().erase_ranks(0, kept.first);
+  list->erase_ranks(behind, list->size() - behind);
+  list->erase_ranks(0, kept.first);
   call.notify(EventClass::kList, "ltrim", call.args[1]);
   call.reply.status("OK");
 }

@@ -44,7 +44,7 @@ void lrange(Call& call) {
   call.reply.array(static_cast<int64_t>(stretch.count));
   if (stretch.count == 0) return;
   size_t left = stretch.count;
-  list->elements().walk(stretch.first, [&](const Element& element) {
+  list->walk_from(stretch.first, [&](const Element& element) {
     call.reply.bulk(element.value);
     return --left > 0;
   });
@@ -109,9 +109,9 @@ std::vector<size_t> ranks_of(const Collection& list, const Search& search) {
     return ++looks != search.looks_max && (wanted == 0 || ranks.size() < wanted);
   };
   if (search.from_back) {
-    list.elements().walk_back(list.size(), visit);
+    list.walk_back_from(list.size(), visit);
   } else {
-    list.elements().walk(0, visit);
+    list.walk(visit);
   }
   return ranks;
 }

@@ -87,6 +87,7 @@ void pop_some(Call& call, Collection* set, int64_t count) {
   pick_some(call, *set, count,
             [&members](const Element& element) { members.emplace_back(element.member); });
   call.reply.set(static_cast<int64_t>(members.size()));
+  call.work().charge_probes(members.size());
   for (const std::string& member : members) {
     call.reply.bulk(member);
     set->elements().erase(member);

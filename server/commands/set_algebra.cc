@@ -96,6 +96,7 @@ void reply_result(Call& call, Operation operation) {
   if (!sets) return;
   std::vector<std::string_view> members = result_of(*sets, operation);
   if (sets->size() > 1) sort_integers(&members);
+  call.work().charge_probes(members.size());
   call.reply.set(static_cast<int64_t>(members.size()));
   for (const std::string_view member : members) call.reply.bulk(member);
 }
@@ -110,6 +111,7 @@ void store_result(Call& call, Operation operation) {
     return call.reply.integer(0);
   }
   Collection target = replace_with_collection(call, call.args[1], Type::kSet);
+  call.work().charge_probes(members.size());
   for (const std::string_view member : members) add_member(&target, member);
   call.notify(EventClass::kSet, call.command.name, call.args[1]);
   call.reply.integer(static_cast<int64_t>(members.size()));

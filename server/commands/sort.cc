@@ -128,6 +128,7 @@ std::optional<std::string> value_of(Call& call, std::string_view pattern,
     field = behind.substr(arrow + 2);
     behind = behind.substr(0, arrow);
   }
+  call.work().charge_probes(1);
   const std::string key = std::string(pattern.substr(0, star)) + element + std::string(behind);
   const storage::Ref ref = read_key(call, key);
   if (!ref.exists() || ref.type() != (field.empty() ? Type::kString : Type::kHash))
@@ -203,11 +204,15 @@ void store(Call& call, std::string_view target, const Results& results) {
     return call.reply.integer(0);
   }
   Collection list = replace_with_collection(call, target, Type::kList);
+  call.work().charge_entries(results.size());
   for (const auto& result : results) push(&list, End::kRight, result.value_or(""));
   call.notify(EventClass::kList, "sortstore", target);
   server_of(call).waiting().signal(call.database, target);
   call.reply.integer(static_cast<int64_t>(results.size()));
 }
+
+// What sorting one of some ten thousand elements takes, in units of work.
+constexpr size_t kComparisonUnits = 4;
 
 void sort(Call& call) {
   SortOptions options;
@@ -216,6 +221,7 @@ void sort(Call& call) {
   if (!items) return;
   if (options.sorts) {
     if (!weigh(call, options, &*items)) return;
+    call.work().charge_entries(kComparisonUnits * items->size());
     sort_items(options, &*items);
   }
   cut(options, &*items);

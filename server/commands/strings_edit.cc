@@ -1,4 +1,5 @@
 // Strings, changed in place: INCR and its like, APPEND, SETRANGE. The expiry stays as it was.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -74,6 +75,7 @@ void append(Call& call) {
   if (!is_string_or_absent(call, ref)) return;
   std::string value;
   if (!fits(call, ref.value().size() + call.args[2].size())) return;
+  call.work().charge_bytes(2 * ref.value().size());  // once more into the keyspace
   value.reserve(ref.value().size() + call.args[2].size());
   value.append(ref.value()).append(call.args[2]);
   put_keeping_expiry(call, &ref, value, "append");
@@ -91,6 +93,7 @@ void setrange(Call& call) {
   const uint64_t end = static_cast<uint64_t>(*offset) + patch.size();
   if (!fits(call, end)) return;
   std::string value(ref.value());
+  call.work().charge_bytes(2 * std::max<size_t>(value.size(), end));
   if (value.size() < end) value.resize(end);  // the bytes in between are zeros
   value.replace(static_cast<size_t>(*offset), patch.size(), patch);
   put_keeping_expiry(call, &ref, value, "setrange");

@@ -227,6 +227,7 @@ void reply_result(Call& call, const Request& request, std::vector<Scored> result
   std::sort(result.begin(), result.end(), [](const Scored& a, const Scored& b) {
     return a.score != b.score ? a.score < b.score : a.member < b.member;
   });
+  call.work().charge_probes(result.size());
   const MembersReply members(&call.reply, request.with_scores);
   members.begin(result.size());
   for (const Scored& scored : result) members.add(scored.member, scored.score);
@@ -244,6 +245,7 @@ void store_result(Call& call, const std::vector<Scored>& result) {
                        return scored.member.size() > kCompactZsetMemberBytesMax;
                      });
   if (large) target.make_large();
+  call.work().charge_probes(result.size());
   for (const Scored& scored : result) put_score(&target, scored.member, scored.score);
   call.notify(EventClass::kZset, call.command.name, call.args[1]);
   call.reply.integer(static_cast<int64_t>(result.size()));

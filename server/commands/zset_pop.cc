@@ -21,7 +21,7 @@ void pop_members(Call& call, Collection* zset, const Pop& pop) {
   visit_span(
       *zset, {.first = pop.highest ? last : 0, .count = count, .downwards = pop.highest},
       [&](const storage::Element& element) { members.add(element.member, score_of(element)); });
-  zset->elements().erase_ranks(pop.highest ? zset->size() - count : 0, count);
+  zset->erase_ranks(pop.highest ? zset->size() - count : 0, count);
   const std::string_view event = pop.highest ? "zpopmax" : "zpopmin";
   note_removal(call, zset, {EventClass::kZset, event});
 }

@@ -219,6 +219,7 @@ void Executor::run_queued(Call& call) {
       if (!denied.empty()) {
         session.replies().writer().error(denied);
       } else {
+        call.work().charge_probes(args.size());
         run(session, *next.command, args, session.replies().writer());
       }
     } while (call.keys.failure().code() == storage::Status::Code::kNotYet &&
@@ -269,6 +270,7 @@ bool Executor::act(Waiter& waiter, Act act) {
             .database = session->client().database(),
             .now_ns = keys.running().now_ns()};
   bool done = true;
+  call.work().charge_probes(args.size());
   reply_too_long_ = false;
   session->replies().bound(server_->sessions().bounds().reply_bytes_max(*session));
   const auto try_once = [&] {
@@ -306,7 +308,7 @@ void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
     call.reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 
-// Whoever waits for what a command may have changed is looked at behind it.
+// Whoever waits for what a command may have changed is looked at after it.
 void Executor::signal_keys(const Session& session, const Command& command, Args args) {
   if (!has_keys(command)) return server_->waiting().signal_all();
   for (const std::string_view key : keys_of(command, args)) {

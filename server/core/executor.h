@@ -100,7 +100,7 @@ class Executor : private WaiterRunner {
   std::string recent_spelling_;
   size_t recent_index_ = 0;
   const Command* outer_ = nullptr;  // what runs the running command: EXEC, a script, or nothing
-  size_t message_mark_ = 0;         // what the running command published stands behind it
+  size_t message_mark_ = 0;         // what the running command published comes after it
   bool reply_too_long_ = false;     // of the running command
   bool error_counted_ = false;      // of the running command
 };

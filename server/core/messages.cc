@@ -6,9 +6,9 @@
 namespace weir::server {
 
 Messages::Messages(SessionDirectory* sessions, const Config* config, storage::Keyspace* keys,
-                   std::function<uint64_t()> random)
+                   WorkMeter* work, std::function<uint64_t()> random)
     : keys_(*keys),
-      pubsub_(sessions),
+      pubsub_(sessions, work),
       monitors_(sessions, config),
       tracking_({.sessions = sessions,
                  .config = config,

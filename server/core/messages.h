@@ -21,7 +21,7 @@ namespace weir::server {
 class Messages {
  public:
   Messages(SessionDirectory* sessions, const Config* config, storage::Keyspace* keys,
-           std::function<uint64_t()> random);
+           WorkMeter* work, std::function<uint64_t()> random);
 
   Pubsub& pubsub() { return pubsub_; }
   Monitors& monitors() { return monitors_; }

@@ -8,6 +8,7 @@ namespace weir::server {
 const Config& ScriptService::config() const { return server_.config(); }
 
 Clock& ScriptService::clock() const { return server_.clock(); }
+WorkMeter& ScriptService::work() { return server_.work(); }
 
 storage::Keyspace& ScriptService::keys() { return server_.keys(); }
 
@@ -23,6 +24,7 @@ std::string ScriptService::refusal_in_script(Session& session, const Command& co
 
 void ScriptService::run_in_script(Session& session, const Command& command, Args args,
                                   resp::ReplyWriter& reply) {
+  server_.work().charge_probes(args.size());
   server_.executor().run(session, command, args, reply);
   const std::string_view output = *reply.buffer();
   if (output.starts_with('-') && server_.keys().failure().ok())

@@ -16,6 +16,7 @@ class ScriptService final : public ScriptHost {
 
   const Config& config() const override;
   Clock& clock() const override;
+  WorkMeter& work() override;
   storage::Keyspace& keys() override;
   uint64_t data_epoch() const override;
   uint64_t random() override;

@@ -50,7 +50,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
             .config = &config_,
             .commands = &executor_.table(),
             .clock = clock}),
-      messages_(&sessions_, &config_, &keys_, [this] { return random(); }),
+      messages_(&sessions_, &config_, &keys_, &work(), [this] { return random(); }),
       holds_(&sessions_),
       persistence_(&config_, clock, &keys_),
       turn_({.config = &config_,
@@ -145,6 +145,7 @@ void Server::end_turn() {
   session_service_.note_pressure();
   if (keys_.work().stuck() && persistence_.health.denies()) turn_.give_up_writing_back();
   timeline_.synchronise();
+  work().begin_turn();
 }
 
 void Server::tick() {

@@ -12,6 +12,8 @@ constexpr size_t kTurnBytesMax = 64 << 20;  // of changes; then the turn ends
 
 }  // namespace
 
+SessionService::SessionService(Server* server) : SessionHost(&server->work()), server_(*server) {}
+
 const Config& SessionService::config() const { return server_.config(); }
 
 std::shared_ptr<const acl::User> SessionService::default_user() const {
@@ -27,6 +29,11 @@ bool SessionService::is_busy() const { return server_.scripting().busy.current()
 // Sessions that are served while a script runs long have no part in its turn.
 bool SessionService::turn_is_full() const {
   return server_.keys().running().debt().turn_bytes() > kTurnBytesMax && !is_busy();
+}
+
+// A script that runs long may have used up its turn, and only others can end it.
+uint64_t SessionService::slice_end() const {
+  return is_busy() ? work().units() + WorkMeter::kSliceUnits : work().slice_end();
 }
 
 void SessionService::note_pressure() {

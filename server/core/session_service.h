@@ -12,7 +12,7 @@ class Server;
 
 class SessionService final : public SessionHost {
  public:
-  explicit SessionService(Server* server) : server_(*server) {}
+  explicit SessionService(Server* server);
 
   // To be called when anything has changed that hold_for() and turn_is_full() look at.
   void note_pressure();
@@ -23,6 +23,7 @@ class SessionService final : public SessionHost {
   void note_in_turn(Session* session) override;
   Hold hold_for(const Session& session, Args args) const override;
   bool turn_is_full() const override;
+  uint64_t slice_end() const override;
   Ran execute(Session& session, Args args) override;
   void deliver_messages() override;
   void count_client_bytes(int64_t change) override;

@@ -172,8 +172,7 @@ algorithms::Entries* Limiter::entries_of(const HeldLimit& held) {
   for (auto& [owner, entries] : entries_) {
     if (owner == &held) return &entries;
   }
-  return &entries_.emplace_back(&held, StoredEntries(&call_->keys, call_->database, held.list))
-              .second;
+  return &entries_.emplace_back(&held, StoredEntries(*call_, held.list)).second;
 }
 
 storage::Elements* Limiter::bookings() {

@@ -32,7 +32,7 @@ QueueTail::QueueTail(Call& call, Limiter& limiter) : at_ns_(call.now_ns) {
 void QueueTail::attach(Call& call) {
   for (Copy& copy : copies_) {
     if (copy.list == 0) continue;
-    copy.stored = std::make_unique<StoredEntries>(&call.keys, call.database, copy.list);
+    copy.stored = std::make_unique<StoredEntries>(call, copy.list);
     copy.entries.set_base(copy.stored.get());
   }
 }

@@ -51,7 +51,7 @@ size_t StoredEntries::size() const {
 }
 
 LogEntry StoredEntries::entry(size_t rank) const {
-  ++entries_read_;
+  work_.charge_entries(1);
   return entry_of(list()->at(rank));
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "algorithms/entries.h"
+#include "server/command/command.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
@@ -23,14 +24,11 @@ inline std::string_view view(const IdMember& member) { return {member.data(), me
 class StoredEntries : public algorithms::Entries {
  public:
   // `id` is 0 if there is no list yet.
-  StoredEntries(storage::Keyspace* keys, int database, storage::ElementsId id)
-      : keys_(keys), database_(database), id_(id) {}
+  StoredEntries(const Call& call, storage::ElementsId id)
+      : work_(call.work()), keys_(&call.keys), database_(call.database), id_(id) {}
 
   // Answers the id of the list, which is made now if there is none.
   storage::ElementsId id();
-
-  // How many entries the process has read from lists: what tests count as work.
-  static uint64_t entries_read() { return entries_read_; }
 
   size_t size() const override;
   algorithms::LogEntry entry(size_t rank) const override;
@@ -44,12 +42,11 @@ class StoredEntries : public algorithms::Entries {
   // is discarded).
   storage::Elements* list() const;
 
+  WorkMeter& work_;
   storage::Keyspace* keys_;
   int database_;
   storage::ElementsId id_;
   mutable storage::Elements* list_ = nullptr;
-
-  inline static uint64_t entries_read_ = 0;
 };
 
 }  // namespace weir::server

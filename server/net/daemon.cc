@@ -10,7 +10,6 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kBusyReadBytes = 16 << 10;
-constexpr int64_t kTurnNs = 10 * kNsPerMs;  // ten slices of sessions; the rest waits for the next
 
 // What a turn sends to all connections, and of it to one.
 constexpr size_t kTurnSendBytes = 8 << 20;
@@ -82,7 +81,7 @@ void Daemon::turn() {
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
   const bool reads = !server_.keys().work().overloaded();
-  TurnBudget budget(&server_.timeline());
+  TurnBudget budget(&server_.timeline(), &server_.work());
   if (reads) resume_runnable(commands_max, &budget);
   const std::span<char> buffer = reads ? std::span<char>(read_buffer_) : std::span<char>();
   serve_ready(commands_max, buffer, &budget);
@@ -94,10 +93,10 @@ void Daemon::turn() {
   wait_for_waiters();
 }
 
-// Half of the time is left to those who have just sent something.
+// Half of it is left to those who have just sent something.
 void Daemon::resume_runnable(size_t commands_max, TurnBudget* budget) {
   for (Session* session : server_.holds().take_runnable()) {
-    if (budget->over(kTurnNs / 2)) {
+    if (budget->is_half_spent()) {
       server_.holds().run_later(*session);
     } else {
       session->resume(commands_max);
@@ -115,7 +114,7 @@ void Daemon::serve_ready(size_t commands_max, std::span<char> buffer, TurnBudget
   served_next_ = nullptr;
   for (size_t i = 0; i < ready_.size() && served_next_ == nullptr; ++i) {
     const Poller::Ready& ready = ready_[(first + i) % ready_.size()];
-    if (budget->over(kTurnNs)) {
+    if (budget->is_spent()) {
       served_next_ = ready.connection;
     } else {
       ready.connection->on_ready(ready.can, buffer, commands_max);

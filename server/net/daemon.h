@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time_units.h"
 #include "server/core/server.h"
 #include "server/net/connection.h"
 #include "server/net/listener.h"
@@ -20,22 +21,29 @@
 
 namespace weir::server {
 
-// How long a turn has run, as far as the instants of its requests tell: that costs no look at the
-// clock.
+// What a turn has left for sessions: time, as far as the instants of its requests tell, which costs
+// no look at the clock, and units of work.
 class TurnBudget {
  public:
-  explicit TurnBudget(const Timeline* timeline)
-      : timeline_(*timeline), before_ns_(timeline->looked_steady_ns()) {}
+  static constexpr int64_t kTurnNs = 10 * kNsPerMs;  // ten slices of sessions
 
-  bool over(int64_t duration_ns) {
+  TurnBudget(const Timeline* timeline, const WorkMeter* work)
+      : timeline_(*timeline), work_(*work), before_ns_(timeline->looked_steady_ns()) {}
+
+  bool is_spent() { return over(kTurnNs, WorkMeter::kTurnUnits); }
+  bool is_half_spent() { return over(kTurnNs / 2, WorkMeter::kTurnUnits / 2); }
+
+ private:
+  bool over(int64_t duration_ns, uint64_t units) {
+    if (work_.turn_units() >= units) return true;
     const int64_t now_ns = timeline_.looked_steady_ns();
     if (now_ns == before_ns_) return false;  // nothing has run yet
     if (begin_ns_ == 0) begin_ns_ = now_ns;
     return now_ns - begin_ns_ > duration_ns;
   }
 
- private:
   const Timeline& timeline_;
+  const WorkMeter& work_;
   int64_t before_ns_;
   int64_t begin_ns_ = 0;
 };

@@ -60,6 +60,7 @@ void Pubsub::forget(Session& session) {
 size_t Pubsub::publish(SubscriptionKind kind, std::string_view channel, std::string_view message) {
   size_t receivers = subscribers(kind, channel);
   if (kind == SubscriptionKind::kChannel) {
+    work_.charge_entries(of(SubscriptionKind::kPattern).size());
     for (const auto& [pattern, sessions] : of(SubscriptionKind::kPattern)) {
       if (resp::glob_match(pattern, channel)) receivers += sessions.size();
     }
@@ -80,6 +81,7 @@ void Pubsub::deliver(const Message& message) {
   const auto found = of(message.kind).find(message.channel);
   if (found != of(message.kind).end()) send(found->second, nullptr, message);
   if (message.kind != SubscriptionKind::kChannel) return;
+  work_.charge_entries(of(SubscriptionKind::kPattern).size());
   for (const auto& [pattern, sessions] : of(SubscriptionKind::kPattern)) {
     if (resp::glob_match(pattern, message.channel)) send(sessions, &pattern, message);
   }
@@ -92,6 +94,8 @@ void Pubsub::send(const Sessions& sessions, const std::string* pattern, const Me
               .text = message.text};
   if (pattern != nullptr) parts.kind = "pmessage";
   std::array<std::string, kProtocols> bytes;
+  work_.charge_entries(sessions.size());
+  work_.charge_bytes(sessions.size() * message.text.size());
   for (const auto& [id, session] : sessions) {
     if (session->closing()) continue;
     std::string& text = bytes[session->replies().protocol() >= 3 ? 1 : 0];
@@ -103,6 +107,7 @@ void Pubsub::send(const Sessions& sessions, const std::string* pattern, const Me
 
 std::vector<std::string_view> Pubsub::names(SubscriptionKind kind, std::string_view pattern) const {
   std::vector<std::string_view> names;
+  work_.charge_entries(of(kind).size());
   for (const auto& [name, sessions] : of(kind)) {
     if (resp::glob_match(pattern, name)) names.push_back(name);
   }

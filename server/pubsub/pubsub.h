@@ -12,7 +12,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "base/string_hash.h"
+#include "server/command/work_meter.h"
 #include "server/session/subscriptions.h"
 
 namespace weir::server {
@@ -32,7 +32,7 @@ class SessionDirectory;
 
 class Pubsub {
  public:
-  explicit Pubsub(SessionDirectory* sessions) : sessions_(*sessions) {}
+  Pubsub(SessionDirectory* sessions, WorkMeter* work) : sessions_(*sessions), work_(*work) {}
 
   // These do nothing if there is nothing to do.
   void subscribe(Session& session, SubscriptionKind kind, std::string_view name);
@@ -71,6 +71,7 @@ class Pubsub {
   void send(const Sessions& sessions, const std::string* pattern, const Message& message);
 
   SessionDirectory& sessions_;
+  WorkMeter& work_;  // charged a unit for each pattern that is compared, and for each receiver
   std::array<Names, kSubscriptionKinds> subscribers_;
   std::vector<Message> pending_;
 };

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "resp/reply.h"
+#include "server/command/work_meter.h"
 #include "server/script/memory.h"
 
 struct lua_State;
@@ -72,6 +73,7 @@ struct NumberText {
 struct Context {
   Memory memory;
   ScriptHost* host = nullptr;
+  WorkMeter* work = nullptr;  // the host's
   lua_State* main = nullptr;
   World world = World::kScripts;
   bool patient = false;                              // the collector's pace
@@ -84,6 +86,7 @@ struct Context {
   int64_t begin_steady_ns = 0;
   int64_t time_limit_ns = 0;     // 0: none
   size_t work_ns = 0;            // done by functions of C since the last look at the clock
+  size_t command_ns = 0;         // of that: of commands, which charge the WorkMeter themselves
   size_t block_bytes_max = 0;    // the largest block of memory that this run has taken
   int64_t served_at_run_ns = 0;  // when others were served last, from the script's begin
   Stop stop = Stop::kNone;

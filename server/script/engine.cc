@@ -220,6 +220,7 @@ int end_loading(lua_State* L) {
 
 Engine::Engine(ScriptHost* host, World world) {
   context_.host = host;
+  context_.work = &host->work();
   context_.world = world;
   context_.main = lua_newstate(allocate, &context_);
   WEIR_CHECK(context_.main != nullptr);
@@ -251,7 +252,7 @@ void Engine::begin() {
   context_.protocol = 2;
   context_.begin_steady_ns = context_.host->clock().steady_ns();
   context_.stop = Stop::kNone;
-  context_.work_ns = 0;
+  context_.work_ns = context_.command_ns = 0;
   context_.block_bytes_max = 0;
   context_.served_at_run_ns = 0;
   context_.json = {};
@@ -271,6 +272,7 @@ void Engine::begin(Call& call, const Invocation& invocation) {
 void Engine::end() {
   lua_settop(context_.main, 0);
   if (context_.stop != Stop::kNone) watch(context_.main);
+  charge_meter(context_);
   context_.active = false;
   context_.session = nullptr;
   context_.running = nullptr;

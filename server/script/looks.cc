@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <lua.hpp>
+#include <utility>
 
 #include "base/time_units.h"
 #include "server/config/config.h"
@@ -17,7 +18,9 @@ constexpr int kInstructionsPerLook = 1'000;
 // Coroutines are seldom. Each has a hook of its own, which does not know that others made a large
 // block, so it is called often.
 constexpr int kInstructionsPerCoroutinesLook = 16;
+constexpr size_t kInstructionNs = 10;
 constexpr size_t kWorkPerLookNs = 200'000;
+constexpr size_t kUnitNs = 100;  // of a WorkMeter
 // An instruction may read a whole string, a byte in about a nanosecond: arithmetic and comparisons
 // do. So few are let run where there is a large one.
 constexpr size_t kBytesPerLook = 16 << 20;
@@ -42,7 +45,7 @@ Stop reason_to_stop(Context& context) {
 
 // Looks at the clock. `place` is that of the Lua code that is running.
 void look(lua_State* L, Context& context, lua_Debug* place) {
-  context.work_ns = 0;
+  charge_meter(context);
   if (context.stop == Stop::kNone) {
     context.stop = reason_to_stop(context);
     if (context.stop == Stop::kNone) return;
@@ -56,8 +59,9 @@ void look(lua_State* L, Context& context, lua_Debug* place) {
 
 void look_between_instructions(lua_State* L, lua_Debug* place) {
   Context& context = context_of(L);
-  if (context.stop == Stop::kNone && lua_gethookcount(L) != instructions_per_look(L, context))
-    watch(L);
+  const int instructions = lua_gethookcount(L);
+  if (context.stop == Stop::kNone && instructions != instructions_per_look(L, context)) watch(L);
+  context.work_ns += static_cast<size_t>(instructions) * kInstructionNs;
   if (context.active) look(L, context, place);
 }
 
@@ -82,6 +86,11 @@ void look_after(lua_State* L, int instructions) {
 }
 
 }  // namespace
+
+void charge_meter(Context& context) {
+  const size_t own_ns = std::exchange(context.work_ns, 0) - std::exchange(context.command_ns, 0);
+  context.work->charge_entries(own_ns / kUnitNs);
+}
 
 void watch(lua_State* L) { look_after(L, instructions_per_look(L, context_of(L))); }
 
@@ -108,7 +117,7 @@ void charge_block(Context& context, size_t bytes) {
   context.block_bytes_max = std::max(context.block_bytes_max, bytes);
   context.work_ns += bytes / 2;
   if (context.work_ns < kWorkPerLookNs || context.stop != Stop::kNone) return;
-  context.work_ns = 0;
+  charge_meter(context);
   look_after(context.main, 1);
 }
 

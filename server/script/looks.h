@@ -29,6 +29,9 @@ void hurry_to_stop(lua_State* L);
 // served meanwhile.
 void charge(lua_State* L, size_t work_ns);
 
+// Hands what was charged to the server's WorkMeter.
+void charge_meter(Context& context);
+
 // Charges work of the allocator, which may not raise: the script's next instruction looks.
 void charge_block(Context& context, size_t bytes);
 

@@ -107,6 +107,7 @@ bool run_command(Context& context) {
   context.nested_reply.set_protocol(context.protocol);
   context.nested_reply.set_size_max(static_cast<size_t>(context.host->config().script_memory_max));
   context.host->run_in_script(*context.session, *command, context.args, context.nested_reply);
+  context.work->charge_bytes(context.nested.size());
   if (context.host->keys().failure().ok()) return true;
   context.stop = Stop::kCommandFailed;
   context.problem = "ERR a command could not be run";
@@ -124,6 +125,7 @@ void push_problem(lua_State* L, Context& context) {
 constexpr size_t kCommandNs = 50'000;
 
 int run_from_stack(lua_State* L, bool raises) {
+  context_of(L).command_ns += kCommandNs;
   charge(L, kCommandNs);
   Context& context = context_of(L);
   bool failed = true;

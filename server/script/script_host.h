@@ -18,6 +18,7 @@ class ScriptHost {
  public:
   virtual const Config& config() const = 0;
   virtual Clock& clock() const = 0;
+  virtual WorkMeter& work() = 0;
   virtual storage::Keyspace& keys() = 0;
   // Answers another number whenever records may have changed otherwise than by commands.
   virtual uint64_t data_epoch() const = 0;

@@ -97,6 +97,7 @@ void Session::run_requests(size_t commands_max) {
       fail_protocol(requests_.error());
       break;
     }
+    const size_t reply_begin = replies_.queue().end();
     if (!requests_.args().empty()) {
       if (host_.is_pressed()) hold_ = host_.hold_for(*this, requests_.args());
       if (hold_ == Hold::kNone) hold_ = run_request(requests_.args());
@@ -107,7 +108,8 @@ void Session::run_requests(size_t commands_max) {
       }
       slice.count();
     }
-    requests_.use();
+    const size_t arguments = requests_.args().size();
+    slice.charge(arguments, requests_.use() + replies_.queue().end() - reply_begin);
   }
 }
 

@@ -37,6 +37,9 @@ class SessionHost {
   // Whether anything may keep a request from running; else hold_for() and turn_is_full() need not
   // be asked.
   bool is_pressed() const { return is_pressed_; }
+  WorkMeter& work() const { return work_; }
+  // The count of work units at which a session's slice ends that begins now.
+  virtual uint64_t slice_end() const = 0;
   // When the request that ran last began to, by the steady clock. It costs no look at the clock.
   int64_t looked_ns() const { return looked_ns_; }
   // Whether its next request has to wait before it runs, and for what.
@@ -56,10 +59,14 @@ class SessionHost {
   virtual void note_query_buffer_overrun(const Session& session) = 0;
 
  protected:
+  explicit SessionHost(WorkMeter* work) : work_(*work) {}
   ~SessionHost() = default;
 
   bool is_pressed_ = false;
   int64_t looked_ns_ = 0;
+
+ private:
+  WorkMeter& work_;
 };
 
 }  // namespace weir::server

@@ -1,5 +1,5 @@
-// What a session may do before others have their turn: so many commands, so much time, so many
-// bytes of replies. It is asked between commands, so one command may pass it.
+// What a session may do before others have their turn: so many commands, so much work and time,
+// so many bytes of replies. It is asked between commands, so one command may pass it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,11 @@ namespace weir::server {
 class Slice {
  public:
   Slice(const SessionHost* host, const OutputQueue* output, size_t commands_max)
-      : host_(*host), output_(*output), commands_left_(commands_max) {}
+      : host_(*host),
+        output_(*output),
+        work_(host->work()),
+        commands_left_(commands_max),
+        units_end_(host->slice_end()) {}
 
   // A command has run.
   void count() {
@@ -22,11 +26,15 @@ class Slice {
     if (begin_ns_ == kNotBegun) begin_ns_ = host_.looked_ns();
   }
 
+  // What every command takes: by the number of its arguments, and by the bytes of its request and
+  // reply.
+  void charge(size_t arguments, size_t bytes) { work_.charge(arguments, bytes); }
+
   // The replies of a turn leave together at its end, a record of the log holds its changes, and the
   // others wait for it. The time is that of the last request's beginning, so it passes the bound by
   // one request at most.
   bool ended() const {
-    if (commands_left_ == 0) return true;
+    if (commands_left_ == 0 || work_.units() >= units_end_) return true;
     if (begin_ns_ != kNotBegun && host_.looked_ns() - begin_ns_ > kDurationNs) return true;
     return output_.turn_bytes() > kReplyBytesMax || (host_.is_pressed() && host_.turn_is_full());
   }
@@ -38,7 +46,9 @@ class Slice {
 
   const SessionHost& host_;
   const OutputQueue& output_;
+  WorkMeter& work_;
   size_t commands_left_;
+  uint64_t units_end_;
   int64_t begin_ns_ = kNotBegun;
 };
 

@@ -27,11 +27,21 @@ Form form_of(const storage::OwnerView& owner) {
 }  // namespace
 
 std::optional<storage::Element> Collection::find(std::string_view member) const {
+  work_->charge_probes(1);
   return exists() ? elements_->find(member) : std::nullopt;
 }
 
-void Collection::walk(const storage::Elements::Visit& visit) const {
-  if (exists()) elements_->walk(0, visit);
+void Collection::walk_from(size_t rank, const storage::Elements::Visit& visit) const {
+  if (exists()) work_->charge_entries(elements_->walk(rank, visit));
+}
+
+void Collection::walk_back_from(size_t rank, const storage::Elements::Visit& visit) const {
+  if (exists()) work_->charge_entries(elements_->walk_back(rank, visit));
+}
+
+void Collection::erase_ranks(size_t first_rank, size_t count) {
+  work_->charge_entries(count);
+  elements_->erase_ranks(first_rank, count);
 }
 
 storage::Elements& Collection::create_if_absent() {
@@ -70,7 +80,7 @@ void Collection::put_owner(storage::Ref* ref, int64_t expire_at_ms) {
 }
 
 std::optional<Collection> collection_of(Call& call, const storage::Ref& ref, storage::Type type) {
-  Collection collection(&call.keys, ref, type);
+  Collection collection(call, ref, type);
   if (!ref.exists()) return collection;
   if (ref.type() != type) {
     call.reply.error(kWrongType);
@@ -92,7 +102,7 @@ std::optional<Collection> write_collection(Call& call, std::string_view key, sto
 }
 
 Collection replace_with_collection(Call& call, std::string_view key, storage::Type type) {
-  Collection collection(&call.keys, call.look_up(key), type);
+  Collection collection(call, call.look_up(key), type);
   collection.create_if_absent();
   return collection;
 }
@@ -118,6 +128,8 @@ bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int
   for (const storage::ElementsId id : owner.all()) {
     copies.push_back(call.keys.lists().make(to->database(), storage::layout_of(id)));
     if (!call.keys.lists().copy(database, id, to->database(), copies.back())) return false;
+    const storage::Elements* copy = call.keys.lists().open(to->database(), copies.back());
+    if (copy != nullptr) call.work().charge_entries(copy->size());
   }
   std::string payload;
   storage::append_owner_head(&payload, copies);
@@ -134,6 +146,7 @@ size_t element_bytes(Call& call, const storage::Ref& ref, size_t samples) {
     if (list == nullptr || list->empty()) continue;
     const size_t looks = samples == 0 ? list->size() : std::min(samples, list->size());
     size_t seen_bytes = 0, seen = 0;
+    call.work().charge_entries(looks);
     list->walk(0, [&](const storage::Element& element) {
       seen_bytes += storage::kEntryHeadBytes + element.member.size() + storage::kOrderBytes +
                     element.value.size();

@@ -45,8 +45,13 @@ class Collection {
   storage::Elements& elements() const { return *elements_; }
   // Finds an element; nothing if the collection is absent, too.
   std::optional<storage::Element> find(std::string_view member) const;
-  // Visits the elements from the first on; none if the collection is absent.
-  void walk(const storage::Elements::Visit& visit) const;
+  // Visits the elements from the first on, or from a rank on, upwards or downwards; none if the
+  // collection is absent.
+  void walk(const storage::Elements::Visit& visit) const { walk_from(0, visit); }
+  void walk_from(size_t rank, const storage::Elements::Visit& visit) const;
+  void walk_back_from(size_t rank, const storage::Elements::Visit& visit) const;
+  // Erases `count` elements from a rank on. REQUIRES: exists(), and there are as many.
+  void erase_ranks(size_t first_rank, size_t count);
 
   // Makes an absent collection one without elements, compact and without expiry.
   storage::Elements& create_if_absent();
@@ -58,10 +63,15 @@ class Collection {
                                                  storage::Type type);
   friend Collection replace_with_collection(Call& call, std::string_view key, storage::Type type);
 
-  Collection(storage::Keyspace* keys, const storage::Ref& ref, storage::Type type)
-      : keys_(keys), database_(ref.database()), key_(ref.key()), type_(type) {}
+  Collection(const Call& call, const storage::Ref& ref, storage::Type type)
+      : work_(&call.work()),
+        keys_(&call.keys),
+        database_(ref.database()),
+        key_(ref.key()),
+        type_(type) {}
   void put_owner(storage::Ref* ref, int64_t expire_at_ms);
 
+  WorkMeter* work_;  // charged for what is found, visited and erased here
   storage::Keyspace* keys_;
   int database_;
   std::string_view key_;

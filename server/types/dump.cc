@@ -106,6 +106,7 @@ void put_redis_value(Call& call, std::string_view key, const rdb::Value& value,
                      int64_t expire_at_ms) {
   if (value.kind != Kind::kString) {
     Collection target = replace_with_collection(call, key, type_of(value.kind));
+    call.work().charge_probes(value.texts.size());
     put_elements(value, &target);
     storage::Ref ref = call.look_up(key);
     if (expire_at_ms != 0) call.keys.set_expiry(&ref, expire_at_ms);

@@ -90,7 +90,7 @@ std::optional<Contents> contents_of(rdb::Reader* reader) {
 }
 
 storage::ElementsId put_list(Call& call, const std::vector<Element>& elements) {
-  const storage::ElementsId id = StoredEntries(&call.keys, call.database, 0).id();
+  const storage::ElementsId id = StoredEntries(call, 0).id();
   Elements* list = call.keys.lists().open(call.database, id);
   for (const Element& element : elements) {
     list->put(element.member, element.order, element.value);

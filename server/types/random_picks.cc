@@ -38,6 +38,7 @@ void pick_some(Call& call, const Collection& collection, int64_t count,
   const size_t size = collection.size();
   if (size == 0) return;
   if (count < 0) {
+    call.work().charge_entries(static_cast<size_t>(-count));
     for (int64_t i = count; i < 0; ++i) visit(pick(call, collection));
     return;
   }
@@ -48,6 +49,7 @@ void pick_some(Call& call, const Collection& collection, int64_t count,
     });
     return;
   }
+  call.work().charge_entries(static_cast<size_t>(count));
   for (const size_t rank : distinct_ranks(call, size, static_cast<size_t>(count)))
     visit(collection.elements().at(rank));
 }

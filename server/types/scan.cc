@@ -1,5 +1,6 @@
 #include "server/types/scan.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -81,6 +82,7 @@ void scan_collection(Call& call, storage::Type type,
   if (collection->is_compact()) {
     collection->walk(visit);
   } else {
+    call.work().charge_entries(std::min(options->count, collection->size()));
     next = collection->elements().scan(*cursor, options->count, visit);
   }
   reply_page(call, next, page);

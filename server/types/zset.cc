@@ -39,13 +39,13 @@ void visit_span(const Collection& zset, const RankSpan& span,
     visit(element);
     return --left > 0;
   };
-  if (span.downwards) return zset.elements().walk_back(span.first, counted);
-  zset.elements().walk(span.first, counted);
+  if (span.downwards) return zset.walk_back_from(span.first, counted);
+  zset.walk_from(span.first, counted);
 }
 
 void erase_span(Collection* zset, const RankSpan& span) {
   WEIR_REQUIRE(!span.downwards);
-  zset->elements().erase_ranks(span.first, span.count);
+  zset->erase_ranks(span.first, span.count);
 }
 
 void MembersReply::begin(size_t members) const {

@@ -4,7 +4,6 @@
 #include <random>
 
 #include "server/limiter/bookings.h"
-#include "server/limiter/stored_entries.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {
@@ -26,9 +25,9 @@ class RlWork : public LimiterTest {
     }
   }
   uint64_t entries_read_by(std::string_view line) {
-    const uint64_t before = StoredEntries::entries_read();
+    const uint64_t before = (*server_)->work().units();
     ask(line);
-    return StoredEntries::entries_read() - before;
+    return (*server_)->work().units() - before;
   }
   uint64_t bookings_read_by(std::string_view line) {
     const uint64_t before = bookings_read();
@@ -65,9 +64,9 @@ TEST_F(RlWork, AnotherOneJoinsAQueueForFewEntries) {
   fill("RL.TAKE k " + limits, 3000);
   std::vector<std::unique_ptr<FakeClient>> waiters;
   for (int i = 0; i < 20; ++i) {
-    const uint64_t before = StoredEntries::entries_read();
+    const uint64_t before = (*server_)->work().units();
     waiters.push_back(asking("RL.ACQUIRE k " + limits + " TIMEOUT 0"));
-    EXPECT_LT(StoredEntries::entries_read() - before, 3 * kFew) << i;
+    EXPECT_LT((*server_)->work().units() - before, 3 * kFew) << i;
   }
 }
 
