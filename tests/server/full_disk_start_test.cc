@@ -50,7 +50,7 @@ TEST_F(FullDiskStart, ReadsAndRefusesWritesUntilThereIsRoom) {
   EXPECT_THAT(call({"SET", "a", "2"}), StartsWith(kRefused));
   EXPECT_THAT(call({"CL.THROTTLE", "t", "1", "1", "1"}), StartsWith(kRefused));
   EXPECT_THAT(call({"SAVE"}), StartsWith("-"));
-  EXPECT_THAT(call({"INFO", "persistence"}), HasSubstr("\r\nstorage_status:failed\r\n"));
+  EXPECT_THAT(call({"INFO", "persistence"}), HasSubstr("\r\naof_last_write_status:err\r\n"));
   server_->advance(2 * kSecond);
   EXPECT_THAT(call({"SET", "a", "2"}), StartsWith(kRefused));
   // There is a little room, and not enough for an opening.

@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (const Picture& picture : kPictures) {
-    const auto words = split_at_spaces(picture.limit);
+    const auto words = weir::split_at_spaces(picture.limit);
     const auto parsed = parse_limits(words);
     if (!parsed || parsed->limits.size() != 1) {
       std::fprintf(stderr, "draw_algorithms: %s\n", picture.limit);
