@@ -98,6 +98,8 @@ Applied User::add_selector(std::string_view rules) {
   if (!words) return kBadSyntax;
   Selector added(table_, all_channels_);
   for (const std::string& word : *words) {
+    // Where the selector is read again, such a word would be its end.
+    if (word.ends_with(')')) return kBadSyntax;
     if (const Applied applied = added.apply(word); !applied) return applied;
   }
   selectors_.push_back(std::move(added));

@@ -16,6 +16,7 @@ from servers import weir_server  # noqa: E402
 ACL = {
     "role": "user limits on >secret ~limit:* resetchannels -@all +@limiter +ping\n",
     "selectors": "user a on nopass ~* (%R~b* +get) (~c &news* +@read -hgetall) -@all +config|get\n",
+    "parenthesis": "user a on nopass (~a)) -@all +config|get\n",
     "hash": "user a off #" + "ab" * 32 + " allkeys allchannels +@all -debug -@dangerous\n"
             "user default on nopass sanitize-payload ~* &* +@all\n",
     "refused": "user a on +nothing ~(\nuser a reset\nuser b on !x <y\n",

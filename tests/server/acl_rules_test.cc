@@ -194,6 +194,7 @@ TEST_F(AclRules, SelectorsAreTriedInTurn) {
             "(%R~c resetchannels -@all +@read)");
   EXPECT_EQ(apply("(on)"), kBadSyntax);
   EXPECT_EQ(apply("(~\"x)"), kBadSyntax);
+  EXPECT_EQ(apply("(~a))"), kBadSyntax) << "read again, it would end at the first parenthesis";
   apply_all({"clearselectors"});
   EXPECT_FALSE(allows({"set", "b", "v"}));
 }
