@@ -9,6 +9,7 @@
 // The bytes are Redis 7.0's: DO NOT CHANGE.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -55,9 +56,11 @@ class ReplyWriter {
   // Writes a bulk string of any bytes.
   void bulk(std::string_view bytes) {
     make_room(bytes.size());
+    if (bytes.size() <= kSmallBytes) return small_bulk(bytes);
     if (bytes.size() > kLargeBytes) [[unlikely]]
       reserve_for(bytes.size());
-    header('$', static_cast<int64_t>(bytes.size()));
+    char line[kLineBytesMax];
+    append(line, write_line('$', static_cast<int64_t>(bytes.size()), line));
     out_->append(bytes);
     out_->append("\r\n", 2);
   }
@@ -79,7 +82,7 @@ class ReplyWriter {
     char lines[kLineBytesMax * (N + 1)];
     char* end = write_line('*', N, lines);
     for (const int64_t value : values) end = write_line(':', value, end);
-    out_->append(lines, static_cast<size_t>(end - lines));
+    append(lines, end);
   }
   void map(int64_t pairs) { is_resp3() ? header('%', pairs) : header('*', pairs * 2); }
   void set(int64_t elements) { header(is_resp3() ? '~' : '*', elements); }
@@ -96,6 +99,7 @@ class ReplyWriter {
   bool is_resp3() const { return protocol_ >= 3; }
 
   static constexpr size_t kLineBytesMax = 23;
+  static constexpr size_t kSmallBytes = 64;
   static constexpr size_t kLargeBytes = 64 << 10;
 
   // Answers the end of what it wrote.
@@ -119,10 +123,24 @@ class ReplyWriter {
   // Takes memory for a large bulk string once: its last two bytes would double what was taken.
   void reserve_for(size_t bytes);
 
+  void append(const char* begin, const char* end) {
+    out_->append(begin, static_cast<size_t>(end - begin));
+  }
+
   void header(char type, int64_t value) {
     make_room(0);
     char line[kLineBytesMax];
-    out_->append(line, static_cast<size_t>(write_line(type, value, line) - line));
+    append(line, write_line(type, value, line));
+  }
+
+  // A short bulk string is put together before it is appended, once.
+  void small_bulk(std::string_view bytes) {
+    char reply[kLineBytesMax + kSmallBytes + 2];
+    char* end = write_line('$', static_cast<int64_t>(bytes.size()), reply);
+    end = std::copy(bytes.begin(), bytes.end(), end);
+    *end++ = '\r';
+    *end++ = '\n';
+    append(reply, end);
   }
 
   std::string* out_;

@@ -25,6 +25,11 @@ inline int64_t take_plain_header(std::string_view* bytes, char type) {
   const char* const p = bytes->data();
   const size_t size = bytes->size();
   if (size < 4 || p[0] != type) return -1;
+  const unsigned first = static_cast<unsigned char>(p[1]) - unsigned{'0'};
+  if (first <= 9 && p[2] == '\r') {  // most are so short
+    bytes->remove_prefix(4);
+    return first;
+  }
   int64_t number = 0;
   size_t i = 1;
   for (; i <= kDigitsMax && i < size; ++i) {
