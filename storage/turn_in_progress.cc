@@ -18,33 +18,9 @@ ElementsIndex* index_of(const Table* table, const Entry* entry) {
 
 }  // namespace
 
-void TurnInProgress::begin_command(int64_t now_ns) {
-  WEIR_CHECK(now_ns >= now_ns_);
-  now_ns_ = now_ns;
-  now_ms_ = now_ns / kNsPerMs;
-  debt_.begin_command();
-  begin_next_of_transaction(now_ns);
-}
-
-void TurnInProgress::begin_next_of_transaction(int64_t now_ns) {
-  WEIR_CHECK(now_ns == now_ns_);
-  ++stamp_;
-  failure_ = {};
-  command_mark_ = mark();
-}
-
 void TurnInProgress::reach(int64_t instant_ns) {
   now_ns_ = std::max(now_ns_, instant_ns);
   now_ms_ = now_ns_ / kNsPerMs;
-}
-
-TurnInProgress::Mark TurnInProgress::mark() const {
-  return {.undo = undo_.mark(),
-          .changed = changed_.size(),
-          .databases = databases_undo_.size(),
-          .newborn = newborn_.size(),
-          .events = events_.mark(),
-          .turn_bytes = debt_.turn_bytes()};
 }
 
 void TurnInProgress::roll_back(const Mark& mark) {

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+#include "base/time_units.h"
 #include "storage/debt.h"
 #include "storage/element_key.h"
 #include "storage/key_events.h"
@@ -42,10 +44,21 @@ class TurnInProgress {
   TurnInProgress(WorkingSet* set, Watches* watches, KeyEvents* events, Debt* debt)
       : set_(*set), watches_(*watches), events_(*events), debt_(*debt) {}
 
-  void begin_command(int64_t now_ns);
+  void begin_command(int64_t now_ns) {
+    WEIR_CHECK(now_ns >= now_ns_);
+    now_ns_ = now_ns;
+    now_ms_ = now_ns / kNsPerMs;
+    debt_.begin_command();
+    begin_next_of_transaction(now_ns);
+  }
   // As begin_command, for the later commands of a transaction: what they change is counted together
   // with what the transaction has changed since the last begin_command.
-  void begin_next_of_transaction(int64_t now_ns);
+  void begin_next_of_transaction(int64_t now_ns) {
+    WEIR_CHECK(now_ns == now_ns_);
+    ++stamp_;
+    if (!failure_.ok()) failure_ = {};
+    command_mark_ = mark();
+  }
   int64_t now_ns() const { return now_ns_; }
   int64_t now_ms() const { return now_ms_; }
   // Moves the instant on to that of a turn which was replayed; it never moves back.
@@ -54,7 +67,14 @@ class TurnInProgress {
   // Takes back what the running command changed, or what was changed since a mark of this turn.
   void roll_back() { roll_back(command_mark_); }
   void roll_back(const Mark& mark);
-  Mark mark() const;
+  Mark mark() const {
+    return {.undo = undo_.mark(),
+            .changed = changed_.size(),
+            .databases = databases_undo_.size(),
+            .newborn = newborn_.size(),
+            .events = events_.mark(),
+            .turn_bytes = debt_.turn_bytes()};
+  }
 
   // The first thing that went wrong in the running command: its outcome must be discarded.
   const Status& failure() const { return failure_; }
