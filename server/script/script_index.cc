@@ -36,6 +36,7 @@ std::string unpacked_name(std::string_view packed) {
 std::vector<int> ScriptIndex::reload() {
   StringMap<Script> before;
   before.swap(scripts_);
+  recent_ = nullptr;
   uses_.clear();
   free_.clear();
   bytes_ = evictable_bytes_ = 0;
@@ -76,13 +77,16 @@ void ScriptIndex::insert(Script script) {
   placed->use = uses_.begin();
 }
 
+// Most requests are for the same script as the one before.
 Script* ScriptIndex::find(std::string_view name) {
-  const auto found = scripts_.find(name);
-  if (found == scripts_.end()) return nullptr;
-  Script* script = &found->second;
-  if (!script->kept && script->use != uses_.begin())
-    uses_.splice(uses_.begin(), uses_, script->use);
-  return script;
+  if (recent_ == nullptr || recent_->name != name) {
+    const auto found = scripts_.find(name);
+    if (found == scripts_.end()) return nullptr;
+    recent_ = &found->second;
+  }
+  if (!recent_->kept && recent_->use != uses_.begin())
+    uses_.splice(uses_.begin(), uses_, recent_->use);
+  return recent_;
 }
 
 std::string_view ScriptIndex::body(const Script& script) const {
@@ -154,6 +158,7 @@ void ScriptIndex::erase(Script* script, std::vector<int>* references) {
     evictable_bytes_ -= script->bytes;
     uses_.erase(script->use);
   }
+  if (recent_ == script) recent_ = nullptr;
   scripts_.erase(scripts_.find(script->name));
 }
 

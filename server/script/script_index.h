@@ -73,7 +73,8 @@ class ScriptIndex {
 
   storage::Keyspace* keys_;
   StringMap<Script> scripts_;
-  std::list<Script*> uses_;  // of those that may be forgotten, the latest first
+  Script* recent_ = nullptr;  // found last; null: it is gone
+  std::list<Script*> uses_;   // of those that may be forgotten, the latest first
   std::vector<uint32_t> free_;
   uint32_t numbers_ = 0;
   size_t bytes_ = 0;
