@@ -1,7 +1,5 @@
 #include "server/command/command_errors.h"
 
-#include <algorithm>
-
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 
@@ -30,11 +28,6 @@ bool is_cross_protocol_request(Args args) {
 
 std::string arity_error(const Command& command) {
   return "ERR wrong number of arguments for '" + std::string(command.name) + "' command";
-}
-
-bool arity_fits(const Command& command, size_t args) {
-  const auto count = static_cast<int>(std::min<size_t>(args, 1 << 30));
-  return command.arity >= 0 ? count == command.arity : count >= -command.arity;
 }
 
 }  // namespace weir::server

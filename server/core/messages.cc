@@ -45,8 +45,7 @@ void Messages::publish_event(std::string_view event, int database, std::string_v
   }
 }
 
-void Messages::publish_own_events() {
-  if (!keys_.events().any()) return;
+void Messages::publish_events_taken() {
   for (const storage::KeyEvent& event : keys_.events().take()) {
     const bool expired = event.kind == storage::KeyEvent::Kind::kExpired;
     if (expired) tracking_.key_changed(event.key, 0);
@@ -54,13 +53,6 @@ void Messages::publish_own_events() {
     if (holds_class(event_classes_, event_class))
       publish_event(expired ? "expired" : "new", event.database, event.key);
   }
-}
-
-void Messages::deliver() {
-  publish_own_events();
-  if (pubsub_.mark() > 0) pubsub_.deliver();
-  if (monitors_.has_pending()) monitors_.deliver();
-  if (tracking_.has_pending()) tracking_.deliver();
 }
 
 void Messages::forget(Session& session) {

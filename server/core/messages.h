@@ -33,14 +33,23 @@ class Messages {
   // first: it happened before what the command says.
   void notify(EventClass event_class, std::string_view event, int database, std::string_view key);
   // The keyspace's own: what time has ended, what is new.
-  void publish_own_events();
+  void publish_own_events() {
+    if (keys_.events().any()) [[unlikely]]
+      publish_events_taken();
+  }
   // Between commands: hands what was collected to whoever listens.
-  void deliver();
+  void deliver() {
+    publish_own_events();
+    if (pubsub_.mark() > 0) pubsub_.deliver();
+    if (monitors_.has_pending()) monitors_.deliver();
+    if (tracking_.has_pending()) tracking_.deliver();
+  }
   // The session ends, or starts anew.
   void forget(Session& session);
 
  private:
   void tell_what_is_wanted();
+  void publish_events_taken();
   void publish_event(std::string_view event, int database, std::string_view key);
 
   storage::Keyspace& keys_;

@@ -12,9 +12,8 @@ constexpr size_t kTurnBytesMax = 64 << 20;  // of changes; then the turn ends
 
 }  // namespace
 
-SessionService::SessionService(Server* server) : SessionHost(&server->work()), server_(*server) {}
-
-const Config& SessionService::config() const { return server_.config(); }
+SessionService::SessionService(Server* server)
+    : SessionHost(&server->config(), &server->work()), server_(*server) {}
 
 std::shared_ptr<const acl::User> SessionService::default_user() const {
   return server_.acl().users().default_user();

@@ -17,7 +17,6 @@ class SessionService final : public SessionHost {
   // To be called when anything has changed that hold_for() and turn_is_full() look at.
   void note_pressure();
 
-  const Config& config() const override;
   std::shared_ptr<const acl::User> default_user() const override;
   bool asks_for_login() const override;
   void note_in_turn(Session* session) override;

@@ -127,7 +127,6 @@ Hold Session::run_request(Args args) {
     if (caching && !transaction_.open() && !of_client) caching = false;
   }
   host_.deliver_messages();
-  if (ran.hold == Hold::kNone) count_bytes();
   return ran.hold;
 }
 

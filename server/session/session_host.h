@@ -26,7 +26,7 @@ struct Ran {
 
 class SessionHost {
  public:
-  virtual const Config& config() const = 0;
+  const Config& config() const { return config_; }
   // Never null.
   virtual std::shared_ptr<const acl::User> default_user() const = 0;
   // Whether who has not logged in must, before anything else.
@@ -59,13 +59,14 @@ class SessionHost {
   virtual void note_query_buffer_overrun(const Session& session) = 0;
 
  protected:
-  explicit SessionHost(WorkMeter* work) : work_(*work) {}
+  SessionHost(const Config* config, WorkMeter* work) : config_(*config), work_(*work) {}
   ~SessionHost() = default;
 
   bool is_pressed_ = false;
   int64_t looked_ns_ = 0;
 
  private:
+  const Config& config_;
   WorkMeter& work_;
 };
 
