@@ -118,7 +118,6 @@ Ran Executor::execute(Session& session, Args args) {
     session.kill();
     return {};
   }
-  const size_t reply_begin = session.replies().mark();
   server_->report().stats.commands += 1;
   session.activity().count_command();
   if (server_->scripting().busy.current() != nullptr) {
@@ -143,6 +142,7 @@ Ran Executor::execute(Session& session, Args args) {
   const uint64_t hits = server_->report().stats.keyspace_hits;
   const uint64_t misses = server_->report().stats.keyspace_misses;
   run(session, *command, args, session.replies().writer());
+  const size_t reply_begin = session.replies().reply_begin();
   session.replies().unbound();
   session.wait_state().permit(false);
   if (session.wait_state().waiting() &&
@@ -294,8 +294,7 @@ bool Executor::act(Waiter& waiter, Act act) {
     done = true;
   }
   settle(*session, *waiter.command, reply_begin);
-  if (done && !nobody && waiter.successor == nullptr && !session->dead())
-    session->end_wait(reply_begin);
+  if (done && !nobody && waiter.successor == nullptr && !session->dead()) session->end_wait();
   return done;
 }
 

@@ -106,9 +106,8 @@ void Turn::fail(const std::vector<uint64_t>& begun_waits) {
     Session* session = needs_.sessions->find_session(id);
     if (session == nullptr || needs_.waiting->of_session(id) == nullptr) continue;
     needs_.waiting->forget(id);
-    const size_t mark = session->replies().mark();
     session->replies().writer().error(error);
-    session->end_wait(mark);
+    session->end_wait();
   }
 }
 

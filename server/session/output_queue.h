@@ -67,6 +67,8 @@ class OutputQueue {
   // The reply that was marked last is not sent: the sink takes it when all before it is sent and it
   // is released itself.
   void divert(ReplySink sink);
+  // Where that reply ends: the next one begins there.
+  size_t marked_end() const { return marks_.empty() ? turn_begin_ : marks_.back().end; }
   bool turn_touched_data() const;
   size_t turn_bytes() const { return end() - turn_begin_; }
   // Replaces each reply of the running turn that is of data by `error_line`, and drops messages.

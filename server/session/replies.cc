@@ -5,9 +5,9 @@
 
 namespace weir::server {
 
-void Replies::apply_mode(size_t mark) {
+void Replies::apply_mode() {
   const bool unwanted = mode_ == ReplyMode::kOff || mode_ == ReplyMode::kSkipping;
-  if (unwanted && !is_push_) cut(mark);
+  if (unwanted && !is_push_) cut(reply_begin());
   is_push_ = false;
   if (mode_ == ReplyMode::kSkipping) mode_ = ReplyMode::kOn;
   if (mode_ == ReplyMode::kSkipNext) mode_ = ReplyMode::kSkipping;

@@ -43,12 +43,15 @@ class Replies {
 
   // The sink takes the next reply that is noted.
   void give_next_to(ReplySink sink) { sink_ = std::move(sink); }
-  // A command has replied, with what was written since `mark`; or nothing, if that is not wanted.
-  // `touched_data`: it may depend on data.
-  void note(size_t mark, bool touched_data) {
+  // Where the reply begins that is not noted yet. REQUIRES: the session has a part in the turn. It
+  // is not what mark() was before the command if that has made the turn's replies errors (SAVE).
+  size_t reply_begin() const { return queue_.marked_end() - queue_.tail_begin(); }
+  // A command has replied, or has not, if that is not wanted. `touched_data`: the reply may depend
+  // on data.
+  void note(bool touched_data) {
     const bool is_usual = mode_ == ReplyMode::kOn && !is_push_;
     if (!is_usual) [[unlikely]]
-      apply_mode(mark);
+      apply_mode();
     queue_.mark(touched_data ? ReplyKind::kOfData : ReplyKind::kPlain);
     if (sink_) [[unlikely]]
       queue_.divert(std::exchange(sink_, {}));
@@ -67,7 +70,7 @@ class Replies {
   int64_t over_ns(size_t bytes, int64_t now_ns);
 
  private:
-  void apply_mode(size_t mark);
+  void apply_mode();
 
   OutputQueue queue_;
   resp::ReplyWriter writer_{queue_.tail()};

@@ -117,10 +117,9 @@ Hold Session::run_request(Args args) {
   if (requests_.is_submitted()) [[unlikely]] {
     if (ReplySink sink = requests_.take_sink()) replies_.give_next_to(std::move(sink));
   }
-  const size_t mark = replies_.mark();
   const Ran ran = host_.execute(*this, args);
   if (ran.hold == Hold::kNone) {
-    if (!wait_state_.waiting() && !dead_) replies_.note(mark, ran.touched_data);
+    if (!wait_state_.waiting() && !dead_) replies_.note(ran.touched_data);
     // CLIENT CACHING is for the next command, or for all of the next transaction.
     bool& caching = listening_.tracking.caching;
     const bool of_client = ran.command != nullptr && ran.command->has(kOfClient);
@@ -136,9 +135,9 @@ void Session::push_message(std::string_view bytes) {
   count_bytes();
 }
 
-void Session::end_wait(size_t mark) {
+void Session::end_wait() {
   wait_state_.end();
-  if (!dead_) replies_.note(mark, true);
+  if (!dead_) replies_.note(true);
   runnable_ = requests_.keeps_any();
 }
 

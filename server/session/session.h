@@ -77,9 +77,8 @@ class Session {
 
   // A message that is no reply: it stands after what was replied so far.
   void push_message(std::string_view bytes);
-  // The command that waits has replied, with what was written since `mark`; requests kept meanwhile
-  // go on.
-  void end_wait(size_t mark);
+  // The command that waits has replied; requests kept meanwhile go on.
+  void end_wait();
 
   // Nobody has logged in, and somebody must.
   bool is_stranger() const;

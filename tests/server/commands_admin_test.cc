@@ -245,6 +245,18 @@ TEST_F(AdminCommands, ASaveThatCannotCommitTakesItsTurnBack) {
   EXPECT_EQ(client_->send(request({"SET", "a", "3"}) + request({"SAVE"})), "+OK\r\n+OK\r\n");
 }
 
+// The error is shorter than the replies that it replaces, so what SAVE answers begins earlier than
+// where it began when it was called.
+TEST_F(AdminCommands, ASaveThatCannotCommitAnswersAfterShorterErrors) {
+  call({"SET", "long", std::string(1000, 'x')});
+  client_->push(request({"SET", "a", "2"}) + request({"GET", "long"}));
+  server_.disk().faults.disk_full = true;
+  client_->push(request({"CLIENT", "REPLY", "SKIP"}) + request({"SAVE"}) + request({"PING"}));
+  server_.run_turns();
+  EXPECT_THAT(client_->take(), MatchesRegex("-MISCONF [^\r]*\r\n-MISCONF [^\r]*\r\n\\+PONG\r\n"));
+  EXPECT_EQ(info("errorstat_MISCONF"), "count=1");
+}
+
 // What the log has is not taken back because a copy of it failed.
 TEST_F(AdminCommands, ASaveThatCannotCopyTakesNothingBack) {
   call({"SET", "a", "1"});
