@@ -1,0 +1,138 @@
+#include "tools/silence_watch/spinner.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <string>
+
+namespace weir::silence {
+namespace {
+
+constexpr int64_t kNsPerS = 1'000'000'000;
+constexpr int64_t kPeriodNs = 1'000'000;
+constexpr size_t kLooksKept = 16'384;  // sixteen seconds
+constexpr int kPriority = 60;
+
+void sleep_until(int64_t at_ns) {
+  const timespec at{.tv_sec = at_ns / kNsPerS, .tv_nsec = at_ns % kNsPerS};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
+}
+
+}  // namespace
+
+int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * kNsPerS + now.tv_nsec;
+}
+
+bool bind_thread(int core, int priority) {
+  if (core >= 0) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<size_t>(core), &set);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+  }
+  const sched_param how{.sched_priority = priority};
+  return pthread_setschedparam(pthread_self(), SCHED_FIFO, &how) == 0;
+}
+
+Spinner::Spinner(int core, pid_t watched) : core_(core) {
+  const std::string first = std::to_string(watched);
+  const std::string tasks = "/proc/" + first + "/task";
+  const auto add = [&](const std::string& task) {
+    const int file = ::open((tasks + "/" + task + "/schedstat").c_str(), O_RDONLY | O_CLOEXEC);
+    if (file >= 0) schedstats_.push_back(file);
+  };
+  if (watched != 0) {
+    add(first);
+    for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+      if (task.path().filename() != first) add(task.path().filename());
+    }
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+Spinner::~Spinner() {
+  stopped_ = true;
+  thread_.join();
+  for (const int file : schedstats_) ::close(file);
+}
+
+Look Spinner::look() const {
+  Look seen;
+  for (size_t i = 0; i < schedstats_.size(); ++i) {
+    char text[96];
+    const ssize_t bytes = ::pread(schedstats_[i], text, sizeof text - 1, 0);
+    if (bytes <= 0) continue;
+    text[bytes] = '\0';
+    long long on_core = 0;
+    long long waited = 0;
+    std::sscanf(text, "%lld %lld", &on_core, &waited);
+    (i == 0 ? seen.on_core_ns : seen.others_ns) += on_core;
+    if (i == 0) seen.waited_ns = waited;
+  }
+  seen.at_ns = now_ns();
+  return seen;
+}
+
+void Spinner::run() {
+  has_priority_ = bind_thread(core_, kPriority);
+  looks_.reserve(kLooksKept);
+  int64_t before_ns = now_ns();
+  int64_t next_ns = before_ns;
+  while (!stopped_) {
+    next_ns = std::max(next_ns + kPeriodNs, now_ns());
+    sleep_until(next_ns);
+    const Look seen = look();
+    const std::lock_guard lock(mutex_);
+    longest_gap_ns_ = std::max(longest_gap_ns_, seen.at_ns - before_ns);
+    before_ns = seen.at_ns;
+    if (looks_.size() < kLooksKept) {
+      looks_.push_back(seen);
+    } else {
+      looks_[next_] = seen;
+    }
+    next_ = (next_ + 1) % kLooksKept;
+  }
+}
+
+Window Spinner::window(int64_t begin_ns, int64_t end_ns) {
+  sleep_until(now_ns() + 3 * kPeriodNs);
+  std::vector<Look> looks;
+  {
+    const std::lock_guard lock(mutex_);
+    looks = looks_;
+  }
+  std::sort(looks.begin(), looks.end(),
+            [](const Look& a, const Look& b) { return a.at_ns < b.at_ns; });
+  // From the last look before it to the first after it.
+  Window window;
+  const Look* first = nullptr;
+  const Look* before = nullptr;
+  for (const Look& seen : looks) {
+    if (before != nullptr && seen.at_ns > begin_ns) {
+      if (first == nullptr) first = before;
+      window.gap_ns = std::max(window.gap_ns, seen.at_ns - before->at_ns);
+      window.on_core_ns = seen.on_core_ns - first->on_core_ns;
+      window.waited_ns = seen.waited_ns - first->waited_ns;
+      window.others_ns = seen.others_ns - first->others_ns;
+    }
+    before = &seen;
+    if (seen.at_ns >= end_ns) break;
+  }
+  return window;
+}
+
+int64_t Spinner::longest_gap_ns() {
+  const std::lock_guard lock(mutex_);
+  return longest_gap_ns_;
+}
+
+}  // namespace weir::silence
