@@ -12,9 +12,6 @@ namespace weir::storage {
 namespace {
 
 constexpr size_t kShortList = 64;  // elements that may be looked at in one go
-constexpr size_t kEntriesPerSlice = 4000;
-constexpr size_t kEntriesPerSliceMax = 20'000;
-constexpr size_t kEntriesPerChange = 8;
 
 void collect(Incarnation owners, std::string_view payload, std::vector<ListName>* lists) {
   OwnerView owner;
@@ -134,25 +131,25 @@ void Burial::close_lists(Table* table, const Entry* owner) {
   }
 }
 
-void Burial::free_dead(size_t changed_last_turn) {
-  if (!lists_wait()) return;
-  bury_expired();
-  free_dying(
-      std::clamp(changed_last_turn * kEntriesPerChange, kEntriesPerSlice, kEntriesPerSliceMax));
+size_t Burial::free_dead(size_t looks) {
+  return expired_.empty() ? free_dying(looks) : bury_expired(looks);
 }
 
 // Buries expired owners with their lists.
-void Burial::bury_expired() {
-  for (size_t looks = 0; looks < kEntriesPerSlice && !expired_.empty();) {
+size_t Burial::bury_expired(size_t looks) {
+  size_t looked = 0;
+  while (looked < looks && !expired_.empty()) {
     const Expired expired = std::move(expired_.front());
     expired_.pop_front();
+    ++looked;
     Table* owners = set_.table_of(expired.incarnation);
     if (owners == nullptr) continue;  // cleared meanwhile
     for (const ElementsId id : expired.ids) bury({owners->incarnation() | kElementsBit, id});
-    looks += kShortList * expired.ids.size();
+    looked += kShortList * expired.ids.size();
     Entry* entry = owners->find(expired.position, expired.key);
     if (entry != nullptr && entry->has(Entry::kUnburied)) bury_owner(owners, entry);
   }
+  return looked;
 }
 
 void Burial::bury_owner(Table* owners, Entry* entry) {
@@ -162,37 +159,41 @@ void Burial::bury_owner(Table* owners, Entry* entry) {
 }
 
 // Frees the entries of dying lists.
-void Burial::free_dying(size_t budget) {
-  while (budget > 0 && !dying_.empty()) {
+size_t Burial::free_dying(size_t looks) {
+  size_t looked = 0;
+  while (looked < looks && !dying_.empty()) {
     const Dying dying = dying_.front();
     Table* table = set_.table_of(dying.list.incarnation);
-    if (table != nullptr && !free_some(table, dying.list.id, &budget)) return;
+    ++looked;
+    if (table != nullptr && !free_some(table, dying.list.id, looks, &looked)) break;
     if (table != nullptr && dying.stored) erase_range_of(dying.list);
     dying_.pop_front();
     dying_position_ = 0;
   }
+  return looked;
 }
 
-// Frees a list's entries within the budget. False if some are left when it is used up.
-bool Burial::free_some(Table* table, ElementsId id, size_t* budget) {
+// Frees a list's entries, with about `looks` looks in all. False if some are left then.
+bool Burial::free_some(Table* table, ElementsId id, size_t looks, size_t* looked) {
   const Position last = last_position(id);
   Position position = std::max(dying_position_, first_position(id));
-  while (*budget > 0) {
+  while (*looked < looks) {
     Segment* segment = table->segment_at(position);
     const Position segment_last = segment->last();
     freed_.clear();
     Table::append_range(segment, position, last, &freed_);
     pass_.dirty -= table->forget_dirty(segment, position, last);
     for (Entry* entry : freed_) table->erase(entry);
-    *budget -= std::min(*budget, freed_.size() + 1);
+    *looked += freed_.size() + 1;
     if (segment_last >= last) return true;
     position = dying_position_ = segment_last + 1;
   }
   return false;
 }
 
-void Burial::shrink_closed() {
-  for (size_t budget = kEntriesPerSlice; budget > 0 && indexes_wait();) {
+size_t Burial::shrink_closed(size_t looks) {
+  size_t budget = looks;
+  while (budget > 0 && indexes_wait()) {
     if (closed_.empty()) {
       if (auto list = closed_tables_.back()->take_any()) {
         closed_.push_back(std::move(list));
@@ -204,8 +205,9 @@ void Burial::shrink_closed() {
     }
     const size_t size = closed_.back()->size();
     if (!closed_.back()->index().shrink(budget)) closed_.pop_back();
-    budget -= std::min(budget, size);
+    budget -= std::min(budget, size + 1);
   }
+  return looks - budget;
 }
 
 void Burial::erase_range_of(const ListName& list) {

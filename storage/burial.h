@@ -114,10 +114,11 @@ class Burial {
   // The work. Lists wait for free_dead(), indexes for shrink_closed().
   bool lists_wait() const { return !expired_.empty() || !dying_.empty(); }
   bool indexes_wait() const { return !closed_.empty() || !closed_tables_.empty(); }
-  // Buries expired owners, and frees entries of dying lists: more of them after a turn that changed
-  // much. REQUIRES: no pass is running, because a pass points to entries; no turn is in progress.
-  void free_dead(size_t changed_last_turn);
-  void shrink_closed();
+  // Buries expired owners, or frees entries of dying lists, with about `looks` looks; answers how
+  // many it took. REQUIRES: no pass is running, because a pass points to entries; no turn is in
+  // progress.
+  size_t free_dead(size_t looks);
+  size_t shrink_closed(size_t looks);
 
   // A pass. What waits to be erased from the state goes with it. REQUIRES: !lists_wait().
   StateSlice begin_pass();
@@ -145,10 +146,10 @@ class Burial {
   };
 
   void bury_short(Table* table, const Elements& list);
-  void bury_expired();
+  size_t bury_expired(size_t looks);
   void bury_owner(Table* owners, Entry* entry);
-  void free_dying(size_t budget);
-  bool free_some(Table* table, ElementsId id, size_t* budget);
+  size_t free_dying(size_t looks);
+  bool free_some(Table* table, ElementsId id, size_t looks, size_t* looked);
   void erase_range_of(const ListName& list);
   void mark_dirty(Table* table, Entry* entry);
 

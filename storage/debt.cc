@@ -20,7 +20,7 @@ void Debt::begin_turn() {
   owed_bytes_ = pass_.writing_bytes() + set_.dirty_bytes();
   const size_t most = bytes_max();
   turn_bytes_max_ = most - std::min(most, owed_bytes_);
-  worry_bytes_ = turn_bytes_max_ - std::min(turn_bytes_max_, most / 4);
+  worry_bytes_ = late_ ? 0 : turn_bytes_max_ - std::min(turn_bytes_max_, most / 4);
 }
 
 Status Debt::refusal() const {

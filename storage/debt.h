@@ -54,6 +54,10 @@ class Debt {
   void begin_command() { command_begin_bytes_ = turn_bytes_; }
   // Sets what the next turn may change. REQUIRES: no turn is in progress.
   void begin_turn();
+  // Write-back is so late, or not so late any more, that commands which change data should wait for
+  // it however little is owed. Counts from the next turn on.
+  void set_late(bool late) { late_ = late; }
+  bool late() const { return late_; }
 
  private:
   bool can_write_back() const { return !store_.failed() && pass_.failure().ok(); }
@@ -67,6 +71,7 @@ class Debt {
   size_t worry_bytes_ = SIZE_MAX;  // from here on the keyspace owes too much
   size_t owed_bytes_ = 0;          // committed and not written back, when the turn began
   size_t command_begin_bytes_ = 0;
+  bool late_ = false;
 };
 
 }  // namespace weir::storage

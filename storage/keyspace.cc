@@ -21,7 +21,7 @@ Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
       commit_(&set_, &turn_, &pass_, &debt_, &burial_, &records_, &lists_, &passes_),
       replay_(&set_, &turn_, &pass_, &burial_, &records_, &lists_, &watches_),
       recovery_(&set_, &records_, &burial_, &replay_),
-      work_(&passes_, &reclaimer_, &burial_, &debt_, turn_, store_) {
+      work_(&passes_, &reclaimer_, &burial_, &debt_, &set_, turn_, store_) {
   set_.tell_counts(options_.follows);
 }
 

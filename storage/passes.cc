@@ -6,10 +6,10 @@
 namespace weir::storage {
 namespace {
 
-constexpr size_t kLooksPerStep = 2000;
+constexpr size_t kLooksPerTurn = 2000;
 // A turn that is late so writes back more entries than it makes dirty.
 constexpr size_t kLooksPerChange = 8;
-constexpr size_t kLooksPerStepMax = 50'000;  // takes some milliseconds, however much a turn changed
+constexpr size_t kLooksOwedMax = 50'000;  // however much a turn changed
 constexpr int64_t kIdleIntervalNs = 60'000'000'000;
 
 }  // namespace
@@ -39,11 +39,12 @@ bool Passes::wants_work() const {
   return hurries() && pass_.failure().ok();
 }
 
-void Passes::work(int64_t steady_ns) {
-  if (pass_.running()) return step();
-  set_.free_retired();
-  burial_.free_dead(changed_last_turn_);
-  wanted_ ? begin_when_ready() : begin_when_due(steady_ns);
+// What time did not allow for stays owed.
+void Passes::begin_round(int64_t steady_ns) {
+  const size_t changed = std::exchange(changed_last_turn_, 0);
+  if (!pass_.running()) wanted_ ? begin_when_ready() : begin_when_due(steady_ns);
+  const size_t added = std::clamp(changed * kLooksPerChange, kLooksPerTurn, kLooksOwedMax);
+  owed_looks_ = std::min(owed_looks_ + added, kLooksOwedMax);
 }
 
 void Passes::begin_now() {
@@ -70,11 +71,20 @@ void Passes::begin_when_due(int64_t steady_ns) {
   begin_now();
 }
 
-void Passes::step() {
-  pass_.step(std::clamp(changed_last_turn_ * kLooksPerChange, kLooksPerStep, kLooksPerStepMax),
-             turn_.now_ns(), set_.tables(), store_.get());
-  changed_last_turn_ = 0;
-  if (pass_.running()) return;
+bool Passes::piece(size_t looks) {
+  if (wanted_ && !pass_.running()) begin_when_ready();  // what it waited for may be gone now
+  if (!pass_.running() || owed_looks_ == 0) return false;
+  const size_t looked =
+      pass_.step(std::min(looks, owed_looks_), turn_.now_ns(), set_.tables(), store_.get());
+  owed_looks_ -= std::min(owed_looks_, looked);
+  if (!pass_.running()) end_pass();
+  // The pass is the worker's now.
+  if (looked == 0) owed_looks_ = 0;
+  return looked > 0;
+}
+
+void Passes::end_pass() {
+  owed_looks_ = 0;
   burial_.end_pass(pass_.failure().ok());
   if (!pass_.failure().ok()) return;
   log_bytes_at_w_ = log_bytes_at_pass_;
@@ -85,7 +95,7 @@ void Passes::abandon() {
   pass_.abandon(set_.tables());
   wanted_ = false;
   burial_.end_pass(false);
-  set_.free_retired();
+  set_.release_retired();
 }
 
 }  // namespace weir::storage

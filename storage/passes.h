@@ -35,12 +35,16 @@ class Passes {
         debt_(debt),
         options_(options) {}
 
-  // Does a step of the running pass. Without one, frees what is dead and begins a pass that is due.
-  void work(int64_t steady_ns);
+  // Begins a pass that is due. What the last turn changed adds to the looks that are owed.
+  void begin_round(int64_t steady_ns);
+  // Does a step of about `looks` looks of the running pass, if any are owed in this round. False:
+  // there was nothing to do.
+  bool piece(size_t looks);
   bool running() const { return pass_.running(); }
   // True while there is work that should go on without waiting for traffic.
   bool wants_work() const;
-  // True when write-back is so late that no request should be read until work() has caught up.
+  // True when write-back is so late that commands which change data should wait until it has caught
+  // up.
   bool overloaded() const;
   // True when write-back is late and fails: waiting does not help, because the store has failed.
   bool stuck() const;
@@ -51,8 +55,9 @@ class Passes {
   // True while a pass runs or waits to begin.
   bool under_way() const { return pass_.running() || wanted_; }
 
-  // The next step is to take on work for so many changes of a turn.
+  // So many entries were changed by a turn.
   void note_turn(size_t changed) { changed_last_turn_ = changed; }
+  size_t changed_last_turn() const { return changed_last_turn_; }
   // The store is gone: what it had not taken waits for the next pass.
   void abandon();
   // Everything up to the end of the log, as it is now, is in the state.
@@ -63,7 +68,7 @@ class Passes {
   bool hurries() const;
   void begin_when_due(int64_t steady_ns);
   void begin_when_ready();
-  void step();
+  void end_pass();
 
   WriteBack& pass_;
   WorkingSet& set_;
@@ -77,7 +82,8 @@ class Passes {
   int64_t last_steady_ns_ = 0;
   uint64_t log_bytes_at_pass_ = 0;  // bytes appended when the running pass began
   uint64_t log_bytes_at_w_ = 0;     // bytes appended when the pass that set W began
-  size_t changed_last_turn_ = 0;
+  size_t changed_last_turn_ = 0;    // 0 once the looks for it are owed
+  size_t owed_looks_ = 0;
 };
 
 }  // namespace weir::storage

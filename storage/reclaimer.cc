@@ -12,24 +12,47 @@ namespace {
 
 constexpr size_t kLooksPerSweep = 5000;
 constexpr int64_t kIntervalNs = 25'000'000;
-constexpr size_t kOwnersPerLook = 64;
+constexpr size_t kRecordsPerSweep = 1000;
+constexpr size_t kRecordsPerPiece = 200;  // each may have to be read from the disk
+constexpr size_t kOwnersPerSweep = 64;
+constexpr size_t kOwnersPerPiece = 8;  // likewise
 
 }  // namespace
 
-void Reclaimer::work(int64_t steady_ns, Store* store) {
+void Reclaimer::begin_round(int64_t steady_ns) {
   const bool evict = memory_is_short();
+  if (owed_looks_ > 0) return;
   if (!evict && steady_ns - last_sweep_steady_ns_ < kIntervalNs) return;
   last_sweep_steady_ns_ = steady_ns;
-  sweep(evict);
-  if (!evict) set_.recount().step(&set_, store, turn_.now_ms());
-  look_at_expired_owners(store);
+  gained_ = false;
+  owed_looks_ = kLooksPerSweep;
+  if (!evict) owed_records_ = kRecordsPerSweep;
+  owed_owners_ = kOwnersPerSweep;
 }
 
-void Reclaimer::sweep(bool evict) {
-  gained_ = false;
+bool Reclaimer::sweep_piece(size_t looks) {
+  if (owed_looks_ == 0) return false;
+  const bool evict = memory_is_short();
+  const size_t wanted = std::min(looks, owed_looks_);
+  const size_t looked = sweep(wanted, evict);
+  const bool ended = looked < wanted || (evict && !memory_is_short());
+  owed_looks_ = ended ? 0 : owed_looks_ - std::min(owed_looks_, looked);
+  return true;
+}
+
+bool Reclaimer::recount_piece(Store* store) {
+  if (owed_records_ == 0) return false;
+  owed_records_ -= kRecordsPerPiece;
+  set_.recount().step(&set_, store, turn_.now_ms(), kRecordsPerPiece);
+  return true;
+}
+
+// Answers how many looks were taken: fewer than were allowed if memory is not short any more, or
+// there is nothing left to look at.
+size_t Reclaimer::sweep(size_t looks, bool evict) {
   size_t looked = 0;
   size_t rounds = 0;
-  while (looked < kLooksPerSweep && rounds < 2) {
+  while (looked < looks && rounds < 2) {
     Table* table = next_table();
     if (table == nullptr) {
       table_ = 0;
@@ -43,8 +66,9 @@ void Reclaimer::sweep(bool evict) {
     sweep_segment(table, segment, evict);
     position_ = last + 1;
     if (position_ == 0) ++table_;
-    if (evict && !memory_is_short()) return;
+    if (evict && !memory_is_short()) break;
   }
+  return looked;
 }
 
 // The table where the sweep goes on. Null at the end of a round.
@@ -113,12 +137,16 @@ void Reclaimer::evict(Table* table, Entry* entry) {
 
 // The store never drops an expired owner but tells of it. Reading such an owner notes it as
 // unburied, which is all that is needed.
-void Reclaimer::look_at_expired_owners(Store* store) {
-  for (const std::string& stored_key : store->take_expired_owners(kOwnersPerLook)) {
+bool Reclaimer::owners_piece(Store* store) {
+  if (owed_owners_ == 0) return false;
+  const std::vector<std::string> stored_keys = store->take_expired_owners(kOwnersPerPiece);
+  owed_owners_ = stored_keys.size() < kOwnersPerPiece ? 0 : owed_owners_ - kOwnersPerPiece;
+  for (const std::string& stored_key : stored_keys) {
     const auto key = parse_stored_key(stored_key);
     Table* table = key ? set_.table_of(key->incarnation) : nullptr;
     if (table != nullptr) records_.read_if_missing(table, key->position, key->key);
   }
+  return true;
 }
 
 }  // namespace weir::storage

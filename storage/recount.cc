@@ -4,12 +4,6 @@
 #include "storage/working_set.h"
 
 namespace weir::storage {
-namespace {
-
-constexpr size_t kRecordsPerSlice = 1000;
-
-}  // namespace
-
 void Recount::note_dropped(WorkingSet* set, uint64_t records_dropped) {
   if (records_dropped == dropped_seen_ && !expired_unseen_) return;
   expired_unseen_ = false;
@@ -33,7 +27,7 @@ void Recount::begin(WorkingSet* set, int database) {
   table_ = doubtful.table;
 }
 
-void Recount::step(WorkingSet* set, Store* store, int64_t now_ms) {
+void Recount::step(WorkingSet* set, Store* store, int64_t now_ms, size_t records) {
   if (set->counts_are_told()) return stop();
   if (database_ < 0) {
     // The last database is hidden: nobody asks for its count.
@@ -45,8 +39,8 @@ void Recount::step(WorkingSet* set, Store* store, int64_t now_ms) {
   if (set->table(database_) != table_) return stop();  // cleared or swapped meanwhile
   // An expired record that is still in memory counts: the sweep takes it off the counter later.
   const Status status =
-      walk_records(table_, store, {.cursor = cursor_, .count = kRecordsPerSlice, .now_ms = now_ms},
-                   &cursor_, [this](const Seen& seen) {
+      walk_records(table_, store, {.cursor = cursor_, .count = records, .now_ms = now_ms}, &cursor_,
+                   [this](const Seen& seen) {
                      if (seen.in_memory || !seen.expired) ++count_;
                    });
   if (!status.ok()) {

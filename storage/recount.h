@@ -34,8 +34,8 @@ class Recount {
   void note_unseen_expiry() { expired_unseen_ = true; }
   // Called after a pass, with the number of records that the filter has dropped since start.
   void note_dropped(WorkingSet* set, uint64_t records_dropped);
-  // Does a slice of a count. REQUIRES: no turn is in progress.
-  void step(WorkingSet* set, Store* store, int64_t now_ms);
+  // Does a slice of a count, of so many records. REQUIRES: no turn is in progress.
+  void step(WorkingSet* set, Store* store, int64_t now_ms, size_t records);
   // Forgets the count that is being made.
   void stop();
 

@@ -76,6 +76,24 @@ void Table::free_node(Node node) {
   delete segment;
 }
 
+bool Table::shrink(size_t looks) {
+  nearby_ = nullptr;
+  while (looks > 0 && !root_->children.empty()) {
+    std::vector<Node>* cells = &root_->children;
+    Directory* below = as_directory(cells->back());
+    while (below != nullptr && !below->children.empty()) {
+      cells = &below->children;
+      below = as_directory(cells->back());
+    }
+    const Node last = cells->back();
+    while (!cells->empty() && cells->back() == last) cells->pop_back();
+    const size_t entries = below == nullptr ? reinterpret_cast<Segment*>(last)->count : 0;
+    free_node(last);
+    looks -= std::min(looks, entries + 1);
+  }
+  return !root_->children.empty();
+}
+
 Table::Node* Table::parent_cell(Position position, Directory** directory) const {
   Directory* at = root_;
   while (true) {

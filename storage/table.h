@@ -98,6 +98,10 @@ class Table {
   // answers how many they were.
   size_t forget_dirty(Segment* segment, Position first, Position last);
 
+  // Destroys entries and segments, about `looks` of them, and answers whether any are left. From
+  // then on only this and the destructor may be called.
+  bool shrink(size_t looks);
+
   // True while everything of the incarnation is in this table: then a key that is not here does not
   // exist.
   bool complete = false;

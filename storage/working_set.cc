@@ -1,6 +1,7 @@
 #include "storage/working_set.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "storage/open_lists.h"
@@ -17,6 +18,7 @@ void WorkingSet::forget() {
   databases_.clear();
   tables_.clear();
   retired_.clear();
+  released_.clear();
   recount_ = {};
   databases_changed_ = false;
 }
@@ -64,6 +66,16 @@ std::vector<Table*> WorkingSet::retire_unused() {
     it = tables_.erase(it);
   }
   return unused;
+}
+
+void WorkingSet::release_retired() {
+  released_.insert(released_.end(), std::make_move_iterator(retired_.begin()),
+                   std::make_move_iterator(retired_.end()));
+  retired_.clear();
+}
+
+void WorkingSet::free_released(size_t looks) {
+  if (released() && !released_.back()->shrink(looks)) released_.pop_back();
 }
 
 int WorkingSet::database_of(const Table* table) const {

@@ -51,7 +51,11 @@ class WorkingSet {
   Table* elements_table(Table* owners);
   // Puts aside the tables that no database names, and answers them.
   std::vector<Table*> retire_unused();
-  void free_retired() { retired_.clear(); }
+  // No pass points to what was put aside any more, so it may be destroyed.
+  void release_retired();
+  // Destroys some of that, with about `looks` looks; released() is true while any is left.
+  void free_released(size_t looks);
+  bool released() const { return !released_.empty(); }
 
   Databases& databases() { return databases_; }
   const Databases& databases() const { return databases_; }
@@ -96,6 +100,7 @@ class WorkingSet {
   size_t index_bytes_ = 0;  // first, because the lists that the tables hold count down in it
   Tables tables_;
   Tables retired_;
+  Tables released_;
   Databases databases_;
   HashSeed seed_{};
   Incarnation next_incarnation_ = 1;

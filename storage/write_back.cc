@@ -1,12 +1,15 @@
 #include "storage/write_back.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
 namespace weir::storage {
 namespace {
 
+constexpr size_t kSliceBytes =
+    32 << 10;  // handed over at once; waking the worker costs more than a few
 constexpr uint8_t kNotWriting = static_cast<uint8_t>(~Entry::kWriting);
 
 Table* first_table_from(const WriteBack::Tables& tables, Incarnation incarnation) {
@@ -40,24 +43,23 @@ void WriteBack::begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Stor
   if (!ranges.empty()) store->add_to_pass(std::move(ranges));
 }
 
-void WriteBack::step(size_t looks, int64_t now_ns, const Tables& tables, Store* store) {
+size_t WriteBack::step(size_t looks, int64_t now_ns, const Tables& tables, Store* store) {
+  if (phase_ == Phase::kSettling) return settle(looks, tables);
+  size_t looked = 0;
   if (phase_ == Phase::kCollecting) {
     instant_ns_ = std::max(instant_ns_, now_ns);
-    collect(looks, tables, store);
+    looked = collect(looks, tables, store);
   }
-  if (phase_ == Phase::kStoring) {
-    const PassState state = store->pass_state();
-    if (state.running) return;
-    failure_ = state.failure;
-    if (failure_.ok()) written_back_turn_ = turn_;
-    phase_ = Phase::kSettling;
-    return;
-  }
-  if (phase_ == Phase::kSettling) settle(looks, tables);
+  if (phase_ != Phase::kStoring) return looked;
+  const PassState state = store->pass_state();
+  if (state.running) return looked;
+  failure_ = state.failure;
+  if (failure_.ok()) written_back_turn_ = turn_;
+  phase_ = Phase::kSettling;
+  return looked + 1;
 }
 
-void WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
-  StateSlice slice;
+size_t WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
   size_t looked = 0;
   while (looked < looks) {
     Table* table = first_table_from(tables, table_);
@@ -71,19 +73,21 @@ void WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
     }
     Segment* segment = table->segment_at(position_);
     const size_t before = writing_.size();
-    collect_segment(table, segment, &slice);
-    looked += 1 + (writing_.size() - before) * 4;
+    collect_segment(table, segment);
+    looked += 1 + (writing_.size() - before) * kLooksPerEntry;
     const Position last = segment->last();
     position_ = last + 1;
     if (last == ~Position{0}) ++table_;
   }
-  if (!slice.empty()) store->add_to_pass(std::move(slice));
+  if (slice_.bytes() > kSliceBytes || (phase_ == Phase::kStoring && !slice_.empty()))
+    store->add_to_pass(std::exchange(slice_, {}));
   if (phase_ == Phase::kStoring) store->finish_pass(turn_, instant_ns_);
+  return looked;
 }
 
 // Hands over a segment's dirty entries. REQUIRES: no entry holds uncommitted changes, so that only
 // committed values leave.
-void WriteBack::collect_segment(Table* table, Segment* segment, StateSlice* slice) {
+void WriteBack::collect_segment(Table* table, Segment* segment) {
   if (segment->dirty == nullptr) return;
   gathered_.clear();
   table->take_dirty(segment, &gathered_);
@@ -98,16 +102,17 @@ void WriteBack::collect_segment(Table* table, Segment* segment, StateSlice* slic
     if (entry->has(Entry::kPresent) || entry->has(Entry::kUnburied)) {
       value_.clear();
       append_value(&value_, entry->view());
-      slice->put(key_, value_);
+      slice_.put(key_, value_);
       entry->flags &= static_cast<uint8_t>(~Entry::kUnstored);
     } else if (!entry->has(Entry::kUnstored)) {
-      slice->erase(key_);
+      slice_.erase(key_);
     }
   }
   writing_.insert(writing_.end(), gathered_.begin(), gathered_.end());
 }
 
-void WriteBack::settle(size_t looks, const Tables& tables) {
+size_t WriteBack::settle(size_t looks, const Tables& tables) {
+  const size_t begin = settled_;
   const size_t end = std::min(writing_.size(), settled_ + looks);
   Table* table = nullptr;
   for (; settled_ < end; ++settled_) {
@@ -124,17 +129,20 @@ void WriteBack::settle(size_t looks, const Tables& tables) {
       table->erase(entry);  // absent from the state too
     }
   }
-  if (settled_ < writing_.size()) return;
-  writing_.clear();
-  settled_ = 0;
-  writing_bytes_ = 0;
-  phase_ = Phase::kIdle;
+  if (settled_ == writing_.size()) {
+    writing_.clear();
+    settled_ = 0;
+    writing_bytes_ = 0;
+    phase_ = Phase::kIdle;
+  }
+  return end - begin;
 }
 
 void WriteBack::abandon(const Tables& tables) {
   if (phase_ == Phase::kIdle) return;
   if (phase_ != Phase::kSettling) failure_ = Status::failed("the store was closed");
   phase_ = Phase::kSettling;
+  slice_ = {};
   settle(writing_.size(), tables);
 }
 

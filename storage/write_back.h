@@ -25,10 +25,12 @@ class WriteBack {
 
   // Begins a pass, which also erases `ranges` of stored keys. REQUIRES: !running().
   void begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Store* store);
-  // Does a step, looking at about `looks` entries or segments. The pass gets the instant of its
+  // Does a step of about `looks` looks and answers how many it took: a segment is one, each entry
+  // handed over kLooksPerEntry more, each entry settled one. The pass gets the instant of its
   // last collecting step: an entry handed over as absent may have expired since the pass began, and
   // no restart may find an earlier time, at which that entry was still there.
-  void step(size_t looks, int64_t now_ns, const Tables& tables, Store* store);
+  size_t step(size_t looks, int64_t now_ns, const Tables& tables, Store* store);
+  static constexpr size_t kLooksPerEntry = 4;
   // The store is gone: everything that it had not taken becomes dirty again.
   void abandon(const Tables& tables);
 
@@ -46,9 +48,9 @@ class WriteBack {
  private:
   enum class Phase { kIdle, kCollecting, kStoring, kSettling };
 
-  void collect(size_t looks, const Tables& tables, Store* store);
-  void collect_segment(Table* table, Segment* segment, StateSlice* slice);
-  void settle(size_t looks, const Tables& tables);
+  size_t collect(size_t looks, const Tables& tables, Store* store);
+  void collect_segment(Table* table, Segment* segment);
+  size_t settle(size_t looks, const Tables& tables);
 
   Phase phase_ = Phase::kIdle;
   uint64_t turn_ = 0;
@@ -59,6 +61,7 @@ class WriteBack {
   std::vector<Entry*> writing_;
   size_t settled_ = 0;
   size_t writing_bytes_ = 0;
+  StateSlice slice_;  // collected, and not handed over yet
   std::vector<Entry*> gathered_;
   std::string key_;
   std::string value_;

@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/time_units.h"
 #include "server/os/log.h"
 #include "server/os/machine.h"
 
 namespace weir::server {
 namespace {
+
+constexpr int64_t kWorkSliceNs = kNsPerMs;
 
 storage::KeyspaceOptions keyspace_options(const Config& config) {
   storage::KeyspaceOptions options;
@@ -138,9 +141,7 @@ int64_t Server::next_wait_ns() {
 void Server::end_turn() {
   session_service_.deliver_messages();
   turn_.end();
-  const int64_t begin_ns = clock_.steady_ns();
-  keys_.work().step(begin_ns);
-  if (report_.latency.on()) report_.note_latency("write-back", clock_.steady_ns() - begin_ns);
+  work_a_slice();
   holds_.end_turn(keys_.running().debt().too_much());
   session_service_.note_pressure();
   if (keys_.work().stuck() && persistence_.health.denies()) turn_.give_up_writing_back();
@@ -148,21 +149,39 @@ void Server::end_turn() {
   work().begin_turn();
 }
 
+// The keyspace's work after the turn, until its slice of time is used up.
+void Server::work_a_slice() {
+  const int64_t begin_ns = report_.loop.since_ns();
+  int64_t write_back_ns = 0;
+  keys_.work().step(begin_ns, [&](storage::WorkPart part) {
+    const int64_t before_ns = report_.loop.since_ns();
+    const int64_t now_ns = clock_.steady_ns();
+    report_.end_phase(storage::name_of(part), now_ns);
+    if (part == storage::WorkPart::kWriteBack) write_back_ns += now_ns - before_ns;
+    return now_ns - begin_ns < kWorkSliceNs;
+  });
+  report_.note_latency("write-back", write_back_ns);
+}
+
 void Server::tick() {
+  report_.loop.begin(clock_.steady_ns());
   timeline_.synchronise();
   keys_.running().begin_command(timeline_.now_ns());
   holds_.end_pause_when_due(clock_.steady_ns());
   session_service_.note_pressure();
   sessions_.end_idle();
   persistence_.health.look();
+  const bool recovers = keys_.store_in_use().failed();
   if (persistence_.health.try_to_recover()) {
     messages_.tracking().everything_changed();
     persistence_.durability.start_anew();
   }
+  if (recovers) report_.end_phase("recovery", clock_.steady_ns());
   persistence_.checkpoints.advance();
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
   peak = std::max(peak, keys_.figures().bytes);
+  report_.end_phase("tick", clock_.steady_ns());
 }
 
 void Server::apply_config(const std::vector<std::string>& changed) {

@@ -101,6 +101,8 @@ class Server final : public CallHost {
   ShutdownRequest shutdown;
 
  private:
+  void work_a_slice();
+
   Config config_;
   Clock& clock_;
   Timeline timeline_;

@@ -80,6 +80,7 @@ void write_weir_section(Server& server, FigureWriter& out) {
   out.text({"storage_failure_policy", "What a failure of the disk does."},
            option_text(server, "storage-failure-policy"));
   write_turn_figures(server.report(), out);
+  write_loop_figures(server.report(), out);
   out.gauge({"clock_lead_ms", "How far instants are ahead of the wall clock.", kMilliseconds},
             server.timeline().lead_ns() / kNsPerMs);
 }
@@ -97,7 +98,7 @@ void write_storage_section(Server& server, FigureWriter& out) {
   out.gauge({"unwritten_entries", "Entries that are newer than the state."}, figures.unwritten);
   out.gauge({"write_back_running", "1: a pass of write-back is running."},
             keys.work().writing_back() ? 1 : 0);
-  out.gauge({"behind", "1: nothing is read until write-back has caught up."},
+  out.gauge({"behind", "1: commands that write wait until write-back has caught up."},
             keys.work().overloaded() ? 1 : 0);
   out.gauge({"unsynced_age_ms", "How long the oldest change has waited for a sync.", kMilliseconds},
             server.persistence().durability.unsynced_ns(server.clock().steady_ns()) / kNsPerMs);

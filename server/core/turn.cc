@@ -15,7 +15,10 @@ void Turn::resume_time() {
 }
 
 void Turn::add(Session* session) {
-  if (begin_steady_ns_ == 0) begin_steady_ns_ = needs_.clock->steady_ns();
+  if (begin_steady_ns_ == 0) {
+    begin_steady_ns_ = needs_.clock->steady_ns();
+    needs_.report->loop.begin(begin_steady_ns_);
+  }
   in_turn_.push_back(session);
 }
 
@@ -29,8 +32,9 @@ void Turn::end() {
   touched_.swap(in_turn_);
   in_turn_.clear();
   for (Session* session : touched_) session->touch(turns_ended_);
-  commit();
-  const int64_t now_ns = needs_.clock->steady_ns();
+  const bool runs = begin_steady_ns_ != 0;
+  const int64_t now_ns = commit();
+  if (!runs) needs_.report->loop.begin(now_ns);
   if (const storage::Status failure = needs_.durability->sync_when_due(now_ns); !failure.ok())
     fail_sync(failure);
   const auto may_tell = [&](bool touched_data) {
@@ -54,22 +58,31 @@ void Turn::commit_early() {
 
 void Turn::note_length() {
   if (begin_steady_ns_ == 0) return;
-  needs_.report->note_turn(needs_.clock->steady_ns() - std::exchange(begin_steady_ns_, 0));
+  const int64_t now_ns = needs_.clock->steady_ns();
+  needs_.report->end_phase("release", now_ns);
+  needs_.report->note_turn(now_ns - std::exchange(begin_steady_ns_, 0));
 }
 
-void Turn::commit() {
+// Answers the instant of its end.
+int64_t Turn::commit() {
   const std::vector<uint64_t> begun_waits = needs_.waiting->take_begun();
   if (!keys_.running().has_changes()) {
     (void)keys_.commit_turn();
-    return;
+    const int64_t now_ns = needs_.clock->steady_ns();
+    if (begin_steady_ns_ != 0) needs_.report->end_phase("requests", now_ns);
+    return now_ns;
   }
   store_lead();
   const uint64_t turn_before = keys_.turn();
   const bool keep = !needs_.health->denies();
   const bool failed_before = keys_.store_in_use().failed();
   const int64_t begin_ns = needs_.clock->steady_ns();
+  if (begin_steady_ns_ == 0) needs_.report->loop.begin(begin_ns);
+  needs_.report->end_phase("requests", begin_ns);
   const storage::Status status = keys_.commit_turn(keep);
-  needs_.report->note_commit(needs_.clock->steady_ns() - begin_ns);
+  const int64_t end_ns = needs_.clock->steady_ns();
+  needs_.report->end_phase("commit", end_ns);
+  needs_.report->note_commit(end_ns - begin_ns);
   if (keys_.turn() != turn_before) ++needs_.report->stats.turns;
   if (keys_.store_in_use().failed() && !failed_before) {
     const storage::Status failure =
@@ -83,6 +96,7 @@ void Turn::commit() {
     if (!keep) drop_unsynced();
   }
   if (!status.ok()) fail(begun_waits);
+  return end_ns;
 }
 
 void Turn::store_lead() {

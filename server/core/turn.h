@@ -78,7 +78,7 @@ class Turn {
 
   static constexpr std::string_view kLeadKey = "clock-lead-ns";
 
-  void commit();
+  int64_t commit();
   void store_lead();
   void fail(const std::vector<uint64_t>& begun_waits);
   void fail_sync(const storage::Status& failure);

@@ -63,16 +63,13 @@ int Daemon::run() {
   return drain();
 }
 
-// Sleeps only if there is nothing to do. While the server is stalled, nothing is read from any
-// connection, so readable ones do not end the sleep.
+// Sleeps only if there is nothing to do.
 void Daemon::wait() {
   ready_ = poller_.poll(&ready_list_);
-  if (server_.keys().work().overloaded() || ready_.empty()) {
-    if (more_to_run_ || tick_due_ || server_.keys().work().wanted()) return;
-    if (!server_.keys().work().overloaded()) poller_.wake_loop();
-    io_.run_one();
-    ready_ = poller_.poll(&ready_list_);
-  }
+  if (!ready_.empty() || more_to_run_ || tick_due_ || server_.keys().work().wanted()) return;
+  poller_.wake_loop();
+  io_.run_one();
+  ready_ = poller_.poll(&ready_list_);
 }
 
 void Daemon::turn() {
@@ -80,15 +77,14 @@ void Daemon::turn() {
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
-  const bool reads = !server_.keys().work().overloaded();
   TurnBudget budget(&server_.timeline(), &server_.work());
-  if (reads) resume_runnable(commands_max, &budget);
-  const std::span<char> buffer = reads ? std::span<char>(read_buffer_) : std::span<char>();
-  serve_ready(commands_max, buffer, &budget);
+  resume_runnable(commands_max, &budget);
+  serve_ready(commands_max, read_buffer_, &budget);
   server_.serve_waiting();
   server_.end_turn();
   flush_touched();
   forget_closed();
+  server_.report().end_phase("send", server_.clock().steady_ns());
   more_to_run_ = server_.holds().has_runnable();
   wait_for_waiters();
 }

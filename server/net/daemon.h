@@ -25,7 +25,7 @@ namespace weir::server {
 // no look at the clock, and units of work.
 class TurnBudget {
  public:
-  static constexpr int64_t kTurnNs = 10 * kNsPerMs;  // ten slices of sessions
+  static constexpr int64_t kTurnNs = 4 * kNsPerMs;  // who came too late for one turn waits for two
 
   TurnBudget(const Timeline* timeline, const WorkMeter* work)
       : timeline_(*timeline), work_(*work), before_ns_(timeline->looked_steady_ns()) {}

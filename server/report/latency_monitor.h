@@ -1,7 +1,7 @@
 // The latency monitor: the latest slow occurrences of each event, as LATENCY shows them.
 //
 // An event is a name that the code gives: "command", "fast-command", "commit", "turn",
-// "write-back". The monitor knows no clock and no session.
+// "write-back", and the phases of loop_watch.h. The monitor knows no clock and no session.
 //
 // Invariants
 // 1. An event keeps at most kSamplesMax samples, the newest; of one second only the longest.

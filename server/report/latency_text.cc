@@ -91,6 +91,10 @@ std::string advice(const LatencyMonitor& monitor, int64_t slowlog_slower_than_us
     text +=
         "- Handing changes to the write-back took long: with a smaller write-back-interval-ms "
         "each pass has less to do.\n";
+  if (seen("requests"))
+    text +=
+        "- The requests of a turn took long together: keys that are not in memory have to be read "
+        "from the disk of 'dir', see cold_reads of INFO and 'maxmemory'.\n";
   if (seen("turn"))
     text +=
         "- Turns took long, be it with many small commands: turn-commands-max and "

@@ -10,15 +10,18 @@ namespace {
 
 constexpr int64_t kLatencyMsMax = INT64_MAX / 1'000'000;  // above it nothing can be measured
 
+constexpr int64_t kLongUs = LoopWatch::kLongNs / kNsPerUs;
+
 }  // namespace
 
 void Report::set_rules(const Config& config) {
   const int64_t latency_ms = std::min(config.latency_monitor_threshold, kLatencyMsMax);
   latency.set_threshold_ms(latency_ms);
-  slow_log.set_rules({.slower_than_us = config.slowlog_log_slower_than,
-                      .entries_max = config.slowlog_max_len,
-                      .suspects_from_us = latency_ms > 0 ? latency_ms * kUsPerMs : -1,
-                      .coarse_step_ns = clock_.coarse_step_ns()});
+  slow_log.set_rules(
+      {.slower_than_us = config.slowlog_log_slower_than,
+       .entries_max = config.slowlog_max_len,
+       .suspects_from_us = std::min(latency_ms > 0 ? latency_ms * kUsPerMs : kLongUs, kLongUs),
+       .coarse_step_ns = clock_.coarse_step_ns()});
 }
 
 void Report::note_error_reply(std::string_view line) {
@@ -33,6 +36,12 @@ void Report::note_internal_error(std::string_view what) {
 
 void Report::note_latency(std::string_view event, int64_t duration_ns) {
   if (latency.on()) latency.note(event, clock_.wall_ns() / kNsPerS, duration_ns);
+}
+
+void Report::note_held(std::string_view phase, int64_t duration_ns) {
+  note_latency(phase, duration_ns);
+  const std::string line = loop.note(phase, duration_ns, loop.since_ns());
+  if (!line.empty()) spdlog::warn("{}", line);
 }
 
 void Report::note_turn(int64_t duration_ns) {
@@ -58,6 +67,7 @@ void Report::sample_rates() {
 void Report::reset() {
   stats = {};
   errors = {};
+  loop.reset();
 }
 
 }  // namespace weir::server

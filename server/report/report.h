@@ -10,6 +10,7 @@
 #include "server/os/rate_meter.h"
 #include "server/report/error_figures.h"
 #include "server/report/latency_monitor.h"
+#include "server/report/loop_watch.h"
 #include "server/report/slow_log.h"
 
 namespace weir::server {
@@ -52,6 +53,15 @@ class Report {
   void note_internal_error(std::string_view what);
   void note_look_up(bool found) { ++(found ? stats.keyspace_hits : stats.keyspace_misses); }
   void note_latency(std::string_view event, int64_t duration_ns);
+  // The loop has ended a phase at `now_ns`; if that took long, it is told of by its name.
+  void end_phase(std::string_view phase, int64_t now_ns) {
+    if (const int64_t held_ns = loop.end(now_ns); held_ns > 0) note_held(phase, held_ns);
+  }
+  // A part of the running phase that has a name of its own.
+  void note_part(std::string_view part, int64_t duration_ns) {
+    loop.name_part(duration_ns);
+    note_held(part, duration_ns);
+  }
   void note_turn(int64_t duration_ns);
   void note_commit(int64_t duration_ns);
   // To be called from time to time.
@@ -62,6 +72,7 @@ class Report {
   Stats stats;
   ErrorFigures errors;
   LatencyMonitor latency;
+  LoopWatch loop;
   SlowLog slow_log;
   RateMeter command_rate;
   RateMeter input_rate;
@@ -71,6 +82,8 @@ class Report {
   std::string run_id;  // 40 hexadecimal digits, other ones each time the server starts
 
  private:
+  void note_held(std::string_view phase, int64_t duration_ns);
+
   Clock& clock_;
 };
 

@@ -53,6 +53,19 @@ void write_turn_figures(const Report& report, FigureWriter& out) {
             stats.commit_ns_max / kNsPerUs);
 }
 
+void write_loop_figures(const Report& report, FigureWriter& out) {
+  const LoopWatch& loop = report.loop;
+  constexpr FigureUnit kMilliseconds = FigureUnit::kMilliseconds;
+  out.counter({"loop_held", "Phases of the loop that took longer than 10 ms."}, loop.holds());
+  out.counter({"loop_held_ms", "All of them together.", kMilliseconds}, loop.held_ns() / kNsPerMs);
+  out.text({"loop_held_last", "The last of them."}, loop.last().phase);
+  out.gauge({"loop_held_last_ms", "How long it took.", kMilliseconds},
+            loop.last().duration_ns / kNsPerMs);
+  out.text({"loop_held_longest", "The longest of them."}, loop.longest().phase);
+  out.gauge({"loop_held_longest_ms", "How long it took.", kMilliseconds},
+            loop.longest().duration_ns / kNsPerMs);
+}
+
 void write_error_figures(const Report& report, FigureWriter& out) {
   for (const auto& [word, count] : report.errors.counts()) {
     out.row(kErrorFigures, word, [&out, count = count] {

@@ -34,7 +34,8 @@ class SlowLog {
   struct Rules {
     int64_t slower_than_us = 10'000;  // negative: nothing is logged
     int64_t entries_max = 128;
-    // The threshold of the latency monitor, which measures in the same way; negative: none.
+    // From where on others, who measure in the same way, want to know: the latency monitor, and who
+    // watches the loop; negative: nobody.
     int64_t suspects_from_us = -1;
     int64_t coarse_step_ns = 0;  // how far the coarse clock may trail the exact one
   };

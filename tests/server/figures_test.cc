@@ -75,7 +75,9 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "used_cpu_sys_main_thread used_cpu_user_main_thread"},
     {"Weir",
      "weir_version storage durability storage_failure_policy turns_run turns_committed "
-     "turns_failed turn_us_mean turn_us_max commit_us_mean commit_us_max clock_lead_ms"},
+     "turns_failed turn_us_mean turn_us_max commit_us_mean commit_us_max loop_held "
+     "loop_held_ms loop_held_last loop_held_last_ms loop_held_longest loop_held_longest_ms "
+     "clock_lead_ms"},
     {"Limiter", "verdicts allowed denied"},
     {"Storage",
      "storage_status storage_error turn written_back_turn unwritten_entries write_back_running "

@@ -113,6 +113,7 @@ TEST_F(Latency, SlowCommandsAndTurnsAreSampled) {
               HasSubstr("command - high 700 ms, low 500 ms (all time high 700 ms)\n"));
   EXPECT_THAT(call({"LATENCY", "DOCTOR"}), HasSubstr("command: 2 samples (mean 600 ms, mean "));
   EXPECT_EQ(call({"LATENCY", "RESET", "nosuch", "turn"}), ":1\r\n");
+  EXPECT_EQ(call({"LATENCY", "RESET", "command debug"}), ":1\r\n");  // as what held the loop
   EXPECT_EQ(call({"LATENCY", "RESET"}), ":1\r\n");
   EXPECT_EQ(call({"LATENCY", "LATEST"}), "*0\r\n");
   EXPECT_EQ(call({"LATENCY", "GRAPH", "command"}),
