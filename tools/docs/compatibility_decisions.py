@@ -67,7 +67,7 @@ NOTES = {
     "srandmember": "at most 1,048,576 repetitions",
     "zrandmember": "at most 1,048,576 repetitions",
     "monitor": "a monitor that does not read is held to the limit of class pubsub",
-    "latency|latest": "events are `command`, `fast-command`, `commit`, `write-back` and `turn`",
+    "latency|latest": "events are `command`, `fast-command`, `commit`, `write-back`, `turn`, and what held the loop for over 10 ms",
     "slowlog|get": "inside scripts and transactions times are those of a coarse clock",
     "sort": "its key specifications leave the patterns out",
     "sort_ro": "its key specifications leave the patterns out",
