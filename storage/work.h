@@ -3,15 +3,14 @@
 //
 // After each turn comes a round: what the turn has changed adds to what is owed, and pieces are
 // done until nothing is owed, or until the caller says that others are to go on. Storage has no
-// clock: a piece is bounded by its looks, and the caller, who has one, by how many pieces he
-// allows.
+// clock: a piece is bounded by its looks, and the caller, who has one, decides how many pieces are
+// done.
 //
 // Invariants
 // 1. Nothing is done while the store has failed: what memory has may be all that is left.
 // 2. No piece takes more than kLooksPerPiece looks and what one more segment holds, so that the
-// loop
-//    is never held. It holds because each part counts its looks, and ends with the segment that
-//    passes the bound.
+//    loop is never held. It holds because each part counts its looks, and ends with the segment
+//    that passes the bound.
 // 3. The parts take turns, over rounds too, so none of them starves however early rounds end.
 // 4. What memory owes the disk is counted anew when a pass has taken something, but only between
 //    turns, because the bound of a turn must not change while it is in progress.
