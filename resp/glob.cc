@@ -1,10 +1,16 @@
 // Invariants
 // 1. Only the last '*' seen is ever tried again: whatever an earlier one could still swallow, the
-//    last one can. So time is at most |pattern| * |text|.
+//    last one can.
+// 2. What follows it is tried at one place after the other for kPatience steps; after that all
+//    places are tried at once, a bit for each element (Shift-And: Baeza-Yates, Gonnet 1992).
 #include "resp/glob.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "base/ascii.h"
 
@@ -78,32 +84,147 @@ class ElementMatcher {
   bool ignore_case_;
 };
 
+// The elements between two '*', or after the last one.
+class Segment {
+ public:
+  Segment(const ElementMatcher& matcher, std::string_view pattern, size_t begin)
+      : matcher_(matcher), end_(begin) {
+    while (end_ < pattern.size() && pattern[end_] != '*') {
+      elements_.push_back(end_);
+      matcher.accept(&end_, '\0');
+    }
+    is_last_ = end_ == pattern.size();
+  }
+
+  size_t end() const { return end_; }  // in the pattern
+  bool is_last() const { return is_last_; }
+  size_t size() const { return elements_.size(); }
+
+  // Tells whether it matches right there. REQUIRES: there are size() bytes.
+  bool matches(const char* text) const {
+    for (size_t element : elements_) {
+      if (!matcher_.accept(&element, *text++)) return false;
+    }
+    return true;
+  }
+
+  // Answers where the first match in `text` from `from` on ends. REQUIRES: size() > 0.
+  std::optional<size_t> find_end(std::string_view text, size_t from, size_t* steps) {
+    const size_t words = (size() + 63) / 64;
+    const uint64_t last = uint64_t{1} << (size() - 1) % 64;
+    std::vector<uint64_t> begun(words);  // bit i: the i + 1 bytes before here match
+    for (size_t t = from; t < text.size(); ++t) {
+      const std::vector<uint64_t>& accepting = elements_accepting(text[t], steps);
+      *steps += words;
+      uint64_t carry = 1;
+      for (size_t i = 0; i < words; ++i) {
+        const uint64_t moved = begun[i] << 1 | carry;
+        carry = begun[i] >> 63;
+        begun[i] = moved & accepting[i];
+      }
+      if ((begun.back() & last) != 0) return t + 1;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const std::vector<uint64_t>& elements_accepting(char c, size_t* steps) {
+    std::vector<uint64_t>& accepting = accepting_[static_cast<uint8_t>(c)];
+    if (!accepting.empty()) return accepting;
+    accepting.resize((size() + 63) / 64);
+    *steps += end_ - elements_[0];
+    for (size_t i = 0; i < size(); ++i) {
+      size_t element = elements_[i];
+      if (matcher_.accept(&element, c)) accepting[i / 64] |= uint64_t{1} << i % 64;
+    }
+    return accepting;
+  }
+
+  const ElementMatcher& matcher_;
+  std::vector<size_t> elements_;  // where they begin in the pattern
+  size_t end_;
+  bool is_last_ = false;
+  std::array<std::vector<uint64_t>, 256> accepting_;  // by byte; empty: not known yet
+};
+
+class Match {
+ public:
+  Match(std::string_view pattern, std::string_view text, bool ignore_case)
+      : pattern_(pattern), text_(text), matcher_(pattern, ignore_case) {}
+
+  bool run() {
+    while (t_ < text_.size()) {
+      ++steps;
+      if (p_ < pattern_.size() && pattern_[p_] == '*') {
+        after_star_ = ++p_;
+        star_text_ = t_;
+        patience_ends_ = steps + kPatience;
+        continue;
+      }
+      if (accept()) continue;
+      if (after_star_ == kNone) return false;
+      p_ = after_star_;
+      t_ = ++star_text_;
+      if (steps > patience_ends_) {
+        if (const auto result = search()) return *result;
+      }
+    }
+    while (p_ < pattern_.size() && pattern_[p_] == '*') ++p_;
+    return p_ == pattern_.size();
+  }
+
+  size_t steps = 0;
+
+ private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+  static constexpr size_t kPatience = 16'384;
+
+  bool accept() {
+    if (p_ == pattern_.size()) return false;
+    const size_t begin = p_;
+    const bool accepted = matcher_.accept(&p_, text_[t_]);
+    steps += p_ - begin;
+    t_ += accepted ? 1 : 0;
+    return accepted;
+  }
+
+  // Looks for all of the segment at p_ in the rest of the text. Nothing: it was found, and the
+  // match goes on after it.
+  std::optional<bool> search() {
+    Segment segment(matcher_, pattern_, p_);
+    if (text_.size() - t_ < segment.size()) return false;
+    if (segment.is_last()) return segment.matches(text_.data() + text_.size() - segment.size());
+    const auto end = segment.find_end(text_, t_, &steps);
+    if (!end) return false;
+    p_ = segment.end();
+    t_ = *end;
+    return std::nullopt;
+  }
+
+  std::string_view pattern_;
+  std::string_view text_;
+  ElementMatcher matcher_;
+  size_t p_ = 0, t_ = 0;
+  size_t after_star_ = kNone, star_text_ = 0;  // to resume when the last '*' takes one more byte
+  size_t patience_ends_ = 0;
+};
+
+// In Redis' matcher only the empty pattern matches an empty text; in its commands "*" does, too.
+bool matches_empty(std::string_view pattern) { return pattern.empty() || pattern == "*"; }
+
 }  // namespace
 
 bool glob_match(std::string_view pattern, std::string_view text, bool ignore_case) {
-  // In Redis' matcher only the empty pattern matches an empty text; in its commands "*" does, too.
-  if (text.empty()) return pattern.empty() || pattern == "*";
-  constexpr size_t kNone = static_cast<size_t>(-1);
-  const ElementMatcher matcher(pattern, ignore_case);
-  size_t p = 0, t = 0;
-  size_t after_star = kNone,
-         star_text = 0;  // where to resume when the last '*' takes one more byte
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      after_star = ++p;
-      star_text = t;
-      continue;
-    }
-    if (p < pattern.size() && matcher.accept(&p, text[t])) {
-      ++t;
-      continue;
-    }
-    if (after_star == kNone) return false;
-    p = after_star;
-    t = ++star_text;
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+  if (text.empty()) return matches_empty(pattern);
+  return Match(pattern, text, ignore_case).run();
+}
+
+bool glob_match_counted(std::string_view pattern, std::string_view text, size_t* steps) {
+  if (text.empty()) return matches_empty(pattern);
+  Match match(pattern, text, false);
+  const bool matched = match.run();
+  *steps += match.steps;
+  return matched;
 }
 
 }  // namespace weir::resp

@@ -90,6 +90,28 @@ class NaiveMatcher {
     return accepts && match(pattern.substr(size), text.substr(1));
   }
 
+  // The same for long ones: which prefixes of the text the pattern's prefixes match.
+  static bool match_long(std::string_view pattern, std::string_view text) {
+    std::vector<bool> matched(text.size() + 1);
+    matched[0] = true;
+    while (!pattern.empty()) {
+      std::vector<bool> next(text.size() + 1);
+      size_t size = 1;
+      for (size_t i = 0; i <= text.size(); ++i) {
+        if (pattern[0] == '*') {
+          next[i] = matched[i] || (i > 0 && next[i - 1]);
+        } else if (i > 0) {
+          const auto [accepts, element_size] = element(pattern, text[i - 1]);
+          next[i] = accepts && matched[i - 1];
+          size = element_size;
+        }
+      }
+      matched = next;
+      pattern.remove_prefix(size);
+    }
+    return matched[text.size()];
+  }
+
  private:
   // Whether the first element accepts the byte, and the element's size.
   static std::pair<bool, size_t> element(std::string_view pattern, char c) {
@@ -140,6 +162,39 @@ TEST(GlobTest, AgreesWithTryingEverything) {
     matches += expected;
   }
   EXPECT_GT(matches, 3000);
+}
+
+TEST(GlobTest, AgreesWithTryingEverythingInLongTexts) {
+  std::mt19937 random(6);
+  const auto repeated = [&random](std::vector<std::string> parts, size_t times) {
+    std::string text;
+    for (; times > 0; --times) text += parts[random() % parts.size()];
+    return text;
+  };
+  int matches = 0;
+  for (int round = 0; round < 300; ++round) {
+    const std::string a = random() % 2 == 0 ? "a" : "?";
+    const std::string body = repeated({a, a, a, "a", "[ab]", "[^b]", "\\a"}, 1 + random() % 300);
+    std::string pattern = "*" + body + repeated({"", "b", "[b-c]", "c"}, 1 + random() % 2);
+    if (random() % 2 == 0) pattern += "*" + repeated({"a", "?", "b", "[", "*"}, random() % 100);
+    std::string text(500 + random() % 1000, 'a');
+    for (size_t rest = random() % 20; rest > 0; --rest) text[random() % text.size()] = 'b';
+    const bool expected = NaiveMatcher::match_long(pattern, text);
+    ASSERT_EQ(glob_match(pattern, text), expected) << pattern << "  " << text;
+    matches += expected;
+  }
+  EXPECT_GT(matches, 30);
+  EXPECT_LT(matches, 270);
+}
+
+TEST(GlobTest, StepsGrowWithTheTextAndASixtyFourthOfThePattern) {
+  const std::string text(100'000, 'a');
+  for (const std::string end : {"b", "b*", "?b*c", "[^a]*"}) {
+    size_t steps = 0;
+    EXPECT_FALSE(glob_match_counted("*" + std::string(4'000, 'a') + end, text, &steps));
+    EXPECT_LT(steps, text.size() * 70) << end;
+    EXPECT_GT(steps, 4'000u) << end;
+  }
 }
 
 TEST(GlobTest, ManyStarsTakeNoTime) {
