@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/time_units.h"
+#include "resp/glob.h"
 #include "resp/numbers.h"
 
 namespace weir::server {
@@ -79,6 +80,20 @@ std::optional<int64_t> any_expire_at_argument(Call& call, const ExpireArgument& 
   const int64_t base_ms = argument.absolute ? 0 : call.now_ms();
   if (at_ms > kMax - base_ms) return refuse_expire_time(call);
   return at_ms + base_ms;
+}
+
+bool pattern_fits(Call& call, std::string_view pattern) {
+  if (pattern.size() <= kPatternBytesMax) return true;
+  call.reply.error("ERR a pattern may have at most " + std::to_string(kPatternBytesMax) +
+                   " bytes, got one of " + std::to_string(pattern.size()));
+  return false;
+}
+
+bool matches_pattern(const Call& call, std::string_view pattern, std::string_view name) {
+  size_t steps = 0;
+  const bool matches = resp::glob_match_counted(pattern, name, &steps);
+  call.work().charge_steps(steps);
+  return matches;
 }
 
 std::string_view shown_part(std::string_view argument) {

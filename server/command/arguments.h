@@ -49,6 +49,13 @@ std::optional<int64_t> expire_at_argument(Call& call, const ExpireArgument& argu
 // Answers the same for EXPIRE and its like, which accept instants in the past.
 std::optional<int64_t> any_expire_at_argument(Call& call, const ExpireArgument& argument);
 
+// The longest pattern that is compared with names: far longer than any that somebody writes.
+inline constexpr size_t kPatternBytesMax = 4096;
+// Tells whether a pattern is short enough; replies an error otherwise.
+bool pattern_fits(Call& call, std::string_view pattern);
+// Tells whether a name matches a pattern (resp/glob.h), and charges what that takes.
+bool matches_pattern(const Call& call, std::string_view pattern, std::string_view name);
+
 // Answers the bytes up to the first NUL: this is how Redis shows an argument in an error.
 std::string_view shown_part(std::string_view argument);
 

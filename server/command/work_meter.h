@@ -16,11 +16,13 @@ class WorkMeter {
   static constexpr uint64_t kSliceUnits = 10'000;           // of a session; about a millisecond
   static constexpr uint64_t kTurnUnits = 10 * kSliceUnits;  // of all that a turn serves
   static constexpr size_t kBytesPerUnit = 64;
+  static constexpr size_t kStepsPerUnit = 32;  // of the comparison of a pattern with a text
 
   void charge_entries(size_t entries) { units_ += entries; }
   void charge_probes(size_t probes) { units_ += probes; }
   void charge(size_t entries, size_t bytes) { units_ += entries + bytes / kBytesPerUnit; }
   void charge_bytes(size_t bytes) { units_ += bytes / kBytesPerUnit; }
+  void charge_steps(size_t steps) { units_ += steps / kStepsPerUnit; }
 
   // Since the server began.
   uint64_t units() const { return units_; }

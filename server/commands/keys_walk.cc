@@ -2,6 +2,7 @@
 #include <string>
 
 #include "resp/numbers.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/types/lookups.h"
@@ -12,20 +13,21 @@ namespace {
 
 constexpr size_t kStep = 1000;
 // Applies TYPE in addition to the pattern.
-bool accepts(const ScanOptions& options, const storage::Seen& seen) {
+bool accepts(const Call& call, const ScanOptions& options, const storage::Seen& seen) {
   if (options.type && !resp::equals_ignoring_case(*options.type, type_name(seen.type)))
     return false;
-  return options.accepts(seen.key);
+  return options.accepts(call, seen.key);
 }
 
 void keys(Call& call) {
+  if (!pattern_fits(call, call.args[1])) return;
   const ScanOptions options{.pattern = call.args[1]};
   Bulks found(call.reply);
   uint64_t cursor = 0;
   do {
     cursor = call.keys.scan(call.database, cursor, kStep, [&](const storage::Seen& seen) {
       call.work().charge_entries(1);
-      if (accepts(options, seen)) found.add(seen.key);
+      if (accepts(call, options, seen)) found.add(seen.key);
     });
   } while (cursor != 0);
   found.reply(call);
@@ -37,11 +39,12 @@ void scan(Call& call) {
   const auto options = scan_options(call, 2, true);
   if (!options) return;
   Bulks found(call.reply);
-  const uint64_t next =
-      call.keys.scan(call.database, *cursor, options->count, [&](const storage::Seen& seen) {
-        call.work().charge_entries(1);
-        if (accepts(*options, seen)) found.add(seen.key);
-      });
+  const auto add = [&](const storage::Seen& seen) {
+    if (accepts(call, *options, seen)) found.add(seen.key);
+  };
+  const uint64_t next = scan_page(
+      call, *cursor, options->count, found,
+      [&](uint64_t from, size_t count) { return call.keys.scan(call.database, from, count, add); });
   reply_page(call, next, found);
 }
 

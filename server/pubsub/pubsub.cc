@@ -62,7 +62,7 @@ size_t Pubsub::publish(SubscriptionKind kind, std::string_view channel, std::str
   if (kind == SubscriptionKind::kChannel) {
     work_.charge_entries(of(SubscriptionKind::kPattern).size());
     for (const auto& [pattern, sessions] : of(SubscriptionKind::kPattern)) {
-      if (resp::glob_match(pattern, channel)) receivers += sessions.size();
+      if (matches(pattern, channel)) receivers += sessions.size();
     }
   }
   if (receivers > 0) {
@@ -70,6 +70,13 @@ size_t Pubsub::publish(SubscriptionKind kind, std::string_view channel, std::str
         {.kind = kind, .channel = std::string(channel), .text = std::string(message)});
   }
   return receivers;
+}
+
+bool Pubsub::matches(std::string_view pattern, std::string_view name) const {
+  size_t steps = 0;
+  const bool matched = resp::glob_match_counted(pattern, name, &steps);
+  work_.charge_steps(steps);
+  return matched;
 }
 
 void Pubsub::deliver() {
@@ -83,7 +90,7 @@ void Pubsub::deliver(const Message& message) {
   if (message.kind != SubscriptionKind::kChannel) return;
   work_.charge_entries(of(SubscriptionKind::kPattern).size());
   for (const auto& [pattern, sessions] : of(SubscriptionKind::kPattern)) {
-    if (resp::glob_match(pattern, message.channel)) send(sessions, &pattern, message);
+    if (matches(pattern, message.channel)) send(sessions, &pattern, message);
   }
 }
 
@@ -109,7 +116,7 @@ std::vector<std::string_view> Pubsub::names(SubscriptionKind kind, std::string_v
   std::vector<std::string_view> names;
   work_.charge_entries(of(kind).size());
   for (const auto& [name, sessions] : of(kind)) {
-    if (resp::glob_match(pattern, name)) names.push_back(name);
+    if (matches(pattern, name)) names.push_back(name);
   }
   return names;
 }

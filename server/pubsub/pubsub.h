@@ -66,6 +66,7 @@ class Pubsub {
 
   const Names& of(SubscriptionKind kind) const { return subscribers_[static_cast<size_t>(kind)]; }
   Names& of(SubscriptionKind kind) { return subscribers_[static_cast<size_t>(kind)]; }
+  bool matches(std::string_view pattern, std::string_view name) const;
   void deliver(const Message& message);
   // `pattern` is the one by which the sessions listen, or null.
   void send(const Sessions& sessions, const std::string* pattern, const Message& message);

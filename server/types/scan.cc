@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "base/ascii.h"
-#include "resp/glob.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
 
@@ -24,15 +23,20 @@ bool take_count(Call& call, Args values, ScanOptions* options) {
   return true;
 }
 
+bool take_pattern(Call& call, Args values, ScanOptions* options) {
+  options->pattern = values[0];
+  return pattern_fits(call, values[0]);
+}
+
 constexpr OptionRow<ScanOptions> kOptions[] = {
     {.word = "TYPE", .values = 1, .take = take_word<&ScanOptions::type>},  // of SCAN only
-    {.word = "MATCH", .values = 1, .take = take_word<&ScanOptions::pattern>},
+    {.word = "MATCH", .values = 1, .take = take_pattern},
     {.word = "COUNT", .values = 1, .take = take_count}};
 
 }  // namespace
 
-bool ScanOptions::accepts(std::string_view key) const {
-  return pattern == "*" || resp::glob_match(pattern, key);
+bool ScanOptions::accepts(const Call& call, std::string_view key) const {
+  return pattern == "*" || matches_pattern(call, pattern, key);
 }
 
 // A cursor is read as leniently as by strtoul, on which clients rely: a sign, no digits at all, and
@@ -58,6 +62,25 @@ std::optional<ScanOptions> scan_options(Call& call, size_t first, bool with_type
   return options;
 }
 
+// The first piece is a guess. The others are as long as half of the work that is left lets expect.
+uint64_t scan_page(Call& call, uint64_t cursor, size_t count, const Bulks& page,
+                   const std::function<uint64_t(uint64_t cursor, size_t count)>& scan) {
+  constexpr size_t kFirstPiece = 10;
+  constexpr uint64_t kUnits = WorkMeter::kSliceUnits / 2;
+  const uint64_t begin = call.work().units();
+  size_t visited = 0;
+  size_t piece = std::min(count, kFirstPiece);
+  while (true) {
+    call.work().charge_entries(piece);
+    cursor = scan(cursor, piece);
+    visited += piece;
+    const uint64_t used = call.work().units() - begin + page.bytes() / WorkMeter::kBytesPerUnit;
+    if (cursor == 0 || visited >= count || used >= kUnits) return cursor;
+    const size_t expected = (kUnits - used) * visited / (2 * used);
+    piece = std::clamp<size_t>(expected, 1, count - visited);
+  }
+}
+
 void reply_page(Call& call, uint64_t next_cursor, const Bulks& page) {
   call.reply.array(2);
   call.reply.bulk_integer(static_cast<int64_t>(next_cursor));
@@ -75,15 +98,16 @@ void scan_collection(Call& call, storage::Type type,
   const auto options = scan_options(call, 3, false);
   if (!options) return;
   const auto visit = [&](const storage::Element& element) {
-    if (options->accepts(element.member)) add(element, &page);
+    if (options->accepts(call, element.member)) add(element, &page);
     return true;
   };
   uint64_t next = 0;
   if (collection->is_compact()) {
     collection->walk(visit);
   } else {
-    call.work().charge_entries(std::min(options->count, collection->size()));
-    next = collection->elements().scan(*cursor, options->count, visit);
+    next = scan_page(call, *cursor, options->count, page, [&](uint64_t from, size_t count) {
+      return collection->elements().scan(from, count, visit);
+    });
   }
   reply_page(call, next, page);
 }

@@ -25,6 +25,7 @@ class Bulks {
     writer_.bulk(bytes);
     ++count_;
   }
+  size_t bytes() const { return bytes_.size(); }
   void reply(Call& call) const {
     call.reply.array(count_);
     call.reply.raw(bytes_);
@@ -41,13 +42,19 @@ struct ScanOptions {
   std::optional<std::string_view> type = {};
   size_t count = 10;
 
-  bool accepts(std::string_view key) const;
+  bool accepts(const Call& call, std::string_view key) const;
 };
 
 // These answer nothing after replying an error.
 std::optional<uint64_t> cursor_argument(Call& call, std::string_view text);
 // Reads the options from args[first] on; TYPE is a syntax error unless `with_type`.
 std::optional<ScanOptions> scan_options(Call& call, size_t first, bool with_type);
+
+// Visits what a page shows: calls `scan` with a cursor and a count, which answers the next cursor,
+// until as many as the options say were visited, or half of a session's slice is used up. Answers
+// the cursor to go on from.
+uint64_t scan_page(Call& call, uint64_t cursor, size_t count, const Bulks& page,
+                   const std::function<uint64_t(uint64_t cursor, size_t count)>& scan);
 
 void reply_page(Call& call, uint64_t next_cursor, const Bulks& page);
 
