@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kTopDefault = 10;
 constexpr int64_t kTopCountMax = 1'000'000;
+constexpr size_t kTopUnits = 4;  // of work for each key: it is copied, and put in order
 
 void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
   const auto verdict =
@@ -85,6 +86,7 @@ void rl_top(Call& call) {
   const auto arguments = top_arguments(call.args);
   if (!arguments) return call.reply.error(arguments.error());
   const TopKeys& sketch = arguments->taken ? call.limiters.top_taken : call.limiters.top_denied;
+  call.work().charge_entries(kTopUnits * sketch.size());
   std::vector<TopKey> keys = sketch.top(sketch.size());
   std::erase_if(keys, [&](const TopKey& key) { return key.database != call.database; });
   if (keys.size() > static_cast<size_t>(arguments->count)) {

@@ -309,7 +309,10 @@ void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
 
 // Whoever waits for what a command may have changed is looked at after it.
 void Executor::signal_keys(const Session& session, const Command& command, Args args) {
-  if (!has_keys(command)) return server_->waiting().signal_all();
+  if (!has_keys(command)) {
+    server_->work().charge_entries(server_->waiting().size());
+    return server_->waiting().signal_all();
+  }
   for (const std::string_view key : keys_of(command, args)) {
     server_->waiting().signal(session.client().database(), key);
   }

@@ -16,6 +16,7 @@ namespace weir::server {
 namespace {
 
 constexpr int kForgottenMax = 64;     // due bookings removed with each new one
+constexpr size_t kBookingUnits = 2;   // of work: one is found, read and put in order
 constexpr uint64_t kWithInstant = 0;  // in the place of n, which is never 0
 
 uint64_t read_count = 0;
@@ -56,10 +57,11 @@ class Booking {
   uint64_t parts_ = 0;
 };
 
-void forget_due(storage::Elements* bookings, int64_t now_ns) {
+void forget_due(const Call& call, storage::Elements* bookings) {
   for (int i = 0; i < kForgottenMax && !bookings->empty(); ++i) {
+    call.work().charge_entries(1);
     const storage::Element first = bookings->at(0);
-    if (storage::integer_of_order(first.order) > now_ns) return;
+    if (storage::integer_of_order(first.order) > call.now_ns) return;
     bookings->erase(first.member);
   }
 }
@@ -70,7 +72,7 @@ Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
   const int64_t id = limiter.draw_id();
   storage::Elements* bookings = limiter.bookings();
   if (bookings == nullptr) return id;  // reading failed; the reply will be discarded
-  forget_due(bookings, call.now_ns);
+  forget_due(call, bookings);
   const size_t due = bookings->lower_bound(storage::order_of_integer(call.now_ns + 1));
   if (bookings->size() - due >= kBookingsMax) {
     return "ERR the key has " + std::to_string(kBookingsMax) +
@@ -150,6 +152,7 @@ void learn_ages(Call& call, const storage::Elements& bookings) {
   std::vector<BookingAges::Slot> slots;
   const size_t first = bookings.lower_bound(storage::order_of_integer(call.now_ns + 1));
   slots.reserve(bookings.size() - first);
+  call.work().charge_entries(kBookingUnits * (bookings.size() - first));
   bookings.walk(first, [&](const storage::Element& element) {
     slots.push_back({.age = {Booking(element.value).booked_ns(), id_of_member(element.member)},
                      .due_ns = storage::integer_of_order(element.order),
@@ -165,6 +168,7 @@ void add_owed(Call& call, const storage::Elements& bookings, const LimitsByText&
   if (owes_all(*refunds)) return;
   using Seen = BookingAges::Seen;
   const auto add = [&](const BookingAges::Slot& slot) {
+    call.work().charge_probes(kBookingUnits);
     if (slot.due_ns <= call.now_ns) return Seen::kDrop;
     const auto found = bookings.find(view(member_of_id(slot.age.id)));
     if (!found) return call.keys.turn() > slot.turn ? Seen::kDrop : Seen::kKeep;

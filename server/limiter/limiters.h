@@ -17,9 +17,10 @@ class FigureWriter;
 class Waiting;
 
 struct Limiters {
-  Limiters(storage::Keyspace* keys, Waiting* waits, const storage::HashSeed& seed, size_t top_keys)
+  Limiters(storage::Keyspace* keys, Waiting* waits, WorkMeter* work, const storage::HashSeed& seed,
+           size_t top_keys)
       : waiting(*waits),
-        policies(keys),
+        policies(keys, work),
         versions(keys),
         ids(seed),
         top_denied(top_keys),

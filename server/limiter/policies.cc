@@ -66,12 +66,20 @@ const Policy* Policies::find(std::string_view name) {
   return &cache_.insert_or_assign(std::string(name), std::move(cached)).first->second.policy;
 }
 
+void Policies::visit(
+    const std::function<void(std::string_view record, std::string_view value)>& use) const {
+  keys_.visit_system(kPrefix, [&](std::string_view record, std::string_view value) {
+    work_.charge_entries(1);
+    use(record, value);
+  });
+}
+
 std::string Policies::set(std::string_view name, const Policy& policy, int64_t policies_max) {
   const std::string record = record_name(name);
   const std::string value = encode(policy);
   int64_t others = 0;
   size_t bytes = record.size() + value.size();
-  keys_.visit_system(kPrefix, [&](std::string_view other, std::string_view other_value) {
+  visit([&](std::string_view other, std::string_view other_value) {
     if (other == record) return;
     ++others;
     bytes += other.size() + other_value.size();
@@ -99,7 +107,7 @@ bool Policies::erase(std::string_view name) {
 
 std::vector<std::string> Policies::names() const {
   std::vector<std::string> names;
-  keys_.visit_system(kPrefix, [&](std::string_view record, std::string_view) {
+  visit([&](std::string_view record, std::string_view) {
     names.emplace_back(record.substr(kPrefix.size()));
   });
   std::sort(names.begin(), names.end());

@@ -8,12 +8,14 @@
 // The record is the truth, even of a command that is taken back; the decoded policies are a cache.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "algorithms/algorithm.h"
+#include "server/command/work_meter.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
@@ -29,7 +31,8 @@ inline constexpr size_t kPoliciesBytesMax = 16 << 20;
 
 class Policies {
  public:
-  explicit Policies(storage::Keyspace* keys) : keys_(*keys) {}
+  // A walk over all policies charges `work` a unit for each.
+  Policies(storage::Keyspace* keys, WorkMeter* work) : keys_(*keys), work_(*work) {}
 
   // Finds a policy; null if there is none. Valid until the next call.
   const Policy* find(std::string_view name);
@@ -47,7 +50,11 @@ class Policies {
     Policy policy;
   };
 
+  // Visits all policies' records.
+  void visit(const std::function<void(std::string_view record, std::string_view value)>& use) const;
+
   storage::Keyspace& keys_;
+  WorkMeter& work_;
   std::map<std::string, Cached, std::less<>> cache_;
 };
 

@@ -17,9 +17,15 @@ QueuedRequest* queued(Waiter* waiter) { return dynamic_cast<QueuedRequest*>(wait
 QueuedRequest* last_in_queue(Call& call, std::string_view key) {
   const auto& queue = call.limiters.waiting.queue(call.database, key);
   for (auto waiter = queue.rbegin(); waiter != queue.rend(); ++waiter) {
+    call.work().charge_entries(1);
     if (QueuedRequest* last = queued(*waiter)) return last;
   }
   return nullptr;
+}
+
+QueueTail::Place charge(const Call& call, const QueueTail::Place& place) {
+  call.work().charge_entries(place.looks);
+  return place;
 }
 
 // Answers the simulated end of the key's queue, which its last waiter keeps from now on.
@@ -35,7 +41,7 @@ QueueTail& tail_of(Call& call, Limiter& limiter) {
     const QueuedRequest* other = queued(waiter);
     if (other == nullptr) continue;
     const auto limits = limits_of(call, other->request());
-    if (limits) kept.simulated->join(*limits->limits, other->request(), call.now_ns);
+    if (limits) charge(call, kept.simulated->join(*limits->limits, other->request(), call.now_ns));
   }
   return *kept.simulated;
 }
@@ -63,7 +69,8 @@ bool must_queue(Call& call, std::string_view key, const LimiterRequest& request)
 }
 
 QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  return tail_of(call, limiter).look(named_limits(limiter), least_of(request), call.now_ns);
+  return charge(call,
+                tail_of(call, limiter).look(named_limits(limiter), least_of(request), call.now_ns));
 }
 
 Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
@@ -81,13 +88,15 @@ Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& re
 }
 
 void take_over_tail(Call& call, Limiter& limiter, QueuedRequest* joining) {
-  tail_of(call, limiter).join(named_limits(limiter), joining->request(), call.now_ns);
+  charge(call, tail_of(call, limiter).join(named_limits(limiter), joining->request(), call.now_ns));
   joining->tail = std::exchange(last_in_queue(call, limiter.key())->tail, {});
   if (!joining->tail.simulated->has_entries()) joining->tail.watch = nullptr;
 }
 
 void forget_tail(Call& call, std::string_view key) {
-  for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
+  const auto& queue = call.limiters.waiting.queue(call.database, key);
+  call.work().charge_entries(queue.size());
+  for (Waiter* waiter : queue) {
     if (QueuedRequest* other = queued(waiter)) other->tail = {};
   }
 }

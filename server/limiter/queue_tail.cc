@@ -82,12 +82,15 @@ QueueTail::Place QueueTail::join(const Limits& limits, const LimiterRequest& req
                              : at_ns_ + verdict.reset_after_ns);
   }
   Place place;
+  size_t looks = limits.size();
   for (int tries = 0; tries < kTriesMax; ++tries) {
+    looks += limits.size();
     const auto all = algorithms::take_all(guards, {.now_ns = at_ns_, .lease_id = next_lease_});
     place = {.at_ns = at_ns_,
              .full_at_ns = full_at_ns[all.deciding],
              .verdict = guards[all.deciding].verdict,
-             .index = all.deciding};
+             .index = all.deciding,
+             .looks = looks};
     if (all.allowed) {
       ++next_lease_;
       return place;

@@ -39,6 +39,7 @@ class QueueTail {
     int64_t full_at_ns = 0;  // when the deciding limit would be full without it; kNever
     algorithms::Verdict verdict;
     size_t index = 0;
+    size_t looks = 0;  // at limits, until this was known: units of work
   };
   using Limits = std::vector<algorithms::Limit>;
   // Adds one more request, with these limits.

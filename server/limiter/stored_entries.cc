@@ -58,12 +58,14 @@ LogEntry StoredEntries::entry(size_t rank) const {
 std::optional<LogEntry> StoredEntries::find(int64_t id) const {
   const storage::Elements* elements = list();
   if (elements == nullptr) return std::nullopt;
+  work_.charge_probes(1);
   const auto element = elements->find(view(member_of_id(id)));
   return element ? std::optional(entry_of(*element)) : std::nullopt;
 }
 
 size_t StoredEntries::lower_bound(int64_t at_ns) const {
   const storage::Elements* elements = list();
+  work_.charge_probes(1);
   return elements == nullptr ? 0 : elements->lower_bound(storage::order_of_integer(at_ns));
 }
 
@@ -71,6 +73,7 @@ void StoredEntries::put(const LogEntry& entry) {
   id();
   storage::Elements* elements = list();
   if (elements == nullptr) return;
+  work_.charge_probes(1);
   std::string value;
   storage::put_varint(&value, to_zigzag(entry.permits));
   elements->put(view(member_of_id(entry.id)), storage::order_of_integer(entry.at_ns), value);
@@ -78,6 +81,7 @@ void StoredEntries::put(const LogEntry& entry) {
 
 void StoredEntries::erase(int64_t id) {
   storage::Elements* elements = list();
+  work_.charge_probes(1);
   if (elements != nullptr) elements->erase(view(member_of_id(id)));
 }
 
