@@ -37,15 +37,22 @@ bool Holds::pauses(const Session& session, const Command& command, CallHost& hos
 
 void Holds::remember(const Session& session) {
   if (session.hold() != Hold::kNone) {
-    on_hold_[session.hold()].push_back(session.id);
+    if (held_.emplace(session.hold(), session.id).second)
+      on_hold_[session.hold()].push_back(session.id);
   } else if (session.runnable()) {
     runnable_.push_back(session.id);
   }
 }
 
+void Holds::forget(const Session& session) {
+  if (held_.erase({session.hold(), session.id}) > 0)
+    std::erase(on_hold_[session.hold()], session.id);
+}
+
 void Holds::resume_all(Hold hold) {
   std::vector<uint64_t>& ids = on_hold_[hold];
   runnable_.insert(runnable_.end(), ids.begin(), ids.end());
+  for (const uint64_t id : ids) held_.erase({hold, id});
   ids.clear();
 }
 
@@ -56,6 +63,7 @@ void Holds::end_turn(bool owes_too_much) {
   std::vector<uint64_t>& opening = on_hold_[Hold::kOpening];
   if (!opening.empty()) {
     runnable_.push_back(opening.front());
+    held_.erase({Hold::kOpening, opening.front()});
     opening.erase(opening.begin());
   }
   if (!owes_too_much) resume_all(Hold::kWriteBack);

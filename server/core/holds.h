@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "server/command/command.h"
@@ -28,6 +30,9 @@ class Holds {
   // Whether the pause holds up a request of the session, which will not be refused.
   bool pauses(const Session& session, const Command& command, CallHost& host, Args args) const;
 
+  // The session ends.
+  void forget(const Session& session);
+
   // After its part in a turn: it is remembered if it has something left to do.
   void remember(const Session& session);
   // Between turns. Those who wait for write-back go on unless `owes_too_much`.
@@ -44,6 +49,7 @@ class Holds {
   // Numbers of sessions, since sessions may end meanwhile.
   std::vector<uint64_t> runnable_;
   std::map<Hold, std::vector<uint64_t>> on_hold_;
+  std::set<std::pair<Hold, uint64_t>> held_;  // the same: a session is in its list once
   PauseMode pause_ = PauseMode::kNone;
   int64_t pause_until_ns_ = 0;
 };

@@ -103,6 +103,7 @@ Session* Server::connect(Peer peer, std::string* refusal) {
 void Server::disconnect(Session* session) {
   turn_.forget(*session);
   waiting_.remove(session->id);
+  holds_.forget(*session);
   messages_.forget(*session);
   session->transaction().clear(keys_);
   sessions_.remove(*session);

@@ -10,6 +10,8 @@ using Result = Transfer::Result;
 
 // With more than this unsent, no more is read from the peer.
 constexpr size_t kUnsentMax = 1 << 20;
+// With more than this received, no more is read from a peer that a pause holds up.
+constexpr size_t kHeldInputMax = 64 << 10;
 
 }  // namespace
 
@@ -22,8 +24,12 @@ void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, Conn
   if (!connection->watch({.read = true})) connection->close();
 }
 
+// Of a peer whose request CLIENT PAUSE holds up a little is read all the same: so it is seen when
+// it leaves.
 bool Connection::takes_more() const {
-  return !session_->closing() && !session_->runnable() && session_->unsent_bytes() < kUnsentMax;
+  if (session_->closing() || session_->unsent_bytes() >= kUnsentMax) return false;
+  if (session_->hold() == Hold::kPause) return session_->input().size() < kHeldInputMax;
+  return !session_->runnable();
 }
 
 bool Connection::watch(Interest interest) {

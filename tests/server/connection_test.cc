@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/server/connection_fixture.h"
 
 namespace weir::server {
@@ -104,6 +106,37 @@ TEST_F(ConnectionTest, WhoClosesItsHalfInTheMiddleOfARequestIsGone) {
   one_.ready(kRead);
   EXPECT_TRUE(one_.closed);
   EXPECT_EQ(stream_.send_calls, 0u);
+}
+
+// A pause is long, and nobody should count as waiting for its end who has gone.
+TEST_F(ConnectionTest, WhoLeavesWhileAPauseHoldsItIsGone) {
+  const auto admin = one_.server.connect();
+  admin->call({"CLIENT", "PAUSE", "1000000", "WRITE"});
+  one_.receives(request({"SET", "a", "1"}));
+  EXPECT_NE(admin->call({"INFO", "clients"}).find("blocked_clients:1\r\n"), std::string::npos);
+  EXPECT_EQ(watcher_.interest, kRead);
+  stream_.recv_says(Result::kEnded);
+  one_.ready(kRead);
+  EXPECT_TRUE(one_.closed);
+  EXPECT_NE(admin->call({"INFO", "clients"}).find("blocked_clients:0\r\n"), std::string::npos);
+}
+
+TEST_F(ConnectionTest, OfWhomAPauseHoldsALittleIsRead) {
+  const auto admin = one_.server.connect();
+  admin->call({"CLIENT", "PAUSE", "1000000", "WRITE"});
+  int requests = 0;
+  for (; watcher_.interest == kRead && requests < 1000; requests += 2) {
+    one_.receives(request({"SET", "a", std::string(900, 'x')}) + kPing);
+  }
+  EXPECT_LT(requests, 200);
+  EXPECT_EQ(stream_.sent, "");
+  one_.server->holds().unpause();
+  while (one_.server->holds().has_runnable()) {
+    for (Session* session : one_.server->holds().take_runnable()) session->resume(1024);
+    one_.end_turn();
+  }
+  EXPECT_EQ(std::count(stream_.sent.begin(), stream_.sent.end(), '+'), requests);
+  EXPECT_EQ(watcher_.interest, kRead);
 }
 
 TEST_F(ConnectionTest, AClosedHalfIsNotReadAgainWhileRepliesWait) {
