@@ -139,8 +139,6 @@ Ran Executor::execute(Session& session, Args args) {
   reply_too_long_ = false;
   session.replies().bound(server_->sessions().bounds().reply_bytes_max(session));
   session.wait_state().permit(true);
-  const uint64_t hits = server_->report().stats.keyspace_hits;
-  const uint64_t misses = server_->report().stats.keyspace_misses;
   run(session, *command, args, session.replies().writer());
   const size_t reply_begin = session.replies().reply_begin();
   session.replies().unbound();
@@ -153,8 +151,6 @@ Ran Executor::execute(Session& session, Args args) {
   if (server_->keys().failure().is_retry()) {
     // The session runs it again in a later turn, so that others come in between.
     const Hold hold = take_back_for_retry(reply_begin, &session.replies());
-    server_->report().stats.keyspace_hits = hits;
-    server_->report().stats.keyspace_misses = misses;
     --server_->report().stats.commands;
     session.activity().uncount_command();
     return {.hold = hold, .command = command};
@@ -184,12 +180,14 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
 void Executor::begin(int64_t now_ns) {
   server_->messages().publish_own_events();
   server_->keys().running().begin_command(now_ns);
-  message_mark_ = server_->messages().pubsub().mark();
+  nested_.clear();
+  marks_ = marks_now();
+  ++run_;
 }
 
 void Executor::roll_back() {
   server_->keys().running().roll_back();
-  server_->messages().pubsub().drop_after(message_mark_);
+  server_->messages().pubsub().drop_after(marks_.message);
 }
 
 template <typename Body>
@@ -207,7 +205,7 @@ void Executor::run_queued(Call& call) {
   Session& session = call.session;
   session.wait_state().permit(false);
   const storage::TurnInProgress::Mark first = call.keys.running().mark();
-  const size_t first_message = server_->messages().pubsub().mark();
+  const Marks first_marks = marks_now();
   const std::vector<QueuedCommand>& queued = session.transaction().queued();
   call.reply.array(static_cast<int64_t>(queued.size()));
   for (const QueuedCommand& next : queued) {
@@ -227,8 +225,9 @@ void Executor::run_queued(Call& call) {
     const storage::Status failure = call.keys.failure();
     if (reply_too_long_ || is_for_all(failure)) {
       call.keys.running().roll_back(first);
-      server_->messages().pubsub().drop_after(first_message);
+      server_->messages().pubsub().drop_after(first_marks.message);
       begin_next_queued(call.now_ns);
+      marks_ = first_marks;
       return call.keys.running().fail(failure);
     }
     settle(session, *next.command, reply_begin);
@@ -239,7 +238,8 @@ void Executor::run_queued(Call& call) {
 void Executor::begin_next_queued(int64_t now_ns) {
   server_->messages().publish_own_events();
   server_->keys().running().begin_next_of_transaction(now_ns);
-  message_mark_ = server_->messages().pubsub().mark();
+  marks_ = marks_now();
+  ++run_;
 }
 
 void Executor::serve_waiting() { server_->waiting().serve(server_->timeline().now_ns(), *this); }
@@ -320,6 +320,7 @@ void Executor::signal_keys(const Session& session, const Command& command, Args 
 
 void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
   CommandFigures& figures = figures_of(command);
+  if (outer_ != nullptr) note_nested(&figures);
   const bool timed = figures.calls++ % kTimedOneIn == 0;
   Call call{.host = *server_,
             .limiters = server_->limiters(),

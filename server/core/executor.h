@@ -33,6 +33,7 @@ struct CommandFigures {
   uint64_t rejected = 0;                              // arity, rights, state of the server
   uint64_t failed = 0;                                // answered an error
   std::unique_ptr<DurationHistogram> durations = {};  // of those timed; null: latency-tracking no
+  uint64_t noted_in = 0;  // the run in which they were last saved for a retry
 };
 
 class Executor : private WaiterRunner {
@@ -67,7 +68,27 @@ class Executor : private WaiterRunner {
   void note_counted_error() { error_counted_ = true; }
 
  private:
+  // What the running command leaves behind outside the keyspace comes after these.
+  struct Marks {
+    size_t message = 0;
+    size_t monitor = 0;
+    size_t nested = 0;
+    uint64_t slow = 0;
+    uint64_t hits = 0, misses = 0;
+    uint64_t allowed = 0, denied = 0;
+  };
+  // The figures of a command that ran inside the running one, as they were before.
+  struct NestedBefore {
+    CommandFigures* figures;
+    uint64_t calls, timed;
+    int64_t timed_ns;
+    uint64_t rejected, failed;
+  };
   void begin(int64_t now_ns);
+  Marks marks_now() const;
+  void note_nested(CommandFigures* figures);
+  // Takes back what was counted and shown of a command that will be run again.
+  void forget_try();
   // Calls `body`; what it throws becomes the failure of the running command.
   template <typename Body>
   void attempt(const Session& session, const resp::ReplyWriter& reply, const Body& body);
@@ -100,9 +121,11 @@ class Executor : private WaiterRunner {
   std::string recent_spelling_;
   size_t recent_index_ = 0;
   const Command* outer_ = nullptr;  // what runs the running command: EXEC, a script, or nothing
-  size_t message_mark_ = 0;         // what the running command published comes after it
-  bool reply_too_long_ = false;     // of the running command
-  bool error_counted_ = false;      // of the running command
+  Marks marks_;
+  std::vector<NestedBefore> nested_;
+  uint64_t run_ = 0;             // counts commands, those of a transaction too
+  bool reply_too_long_ = false;  // of the running command
+  bool error_counted_ = false;   // of the running command
 };
 
 }  // namespace weir::server

@@ -1,5 +1,6 @@
 // What becomes of a command when it has run: its changes, its reply, what it has thrown, and how
 // long it took.
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
@@ -41,8 +42,51 @@ Hold Executor::take_back_for_retry(size_t reply_begin, Replies* replies) {
   if (!failure.is_retry()) return Hold::kNone;
   const bool opening = failure.code() == storage::Status::Code::kNotYet;
   roll_back();
+  forget_try();
   replies->cut(reply_begin);
   return opening ? Hold::kOpening : Hold::kWriteBack;
+}
+
+Executor::Marks Executor::marks_now() const {
+  const Stats& stats = server_->report().stats;
+  return {.message = server_->messages().pubsub().mark(),
+          .monitor = server_->messages().monitors().mark(),
+          .nested = nested_.size(),
+          .slow = server_->report().slow_log.mark(),
+          .hits = stats.keyspace_hits,
+          .misses = stats.keyspace_misses,
+          .allowed = server_->limiters().allowed,
+          .denied = server_->limiters().denied};
+}
+
+void Executor::note_nested(CommandFigures* figures) {
+  if (std::exchange(figures->noted_in, run_) == run_) return;
+  nested_.push_back({.figures = figures,
+                     .calls = figures->calls,
+                     .timed = figures->timed,
+                     .timed_ns = figures->timed_ns,
+                     .rejected = figures->rejected,
+                     .failed = figures->failed});
+}
+
+void Executor::forget_try() {
+  Stats& stats = server_->report().stats;
+  stats.keyspace_hits = marks_.hits;
+  stats.keyspace_misses = marks_.misses;
+  server_->limiters().allowed = marks_.allowed;
+  server_->limiters().denied = marks_.denied;
+  Monitors& monitors = server_->messages().monitors();
+  monitors.drop_after(std::min(marks_.monitor, monitors.mark()));
+  server_->report().slow_log.drop_after(marks_.slow);
+  for (; nested_.size() > marks_.nested; nested_.pop_back()) {
+    const NestedBefore& before = nested_.back();
+    before.figures->calls = before.calls;
+    before.figures->timed = before.timed;
+    before.figures->timed_ns = before.timed_ns;
+    before.figures->rejected = before.rejected;
+    before.figures->failed = before.failed;
+  }
+  ++run_;
 }
 
 std::string Executor::failure_line(const storage::Status& failure) {
@@ -55,12 +99,17 @@ std::string Executor::failure_line(const storage::Status& failure) {
 
 void Executor::count_failed(const Command& command, std::string_view error) {
   server_->report().note_error_reply(error);
-  ++figures_of(command).failed;
+  CommandFigures& figures = figures_of(command);
+  if (outer_ != nullptr) note_nested(&figures);
+  ++figures.failed;
 }
 
 void Executor::count_rejected(const Command* command, std::string_view error) {
   server_->report().note_error_reply(error);
-  if (command != nullptr) ++figures_of(*command).rejected;
+  if (command == nullptr) return;
+  CommandFigures& figures = figures_of(*command);
+  if (outer_ != nullptr) note_nested(&figures);
+  ++figures.rejected;
 }
 
 // What a command leaves behind when its reply is known.

@@ -9,9 +9,10 @@ Messages::Messages(SessionDirectory* sessions, const Config* config, storage::Ke
                    WorkMeter* work, std::function<uint64_t()> random)
     : keys_(*keys),
       pubsub_(sessions, work),
-      monitors_(sessions, config),
+      monitors_(sessions, config, work),
       tracking_({.sessions = sessions,
                  .config = config,
+                 .work = work,
                  .random = std::move(random),
                  .use_changed = [this] { tell_what_is_wanted(); }}) {
   set_event_classes(config->notify_keyspace_events);

@@ -15,6 +15,7 @@ namespace {
 
 // A receiver with less than this unsent is not held against the limits before the turn ends.
 constexpr size_t kUnsentUnchecked = 64 << 10;
+constexpr size_t kQuotingFactor = 8;  // a byte that is quoted takes as long as so many copied ones
 
 }  // namespace
 
@@ -47,16 +48,19 @@ void Monitors::forget(Session& session) {
 }
 
 void Monitors::show(const Call& call, bool from_script) {
+  const size_t begin = pending_.size();
   pending_ += "+" + head(call, from_script);
   for (const std::string_view arg : redacted(call.command, call.args))
     pending_.append(" ").append(resp::quote_argument(arg));
   pending_ += "\r\n";
+  work_.charge(1, kQuotingFactor * (pending_.size() - begin));
 }
 
 void Monitors::deliver() {
   const std::string lines = std::exchange(pending_, {});
   for (Session* session : sessions_) {
     if (session->closing()) continue;
+    work_.charge(1, lines.size());
     session->push_message(lines);
     if (session->unsent_bytes() > kUnsentUnchecked) directory_.enforce_output_limit(session);
   }

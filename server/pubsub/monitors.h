@@ -23,8 +23,8 @@ struct Config;
 
 class Monitors {
  public:
-  Monitors(SessionDirectory* sessions, const Config* config)
-      : directory_(*sessions), config_(*config) {}
+  Monitors(SessionDirectory* sessions, const Config* config, WorkMeter* work)
+      : directory_(*sessions), config_(*config), work_(*work) {}
 
   void add(Session& session);
   void forget(Session& session);
@@ -35,12 +35,16 @@ class Monitors {
   // Hands over the lines; to be called between commands.
   void deliver();
   bool has_pending() const { return !pending_.empty(); }
+  // Take back the commands that were shown since a mark.
+  size_t mark() const { return pending_.size(); }
+  void drop_after(size_t mark) { pending_.resize(mark); }
 
  private:
   std::string head(const Call& call, bool from_script) const;
 
   SessionDirectory& directory_;
   const Config& config_;
+  WorkMeter& work_;  // charged for the bytes of lines that are made, and for each receiver
   std::vector<Session*> sessions_;
   std::string pending_;  // whole lines
 };

@@ -54,4 +54,9 @@ void SlowLog::add(Entry entry) {
   while (entries_.size() > static_cast<size_t>(rules_.entries_max)) entries_.pop_back();
 }
 
+void SlowLog::drop_after(uint64_t mark) {
+  while (!entries_.empty() && entries_.front().id >= mark) entries_.pop_front();
+  next_id_ = mark;
+}
+
 }  // namespace weir::server

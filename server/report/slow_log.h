@@ -6,7 +6,8 @@
 // Invariants
 // 1. Entries are cut when they are made, to at most kArgsMax arguments of kArgBytesMax bytes, as
 //    Redis cuts them.
-// 2. IDs rise by one and are never used again while the process lives, RESET or not.
+// 2. IDs rise by one and are never used again while the process lives, RESET or not, but for those
+//    of entries that were taken back, which nobody has seen.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +53,9 @@ class SlowLog {
   // room.
   void add(Entry entry);
   void clear() { entries_.clear(); }
+  // Takes back the entries that were added since a mark.
+  uint64_t mark() const { return next_id_; }
+  void drop_after(uint64_t mark);
   // Answers the entries, the newest first.
   const std::deque<Entry>& entries() const { return entries_; }
 

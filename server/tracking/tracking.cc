@@ -17,12 +17,6 @@ constexpr std::string_view kRedirectChannel = "__redis__:invalidate";
 // A receiver with less than this unsent is not held against the limits before the turn ends.
 constexpr size_t kUnsentUnchecked = 64 << 10;
 
-void write_keys(resp::ReplyWriter& writer, const std::vector<std::string>* keys) {
-  if (keys == nullptr) return writer.null();
-  writer.array(static_cast<int64_t>(keys->size()));
-  for (const std::string& key : *keys) writer.bulk(key);
-}
-
 // Tells whether the keys that the session reads now are to be remembered.
 bool wants_reads(const TrackingState& state) {
   if (!state.on || state.broadcasts) return false;
@@ -157,14 +151,9 @@ void Tracking::forget(std::string_view key, uint64_t by) {
 }
 
 void Tracking::tell_broadcasts(std::string_view key, uint64_t by) {
-  visit_prefixes(key, [&](const std::vector<uint64_t>& ids) {
-    for (const uint64_t id : ids) {
-      const Session* session = find_session(id);
-      if (session->listening().tracking.no_loop && id == by) continue;
-      pending_.push_back({.session = id, .is_broadcast = true, .key = std::string(key)});
-    }
-    return false;
-  });
+  if (!changed_.empty() && changed_.back().key == key && changed_.back().by == by) return;
+  if (visit_prefixes(key, [](const std::vector<uint64_t>&) { return true; }))
+    changed_.push_back({.key = std::string(key), .by = by});
 }
 
 void Tracking::everything_changed() {
@@ -177,25 +166,65 @@ void Tracking::everything_changed() {
   items_ = 0;
 }
 
-// The broadcasts of one moment are one message; a key is in it once.
 void Tracking::deliver() {
-  std::map<uint64_t, std::vector<std::string>> broadcasts;
-  for (Word& word : std::exchange(pending_, {})) {
+  for (const Word& word : std::exchange(pending_, {})) {
     if (word.everything) {
       send(word.session, nullptr);
-    } else if (word.is_broadcast) {
-      std::vector<std::string>& keys = broadcasts[word.session];
-      if (keys.empty() || keys.back() != word.key) keys.push_back(std::move(word.key));
     } else {
-      const std::vector<std::string> keys = {std::move(word.key)};
+      const std::string keys = encoded({{.key = word.key}}, {0});
       send(word.session, &keys);
     }
   }
-  for (const auto& [id, keys] : broadcasts) send(id, &keys);
+  if (!changed_.empty()) deliver_broadcasts(std::exchange(changed_, {}));
+}
+
+// The broadcasts of one moment are one message; a key is in it once. Sessions that are told of the
+// same keys share the text.
+void Tracking::deliver_broadcasts(const std::vector<Changed>& changed) {
+  std::map<const std::vector<uint64_t>*, Indices> by_prefix;
+  for (size_t i = 0; i < changed.size(); ++i) {
+    visit_prefixes(changed[i].key, [&](const std::vector<uint64_t>& sessions) {
+      by_prefix[&sessions].push_back(i);
+      return false;
+    });
+  }
+  std::map<uint64_t, std::vector<const Indices*>> by_session;
+  for (const auto& [sessions, indices] : by_prefix) {
+    for (const uint64_t id : *sessions) by_session[id].push_back(&indices);
+  }
+  std::map<const Indices*, std::string> texts;
+  for (const auto& [id, parts] : by_session) {
+    const Session* session = find_session(id);
+    if (session == nullptr || session->closing()) continue;
+    const uint64_t but_by = session->listening().tracking.no_loop ? id : 0;
+    if (parts.size() == 1 && but_by == 0) {
+      std::string& text = texts[parts[0]];
+      if (text.empty()) text = encoded(changed, *parts[0]);
+      send(id, &text);
+      continue;
+    }
+    Indices merged;
+    for (const Indices* part : parts) merged.insert(merged.end(), part->begin(), part->end());
+    std::sort(merged.begin(), merged.end());
+    merged.erase(std::unique(merged.begin(), merged.end()), merged.end());
+    std::erase_if(merged, [&](size_t i) { return but_by != 0 && changed[i].by == but_by; });
+    needs_.work->charge_entries(merged.size());
+    const std::string text = encoded(changed, merged);
+    if (!merged.empty()) send(id, &text);
+  }
+}
+
+// An array of keys, the same in both protocols.
+std::string Tracking::encoded(const std::vector<Changed>& changed, const Indices& indices) {
+  std::string text;
+  resp::ReplyWriter writer(&text);
+  writer.array(static_cast<int64_t>(indices.size()));
+  for (const size_t i : indices) writer.bulk(changed[i].key);
+  return text;
 }
 
 // RESP2 has no messages but those of subscriptions, so another session has to receive them.
-void Tracking::send(uint64_t id, const std::vector<std::string>* keys) {
+void Tracking::send(uint64_t id, const std::string* keys) {
   Session* receiver = find_session(id);
   if (receiver == nullptr || receiver->closing()) return;
   const uint64_t redirect = receiver->listening().tracking.redirect;
@@ -224,7 +253,8 @@ void Tracking::send(uint64_t id, const std::vector<std::string>* keys) {
     writer.bulk("message");
     writer.bulk(kRedirectChannel);
   }
-  write_keys(writer, keys);
+  keys == nullptr ? writer.null() : writer.raw(*keys);
+  needs_.work->charge(1, bytes.size());
   receiver->push_message(bytes);
   if (receiver->unsent_bytes() > kUnsentUnchecked) needs_.sessions->enforce_output_limit(receiver);
 }

@@ -40,6 +40,7 @@ class Tracking {
   struct Needs {
     SessionDirectory* sessions;
     const Config* config;
+    WorkMeter* work;  // charged for each receiver of a message and its bytes
     std::function<uint64_t()> random;
     std::function<void()> use_changed;  // called when any() begins to answer otherwise than before
   };
@@ -60,7 +61,7 @@ class Tracking {
   void limit_keys();
   // Hands over the messages; to be called between commands.
   void deliver();
-  bool has_pending() const { return !pending_.empty(); }
+  bool has_pending() const { return !pending_.empty() || !changed_.empty(); }
 
   size_t sessions() const { return sessions_; }
   size_t keys() const { return table_.size(); }
@@ -76,10 +77,15 @@ class Tracking {
   };
   struct Word {
     uint64_t session = 0;
-    bool is_broadcast = false;
     bool everything = false;
     std::string key;
   };
+  // A key that changed and has a prefix that somebody is told of.
+  struct Changed {
+    std::string key;
+    uint64_t by = 0;
+  };
+  using Indices = std::vector<size_t>;  // in a list of Changed
 
   void add_prefix(Session& session, const std::string& prefix);
   void follow_write(Call& call, const std::function<void()>& act);
@@ -91,7 +97,10 @@ class Tracking {
   // Calls `visit` for the sessions of every prefix that the key has, until it answers true.
   bool visit_prefixes(std::string_view key,
                       const std::function<bool(const std::vector<uint64_t>&)>& visit) const;
-  void send(uint64_t session, const std::vector<std::string>* keys);
+  static std::string encoded(const std::vector<Changed>& changed, const Indices& indices);
+  void deliver_broadcasts(const std::vector<Changed>& changed);
+  // `keys`: an array of keys, encoded; null: all of them.
+  void send(uint64_t session, const std::string* keys);
 
   Session* find_session(uint64_t id) const;
 
@@ -102,6 +111,7 @@ class Tracking {
   StringMap<std::vector<uint64_t>> broadcasts_;  // prefix -> sessions
   std::map<size_t, size_t> prefix_lengths_;      // length -> how many prefixes have it
   std::vector<Word> pending_;
+  std::vector<Changed> changed_;
 };
 
 }  // namespace weir::server

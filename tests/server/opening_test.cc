@@ -139,6 +139,39 @@ TEST_F(Opening, ATryThatHasWrittenLeavesNothingMeanwhile) {
   EXPECT_NE(listener->take(), "");
 }
 
+// What ran inside a try is not counted, not logged and not shown either: what is known of the
+// script is what its last run did.
+TEST_F(Opening, WhatATryHasRunIsSeenOnce) {
+  other_->call({"CONFIG", "SET", "slowlog-log-slower-than", "0"});
+  other_->call({"CONFIG", "SET", "notify-keyspace-events", "KEA"});
+  const auto monitor = server_->connect();
+  monitor->call({"MONITOR"});
+  const auto listener = server_->connect();
+  listener->call({"PSUBSCRIBE", "__keyspace@0__:*"});
+  other_->call({"SLOWLOG", "RESET"});
+  monitor->take();
+  one_->call({"EVAL",
+              "redis.call('INCR', 'runs') redis.pcall('INCR', 'l') redis.call('RL.TAKE', 'k', "
+              "'GCRA', '1/1s') return redis.call('ZINCRBY', 'z', 5, 'm0')",
+              "0"});
+  const Executor& executor = (*server_)->executor();
+  for (const char* name : {"eval", "incr", "rl.take", "zincrby"}) {
+    const CommandFigures& figures = executor.figures(*executor.table().find(name));
+    const bool twice = std::string_view(name) == "incr";
+    EXPECT_EQ(figures.calls, twice ? 2u : 1u) << name;
+    EXPECT_EQ(figures.failed, twice ? 1u : 0u) << name;
+    EXPECT_LE(figures.timed, 1u) << name;
+  }
+  EXPECT_EQ((*server_)->limiters().allowed, 1u);
+  EXPECT_EQ(other_->call({"SLOWLOG", "LEN"}), ":6\r\n");  // RESET, the script and its four
+  const std::string shown = monitor->take();
+  EXPECT_EQ(shown.find("INCR\" \"runs"), shown.rfind("INCR\" \"runs"));
+  EXPECT_NE(shown.find("INCR\" \"runs"), std::string::npos);
+  const std::string heard = listener->take();
+  EXPECT_EQ(heard.find("incrby"), heard.rfind("incrby"));
+  EXPECT_NE(heard.find("incrby"), std::string::npos);
+}
+
 TEST_F(Opening, ATransactionIsNotInterrupted) {
   one_->push(request({"MULTI"}) + request({"INCR", "runs"}) + request({"ZINCRBY", "z", "5", "m0"}) +
              request({"INCR", "runs"}) + request({"EXEC"}));
