@@ -172,19 +172,19 @@ TEST(GlobTest, AgreesWithTryingEverythingInLongTexts) {
     return text;
   };
   int matches = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 100; ++round) {
     const std::string a = random() % 2 == 0 ? "a" : "?";
-    const std::string body = repeated({a, a, a, "a", "[ab]", "[^b]", "\\a"}, 1 + random() % 300);
+    const std::string body = repeated({a, a, a, "a", "[ab]", "[^b]", "\\a"}, 1 + random() % 100);
     std::string pattern = "*" + body + repeated({"", "b", "[b-c]", "c"}, 1 + random() % 2);
     if (random() % 2 == 0) pattern += "*" + repeated({"a", "?", "b", "[", "*"}, random() % 100);
-    std::string text(500 + random() % 1000, 'a');
+    std::string text(300 + random() % 300, 'a');
     for (size_t rest = random() % 20; rest > 0; --rest) text[random() % text.size()] = 'b';
     const bool expected = NaiveMatcher::match_long(pattern, text);
     ASSERT_EQ(glob_match(pattern, text), expected) << pattern << "  " << text;
     matches += expected;
   }
-  EXPECT_GT(matches, 30);
-  EXPECT_LT(matches, 270);
+  EXPECT_GT(matches, 5);
+  EXPECT_LT(matches, 95);
 }
 
 TEST(GlobTest, StepsGrowWithTheTextAndASixtyFourthOfThePattern) {

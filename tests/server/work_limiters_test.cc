@@ -37,7 +37,7 @@ TEST_F(LimitersWork, ACancellationIsChargedTheBookingsThatItReads) {
   const uint64_t before = bookings_read();
   const uint64_t units = cost({"RL.CANCEL", "k", "2"});  // reads their ages, and adds them up
   EXPECT_GE(bookings_read() - before, 2 * kMany);
-  EXPECT_GE(units, bookings_read() - before);
+  EXPECT_GE(units, 2 * (bookings_read() - before - 1));
   const uint64_t before_last = bookings_read();
   const uint64_t units_of_last = cost({"RL.CANCEL", "k", std::to_string(kMany + 2)});
   EXPECT_LE(bookings_read() - before_last, 2u);
@@ -48,8 +48,7 @@ TEST_F(LimitersWork, AReservationIsChargedTheBookingsThatItForgets) {
   const std::vector<std::string> reserve = {"RL.RESERVE", "k",        "TOKENBUCKET",
                                             "1000/1s",    "CAPACITY", "1000"};
   repeat(reserve, kMany);
-  server_.clock.advance(10 * kSecond);
-  repeat(reserve, 1000);  // are granted at once, so the next one is booked
+  server_.clock.advance(1500 * kMs);
   EXPECT_GE(cost_of(*client_, request_of(reserve)), 64u);
 }
 

@@ -18,6 +18,8 @@ class PatternsWork : public WorkBudget {
   }
   // The names of one page; its cursor is kept.
   std::vector<std::string> page(const std::vector<std::string>& words) {
+    server_.run_turns();
+    client_->take();
     const std::string reply = client_->send(request_of(words));
     resp::Value value;
     size_t consumed = 0;
