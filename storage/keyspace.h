@@ -15,7 +15,8 @@
 //     Replay          records become entries          WriteBack    one pass
 //     Recovery        from a store to a working set   Reclaimer    sweep and eviction
 //
-// A part knows those it is handed in its constructor, and none knows the keyspace.
+// A part knows those it is handed in its constructor, and none knows the keyspace. Code that only
+// reads a part takes a const reference to that part, not to the keyspace.
 //
 // Invariants
 // 1. Nothing here reads a clock. The instant is an argument of begin_command, which checks that it
@@ -79,7 +80,6 @@ class Keyspace {
 
   // The running command and its turn: instant, marks, roll-back, charges.
   TurnInProgress& running() { return turn_; }
-  const TurnInProgress& running() const { return turn_; }
   // The first thing that went wrong in the running command: its outcome must be discarded.
   const Status& failure() const { return turn_.failure(); }
 
@@ -114,7 +114,6 @@ class Keyspace {
 
   // Watches on keys, and what happens to keys without being named by a command.
   Watches& watches() { return watches_; }
-  const Watches& watches() const { return watches_; }
   KeyEvents& events() { return events_; }
 
   // Commits all commands since the last call. If that fails, all their changes are taken back and
@@ -130,9 +129,7 @@ class Keyspace {
 
   // The work that follows commands.
   Work& work() { return work_; }
-  const Work& work() const { return work_; }
   StoreInUse& store_in_use() { return store_; }
-  const StoreInUse& store_in_use() const { return store_; }
 
  private:
   Status fill_from_store(const OpenReport& report);

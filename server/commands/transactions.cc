@@ -16,7 +16,8 @@ void multi(Call& call) {
 void exec(Call& call) {
   Transaction& transaction = call.session.transaction();
   if (!transaction.open()) return call.reply.error("ERR EXEC without MULTI");
-  const bool changed = transaction.watched_changed(call.keys);
+  const bool changed =
+      transaction.watched_changed(call.keys.watches(), call.keys.running().now_ms());
   if (transaction.aborted()) {
     call.reply.error("EXECABORT Transaction discarded because of previous errors.");
   } else if (changed) {

@@ -23,20 +23,18 @@ void reply_synced(Call& call, bool synced) {
   call.reply.integer(0);  // replicas
 }
 
-bool has_log(const storage::Keyspace& keys) {
-  return keys.store_in_use().is_open() && !keys.store_in_use().failed();
-}
+bool has_log(const storage::StoreInUse& store) { return store.is_open() && !store.failed(); }
 
-bool is_synced(const storage::Keyspace& keys, uint64_t turn) {
-  return has_log(keys) && keys.store_in_use()->sync_state().synced_turn >= turn;
+bool is_synced(const storage::StoreInUse& store, uint64_t turn) {
+  return has_log(store) && store->sync_state().synced_turn >= turn;
 }
 
 // With durability `no` only WAITAOF asks for a sync.
 void start_sync_if_nobody_does(Call& call, uint64_t turn) {
+  storage::StoreInUse& store = call.keys.store_in_use();
   const bool is_ours = server_of(call).config().durability == DurabilityLevel::kNo &&
-                       has_log(call.keys) && call.keys.turn() >= turn;
-  if (is_ours && !call.keys.store_in_use()->sync_state().running)
-    call.keys.store_in_use()->start_sync();
+                       has_log(store) && call.keys.turn() >= turn;
+  if (is_ours && !store->sync_state().running) store->start_sync();
 }
 
 class SyncWaiter : public Waiter {
@@ -44,7 +42,7 @@ class SyncWaiter : public Waiter {
   explicit SyncWaiter(uint64_t turn) : turn_(turn) {}
 
   bool try_again(Call& call) override {
-    if (!is_synced(call.keys, turn_)) {
+    if (!is_synced(call.keys.store_in_use(), turn_)) {
       start_sync_if_nobody_does(call, turn_);
       due_ns = call.now_ns + kLookNs;
       return false;
@@ -52,7 +50,9 @@ class SyncWaiter : public Waiter {
     reply_synced(call, true);
     return true;
   }
-  void time_out(Call& call) override { reply_synced(call, is_synced(call.keys, turn_)); }
+  void time_out(Call& call) override {
+    reply_synced(call, is_synced(call.keys.store_in_use(), turn_));
+  }
 
  private:
   uint64_t turn_;
@@ -70,7 +70,7 @@ void waitaof(Call& call) {
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
   // If this turn has changed something, it will have the next number.
   const uint64_t turn = call.keys.turn() + (call.keys.running().has_changes() ? 1 : 0);
-  const bool synced = is_synced(call.keys, turn);
+  const bool synced = is_synced(call.keys.store_in_use(), turn);
   if (synced || *local == 0 || !call.session.wait_state().permitted())
     return reply_synced(call, synced);
   auto waiter = std::make_unique<SyncWaiter>(turn);

@@ -86,7 +86,7 @@ void write_weir_section(Server& server, FigureWriter& out) {
 }
 
 void write_storage_section(Server& server, FigureWriter& out) {
-  const storage::Keyspace& keys = server.keys();
+  storage::Keyspace& keys = server.keys();
   const storage::KeyspaceFigures figures = keys.figures();
   const bool failed = keys.store_in_use().failed();
   out.text({"storage_status", "Whether the store works."}, failed ? "failed" : "ok");

@@ -34,10 +34,9 @@ void Transaction::unwatch(storage::Keyspace& keys) {
   touched_.reset();
 }
 
-bool Transaction::watched_changed(const storage::Keyspace& keys) const {
-  return std::any_of(watched_.begin(), watched_.end(), [&](const auto& watched) {
-    return keys.watches().changed(watched.second, keys.running().now_ms());
-  });
+bool Transaction::watched_changed(const storage::Watches& watches, int64_t now_ms) const {
+  return std::any_of(watched_.begin(), watched_.end(),
+                     [&](const auto& watched) { return watches.changed(watched.second, now_ms); });
 }
 
 void Transaction::clear(storage::Keyspace& keys) {

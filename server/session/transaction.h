@@ -3,7 +3,8 @@
 //
 // Invariants
 // 1. Only commands that were known, fitting and allowed are queued.
-// 2. What is watched is released by clear(), and whoever forgets a transaction calls it before.
+// 2. clear() releases what is watched. It holds because EXEC, DISCARD, RESET and
+//    Server::disconnect() call it.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +38,8 @@ class Transaction {
   const std::vector<QueuedCommand>& queued() const { return queued_; }
   // Flags that any of the queued commands has.
   uint32_t flags() const { return flags_; }
-  // Of arguments; what Redis calls multi-mem counts the places for them too.
+  // The bytes of the arguments alone; memory_bytes() is what Redis calls multi-mem, with the places
+  // for them.
   size_t argument_bytes() const { return argument_bytes_; }
   size_t memory_bytes() const;
 
@@ -45,13 +47,13 @@ class Transaction {
   // A key watched already stays watched since then.
   void watch(storage::Keyspace& keys, int database, std::string_view key);
   void unwatch(storage::Keyspace& keys);
-  // Whether any watched key has changed or ended. Asks every watch.
-  bool watched_changed(const storage::Keyspace& keys) const;
+  // Whether any watched key has changed, or has ended by now. Asks every watch.
+  bool watched_changed(const storage::Watches& watches, int64_t now_ms) const;
   // Whether any watched key has changed, as far as that is known without asking: one that has ended
   // is seen by EXEC.
   bool watched_touched() const { return touched_ != nullptr && *touched_; }
 
-  // As new: nothing queued, nothing watched.
+  // Makes it as new: nothing is queued, nothing watched.
   void clear(storage::Keyspace& keys);
 
  private:

@@ -1,7 +1,9 @@
 """Counts what C++ classes are made of, for tidy.py.
 
 It knows the style of this tree, not the language: a header's code without comments and strings in,
-a Class for every class and struct with a body out, nested ones too.
+a Class for every class and struct with a body out, nested ones too. It
+has the names of all functions, and counts the public ones: each overload, constructors and
+destructor too.
 """
 
 import re
@@ -15,7 +17,7 @@ class Class:
     def __init__(self, name, line, is_struct):
         self.name, self.line = name, line
         self.access = "public" if is_struct else "private"
-        self.functions, self.public, self.members = set(), set(), 0
+        self.functions, self.public, self.members = set(), 0, 0
 
 
 def closing(code, at):
@@ -69,10 +71,8 @@ def add(found, statement):
     text = without_templates(statement)
     name = re.search(r"(operator\s*\S+?|~?\w+)\s*\(", text.split("=")[0] if "operator" not in text else text)
     if name:
-        key = name[1]
-        found.functions.add(key)
-        if found.access == "public":
-            found.public.add(key)
+        found.functions.add(name[1])
+        found.public += found.access == "public"
     elif re.search(r"\w\s*$", text.split("=")[0].rstrip()):
         found.members += 1 + text.split("=")[0].count(",")
 

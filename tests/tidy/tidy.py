@@ -73,7 +73,7 @@ FUNCTION_LINES_MAX = 70
 LONG_FILES = {}  # path -> the reason why it is longer
 
 # No class holds the house up: functions in all, and for those that put others together functions
-# that are public and members. Overloads count once.
+# that are public and members. Of the former overloads count once, of the latter each.
 CLASS_FUNCTIONS_MAX = 40
 FACADES = {"Server", "Keyspace"}
 FACADE_PUBLIC_MAX = 30
@@ -277,7 +277,7 @@ def check_classes(root, files):
     for file, found in all_classes(files):
         counts = [(len(found.functions), CLASS_FUNCTIONS_MAX, "functions")]
         if found.name in FACADES:
-            counts += [(len(found.public), FACADE_PUBLIC_MAX, "public functions"),
+            counts += [(found.public, FACADE_PUBLIC_MAX, "public functions"),
                        (found.members, FACADE_MEMBERS_MAX, "members")]
         for count, allowed, what in counts:
             if count > allowed:

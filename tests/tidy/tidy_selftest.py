@@ -34,8 +34,9 @@ def function_of(lines):
     return "int f(int a,\n      int b) const {\n" + "  g();\n" * (lines - 2) + "}\n"
 
 
-def class_of(name, functions, members):
+def class_of(name, functions, members, overloads=0):
     public = "".join(f"  int f{i}(int a = g()) const {{ return {{}}; }}\n" for i in range(functions))
+    public += "".join(f"  Part& part(std::array<int, {i}> a);\n" for i in range(overloads))
     private = "".join(f"  std::map<int, int> m{i}_ = {{}};\n" for i in range(members))
     return f"#pragma once\nclass {name} {{\n public:\n{public} private:\n{private}}};\n"
 
@@ -92,7 +93,10 @@ FAULTS = [
     ("server/core/b.cc", "int a;\n" + function_of(71), "a function of 71 lines"),
     ("server/core/b.h", class_of("Big", 41, 0), "Big has 41 functions"),
     ("server/core/b.h", class_of("Server", 31, 0), "Server has 31 public functions"),
+    ("storage/b.h", class_of("Keyspace", 31, 0), "Keyspace has 31 public functions"),
+    ("storage/b.h", class_of("Keyspace", 15, 0, overloads=16), "Keyspace has 31 public functions"),
     ("storage/b.h", class_of("Keyspace", 1, 21), "Keyspace has 21 members"),
+    ("server/core/b.h", class_of("Server", 1, 21), "Server has 21 members"),
     ("docs/b.md", "TO" "DO: write\n", "unfinished work"),
     ("tools/b", "# FIX" "ME\n", "unfinished work"),
     ("docs/b.md", "see /wor" "k/main\n", "a foreign path"),
@@ -162,6 +166,11 @@ class TidyTest(unittest.TestCase):
 
     def test_right_at_the_bounds(self):
         self.write("server/core/b.cc", function_of(70) + "int a;\n" * (tidy.LINES_MAX - 71))
+        self.assertEqual(tidy.complaints(self.root)[1], [])
+
+    def test_classes_at_their_bounds(self):
+        self.write("server/core/b.h", class_of("Server", 10, 20, overloads=20))
+        self.write("server/core/c.h", class_of("Other", 39, 50, overloads=9))
         self.assertEqual(tidy.complaints(self.root)[1], [])
 
     def test_names_the_line(self):
