@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,11 +13,8 @@
 
 namespace weir {
 
-inline SipKey draw_hash_key() {
-  std::random_device device;
-  const auto word = [&device] { return static_cast<uint64_t>(device()) << 32 | device(); };
-  return {word(), word()};
-}
+// Draws from the system's randomness.
+SipKey draw_hash_key();
 inline const SipKey kProcessHashKey = draw_hash_key();
 
 struct StringHash {

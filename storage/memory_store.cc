@@ -131,17 +131,17 @@ Status MemoryStore::sync_log(uint64_t turn) {
 void MemoryStore::start_sync() {
   WEIR_CHECK(!sync_.running);
   sync_.running = true;
-  soon([this, turn = last_turn(), begin = disk_->now()] {
+  soon([this, turn = last_turn(), begin_ns = disk_->steady_ns()] {
     sync_.failure = sync_log(turn);
     sync_.running = false;
-    if (sync_.failure.ok()) sync_.last_begin = begin;
+    if (sync_.failure.ok()) sync_.last_begin_steady_ns = begin_ns;
   });
 }
 
 Status MemoryStore::sync_now() {
-  const auto begin = disk_->now();
+  const int64_t begin_ns = disk_->steady_ns();
   Status status = sync_log(last_turn());
-  if (status.ok()) sync_.last_begin = begin;
+  if (status.ok()) sync_.last_begin_steady_ns = begin_ns;
   return status;
 }
 

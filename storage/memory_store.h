@@ -12,7 +12,6 @@
 // 3. A cursor that lives across a pass costs a copy of the state, which it shares until then.
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "storage/horizon.h"
+#include "storage/steady_clock.h"
 #include "storage/store.h"
 
 namespace weir::storage {
@@ -65,7 +65,7 @@ struct MemoryDisk {
 
   MemoryFaults faults;
   bool deferred = false;
-  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+  std::function<int64_t()> steady_ns = steady_clock_ns;            // when a sync begins
   std::map<std::string, std::shared_ptr<MemoryDisk>> checkpoints;  // by directory
 
   // The disk as it is found after a death. After the death of the process everything is found;

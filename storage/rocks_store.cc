@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <mutex>
 
@@ -20,6 +19,7 @@
 #include "storage/rocks_directory.h"
 #include "storage/rocks_log.h"
 #include "storage/rocks_state.h"
+#include "storage/steady_clock.h"
 #include "storage/worker_thread.h"
 
 namespace weir::storage {
@@ -179,13 +179,13 @@ void RocksStore::rotate_log() {
 
 Status RocksStore::sync_log() {
   if (!read_only_.ok()) return read_only_;
-  const auto begin = std::chrono::steady_clock::now();
+  const int64_t begin_ns = steady_clock_ns();
   Status status = log_.sync();
   const std::lock_guard lock(mutex_);
   if (!status.ok()) return status;
   ++syncs_;
   sync_.synced_turn = std::max(sync_.synced_turn, log_.synced_turn());
-  sync_.last_begin = std::max(sync_.last_begin, begin);
+  sync_.last_begin_steady_ns = std::max(sync_.last_begin_steady_ns, begin_ns);
   return status;
 }
 

@@ -19,7 +19,6 @@
 //    asked again and again, and through `notify`.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -103,9 +102,9 @@ enum class Lookup { kFound, kAbsent, kFailed };
 
 struct SyncState {
   bool running = false;
-  uint64_t synced_turn = 0;                            // every turn up to here survives a power cut
-  std::chrono::steady_clock::time_point last_begin{};  // when the last completed sync began
-  Status failure;                                      // outcome of the last sync
+  uint64_t synced_turn = 0;          // every turn up to here survives a power cut
+  int64_t last_begin_steady_ns = 0;  // when the last completed sync began, by the steady clock
+  Status failure;                    // outcome of the last sync
 };
 
 struct PassState {

@@ -19,8 +19,7 @@ std::string option_text(Server& server, std::string_view name) {
 
 // -1: no sync has ended yet.
 int64_t last_sync_age_ms(Server& server) {
-  const auto begin = server.keys().store_in_use()->sync_state().last_begin.time_since_epoch();
-  const int64_t begin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(begin).count();
+  const int64_t begin_ns = server.keys().store_in_use()->sync_state().last_begin_steady_ns;
   if (begin_ns == 0) return -1;
   return (server.clock().steady_ns() - begin_ns) / kNsPerMs;
 }

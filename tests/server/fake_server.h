@@ -102,9 +102,7 @@ class FakeServer {
       : disk_(disk ? std::move(disk) : storage::make_memory_disk({1, 2})) {
     clock.step_wall(wall_step_ns);
     set_log_level(LogLevel::kNothing);
-    disk_->now = [this] {
-      return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(clock.steady_ns()));
-    };
+    disk_->steady_ns = [this] { return clock.steady_ns(); };
     const auto make_store = [this] {
       auto store = std::make_unique<storage::MemoryStore>(disk_);
       store_ = store.get();

@@ -15,9 +15,7 @@ constexpr size_t kSystemRecordsMax = kDatabases + 3;  // and the hidden database
 
 World::World(uint64_t seed)
     : random_(seed), clock_(&random_), disk_(storage::make_memory_disk({seed, ~seed})) {
-  disk_->now = [this] {
-    return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(clock_.steady_ns()));
-  };
+  disk_->steady_ns = [this] { return clock_.steady_ns(); };
   live_.databases.resize(kDatabases);
   turn_begin_ = live_;
   history_.begin(live_, 0, 0);
