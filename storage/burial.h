@@ -39,8 +39,8 @@
 // Invariants
 // 1. A pass begins only when no list is dying and no expired owner waits to be buried. So no pass
 //    writes an element of a list whose range it erases, and W never passes the turn that dropped a
-//    list whose range is still stored. It holds because whoever begins a pass asks lists_wait()
-//    first, and because lists are freed, and their ranges queued, only while no pass is running.
+//    list whose range is still stored. It holds because Passes asks lists_wait() before it begins a
+//    pass, and because lists are freed, and their ranges queued, only while no pass is running.
 // 2. A pass that meets an unburied owner writes it with its value: the state must not lose an owner
 //    before its elements. It holds because the entry keeps its value until bury_expired(), which
 //    also buries the lists, and collect_segment() writes values of unburied entries.

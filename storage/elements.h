@@ -68,7 +68,7 @@ struct ListBirth {
 // An open list. Valid until the end of the command that opened it.
 class Elements {
  public:
-  // A list without elements, for the keyspace: it is open, and belongs to nobody yet. Passes begun
+  // A list without elements, for the keyspace: it is open, and has no owner yet. Passes begun
   // by its birth have stored nothing of it.
   Elements(WorkingSet* set, TurnInProgress* turn, Table* table, ListBirth birth);
   ~Elements();
@@ -114,7 +114,7 @@ class Elements {
   // Erases `count` elements from a rank on. REQUIRES: there are as many.
   void erase_ranks(size_t first_rank, size_t count);
 
-  // For the keyspace: elements_index.h.
+  // What the keyspace calls: see elements_index.h.
   ElementsIndex& index() { return *index_; }
   const ElementsIndex& index() const { return *index_; }
   uint64_t passes_at_birth() const { return passes_at_birth_; }

@@ -3,8 +3,10 @@
 //
 // Invariants
 // 1. The index of a list that is open has a node for each element that is present. It holds because
-//    whoever changes an element of an open list takes the entry out before and puts it in after.
-// 2. The indexes of all lists count in one place what they take, from birth to the last node.
+//    the code that changes an element of an open list takes the entry out before and puts it in
+//    after.
+// 2. The indexes of all lists count in one place what they take, from birth to the last node,
+//    because each is given the place in its constructor and its nodes add and subtract there.
 #pragma once
 
 #include <boost/multi_index/identity.hpp>

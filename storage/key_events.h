@@ -1,4 +1,4 @@
-// Events of keys that time ended or that a command newly created, until somebody takes them.
+// Events of keys that time ended or that a command newly created, until the server takes them.
 //
 // Invariants
 // 1. A creation that is taken back is forgotten, and an expiry is not: what time has ended stays

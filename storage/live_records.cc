@@ -98,7 +98,7 @@ void LiveRecords::expire_owner(Table* table, Entry* entry) {
 }
 
 void LiveRecords::put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms) {
-  // If a read has failed, nobody has seen that this key is absent, so no entry may be made for it.
+  // If a read has failed, it is not known that this key is absent, so no entry may be made for it.
   if (ref->entry_ == nullptr && ref->database_ >= 0 && !turn_.failure().ok()) return;
   if (ref->database_ >= 0) turn_.charge(ref->key_.size() + value.size());
   if (ref->entry_ == nullptr)

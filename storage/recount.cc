@@ -30,7 +30,7 @@ void Recount::begin(WorkingSet* set, int database) {
 void Recount::step(WorkingSet* set, Store* store, int64_t now_ms, size_t records) {
   if (set->counts_are_told()) return stop();
   if (database_ < 0) {
-    // The last database is hidden: nobody asks for its count.
+    // The last database is hidden, and its count is never asked for.
     for (size_t i = 0; i + 1 < set->databases().size(); ++i) {
       if (set->databases()[i].count_doubtful) return begin(set, static_cast<int>(i));
     }

@@ -29,7 +29,7 @@ class Recount {
   void note_key(const Table* table, Position position, int change) {
     if (table_ == table && cursor_of(position) < cursor_) count_ += change;
   }
-  // An expired owner of elements was read from the store, and nobody knows whether a counter still
+  // An expired owner of elements was read from the store, and it is unknown whether a counter still
   // includes it.
   void note_unseen_expiry() { expired_unseen_ = true; }
   // Called after a pass, with the number of records that the filter has dropped since start.

@@ -3,8 +3,8 @@
 //    the log is not shortened while it is copied.
 // 2. The log is synced after a pass is written and before it is ingested, in the same job of the
 //    worker. So the state never holds a turn that the log could lose.
-// 3. A store that was opened read-only stays so, because whoever finds room opens another one. So
-//    nothing is ever appended to a log that RocksDB has read without taking it over.
+// 3. A store that was opened read-only stays so: the server, once there is room, opens another
+//    one. So nothing is ever appended to a log that RocksDB has read without taking it over.
 // 4. The getters' answers change under `mutex_`; `notify` is called after it was released.
 #include "storage/rocks_store.h"
 

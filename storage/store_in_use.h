@@ -2,7 +2,8 @@
 // parts keep this place and not the store.
 //
 // Invariant: once an append or a sync has failed, what the log holds is unknown, and failed() stays
-// true until the store was reopened and the log was read.
+// true until the store was reopened and the log was read. It holds because the keyspace alone calls
+// mark_recovered(), when it has read the log of a store that it has just opened.
 #pragma once
 
 #include <memory>

@@ -82,7 +82,7 @@ class Table {
   // `keep_outside`, with which an outside block stays allocated for the caller who saved its
   // pointer.
   void set_value(Entry* entry, std::string_view value, bool keep_outside);
-  // As set_value, with an outside block that the entry takes over.
+  // Does as set_value, with an outside block that the entry takes over.
   void adopt_outside(Entry* entry, char* block, size_t bytes);
   static char* copy_outside(std::string_view value);
   static void free_outside(char* block);
@@ -105,9 +105,9 @@ class Table {
   // True while everything of the incarnation is in this table: then a key that is not here does not
   // exist.
   bool complete = false;
-  // For a database's records: the table of the elements that they own, once there is one.
+  // The table of the elements that a database's records own, once there is one.
   Table* elements = nullptr;
-  // For a table of elements: the lists that are open.
+  // The lists that are open; only a table of elements has any.
   std::unique_ptr<OpenLists> open;
 
  private:
@@ -129,7 +129,7 @@ class Table {
   Incarnation incarnation_;
   uint8_t child_bits_max_;
   Directory* root_;
-  // For a table of elements: the segment found last, because neighbours are asked for one after the
+  // The segment of a table of elements found last, because neighbours are asked for one after the
   // other and the way down to a long list's segments is long. Null when that segment is gone.
   mutable Segment* nearby_ = nullptr;
   size_t entries_ = 0;

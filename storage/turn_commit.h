@@ -5,8 +5,10 @@
 //    the lists dropped last. Replay learns from the first ones which databases there are, and
 //    leaves nothing of a list that the turn both changed and dropped.
 // 2. What a turn changed counts as committed only when its record was appended, or when the caller
-//    keeps it although the log is owed it. In every other case all of it is taken back.
-// 3. Nothing is buried before the record that says so is in the log.
+//    keeps it although the log is owed it. In every other case all of it is taken back. It holds
+//    because commit() reaches settle() in these two cases only, and otherwise calls take_back().
+// 3. Nothing is buried before the record that says so is in the log, or is owed to it, because
+//    commit() calls bury_vanished() after settle().
 #pragma once
 
 #include <string>

@@ -9,8 +9,8 @@
 //    charge() and save() first.
 // 3. A roll-back to a mark restores entries, databases, lists, events and charges together, because
 //    the mark holds the place of each.
-// 4. The index of an open list follows a roll-back: an entry is taken out before its old state is
-//    restored and put in after it.
+// 4. The index of an open list follows a roll-back, because each entry is taken out before its old
+//    state is restored and put in after it.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ class WalRecordReader {
 
   // How many bytes reach to the end of the last record, the empty rest of its block included.
   uint64_t valid_bytes() const { return valid_bytes_; }
-  // To be asked when next() has answered false. True if the file's end follows a whole record.
+  // True if the file's end follows a whole record. REQUIRES: next() has answered false.
   // Otherwise the functions below tell where the part begins that is broken or does not fit, and
   // whether the file ended too early.
   bool at_end() const { return at_end_; }

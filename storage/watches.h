@@ -50,8 +50,8 @@ class Watches {
  public:
   bool empty() const { return watches_.empty(); }
   // Watches a key, whose changes are reported from now on. Watches that share an `any_touched` set
-  // it with the first change of any of their keys, so that whoever has thousands of them need not
-  // ask each.
+  // it with the first change of any of their keys, so that a session with thousands of them need
+  // not ask each.
   WatchId add(const Ref& ref, std::shared_ptr<bool> any_touched = nullptr);
   void remove(WatchId id);
   // True if what the key holds has changed since, or its time has ended.

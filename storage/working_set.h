@@ -8,7 +8,7 @@
 // 1. Tables stand in ascending incarnation; the first is that of system records, and it is always
 //    complete. It holds because only add_table() adds one, at its place.
 // 2. A table that no database names any more is put aside, not freed: a running pass may point to
-//    its entries. free_retired() is for when no pass runs.
+//    its entries. It holds because Passes alone calls free_retired(), while no pass runs.
 // 3. No incarnation is used twice: the next one only grows, and replay learns it from the log.
 #pragma once
 

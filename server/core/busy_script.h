@@ -16,12 +16,12 @@ class BusyScript {
   BusyScript(const Config* config, Turn* turn) : config_(*config), turn_(*turn) {}
 
   // `poll` reads from sessions that have no part in the turn, and sends what the turn's
-  // end_busy_round() has released. Whoever owns the sockets sets it.
+  // end_busy_round() has released. The owner of the sockets sets it.
   void set_poll(std::function<void()> poll) { poll_ = std::move(poll); }
 
   // Called by a script that has run long, from time to time. False: a client has ended it.
   bool serve(const RunningScript& script);
-  // Null: nobody is held up.
+  // The script that holds all other clients up; null: there is none.
   const RunningScript* current() const { return current_; }
   void kill() { killed_ = true; }
 

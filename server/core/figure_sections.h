@@ -23,7 +23,7 @@ struct FigureSection {
   void (*write)(Server& server, FigureWriter& out);
 };
 
-// In the order in which they are answered, whatever the order of asking.
+// All sections, in the order in which INFO answers them, whatever the order of asking.
 std::span<const FigureSection> figure_sections();
 
 // Answers INFO's text. `wanted`: names of sections, "all", "everything" or "default", in any case;

@@ -14,7 +14,7 @@ class SessionService final : public SessionHost {
  public:
   explicit SessionService(Server* server);
 
-  // To be called when anything has changed that hold_for() and turn_is_full() look at.
+  // The server calls it when anything has changed that hold_for() and turn_is_full() look at.
   void note_pressure();
 
   std::shared_ptr<const acl::User> default_user() const override;

@@ -125,7 +125,7 @@ void Turn::fail(const std::vector<uint64_t>& begun_waits) {
   }
 }
 
-// Nobody knows what of the unsynced turns is on disk. Replies that waited for the sync will never
+// What of the unsynced turns is on disk is unknown. Replies that waited for the sync will never
 // be true, so their connections end: to a client that is a command whose outcome is unknown.
 void Turn::fail_sync(const storage::Status& failure) {
   needs_.health->fail(failure, "the log could not be synced: " + failure.message());
@@ -149,7 +149,7 @@ void Turn::drop_unsynced() {
   drop_held_after(keys_.store_in_use()->sync_state().synced_turn);
 }
 
-// Ends the sessions whose replies wait for later turns: nobody can say what became of those.
+// Ends the sessions whose replies wait for later turns, because what became of those is unknown.
 void Turn::drop_held_after(uint64_t turn) {
   std::erase_if(held_, [&](const Held& held) {
     if (held.turn <= turn) return false;

@@ -4,7 +4,7 @@
 // 1. What a session was answered in a turn is released only when the turn is committed and
 //    Durability covers it, and never before what the session was answered in an earlier turn.
 // 2. If a turn cannot be committed, every reply of it that may depend on data becomes the error,
-//    and whoever began to wait in it is answered the error.
+//    and every session that began to wait in it is answered the error.
 // 3. A session that ends is forgotten here first.
 #pragma once
 

@@ -249,7 +249,7 @@ void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t de
   begin_waiting(call, std::move(waiter), deadline_ns);
 }
 
-// Inside a transaction or a script nobody waits.
+// Inside a transaction or a script a session does not wait.
 int64_t deadline_of(const Call& call, const LimiterRequest& request) {
   if (!call.session.wait_state().permitted()) return call.now_ns;
   if (*request.timeout_ms == 0) return kNever;

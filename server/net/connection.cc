@@ -8,7 +8,7 @@ namespace {
 
 using Result = Transfer::Result;
 
-// With more than this unsent, no more is read from the peer.
+// While more than this is unsent, no more is read from the peer.
 constexpr size_t kUnsentMax = 1 << 20;
 // With more than this received, no more is read from a peer that a pause holds up.
 constexpr size_t kHeldInputMax = 64 << 10;

@@ -1,4 +1,4 @@
-// Whom a connection asks to be called when it can go on.
+// What a connection asks to be called by when it can go on.
 #pragma once
 
 namespace weir::server {
@@ -9,7 +9,7 @@ class Connection;
 struct Interest {
   bool read = false;
   bool write = false;
-  // To be called in the next turn whatever the descriptor says, because the stream holds input.
+  // Asks for a call in the next turn whatever the descriptor says, because the stream holds input.
   bool at_once = false;
 
   bool on_descriptor() const { return read || write; }

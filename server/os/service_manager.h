@@ -11,7 +11,7 @@ class ServiceManager {
   // told.
   explicit ServiceManager(bool wanted) : wanted_(wanted) {}
 
-  // Whether there is somebody to tell.
+  // Tells whether there is a service manager to notify.
   bool listens() const;
   void ready(const std::string& status) const { tell("READY=1\nSTATUS=" + status); }
   void status(const std::string& status) const { tell("STATUS=" + status); }

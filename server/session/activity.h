@@ -25,7 +25,8 @@ class Activity {
   void note_command(const Command* command) { last_command_ = command; }
   const Command* last_command() const { return last_command_; }
 
-  // For how long, as far as was asked, no request has begun. `has_request`: one waits to.
+  // Answers for how long no request has begun, as far as this was asked before. `has_request`: one
+  // waits to begin.
   int64_t silent_ns(int64_t now_ns, bool has_request) {
     const bool is_first_look = seen_ns_ == 0;
     if (is_first_look || commands_ != commands_seen_ || has_request) {

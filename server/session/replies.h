@@ -66,7 +66,8 @@ class Replies {
   // Replaces the running turn's replies that depended on data by an error.
   void fail_turn(std::string_view error);
 
-  // For how long, as far as was asked, more than `bytes` have been unsent; 0: no more are.
+  // Answers for how long more than `bytes` have been unsent, as far as this was asked before; 0: no
+  // more are.
   int64_t over_ns(size_t bytes, int64_t now_ns);
 
  private:

@@ -13,13 +13,13 @@ class SessionDirectory {
  public:
   // Null: it has ended.
   virtual Session* find_session(uint64_t id) const = 0;
-  // In the order of their ids. `visit` must not end any but by kill().
+  // Visits all sessions in the order of their ids. `visit` must not end any but by kill().
   virtual void each_session(const std::function<void(Session&)>& visit) const = 0;
   // Ends a session, whether it is part of the turn or not; its socket closes when the turn ends.
   virtual void kill(Session* session) = 0;
   // Ends it if more waits to be sent than its class may have.
   virtual void enforce_output_limit(Session* session) = 0;
-  // As CLIENT LIST shows it, without a line end.
+  // Describes a session as CLIENT LIST shows it, without a line end.
   virtual std::string describe(const Session& session) const = 0;
 
  protected:

@@ -48,7 +48,7 @@ class SessionHost {
   virtual bool turn_is_full() const = 0;
   // Runs one request, or refuses it; the reply is appended to the session's output.
   virtual Ran execute(Session& session, Args args) = 0;
-  // Between commands: hands what was published to whoever listens.
+  // Hands what was published to the sessions that listen. Called between commands.
   virtual void deliver_messages() = 0;
 
   // A change of what the session has in its buffers.

@@ -1,4 +1,5 @@
-// Requests that were handed to a session parsed, with whoever takes their replies, in order.
+// Requests that were handed to a session already parsed, in their order, each with the sink that
+// takes its reply.
 #pragma once
 
 #include <cstddef>

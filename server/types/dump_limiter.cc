@@ -26,7 +26,7 @@ constexpr uint8_t kVersion = 1;
 constexpr size_t kMemberBytes = 8;
 constexpr size_t kOrderBytes = 8;
 
-// Whose list it is: a limit's algorithm, or null for the bookings.
+// The owner of a list: the algorithm of a limit, or null for the bookings.
 using ListOwner = const algorithms::Algorithm*;
 
 struct Contents {

@@ -63,7 +63,7 @@ class Fold {
   uint64_t newest_turn() const { return next_turn_ == 0 ? 0 : next_turn_ - 1; }
   // The node that may claim at once, because the newest record is a valid HANDOVER to it.
   const std::string& handed_to() const { return handed_to_; }
-  // Of the turn that is being put together: how many PARTs are there; 0: none is.
+  // How many PARTs of the turn that is being put together are there; 0: no turn is.
   uint64_t parts() const { return parts_; }
   uint64_t parts_wanted() const { return parts_wanted_; }
 

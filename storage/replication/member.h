@@ -91,7 +91,8 @@ class Member {
   bool may_seal() const;
   // A reply that depends on data also waits for the commit of every turn it depends on.
   bool may_answer_reads(int64_t boot_ns) const;
-  // For a lease of 0: whether an append that was sent at or after this time was acknowledged.
+  // Whether an append that was sent at or after this time was acknowledged; it stands in for a
+  // lease of 0.
   bool acknowledged_since(int64_t boot_ns) const {
     return may_seal() && lease_.is_acknowledged() && lease_.sent_boot_ns() >= boot_ns;
   }
@@ -164,7 +165,7 @@ class Member {
   std::optional<InFlight> claim_ahead_;  // a claim without condition that is acknowledged, not read
   bool operator_claims_ = false;
 
-  // Of an owner.
+  // What an owner has.
   bool in_office_ = false;
   Healing healing_ = Healing::kNo;
   uint64_t append_again_until_ = 0;  // the turn up to which an elected member repeats its turns

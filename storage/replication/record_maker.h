@@ -21,8 +21,8 @@ class RecordMaker {
   explicit RecordMaker(const RecordOptions& options) : options_(options) {}
 
   std::string make(const Fold& fold, uint64_t nonce, const Body& body) const;
-  // Of what `fold` lacks, as many turns as fit, at least one; or the next PART of the next turn.
-  // REQUIRES: held.newest() >= fold.next_turn().
+  // Puts together as many turns as fit of those that `fold` lacks, at least one; or the next PART
+  // of the next turn. REQUIRES: held.newest() >= fold.next_turn().
   std::string make_turns(const Fold& fold, uint64_t nonce, const HeldTurns& held) const;
 
  private:
