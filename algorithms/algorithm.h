@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -102,7 +101,7 @@ struct Algorithm {
                               // count and period
 
   // Tells what is wrong with the options, if anything. May be null.
-  std::optional<RangeError> (*check)(const Limit& limit) = nullptr;
+  Result<void, RangeError> (*check)(const Limit& limit) = nullptr;
   // Fills in `capacity` and `shape` of a limit that was checked. If this is not null, the capacity
   // of a LimitSpec is ignored.
   void (*derive)(Limit& limit) = nullptr;

@@ -99,12 +99,12 @@ struct Bursty {
   }
 };
 
-std::optional<RangeError> check_bursty(const Limit& limit) {
+Result<void, RangeError> check_bursty(const Limit& limit) {
   const int64_t given_ns = max_burst_ns(limit);
   if (given_ns < 0 || given_ns > kFillNsMax) {
     return RangeError{"MAXBURST", format_duration(given_ns), between_durations(0, kFillNsMax)};
   }
-  if (full_of(limit) / limit.rate_period_ns <= kCapacityMax) return std::nullopt;
+  if (full_of(limit) / limit.rate_period_ns <= kCapacityMax) return {};
   return RangeError{"MAXBURST", format_duration(given_ns),
                     std::to_string(kCapacityMax) + " permits at most"};
 }
@@ -157,10 +157,10 @@ bool read_bursty(const Limit& limit, Reader& in, State& state) {
 
 // BURSTY count/period [MAXBURST duration]
 constexpr Option kBurstyOptions[] = {{.name = "MAXBURST", .kind = Option::Kind::kDuration}};
-std::optional<RangeError> bursty_spec(const Written& written, LimitSpec& spec) {
+Result<void, RangeError> bursty_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   spec.options = {written.values[0].value_or(kNsPerS), 0};
-  return std::nullopt;
+  return {};
 }
 Written bursty_written(const Limit& limit) {
   Written written = rate_of(limit);

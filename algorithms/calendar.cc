@@ -55,7 +55,7 @@ Window local_window(CalendarUnit unit, LocalTime at) {
 }  // namespace
 
 Window calendar_window(const Calendar& calendar, int64_t at_ns) {
-  const int64_t offset_ns = calendar.offset_minutes * 60 * kNsPerS;
+  const int64_t offset_ns = calendar.offset_minutes * kNsPerMinute;
   const Window local = local_window(calendar.unit, LocalTime(nanoseconds(at_ns + offset_ns)));
   return {.start_ns = local.start_ns - offset_ns, .end_ns = local.end_ns - offset_ns};
 }
@@ -63,9 +63,9 @@ Window calendar_window(const Calendar& calendar, int64_t at_ns) {
 int64_t nominal_ns(CalendarUnit unit) {
   switch (unit) {
     case CalendarUnit::kMinute:
-      return 60 * kNsPerS;
+      return kNsPerMinute;
     case CalendarUnit::kHour:
-      return 3'600 * kNsPerS;
+      return kNsPerHour;
     case CalendarUnit::kDay:
       return kNsPerDay;
     case CalendarUnit::kWeek:

@@ -96,7 +96,7 @@ Verdict refund_concurrency(const Limit& limit, State& state, const Refund& refun
   return verdict_at(limit, book.live_at(now_ns), book.latest_ns(), now_ns);
 }
 
-std::optional<RangeError> check_concurrency(const Limit& limit) {
+Result<void, RangeError> check_concurrency(const Limit& limit) {
   if (limit.count < 1 || limit.count > kLeasesMax) {
     return RangeError{"n", std::to_string(limit.count), between(1, kLeasesMax)};
   }
@@ -104,7 +104,7 @@ std::optional<RangeError> check_concurrency(const Limit& limit) {
     return RangeError{"LEASE", format_duration(limit.period_ns),
                       between_durations(kPeriodNsMin, kPeriodNsMax)};
   }
-  return std::nullopt;
+  return {};
 }
 
 void derive_concurrency(Limit& limit) { limit.capacity = limit.count; }
@@ -151,10 +151,10 @@ std::optional<LogEntry> live_lease(const Entries& entries, const LeaseUse& use) 
 // CONCURRENCY n LEASE duration
 constexpr Option kConcurrencyOptions[] = {
     {.name = "LEASE", .kind = Option::Kind::kDuration, .required = true}};
-std::optional<RangeError> concurrency_spec(const Written& written, LimitSpec& spec) {
+Result<void, RangeError> concurrency_spec(const Written& written, LimitSpec& spec) {
   spec.count = spec.capacity = written.count;
   spec.period_ns = *written.values[0];
-  return std::nullopt;
+  return {};
 }
 Written concurrency_written(const Limit& limit) {
   Written written{.count = limit.count, .period_ns = std::nullopt, .values = {}};

@@ -143,22 +143,22 @@ State carry_over_fixed(const Limit& from, const Limit& to, const State& state, C
   return state_of({window_at(to, at_ns).start_ns, old.used});
 }
 
-std::optional<RangeError> check_fixed(const Limit& limit) {
-  if (auto error = check_count(limit, kCapacityMax)) return error;
+Result<void, RangeError> check_fixed(const Limit& limit) {
+  if (auto fits = check_count(limit, kCapacityMax); !fits) return fits;
   const int64_t align = align_of(limit), offset = limit.options[1];
   if (align < kAlignFirst || align > int64_t(CalendarUnit::kMonth)) {
     return RangeError{"ALIGN", std::to_string(align),
                       "FIRST, EPOCH, MINUTE, HOUR, DAY, WEEK or MONTH"};
   }
   if (align <= kAlignEpoch) {
-    if (offset == 0) return std::nullopt;
+    if (offset == 0) return {};
     return RangeError{"OFFSET", std::to_string(offset) + " minutes", "0 without a calendar unit"};
   }
   if (offset < -kOffsetMinutesMax || offset > kOffsetMinutesMax) {
     return RangeError{"OFFSET", std::to_string(offset) + " minutes", "between -23:59 and +23:59"};
   }
   const int64_t nominal = nominal_ns(CalendarUnit(align));
-  if (limit.period_ns == nominal) return std::nullopt;
+  if (limit.period_ns == nominal) return {};
   return RangeError{"period", format_duration(limit.period_ns),
                     format_duration(nominal) + " with this ALIGN"};
 }
@@ -197,7 +197,7 @@ constexpr std::string_view kAligns[] = {"FIRST", "EPOCH", "MINUTE", "HOUR", "DAY
 constexpr Option kFixedOptions[] = {
     {.name = "ALIGN", .kind = Option::Kind::kWord, .words = kAligns},
     {.name = "OFFSET", .kind = Option::Kind::kUtcOffset}};
-std::optional<RangeError> fixed_spec(const Written& written, LimitSpec& spec) {
+Result<void, RangeError> fixed_spec(const Written& written, LimitSpec& spec) {
   const int64_t align = written.values[0].value_or(kAlignFirst);
   const bool calendar = align > kAlignEpoch;
   if (calendar == written.period_ns.has_value()) {
@@ -212,11 +212,11 @@ std::optional<RangeError> fixed_spec(const Written& written, LimitSpec& spec) {
   if (calendar) {
     spec = calendar_spec(written.count, {.unit = static_cast<CalendarUnit>(align),
                                          .offset_minutes = written.values[1].value_or(0)});
-    return std::nullopt;
+    return {};
   }
   set_rate(written, spec);
   spec.options = {align, 0};
-  return std::nullopt;
+  return {};
 }
 Written fixed_written(const Limit& limit) {
   Written written = rate_of(limit);

@@ -244,15 +244,15 @@ bool read_gcra(const Limit& limit, Reader& in, State& state) {
 
 // GCRA count/period [BURST b]
 constexpr Option kGcraOptions[] = {{.name = "BURST"}};
-std::optional<RangeError> gcra_spec(const Written& written, LimitSpec& spec) {
+Result<void, RangeError> gcra_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   const auto burst = written.values[0];
-  if (!burst) return std::nullopt;
+  if (!burst) return {};
   if (*burst < 0 || *burst >= kCapacityMax) {
-    return RangeError{"BURST", std::to_string(*burst), "between 0 and 999999999999"};
+    return RangeError{"BURST", std::to_string(*burst), between(0, kCapacityMax - 1)};
   }
   spec.capacity = *burst + 1;
-  return std::nullopt;
+  return {};
 }
 Written gcra_written(const Limit& limit) {
   Written written = rate_of(limit);
@@ -282,11 +282,12 @@ constinit const Algorithm algorithm_gcra = {
 
 Result<Limit, RangeError> gcra_limit_from_throttle(const ThrottleArgs& args) {
   if (args.max_burst < 0 || args.max_burst >= kCapacityMax) {
-    return RangeError{"max_burst", std::to_string(args.max_burst), "between 0 and 999999999999"};
+    return RangeError{"max_burst", std::to_string(args.max_burst), between(0, kCapacityMax - 1)};
   }
   if (args.count < 1) return RangeError{"count", std::to_string(args.count), "at least 1"};
   if (args.period_s < 1 || args.period_s > kPeriodNsMax / kNsPerS) {
-    return RangeError{"period", std::to_string(args.period_s), "between 1 and 315360000 seconds"};
+    return RangeError{"period", std::to_string(args.period_s),
+                      between(1, kPeriodNsMax / kNsPerS) + " seconds"};
   }
   return make_limit({.algorithm = &algorithm_gcra,
                      .count = args.count,

@@ -17,9 +17,9 @@ void set_rate(const Written& written, LimitSpec& spec) {
   spec.capacity = written.count;
 }
 
-std::optional<RangeError> plain_spec(const Written& written, LimitSpec& spec) {
+Result<void, RangeError> plain_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace weir::algorithms

@@ -48,7 +48,7 @@ struct Grammar {
   std::span<const Option> options = {};
   // Fills the spec, whose algorithm is set already. Answers what is missing or contradictory, if
   // anything.
-  std::optional<RangeError> (*to_spec)(const Written& written, LimitSpec& spec) = nullptr;
+  Result<void, RangeError> (*to_spec)(const Written& written, LimitSpec& spec) = nullptr;
   // Answers the shortest way to write a limit: options with the value that leaving them out means
   // are left out.
   Written (*to_written)(const Limit& limit) = nullptr;
@@ -59,6 +59,6 @@ struct Grammar {
 std::optional<int64_t> unless(int64_t value, int64_t left_out);
 Written rate_of(const Limit& limit);
 void set_rate(const Written& written, LimitSpec& spec);
-std::optional<RangeError> plain_spec(const Written& written, LimitSpec& spec);
+Result<void, RangeError> plain_spec(const Written& written, LimitSpec& spec);
 
 }  // namespace weir::algorithms

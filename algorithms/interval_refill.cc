@@ -66,12 +66,12 @@ int64_t interval_level_min(const Limit& limit) {
 }
 
 // A refill comes whole or not at all: the last one may come up to a period after the fill.
-std::optional<RangeError> interval_check(const Limit& limit) {
-  if (refills_for(limit, limit.capacity) <= kFillNsMax / limit.period_ns) return std::nullopt;
+Result<void, RangeError> interval_check(const Limit& limit) {
+  if (refills_for(limit, limit.capacity) <= kFillNsMax / limit.period_ns) return {};
   return RangeError{"capacity * period / count",
                     std::to_string(limit.capacity) + " permits at " + std::to_string(limit.count) +
                         "/" + format_duration(limit.period_ns),
-                    "at most " + format_duration(kFillNsMax) + " (100 years) in whole periods"};
+                    at_most_longest_fill() + " in whole periods"};
 }
 
 Verdict interval_decide(const Limit& limit, State& state, const Request& request) {

@@ -27,7 +27,7 @@ IntervalLevel interval_at(const Limit& limit, const State& state, int64_t now_ns
 int64_t interval_level_min(const Limit& limit);
 
 // The next functions are those of the descriptor.
-std::optional<RangeError> interval_check(const Limit& limit);
+Result<void, RangeError> interval_check(const Limit& limit);
 Verdict interval_decide(const Limit& limit, State& state, const Request& request);
 Verdict interval_refund(const Limit& limit, State& state, const Refund& refund);
 int64_t interval_expires_at_ns(const Limit& limit, const State& state);

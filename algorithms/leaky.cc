@@ -74,10 +74,10 @@ bool read_leaky(const Limit& limit, Reader& in, State& state) {
 
 // LEAKY count/period [CAPACITY c]
 constexpr Option kLeakyOptions[] = {{.name = "CAPACITY"}};
-std::optional<RangeError> leaky_spec(const Written& written, LimitSpec& spec) {
+Result<void, RangeError> leaky_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   spec.capacity = written.values[0].value_or(written.count);
-  return std::nullopt;
+  return {};
 }
 Written leaky_written(const Limit& limit) {
   Written written = rate_of(limit);

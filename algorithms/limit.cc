@@ -13,7 +13,7 @@ std::string format_rate(const LimitSpec& spec) {
   return std::to_string(spec.count) + "/" + format_duration(spec.period_ns);
 }
 
-std::optional<RangeError> check_ranges(const LimitSpec& spec) {
+Result<void, RangeError> check_ranges(const LimitSpec& spec) {
   if (spec.period_ns < kPeriodNsMin || spec.period_ns > kPeriodNsMax) {
     return RangeError{"period", format_duration(spec.period_ns),
                       between_durations(kPeriodNsMin, kPeriodNsMax)};
@@ -29,9 +29,9 @@ std::optional<RangeError> check_ranges(const LimitSpec& spec) {
   if (int128{spec.capacity} * spec.period_ns > int128{kFillNsMax} * spec.count) {
     return RangeError{"capacity * period / count",
                       std::to_string(spec.capacity) + " permits at " + format_rate(spec),
-                      "at most " + format_duration(kFillNsMax) + " (100 years)"};
+                      at_most_longest_fill()};
   }
-  return std::nullopt;
+  return {};
 }
 
 Limit derive(const LimitSpec& spec) {
@@ -76,14 +76,19 @@ std::string between_durations(int64_t least_ns, int64_t most_ns) {
   return "between " + format_duration(least_ns) + " and " + format_duration(most_ns);
 }
 
+std::string at_most_longest_fill() {
+  return "at most " + format_duration(kFillNsMax) + " (" + std::to_string(kFillYearsMax) +
+         " years)";
+}
+
 std::string format_duration(int64_t duration_ns) {
   struct Unit {
     int64_t ns;
     const char* name;
   };
   static constexpr Unit kUnits[] = {
-      {kNsPerDay, "d"}, {3'600 * kNsPerS, "h"}, {60 * kNsPerS, "m"},
-      {kNsPerS, "s"},   {kNsPerMs, "ms"},       {kNsPerUs, "us"},
+      {kNsPerDay, "d"}, {kNsPerHour, "h"}, {kNsPerMinute, "m"},
+      {kNsPerS, "s"},   {kNsPerMs, "ms"},  {kNsPerUs, "us"},
   };
   if (duration_ns == 0) return "0s";
   for (const Unit& unit : kUnits) {
@@ -92,8 +97,8 @@ std::string format_duration(int64_t duration_ns) {
   return std::to_string(duration_ns) + "ns";
 }
 
-std::optional<RangeError> check_count(const Limit& limit, int64_t most) {
-  if (limit.count >= 1 && limit.count <= most) return std::nullopt;
+Result<void, RangeError> check_count(const Limit& limit, int64_t most) {
+  if (limit.count >= 1 && limit.count <= most) return {};
   return RangeError{"count", std::to_string(limit.count), between(1, most)};
 }
 
@@ -103,11 +108,11 @@ Result<Limit, RangeError> make_limit(const LimitSpec& spec) {
   LimitSpec checked = spec;
   if (algorithm.derive != nullptr) checked.capacity = 1;
   if (algorithm.has_rate) {
-    if (auto error = check_ranges(checked)) return *std::move(error);
+    if (const auto fits = check_ranges(checked); !fits) return fits.error();
   }
   Limit limit = algorithm.has_rate ? derive(checked) : without_rate(checked);
   if (algorithm.check != nullptr) {
-    if (auto error = algorithm.check(limit)) return *std::move(error);
+    if (const auto fits = algorithm.check(limit); !fits) return fits.error();
   }
   if (algorithm.derive != nullptr) algorithm.derive(limit);
   return limit;

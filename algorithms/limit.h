@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -28,7 +27,8 @@ inline constexpr int64_t kCapacityMax = 1'000'000'000'000;
 inline constexpr int64_t kCostMax = 1'000'000'000'000;
 inline constexpr int64_t kPeriodNsMin = 1'000;
 inline constexpr int64_t kPeriodNsMax = 3'650 * kNsPerDay;
-inline constexpr int64_t kFillNsMax = 36'500 * kNsPerDay;  // 100 years of 365 days
+inline constexpr int64_t kFillYearsMax = 100;  // of 365 days
+inline constexpr int64_t kFillNsMax = kFillYearsMax * 365 * kNsPerDay;
 
 // Instants are nanoseconds since the Unix epoch, 0 to kInstantNsMax (the year 2160). Others are
 // treated as the nearer end.
@@ -77,11 +77,13 @@ struct RangeError {
 Result<Limit, RangeError> make_limit(const LimitSpec& spec);
 
 // Checks, for algorithms whose capacity is their count, that the count is between 1 and `most`.
-std::optional<RangeError> check_count(const Limit& limit, int64_t most);
+Result<void, RangeError> check_count(const Limit& limit, int64_t most);
 
 // What is accepted, as a RangeError says it: "between 1 and 1000", "between 1us and 3650d".
 std::string between(int64_t least, int64_t most);
 std::string between_durations(int64_t least_ns, int64_t most_ns);
+// "at most 36500d (100 years)": how long a limit may take to fill.
+std::string at_most_longest_fill();
 
 // Writes a duration in the largest unit of ns us ms s m h d that expresses it whole: "90s", "1h",
 // "0s".

@@ -18,8 +18,8 @@ struct Unit {
   std::string_view name;
   int64_t ns;
 };
-constexpr Unit kUnits[] = {{"us", kNsPerUs},    {"ms", kNsPerMs},       {"s", kNsPerS},
-                           {"m", 60 * kNsPerS}, {"h", 3'600 * kNsPerS}, {"d", kNsPerDay},
+constexpr Unit kUnits[] = {{"us", kNsPerUs},    {"ms", kNsPerMs},  {"s", kNsPerS},
+                           {"m", kNsPerMinute}, {"h", kNsPerHour}, {"d", kNsPerDay},
                            {"w", 7 * kNsPerDay}};
 
 // Reads digits without a superfluous leading zero; a number that is too large answers the largest.
@@ -90,8 +90,8 @@ constexpr std::string_view kRateForms[] = {
     "count/duration, for example 100/1m", "an integer",
     "count/duration, for example 100/1m, or an integer with ALIGN MINUTE to MONTH"};
 
-std::optional<RangeError> parse_rate(const Grammar& grammar, std::string_view text,
-                                     Written& written) {
+Result<void, RangeError> parse_rate(const Grammar& grammar, std::string_view text,
+                                    Written& written) {
   const std::string_view form = kRateForms[static_cast<size_t>(grammar.rate)];
   const RangeError wrong{"rate", shown(text), std::string(form)};
   const size_t slash = text.find('/');
@@ -101,7 +101,7 @@ std::optional<RangeError> parse_rate(const Grammar& grammar, std::string_view te
   const auto count = parse_number(text.substr(0, slash));
   if (!count) return wrong;
   written.count = *count;
-  if (!has_period) return std::nullopt;
+  if (!has_period) return {};
   std::string duration(text.substr(slash + 1));
   if (!duration.empty() && (duration[0] < '0' || duration[0] > '9')) duration.insert(0, "1");
   written.period_ns = parse_duration(duration);
@@ -110,7 +110,7 @@ std::optional<RangeError> parse_rate(const Grammar& grammar, std::string_view te
     return RangeError{"period", shown(text.substr(slash + 1)),
                       between_durations(kPeriodNsMin, kPeriodNsMax)};
   }
-  return std::nullopt;
+  return {};
 }
 
 // Reads the words of one limit after its name.
@@ -122,13 +122,14 @@ class LimitReader {
   // Answers how many words were taken.
   Result<size_t, RangeError> read(std::span<const std::string_view> words) {
     if (words.empty()) return RangeError{"rate", "nothing", std::string(rate_form())};
-    if (auto error = parse_rate(grammar_, words[0], written_)) return *std::move(error);
+    if (const auto rate = parse_rate(grammar_, words[0], written_); !rate) return rate.error();
     size_t at = 1;
     for (; at < words.size(); at += 2) {
       const size_t option = find(words[at]);
       if (option == grammar_.options.size()) break;
       const std::string_view value = at + 1 < words.size() ? words[at + 1] : std::string_view();
-      if (auto error = set(option, value, at + 1 < words.size())) return *std::move(error);
+      if (const auto taken = set(option, value, at + 1 < words.size()); !taken)
+        return taken.error();
     }
     return at;
   }
@@ -140,7 +141,7 @@ class LimitReader {
                         "given: " + form_of(grammar_.options[i])};
     }
     LimitSpec spec{.algorithm = &algorithm_, .count = written_.count};
-    if (auto error = grammar_.to_spec(written_, spec)) return as_given(*std::move(error));
+    if (const auto made = grammar_.to_spec(written_, spec); !made) return as_given(made.error());
     auto limit = make_limit(spec);
     if (!limit) return as_given(limit.error());
     return *limit;
@@ -156,7 +157,7 @@ class LimitReader {
     return i;
   }
 
-  std::optional<RangeError> set(size_t index, std::string_view text, bool there) {
+  Result<void, RangeError> set(size_t index, std::string_view text, bool there) {
     const Option& option = grammar_.options[index];
     const std::string name(option.name);
     if (!there) return RangeError{name, "nothing", form_of(option)};
@@ -164,7 +165,7 @@ class LimitReader {
     written_.values[index] = parse_value(option, text);
     given_[index] = text;
     if (!written_.values[index]) return RangeError{name, shown(text), form_of(option)};
-    return std::nullopt;
+    return {};
   }
 
   // Makes a range's error show the value as it was written, not as it was understood.

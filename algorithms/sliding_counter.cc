@@ -185,7 +185,7 @@ State carry_over_counter(const Limit& from, const Limit& to, const State& state,
   return state_of({at_ns / to.period_ns, 0, std::min(used, kCapacityMax)});
 }
 
-std::optional<RangeError> check_counter(const Limit& limit) {
+Result<void, RangeError> check_counter(const Limit& limit) {
   return check_count(limit, kCapacityMax);
 }
 

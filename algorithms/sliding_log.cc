@@ -46,7 +46,7 @@ GrantRules rules_of(const Limit& limit) {
   return {.count = limit.count, .hold_ns = limit.period_ns};
 }
 
-std::optional<RangeError> check_log(const Limit& limit) { return check_count(limit, kLogCountMax); }
+Result<void, RangeError> check_log(const Limit& limit) { return check_count(limit, kLogCountMax); }
 
 void derive_log(Limit& limit) { limit.capacity = limit.count; }
 

@@ -57,8 +57,8 @@ GrantRules rules_of(const Limit& limit) {
           .per_bucket = per_bucket_of(limit)};
 }
 
-std::optional<RangeError> check_window(const Limit& limit) {
-  if (auto error = check_count(limit, kCapacityMax)) return error;
+Result<void, RangeError> check_window(const Limit& limit) {
+  if (auto fits = check_count(limit, kCapacityMax); !fits) return fits;
   const int64_t buckets = buckets_of(limit), per_bucket = per_bucket_of(limit);
   if (buckets < 1 || buckets > kBucketsMax) {
     return RangeError{"BUCKETS", std::to_string(buckets), between(1, kBucketsMax)};
@@ -67,9 +67,9 @@ std::optional<RangeError> check_window(const Limit& limit) {
     return RangeError{"BUCKETS", std::to_string(buckets),
                       "a divisor of the period of " + std::to_string(limit.period_ns) + "ns"};
   }
-  if (per_bucket == 0) return std::nullopt;
+  if (per_bucket == 0) return {};
   const int64_t least = limit.count / buckets + (limit.count % buckets != 0);
-  if (per_bucket >= least && per_bucket <= kCapacityMax) return std::nullopt;
+  if (per_bucket >= least && per_bucket <= kCapacityMax) return {};
   return RangeError{"PERBUCKET", std::to_string(per_bucket),
                     "between count / BUCKETS, which is " + std::to_string(least) + ", and " +
                         std::to_string(kCapacityMax)};
@@ -113,13 +113,13 @@ bool read_window(const Limit&, Reader& in, State& state) { return read_log_state
 // SLIDINGWINDOW count/period [BUCKETS n] [PERBUCKET m]
 constexpr int64_t kBucketsDefault = 10;
 constexpr Option kSlidingWindowOptions[] = {{.name = "BUCKETS"}, {.name = "PERBUCKET"}};
-std::optional<RangeError> sliding_window_spec(const Written& written, LimitSpec& spec) {
+Result<void, RangeError> sliding_window_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   if (written.values[1] && *written.values[1] < 1) {
     return RangeError{"PERBUCKET", std::to_string(*written.values[1]), "at least 1"};
   }
   spec.options = {written.values[0].value_or(kBucketsDefault), written.values[1].value_or(0)};
-  return std::nullopt;
+  return {};
 }
 Written sliding_window_written(const Limit& limit) {
   Written written = rate_of(limit);

@@ -44,7 +44,7 @@ namespace {
 int64_t initial_of(const Limit& limit) { return limit.options[0]; }
 bool is_interval(const Limit& limit) { return limit.options[1] == 1; }
 
-std::optional<RangeError> check_token_bucket(const Limit& limit) {
+Result<void, RangeError> check_token_bucket(const Limit& limit) {
   if (initial_of(limit) < 0 || initial_of(limit) > limit.capacity) {
     return RangeError{"INITIAL", std::to_string(initial_of(limit)),
                       "between 0 and " + std::to_string(limit.capacity)};
@@ -53,7 +53,8 @@ std::optional<RangeError> check_token_bucket(const Limit& limit) {
   if (refill != 0 && refill != 1) {
     return RangeError{"REFILL", std::to_string(refill), "GREEDY or INTERVAL"};
   }
-  return is_interval(limit) ? interval_check(limit) : std::nullopt;
+  if (is_interval(limit)) return interval_check(limit);
+  return {};
 }
 
 // Two permits per 2 s are one per second, but only if they come one by one.
@@ -143,11 +144,11 @@ constexpr Option kTokenBucketOptions[] = {
     {.name = "CAPACITY"},
     {.name = "INITIAL"},
     {.name = "REFILL", .kind = Option::Kind::kWord, .words = kRefills}};
-std::optional<RangeError> token_bucket_spec(const Written& written, LimitSpec& spec) {
+Result<void, RangeError> token_bucket_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   spec.capacity = written.values[0].value_or(written.count);
   spec.options = {written.values[1].value_or(spec.capacity), written.values[2].value_or(0)};
-  return std::nullopt;
+  return {};
 }
 Written token_bucket_written(const Limit& limit) {
   Written written = rate_of(limit);

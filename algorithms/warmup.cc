@@ -159,7 +159,7 @@ struct Warm {
   }
 };
 
-std::optional<RangeError> check_warmup(const Limit& limit) {
+Result<void, RangeError> check_warmup(const Limit& limit) {
   if (over_ns(limit) < kPeriodNsMin || over_ns(limit) > kPeriodNsMax) {
     return RangeError{"OVER", format_duration(over_ns(limit)),
                       between_durations(kPeriodNsMin, kPeriodNsMax)};
@@ -168,7 +168,7 @@ std::optional<RangeError> check_warmup(const Limit& limit) {
     return RangeError{"COLD", std::to_string(cold(limit)), between(kColdMin, kColdMax)};
   }
   const Fraction max = max_fraction(limit);
-  if (max.numerator / max.denominator <= kCapacityMax) return std::nullopt;
+  if (max.numerator / max.denominator <= kCapacityMax) return {};
   return RangeError{"OVER", format_duration(over_ns(limit)),
                     std::to_string(kCapacityMax) + " permits at most"};
 }
@@ -228,10 +228,10 @@ bool read_warmup(const Limit& limit, Reader& in, State& state) {
 constexpr int64_t kColdDefault = 3;
 constexpr Option kWarmupOptions[] = {
     {.name = "OVER", .kind = Option::Kind::kDuration, .required = true}, {.name = "COLD"}};
-std::optional<RangeError> warmup_spec(const Written& written, LimitSpec& spec) {
+Result<void, RangeError> warmup_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   spec.options = {*written.values[0], written.values[1].value_or(kColdDefault)};
-  return std::nullopt;
+  return {};
 }
 Written warmup_written(const Limit& limit) {
   Written written = rate_of(limit);

@@ -9,8 +9,8 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "base/check.h"
 
@@ -19,20 +19,24 @@ namespace weir {
 template <class T, class E>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
-  Result(E error) : held_(std::in_place_index<1>, std::move(error)) {}
+  Result(T value) : value_(std::move(value)) {}
+  Result(E error) : error_(std::move(error)) {}
+  // So that a literal may be returned where the error is a string.
+  template <class U>
+  requires(std::is_convertible_v<U, E> && !std::is_convertible_v<U, T>) Result(U&& error)
+      : error_(std::forward<U>(error)) {}
 
-  bool ok() const { return held_.index() == 0; }
+  bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
 
   // REQUIRES: ok()
   const T& value() const {
     WEIR_REQUIRE(ok());
-    return *std::get_if<0>(&held_);
+    return *value_;
   }
   T& value() {
     WEIR_REQUIRE(ok());
-    return *std::get_if<0>(&held_);
+    return *value_;
   }
   const T& operator*() const { return value(); }
   T& operator*() { return value(); }
@@ -42,11 +46,14 @@ class [[nodiscard]] Result {
   // REQUIRES: !ok()
   const E& error() const {
     WEIR_REQUIRE(!ok());
-    return *std::get_if<1>(&held_);
+    return *error_;
   }
 
  private:
-  std::variant<T, E> held_;
+  // One of the two. A std::variant would say so itself, but costs every file that includes this
+  // two thousand lines.
+  std::optional<T> value_;
+  std::optional<E> error_;
 };
 
 template <class E>
@@ -54,6 +61,8 @@ class [[nodiscard]] Result<void, E> {
  public:
   Result() = default;
   Result(E error) : error_(std::move(error)) {}
+  template <class U>
+  requires(std::is_convertible_v<U, E>) Result(U&& error) : error_(std::forward<U>(error)) {}
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }

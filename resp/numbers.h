@@ -11,8 +11,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii.h"
-
 namespace weir::resp {
 
 // Reads a decimal integer in its one canonical spelling: no '+', no space, no leading zero, no
@@ -39,10 +37,5 @@ std::string format_long_double_human(long double value);
 inline size_t format_int64(int64_t value, char out[20]) {
   return static_cast<size_t>(std::to_chars(out, out + 20, value).ptr - out);
 }
-
-// These are what words of requests are compared with.
-using weir::equals_ignoring_case;
-using weir::to_lower;
-using weir::to_upper;
 
 }  // namespace weir::resp

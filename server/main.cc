@@ -9,6 +9,7 @@
 
 #include "server/commands/families.h"
 #include "server/config/config.h"
+#include "server/config/config_options.h"
 #include "server/core/descriptors.h"
 #include "server/core/make_store.h"
 #include "server/core/server.h"
@@ -18,8 +19,6 @@
 
 namespace weir::server {
 namespace {
-
-constexpr const char* kDurabilityNames[] = {"always", "everysec", "no"};
 
 int fail(const std::string& message) {
   std::fprintf(stderr, "weir-server: %s\n", message.c_str());
@@ -32,14 +31,16 @@ void write_pid_file(const std::string& path) {
 
 int serve(Config config) {
   Descriptors descriptors(config);
-  if (!descriptors.error().empty()) return fail(descriptors.error());
+  if (!descriptors.enough()) return fail(descriptors.enough().error());
   config.maxclients = descriptors.clients_max();
-  if (std::string error = start_log(config.logfile, config.loglevel); !error.empty())
-    return fail(error);
+  if (const auto started = start_log(config.logfile, config.loglevel); !started)
+    return fail(started.error());
+  const auto text_of = [&config](std::string_view option) {
+    return value_text(*find_option(option), config);
+  };
   spdlog::info("weir {} starting: pid {}, port {}, data in {}, storage {}, durability {}",
-               kWeirVersion, getpid(), config.port, config.dir,
-               config.storage == StorageForm::kRocksdb ? "rocksdb" : "memory",
-               kDurabilityNames[static_cast<int>(config.durability)]);
+               kWeirVersion, getpid(), config.port, config.dir, text_of("storage"),
+               text_of("durability"));
   if (!descriptors.warning().empty()) spdlog::warn("{}", descriptors.warning());
   SystemClock clock;
   boost::asio::io_context io(1);
@@ -53,8 +54,8 @@ int serve(Config config) {
     return 1;
   }
   Daemon daemon(&server, &io);
-  if (std::string error = daemon.listen(); !error.empty()) {
-    spdlog::critical("{}", error);
+  if (const auto listens = daemon.listen(); !listens) {
+    spdlog::critical("{}", listens.error());
     return 1;
   }
   write_pid_file(config.pidfile);

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/time_units.h"
 #include "storage/elements.h"
 #include "storage/status.h"
 #include "storage/store.h"
@@ -27,7 +28,7 @@
 namespace weir::storage {
 
 inline constexpr size_t kOpeningSliceElements = 1000;  // a few milliseconds
-inline constexpr int64_t kLongListKeptMs = 1000;
+inline constexpr int64_t kLongListKeptMs = kMsPerS;
 
 // Reads the next slice of a list that is being opened. Ok when it is whole, kNotYet when slices are
 // missing. `store` may be null only if the table is complete.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/time_units.h"
+
 namespace weir::storage {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr size_t kLooksPerTurn = 2000;
 // A turn that is late so writes back more entries than it makes dirty.
 constexpr size_t kLooksPerChange = 8;
 constexpr size_t kLooksOwedMax = 50'000;  // however much a turn changed
-constexpr int64_t kIdleIntervalNs = 60'000'000'000;
+constexpr int64_t kIdleIntervalNs = kNsPerMinute;
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/time_units.h"
 #include "storage/elements_index.h"
 #include "storage/list_opening.h"
 #include "storage/open_lists.h"
@@ -11,7 +12,7 @@ namespace weir::storage {
 namespace {
 
 constexpr size_t kLooksPerSweep = 5000;
-constexpr int64_t kIntervalNs = 25'000'000;
+constexpr int64_t kIntervalNs = 25 * kNsPerMs;
 constexpr size_t kRecordsPerSweep = 1000;
 constexpr size_t kRecordsPerPiece = 200;  // each may have to be read from the disk
 constexpr size_t kOwnersPerSweep = 64;

@@ -8,6 +8,7 @@
 #include "algorithms/fixed.h"
 #include "algorithms/gcra.h"
 #include "algorithms/limiter_record.h"
+#include "base/time_units.h"
 #include "tests/algorithms/map_entries.h"
 
 namespace {
@@ -24,7 +25,7 @@ void measure(const char* what, int64_t decisions, Body body) {
   uint64_t sum = 0;
   const std::clock_t begin = std::clock();  // CPU time: a busy machine disturbs it less
   for (int64_t i = 0; i < decisions; ++i) sum += static_cast<uint64_t>(body(i));
-  const double spent_ns = double(std::clock() - begin) * 1e9 / CLOCKS_PER_SEC;
+  const double spent_ns = double(std::clock() - begin) * double(weir::kNsPerS) / CLOCKS_PER_SEC;
   std::printf("  %-28s %7.2f ns  (sum %llx)\n", what, spent_ns / double(decisions),
               static_cast<unsigned long long>(sum));
 }

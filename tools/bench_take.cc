@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/time_units.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/os/log.h"
@@ -69,8 +70,7 @@ void bench(const std::string& line, int decisions) {
       Config(), &clock, [&] { return std::make_unique<weir::storage::MemoryStore>(disk); },
       weir::server::command_families());
   if (!server.open().ok()) std::abort();
-  std::string refusal;
-  Session* session = server.connect(Peer(), &refusal);
+  Session* session = server.connect(Peer()).value();
   std::vector<std::vector<std::string>> requests;
   for (int key = 0; key < kKeys; ++key) {
     const auto words = weir::split_at_spaces(line);
@@ -90,11 +90,11 @@ void bench(const std::string& line, int decisions) {
       server.executor().execute(*session, args);
     }
     const bool warm = done >= 2 * kKeys;
-    if (warm) spent_ns += double(std::clock() - begin) * 1e9 / CLOCKS_PER_SEC;
+    if (warm) spent_ns += double(std::clock() - begin) * double(weir::kNsPerS) / CLOCKS_PER_SEC;
     if (warm) allocated += allocations - allocations_before;
     server.end_turn();
     session->mark_sent(session->output().size());
-    clock.advance(1'000'000);
+    clock.advance(weir::kNsPerMs);
   }
   const int counted = decisions - 2 * kKeys;
   std::printf("  %-56s %7.0f ns  %5.2f allocations\n", line.c_str(), spent_ns / counted,

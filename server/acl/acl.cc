@@ -186,7 +186,7 @@ void Acl::note(Session& session, const Command& command, Args args, Verdict verd
                static_cast<size_t>(needs_.config->acllog_max_len));
 }
 
-std::string Acl::refusal(Session& session, const Command& command, Args args) {
+Result<void, std::string> Acl::allow(Session& session, const Command& command, Args args) {
   const Verdict verdict = check(session, command, args);
   if (verdict.allowed()) return {};
   const bool queues = session.transaction().open();
@@ -194,7 +194,7 @@ std::string Acl::refusal(Session& session, const Command& command, Args args) {
   return on_the_way_in(command, verdict.denial);
 }
 
-std::string Acl::refusal_at_exec(Session& session, const Command& command, Args args) {
+Result<void, std::string> Acl::allow_at_exec(Session& session, const Command& command, Args args) {
   const Verdict verdict = check(session, command, args);
   if (verdict.allowed()) return {};
   note(session, command, args, verdict, Context::kMulti);
@@ -203,7 +203,8 @@ std::string Acl::refusal_at_exec(Session& session, const Command& command, Args 
          std::string(at_exec(verdict.denial));
 }
 
-std::string Acl::refusal_in_script(Session& session, const Command& command, Args args) {
+Result<void, std::string> Acl::allow_in_script(Session& session, const Command& command,
+                                               Args args) {
   const Verdict verdict = check(session, command, args);
   if (verdict.allowed()) return {};
   note(session, command, args, verdict, Context::kLua);

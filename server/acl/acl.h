@@ -1,7 +1,7 @@
 // The rights of users on a running server: its users, what was denied, and the sessions that a
 // change of users ends.
 //
-// Only the requests of users to whom something is refused are looked at; all others cost the
+// Only the requests of users who are refused something are looked at; all others cost the
 // executor one test (User::unrestricted).
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "server/acl/denials.h"
 #include "server/acl/users.h"
 #include "server/config/config.h"
@@ -50,12 +51,12 @@ class Acl {
   // Answers why a request is denied; nothing is noted.
   Verdict check(const Session& session, const Command& command, Args args) const;
   void note(Session& session, const Command& command, Args args, Verdict verdict, Context context);
-  // Answers "" or "NOPERM ...", and notes it: for requests on their way in.
-  std::string refusal(Session& session, const Command& command, Args args);
+  // Allows a request on its way in, or notes the denial and answers it: "NOPERM ...".
+  Result<void, std::string> allow(Session& session, const Command& command, Args args);
   // Does the same for a queued command at EXEC, whose rights may have gone since.
-  std::string refusal_at_exec(Session& session, const Command& command, Args args);
+  Result<void, std::string> allow_at_exec(Session& session, const Command& command, Args args);
   // Does the same for redis.call.
-  std::string refusal_in_script(Session& session, const Command& command, Args args);
+  Result<void, std::string> allow_in_script(Session& session, const Command& command, Args args);
 
   // ACL SETUSER, DELUSER, LOAD, SAVE. Errors are whole lines. Sessions that a change ends are
   // closed; the session that asked for it is closed after its answer.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/time_units.h"
 #include "server/report/figures.h"
 
 namespace weir::server::acl {
@@ -12,7 +13,7 @@ constexpr std::array<std::string_view, kReasons> kReasonNames = {"command", "key
                                                                  "auth"};
 constexpr std::array<std::string_view, 3> kContextNames = {"toplevel", "multi", "lua"};
 
-constexpr int64_t kAlikeForMs = 60'000;
+constexpr int64_t kAlikeForMs = kMsPerMinute;
 constexpr std::ptrdiff_t kLookedAt = 10;  // entries that a new one may be like
 
 bool are_alike(const Denied& known, const Denied& added) {

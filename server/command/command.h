@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time_units.h"
 #include "resp/reply.h"
 #include "server/command/event_class.h"
 #include "server/command/work_meter.h"
@@ -59,7 +60,7 @@ struct Call {
 
   // Charged by whatever the arguments' number and the reply's size do not tell.
   WorkMeter& work() const { return host.work(); }
-  int64_t now_ms() const { return now_ns / 1'000'000; }
+  int64_t now_ms() const { return now_ns / kNsPerMs; }
   storage::Ref look_up(std::string_view key) { return keys.look_up(database, key); }
   void notify(EventClass event_class, std::string_view event, std::string_view key) {
     host.notify(event_class, event, database, key);

@@ -1,6 +1,6 @@
 #include "server/command/command_errors.h"
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 
 namespace weir::server {
@@ -10,7 +10,7 @@ std::string unknown_command_error(const CommandTable& table, Args args) {
   const Command* container = table.find(args[0]);
   if (container != nullptr && args.size() > 1) {
     return "ERR unknown subcommand '" + std::string(shown_part(args[1]).substr(0, kShownMax)) +
-           "'. Try " + resp::to_upper(container->name) + " HELP.";
+           "'. Try " + to_upper(container->name) + " HELP.";
   }
   std::string shown;
   for (size_t i = 1; i < args.size() && shown.size() < kShownMax; ++i) {
@@ -22,8 +22,7 @@ std::string unknown_command_error(const CommandTable& table, Args args) {
 }
 
 bool is_cross_protocol_request(Args args) {
-  return resp::equals_ignoring_case(args[0], "post") ||
-         resp::equals_ignoring_case(args[0], "host:");
+  return equals_ignoring_case(args[0], "post") || equals_ignoring_case(args[0], "host:");
 }
 
 std::string arity_error(const Command& command) {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/command/command.h"
 
@@ -46,7 +46,7 @@ template <typename Options>
   for (size_t at = first; at < call.args.size();) {
     const auto row = std::find_if(table.begin(), table.end(), [&](const OptionRow<Options>& known) {
       return at + known.values < call.args.size() &&
-             resp::equals_ignoring_case(call.args[at], known.word) &&
+             equals_ignoring_case(call.args[at], known.word) &&
              (known.fits == nullptr || known.fits(call, *options));
     });
     if (row == table.end()) {

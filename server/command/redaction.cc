@@ -1,6 +1,6 @@
 #include "server/command/redaction.h"
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/config/config_options.h"
 
 namespace weir::server {
@@ -15,7 +15,7 @@ void hide_from(Shown* shown, size_t first) {
 // For example: HELLO 3 AUTH user password SETNAME name
 void hide_credentials(Shown* shown) {
   for (size_t at = 2; at + 2 < shown->size(); ++at) {
-    if (!resp::equals_ignoring_case((*shown)[at], "AUTH")) continue;
+    if (!equals_ignoring_case((*shown)[at], "AUTH")) continue;
     (*shown)[++at] = kRedacted;
     (*shown)[++at] = kRedacted;
   }

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 
 namespace weir::server {
 namespace {
@@ -167,9 +167,8 @@ class Parser {
         at_ < words_.size() &&
         (words_[at_] == "<" || (words_[at_].front() >= 'a' && words_[at_].front() <= 'z'));
     if (!names_next) {
-      return siblings->push_back({.name = resp::to_lower(token),
-                                  .kind = UsageKind::kPureToken,
-                                  .token = std::string(token)});
+      return siblings->push_back(
+          {.name = to_lower(token), .kind = UsageKind::kPureToken, .token = std::string(token)});
     }
     const size_t before = siblings->size();
     parse_element(siblings);

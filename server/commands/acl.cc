@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
+#include "base/time_units.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
@@ -109,7 +110,7 @@ void acl_cat(Call& call) {
     for (const std::string_view category : categories) call.reply.bulk(category);
     return;
   }
-  const std::string wanted = resp::to_lower(call.args[2]);
+  const std::string wanted = to_lower(call.args[2]);
   if (std::find(categories.begin(), categories.end(), wanted) == categories.end()) {
     return call.reply.error("ERR Unknown category '" + std::string(shown_part(call.args[2])) + "'");
   }
@@ -145,7 +146,8 @@ void acl_genpass(Call& call) {
   if (bits <= 0 || bits > kPasswordBitsMax) {
     return call.reply.error(
         "ERR ACL GENPASS argument must be the number of bits for the output password, a positive "
-        "number up to 4096");
+        "number up to " +
+        std::to_string(kPasswordBitsMax));
   }
   std::string secrets(static_cast<size_t>((bits + 3) / 4), '\0');
   if (!fill_with_secrets(&secrets)) return call.reply.error("ERR the system has no randomness");
@@ -192,7 +194,7 @@ void reply_denied(resp::ReplyWriter& reply, const acl::Denied& denied, int64_t n
   reply.bulk("username");
   reply.bulk(denied.user);
   reply.bulk("age-seconds");
-  reply.real(static_cast<double>(now_ms - denied.at_ms) / 1000);
+  reply.real(static_cast<double>(now_ms - denied.at_ms) / kMsPerS);
   reply.bulk("client-info");
   reply.bulk(denied.client);
   reply.bulk("entry-id");
@@ -208,7 +210,7 @@ void acl_log(Call& call) {
   acl::Denials& denials = server_of(call).acl().denials();
   int64_t wanted = kShownDenials;
   if (call.args.size() == 3) {
-    if (resp::equals_ignoring_case(call.args[2], "RESET")) {
+    if (equals_ignoring_case(call.args[2], "RESET")) {
       denials.clear();
       return call.reply.status("OK");
     }
@@ -216,7 +218,7 @@ void acl_log(Call& call) {
     if (!number) return;
     wanted = std::max<int64_t>(*number, 0);
   }
-  const int64_t now_ms = server_of(call).clock().wall_ns() / 1'000'000;
+  const int64_t now_ms = server_of(call).clock().wall_ns() / kNsPerMs;
   const auto shown = std::min(wanted, static_cast<int64_t>(denials.entries().size()));
   call.reply.array(shown);
   for (int64_t i = 0; i < shown; ++i)

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
@@ -16,8 +17,6 @@
 
 namespace weir::server {
 namespace {
-
-using resp::equals_ignoring_case;
 
 void client_id(Call& call) { call.reply.integer(static_cast<int64_t>(call.session.id)); }
 
@@ -101,17 +100,16 @@ int64_t kill_clients(Call& call, const ClientFilter& filter) {
 }
 
 void client_kill(Call& call) {
-  ClientFilter filter;
   if (call.args.size() == 3) {
+    ClientFilter filter;
     filter.address = call.args[2];
     filter.skip_me = false;
     if (kill_clients(call, filter) == 0) return call.reply.error("ERR No such client");
     return call.reply.status("OK");
   }
-  if (auto error =
-          parse_client_filter(server_of(call).acl().users(), call.args.subspan(2), &filter))
-    return call.reply.error(*error);
-  call.reply.integer(kill_clients(call, filter));
+  const auto filter = parse_client_filter(server_of(call).acl().users(), call.args.subspan(2));
+  if (!filter) return call.reply.error(filter.error());
+  call.reply.integer(kill_clients(call, *filter));
 }
 
 void client_reply(Call& call) {

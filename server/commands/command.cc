@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "resp/glob.h"
-#include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
@@ -18,7 +18,6 @@
 namespace weir::server {
 namespace {
 
-using resp::equals_ignoring_case;
 using Rows = std::vector<const Command*>;
 
 const CommandTable& table(const Call& call) { return server_of(call).executor().table(); }
@@ -135,7 +134,7 @@ bool fits_filter(const Command& row, std::string_view filter, std::string_view v
   if (equals_ignoring_case(filter, "PATTERN")) return resp::glob_match(value, row.name, true);
   if (equals_ignoring_case(filter, "MODULE")) return false;
   const auto categories = acl_categories(row);
-  return std::find(categories.begin(), categories.end(), resp::to_lower(value)) != categories.end();
+  return std::find(categories.begin(), categories.end(), to_lower(value)) != categories.end();
 }
 
 void command_list(Call& call) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/acl/acl.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -18,7 +18,7 @@ namespace {
 // As in Redis, a name is answered as it was asked for, unless it was asked for by a pattern.
 std::string_view name_as_asked(Args patterns, std::string_view name) {
   const auto asked = std::find_if(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
-    return resp::equals_ignoring_case(pattern, name);
+    return equals_ignoring_case(pattern, name);
   });
   return asked == patterns.end() ? name : *asked;
 }
@@ -39,11 +39,11 @@ Result<void, std::string> check_clients(Call& call, int64_t maxclients) {
       maxclients <= server_of(call).config().maxclients) {
     return {};
   }
-  const auto possible = server_of(call).sessions().descriptors()->make_room_for(maxclients);
-  if (!possible) return {};
+  const auto made = server_of(call).sessions().descriptors()->make_room_for(maxclients);
+  if (made) return {};
   return "ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating system "
          "is not able to handle the specified number of clients, try with " +
-         std::to_string(*possible);
+         std::to_string(made.error());
 }
 
 void config_set_command(Call& call) {

@@ -1,6 +1,7 @@
 // What a connection says about itself: PING, ECHO, HELLO, AUTH, SELECT, QUIT, RESET.
 #include <string>
 
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
 #include "server/command/arguments.h"
@@ -72,10 +73,10 @@ bool apply_hello_options(Call& call, size_t at) {
   const Args args = call.args;
   while (at < args.size()) {
     const size_t left = args.size() - at - 1;
-    if (resp::equals_ignoring_case(args[at], "AUTH") && left >= 2) {
+    if (equals_ignoring_case(args[at], "AUTH") && left >= 2) {
       if (!authenticate(call, args[at + 1], args[at + 2])) return false;
       at += 3;
-    } else if (resp::equals_ignoring_case(args[at], "SETNAME") && left >= 1) {
+    } else if (equals_ignoring_case(args[at], "SETNAME") && left >= 1) {
       if (!call.session.client().set_name(args[at + 1])) {
         call.reply.error(Client::kNameError);
         return false;

@@ -1,4 +1,5 @@
 // Whole databases: DBSIZE, FLUSHDB, FLUSHALL, SWAPDB.
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
@@ -14,7 +15,7 @@ bool flush_arguments_fit(Call& call) {
   if (call.args.size() == 1) return true;
   const std::string_view mode = call.args[1];
   if (call.args.size() == 2 &&
-      (resp::equals_ignoring_case(mode, "SYNC") || resp::equals_ignoring_case(mode, "ASYNC"))) {
+      (equals_ignoring_case(mode, "SYNC") || equals_ignoring_case(mode, "ASYNC"))) {
     return true;
   }
   call.reply.error(kSyntaxError);

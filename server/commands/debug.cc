@@ -2,8 +2,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/check.h"
-#include "resp/numbers.h"
+#include "base/time_units.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -30,7 +31,7 @@ void sleep(Call& call) {
   const double seconds = std::strtod(std::string(call.args[2]).c_str(), nullptr);
   if (seconds > 0) {
     server_of(call).clock().sleep_ns(
-        static_cast<int64_t>(std::min(seconds, kSleepSecondsMax) * 1e9));
+        static_cast<int64_t>(std::min(seconds, kSleepSecondsMax) * kNsPerS));
   }
   call.reply.status("OK");
 }
@@ -58,7 +59,7 @@ void debug(Call& call) {
         "configuration file, and then restart the server.");
   }
   const auto is = [&](std::string_view name, size_t args) {
-    return call.args.size() == args && resp::equals_ignoring_case(call.args[1], name);
+    return call.args.size() == args && equals_ignoring_case(call.args[1], name);
   };
   if (is("SLEEP", 3)) return sleep(call);
   if (is("SET-ACTIVE-EXPIRE", 3)) return set_active_expire(call);

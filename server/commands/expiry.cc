@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <string>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
+#include "base/result.h"
+#include "base/time_units.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
 #include "server/commands/families.h"
@@ -27,27 +29,22 @@ bool take_condition(std::string_view word, Condition* condition) {
                                                       {"GT", &condition->if_later},
                                                       {"LT", &condition->if_earlier}};
   for (const auto& [name, flag] : known) {
-    if (resp::equals_ignoring_case(word, name)) return *flag = true;
+    if (equals_ignoring_case(word, name)) return *flag = true;
   }
   return false;
 }
 
-std::optional<Condition> condition_argument(Call& call) {
+Result<Condition, std::string> parse_condition(Args words) {
   Condition condition;
-  for (const std::string_view word : call.args.subspan(3)) {
-    if (take_condition(word, &condition)) continue;
-    call.reply.error("ERR Unsupported option " + std::string(shown_part(word)));
-    return std::nullopt;
+  for (const std::string_view word : words) {
+    if (!take_condition(word, &condition))
+      return "ERR Unsupported option " + std::string(shown_part(word));
   }
-  std::string_view error;
-  if (condition.if_none && (condition.if_some || condition.if_later || condition.if_earlier)) {
-    error = "ERR NX and XX, GT or LT options at the same time are not compatible";
-  } else if (condition.if_later && condition.if_earlier) {
-    error = "ERR GT and LT options at the same time are not compatible";
-  }
-  if (error.empty()) return condition;
-  call.reply.error(error);
-  return std::nullopt;
+  if (condition.if_none && (condition.if_some || condition.if_later || condition.if_earlier))
+    return "ERR NX and XX, GT or LT options at the same time are not compatible";
+  if (condition.if_later && condition.if_earlier)
+    return "ERR GT and LT options at the same time are not compatible";
+  return condition;
 }
 
 // Tells whether the condition holds. A key without an expiry ends later than any other.
@@ -60,8 +57,8 @@ bool holds(const Condition& condition, int64_t current_ms, int64_t wanted_ms) {
 }
 
 void set_end(Call& call, bool in_seconds, bool absolute) {
-  const auto condition = condition_argument(call);
-  if (!condition) return;
+  const auto condition = parse_condition(call.args.subspan(3));
+  if (!condition) return call.reply.error(condition.error());
   const auto expire_at_ms = any_expire_at_argument(
       call, {.text = call.args[2], .in_seconds = in_seconds, .absolute = absolute});
   if (!expire_at_ms) return;
@@ -79,7 +76,7 @@ void pexpire(Call& call) { set_end(call, false, false); }
 void expireat(Call& call) { set_end(call, true, true); }
 void pexpireat(Call& call) { set_end(call, false, true); }
 
-int64_t rounded_seconds(int64_t ms) { return ms / 1000 + (ms % 1000 >= 500 ? 1 : 0); }
+int64_t rounded_seconds(int64_t ms) { return ms / kMsPerS + (ms % kMsPerS >= kMsPerS / 2 ? 1 : 0); }
 
 // Replies the instant at which a key ends, less `base_ms`; or kNoSuchKey, kNoExpiry.
 void reply_end(Call& call, int64_t base_ms, bool in_seconds) {

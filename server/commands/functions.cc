@@ -4,9 +4,9 @@
 
 #include <bit>
 
+#include "base/ascii.h"
 #include "base/time_units.h"
 #include "resp/glob.h"
-#include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -16,7 +16,6 @@
 namespace weir::server {
 namespace {
 
-using resp::equals_ignoring_case;
 using script::Library;
 using script::Registration;
 using script::RestorePolicy;

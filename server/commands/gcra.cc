@@ -2,13 +2,14 @@
 //
 //     GCRA key max_burst tokens_per_period period [TOKENS n]        period: seconds, a double
 //     [limited 0 or 1, max_burst + 1, available, retry after or -1, full again after]      seconds
-//     up
 #include "algorithms/gcra.h"
 
 #include <cmath>
 #include <optional>
 #include <string>
 
+#include "base/ascii.h"
+#include "base/result.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
@@ -28,25 +29,23 @@ struct Question {
   int64_t tokens = 1;
 };
 
-// Answers the error, or an empty text.
-std::string_view parse_integer(std::string_view text, int64_t least, int64_t* value) {
+Result<void, std::string_view> parse_integer(std::string_view text, int64_t least, int64_t* value) {
   const auto number = resp::parse_int64(text);
   if (!number) return kNotAnInteger;
+  if (*number < least) return kNotPositive;
   *value = *number;
-  return *number < least ? kNotPositive : std::string_view();
+  return {};
 }
 
-std::string_view parse(Args args, Question* question) {
-  if (const auto error = parse_integer(args[2], 0, &question->max_burst); !error.empty()) {
-    return error;
-  }
-  if (const auto error = parse_integer(args[3], 1, &question->count); !error.empty()) return error;
+Result<void, std::string_view> parse(Args args, Question* question) {
+  if (auto read = parse_integer(args[2], 0, &question->max_burst); !read) return read;
+  if (auto read = parse_integer(args[3], 1, &question->count); !read) return read;
   const auto period_s = resp::parse_double(args[4]);
   if (!period_s) return kNotAFloat;
   if (!(*period_s > 0 && *period_s < 1e12)) return "ERR period must be > 0 and < 1e12";
   question->period_s = *period_s;
   if (args.size() == 5) return {};
-  if (!resp::equals_ignoring_case(args[5], "TOKENS")) return kSyntaxError;
+  if (!equals_ignoring_case(args[5], "TOKENS")) return kSyntaxError;
   if (args.size() == 6) return "ERR Missing TOKENS value";
   if (args.size() > 7) return kSyntaxError;
   return parse_integer(args[6], 1, &question->tokens);
@@ -57,9 +56,15 @@ Result<algorithms::Limit, std::string> limit_of(const Question& question) {
   const double period_ns = std::round(question.period_s * kNsPerS);
   const bool fits = period_ns >= static_cast<double>(algorithms::kPeriodNsMin) &&
                     period_ns <= static_cast<double>(algorithms::kPeriodNsMax);
-  if (!fits) return std::string("ERR overflow: period must be between 0.000001 and 315360000");
+  if (!fits) {
+    return "ERR overflow: period must be between " +
+           resp::format_long_double_human(static_cast<long double>(algorithms::kPeriodNsMin) /
+                                          kNsPerS) +
+           " and " + std::to_string(algorithms::kPeriodNsMax / kNsPerS);
+  }
   if (question.max_burst >= algorithms::kCapacityMax) {
-    return std::string("ERR overflow: max_burst must be at most 999999999999");
+    return "ERR overflow: max_burst must be at most " +
+           std::to_string(algorithms::kCapacityMax - 1);
   }
   const auto limit = algorithms::make_limit({.algorithm = &algorithms::algorithm_gcra,
                                              .count = question.count,
@@ -71,9 +76,8 @@ Result<algorithms::Limit, std::string> limit_of(const Question& question) {
 
 void gcra(Call& call) {
   Question question;
-  if (const auto error = parse(call.args, &question); !error.empty()) {
-    return call.reply.error(error);
-  }
+  if (const auto parsed = parse(call.args, &question); !parsed)
+    return call.reply.error(parsed.error());
   const auto limit = limit_of(question);
   if (!limit) return call.reply.error(limit.error());
   const auto verdict = throttle(call, call.args[1], *limit, question.tokens);

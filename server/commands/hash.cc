@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/types/random_picks.h"
@@ -86,8 +86,7 @@ std::optional<Wanted> wanted_fields(Call& call) {
   const auto count = count_argument(call, call.args[2]);
   if (!count) return std::nullopt;
   const bool with_values = call.args.size() == 4;
-  if (call.args.size() > 4 ||
-      (with_values && !resp::equals_ignoring_case(call.args[3], "WITHVALUES"))) {
+  if (call.args.size() > 4 || (with_values && !equals_ignoring_case(call.args[3], "WITHVALUES"))) {
     call.reply.error(kSyntaxError);
     return std::nullopt;
   }

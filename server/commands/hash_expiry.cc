@@ -1,13 +1,13 @@
 // Expiry of single fields, which later versions of Redis have: refused by name. Here an expiry
 // belongs to a key, because compaction drops a whole key by it.
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/commands/families.h"
 
 namespace weir::server {
 namespace {
 
 void refuse(Call& call) {
-  call.reply.error("ERR " + resp::to_upper(call.command.name) +
+  call.reply.error("ERR " + to_upper(call.command.name) +
                    " is not supported: only whole keys expire, see EXPIRE");
 }
 

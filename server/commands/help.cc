@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/usage.h"
 #include "server/core/server.h"
 
@@ -11,7 +11,7 @@ namespace weir::server {
 
 void reply_help(Call& call, std::string_view container, std::span<const HelpEntry> entries) {
   call.reply.array(static_cast<int64_t>(1 + 2 * entries.size()));
-  call.reply.status(resp::to_upper(container) + " <subcommand> [<argument> ...]. Subcommands are:");
+  call.reply.status(to_upper(container) + " <subcommand> [<argument> ...]. Subcommands are:");
   for (const HelpEntry& entry : entries) {
     call.reply.status(entry.usage);
     call.reply.status("    " + std::string(entry.summary));
@@ -25,7 +25,7 @@ void container_help(Call& call) {
   std::vector<std::string> usages;
   std::vector<const Command*> rows = table.subcommands(*table.find(container));
   for (const Command* row : rows) {
-    usages.push_back(resp::to_upper(row->name.substr(container.size() + 1)));
+    usages.push_back(to_upper(row->name.substr(container.size() + 1)));
     if (!row->usage.empty()) usages.back().append(" ").append(usage_text(row->usage));
   }
   std::vector<HelpEntry> entries;

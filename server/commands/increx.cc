@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "base/ascii.h"
+#include "base/result.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
@@ -32,7 +34,7 @@ struct Options {
 
 // Reads one option that has a value; false if the word is none of them or came before.
 bool read_valued(std::string_view word, std::string_view value, Options* options) {
-  const auto is = [&](std::string_view name) { return resp::equals_ignoring_case(word, name); };
+  const auto is = [&](std::string_view name) { return equals_ignoring_case(word, name); };
   const auto set = [&](std::optional<std::string_view>* slot) {
     if (*slot) return false;
     *slot = value;
@@ -62,7 +64,7 @@ bool read_flag(std::string_view word, Options* options) {
                                     {"NX", &Options::nx},
                                     {"XX", &Options::xx}};
   for (const Flag& flag : kFlags) {
-    if (!resp::equals_ignoring_case(word, flag.name)) continue;
+    if (!equals_ignoring_case(word, flag.name)) continue;
     const bool first = !(options->*flag.flag);
     options->*flag.flag = true;
     return first;
@@ -70,19 +72,19 @@ bool read_flag(std::string_view word, Options* options) {
   return false;
 }
 
-// Answers the error, or an empty text.
-std::string_view parse_options(Args words, Options* options) {
+Result<Options, std::string_view> parse_options(Args words) {
+  Options options;
   for (size_t at = 0; at < words.size(); ++at) {
-    if (read_flag(words[at], options)) continue;
-    if (at + 1 == words.size() || !read_valued(words[at], words[at + 1], options)) {
+    if (read_flag(words[at], &options)) continue;
+    if (at + 1 == words.size() || !read_valued(words[at], words[at + 1], &options)) {
       return kSyntaxError;
     }
     ++at;
   }
-  if (options->persist && (options->expire || options->enx)) return kSyntaxError;
-  if (options->nx && options->xx) return kSyntaxError;
-  if (options->enx && !options->expire) return "ERR ENX flag requires an expiration";
-  return {};
+  if (options.persist && (options.expire || options.enx)) return kSyntaxError;
+  if (options.nx && options.xx) return kSyntaxError;
+  if (options.enx && !options.expire) return "ERR ENX flag requires an expiration";
+  return options;
 }
 
 // Whole numbers and floats differ in how they are read, added, bounded and written.
@@ -235,10 +237,9 @@ void run(Call& call, const Options& options) {
 }
 
 void increx(Call& call) {
-  Options options;
-  const auto error = parse_options(call.args.subspan(2), &options);
-  if (!error.empty()) return call.reply.error(error);
-  options.is_float ? run<Float>(call, options) : run<Whole>(call, options);
+  const auto options = parse_options(call.args.subspan(2));
+  if (!options) return call.reply.error(options.error());
+  options->is_float ? run<Float>(call, *options) : run<Whole>(call, *options);
 }
 
 constexpr Command kCommands[] = {

@@ -1,7 +1,7 @@
 // Walks over a database: KEYS, SCAN, RANDOMKEY.
 #include <string>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
@@ -14,8 +14,7 @@ namespace {
 constexpr size_t kStep = 1000;
 // Applies TYPE in addition to the pattern.
 bool accepts(const Call& call, const ScanOptions& options, const storage::Seen& seen) {
-  if (options.type && !resp::equals_ignoring_case(*options.type, type_name(seen.type)))
-    return false;
+  if (options.type && !equals_ignoring_case(*options.type, type_name(seen.type))) return false;
   return options.accepts(call, seen.key);
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time_units.h"
 #include "server/command/arguments.h"
 #include "server/command/command_table.h"
 #include "server/commands/families.h"
@@ -49,7 +50,7 @@ void latency_graph(Call& call) {
     return call.reply.error("ERR No samples available for event '" +
                             std::string(shown_part(call.args[2])) + "'");
   }
-  call.reply.verbatim(graph_text(call.args[2], *event, call.now_ns / 1'000'000'000));
+  call.reply.verbatim(graph_text(call.args[2], *event, call.now_ns / kNsPerS));
 }
 
 void latency_doctor(Call& call) {
@@ -75,7 +76,7 @@ std::vector<Bucket> buckets_of(const CommandFigures& figures) {
     if (count == before) continue;
     before = count;
     const uint64_t calls = (count * figures.calls + total / 2) / total;
-    buckets.push_back({.below_us = (int64_t{1} << power) / 1000, .calls = calls});
+    buckets.push_back({.below_us = (int64_t{1} << power) / kNsPerUs, .calls = calls});
   }
   return buckets;
 }

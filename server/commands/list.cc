@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
 #include "server/commands/families.h"
@@ -14,7 +14,6 @@
 namespace weir::server {
 namespace {
 
-using resp::equals_ignoring_case;
 using storage::Element;
 
 std::optional<Collection> write_list(Call& call) {

@@ -53,7 +53,6 @@ class ElementWaiter : public Waiter {
 
 // Answers the instant at which a wait of so many seconds ends; 0 seconds mean never.
 std::optional<int64_t> deadline_argument(Call& call, std::string_view text) {
-  constexpr long double kMsPerS = 1000;
   const auto seconds = resp::parse_long_double(text);
   if (!seconds || std::isnan(*seconds)) {
     call.reply.error("ERR timeout is not a float or out of range");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/event_class.h"
@@ -12,8 +12,6 @@
 
 namespace weir::server {
 namespace {
-
-using resp::equals_ignoring_case;
 
 std::optional<End> end_of(std::string_view word) {
   if (equals_ignoring_case(word, "LEFT")) return End::kLeft;

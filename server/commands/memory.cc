@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -20,7 +20,7 @@ std::optional<size_t> samples_option(Call& call) {
   constexpr size_t kSamplesUsual = 5;
   size_t samples = kSamplesUsual;
   for (size_t at = 3; at < call.args.size(); at += 2) {
-    if (at + 1 == call.args.size() || !resp::equals_ignoring_case(call.args[at], "SAMPLES")) {
+    if (at + 1 == call.args.size() || !equals_ignoring_case(call.args[at], "SAMPLES")) {
       call.reply.error(kSyntaxError);
       return std::nullopt;
     }

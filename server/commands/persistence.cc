@@ -3,8 +3,8 @@
 // Nothing here is needed for durability: the log has every change already.
 #include <string>
 
+#include "base/ascii.h"
 #include "base/time_units.h"
-#include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
@@ -13,20 +13,18 @@
 namespace weir::server {
 namespace {
 
-using resp::equals_ignoring_case;
-
 void save(Call& call) {
-  const std::string error = server_of(call).persistence().checkpoints.make_now(
+  const auto made = server_of(call).persistence().checkpoints.make_now(
       [&] { server_of(call).turn().commit_early(); });
-  if (!error.empty()) return call.reply.error(error);
+  if (!made) return call.reply.error(made.error());
   call.reply.status("OK");
 }
 
 void bgsave(Call& call) {
   const bool scheduled = call.args.size() == 2 && equals_ignoring_case(call.args[1], "SCHEDULE");
   if (call.args.size() > 1 && !scheduled) return call.reply.error(kSyntaxError);
-  const std::string error = server_of(call).persistence().checkpoints.ask();
-  if (!error.empty()) return call.reply.error(error);
+  const auto asked = server_of(call).persistence().checkpoints.ask();
+  if (!asked) return call.reply.error(asked.error());
   call.reply.status("Background saving started");
 }
 
@@ -75,9 +73,9 @@ void shutdown(Call& call) {
   // A shutdown waits for nothing, so there is never one that could be aborted.
   if (options.abort) return call.reply.error("ERR No shutdown in progress.");
   if (options.save) {
-    const std::string error = server_of(call).persistence().checkpoints.make_now(
+    const auto made = server_of(call).persistence().checkpoints.make_now(
         [&] { server_of(call).turn().commit_early(); });
-    if (!error.empty() && !options.force) return call.reply.error(error);
+    if (!made && !options.force) return call.reply.error(made.error());
   }
   spdlog::info("SHUTDOWN by client {} ({})", call.session.id, call.session.client().peer().address);
   server_of(call).shutdown.requested = true;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "algorithms/concurrency.h"
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
@@ -35,7 +36,7 @@ Result<RefundArguments, std::string> refund_arguments(Args args) {
            std::string(shown_part(args[2]).substr(0, 64)) + "'";
   }
   if (args.size() == 3) return RefundArguments{.permits = *permits, .token = {}};
-  if (args.size() != 5 || !resp::equals_ignoring_case(args[3], "ID")) {
+  if (args.size() != 5 || !equals_ignoring_case(args[3], "ID")) {
     return std::string("ERR syntax error: RL.REFUND takes key, n and ID with a token");
   }
   const std::string_view token = args[4];

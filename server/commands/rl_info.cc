@@ -3,6 +3,7 @@
 #include <string>
 
 #include "algorithms/limit_text.h"
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
@@ -62,13 +63,13 @@ Result<TopArguments, std::string> top_arguments(Args args) {
   bool count_given = false;
   for (size_t at = 1; at < args.size(); ++at) {
     const std::string_view word = args[at];
-    const bool denied = resp::equals_ignoring_case(word, "DENIED");
-    if ((denied || resp::equals_ignoring_case(word, "TAKEN")) && !kind_given) {
+    const bool denied = equals_ignoring_case(word, "DENIED");
+    if ((denied || equals_ignoring_case(word, "TAKEN")) && !kind_given) {
       arguments.taken = !denied;
       kind_given = true;
       continue;
     }
-    const bool count = resp::equals_ignoring_case(word, "COUNT") && !count_given;
+    const bool count = equals_ignoring_case(word, "COUNT") && !count_given;
     const auto number =
         count && at + 1 < args.size() ? resp::parse_int64(args[++at]) : std::nullopt;
     if (!number || *number < 1 || *number > kTopCountMax) {
@@ -114,7 +115,7 @@ Result<Policy, std::string> policy_arguments(Args args) {
   Policy policy{.limits = std::move(parsed->limits)};
   const Args rest = words.subspan(parsed->words);
   if (rest.empty()) return policy;
-  const bool names_mode = rest.size() == 2 && resp::equals_ignoring_case(rest[0], "ONCHANGE");
+  const bool names_mode = rest.size() == 2 && equals_ignoring_case(rest[0], "ONCHANGE");
   const auto mode = names_mode ? parse_mode(rest[1]) : std::nullopt;
   if (!mode) {
     return "ERR syntax error at '" + std::string(shown_part(rest[0]).substr(0, 64)) +
@@ -129,8 +130,8 @@ void policy_set(Call& call) {
   if (!policy) return call.reply.error(policy.error());
   policy->version = static_cast<uint64_t>(call.limiters.versions.next());
   const int64_t policies_max = server_of(call).config().policies_max;
-  const std::string error = call.limiters.policies.set(call.args[2], *policy, policies_max);
-  if (!error.empty()) return call.reply.error(error);
+  const auto set = call.limiters.policies.set(call.args[2], *policy, policies_max);
+  if (!set) return call.reply.error(set.error());
   call.reply.status("OK");
 }
 

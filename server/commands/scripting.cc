@@ -1,7 +1,7 @@
 // Scripts: EVAL, EVALSHA and their read-only forms, SCRIPT (its KILL is in functions.cc).
 #include <utility>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -63,17 +63,15 @@ void script_exists(Call& call) {
 
 void script_flush(Call& call) {
   const bool known = call.args.size() == 2 ||
-                     (call.args.size() == 3 && (resp::equals_ignoring_case(call.args[2], "sync") ||
-                                                resp::equals_ignoring_case(call.args[2], "async")));
+                     (call.args.size() == 3 && (equals_ignoring_case(call.args[2], "sync") ||
+                                                equals_ignoring_case(call.args[2], "async")));
   if (!known) return call.reply.error("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
   server_of(call).scripting().scripts.flush();
   call.reply.status("OK");
 }
 
 void script_debug(Call& call) {
-  const auto is = [&](std::string_view word) {
-    return resp::equals_ignoring_case(call.args[2], word);
-  };
+  const auto is = [&](std::string_view word) { return equals_ignoring_case(call.args[2], word); };
   call.session.client().switches().debugger_refused = is("yes") || is("sync");
   if (is("no")) return call.reply.status("OK");
   if (!call.session.client().switches().debugger_refused)

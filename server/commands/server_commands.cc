@@ -1,6 +1,7 @@
 // What a standalone server says about itself: TIME, ROLE, WAIT, LOLWUT.
 #include <string>
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
@@ -10,10 +11,10 @@ namespace weir::server {
 namespace {
 
 void time(Call& call) {
-  const int64_t now_us = call.now_ns / 1000;
+  const int64_t now_us = call.now_ns / kNsPerUs;
   call.reply.array(2);
-  call.reply.bulk_integer(now_us / 1'000'000);
-  call.reply.bulk_integer(now_us % 1'000'000);
+  call.reply.bulk_integer(now_us / kUsPerS);
+  call.reply.bulk_integer(now_us % kUsPerS);
 }
 
 void role(Call& call) {

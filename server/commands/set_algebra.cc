@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/string_hash.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
@@ -128,8 +129,7 @@ void sdiffstore(Call& call) { store_result(call, subtract); }
 std::optional<int64_t> limit_option(Call& call, size_t first) {
   int64_t limit = 0;
   for (size_t at = first; at < call.args.size(); at += 2) {
-    const bool is_limit =
-        at + 1 < call.args.size() && resp::equals_ignoring_case(call.args[at], "LIMIT");
+    const bool is_limit = at + 1 < call.args.size() && equals_ignoring_case(call.args[at], "LIMIT");
     if (!is_limit) {
       call.reply.error(kSyntaxError);
       return std::nullopt;

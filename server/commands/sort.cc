@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/acl/user.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
@@ -19,7 +19,6 @@
 namespace weir::server {
 namespace {
 
-using resp::equals_ignoring_case;
 using storage::Type;
 
 struct SortOptions {

@@ -3,7 +3,7 @@
 // feature is switched off, or refused in words.
 #include <string>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
@@ -21,15 +21,14 @@ void no_replication(Call& call) { call.reply.error(kNoReplication); }
 
 // A client that makes the server a master is told that it is one.
 void replicaof(Call& call) {
-  if (resp::equals_ignoring_case(call.args[1], "NO") &&
-      resp::equals_ignoring_case(call.args[2], "ONE")) {
+  if (equals_ignoring_case(call.args[1], "NO") && equals_ignoring_case(call.args[2], "ONE")) {
     return call.reply.status("OK");
   }
   call.reply.error(kNoReplication);
 }
 
 void failover(Call& call) {
-  if (call.args.size() > 1 && resp::equals_ignoring_case(call.args[1], "ABORT"))
+  if (call.args.size() > 1 && equals_ignoring_case(call.args[1], "ABORT"))
     return call.reply.error("ERR No failover in progress.");
   call.reply.error("ERR FAILOVER requires connected replicas.");
 }

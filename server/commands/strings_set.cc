@@ -1,7 +1,7 @@
 // Strings, put: SET, SETNX, SETEX, PSETEX, MSET, MSETNX. Whatever a key held is replaced.
 #include <algorithm>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/event_class.h"
@@ -95,7 +95,7 @@ void msetnx(Call& call) {
 void set_key_use(Args args, std::vector<KeyReference>* keys) {
   if (args.size() < 3) return;
   const bool gets = std::any_of(args.begin() + 3, args.end(), [](std::string_view word) {
-    return resp::equals_ignoring_case(word, "GET");
+    return equals_ignoring_case(word, "GET");
   });
   keys->front().use = gets ? KeyUse::kEdits : KeyUse::kOverwrites;
 }

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
+#include "base/result.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
@@ -10,8 +11,6 @@
 
 namespace weir::server {
 namespace {
-
-using resp::equals_ignoring_case;
 
 std::string overlap_error(std::string_view prefix, std::string_view other, bool is_own) {
   return "ERR Prefix '" + std::string(prefix) + "' overlaps with " +
@@ -55,10 +54,9 @@ constexpr OptionRow<Wanted> kOptions[] = {{.word = "REDIRECT", .values = 1, .tak
                                           {.word = "OPTOUT", .flag = &Wanted::opts_out},
                                           {.word = "NOLOOP", .flag = &Wanted::no_loop}};
 
-// Compares the prefixes given with one another and with those that the session has. Answers "" if
-// none conflict.
-std::string prefix_conflict(const TrackingState& current,
-                            const std::vector<std::string>& prefixes) {
+// Compares the prefixes given with one another and with those that the session has.
+Result<void, std::string> check_prefixes(const TrackingState& current,
+                                         const std::vector<std::string>& prefixes) {
   for (size_t i = 0; i < prefixes.size(); ++i) {
     for (const std::string& own : current.prefixes) {
       if (overlap(prefixes[i], own)) return overlap_error(prefixes[i], own, true);
@@ -71,7 +69,7 @@ std::string prefix_conflict(const TrackingState& current,
   return {};
 }
 
-std::string conflict(const TrackingState& current, const Wanted& wanted) {
+Result<void, std::string> check_conflicts(const TrackingState& current, const Wanted& wanted) {
   if (!wanted.broadcasts && !wanted.given.empty())
     return "ERR PREFIX option requires BCAST mode to be enabled";
   if (current.on && current.broadcasts != wanted.broadcasts) {
@@ -86,7 +84,8 @@ std::string conflict(const TrackingState& current, const Wanted& wanted) {
     return "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and "
            "then re-enabling it with a different mode.";
   }
-  return wanted.broadcasts ? prefix_conflict(current, wanted.given) : std::string();
+  if (wanted.broadcasts) return check_prefixes(current, wanted.given);
+  return {};
 }
 
 void client_tracking(Call& call) {
@@ -97,8 +96,8 @@ void client_tracking(Call& call) {
     return call.reply.status("OK");
   }
   if (!equals_ignoring_case(call.args[2], "ON")) return call.reply.error(kSyntaxError);
-  const std::string error = conflict(call.session.listening().tracking, wanted);
-  if (!error.empty()) return call.reply.error(error);
+  const auto fits = check_conflicts(call.session.listening().tracking, wanted);
+  if (!fits) return call.reply.error(fits.error());
   wanted.on = true;
   wanted.prefixes.insert(wanted.given.begin(), wanted.given.end());
   server_of(call).messages().tracking().enable(call.session, wanted);

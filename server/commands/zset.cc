@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/ascii.h"
+#include "base/result.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
@@ -34,7 +36,7 @@ AddOptions read_options(Args args, size_t* at) {
   AddOptions options;
   for (; *at < args.size(); ++*at) {
     const auto is = [word = args[*at]](std::string_view name) {
-      return resp::equals_ignoring_case(word, name);
+      return equals_ignoring_case(word, name);
     };
     if (is("NX")) {
       options.only_new = true;
@@ -55,8 +57,8 @@ AddOptions read_options(Args args, size_t* at) {
   return options;
 }
 
-// Answers what is wrong with the options; empty if they go together.
-std::string_view fault_of(const AddOptions& options, size_t words) {
+// Tells whether the options go together.
+Result<void, std::string_view> check_options(const AddOptions& options, size_t words) {
   if (words == 0 || words % 2 != 0) return kSyntaxError;
   if (options.only_new && options.only_present) return kNewAndPresent;
   if (options.only_new + options.only_greater + options.only_less > 1) return kExclusiveConditions;
@@ -128,8 +130,8 @@ void zadd(Call& call) {
   size_t at = 2;
   const AddOptions options = read_options(call.args, &at);
   const Args pairs = call.args.subspan(at);
-  if (const auto fault = fault_of(options, pairs.size()); !fault.empty())
-    return call.reply.error(fault);
+  if (const auto fits = check_options(options, pairs.size()); !fits)
+    return call.reply.error(fits.error());
   if (options.increment) return add_incrementing(call, options, pairs[0], pairs[1]);
   add_all(call, options, pairs);
 }

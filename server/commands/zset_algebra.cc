@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/string_hash.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
@@ -114,9 +115,9 @@ bool read_weights(Call& call, Args weights, Sources* sources) {
 }
 
 std::optional<Aggregate> aggregate_named(std::string_view name) {
-  if (resp::equals_ignoring_case(name, "SUM")) return Aggregate::kSum;
-  if (resp::equals_ignoring_case(name, "MIN")) return Aggregate::kMin;
-  if (resp::equals_ignoring_case(name, "MAX")) return Aggregate::kMax;
+  if (equals_ignoring_case(name, "SUM")) return Aggregate::kSum;
+  if (equals_ignoring_case(name, "MIN")) return Aggregate::kMin;
+  if (equals_ignoring_case(name, "MAX")) return Aggregate::kMax;
   return std::nullopt;
 }
 
@@ -124,7 +125,7 @@ std::optional<Aggregate> aggregate_named(std::string_view name) {
 // error.
 size_t read_option(Call& call, const CombineForm& form, Args words, Request* request) {
   const auto is = [&words](std::string_view name, size_t values) {
-    return words.size() > values && resp::equals_ignoring_case(words[0], name);
+    return words.size() > values && equals_ignoring_case(words[0], name);
   };
   const bool combines = form.operation != Operation::kDifference && !form.only_counts;
   const size_t sources = request->sources.size();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
@@ -26,7 +27,7 @@ void pop_members(Call& call, Collection* zset, const Pop& pop) {
   note_removal(call, zset, {EventClass::kZset, event});
 }
 
-// As in Redis, one error tells of anything that is wrong with the number.
+// As in Redis, one error stands for everything that can be wrong with the number.
 std::optional<int64_t> count_above_zero(Call& call, std::string_view text, std::string_view error) {
   const auto count = resp::parse_int64(text);
   if (count && *count > 0) return count;
@@ -121,12 +122,12 @@ std::optional<KeyedPop> keyed_pop_arguments(Call& call, size_t first, const PopW
   const auto key_count = static_cast<size_t>(*keys);
   KeyedPop result{.keys = behind.first(key_count), .pop = {.reply = Pop::Reply::kKeyed}};
   const Args words = behind.subspan(key_count);
-  result.pop.highest = resp::equals_ignoring_case(words[0], ends.highest);
-  if (!result.pop.highest && !resp::equals_ignoring_case(words[0], ends.lowest)) {
+  result.pop.highest = equals_ignoring_case(words[0], ends.highest);
+  if (!result.pop.highest && !equals_ignoring_case(words[0], ends.lowest)) {
     return syntax_error();
   }
   if (words.size() == 1) return result;
-  if (words.size() < 3 || !resp::equals_ignoring_case(words[1], "COUNT")) return syntax_error();
+  if (words.size() < 3 || !equals_ignoring_case(words[1], "COUNT")) return syntax_error();
   const auto count = count_above_zero(call, words[2], "ERR count should be greater than 0");
   if (!count) return std::nullopt;
   if (words.size() > 3) return syntax_error();

@@ -2,6 +2,7 @@
 #include <limits>
 #include <string>
 
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
@@ -44,7 +45,7 @@ void zmscore(Call& call) {
 void reply_rank(Call& call, bool from_the_highest) {
   const bool with_score = call.args.size() == 4;
   if (call.args.size() > 4) return call.reply.error(arity_error(call.command));
-  if (with_score && !resp::equals_ignoring_case(call.args[3], "WITHSCORE"))
+  if (with_score && !equals_ignoring_case(call.args[3], "WITHSCORE"))
     return call.reply.error(kSyntaxError);
   const auto zset = read_zset(call);
   if (!zset) return;
@@ -70,8 +71,7 @@ std::optional<Wanted> wanted_members(Call& call) {
   const auto count = count_argument(call, call.args[2]);
   if (!count) return std::nullopt;
   const bool with_scores = call.args.size() == 4;
-  if (call.args.size() > 4 ||
-      (with_scores && !resp::equals_ignoring_case(call.args[3], "WITHSCORES"))) {
+  if (call.args.size() > 4 || (with_scores && !equals_ignoring_case(call.args[3], "WITHSCORES"))) {
     call.reply.error(kSyntaxError);
     return std::nullopt;
   }

@@ -33,6 +33,18 @@ enum class DebugAccess { kNo, kYes, kLocal };  // kLocal: loopback and unix sock
 enum class Supervision { kNo, kSystemd, kAuto };
 enum class PubsubDefault { kAllchannels, kResetchannels };
 
+// Whether a form of storage keeps files: then there is a log, checkpoints can be made, and part of
+// the process' descriptors is for it.
+constexpr bool keeps_files(StorageForm form) {
+  switch (form) {
+    case StorageForm::kRocksdb:
+      return true;
+    case StorageForm::kMemory:
+      return false;
+  }
+  return false;
+}
+
 // Bounds on the output of a client that does not read. 0 means no limit.
 struct OutputBufferLimit {
   int64_t hard_bytes = 0;  // past it: disconnected at once

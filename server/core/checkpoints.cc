@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/time_units.h"
+#include "server/config/config_options.h"
 #include "server/os/log.h"
 #include "server/os/machine.h"
 
@@ -14,16 +15,19 @@ constexpr size_t kKept = 2;
 
 }  // namespace
 
-std::string Checkpoints::ask() {
+Result<void, std::string> Checkpoints::ask() {
   if (keys_.store_in_use().failed()) return health_.error();
   if (pending()) return "ERR Background save already in progress";
-  if (config_.storage == StorageForm::kMemory) return "ERR --storage memory has nothing to save to";
+  if (!keeps_files(config_.storage)) {
+    return "ERR --storage " + value_text(*find_option("storage"), config_) +
+           " has nothing to save to";
+  }
   wanted_ = true;
   return {};
 }
 
-std::string Checkpoints::make_now(const std::function<void()>& commit) {
-  if (std::string error = ask(); !error.empty()) return error;
+Result<void, std::string> Checkpoints::make_now(const std::function<void()>& commit) {
+  if (auto asked = ask(); !asked) return asked;
   commit();
   keys_.running().begin_command(keys_.running().now_ns());  // what SAVE may roll back begins here
   if (keys_.store_in_use().failed()) {
@@ -35,7 +39,8 @@ std::string Checkpoints::make_now(const std::function<void()>& commit) {
     advance();
     clock_.sleep_ns(kLookNs);
   }
-  return last_ok_ ? std::string() : "ERR the checkpoint failed, see the log";
+  if (!last_ok_) return "ERR the checkpoint failed, see the log";
+  return {};
 }
 
 void Checkpoints::begin() {

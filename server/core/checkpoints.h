@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "base/result.h"
 #include "server/config/config.h"
 #include "server/core/storage_health.h"
 #include "server/os/clock.h"
@@ -19,11 +20,11 @@ class Checkpoints {
               const StorageHealth* health)
       : config_(*config), keys_(*keys), clock_(*clock), health_(*health) {}
 
-  // Asks for one, which begins when no pass is running. Answers "" or an error line.
-  std::string ask();
+  // Asks for one, which begins when no pass is running. An error is a whole line.
+  Result<void, std::string> ask();
   // Makes one and waits for it, as SAVE does: `commit` commits what the commands of the turn have
-  // done so far, because a pass must not see it before that. Answers "" or an error line.
-  std::string make_now(const std::function<void()>& commit);
+  // done so far, because a pass must not see it before that.
+  Result<void, std::string> make_now(const std::function<void()>& commit);
   // Begins or ends what is due. Called between turns.
   void advance();
 

@@ -1,5 +1,6 @@
 #include "server/core/client_list.h"
 
+#include "base/ascii.h"
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
@@ -63,7 +64,7 @@ std::string client_line(const Session& session, int64_t now_ns) {
   add(&line, "name", client.name());
   const Activity& activity = session.activity();
   add(&line, "age", seconds(activity.age_ns(now_ns)));
-  // Whoever talks in this turn is not idle.
+  // A client that talks in this turn is not idle.
   add(&line, "idle", session.in_turn() ? 0 : seconds(activity.idle_ns(now_ns)));
   add(&line, "flags", flags_of(session));
   add(&line, "db", static_cast<uint64_t>(client.database()));
@@ -86,7 +87,6 @@ std::string client_line(const Session& session, int64_t now_ns) {
 }
 
 std::optional<ClientClass> parse_client_class(std::string_view word) {
-  using resp::equals_ignoring_case;
   if (equals_ignoring_case(word, "normal")) return ClientClass::kNormal;
   if (equals_ignoring_case(word, "replica") || equals_ignoring_case(word, "slave"))
     return ClientClass::kReplica;
@@ -109,9 +109,8 @@ bool ClientFilter::fits(const Session& session) const {
 
 namespace {
 
-std::optional<std::string> parse_pair(const acl::Users& users, std::string_view name,
-                                      std::string_view value, ClientFilter* filter) {
-  using resp::equals_ignoring_case;
+Result<void, std::string> parse_pair(const acl::Users& users, std::string_view name,
+                                     std::string_view value, ClientFilter* filter) {
   if (equals_ignoring_case(name, "ID")) {
     const auto id = resp::parse_int64(value);
     if (!id || *id < 1) return "ERR client-id should be greater than 0";
@@ -133,18 +132,19 @@ std::optional<std::string> parse_pair(const acl::Users& users, std::string_view 
   } else {
     return "ERR syntax error";
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
 
-std::optional<std::string> parse_client_filter(const acl::Users& users, Args words,
-                                               ClientFilter* filter) {
+Result<ClientFilter, std::string> parse_client_filter(const acl::Users& users, Args words) {
+  ClientFilter filter;
   for (size_t i = 0; i < words.size(); i += 2) {
     if (i + 1 == words.size()) return "ERR syntax error";
-    if (auto error = parse_pair(users, words[i], words[i + 1], filter)) return error;
+    if (auto parsed = parse_pair(users, words[i], words[i + 1], &filter); !parsed)
+      return parsed.error();
   }
-  return std::nullopt;
+  return filter;
 }
 
 }  // namespace weir::server

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "server/command/command.h"
 #include "server/session/session.h"
 
@@ -18,7 +19,7 @@ std::string client_line(const Session& session, int64_t now_ns);
 
 enum class ClientClass { kNormal, kReplica, kPubsub, kMaster };
 
-// In any case, "slave" included; nothing for other words.
+// Reads a word in any case, "slave" included; answers nothing for other words.
 std::optional<ClientClass> parse_client_class(std::string_view word);
 ClientClass class_of(const Session& session);
 
@@ -38,8 +39,7 @@ struct ClientFilter {
   bool fits(const Session& session) const;
 };
 
-// Parses "ID 3 ADDR 127.0.0.1:50412 ..."; answers an error line, or nothing and *filter filled.
-std::optional<std::string> parse_client_filter(const acl::Users& users, Args words,
-                                               ClientFilter* filter);
+// Parses "ID 3 ADDR 127.0.0.1:50412 ..."; an error is a whole line.
+Result<ClientFilter, std::string> parse_client_filter(const acl::Users& users, Args words);
 
 }  // namespace weir::server

@@ -1,6 +1,7 @@
 // The figures of each command and each database.
 #include <algorithm>
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/core/figure_sections.h"
 #include "server/core/server.h"
@@ -57,7 +58,7 @@ void write_command(const CommandFigures& figures, FigureWriter& out) {
   const double mean_us =
       figures.timed == 0 || figures.calls == 0
           ? 0
-          : static_cast<double>(figures.timed_ns) / 1000 / static_cast<double>(figures.timed);
+          : static_cast<double>(figures.timed_ns) / kNsPerUs / static_cast<double>(figures.timed);
   out.counter({"calls", "Runs of the command."}, figures.calls);
   out.counter({"usec", "Time of all runs, about.", kMicroseconds},
               mean_us * static_cast<double>(figures.calls), 0);
@@ -80,7 +81,7 @@ void write_commandstats_section(Server& server, FigureWriter& out) {
   }
 }
 
-// Of the calls that were timed.
+// Writes the percentiles of the calls that were timed.
 void write_latencystats_section(Server& server, FigureWriter& out) {
   const CommandTable& table = server.executor().table();
   const auto& percentiles = server.config().latency_tracking_info_percentiles;
@@ -93,7 +94,7 @@ void write_latencystats_section(Server& server, FigureWriter& out) {
         const double percent = resp::parse_double(percentile).value_or(0);
         const std::string name = "p" + percentile;
         out.gauge({name, "So many percent of the runs took no longer.", FigureUnit::kMicroseconds},
-                  static_cast<double>(durations->percentile_ns(percent)) / 1000, 3);
+                  static_cast<double>(durations->percentile_ns(percent)) / kNsPerUs, 3);
       }
     });
   }

@@ -43,7 +43,7 @@ int64_t raise_limit(int64_t wanted) {
 
 DescriptorShares share_descriptors(int64_t limit, int64_t maxclients, StorageForm storage) {
   DescriptorShares shares{.reserved = kOwnDescriptors};
-  if (storage == StorageForm::kRocksdb) {
+  if (keeps_files(storage)) {
     shares.reserved += storage::kDescriptorsBesideTables;
     const int64_t left = limit - shares.reserved;
     shares.open_tables_max = std::clamp<int64_t>(std::max(left - maxclients, left / 4),
@@ -64,8 +64,8 @@ Descriptors::Descriptors(const Config& config) {
   shares_ = share_descriptors(limit, config.maxclients, config.storage);
   const std::string may = "the process may open " + std::to_string(limit) + " files (ulimit -n)";
   if (shares_.clients_max == 0) {
-    error_ = may + " and needs at least " + std::to_string(shares_.needed_min) +
-             " for itself, its storage and one client";
+    enough_ = may + " and needs at least " + std::to_string(shares_.needed_min) +
+              " for itself, its storage and one client";
   } else if (shares_.clients_max < config.maxclients) {
     warning_ = "maxclients is lowered from " + std::to_string(config.maxclients) + " to " +
                std::to_string(shares_.clients_max) + ": " + may + ", " +
@@ -75,10 +75,10 @@ Descriptors::Descriptors(const Config& config) {
   }
 }
 
-std::optional<int64_t> Descriptors::make_room_for(int64_t maxclients) {
+Result<void, int64_t> Descriptors::make_room_for(int64_t maxclients) {
   const int64_t possible = raise_limit(shares_.reserved + maxclients) - shares_.reserved;
-  if (possible >= maxclients) return std::nullopt;
-  return possible;
+  if (possible < maxclients) return possible;
+  return {};
 }
 
 }  // namespace weir::server

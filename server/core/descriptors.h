@@ -10,9 +10,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "server/config/config.h"
 
 namespace weir::server {
@@ -32,20 +32,20 @@ class Descriptors {
  public:
   explicit Descriptors(const Config& config);
 
-  // Not empty: the limit is too low for anything; the line says what is needed.
-  const std::string& error() const { return error_; }
-  // Not empty: fewer clients fit than the configuration asks for; the line says so.
+  // Fails if the limit is too low for anything; the line says what is needed.
+  const Result<void, std::string>& enough() const { return enough_; }
+  // A line for the log if fewer clients fit than the configuration asks for, else empty.
   const std::string& warning() const { return warning_; }
   int64_t clients_max() const { return shares_.clients_max; }
   int open_tables_max() const { return static_cast<int>(shares_.open_tables_max); }
 
   // Raises the process' limit as far as that is needed for so many clients. If that is not
-  // possible: the number that is.
-  std::optional<int64_t> make_room_for(int64_t maxclients);
+  // possible, the error is the number that is.
+  Result<void, int64_t> make_room_for(int64_t maxclients);
 
  private:
   DescriptorShares shares_;
-  std::string error_;
+  Result<void, std::string> enough_;
   std::string warning_;
 };
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "base/time_units.h"
+
 namespace weir::server {
 namespace {
 
-constexpr int64_t kSyncIntervalNs = 1'000'000'000;
-constexpr int64_t kSyncLateNs = 2'000'000'000;
+constexpr int64_t kSyncIntervalNs = kNsPerS;
+constexpr int64_t kSyncLateNs = 2 * kNsPerS;
 
 }  // namespace
 

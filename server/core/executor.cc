@@ -17,7 +17,7 @@ namespace weir::server {
 namespace {
 
 constexpr uint64_t kTimedOneIn = 16;
-constexpr int64_t kRetryNs = 10'000'000;  // of a waiter that write-back holds up
+constexpr int64_t kRetryNs = 10 * kNsPerMs;  // of a waiter that write-back holds up
 
 // A failure that takes a whole transaction back, not one of its commands.
 bool is_for_all(const storage::Status& failure) {
@@ -41,7 +41,7 @@ bool queues_writes(const Session& session) {
 Executor::Executor(Server* server, std::span<const Commands> families)
     : server_(server), table_(families), figures_(table_.count()) {}
 
-std::string Executor::refusal(Session& session, const Command* command, Args args) {
+Result<void, std::string> Executor::admit(Session& session, const Command* command, Args args) {
   if (command == nullptr) return unknown_command_error(table_, args);
   if (!arity_fits(*command, args.size()) || command->run == nullptr) return arity_error(*command);
   if (!session.client().authenticated() && !command->has(kNoAuth) &&
@@ -50,8 +50,8 @@ std::string Executor::refusal(Session& session, const Command* command, Args arg
   if (session.transaction().open() && command->has(kNoMulti))
     return "ERR Command not allowed inside a transaction";
   if (!session.client().user().unrestricted()) {
-    std::string denied = server_->acl().refusal(session, *command, args);
-    if (!denied.empty()) return denied;
+    auto allowed = server_->acl().allow(session, *command, args);
+    if (!allowed) return allowed;
   }
   const bool writes =
       command->has(kWrites) || (command->has(kRunsQueued) && queues_writes(session));
@@ -124,8 +124,8 @@ Ran Executor::execute(Session& session, Args args) {
     execute_while_busy(session, command, args);
     return {.command = command};
   }
-  if (std::string error = refusal(session, command, args); !error.empty()) {
-    reject(session, command, error);
+  if (const auto admitted = admit(session, command, args); !admitted) {
+    reject(session, command, admitted.error());
     return {.touched_data = command != nullptr && command->has(kWrites), .command = command};
   }
   session.activity().note_command(command);
@@ -162,10 +162,10 @@ Ran Executor::execute(Session& session, Args args) {
 
 // Nothing here may begin or settle a command of the keyspace: the script's is still open.
 void Executor::execute_while_busy(Session& session, const Command* command, Args args) {
-  std::string error = refusal(session, command, args);
-  if (error.empty() && !command->has(kAllowBusy))
-    error = busy_error(*server_->scripting().busy.current());
-  if (!error.empty()) return reject(session, command, error);
+  if (const auto admitted = admit(session, command, args); !admitted)
+    return reject(session, command, admitted.error());
+  if (!command->has(kAllowBusy))
+    return reject(session, command, busy_error(*server_->scripting().busy.current()));
   session.activity().note_command(command);
   if (session.transaction().open() && !command->has(kNotQueued))
     return queue(session, *command, args);
@@ -211,11 +211,11 @@ void Executor::run_queued(Call& call) {
   for (const QueuedCommand& next : queued) {
     const size_t reply_begin = session.replies().mark();
     const std::vector<std::string_view> args(next.args.begin(), next.args.end());
-    const std::string denied = server_->acl().refusal_at_exec(session, *next.command, args);
+    const auto allowed = server_->acl().allow_at_exec(session, *next.command, args);
     do {
       begin_next_queued(call.now_ns);
-      if (!denied.empty()) {
-        session.replies().writer().error(denied);
+      if (!allowed) {
+        session.replies().writer().error(allowed.error());
       } else {
         call.work().charge_probes(args.size());
         run(session, *next.command, args, session.replies().writer());

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "server/command/command.h"
 #include "server/command/command_table.h"
 #include "server/report/duration_histogram.h"
@@ -110,7 +111,7 @@ class Executor : private WaiterRunner {
   void note_timed(CommandFigures* figures, int64_t duration_ns);
   void note_if_slow(const Call& call, int64_t begin_ns);
   bool is_in_script() const;
-  std::string refusal(Session& session, const Command* command, Args args);
+  Result<void, std::string> admit(Session& session, const Command* command, Args args);
   const Command* resolve(Args args);
   CommandFigures& figures_of(const Command& command);
 

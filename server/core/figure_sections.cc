@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "resp/numbers.h"
+#include "base/ascii.h"
 #include "server/acl/acl.h"
 #include "server/core/server.h"
 #include "server/report/info_text.h"
@@ -114,7 +114,6 @@ constexpr FigureSection kSections[] = {
 bool is_wanted(const FigureSection& section, Args wanted) {
   if (wanted.empty()) return section.by_default;
   return std::any_of(wanted.begin(), wanted.end(), [&](std::string_view word) {
-    using resp::equals_ignoring_case;
     if (equals_ignoring_case(word, "all") || equals_ignoring_case(word, "everything")) return true;
     if (equals_ignoring_case(word, "default")) return section.by_default;
     return equals_ignoring_case(word, section.name);

@@ -30,10 +30,15 @@ storage::RocksOptions rocks_options(const Config& config, int open_tables_max) {
 
 std::unique_ptr<storage::Store> make_store(const Config& config, int open_tables_max,
                                            const std::function<void()>& notify) {
-  std::unique_ptr<storage::Store> store =
-      config.storage == StorageForm::kMemory
-          ? storage::make_memory_store()
-          : storage::make_rocks_store(rocks_options(config, open_tables_max));
+  std::unique_ptr<storage::Store> store;
+  switch (config.storage) {
+    case StorageForm::kRocksdb:
+      store = storage::make_rocks_store(rocks_options(config, open_tables_max));
+      break;
+    case StorageForm::kMemory:
+      store = storage::make_memory_store();
+      break;
+  }
   store->set_notify(notify);
   return store;
 }

@@ -16,7 +16,6 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kSecondsPerDay = 86400;
 constexpr int64_t kLruClockPeriodS = 1 << 24;  // of Redis' 24 bits
 constexpr FigureUnit kBytes = FigureUnit::kBytes;
 constexpr FigureUnit kMemory = FigureUnit::kMemory;
@@ -75,7 +74,8 @@ void write_used_memory(int64_t used, int64_t resident, Server& server, FigureWri
 }
 
 double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_usec) / static_cast<double>(kUsPerS);
 }
 
 }  // namespace
@@ -104,9 +104,9 @@ void write_server_section(Server& server, FigureWriter& out) {
   out.text({"run_id", "A name of this run of the server."}, server.report().run_id);
   out.text({"tcp_port", "The port."}, std::to_string(config.port));
   out.gauge({"server_time_usec", "Unix time of the server.", FigureUnit::kMicroseconds},
-            now_ns / 1000);
+            now_ns / kNsPerUs);
   out.gauge({"uptime_in_seconds", "Time since the start.", kSeconds}, uptime_s);
-  out.gauge({"uptime_in_days", "Days since the start."}, uptime_s / kSecondsPerDay);
+  out.gauge({"uptime_in_days", "Days since the start."}, uptime_s / kSPerDay);
   out.gauge({"hz", "Chores in a second."}, config.hz);
   out.absent("configured_hz", std::to_string(config.hz));
   out.absent("lru_clock", std::to_string(now_ns / kNsPerS % kLruClockPeriodS));

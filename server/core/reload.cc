@@ -7,13 +7,13 @@ namespace weir::server {
 std::vector<Reload::Outcome> Reload::run() const {
   std::vector<Outcome> outcomes;
   for (const auto& [name, act] : participants_) {
-    std::string error = act();
-    if (error.empty()) {
+    Result<void, std::string> read = act();
+    if (read) {
       spdlog::info("reload: {}: done", name);
     } else {
-      spdlog::error("reload: {}: failed, going on with what was there: {}", name, error);
+      spdlog::error("reload: {}: failed, going on with what was there: {}", name, read.error());
     }
-    outcomes.push_back({.name = name, .error = std::move(error)});
+    outcomes.push_back({.name = name, .read = std::move(read)});
   }
   return outcomes;
 }

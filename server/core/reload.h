@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+
 namespace weir::server {
 
 class Reload {
  public:
-  // Answers "" or, in one line, why what was there before stays in use.
-  using Act = std::function<std::string()>;
+  // Reads again; an error says in one line why what was there before stays in use.
+  using Act = std::function<Result<void, std::string>()>;
   struct Outcome {
     std::string name;
-    std::string error;  // "": it was read again
-
-    bool operator==(const Outcome&) const = default;
+    Result<void, std::string> read;
   };
 
   // `name`: what is read, for the log.

@@ -18,8 +18,9 @@ uint64_t ScriptService::random() { return server_.random(); }
 
 const CommandTable& ScriptService::commands() const { return server_.executor().table(); }
 
-std::string ScriptService::refusal_in_script(Session& session, const Command& command, Args args) {
-  return server_.acl().refusal_in_script(session, command, args);
+Result<void, std::string> ScriptService::allow_in_script(Session& session, const Command& command,
+                                                         Args args) {
+  return server_.acl().allow_in_script(session, command, args);
 }
 
 void ScriptService::run_in_script(Session& session, const Command& command, Args args,

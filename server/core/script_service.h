@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
 #include "server/script/script_host.h"
 
 namespace weir::server {
@@ -21,7 +22,8 @@ class ScriptService final : public ScriptHost {
   uint64_t data_epoch() const override;
   uint64_t random() override;
   const CommandTable& commands() const override;
-  std::string refusal_in_script(Session& session, const Command& command, Args args) override;
+  Result<void, std::string> allow_in_script(Session& session, const Command& command,
+                                            Args args) override;
   void run_in_script(Session& session, const Command& command, Args args,
                      resp::ReplyWriter& reply) override;
   void note_refused_in_script(const Command* command, std::string_view error) override;

@@ -20,7 +20,7 @@ storage::KeyspaceOptions keyspace_options(const Config& config) {
       static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : machine_memory_bytes() / 2);
   options.unwritten_max = static_cast<size_t>(config.write_back_entries_max);
   options.log_bytes_max = static_cast<uint64_t>(config.wal_bytes_max);
-  options.write_back_interval_ns = config.write_back_interval_ms * 1'000'000;
+  options.write_back_interval_ns = config.write_back_interval_ms * kNsPerMs;
   return options;
 }
 
@@ -94,9 +94,9 @@ storage::Status Server::close() {
   return keys_.store_in_use()->sync_now();
 }
 
-Session* Server::connect(Peer peer, std::string* refusal) {
-  Session* session = sessions_.add(std::move(peer), refusal);
-  if (session != nullptr) acl_.begin_session(*session);
+Result<Session*, std::string> Server::connect(Peer peer) {
+  auto session = sessions_.add(std::move(peer));
+  if (session) acl_.begin_session(**session);
   return session;
 }
 

@@ -1,7 +1,7 @@
 // Everything of a running weir but its sockets, put together: configuration, clock, keyspace,
 // sessions, and the turn that binds them.
 //
-// Whoever owns a Server feeds its sessions (receive), ends the turn (end_turn), sends what the
+// The owner of a Server feeds its sessions (receive), ends the turn (end_turn), sends what the
 // sessions then release, and calls tick() from time to time. Tests do so in one thread on virtual
 // time; the daemon does so with sockets.
 //
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "server/acl/acl.h"
 #include "server/command/event_class.h"
 #include "server/config/config.h"
@@ -57,8 +58,8 @@ class Server final : public CallHost {
   // The last turns' commit and sync at the end of the process.
   storage::Status close();
 
-  // A null answer: it is refused; `refusal` is the line to send.
-  Session* connect(Peer peer, std::string* refusal);
+  // Begins a session, or answers the line that refuses it.
+  Result<Session*, std::string> connect(Peer peer);
   void disconnect(Session* session);
 
   // Serves sessions that wait, as far as their instants have come; between turns.

@@ -24,14 +24,13 @@ bool is_overdue_stranger(Session* session, int64_t timeout_s, int64_t now_ns) {
 
 }  // namespace
 
-Session* Sessions::add(Peer peer, std::string* refusal) {
+Result<Session*, std::string> Sessions::add(Peer peer) {
   const Config& config = *needs_.config;
   const bool is_full = sessions_.size() >= static_cast<size_t>(config.maxclients);
   const bool is_foreign = config.protected_mode && !host().asks_for_login() && !peer.loopback;
   if (is_full || is_foreign) {
     ++needs_.report->stats.connections_rejected;
-    *refusal = is_full ? kTooManyClients : kProtected;
-    return nullptr;
+    return is_full ? kTooManyClients : kProtected;
   }
   const uint64_t id = next_id_++;
   auto session = std::make_unique<Session>(needs_.host, id, std::move(peer));

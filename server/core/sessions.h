@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "base/result.h"
 #include "server/config/config.h"
 #include "server/core/client_bounds.h"
 #include "server/os/clock.h"
@@ -34,8 +35,8 @@ class Sessions final : public SessionDirectory {
   };
   explicit Sessions(const Needs& needs) : needs_(needs), bounds_(this, needs.config, needs.keys) {}
 
-  // Null: it is refused, and `refusal` is the line to send.
-  Session* add(Peer peer, std::string* refusal);
+  // Adds a session, or answers the line that refuses it.
+  Result<Session*, std::string> add(Peer peer);
   // Ends a session. REQUIRES: nothing points to it any more.
   void remove(const Session& session) { sessions_.erase(session.id); }
 
@@ -51,10 +52,11 @@ class Sessions final : public SessionDirectory {
   // they are sent. To be called from time to time.
   void end_idle();
 
-  // What a session calls; a session of nobody, which a waiter's last act needs, calls it as well.
+  // What a session calls. The session without a client, which a waiter's last act needs, calls it
+  // too.
   SessionHost& host() { return *needs_.host; }
   ClientBounds& bounds() { return bounds_; }
-  // Whoever knows how many clients the process has room for; null where there is no bound.
+  // The part that knows how many clients the process has room for; null where there is no bound.
   void set_descriptors(Descriptors* descriptors) { descriptors_ = descriptors; }
   Descriptors* descriptors() const { return descriptors_; }
 

@@ -43,7 +43,7 @@ void write_store(Server& server, FigureWriter& out) {
 
 void write_persistence_section(Server& server, FigureWriter& out) {
   const Checkpoints& checkpoints = server.persistence().checkpoints;
-  const bool logs = server.config().storage == StorageForm::kRocksdb;
+  const bool logs = keeps_files(server.config().storage);
   const int64_t saved_s = checkpoints.last_s();
   out.absent({"loading", "async_loading", "current_cow_peak", "current_cow_size",
               "current_cow_size_age", "current_fork_perc", "current_save_keys_processed",

@@ -2,12 +2,13 @@
 
 #include <cstdlib>
 
+#include "base/time_units.h"
 #include "server/os/log.h"
 
 namespace weir::server {
 namespace {
 
-constexpr int64_t kRetryNs = 1'000'000'000;
+constexpr int64_t kRetryNs = kNsPerS;
 
 }  // namespace
 

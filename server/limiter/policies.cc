@@ -74,7 +74,8 @@ void Policies::visit(
   });
 }
 
-std::string Policies::set(std::string_view name, const Policy& policy, int64_t policies_max) {
+Result<void, std::string> Policies::set(std::string_view name, const Policy& policy,
+                                        int64_t policies_max) {
   const std::string record = record_name(name);
   const std::string value = encode(policy);
   int64_t others = 0;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.h"
+#include "base/result.h"
 #include "server/command/work_meter.h"
 #include "storage/keyspace.h"
 
@@ -36,10 +37,10 @@ class Policies {
 
   // Finds a policy; null if there is none. Valid until the next call.
   const Policy* find(std::string_view name);
-  // Sets a policy. Answers "", or an error line where there would be more than `policies_max`, or
-  // where all of them would take more than kPoliciesBytesMax; then nothing is changed. Takes time
-  // in proportion to their number.
-  std::string set(std::string_view name, const Policy& policy, int64_t policies_max);
+  // Sets a policy. Fails with an error line, and changes nothing, where there would be more than
+  // `policies_max`, or where all of them would take more than kPoliciesBytesMax. Takes time in
+  // proportion to their number.
+  Result<void, std::string> set(std::string_view name, const Policy& policy, int64_t policies_max);
   // Erases a policy; false if there was none.
   bool erase(std::string_view name);
   std::vector<std::string> names() const;  // in order

@@ -12,11 +12,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/time_units.h"
 #include "server/command/command.h"
 
 namespace weir::server {
 
-inline constexpr int64_t kRememberedMs = 60'000;
+inline constexpr int64_t kRememberedMs = kMsPerMinute;
 
 // Tells whether the token, which may be empty for none, was used for this key before. Then it has
 // given the same reply again, or an error because the arguments differ.

@@ -38,13 +38,12 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
   server_.scripting().busy.set_poll([this] { serve_while_busy(); });
 }
 
-std::string Daemon::listen() {
-  std::string error = listener_.open();
-  if (!error.empty()) return error;
+Result<void, std::string> Daemon::listen() {
+  if (auto opened = listener_.open(); !opened) return opened;
   const std::string where = "ready to accept connections on " + listener_.addresses();
   spdlog::info("{}", where);
   service_manager_.ready(where);
-  return error;
+  return {};
 }
 
 int Daemon::run() {
@@ -100,8 +99,8 @@ void Daemon::resume_runnable(size_t commands_max, TurnBudget* budget) {
   }
 }
 
-// Who is not served now is ready the next time too, in the same order; so the next turn begins with
-// the first of them.
+// A connection that is not served now is ready the next time too, in the same order; so the next
+// turn begins with the first of them.
 void Daemon::serve_ready(size_t commands_max, std::span<char> buffer, TurnBudget* budget) {
   const auto next = std::find_if(ready_.begin(), ready_.end(), [this](const Poller::Ready& ready) {
     return ready.connection == served_next_;
@@ -166,17 +165,16 @@ void Daemon::serve_while_busy() {
 }
 
 void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
-  std::string refusal;
-  Session* session = server_.connect(std::move(peer), &refusal);
-  if (session == nullptr) {
-    (void)stream->send(refusal);  // as much as fits at once
+  const auto session = server_.connect(std::move(peer));
+  if (!session) {
+    (void)stream->send(session.error());  // as much as fits at once
     return;
   }
-  Connection::open(std::move(stream), session, this, &poller_);
+  Connection::open(std::move(stream), *session, this, &poller_);
 }
 
 void Daemon::wait_for_tick() {
-  ticker_.expires_after(std::chrono::milliseconds(1000 / server_.config().hz));
+  ticker_.expires_after(std::chrono::milliseconds(kMsPerS / server_.config().hz));
   ticker_.async_wait([this](boost::system::error_code error) {
     if (error) return;
     tick_due_ = true;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "base/time_units.h"
 #include "server/core/server.h"
 #include "server/net/connection.h"
@@ -53,8 +54,8 @@ class Daemon : private ConnectionOwner {
   // `io` is the loop to which the store's notifications are posted.
   Daemon(Server* server, boost::asio::io_context* io);
 
-  // Opens the listeners. Answers what went wrong, or an empty string.
-  std::string listen();
+  // Opens the listeners.
+  Result<void, std::string> listen();
   // Runs until asked to stop; all turns are then committed and synced. Answers the process' exit
   // code.
   int run();

@@ -98,14 +98,14 @@ error_code listen_on(asio::local::stream_protocol::acceptor* acceptor, const std
 Listener::Listener(asio::io_context* io, const Config& config, OnAccept on_accept)
     : io_(*io), config_(config), on_accept_(std::move(on_accept)) {}
 
-std::string Listener::open() {
+Result<void, std::string> Listener::open() {
   if (config_.port != 0) {
     for (const std::string& address : config_.bind) {
-      if (std::string error = open_tcp(address); !error.empty()) return error;
+      if (auto opened = open_tcp(address); !opened) return opened;
     }
   }
   if (!config_.unixsocket.empty()) {
-    if (std::string error = open_unix(); !error.empty()) return error;
+    if (auto opened = open_unix(); !opened) return opened;
   }
   if (tcp_doors_.empty() && unix_doors_.empty())
     return "nothing to listen on: port is 0 or no bind address is usable, and unixsocket is not "
@@ -115,7 +115,7 @@ std::string Listener::open() {
   return {};
 }
 
-std::string Listener::open_tcp(std::string address) {
+Result<void, std::string> Listener::open_tcp(std::string address) {
   const bool optional = address.starts_with("-");
   if (optional) address.erase(0, 1);
   if (address == "*") address = "0.0.0.0";
@@ -125,20 +125,20 @@ std::string Listener::open_tcp(std::string address) {
   const auto found = resolver.resolve(address, std::to_string(config_.port),
                                       asio::ip::resolver_base::passive, error);
   if (error || found.empty()) {
-    return optional ? std::string()
-                    : "cannot resolve bind address '" + address + "': " + error.message();
+    if (optional) return {};
+    return "cannot resolve bind address '" + address + "': " + error.message();
   }
   Door<Tcp>& door = tcp_doors_.emplace_back(io_);
   error = listen_on(&door.acceptor, *found.begin(), static_cast<int>(config_.tcp_backlog));
-  std::string failure = note_opened(error, address + ":" + std::to_string(config_.port));
-  if (failure.empty()) return {};
+  auto opened = note_opened(error, address + ":" + std::to_string(config_.port));
+  if (opened) return opened;
   tcp_doors_.pop_back();
-  if (!optional) return failure;
-  spdlog::info("{} (optional, skipped)", failure);
+  if (!optional) return opened;
+  spdlog::info("{} (optional, skipped)", opened.error());
   return {};
 }
 
-std::string Listener::open_unix() {
+Result<void, std::string> Listener::open_unix() {
   const std::string& path = config_.unixsocket;
   struct stat existing {};
   if (::lstat(path.c_str(), &existing) == 0) {
@@ -155,7 +155,7 @@ std::string Listener::open_unix() {
   return note_opened(error, path);
 }
 
-std::string Listener::note_opened(const error_code& error, const std::string& shown) {
+Result<void, std::string> Listener::note_opened(const error_code& error, const std::string& shown) {
   if (error) return "cannot listen on " + shown + ": " + error.message();
   addresses_ += (addresses_.empty() ? "" : ", ") + shown;
   return {};

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include "base/result.h"
 #include "server/config/config.h"
 #include "server/net/byte_stream.h"
 #include "server/session/session.h"
@@ -28,8 +29,7 @@ class Listener {
 
   Listener(boost::asio::io_context* io, const Config& config, OnAccept on_accept);
 
-  // Answers what went wrong, or an empty string.
-  std::string open();
+  Result<void, std::string> open();
   void close();
   // For example "127.0.0.1:6379, [::1]:6379, /run/weir.sock".
   const std::string& addresses() const { return addresses_; }
@@ -49,9 +49,10 @@ class Listener {
     bool pauses = false;
   };
 
-  std::string open_tcp(std::string address);
-  std::string open_unix();
-  std::string note_opened(const boost::system::error_code& error, const std::string& shown);
+  Result<void, std::string> open_tcp(std::string address);
+  Result<void, std::string> open_unix();
+  Result<void, std::string> note_opened(const boost::system::error_code& error,
+                                        const std::string& shown);
   template <typename Protocol>
   void accept(Door<Protocol>* door);
   template <typename Protocol>

@@ -44,14 +44,14 @@ void install_sink() {
 
 }  // namespace
 
-std::string start_log(const std::string& path, LogLevel level) {
+Result<void, std::string> start_log(const std::string& path, LogLevel level) {
   g_log_file = path;
-  std::string error = reopen_log();
-  if (error.empty()) set_log_level(level);
-  return error;
+  auto opened = reopen_log();
+  if (opened) set_log_level(level);
+  return opened;
 }
 
-std::string reopen_log() {
+Result<void, std::string> reopen_log() {
   try {
     install_sink();
   } catch (const spdlog::spdlog_ex& error) {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/time_units.h"
+
 namespace weir::server {
 
 class RateMeter {
@@ -23,12 +25,13 @@ class RateMeter {
     if (count_ < 2) return 0;
     const Sample& oldest = samples_[count_ < kSamples ? 0 : count_ % kSamples];
     const auto grown = static_cast<double>(newest().total - oldest.total);
-    return grown * 1e9 / static_cast<double>(newest().steady_ns - oldest.steady_ns);
+    return grown * static_cast<double>(kNsPerS) /
+           static_cast<double>(newest().steady_ns - oldest.steady_ns);
   }
 
  private:
   static constexpr size_t kSamples = 16;
-  static constexpr int64_t kIntervalNs = 100'000'000;
+  static constexpr int64_t kIntervalNs = 100 * kNsPerMs;
   struct Sample {
     int64_t steady_ns = 0;
     uint64_t total = 0;

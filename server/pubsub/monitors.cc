@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/time_units.h"
 #include "resp/inline_arguments.h"
 #include "server/command/redaction.h"
 #include "server/config/config.h"
@@ -21,10 +22,10 @@ constexpr size_t kQuotingFactor = 8;  // a byte that is quoted takes as long as 
 
 // For example: 1700000000.000123 [0 127.0.0.1:50412]
 std::string Monitors::head(const Call& call, bool from_script) const {
-  const int64_t now_us = call.now_ns / 1000;
+  const int64_t now_us = call.now_ns / kNsPerUs;
   char time[32];
-  std::snprintf(time, sizeof time, "%lld.%06lld", static_cast<long long>(now_us / 1'000'000),
-                static_cast<long long>(now_us % 1'000'000));
+  std::snprintf(time, sizeof time, "%lld.%06lld", static_cast<long long>(now_us / kUsPerS),
+                static_cast<long long>(now_us % kUsPerS));
   std::string text =
       std::string(time) + " [" + std::to_string(call.session.client().database()) + " ";
   const Peer& peer = call.session.client().peer();

@@ -13,11 +13,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/time_units.h"
+
 namespace weir::server {
 
 class DurationHistogram {
  public:
-  static constexpr int64_t kMaxNs = 1'000'000'000;
+  static constexpr int64_t kMaxNs = kNsPerS;
   static constexpr int kFirstPower = 10;  // 1024 ns: below it all are about one microsecond
   static constexpr int kLastPower = 30;
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "base/time_units.h"
+
 namespace weir::server {
 
 void LatencyMonitor::note(std::string_view event, int64_t unix_s, int64_t duration_ns) {
-  const int64_t ms = duration_ns / 1'000'000;
+  const int64_t ms = duration_ns / kNsPerMs;
   if (!on() || ms < threshold_ms_) return;
   auto found = events_.find(event);
   if (found == events_.end()) found = events_.emplace(event, Event()).first;

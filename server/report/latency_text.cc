@@ -18,12 +18,11 @@ constexpr char kFilled = '|';
 constexpr size_t kRuleWidth = 80;
 
 std::string age(int64_t seconds) {
-  constexpr int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
   seconds = std::max<int64_t>(seconds, 0);
-  if (seconds < kMinute) return std::to_string(seconds) + "s";
-  if (seconds < kHour) return std::to_string(seconds / kMinute) + "m";
-  if (seconds < kDay) return std::to_string(seconds / kHour) + "h";
-  return std::to_string(seconds / kDay) + "d";
+  if (seconds < kSPerMinute) return std::to_string(seconds) + "s";
+  if (seconds < kSPerHour) return std::to_string(seconds / kSPerMinute) + "m";
+  if (seconds < kSPerDay) return std::to_string(seconds / kSPerHour) + "h";
+  return std::to_string(seconds / kSPerDay) + "d";
 }
 
 struct Range {

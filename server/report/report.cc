@@ -8,7 +8,7 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kLatencyMsMax = INT64_MAX / 1'000'000;  // above it nothing can be measured
+constexpr int64_t kLatencyMsMax = INT64_MAX / kNsPerMs;  // above it nothing can be measured
 
 constexpr int64_t kLongUs = LoopWatch::kLongNs / kNsPerUs;
 

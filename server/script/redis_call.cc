@@ -61,19 +61,19 @@ bool collect_arguments(lua_State* L, Context& context) {
   return false;
 }
 
-std::string refusal(Context& context, const Command* command) {
+Result<void, std::string> check_admission(Context& context, const Command* command) {
   if (command == nullptr) return "ERR Unknown Redis command called from script";
   if (!arity_fits(*command, context.args.size()) || command->run == nullptr)
     return "ERR Wrong number of args calling Redis command from script";
   if (command->has(kNoScript)) return "ERR This Redis command is not allowed from script";
   if (!context.session->client().user().unrestricted()) {
-    std::string denied = context.host->refusal_in_script(*context.session, *command, context.args);
-    if (!denied.empty()) return denied;
+    auto allowed = context.host->allow_in_script(*context.session, *command, context.args);
+    if (!allowed) return allowed;
   }
   if (context.read_only && command->has(kWrites | kMayReplicate))
     return "ERR Write commands are not allowed from read-only scripts.";
-  if (!command->has(kWrites)) return {};
-  return context.host->writes_denied() ? context.host->storage_error() : std::string();
+  if (command->has(kWrites) && context.host->writes_denied()) return context.host->storage_error();
+  return {};
 }
 
 // Finds a command's row by its name. Containers are left out: their row depends on more than the
@@ -95,11 +95,10 @@ const Command* find_row(Context& context, const CommandTable& table) {
 
 // Runs the command in context.args; its reply is in context.nested. False: there is a problem.
 // Never raises.
-// Never raises.
 bool run_command(Context& context) {
   const Command* command = find_row(context, context.host->commands());
-  context.problem = refusal(context, command);
-  if (!context.problem.empty()) {
+  if (const auto admitted = check_admission(context, command); !admitted) {
+    context.problem = admitted.error();
     context.host->note_refused_in_script(command, context.problem);
     return false;
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
 #include "server/command/command.h"
 
 namespace weir::server {
@@ -25,8 +26,9 @@ class ScriptHost {
   virtual uint64_t random() = 0;
 
   virtual const CommandTable& commands() const = 0;
-  // Answers "", or why the session's user may not run the request; a denial is noted.
-  virtual std::string refusal_in_script(Session& session, const Command& command, Args args) = 0;
+  // Tells whether the session's user may run the request, and if not why; a denial is noted.
+  virtual Result<void, std::string> allow_in_script(Session& session, const Command& command,
+                                                    Args args) = 0;
   // Runs a command with a writer of its own, as part of the running command.
   virtual void run_in_script(Session& session, const Command& command, Args args,
                              resp::ReplyWriter& reply) = 0;

@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/time_units.h"
+
 namespace weir::storage::replication {
 
 struct Pace {
-  static constexpr int64_t kPollAfterRecordsNs = 20'000'000;
-  static constexpr int64_t kPollIdleNs = 100'000'000;
-  static constexpr int64_t kRetryNs = 200'000'000;
-  static constexpr int64_t kBeatNsMax = 5'000'000'000;  // a record with the owner's address
-  static constexpr int64_t kRestampNs = 60'000'000'000;
+  static constexpr int64_t kPollAfterRecordsNs = 20 * kNsPerMs;
+  static constexpr int64_t kPollIdleNs = 100 * kNsPerMs;
+  static constexpr int64_t kRetryNs = 200 * kNsPerMs;
+  static constexpr int64_t kBeatNsMax = 5 * kNsPerS;  // a record with the owner's address
+  static constexpr int64_t kRestampNs = kNsPerMinute;
 
   int64_t poll_at_ns = 0;
   int64_t read_again_at_ns = 0;

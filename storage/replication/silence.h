@@ -11,16 +11,17 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/time_units.h"
 #include "storage/replication/record.h"
 
 namespace weir::storage::replication {
 
 class Silence {
  public:
-  static constexpr int64_t kStepMaxNs = 250'000'000;
-  static constexpr int64_t kSpreadNs = 300'000'000;     // added at random, so that two do not meet
-  static constexpr int64_t kTroubleNs = 3'000'000'000;  // the owner's time to connect again
-  static constexpr int64_t kDoubledNsMax = 30'000'000'000;
+  static constexpr int64_t kStepMaxNs = 250 * kNsPerMs;
+  static constexpr int64_t kSpreadNs = 300 * kNsPerMs;  // added at random, so that two do not meet
+  static constexpr int64_t kTroubleNs = 3 * kNsPerS;    // the owner's time to connect again
+  static constexpr int64_t kDoubledNsMax = 30 * kNsPerS;
 
   // `random` is any number; it spreads the claims of several standbys.
   void new_record(uint64_t random);

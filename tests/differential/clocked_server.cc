@@ -25,7 +25,7 @@ class FileClock : public Clock {
 };
 
 int serve(const Config& config) {
-  if (!start_log(config.logfile, config.loglevel).empty()) return 1;
+  if (!start_log(config.logfile, config.loglevel)) return 1;
   FileClock clock;
   boost::asio::io_context io(1);
   const auto wake = [&io] { boost::asio::post(io, [] {}); };
@@ -34,8 +34,8 @@ int serve(const Config& config) {
       command_families());
   if (!server.open().ok()) return 1;
   Daemon daemon(&server, &io);
-  if (const std::string error = daemon.listen(); !error.empty()) {
-    std::fprintf(stderr, "%s\n", error.c_str());
+  if (const auto listens = daemon.listen(); !listens) {
+    std::fprintf(stderr, "%s\n", listens.error().c_str());
     return 1;
   }
   return daemon.run();

@@ -49,9 +49,9 @@ class World {
             {}, &clock_, [this] { return store(); }, weir::server::command_families(),
             weir::server::Seeds()) {
     check(server_.open().ok());
-    std::string refusal;
-    session_ = server_.connect({}, &refusal);
-    check(session_ != nullptr);
+    const auto session = server_.connect({});
+    check(session.ok());
+    session_ = *session;
   }
   ~World() {
     server_.disconnect(session_);

@@ -181,9 +181,9 @@ class World {
 
   void send(Client* client, std::string_view bytes) {
     if (client->session == nullptr) {
-      std::string refusal;
-      *client = {.session = server_->connect({}, &refusal)};
-      if (client->session == nullptr) return;
+      const auto session = server_->connect({});
+      if (!session) return;
+      *client = {.session = *session};
     }
     // A copy, so that reading past the end shows.
     const std::unique_ptr<char[]> copy(new char[bytes.size()]);

@@ -108,8 +108,7 @@ class OneConnection : private ConnectionOwner {
   }
 
   void open() {
-    std::string refusal;
-    session = server->connect(FakeServer::local_peer(), &refusal);
+    session = server->connect(FakeServer::local_peer()).value();
     closed = false;
     Connection::open(std::make_unique<ScriptedStream>(&stream), session, this, &watcher);
     if (!closed) connection = static_cast<Connection*>(session->transport());

@@ -116,13 +116,15 @@ class FakeServer {
 
   // Null: refused, with why in *refusal.
   std::unique_ptr<FakeClient> connect(Peer peer = local_peer(), std::string* refusal = nullptr) {
-    std::string ignored;
-    Session* session = server_->connect(std::move(peer), refusal ? refusal : &ignored);
-    if (session == nullptr) return nullptr;
+    const auto session = server_->connect(std::move(peer));
+    if (!session) {
+      if (refusal != nullptr) *refusal = session.error();
+      return nullptr;
+    }
     auto client = std::make_unique<FakeClient>();
     client->server_ = this;
-    client->session_ = session;
-    session->set_transport(client.get());
+    client->session_ = *session;
+    client->session_->set_transport(client.get());
     return client;
   }
 

@@ -36,7 +36,8 @@ class ListenerTest : public testing::Test {
                                              streams_.push_back(std::move(stream));
                                              peers_.push_back(std::move(peer));
                                            });
-    return listener_->open();
+    const auto opened = listener_->open();
+    return opened ? "" : opened.error();
   }
   void accept_all() {
     io_.restart();
@@ -124,8 +125,8 @@ TEST_F(ListenerTest, ShowsAddressesOfTheSixthVersionInBrackets) {
 TEST_F(ListenerTest, SaysWhichAddressIsInUse) {
   ASSERT_EQ(open(), "");
   Listener second(&io_, config_, [](std::unique_ptr<ByteStream>, Peer) {});
-  EXPECT_EQ(second.open(), "cannot listen on 127.0.0.1:" + std::to_string(config_.port) +
-                               ": Address already in use");
+  EXPECT_EQ(second.open().error(), "cannot listen on 127.0.0.1:" + std::to_string(config_.port) +
+                                       ": Address already in use");
   EXPECT_EQ(second.addresses(), "");
 }
 

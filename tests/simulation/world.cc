@@ -136,10 +136,9 @@ void World::come_and_go() {
 }
 
 Client* World::connect() {
-  std::string refusal;
-  server::Session* session = server_->connect({}, &refusal);
-  if (session == nullptr) throw Violation("a client is refused: " + refusal);
-  clients_.push_back(std::make_unique<Client>(session));
+  const auto session = server_->connect({});
+  if (!session) throw Violation("a client is refused: " + session.error());
+  clients_.push_back(std::make_unique<Client>(*session));
   clients_.back()->never_reads = random_.one_in(10);
   return clients_.back().get();
 }

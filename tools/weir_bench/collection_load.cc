@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/time_units.h"
 #include "resp/value.h"
 #include "tools/weir_bench/collection_steps.h"
 #include "tools/weir_bench/socket.h"
@@ -23,7 +24,7 @@ constexpr int kWaitMaxMs = 100;
 int64_t clock_ns() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+  return time.tv_sec * kNsPerS + time.tv_nsec;
 }
 
 // The replies differ: what came instead, as text.
@@ -81,9 +82,9 @@ void CollectionLoad::fail(std::string reason) {
 void CollectionLoad::connect_all() {
   for (int64_t i = 0; i < options_.connections; ++i) {
     auto connection = std::make_unique<Connection>(options_, i);
-    std::string error;
-    connection->descriptor = connect_to(options_.host, options_.port, &error);
-    if (connection->descriptor < 0) return fail(error);
+    const auto descriptor = connect_to(options_.host, options_.port);
+    if (!descriptor) return fail(descriptor.error());
+    connection->descriptor = *descriptor;
     fcntl(connection->descriptor, F_SETFL, O_NONBLOCK);
     connections_.push_back(std::move(connection));
   }
@@ -122,7 +123,7 @@ void CollectionLoad::wait() {
     if (descriptors[i].revents & POLLOUT) send_rest(connections_[i].get());
     if (descriptors[i].revents & ~POLLOUT) on_readable(connections_[i].get());
   }
-  const double seconds = static_cast<double>(clock_ns() - start_ns_) / 1e9;
+  const double seconds = static_cast<double>(clock_ns() - start_ns_) / kNsPerS;
   if (seconds > options_.time_limit_s) fail("time limit reached");
 }
 

@@ -16,7 +16,7 @@
 namespace weir::bench {
 namespace {
 
-constexpr int64_t kWaitMaxNs = 100'000'000;
+constexpr int64_t kWaitMaxNs = 100 * kNsPerMs;
 constexpr int64_t kDrainMaxNs = 20 * kNsPerS;
 constexpr size_t kBufferBytes = 1 << 20;
 constexpr int kEventsMax = 256;
@@ -27,7 +27,7 @@ int64_t clock_ns() {
   return time.tv_sec * kNsPerS + time.tv_nsec;
 }
 
-int64_t to_ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
+int64_t to_ns(double seconds) { return static_cast<int64_t>(seconds * kNsPerS); }
 
 uint64_t next_random(uint64_t* state) {
   uint64_t x = *state;
@@ -70,13 +70,12 @@ void Load::fail(std::string reason) {
 
 Report Load::run() {
   std::string sha1;
-  std::string error;
   if (options_.kind == Kind::kEvalsha) {
-    const int descriptor = connect_to(options_.host, options_.port, &error);
-    if (descriptor < 0) return fail(error), report_;
+    const auto descriptor = connect_to(options_.host, options_.port);
+    if (!descriptor) return fail(descriptor.error()), report_;
     const resp::Value loaded =
-        ask(descriptor, encode_request({"SCRIPT", "LOAD", limiter_script()}));
-    close(descriptor);
+        ask(*descriptor, encode_request({"SCRIPT", "LOAD", limiter_script()}));
+    close(*descriptor);
     if (loaded.is_error()) return fail("SCRIPT LOAD: " + loaded.text), report_;
     sha1 = loaded.text;
   }
@@ -92,9 +91,9 @@ void Load::connect_all(const Workload& workload) {
   const auto pipeline = static_cast<size_t>(options_.pipeline);
   for (int64_t i = 0; i < options_.connections; ++i) {
     auto connection = std::make_unique<Connection>();
-    std::string error;
-    connection->descriptor = connect_to(options_.host, options_.port, &error);
-    if (connection->descriptor < 0) return fail(error);
+    const auto descriptor = connect_to(options_.host, options_.port);
+    if (!descriptor) return fail(descriptor.error());
+    connection->descriptor = *descriptor;
     fcntl(connection->descriptor, F_SETFL, O_NONBLOCK);
     for (size_t k = 0; k < pipeline; ++k) connection->requests += workload.request();
     connection->since_ns.resize(pipeline);
@@ -147,7 +146,8 @@ void Load::advance(int64_t now_ns) {
     if (over) end_window(now_ns);
   }
   if (phase_ == Phase::kDrain && now_ns - drain_begin_ns_ > kDrainMaxNs) {
-    fail("replies are missing: the server did not answer for 20 seconds");
+    fail("replies are missing: the server did not answer for " +
+         std::to_string(kDrainMaxNs / kNsPerS) + " seconds");
   }
 }
 
@@ -190,7 +190,7 @@ void Load::start_batches() {
 }
 
 int64_t Load::due_ns(uint64_t request) const {
-  return start_ns_ + static_cast<int64_t>(static_cast<double>(request) * 1e9 /
+  return start_ns_ + static_cast<int64_t>(static_cast<double>(request) * kNsPerS /
                                           static_cast<double>(options_.rate));
 }
 

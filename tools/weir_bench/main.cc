@@ -8,10 +8,9 @@
 
 int main(int argc, char** argv) {
   using namespace weir::bench;
-  std::string error;
-  const auto options = parse_options(argc, argv, &error);
+  const auto options = parse_options(argc, argv);
   if (!options) {
-    std::fprintf(stderr, "weir-bench: %s\n\n%s", error.c_str(), usage().c_str());
+    std::fprintf(stderr, "weir-bench: %s\n\n%s", options.error().c_str(), usage().c_str());
     return 2;
   }
   const Report report =

@@ -8,6 +8,8 @@
 namespace weir::bench {
 namespace {
 
+constexpr int64_t kSecondsMax = 36'000;  // of one run
+
 struct KindName {
   std::string_view name;
   Kind kind;
@@ -96,8 +98,9 @@ std::string names_of_kinds() {
   return names;
 }
 
-// Empty where they go together.
-std::string fault_of(const Options& options) {
+using Parsed = Result<void, std::string>;
+
+Parsed check_together(const Options& options) {
   if (options.port == 0) return "--port must be given";
   if (!is_collection(options.kind)) return {};
   if (options.elements % options.size != 0) return "--size must divide --elements";
@@ -105,7 +108,7 @@ std::string fault_of(const Options& options) {
   return {};
 }
 
-std::string parse_kind(std::string_view text, Kind* kind) {
+Parsed parse_kind(std::string_view text, Kind* kind) {
   for (const KindName& known : kKinds) {
     if (known.name != text) continue;
     *kind = known.kind;
@@ -114,14 +117,15 @@ std::string parse_kind(std::string_view text, Kind* kind) {
   return "--command must be one of " + names_of_kinds() + ", got '" + std::string(text) + "'";
 }
 
-std::string parse_row(const Row& row, std::string_view text, Options* options) {
+Parsed parse_row(const Row& row, std::string_view text, Options* options) {
   if (row.real != nullptr) {
     const auto value = resp::parse_double(text);
-    if (value && *value >= 0 && *value <= 36'000) {
+    if (value && *value >= 0 && *value <= kSecondsMax) {
       options->*row.real = *value;
       return {};
     }
-    return "--" + std::string(row.name) + " must be between 0 and 36000 seconds";
+    return "--" + std::string(row.name) + " must be between 0 and " + std::to_string(kSecondsMax) +
+           " seconds";
   }
   const auto value = resp::parse_int64(text);
   if (value && *value >= row.min && *value <= row.max) {
@@ -132,8 +136,8 @@ std::string parse_row(const Row& row, std::string_view text, Options* options) {
          " to " + std::to_string(row.max);
 }
 
-std::string parse_named(std::string_view name, std::string_view value, Options* options) {
-  if (name == "host") return options->host = value, std::string();
+Parsed parse_named(std::string_view name, std::string_view value, Options* options) {
+  if (name == "host") return options->host = value, Parsed();
   if (name == "command") return parse_kind(value, &options->kind);
   if (name == "seed") {
     const auto seed = resp::parse_int64(value);
@@ -163,25 +167,20 @@ std::string_view name_of(Kind kind) {
   std::abort();
 }
 
-std::optional<Options> parse_options(int argc, char** argv, std::string* error) {
+Result<Options, std::string> parse_options(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc && error->empty(); ++i) {
+  for (int i = 1; i < argc; ++i) {
     std::string_view name = argv[i];
-    if (!name.starts_with("--")) {
-      *error = "unknown argument '" + std::string(name) + "'";
-      break;
-    }
+    if (!name.starts_with("--")) return "unknown argument '" + std::string(name) + "'";
     name.remove_prefix(2);
     if (const Row* row = find_flag(name)) {
       options.*row->flag = true;
-    } else if (++i == argc) {
-      *error = "--" + std::string(name) + " needs a value";
-    } else {
-      *error = parse_named(name, argv[i], &options);
+      continue;
     }
+    if (++i == argc) return "--" + std::string(name) + " needs a value";
+    if (auto parsed = parse_named(name, argv[i], &options); !parsed) return parsed.error();
   }
-  if (error->empty()) *error = fault_of(options);
-  if (!error->empty()) return std::nullopt;
+  if (auto fits = check_together(options); !fits) return fits.error();
   if (options.fill) options.requests = options.keys;
   if (options.requests > 0) options.warmup_s = 0;
   return options;

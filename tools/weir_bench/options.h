@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/result.h"
 
 namespace weir::bench {
 
@@ -58,8 +59,7 @@ struct Options {
 
 std::string_view name_of(Kind kind);
 
-// Answers nothing and fills `error` when the arguments are wrong.
-std::optional<Options> parse_options(int argc, char** argv, std::string* error);
+Result<Options, std::string> parse_options(int argc, char** argv);
 std::string usage();
 
 }  // namespace weir::bench

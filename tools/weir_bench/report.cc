@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/time_units.h"
+
 namespace weir::bench {
 namespace {
 
@@ -17,7 +19,7 @@ std::string format(const char* pattern, Values... values) {
   return std::string(line, std::min<size_t>(static_cast<size_t>(size), sizeof line - 1));
 }
 
-double us(uint64_t ns) { return static_cast<double>(ns) / 1e3; }
+double us(uint64_t ns) { return static_cast<double>(ns) / kNsPerUs; }
 
 double per_reply(int64_t cpu_us, const Report& report) {
   return report.replies == 0 ? 0
@@ -41,12 +43,13 @@ std::string field(const char* name, uint64_t value) {
 }  // namespace
 
 double Report::replies_per_second() const {
-  return window_ns == 0 ? 0 : static_cast<double>(replies) * 1e9 / static_cast<double>(window_ns);
+  return window_ns == 0 ? 0
+                        : static_cast<double>(replies) * kNsPerS / static_cast<double>(window_ns);
 }
 
 double Report::others_percent() const {
-  const double machine_us =
-      static_cast<double>(window_ns) / 1e3 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  const double machine_us = static_cast<double>(window_ns) / kNsPerUs *
+                            static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
   return machine_us <= 0 ? 0 : std::max(0.0, 100 * static_cast<double>(others_cpu_us) / machine_us);
 }
 
@@ -61,7 +64,7 @@ std::string to_text(const Options& options, const Report& report) {
                             us(latency.percentile_ns(0.999)), us(latency.max_ns()));
   text +=
       format("  %" PRIu64 " replies in %.3f s; longest silence %.0f us, longest own pause %.0f us",
-             report.replies, us(static_cast<uint64_t>(report.window_ns)) / 1e6,
+             report.replies, us(static_cast<uint64_t>(report.window_ns)) / kUsPerS,
              us(static_cast<uint64_t>(report.silence_max_ns)),
              us(static_cast<uint64_t>(report.own_pause_max_ns)));
   text += format("; own CPU %.2f us per command", per_reply(report.own_cpu_us, report));
@@ -88,7 +91,7 @@ std::string to_json(const Options& options, const Report& report) {
   const Histogram& latency = report.latency;
   std::string json =
       "{" + field("per_second", report.replies_per_second()) + field("replies", report.replies) +
-      field("seconds", static_cast<double>(report.window_ns) / 1e9) +
+      field("seconds", static_cast<double>(report.window_ns) / kNsPerS) +
       field("mean_us", us(latency.mean_ns())) + field("p50_us", us(latency.percentile_ns(0.5))) +
       field("p99_us", us(latency.percentile_ns(0.99))) +
       field("p999_us", us(latency.percentile_ns(0.999))) + field("max_us", us(latency.max_ns())) +
@@ -123,7 +126,7 @@ int64_t cpu_time_us(int64_t pid) {
   for (int i = 3; i < 14; ++i) fields >> skipped;
   int64_t user = 0, system = 0, children_user = 0, children_system = 0;
   fields >> user >> system >> children_user >> children_system;
-  return (user + system + children_user + children_system) * 1'000'000 / sysconf(_SC_CLK_TCK);
+  return (user + system + children_user + children_system) * kUsPerS / sysconf(_SC_CLK_TCK);
 }
 
 int64_t machine_cpu_time_us() {
@@ -131,7 +134,7 @@ int64_t machine_cpu_time_us() {
   std::string name;
   int64_t user = 0, nice = 0, system = 0, idle = 0, waiting = 0, interrupts = 0, soft = 0;
   file >> name >> user >> nice >> system >> idle >> waiting >> interrupts >> soft;
-  return (user + nice + system + interrupts + soft) * 1'000'000 / sysconf(_SC_CLK_TCK);
+  return (user + nice + system + interrupts + soft) * kUsPerS / sysconf(_SC_CLK_TCK);
 }
 
 }  // namespace weir::bench

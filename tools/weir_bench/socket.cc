@@ -11,20 +11,18 @@
 
 namespace weir::bench {
 
-int connect_to(const std::string& host, int64_t port, std::string* error) {
+Result<int, std::string> connect_to(const std::string& host, int64_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
-  if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) {
-    *error = "--host must be a numeric IPv4 address, got '" + host + "'";
-    return -1;
-  }
+  if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1)
+    return "--host must be a numeric IPv4 address, got '" + host + "'";
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0 ||
       connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    *error = "cannot connect to " + host + ":" + std::to_string(port) + ": " + strerror(errno);
+    const int why = errno;
     if (descriptor >= 0) close(descriptor);
-    return -1;
+    return "cannot connect to " + host + ":" + std::to_string(port) + ": " + strerror(why);
   }
   const int on = 1;
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

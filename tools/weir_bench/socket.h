@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
 #include "resp/value.h"
 
 namespace weir::bench {
 
-// A connected blocking socket without Nagle's delay; -1 and the reason otherwise.
-int connect_to(const std::string& host, int64_t port, std::string* error);
+// Answers a connected blocking socket without Nagle's delay.
+Result<int, std::string> connect_to(const std::string& host, int64_t port);
 
 // One request and its reply. A broken or silent peer is an error value that says so.
 resp::Value ask(int descriptor, const std::string& request);
