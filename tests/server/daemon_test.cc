@@ -20,8 +20,8 @@ const std::string kPing = request({"PING"});
 class RunningDaemon {
  public:
   explicit RunningDaemon(Config config) : server_(std::move(config)), daemon_(&*server_, &io_) {
-    const std::string error = daemon_.listen();
-    EXPECT_EQ(error, "");
+    const auto listens = daemon_.listen();
+    EXPECT_TRUE(listens) << listens.error();
     thread_ = std::thread([this] { code_ = daemon_.run(); });
   }
   ~RunningDaemon() {
@@ -133,8 +133,8 @@ TEST_F(DaemonTest, SaysThatItsAddressIsInUse) {
   FakeServer server(config_);
   boost::asio::io_context io;
   Daemon second(&*server, &io);
-  EXPECT_EQ(second.listen(), "cannot listen on 127.0.0.1:" + std::to_string(config_.port) +
-                                 ": Address already in use");
+  EXPECT_EQ(second.listen().error(), "cannot listen on 127.0.0.1:" + std::to_string(config_.port) +
+                                         ": Address already in use");
 }
 
 TEST_F(DaemonTest, TermAndIntStopItAndEndItsConnections) {
