@@ -79,12 +79,12 @@ void Recovery::create_missing_databases() {
 // crash may have come between the drop of a database and the pass that erases it.
 Status Recovery::look_over_incarnations(Store* store) {
   // A replayed record may have expired before the crash, when the counter was already reduced by
-  // it.
+  // it. What the counter still has may have expired and left the state since it was written.
   for (Database& database : set_.databases()) {
     if (database.table == nullptr) continue;
     database.table->complete = true;
     if (database.table->elements != nullptr) database.table->elements->complete = true;
-    database.count_doubtful = database.table->entries() > 0;
+    database.count_doubtful = database.table->entries() > 0 || database.count > 0;
   }
   const auto cursor = store->cursor();
   cursor->seek(stored_key_prefix(kSystemIncarnation + 1));

@@ -259,5 +259,26 @@ TEST_F(KeyspaceTest, CounterForgetsWhatExpiredUnseen) {
   EXPECT_EQ(keys().size(0), 3000u);
 }
 
+// Its last key expires, leaves the disk with a pass of another database, and the process ends before
+// the count that follows: the next one finds nothing but the counter.
+TEST_F(KeyspaceTest, CounterOfAnEmptyDatabaseForgetsWhatLeftTheDiskUnseen) {
+  keys();
+  put(0, "short", "v", now_ms() + 1'000);
+  commit();
+  write_back();
+  start();
+  now_ns_ += 5'000'000'000;
+  keys();
+  put(1, "other", "v");
+  commit();
+  write_back();
+  ASSERT_EQ(keys_->size(0), 1u);
+  start();
+  keys();
+  for (int i = 0; i < 1'000; ++i) work();
+  EXPECT_EQ(keys_->size(0), 0u);
+  EXPECT_EQ(keys_->size(1), 1u);
+}
+
 }  // namespace
 }  // namespace weir::storage
