@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attacks on a running weir-server, each on a fresh one, and a table of what came of them.
 
-    tests/hostile/run.py SERVER [--short | --long] [CASE...]
+    tests/hostile/run.py SERVER [--short | --long] [--sample N [--seed S]] [CASE...]
 
 The short form takes two minutes; the long form has sizes that hurt, and a few gigabytes of memory.
 Asserted: the server lives, nobody but the attacker loses a connection, memory stays below its
@@ -12,6 +12,7 @@ else waited at most, and how long the attack took. Known failures stand in known
 import argparse
 import importlib
 import os
+import random
 import sys
 import time
 from pathlib import Path
@@ -90,6 +91,8 @@ def main():
     parser.add_argument("cases", nargs="*")
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--sample", type=int, help="only so many of them, as the seed says")
+    parser.add_argument("--seed", type=int, default=None)
     options = parser.parse_intermixed_args()
     for module in MODULES:
         importlib.import_module(module)
@@ -98,6 +101,8 @@ def main():
         sys.exit(f"no such attack: {', '.join(unknown)}\nthere are: {' '.join(ATTACKS)}")
     begin = time.monotonic()
     names = options.cases or list(ATTACKS)
+    if options.sample is not None:
+        names = random.Random(options.seed).sample(names, min(options.sample, len(names)))
     failed = run_all(names, os.path.abspath(options.server), Form(options.long))
     print(f"{len(names)} attacks in {time.monotonic() - begin:.0f} s, {len(failed)} unexpected:"
           f" {' '.join(failed) or 'none'}")

@@ -1,6 +1,7 @@
 // Runs the simulation.
 //
 //     simulation [--seeds N]          the fixed seeds 1 to N, of which there are 30
+//     simulation --first M --seeds N  N seeds from M on
 //     simulation --fresh N            N seeds that no run has had
 //     simulation --seed N [--steps M] that one
 //     WEIR_SEED=N simulation          likewise
@@ -27,6 +28,7 @@ constexpr size_t kLinesShown = 60;
 struct Options {
   uint64_t seed = 0;
   bool has_seed = false;
+  uint64_t first = 1;
   uint64_t seeds = kFixedSeeds;
   uint64_t fresh = 0;
   uint64_t steps = kSteps;
@@ -86,6 +88,8 @@ Options parse(int argc, char** argv) {
     if (std::strcmp(argv[i], "--seed") == 0) {
       options.has_seed = true;
       options.seed = value;
+    } else if (std::strcmp(argv[i], "--first") == 0) {
+      options.first = value;
     } else if (std::strcmp(argv[i], "--seeds") == 0) {
       options.seeds = value;
     } else if (std::strcmp(argv[i], "--fresh") == 0) {
@@ -107,8 +111,8 @@ int main_in_namespace(int argc, char** argv) {
     if (!run(std::random_device()(), options)) return 1;
   }
   if (options.fresh > 0) return 0;
-  for (uint64_t seed = 1; seed <= options.seeds; ++seed) {
-    if (!run(seed, options)) return 1;
+  for (uint64_t i = 0; i < options.seeds; ++i) {
+    if (!run(options.first + i, options)) return 1;
   }
   return 0;
 }

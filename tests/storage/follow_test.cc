@@ -257,6 +257,7 @@ TEST_P(FollowRandomTest, ASecondKeyspaceEqualsTheFirst) {
     }
   }
   expect_equal();
+  if (std::getenv("WEIR_FOLLOW_TURNS") != nullptr) std::printf("turns followed: %d\n", turns());
   EXPECT_GT(evicted_ + second_->figures().evicted, 0u);
   second_disk_->faults = {};
   if (seed % 2 == 1) expect_tidy_state();

@@ -259,8 +259,8 @@ TEST_F(KeyspaceTest, CounterForgetsWhatExpiredUnseen) {
   EXPECT_EQ(keys().size(0), 3000u);
 }
 
-// Its last key expires, leaves the disk with a pass of another database, and the process ends before
-// the count that follows: the next one finds nothing but the counter.
+// Its last key expires, leaves the disk with a pass of another database, and the process ends
+// before the count that follows: the next one finds nothing but the counter.
 TEST_F(KeyspaceTest, CounterOfAnEmptyDatabaseForgetsWhatLeftTheDiskUnseen) {
   keys();
   put(0, "short", "v", now_ms() + 1'000);

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -23,6 +25,16 @@
 #include <vector>
 
 namespace weir::storage {
+
+// How many lives a machine has: WEIR_POWER_LIVES, or so many. Not all of them end by a cut.
+inline int power_loss_lives(int usual) {
+  const char* given = std::getenv("WEIR_POWER_LIVES");
+  return given != nullptr ? std::atoi(given) : usual;
+}
+// Tells whoever has asked for more lives how many of them ended by a cut.
+inline void show_power_cuts(int cuts) {
+  if (std::getenv("WEIR_POWER_LIVES") != nullptr) std::printf("power cuts: %d\n", cuts);
+}
 
 class PowerLossFs : public rocksdb::FileSystemWrapper {
  public:

@@ -1,11 +1,14 @@
 // Random work, a power cut in the middle of it, and the promises: every synced turn is there, what
 // is there is a beginning of what was appended, and the state is as of a turn of it.
+//
+// WEIR_POWER_LIVES=1000 WEIR_SEED=n makes it long.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 
 #include <random>
 
 #include "storage/rocks_store.h"
+#include "tests/storage/keyspace_fixture.h"
 #include "tests/storage/power_loss_fs.h"
 #include "tests/storage/store_driver.h"
 
@@ -24,6 +27,7 @@ class Machine {
  public:
   explicit Machine(uint64_t seed) : random_(seed) {}
 
+  int cuts() const { return cuts_; }
   void live_and_die() {
     start();
     if (testing::Test::HasFatalFailure()) return;
@@ -35,6 +39,7 @@ class Machine {
     acknowledged_ = std::max(acknowledged_, (*store_)->sync_state().synced_turn);
     store_.reset();
     if (killed) return;
+    ++cuts_;
     fs_->apply_cut(&random_);
     env_.reset();
     fs_.reset();
@@ -121,12 +126,14 @@ class Machine {
   uint64_t appended_ = 0;      // the last one that may be there
   uint64_t acknowledged_ = 0;  // the last one that must be there
   bool failed_ = false;
+  int cuts_ = 0;
 };
 
-void live_through(uint64_t seed, int cuts) {
+void live_through(uint64_t seed, int lives) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Machine machine(seed);
-  for (int i = 0; i < cuts && !testing::Test::HasFailure(); ++i) machine.live_and_die();
+  for (int i = 0; i < lives && !testing::Test::HasFailure(); ++i) machine.live_and_die();
+  show_power_cuts(machine.cuts());
 }
 
 // A killed process leaves turns that only the system's memory has. The next one builds on them.
@@ -157,7 +164,7 @@ TEST(PowerLoss, KeepsWhatWasSyncedOfFixedSeeds) {
   for (const uint64_t seed : {1, 2, 3, 4}) live_through(seed, 15);
 }
 
-TEST(PowerLoss, KeepsWhatWasSyncedOfAFreshSeed) { live_through(std::random_device()(), 15); }
+TEST(PowerLoss, KeepsWhatWasSyncedOfAFreshSeed) { live_through(test_seed(), power_loss_lives(15)); }
 
 }  // namespace
 }  // namespace weir::storage
