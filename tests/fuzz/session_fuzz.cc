@@ -17,7 +17,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,11 +27,14 @@
 #include "server/core/server.h"
 #include "server/os/log.h"
 #include "storage/memory_store.h"
+#include "tests/fuzz/fuzz_input.h"
 
 namespace {
 
 using weir::kNsPerS;
-
+using weir::fuzz::check;
+using weir::fuzz::FuzzClock;
+using weir::fuzz::Input;
 using weir::server::Config;
 using weir::server::Server;
 using weir::server::Session;
@@ -40,48 +42,6 @@ using weir::storage::MemoryDisk;
 using weir::storage::MemoryStore;
 
 constexpr size_t kSessions = 4;
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-class FuzzClock : public weir::server::Clock {
- public:
-  int64_t wall_ns() override { return wall_ns_; }
-  int64_t steady_ns() override { return steady_ns_; }
-  void sleep_ns(int64_t duration_ns) override { pass(duration_ns); }
-  // Bounded, so that no instant overflows.
-  void pass(int64_t duration_ns) {
-    duration_ns = std::min(duration_ns, 86'400 * kNsPerS);
-    steady_ns_ += duration_ns;
-    step(duration_ns);
-  }
-  void step(int64_t width_ns) {
-    wall_ns_ = std::clamp<int64_t>(wall_ns_ + width_ns, 0, 4'000'000'000 * kNsPerS);
-  }
-
- private:
-  int64_t wall_ns_ = 1'700'000'000 * kNsPerS;
-  int64_t steady_ns_ = 1000 * kNsPerS;
-};
-
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : bytes_(reinterpret_cast<const char*>(data), size) {}
-  bool empty() const { return bytes_.empty(); }
-  uint8_t byte() {
-    const std::string_view taken = take(1);
-    return taken.empty() ? 0 : static_cast<uint8_t>(taken[0]);
-  }
-  std::string_view take(size_t size) {
-    const std::string_view taken = bytes_.substr(0, size);
-    bytes_.remove_prefix(taken.size());
-    return taken;
-  }
-
- private:
-  std::string_view bytes_;
-};
 
 // Commands may raise these; here they bound the time and memory of one input.
 void bound(Config* config) {

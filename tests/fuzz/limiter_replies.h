@@ -1,0 +1,65 @@
+// What replies to RL.* commands say when they make sense.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "resp/value.h"
+#include "tests/fuzz/fuzz_input.h"
+
+namespace weir::fuzz {
+
+using resp::Value;
+
+// Checks the six integers at the front of an array.
+inline void check_figures(const Value& verdict, bool shadow) {
+  check(verdict.elements.size() >= 6);
+  for (size_t i = 0; i < 6; ++i) check(verdict.elements[i].type == Value::Type::kInteger);
+  const auto figure = [&](size_t i) { return verdict.elements[i].integer; };
+  check(figure(0) == 0 || figure(0) == 1);
+  check(figure(1) >= 1 && figure(2) >= 0 && figure(2) <= figure(1));
+  check(figure(3) >= -1 && figure(4) >= -1 && figure(5) >= -1);
+  if (!shadow) check((figure(0) == 1) == (figure(3) == 0));
+}
+
+// The value of a name in a map that RESP2 sends as an array.
+inline const Value& field(const Value& map, std::string_view name) {
+  for (size_t i = 0; i + 1 < map.elements.size(); i += 2) {
+    if (map.elements[i].text == name) return map.elements[i + 1];
+  }
+  std::abort();
+}
+
+inline void check_info(const Value& info) {
+  if (info.is_null()) return;
+  for (const Value& limit : field(info, "limits").elements) {
+    const int64_t most = field(limit, "limit").integer;
+    const int64_t remaining = field(limit, "remaining").integer;
+    check(most >= 1 && remaining >= 0 && remaining <= most);
+  }
+  check(field(info, "bookings").integer >= 0);
+}
+
+inline void check_reply(std::string_view request, const Value& reply) {
+  if (reply.is_error() || reply.type == Value::Type::kStatus) return;  // +QUEUED
+  const bool shadow = request.find(" SHADOW") != std::string_view::npos;
+  if (request.starts_with("RL.TAKE") || request.starts_with("RL.PEEK") ||
+      request.starts_with("RL.ACQUIRE")) {
+    check_figures(reply, shadow);
+  } else if (request.starts_with("RL.REFUND")) {
+    if (!reply.is_null()) check_figures(reply, true);
+  } else if (request.starts_with("RL.MTAKE")) {
+    for (size_t i = 2; i < reply.elements.size(); ++i) check_figures(reply.elements[i], true);
+  } else if (request.starts_with("RL.RESERVE")) {
+    check(reply.elements.size() == 3 && reply.elements[1].integer >= -1);
+  } else if (request.starts_with("RL.INFO")) {
+    check_info(reply);
+  } else if (request.starts_with("RL.RELEASE") || request.starts_with("RL.CANCEL") ||
+             request.starts_with("RL.RENEW") || request.starts_with("RL.RESET")) {
+    check(reply.type == Value::Type::kInteger && reply.integer >= 0);
+  }
+}
+
+}  // namespace weir::fuzz
