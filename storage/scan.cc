@@ -116,6 +116,7 @@ Status walk_records(const Table* table, Store* store, const Walk& walk, uint64_t
     const auto entries = entries_from(segment, position);
     size_t at = 0;
     while (true) {
+      if (!state.status().ok()) return state.status();  // what is not seen must not look absent
       const bool state_here = state.valid() && state.place().position <= segment->last();
       const bool memory_here = at < entries.size();
       if (!state_here && !memory_here) break;
@@ -142,7 +143,6 @@ Status walk_records(const Table* table, Store* store, const Walk& walk, uint64_t
       if (!memory_first || both) state.next();
       if (memory_first) ++at;
     }
-    if (!state.status().ok()) return state.status();
     ++looked;
     if (segment->last() == ~Position{0}) return {};
     position = segment->last() + 1;
