@@ -47,7 +47,7 @@ inline int64_t take_plain_header(std::string_view* bytes, char type) {
 
 void RequestParser::reset() {
   state_ = State::kStart;
-  consumed_ = missing_hint_ = 0;
+  consumed_ = 0;
   args_.clear();
   error_.clear();
 }
@@ -63,7 +63,7 @@ void RequestParser::start_request() {
 }
 
 ParseStatus RequestParser::parse(std::string_view input, const RequestLimits& limits) {
-  consumed_ = missing_hint_ = 0;
+  consumed_ = 0;
   if (state_ == State::kStart) {
     start_request();
     if (parse_plain(input, limits)) return ParseStatus::kRequest;
@@ -111,10 +111,7 @@ ParseStatus RequestParser::parse_multibulk(std::string_view input, const Request
     }
     const size_t size = static_cast<size_t>(bulk_size_);
     const size_t available = input.size() - position_;
-    if (available < size + 2) {
-      missing_hint_ = size + 2 - available;
-      return ParseStatus::kNeedMore;
-    }
+    if (available < size + 2) return ParseStatus::kNeedMore;
     // The two bytes after an argument are skipped unread, as Redis does.
     pieces_.push_back({position_, size});
     scanned_ = position_ += size + 2;

@@ -53,11 +53,6 @@ class RequestParser {
   // The error's line without '-' and CRLF, as "ERR Protocol error: invalid bulk length".
   const std::string& error() const { return error_; }
 
-  // How many bytes are missing of the argument that is arriving, its CRLF included; 0 if unknown.
-  // It is a hint for growing a buffer, and only what the peer declared: never allocate it
-  // unchecked.
-  size_t missing_hint() const { return missing_hint_; }
-
   // How many bytes were looked at so far, over all calls; tests of invariant 3 use it.
   uint64_t work() const { return work_; }
 
@@ -90,7 +85,6 @@ class RequestParser {
   int64_t bulks_left_ = 0;               // arguments still to come, the current one included
   int64_t bulk_size_ = 0;                // declared size of the current argument
   size_t consumed_ = 0;
-  size_t missing_hint_ = 0;
   uint64_t work_ = 0;
   std::vector<Piece> pieces_;  // arguments complete so far; offsets, since the input may move
   std::vector<std::string_view> args_;

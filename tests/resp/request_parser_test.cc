@@ -223,17 +223,6 @@ TEST(RequestParserTest, AnErrorStaysUntilReset) {
   EXPECT_EQ(parser.parse("PING\r\n", {}), ParseStatus::kRequest);
 }
 
-TEST(RequestParserTest, MissingHintCountsTheRestOfTheArgument) {
-  RequestParser parser;
-  EXPECT_EQ(parser.parse("*1\r\n$1", {}), ParseStatus::kNeedMore);
-  EXPECT_EQ(parser.missing_hint(), 0u);
-  EXPECT_EQ(parser.parse("*1\r\n$100\r\nabc", {}), ParseStatus::kNeedMore);
-  EXPECT_EQ(parser.missing_hint(), 99u);
-  const std::string whole = "*1\r\n$100\r\nabc" + std::string(97, 'x') + "\r\n";
-  EXPECT_EQ(parser.parse(whole, {}), ParseStatus::kRequest);
-  EXPECT_EQ(parser.missing_hint(), 0u);
-}
-
 TEST(RequestParserTest, LosingBytesThatWereToBeKeptAborts) {
   RequestParser parser;
   ASSERT_EQ(parser.parse("*2\r\n$4\r\nECHO\r\n$5\r\nhel", {}), ParseStatus::kNeedMore);
