@@ -25,9 +25,12 @@ void Reclaimer::begin_round(int64_t steady_ns) {
   if (owed_looks_ > 0) return;
   if (!evict && steady_ns - last_sweep_steady_ns_ < kIntervalNs) return;
   last_sweep_steady_ns_ = steady_ns;
+  if (steady_ns - last_recount_steady_ns_ >= kIntervalNs) {
+    last_recount_steady_ns_ = steady_ns;
+    owed_records_ = kRecordsPerSweep;
+  }
   gained_ = false;
   owed_looks_ = kLooksPerSweep;
-  if (!evict) owed_records_ = kRecordsPerSweep;
   owed_owners_ = kOwnersPerSweep;
 }
 

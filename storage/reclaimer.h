@@ -26,8 +26,8 @@ class Reclaimer {
             const KeyspaceOptions& options)
       : set_(*set), records_(*records), burial_(*burial), turn_(turn), options_(options) {}
 
-  // A sweep is owed when it is time for one, or memory is short; after it, when memory is not
-  // short, a part of the recount, and what the store tells of.
+  // A sweep is owed when it is time for one, or memory is short, and after it what the store tells
+  // of; a part of the recount when it is time for that, however short memory is.
   void begin_round(int64_t steady_ns);
   // Sweeps with about `looks` looks, if that is owed. False: it is not.
   bool sweep_piece(size_t looks);
@@ -62,6 +62,7 @@ class Reclaimer {
   Incarnation table_ = 0;  // where the sweep goes on
   Position position_ = 0;
   int64_t last_sweep_steady_ns_ = 0;
+  int64_t last_recount_steady_ns_ = 0;
   size_t owed_looks_ = 0;    // of the sweep
   size_t owed_records_ = 0;  // of the recount
   size_t owed_owners_ = 0;

@@ -310,5 +310,26 @@ TEST_F(KeyspaceTest, CounterOfAnEmptyDatabaseForgetsWhatLeftTheDiskUnseen) {
   EXPECT_EQ(keys_->size(1), 1u);
 }
 
+TEST_F(KeyspaceTest, CounterOfAnEmptyDatabaseIsCorrectedThoughMemoryIsShort) {
+  options_.memory_bytes_max = 1;
+  start();
+  keys();
+  put(0, "short", "v", now_ms() + 1'000);
+  commit();
+  write_back();
+  start();
+  now_ns_ += 5'000'000'000;
+  keys();
+  put(1, "other", "v");
+  commit();
+  write_back();
+  ASSERT_EQ(keys_->size(0), 1u);
+  start();
+  keys();
+  for (int i = 0; i < 1'000; ++i) work();
+  EXPECT_EQ(keys_->size(0), 0u);
+  EXPECT_EQ(keys_->size(1), 1u);
+}
+
 }  // namespace
 }  // namespace weir::storage
