@@ -46,13 +46,14 @@ def monitor_script(arena):
 
 @attack
 def long_pattern(arena):
-    """One message, one long pattern that almost matches at every place."""
+    """One message, and the longest patterns that almost match at every place."""
     arena.start()
-    long = arena.size(20_000, 200_000)
-    arena.connect().call("PSUBSCRIBE", "*" + "a" * long + "b")
+    long = 4096  # bytes; a longer pattern is refused
+    patterns = ["*" + "a" * (long - 2 - i) + "b" for i in range(arena.size(5, 50))]
+    arena.connect().call("PSUBSCRIBE", *patterns)
     client = arena.connect()
     with arena.bystander():
-        client.request("PUBLISH", "a" * (2 * long), "x")
+        client.request("PUBLISH", "a" * arena.size(40_000, 400_000), "x")
         arena.settle(arena.size(10, 90))
 
 
