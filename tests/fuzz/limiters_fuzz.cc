@@ -91,9 +91,7 @@ class World {
 
  private:
   void start() {
-    disk_->now = [this] {
-      return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(clock_.steady_ns()));
-    };
+    disk_->steady_ns = [this] { return clock_.steady_ns(); };
     server_ = std::make_unique<Server>(
         config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
         server::command_families(), server::Seeds());
@@ -143,8 +141,7 @@ class World {
 
   void send(Client* client, const std::string& line) {
     if (client->session == nullptr) {
-      std::string refusal;
-      *client = {.session = server_->connect({}, &refusal)};
+      *client = {.session = server_->connect({}).value()};
       check(client->session != nullptr);
     }
     trace(name_of(client) + "> " + line);
@@ -229,8 +226,7 @@ class World {
   // What a session of the harness is answered; its turns are the others' turns.
   Value ask(int database, const std::string& request) {
     if (probe_.session == nullptr) {
-      std::string refusal;
-      probe_ = {.session = server_->connect({}, &refusal)};
+      probe_ = {.session = server_->connect({}).value()};
       check(probe_.session != nullptr);
     }
     probe_.session->receive(wire_form("SELECT " + std::to_string(database)) + request, 100);
