@@ -17,7 +17,6 @@
 // byte say what it is (operate()), the next two which session; what follows is theirs.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
