@@ -291,6 +291,7 @@ inline void PowerLossFs::apply_cut(std::mt19937_64* random) {
   std::set<uint64_t> done;
   for (const auto& [directory, renamings] : renamings_) {
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+      if (!entry.is_regular_file()) continue;  // its inode may have been a file's before
       const auto synced = synced_bytes_.find(inode(entry.path()));
       if (synced == synced_bytes_.end() || !done.insert(synced->first).second) continue;
       cut_contents(entry.path(), synced->second, random);
