@@ -138,8 +138,10 @@ void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
     server_->report().latency.note(call.command.has(kFast) ? "fast-command" : "command", unix_s,
                                    duration_ns);
   }
-  if (duration_ns > LoopWatch::kLongNs && outer_ == nullptr)
+  if (duration_ns > LoopWatch::kLongNs && outer_ == nullptr) {
     server_->report().note_part("command " + std::string(call.command.name), duration_ns);
+    call.session.activity().note_long();
+  }
   const bool logs =
       server_->report().slow_log.is_slow(duration_ns) && !call.session.wait_state().waiting();
   if (!logs || call.command.has(kSkipSlowLog)) return;

@@ -77,8 +77,8 @@ void Daemon::turn() {
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
   TurnBudget budget(&server_.timeline(), &server_.work());
-  resume_runnable(commands_max, &budget);
-  serve_ready(commands_max, read_buffer_, &budget);
+  serve_ready(commands_max, &budget);
+  serve_long(commands_max, &budget);
   server_.serve_waiting();
   server_.end_turn();
   flush_touched();
@@ -88,34 +88,54 @@ void Daemon::turn() {
   wait_for_waiters();
 }
 
-// Half of it is left to those who have just sent something.
-void Daemon::resume_runnable(size_t commands_max, TurnBudget* budget) {
-  for (Session* session : server_.holds().take_runnable()) {
-    if (budget->is_half_spent()) {
-      server_.holds().run_later(*session);
-    } else {
-      session->resume(commands_max);
-    }
-  }
-}
-
 // A connection that is not served now is ready the next time too, in the same order; so the next
 // turn begins with the first of them.
-void Daemon::serve_ready(size_t commands_max, std::span<char> buffer, TurnBudget* budget) {
+void Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
   const auto next = std::find_if(ready_.begin(), ready_.end(), [this](const Poller::Ready& ready) {
     return ready.connection == served_next_;
   });
   const size_t first = next == ready_.end() ? 0 : static_cast<size_t>(next - ready_.begin());
   served_next_ = nullptr;
-  for (size_t i = 0; i < ready_.size() && served_next_ == nullptr; ++i) {
+  for (size_t i = 0; i < ready_.size(); ++i) {
     const Poller::Ready& ready = ready_[(first + i) % ready_.size()];
-    if (budget->is_spent()) {
+    Session* session = ready.connection->session();
+    const bool has_requests_left = session->runnable();  // so it comes later, or has broken off
+    if (ready.can.read && !has_requests_left && session->activity().was_long()) {
+      long_.push_back({.session = session, .connection = ready.connection, .can = ready.can});
+    } else if (served_next_ == nullptr && !budget->is_spent()) {
+      ready.connection->on_ready(ready.can, read_buffer_, commands_max);
+    } else if (served_next_ == nullptr) {
       served_next_ = ready.connection;
-    } else {
-      ready.connection->on_ready(ready.can, buffer, commands_max);
     }
   }
   ready_ = {};
+}
+
+// Those who want more than a slice come after the others, so that nobody waits for more than one of
+// them: a turn serves one, and more as long as its budget lasts. They take turns.
+void Daemon::serve_long(size_t commands_max, TurnBudget* budget) {
+  for (Session* session : server_.holds().take_runnable()) long_.push_back({.session = session});
+  if (long_.empty()) return;
+  std::stable_sort(long_.begin(), long_.end(), [](const Long& a, const Long& b) {
+    return a.session->touched_in_turn() < b.session->touched_in_turn();
+  });
+  const int64_t begin_ns = server_.clock().steady_ns();
+  bool is_spent = false;
+  for (const Long& next : long_) {
+    if (is_spent) {
+      if (next.connection == nullptr) server_.holds().run_later(*next.session);
+      continue;
+    }
+    next.session->activity().forget_long();
+    if (next.connection == nullptr) {
+      next.session->resume(commands_max);
+    } else {
+      next.connection->on_ready(next.can, read_buffer_, commands_max);
+    }
+    const int64_t taken_ns = server_.clock().steady_ns() - begin_ns;
+    is_spent = budget->is_spent() || taken_ns > TurnBudget::kTurnNs;
+  }
+  long_.clear();
 }
 
 void Daemon::flush_touched() {

@@ -31,18 +31,15 @@ class TurnBudget {
   TurnBudget(const Timeline* timeline, const WorkMeter* work)
       : timeline_(*timeline), work_(*work), before_ns_(timeline->looked_steady_ns()) {}
 
-  bool is_spent() { return over(kTurnNs, WorkMeter::kTurnUnits); }
-  bool is_half_spent() { return over(kTurnNs / 2, WorkMeter::kTurnUnits / 2); }
-
- private:
-  bool over(int64_t duration_ns, uint64_t units) {
-    if (work_.turn_units() >= units) return true;
+  bool is_spent() {
+    if (work_.turn_units() >= WorkMeter::kTurnUnits) return true;
     const int64_t now_ns = timeline_.looked_steady_ns();
     if (now_ns == before_ns_) return false;  // nothing has run yet
     if (begin_ns_ == 0) begin_ns_ = now_ns;
-    return now_ns - begin_ns_ > duration_ns;
+    return now_ns - begin_ns_ > kTurnNs;
   }
 
+ private:
   const Timeline& timeline_;
   const WorkMeter& work_;
   int64_t before_ns_;
@@ -68,8 +65,8 @@ class Daemon : private ConnectionOwner {
   void on_accept(std::unique_ptr<ByteStream> stream, Peer peer);
   void wait();
   void turn();
-  void resume_runnable(size_t commands_max, TurnBudget* budget);
-  void serve_ready(size_t commands_max, std::span<char> buffer, TurnBudget* budget);
+  void serve_ready(size_t commands_max, TurnBudget* budget);
+  void serve_long(size_t commands_max, TurnBudget* budget);
   void flush_touched();
   void abandon_connections();
   void wait_for_tick();
@@ -89,6 +86,13 @@ class Daemon : private ConnectionOwner {
   std::span<const Poller::Ready> ready_;
   // The first connection that the last turn had no time for. It is compared, and never followed.
   const Connection* served_next_ = nullptr;
+  // Whom serve_ready() leaves to serve_long(), and those who have requests left (no connection).
+  struct Long {
+    Session* session;
+    Connection* connection = nullptr;
+    Interest can = {};
+  };
+  std::vector<Long> long_;
   std::vector<char> read_buffer_;
   size_t send_bytes_max_ = 0;  // of one connection in this turn
   std::vector<Session*> flushing_;

@@ -25,6 +25,11 @@ class Activity {
   void note_command(const Command* command) { last_command_ = command; }
   const Command* last_command() const { return last_command_; }
 
+  // What the session did at one go was long, so others go first when it comes again.
+  void note_long() { was_long_ = true; }
+  bool was_long() const { return was_long_; }
+  void forget_long() { was_long_ = false; }
+
   // Answers for how long no request has begun, as far as this was asked before. `has_request`: one
   // waits to begin.
   int64_t silent_ns(int64_t now_ns, bool has_request) {
@@ -41,6 +46,7 @@ class Activity {
   int64_t last_interaction_ns_ = 0;
   uint64_t commands_ = 0;
   const Command* last_command_ = nullptr;
+  bool was_long_ = false;
   uint64_t commands_seen_ = 0;  // of commands_, at the last call of silent_ns()...
   int64_t seen_ns_ = 0;         // ... and when that changed
 };

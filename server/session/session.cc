@@ -111,6 +111,7 @@ void Session::run_requests(size_t commands_max) {
     const size_t arguments = requests_.args().size();
     slice.charge(arguments, requests_.use() + replies_.queue().end() - reply_begin);
   }
+  if (slice.was_long()) activity_.note_long();
 }
 
 Hold Session::run_request(Args args) {

@@ -72,6 +72,7 @@ class Session {
   void end_turn();
   // Whether the turn with that number is one that has not asked before.
   bool touch(uint64_t turn) { return std::exchange(touched_in_turn_, turn) != turn; }
+  uint64_t touched_in_turn() const { return touched_in_turn_; }
   // What was replied up to a place of the queue may be sent.
   void release(size_t place);
 

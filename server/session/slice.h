@@ -18,6 +18,7 @@ class Slice {
         output_(*output),
         work_(host->work()),
         commands_left_(commands_max),
+        units_begin_(work_.units()),
         units_end_(host->slice_end()) {}
 
   // A command has run.
@@ -39,6 +40,9 @@ class Slice {
     return output_.turn_bytes() > kReplyBytesMax || (host_.is_pressed() && host_.turn_is_full());
   }
 
+  // Whether it was used up by work, with its last command or before.
+  bool was_long() const { return work_.units() - units_begin_ >= WorkMeter::kSliceUnits; }
+
  private:
   static constexpr int64_t kDurationNs = kNsPerMs;
   static constexpr size_t kReplyBytesMax = 1 << 20;
@@ -48,6 +52,7 @@ class Slice {
   const OutputQueue& output_;
   WorkMeter& work_;
   size_t commands_left_;
+  uint64_t units_begin_;
   uint64_t units_end_;
   int64_t begin_ns_ = kNotBegun;
 };

@@ -124,6 +124,7 @@ class Arena:
         self.notes = []
         self.peak_mb = 0
         self.worst_ms = None
+        self.held = "-"     # what held the loop longest
         self.bystander_lost = False
         self.memory_mb = form.memory_mb
         self.ends_at = time.monotonic() + form.attack_s
@@ -182,6 +183,17 @@ class Arena:
             with open(f"/proc/{self.server.process.pid}/status", encoding="ascii") as file:
                 return next(int(line.split()[1]) for line in file if line.startswith(field)) >> 10
         return 0
+
+    def longest_hold(self):
+        """What the server says that held its loop longest, if that was over 10 ms."""
+        try:
+            with contextlib.closing(Client(self.server.port, 2)) as probe:
+                text = probe.call("INFO").decode()
+        except (*GONE, harness.Refused):
+            return "-"
+        figures = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+        name = figures.get("loop_held_longest", "")
+        return f"{figures['loop_held_longest_ms']} ms {name}"[:26] if name else "-"
 
     def _watch_memory(self):
         while not self.watching.wait(0.02):

@@ -92,6 +92,26 @@ TEST_F(DaemonTest, WhoClosesItsHalfGetsItsRepliesAndTheEnd) {
   EXPECT_EQ(client.read_to_end(), std::string(kPong) + kPong);
 }
 
+// What comes before the others has to let them in before its pipeline is done.
+TEST_F(DaemonTest, WhoAsksForALittleComesBetweenTheLongCommandsOfAPipeline) {
+  start();
+  const ClientSocket heavy(config_.port);
+  const ClientSocket light(config_.port);
+  heavy.write(request({"SET", "n", "0"}));
+  ASSERT_EQ(heavy.read(5), "+OK\r\n");
+  constexpr int kLongOnes = 300;
+  std::string pipeline;
+  for (int i = 0; i < kLongOnes; ++i)
+    pipeline += request({"SETRANGE", "long", "8000000", "x"}) + request({"INCR", "n"});
+  heavy.write(pipeline);
+  ASSERT_EQ(heavy.read(10), ":8000001\r\n");
+  light.write(kPing);
+  ASSERT_EQ(light.read(kPongBytes), kPong);
+  light.write(request({"GETRANGE", "n", "0", "2"}));
+  const std::string done = light.read(6);  // "$1\r\n7\r", or the beginning of "$3\r\n300"
+  EXPECT_NE(done, "$3\r\n30");
+}
+
 TEST_F(DaemonTest, AResetWhileOutputWaitsDisturbsNobody) {
   start();
   ClientSocket rude(config_.port);

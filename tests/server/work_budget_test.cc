@@ -67,14 +67,12 @@ TEST_F(WorkBudget, ATurnEndsWithItsTenSlices) {
 
 TEST_F(WorkBudget, TheDaemonServesNobodyAfterThat) {
   TurnBudget budget(&server_->timeline(), &server_->work());
-  EXPECT_FALSE(budget.is_half_spent());
   server_->work().charge_entries(WorkMeter::kTurnUnits / 2);
-  EXPECT_TRUE(budget.is_half_spent());
   EXPECT_FALSE(budget.is_spent());
   server_->work().charge_bytes(WorkMeter::kTurnUnits / 2 * WorkMeter::kBytesPerUnit);
   EXPECT_TRUE(budget.is_spent());
   server_.end_turn();
-  EXPECT_FALSE(budget.is_half_spent());
+  EXPECT_FALSE(budget.is_spent());
 }
 
 TEST_F(WorkBudget, AListenerOfManyPatternsIsCharged) {
