@@ -26,7 +26,8 @@ void client_getname(Call& call) {
 }
 
 void client_setname(Call& call) {
-  if (!call.session.client().set_name(call.args[2])) return call.reply.error(Client::kNameError);
+  const auto set = call.session.client().set_name(call.args[2]);
+  if (!set) return call.reply.error(set.error());
   call.reply.status("OK");
 }
 
@@ -36,12 +37,9 @@ void client_setinfo(Call& call) {
   if (!is_name && !equals_ignoring_case(option, "lib-ver"))
     return call.reply.error("ERR Unrecognized option '" + option + "'");
   Client& client = call.session.client();
-  const bool set =
-      is_name ? client.set_library_name(call.args[3]) : client.set_library_version(call.args[3]);
-  if (!set) {
-    return call.reply.error("ERR " + option +
-                            " cannot contain spaces, newlines or special characters.");
-  }
+  const auto set = is_name ? client.set_library_name(call.args[3], option)
+                           : client.set_library_version(call.args[3], option);
+  if (!set) return call.reply.error(set.error());
   call.reply.status("OK");
 }
 

@@ -77,8 +77,9 @@ bool apply_hello_options(Call& call, size_t at) {
       if (!authenticate(call, args[at + 1], args[at + 2])) return false;
       at += 3;
     } else if (equals_ignoring_case(args[at], "SETNAME") && left >= 1) {
-      if (!call.session.client().set_name(args[at + 1])) {
-        call.reply.error(Client::kNameError);
+      const auto set = call.session.client().set_name(args[at + 1]);
+      if (!set) {
+        call.reply.error(set.error());
         return false;
       }
       at += 2;

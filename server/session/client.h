@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
+
 namespace weir::server {
 
 namespace acl {
@@ -24,8 +26,7 @@ struct Peer {
 
 class Client {
  public:
-  static constexpr std::string_view kNameError =
-      "ERR Client names cannot contain spaces, newlines or special characters.";
+  static constexpr size_t kNameBytesMax = 1024;  // CLIENT LIST has all names of all clients
 
   struct Switches {
     bool no_evict = false;
@@ -48,10 +49,16 @@ class Client {
   }
 
   // Names are words: printable ASCII without blanks, so that a line of CLIENT LIST stays one. They
-  // may be empty. False: it is none, and nothing has changed.
-  bool set_name(std::string_view word) { return set_word(word, &name_); }
-  bool set_library_name(std::string_view word) { return set_word(word, &library_name_); }
-  bool set_library_version(std::string_view word) { return set_word(word, &library_version_); }
+  // may be empty. `what` begins the error, which is the whole reply; then nothing has changed.
+  Result<void, std::string> set_name(std::string_view word) {
+    return set_word(word, "Client names", &name_);
+  }
+  Result<void, std::string> set_library_name(std::string_view word, const std::string& what) {
+    return set_word(word, what, &library_name_);
+  }
+  Result<void, std::string> set_library_version(std::string_view word, const std::string& what) {
+    return set_word(word, what, &library_version_);
+  }
   const std::string& name() const { return name_; }
   const std::string& library_name() const { return library_name_; }
   const std::string& library_version() const { return library_version_; }
@@ -69,11 +76,16 @@ class Client {
   }
 
  private:
-  static bool set_word(std::string_view word, std::string* kept) {
+  static Result<void, std::string> set_word(std::string_view word, const std::string& what,
+                                            std::string* kept) {
     if (!std::all_of(word.begin(), word.end(), [](char c) { return c >= '!' && c <= '~'; }))
-      return false;
+      return "ERR " + what + " cannot contain spaces, newlines or special characters.";
+    if (word.size() > kNameBytesMax) {
+      return "ERR " + what + " may have at most " + std::to_string(kNameBytesMax) +
+             " bytes, got one of " + std::to_string(word.size());
+    }
     kept->assign(word);
-    return true;
+    return {};
   }
 
   const Peer peer_;

@@ -29,6 +29,13 @@ TEST_F(ClientCommands, NamesAreWords) {
     EXPECT_EQ(me_->call({"CLIENT", "SETNAME", name}), kError) << name;
   }
   EXPECT_EQ(me_->call({"CLIENT", "GETNAME"}), bulk("worker-1"));
+  const std::string longest(Client::kNameBytesMax, 'x');
+  EXPECT_EQ(me_->call({"CLIENT", "SETNAME", longest}), kOk);
+  EXPECT_EQ(me_->call({"CLIENT", "SETNAME", longest + "x"}),
+            "-ERR Client names may have at most 1024 bytes, got one of 1025\r\n");
+  EXPECT_EQ(me_->call({"CLIENT", "SETINFO", "LIB-VER", longest + "x"}),
+            "-ERR LIB-VER may have at most 1024 bytes, got one of 1025\r\n");
+  EXPECT_EQ(me_->call({"CLIENT", "GETNAME"}), bulk(longest));
   EXPECT_EQ(me_->call({"CLIENT", "SETNAME", ""}), kOk);
   EXPECT_EQ(me_->call({"CLIENT", "GETNAME"}), "$-1\r\n");
 }
