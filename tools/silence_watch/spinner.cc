@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace weir::silence {
@@ -22,6 +23,34 @@ constexpr int kPriority = 60;
 void sleep_until(int64_t at_ns) {
   const timespec at{.tv_sec = at_ns / kNsPerS, .tv_nsec = at_ns % kNsPerS};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
+}
+
+// Of a thread, since it began.
+struct Times {
+  int64_t on_core_ns = 0;
+  int64_t waited_ns = 0;
+};
+
+Times read_times(int schedstat) {
+  char text[96];
+  const ssize_t bytes = ::pread(schedstat, text, sizeof text - 1, 0);
+  if (bytes <= 0) return {};
+  text[bytes] = '\0';
+  long long on_core = 0;
+  long long waited = 0;
+  std::sscanf(text, "%lld %lld", &on_core, &waited);
+  return {.on_core_ns = on_core, .waited_ns = waited};
+}
+
+int open_schedstat_of_kernels_thread(int core) {
+  const std::string wanted = "ksoftirqd/" + std::to_string(core);
+  std::error_code error;
+  for (const auto& process : std::filesystem::directory_iterator("/proc", error)) {
+    std::string name;
+    std::getline(std::ifstream(process.path() / "comm"), name);
+    if (name == wanted) return ::open((process.path() / "schedstat").c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  return -1;
 }
 
 }  // namespace
@@ -43,7 +72,8 @@ bool bind_thread(int core, int priority) {
   return pthread_setschedparam(pthread_self(), SCHED_FIFO, &how) == 0;
 }
 
-Spinner::Spinner(int core, pid_t watched) : core_(core) {
+Spinner::Spinner(int core, pid_t watched)
+    : core_(core), kernels_schedstat_(open_schedstat_of_kernels_thread(core)) {
   const std::string first = std::to_string(watched);
   const std::string tasks = "/proc/" + first + "/task";
   const auto add = [&](const std::string& task) {
@@ -63,21 +93,17 @@ Spinner::~Spinner() {
   stopped_ = true;
   thread_.join();
   for (const int file : schedstats_) ::close(file);
+  if (kernels_schedstat_ >= 0) ::close(kernels_schedstat_);
 }
 
 Look Spinner::look() const {
   Look seen;
   for (size_t i = 0; i < schedstats_.size(); ++i) {
-    char text[96];
-    const ssize_t bytes = ::pread(schedstats_[i], text, sizeof text - 1, 0);
-    if (bytes <= 0) continue;
-    text[bytes] = '\0';
-    long long on_core = 0;
-    long long waited = 0;
-    std::sscanf(text, "%lld %lld", &on_core, &waited);
-    (i == 0 ? seen.on_core_ns : seen.others_ns) += on_core;
-    if (i == 0) seen.waited_ns = waited;
+    const Times times = read_times(schedstats_[i]);
+    (i == 0 ? seen.on_core_ns : seen.others_ns) += times.on_core_ns;
+    if (i == 0) seen.waited_ns = times.waited_ns;
   }
+  seen.kernel_waited_ns = read_times(kernels_schedstat_).waited_ns;
   seen.at_ns = now_ns();
   return seen;
 }
@@ -123,6 +149,7 @@ Window Spinner::window(int64_t begin_ns, int64_t end_ns) {
       window.on_core_ns = seen.on_core_ns - first->on_core_ns;
       window.waited_ns = seen.waited_ns - first->waited_ns;
       window.others_ns = seen.others_ns - first->others_ns;
+      window.kernel_waited_ns = seen.kernel_waited_ns - first->kernel_waited_ns;
     }
     before = &seen;
     if (seen.at_ns >= end_ns) break;

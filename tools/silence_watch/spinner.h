@@ -1,7 +1,8 @@
 // A thread on one core that looks at the clock each millisecond, before everything else that wants
 // the core: the time between two looks is what the machine took away. With each look it notes how
 // long a process' first thread (the server's loop) has had a core, how long it has waited for one,
-// and how long the process' other threads have had one.
+// how long the process' other threads have had one, and how long the kernel's own thread of the
+// core (ksoftirqd, which delivers packets when there are many) has waited for it.
 #pragma once
 
 #include <sys/types.h>
@@ -22,9 +23,10 @@ bool bind_thread(int core, int priority);
 // What a process has done up to an instant.
 struct Look {
   int64_t at_ns = 0;
-  int64_t on_core_ns = 0;  // its first thread had a core
-  int64_t waited_ns = 0;   // or waited for one
-  int64_t others_ns = 0;   // its other threads had one
+  int64_t on_core_ns = 0;        // its first thread had a core
+  int64_t waited_ns = 0;         // or waited for one
+  int64_t others_ns = 0;         // its other threads had one
+  int64_t kernel_waited_ns = 0;  // the kernel's thread of the core waited for it
 };
 
 // What is known of a stretch of time.
@@ -33,6 +35,7 @@ struct Window {
   int64_t on_core_ns = 0;
   int64_t waited_ns = 0;
   int64_t others_ns = 0;
+  int64_t kernel_waited_ns = 0;
 };
 
 class Spinner {
@@ -54,6 +57,7 @@ class Spinner {
 
   const int core_;
   std::vector<int> schedstats_;  // of the process' threads, the first one's first
+  const int kernels_schedstat_;  // -1: it cannot be seen
   std::atomic<bool> stopped_{false};
   std::atomic<bool> has_priority_{false};
   std::mutex mutex_;
