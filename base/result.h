@@ -6,6 +6,9 @@
 //     if (!limit) return limit.error();
 //
 // It must not be asked for what it does not hold: that is a bug and throws BrokenCheck.
+//
+// An error without members takes no room, and a Result is trivially copied if its value and its
+// error are: then it costs what a std::optional costs, and small ones are returned in registers.
 #pragma once
 
 #include <optional>
@@ -15,6 +18,30 @@
 #include "base/check.h"
 
 namespace weir {
+
+// What a Result with a value keeps of its error.
+template <class E>
+class HeldError {
+ public:
+  HeldError() = default;
+  explicit HeldError(E error) : error_(std::move(error)) {}
+  const E& get() const { return *error_; }
+
+ private:
+  std::optional<E> error_;
+};
+
+// All that an error without members says is that there is no value.
+template <class E>
+requires(std::is_empty_v<E>) class HeldError<E> {
+ public:
+  HeldError() = default;
+  explicit HeldError(E) {}
+  const E& get() const { return error_; }
+
+ private:
+  [[no_unique_address]] E error_;
+};
 
 template <class T, class E>
 class [[nodiscard]] Result {
@@ -46,14 +73,14 @@ class [[nodiscard]] Result {
   // REQUIRES: !ok()
   const E& error() const {
     WEIR_REQUIRE(!ok());
-    return *error_;
+    return error_.get();
   }
 
  private:
   // One of the two. A std::variant would say so itself, but costs every file that includes this
   // two thousand lines.
   std::optional<T> value_;
-  std::optional<E> error_;
+  [[no_unique_address]] HeldError<E> error_;
 };
 
 template <class E>

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
 namespace weir {
 namespace {
 
@@ -37,6 +42,27 @@ TEST(Result, ThrowsWhenAskedForWhatItDoesNotHold) {
   EXPECT_THROW((void)half(3).value(), BrokenCheck);
   EXPECT_THROW((void)half(4).error(), BrokenCheck);
   EXPECT_THROW((void)check_even(4).error(), BrokenCheck);
+}
+
+struct Refused {};
+
+template <class R>
+constexpr bool is_as_small_as(size_t bytes) {
+  return sizeof(R) <= bytes && std::is_trivially_copyable_v<R>;
+}
+
+TEST(Result, AnErrorWithoutMembersTakesNoRoom) {
+  EXPECT_TRUE((is_as_small_as<Result<int64_t, Refused>>(sizeof(std::optional<int64_t>))));
+  EXPECT_TRUE((is_as_small_as<Result<int32_t, Refused>>(sizeof(std::optional<int32_t>))));
+  EXPECT_TRUE((is_as_small_as<Result<void, Refused>>(2)));
+  Result<int64_t, Refused> refused = Refused();
+  EXPECT_FALSE(refused);
+  EXPECT_THROW((void)*refused, BrokenCheck);
+  const Result<void, Refused> passed_on = refused.error();
+  EXPECT_FALSE(passed_on);
+  refused = int64_t{7};
+  EXPECT_EQ(*refused, 7);
+  EXPECT_THROW((void)refused.error(), BrokenCheck);
 }
 
 }  // namespace
