@@ -1,15 +1,15 @@
 // The arguments of commands, and the words in which Redis refuses them.
 //
-// A function that takes a Call and answers an optional replies the error itself before it answers
-// nothing; the caller then returns. Nothing here touches the keyspace.
+// A function that takes a Call replies the error itself, and its caller then returns
+// (error_replied.h). Nothing here touches the keyspace.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "server/command/command.h"
+#include "server/command/error_replied.h"
 
 namespace weir::server {
 
@@ -26,15 +26,15 @@ inline constexpr std::string_view kSameObject = "ERR source and destination obje
 // Writes "ERR invalid expire time in 'set' command".
 std::string expire_time_error(const Command& command);
 
-std::optional<int64_t> integer_argument(Call& call, std::string_view text);
+Result<int64_t, ErrorReplied> integer_argument(Call& call, std::string_view text);
 // Reads an integer of 32 bits.
-std::optional<int32_t> small_integer_argument(Call& call, std::string_view text);
+Result<int32_t, ErrorReplied> small_integer_argument(Call& call, std::string_view text);
 // Reads a count of random elements: any integer but the smallest, which has no opposite.
-std::optional<int64_t> count_argument(Call& call, std::string_view text);
+Result<int64_t, ErrorReplied> count_argument(Call& call, std::string_view text);
 // Reads an integer of 0 or more.
-std::optional<int64_t> positive_argument(Call& call, std::string_view text);
+Result<int64_t, ErrorReplied> positive_argument(Call& call, std::string_view text);
 // Reads the number of a database that exists.
-std::optional<int> database_argument(Call& call, std::string_view text);
+Result<int, ErrorReplied> database_argument(Call& call, std::string_view text);
 
 // The time that a key shall live (relative), or its end (absolute), as a command was given it.
 struct ExpireArgument {
@@ -45,14 +45,14 @@ struct ExpireArgument {
 
 // Answers the instant that is meant, in milliseconds; only times and instants above zero are
 // accepted.
-std::optional<int64_t> expire_at_argument(Call& call, const ExpireArgument& argument);
+Result<int64_t, ErrorReplied> expire_at_argument(Call& call, const ExpireArgument& argument);
 // Answers the same for EXPIRE and its like, which accept instants in the past.
-std::optional<int64_t> any_expire_at_argument(Call& call, const ExpireArgument& argument);
+Result<int64_t, ErrorReplied> any_expire_at_argument(Call& call, const ExpireArgument& argument);
 
 // The longest pattern that is compared with names: far longer than any that somebody writes.
 inline constexpr size_t kPatternBytesMax = 4096;
-// Tells whether a pattern is short enough; replies an error otherwise.
-bool pattern_fits(Call& call, std::string_view pattern);
+// Checks that a pattern is short enough.
+Result<void, ErrorReplied> check_pattern(Call& call, std::string_view pattern);
 // Tells whether a name matches a pattern (resp/glob.h), and charges what that takes.
 bool matches_pattern(const Call& call, std::string_view pattern, std::string_view name);
 

@@ -4,6 +4,9 @@
 //     Result<Limiter, ErrorReplied> limiter = resolve(call, key, request);
 //     if (!limiter) return;
 //
+// A record or a list that could not be read is such an error, too: the keyspace keeps the failure,
+// and the executor puts the error line in the place of whatever the command has replied.
+//
 // A function that only finds out what is wrong answers Result<T, std::string> instead, and replies
 // nothing.
 #pragma once

@@ -144,7 +144,7 @@ void command_list(Call& call) {
       (equals_ignoring_case(args[3], "PATTERN") || equals_ignoring_case(args[3], "MODULE") ||
        equals_ignoring_case(args[3], "ACLCAT"));
   if (args.size() != 2 && !filtered) return call.reply.error(kSyntaxError);
-  if (filtered && !pattern_fits(call, args[4])) return;
+  if (filtered && !check_pattern(call, args[4])) return;
   std::vector<std::string_view> names;
   for (size_t i = 0; i < table(call).count(); ++i) {
     const Command& row = *table(call).row(i);

@@ -27,12 +27,12 @@ struct RestoreOptions {
 };
 
 // IDLETIME and FREQ are checked and have no effect.
-bool is_number_within(Call& call, std::string_view text, int64_t most, std::string_view error) {
+Result<void, ErrorReplied> check_number(Call& call, std::string_view text, int64_t most,
+                                        std::string_view error) {
   const auto number = integer_argument(call, text);
-  if (!number) return false;
-  if (*number >= 0 && *number <= most) return true;
-  call.reply.error(error);
-  return false;
+  if (!number) return number.error();
+  if (*number < 0 || *number > most) return reply_error(call, error);
+  return {};
 }
 
 constexpr OptionRow<RestoreOptions> kRestoreOptions[] = {
@@ -43,8 +43,8 @@ constexpr OptionRow<RestoreOptions> kRestoreOptions[] = {
      .flag = &RestoreOptions::has_idletime,
      .take =
          [](Call& call, Args values, RestoreOptions*) {
-           return is_number_within(call, values[0], std::numeric_limits<int64_t>::max(),
-                                   "ERR Invalid IDLETIME value, must be >= 0");
+           return check_number(call, values[0], std::numeric_limits<int64_t>::max(),
+                               "ERR Invalid IDLETIME value, must be >= 0");
          },
      .fits = [](const Call&, const RestoreOptions& options) { return !options.has_freq; }},
     {.word = "FREQ",
@@ -52,20 +52,17 @@ constexpr OptionRow<RestoreOptions> kRestoreOptions[] = {
      .flag = &RestoreOptions::has_freq,
      .take =
          [](Call& call, Args values, RestoreOptions*) {
-           return is_number_within(call, values[0], 255,
-                                   "ERR Invalid FREQ value, must be >= 0 and <= 255");
+           return check_number(call, values[0], 255,
+                               "ERR Invalid FREQ value, must be >= 0 and <= 255");
          },
      .fits = [](const Call&, const RestoreOptions& options) { return !options.has_idletime; }}};
 
-// Answers the expiry, 0 if there is none; nothing after replying an error.
-std::optional<int64_t> restore_expiry(Call& call, bool absolute) {
+// Answers the expiry, 0 if there is none.
+Result<int64_t, ErrorReplied> restore_expiry(Call& call, bool absolute) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const auto ttl_ms = integer_argument(call, call.args[2]);
-  if (!ttl_ms) return std::nullopt;
-  if (*ttl_ms < 0) {
-    call.reply.error("ERR Invalid TTL value, must be >= 0");
-    return std::nullopt;
-  }
+  if (!ttl_ms) return ttl_ms;
+  if (*ttl_ms < 0) return reply_error(call, "ERR Invalid TTL value, must be >= 0");
   if (*ttl_ms == 0 || absolute) return *ttl_ms;
   return *ttl_ms > kMax - call.now_ms() ? kMax : *ttl_ms + call.now_ms();
 }

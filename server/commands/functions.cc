@@ -118,7 +118,7 @@ void function_list(Call& call) {
       if (++at == call.args.size())
         return call.reply.error("ERR library name argument was not given");
       pattern = call.args[at];
-      if (!pattern_fits(call, *pattern)) return;
+      if (!check_pattern(call, *pattern)) return;
     } else {
       std::string shown(call.args[at]);  // with all its line ends: here they are not cut off
       for (char& c : shown) c = c == '\r' || c == '\n' ? ' ' : c;

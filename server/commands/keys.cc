@@ -75,10 +75,11 @@ struct CopyOptions {
   bool replace = false;
 };
 
-bool take_database(Call& call, Args values, CopyOptions* options) {
+Result<void, ErrorReplied> take_database(Call& call, Args values, CopyOptions* options) {
   const auto database = database_argument(call, values[0]);
-  options->database = database.value_or(0);
-  return database.has_value();
+  if (!database) return database.error();
+  options->database = *database;
+  return {};
 }
 
 constexpr OptionRow<CopyOptions> kCopyOptions[] = {

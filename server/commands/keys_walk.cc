@@ -19,7 +19,7 @@ bool accepts(const Call& call, const ScanOptions& options, const storage::Seen& 
 }
 
 void keys(Call& call) {
-  if (!pattern_fits(call, call.args[1])) return;
+  if (!check_pattern(call, call.args[1])) return;
   const ScanOptions options{.pattern = call.args[1]};
   Bulks found(call.reply);
   uint64_t cursor = 0;

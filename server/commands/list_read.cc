@@ -58,39 +58,42 @@ struct Search {
   uint64_t looks_max = 0;           // 0: all elements
 };
 
-std::optional<uint64_t> bound_argument(Call& call, std::string_view text, std::string_view error) {
+Result<uint64_t, ErrorReplied> bound_argument(Call& call, std::string_view text,
+                                              std::string_view error) {
   const auto number = resp::parse_int64(text);
   if (number && *number >= 0) return static_cast<uint64_t>(*number);
-  call.reply.error(error);
-  return std::nullopt;
+  return reply_error(call, error);
 }
 
-bool take_rank(Call& call, Args values, Search* search) {
+Result<void, ErrorReplied> take_rank(Call& call, Args values, Search* search) {
   const auto rank = integer_argument(call, values[0]);
-  if (!rank) return false;
+  if (!rank) return rank.error();
   if (*rank == 0) {
-    call.reply.error(
+    return reply_error(
+        call,
         "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use "
         "negative to start from the end of the list");
-    return false;
   }
   search->from_back = *rank < 0;
   // The smallest integer has no opposite; Redis reads it as -1.
   const bool has_opposite = *rank != std::numeric_limits<int64_t>::min();
   const int64_t steps = !has_opposite ? 1 : *rank < 0 ? -*rank : *rank;
   search->skipped = static_cast<uint64_t>(steps - 1);
-  return true;
+  return {};
 }
 
-bool take_matches(Call& call, Args values, Search* search) {
-  search->matches = bound_argument(call, values[0], "ERR COUNT can't be negative");
-  return search->matches.has_value();
+Result<void, ErrorReplied> take_matches(Call& call, Args values, Search* search) {
+  const auto matches = bound_argument(call, values[0], "ERR COUNT can't be negative");
+  if (!matches) return matches.error();
+  search->matches = *matches;
+  return {};
 }
 
-bool take_looks(Call& call, Args values, Search* search) {
+Result<void, ErrorReplied> take_looks(Call& call, Args values, Search* search) {
   const auto bound = bound_argument(call, values[0], "ERR MAXLEN can't be negative");
-  search->looks_max = bound.value_or(0);
-  return bound.has_value();
+  if (!bound) return bound.error();
+  search->looks_max = *bound;
+  return {};
 }
 
 constexpr OptionRow<Search> kSearchOptions[] = {

@@ -30,7 +30,7 @@ void confirm(Call& call, Kind kind, const std::string* name) {
 
 void subscribe_to(Call& call, Kind kind) {
   for (const std::string_view name : call.args.subspan(1)) {
-    if (kind == Kind::kPattern && !pattern_fits(call, name)) return;
+    if (kind == Kind::kPattern && !check_pattern(call, name)) return;
   }
   call.session.replies().note_push();
   for (const std::string_view name : call.args.subspan(1)) {
@@ -75,7 +75,7 @@ void list_channels(Call& call, Kind kind) {
                             std::string(call.args[1]) + "'. Try PUBSUB HELP.");
   }
   const std::string_view pattern = call.args.size() == 3 ? call.args[2] : "*";
-  if (!pattern_fits(call, pattern)) return;
+  if (!check_pattern(call, pattern)) return;
   const auto names = server_of(call).messages().pubsub().names(kind, pattern);
   call.reply.array(static_cast<int64_t>(names.size()));
   for (const std::string_view name : names) call.reply.bulk(name);

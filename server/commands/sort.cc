@@ -39,40 +39,40 @@ struct Item {
 };
 
 // Patterns lead to any key, so only a user that may read every key may follow them.
-bool may_follow_patterns(Call& call, std::string_view option) {
+Result<void, ErrorReplied> check_patterns_allowed(Call& call, std::string_view option) {
   const acl::User& user = call.session.client().user();
-  if (user.unrestricted() || user.reads_any_key(call.command, call.args)) return true;
-  call.reply.error("ERR " + std::string(option) +
-                   " option of SORT denied due to insufficient ACL permissions.");
-  return false;
+  if (user.unrestricted() || user.reads_any_key(call.command, call.args)) return {};
+  return reply_error(call, "ERR " + std::string(option) +
+                               " option of SORT denied due to insufficient ACL permissions.");
 }
 
-bool take_ascending(Call&, Args, SortOptions* options) {
+Result<void, ErrorReplied> take_ascending(Call&, Args, SortOptions* options) {
   options->descends = false;
-  return true;
+  return {};
 }
 
-bool take_limit(Call& call, Args values, SortOptions* options) {
+Result<void, ErrorReplied> take_limit(Call& call, Args values, SortOptions* options) {
   const auto first = integer_argument(call, values[0]);
-  if (!first) return false;
+  if (!first) return first.error();
   const auto count = integer_argument(call, values[1]);
-  if (!count) return false;
+  if (!count) return count.error();
   options->first = *first;
   options->count = *count;
-  return true;
+  return {};
 }
 
-bool take_by(Call& call, Args values, SortOptions* options) {
+Result<void, ErrorReplied> take_by(Call& call, Args values, SortOptions* options) {
   options->by = values[0];
   // A name that is the same for all elements sorts nothing.
   options->sorts &= values[0].find('*') != std::string_view::npos;
-  return values[0].find('*') == std::string_view::npos || may_follow_patterns(call, "BY");
+  if (values[0].find('*') == std::string_view::npos) return {};
+  return check_patterns_allowed(call, "BY");
 }
 
-bool take_get(Call& call, Args values, SortOptions* options) {
-  if (!may_follow_patterns(call, "GET")) return false;
+Result<void, ErrorReplied> take_get(Call& call, Args values, SortOptions* options) {
+  if (const auto allowed = check_patterns_allowed(call, "GET"); !allowed) return allowed;
   options->gets.push_back(values[0]);
-  return true;
+  return {};
 }
 
 constexpr OptionRow<SortOptions> kOptions[] = {

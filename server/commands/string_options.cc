@@ -13,12 +13,11 @@ constexpr Row expire_row(std::string_view word) {
   return {
       .word = word,
       .values = 1,
-      .take =
-          [](Call&, Args values, StringOptions* options) {
-            options->expire =
-                ExpireArgument{.text = values[0], .in_seconds = kInSeconds, .absolute = kAbsolute};
-            return true;
-          },
+      .take = [](Call&, Args values, StringOptions* options) -> Result<void, ErrorReplied> {
+        options->expire =
+            ExpireArgument{.text = values[0], .in_seconds = kInSeconds, .absolute = kAbsolute};
+        return {};
+      },
       .fits =
           [](const Call&, const StringOptions& options) {
             const auto& expire = options.expire;

@@ -13,9 +13,10 @@
 namespace weir::server {
 namespace {
 
-// Answers the expiry; nothing when an error has been replied.
-std::optional<int64_t> checked_expiry(Call& call, const StringOptions& options) {
-  return options.expire ? expire_at_argument(call, *options.expire) : 0;
+// Answers the expiry, 0 if there is none.
+Result<int64_t, ErrorReplied> checked_expiry(Call& call, const StringOptions& options) {
+  if (!options.expire) return 0;
+  return expire_at_argument(call, *options.expire);
 }
 
 void set(Call& call) {

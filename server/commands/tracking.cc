@@ -27,24 +27,20 @@ struct Wanted : TrackingState {
   std::vector<std::string> given;  // the prefixes, in their order
 };
 
-bool take_redirect(Call& call, Args values, Wanted* wanted) {
-  const auto refuse = [&](std::string_view error) {
-    call.reply.error(error);
-    return false;
-  };
+Result<void, ErrorReplied> take_redirect(Call& call, Args values, Wanted* wanted) {
   if (wanted->redirect != 0)
-    return refuse("ERR A client can only redirect to a single other client");
+    return reply_error(call, "ERR A client can only redirect to a single other client");
   const auto id = integer_argument(call, values[0]);
-  if (!id) return false;
+  if (!id) return id.error();
   wanted->redirect = static_cast<uint64_t>(*id);
   if (server_of(call).sessions().find_session(wanted->redirect) == nullptr)
-    return refuse("ERR The client ID you want redirect to does not exist");
-  return true;
+    return reply_error(call, "ERR The client ID you want redirect to does not exist");
+  return {};
 }
 
-bool take_prefix(Call&, Args values, Wanted* wanted) {
+Result<void, ErrorReplied> take_prefix(Call&, Args values, Wanted* wanted) {
   wanted->given.emplace_back(values[0]);
-  return true;
+  return {};
 }
 
 constexpr OptionRow<Wanted> kOptions[] = {{.word = "REDIRECT", .values = 1, .take = take_redirect},

@@ -60,24 +60,24 @@ struct Query {
   bool is_down() const { return direction == Direction::kDown; }
 };
 
-bool take_limit(Call& call, Args values, Query* query) {
+Result<void, ErrorReplied> take_limit(Call& call, Args values, Query* query) {
   const auto offset = integer_argument(call, values[0]);
-  if (!offset) return false;
+  if (!offset) return offset.error();
   const auto count = integer_argument(call, values[1]);
-  if (!count) return false;
+  if (!count) return count.error();
   query->limit = {.offset = *offset, .count = *count};
-  return true;
+  return {};
 }
 
-bool take_rev(Call&, Args, Query* query) {
+Result<void, ErrorReplied> take_rev(Call&, Args, Query* query) {
   query->direction = Direction::kDown;
-  return true;
+  return {};
 }
 
 template <By kBy>
-bool take_by(Call&, Args, Query* query) {
+Result<void, ErrorReplied> take_by(Call&, Args, Query* query) {
   query->by = kBy;
-  return true;
+  return {};
 }
 
 bool has_no_direction(const Call&, const Query& query) {

@@ -12,20 +12,17 @@ namespace weir::server {
 
 namespace {
 
-bool take_count(Call& call, Args values, ScanOptions* options) {
+Result<void, ErrorReplied> take_count(Call& call, Args values, ScanOptions* options) {
   const auto count = integer_argument(call, values[0]);
-  if (!count) return false;
-  if (*count < 1) {
-    call.reply.error(kSyntaxError);
-    return false;
-  }
+  if (!count) return count.error();
+  if (*count < 1) return reply_error(call, kSyntaxError);
   options->count = static_cast<size_t>(*count);
-  return true;
+  return {};
 }
 
-bool take_pattern(Call& call, Args values, ScanOptions* options) {
+Result<void, ErrorReplied> take_pattern(Call& call, Args values, ScanOptions* options) {
   options->pattern = values[0];
-  return pattern_fits(call, values[0]);
+  return check_pattern(call, values[0]);
 }
 
 constexpr OptionRow<ScanOptions> kOptions[] = {

@@ -15,13 +15,10 @@ struct Options {
   std::string_view pair;
 };
 
-bool take_pair(Call& call, Args values, Options* options) {
-  if (values[0] == values[1]) {
-    call.reply.error("ERR no pair");
-    return false;
-  }
+Result<void, ErrorReplied> take_pair(Call& call, Args values, Options* options) {
+  if (values[0] == values[1]) return reply_error(call, "ERR no pair");
   options->pair = values[1];
-  return true;
+  return {};
 }
 
 constexpr OptionRow<Options> kTable[] = {
@@ -49,8 +46,8 @@ class OptionTableTest : public ::testing::Test {
               .database = 0,
               .now_ns = 0};
     read_ = {};
-    const bool done = read_options(call, 1, kTable, &read_);
-    EXPECT_EQ(done, output.empty());
+    const auto done = read_options(call, 1, kTable, &read_);
+    EXPECT_EQ(done.ok(), output.empty());
     return output;
   }
 
