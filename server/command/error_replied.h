@@ -26,4 +26,7 @@ inline ErrorReplied reply_error(Call& call, std::string_view line) {
   return {};
 }
 
+// Says that a reading has failed. REQUIRES: the keyspace has kept the failure.
+inline ErrorReplied reading_failed() { return {}; }
+
 }  // namespace weir::server

@@ -15,7 +15,7 @@ namespace {
 using storage::Element;
 using storage::Type;
 
-std::optional<Collection> read_hash(Call& call) {
+Result<Collection, ErrorReplied> read_hash(Call& call) {
   return read_collection(call, call.args[1], Type::kHash);
 }
 

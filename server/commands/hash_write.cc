@@ -13,7 +13,7 @@
 namespace weir::server {
 namespace {
 
-std::optional<Collection> write_hash(Call& call) {
+Result<Collection, ErrorReplied> write_hash(Call& call) {
   return write_collection(call, call.args[1], storage::Type::kHash);
 }
 

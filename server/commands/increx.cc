@@ -224,7 +224,7 @@ void run(Call& call, const Options& options) {
     expire_at_ms = *at;
   }
   storage::Ref ref = call.look_up(call.args[1]);
-  if (!is_string_or_absent(call, ref)) return;
+  if (!check_string_or_absent(call, ref)) return;
   const auto current =
       ref.exists() ? Kind::parse(ref.value()) : std::optional<typename Kind::Number>(0);
   if (!current) return call.reply.error(Kind::kBadValue);

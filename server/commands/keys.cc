@@ -13,13 +13,12 @@ namespace weir::server {
 namespace {
 
 // Puts a copy of what a key holds, its expiry included, at another key.
-void put_copy(Call& call, const storage::Ref& from, storage::Ref* to) {
-  if (storage::owns_elements(from.type())) {
-    copy_collection(call, from, to, from.expire_at_ms());
-    return;
-  }
+Result<void, ErrorReplied> put_copy(Call& call, const storage::Ref& from, storage::Ref* to) {
+  if (storage::owns_elements(from.type()))
+    return copy_collection(call, from, to, from.expire_at_ms());
   const std::string value(from.value());  // a copy, which changes to the keyspace cannot touch
   call.keys.put(to, from.type(), value, from.expire_at_ms());
+  return {};
 }
 
 void del(Call& call) {
@@ -96,7 +95,7 @@ void copy(Call& call) {
   storage::Ref target = call.keys.look_up(options.database, call.args[2]);
   const bool replaces = target.exists();
   if (replaces && !options.replace) return call.reply.integer(0);
-  put_copy(call, source, &target);
+  if (!put_copy(call, source, &target)) return;
   if (replaces) server_of(call).notify(EventClass::kNew, "new", options.database, call.args[2]);
   server_of(call).notify(EventClass::kGeneric, "copy_to", options.database, call.args[2]);
   server_of(call).waiting().signal(options.database, call.args[2]);
@@ -111,7 +110,7 @@ void move(Call& call) {
   if (!source.exists()) return call.reply.integer(0);
   storage::Ref target = call.keys.look_up(*database, call.args[1]);
   if (target.exists()) return call.reply.integer(0);
-  put_copy(call, source, &target);
+  if (!put_copy(call, source, &target)) return;
   storage::Ref left = call.look_up(call.args[1]);
   call.keys.erase(&left);
   call.notify(EventClass::kGeneric, "move_from", call.args[1]);

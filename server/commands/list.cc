@@ -16,7 +16,7 @@ namespace {
 
 using storage::Element;
 
-std::optional<Collection> write_list(Call& call) {
+Result<Collection, ErrorReplied> write_list(Call& call) {
   return write_collection(call, call.args[1], storage::Type::kList);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using storage::Element;
 
-std::optional<Collection> read_list(Call& call) {
+Result<Collection, ErrorReplied> read_list(Call& call) {
   return read_collection(call, call.args[1], storage::Type::kList);
 }
 

@@ -16,11 +16,11 @@ namespace {
 using storage::Element;
 using storage::Type;
 
-std::optional<Collection> read_set(Call& call) {
+Result<Collection, ErrorReplied> read_set(Call& call) {
   return read_collection(call, call.args[1], Type::kSet);
 }
 
-std::optional<Collection> write_set(Call& call, std::string_view key) {
+Result<Collection, ErrorReplied> write_set(Call& call, std::string_view key) {
   return write_collection(call, key, Type::kSet);
 }
 

@@ -16,12 +16,12 @@ void reply_value(Call& call, const storage::Ref& ref) {
 
 void get(Call& call) {
   const storage::Ref ref = read_key(call, call.args[1]);
-  if (is_string_or_absent(call, ref)) reply_value(call, ref);
+  if (check_string_or_absent(call, ref)) reply_value(call, ref);
 }
 
 void getdel(Call& call) {
   storage::Ref ref = read_key(call, call.args[1]);
-  if (!is_string_or_absent(call, ref)) return;
+  if (!check_string_or_absent(call, ref)) return;
   reply_value(call, ref);
   if (!ref.exists()) return;
   call.keys.erase(&ref);
@@ -30,7 +30,7 @@ void getdel(Call& call) {
 
 void getset(Call& call) {
   storage::Ref ref = read_key(call, call.args[1]);
-  if (!is_string_or_absent(call, ref)) return;
+  if (!check_string_or_absent(call, ref)) return;
   reply_value(call, ref);
   call.keys.put(&ref, storage::Type::kString, call.args[2], 0);
   call.notify(EventClass::kString, "set", call.args[1]);
@@ -41,7 +41,7 @@ void getex(Call& call) {
   const auto options = getex_options(call, 2);
   if (!options) return;
   storage::Ref ref = read_key(call, call.args[1]);
-  if (!is_string_or_absent(call, ref)) return;
+  if (!check_string_or_absent(call, ref)) return;
   if (!ref.exists()) return call.reply.null();
   int64_t expire_at_ms = 0;
   if (options->expire) {
@@ -69,7 +69,8 @@ void mget(Call& call) {
 
 void strlen(Call& call) {
   const storage::Ref ref = read_key(call, call.args[1]);
-  if (is_string_or_absent(call, ref)) call.reply.integer(static_cast<int64_t>(ref.value().size()));
+  if (check_string_or_absent(call, ref))
+    call.reply.integer(static_cast<int64_t>(ref.value().size()));
 }
 
 struct Range {
@@ -94,7 +95,7 @@ void getrange(Call& call) {
   const auto last = integer_argument(call, call.args[3]);
   if (!last) return;
   const storage::Ref ref = read_key(call, call.args[1]);
-  if (is_string_or_absent(call, ref))
+  if (check_string_or_absent(call, ref))
     call.reply.bulk(cut(ref.value(), {.first = *first, .last = *last}));
 }
 

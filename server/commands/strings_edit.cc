@@ -22,7 +22,7 @@ void put_keeping_expiry(Call& call, storage::Ref* ref, std::string_view value,
 
 void add(Call& call, int64_t increment) {
   storage::Ref ref = call.look_up(call.args[1]);
-  if (!is_string_or_absent(call, ref)) return;
+  if (!check_string_or_absent(call, ref)) return;
   int64_t number = 0;
   if (ref.exists()) {
     const auto stored = integer_argument(call, ref.value());
@@ -53,7 +53,7 @@ void decrby(Call& call) {
 
 void incrbyfloat(Call& call) {
   storage::Ref ref = call.look_up(call.args[1]);
-  if (!is_string_or_absent(call, ref)) return;
+  if (!check_string_or_absent(call, ref)) return;
   const auto number = ref.exists() ? resp::parse_long_double(ref.value()) : 0.0L;
   const auto increment = resp::parse_long_double(call.args[2]);
   if (!number || !increment) return call.reply.error(kNotAFloat);
@@ -72,7 +72,7 @@ bool fits(Call& call, uint64_t bytes) {
 
 void append(Call& call) {
   storage::Ref ref = call.look_up(call.args[1]);
-  if (!is_string_or_absent(call, ref)) return;
+  if (!check_string_or_absent(call, ref)) return;
   std::string value;
   if (!fits(call, ref.value().size() + call.args[2].size())) return;
   call.work().charge_bytes(2 * ref.value().size());  // once more into the keyspace
@@ -87,7 +87,7 @@ void setrange(Call& call) {
   if (!offset) return;
   if (*offset < 0) return call.reply.error("ERR offset is out of range");
   storage::Ref ref = call.look_up(call.args[1]);
-  if (!is_string_or_absent(call, ref)) return;
+  if (!check_string_or_absent(call, ref)) return;
   const std::string_view patch = call.args[3];
   if (patch.empty()) return call.reply.integer(static_cast<int64_t>(ref.value().size()));
   const uint64_t end = static_cast<uint64_t>(*offset) + patch.size();

@@ -27,7 +27,7 @@ void set(Call& call) {
   storage::Ref ref =
       options->answer_old ? read_key(call, call.args[1]) : call.look_up(call.args[1]);
   if (options->answer_old) {
-    if (!is_string_or_absent(call, ref)) return;
+    if (!check_string_or_absent(call, ref)) return;
     ref.exists() ? call.reply.bulk(ref.value()) : call.reply.null();
   }
   if (ref.exists() ? options->only_if_absent : options->only_if_present) {

@@ -18,7 +18,7 @@ namespace {
 using storage::Element;
 using storage::Type;
 
-std::optional<Collection> read_zset(Call& call) {
+Result<Collection, ErrorReplied> read_zset(Call& call) {
   return read_collection(call, call.args[1], Type::kZset);
 }
 

@@ -79,25 +79,25 @@ void Collection::put_owner(storage::Ref* ref, int64_t expire_at_ms) {
   keys_->put(ref, type_, payload, expire_at_ms);
 }
 
-std::optional<Collection> collection_of(Call& call, const storage::Ref& ref, storage::Type type) {
+Result<Collection, ErrorReplied> collection_of(Call& call, const storage::Ref& ref,
+                                               storage::Type type) {
   Collection collection(call, ref, type);
   if (!ref.exists()) return collection;
-  if (ref.type() != type) {
-    call.reply.error(kWrongType);
-    return std::nullopt;
-  }
+  if (ref.type() != type) return reply_error(call, kWrongType);
   const storage::OwnerView owner = owner_at(ref);
   collection.form_ = form_of(owner);
   collection.elements_ = call.keys.lists().open(ref.database(), owner.ids[0]);
-  if (collection.elements_ == nullptr) return std::nullopt;
+  if (collection.elements_ == nullptr) return reading_failed();
   return collection;
 }
 
-std::optional<Collection> read_collection(Call& call, std::string_view key, storage::Type type) {
+Result<Collection, ErrorReplied> read_collection(Call& call, std::string_view key,
+                                                 storage::Type type) {
   return collection_of(call, read_key(call, key), type);
 }
 
-std::optional<Collection> write_collection(Call& call, std::string_view key, storage::Type type) {
+Result<Collection, ErrorReplied> write_collection(Call& call, std::string_view key,
+                                                  storage::Type type) {
   return collection_of(call, call.look_up(key), type);
 }
 
@@ -119,7 +119,8 @@ void note_removal(Call& call, Collection* collection, const KeyEventName& event)
   if (collection->erase_if_empty()) call.notify(EventClass::kGeneric, "del", collection->key());
 }
 
-bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int64_t expire_at_ms) {
+Result<void, ErrorReplied> copy_collection(Call& call, const storage::Ref& from, storage::Ref* to,
+                                           int64_t expire_at_ms) {
   const storage::Type type = from.type();
   const int database = from.database();
   const storage::OwnerView owner = owner_at(from);
@@ -127,7 +128,8 @@ bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int
   std::vector<storage::ElementsId> copies;
   for (const storage::ElementsId id : owner.all()) {
     copies.push_back(call.keys.lists().make(to->database(), storage::layout_of(id)));
-    if (!call.keys.lists().copy(database, id, to->database(), copies.back())) return false;
+    if (!call.keys.lists().copy(database, id, to->database(), copies.back()))
+      return reading_failed();
     const storage::Elements* copy = call.keys.lists().open(to->database(), copies.back());
     if (copy != nullptr) call.work().charge_entries(copy->size());
   }
@@ -135,7 +137,7 @@ bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int
   storage::append_owner_head(&payload, copies);
   payload.append(rest);
   call.keys.put(to, type, payload, expire_at_ms);
-  return true;
+  return {};
 }
 
 size_t element_bytes(Call& call, const storage::Ref& ref, size_t samples) {

@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "server/command/command.h"
+#include "server/command/error_replied.h"
 #include "storage/elements.h"
 
 namespace weir::server {
@@ -59,8 +60,8 @@ class Collection {
   bool erase_if_empty();  // true if it was empty
 
  private:
-  friend std::optional<Collection> collection_of(Call& call, const storage::Ref& ref,
-                                                 storage::Type type);
+  friend Result<Collection, ErrorReplied> collection_of(Call& call, const storage::Ref& ref,
+                                                        storage::Type type);
   friend Collection replace_with_collection(Call& call, std::string_view key, storage::Type type);
 
   Collection(const Call& call, const storage::Ref& ref, storage::Type type)
@@ -80,12 +81,15 @@ class Collection {
   Form form_ = Form::kCompact;
 };
 
-// Answers the collection at a key. Nothing if the key holds another type, after replying WRONGTYPE,
-// or if reading failed. The key's bytes must outlive the answer.
-std::optional<Collection> collection_of(Call& call, const storage::Ref& ref, storage::Type type);
+// Answers the collection at a key, absent or not. A key of another type is answered WRONGTYPE. The
+// key's bytes must outlive the answer.
+Result<Collection, ErrorReplied> collection_of(Call& call, const storage::Ref& ref,
+                                               storage::Type type);
 // Does the same by the key's name; as a read it counts as a hit or a miss in INFO.
-std::optional<Collection> read_collection(Call& call, std::string_view key, storage::Type type);
-std::optional<Collection> write_collection(Call& call, std::string_view key, storage::Type type);
+Result<Collection, ErrorReplied> read_collection(Call& call, std::string_view key,
+                                                 storage::Type type);
+Result<Collection, ErrorReplied> write_collection(Call& call, std::string_view key,
+                                                  storage::Type type);
 // Puts a collection without elements in place of whatever the key held, its expiry included: for
 // the STORE commands. Views into what the key held must not be used any more, but an open list of
 // it stays as it is until the end of the command.
@@ -93,8 +97,9 @@ Collection replace_with_collection(Call& call, std::string_view key, storage::Ty
 // Does the same if there is nothing to store: the key is deleted, and an event tells of it.
 void replace_with_nothing(Call& call, std::string_view key);
 // Puts a copy of a key's collection at another key, with its form and the expiry given, in place of
-// whatever was there. False if reading failed. REQUIRES: `from` exists and owns elements.
-bool copy_collection(Call& call, const storage::Ref& from, storage::Ref* to, int64_t expire_at_ms);
+// whatever was there. REQUIRES: `from` exists and owns elements.
+Result<void, ErrorReplied> copy_collection(Call& call, const storage::Ref& from, storage::Ref* to,
+                                           int64_t expire_at_ms);
 
 // The name of a key's event (command/event_class.h).
 struct KeyEventName {

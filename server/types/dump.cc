@@ -56,15 +56,16 @@ void add_element(const Element& element, rdb::Value* value) {
   }
 }
 
-// Appends a value in Redis' form. False if reading failed.
-bool append_redis_value(Call& call, const storage::Ref& ref, std::string* body) {
+// Appends a value in Redis' form.
+Result<void, ErrorReplied> append_redis_value(Call& call, const storage::Ref& ref,
+                                              std::string* body) {
   rdb::Value value;
   value.kind = kind_of(ref.type());
   if (value.kind == Kind::kString) {
     value.texts.push_back(ref.value());
   } else {
     const auto collection = collection_of(call, ref, ref.type());
-    if (!collection) return false;
+    if (!collection) return collection.error();
     value.compact = collection->is_compact();
     value.texts.reserve(collection->size() * (value.kind == Kind::kHash ? 2 : 1));
     collection->walk([&value](const Element& element) {
@@ -73,7 +74,7 @@ bool append_redis_value(Call& call, const storage::Ref& ref, std::string* body) 
     });
   }
   rdb::write_value(value, body);
-  return true;
+  return {};
 }
 
 Type type_of(Kind kind) {
@@ -124,11 +125,11 @@ std::string_view error_line(ReadError error) {
 
 }  // namespace
 
-std::optional<std::string> dump(Call& call, const storage::Ref& ref) {
+Result<std::string, ErrorReplied> dump(Call& call, const storage::Ref& ref) {
   std::string bytes;
-  const bool read = is_limiter(ref.type()) ? append_limiter(call, ref, &bytes)
-                                           : append_redis_value(call, ref, &bytes);
-  if (!read) return std::nullopt;
+  const auto appended = is_limiter(ref.type()) ? append_limiter(call, ref, &bytes)
+                                               : append_redis_value(call, ref, &bytes);
+  if (!appended) return appended.error();
   rdb::seal(&bytes);
   return bytes;
 }

@@ -8,17 +8,17 @@
 // A checksum is no signature: a payload is checked as any argument is.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "server/command/command.h"
+#include "server/command/error_replied.h"
 
 namespace weir::server {
 
-// Answers the payload; nothing if reading failed.
-std::optional<std::string> dump(Call& call, const storage::Ref& ref);
+// Answers the payload.
+Result<std::string, ErrorReplied> dump(Call& call, const storage::Ref& ref);
 
 // Puts the value at a key, in place of whatever was there. Fails with the error line if the bytes
 // mean no value: then nothing is changed.

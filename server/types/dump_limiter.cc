@@ -104,12 +104,11 @@ bool is_limiter_body(std::string_view body) {
   return !body.empty() && static_cast<uint8_t>(body[0]) == kLimiterType;
 }
 
-bool append_limiter(Call& call, const storage::Ref& ref, std::string* body) {
+Result<void, ErrorReplied> append_limiter(Call& call, const storage::Ref& ref, std::string* body) {
   storage::OwnerView owner;
   owner.rest = ref.value();
   if (storage::owns_elements(ref.type()) && !storage::parse_owner(ref.value(), &owner)) {
-    call.reply.error("ERR the limiter's record cannot be read: its lists make no sense");
-    return false;
+    return reply_error(call, "ERR the limiter's record cannot be read: its lists make no sense");
   }
   body->push_back(static_cast<char>(kLimiterType));
   body->push_back(static_cast<char>(kVersion));
@@ -117,10 +116,10 @@ bool append_limiter(Call& call, const storage::Ref& ref, std::string* body) {
   rdb::put_size(body, owner.lists);
   for (const storage::ElementsId id : owner.all()) {
     const Elements* list = call.keys.lists().open(ref.database(), id);
-    if (list == nullptr) return false;
+    if (list == nullptr) return reading_failed();
     append_list(*list, body);
   }
-  return true;
+  return {};
 }
 
 bool restore_limiter(Call& call, std::string_view body, std::string_view key,

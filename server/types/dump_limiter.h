@@ -14,13 +14,14 @@
 #include <string_view>
 
 #include "server/command/command.h"
+#include "server/command/error_replied.h"
 
 namespace weir::server {
 
 bool is_limiter_body(std::string_view body);
 
-// Appends a limiter. False if reading failed. REQUIRES: the key holds a limiter.
-bool append_limiter(Call& call, const storage::Ref& ref, std::string* body);
+// Appends a limiter. REQUIRES: the key holds a limiter.
+Result<void, ErrorReplied> append_limiter(Call& call, const storage::Ref& ref, std::string* body);
 
 // Restores a limiter. False, and nothing is changed, for bytes that are no limiter. REQUIRES:
 // is_limiter_body(body).

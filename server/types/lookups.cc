@@ -11,10 +11,9 @@ storage::Ref read_key(Call& call, std::string_view key) {
   return ref;
 }
 
-bool is_string_or_absent(Call& call, const storage::Ref& ref) {
-  if (!ref.exists() || ref.type() == storage::Type::kString) return true;
-  call.reply.error(kWrongType);
-  return false;
+Result<void, ErrorReplied> check_string_or_absent(Call& call, const storage::Ref& ref) {
+  if (!ref.exists() || ref.type() == storage::Type::kString) return {};
+  return reply_error(call, kWrongType);
 }
 
 std::string_view type_name(storage::Type type) {

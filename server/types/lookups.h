@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "server/command/command.h"
+#include "server/command/error_replied.h"
 
 namespace weir::server {
 
@@ -11,8 +12,8 @@ namespace weir::server {
 // up with call.look_up, which counts nothing.
 storage::Ref read_key(Call& call, std::string_view key);
 
-// Tells whether a key is absent or holds a string; if not, WRONGTYPE has been replied.
-bool is_string_or_absent(Call& call, const storage::Ref& ref);
+// Checks that a key is absent or holds a string; any other is answered WRONGTYPE.
+Result<void, ErrorReplied> check_string_or_absent(Call& call, const storage::Ref& ref);
 
 // Answers the name that TYPE answers: "string", "limiter", "none".
 std::string_view type_name(storage::Type type);

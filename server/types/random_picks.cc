@@ -25,12 +25,11 @@ storage::Element pick(Call& call, const Collection& collection) {
   return collection.elements().at(call.host.random() % collection.size());
 }
 
-std::optional<size_t> picks_of(Call& call, const Collection& collection, int64_t count) {
+Result<size_t, ErrorReplied> picks_of(Call& call, const Collection& collection, int64_t count) {
   if (!collection.exists()) return 0;
   if (count >= 0) return std::min(static_cast<uint64_t>(count), uint64_t{collection.size()});
   if (count >= -kRepeatedPicksMax) return static_cast<size_t>(-count);
-  call.reply.error("ERR value is out of range");
-  return std::nullopt;
+  return reply_error(call, "ERR value is out of range");
 }
 
 void pick_some(Call& call, const Collection& collection, int64_t count,

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "server/command/command.h"
 #include "server/types/collection.h"
@@ -17,8 +16,8 @@ inline constexpr int64_t kRepeatedPicksMax = 1 << 20;
 storage::Element pick(Call& call, const Collection& collection);
 
 // Answers how many elements pick_some() visits. A positive count asks for that many different ones,
-// a negative one for so many with repetitions. Nothing after replying that those are too many.
-std::optional<size_t> picks_of(Call& call, const Collection& collection, int64_t count);
+// a negative one for so many with repetitions, which may be too many.
+Result<size_t, ErrorReplied> picks_of(Call& call, const Collection& collection, int64_t count);
 
 // Visits elements: in their own order if all are asked for, else in any order.
 void pick_some(Call& call, const Collection& collection, int64_t count,

@@ -38,24 +38,23 @@ bool ScanOptions::accepts(const Call& call, std::string_view key) const {
 
 // A cursor is read as leniently as by strtoul, on which clients rely: a sign, no digits at all, and
 // whatever follows a NUL are accepted.
-std::optional<uint64_t> cursor_argument(Call& call, std::string_view text) {
+Result<uint64_t, ErrorReplied> cursor_argument(Call& call, std::string_view text) {
   const std::string digits(text);
   const bool leading_space = !digits.empty() && is_space(digits[0]);
   errno = 0;
   char* end = nullptr;
   const uint64_t cursor = std::strtoull(digits.c_str(), &end, 10);
   if (leading_space || *end != '\0' || errno == ERANGE) {
-    call.reply.error("ERR invalid cursor");
-    return std::nullopt;
+    return reply_error(call, "ERR invalid cursor");
   }
   return cursor & kCursorMask;
 }
 
-std::optional<ScanOptions> scan_options(Call& call, size_t first, bool with_type) {
+Result<ScanOptions, ErrorReplied> scan_options(Call& call, size_t first, bool with_type) {
   ScanOptions options;
   const OptionTable<ScanOptions> table = kOptions;
-  if (!read_options(call, first, with_type ? table : table.subspan(1), &options))
-    return std::nullopt;
+  const auto read = read_options(call, first, with_type ? table : table.subspan(1), &options);
+  if (!read) return read.error();
   return options;
 }
 

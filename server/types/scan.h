@@ -9,6 +9,7 @@
 
 #include "resp/reply.h"
 #include "server/command/command.h"
+#include "server/command/error_replied.h"
 #include "server/types/collection.h"
 
 namespace weir::server {
@@ -45,10 +46,9 @@ struct ScanOptions {
   bool accepts(const Call& call, std::string_view key) const;
 };
 
-// These answer nothing after replying an error.
-std::optional<uint64_t> cursor_argument(Call& call, std::string_view text);
+Result<uint64_t, ErrorReplied> cursor_argument(Call& call, std::string_view text);
 // Reads the options from args[first] on; TYPE is a syntax error unless `with_type`.
-std::optional<ScanOptions> scan_options(Call& call, size_t first, bool with_type);
+Result<ScanOptions, ErrorReplied> scan_options(Call& call, size_t first, bool with_type);
 
 // Visits what a page shows: calls `scan` with a cursor and a count, which answers the next cursor,
 // until as many as the options say were visited, or half of a session's slice is used up. Answers
