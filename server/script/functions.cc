@@ -233,7 +233,7 @@ void Functions::call(Call& call, bool read_only) {
   const auto count = resp::parse_int64(call.args[2]);
   if (!count) return call.reply.error("ERR Bad number of keys provided");
   const auto keys = key_count(call, *count);
-  if (!keys || !may_run(*host_, call, function.flags, read_only)) return;
+  if (!keys || !check_may_run(*host_, call, function.flags, read_only)) return;
   const Invocation invocation = {.script = function.reference,
                                  .name = function.name,
                                  .keys = call.args.subspan(kKeysAt, *keys),

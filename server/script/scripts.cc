@@ -18,9 +18,10 @@ constexpr size_t kNameDigits = 40;
 constexpr size_t kKeysAt = 3;
 constexpr std::string_view kNoScriptError = "NOSCRIPT No matching script. Please use EVAL.";
 
-std::optional<size_t> parsed_key_count(Call& call) {
+Result<size_t, ErrorReplied> parsed_key_count(Call& call) {
   const auto count = integer_argument(call, call.args[2]);
-  return count ? key_count(call, *count) : std::nullopt;
+  if (!count) return count.error();
+  return key_count(call, *count);
 }
 
 }  // namespace
@@ -72,28 +73,23 @@ IndexBounds Scripts::bounds() const {
           .bytes_max = static_cast<size_t>(config.script_cache_bytes_max)};
 }
 
-bool Scripts::compile(Call& call, Script* script, std::string_view body) {
-  if (script->reference != kNotCompiled) return true;
+Result<void, ErrorReplied> Scripts::compile(Call& call, Script* script, std::string_view body) {
+  if (script->reference != kNotCompiled) return {};
   const auto shebang = parse_shebang(body);
-  if (!shebang) {
-    call.reply.error(shebang.error());
-    return false;
-  }
+  if (!shebang) return reply_error(call, shebang.error());
   const auto reference = engine().compile(body.substr(shebang->body_at));
-  if (!reference) {
-    call.reply.error("ERR Error compiling script (new function): " + reference.error());
-    return false;
-  }
+  if (!reference)
+    return reply_error(call, "ERR Error compiling script (new function): " + reference.error());
   script->reference = *reference;
   script->has_shebang = shebang->present;
   script->no_writes = (shebang->flags & kNoWrites) != 0;
-  return true;
+  return {};
 }
 
 void Scripts::run(Call& call, const Script& script, size_t keys, bool read_only) {
   // A script that says nothing of itself is judged by what it does.
   const bool may_write = script.has_shebang && !script.no_writes;
-  if (!may_run(*host_, call, may_write ? 0u : uint32_t{kNoWrites}, read_only)) return;
+  if (!check_may_run(*host_, call, may_write ? 0u : uint32_t{kNoWrites}, read_only)) return;
   const Invocation invocation = {.script = script.reference,
                                  .name = script.name,
                                  .keys = call.args.subspan(kKeysAt, keys),

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "server/command/command.h"
+#include "server/command/error_replied.h"
 #include "server/script/script_index.h"
 
 namespace weir::server {
@@ -56,9 +57,9 @@ class Scripts {
   void add(Call& call, Script script, std::string_view body);
   void forget(const std::vector<int>& references);
   Script* find(std::string_view name);
-  // Compiles a script that is not compiled yet; false: an error has been replied.
-  bool compile(Call& call, Script* script, std::string_view body);
-  // Runs a script. False: it was refused before it ran, or stopped and taken back.
+  // Compiles a script that is not compiled yet.
+  Result<void, ErrorReplied> compile(Call& call, Script* script, std::string_view body);
+  // Runs a script, which may be refused before it runs, or be stopped and taken back.
   void run(Call& call, const Script& script, size_t keys, bool read_only);
   IndexBounds bounds() const;
 
