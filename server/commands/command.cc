@@ -220,30 +220,16 @@ void command_docs(Call& call) {
   for (const Command* row : rows) document(call, *row);
 }
 
-// Answers the command that a request asks about; null when an error has been replied.
-const Command* resolve_asked(Call& call, Args asked) {
+// Answers the keys of the request that is asked about.
+Result<std::vector<KeyReference>, ErrorReplied> keys_asked(Call& call, Args asked) {
   const Command* command = table(call).resolve(asked);
-  if (command == nullptr) {
-    call.reply.error("ERR Invalid command specified");
-  } else if (!has_keys(*command)) {
-    call.reply.error("ERR The command has no key arguments");
-  } else if (!arity_fits(*command, asked.size())) {
-    call.reply.error("ERR Invalid number of arguments specified for command");
-  } else {
-    return command;
-  }
-  return nullptr;
-}
-
-// Answers the keys of the request that is asked about; nothing when an error has been replied.
-std::optional<std::vector<KeyReference>> keys_asked(Call& call, Args asked) {
-  const Command* command = resolve_asked(call, asked);
-  if (command == nullptr) return std::nullopt;
+  if (command == nullptr) return reply_error(call, "ERR Invalid command specified");
+  if (!has_keys(*command)) return reply_error(call, "ERR The command has no key arguments");
+  if (!arity_fits(*command, asked.size()))
+    return reply_error(call, "ERR Invalid number of arguments specified for command");
   auto keys = find_keys(*command, asked);
-  if (keys.empty() && command->group != "scripting") {
-    call.reply.error("ERR Invalid arguments specified for command");
-    return std::nullopt;
-  }
+  if (keys.empty() && command->group != "scripting")
+    return reply_error(call, "ERR Invalid arguments specified for command");
   return keys;
 }
 

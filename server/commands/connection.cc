@@ -31,10 +31,11 @@ void quit(Call& call) {
   call.session.close_after_reply();
 }
 
-bool authenticate(Call& call, std::string_view user, std::string_view password) {
+Result<void, ErrorReplied> authenticate(Call& call, std::string_view user,
+                                        std::string_view password) {
   const bool accepted = server_of(call).acl().log_in(call.session, user, password, call.args[0]);
-  if (!accepted) call.reply.error("WRONGPASS invalid username-password pair or user is disabled.");
-  return accepted;
+  if (accepted) return {};
+  return reply_error(call, "WRONGPASS invalid username-password pair or user is disabled.");
 }
 
 void auth(Call& call) {
@@ -69,27 +70,23 @@ void hello_reply(Call& call) {
 }
 
 // Options take effect one by one, as on Redis: a HELLO that fails may have authenticated already.
-bool apply_hello_options(Call& call, size_t at) {
+Result<void, ErrorReplied> apply_hello_options(Call& call, size_t at) {
   const Args args = call.args;
   while (at < args.size()) {
     const size_t left = args.size() - at - 1;
     if (equals_ignoring_case(args[at], "AUTH") && left >= 2) {
-      if (!authenticate(call, args[at + 1], args[at + 2])) return false;
+      if (const auto in = authenticate(call, args[at + 1], args[at + 2]); !in) return in;
       at += 3;
     } else if (equals_ignoring_case(args[at], "SETNAME") && left >= 1) {
       const auto set = call.session.client().set_name(args[at + 1]);
-      if (!set) {
-        call.reply.error(set.error());
-        return false;
-      }
+      if (!set) return reply_error(call, set.error());
       at += 2;
     } else {
-      call.reply.error("ERR Syntax error in HELLO option '" + std::string(shown_part(args[at])) +
-                       "'");
-      return false;
+      return reply_error(
+          call, "ERR Syntax error in HELLO option '" + std::string(shown_part(args[at])) + "'");
     }
   }
-  return true;
+  return {};
 }
 
 void hello(Call& call) {

@@ -11,37 +11,36 @@ namespace {
 void dbsize(Call& call) { call.reply.integer(static_cast<int64_t>(call.keys.size(call.database))); }
 
 // ASYNC and SYNC do the same: a database is dropped at once and its memory freed in slices.
-bool flush_arguments_fit(Call& call) {
-  if (call.args.size() == 1) return true;
+Result<void, ErrorReplied> check_flush_arguments(Call& call) {
+  if (call.args.size() == 1) return {};
   const std::string_view mode = call.args[1];
   if (call.args.size() == 2 &&
       (equals_ignoring_case(mode, "SYNC") || equals_ignoring_case(mode, "ASYNC"))) {
-    return true;
+    return {};
   }
-  call.reply.error(kSyntaxError);
-  return false;
+  return reply_error(call, kSyntaxError);
 }
 
 void flushdb(Call& call) {
-  if (!flush_arguments_fit(call)) return;
+  if (!check_flush_arguments(call)) return;
   call.keys.clear(call.database);
   server_of(call).messages().tracking().everything_changed();
   call.reply.status("OK");
 }
 
 void flushall(Call& call) {
-  if (!flush_arguments_fit(call)) return;
+  if (!check_flush_arguments(call)) return;
   for (int database = 0; database < call.keys.options().databases; ++database)
     call.keys.clear(database);
   server_of(call).messages().tracking().everything_changed();
   call.reply.status("OK");
 }
 
-std::optional<int> swapped_database(Call& call, std::string_view text, std::string_view error) {
+Result<int, ErrorReplied> swapped_database(Call& call, std::string_view text,
+                                           std::string_view error) {
   const auto number = resp::parse_int64(text);
   if (number && *number >= INT32_MIN && *number <= INT32_MAX) return static_cast<int>(*number);
-  call.reply.error(error);
-  return std::nullopt;
+  return reply_error(call, error);
 }
 
 void swapdb(Call& call) {

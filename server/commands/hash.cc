@@ -81,18 +81,16 @@ struct Wanted {
 };
 
 // A count, and twice the count, must be numbers that Redis can hold.
-std::optional<Wanted> wanted_fields(Call& call) {
+Result<Wanted, ErrorReplied> wanted_fields(Call& call) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const auto count = count_argument(call, call.args[2]);
-  if (!count) return std::nullopt;
+  if (!count) return count.error();
   const bool with_values = call.args.size() == 4;
   if (call.args.size() > 4 || (with_values && !equals_ignoring_case(call.args[3], "WITHVALUES"))) {
-    call.reply.error(kSyntaxError);
-    return std::nullopt;
+    return reply_error(call, kSyntaxError);
   }
   if (with_values && (*count < -kMax / 2 || *count > kMax / 2)) {
-    call.reply.error("ERR value is out of range");
-    return std::nullopt;
+    return reply_error(call, "ERR value is out of range");
   }
   return Wanted{.count = *count, .with_values = with_values};
 }

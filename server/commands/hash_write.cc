@@ -17,14 +17,11 @@ Result<Collection, ErrorReplied> write_hash(Call& call) {
   return write_collection(call, call.args[1], storage::Type::kHash);
 }
 
-// Puts the pairs and answers how many fields were new; nothing after replying an error.
-std::optional<int64_t> put_pairs(Call& call) {
-  if (call.args.size() % 2 == 1) {
-    call.reply.error(arity_error(call.command));
-    return std::nullopt;
-  }
+// Puts the pairs and answers how many fields were new.
+Result<int64_t, ErrorReplied> put_pairs(Call& call) {
+  if (call.args.size() % 2 == 1) return reply_error(call, arity_error(call.command));
   auto hash = write_hash(call);
-  if (!hash) return std::nullopt;
+  if (!hash) return hash.error();
   int64_t created = 0;
   for (size_t at = 2; at < call.args.size(); at += 2)
     created += put_field(&*hash, call.args[at], call.args[at + 1]);

@@ -135,33 +135,33 @@ struct Change {
 };
 
 template <typename Kind>
-std::optional<Change<Kind>> parse_change(Call& call, const Options& options) {
+Result<Change<Kind>, ErrorReplied> parse_change(Call& call, const Options& options) {
   Change<Kind> change;
   if (options.increment) {
     const auto increment = Kind::parse(*options.increment);
-    if (!increment) return call.reply.error(Kind::kBadIncrement), std::nullopt;
+    if (!increment) return reply_error(call, Kind::kBadIncrement);
     change.increment = *increment;
     if constexpr (std::is_same_v<Kind, Float>) {
       if (!std::isfinite(*increment)) {
-        return call.reply.error("ERR BYFLOAT increment cannot be Infinity"), std::nullopt;
+        return reply_error(call, "ERR BYFLOAT increment cannot be Infinity");
       }
     }
   }
-  const auto bound = [&](const auto& text, std::string_view name, auto* value) {
-    if (!text) return true;
+  const auto bound = [&](const auto& text, std::string_view name,
+                         auto* value) -> Result<void, ErrorReplied> {
+    if (!text) return {};
     const auto number = Kind::parse(*text);
-    if (!number) {
-      call.reply.error("ERR " + std::string(name) + std::string(Kind::kBadBound));
-      return false;
-    }
+    if (!number)
+      return reply_error(call, "ERR " + std::string(name) + std::string(Kind::kBadBound));
     *value = *number;
-    return true;
+    return {};
   };
-  if (!bound(options.lower, "LBOUND", &change.lower)) return std::nullopt;
-  if (!bound(options.upper, "UBOUND", &change.upper)) return std::nullopt;
-  if (change.lower > change.upper) {
-    return call.reply.error("ERR LBOUND can't be greater than UBOUND"), std::nullopt;
-  }
+  if (const auto lower = bound(options.lower, "LBOUND", &change.lower); !lower)
+    return lower.error();
+  if (const auto upper = bound(options.upper, "UBOUND", &change.upper); !upper)
+    return upper.error();
+  if (change.lower > change.upper)
+    return reply_error(call, "ERR LBOUND can't be greater than UBOUND");
   return change;
 }
 

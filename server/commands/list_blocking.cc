@@ -52,18 +52,13 @@ class ElementWaiter : public Waiter {
 };
 
 // Answers the instant at which a wait of so many seconds ends; 0 seconds mean never.
-std::optional<int64_t> deadline_argument(Call& call, std::string_view text) {
+Result<int64_t, ErrorReplied> deadline_argument(Call& call, std::string_view text) {
   const auto seconds = resp::parse_long_double(text);
-  if (!seconds || std::isnan(*seconds)) {
-    call.reply.error("ERR timeout is not a float or out of range");
-    return std::nullopt;
-  }
+  if (!seconds || std::isnan(*seconds))
+    return reply_error(call, "ERR timeout is not a float or out of range");
   const long double timeout_ms = std::ceil(*seconds * kMsPerS);
   // Redis reads a number that does not fit in its integer as negative.
-  if (timeout_ms < 0 || timeout_ms >= 0x1p63L) {
-    call.reply.error("ERR timeout is negative");
-    return std::nullopt;
-  }
+  if (timeout_ms < 0 || timeout_ms >= 0x1p63L) return reply_error(call, "ERR timeout is negative");
   if (timeout_ms == 0 || timeout_ms >= static_cast<long double>((kNotDue - call.now_ns) / kNsPerMs))
     return kNotDue;
   return call.now_ns + static_cast<int64_t>(timeout_ms) * kNsPerMs;

@@ -176,14 +176,13 @@ bool try_move(Call& call, const ListMove& move) {
   return true;
 }
 
-std::optional<ListMove> move_arguments(Call& call) {
+Result<ListMove, ErrorReplied> move_arguments(Call& call) {
   const auto from = end_of(call.args[3]);
   const auto to = end_of(call.args[4]);
   if (from && to) {
     return ListMove{.source = call.args[1], .target = call.args[2], .from = *from, .to = *to};
   }
-  call.reply.error(kSyntaxError);
-  return std::nullopt;
+  return reply_error(call, kSyntaxError);
 }
 
 Commands list_pop_commands() { return kCommands; }

@@ -4,10 +4,10 @@
 // nothing. It answers true also after replying that a key holds another type.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
 #include "server/command/command.h"
+#include "server/command/error_replied.h"
 #include "server/commands/zset_pop.h"
 #include "server/types/list.h"
 
@@ -28,7 +28,7 @@ struct ListMove {
 // Replies the element. The keys may be the same one.
 bool try_move(Call& call, const ListMove& move);
 
-// Reads "source target LEFT|RIGHT LEFT|RIGHT" from args[1] on; nothing after replying an error.
-std::optional<ListMove> move_arguments(Call& call);
+// Reads "source target LEFT|RIGHT LEFT|RIGHT" from args[1] on.
+Result<ListMove, ErrorReplied> move_arguments(Call& call);
 
 }  // namespace weir::server

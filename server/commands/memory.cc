@@ -1,6 +1,5 @@
 // MEMORY: what keys take, and what the process takes as a whole.
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "base/ascii.h"
@@ -15,21 +14,16 @@
 namespace weir::server {
 namespace {
 
-// Answers the number of samples, 0 for all; nothing after replying an error.
-std::optional<size_t> samples_option(Call& call) {
+// Answers the number of samples, 0 for all.
+Result<size_t, ErrorReplied> samples_option(Call& call) {
   constexpr size_t kSamplesUsual = 5;
   size_t samples = kSamplesUsual;
   for (size_t at = 3; at < call.args.size(); at += 2) {
-    if (at + 1 == call.args.size() || !equals_ignoring_case(call.args[at], "SAMPLES")) {
-      call.reply.error(kSyntaxError);
-      return std::nullopt;
-    }
+    if (at + 1 == call.args.size() || !equals_ignoring_case(call.args[at], "SAMPLES"))
+      return reply_error(call, kSyntaxError);
     const auto count = integer_argument(call, call.args[at + 1]);
-    if (!count) return std::nullopt;
-    if (*count < 0) {
-      call.reply.error(kSyntaxError);
-      return std::nullopt;
-    }
+    if (!count) return count.error();
+    if (*count < 0) return reply_error(call, kSyntaxError);
     samples = static_cast<size_t>(*count);
   }
   return samples;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "server/command/error_replied.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -12,26 +13,25 @@ namespace {
 
 // After SCRIPT DEBUG YES, Redis debugs the script on a copy of the data, and redis-cli --ldb
 // ignores that weir refuses: the script must not run for real then.
-bool was_to_be_debugged(Call& call) {
-  if (!std::exchange(call.session.client().switches().debugger_refused, false)) return false;
-  call.reply.error("ERR there is no script debugger, so the script was not run");
-  return true;
+Result<void, ErrorReplied> check_not_debugged(Call& call) {
+  if (!std::exchange(call.session.client().switches().debugger_refused, false)) return {};
+  return reply_error(call, "ERR there is no script debugger, so the script was not run");
 }
 
 void eval(Call& call) {
-  if (!was_to_be_debugged(call)) server_of(call).scripting().scripts.eval(call, false);
+  if (check_not_debugged(call)) server_of(call).scripting().scripts.eval(call, false);
 }
 
 void eval_ro(Call& call) {
-  if (!was_to_be_debugged(call)) server_of(call).scripting().scripts.eval(call, true);
+  if (check_not_debugged(call)) server_of(call).scripting().scripts.eval(call, true);
 }
 
 void evalsha(Call& call) {
-  if (!was_to_be_debugged(call)) server_of(call).scripting().scripts.eval_by_name(call, false);
+  if (check_not_debugged(call)) server_of(call).scripting().scripts.eval_by_name(call, false);
 }
 
 void evalsha_ro(Call& call) {
-  if (!was_to_be_debugged(call)) server_of(call).scripting().scripts.eval_by_name(call, true);
+  if (check_not_debugged(call)) server_of(call).scripting().scripts.eval_by_name(call, true);
 }
 
 script::Scripts& scripts_of(CallHost& host) {

@@ -23,12 +23,12 @@ using storage::Type;
 using Sets = std::vector<Collection>;
 using Visit = std::function<bool(std::string_view member)>;
 
-// Reads the sets; an absent key is an empty set. Nothing after replying an error.
-std::optional<Sets> read_sets(Call& call, Args keys) {
+// Reads the sets; an absent key is an empty set.
+Result<Sets, ErrorReplied> read_sets(Call& call, Args keys) {
   Sets sets;
   for (const std::string_view key : keys) {
     auto set = read_collection(call, key, Type::kSet);
-    if (!set) return std::nullopt;
+    if (!set) return set.error();
     sets.push_back(*set);
   }
   return sets;
@@ -125,20 +125,14 @@ void sinterstore(Call& call) { store_result(call, intersect); }
 void sunionstore(Call& call) { store_result(call, unite); }
 void sdiffstore(Call& call) { store_result(call, subtract); }
 
-// Reads the limit, 0 if there is none; nothing after replying an error.
-std::optional<int64_t> limit_option(Call& call, size_t first) {
+// Reads the limit, 0 if there is none.
+Result<int64_t, ErrorReplied> limit_option(Call& call, size_t first) {
   int64_t limit = 0;
   for (size_t at = first; at < call.args.size(); at += 2) {
     const bool is_limit = at + 1 < call.args.size() && equals_ignoring_case(call.args[at], "LIMIT");
-    if (!is_limit) {
-      call.reply.error(kSyntaxError);
-      return std::nullopt;
-    }
+    if (!is_limit) return reply_error(call, kSyntaxError);
     const auto number = resp::parse_int64(call.args[at + 1]);
-    if (!number || *number < 0) {
-      call.reply.error("ERR LIMIT can't be negative");
-      return std::nullopt;
-    }
+    if (!number || *number < 0) return reply_error(call, "ERR LIMIT can't be negative");
     limit = *number;
   }
   return limit;

@@ -87,18 +87,16 @@ constexpr OptionRow<SortOptions> kOptions[] = {
     {.word = "BY", .values = 1, .take = take_by},
     {.word = "GET", .values = 1, .take = take_get}};
 
-// Reads the elements; nothing after replying an error.
-std::optional<std::vector<Item>> items_at(Call& call, SortOptions* options) {
+// Reads the elements; an absent key has none.
+Result<std::vector<Item>, ErrorReplied> items_at(Call& call, SortOptions* options) {
   std::vector<Item> items;
   const storage::Ref ref = read_key(call, call.args[1]);
   if (!ref.exists()) return items;
   const Type type = ref.type();
-  if (type != Type::kList && type != Type::kSet && type != Type::kZset) {
-    call.reply.error(kWrongType);
-    return std::nullopt;
-  }
+  if (type != Type::kList && type != Type::kSet && type != Type::kZset)
+    return reply_error(call, kWrongType);
   const auto collection = collection_of(call, ref, type);
-  if (!collection) return std::nullopt;
+  if (!collection) return collection.error();
   collection->walk([&](const storage::Element& element) {
     items.push_back({.element = std::string(type == Type::kList ? element.value : element.member)});
     return true;
@@ -146,15 +144,15 @@ bool parse_score(const std::string& text, double* score) {
   return *end == '\0' && errno != ERANGE && !std::isnan(*score);
 }
 
-// Finds what each element is sorted by; false after replying an error.
-bool weigh(Call& call, const SortOptions& options, std::vector<Item>* items) {
+// Finds what each element is sorted by.
+Result<void, ErrorReplied> weigh(Call& call, const SortOptions& options, std::vector<Item>* items) {
   bool all_fit = true;
   for (Item& item : *items) {
     item.text = options.by ? value_of(call, *options.by, item.element) : item.element;
     if (!options.as_text && item.text) all_fit &= parse_score(*item.text, &item.score);
   }
-  if (!all_fit) call.reply.error("ERR One or more scores can't be converted into double");
-  return all_fit;
+  if (all_fit) return {};
+  return reply_error(call, "ERR One or more scores can't be converted into double");
 }
 
 int compare_texts(const SortOptions& options, const Item& first, const Item& second) {

@@ -54,19 +54,20 @@ constexpr Row kGetexOptions[] = {
     kExat,
     kPxat};
 
-std::optional<StringOptions> read(Call& call, size_t first, OptionTable<StringOptions> table) {
+Result<StringOptions, ErrorReplied> read(Call& call, size_t first,
+                                         OptionTable<StringOptions> table) {
   StringOptions options;
-  if (!read_options(call, first, table, &options)) return std::nullopt;
+  if (const auto done = read_options(call, first, table, &options); !done) return done.error();
   return options;
 }
 
 }  // namespace
 
-std::optional<StringOptions> set_options(Call& call, size_t first) {
+Result<StringOptions, ErrorReplied> set_options(Call& call, size_t first) {
   return read(call, first, kSetOptions);
 }
 
-std::optional<StringOptions> getex_options(Call& call, size_t first) {
+Result<StringOptions, ErrorReplied> getex_options(Call& call, size_t first) {
   return read(call, first, kGetexOptions);
 }
 

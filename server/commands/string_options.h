@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "server/command/arguments.h"
+#include "server/command/error_replied.h"
 
 namespace weir::server {
 
@@ -18,8 +19,8 @@ struct StringOptions {
 };
 
 // Reads the options from args[first] on; the command's grammar says which of them exclude one
-// another. Nothing after replying the syntax error.
-std::optional<StringOptions> set_options(Call& call, size_t first);
-std::optional<StringOptions> getex_options(Call& call, size_t first);
+// another.
+Result<StringOptions, ErrorReplied> set_options(Call& call, size_t first);
+Result<StringOptions, ErrorReplied> getex_options(Call& call, size_t first);
 
 }  // namespace weir::server

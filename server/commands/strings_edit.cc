@@ -64,17 +64,16 @@ void incrbyfloat(Call& call) {
   call.reply.bulk(text);
 }
 
-bool fits(Call& call, uint64_t bytes) {
-  if (bytes <= static_cast<uint64_t>(server_of(call).config().proto_max_bulk_len)) return true;
-  call.reply.error("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
-  return false;
+Result<void, ErrorReplied> check_size(Call& call, uint64_t bytes) {
+  if (bytes <= static_cast<uint64_t>(server_of(call).config().proto_max_bulk_len)) return {};
+  return reply_error(call, "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 }
 
 void append(Call& call) {
   storage::Ref ref = call.look_up(call.args[1]);
   if (!check_string_or_absent(call, ref)) return;
   std::string value;
-  if (!fits(call, ref.value().size() + call.args[2].size())) return;
+  if (!check_size(call, ref.value().size() + call.args[2].size())) return;
   call.work().charge_bytes(2 * ref.value().size());  // once more into the keyspace
   value.reserve(ref.value().size() + call.args[2].size());
   value.append(ref.value()).append(call.args[2]);
@@ -91,7 +90,7 @@ void setrange(Call& call) {
   const std::string_view patch = call.args[3];
   if (patch.empty()) return call.reply.integer(static_cast<int64_t>(ref.value().size()));
   const uint64_t end = static_cast<uint64_t>(*offset) + patch.size();
-  if (!fits(call, end)) return;
+  if (!check_size(call, end)) return;
   std::string value(ref.value());
   call.work().charge_bytes(2 * std::max<size_t>(value.size(), end));
   if (value.size() < end) value.resize(end);  // the bytes in between are zeros

@@ -63,10 +63,9 @@ void setex(Call& call) { set_with_expiry(call, {.text = call.args[2], .in_second
 
 void psetex(Call& call) { set_with_expiry(call, {.text = call.args[2]}); }
 
-bool has_whole_pairs(Call& call) {
-  if (call.args.size() % 2 == 1) return true;
-  call.reply.error(arity_error(call.command));
-  return false;
+Result<void, ErrorReplied> check_pairs(Call& call) {
+  if (call.args.size() % 2 == 1) return {};
+  return reply_error(call, arity_error(call.command));
 }
 
 void put_pairs(Call& call) {
@@ -78,13 +77,13 @@ void put_pairs(Call& call) {
 }
 
 void mset(Call& call) {
-  if (!has_whole_pairs(call)) return;
+  if (!check_pairs(call)) return;
   put_pairs(call);
   call.reply.status("OK");
 }
 
 void msetnx(Call& call) {
-  if (!has_whole_pairs(call)) return;
+  if (!check_pairs(call)) return;
   for (size_t i = 1; i < call.args.size(); i += 2) {
     if (call.look_up(call.args[i]).exists()) return call.reply.integer(0);
   }

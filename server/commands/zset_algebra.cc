@@ -71,47 +71,40 @@ double aggregated(Aggregate aggregate, double score, double other) {
   return std::isnan(sum) ? 0 : sum;
 }
 
-std::optional<Source> read_source(Call& call, std::string_view key) {
+Result<Source, ErrorReplied> read_source(Call& call, std::string_view key) {
   const storage::Ref ref = read_key(call, key);
   const bool is_set = ref.type() == Type::kSet;
   auto members = collection_of(call, ref, is_set ? Type::kSet : Type::kZset);
-  if (!members) return std::nullopt;
+  if (!members) return members.error();
   return Source{.members = *members, .has_scores = !is_set};
 }
 
-// Reads the keys after their number; nothing after replying an error.
-std::optional<Sources> read_sources(Call& call, size_t number_at) {
+// Reads the keys after their number.
+Result<Sources, ErrorReplied> read_sources(Call& call, size_t number_at) {
   const auto number = integer_argument(call, call.args[number_at]);
-  if (!number) return std::nullopt;
+  if (!number) return number.error();
   const Args behind = call.args.subspan(number_at + 1);
   if (*number < 1) {
-    call.reply.error("ERR at least 1 input key is needed for '" + std::string(call.command.name) +
-                     "' command");
-    return std::nullopt;
+    return reply_error(call, "ERR at least 1 input key is needed for '" +
+                                 std::string(call.command.name) + "' command");
   }
-  if (static_cast<uint64_t>(*number) > behind.size()) {
-    call.reply.error(kSyntaxError);
-    return std::nullopt;
-  }
+  if (static_cast<uint64_t>(*number) > behind.size()) return reply_error(call, kSyntaxError);
   Sources sources;
   for (const std::string_view key : behind.first(static_cast<size_t>(*number))) {
     auto source = read_source(call, key);
-    if (!source) return std::nullopt;
+    if (!source) return source.error();
     sources.push_back(*source);
   }
   return sources;
 }
 
-bool read_weights(Call& call, Args weights, Sources* sources) {
+Result<void, ErrorReplied> read_weights(Call& call, Args weights, Sources* sources) {
   for (size_t i = 0; i < sources->size(); ++i) {
     const auto weight = resp::parse_double(weights[i]);
-    if (!weight) {
-      call.reply.error("ERR weight value is not a float");
-      return false;
-    }
+    if (!weight) return reply_error(call, "ERR weight value is not a float");
     (*sources)[i].weight = *weight;
   }
-  return true;
+  return {};
 }
 
 std::optional<Aggregate> aggregate_named(std::string_view name) {
@@ -121,16 +114,19 @@ std::optional<Aggregate> aggregate_named(std::string_view name) {
   return std::nullopt;
 }
 
-// Reads the option that `words` begin with; answers how many of them it took, 0 after replying an
-// error.
-size_t read_option(Call& call, const CombineForm& form, Args words, Request* request) {
+// Reads the option that `words` begin with; answers how many of them it took.
+Result<size_t, ErrorReplied> read_option(Call& call, const CombineForm& form, Args words,
+                                         Request* request) {
   const auto is = [&words](std::string_view name, size_t values) {
     return words.size() > values && equals_ignoring_case(words[0], name);
   };
   const bool combines = form.operation != Operation::kDifference && !form.only_counts;
   const size_t sources = request->sources.size();
-  if (combines && is("WEIGHTS", sources))
-    return read_weights(call, words.subspan(1), &request->sources) ? 1 + sources : 0;
+  if (combines && is("WEIGHTS", sources)) {
+    const auto read = read_weights(call, words.subspan(1), &request->sources);
+    if (!read) return read.error();
+    return 1 + sources;
+  }
   if (combines && is("AGGREGATE", 1)) {
     if (const auto aggregate = aggregate_named(words[1])) {
       request->aggregate = *aggregate;
@@ -141,27 +137,23 @@ size_t read_option(Call& call, const CombineForm& form, Args words, Request* req
     return 1;
   } else if (form.only_counts && is("LIMIT", 1)) {
     const auto limit = resp::parse_int64(words[1]);
-    if (!limit || *limit < 0) {
-      call.reply.error("ERR LIMIT can't be negative");
-      return 0;
-    }
+    if (!limit || *limit < 0) return reply_error(call, "ERR LIMIT can't be negative");
     request->limit = *limit;
     return 2;
   }
-  call.reply.error(kSyntaxError);
-  return 0;
+  return reply_error(call, kSyntaxError);
 }
 
-std::optional<Request> read_request(Call& call, const CombineForm& form) {
+Result<Request, ErrorReplied> read_request(Call& call, const CombineForm& form) {
   const size_t number_at = form.stores ? 2 : 1;
   auto sources = read_sources(call, number_at);
-  if (!sources) return std::nullopt;
+  if (!sources) return sources.error();
   Request request{.sources = std::move(*sources)};
   Args words = call.args.subspan(number_at + 1 + request.sources.size());
   while (!words.empty()) {
-    const size_t taken = read_option(call, form, words, &request);
-    if (taken == 0) return std::nullopt;
-    words = words.subspan(taken);
+    const auto taken = read_option(call, form, words, &request);
+    if (!taken) return taken.error();
+    words = words.subspan(*taken);
   }
   if (form.operation != Operation::kDifference) {
     std::stable_sort(

@@ -28,11 +28,11 @@ void pop_members(Call& call, Collection* zset, const Pop& pop) {
 }
 
 // As in Redis, one error stands for everything that can be wrong with the number.
-std::optional<int64_t> count_above_zero(Call& call, std::string_view text, std::string_view error) {
+Result<int64_t, ErrorReplied> count_above_zero(Call& call, std::string_view text,
+                                               std::string_view error) {
   const auto count = resp::parse_int64(text);
-  if (count && *count > 0) return count;
-  call.reply.error(error);
-  return std::nullopt;
+  if (count && *count > 0) return *count;
+  return reply_error(call, error);
 }
 
 void pop_side(Call& call, bool highest) {
@@ -109,28 +109,25 @@ bool try_pop_first(Call& call, Args keys, const Pop& pop) {
                      [&](std::string_view key) { return try_pop(call, key, pop); });
 }
 
-std::optional<KeyedPop> keyed_pop_arguments(Call& call, size_t first, const PopWords& ends) {
-  const auto syntax_error = [&call] {
-    call.reply.error(kSyntaxError);
-    return std::nullopt;
-  };
+Result<KeyedPop, ErrorReplied> keyed_pop_arguments(Call& call, size_t first, const PopWords& ends) {
   const auto keys =
       count_above_zero(call, call.args[first], "ERR numkeys should be greater than 0");
-  if (!keys) return std::nullopt;
+  if (!keys) return keys.error();
   const Args behind = call.args.subspan(first + 1);
-  if (static_cast<uint64_t>(*keys) >= behind.size()) return syntax_error();
+  if (static_cast<uint64_t>(*keys) >= behind.size()) return reply_error(call, kSyntaxError);
   const auto key_count = static_cast<size_t>(*keys);
   KeyedPop result{.keys = behind.first(key_count), .pop = {.reply = Pop::Reply::kKeyed}};
   const Args words = behind.subspan(key_count);
   result.pop.highest = equals_ignoring_case(words[0], ends.highest);
   if (!result.pop.highest && !equals_ignoring_case(words[0], ends.lowest)) {
-    return syntax_error();
+    return reply_error(call, kSyntaxError);
   }
   if (words.size() == 1) return result;
-  if (words.size() < 3 || !equals_ignoring_case(words[1], "COUNT")) return syntax_error();
+  if (words.size() < 3 || !equals_ignoring_case(words[1], "COUNT"))
+    return reply_error(call, kSyntaxError);
   const auto count = count_above_zero(call, words[2], "ERR count should be greater than 0");
-  if (!count) return std::nullopt;
-  if (words.size() > 3) return syntax_error();
+  if (!count) return count.error();
+  if (words.size() > 3) return reply_error(call, kSyntaxError);
   result.pop.count_max = *count;
   return result;
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "server/command/command.h"
+#include "server/command/error_replied.h"
 
 namespace weir::server {
 
@@ -41,7 +41,6 @@ struct PopWords {
 };
 inline constexpr PopWords kMembersToPop = {"MIN", "MAX"};
 inline constexpr PopWords kEndsToPop = {"LEFT", "RIGHT"};
-// Reads them; nothing after replying an error.
-std::optional<KeyedPop> keyed_pop_arguments(Call& call, size_t first, const PopWords& words);
+Result<KeyedPop, ErrorReplied> keyed_pop_arguments(Call& call, size_t first, const PopWords& words);
 
 }  // namespace weir::server

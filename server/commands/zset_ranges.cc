@@ -26,22 +26,20 @@ RankSpan resolve(const Collection& zset, const Range& range) {
 enum class By { kAny, kRank, kScore, kLex };
 enum class Direction { kAny, kUp, kDown };
 
-std::optional<Range> range_arguments(Call& call, By by, const RangeText& text) {
+Result<Range, ErrorReplied> range_arguments(Call& call, By by, const RangeText& text) {
   if (by == By::kRank) {
     const auto first = integer_argument(call, text.min);
-    if (!first) return std::nullopt;
+    if (!first) return first.error();
     const auto last = integer_argument(call, text.max);
-    if (!last) return std::nullopt;
-    return RankRange{.first = *first, .last = *last};
+    if (!last) return last.error();
+    return Range(RankRange{.first = *first, .last = *last});
   }
   if (by == By::kScore) {
-    if (const auto range = parse_score_range(text)) return *range;
-    call.reply.error(kNotAScoreRange);
-    return std::nullopt;
+    if (const auto range = parse_score_range(text)) return Range(*range);
+    return reply_error(call, kNotAScoreRange);
   }
-  if (const auto range = parse_lex_range(text)) return *range;
-  call.reply.error(kNotALexRange);
-  return std::nullopt;
+  if (const auto range = parse_lex_range(text)) return Range(*range);
+  return reply_error(call, kNotALexRange);
 }
 
 // What the command's name says about the range; its arguments say the rest.
@@ -93,16 +91,14 @@ constexpr OptionRow<Query> kOptions[] = {
     {.word = "BYLEX", .take = take_by<By::kLex>, .fits = is_by_nothing},
     {.word = "BYSCORE", .take = take_by<By::kScore>, .fits = is_by_nothing}};
 
-// Reads the options from args[at] on; nothing after replying an error.
-std::optional<Query> range_options(Call& call, const RangeForm& form, size_t at) {
+// Reads the options from args[at] on.
+Result<Query, ErrorReplied> range_options(Call& call, const RangeForm& form, size_t at) {
   Query query{.by = form.by, .direction = form.direction, .stores = form.stores};
-  if (!read_options(call, at, kOptions, &query)) return std::nullopt;
+  if (const auto done = read_options(call, at, kOptions, &query); !done) return done.error();
   if (query.by == By::kAny) query.by = By::kRank;
   const bool limited_ranks = query.by == By::kRank && query.limit.count != -1;
-  if (limited_ranks || (query.by == By::kLex && query.with_scores)) {
-    call.reply.error(limited_ranks ? kLimitByRank : kScoresByLex);
-    return std::nullopt;
-  }
+  if (limited_ranks || (query.by == By::kLex && query.with_scores))
+    return reply_error(call, limited_ranks ? kLimitByRank : kScoresByLex);
   return query;
 }
 

@@ -66,18 +66,16 @@ struct Wanted {
 };
 
 // A count, and twice the count if there are scores, must be numbers that Redis can hold.
-std::optional<Wanted> wanted_members(Call& call) {
+Result<Wanted, ErrorReplied> wanted_members(Call& call) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const auto count = count_argument(call, call.args[2]);
-  if (!count) return std::nullopt;
+  if (!count) return count.error();
   const bool with_scores = call.args.size() == 4;
   if (call.args.size() > 4 || (with_scores && !equals_ignoring_case(call.args[3], "WITHSCORES"))) {
-    call.reply.error(kSyntaxError);
-    return std::nullopt;
+    return reply_error(call, kSyntaxError);
   }
   if (with_scores && (*count < -kMax / 2 || *count > kMax / 2)) {
-    call.reply.error("ERR value is out of range");
-    return std::nullopt;
+    return reply_error(call, "ERR value is out of range");
   }
   return Wanted{.count = *count, .with_scores = with_scores};
 }
