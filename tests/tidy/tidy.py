@@ -79,6 +79,17 @@ FACADES = {"Server", "Keyspace"}
 FACADE_PUBLIC_MAX = 30
 FACADE_MEMBERS_MAX = 20
 
+# Functions that take a Call, and whose empty optional, null or false means what it says here and
+# not that an error has been replied.
+MEANINGS = {
+    "Engine::run": "the script was stopped, and is to be taken back",
+    "cancel": "there is no such booking",
+    "load_single": "the key is not of the common case",
+    "recalled": "the request was never seen, and nothing was replied",
+    "take_single": "the request is not of the common case",
+    "value_of": "the element has no such value",
+}
+
 CPP = {".h", ".cc"}
 SOURCE = CPP | {".py", ".sh", ".js", ".mjs", ".go", ""}
 
@@ -267,6 +278,31 @@ def check_function_length(root, files):
                 start = None
 
 
+def body_of(code, brace):
+    """The text from an opening brace to the one that closes it."""
+    depth = 0
+    for match in re.compile(r"[{}]").finditer(code, brace):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return code[brace:match.end()]
+    return code[brace:]
+
+
+def check_error_replied(root, files):
+    """A function of server/ that can reply does not answer an optional, and one that replies an
+    error answers neither bool nor a pointer: Result<T, ErrorReplied> tells its caller to return."""
+    signature = (r"(std::optional<[^;{}()=]*>|\bbool|\b[\w:]+ ?\*)\s+([\w:]+)"
+                 r"\(([^(){};]*\b(?:Call|ReplyWriter) ?[&*][^(){};]*)\)[\w\s]*([;{])")
+    for file in files:
+        if file.folder != "server" or not file.is_cpp:
+            continue
+        for path, line, match in matches(signature, file, file.code):
+            replies = match[4] == "{" and re.search(
+                r"\breply(\.|->|_)error ?\(", body_of(file.code, match.start(4)))
+            if match[2] not in MEANINGS and ("optional" in match[1] or replies):
+                yield path, line, f"{match[2]}: Result<T, ErrorReplied> in place of {match[1]}"
+
+
 def all_classes(files):
     for file in files:
         if file.suffix == ".h" and file.folder in CODE_FOLDERS:
@@ -299,7 +335,7 @@ def check_words(root, files):
 
 RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
          check_pragma_once, check_banned, check_length,
-         check_function_length, check_classes, check_words]
+         check_function_length, check_error_replied, check_classes, check_words]
 
 
 def complaints(root):

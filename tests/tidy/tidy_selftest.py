@@ -24,6 +24,11 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
     "server/limiter/near.h": "#pragma once\n",
     "server/net/listener.cc": '#include <boost/asio.hpp>\n#include "resp/a.h"\n',
     "server/script/engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
+    "server/limiter/single.cc": (
+        "std::optional<SingleLimit> load_single(Call& call, int a) { return std::nullopt; }\n"
+        "Result<int, ErrorReplied> read(Call& call) { return reply_error(call, kNone); }\n"
+        "bool reads(Call& call) { return true; }\n"
+        "void run(Call& call) { std::optional<int> a = f(call); call.reply.error(kNone); }\n"),
     "server/core/ok.cc": ('// rand() and system() only in a comment\nauto text = "sprintf(";\n'
                      "std::system_error error; auto big = 1'000'000; snprintf(a, 1, b);\n"
                      "using namespace std::chrono_literals; int d = config.dir;\n"),
@@ -91,6 +96,12 @@ FAULTS = [
     ("algorithms/b.cc", "auto now = std::chrono::system_clock::now();\n", "are arguments here"),
     ("tools/b.py", "a = 1\n" * 401, "401 lines"),
     ("server/core/b.cc", "int a;\n" + function_of(71), "a function of 71 lines"),
+    ("server/types/b.h", "#pragma once\nstd::optional<std::vector<int>> read(Call& call,\n"
+     "                                     int a);\n", "in place of std::optional<std::vector<int>>"),
+    ("server/types/b.cc", "bool fits(Call& call, int a) {\n  if (a > 1) {\n    return true;\n  }\n"
+     '  call.reply.error("ERR a");\n  return false;\n}\n', "in place of bool"),
+    ("server/core/b.cc", "const Row* Part::find(Call& call) const {\n  reply_error(call, kNone);\n"
+     "  return nullptr;\n}\n", "Part::find: Result<T, ErrorReplied> in place of Row*"),
     ("server/core/b.h", class_of("Big", 41, 0), "Big has 41 functions"),
     ("server/core/b.h", class_of("Server", 31, 0), "Server has 31 public functions"),
     ("storage/b.h", class_of("Keyspace", 31, 0), "Keyspace has 31 public functions"),
