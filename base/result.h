@@ -51,7 +51,7 @@ class [[nodiscard]] Result {
   // So that a literal may be returned where the error is a string.
   template <class U>
   requires(std::is_convertible_v<U, E> && !std::is_convertible_v<U, T>) Result(U&& error)
-      : error_(std::forward<U>(error)) {}
+      : error_(E(std::forward<U>(error))) {}
 
   bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
@@ -87,21 +87,23 @@ template <class E>
 class [[nodiscard]] Result<void, E> {
  public:
   Result() = default;
-  Result(E error) : error_(std::move(error)) {}
+  Result(E error) : ok_(false), error_(std::move(error)) {}
   template <class U>
-  requires(std::is_convertible_v<U, E>) Result(U&& error) : error_(std::forward<U>(error)) {}
+  requires(std::is_convertible_v<U, E>) Result(U&& error)
+      : ok_(false), error_(E(std::forward<U>(error))) {}
 
-  bool ok() const { return !error_.has_value(); }
+  bool ok() const { return ok_; }
   explicit operator bool() const { return ok(); }
 
   // REQUIRES: !ok()
   const E& error() const {
     WEIR_REQUIRE(!ok());
-    return *error_;
+    return error_.get();
   }
 
  private:
-  std::optional<E> error_;
+  bool ok_ = true;  // beside the error, so that one without members makes this as small as a bool
+  [[no_unique_address]] HeldError<E> error_;
 };
 
 }  // namespace weir

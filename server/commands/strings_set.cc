@@ -20,25 +20,25 @@ Result<int64_t, ErrorReplied> checked_expiry(Call& call, const StringOptions& op
 }
 
 void set(Call& call) {
-  const auto options = set_options(call, 3);
-  if (!options) return;
-  const auto expire_at_ms = checked_expiry(call, *options);
+  const auto read = set_options(call, 3);
+  if (!read) return;
+  const StringOptions& options = *read;
+  const auto expire_at_ms = checked_expiry(call, options);
   if (!expire_at_ms) return;
-  storage::Ref ref =
-      options->answer_old ? read_key(call, call.args[1]) : call.look_up(call.args[1]);
-  if (options->answer_old) {
+  storage::Ref ref = options.answer_old ? read_key(call, call.args[1]) : call.look_up(call.args[1]);
+  if (options.answer_old) {
     if (!check_string_or_absent(call, ref)) return;
     ref.exists() ? call.reply.bulk(ref.value()) : call.reply.null();
   }
-  if (ref.exists() ? options->only_if_absent : options->only_if_present) {
-    if (!options->answer_old) call.reply.null();
+  if (ref.exists() ? options.only_if_absent : options.only_if_present) {
+    if (!options.answer_old) call.reply.null();
     return;
   }
   call.keys.put(&ref, storage::Type::kString, call.args[2],
-                options->keep_expiry ? ref.expire_at_ms() : *expire_at_ms);
+                options.keep_expiry ? ref.expire_at_ms() : *expire_at_ms);
   call.notify(EventClass::kString, "set", call.args[1]);
-  if (options->expire) call.notify(EventClass::kGeneric, "expire", call.args[1]);
-  if (!options->answer_old) call.reply.status("OK");
+  if (options.expire) call.notify(EventClass::kGeneric, "expire", call.args[1]);
+  if (!options.answer_old) call.reply.status("OK");
 }
 
 void setnx(Call& call) {

@@ -54,7 +54,7 @@ constexpr bool is_as_small_as(size_t bytes) {
 TEST(Result, AnErrorWithoutMembersTakesNoRoom) {
   EXPECT_TRUE((is_as_small_as<Result<int64_t, Refused>>(sizeof(std::optional<int64_t>))));
   EXPECT_TRUE((is_as_small_as<Result<int32_t, Refused>>(sizeof(std::optional<int32_t>))));
-  EXPECT_TRUE((is_as_small_as<Result<void, Refused>>(2)));
+  EXPECT_TRUE((is_as_small_as<Result<void, Refused>>(sizeof(bool))));
   Result<int64_t, Refused> refused = Refused();
   EXPECT_FALSE(refused);
   EXPECT_THROW((void)*refused, BrokenCheck);
