@@ -17,11 +17,11 @@ class Activity {
   void note_interaction(int64_t now_ns) { last_interaction_ns_ = now_ns; }
   int64_t idle_ns(int64_t now_ns) const { return now_ns - last_interaction_ns_; }
 
-  // A request has begun; or it will begin again, and has not counted.
+  // A request has begun. One that is taken back to run again later is not counted.
   void count_command() { ++commands_; }
   void uncount_command() { --commands_; }
   uint64_t commands() const { return commands_; }
-  // The last one that was not refused; null: there was none.
+  // The command that ran last and was not refused; null: there was none.
   void note_command(const Command* command) { last_command_ = command; }
   const Command* last_command() const { return last_command_; }
 
@@ -30,8 +30,8 @@ class Activity {
   bool was_long() const { return was_long_; }
   void forget_long() { was_long_ = false; }
 
-  // Answers for how long no request has begun, as far as this was asked before. `has_request`: one
-  // waits to begin.
+  // Answers for how long no request has begun, as far as earlier calls have seen. `has_request`
+  // tells that one waits to begin.
   int64_t silent_ns(int64_t now_ns, bool has_request) {
     const bool is_first_look = seen_ns_ == 0;
     if (is_first_look || commands_ != commands_seen_ || has_request) {
@@ -47,8 +47,8 @@ class Activity {
   uint64_t commands_ = 0;
   const Command* last_command_ = nullptr;
   bool was_long_ = false;
-  uint64_t commands_seen_ = 0;  // of commands_, at the last call of silent_ns()...
-  int64_t seen_ns_ = 0;         // ... and when that changed
+  uint64_t commands_seen_ = 0;  // commands_ at the last call of silent_ns()
+  int64_t seen_ns_ = 0;         // when a call last saw another, or a request waiting; 0: no call
 };
 
 }  // namespace weir::server

@@ -41,15 +41,16 @@ class Client {
   const Peer& peer() const { return peer_; }
 
   const acl::User& user() const { return *user_; }
-  // Whether the user has shown its password, or needs none.
+  // Tells whether the user has shown its password, or needs none.
   bool authenticated() const { return authenticated_; }
   void set_user(std::shared_ptr<const acl::User> user, bool authenticated) {
     user_ = std::move(user);
     authenticated_ = authenticated;
   }
 
-  // Names are words: printable ASCII without blanks, so that a line of CLIENT LIST stays one. They
-  // may be empty. `what` begins the error, which is the whole reply; then nothing has changed.
+  // Names are words: printable ASCII without blanks, so that a client is one line of CLIENT LIST. A
+  // name may be empty. The error is a whole reply, which begins with `what`; then nothing has
+  // changed.
   Result<void, std::string> set_name(std::string_view word) {
     return set_word(word, "Client names", &name_);
   }
@@ -68,7 +69,7 @@ class Client {
   Switches& switches() { return switches_; }
   const Switches& switches() const { return switches_; }
 
-  // Forgets what was chosen, as RESET does; the library stays what it is.
+  // Forgets what the client has chosen, as RESET does; it keeps the name of its library.
   void reset() {
     name_.clear();
     database_ = 0;

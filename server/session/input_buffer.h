@@ -1,4 +1,4 @@
-// Bytes of one session that were received and not yet used: the beginning of a request, or requests
+// The bytes that a session has received and not yet used: the beginning of a request, or requests
 // that are kept for later.
 //
 // Invariants
@@ -28,7 +28,7 @@ class InputBuffer {
     bytes_.append(bytes);
   }
 
-  // The first `bytes` of unused() have been used.
+  // Takes note that the first `bytes` of unused() have been used.
   void use(size_t bytes) {
     used_ += bytes;
     if (used_ < bytes_.size()) return;

@@ -13,7 +13,7 @@ struct Listening {
   TrackingState tracking;
 
   bool subscribed() const { return !subscriptions.empty(); }
-  // What it is sent is mostly no reply.
+  // Tells whether most of what the session is sent is no reply.
   bool is_told() const { return subscribed() || monitors; }
 };
 

@@ -5,7 +5,7 @@
 namespace weir::server {
 namespace {
 
-// A tail of so many bytes becomes a chunk, and an empty one keeps no more memory than that.
+// A tail of so many bytes becomes a chunk, and an empty tail keeps no more memory than that.
 constexpr size_t kChunkBytesMin = 64 << 10;
 
 }  // namespace
@@ -16,7 +16,7 @@ bool OutputQueue::turn_touched_data() const {
 }
 
 void OutputQueue::fail(std::string_view error_line) {
-  if (marks_.empty()) return;  // it has run nothing, and when the turn began is not known
+  if (marks_.empty()) return;  // the session ran nothing, and when the turn began is not known
   const std::string old = tail_.substr(turn_begin_ - tail_begin_);
   cut(turn_begin_);
   size_t at = 0;

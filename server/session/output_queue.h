@@ -12,8 +12,8 @@
 //    replies, without looking at older ones.
 // 3. Sending moves no byte that stays: a chunk is skipped through, and freed when it is sent whole.
 //    The work is linear in the bytes sent, whatever waits after them.
-// 4. A reply that a sink takes keeps its place among the others: what is before it leaves before
-// it.
+// 4. A reply that a sink takes keeps its place among the others: the sink gets it only after all
+//    that stands before it has left.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,9 @@ enum class ReplyKind : uint8_t {
   kMessage,  // no reply: tells of what the turn has done, and is dropped with it
 };
 
-// Takes one reply, as bytes of the protocol; they hold until it returns. It is called while a turn
-// ends, so it must run no command and end no session. If the session ends first, it is not called.
+// Takes one reply, as bytes of the protocol, which are valid until it returns. The queue calls it
+// while a turn ends, so it must run no command and end no session. If the session ends first, it is
+// never called.
 using ReplySink = std::function<void(std::string_view reply)>;
 
 class OutputQueue {
@@ -43,53 +44,55 @@ class OutputQueue {
   OutputQueue(const OutputQueue&) = delete;  // writers point to the tail
   OutputQueue& operator=(const OutputQueue&) = delete;
 
-  // What commands write to. They may append, and cut off what the running command has appended.
+  // Commands write to the tail. They may append to it, and cut off what the running command has
+  // appended.
   std::string* tail() { return &tail_; }
   const std::string& tail() const { return tail_; }
-  // The most bytes that the tail may hold so that no more than `unsent_max` are unsent.
+  // Answers how many bytes the tail may hold at most, so that no more than `unsent_max` are unsent.
   size_t tail_bytes_max(size_t unsent_max) const {
     const size_t end_max = sent_ + unsent_max;
     return end_max > tail_begin_ ? end_max - tail_begin_ : 0;
   }
   void append(std::string_view bytes) { tail_.append(bytes); }
-  // Drops what was appended after `place`. REQUIRES: the running turn has appended it.
+  // Drops what was appended after `place`. REQUIRES: the running turn has appended all of it.
   void cut(size_t place) { tail_.resize(place - tail_begin_); }
 
   size_t end() const { return tail_begin_ + tail_.size(); }
   size_t tail_begin() const { return tail_begin_; }
   size_t unsent_bytes() const { return end() - sent_; }
-  // What the queue has from the system.
+  // Answers how much memory the queue holds.
   size_t capacity() const { return chunks_capacity_ + tail_.capacity(); }
 
   void begin_turn() { turn_begin_ = end(); }
-  // What was appended since the mark before, or since the turn began, is one reply.
+  // Makes one reply of what was appended since the mark before, or since the turn began.
   void mark(ReplyKind kind) { marks_.push_back({.end = end(), .kind = kind}); }
-  // The reply that was marked last is not sent: the sink takes it when all before it is sent and it
-  // is released itself.
+  // Gives the reply that was marked last to a sink in place of the connection: the sink takes it
+  // when all before it is sent and it is released itself.
   void divert(ReplySink sink);
-  // Where that reply ends: the next one begins there.
+  // Answers where the reply that was marked last ends, and the next one begins.
   size_t marked_end() const { return marks_.empty() ? turn_begin_ : marks_.back().end; }
   bool turn_touched_data() const;
   size_t turn_bytes() const { return end() - turn_begin_; }
-  // Replaces each reply of the running turn that is of data by `error_line`, and drops messages.
+  // Replaces each reply of the running turn that is of data by `error_line`, and drops the turn's
+  // messages.
   void fail(std::string_view error_line);
   void end_turn();
 
-  // What is before `place` may be sent.
+  // Lets what stands before `place` be sent.
   void release(size_t place) {
     released_ = std::max(released_, place);
     if (!diverted_.empty()) hand_over_diverted();
   }
-  // The next bytes that may be sent; empty if there are none. Others may follow them.
+  // Answers the next bytes that may be sent, none if there are none. Others may follow them.
   std::string_view to_send() const {
     const std::string& front = chunks_.empty() ? tail_ : chunks_.front();
     size_t end = std::min(released_, front_begin_ + front.size());
     if (!diverted_.empty()) end = std::min(end, diverted_.front().begin);
     return std::string_view(front).substr(sent_ - front_begin_, end - sent_);
   }
-  // So many bytes of to_send() have left.
+  // Takes note that so many bytes of to_send() have left.
   void sent(size_t bytes);
-  // Gives up what is unsent. Places go on from where they were.
+  // Drops what is unsent. Places are counted on from where they were.
   void give_up();
 
  private:

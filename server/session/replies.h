@@ -1,8 +1,8 @@
 // What a session is answered: commands write it, the client says which of it is wanted, and the
 // turn decides what becomes of it.
 //
-// Invariant: what a command has written since its mark() is the end of the queue's tail until it is
-// noted, so it can be looked at, cut off or bounded.
+// Invariant: until a command's reply is noted, it is the end of the queue's tail, from mark() on;
+// so it can be looked at, cut off or bounded.
 #pragma once
 
 #include <cstddef>
@@ -25,29 +25,32 @@ class Replies {
   OutputQueue& queue() { return queue_; }
   const OutputQueue& queue() const { return queue_; }
 
-  // Where the next reply begins.
+  // Answers where in the tail the next reply begins.
   size_t mark() const { return queue_.tail().size(); }
   std::string_view since(size_t mark) const { return std::string_view(queue_.tail()).substr(mark); }
   void cut(size_t mark) { queue_.tail()->resize(mark); }
-  // No more than so many bytes may be unsent: what would pass that throws ReplyTooLong.
+  // Bounds what may be unsent: a command that would write more than so many bytes ends by
+  // ReplyTooLong.
   void bound(size_t unsent_bytes_max) {
     writer_.set_size_max(queue_.tail_bytes_max(unsent_bytes_max));
   }
   void unbound() { writer_.set_size_max(SIZE_MAX); }
 
-  // CLIENT REPLY.
+  // Which replies the client wants, as it has said by CLIENT REPLY.
   void set_mode(ReplyMode mode) { mode_ = mode; }
   ReplyMode mode() const { return mode_; }
-  // The reply of the running command is a push, which CLIENT REPLY does not hold back.
+  // Takes note that the reply of the running command is a push, which CLIENT REPLY does not hold
+  // back.
   void note_push() { is_push_ = true; }
 
-  // The sink takes the next reply that is noted.
+  // Makes a sink take the next reply that is noted.
   void give_next_to(ReplySink sink) { sink_ = std::move(sink); }
-  // Where the reply begins that is not noted yet. REQUIRES: the session has a part in the turn. It
-  // is not what mark() was before the command if that has made the turn's replies errors (SAVE).
+  // Answers where the reply begins that is not noted yet. A command that has replaced the turn's
+  // replies by errors (SAVE) has moved that place from where mark() was before it. REQUIRES: the
+  // session has a part in the turn.
   size_t reply_begin() const { return queue_.marked_end() - queue_.tail_begin(); }
-  // A command has replied, or has not, if that is not wanted. `touched_data`: the reply may depend
-  // on data.
+  // Ends the reply of a command, and drops it if the client wants none. `touched_data` tells that
+  // the reply may depend on data.
   void note(bool touched_data) {
     const bool is_usual = mode_ == ReplyMode::kOn && !is_push_;
     if (!is_usual) [[unlikely]]
@@ -56,18 +59,18 @@ class Replies {
     if (sink_) [[unlikely]]
       queue_.divert(std::exchange(sink_, {}));
   }
-  // A message that is no reply.
+  // Adds a message that is no reply.
   void add_message(std::string_view bytes) {
     queue_.append(bytes);
     queue_.mark(ReplyKind::kMessage);
   }
-  // An error of the protocol.
+  // Adds the error line for bytes that break the protocol.
   void add_protocol_error(std::string_view error);
   // Replaces the running turn's replies that depended on data by an error.
   void fail_turn(std::string_view error);
 
-  // Answers for how long more than `bytes` have been unsent, as far as this was asked before; 0: no
-  // more are.
+  // Answers for how long more than `bytes` have been unsent, as far as earlier calls have seen; 0
+  // if no more are now.
   int64_t over_ns(size_t bytes, int64_t now_ns);
 
  private:

@@ -1,5 +1,5 @@
-// The requests of one session: bytes that were received, parsed in place, and of them kept what no
-// request has used; or arguments that were handed over with whoever takes the reply.
+// The requests of one session. They come as bytes, which are parsed in place, and of which it keeps
+// what no request has used; or as arguments, each with the sink that takes the reply.
 //
 //     begin(bytes)   parse() use()   parse() use() ...   end()
 #pragma once
@@ -18,7 +18,7 @@ namespace weir::server {
 
 class RequestQueue {
  public:
-  // Bytes were read; they must stay until end().
+  // Takes bytes that were read. REQUIRES: they stay where they are until end().
   void begin(std::string_view bytes) {
     from_kept_ = !kept_.empty();
     if (from_kept_) kept_.append(bytes);
@@ -26,7 +26,7 @@ class RequestQueue {
   }
   void submit(Args args, ReplySink sink) { submitted_.add(args, std::move(sink)); }
   bool at_end() const { return unused_.empty() && submitted_.empty(); }
-  // The request at the front; what was received comes before what was submitted. REQUIRES:
+  // Parses the request at the front; what was received comes before what was submitted. REQUIRES:
   // !at_end().
   resp::ParseStatus parse(const resp::RequestLimits& limits) {
     if (is_submitted()) [[unlikely]] {
@@ -38,21 +38,21 @@ class RequestQueue {
     return status;
   }
   Args args() const { return args_; }
-  // Whether the request at the front was submitted, and who takes its reply then, to whoever asks
-  // first.
+  // Tells whether the request at the front was submitted. take_sink() then answers its sink, to the
+  // first who asks.
   bool is_submitted() const { return unused_.empty(); }
   ReplySink take_sink() { return submitted_.take_front_sink(); }
   const std::string& error() const { return parser_.error(); }
-  // It has run; answers how many bytes it was...
+  // Drops the request at the front, which has run, and answers how many bytes it was.
   size_t use() {
     if (is_submitted()) [[unlikely]]
       return submitted_.drop_front();
     unused_.remove_prefix(parser_.consumed());
     return parser_.consumed();
   }
-  // ... or will be parsed again.
+  // Leaves the request at the front where it is, to be parsed again.
   void put_back() { parser_.reset(); }
-  // `keep`: what is unused will be asked for.
+  // Ends the use of the bytes given to begin(), and keeps what is unused if `keep`.
   void end(bool keep) {
     if (from_kept_) {
       kept_.use(kept_.size() - unused_.size());
@@ -63,7 +63,7 @@ class RequestQueue {
     from_kept_ = false;
   }
 
-  // What is kept.
+  // The bytes that are kept.
   const InputBuffer& kept() const { return kept_; }
   const SubmittedRequests& submitted() const { return submitted_; }
   bool keeps_any() const { return !kept_.empty() || !submitted_.empty(); }

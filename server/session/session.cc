@@ -39,7 +39,7 @@ void Session::count_bytes() {
 }
 
 void Session::kill_unsent() {
-  count_bytes();  // while that still counts
+  count_bytes();  // which does nothing once the session is dead
   host_.count_client_bytes(-static_cast<int64_t>(std::exchange(counted_bytes_, 0)));
   kill();
   replies_.queue().give_up();
@@ -67,7 +67,8 @@ void Session::submit(Args args, ReplySink sink) {
   count_bytes();
 }
 
-// What is kept for later requests may be more: it is part of one read.
+// Complete requests that are kept for later may be larger together than one request may be: they
+// came in one read.
 void Session::check_input_size() {
   if (input().size() > static_cast<size_t>(host_.config().client_query_buffer_limit)) {
     host_.note_query_buffer_overrun(*this);

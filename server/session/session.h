@@ -1,4 +1,4 @@
-// One client's conversation: bytes in, commands run, bytes out. Knows no socket.
+// One client's conversation: bytes come in, commands run, bytes go out. A session knows no socket.
 //
 // Invariants
 // 1. Replies leave in the order of the requests, and only as far as release() has said: what a turn
@@ -34,56 +34,60 @@ class Session {
 
   const uint64_t id;
 
-  // Takes what was read and runs complete requests, at most `commands_max`; what is left over is
-  // kept.
+  // Takes the bytes that were read and runs complete requests, at most `commands_max`; the session
+  // keeps what is left over.
   void receive(std::string_view bytes, size_t commands_max);
-  // Runs a command that is parsed already, after those submitted before; it is kept while the
-  // session waits, is held or has no budget left. The sink takes the reply when the turn has
-  // released it: "" if CLIENT REPLY wants none. A session that is closing takes no more.
+  // Runs a command that is parsed already, after those submitted before. The session keeps it while
+  // it waits, is held or has no budget left. The sink takes the reply when the turn has released
+  // it: "" if CLIENT REPLY wants none. A session that is closing takes no more commands.
   // REQUIRES: the session receives no bytes.
   void submit(Args args, ReplySink sink);
   // Goes on with requests that were kept.
   void resume(size_t commands_max) { receive({}, commands_max); }
-  // A complete request may be waiting that was not run for want of budget, or is held.
+  // Tells whether a complete request may be waiting, because the budget was used up or because it
+  // is held.
   bool runnable() const { return runnable_ && !closing_; }
-  Hold hold() const { return hold_; }  // runnable when that ends
+  // Why the request at the front is held; the session is runnable when that ends.
+  Hold hold() const { return hold_; }
 
-  // What may be sent next; when it is sent, more may follow.
+  // Answers what may be sent next; when it is sent, more may follow.
   std::string_view output() const { return replies_.queue().to_send(); }
   void mark_sent(size_t bytes);
   size_t unsent_bytes() const { return replies_.queue().unsent_bytes(); }
-  // What moves the bytes; null: nothing does any more.
+  // The transport moves the bytes; null: nothing does any more.
   Transport* transport() const { return transport_; }
   void set_transport(Transport* transport) { transport_ = transport; }
 
-  // No more is read; the connection ends when everything released is sent...
+  // A session that is closing reads nothing more, and its connection ends when everything released
+  // is sent.
   bool closing() const { return closing_; }
-  // ... or at once.
+  // The connection of a dead session ends at once.
   bool dead() const { return dead_; }
   void close_after_reply() { closing_ = true; }
   void kill() { closing_ = dead_ = true; }
-  // At once, and gives up what was not sent. REQUIRES: it is running no command.
+  // Kills the session, and gives up what was not sent. REQUIRES: it is running no command.
   void kill_unsent();
 
-  // The session has a part in the running turn: from its first request or message, if it has none
-  // yet, to the turn's end.
+  // Gives the session a part in the running turn, if it has none yet. It has that part from its
+  // first request or message to the turn's end.
   void join_turn();
   bool in_turn() const { return in_turn_; }
   void end_turn();
-  // Whether the turn with that number is one that has not asked before.
+  // Tells whether this is the first call for the turn with that number.
   bool touch(uint64_t turn) { return std::exchange(touched_in_turn_, turn) != turn; }
+  // Answers the last turn for which that was called.
   uint64_t touched_in_turn() const { return touched_in_turn_; }
-  // What was replied up to a place of the queue may be sent.
+  // Lets what was replied up to a place of the queue be sent.
   void release(size_t place);
 
-  // A message that is no reply: it stands after what was replied so far.
+  // Adds a message that is no reply, after what was replied so far.
   void push_message(std::string_view bytes);
-  // The command that waits has replied; requests kept meanwhile go on.
+  // Ends the wait of a command, which has replied; the requests that were kept meanwhile may run.
   void end_wait();
 
-  // Nobody has logged in, and somebody must.
+  // Tells whether the client has not logged in, and must.
   bool is_stranger() const;
-  // What the session has of memory, and what of that the server has counted.
+  // Answers how much memory the session's buffers take, and how much of it the server has counted.
   size_t buffer_bytes() const;
   size_t counted_bytes() const { return counted_bytes_; }
 

@@ -1,4 +1,4 @@
-// All sessions, for those who reach others than the one they serve.
+// All sessions, for code that reaches others than the one that it serves.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ class Session;
 
 class SessionDirectory {
  public:
-  // Null: it has ended.
+  // Finds a session by its number; null: it has ended.
   virtual Session* find_session(uint64_t id) const = 0;
   // Visits all sessions in the order of their ids. `visit` must not end any but by kill().
   virtual void each_session(const std::function<void(Session&)>& visit) const = 0;
   // Ends a session, whether it is part of the turn or not; its socket closes when the turn ends.
   virtual void kill(Session* session) = 0;
-  // Ends it if more waits to be sent than its class may have.
+  // Ends a session if more waits to be sent than its class may have.
   virtual void enforce_output_limit(Session* session) = 0;
   // Describes a session as CLIENT LIST shows it, without a line end.
   virtual std::string describe(const Session& session) const = 0;

@@ -20,7 +20,7 @@ class User;
 // What became of a request.
 struct Ran {
   bool touched_data = false;         // the reply may depend on data
-  Hold hold = Hold::kNone;           // else it was taken back, and has to run again when that ends
+  Hold hold = Hold::kNone;           // otherwise it was taken back, and runs again after that
   const Command* command = nullptr;  // null: the request names none
 };
 
@@ -29,29 +29,30 @@ class SessionHost {
   const Config& config() const { return config_; }
   // Never null.
   virtual std::shared_ptr<const acl::User> default_user() const = 0;
-  // Whether who has not logged in must, before anything else.
+  // Tells whether a client has to log in before anything else.
   virtual bool asks_for_login() const = 0;
 
-  // The session has a part in the turn that is running.
+  // Takes note that the session has a part in the running turn.
   virtual void note_in_turn(Session* session) = 0;
-  // Whether anything may keep a request from running; else hold_for() and turn_is_full() need not
-  // be asked.
+  // Tells whether anything may keep a request from running. If not, hold_for() and turn_is_full()
+  // need not be asked.
   bool is_pressed() const { return is_pressed_; }
   WorkMeter& work() const { return work_; }
-  // The count of work units at which a session's slice ends that begins now.
+  // Answers the count of work units at which a session's slice ends if it begins now.
   virtual uint64_t slice_end() const = 0;
-  // When the request that ran last began to, by the steady clock. It costs no look at the clock.
+  // Answers when the request that ran last began, by the steady clock. It costs no look at the
+  // clock.
   int64_t looked_ns() const { return looked_ns_; }
-  // Whether its next request has to wait before it runs, and for what.
+  // Answers whether the next request of a session has to wait before it runs, and for what.
   virtual Hold hold_for(const Session& session, Args args) const = 0;
-  // What the turn has changed is as much as one record of the log should hold.
+  // Tells whether the turn has changed as much as one record of the log should hold.
   virtual bool turn_is_full() const = 0;
   // Runs one request, or refuses it; the reply is appended to the session's output.
   virtual Ran execute(Session& session, Args args) = 0;
-  // Hands what was published to the sessions that listen. Called between commands.
+  // Hands what was published to the sessions that listen. The session calls it between commands.
   virtual void deliver_messages() = 0;
 
-  // A change of what the session has in its buffers.
+  // Counts a change of how much memory the buffers of a session take.
   virtual void count_client_bytes(int64_t change) = 0;
   virtual void count_received(size_t bytes) = 0;
   virtual void count_sent(size_t bytes) = 0;

@@ -1,5 +1,5 @@
 // What a session may do before others have their turn: so many commands, so much work and time,
-// so many bytes of replies. It is asked between commands, so one command may pass it.
+// so many bytes of replies. The session asks between commands, so one command may pass the bounds.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +21,19 @@ class Slice {
         units_begin_(work_.units()),
         units_end_(host->slice_end()) {}
 
-  // A command has run.
+  // Counts a command that has run.
   void count() {
     --commands_left_;
     if (begin_ns_ == kNotBegun) begin_ns_ = host_.looked_ns();
   }
 
-  // What every command takes: by the number of its arguments, and by the bytes of its request and
-  // reply.
+  // Charges what every command takes: by the number of its arguments, and by the bytes of its
+  // request and reply.
   void charge(size_t arguments, size_t bytes) { work_.charge(arguments, bytes); }
 
-  // The replies of a turn leave together at its end, a record of the log holds its changes, and the
-  // others wait for it. The time is that of the last request's beginning, so it passes the bound by
-  // one request at most.
+  // Tells whether the slice has ended. Replies count because those of a turn leave together at its
+  // end, and changes because one record of the log holds them. The time is that at which the last
+  // request began, so a slice passes the bound by one request at most.
   bool ended() const {
     if (commands_left_ == 0 || work_.units() >= units_end_) return true;
     if (begin_ns_ != kNotBegun && host_.looked_ns() - begin_ns_ > kDurationNs) return true;

@@ -1,4 +1,4 @@
-// Requests that were handed to a session already parsed, in their order, each with the sink that
+// The requests that a session was given already parsed, in their order, each with the sink that
 // takes its reply.
 #pragma once
 
@@ -28,7 +28,7 @@ class SubmittedRequests {
   }
   Args front_args() const { return requests_.front().args; }
   ReplySink take_front_sink() { return std::exchange(requests_.front().sink, {}); }
-  // Answers how many bytes its arguments were.
+  // Drops the first request, and answers how many bytes its arguments were.
   size_t drop_front() {
     const size_t bytes = requests_.front().bytes();
     argument_bytes_ -= bytes;

@@ -13,7 +13,7 @@ namespace weir::server {
 enum class SubscriptionKind : uint8_t { kChannel, kPattern, kShard };
 inline constexpr size_t kSubscriptionKinds = 3;
 
-// A session's own side, in no order but the names'.
+// The names that a session listens to, by kind, in alphabetical order.
 class Subscriptions {
  public:
   const std::set<std::string, std::less<>>& of(SubscriptionKind kind) const {

@@ -1,10 +1,11 @@
-// What a session has asked to happen at once: the commands queued since MULTI, and the keys it
-// watches. It runs nothing: the executor does.
+// What a session has asked to happen at once: the commands queued since MULTI, and the keys that it
+// watches. A transaction runs nothing: the executor does.
 //
 // Invariants
-// 1. Only commands that were known, fitting and allowed are queued.
-// 2. clear() releases what is watched. It holds because EXEC, DISCARD, RESET and
-//    Server::disconnect() call it.
+// 1. Every queued command is known, has a fitting number of arguments and was allowed, because the
+//    executor admits a command before it queues it.
+// 2. No watch outlives its session, because clear() releases what is watched, and EXEC, DISCARD,
+//    RESET and Server::disconnect() call it.
 #pragma once
 
 #include <cstddef>
@@ -30,30 +31,30 @@ class Transaction {
  public:
   bool open() const { return open_; }
   void begin() { open_ = true; }
-  // A command was refused: EXEC will refuse them all.
+  // Takes note that a command was refused, so that EXEC will refuse them all.
   void abort() { aborted_ |= open_; }
   bool aborted() const { return aborted_; }
 
   void queue(const Command& command, Args args);
   const std::vector<QueuedCommand>& queued() const { return queued_; }
-  // Flags that any of the queued commands has.
+  // Answers all flags that any of the queued commands has.
   uint32_t flags() const { return flags_; }
-  // The bytes of the arguments alone; memory_bytes() is what Redis calls multi-mem, with the places
-  // for them.
+  // Answers the bytes of the arguments alone. memory_bytes() is what Redis calls multi-mem, and
+  // counts the objects that hold them, too.
   size_t argument_bytes() const { return argument_bytes_; }
   size_t memory_bytes() const;
 
   bool watches_anything() const { return !watched_.empty(); }
-  // A key watched already stays watched since then.
+  // Watches a key; one that is watched already stays watched from the earlier instant on.
   void watch(storage::Keyspace& keys, int database, std::string_view key);
   void unwatch(storage::Keyspace& keys);
-  // Whether any watched key has changed, or has ended by now. Asks every watch.
+  // Tells whether any watched key has changed, or has expired by now. It asks every watch.
   bool watched_changed(const storage::Watches& watches, int64_t now_ms) const;
-  // Whether any watched key has changed, as far as that is known without asking: one that has ended
-  // is seen by EXEC.
+  // Tells whether any watched key has changed, as far as that is known without asking every watch:
+  // EXEC sees those that have expired.
   bool watched_touched() const { return touched_ != nullptr && *touched_; }
 
-  // Makes it as new: nothing is queued, nothing watched.
+  // Makes the transaction as new: it is not open, and nothing is queued or watched.
   void clear(storage::Keyspace& keys);
 
  private:

@@ -1,13 +1,14 @@
-// What moves a session's bytes, as the session's owner sees it.
+// What moves a session's bytes, as the owner of the session sees it.
 #pragma once
 
 namespace weir::server {
 
 class Transport {
  public:
-  // Sends what is released, and ends if the session has. It and the session may be gone afterwards.
+  // Sends what is released, and ends if the session has ended. The transport and the session may be
+  // gone afterwards.
   virtual void flush() = 0;
-  // Ends now, whatever is unsent. It and the session are gone afterwards.
+  // Ends now, whatever is unsent. The transport and the session are gone afterwards.
   virtual void abandon() = 0;
 
  protected:

@@ -1,12 +1,12 @@
-// Whether a session is blocked: a command of it replies later (waiting/waiting.h), and nothing else
-// of it runs meanwhile.
+// Whether a session is blocked: one of its commands replies later (waiting/waiting.h), and the
+// session runs nothing else meanwhile.
 #pragma once
 
 namespace weir::server {
 
 class WaitState {
  public:
-  // Whether the running command may wait: in a transaction or a script it may not.
+  // Tells whether the running command may wait. In a transaction or a script it may not.
   bool permitted() const { return permitted_; }
   void permit(bool permitted) { permitted_ = permitted; }
 
