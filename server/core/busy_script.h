@@ -1,4 +1,4 @@
-// Serves other clients while a script runs long: see script/busy.h.
+// Serves other clients while a script runs long; script/busy.h says what they are answered.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,10 @@ class BusyScript {
   // end_busy_round() has released. The owner of the sockets sets it.
   void set_poll(std::function<void()> poll) { poll_ = std::move(poll); }
 
-  // Called by a script that has run long, from time to time. False: a client has ended it.
+  // Lets others be served for a round; a script that has run long calls it from time to time.
+  // False: a client has ended the script.
   bool serve(const RunningScript& script);
-  // The script that holds all other clients up; null: there is none.
+  // Answers the script that holds all other clients up; null: there is none.
   const RunningScript* current() const { return current_; }
   void kill() { killed_ = true; }
 

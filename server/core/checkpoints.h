@@ -20,18 +20,18 @@ class Checkpoints {
               const StorageHealth* health)
       : config_(*config), keys_(*keys), clock_(*clock), health_(*health) {}
 
-  // Asks for one, which begins when no pass is running. An error is a whole line.
+  // Asks for a checkpoint, which begins when no pass is running. An error is a whole line.
   Result<void, std::string> ask();
-  // Makes one and waits for it, as SAVE does: `commit` commits what the commands of the turn have
-  // done so far, because a pass must not see it before that.
+  // Makes a checkpoint and waits for it, as SAVE does. `commit` commits what the commands of the
+  // turn have done so far, because a pass must not see it before that.
   Result<void, std::string> make_now(const std::function<void()>& commit);
-  // Begins or ends what is due. Called between turns.
+  // Begins or ends the checkpoint that is due. The server calls it between turns.
   void advance();
 
-  // One is asked for, or being made.
+  // Tells whether a checkpoint is asked for or being made.
   bool pending() const { return wanted_ || running_; }
   bool last_ok() const { return last_ok_; }
-  // The newest turn that the last one has; 0: none was made.
+  // Answers the newest turn that the last checkpoint holds; 0: none was made.
   uint64_t last_turn() const { return last_turn_; }
   uint64_t made() const { return made_; }     // since the start
   int64_t last_s() const { return last_s_; }  // when the last one was made, Unix time; 0: none

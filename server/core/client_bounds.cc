@@ -8,7 +8,7 @@
 namespace weir::server {
 namespace {
 
-constexpr size_t kShareLeast = 64 << 20;  // where maxmemory-clients is a share
+constexpr size_t kShareLeast = 64 << 20;  // bytes, where maxmemory-clients is a share
 constexpr int64_t kStrangersUnsentMax = 64 << 10;
 
 }  // namespace

@@ -13,8 +13,8 @@
 
 namespace weir::server {
 
-// "id=3 addr=127.0.0.1:50412 ... lib-ver=", without a line end. What weir has no equivalent of is
-// 0. `now_ns`: of the steady clock.
+// Writes "id=3 addr=127.0.0.1:50412 ... lib-ver=", without a line end. What weir has no equivalent
+// of is 0. `now_ns` is of the steady clock.
 std::string client_line(const Session& session, int64_t now_ns);
 
 enum class ClientClass { kNormal, kReplica, kPubsub, kMaster };
@@ -27,7 +27,7 @@ namespace acl {
 class Users;
 }  // namespace acl
 
-// Which clients to kill; what is not set fits all.
+// Which clients to kill. A member that is not set fits all.
 struct ClientFilter {
   std::optional<uint64_t> id;
   std::optional<std::string_view> address;

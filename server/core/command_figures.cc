@@ -9,13 +9,13 @@
 namespace weir::server {
 namespace {
 
-// Up to so many keys, what INFO says of their expiry is exact.
+// Where a database has no more keys than this, what INFO says of their expiry is exact.
 constexpr size_t kSampledKeysMax = 200;
 
 struct ExpirySample {
   size_t seen = 0;
   size_t expiring = 0;
-  double ttl_ms = 0;  // of all that expire together: more than 64 bits hold
+  double ttl_ms = 0;  // the sum of all that expire, which 64 bits might not hold
 };
 
 // Looks at keys from a random place on, or at all of them where they are few.
@@ -104,7 +104,7 @@ void write_keyspace_section(Server& server, FigureWriter& out) {
   for (int database = 0; database < server.keys().options().databases; ++database) {
     if (server.keys().size(database) > 0) write_database(server, database, out);
   }
-  // A sample that could not be read must not cost the reader everything else INFO knows.
+  // A sample that could not be read must not cost the client everything else that INFO knows.
   if (!server.keys().failure().ok())
     server.keys().running().begin_command(server.keys().running().now_ns());
 }

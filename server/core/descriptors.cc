@@ -28,7 +28,8 @@ Limit read_limit() {
   return {.soft = to_count(limit.rlim_cur), .hard = to_count(limit.rlim_max)};
 }
 
-// What is possible now. The kernel may refuse what the hard limit allows (fs.nr_open).
+// Raises the soft limit to what is wanted if it can, and answers what it is then. The kernel may
+// refuse what the hard limit allows (fs.nr_open).
 int64_t raise_limit(int64_t wanted) {
   const Limit limit = read_limit();
   if (limit.soft >= wanted) return limit.soft;

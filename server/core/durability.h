@@ -1,8 +1,9 @@
 // When the replies of a turn may leave, and the syncs that let them.
 //
 // With `always` a turn's replies wait until a sync has covered it. With `everysec` they leave at
-// once, unless the oldest change has waited for a sync for two seconds. With `no` they never wait,
-// nor after the store has failed: what is then promised is storage-failure-policy's affair.
+// once, unless the oldest change has waited for a sync for two seconds. With `no` they never wait.
+// Nor does any reply wait after the store has failed: storage-failure-policy says what is promised
+// then.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace weir::server {
 // Whether replies may leave.
 struct Coverage {
   bool covered = false;
-  // If not: the instant of the steady clock at which to ask again. kNotDue: time alone changes
-  // nothing, and whatever does (the end of a sync) begins a turn.
+  // If not covered: the instant of the steady clock at which to ask again. kNotDue: time alone
+  // changes nothing, and whatever does (the end of a sync) begins a turn.
   int64_t ask_at_ns = kNotDue;
 };
 
@@ -26,14 +27,15 @@ class Durability {
   Durability(const Config* config, storage::Keyspace* keys) : config_(*config), keys_(*keys) {}
   virtual ~Durability() = default;
 
-  // Answers whether what happened up to `turn` may be told. `touched_data`: the replies depend on
-  // data; where those may leave, the others may, too. Instants are of the steady clock.
+  // Answers whether what happened up to `turn` may be told. `touched_data` tells that the replies
+  // depend on data; where those may leave, the others may, too. Instants are of the steady clock.
   virtual Coverage covers(uint64_t turn, bool touched_data, int64_t steady_ns) const;
-  // Starts a sync if one is due; answers how the last one failed. Called once a turn.
+  // Starts a sync if one is due, and answers how the last one failed. The turn calls it once, at
+  // its end.
   storage::Status sync_when_due(int64_t steady_ns);
-  // How long the oldest change has waited for a sync; 0 when all are synced.
+  // Answers how long the oldest change has waited for a sync; 0 when all are synced.
   int64_t unsynced_ns(int64_t steady_ns) const;
-  // The store was opened anew: everything in it is synced.
+  // Takes note that the store was opened anew: everything in it is synced.
   void start_anew() { unsynced_since_ns_ = 0; }
 
  private:

@@ -68,8 +68,8 @@ Result<void, std::string> Executor::admit(Session& session, const Command* comma
   return {};
 }
 
-// Whatever is refused on the way into a transaction is missing from it, so that EXEC will refuse
-// the rest; and a refused EXEC ends it.
+// A command that is refused on the way into a transaction is missing from it, so EXEC will refuse
+// the rest; and a refused EXEC ends the transaction.
 void Executor::reject(Session& session, const Command* command, std::string_view error) {
   count_rejected(command, error);
   session.transaction().abort();
@@ -149,7 +149,7 @@ Ran Executor::execute(Session& session, Args args) {
     session.wait_state().end();
   }
   if (server_->keys().failure().is_retry()) {
-    // The session runs it again in a later turn, so that others come in between.
+    // The session runs the command again in a later turn, so that others come in between.
     const Hold hold = take_back_for_retry(reply_begin, &session.replies());
     --server_->report().stats.commands;
     session.activity().uncount_command();
@@ -199,8 +199,9 @@ void Executor::attempt(const Session& session, const resp::ReplyWriter& reply, c
   }
 }
 
-// One that fails is taken back alone: each begins where the one before it has ended. But what would
-// be too much for one command is too much for all of them together, and takes all of them back.
+// A queued command that fails is taken back alone, because each begins where the one before it has
+// ended. But what would be too much for one command is too much for all of them together, and takes
+// all of them back.
 void Executor::run_queued(Call& call) {
   Session& session = call.session;
   session.wait_state().permit(false);
@@ -244,7 +245,8 @@ void Executor::begin_next_queued(int64_t now_ns) {
 
 void Executor::serve_waiting() { server_->waiting().serve(server_->timeline().now_ns(), *this); }
 
-// Somebody who is gone can still give back what was taken for him.
+// A waiter whose session is gone can still give back what was taken for it, so it acts in the name
+// of a session without a client.
 bool Executor::act(Waiter& waiter, Act act) {
   std::optional<Session> nobody;
   Session* session = server_->sessions().find_session(waiter.session);
@@ -307,7 +309,7 @@ void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
     call.reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 
-// Whoever waits for what a command may have changed is looked at after it.
+// Marks the waiters that wait for what a command may have changed, so that they are tried after it.
 void Executor::signal_keys(const Session& session, const Command& command, Args args) {
   if (!has_keys(command)) {
     server_->work().charge_entries(server_->waiting().size());
@@ -357,8 +359,8 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   }
 }
 
-// A look at the exact clock costs as much as a small command: what was looked up for the instant
-// is used, and inside scripts and EXEC the coarse clock, where it will do.
+// A look at the exact clock costs as much as a small command. So this uses what was looked up for
+// the instant, and inside scripts and EXEC the coarse clock, where the slow log can do with it.
 int64_t Executor::begin_look_ns(bool timed) const {
   Clock& clock = server_->clock();
   if (timed) return clock.steady_ns();
@@ -380,7 +382,7 @@ bool Executor::is_in_script() const { return outer_ != nullptr && !outer_->has(k
 
 void Executor::reset_figures() {
   for (CommandFigures& figures : figures_) figures = {};
-  if (outer_ != nullptr) figures_of(*outer_).calls = 1;  // of the command that does it
+  if (outer_ != nullptr) figures_of(*outer_).calls = 1;  // the command that resets them
 }
 
 }  // namespace weir::server

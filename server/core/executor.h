@@ -2,12 +2,13 @@
 //
 // Invariants
 // 1. A command that answers an error leaves nothing behind, except where its row says that what it
-// wrote stays.
+//    wrote stays.
 // 2. A command that met a failing read answers that failure, whatever it had written or replied.
 // 3. Commands change state through the keyspace's turn only.
 // 4. A command that finds a bug (base/check.h), changes more than it may, or replies more than its
-// client may be sent is taken back whole, with the transaction or script that it is part of, and
-// is answered an error or disconnected. No exception leaves this class, and none passes Lua.
+//    client may be sent is taken back whole, with the script that it is part of, and is answered an
+//    error or disconnected. What is too much for memory or for a reply takes back the transaction
+//    around it, too. No exception leaves this class, and none passes Lua.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct CommandFigures {
   int64_t timed_ns = 0;
   uint64_t rejected = 0;                              // arity, rights, state of the server
   uint64_t failed = 0;                                // answered an error
-  std::unique_ptr<DurationHistogram> durations = {};  // of those timed; null: latency-tracking no
+  std::unique_ptr<DurationHistogram> durations = {};  // null: none timed while latency-tracking
   uint64_t noted_in = 0;  // the run in which they were last saved for a retry
 };
 
@@ -43,33 +44,36 @@ class Executor : private WaiterRunner {
 
   // Runs one request of a session, or refuses it; the reply is appended to the session's output.
   Ran execute(Session& session, Args args);
-  // Sessions that wait and may be served now, each as a command of its own.
+  // Serves the sessions that wait and may be served now, each as a command of its own.
   void serve_waiting();
   // Runs a resolved command with a writer of its own, as part of the command that is running.
   void run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply);
 
-  // What a session has queued, each as a command of its own, all at the instant of the one that
-  // is running. Nothing else comes in between, waiters neither.
+  // Runs what a session has queued, each as a command of its own, all at the instant of the command
+  // that is running. Nothing else comes in between, not even waiters.
   void run_queued(Call& call);
 
   // Takes back what the running command has changed and published.
   void roll_back();
 
   const CommandTable& table() const { return table_; }
-  // A command has begun and not ended.
+  // Tells whether a command has begun and not ended.
   bool is_running() const { return outer_ != nullptr; }
   const CommandFigures& figures(const Command& command) const {
     return figures_[table_.index_of(command)];
   }
   void reset_figures();
-  // Count an error: of a command that has run, or was refused (null: there is no such command).
+  // Counts the error of a command that has run, or of one that was refused (null: there is no such
+  // command).
   void count_failed(const Command& command, std::string_view error);
   void count_rejected(const Command* command, std::string_view error);
-  // If the running command answers an error, that was counted where it came up.
+  // Takes note that the error of the running command, if it answers one, was counted where it came
+  // up.
   void note_counted_error() { error_counted_ = true; }
 
  private:
-  // What the running command leaves behind outside the keyspace comes after these.
+  // Places in what is kept outside the keyspace: what the running command has left there comes
+  // after them.
   struct Marks {
     size_t message = 0;
     size_t monitor = 0;
@@ -99,14 +103,15 @@ class Executor : private WaiterRunner {
   std::string failure_line(const storage::Status& failure);
   void reject(Session& session, const Command* command, std::string_view error);
   void queue(Session& session, const Command& command, Args args);
-  // The same as execute() while a script runs long, whose command has not ended.
+  // Does what execute() does, for other sessions while a script runs long, whose command has not
+  // ended.
   void execute_while_busy(Session& session, const Command* command, Args args);
   bool act(Waiter& waiter, Act act) override;
   static void act_once(Call& call, Waiter* waiter, Act act, bool* done);
   void begin_next_queued(int64_t now_ns);
   void settle(Session& session, const Command& command, size_t reply_begin);
   void signal_keys(const Session& session, const Command& command, Args args);
-  // The look at the clock that the running command began with.
+  // Answers the instant of the steady clock at which the running command began.
   int64_t begin_look_ns(bool timed) const;
   void note_timed(CommandFigures* figures, int64_t duration_ns);
   void note_if_slow(const Call& call, int64_t begin_ns);
@@ -124,7 +129,7 @@ class Executor : private WaiterRunner {
   const Command* outer_ = nullptr;  // what runs the running command: EXEC, a script, or nothing
   Marks marks_;
   std::vector<NestedBefore> nested_;
-  uint64_t run_ = 0;             // counts commands, those of a transaction too
+  uint64_t run_ = 0;             // counts commands, also those of a transaction
   bool reply_too_long_ = false;  // of the running command
   bool error_counted_ = false;   // of the running command
 };

@@ -1,4 +1,4 @@
-// What becomes of a command when it has run: its changes, its reply, what it has thrown, and how
+// What becomes of a command when it has run: of its changes, its reply, what it has thrown, and how
 // long it took.
 #include <algorithm>
 #include <exception>
@@ -112,7 +112,8 @@ void Executor::count_rejected(const Command* command, std::string_view error) {
   ++figures.rejected;
 }
 
-// What a command leaves behind when its reply is known.
+// Ends a command whose reply is known: takes back what it changed if it has failed, and counts its
+// error.
 void Executor::settle(Session& session, const Command& command, size_t reply_begin) {
   storage::Keyspace& keys = server_->keys();
   if (!keys.failure().ok()) {
@@ -130,7 +131,7 @@ void Executor::settle(Session& session, const Command& command, size_t reply_beg
   if (std::exchange(reply_too_long_, false)) server_->sessions().bounds().kill_for_output(&session);
 }
 
-// A session that waits is doing nothing, however long it does so.
+// A command that waits is not slow, however long it waits: its session does nothing meanwhile.
 void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
   const int64_t duration_ns = server_->clock().steady_ns() - begin_ns;
   if (server_->report().latency.on()) {

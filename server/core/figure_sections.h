@@ -1,5 +1,5 @@
-// The server's figures in sections, in INFO's order. Each folder writes its own figures; here is
-// which of them stand in which section, and what concerns several folders.
+// The server's figures in sections, in INFO's order. Each folder writes its own figures; this file
+// says which of them stand in which section, and has those that concern several folders.
 //
 // Writing them changes nothing, waits for nothing, and reads at most a small sample of the keys.
 // Every value is true at the moment of asking.

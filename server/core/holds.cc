@@ -56,8 +56,8 @@ void Holds::resume_all(Hold hold) {
   ids.clear();
 }
 
-// Those who wait for a long list go on one at a time: what one of them waits for is often what all
-// do.
+// The sessions that wait for a long list go on one at a time, because they often wait for the same
+// list.
 void Holds::end_turn(bool owes_too_much) {
   if (on_hold_.empty()) return;
   std::vector<uint64_t>& opening = on_hold_[Hold::kOpening];

@@ -9,8 +9,8 @@
 
 namespace weir::server {
 
-// `open_tables_max`: files of the state that it may hold open. `notify` is called from the store's
-// own threads.
+// Makes the store, which may hold `open_tables_max` files of the state open, and calls `notify`
+// from its own threads.
 std::unique_ptr<storage::Store> make_store(const Config& config, int open_tables_max,
                                            const std::function<void()>& notify);
 

@@ -1,7 +1,7 @@
-// What is told to sessions that did not ask just now: published messages, events of keys, what
-// monitors watch, keys that tracking sessions hold copies of.
+// What sessions are told without asking: published messages, events of keys, the commands that
+// monitors watch, and changes of keys that tracking sessions hold copies of.
 //
-// Everything is collected while a command runs and delivered after it.
+// All of it is collected while a command runs and delivered after it.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +27,24 @@ class Messages {
   Monitors& monitors() { return monitors_; }
   Tracking& tracking() { return tracking_; }
 
-  // The letters of notify-keyspace-events.
+  // Sets which events are published, by the letters of notify-keyspace-events.
   void set_event_classes(std::string_view letters);
-  // Publishes an event. What happened to other keys in the course of the command is published
-  // first: it happened before what the command says.
+  // Publishes an event. The keyspace's own events are published first, because they happened before
+  // the one that the command tells of.
   void notify(EventClass event_class, std::string_view event, int database, std::string_view key);
-  // The keyspace's own: what time has ended, what is new.
+  // Publishes the keyspace's own events: which keys have expired, and which are new.
   void publish_own_events() {
     if (keys_.events().any()) [[unlikely]]
       publish_events_taken();
   }
-  // Between commands: hands what was collected to whoever listens.
+  // Hands what was collected to the sessions that listen. REQUIRES: no command is running.
   void deliver() {
     publish_own_events();
     if (pubsub_.mark() > 0) pubsub_.deliver();
     if (monitors_.has_pending()) monitors_.deliver();
     if (tracking_.has_pending()) tracking_.deliver();
   }
-  // The session ends, or starts anew.
+  // Forgets a session that ends or starts anew.
   void forget(Session& session);
 
  private:

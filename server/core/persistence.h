@@ -1,4 +1,4 @@
-// What stands between the turn and the disk.
+// The parts that stand between the turn and the disk.
 #pragma once
 
 #include "server/core/checkpoints.h"

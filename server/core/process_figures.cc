@@ -16,7 +16,7 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kLruClockPeriodS = 1 << 24;  // of Redis' 24 bits
+constexpr int64_t kLruClockPeriodS = 1 << 24;  // Redis' clock has 24 bits
 constexpr FigureUnit kBytes = FigureUnit::kBytes;
 constexpr FigureUnit kMemory = FigureUnit::kMemory;
 
@@ -37,7 +37,7 @@ double ratio(int64_t a, int64_t b) {
   return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
 
-// What the C library has handed out, and what it holds for that.
+// Writes what the C library has handed out, and what it holds for that.
 void write_allocator(int64_t resident, FigureWriter& out) {
   const struct mallinfo2 heap = mallinfo2();
   const auto allocated = static_cast<int64_t>(heap.uordblks + heap.hblkhd);

@@ -1,8 +1,8 @@
 // What SIGHUP asks for: everything that was read from files is read again.
 //
-// Each participant has a name and tries on its own: one that fails keeps what it has, and the
-// others are tried all the same. They are tried in the order in which they joined, in the thread of
-// the loop and between turns.
+// Each participant has a name and is tried on its own: one that fails keeps what it has, and the
+// others are tried all the same. They are tried in the order in which they joined, by the loop's
+// thread and between turns.
 #pragma once
 
 #include <functional>
@@ -23,11 +23,11 @@ class Reload {
     Result<void, std::string> read;
   };
 
-  // `name`: what is read, for the log.
+  // Adds a participant; its name says in the log what is read.
   void add(std::string name, Act act) {
     participants_.push_back({std::move(name), std::move(act)});
   }
-  // Tries all; the log has one line for each.
+  // Tries all participants, and writes a line for each into the log.
   std::vector<Outcome> run() const;
 
  private:

@@ -1,4 +1,5 @@
-// What the server does for scripts and libraries of functions: ScriptHost over the server's parts.
+// What the server does for scripts and libraries of functions: the ScriptHost, made of the server's
+// parts.
 #pragma once
 
 #include <cstdint>

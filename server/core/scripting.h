@@ -1,4 +1,4 @@
-// Everything that runs Lua, and what is done while it runs long.
+// The parts that run Lua, and the one that serves others while it runs long.
 #pragma once
 
 #include "server/core/busy_script.h"

@@ -5,10 +5,11 @@
 // sessions then release, and calls tick() from time to time. Tests do so in one thread on virtual
 // time; the daemon does so with sockets.
 //
-// The parts do the work and say in their headers what they promise. Here is only what concerns
-// several of them.
+// The parts do the work and say in their headers what they promise. This class has only what
+// concerns several of them.
 //
-// Invariant: nothing here blocks, except SAVE and DEBUG SLEEP.
+// Invariant: between open() and close() nothing sleeps or waits for a sync of the log, except SAVE
+// and DEBUG SLEEP, and tick() where it reopens a store that has failed.
 #pragma once
 
 #include <cstdint>
@@ -53,24 +54,24 @@ class Server final : public CallHost {
   Server(Config config, Clock* clock, StoreFactory make_store, std::span<const Commands> families,
          const Seeds& seeds = Seeds::fresh());
 
-  // Opens the data. On an error the process should end with it.
+  // Opens the data. If that fails, the process should end with the error.
   storage::Status open();
-  // The last turns' commit and sync at the end of the process.
+  // Commits and syncs the last turns, at the end of the process.
   storage::Status close();
 
   // Begins a session, or answers the line that refuses it.
   Result<Session*, std::string> connect(Peer peer);
   void disconnect(Session* session);
 
-  // Serves sessions that wait, as far as their instants have come; between turns.
+  // Serves sessions that wait, as far as their instants have come. Call it between turns.
   void serve_waiting();
-  // How long until a session's wait may end or held replies may leave, in nanoseconds; kNotDue when
-  // time alone changes nothing.
+  // Answers how long it is until a session's wait may end or held replies may leave, in
+  // nanoseconds; kNotDue when time alone changes nothing.
   int64_t next_wait_ns();
   // Commits what the sessions did since the last call, and releases replies.
   void end_turn();
-  // Chores: expiry, write-back, syncs, time-outs, recovery. Call it at least hz times a second,
-  // between turns.
+  // Does the chores that no turn does: the ends of pauses and of idle sessions, the store's
+  // recovery, checkpoints, samples of rates. Call it at least hz times a second, between turns.
   void tick();
   // Makes changed options take effect.
   void apply_config(const std::vector<std::string>& changed);
@@ -125,7 +126,7 @@ class Server final : public CallHost {
   Reload reload_;
 };
 
-// The server that runs a command. REQUIRES: it is one's own Call, not a test's.
+// Answers the server that runs a command. REQUIRES: the call's host is a Server.
 inline Server& server_of(const Call& call) { return static_cast<Server&>(call.host); }
 
 }  // namespace weir::server

@@ -30,7 +30,8 @@ bool SessionService::turn_is_full() const {
   return server_.keys().running().debt().turn_bytes() > kTurnBytesMax && !is_busy();
 }
 
-// A script that runs long may have used up its turn, and only others can end it.
+// While a script runs long every session has a whole slice: the script may have used up the turn's
+// work, and only another client can end it.
 uint64_t SessionService::slice_end() const {
   return is_busy() ? work().units() + WorkMeter::kSliceUnits : work().slice_end();
 }
@@ -57,7 +58,7 @@ Ran SessionService::execute(Session& session, Args args) {
   return ran;
 }
 
-// While a script runs long, what waits is that of a command that has not ended.
+// While a script runs long, the messages that wait are those of a command that has not ended.
 void SessionService::deliver_messages() {
   if (!is_busy()) server_.messages().deliver();
 }

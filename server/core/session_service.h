@@ -1,4 +1,4 @@
-// What the server does for its sessions: SessionHost over the server's parts.
+// What the server does for its sessions: the SessionHost, made of the server's parts.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@ class SessionService final : public SessionHost {
  public:
   explicit SessionService(Server* server);
 
-  // The server calls it when anything has changed that hold_for() and turn_is_full() look at.
+  // Looks again whether anything may keep requests from running. The server calls it when something
+  // has changed that hold_for() and turn_is_full() look at.
   void note_pressure();
 
   std::shared_ptr<const acl::User> default_user() const override;

@@ -15,8 +15,8 @@ constexpr const char* kProtected =
     "machine only. Set 'requirepass', or 'protected-mode no' if every host that can reach this "
     "port may use it.\r\n";
 
-// Whether a session that somebody has to log in to has sent no whole request for so long. Bytes of
-// a request that never ends do not count, so they keep no connection.
+// Tells whether a session whose client has to log in has sent no whole request for so long. Bytes
+// of a request that never ends do not count, so they keep no connection open.
 bool is_overdue_stranger(Session* session, int64_t timeout_s, int64_t now_ns) {
   if (timeout_s == 0 || !session->is_stranger()) return false;
   return session->activity().silent_ns(now_ns, session->runnable()) > timeout_s * kNsPerS;

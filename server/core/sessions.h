@@ -1,4 +1,4 @@
-// All sessions: who may connect, who is found by a number, who is ended.
+// All sessions: which clients may connect, which session has a number, which sessions are ended.
 //
 // Invariant: a session ends by being removed, between turns. kill() only marks it, and its socket
 // closes when the turn has ended.
@@ -48,12 +48,12 @@ class Sessions final : public SessionDirectory {
   void enforce_output_limit(Session* session) override;
   std::string describe(const Session& session) const override;
 
-  // Ends those that have said nothing for longer than `timeout`, and those that do not take what
-  // they are sent. To be called from time to time.
+  // Ends the sessions that have said nothing for longer than `timeout`, those that have to log in
+  // and have sent no request for longer than `authentication-timeout`, and those that do not take
+  // what they are sent. Call it from time to time.
   void end_idle();
 
-  // What a session calls. The session without a client, which a waiter's last act needs, calls it
-  // too.
+  // The host that sessions call, also the session without a client that a waiter's last act needs.
   SessionHost& host() { return *needs_.host; }
   ClientBounds& bounds() { return bounds_; }
   // The part that knows how many clients the process has room for; null where there is no bound.

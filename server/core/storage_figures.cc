@@ -17,7 +17,7 @@ std::string option_text(Server& server, std::string_view name) {
   return value_text(*find_option(name), server.config());
 }
 
-// -1: no sync has ended yet.
+// Answers how long ago the last sync that has ended began; -1: none has ended yet.
 int64_t last_sync_age_ms(Server& server) {
   const int64_t begin_ns = server.keys().store_in_use()->sync_state().last_begin_steady_ns;
   if (begin_ns == 0) return -1;

@@ -63,7 +63,7 @@ void Turn::note_length() {
   needs_.report->note_turn(now_ns - std::exchange(begin_steady_ns_, 0));
 }
 
-// Answers the instant of its end.
+// Commits the turn, and answers the instant of the steady clock at which that was done.
 int64_t Turn::commit() {
   const std::vector<uint64_t> begun_waits = needs_.waiting->take_begun();
   if (!keys_.running().has_changes()) {
@@ -110,7 +110,8 @@ void Turn::store_lead() {
   keys_.put(&ref, storage::Type::kSystem, value, 0);
 }
 
-// `begun_waits`: the sessions that began to wait in the turn. What a wait has booked is gone.
+// `begun_waits` are the sessions that began to wait in the turn. They wait no more, because what a
+// wait has booked was taken back.
 void Turn::fail(const std::vector<uint64_t>& begun_waits) {
   ++needs_.report->stats.turns_failed;
   needs_.health->note_other_data();
@@ -125,8 +126,8 @@ void Turn::fail(const std::vector<uint64_t>& begun_waits) {
   }
 }
 
-// What of the unsynced turns is on disk is unknown. Replies that waited for the sync will never
-// be true, so their connections end: to a client that is a command whose outcome is unknown.
+// What of the unsynced turns is on disk is unknown. Replies that waited for the sync may never
+// leave, so their connections end: to a client that is a command whose outcome is unknown.
 void Turn::fail_sync(const storage::Status& failure) {
   needs_.health->fail(failure, "the log could not be synced: " + failure.message());
   if (!needs_.health->denies()) return;
@@ -143,7 +144,8 @@ void Turn::give_up_writing_back() {
   drop_unsynced();
 }
 
-// From here on nothing waits for a sync, so what does already would leave unsynced.
+// After this no reply waits for a sync, so those that wait already would leave unsynced: their
+// sessions end.
 void Turn::drop_unsynced() {
   if (needs_.config->durability != DurabilityLevel::kAlways) return;
   drop_held_after(keys_.store_in_use()->sync_state().synced_turn);

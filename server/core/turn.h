@@ -42,33 +42,33 @@ class Turn {
   };
   explicit Turn(const Needs& needs) : needs_(needs) {}
 
-  // Once, when the data is open: time goes on from where it was.
+  // Makes time go on from where it was. To be called once, when the data is open.
   void resume_time();
 
-  // The session has a part in the turn.
+  // Adds a session that has a part in the turn.
   void add(Session* session);
   void forget(const Session& session);
   // Commits what the sessions did since the last call, and releases replies.
   void end();
-  // Commits before its end what was done so far, for a command that needs it on disk.
+  // Commits what the turn has done so far, for a command that needs it in the log.
   void commit_early();
-  // The instant of the steady clock at which a turn should end because held replies may leave then;
-  // kNotDue: there is none.
+  // Answers the instant of the steady clock at which a turn should end because held replies may
+  // leave then; kNotDue: there is none.
   int64_t ask_at_ns() const { return ask_at_ns_; }
-  // The sessions that may have something to send or to end, until the next end().
+  // The sessions that may have something to send, or may have to end; valid until the next end().
   const std::vector<Session*>& touched() const { return touched_; }
-  // The log cannot be shortened any more and is as long as it may become. (With the policy `memory`
-  // it goes on growing as long as the disk takes it.)
+  // Gives the store up: its log cannot be shortened any more, and is as long as it may become. With
+  // the policy `memory` it is not called, and the log grows as long as the disk takes it.
   void give_up_writing_back();
 
   // While a script runs long, sessions that have no part in the turn are served in rounds. What
   // they are told depends on no data, so it waits for nothing but what they are owed already.
   void begin_busy_rounds() { busy_mark_ = in_turn_.size(); }
-  // Answers those who were served in the round.
+  // Ends a round, and answers the sessions that were served in it.
   std::vector<Session*> end_busy_round();
 
  private:
-  // Replies that wait: all that a session had produced when the turn ended.
+  // Replies that wait: all that a session had been answered when the turn ended.
   struct Held {
     uint64_t turn;
     uint64_t session;
