@@ -1,7 +1,6 @@
 // COMMAND: the table of commands, as clients and redis-cli read it. All of it comes from the rows.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <utility>
 
