@@ -15,6 +15,17 @@ ErrorReplied refuse_expire_time(Call& call) {
   return reply_error(call, expire_time_error(call.command));
 }
 
+// Answers the instant that a number means, in milliseconds.
+Result<int64_t, ErrorReplied> instant_of(Call& call, const ExpireArgument& argument,
+                                         int64_t number) {
+  int64_t at_ms = number;
+  if (argument.in_seconds && __builtin_mul_overflow(at_ms, kMsPerS, &at_ms))
+    return refuse_expire_time(call);
+  const int64_t base_ms = argument.absolute ? 0 : call.now_ms();
+  if (at_ms > kMax - base_ms) return refuse_expire_time(call);
+  return at_ms + base_ms;
+}
+
 }  // namespace
 
 std::string expire_time_error(const Command& command) {
@@ -62,20 +73,15 @@ Result<int, ErrorReplied> database_argument(Call& call, std::string_view text) {
 
 Result<int64_t, ErrorReplied> expire_at_argument(Call& call, const ExpireArgument& argument) {
   const auto number = integer_argument(call, argument.text);
-  if (!number) return number.error();
+  if (!number) return number;
   if (*number <= 0) return refuse_expire_time(call);
-  return any_expire_at_argument(call, argument);
+  return instant_of(call, argument, *number);
 }
 
 Result<int64_t, ErrorReplied> any_expire_at_argument(Call& call, const ExpireArgument& argument) {
   const auto number = integer_argument(call, argument.text);
-  if (!number) return number.error();
-  int64_t at_ms = *number;
-  if (argument.in_seconds && __builtin_mul_overflow(at_ms, kMsPerS, &at_ms))
-    return refuse_expire_time(call);
-  const int64_t base_ms = argument.absolute ? 0 : call.now_ms();
-  if (at_ms > kMax - base_ms) return refuse_expire_time(call);
-  return at_ms + base_ms;
+  if (!number) return number;
+  return instant_of(call, argument, *number);
 }
 
 Result<void, ErrorReplied> check_pattern(Call& call, std::string_view pattern) {
