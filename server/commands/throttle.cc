@@ -23,9 +23,7 @@ struct Question {
   int64_t cost = 1;
 };
 
-Result<int64_t, std::string> parse_argument(std::string_view text, std::string_view name) {
-  const auto number = resp::parse_int64(text);
-  if (number) return *number;
+std::string integer_error(std::string_view text, std::string_view name) {
   return "ERR " + std::string(name) + " must be an integer, got '" +
          std::string(text.substr(0, 64)) + "'";
 }
@@ -44,8 +42,8 @@ Result<Question, std::string> parse(const Call& call, std::string_view count_nam
                         {"period", &question.rate.period_s},
                         {"quantity", &question.cost}};
   for (size_t i = 2; i < args.size(); ++i) {
-    const auto number = parse_argument(args[i], slots[i - 2].name);
-    if (!number) return number.error();
+    const auto number = resp::parse_int64(args[i]);
+    if (!number) return integer_error(args[i], slots[i - 2].name);
     *slots[i - 2].value = *number;
   }
   return question;
