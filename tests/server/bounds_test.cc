@@ -180,6 +180,31 @@ TEST(ChangeBound, APipelineWaitsForWriteBackAndLosesNothing) {
   EXPECT_EQ(replies, 20u);
 }
 
+// It has made some of its changes when it meets the bound, and runs again later: nobody sees the
+// half meanwhile.
+TEST(ChangeBound, WhoWaitsForWriteBackInTheMiddleLeavesNothingMeanwhile) {
+  FakeServer server(with_memory(16 * kMb));
+  auto client = server.connect();
+  auto reader = server.connect();
+  client->push(request({"SET", "owed", std::string(3 * kMb, 'x')}));
+  const std::string value(3 * kMb / 2, 'x');
+  reader->push(request({"MSET", "a", value, "b", value, "c", value, "d", value}));
+  server.end_turn();
+  EXPECT_EQ(client->take(), kOk);
+  EXPECT_EQ(reader->take(), "");
+  client->push(request({"EXISTS", "a", "b", "c", "d"}) + request({"DBSIZE"}));
+  server.end_turn();
+  EXPECT_EQ(client->take(), ":0\r\n:1\r\n");
+  std::string reply;
+  for (int i = 0; i < 2000 && reply.empty(); ++i) {
+    server.advance(kMs);
+    server.run_turns();
+    reply = reader->take();
+  }
+  EXPECT_EQ(reply, kOk);
+  EXPECT_EQ(client->call({"EXISTS", "a", "b", "c", "d"}), ":4\r\n");
+}
+
 TEST(ChangeBound, ATransactionThatPassesItIsTakenBackWhole) {
   FakeServer server(with_memory(32 * kMb));
   auto client = server.connect();
