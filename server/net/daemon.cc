@@ -99,7 +99,7 @@ void Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
   for (size_t i = 0; i < ready_.size(); ++i) {
     const Poller::Ready& ready = ready_[(first + i) % ready_.size()];
     Session* session = ready.connection->session();
-    const bool has_requests_left = session->runnable();  // so it comes later, or has broken off
+    const bool has_requests_left = session->runnable();  // serve_long() resumes it; this only sends
     if (ready.can.read && !has_requests_left && session->activity().was_long()) {
       long_.push_back({.session = session, .connection = ready.connection, .can = ready.can});
     } else if (served_next_ == nullptr && !budget->is_spent()) {
@@ -111,8 +111,9 @@ void Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
   ready_ = {};
 }
 
-// Those who want more than a slice come after the others, so that nobody waits for more than one of
-// them: a turn serves one, and more as long as its budget lasts. They take turns.
+// Sessions that were long before, and those with requests left, come after the others. A turn
+// serves one of them whatever the others have used, and more as long as its budget lasts; the one
+// that had a part in a turn longest ago comes first.
 void Daemon::serve_long(size_t commands_max, TurnBudget* budget) {
   for (Session* session : server_.holds().take_runnable()) long_.push_back({.session = session});
   if (long_.empty()) return;

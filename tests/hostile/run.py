@@ -68,7 +68,8 @@ def outcome_of(name, arena):
 
 
 def run_all(names, executable, form):
-    print(ROW % ("attack", "worst PING", "longest hold", "peak RSS", "bound", "time", "outcome"), flush=True)
+    print(ROW % ("attack", "worst PING", "longest hold", "peak RSS", "bound", "time", "outcome"),
+          flush=True)
     failed = []
     for name in names:
         try:

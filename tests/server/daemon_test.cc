@@ -92,7 +92,7 @@ TEST_F(DaemonTest, WhoClosesItsHalfGetsItsRepliesAndTheEnd) {
   EXPECT_EQ(client.read_to_end(), std::string(kPong) + kPong);
 }
 
-// What comes before the others has to let them in before its pipeline is done.
+// A pipeline of long commands lets others in before it is done.
 TEST_F(DaemonTest, WhoAsksForALittleComesBetweenTheLongCommandsOfAPipeline) {
   start();
   const ClientSocket heavy(config_.port);

@@ -65,7 +65,7 @@ TEST_F(WorkBudget, ATurnEndsWithItsTenSlices) {
   for (auto& client : clients) EXPECT_FALSE(client->session().runnable());
 }
 
-TEST_F(WorkBudget, TheDaemonServesNobodyAfterThat) {
+TEST_F(WorkBudget, TheDaemonsBudgetIsSpentThen) {
   TurnBudget budget(&server_->timeline(), &server_->work());
   server_->work().charge_entries(WorkMeter::kTurnUnits / 2);
   EXPECT_FALSE(budget.is_spent());
