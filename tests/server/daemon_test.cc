@@ -1,10 +1,18 @@
-// The daemon with real sockets and signals: how it serves, and how it stops.
+// The daemon with real sockets and signals: how it serves, and how it stops. It runs in a process
+// of its own, so that no test has a thread besides the store's.
 #include "server/net/daemon.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include <csignal>
-#include <thread>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "tests/server/fake_server.h"
 #include "tests/server/real_sockets.h"
@@ -16,32 +24,70 @@ constexpr const char* kPong = "+PONG\r\n";
 constexpr size_t kPongBytes = 7;
 const std::string kPing = request({"PING"});
 
-// A daemon that runs in a thread of its own until the test ends.
+// A daemon that runs in a process of its own until the test ends.
 class RunningDaemon {
  public:
-  explicit RunningDaemon(Config config) : server_(std::move(config)), daemon_(&*server_, &io_) {
-    const auto listens = daemon_.listen();
-    EXPECT_TRUE(listens) << listens.error();
-    thread_ = std::thread([this] { code_ = daemon_.run(); });
+  explicit RunningDaemon(Config config) {
+    int ready[2];
+    EXPECT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+    std::fflush(nullptr);  // so that the child does not write what was buffered once more
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      std::exit(serve(std::move(config), ready[1]));
+    }
+    ::close(ready[1]);
+    char ready_byte = 0;
+    EXPECT_EQ(::read(ready[0], &ready_byte, 1), 1) << "the daemon cannot listen";
+    ::close(ready[0]);
   }
   ~RunningDaemon() {
-    if (!thread_.joinable()) return;
-    ::kill(::getpid(), SIGTERM);
-    thread_.join();
+    if (pid_ == 0) return;
+    signal(SIGTERM);
+    EXPECT_EQ(join(), 0);
   }
-  // Waits for its end, and answers its exit code.
+  RunningDaemon(const RunningDaemon&) = delete;
+  RunningDaemon& operator=(const RunningDaemon&) = delete;
+
+  void signal(int number) const { EXPECT_EQ(::kill(pid_, number), 0); }
+  // Waits for its end, and answers its exit code, or -1 when a signal ended it.
   int join() {
-    thread_.join();
-    return code_;
+    int status = 0;
+    EXPECT_EQ(::waitpid(std::exchange(pid_, 0), &status, 0) > 0, true);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
  private:
-  FakeServer server_;
-  boost::asio::io_context io_{1};
-  Daemon daemon_;
-  std::thread thread_;
-  int code_ = -1;
+  // Writes a byte to `ready` when it listens.
+  static int serve(Config config, int ready) {
+    FakeServer server(std::move(config));
+    boost::asio::io_context io(1);
+    Daemon daemon(&*server, &io);
+    if (!daemon.listen()) return 1;
+    EXPECT_EQ(::write(ready, "r", 1), 1);
+    return daemon.run();
+  }
+
+  pid_t pid_ = 0;
 };
+
+// Sends everything while it reads so many bytes.
+std::string exchange(const ClientSocket& client, std::string_view bytes, size_t reply_size) {
+  std::string reply;
+  while (reply.size() < reply_size) {
+    pollfd can = {.fd = client.descriptor(), .events = POLLIN, .revents = 0};
+    if (!bytes.empty()) can.events |= POLLOUT;
+    if (::poll(&can, 1, 10'000) != 1) break;
+    char piece[65536];
+    const ssize_t came = ::recv(client.descriptor(), piece, sizeof piece, MSG_DONTWAIT);
+    if (came == 0) break;
+    if (came > 0) reply.append(piece, static_cast<size_t>(came));
+    const ssize_t sent =
+        ::send(client.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent > 0) bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return reply;
+}
 
 class DaemonTest : public testing::Test {
  protected:
@@ -79,9 +125,7 @@ TEST_F(DaemonTest, AnswersAPipelineThatIsLargerThanEveryBuffer) {
     pipeline += request({"ECHO", std::to_string(i)});
     expected += bulk(std::to_string(i));
   }
-  std::thread writer([&] { client.write(pipeline); });
-  EXPECT_EQ(client.read(expected.size()), expected);
-  writer.join();
+  EXPECT_EQ(exchange(client, pipeline, expected.size()), expected);
 }
 
 TEST_F(DaemonTest, WhoClosesItsHalfGetsItsRepliesAndTheEnd) {
@@ -163,7 +207,7 @@ TEST_F(DaemonTest, TermAndIntStopItAndEndItsConnections) {
     start();
     const ClientSocket client(config_.port);
     EXPECT_EQ(client.call(kPing, kPongBytes), kPong);
-    ::kill(::getpid(), signal);
+    running_->signal(signal);
     EXPECT_EQ(client.read_to_end(), "");
     EXPECT_EQ(running_->join(), 0);
     EXPECT_EQ(::access(config_.unixsocket.c_str(), F_OK), -1);
@@ -176,7 +220,7 @@ TEST_F(DaemonTest, HangUpDoesNotStopIt) {
   start();
   const ClientSocket client(config_.port);
   for (int i = 0; i < 3; ++i) {
-    ::kill(::getpid(), SIGHUP);
+    running_->signal(SIGHUP);
     EXPECT_EQ(client.call(kPing, kPongBytes), kPong);
   }
 }

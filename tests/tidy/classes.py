@@ -2,8 +2,8 @@
 
 It knows the style of this tree, not the language: a header's code without comments and strings in,
 a Class for every class and struct with a body out, nested ones too. It
-has the names of all functions, and counts the public ones: each overload, constructors and
-destructor too.
+has the signatures of all functions, without const after them, and counts the public ones:
+constructors and destructor too.
 """
 
 import re
@@ -62,6 +62,16 @@ def statements(body):
         at += 1
 
 
+def arguments(text):
+    """The text of a parameter list, from its parenthesis to the one that closes it."""
+    depth = 0
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return " ".join(text[1:at].split())
+    return text
+
+
 def add(found, statement):
     if statement.rstrip(":") in ("public", "private", "protected") and statement.endswith(":"):
         found.access = statement[:-1]
@@ -71,7 +81,9 @@ def add(found, statement):
     text = without_templates(statement)
     name = re.search(r"(operator\s*\S+?|~?\w+)\s*\(", text.split("=")[0] if "operator" not in text else text)
     if name:
-        found.functions.add(name[1])
+        whole = re.search(re.escape(name[1]) + r"\s*\(", statement)
+        rest = statement[whole.end() - 1:] if whole else text[name.end() - 1:]
+        found.functions.add((name[1], arguments(rest)))
         found.public += found.access == "public"
     elif re.search(r"\w\s*$", text.split("=")[0].rstrip()):
         found.members += 1 + text.split("=")[0].count(",")

@@ -60,6 +60,8 @@ BANNED = [
     (r"std::hash<std::string|unordered_(map|set)<std::string(_view)?(, [^,<>]*)?>",
      r"server/(?!command/command_table\.h|limiter/request_cache\.cc)|storage/",
      "clients choose keys that collide: use base/string_hash.h"),
+    (r"\b(std::(j?thread|async)|pthread_create)\b(?!::)", r"(?!storage/worker_thread\.h|tools/)",
+     "threads are storage/worker_thread.h's alone, whose users ThreadSanitizer watches"),
     (r"\bkRemoveAndSkipUntil\b", r"", "it may bring an older value back to life"),
     (r"\b(u|nano)?sleep\s*\(|\bsleep_(for|until)\b", r"tests/", "tests do not sleep"),
     (r"_clock::now|\b(clock_gettime|gettimeofday|random_device)\b",
@@ -73,7 +75,7 @@ FUNCTION_LINES_MAX = 70
 LONG_FILES = {}  # path -> the reason why it is longer
 
 # No class holds the house up: functions in all, and for those that put others together functions
-# that are public and members. Of the former overloads count once, of the latter each.
+# that are public and members. Each overload counts; of the former a pair, const and not, counts once.
 CLASS_FUNCTIONS_MAX = 40
 FACADES = {"Server", "Keyspace"}
 FACADE_PUBLIC_MAX = 30
@@ -187,7 +189,7 @@ def check_floors(root, files):
         if parts[1] not in FLOOR_OF:
             yield file.path, 1, "server/ holds main.cc and the folders of FLOORS alone"
             continue
-        for path, line, match in matches(r'(?m)^#include "server/([a-z_]+)/', file, file.text):
+        for path, line, match in matches(r'(?m)^\s*#\s*include\s*"server/([a-z_]+)/', file, file.text):
             target = match[1]
             if target != parts[1] and FLOOR_OF.get(target, len(FLOORS)) >= FLOOR_OF[parts[1]]:
                 yield path, line, f"server/{parts[1]}/ must not include server/{target}/"
@@ -201,7 +203,7 @@ def includes_within(files):
         if not file.is_cpp or file.folder not in CODE_FOLDERS or folder in KNOTTED:
             continue
         targets = units.setdefault(unit, {})
-        for path, line, match in matches(r'(?m)^#include "([^"]+)\.h"', file, file.text):
+        for path, line, match in matches(r'(?m)^\s*#\s*include\s*"([^"]+)\.h"', file, file.text):
             if match[1].rpartition("/")[0] == folder and match[1] != unit:
                 targets.setdefault(match[1], (path, line))
     return units
@@ -231,7 +233,7 @@ def check_options_are_read(root, files):
     others = "\n".join(file.code for file in files if file.path.startswith("server/")
                        and not file.path.startswith("server/config/"))
     for match in re.finditer(r"(?m)^  [\w:<>]+ (\w+)(?: = [^;]*)?;$", body):
-        if not re.search(r"(\.|->)" + match[1] + r"\b", others):
+        if not re.search(r"\bconfig(_|\(\))?(\.|->)" + match[1] + r"\b", others):
             line = header.code.count("\n", 0, header.code.find(body) + match.start()) + 1
             yield header.path, line, f"{match[1]}: an option that nothing reads"
 
@@ -305,7 +307,7 @@ def check_error_replied(root, files):
 
 def all_classes(files):
     for file in files:
-        if file.suffix == ".h" and file.folder in CODE_FOLDERS:
+        if file.is_cpp and file.folder in CODE_FOLDERS:
             yield from ((file, found) for found in classes.classes_of(file.code))
 
 
