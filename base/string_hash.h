@@ -15,11 +15,13 @@ namespace weir {
 
 // Draws from the system's randomness.
 SipKey draw_hash_key();
-inline const SipKey kProcessHashKey = draw_hash_key();
+// The key of all tables, in whose order of buckets they are walked. A program that repeats a run
+// (a simulation, a fuzz target) sets it before the first table is made; nobody else does.
+inline SipKey process_hash_key = draw_hash_key();
 
 struct StringHash {
   using is_transparent = void;
-  size_t operator()(std::string_view text) const { return siphash<1, 3>(text, kProcessHashKey); }
+  size_t operator()(std::string_view text) const { return siphash<1, 3>(text, process_hash_key); }
 };
 
 // Look-ups take a std::string_view.

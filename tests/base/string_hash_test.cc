@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace weir {
@@ -79,6 +80,13 @@ TEST(StringHash, LooksUpViews) {
   StringMap<int> map;
   map["key"] = 7;
   EXPECT_EQ(map.find(std::string_view("key"))->second, 7);
+}
+
+TEST(StringHash, FollowsTheKeyOfTheProcess) {
+  const SipKey drawn = std::exchange(process_hash_key, SipKey{1, 2});
+  EXPECT_EQ(StringHash()("key"), (siphash<1, 3>("key", SipKey{1, 2})));
+  process_hash_key = drawn;
+  EXPECT_NE(StringHash()("key"), (siphash<1, 3>("key", SipKey{1, 2})));
 }
 
 // The vectors of the authors' reference code: key 00 01 .. 0f, messages "", 00, 00 01, ...

@@ -10,8 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/string_hash.h"
 #include "base/time_units.h"
 #include "server/os/clock.h"
+#include "server/os/log.h"
 
 namespace weir::fuzz {
 
@@ -19,6 +21,12 @@ inline void check(bool holds, int line = __builtin_LINE()) {
   if (holds) return;
   std::fprintf(stderr, "line %d: the check fails\n", line);
   std::abort();
+}
+
+// Makes a server in this process quiet, and the same each time.
+inline void prepare() {
+  server::set_log_level(server::LogLevel::kNothing);
+  process_hash_key = {};
 }
 
 // With WEIR_FUZZ_TRACE=1 a target says what it does: to replay one input.

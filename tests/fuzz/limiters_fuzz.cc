@@ -383,7 +383,7 @@ class World {
 }  // namespace weir::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  weir::server::set_log_level(weir::server::LogLevel::kNothing);
+  weir::fuzz::prepare();
   weir::fuzz::Input input(data, size);
   weir::fuzz::World(&input).run();
   return 0;

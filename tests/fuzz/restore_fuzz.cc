@@ -21,6 +21,7 @@
 #include "server/rdb/value.h"
 #include "server/types/dump_limiter.h"
 #include "storage/memory_store.h"
+#include "tests/fuzz/fuzz_input.h"
 
 namespace {
 
@@ -130,7 +131,7 @@ bool is_refused(std::string_view body) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  weir::server::set_log_level(weir::server::LogLevel::kNothing);
+  weir::fuzz::prepare();
   static World* const world = new World;  // lives as long as the process
   std::string payload(reinterpret_cast<const char*>(data), size);
   if (is_refused(payload)) return 0;

@@ -239,7 +239,7 @@ class World {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  weir::server::set_log_level(weir::server::LogLevel::kNothing);
+  weir::fuzz::prepare();
   Input input(data, size);
   World(&input).run();
   return 0;
