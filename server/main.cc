@@ -16,6 +16,7 @@
 #include "server/net/daemon.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
+#include "server/os/service_manager.h"
 
 namespace weir::server {
 namespace {
@@ -42,6 +43,7 @@ int serve(Config config) {
                kWeirVersion, getpid(), config.port, config.dir, text_of("storage"),
                text_of("durability"));
   if (!descriptors.warning().empty()) spdlog::warn("{}", descriptors.warning());
+  ServiceManager(config.supervised != Supervision::kNo).status("opening the data in " + config.dir);
   SystemClock clock;
   boost::asio::io_context io(1);
   const auto wake = [&io] { boost::asio::post(io, [] {}); };

@@ -129,7 +129,8 @@ uint64_t Keyspace::scan(int database, uint64_t cursor, size_t count,
 }
 
 Status Keyspace::commit_turn(bool keep_on_failure) {
-  return commit_.commit(store_.get(), &store_, &end_, keep_on_failure);
+  TurnLog* log = options_.log != nullptr ? options_.log : store_.get();
+  return commit_.commit(log, &store_, &end_, keep_on_failure);
 }
 
 Status Keyspace::follow(uint64_t turn, std::string_view record) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "storage/turn_log.h"
+
 namespace weir::storage {
 
 struct KeyspaceOptions {
@@ -16,6 +18,10 @@ struct KeyspaceOptions {
   // True while the turns of another keyspace are applied (Keyspace::follow): no turn of its own may
   // change anything, and DBSIZE is what the other one says.
   bool follows = false;
+  // Where turns are appended; null: in the store's own log. It must live as long as the keyspace,
+  // which is opened anew after it has refused one: only the store's own log can be asked what it
+  // holds.
+  TurnLog* log = nullptr;
 
   // One more database, which no client can select; only time removes its records.
   int hidden_database() const { return databases; }

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 #include "server/config/config.h"
 #include "server/waiting/waiting.h"
@@ -44,5 +46,9 @@ class Durability {
   int64_t last_sync_ns_ = 0;       // when the last sync began
   int64_t unsynced_since_ns_ = 0;  // 0: everything is synced
 };
+
+// Makes the durability of a server; the empty one makes that of this machine's own disk.
+using DurabilityFactory =
+    std::function<std::unique_ptr<Durability>(const Config* config, storage::Keyspace* keys)>;
 
 }  // namespace weir::server

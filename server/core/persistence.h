@@ -1,6 +1,8 @@
 // The parts that stand between the turn and the disk.
 #pragma once
 
+#include <memory>
+
 #include "server/core/checkpoints.h"
 #include "server/core/durability.h"
 #include "server/core/storage_health.h"
@@ -8,13 +10,15 @@
 namespace weir::server {
 
 struct Persistence {
-  Persistence(const Config* config, Clock* clock, storage::Keyspace* keys)
+  Persistence(const Config* config, Clock* clock, storage::Keyspace* keys,
+              const DurabilityFactory& make_durability)
       : health(config, clock, keys),
-        durability(config, keys),
+        durability(make_durability ? make_durability(config, keys)
+                                   : std::make_unique<Durability>(config, keys)),
         checkpoints(config, keys, clock, &health) {}
 
   StorageHealth health;
-  Durability durability;
+  std::unique_ptr<Durability> durability;
   Checkpoints checkpoints;
 };
 

@@ -33,7 +33,8 @@ std::string hex(uint64_t value) {
 }  // namespace
 
 Server::Server(Config config, Clock* clock, StoreFactory make_store,
-               std::span<const Commands> families, const Seeds& seeds)
+               std::span<const Commands> families, const Seeds& seeds,
+               const DurabilityFactory& make_durability)
     : config_(std::move(config)),
       clock_(*clock),
       timeline_(clock),
@@ -55,7 +56,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
             .clock = clock}),
       messages_(&sessions_, &config_, &keys_, &work(), [this] { return random(); }),
       holds_(&sessions_),
-      persistence_(&config_, clock, &keys_),
+      persistence_(&config_, clock, &keys_, make_durability),
       turn_({.config = &config_,
              .clock = clock,
              .timeline = &timeline_,
@@ -63,7 +64,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
              .sessions = &sessions_,
              .waiting = &waiting_,
              .holds = &holds_,
-             .durability = &persistence_.durability,
+             .durability = persistence_.durability.get(),
              .health = &persistence_.health,
              .report = &report_}),
       scripting_(&script_service_, &config_, &turn_) {
@@ -175,7 +176,7 @@ void Server::tick() {
   const bool recovers = keys_.store_in_use().failed();
   if (persistence_.health.try_to_recover()) {
     messages_.tracking().everything_changed();
-    persistence_.durability.start_anew();
+    persistence_.durability->start_anew();
   }
   if (recovers) report_.end_phase("recovery", clock_.steady_ns());
   persistence_.checkpoints.advance();

@@ -52,7 +52,7 @@ class Server final : public CallHost {
 
   // `families`: the rows of all commands (commands/families.h).
   Server(Config config, Clock* clock, StoreFactory make_store, std::span<const Commands> families,
-         const Seeds& seeds = Seeds::fresh());
+         const Seeds& seeds = Seeds::fresh(), const DurabilityFactory& make_durability = {});
 
   // Opens the data. If that fails, the process should end with the error.
   storage::Status open();

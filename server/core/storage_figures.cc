@@ -100,7 +100,7 @@ void write_storage_section(Server& server, FigureWriter& out) {
   out.gauge({"behind", "1: commands that write wait until write-back has caught up."},
             keys.work().overloaded() ? 1 : 0);
   out.gauge({"unsynced_age_ms", "How long the oldest change has waited for a sync.", kMilliseconds},
-            server.persistence().durability.unsynced_ns(server.clock().steady_ns()) / kNsPerMs);
+            server.persistence().durability->unsynced_ns(server.clock().steady_ns()) / kNsPerMs);
   out.counter({"log_bytes_appended", "Bytes appended to the log.", kBytes},
               figures.log_bytes_appended);
   out.gauge({"working_set_entries", "Entries in memory."}, figures.entries);

@@ -65,6 +65,7 @@ class Start(harness.ServerTest):
                 server = self.memory_server(supervised="systemd")
             finally:
                 del os.environ["NOTIFY_SOCKET"]
+            self.assertTrue(manager.recv(4096).startswith(b"STATUS=opening the data in "))
             self.assertEqual(manager.recv(4096).split(b"\n")[0], b"READY=1")
             self.assertEqual(server.stop(), 0)
             self.assertEqual(manager.recv(4096).split(b"\n")[0], b"STOPPING=1")

@@ -26,8 +26,8 @@ class DurabilityTest : public ::testing::Test {
 
   Coverage covers(bool touched_data) {
     Server& server = **server_;
-    return server.persistence().durability.covers(server.keys().turn(), touched_data,
-                                                  server_->clock.steady_ns());
+    return server.persistence().durability->covers(server.keys().turn(), touched_data,
+                                                   server_->clock.steady_ns());
   }
   void expect_covered(bool covered) {
     for (const bool touched_data : {kData, kNoData}) {
@@ -83,38 +83,38 @@ class KnownFrom final : public Durability {
   int64_t at_ns = 0;
 };
 
-TEST(Turn, AsksForHeldRepliesAtTheInstantThatItWasTold) {
-  FakeServer server;
-  auto reader = server.connect();
-  auto bystander = server.connect();
-  KnownFrom durability(&server->config(), &server->keys());
-  durability.at_ns = server.clock.steady_ns() + 300 * kMs;
-  Turn turn({.config = &server->config(),
-             .clock = &server.clock,
-             .timeline = &server->timeline(),
-             .keys = &server->keys(),
-             .sessions = &server->sessions(),
-             .waiting = &server->waiting(),
-             .holds = &server->holds(),
-             .durability = &durability,
-             .health = &server->persistence().health,
-             .report = &server->report()});
-  reader->push(request({"GET", "a"}));
-  bystander->push(request({"PING"}));
-  turn.add(&reader->session());
-  turn.add(&bystander->session());
-  EXPECT_EQ(turn.ask_at_ns(), kNotDue);
-  turn.end();
-  EXPECT_EQ(bystander->session().output(), "+PONG\r\n");
-  EXPECT_EQ(reader->session().output(), "");
-  EXPECT_EQ(turn.ask_at_ns(), durability.at_ns);
-  server.clock.advance(300 * kMs - 1);
-  turn.end();
-  EXPECT_EQ(reader->session().output(), "");
-  server.clock.advance(1);
-  turn.end();
-  EXPECT_EQ(reader->session().output(), "$-1\r\n");
-  EXPECT_EQ(turn.ask_at_ns(), kNotDue);
+TEST(Server, AsksTheDurabilityThatItWasHandedAtTheInstantThatItNames) {
+  FakeClock clock;
+  const auto disk = storage::make_memory_disk({1, 2});
+  disk->steady_ns = [&] { return clock.steady_ns(); };
+  KnownFrom* durability = nullptr;
+  Server server(
+      {}, &clock, [&] { return std::make_unique<storage::MemoryStore>(disk); }, command_families(),
+      Seeds(),
+      [&](const Config* config, storage::Keyspace* keys) {
+        auto made = std::make_unique<KnownFrom>(config, keys);
+        durability = made.get();
+        return made;
+      });
+  ASSERT_TRUE(server.open().ok());
+  durability->at_ns = clock.steady_ns() + 300 * kMs;
+  Session& reader = **server.connect(FakeServer::local_peer());
+  Session& bystander = **server.connect(FakeServer::local_peer());
+  for (Session* session : {&reader, &bystander}) {
+    server.turn().add(session);
+    session->receive(request({session == &reader ? "GET" : "PING", "a"}), SIZE_MAX);
+  }
+  server.end_turn();
+  EXPECT_EQ(bystander.output(), "$1\r\na\r\n");
+  EXPECT_EQ(reader.output(), "");
+  EXPECT_EQ(server.next_wait_ns(), 300 * kMs);
+  clock.advance(300 * kMs - 1);
+  server.end_turn();
+  EXPECT_EQ(reader.output(), "");
+  clock.advance(1);
+  server.end_turn();
+  EXPECT_EQ(reader.output(), "$-1\r\n");
+  EXPECT_EQ(server.next_wait_ns(), kNotDue);
 }
 
 }  // namespace

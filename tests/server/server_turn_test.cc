@@ -252,7 +252,8 @@ TEST(Everysec, WritesWaitWhenTheDiskIsTwoSecondsBehind) {
   EXPECT_EQ(client->call({"SET", "a", "2"}), kOk);
   server.advance(1500 * kMs);
   EXPECT_EQ(client->call({"SET", "a", "3"}), "");
-  EXPECT_GT(server->persistence().durability.unsynced_ns(server->clock().steady_ns()), 2 * kSecond);
+  EXPECT_GT(server->persistence().durability->unsynced_ns(server->clock().steady_ns()),
+            2 * kSecond);
   server.step_disk();
   EXPECT_EQ(client->take(), kOk);
 }

@@ -317,5 +317,44 @@ TEST_F(KeyspaceTest, CounterOfAnEmptyDatabaseForgetsWhatLeftTheDiskUnseen) {
   }
 }
 
+// Passes on what a store's log would get, as the log of several machines does.
+class OtherLog final : public TurnLog {
+ public:
+  explicit OtherLog(Keyspace::StoreFactory make_store) : store_(make_store()) {
+    OpenReport report;
+    EXPECT_TRUE(store_->open(&report).ok());
+  }
+
+  Status append(uint64_t turn, std::string_view record) override {
+    if (refuses) return Status::failed("nobody listens");
+    return store_->append(turn, record);
+  }
+
+  bool refuses = false;
+
+ private:
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(KeyspaceTest, AppendsItsTurnsToTheLogThatItIsHanded) {
+  const auto other_disk = disk_ = make_memory_disk({11, 22});
+  OtherLog log(make_store_);
+  disk_ = make_memory_disk({11, 22});
+  options_.log = &log;
+  start();
+  keys();
+  put(0, "a", "1");
+  commit();
+  log.refuses = true;
+  keys();
+  put(0, "b", "1");
+  EXPECT_FALSE(keys_->commit_turn().ok());
+  expect_same({{{"a", {"1"}}}, {}, {}});
+  options_.log = nullptr;
+  disk_ = other_disk;  // what it has got is all that there is
+  start();
+  expect_same({{{"a", {"1"}}}, {}, {}});
+}
+
 }  // namespace
 }  // namespace weir::storage
