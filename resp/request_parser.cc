@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "resp/inline_arguments.h"
 #include "resp/numbers.h"
 
@@ -71,7 +70,7 @@ ParseStatus RequestParser::parse(std::string_view input, const RequestLimits& li
     state_ = input.front() == '*' ? State::kCount : State::kInline;
   }
   if (state_ == State::kFailed) return ParseStatus::kError;
-  WEIR_CHECK(input.size() >= scanned_);  // if not, the caller has lost bytes that it had to keep
+  if (input.size() < scanned_) return fail("bytes of a request were lost");  // a bug of the caller
   return state_ == State::kInline ? parse_inline(input, limits) : parse_multibulk(input, limits);
 }
 

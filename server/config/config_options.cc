@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/time_units.h"
 #include "server/config/config_checks.h"
 
 namespace weir::server {
@@ -156,7 +157,7 @@ constexpr Option kOptions[] = {
      .changeable = kAtStart,
      .help = "Size of the live log files a restart may have to read."},
     {.name = "expired-compaction-interval-s",
-     .kind = Number{&Config::expired_compaction_interval_s, 1, int64_t{365} * 86400},
+     .kind = Number{&Config::expired_compaction_interval_s, 1, 365 * kSPerDay},
      .changeable = kAtStart,
      .help = "How often quiet files are revisited to drop what has expired, in seconds."},
     {.name = "block-cache-size",

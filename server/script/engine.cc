@@ -337,6 +337,8 @@ Result<void, std::string> Engine::load(std::string_view code,
   Loading loading = {.script = *script, .done = false};
   if (lua_cpcall(context_.main, load_library, &loading) != 0) context_.error_noted = false;
   end();
+  // The state has neither a bound of memory nor a hook after end(), so that this fails only where
+  // the machine has no memory left. Scripts must never see what the loading of functions sees.
   WEIR_CHECK(lua_cpcall(context_.main, end_loading, nullptr) == 0);
   forget(*script);
   if (loading.done) return {};

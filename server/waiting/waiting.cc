@@ -13,8 +13,9 @@ const std::deque<Waiter*> kNobody;
 
 void Waiting::add(std::unique_ptr<Waiter> added) {
   Waiter* waiter = added.get();
+  const bool is_new = waiters_.emplace(waiter->session, std::move(added)).second;
+  WEIR_REQUIRE(is_new);  // a session that waits runs no command
   begun_.push_back(waiter->session);
-  WEIR_CHECK(waiters_.emplace(waiter->session, std::move(added)).second);
   for (const WaitKey& key : waiter->keys) queues_[key].waiters.push_back(waiter);
   start_timer(waiter);
 }

@@ -8,13 +8,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/time_units.h"
 #include "server/os/clock.h"
 #include "tests/simulation/random.h"
 
 namespace weir::simulation {
-
-inline constexpr int64_t kNsPerMs = 1'000'000;
-inline constexpr int64_t kNsPerS = 1'000'000'000;
 
 class BadClock : public server::Clock {
  public:

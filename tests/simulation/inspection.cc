@@ -1,13 +1,14 @@
 #include "tests/simulation/inspection.h"
 
 #include "algorithms/limiter_record.h"
+#include "base/time_units.h"
 #include "storage/keyspace.h"
 #include "tests/simulation/violation.h"
 
 namespace weir::simulation {
 namespace {
 
-constexpr int64_t kAuditedIntervalNs = int64_t{31'536'000} * 1'000'000'000;
+constexpr int64_t kAuditedIntervalNs = 365 * kNsPerDay;
 
 void demand(const storage::Status& status) {
   if (!status.ok()) throw Violation("the disk cannot be read: " + status.message());

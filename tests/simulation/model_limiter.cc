@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <string>
 
+#include "base/time_units.h"
 #include "tests/simulation/model.h"
 
 namespace weir::simulation {
 namespace {
-
-constexpr int64_t kNsPerS = 1'000'000'000;
 
 struct Verdict {
   bool allowed = true;

@@ -20,13 +20,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time_units.h"
 #include "tools/silence_watch/spinner.h"
 
 namespace weir::silence {
 namespace {
 
-constexpr int64_t kNsPerS = 1'000'000'000;
-constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int kBystandersPriority = 50;
 constexpr int kDeadMs = 60'000;
 constexpr useconds_t kPauseUs = 300;
@@ -160,6 +159,7 @@ class Watch {
 }  // namespace weir::silence
 
 int main(int argc, char** argv) {
+  using namespace weir;
   using namespace weir::silence;
   if (argc != 7) {
     std::fprintf(stderr,

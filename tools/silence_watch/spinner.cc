@@ -12,10 +12,11 @@
 #include <fstream>
 #include <string>
 
+#include "base/time_units.h"
+
 namespace weir::silence {
 namespace {
 
-constexpr int64_t kNsPerS = 1'000'000'000;
 constexpr int64_t kPeriodNs = 1'000'000;
 constexpr size_t kLooksKept = 16'384;  // sixteen seconds
 constexpr int kPriority = 60;
