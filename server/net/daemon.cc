@@ -77,8 +77,8 @@ void Daemon::turn() {
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
   TurnBudget budget(&server_.timeline(), &server_.work());
-  serve_ready(commands_max, &budget);
-  serve_long(commands_max, &budget);
+  const bool served = serve_ready(commands_max, &budget);
+  serve_long(commands_max, served, &budget);
   server_.serve_waiting();
   server_.end_turn();
   flush_touched();
@@ -89,13 +89,14 @@ void Daemon::turn() {
 }
 
 // A connection that is not served now is ready the next time too, in the same order; so the next
-// turn begins with the first of them.
-void Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
+// turn begins with the first of them. Answers whether it has served one.
+bool Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
   const auto next = std::find_if(ready_.begin(), ready_.end(), [this](const Poller::Ready& ready) {
     return ready.connection == served_next_;
   });
   const size_t first = next == ready_.end() ? 0 : static_cast<size_t>(next - ready_.begin());
   served_next_ = nullptr;
+  bool served = false;
   for (size_t i = 0; i < ready_.size(); ++i) {
     const Poller::Ready& ready = ready_[(first + i) % ready_.size()];
     Session* session = ready.connection->session();
@@ -104,17 +105,22 @@ void Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
       long_.push_back({.session = session, .connection = ready.connection, .can = ready.can});
     } else if (served_next_ == nullptr && !budget->is_spent()) {
       ready.connection->on_ready(ready.can, read_buffer_, commands_max);
+      served = true;
     } else if (served_next_ == nullptr) {
       served_next_ = ready.connection;
     }
   }
   ready_ = {};
+  return served;
 }
 
 // Sessions that were long before, and those with requests left, come after the others. A turn
 // serves one of them whatever the others have used, and more as long as its budget lasts; the one
-// that had a part in a turn longest ago comes first.
-void Daemon::serve_long(size_t commands_max, TurnBudget* budget) {
+// that had a part in a turn longest ago comes first. The replies of those served before leave with
+// this turn's end. So after a long command comes a turn for those who have waited for its end, and
+// none of them waits for a second one.
+void Daemon::serve_long(size_t commands_max, bool others_served, TurnBudget* budget) {
+  if (std::exchange(was_long_, false) && others_served) return long_.clear();
   for (Session* session : server_.holds().take_runnable()) long_.push_back({.session = session});
   if (long_.empty()) return;
   std::stable_sort(long_.begin(), long_.end(), [](const Long& a, const Long& b) {
@@ -134,7 +140,8 @@ void Daemon::serve_long(size_t commands_max, TurnBudget* budget) {
       next.connection->on_ready(next.can, read_buffer_, commands_max);
     }
     const int64_t taken_ns = server_.clock().steady_ns() - begin_ns;
-    is_spent = budget->is_spent() || taken_ns > TurnBudget::kTurnNs;
+    was_long_ = taken_ns > TurnBudget::kTurnNs;
+    is_spent = was_long_ || budget->is_spent();
   }
   long_.clear();
 }

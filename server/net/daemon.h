@@ -65,8 +65,8 @@ class Daemon : private ConnectionOwner {
   void on_accept(std::unique_ptr<ByteStream> stream, Peer peer);
   void wait();
   void turn();
-  void serve_ready(size_t commands_max, TurnBudget* budget);
-  void serve_long(size_t commands_max, TurnBudget* budget);
+  bool serve_ready(size_t commands_max, TurnBudget* budget);
+  void serve_long(size_t commands_max, bool others_served, TurnBudget* budget);
   void flush_touched();
   void abandon_connections();
   void wait_for_tick();
@@ -93,6 +93,7 @@ class Daemon : private ConnectionOwner {
     Interest can = {};
   };
   std::vector<Long> long_;
+  bool was_long_ = false;  // the last turn has used more than its time for one of them
   std::vector<char> read_buffer_;
   size_t send_bytes_max_ = 0;  // of one connection in this turn
   std::vector<Session*> flushing_;
