@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/server/fake_server.h"
+#include "tests/server/real_sockets.h"
 
 namespace weir::server {
 namespace {
@@ -62,7 +63,13 @@ TEST(Reload, TriesAllInTheirOrderAndLogsALineForEach) {
 
 TEST(Reload, ReopensTheLogOfAServer) {
   FakeServer server;
+  const TemporaryFolder folder;
+  const std::string path = folder.path + "/weir.log";
+  ASSERT_TRUE(start_log(path, LogLevel::kWarning));
+  ASSERT_EQ(::rename(path.c_str(), (path + ".1").c_str()), 0);
   EXPECT_THAT(told(server->reload().run()), ElementsAre("log"));
+  EXPECT_EQ(::access(path.c_str(), F_OK), 0);
+  ASSERT_TRUE(start_log("", LogLevel::kNothing));
 }
 
 }  // namespace
