@@ -11,9 +11,10 @@
 namespace weir::algorithms {
 
 // One limit and the cost that is asked of it. take_all() fills in `verdict`: if the request is
-// granted it is the verdict of the charge, if denied it is the limit's own verdict without a
-// charge. The caller writes the state where verdict.changed is set. A denial sets it, too, if the
-// state was seen for the first time and has to be remembered.
+// granted it is the verdict of the charge. If denied it is the limit's own verdict without a
+// charge, and for a limit that would have granted the request it is that of cost 0. The caller
+// writes the state where verdict.changed is set. A denial sets it, too, if the state was seen for
+// the first time and has to be remembered.
 struct Guard {
   const Limit* limit = nullptr;
   State* state = nullptr;  // no two guards share one

@@ -25,17 +25,14 @@ Result<int64_t, std::string> id_argument(std::string_view text) {
 }
 
 struct RefundArguments {
-  int64_t permits = 0;
+  std::vector<int64_t> permits;  // one number for all limits, or one for each that was named
   std::string_view token;
 };
 
 Result<RefundArguments, std::string> refund_arguments(Args args) {
-  const auto permits = resp::parse_int64(args[2]);
-  if (!permits || *permits < 0 || *permits > algorithms::kCostMax) {
-    return "ERR n must be an integer " + algorithms::between(0, algorithms::kCostMax) + ", got '" +
-           std::string(shown_part(args[2]).substr(0, 64)) + "'";
-  }
-  if (args.size() == 3) return RefundArguments{.permits = *permits, .token = {}};
+  auto permits = parse_costs("n", args[2]);
+  if (!permits) return permits.error();
+  if (args.size() == 3) return RefundArguments{.permits = std::move(*permits), .token = {}};
   if (args.size() != 5 || !equals_ignoring_case(args[3], "ID")) {
     return std::string("ERR syntax error: RL.REFUND takes key, n and ID with a token");
   }
@@ -43,17 +40,20 @@ Result<RefundArguments, std::string> refund_arguments(Args args) {
   if (token.empty() || token.size() > kIdBytesMax) {
     return id_error(token);
   }
-  return RefundArguments{.permits = *permits, .token = token};
+  return RefundArguments{.permits = std::move(*permits), .token = token};
 }
 
-void refund_all(Call& call, Limiter& limiter, int64_t permits) {
+// One number goes to every limit of the key, also to those that were named before.
+void refund_limits(Call& call, Limiter& limiter, const std::vector<int64_t>& permits) {
   bool changed = false;
-  for (HeldLimit& held : limiter.all()) {
+  const std::span<HeldLimit> limits = permits.size() == 1 ? limiter.all() : limiter.named();
+  for (size_t i = 0; i < limits.size(); ++i) {
+    HeldLimit& held = limits[i];
     if (held.limit.algorithm->makes_leases) continue;
-    changed |= algorithms::refund(
-                   held.limit, held.state,
-                   {.now_ns = call.now_ns, .permits = permits, .entries = limiter.entries_of(held)})
-                   .changed;
+    const algorithms::Refund refund = {.now_ns = call.now_ns,
+                                       .permits = permits.size() == 1 ? permits[0] : permits[i],
+                                       .entries = limiter.entries_of(held)};
+    changed |= algorithms::refund(held.limit, held.state, refund).changed;
   }
   if (changed) limiter.save();
 }
@@ -67,7 +67,14 @@ void rl_refund(Call& call) {
   auto limiter = Limiter::read(call, key);
   if (!limiter) return;
   if (!limiter->exists() || limiter->all().empty()) return call.reply.null_array();
-  refund_all(call, *limiter, arguments->permits);
+  const std::vector<int64_t>& permits = arguments->permits;
+  if (permits.size() > 1 && permits.size() != limiter->named().size()) {
+    return call.reply.error("ERR n must be one number, or one for each of the " +
+                            std::to_string(limiter->named().size()) +
+                            " limits that the key was last used with, got " +
+                            std::to_string(permits.size()));
+  }
+  refund_limits(call, *limiter, permits);
   const size_t begin = call.reply.buffer()->size();
   reply_answer(call, look(call, *limiter, limiter->all()), false);
   if (!token.empty()) remember(call, key, token, begin);
@@ -127,7 +134,8 @@ constexpr Command kCommands[] = {
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key n [ID token]",
-     .summary = "Gives permits back to every limit of a key, at most until it is full.",
+     .summary =
+         "Gives permits back to every limit of a key, or as many to each as COST took of it.",
      .since = "weir 0.1",
      .run = rl_refund},
     {.name = "rl.release",

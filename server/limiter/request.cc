@@ -122,17 +122,9 @@ class RequestReader {
   }
 
   Done set_costs(std::string_view text) {
-    request_.costs.clear();
-    for (size_t begin = 0; begin <= text.size();) {
-      const size_t end = std::min(text.find(',', begin), text.size());
-      const auto cost = resp::parse_int64(text.substr(begin, end - begin));
-      if (!cost || *cost < 0 || *cost > algorithms::kCostMax) {
-        return "ERR COST must be an integer " + algorithms::between(0, algorithms::kCostMax) +
-               ", or one for each limit with commas between, got " + quoted(text);
-      }
-      request_.costs.push_back(*cost);
-      begin = end + 1;
-    }
+    auto costs = parse_costs("COST", text);
+    if (!costs) return costs.error();
+    request_.costs = std::move(*costs);
     return {};
   }
 
@@ -170,6 +162,23 @@ std::string policy_name_error(std::string_view name) {
 std::string id_error(std::string_view id) {
   return "ERR ID must have 1 to " + std::to_string(kIdBytesMax) + " bytes, got " +
          std::to_string(id.size());
+}
+
+Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name,
+                                                      std::string_view text) {
+  std::vector<int64_t> costs;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const auto cost = resp::parse_int64(text.substr(begin, end - begin));
+    if (!cost || *cost < 0 || *cost > algorithms::kCostMax) {
+      return "ERR " + std::string(name) + " must be an integer " +
+             algorithms::between(0, algorithms::kCostMax) +
+             ", or one for each limit with commas between, got " + quoted(text);
+    }
+    costs.push_back(*cost);
+    begin = end + 1;
+  }
+  return costs;
 }
 
 Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options) {

@@ -65,12 +65,21 @@ int64_t denier(const std::vector<Part>& parts) {
   return index;
 }
 
+// The figures of a key that would have granted its part are those before.
+void show_untaken(Call& call, Part& part) {
+  part.request.costs = {0};
+  part.answer = peek_or_queue(call, part.limiter, part.request);
+}
+
 // Decides and records; answers as denier() does.
 int64_t take_parts(Call& call, std::vector<Part>& parts) {
   for (Part& part : parts) part.answer = peek_or_queue(call, part.limiter, part.request);
   const int64_t denied_by = denier(parts);
   if (denied_by >= 0) {
-    for (Part& part : parts) record_denied(call, part.limiter);
+    for (Part& part : parts) {
+      if (part.answer.verdict.allowed) show_untaken(call, part);
+      record_denied(call, part.limiter);
+    }
     count_denial(call, parts[static_cast<size_t>(denied_by)].limiter);
     return denied_by;
   }

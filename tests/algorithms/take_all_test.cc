@@ -70,6 +70,18 @@ TEST(TakeAll, AllAreChargedOrNone) {
   EXPECT_EQ(three.guards[2].verdict.retry_after_ns, 29 * kSecond);
 }
 
+TEST(TakeAll, WhoWouldHaveGrantedShowsWhatThereWasBeforeADenial) {
+  Three three;
+  three.take(0, {2, 2, 2});
+  for (const bool peek : {true, false}) {
+    three.take(kSecond, {1, 3, 2}, {.peek = peek});
+    EXPECT_TRUE(three.guards[1].verdict.allowed);
+    EXPECT_EQ(three.guards[0].verdict.remaining, 3);
+    EXPECT_EQ(three.guards[0].verdict.reset_after_ns, 9 * kSecond);
+    EXPECT_EQ(three.guards[1].verdict.remaining, 8);
+  }
+}
+
 TEST(TakeAll, TheLongestWaitSpeaksAndNeverIsTheLongest) {
   Three three;
   three.take(0, {5, 10, 3});

@@ -33,7 +33,7 @@ TEST_F(RlQueue, MtakeIsBehindIt) {
   ask(kOnePerSecond);
   const auto waiter = asking(kOnePerSecond);
   EXPECT_EQ(ask("RL.MTAKE 2 q b GCRA 1/1s BURST 0 FIXED 5/1m"),
-            "[0, 0, [0, 1, 0, 2000, 2000, 0], [1, 5, 4, 0, 60000, 0]]");
+            "[0, 0, [0, 1, 0, 2000, 2000, 0], [1, 5, 5, 0, 0, 0]]");
   EXPECT_EQ(ask("EXISTS b"), "0");
   EXPECT_EQ(ask("RL.TOP"), "[[\"q\", 1, 0]]");  // one request, one denial
 }

@@ -186,10 +186,10 @@ TEST_F(RlTake, ManyKeysAllOrNothing) {
   EXPECT_EQ(ask("RL.MTAKE 2 a b GCRA 1/1s FIXED 5/1m"),
             "[1, -1, [1, 1, 0, 0, 1000, 0], [1, 5, 4, 0, 60000, 0]]");
   EXPECT_EQ(ask("RL.MTAKE 2 a b GCRA 1/1s FIXED 5/1m"),
-            "[0, 0, [0, 1, 0, 1000, 1000, 0], [1, 5, 3, 0, 60000, 0]]");
+            "[0, 0, [0, 1, 0, 1000, 1000, 0], [1, 5, 4, 0, 60000, 0]]");
   EXPECT_EQ(ask("RL.PEEK b COST 0"), "[1, 5, 4, 0, 60000, 0]");
   EXPECT_EQ(ask("RL.MTAKE 2 a b GCRA 1/1s FIXED 5/1m SHADOW"),
-            "[1, 0, [1, 1, 0, 1000, 1000, 0], [1, 5, 3, 0, 60000, -1]]");
+            "[1, 0, [1, 1, 0, 1000, 1000, 0], [1, 5, 4, 0, 60000, -1]]");
   EXPECT_EQ(ask("RL.PEEK b COST 0"), "[1, 5, 4, 0, 60000, 0]");
 }
 
@@ -241,9 +241,23 @@ TEST_F(RlTake, RefundsAreClamped) {
   EXPECT_EQ(ask("RL.REFUND k 1"), "[1, 4, 2, 0, 60000, 1]");
   EXPECT_EQ(ask("RL.REFUND k 1 ID r"), "[1, 4, 3, 0, 60000, 1]");
   EXPECT_EQ(ask("RL.REFUND k 1 ID r"), "[1, 4, 3, 0, 60000, 1]");
-  EXPECT_EQ(ask("RL.REFUND k -1"),
-            "(error ERR n must be an integer between 0 and 1000000000000, got '-1')");
+  EXPECT_EQ(
+      ask("RL.REFUND k -1"),
+      "(error ERR n must be an integer between 0 and 1000000000000, or one for each limit with "
+      "commas between, got '-1')");
   EXPECT_EQ(ask("RL.REFUND k 100").substr(0, 9), "[1, 4, 4,");
+}
+
+TEST_F(RlTake, ARefundOfAListUndoesACostOfThatList) {
+  ask("RL.TAKE k FIXED 100/1s TOKENBUCKET 1000000/1s COST 1,5120");
+  ask("RL.TAKE k FIXED 100/1s TOKENBUCKET 1000000/1s COST 1,5120");
+  EXPECT_EQ(ask("RL.REFUND k 1,5120"), "[1, 100, 99, 0, 1000, 0]");
+  EXPECT_NE(ask("RL.INFO k").find("994880"), std::string::npos);
+  EXPECT_EQ(
+      ask("RL.REFUND k 1,1,1"),
+      "(error ERR n must be one number, or one for each of the 2 limits that the key was last "
+      "used with, got 3)");
+  EXPECT_EQ(ask("RL.REFUND k 1,x").substr(0, 28), "(error ERR n must be an inte");
 }
 
 TEST_F(RlTake, TellsTheHeaviestKeys) {

@@ -49,7 +49,8 @@ choose. Several limits on one key are charged together or not at all.
 The deciding limit of a denial is the one with the longest wait, so waiting `retry_after_ms` is enough for all of them; when
 allowed it is the one with the least remaining. `UPTO` adds the permits granted. Where a limit is CONCURRENCY, a granted
 request adds the id of the lease (null if it took nothing). `RL.MTAKE` answers `[allowed, index of the deciding key or -1,
-[six integers] for each key]`, `RL.RESERVE` answers `[granted, wait_ms, id]`.
+[six integers] for each key]`; when it is denied, a key that would have granted its part shows what it has, since nothing was
+taken from it. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFUND key a,b` gives back what `COST a,b` took.
 
 - **COST n** takes n permits (default 1); `COST a,b` one cost for each limit. COST 0 is allowed, and changes nothing.
 - **UPTO** takes as many of n as all limits have, at least one.
