@@ -4,6 +4,8 @@
 // Words are read from the left. A word that no row has, that may not stand where it does, or that
 // lacks its values is Redis' syntax error; any other error is the row's own, and what comes first
 // is answered first. A word may be repeated unless its row forbids it.
+//
+// Which commands read words without a table, and why, is in ARCHITECTURE.md.
 #pragma once
 
 #include <algorithm>
@@ -36,28 +38,53 @@ Result<void, ErrorReplied> take_word(Call&, Args values, Options* options) {
   return {};
 }
 
+// For the rows of EX, PX, EXAT and PXAT.
+template <auto kMember, bool kInSeconds, bool kAbsolute, typename Options>
+Result<void, ErrorReplied> take_expire(Call&, Args values, Options* options) {
+  options->*kMember =
+      ExpireArgument{.text = values[0], .in_seconds = kInSeconds, .absolute = kAbsolute};
+  return {};
+}
+
+// For rows whose word may stand only where a member is not set, by another word or by itself.
+template <auto kMember, typename Options>
+bool without(const Call&, const Options& options) {
+  return !(options.*kMember);
+}
+
 template <typename Options>
 using OptionTable = std::span<const OptionRow<Options>>;
+
+// Reads words into *options up to the first that no row takes; answers that word and all after it.
+template <typename Options>
+Result<Args, ErrorReplied> read_leading_options(Call& call, Args words,
+                                                std::type_identity_t<OptionTable<Options>> table,
+                                                Options* options) {
+  while (!words.empty()) {
+    const auto row = std::find_if(table.begin(), table.end(), [&](const OptionRow<Options>& known) {
+      return known.values < words.size() && equals_ignoring_case(words[0], known.word) &&
+             (known.fits == nullptr || known.fits(call, *options));
+    });
+    if (row == table.end()) break;
+    if (row->flag != nullptr) options->*row->flag = true;
+    if (row->take != nullptr) {
+      const auto taken = row->take(call, words.subspan(1, row->values), options);
+      if (!taken) return taken.error();
+    }
+    words = words.subspan(1 + row->values);
+  }
+  return words;
+}
 
 // Reads all arguments from call.args[first] on into *options.
 template <typename Options>
 Result<void, ErrorReplied> read_options(Call& call, size_t first,
                                         std::type_identity_t<OptionTable<Options>> table,
                                         Options* options) {
-  for (size_t at = first; at < call.args.size();) {
-    const auto row = std::find_if(table.begin(), table.end(), [&](const OptionRow<Options>& known) {
-      return at + known.values < call.args.size() &&
-             equals_ignoring_case(call.args[at], known.word) &&
-             (known.fits == nullptr || known.fits(call, *options));
-    });
-    if (row == table.end()) return reply_error(call, kSyntaxError);
-    if (row->flag != nullptr) options->*row->flag = true;
-    const Args values = call.args.subspan(at + 1, row->values);
-    if (row->take != nullptr) {
-      if (const auto taken = row->take(call, values, options); !taken) return taken;
-    }
-    at += 1 + row->values;
-  }
+  const Args words = call.args.subspan(std::min(first, call.args.size()));
+  const auto rest = read_leading_options(call, words, table, options);
+  if (!rest) return rest.error();
+  if (!rest->empty()) return reply_error(call, kSyntaxError);
   return {};
 }
 

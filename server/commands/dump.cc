@@ -46,7 +46,7 @@ constexpr OptionRow<RestoreOptions> kRestoreOptions[] = {
            return check_number(call, values[0], std::numeric_limits<int64_t>::max(),
                                "ERR Invalid IDLETIME value, must be >= 0");
          },
-     .fits = [](const Call&, const RestoreOptions& options) { return !options.has_freq; }},
+     .fits = without<&RestoreOptions::has_freq>},
     {.word = "FREQ",
      .values = 1,
      .flag = &RestoreOptions::has_freq,
@@ -55,7 +55,7 @@ constexpr OptionRow<RestoreOptions> kRestoreOptions[] = {
            return check_number(call, values[0], 255,
                                "ERR Invalid FREQ value, must be >= 0 and <= 255");
          },
-     .fits = [](const Call&, const RestoreOptions& options) { return !options.has_idletime; }}};
+     .fits = without<&RestoreOptions::has_idletime>}};
 
 // Answers the expiry, 0 if there is none.
 Result<int64_t, ErrorReplied> restore_expiry(Call& call, bool absolute) {

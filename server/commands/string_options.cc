@@ -10,16 +10,10 @@ using Row = OptionRow<StringOptions>;
 // The same word twice is accepted, and the last one counts; words that contradict are refused.
 template <bool kInSeconds, bool kAbsolute>
 constexpr Row expire_row(std::string_view word) {
-  return {
-      .word = word,
-      .values = 1,
-      .take = [](Call&, Args values, StringOptions* options) -> Result<void, ErrorReplied> {
-        options->expire =
-            ExpireArgument{.text = values[0], .in_seconds = kInSeconds, .absolute = kAbsolute};
-        return {};
-      },
-      .fits =
-          [](const Call&, const StringOptions& options) {
+  return {.word = word,
+          .values = 1,
+          .take = take_expire<&StringOptions::expire, kInSeconds, kAbsolute>,
+          .fits = [](const Call&, const StringOptions& options) {
             const auto& expire = options.expire;
             return !options.keep_expiry && !options.persist &&
                    (!expire || (expire->in_seconds == kInSeconds && expire->absolute == kAbsolute));
@@ -31,24 +25,23 @@ constexpr Row kPx = expire_row<false, false>("PX");
 constexpr Row kExat = expire_row<true, true>("EXAT");
 constexpr Row kPxat = expire_row<false, true>("PXAT");
 
-bool has_no_expiry(const Call&, const StringOptions& options) { return !options.expire; }
-
-constexpr Row kSetOptions[] = {
-    {.word = "NX",
-     .flag = &StringOptions::only_if_absent,
-     .fits = [](const Call&, const StringOptions& options) { return !options.only_if_present; }},
-    {.word = "XX",
-     .flag = &StringOptions::only_if_present,
-     .fits = [](const Call&, const StringOptions& options) { return !options.only_if_absent; }},
-    {.word = "GET", .flag = &StringOptions::answer_old},
-    {.word = "KEEPTTL", .flag = &StringOptions::keep_expiry, .fits = has_no_expiry},
-    kEx,
-    kPx,
-    kExat,
-    kPxat};
+constexpr Row kSetOptions[] = {{.word = "NX",
+                                .flag = &StringOptions::only_if_absent,
+                                .fits = without<&StringOptions::only_if_present>},
+                               {.word = "XX",
+                                .flag = &StringOptions::only_if_present,
+                                .fits = without<&StringOptions::only_if_absent>},
+                               {.word = "GET", .flag = &StringOptions::answer_old},
+                               {.word = "KEEPTTL",
+                                .flag = &StringOptions::keep_expiry,
+                                .fits = without<&StringOptions::expire>},
+                               kEx,
+                               kPx,
+                               kExat,
+                               kPxat};
 
 constexpr Row kGetexOptions[] = {
-    {.word = "PERSIST", .flag = &StringOptions::persist, .fits = has_no_expiry},
+    {.word = "PERSIST", .flag = &StringOptions::persist, .fits = without<&StringOptions::expire>},
     kEx,
     kPx,
     kExat,

@@ -23,9 +23,7 @@ Result<void, ErrorReplied> take_pair(Call& call, Args values, Options* options) 
 
 constexpr OptionRow<Options> kTable[] = {
     {.word = "FLAG", .flag = &Options::flag},
-    {.word = "OTHER",
-     .flag = &Options::other,
-     .fits = [](const Call&, const Options& options) { return !options.flag; }},
+    {.word = "OTHER", .flag = &Options::other, .fits = without<&Options::flag>},
     {.word = "WORD", .values = 1, .take = take_word<&Options::word>},
     {.word = "PAIR", .values = 2, .take = take_pair}};
 
@@ -33,6 +31,27 @@ class OptionTableTest : public ::testing::Test {
  protected:
   // Answers the error, or "" and fills read_.
   std::string read(std::vector<std::string_view> words) {
+    return answer_of(std::move(words),
+                     [this](Call& call) { return read_options(call, 1, kTable, &read_).ok(); });
+  }
+
+  // Answers the error, or "" and fills read_ and left_.
+  std::string read_leading(std::vector<std::string_view> words) {
+    return answer_of(std::move(words), [this](Call& call) {
+      const auto left = read_leading_options(call, call.args.subspan(1), kTable, &read_);
+      left_.clear();
+      if (left) left_.assign(left->begin(), left->end());
+      return left.ok();
+    });
+  }
+
+  FakeServer server_;
+  std::unique_ptr<FakeClient> client_ = server_.connect();
+  Options read_;
+  std::vector<std::string_view> left_;
+
+ private:
+  std::string answer_of(std::vector<std::string_view> words, auto read) {
     std::string output;
     resp::ReplyWriter reply(&output);
     static constexpr Command kCommand{.name = "test"};
@@ -46,14 +65,10 @@ class OptionTableTest : public ::testing::Test {
               .database = 0,
               .now_ns = 0};
     read_ = {};
-    const auto done = read_options(call, 1, kTable, &read_);
-    EXPECT_EQ(done.ok(), output.empty());
+    const bool done = read(call);
+    EXPECT_EQ(done, output.empty());
     return output;
   }
-
-  FakeServer server_;
-  std::unique_ptr<FakeClient> client_ = server_.connect();
-  Options read_;
 };
 
 TEST_F(OptionTableTest, ReadsWordsInAnyCaseAndOrder) {
@@ -74,6 +89,21 @@ TEST_F(OptionTableTest, AnswersTheFirstErrorFromTheLeft) {
   EXPECT_EQ(read({"key", "FLAG", "OTHER"}), kSyntax) << "the row forbids it";
   EXPECT_EQ(read({"key", "PAIR", "a", "a", "NOSUCH"}), "-ERR no pair\r\n");
   EXPECT_EQ(read({"key", "NOSUCH", "PAIR", "a", "a"}), kSyntax);
+}
+
+TEST_F(OptionTableTest, LeavesWhatIsNoOptionWhereTheCommandAsksForThat) {
+  using Words = std::vector<std::string_view>;
+  EXPECT_EQ(read_leading({"key", "FLAG", "word", "a", "1", "FLAG"}), "");
+  EXPECT_TRUE(read_.flag);
+  EXPECT_EQ(read_.word, "a");
+  EXPECT_EQ(left_, (Words{"1", "FLAG"})) << "an option after another word is none";
+  EXPECT_EQ(read_leading({"key", "FLAG", "PAIR", "a"}), "");
+  EXPECT_EQ(left_, (Words{"PAIR", "a"})) << "its value is missing";
+  EXPECT_EQ(read_leading({"key", "FLAG", "OTHER"}), "");
+  EXPECT_EQ(left_, Words{"OTHER"}) << "the row forbids it";
+  EXPECT_EQ(read_leading({"key"}), "");
+  EXPECT_TRUE(left_.empty());
+  EXPECT_EQ(read_leading({"key", "PAIR", "a", "a", "1"}), "-ERR no pair\r\n");
 }
 
 }  // namespace
