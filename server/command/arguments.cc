@@ -62,6 +62,12 @@ Result<int64_t, ErrorReplied> positive_argument(Call& call, std::string_view tex
   return reply_error(call, "ERR value is out of range, must be positive");
 }
 
+Result<int64_t, ErrorReplied> limit_argument(Call& call, std::string_view text) {
+  const auto limit = resp::parse_int64(text);
+  if (limit && *limit >= 0) return *limit;
+  return reply_error(call, "ERR LIMIT can't be negative");
+}
+
 Result<int, ErrorReplied> database_argument(Call& call, std::string_view text) {
   const auto number = small_integer_argument(call, text);
   if (!number) return number.error();

@@ -33,6 +33,8 @@ Result<int32_t, ErrorReplied> small_integer_argument(Call& call, std::string_vie
 Result<int64_t, ErrorReplied> count_argument(Call& call, std::string_view text);
 // Reads an integer of 0 or more.
 Result<int64_t, ErrorReplied> positive_argument(Call& call, std::string_view text);
+// Reads the LIMIT of a count; 0 means none.
+Result<int64_t, ErrorReplied> limit_argument(Call& call, std::string_view text);
 // Reads the number of a database that exists.
 Result<int, ErrorReplied> database_argument(Call& call, std::string_view text);
 

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <string>
 
-#include "base/ascii.h"
 #include "base/result.h"
 #include "base/time_units.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/types/lookups.h"
 
@@ -23,27 +23,21 @@ struct Condition {
   bool if_earlier = false;  // LT
 };
 
-bool take_condition(std::string_view word, Condition* condition) {
-  const std::pair<std::string_view, bool*> known[] = {{"NX", &condition->if_none},
-                                                      {"XX", &condition->if_some},
-                                                      {"GT", &condition->if_later},
-                                                      {"LT", &condition->if_earlier}};
-  for (const auto& [name, flag] : known) {
-    if (equals_ignoring_case(word, name)) return *flag = true;
-  }
-  return false;
-}
+constexpr OptionRow<Condition> kConditions[] = {{.word = "NX", .flag = &Condition::if_none},
+                                                {.word = "XX", .flag = &Condition::if_some},
+                                                {.word = "GT", .flag = &Condition::if_later},
+                                                {.word = "LT", .flag = &Condition::if_earlier}};
 
-Result<Condition, std::string> parse_condition(Args words) {
+Result<Condition, ErrorReplied> condition_options(Call& call) {
   Condition condition;
-  for (const std::string_view word : words) {
-    if (!take_condition(word, &condition))
-      return "ERR Unsupported option " + std::string(shown_part(word));
-  }
+  const auto rest = read_leading_options(call, call.args.subspan(3), kConditions, &condition);
+  if (!rest) return rest.error();
+  if (!rest->empty())
+    return reply_error(call, "ERR Unsupported option " + std::string(shown_part(rest->front())));
   if (condition.if_none && (condition.if_some || condition.if_later || condition.if_earlier))
-    return "ERR NX and XX, GT or LT options at the same time are not compatible";
+    return reply_error(call, "ERR NX and XX, GT or LT options at the same time are not compatible");
   if (condition.if_later && condition.if_earlier)
-    return "ERR GT and LT options at the same time are not compatible";
+    return reply_error(call, "ERR GT and LT options at the same time are not compatible");
   return condition;
 }
 
@@ -57,8 +51,8 @@ bool holds(const Condition& condition, int64_t current_ms, int64_t wanted_ms) {
 }
 
 void set_end(Call& call, bool in_seconds, bool absolute) {
-  const auto condition = parse_condition(call.args.subspan(3));
-  if (!condition) return call.reply.error(condition.error());
+  const auto condition = condition_options(call);
+  if (!condition) return;
   const auto expire_at_ms = any_expire_at_argument(
       call, {.text = call.args[2], .in_seconds = in_seconds, .absolute = absolute});
   if (!expire_at_ms) return;

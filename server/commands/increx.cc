@@ -10,10 +10,10 @@
 #include <optional>
 #include <string>
 
-#include "base/ascii.h"
 #include "base/result.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/types/lookups.h"
@@ -32,58 +32,52 @@ struct Options {
   bool xx = false;
 };
 
-// Reads one option that has a value; false if the word is none of them or came before.
-bool read_valued(std::string_view word, std::string_view value, Options* options) {
-  const auto is = [&](std::string_view name) { return equals_ignoring_case(word, name); };
-  const auto set = [&](std::optional<std::string_view>* slot) {
-    if (*slot) return false;
-    *slot = value;
-    return true;
-  };
-  if (is("BYINT") || is("BYFLOAT")) {
-    options->is_float = is("BYFLOAT");
-    return set(&options->increment);
-  }
-  if (is("LBOUND")) return set(&options->lower);
-  if (is("UBOUND")) return set(&options->upper);
-  const bool in_seconds = is("EX") || is("EXAT");
-  const bool absolute = is("EXAT") || is("PXAT");
-  if ((!in_seconds && !absolute && !is("PX")) || options->expire) return false;
-  options->expire = ExpireArgument{.text = value, .in_seconds = in_seconds, .absolute = absolute};
-  return true;
+// Every word may be given once; so may one of BYINT and BYFLOAT, and one of EX, PX, EXAT and PXAT.
+using Row = OptionRow<Options>;
+
+template <bool kInSeconds, bool kAbsolute>
+constexpr Row expire_row(std::string_view word) {
+  return {.word = word,
+          .values = 1,
+          .take = take_expire<&Options::expire, kInSeconds, kAbsolute>,
+          .fits = without<&Options::expire>};
 }
 
-bool read_flag(std::string_view word, Options* options) {
-  struct Flag {
-    std::string_view name;
-    bool Options::*flag;
-  };
-  static constexpr Flag kFlags[] = {{"SATURATE", &Options::saturate},
-                                    {"PERSIST", &Options::persist},
-                                    {"ENX", &Options::enx},
-                                    {"NX", &Options::nx},
-                                    {"XX", &Options::xx}};
-  for (const Flag& flag : kFlags) {
-    if (!equals_ignoring_case(word, flag.name)) continue;
-    const bool first = !(options->*flag.flag);
-    options->*flag.flag = true;
-    return first;
-  }
-  return false;
+template <auto kMember>
+constexpr Row word_row(std::string_view word) {
+  return {.word = word, .values = 1, .take = take_word<kMember>, .fits = without<kMember>};
 }
 
-Result<Options, std::string_view> parse_options(Args words) {
+template <auto kMember>
+constexpr Row flag_row(std::string_view word) {
+  return {.word = word, .flag = kMember, .fits = without<kMember>};
+}
+
+constexpr Row kOptions[] = {word_row<&Options::increment>("BYINT"),
+                            {.word = "BYFLOAT",
+                             .values = 1,
+                             .flag = &Options::is_float,
+                             .take = take_word<&Options::increment>,
+                             .fits = without<&Options::increment>},
+                            word_row<&Options::lower>("LBOUND"),
+                            word_row<&Options::upper>("UBOUND"),
+                            expire_row<true, false>("EX"),
+                            expire_row<false, false>("PX"),
+                            expire_row<true, true>("EXAT"),
+                            expire_row<false, true>("PXAT"),
+                            flag_row<&Options::saturate>("SATURATE"),
+                            flag_row<&Options::persist>("PERSIST"),
+                            flag_row<&Options::enx>("ENX"),
+                            flag_row<&Options::nx>("NX"),
+                            flag_row<&Options::xx>("XX")};
+
+Result<Options, ErrorReplied> parse_options(Call& call) {
   Options options;
-  for (size_t at = 0; at < words.size(); ++at) {
-    if (read_flag(words[at], &options)) continue;
-    if (at + 1 == words.size() || !read_valued(words[at], words[at + 1], &options)) {
-      return kSyntaxError;
-    }
-    ++at;
-  }
-  if (options.persist && (options.expire || options.enx)) return kSyntaxError;
-  if (options.nx && options.xx) return kSyntaxError;
-  if (options.enx && !options.expire) return "ERR ENX flag requires an expiration";
+  if (const auto done = read_options(call, 2, kOptions, &options); !done) return done.error();
+  if ((options.persist && (options.expire || options.enx)) || (options.nx && options.xx))
+    return reply_error(call, kSyntaxError);
+  if (options.enx && !options.expire)
+    return reply_error(call, "ERR ENX flag requires an expiration");
   return options;
 }
 
@@ -237,8 +231,8 @@ void run(Call& call, const Options& options) {
 }
 
 void increx(Call& call) {
-  const auto options = parse_options(call.args.subspan(2));
-  if (!options) return call.reply.error(options.error());
+  const auto options = parse_options(call);
+  if (!options) return;
   options->is_float ? run<Float>(call, *options) : run<Whole>(call, *options);
 }
 

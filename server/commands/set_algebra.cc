@@ -6,11 +6,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/ascii.h"
 #include "base/string_hash.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/types/set.h"
 
@@ -125,18 +125,19 @@ void sinterstore(Call& call) { store_result(call, intersect); }
 void sunionstore(Call& call) { store_result(call, unite); }
 void sdiffstore(Call& call) { store_result(call, subtract); }
 
-// Reads the limit, 0 if there is none.
-Result<int64_t, ErrorReplied> limit_option(Call& call, size_t first) {
-  int64_t limit = 0;
-  for (size_t at = first; at < call.args.size(); at += 2) {
-    const bool is_limit = at + 1 < call.args.size() && equals_ignoring_case(call.args[at], "LIMIT");
-    if (!is_limit) return reply_error(call, kSyntaxError);
-    const auto number = resp::parse_int64(call.args[at + 1]);
-    if (!number || *number < 0) return reply_error(call, "ERR LIMIT can't be negative");
-    limit = *number;
-  }
-  return limit;
+struct CardOptions {
+  int64_t limit = 0;  // 0: none
+};
+
+Result<void, ErrorReplied> take_limit(Call& call, Args values, CardOptions* options) {
+  const auto limit = limit_argument(call, values[0]);
+  if (!limit) return limit.error();
+  options->limit = *limit;
+  return {};
 }
+
+constexpr OptionRow<CardOptions> kCardOptions[] = {
+    {.word = "LIMIT", .values = 1, .take = take_limit}};
 
 void sintercard(Call& call) {
   const auto keys = resp::parse_int64(call.args[1]);
@@ -144,12 +145,12 @@ void sintercard(Call& call) {
   if (static_cast<uint64_t>(*keys) > call.args.size() - 2)
     return call.reply.error("ERR Number of keys can't be greater than number of args");
   const auto key_count = static_cast<size_t>(*keys);
-  const auto limit = limit_option(call, 2 + key_count);
-  if (!limit) return;
+  CardOptions options;
+  if (!read_options(call, 2 + key_count, kCardOptions, &options)) return;
   auto sets = read_sets(call, call.args.subspan(2, key_count));
   if (!sets) return;
   int64_t members = 0;
-  intersect(std::move(*sets), [&](std::string_view) { return ++members != *limit; });
+  intersect(std::move(*sets), [&](std::string_view) { return ++members != options.limit; });
   call.reply.integer(members);
 }
 

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <vector>
 
-#include "base/ascii.h"
 #include "base/result.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 
 namespace weir::server {
@@ -31,31 +31,12 @@ constexpr std::string_view kOneIncrement =
     "ERR INCR option supports a single increment-element pair";
 constexpr std::string_view kScoreNotANumber = "ERR resulting score is not a number (NaN)";
 
-// Reads words from *at on; leaves *at at the first word that is no option.
-AddOptions read_options(Args args, size_t* at) {
-  AddOptions options;
-  for (; *at < args.size(); ++*at) {
-    const auto is = [word = args[*at]](std::string_view name) {
-      return equals_ignoring_case(word, name);
-    };
-    if (is("NX")) {
-      options.only_new = true;
-    } else if (is("XX")) {
-      options.only_present = true;
-    } else if (is("GT")) {
-      options.only_greater = true;
-    } else if (is("LT")) {
-      options.only_less = true;
-    } else if (is("CH")) {
-      options.count_changed = true;
-    } else if (is("INCR")) {
-      options.increment = true;
-    } else {
-      break;
-    }
-  }
-  return options;
-}
+constexpr OptionRow<AddOptions> kAddOptions[] = {{.word = "NX", .flag = &AddOptions::only_new},
+                                                 {.word = "XX", .flag = &AddOptions::only_present},
+                                                 {.word = "GT", .flag = &AddOptions::only_greater},
+                                                 {.word = "LT", .flag = &AddOptions::only_less},
+                                                 {.word = "CH", .flag = &AddOptions::count_changed},
+                                                 {.word = "INCR", .flag = &AddOptions::increment}};
 
 // Tells whether the options go together.
 Result<void, std::string_view> check_options(const AddOptions& options, size_t words) {
@@ -127,20 +108,21 @@ void add_all(Call& call, const AddOptions& options, Args pairs) {
 }
 
 void zadd(Call& call) {
-  size_t at = 2;
-  const AddOptions options = read_options(call.args, &at);
-  const Args pairs = call.args.subspan(at);
-  if (const auto fits = check_options(options, pairs.size()); !fits)
+  AddOptions options;
+  const auto pairs = read_leading_options(call, call.args.subspan(2), kAddOptions, &options);
+  if (!pairs) return;
+  if (const auto fits = check_options(options, pairs->size()); !fits)
     return call.reply.error(fits.error());
-  if (options.increment) return add_incrementing(call, options, pairs[0], pairs[1]);
-  add_all(call, options, pairs);
+  if (options.increment) return add_incrementing(call, options, (*pairs)[0], (*pairs)[1]);
+  add_all(call, options, *pairs);
 }
 
 // Reads its words as ZADD does, so an option in the increment's place is an option.
 void zincrby(Call& call) {
-  size_t at = 2;
-  read_options(call.args, &at);
-  if (at != 2) return call.reply.error(kSyntaxError);
+  AddOptions options;
+  const auto pairs = read_leading_options(call, call.args.subspan(2), kAddOptions, &options);
+  if (!pairs) return;
+  if (pairs->size() != 2) return call.reply.error(kSyntaxError);
   add_incrementing(call, {.increment = true}, call.args[2], call.args[3]);
 }
 

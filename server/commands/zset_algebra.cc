@@ -14,6 +14,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/types/lookups.h"
 #include "server/types/zset.h"
@@ -57,6 +58,7 @@ struct CombineForm {
 };
 
 struct Request {
+  CombineForm form;
   Sources sources;
   Aggregate aggregate = Aggregate::kSum;
   bool with_scores = false;
@@ -83,28 +85,19 @@ Result<Source, ErrorReplied> read_source(Call& call, std::string_view key) {
 Result<Sources, ErrorReplied> read_sources(Call& call, size_t number_at) {
   const auto number = integer_argument(call, call.args[number_at]);
   if (!number) return number.error();
-  const Args behind = call.args.subspan(number_at + 1);
+  const Args rest = call.args.subspan(number_at + 1);
   if (*number < 1) {
     return reply_error(call, "ERR at least 1 input key is needed for '" +
                                  std::string(call.command.name) + "' command");
   }
-  if (static_cast<uint64_t>(*number) > behind.size()) return reply_error(call, kSyntaxError);
+  if (static_cast<uint64_t>(*number) > rest.size()) return reply_error(call, kSyntaxError);
   Sources sources;
-  for (const std::string_view key : behind.first(static_cast<size_t>(*number))) {
+  for (const std::string_view key : rest.first(static_cast<size_t>(*number))) {
     auto source = read_source(call, key);
     if (!source) return source.error();
     sources.push_back(*source);
   }
   return sources;
-}
-
-Result<void, ErrorReplied> read_weights(Call& call, Args weights, Sources* sources) {
-  for (size_t i = 0; i < sources->size(); ++i) {
-    const auto weight = resp::parse_double(weights[i]);
-    if (!weight) return reply_error(call, "ERR weight value is not a float");
-    (*sources)[i].weight = *weight;
-  }
-  return {};
 }
 
 std::optional<Aggregate> aggregate_named(std::string_view name) {
@@ -114,47 +107,57 @@ std::optional<Aggregate> aggregate_named(std::string_view name) {
   return std::nullopt;
 }
 
-// Reads the option that `words` begin with; answers how many of them it took.
-Result<size_t, ErrorReplied> read_option(Call& call, const CombineForm& form, Args words,
-                                         Request* request) {
-  const auto is = [&words](std::string_view name, size_t values) {
-    return words.size() > values && equals_ignoring_case(words[0], name);
-  };
-  const bool combines = form.operation != Operation::kDifference && !form.only_counts;
-  const size_t sources = request->sources.size();
-  if (combines && is("WEIGHTS", sources)) {
-    const auto read = read_weights(call, words.subspan(1), &request->sources);
-    if (!read) return read.error();
-    return 1 + sources;
+Result<void, ErrorReplied> take_weights(Call& call, Args weights, Request* request) {
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const auto weight = resp::parse_double(weights[i]);
+    if (!weight) return reply_error(call, "ERR weight value is not a float");
+    request->sources[i].weight = *weight;
   }
-  if (combines && is("AGGREGATE", 1)) {
-    if (const auto aggregate = aggregate_named(words[1])) {
-      request->aggregate = *aggregate;
-      return 2;
-    }
-  } else if (!form.stores && !form.only_counts && is("WITHSCORES", 0)) {
-    request->with_scores = true;
-    return 1;
-  } else if (form.only_counts && is("LIMIT", 1)) {
-    const auto limit = resp::parse_int64(words[1]);
-    if (!limit || *limit < 0) return reply_error(call, "ERR LIMIT can't be negative");
-    request->limit = *limit;
-    return 2;
-  }
-  return reply_error(call, kSyntaxError);
+  return {};
+}
+
+Result<void, ErrorReplied> take_aggregate(Call& call, Args values, Request* request) {
+  const auto aggregate = aggregate_named(values[0]);
+  if (!aggregate) return reply_error(call, kSyntaxError);
+  request->aggregate = *aggregate;
+  return {};
+}
+
+Result<void, ErrorReplied> take_limit(Call& call, Args values, Request* request) {
+  const auto limit = limit_argument(call, values[0]);
+  if (!limit) return limit.error();
+  request->limit = *limit;
+  return {};
+}
+
+bool combines_scores(const Call&, const Request& request) {
+  return request.form.operation != Operation::kDifference && !request.form.only_counts;
+}
+bool answers_members(const Call&, const Request& request) {
+  return !request.form.stores && !request.form.only_counts;
+}
+bool only_counts(const Call&, const Request& request) { return request.form.only_counts; }
+
+// A row is the request's own: there is a weight for each source.
+Result<void, ErrorReplied> read_request_options(Call& call, size_t first, Request* request) {
+  const OptionRow<Request> rows[] = {
+      {.word = "WEIGHTS",
+       .values = request->sources.size(),
+       .take = take_weights,
+       .fits = combines_scores},
+      {.word = "AGGREGATE", .values = 1, .take = take_aggregate, .fits = combines_scores},
+      {.word = "WITHSCORES", .flag = &Request::with_scores, .fits = answers_members},
+      {.word = "LIMIT", .values = 1, .take = take_limit, .fits = only_counts}};
+  return read_options(call, first, rows, request);
 }
 
 Result<Request, ErrorReplied> read_request(Call& call, const CombineForm& form) {
   const size_t number_at = form.stores ? 2 : 1;
   auto sources = read_sources(call, number_at);
   if (!sources) return sources.error();
-  Request request{.sources = std::move(*sources)};
-  Args words = call.args.subspan(number_at + 1 + request.sources.size());
-  while (!words.empty()) {
-    const auto taken = read_option(call, form, words, &request);
-    if (!taken) return taken.error();
-    words = words.subspan(*taken);
-  }
+  Request request{.form = form, .sources = std::move(*sources)};
+  const size_t first = number_at + 1 + request.sources.size();
+  if (const auto done = read_request_options(call, first, &request); !done) return done.error();
   if (form.operation != Operation::kDifference) {
     std::stable_sort(
         request.sources.begin(), request.sources.end(),
