@@ -10,6 +10,7 @@
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/client_list.h"
@@ -67,12 +68,18 @@ void list_by_id(Call& call) {
   call.reply.verbatim(lines);
 }
 
+Result<ClientClass, ErrorReplied> class_argument(Call& call, std::string_view text) {
+  const auto client_class = parse_client_class(text);
+  if (client_class) return *client_class;
+  return reply_error(call, "ERR Unknown client type '" + std::string(text) + "'");
+}
+
 void client_list(Call& call) {
   const Args args = call.args;
   if (args.size() == 2) return reply_lines(call, [](const Session&) { return true; });
   if (args.size() == 4 && equals_ignoring_case(args[2], "TYPE")) {
-    const auto wanted = parse_client_class(args[3]);
-    if (!wanted) return call.reply.error("ERR Unknown client type '" + std::string(args[3]) + "'");
+    const auto wanted = class_argument(call, args[3]);
+    if (!wanted) return;
     return reply_lines(call, [&](const Session& session) { return class_of(session) == *wanted; });
   }
   if (args.size() > 3 && equals_ignoring_case(args[2], "ID")) return list_by_id(call);
@@ -97,17 +104,51 @@ int64_t kill_clients(Call& call, const ClientFilter& filter) {
   return killed;
 }
 
+Result<void, ErrorReplied> take_id(Call& call, Args values, ClientFilter* filter) {
+  const auto id = resp::parse_int64(values[0]);
+  if (!id || *id < 1) return reply_error(call, "ERR client-id should be greater than 0");
+  filter->id = static_cast<uint64_t>(*id);
+  return {};
+}
+
+Result<void, ErrorReplied> take_class(Call& call, Args values, ClientFilter* filter) {
+  const auto client_class = class_argument(call, values[0]);
+  if (!client_class) return client_class.error();
+  filter->client_class = *client_class;
+  return {};
+}
+
+Result<void, ErrorReplied> take_user(Call& call, Args values, ClientFilter* filter) {
+  if (server_of(call).acl().users().find(values[0]) == nullptr)
+    return reply_error(call, "ERR No such user '" + std::string(values[0]) + "'");
+  filter->user = values[0];
+  return {};
+}
+
+Result<void, ErrorReplied> take_skip_me(Call& call, Args values, ClientFilter* filter) {
+  filter->skip_me = equals_ignoring_case(values[0], "yes");
+  if (filter->skip_me || equals_ignoring_case(values[0], "no")) return {};
+  return reply_error(call, kSyntaxError);
+}
+
+constexpr OptionRow<ClientFilter> kKillOptions[] = {
+    {.word = "ID", .values = 1, .take = take_id},
+    {.word = "TYPE", .values = 1, .take = take_class},
+    {.word = "ADDR", .values = 1, .take = take_word<&ClientFilter::address>},
+    {.word = "LADDR", .values = 1, .take = take_word<&ClientFilter::local_address>},
+    {.word = "USER", .values = 1, .take = take_user},
+    {.word = "SKIPME", .values = 1, .take = take_skip_me}};
+
 void client_kill(Call& call) {
+  ClientFilter filter;
   if (call.args.size() == 3) {
-    ClientFilter filter;
     filter.address = call.args[2];
     filter.skip_me = false;
     if (kill_clients(call, filter) == 0) return call.reply.error("ERR No such client");
     return call.reply.status("OK");
   }
-  const auto filter = parse_client_filter(server_of(call).acl().users(), call.args.subspan(2));
-  if (!filter) return call.reply.error(filter.error());
-  call.reply.integer(kill_clients(call, *filter));
+  if (!read_options(call, 2, kKillOptions, &filter)) return;
+  call.reply.integer(kill_clients(call, filter));
 }
 
 void client_reply(Call& call) {

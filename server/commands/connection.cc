@@ -1,11 +1,11 @@
 // What a connection says about itself: PING, ECHO, HELLO, AUTH, SELECT, QUIT, RESET.
 #include <string>
 
-#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/acl/acl.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 
@@ -69,24 +69,31 @@ void hello_reply(Call& call) {
   reply.array(0);
 }
 
-// Options take effect one by one, as on Redis: a HELLO that fails may have authenticated already.
-Result<void, ErrorReplied> apply_hello_options(Call& call, size_t at) {
-  const Args args = call.args;
-  while (at < args.size()) {
-    const size_t left = args.size() - at - 1;
-    if (equals_ignoring_case(args[at], "AUTH") && left >= 2) {
-      if (const auto in = authenticate(call, args[at + 1], args[at + 2]); !in) return in;
-      at += 3;
-    } else if (equals_ignoring_case(args[at], "SETNAME") && left >= 1) {
-      const auto set = call.session.client().set_name(args[at + 1]);
-      if (!set) return reply_error(call, set.error());
-      at += 2;
-    } else {
-      return reply_error(
-          call, "ERR Syntax error in HELLO option '" + std::string(shown_part(args[at])) + "'");
-    }
-  }
-  return {};
+// HELLO's options take effect one by one, as on Redis: a HELLO that fails may have authenticated
+// already.
+struct HelloOptions {};
+
+constexpr OptionRow<HelloOptions> kHelloOptions[] = {
+    {.word = "AUTH",
+     .values = 2,
+     .take = [](Call& call, Args values,
+                HelloOptions*) { return authenticate(call, values[0], values[1]); }},
+    {.word = "SETNAME",
+     .values = 1,
+     .take = [](Call& call, Args values, HelloOptions*) -> Result<void, ErrorReplied> {
+       const auto set = call.session.client().set_name(values[0]);
+       if (!set) return reply_error(call, set.error());
+       return {};
+     }}};
+
+Result<void, ErrorReplied> apply_hello_options(Call& call) {
+  if (call.args.size() <= 2) return {};
+  HelloOptions options;
+  const auto rest = read_leading_options(call, call.args.subspan(2), kHelloOptions, &options);
+  if (!rest) return rest.error();
+  if (rest->empty()) return {};
+  return reply_error(
+      call, "ERR Syntax error in HELLO option '" + std::string(shown_part(rest->front())) + "'");
 }
 
 void hello(Call& call) {
@@ -98,7 +105,7 @@ void hello(Call& call) {
       return call.reply.error("NOPROTO unsupported protocol version");
     protocol = *number;
   }
-  if (!apply_hello_options(call, 2)) return;
+  if (!apply_hello_options(call)) return;
   if (!call.session.client().authenticated() && server_of(call).acl().asks_for_login()) {
     return call.reply.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "

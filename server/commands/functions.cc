@@ -8,6 +8,7 @@
 #include "base/time_units.h"
 #include "resp/glob.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -30,16 +31,23 @@ void reply_result(Call& call, const Result<void, std::string>& done) {
   done ? call.reply.status("OK") : refuse(call, done.error());
 }
 
-void function_load(Call& call) {
+struct LoadOptions {
   bool replace = false;
-  for (const std::string_view option : call.args.subspan(2, call.args.size() - 3)) {
-    if (!equals_ignoring_case(option, "replace"))
-      return refuse(call, "ERR Unknown option given: " + std::string(option));
-    replace = true;
-  }
+};
+
+constexpr OptionRow<LoadOptions> kLoadOptions[] = {
+    {.word = "REPLACE", .flag = &LoadOptions::replace}};
+
+void function_load(Call& call) {
+  LoadOptions options;
+  const Args words = call.args.subspan(2, call.args.size() - 3);
+  const auto rest = read_leading_options(call, words, kLoadOptions, &options);
+  if (!rest) return;
+  if (!rest->empty())
+    return refuse(call, "ERR Unknown option given: " + std::string(rest->front()));
   std::string name;
   const auto loaded =
-      server_of(call).scripting().functions.load(call, call.args.back(), replace, &name);
+      server_of(call).scripting().functions.load(call, call.args.back(), options.replace, &name);
   loaded ? call.reply.bulk(name) : refuse(call, loaded.error());
 }
 
@@ -108,29 +116,43 @@ void reply_library(resp::ReplyWriter& reply, const Library& library, bool with_c
   reply.bulk(library.code);
 }
 
-void function_list(Call& call) {
+struct ListOptions {
   bool with_code = false;
   std::optional<std::string_view> pattern;
-  for (size_t at = 2; at < call.args.size(); ++at) {
-    if (!with_code && equals_ignoring_case(call.args[at], "withcode")) {
-      with_code = true;
-    } else if (!pattern && equals_ignoring_case(call.args[at], "libraryname")) {
-      if (++at == call.args.size())
-        return call.reply.error("ERR library name argument was not given");
-      pattern = call.args[at];
-      if (!check_pattern(call, *pattern)) return;
-    } else {
-      std::string shown(call.args[at]);  // with all its line ends: here they are not cut off
-      for (char& c : shown) c = c == '\r' || c == '\n' ? ' ' : c;
-      return refuse(call, "ERR Unknown argument " + shown);
-    }
-  }
+};
+
+Result<void, ErrorReplied> take_pattern(Call& call, Args values, ListOptions* options) {
+  options->pattern = values[0];
+  return check_pattern(call, values[0]);
+}
+
+constexpr OptionRow<ListOptions> kListOptions[] = {
+    {.word = "WITHCODE", .flag = &ListOptions::with_code, .fits = without<&ListOptions::with_code>},
+    {.word = "LIBRARYNAME",
+     .values = 1,
+     .take = take_pattern,
+     .fits = without<&ListOptions::pattern>}};
+
+void refuse_list_option(Call& call, const ListOptions& options, std::string_view word) {
+  if (!options.pattern && equals_ignoring_case(word, "LIBRARYNAME"))
+    return call.reply.error("ERR library name argument was not given");
+  std::string shown(word);  // with all its line ends: here they are not cut off
+  for (char& c : shown) c = c == '\r' || c == '\n' ? ' ' : c;
+  refuse(call, "ERR Unknown argument " + shown);
+}
+
+void function_list(Call& call) {
+  ListOptions options;
+  const auto rest = read_leading_options(call, call.args.subspan(2), kListOptions, &options);
+  if (!rest) return;
+  if (!rest->empty()) return refuse_list_option(call, options, rest->front());
   std::vector<const Library*> shown;
   for (const auto& [name, library] : server_of(call).scripting().functions.libraries()) {
-    if (!pattern || resp::glob_match(*pattern, name, true)) shown.push_back(library.get());
+    if (!options.pattern || resp::glob_match(*options.pattern, name, true))
+      shown.push_back(library.get());
   }
   call.reply.array(static_cast<int64_t>(shown.size()));
-  for (const Library* library : shown) reply_library(call.reply, *library, with_code);
+  for (const Library* library : shown) reply_library(call.reply, *library, options.with_code);
 }
 
 void reply_running(Call& call, const RunningScript& script) {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/ascii.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -14,30 +14,30 @@
 namespace weir::server {
 namespace {
 
-// Answers the number of samples, 0 for all.
-Result<size_t, ErrorReplied> samples_option(Call& call) {
-  constexpr size_t kSamplesUsual = 5;
-  size_t samples = kSamplesUsual;
-  for (size_t at = 3; at < call.args.size(); at += 2) {
-    if (at + 1 == call.args.size() || !equals_ignoring_case(call.args[at], "SAMPLES"))
-      return reply_error(call, kSyntaxError);
-    const auto count = integer_argument(call, call.args[at + 1]);
-    if (!count) return count.error();
-    if (*count < 0) return reply_error(call, kSyntaxError);
-    samples = static_cast<size_t>(*count);
-  }
-  return samples;
+struct UsageOptions {
+  size_t samples = 5;  // 0: all elements
+};
+
+Result<void, ErrorReplied> take_samples(Call& call, Args values, UsageOptions* options) {
+  const auto count = integer_argument(call, values[0]);
+  if (!count) return count.error();
+  if (*count < 0) return reply_error(call, kSyntaxError);
+  options->samples = static_cast<size_t>(*count);
+  return {};
 }
+
+constexpr OptionRow<UsageOptions> kUsageOptions[] = {
+    {.word = "SAMPLES", .values = 1, .take = take_samples}};
 
 // Replies what the record takes in the working set, without its share of the table. A collection's
 // size is estimated from some of its elements.
 void memory_usage(Call& call) {
-  const auto samples = samples_option(call);
-  if (!samples) return;
+  UsageOptions options;
+  if (!read_options(call, 3, kUsageOptions, &options)) return;
   const storage::Ref ref = call.look_up(call.args[2]);
   if (!ref.exists()) return call.reply.null();
   size_t bytes = storage::kEntryHeadBytes + ref.key().size() + ref.value().size();
-  if (storage::owns_elements(ref.type())) bytes += element_bytes(call, ref, *samples);
+  if (storage::owns_elements(ref.type())) bytes += element_bytes(call, ref, options.samples);
   call.reply.integer(static_cast<int64_t>(bytes));
 }
 

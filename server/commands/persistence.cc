@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/time_units.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/os/log.h"
@@ -42,40 +43,37 @@ struct ShutdownOptions {
   bool abort = false;
 };
 
-bool parse_shutdown(Args words, ShutdownOptions* options) {
-  for (const std::string_view word : words) {
-    if (equals_ignoring_case(word, "SAVE")) {
-      options->save = true;
-    } else if (equals_ignoring_case(word, "NOSAVE")) {
-      options->nosave = true;
-    } else if (equals_ignoring_case(word, "NOW")) {
-      options->now = true;
-    } else if (equals_ignoring_case(word, "FORCE")) {
-      options->force = true;
-    } else if (equals_ignoring_case(word, "ABORT")) {
-      options->abort = true;
-    } else {
-      return false;
-    }
-  }
-  const bool anything = options->save || options->nosave || options->force || options->now;
-  return !(options->abort && anything) && !(options->save && options->nosave);
+constexpr OptionRow<ShutdownOptions> kShutdownOptions[] = {
+    {.word = "SAVE", .flag = &ShutdownOptions::save},
+    {.word = "NOSAVE", .flag = &ShutdownOptions::nosave},
+    {.word = "NOW", .flag = &ShutdownOptions::now},
+    {.word = "FORCE", .flag = &ShutdownOptions::force},
+    {.word = "ABORT", .flag = &ShutdownOptions::abort}};
+
+Result<ShutdownOptions, ErrorReplied> shutdown_options(Call& call) {
+  ShutdownOptions options;
+  if (const auto done = read_options(call, 1, kShutdownOptions, &options); !done)
+    return done.error();
+  const bool stops = options.save || options.nosave || options.force || options.now;
+  if ((options.abort && stops) || (options.save && options.nosave))
+    return reply_error(call, kSyntaxError);
+  return options;
 }
 
 // The connection just closes: no client is left to answer.
 void shutdown(Call& call) {
-  ShutdownOptions options;
-  if (!parse_shutdown(call.args.subspan(1), &options)) return call.reply.error(kSyntaxError);
+  const auto options = shutdown_options(call);
+  if (!options) return;
   // What a long script has done so far is undone, so a client has to ask for that explicitly.
   const RunningScript* script = server_of(call).scripting().busy.current();
-  if (script != nullptr && !options.nosave && !options.now)
+  if (script != nullptr && !options->nosave && !options->now)
     return call.reply.error(busy_error(*script));
   // A shutdown waits for nothing, so there is never one that could be aborted.
-  if (options.abort) return call.reply.error("ERR No shutdown in progress.");
-  if (options.save) {
+  if (options->abort) return call.reply.error("ERR No shutdown in progress.");
+  if (options->save) {
     const auto made = server_of(call).persistence().checkpoints.make_now(
         [&] { server_of(call).turn().commit_early(); });
-    if (!made && !options.force) return call.reply.error(made.error());
+    if (!made && !options->force) return call.reply.error(made.error());
   }
   spdlog::info("SHUTDOWN by client {} ({})", call.session.id, call.session.client().peer().address);
   server_of(call).shutdown.requested = true;

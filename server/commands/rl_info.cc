@@ -1,11 +1,11 @@
 // RL.INFO, RL.TOP, RL.POLICY: reading limiters, and named limits.
-#include <algorithm>
 #include <string>
 
 #include "algorithms/limit_text.h"
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
+#include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -15,7 +15,7 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kTopDefault = 10;
+constexpr size_t kTopDefault = 10;
 constexpr int64_t kTopCountMax = 1'000'000;
 constexpr size_t kTopUnits = 4;  // of work for each key: it is copied, and put in order
 
@@ -52,47 +52,53 @@ void rl_info(Call& call) {
   call.reply.integer(static_cast<int64_t>(queue.size()));
 }
 
-struct TopArguments {
-  bool taken = false;
-  int64_t count = kTopDefault;
+struct TopOptions {
+  std::optional<bool> taken;
+  std::optional<size_t> count;
 };
 
-Result<TopArguments, std::string> top_arguments(Args args) {
-  TopArguments arguments;
-  bool kind_given = false;
-  bool count_given = false;
-  for (size_t at = 1; at < args.size(); ++at) {
-    const std::string_view word = args[at];
-    const bool denied = equals_ignoring_case(word, "DENIED");
-    if ((denied || equals_ignoring_case(word, "TAKEN")) && !kind_given) {
-      arguments.taken = !denied;
-      kind_given = true;
-      continue;
-    }
-    const bool count = equals_ignoring_case(word, "COUNT") && !count_given;
-    const auto number =
-        count && at + 1 < args.size() ? resp::parse_int64(args[++at]) : std::nullopt;
-    if (!number || *number < 1 || *number > kTopCountMax) {
-      return "ERR RL.TOP takes DENIED or TAKEN, and COUNT with an integer " +
-             algorithms::between(1, kTopCountMax) + ", got '" +
-             std::string(shown_part(args[std::min(at, args.size() - 1)]).substr(0, 64)) + "'";
-    }
-    arguments.count = *number;
-    count_given = true;
-  }
-  return arguments;
+ErrorReplied refuse_top(Call& call, std::string_view word) {
+  return reply_error(call, "ERR RL.TOP takes DENIED or TAKEN, and COUNT with an integer " +
+                               algorithms::between(1, kTopCountMax) + ", got '" +
+                               std::string(shown_part(word).substr(0, 64)) + "'");
+}
+
+template <bool kTaken>
+Result<void, ErrorReplied> take_kind(Call&, Args, TopOptions* options) {
+  options->taken = kTaken;
+  return {};
+}
+
+Result<void, ErrorReplied> take_count(Call& call, Args values, TopOptions* options) {
+  const auto count = resp::parse_int64(values[0]);
+  if (!count || *count < 1 || *count > kTopCountMax) return refuse_top(call, values[0]);
+  options->count = static_cast<size_t>(*count);
+  return {};
+}
+
+constexpr OptionRow<TopOptions> kTopOptions[] = {
+    {.word = "DENIED", .take = take_kind<false>, .fits = without<&TopOptions::taken>},
+    {.word = "TAKEN", .take = take_kind<true>, .fits = without<&TopOptions::taken>},
+    {.word = "COUNT", .values = 1, .take = take_count, .fits = without<&TopOptions::count>}};
+
+Result<TopOptions, ErrorReplied> top_options(Call& call) {
+  TopOptions options;
+  const auto rest = read_leading_options(call, call.args.subspan(1), kTopOptions, &options);
+  if (!rest) return rest.error();
+  if (!rest->empty()) return refuse_top(call, rest->front());
+  return options;
 }
 
 void rl_top(Call& call) {
-  const auto arguments = top_arguments(call.args);
-  if (!arguments) return call.reply.error(arguments.error());
-  const TopKeys& sketch = arguments->taken ? call.limiters.top_taken : call.limiters.top_denied;
+  const auto options = top_options(call);
+  if (!options) return;
+  const bool taken = options->taken.value_or(false);
+  const TopKeys& sketch = taken ? call.limiters.top_taken : call.limiters.top_denied;
   call.work().charge_entries(kTopUnits * sketch.size());
   std::vector<TopKey> keys = sketch.top(sketch.size());
   std::erase_if(keys, [&](const TopKey& key) { return key.database != call.database; });
-  if (keys.size() > static_cast<size_t>(arguments->count)) {
-    keys.resize(static_cast<size_t>(arguments->count));
-  }
+  const size_t count = options->count.value_or(kTopDefault);
+  if (keys.size() > count) keys.resize(count);
   call.reply.array(static_cast<int64_t>(keys.size()));
   for (const TopKey& key : keys) {
     call.reply.array(3);

@@ -2,8 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/time_units.h"
-#include "resp/numbers.h"
-#include "server/acl/acl.h"
+#include "server/acl/user.h"
 
 namespace weir::server {
 namespace {
@@ -105,46 +104,6 @@ bool ClientFilter::fits(const Session& session) const {
   if (local_address && *local_address != session.client().peer().local_address) return false;
   if (user && *user != session.client().user().name()) return false;
   return !client_class || *client_class == class_of(session);
-}
-
-namespace {
-
-Result<void, std::string> parse_pair(const acl::Users& users, std::string_view name,
-                                     std::string_view value, ClientFilter* filter) {
-  if (equals_ignoring_case(name, "ID")) {
-    const auto id = resp::parse_int64(value);
-    if (!id || *id < 1) return "ERR client-id should be greater than 0";
-    filter->id = static_cast<uint64_t>(*id);
-  } else if (equals_ignoring_case(name, "TYPE")) {
-    filter->client_class = parse_client_class(value);
-    if (!filter->client_class) return "ERR Unknown client type '" + std::string(value) + "'";
-  } else if (equals_ignoring_case(name, "ADDR")) {
-    filter->address = value;
-  } else if (equals_ignoring_case(name, "LADDR")) {
-    filter->local_address = value;
-  } else if (equals_ignoring_case(name, "USER")) {
-    if (users.find(value) == nullptr) return "ERR No such user '" + std::string(value) + "'";
-    filter->user = value;
-  } else if (equals_ignoring_case(name, "SKIPME") && equals_ignoring_case(value, "yes")) {
-    filter->skip_me = true;
-  } else if (equals_ignoring_case(name, "SKIPME") && equals_ignoring_case(value, "no")) {
-    filter->skip_me = false;
-  } else {
-    return "ERR syntax error";
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<ClientFilter, std::string> parse_client_filter(const acl::Users& users, Args words) {
-  ClientFilter filter;
-  for (size_t i = 0; i < words.size(); i += 2) {
-    if (i + 1 == words.size()) return "ERR syntax error";
-    if (auto parsed = parse_pair(users, words[i], words[i + 1], &filter); !parsed)
-      return parsed.error();
-  }
-  return filter;
 }
 
 }  // namespace weir::server

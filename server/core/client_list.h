@@ -5,10 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/result.h"
-#include "server/command/command.h"
 #include "server/session/session.h"
 
 namespace weir::server {
@@ -23,10 +20,6 @@ enum class ClientClass { kNormal, kReplica, kPubsub, kMaster };
 std::optional<ClientClass> parse_client_class(std::string_view word);
 ClientClass class_of(const Session& session);
 
-namespace acl {
-class Users;
-}  // namespace acl
-
 // Which clients to kill. A member that is not set fits all.
 struct ClientFilter {
   std::optional<uint64_t> id;
@@ -38,8 +31,5 @@ struct ClientFilter {
 
   bool fits(const Session& session) const;
 };
-
-// Parses "ID 3 ADDR 127.0.0.1:50412 ..."; an error is a whole line.
-Result<ClientFilter, std::string> parse_client_filter(const acl::Users& users, Args words);
 
 }  // namespace weir::server
