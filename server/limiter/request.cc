@@ -13,12 +13,12 @@ namespace {
 
 using Done = Result<void, std::string>;
 
-struct OptionRow {
+struct WordRow {
   RequestOption option;
   std::string_view name;
   bool has_value;
 };
-constexpr OptionRow kOptions[] = {
+constexpr WordRow kOptions[] = {
     {kCostOption, "COST", true},       {kUptoOption, "UPTO", false},
     {kShadowOption, "SHADOW", false},  {kForceOption, "FORCE", false},
     {kIdOption, "ID", true},           {kTimeoutOption, "TIMEOUT", true},
@@ -130,7 +130,7 @@ class RequestReader {
 
   Done unknown(std::string_view word) const {
     std::vector<std::string_view> names;
-    for (const OptionRow& row : kOptions) {
+    for (const WordRow& row : kOptions) {
       if ((accepted_ & row.option) != 0) names.push_back(row.name);
     }
     std::string text = "ERR syntax error at " + quoted(word) + ": expected ";
