@@ -22,7 +22,7 @@ namespace weir::server {
 
 template <typename Options>
 struct OptionRow {
-  std::string_view word;          // in any case
+  std::string_view word;          // in upper case; it is accepted in any
   size_t values = 0;              // the words that follow it
   bool Options::*flag = nullptr;  // becomes true; null: `take` does everything
   // Takes the values.
@@ -61,9 +61,11 @@ Result<Args, ErrorReplied> read_leading_options(Call& call, Args words,
                                                 std::type_identity_t<OptionTable<Options>> table,
                                                 Options* options) {
   while (!words.empty()) {
+    // Most rows are passed over by one letter.
+    const char first = words[0].empty() ? '\0' : to_upper(words[0][0]);
     const auto row = std::find_if(table.begin(), table.end(), [&](const OptionRow<Options>& known) {
-      return known.values < words.size() && equals_ignoring_case(words[0], known.word) &&
-             (known.fits == nullptr || known.fits(call, *options));
+      return known.word[0] == first && equals_ignoring_case(words[0], known.word) &&
+             known.values < words.size() && (known.fits == nullptr || known.fits(call, *options));
     });
     if (row == table.end()) break;
     if (row->flag != nullptr) options->*row->flag = true;
