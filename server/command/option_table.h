@@ -83,8 +83,8 @@ template <typename Options>
 Result<void, ErrorReplied> read_options(Call& call, size_t first,
                                         std::type_identity_t<OptionTable<Options>> table,
                                         Options* options) {
-  const Args words = call.args.subspan(std::min(first, call.args.size()));
-  const auto rest = read_leading_options(call, words, table, options);
+  if (call.args.size() <= first) return {};
+  const auto rest = read_leading_options(call, call.args.subspan(first), table, options);
   if (!rest) return rest.error();
   if (!rest->empty()) return reply_error(call, kSyntaxError);
   return {};
