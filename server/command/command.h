@@ -18,6 +18,7 @@
 
 namespace weir::server {
 
+class Server;
 class Session;
 class Waiter;
 struct Call;
@@ -29,6 +30,8 @@ using Args = std::span<const std::string_view>;
 // What a command may ask of the code that runs it.
 class CallHost {
  public:
+  explicit CallHost(Server& server) : server_(server) {}
+
   // Publishes a key's event after the change (event_class.h).
   virtual void notify(EventClass event_class, std::string_view event, int database,
                       std::string_view key) = 0;
@@ -38,11 +41,15 @@ class CallHost {
   // Counts a look-up that the client sees as a read.
   virtual void count_look_up(bool found) = 0;
   WorkMeter& work() { return work_; }
+  // Answers the whole of it, of which floors below server/core/ know the name only: they cannot ask
+  // it for anything.
+  Server& server() const { return server_; }
 
  protected:
   ~CallHost() = default;
 
  private:
+  Server& server_;
   WorkMeter work_;
 };
 

@@ -197,7 +197,7 @@ void function_kill(Call& call) { end_long(call, true); }
 void script_kill(Call& call) { end_long(call, false); }
 
 std::optional<bool> declared_to_write(CallHost& host, Args args) {
-  return static_cast<Server&>(host).scripting().functions.declared_to_write(args[1]);
+  return host.server().scripting().functions.declared_to_write(args[1]);
 }
 bool fcall_may_write(CallHost& host, Args args) {
   return declared_to_write(host, args).value_or(true);

@@ -34,9 +34,7 @@ void evalsha_ro(Call& call) {
   if (check_not_debugged(call)) server_of(call).scripting().scripts.eval_by_name(call, true);
 }
 
-script::Scripts& scripts_of(CallHost& host) {
-  return static_cast<Server&>(host).scripting().scripts;
-}
+script::Scripts& scripts_of(CallHost& host) { return host.server().scripting().scripts; }
 
 bool eval_may_write(CallHost& host, Args args) {
   return scripts_of(host).declared_to_write(args[1]).value_or(true);

@@ -35,7 +35,8 @@ std::string hex(uint64_t value) {
 Server::Server(Config config, Clock* clock, StoreFactory make_store,
                std::span<const Commands> families, const Seeds& seeds,
                const DurabilityFactory& make_durability)
-    : config_(std::move(config)),
+    : CallHost(*this),
+      config_(std::move(config)),
       clock_(*clock),
       timeline_(clock),
       keys_(std::move(make_store), keyspace_options(config_)),

@@ -126,7 +126,7 @@ class Server final : public CallHost {
   Reload reload_;
 };
 
-// Answers the server that runs a command. REQUIRES: the call's host is a Server.
-inline Server& server_of(const Call& call) { return static_cast<Server&>(call.host); }
+// Answers the server that runs a command.
+inline Server& server_of(const Call& call) { return call.host.server(); }
 
 }  // namespace weir::server
