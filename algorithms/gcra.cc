@@ -302,12 +302,4 @@ std::optional<State> gcra_state_from_tat(const ForeignTat& foreign) {
   return state_of(Gcra{.tat_ns = foreign.tat_ns});
 }
 
-Verdict gcra_throttle(const Limit& limit, State& state, const ThrottleRequest& request) {
-  if (request.cost >= 0) {
-    return decide_gcra(limit, state, {.now_ns = request.now_ns, .cost = request.cost});
-  }
-  const int64_t permits = request.cost < -kCostMax ? kCostMax : -request.cost;
-  return refund_gcra(limit, state, {.now_ns = request.now_ns, .permits = permits});
-}
-
 }  // namespace weir::algorithms

@@ -35,12 +35,4 @@ struct ForeignTat {
 };
 std::optional<State> gcra_state_from_tat(const ForeignTat& foreign);
 
-// A request of CL.THROTTLE, which calls the cost quantity: it takes permits when the cost is
-// positive, reads when it is 0, and gives permits back when it is negative.
-struct ThrottleRequest {
-  int64_t now_ns = 0;
-  int64_t cost = 1;
-};
-Verdict gcra_throttle(const Limit& limit, State& state, const ThrottleRequest& request);
-
 }  // namespace weir::algorithms

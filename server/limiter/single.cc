@@ -2,10 +2,17 @@
 
 #include "algorithms/limiter_record.h"
 #include "server/limiter/queue.h"
+#include "server/limiter/record.h"
 
 namespace weir::server {
+namespace {
 
 using algorithms::Limit;
+
+struct SingleLimit {
+  storage::Ref ref;
+  algorithms::State state;
+};
 
 std::optional<SingleLimit> load_single(Call& call, std::string_view key, const Limit& limit) {
   if (limit.algorithm->uses_entries || has_queue(call, key)) return std::nullopt;
@@ -21,6 +28,7 @@ std::optional<SingleLimit> load_single(Call& call, std::string_view key, const L
   return single;
 }
 
+// Writes the state with its TTL, or nothing if it is full.
 void save_single(Call& call, SingleLimit* single, const Limit& limit) {
   const int64_t gone_ns = limit.algorithm->expires_at_ns(limit, single->state);
   if (gone_ns <= call.now_ns) return call.keys.erase(&single->ref);
@@ -29,6 +37,21 @@ void save_single(Call& call, SingleLimit* single, const Limit& limit) {
   const int64_t gone_ms = algorithms::units_up(gone_ns, kNsPerMs);
   call.keys.put(&single->ref, storage::Type::kLimiter, {record, size},
                 gone_ms == algorithms::kNever ? 0 : gone_ms);
+}
+
+}  // namespace
+
+std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key, const Limit& limit,
+                                               int64_t cost) {
+  auto single = load_single(call, key, limit);
+  if (!single) return std::nullopt;
+  const algorithms::Verdict verdict =
+      algorithms::decide(limit, single->state, {.now_ns = call.now_ns, .cost = cost});
+  if (verdict.changed) save_single(call, &*single, limit);
+  if (cost > 0) {
+    count_verdict(call, {call.database, single->ref.position(), key}, verdict, cost);
+  }
+  return verdict;
 }
 
 }  // namespace weir::server

@@ -1,8 +1,8 @@
 // The common case, fast: a key with one limit of constant size, under the parameters it is stored
 // with. Nothing is allocated.
 //
-// All other cases (several limits, entries, other parameters, a policy, what another program left)
-// belong to limiter.h.
+// All other cases (several limits, entries, other parameters, a policy, what another program left,
+// a queue) belong to take.h.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,9 @@
 
 namespace weir::server {
 
-struct SingleLimit {
-  storage::Ref ref;
-  algorithms::State state;
-};
-
-// Loads a limiter. Nothing: it is not the common case, or the key cannot be used so.
-std::optional<SingleLimit> load_single(Call& call, std::string_view key,
-                                       const algorithms::Limit& limit);
-// Writes the state with its TTL, or nothing if it is full.
-void save_single(Call& call, SingleLimit* single, const algorithms::Limit& limit);
+// Takes the steps from resolve to record (take.h). Nothing, and nothing has happened: it is not the
+// common case, or the key cannot be used so. REQUIRES: cost >= 0.
+std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
+                                               const algorithms::Limit& limit, int64_t cost);
 
 }  // namespace weir::server

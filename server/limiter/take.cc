@@ -16,39 +16,17 @@ using algorithms::Limit;
 std::optional<Answer> take_single(Call& call, std::string_view key, const LimiterRequest& request) {
   if (request.limits.size() != 1 || request.costs.size() != 1) return std::nullopt;
   if (request.upto || request.force || request.shadow) return std::nullopt;
-  const Limit& limit = request.limits[0];
-  auto single = load_single(call, key, limit);
-  if (!single) return std::nullopt;
   const int64_t cost = request.costs[0];
-  Answer answer{
-      .verdict = algorithms::decide(limit, single->state, {.now_ns = call.now_ns, .cost = cost})};
-  answer.allowed = answer.verdict.allowed;
-  answer.charged = answer.allowed && cost > 0;
-  if (answer.verdict.changed) save_single(call, &*single, limit);
-  if (cost > 0) {
-    count_verdict(call, {call.database, single->ref.position(), key}, answer.verdict, cost);
-  }
-  return answer;
+  const auto verdict = take_single(call, key, request.limits[0], cost);
+  if (!verdict) return std::nullopt;
+  return Answer{
+      .verdict = *verdict, .allowed = verdict->allowed, .charged = verdict->allowed && cost > 0};
 }
 
 Answer denied_by_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
   Answer answer = denial_after_queue(call, limiter, request);
   answer.allowed = request.shadow;
   return answer;
-}
-
-Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
-                                      const LimiterRequest& request) {
-  auto limiter = resolve(call, key, request);
-  if (!limiter) return limiter.error();
-  if (must_queue(call, key, request)) {
-    const Answer answer = denied_by_queue(call, *limiter, request);
-    count_denial(call, *limiter);
-    return answer;
-  }
-  const Decision decision = decide(call, *limiter, request);
-  record(call, *limiter, decision);
-  return decision.answer;
 }
 
 // Reads a key for a request about the limits that it was last used with.
@@ -64,6 +42,20 @@ Result<Limiter, ErrorReplied> resolve_last_used(Call& call, std::string_view key
 }
 
 }  // namespace
+
+Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
+                                      const LimiterRequest& request) {
+  auto limiter = resolve(call, key, request);
+  if (!limiter) return limiter.error();
+  if (must_queue(call, key, request)) {
+    const Answer answer = denied_by_queue(call, *limiter, request);
+    count_denial(call, *limiter);
+    return answer;
+  }
+  const Decision decision = decide(call, *limiter, request);
+  record(call, *limiter, decision);
+  return decision.answer;
+}
 
 void take(Call& call, std::string_view key, const LimiterRequest& request) {
   if (recalled(call, key, request.id)) return;

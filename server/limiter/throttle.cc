@@ -1,54 +1,48 @@
 #include "server/limiter/throttle.h"
 
-#include "algorithms/gcra.h"
-#include "server/limiter/queue.h"
-#include "server/limiter/record.h"
+#include <algorithm>
+
 #include "server/limiter/resolve.h"
 #include "server/limiter/single.h"
+#include "server/limiter/take.h"
 
 namespace weir::server {
 namespace {
 
-using algorithms::Limit;
 using algorithms::Verdict;
 
-Verdict decide_on(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  const int64_t cost = request.costs[0];
-  if (cost > 0 && has_queue(call, limiter.key())) {
-    return denial_after_queue(call, limiter, request).verdict;
-  }
-  HeldLimit& held = limiter.named()[0];
+// What is given back waits for nobody, and is no verdict that counts.
+Result<Verdict, ErrorReplied> give_back(Call& call, std::string_view key,
+                                        const LimiterRequest& request, int64_t permits) {
+  auto limiter = resolve(call, key, request);
+  if (!limiter) return limiter.error();
+  HeldLimit& held = limiter->named()[0];
   const Verdict verdict =
-      algorithms::gcra_throttle(held.limit, held.state, {.now_ns = call.now_ns, .cost = cost});
-  if (verdict.changed || (limiter.parameters_changed() && cost != 0)) limiter.save();
+      algorithms::refund(held.limit, held.state, {.now_ns = call.now_ns, .permits = permits});
+  if (verdict.changed || limiter->parameters_changed()) limiter->save();
   return verdict;
 }
 
-Result<Verdict, ErrorReplied> throttle_any(Call& call, std::string_view key, const Limit& limit,
-                                           int64_t cost) {
+// Every case but the common one.
+Result<Verdict, ErrorReplied> throttle_any(Call& call, std::string_view key,
+                                           const algorithms::Limit& limit, int64_t cost) {
   LimiterRequest request;
   request.limits = {limit};
+  if (cost < 0) return give_back(call, key, request, -std::max(cost, -algorithms::kCostMax));
   request.costs = {cost};
-  auto limiter = resolve(call, key, request);
-  if (!limiter) return limiter.error();
-  const Verdict verdict = decide_on(call, *limiter, request);
-  if (cost > 0) count_verdict(call, name_of(call, *limiter), verdict, cost);
-  return verdict;
+  const auto answer = take_any(call, key, request);
+  if (!answer) return answer.error();
+  return answer->verdict;
 }
 
 }  // namespace
 
-Result<Verdict, ErrorReplied> throttle(Call& call, std::string_view key, const Limit& limit,
-                                       int64_t cost) {
-  auto single = load_single(call, key, limit);
-  if (!single) return throttle_any(call, key, limit, cost);
-  const Verdict verdict =
-      algorithms::gcra_throttle(limit, single->state, {.now_ns = call.now_ns, .cost = cost});
-  if (verdict.changed) save_single(call, &*single, limit);
-  if (cost > 0) {
-    count_verdict(call, {call.database, single->ref.position(), key}, verdict, cost);
+Result<Verdict, ErrorReplied> throttle(Call& call, std::string_view key,
+                                       const algorithms::Limit& limit, int64_t cost) {
+  if (cost >= 0) {
+    if (const auto verdict = take_single(call, key, limit, cost)) return *verdict;
   }
-  return verdict;
+  return throttle_any(call, key, limit, cost);
 }
 
 }  // namespace weir::server

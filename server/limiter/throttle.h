@@ -8,8 +8,8 @@
 
 namespace weir::server {
 
-// Takes the cost from the limit, reads when the cost is 0, and gives permits back when it is
-// negative.
+// Takes the cost from the limit, a GCRA, as RL.TAKE does (take.h); reads when the cost is 0, and
+// gives permits back when it is negative.
 Result<algorithms::Verdict, ErrorReplied> throttle(Call& call, std::string_view key,
                                                    const algorithms::Limit& limit, int64_t cost);
 

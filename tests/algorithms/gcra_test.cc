@@ -1,5 +1,5 @@
 // GCRA against hand-derived tables, the published replies of redis-cell, and what the dialects
-// need beyond deciding: limits from their arguments, refunds by a negative cost, foreign state.
+// need beyond deciding: limits from their arguments, refunds, foreign state.
 #include "algorithms/gcra.h"
 
 #include <gtest/gtest.h>
@@ -29,8 +29,11 @@ class Throttle {
   explicit Throttle(const ThrottleArgs& args)
       : limit(gcra_limit_from_throttle(args).value()), state(fresh_state(limit, kStartNs)) {}
 
+  // A negative cost gives permits back.
   Five at(int64_t second, int64_t cost = 1) {
-    return five(gcra_throttle(limit, state, {.now_ns = kStartNs + second * kNsPerS, .cost = cost}));
+    const int64_t now_ns = kStartNs + second * kNsPerS;
+    if (cost < 0) return five(refund(limit, state, {.now_ns = now_ns, .permits = -cost}));
+    return five(decide(limit, state, {.now_ns = now_ns, .cost = cost}));
   }
 
   Limit limit;
@@ -69,7 +72,7 @@ TEST(Gcra, CostZeroReadsAndANegativeOneGivesBack) {
   EXPECT_EQ(throttle.at(0, -2), (Five{0, 5, 4, -1, 10}));
   EXPECT_EQ(throttle.at(0, -2), (Five{0, 5, 5, -1, 0}));
   EXPECT_EQ(throttle.at(0, 5), (Five{0, 5, 0, -1, 50}));
-  EXPECT_EQ(throttle.at(0, std::numeric_limits<int64_t>::min()), (Five{0, 5, 5, -1, 0}));
+  EXPECT_EQ(throttle.at(0, -kCostMax), (Five{0, 5, 5, -1, 0}));
 }
 
 // One row: so long after the start, this cost, and what every field has to be.

@@ -110,6 +110,21 @@ TEST_F(Dialects, ThrottleDoesNotTouchOtherLimitsOfTheKey) {
   EXPECT_EQ(ask("RL.PEEK k FIXED 3/1m COST 0"), "[1, 3, 2, 0, 60000, 0]");
 }
 
+TEST_F(Dialects, ANegativeQuantityGivesBack) {
+  EXPECT_EQ(ask("CL.THROTTLE g 4 1 10 4"), "[0, 5, 1, -1, 40]");
+  EXPECT_EQ(ask("CL.THROTTLE g 4 1 10 -1"), "[0, 5, 2, -1, 30]");
+  EXPECT_EQ(ask("CL.THROTTLE g 4 1 10 0"), "[0, 5, 2, -1, 30]");
+  EXPECT_EQ(ask("CL.THROTTLE g 9 1 10 -1"), "[0, 10, 3, -1, 70]") << "under other parameters";
+  EXPECT_EQ(ask("CL.THROTTLE g 9 1 10 -9223372036854775808"), "[0, 10, 10, -1, 0]");
+  EXPECT_EQ(ask("EXISTS g"), "0");
+  EXPECT_EQ(ask("CL.THROTTLE n 4 1 10 -3"), "[0, 5, 5, -1, 0]");
+  EXPECT_EQ(ask("EXISTS n"), "0");
+  ask("RL.TAKE k GCRA 1/10s BURST 4 FIXED 3/1m COST 2");
+  EXPECT_EQ(ask("CL.THROTTLE k 4 1 10 -1"), "[0, 5, 4, -1, 10]");
+  EXPECT_EQ(ask("RL.PEEK k FIXED 3/1m COST 0"), "[1, 3, 1, 0, 60000, 0]");
+  EXPECT_EQ(ask("RL.TOP TAKEN"), "[[\"g\", 4, 0], [\"k\", 2, 0]]");
+}
+
 TEST_F(Dialects, IncrexCounts) {
   EXPECT_EQ(ask("INCREX k BYINT 1 UBOUND 2 EX 60 ENX"), "[1, 1]");
   server_->advance(10 * kSecond);

@@ -45,6 +45,16 @@ TEST_F(RlQueue, ThrottleBehindItIsCountedOnce) {
   EXPECT_EQ(ask("RL.TOP"), "[[\"q\", 1, 0]]");
 }
 
+TEST_F(RlQueue, WhatIsGivenBackServesIt) {
+  ask(kOnePerSecond);
+  const auto waiter = asking(kOnePerSecond);
+  EXPECT_EQ(ask("CL.THROTTLE q 0 1 1 0"), "[0, 1, 0, -1, 1]");
+  EXPECT_EQ(heard(*waiter), "");
+  EXPECT_EQ(ask("CL.THROTTLE q 0 1 1 -1"), "[0, 1, 1, -1, 0]");
+  EXPECT_EQ(heard(*waiter), "[1, 1, 0, 0, 1000, 0]");
+  EXPECT_EQ(ask("RL.TOP"), "[]") << "nobody was denied";
+}
+
 TEST_F(RlQueue, UptoBehindItIsToldTheWaitForOne) {
   ask(kOnePerSecond);
   const auto waiter = asking(kOnePerSecond);
