@@ -30,6 +30,24 @@ std::string hex(uint64_t value) {
   return text;
 }
 
+// What a change of an option does at once. What is only read from now on has no row, and what
+// several options decide together is set after every change.
+struct OptionEffect {
+  std::string_view option;
+  void (*happen)(Server& server);
+};
+
+constexpr OptionEffect kOptionEffects[] = {
+    {"loglevel", [](Server& server) { set_log_level(server.config().loglevel); }},
+    {"notify-keyspace-events",
+     [](Server& server) {
+       server.messages().set_event_classes(server.config().notify_keyspace_events);
+     }},
+    {"requirepass",
+     [](Server& server) { server.acl().set_default_password(server.config().requirepass); }},
+    {"acl-pubsub-default", [](Server& server) { server.acl().set_pubsub_default(); }},
+    {"tracking-table-max-keys", [](Server& server) { server.messages().tracking().limit_keys(); }}};
+
 }  // namespace
 
 Server::Server(Config config, Clock* clock, StoreFactory make_store,
@@ -188,13 +206,9 @@ void Server::tick() {
 }
 
 void Server::apply_config(const std::vector<std::string>& changed) {
-  for (const std::string& name : changed) {
-    if (name == "loglevel") set_log_level(config_.loglevel);
-    if (name == "notify-keyspace-events")
-      messages_.set_event_classes(config_.notify_keyspace_events);
-    if (name == "requirepass") acl_.set_default_password(config_.requirepass);
-    if (name == "acl-pubsub-default") acl_.set_pubsub_default();
-    if (name == "tracking-table-max-keys") messages_.tracking().limit_keys();
+  for (const OptionEffect& effect : kOptionEffects) {
+    if (std::find(changed.begin(), changed.end(), effect.option) != changed.end())
+      effect.happen(*this);
   }
   report_.set_rules(config_);
   keys_.set_options(keyspace_options(config_));

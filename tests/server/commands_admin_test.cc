@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "server/os/log.h"
 #include "server/os/machine.h"
 #include "tests/server/fake_server.h"
 
@@ -59,6 +60,14 @@ TEST_F(AdminCommands, ConfigSetTakesEffect) {
   EXPECT_EQ(info("maxmemory"), "104857600");
   server_.advance(6 * kSecond);
   EXPECT_TRUE(client_->closed());
+}
+
+TEST_F(AdminCommands, ConfigSetChangesTheLogAtOnce) {
+  spdlog::logger& log = *spdlog::default_logger();
+  const auto before = log.level();
+  EXPECT_EQ(call({"CONFIG", "SET", "loglevel", "error"}), kOk);
+  EXPECT_EQ(log.level(), spdlog::level::err);
+  log.set_level(before);
 }
 
 TEST_F(AdminCommands, ConfigSetRefusals) {
