@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/check.h"
 
 namespace weir::server {
@@ -16,8 +17,7 @@ struct LowerName {
 
   bool append(std::string_view text) {
     if (text.size() > kNameBytesMax - size) return false;
-    for (const char c : text)
-      bytes[size++] = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    for (const char c : text) bytes[size++] = to_lower(c);
     return true;
   }
   std::string_view view() const { return {bytes, size}; }

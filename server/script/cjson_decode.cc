@@ -10,6 +10,7 @@
 #include <cstring>
 #include <lua.hpp>
 
+#include "base/ascii.h"
 #include "server/script/cjson.h"
 #include "server/script/context.h"
 #include "server/script/looks.h"
@@ -54,17 +55,11 @@ Token fail(Reader& reader, const char* where, const char* problem) {
   return Token::kError;
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 // Reads four hexadecimal digits; -1 if they are not.
 int code_unit(const char* digits) {
   int unit = 0;
   for (int i = 0; i < 4; ++i) {
-    const int digit = hex_digit(digits[i]);
+    const int digit = hex_value(digits[i]);
     if (digit < 0) return -1;
     unit = unit * 16 + digit;
   }
@@ -150,10 +145,7 @@ Token read_string(Reader& reader) {
 bool is_invalid_number(const char* text) {
   if (*text == '+') return true;
   if (*text == '-') ++text;
-  if (*text == '0') {
-    const char next = static_cast<char>(text[1] | 0x20);
-    return next == 'x' || (text[1] >= '0' && text[1] <= '9');
-  }
+  if (*text == '0') return to_lower(text[1]) == 'x' || is_digit(text[1]);
   if (*text >= '1' && *text <= '9') return false;
   return strncasecmp(text, "inf", 3) == 0 || strncasecmp(text, "nan", 3) == 0;
 }
