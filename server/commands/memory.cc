@@ -8,6 +8,7 @@
 #include "server/commands/help.h"
 #include "server/core/server.h"
 #include "server/os/machine.h"
+#include "server/report/figures.h"
 #include "server/script/scripts.h"
 #include "server/types/collection.h"
 
@@ -39,13 +40,6 @@ void memory_usage(Call& call) {
   size_t bytes = storage::kEntryHeadBytes + ref.key().size() + ref.value().size();
   if (storage::owns_elements(ref.type())) bytes += element_bytes(call, ref, options.samples);
   call.reply.integer(static_cast<int64_t>(bytes));
-}
-
-size_t client_bytes(Server& server) {
-  size_t bytes = 0;
-  for (const auto& [id, session] : server.sessions().all())
-    bytes += sizeof(Session) + session->buffer_bytes();
-  return bytes;
 }
 
 // The names of MEMORY STATS are Redis'; things that weir does not have are 0.
@@ -84,7 +78,7 @@ MemoryFigures memory_figures(Call& call) {
   const storage::KeyspaceFigures figures = call.keys.figures();
   const auto used = static_cast<int64_t>(figures.bytes);
   const script::ScriptFigures scripts = server_of(call).scripting().scripts.figures();
-  const auto clients = static_cast<int64_t>(client_bytes(server_of(call)));
+  const auto clients = static_cast<int64_t>(server_of(call).sessions().bytes());
   const auto heads = static_cast<int64_t>(figures.entries * storage::kEntryHeadBytes);
   size_t keys = 0;
   for (int database = 0; database < call.keys.options().databases; ++database)
@@ -97,10 +91,6 @@ MemoryFigures memory_figures(Call& call) {
           .scripts = static_cast<int64_t>(scripts.engine_bytes + scripts.body_bytes),
           .overhead = std::min(used, heads),
           .keys = keys};
-}
-
-double ratio(int64_t part, int64_t whole) {
-  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 void reply_allocator(StatsReply& out, const MemoryFigures& figures) {

@@ -26,17 +26,6 @@ std::string system_name() {
   return std::string(name.sysname) + " " + name.release + " " + name.machine;
 }
 
-size_t client_bytes(Server& server) {
-  size_t bytes = 0;
-  for (const auto& [id, session] : server.sessions().all())
-    bytes += sizeof(Session) + session->buffer_bytes();
-  return bytes;
-}
-
-double ratio(int64_t a, int64_t b) {
-  return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
-}
-
 // Writes what the C library has handed out, and what it holds for that.
 void write_allocator(int64_t resident, FigureWriter& out) {
   const struct mallinfo2 heap = mallinfo2();
@@ -132,7 +121,7 @@ void write_memory_section(Server& server, FigureWriter& out) {
   out.absent({"mem_not_counted_for_evict", "mem_replication_backlog",
               "mem_total_replication_buffers", "mem_cluster_links", "mem_clients_slaves"});
   out.gauge({"mem_clients_normal", "Bytes of clients and their buffers.", kBytes},
-            client_bytes(server));
+            server.sessions().bytes());
   out.absent({"mem_aof_buffer"});
   out.text({"mem_allocator", "The allocator."}, "libc");
   out.absent({"active_defrag_running", "lazyfree_pending_objects"});

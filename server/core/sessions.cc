@@ -39,6 +39,12 @@ Result<Session*, std::string> Sessions::add(Peer peer) {
   return sessions_.emplace(id, std::move(session)).first->second.get();
 }
 
+size_t Sessions::bytes() const {
+  size_t bytes = 0;
+  for (const auto& [id, session] : sessions_) bytes += sizeof(Session) + session->buffer_bytes();
+  return bytes;
+}
+
 Session* Sessions::find_session(uint64_t id) const {
   const auto found = sessions_.find(id);
   return found == sessions_.end() ? nullptr : found->second.get();

@@ -42,6 +42,8 @@ class Sessions final : public SessionDirectory {
 
   const std::map<uint64_t, std::unique_ptr<Session>>& all() const { return sessions_; }
   size_t count() const { return sessions_.size(); }
+  // Answers what they take with their buffers.
+  size_t bytes() const;
   Session* find_session(uint64_t id) const override;
   void each_session(const std::function<void(Session&)>& visit) const override;
   void kill(Session* session) override;

@@ -40,6 +40,11 @@ struct Figure {
   std::string_view value;  // the number in decimal, or the words
 };
 
+// Answers a share, 0 of nothing.
+constexpr double ratio(int64_t part, int64_t whole) {
+  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 // Figures that are there once for each member of a set, such as each command.
 struct FigureFamily {
   std::string_view name;         // what a member is: "command", "database"
