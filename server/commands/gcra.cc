@@ -5,7 +5,6 @@
 #include "algorithms/gcra.h"
 
 #include <cmath>
-#include <optional>
 #include <string>
 
 #include "base/ascii.h"
@@ -21,6 +20,8 @@ namespace weir::server {
 namespace {
 
 constexpr std::string_view kNotPositive = "ERR value is out of range, must be positive";
+constexpr double kPeriodBoundS = 1e12;  // as the error line says
+constexpr std::string_view kBadPeriod = "ERR period must be > 0 and < 1e12";
 
 struct Question {
   int64_t max_burst = 0;
@@ -42,7 +43,7 @@ Result<void, std::string_view> parse(Args args, Question* question) {
   if (auto read = parse_integer(args[3], 1, &question->count); !read) return read;
   const auto period_s = resp::parse_double(args[4]);
   if (!period_s) return kNotAFloat;
-  if (!(*period_s > 0 && *period_s < 1e12)) return "ERR period must be > 0 and < 1e12";
+  if (!(*period_s > 0 && *period_s < kPeriodBoundS)) return kBadPeriod;
   question->period_s = *period_s;
   if (args.size() == 5) return {};
   if (!equals_ignoring_case(args[5], "TOKENS")) return kSyntaxError;

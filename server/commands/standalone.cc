@@ -46,12 +46,19 @@ constexpr Command of_cluster(std::string_view name, int arity, uint32_t flags,
           .arity = arity,
           .flags = flags,
           .group = "cluster",
-          .categories = name.starts_with("cluster") ? "-" : "connection",
+          .categories = "-",
           .usage = usage,
           .summary = "An error, since there is no cluster.",
           .since = since,
           .tips = tips,
           .run = no_cluster};
+}
+
+// What a cluster's clients say of their connection.
+constexpr Command of_connection(std::string_view name, uint32_t flags) {
+  Command command = of_cluster(name, 1, flags, "3.0.0");
+  command.categories = "connection";
+  return command;
 }
 
 // Every row but its name, arity, usage, summary, version and function.
@@ -71,9 +78,9 @@ constexpr Command of_modules(Command command, uint32_t flags) {
 }
 
 constexpr Command kCommands[] = {
-    of_cluster("asking", 1, kFast, "3.0.0"),
-    of_cluster("readonly", 1, kFast | kLoading, "3.0.0"),
-    of_cluster("readwrite", 1, kFast | kLoading, "3.0.0"),
+    of_connection("asking", kFast),
+    of_connection("readonly", kFast | kLoading),
+    of_connection("readwrite", kFast | kLoading),
     {.name = "cluster",
      .arity = -2,
      .flags = kContainer,

@@ -5,7 +5,6 @@
 #include "server/limiter/throttle.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "algorithms/gcra.h"
