@@ -82,17 +82,17 @@ void TopKeys::sift_up(size_t at, Count moving) {
   place(at, moving);
 }
 
-void TopKeys::add_counter(const Name& name, uint64_t hash, size_t slot, int64_t weight) {
+void TopKeys::add_counter(const Name& name, uint64_t hash, size_t slot, int64_t cost) {
   const auto counter = static_cast<uint32_t>(counters_.size());
   index_[slot] = {.counter = counter, .tag = tag_of(hash)};
   counters_.push_back({.key = std::string(name.key.substr(0, kTopKeyBytesMax)),
                        .database = name.database,
                        .hash = hash});
   heap_.push_back({});
-  sift_up(counter, {.count = weight, .counter = counter});
+  sift_up(counter, {.count = cost, .counter = counter});
 }
 
-void TopKeys::take_over_smallest(const Name& name, uint64_t hash, int64_t weight) {
+void TopKeys::take_over_smallest(const Name& name, uint64_t hash, int64_t cost) {
   const Count smallest = heap_.front();
   Counter& counter = counters_[smallest.counter];
   forget(counter.hash);
@@ -101,21 +101,21 @@ void TopKeys::take_over_smallest(const Name& name, uint64_t hash, int64_t weight
   counter.key.assign(name.key.substr(0, kTopKeyBytesMax));
   counter.database = name.database;
   counter.error = smallest.count;
-  sift_down(0, {.count = sum(smallest.count, weight), .counter = smallest.counter});
+  sift_down(0, {.count = sum(smallest.count, cost), .counter = smallest.counter});
 }
 
-void TopKeys::add(const Name& name, int64_t weight) {
-  if (capacity_ == 0 || weight <= 0) return;
-  total_ = sum(total_, weight);
+void TopKeys::add(const Name& name, int64_t cost) {
+  if (capacity_ == 0 || cost <= 0) return;
+  total_ = sum(total_, cost);
   const uint64_t hash = hash_of(name);
   const size_t slot = slot_of(hash);
   if (const uint32_t counter = index_[slot].counter; counter != kNone) {
     const size_t at = counters_[counter].heap_at;
-    sift_down(at, {.count = sum(heap_[at].count, weight), .counter = counter});
+    sift_down(at, {.count = sum(heap_[at].count, cost), .counter = counter});
   } else if (counters_.size() < capacity_) {
-    add_counter(name, hash, slot, weight);
+    add_counter(name, hash, slot, cost);
   } else {
-    take_over_smallest(name, hash, weight);
+    take_over_smallest(name, hash, cost);
   }
 }
 

@@ -41,7 +41,8 @@ class TopKeys {
     uint64_t hash = 0;  // a keyed hash of the key
     std::string_view key;
   };
-  void add(const Name& name, int64_t weight);
+  // `cost`: the permits taken, or 1 for a request that was denied.
+  void add(const Name& name, int64_t cost);
 
   // Answers the `count` heaviest keys, heaviest first; equal ones by database and key.
   std::vector<TopKey> top(size_t count) const;
@@ -73,8 +74,8 @@ class TopKeys {
   static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
   size_t slot_of(uint64_t hash) const;  // where the hash is, or where it would go
   void forget(uint64_t hash);
-  void take_over_smallest(const Name& name, uint64_t hash, int64_t weight);
-  void add_counter(const Name& name, uint64_t hash, size_t slot, int64_t weight);
+  void take_over_smallest(const Name& name, uint64_t hash, int64_t cost);
+  void add_counter(const Name& name, uint64_t hash, size_t slot, int64_t cost);
   void sift_down(size_t at, Count moving);
   void sift_up(size_t at, Count moving);
   void place(size_t at, Count count);

@@ -67,10 +67,10 @@ TEST(TopKeys, KeepsItsBounds) {
     for (int i = 0; i < 5000; ++i) {
       uint32_t key = random() % keys;
       if (skewed) key = std::min(key, static_cast<uint32_t>(random() % keys));
-      const int64_t weight = 1 + random() % (1 + random() % 20);
-      sketch.add(name_of(std::to_string(key)), weight);
-      truth[std::to_string(key)] += weight;
-      total += weight;
+      const int64_t cost = 1 + random() % (1 + random() % 20);
+      sketch.add(name_of(std::to_string(key)), cost);
+      truth[std::to_string(key)] += cost;
+      total += cost;
     }
     const auto top = sketch.top(capacity);
     ASSERT_EQ(sketch.total(), total);
@@ -83,8 +83,8 @@ TEST(TopKeys, KeepsItsBounds) {
       ASSERT_LE(each.error, total / static_cast<int64_t>(capacity));
     }
     ASSERT_EQ(kept.size(), top.size());
-    for (const auto& [key, weight] : truth) {
-      if (weight > total / static_cast<int64_t>(capacity)) {
+    for (const auto& [key, cost] : truth) {
+      if (cost > total / static_cast<int64_t>(capacity)) {
         ASSERT_TRUE(kept.contains(key)) << key;
       }
     }
