@@ -93,7 +93,7 @@ std::string_view describe(RecordError error) {
     case RecordError::kBadState:
       return "the limiter record's state is out of range";
     case RecordError::kTrailingBytes:
-      return "the limiter record has bytes behind its end";
+      return "the limiter record has bytes after its end";
   }
   WEIR_REQUIRE(false);
 }

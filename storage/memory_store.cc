@@ -56,7 +56,7 @@ std::shared_ptr<MemoryDisk> MemoryDisk::after_power_cut(PowerCut cut) const {
   auto copy = after_kill();
   const uint64_t last_kept = synced_turn + cut.unsynced_turns_kept;
   while (!copy->log.empty() && copy->log.back().turn > last_kept) copy->log.pop_back();
-  if (cut.torn) copy->tail_note = "half a turn lies behind turn " + std::to_string(last_kept);
+  if (cut.torn) copy->tail_note = "half a turn follows turn " + std::to_string(last_kept);
   return copy;
 }
 

@@ -49,10 +49,10 @@ std::vector<KeySpecification> key_specifications(const Command& command) {
   const KeyPositions& keys = command.keys;
   const KeyUse others = others_use(command);
   const auto add_range = [&](int first, int last, KeyUse use) {
-    const int behind = last < 0 ? last : last - first;
+    const int last_key = last < 0 ? last : last - first;
     found.push_back({.index = first,
                      .find = "range",
-                     .numbers = {{{"lastkey", behind}, {"keystep", keys.step}, {"limit", 0}}},
+                     .numbers = {{{"lastkey", last_key}, {"keystep", keys.step}, {"limit", 0}}},
                      .use = use});
   };
   const bool alike = others == first_use(command) || keys.last == keys.first;

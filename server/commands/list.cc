@@ -65,15 +65,15 @@ std::optional<size_t> find_value(const Collection& list, std::string_view value)
 }
 
 void linsert(Call& call) {
-  const bool behind = equals_ignoring_case(call.args[2], "AFTER");
-  if (!behind && !equals_ignoring_case(call.args[2], "BEFORE"))
+  const bool after = equals_ignoring_case(call.args[2], "AFTER");
+  if (!after && !equals_ignoring_case(call.args[2], "BEFORE"))
     return call.reply.error(kSyntaxError);
   auto list = write_list(call);
   if (!list) return;
   if (!list->exists()) return call.reply.integer(0);
   const auto rank = find_value(*list, call.args[3]);
   if (!rank) return call.reply.integer(-1);
-  insert_at(&*list, *rank + (behind ? 1 : 0), call.args[4]);
+  insert_at(&*list, *rank + (after ? 1 : 0), call.args[4]);
   call.notify(EventClass::kList, "linsert", call.args[1]);
   reply_size(call, *list);
 }
@@ -129,8 +129,8 @@ void ltrim(Call& call) {
     storage::Ref ref = call.look_up(call.args[1]);
     call.keys.set_expiry(&ref, ref.expire_at_ms());
   }
-  const size_t behind = kept.first + kept.count;
-  list->erase_ranks(behind, list->size() - behind);
+  const size_t end = kept.first + kept.count;
+  list->erase_ranks(end, list->size() - end);
   list->erase_ranks(0, kept.first);
   call.notify(EventClass::kList, "ltrim", call.args[1]);
   call.reply.status("OK");
@@ -159,7 +159,7 @@ constexpr Command kCommands[] = {
          .flags = kPushes,
          .keys = {1, 1, 1, 0, KeyUse::kInserts},
          .usage = "key element [element ...]",
-         .summary = "Puts elements behind a list.",
+         .summary = "Puts elements at the end of a list.",
          .since = "1.0.0",
          .run = rpush}),
     row({.name = "lpushx",
@@ -175,7 +175,7 @@ constexpr Command kCommands[] = {
          .flags = kPushes,
          .keys = {1, 1, 1, 0, KeyUse::kInserts},
          .usage = "key element [element ...]",
-         .summary = "Puts elements behind a list that exists.",
+         .summary = "Puts elements at the end of a list that exists.",
          .since = "2.2.0",
          .run = rpushx}),
     row({.name = "lset",

@@ -118,15 +118,15 @@ std::optional<std::string> value_of(Call& call, std::string_view pattern,
   if (pattern == "#") return element;
   const size_t star = pattern.find('*');
   if (star == std::string_view::npos) return std::nullopt;
-  std::string_view behind = pattern.substr(star + 1);
+  std::string_view rest = pattern.substr(star + 1);
   std::string_view field;
-  const size_t arrow = behind.find("->");
-  if (arrow != std::string_view::npos && arrow + 2 < behind.size()) {
-    field = behind.substr(arrow + 2);
-    behind = behind.substr(0, arrow);
+  const size_t arrow = rest.find("->");
+  if (arrow != std::string_view::npos && arrow + 2 < rest.size()) {
+    field = rest.substr(arrow + 2);
+    rest = rest.substr(0, arrow);
   }
   call.work().charge_probes(1);
-  const std::string key = std::string(pattern.substr(0, star)) + element + std::string(behind);
+  const std::string key = std::string(pattern.substr(0, star)) + element + std::string(rest);
   const storage::Ref ref = read_key(call, key);
   if (!ref.exists() || ref.type() != (field.empty() ? Type::kString : Type::kHash))
     return std::nullopt;

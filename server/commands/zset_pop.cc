@@ -113,11 +113,11 @@ Result<KeyedPop, ErrorReplied> keyed_pop_arguments(Call& call, size_t first, con
   const auto keys =
       count_above_zero(call, call.args[first], "ERR numkeys should be greater than 0");
   if (!keys) return keys.error();
-  const Args behind = call.args.subspan(first + 1);
-  if (static_cast<uint64_t>(*keys) >= behind.size()) return reply_error(call, kSyntaxError);
+  const Args rest = call.args.subspan(first + 1);
+  if (static_cast<uint64_t>(*keys) >= rest.size()) return reply_error(call, kSyntaxError);
   const auto key_count = static_cast<size_t>(*keys);
-  KeyedPop result{.keys = behind.first(key_count), .pop = {.reply = Pop::Reply::kKeyed}};
-  const Args words = behind.subspan(key_count);
+  KeyedPop result{.keys = rest.first(key_count), .pop = {.reply = Pop::Reply::kKeyed}};
+  const Args words = rest.subspan(key_count);
   result.pop.highest = equals_ignoring_case(words[0], ends.highest);
   if (!result.pop.highest && !equals_ignoring_case(words[0], ends.lowest)) {
     return reply_error(call, kSyntaxError);

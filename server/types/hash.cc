@@ -5,7 +5,7 @@
 namespace weir::server {
 namespace {
 
-uint64_t order_behind(const storage::Elements& fields) {
+uint64_t next_order(const storage::Elements& fields) {
   return fields.empty() ? 0 : fields.at(fields.size() - 1).order + 1;
 }
 
@@ -15,7 +15,7 @@ bool put_field(Collection* hash, std::string_view field, std::string_view value)
   const bool too_long = std::max(field.size(), value.size()) > kCompactFieldBytesMax;
   storage::Elements& fields = hash->create_if_absent();
   const auto found = fields.find(field);
-  fields.put(field, found ? found->order : order_behind(fields), value);
+  fields.put(field, found ? found->order : next_order(fields), value);
   if (too_long || fields.size() > kCompactFieldsMax) hash->make_large();
   return !found;
 }

@@ -54,12 +54,12 @@ RankSpan span_between(size_t begin, size_t end, bool downwards) {
   return {.first = downwards ? end - 1 : begin, .count = end - begin, .downwards = downwards};
 }
 
-// Answers how many members are below the range or, with `behind`, not above it.
-size_t rank_of_end(const storage::Elements& elements, const LexEnd& end, bool behind) {
+// Answers how many members are below the range or, with `after`, not above it.
+size_t rank_of_end(const storage::Elements& elements, const LexEnd& end, bool after) {
   if (end.kind == LexEnd::Kind::kBelowAll) return 0;
   if (end.kind == LexEnd::Kind::kAboveAll) return elements.size();
   std::string bound(end.member);
-  if (end.excluded != behind) bound.push_back('\0');  // the next member that there can be
+  if (end.excluded != after) bound.push_back('\0');  // the next member that there can be
   return elements.lower_bound(elements.at(0).order, bound);
 }
 

@@ -54,7 +54,7 @@ TEST_F(MemoryStoreTest, APowerCutLosesWhatWasNotSynced) {
   EXPECT_EQ(driver->report.tail_note, "");
   open(torn);
   EXPECT_EQ(replayed(), turns_between(1, 7));
-  EXPECT_EQ(driver->report.tail_note, "half a turn lies behind turn 7");
+  EXPECT_EQ(driver->report.tail_note, "half a turn follows turn 7");
   open(torn);
   EXPECT_EQ(driver->report.tail_note, "") << "told once";
 }
