@@ -91,8 +91,8 @@ Result<void, std::string> Users::load(std::string_view text, const std::string& 
       return errors + "WARNING: Duplicate user '" + words[1] + "' found on line " +
              std::to_string(number) + ". ";
     }
-    const auto loaded = load_line(line, file + ":" + std::to_string(number));
-    if (!loaded) errors += loaded.error();
+    if (const auto read = load_line(line, file + ":" + std::to_string(number)); !read)
+      errors += read.error();
   }
   if (!errors.empty()) return errors;
   return {};

@@ -57,7 +57,7 @@ class DurationHistogram {
 
   // Buckets are equal parts below the first power, and between each power and the next.
   static size_t index_of(uint64_t ns) {
-    const int power = std::max<int>(std::bit_width(ns | 1) - 1, kFirstPower - 1);
+    const int power = std::max(static_cast<int>(std::bit_width(ns | 1)) - 1, kFirstPower - 1);
     if (power < kFirstPower) return ns >> (kFirstPower - kPartBits);
     const size_t part = (ns >> (power - kPartBits)) - kParts;
     return kParts * static_cast<size_t>(power - kFirstPower + 1) + part;
