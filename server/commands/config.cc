@@ -82,7 +82,8 @@ void config_resetstat(Call& call) {
   server.report().stats.evicted_before = figures.evicted;
   server.executor().reset_figures();
   server.sessions().bounds().reset_figures();
-  call.limiters.allowed = call.limiters.denied = 0;
+  call.limiters.verdicts = {};
+  call.limiters.top.reset(call.limiters.top.denied.capacity());
   call.reply.status("OK");
 }
 

@@ -32,6 +32,7 @@ void flushall(Call& call) {
   if (!check_flush_arguments(call)) return;
   for (int database = 0; database < call.keys.options().databases; ++database)
     call.keys.clear(database);
+  call.limiters.top.reset(call.limiters.top.denied.capacity());
   server_of(call).messages().tracking().everything_changed();
   call.reply.status("OK");
 }

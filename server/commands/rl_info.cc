@@ -17,7 +17,6 @@ namespace {
 
 constexpr size_t kTopDefault = 10;
 constexpr int64_t kTopCountMax = 1'000'000;
-constexpr size_t kTopUnits = 4;  // of work for each key: it is copied, and put in order
 
 void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
   const auto verdict =
@@ -53,19 +52,28 @@ void rl_info(Call& call) {
 }
 
 struct TopOptions {
-  std::optional<bool> taken;
+  TopWindows TopBoard::*kind = nullptr;
+  std::optional<TopWindow> window;
   std::optional<size_t> count;
 };
 
 ErrorReplied refuse_top(Call& call, std::string_view word) {
-  return reply_error(call, "ERR RL.TOP takes DENIED or TAKEN, and COUNT with an integer " +
-                               algorithms::between(1, kTopCountMax) + ", got '" +
-                               std::string(shown_part(word).substr(0, 64)) + "'");
+  return reply_error(call,
+                     "ERR RL.TOP takes DENIED, TAKEN or SHADOW, MINUTE, HOUR or DAY, and COUNT "
+                     "with an integer " +
+                         algorithms::between(1, kTopCountMax) + ", or RESET alone, got '" +
+                         std::string(shown_part(word).substr(0, 64)) + "'");
 }
 
-template <bool kTaken>
+template <auto kKind>
 Result<void, ErrorReplied> take_kind(Call&, Args, TopOptions* options) {
-  options->taken = kTaken;
+  options->kind = kKind;
+  return {};
+}
+
+template <TopWindow kWindow>
+Result<void, ErrorReplied> take_window(Call&, Args, TopOptions* options) {
+  options->window = kWindow;
   return {};
 }
 
@@ -77,8 +85,14 @@ Result<void, ErrorReplied> take_count(Call& call, Args values, TopOptions* optio
 }
 
 constexpr OptionRow<TopOptions> kTopOptions[] = {
-    {.word = "DENIED", .take = take_kind<false>, .fits = without<&TopOptions::taken>},
-    {.word = "TAKEN", .take = take_kind<true>, .fits = without<&TopOptions::taken>},
+    {.word = "DENIED", .take = take_kind<&TopBoard::denied>, .fits = without<&TopOptions::kind>},
+    {.word = "TAKEN", .take = take_kind<&TopBoard::taken>, .fits = without<&TopOptions::kind>},
+    {.word = "SHADOW", .take = take_kind<&TopBoard::shadow>, .fits = without<&TopOptions::kind>},
+    {.word = "MINUTE",
+     .take = take_window<TopWindow::kMinute>,
+     .fits = without<&TopOptions::window>},
+    {.word = "HOUR", .take = take_window<TopWindow::kHour>, .fits = without<&TopOptions::window>},
+    {.word = "DAY", .take = take_window<TopWindow::kDay>, .fits = without<&TopOptions::window>},
     {.word = "COUNT", .values = 1, .take = take_count, .fits = without<&TopOptions::count>}};
 
 Result<TopOptions, ErrorReplied> top_options(Call& call) {
@@ -89,23 +103,32 @@ Result<TopOptions, ErrorReplied> top_options(Call& call) {
   return options;
 }
 
+void reply_top(Call& call, const std::vector<TopKey>& keys, size_t count) {
+  std::vector<const TopKey*> shown;
+  for (const TopKey& key : keys) {
+    if (shown.size() < count && key.database == call.database) shown.push_back(&key);
+  }
+  call.reply.array(static_cast<int64_t>(shown.size()));
+  for (const TopKey* key : shown) {
+    call.reply.array(3);
+    call.reply.bulk(key->key);
+    call.reply.integer(key->count);
+    call.reply.integer(key->error);
+  }
+}
+
 void rl_top(Call& call) {
+  TopBoard& board = call.limiters.top;
+  if (call.args.size() == 2 && equals_ignoring_case(call.args[1], "RESET")) {
+    board.reset(board.denied.capacity());
+    return call.reply.status("OK");
+  }
   const auto options = top_options(call);
   if (!options) return;
-  const bool taken = options->taken.value_or(false);
-  const TopKeys& sketch = taken ? call.limiters.top_taken : call.limiters.top_denied;
-  call.work().charge_entries(kTopUnits * sketch.size());
-  std::vector<TopKey> keys = sketch.top(sketch.size());
-  std::erase_if(keys, [&](const TopKey& key) { return key.database != call.database; });
-  const size_t count = options->count.value_or(kTopDefault);
-  if (keys.size() > count) keys.resize(count);
-  call.reply.array(static_cast<int64_t>(keys.size()));
-  for (const TopKey& key : keys) {
-    call.reply.array(3);
-    call.reply.bulk(key.key);
-    call.reply.integer(key.count);
-    call.reply.integer(key.error);
-  }
+  TopWindows& windows = options->kind != nullptr ? board.*options->kind : board.denied;
+  const TopWindow window = options->window.value_or(TopWindow::kHour);
+  call.work().charge_entries(windows.size(window));
+  reply_top(call, windows.top(window, call.now_ns).keys(), options->count.value_or(kTopDefault));
 }
 
 Result<Policy, std::string> policy_arguments(Args args) {
@@ -177,8 +200,10 @@ constexpr Command kCommands[] = {
      .arity = -1,
      .flags = kReads,
      .group = "limiter",
-     .usage = "[DENIED | TAKEN] [COUNT count]",
-     .summary = "Answers the keys denied or taken from the most: key, count, error bound.",
+     .usage = "[DENIED | TAKEN | SHADOW | RESET] [MINUTE | HOUR | DAY] [COUNT count]",
+     .summary =
+         "Answers the keys denied or taken from the most in the last hour: key, count, error "
+         "bound.",
      .since = "weir 0.1",
      .run = rl_top},
     {.name = "rl.policy",

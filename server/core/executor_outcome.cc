@@ -55,8 +55,7 @@ Executor::Marks Executor::marks_now() const {
           .slow = server_->report().slow_log.mark(),
           .hits = stats.keyspace_hits,
           .misses = stats.keyspace_misses,
-          .allowed = server_->limiters().allowed,
-          .denied = server_->limiters().denied};
+          .verdicts = server_->limiters().verdicts};
 }
 
 void Executor::note_nested(CommandFigures* figures) {
@@ -73,8 +72,7 @@ void Executor::forget_try() {
   Stats& stats = server_->report().stats;
   stats.keyspace_hits = marks_.hits;
   stats.keyspace_misses = marks_.misses;
-  server_->limiters().allowed = marks_.allowed;
-  server_->limiters().denied = marks_.denied;
+  server_->limiters().verdicts = marks_.verdicts;
   Monitors& monitors = server_->messages().monitors();
   monitors.drop_after(std::min(marks_.monitor, monitors.mark()));
   server_->report().slow_log.drop_after(marks_.slow);

@@ -214,9 +214,7 @@ void Server::apply_config(const std::vector<std::string>& changed) {
   keys_.set_options(keyspace_options(config_));
   sessions_.bounds().note_options();
   const auto top_keys = static_cast<size_t>(config_.top_keys);
-  if (top_keys == limiters_.top_denied.capacity()) return;
-  limiters_.top_denied.reset(top_keys);
-  limiters_.top_taken.reset(top_keys);
+  if (top_keys != limiters_.top.denied.capacity()) limiters_.top.reset(top_keys);
 }
 
 }  // namespace weir::server

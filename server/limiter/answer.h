@@ -19,6 +19,7 @@ struct Answer {
   int64_t index = 0;            // the index of the deciding limit
   bool allowed = false;
   bool charged = false;
+  bool shadow = false;                   // allowed in any case
   int64_t granted = 0;                   // the cost charged, with UPTO
   bool leases = false;                   // a limit is CONCURRENCY
   std::optional<int64_t> lease_id = {};  // the lease that was made

@@ -57,6 +57,7 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
                 .leases = leases};
   if (lends && answer.charged) answer.lease_id = all.lease_id;
   if (request.shadow) {
+    answer.shadow = true;
     if (verdict.allowed) answer.index = -1;
     answer.allowed = true;
   }

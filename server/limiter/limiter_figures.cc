@@ -5,9 +5,15 @@
 namespace weir::server {
 
 void write_figures(const Limiters& limiters, FigureWriter& out) {
-  out.counter({"verdicts", "Verdicts of limits."}, limiters.allowed + limiters.denied);
-  out.counter({"allowed", "Verdicts that allowed."}, limiters.allowed);
-  out.counter({"denied", "Verdicts that denied."}, limiters.denied);
+  const VerdictCounts& verdicts = limiters.verdicts;
+  out.counter({"verdicts", "Verdicts of limits, without those of SHADOW."},
+              verdicts.allowed + verdicts.denied);
+  out.counter({"allowed", "Verdicts that allowed."}, verdicts.allowed);
+  out.counter({"denied", "Verdicts that denied."}, verdicts.denied);
+  out.counter({"shadow_allowed", "Verdicts with SHADOW that would have allowed anyway."},
+              verdicts.shadow_allowed);
+  out.counter({"shadow_denied", "Verdicts with SHADOW that would have denied."},
+              verdicts.shadow_denied);
 }
 
 }  // namespace weir::server

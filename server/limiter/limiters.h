@@ -8,23 +8,31 @@
 #include "server/limiter/policies.h"
 #include "server/limiter/random_ids.h"
 #include "server/limiter/request_cache.h"
-#include "server/limiter/top_keys.h"
+#include "server/limiter/top_windows.h"
 #include "server/limiter/unique_ids.h"
+#include "server/limiter/verdict_counts.h"
 
 namespace weir::server {
 
 class FigureWriter;
 class Waiting;
 
+// The keys with the most denials, the most permits taken, and the most denials with SHADOW.
+struct TopBoard {
+  explicit TopBoard(size_t capacity) : denied(capacity), taken(capacity), shadow(capacity) {}
+  void reset(size_t capacity) {
+    for (TopWindows* windows : {&denied, &taken, &shadow}) windows->reset(capacity);
+  }
+
+  TopWindows denied;
+  TopWindows taken;
+  TopWindows shadow;
+};
+
 struct Limiters {
   Limiters(storage::Keyspace* keys, Waiting* waits, WorkMeter* work, const storage::HashSeed& seed,
            size_t top_keys)
-      : waiting(*waits),
-        policies(keys, work),
-        versions(keys),
-        ids(seed),
-        top_denied(top_keys),
-        top_taken(top_keys) {}
+      : waiting(*waits), policies(keys, work), versions(keys), ids(seed), top(top_keys) {}
 
   Waiting& waiting;
   Policies policies;
@@ -32,10 +40,8 @@ struct Limiters {
   UniqueIds versions;  // the versions of policies
   RandomIds ids;       // the ids of leases and bookings
   BookingAges ages;    // of bookings that RL.CANCEL has looked for
-  TopKeys top_denied;
-  TopKeys top_taken;
-  uint64_t allowed = 0;  // verdicts since the statistics were reset
-  uint64_t denied = 0;
+  TopBoard top;
+  VerdictCounts verdicts;
 };
 
 void write_figures(const Limiters& limiters, FigureWriter& out);

@@ -11,19 +11,34 @@ TopKeys::Name name_of(const Call& call, const Limiter& limiter) {
 void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verdict& verdict,
                    int64_t cost) {
   if (!call.keys.failure().ok()) return;  // the verdict will be discarded
+  Limiters& limiters = call.limiters;
   call.host.notify(EventClass::kLimiter, verdict.allowed ? "allowed" : "limited", name.database,
                    name.key);
   if (verdict.allowed) {
-    ++call.limiters.allowed;
-    call.limiters.top_taken.add(name, cost);
+    ++limiters.verdicts.allowed;
+    limiters.top.taken.add(name, cost, call.now_ns);
   } else {
-    ++call.limiters.denied;
-    call.limiters.top_denied.add(name, 1);
+    ++limiters.verdicts.denied;
+    limiters.top.denied.add(name, 1, call.now_ns);
   }
 }
 
-void count_denial(Call& call, const Limiter& limiter) {
-  count_verdict(call, name_of(call, limiter), {.allowed = false}, 1);
+void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, int64_t cost) {
+  if (!call.keys.failure().ok()) return;
+  Limiters& limiters = call.limiters;
+  if (allowed) {
+    ++limiters.verdicts.shadow_allowed;
+    limiters.top.taken.add(name, cost, call.now_ns);
+  } else {
+    ++limiters.verdicts.shadow_denied;
+    limiters.top.shadow.add(name, 1, call.now_ns);
+  }
+}
+
+void count_denial(Call& call, const Limiter& limiter, bool shadow) {
+  const TopKeys::Name name = name_of(call, limiter);
+  if (shadow) return count_shadow_verdict(call, name, false, 1);
+  count_verdict(call, name, {.allowed = false}, 1);
 }
 
 // A request that asks for nothing is no decision that counts.
@@ -31,7 +46,12 @@ void record(Call& call, Limiter& limiter, const Decision& decision) {
   if (decision.changed) limiter.save();
   const Answer& answer = decision.answer;
   if (answer.charged || (decision.cost > 0 && !answer.verdict.allowed)) {
-    count_verdict(call, name_of(call, limiter), answer.verdict, decision.cost);
+    const TopKeys::Name name = name_of(call, limiter);
+    if (answer.shadow) {
+      count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost);
+    } else {
+      count_verdict(call, name, answer.verdict, decision.cost);
+    }
   }
 }
 

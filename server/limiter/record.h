@@ -13,10 +13,12 @@ void record(Call& call, Limiter& limiter, const Decision& decision);
 // a bucket that starts low, and changed parameters. It counts nothing.
 void record_denied(Call& call, Limiter& limiter);
 
-// Counts a verdict in the statistics and in the sketches that RL.TOP reads.
+// Count a verdict in the statistics and in the sketches that RL.TOP reads, and tell who listens.
+// One of a request with SHADOW is counted apart, and told to nobody.
 void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verdict& verdict,
                    int64_t cost);
-void count_denial(Call& call, const Limiter& limiter);
+void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, int64_t cost);
+void count_denial(Call& call, const Limiter& limiter, bool shadow = false);
 
 TopKeys::Name name_of(const Call& call, const Limiter& limiter);
 

@@ -25,7 +25,7 @@ std::optional<Answer> take_single(Call& call, std::string_view key, const Limite
 
 Answer denied_by_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
   Answer answer = denial_after_queue(call, limiter, request);
-  answer.allowed = request.shadow;
+  answer.allowed = answer.shadow = request.shadow;
   return answer;
 }
 
@@ -49,7 +49,7 @@ Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
   if (!limiter) return limiter.error();
   if (must_queue(call, key, request)) {
     const Answer answer = denied_by_queue(call, *limiter, request);
-    count_denial(call, *limiter);
+    count_denial(call, *limiter, request.shadow);
     return answer;
   }
   const Decision decision = decide(call, *limiter, request);

@@ -80,7 +80,7 @@ int64_t take_parts(Call& call, std::vector<Part>& parts) {
       if (part.answer.verdict.allowed) show_untaken(call, part);
       record_denied(call, part.limiter);
     }
-    count_denial(call, parts[static_cast<size_t>(denied_by)].limiter);
+    count_denial(call, parts[static_cast<size_t>(denied_by)].limiter, parts[0].request.shadow);
     return denied_by;
   }
   for (Part& part : parts) {

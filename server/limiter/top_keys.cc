@@ -1,20 +1,9 @@
 #include "server/limiter/top_keys.h"
 
-#include <algorithm>
 #include <bit>
-#include <limits>
-#include <tuple>
+#include <utility>
 
 namespace weir::server {
-namespace {
-
-int64_t sum(int64_t a, int64_t b) {
-  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-  return a > kLargest - b ? kLargest : a + b;
-}
-
-}  // namespace
-
 void TopKeys::reset(size_t capacity) {
   capacity_ = capacity;
   total_ = 0;
@@ -101,17 +90,17 @@ void TopKeys::take_over_smallest(const Name& name, uint64_t hash, int64_t cost) 
   counter.key.assign(name.key.substr(0, kTopKeyBytesMax));
   counter.database = name.database;
   counter.error = smallest.count;
-  sift_down(0, {.count = sum(smallest.count, cost), .counter = smallest.counter});
+  sift_down(0, {.count = saturated_sum(smallest.count, cost), .counter = smallest.counter});
 }
 
 void TopKeys::add(const Name& name, int64_t cost) {
   if (capacity_ == 0 || cost <= 0) return;
-  total_ = sum(total_, cost);
+  total_ = saturated_sum(total_, cost);
   const uint64_t hash = hash_of(name);
   const size_t slot = slot_of(hash);
   if (const uint32_t counter = index_[slot].counter; counter != kNone) {
     const size_t at = counters_[counter].heap_at;
-    sift_down(at, {.count = sum(heap_[at].count, cost), .counter = counter});
+    sift_down(at, {.count = saturated_sum(heap_[at].count, cost), .counter = counter});
   } else if (counters_.size() < capacity_) {
     add_counter(name, hash, slot, cost);
   } else {
@@ -119,20 +108,18 @@ void TopKeys::add(const Name& name, int64_t cost) {
   }
 }
 
-std::vector<TopKey> TopKeys::top(size_t count) const {
+TopSummary TopKeys::summary() const {
   std::vector<TopKey> keys;
   keys.reserve(counters_.size());
   for (const Counter& counter : counters_) {
     keys.push_back({.key = counter.key,
                     .database = counter.database,
+                    .hash = counter.hash,
                     .count = heap_[counter.heap_at].count,
                     .error = counter.error});
   }
-  std::sort(keys.begin(), keys.end(), [](const TopKey& a, const TopKey& b) {
-    return std::tie(b.count, a.database, a.key) < std::tie(a.count, b.database, b.key);
-  });
-  if (keys.size() > count) keys.resize(count);
-  return keys;
+  const bool is_full = counters_.size() == capacity_ && capacity_ > 0;
+  return {std::move(keys), is_full ? heap_.front().count : 0};
 }
 
 }  // namespace weir::server

@@ -12,7 +12,7 @@
 // most. What every call touches lies close together: the counts in the heap, half of the hashes in
 // the table.
 //
-// It must not read a clock: everything counts until reset().
+// It must not read a clock: everything counts until reset(). Windows of time are top_windows.h.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,11 @@
 #include <string_view>
 #include <vector>
 
+#include "server/limiter/top_summary.h"
+
 namespace weir::server {
 
 inline constexpr size_t kTopKeyBytesMax = 128;
-
-struct TopKey {
-  std::string key;
-  int database = 0;
-  int64_t count = 0;
-  int64_t error = 0;  // the count may be too large by this much, and is never too small
-};
 
 class TopKeys {
  public:
@@ -44,8 +39,8 @@ class TopKeys {
   // `cost`: the permits taken, or 1 for a request that was denied.
   void add(const Name& name, int64_t cost);
 
-  // Answers the `count` heaviest keys, heaviest first; equal ones by database and key.
-  std::vector<TopKey> top(size_t count) const;
+  // Answers what was counted, in no order.
+  TopSummary summary() const;
 
   size_t size() const { return counters_.size(); }
   size_t capacity() const { return capacity_; }

@@ -268,9 +268,39 @@ TEST_F(RlTake, TellsTheHeaviestKeys) {
   EXPECT_EQ(ask("RL.TOP TAKEN COUNT 2"), "[[\"b\", 7, 0], [\"c\", 2, 0]]");
   ask("SELECT 1");
   EXPECT_EQ(ask("RL.TOP TAKEN"), "[]");
-  EXPECT_EQ(ask("RL.TOP COUNT 0"),
-            "(error ERR RL.TOP takes DENIED or TAKEN, and COUNT with an integer between 1 and "
-            "1000000, got '0')");
+  EXPECT_EQ(
+      ask("RL.TOP COUNT 0"),
+      "(error ERR RL.TOP takes DENIED, TAKEN or SHADOW, MINUTE, HOUR or DAY, and COUNT with an "
+      "integer between 1 and 1000000, or RESET alone, got '0')");
+}
+
+TEST_F(RlTake, TheHeaviestKeysAreThoseOfAWindow) {
+  for (int i = 0; i < 3; ++i) ask("RL.TAKE a GCRA 1/1s");
+  server_->advance(71 * kSecond);
+  for (int i = 0; i < 2; ++i) ask("RL.TAKE b GCRA 1/1s");
+  EXPECT_EQ(ask("RL.TOP MINUTE"), "[[\"b\", 1, 0]]");
+  EXPECT_EQ(ask("RL.TOP DENIED HOUR"), "[[\"a\", 2, 0], [\"b\", 1, 0]]");
+  EXPECT_EQ(ask("RL.TOP DAY DENIED COUNT 1"), "[[\"a\", 2, 0]]");
+  EXPECT_EQ(ask("RL.TOP DAY MINUTE").substr(0, 17), "(error ERR RL.TOP");
+  for (const char* line : {"RL.TOP RESET", "FLUSHALL", "CONFIG RESETSTAT"}) {
+    for (int i = 0; i < 2; ++i) ask("RL.TAKE c GCRA 1/1s");
+    EXPECT_NE(ask("RL.TOP"), "[]");
+    EXPECT_EQ(ask(line), "OK");
+    EXPECT_EQ(ask("RL.TOP DAY"), "[]") << line;
+  }
+}
+
+TEST_F(RlTake, ShadowIsCountedApart) {
+  ask("RL.TAKE k GCRA 1/1s SHADOW");
+  for (int i = 0; i < 3; ++i) ask("RL.TAKE k GCRA 1/1s SHADOW");
+  ask("RL.MTAKE 2 k m GCRA 1/1s GCRA 1/1s SHADOW");
+  EXPECT_EQ(ask("RL.TOP"), "[]");
+  EXPECT_EQ(ask("RL.TOP SHADOW"), "[[\"k\", 4, 0]]");
+  EXPECT_EQ(ask("RL.TOP TAKEN"), "[[\"k\", 1, 0]]");
+  const std::string figures = ask("INFO limiter");
+  const std::string end = "\\x0d\\x0a";
+  EXPECT_EQ(figures, "\"# Limiter" + end + "verdicts:0" + end + "allowed:0" + end + "denied:0" +
+                         end + "shadow_allowed:1" + end + "shadow_denied:4" + end + "\"");
 }
 
 TEST_F(RlTake, TellsWhatAKeyHolds) {

@@ -54,7 +54,11 @@ taken from it. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFUND key a,b
 
 - **COST n** takes n permits (default 1); `COST a,b` one cost for each limit. COST 0 is allowed, and changes nothing.
 - **UPTO** takes as many of n as all limits have, at least one.
-- **SHADOW** answers allowed in any case, and is charged only if it would have been; index is -1 then.
+- **SHADOW** tries a limit out: the request is let through whatever the limit says. The first field is always 1, and the sixth
+  tells what would have been: -1 where the limit allows it, which is charged then as without SHADOW, and the index of the limit
+  that would have denied it otherwise, which charges nothing. `RL.TAKE k GCRA 1/1m SHADOW` answers `[1,1,0,0,60000,-1]` at
+  first and `[1,1,0,60000,60000,0]` when it is asked again. Such verdicts are no denials: they are counted as `shadow_denied`
+  in INFO and by `RL.TOP SHADOW`.
 - **FORCE** takes in any case, into debt if need be: @FORCE@.
 - **ID token** makes a request safe to repeat: for 60 seconds the same token with the same arguments answers what it
   answered when it was granted, and takes nothing, also after a restart. Denials are not remembered.

@@ -1,0 +1,16 @@
+// How many verdicts there were.
+#pragma once
+
+#include <cstdint>
+
+namespace weir::server {
+
+// Verdicts since the statistics were reset. What was asked with SHADOW is counted apart.
+struct VerdictCounts {
+  uint64_t allowed = 0;
+  uint64_t denied = 0;
+  uint64_t shadow_allowed = 0;
+  uint64_t shadow_denied = 0;
+};
+
+}  // namespace weir::server
