@@ -25,7 +25,8 @@ class LocalTurns {
   virtual ~LocalTurns() = default;
 
   virtual uint64_t newest_turn() const = 0;  // 0: none
-  // The turn's record; nothing if it is not kept. A turn is kept as long as a stamp before it is.
+  // The turn's record; nothing if it is not kept. A turn is kept as long as a stamp before it is,
+  // and both as long as Member::turns_needed_from() says.
   virtual std::optional<std::string> turn(uint64_t turn) const = 0;
   virtual std::vector<Stamp> stamps() const = 0;  // ascending
 };

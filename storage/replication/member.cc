@@ -86,17 +86,12 @@ void Member::tick(Instants now) {
   if (role_ == Role::kStopped || in_flight_ || is_reading_) return;
   if (search_ || must_read_) {
     if (now.boot_ns < pace_.read_again_at_ns) return;
-    if (search_) return start_read(search_->probe(), 0);
-    return start_read(fold_.head(), kReadBytes);
+    is_reading_ = true;
+    return search_ ? port_->read(search_->probe(), 0) : port_->read(fold_.head(), kReadBytes);
   }
   if (!owns()) return standby_step(now);
   serve_if_ready(now);
   owner_step(now);
-}
-
-void Member::start_read(const Head& after, size_t bytes_max) {
-  is_reading_ = true;
-  port_->read(after, bytes_max);
 }
 
 bool Member::may_seal() const {

@@ -31,14 +31,13 @@
 #include "storage/replication/pace.h"
 #include "storage/replication/port.h"
 #include "storage/replication/record_maker.h"
+#include "storage/replication/role.h"
 #include "storage/replication/shared_log.h"
 #include "storage/replication/silence.h"
 #include "storage/replication/stamp_search.h"
 #include "storage/replication/timeline.h"
 
 namespace weir::storage::replication {
-
-enum class Role { kJoining, kFollowing, kClaiming, kOwning, kHandingOver, kStopped };
 
 struct MemberOptions {
   RecordOptions records;
@@ -87,6 +86,9 @@ class Member {
   uint64_t committed_turn() const { return let_out_turn_; }
   // The newest turn that this process holds, sealed or applied. It may be ahead of the log's.
   uint64_t newest_turn() const { return held_.newest(); }
+  // The local log keeps its turns from this one on, and the newest stamp before it, whatever is in
+  // the state files: a log that was rewound may lack them, and they are compared or appended again.
+  uint64_t turns_needed_from() const { return search_ ? 0 : fold_.next_turn(); }
   int64_t next_deadline() const;
   bool may_seal() const;
   // A reply that depends on data also waits for the commit of every turn it depends on.
@@ -115,7 +117,6 @@ class Member {
   enum class Healing { kNo, kReading, kClaiming, kAppending };
 
   // member.cc
-  void start_read(const Head& after, size_t bytes_max);
   void elect(int64_t wait_ns, Instants now);
   void acknowledge(int64_t sent_boot_ns, Instants now);
   void serve_if_ready(Instants now);

@@ -13,7 +13,9 @@ void Member::standby_step(Instants now) {
     if (fold_.has_begun()) return send_claim(false, true, now);
   }
   if (now.boot_ns >= pace_.append_again_at_ns && may_claim()) return send_claim(true, false, now);
-  if (now.boot_ns >= pace_.poll_at_ns) start_read(fold_.head(), kReadBytes);
+  if (now.boot_ns < pace_.poll_at_ns) return;
+  must_read_ = true;
+  tick(now);
 }
 
 bool Member::may_claim() const {

@@ -45,6 +45,10 @@ bool Member::absorb(const Record& record, Instants now) {
   if (!owns()) silence_.new_record(port_->random());
   if (outcome.verdict == Verdict::kVoid) return true;
   timeline_.note(outcome.instant_ns, now);
+  if (outcome.kind == Kind::kGenesis && fold_.newest_turn() > held_.newest_local()) {
+    stop(Reason::kTrimmed);  // the shard was made from a directory that this member has not
+    return false;
+  }
   if (outcome.kind == Kind::kGenesis) port_->restamp(fold_.stamp());
   if (outcome.kind == Kind::kClaim) return absorb_claim(record.head, superseded_lease_ns, now);
   if (outcome.kind == Kind::kHandover && in_office_) {

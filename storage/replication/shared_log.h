@@ -10,7 +10,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "storage/replication/head.h"
@@ -79,14 +78,21 @@ class SharedLog {
   virtual int64_t next_deadline() const = 0;
 };
 
-// Facts that members tell one another, by name; the last writer wins. Late or wrong facts cost a
-// hop or some retained log, never safety.
+struct BoardEntry {
+  std::string name;
+  std::string bytes;
+  int64_t age_ns = 0;  // since it was put, by the engine's clock
+};
+
+// Facts that members tell one another (board.h), by the member's name; the last writer wins. Late
+// or wrong facts cost a hop or some retained log, never safety.
 class Board {
  public:
   virtual ~Board() = default;
 
   virtual void put(std::string name, std::string bytes) = 0;
-  virtual std::vector<std::pair<std::string, std::string>> snapshot() const = 0;
+  // As the backend last read it.
+  virtual std::vector<BoardEntry> snapshot() const = 0;
 };
 
 }  // namespace weir::storage::replication

@@ -22,7 +22,8 @@ class Timeline {
   // From here on records are read as they are written.
   void begin_live() { is_live_ = true; }
   void note(int64_t instant_ns, Instants now) {
-    if (instant_ns < newest_ns_) return;
+    // A record that is read again, after a rewind or a lost office, is not newer than it was.
+    if (instant_ns < newest_ns_ || (instant_ns == newest_ns_ && read_live_)) return;
     newest_ns_ = instant_ns;
     if (!is_live_) return;
     read_live_ = true;

@@ -23,7 +23,7 @@ std::string make_genesis() {
   return encode_record({.nonce = 1, .shard = kShard, .epoch = {}}, Genesis{.shard_name = "main"});
 }
 
-void Chain::update(const SimLog& log, size_t branch) {
+void Chain::update(const SimEngine& log, size_t branch) {
   const std::vector<Record>& records = log.records(branch);
   const uint64_t folded = fold_.head().position;
   if (folded > records.size() || (folded > 0 && records[folded - 1].head != fold_.head())) {

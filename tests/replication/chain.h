@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "storage/replication/fold.h"
-#include "tests/replication/sim_log.h"
+#include "tests/replication/sim_engine.h"
 
 namespace weir::storage::replication {
 
@@ -28,7 +28,7 @@ class Chain {
 
   // Folds what is new in the branch, or all of it if it is another history than before.
   // Throws a Violation.
-  void update(const SimLog& log, size_t branch);
+  void update(const SimEngine& log, size_t branch);
 
   uint64_t turns() const { return turns_.size(); }
   bool has(uint64_t turn) const { return turn >= 1 && turn <= turns_.size(); }

@@ -7,6 +7,11 @@
 #include "tests/replication/violation.h"
 
 namespace weir::storage::replication {
+namespace {
+
+constexpr int64_t kUnbounded = 1'000'000'000'000'000;
+
+}  // namespace
 
 void Checker::demand_in_log(uint64_t turn, uint64_t content, const std::string& who) {
   if (loses_acknowledged_) return;
@@ -31,15 +36,12 @@ void Checker::released(const Process& process, uint64_t turn, const std::string&
   released_turn_ = std::max(released_turn_, turn);
 }
 
-void Checker::released_early(uint64_t turn, const std::string& bytes) {
-  early_.emplace(turn, crc64_xz(bytes));
-}
-
-uint64_t Checker::early_turns_lost() {
+// An engine that loses what it acknowledged has no bound: it is counted there.
+OverAdmission::Result Checker::check_admission(const EarlyOptions& options) {
   update();
-  return static_cast<uint64_t>(std::count_if(early_.begin(), early_.end(), [&](const auto& early) {
-    return !chain_.has(early.first) || crc64_xz(chain_.turn(early.first)) != early.second;
-  }));
+  const int64_t age_ns_max = loses_acknowledged_ ? kUnbounded : options.age_ns_max;
+  const uint64_t permits_max = loses_acknowledged_ ? 0 : options.permits_max;
+  return admission_.check(chain_, age_ns_max, permits_max);
 }
 
 void Checker::read_released(const Process& process, uint64_t shown_turn, uint64_t released_before) {
@@ -60,9 +62,9 @@ void Checker::committed(const Process& process, uint64_t turn, const std::string
 }
 
 // In lossy engines too: who takes office has appended what it had, and has all that the log has.
-void Checker::took_office(const Process& process) {
+uint64_t Checker::took_office(const Process& process) {
   ++offices_;
-  if (process.branch() != log_->primary()) return;
+  if (process.branch() != log_->primary()) return offices_;
   update();
   const bool is_current = process.member().fold().epoch() == chain_.fold().epoch();
   const bool is_right = is_current ? process.newest_turn() == chain_.turns()
@@ -70,6 +72,7 @@ void Checker::took_office(const Process& process) {
   if (!is_right || chain_.state_at(process.newest_turn()) != process.state()) {
     throw Violation("I1: " + process.name() + " takes office with another state than the log's");
   }
+  return offices_;
 }
 
 bool Checker::agrees(const Process& process) {
@@ -77,15 +80,31 @@ bool Checker::agrees(const Process& process) {
   return process.newest_turn() == chain_.turns() && process.state() == chain_.state();
 }
 
-void Checker::stopped(const Process& process, const std::string& reason, size_t branch) {
-  if (expects_stops_) return;
+bool Checker::differs(const Process& process, size_t branch) const {
   Chain read;
   read.update(*log_, branch);
-  bool differs = false;
-  for (const auto& [turn, bytes] : process.disk().turns()) {
-    differs = differs || (read.has(turn) && read.turn(turn) != bytes);
+  const auto& turns = process.disk().turns();
+  return std::any_of(turns.begin(), turns.end(), [&](const auto& entry) {
+    return read.has(entry.first) && read.turn(entry.first) != entry.second;
+  });
+}
+
+// A stale read may hide the newest three records.
+bool Checker::reaches_back(const Process& process, size_t branch) const {
+  const std::vector<Stamp> stamps = process.disk().stamps();
+  return std::any_of(stamps.begin(), stamps.end(), [&](const Stamp& stamp) {
+    return stamp.head.position + 3 <= log_->size(branch) && log_->confirms(branch, stamp.head);
+  });
+}
+
+void Checker::stopped(const Process& process, Reason reason, size_t branch) {
+  if (expects_stops_) return;
+  bool is_right = differs(process, branch);
+  if (reason == Reason::kRewoundTooFar) is_right = !reaches_back(process, branch);
+  if (reason == Reason::kTrimmed) {
+    is_right = process.last_read_after().position <= log_->trimmed(branch);
   }
-  if (!differs) throw Violation(process.name() + " stopped without need: " + reason);
+  if (!is_right) throw Violation(process.name() + " stopped without need: " + name_of(reason));
 }
 
 void Checker::promoted() { check_log(); }

@@ -6,8 +6,11 @@
 #include <map>
 #include <string>
 
+#include "storage/replication/early_release.h"
+#include "storage/replication/port.h"
 #include "tests/replication/chain.h"
-#include "tests/replication/sim_log.h"
+#include "tests/replication/over_admission.h"
+#include "tests/replication/sim_engine.h"
 
 namespace weir::storage::replication {
 
@@ -16,22 +19,26 @@ class Process;
 class Checker {
  public:
   // `loses_acknowledged`: the engine is one of those that may, so what it lost is counted instead.
-  Checker(const SimLog* log, bool loses_acknowledged)
+  Checker(const SimEngine* log, bool loses_acknowledged)
       : log_(log), loses_acknowledged_(loses_acknowledged) {}
 
   // A strict reply of this turn left (I2, I3, I7).
   void released(const Process& process, uint64_t turn, const std::string& bytes);
-  // A reply left before its turn was committed.
-  void released_early(uint64_t turn, const std::string& bytes);
+  // The reply of a turn that may take permits left an owner (I4).
+  void granted(uint64_t office, uint64_t turn, const std::string& bytes, bool early) {
+    admission_.granted(office, turn, bytes, early);
+  }
   // The newest turn whose reply somebody has: no later read may show less (I9).
   uint64_t released_turn() const { return released_turn_; }
   void read_released(const Process& process, uint64_t shown_turn, uint64_t released_before);
   // An owner wrote the turn to its local log (I7, and R2: with the bytes it sealed).
   void committed(const Process& process, uint64_t turn, const std::string& bytes,
                  const std::string* sealed);
-  void took_office(const Process& process);
-  // The reason must hold: the process has turns that the log contradicts.
-  void stopped(const Process& process, const std::string& reason, size_t branch);
+  // Answers a number for the office.
+  uint64_t took_office(const Process& process);
+  // The reason must hold: the process has turns that the log contradicts, or the log does not reach
+  // back to where the process stands.
+  void stopped(const Process& process, Reason reason, size_t branch);
   void promoted();
   // A schedule in which members stop for other reasons.
   void expect_stops() {
@@ -46,7 +53,8 @@ class Checker {
   const Chain& chain() { return update(); }
   uint64_t offices() const { return offices_; }
   uint64_t turns_lost() const { return turns_lost_; }
-  uint64_t early_turns_lost();
+  // Throws a Violation, but for engines that lose what they acknowledged: those have no bound.
+  OverAdmission::Result check_admission(const EarlyOptions& options);
   uint64_t reads_released() const { return reads_released_; }
   uint64_t turns_released() const { return released_.size(); }
 
@@ -56,8 +64,10 @@ class Checker {
     return chain_;
   }
   void demand_in_log(uint64_t turn, uint64_t content, const std::string& who);
+  bool differs(const Process& process, size_t branch) const;
+  bool reaches_back(const Process& process, size_t branch) const;
 
-  const SimLog* log_;
+  const SimEngine* log_;
   bool loses_acknowledged_;
   bool expects_stops_ = false;
   Chain chain_;
@@ -65,7 +75,7 @@ class Checker {
   uint64_t released_turn_ = 0;
   uint64_t offices_ = 0;
   uint64_t turns_lost_ = 0;
-  std::multimap<uint64_t, uint64_t> early_;  // turn -> checksum
+  OverAdmission admission_;
   uint64_t reads_released_ = 0;
 };
 

@@ -1,30 +1,55 @@
-// A member's local log on a simulated disk: a list of writes, of which a power cut loses a suffix.
+// A member's directory on a simulated disk: state files up to a turn, and a local log as a list of
+// writes, of which a power cut loses a suffix that was not synced.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "storage/replication/port.h"
+#include "tests/replication/limits.h"
 
 namespace weir::storage::replication {
+
+// What the turns so far make: a checksum of them, and what is left of the limits.
+struct State {
+  uint64_t sum = 0;
+  Limits limits;
+};
+
+// State files: everything up to the turn of a stamp.
+struct Base {
+  Stamp stamp;
+  uint64_t turn = 0;
+  State state;
+  int64_t newest_instant_ns = 0;
+};
 
 class Disk : public LocalTurns {
  public:
   // With `torn`, each turn is a write of its own, with the record's stamp: a wrong local log.
   void write(const Batch& batch, bool torn);
   void restamp(const Stamp& stamp);
-  void sync() { synced_ = writes_.size(); }
+  void sync();
   // Loses up to `count` of the newest writes that are not synced.
   void cut_power(size_t count);
+  // A pass has ended: the state files hold what `base` says, and everything before is synced. Turns
+  // up to `oldest` may go, as far as a stamp is left before those that stay.
+  void write_back(const Base& base, uint64_t oldest);
+  // As a checkpoint of it opens elsewhere.
+  Disk checkpoint() const;
 
-  uint64_t newest_turn() const override { return turns_.empty() ? 0 : turns_.rbegin()->first; }
+  uint64_t newest_turn() const override {
+    return image_.turns.empty() ? base_.turn : image_.turns.rbegin()->first;
+  }
   std::optional<std::string> turn(uint64_t turn) const override;
   std::vector<Stamp> stamps() const override;
-  const std::map<uint64_t, std::string>& turns() const { return turns_; }
-  size_t unsynced() const { return writes_.size() - synced_; }
+  const Base& base() const { return base_; }
+  const std::map<uint64_t, std::string>& turns() const { return image_.turns; }
+  size_t unsynced() const { return unsynced_.size(); }
 
  private:
   struct Write {
@@ -32,13 +57,20 @@ class Disk : public LocalTurns {
     std::vector<std::string> turns;  // none: only the stamp
     Stamp stamp;
   };
+  struct Image {
+    std::map<uint64_t, std::string> turns;
+    std::map<uint64_t, Stamp> stamps;  // by the turn they cover
 
-  void apply(const Write& write);
+    void apply(const Write& write);
+    void forget_before(const Stamp& stamp);
+  };
 
-  std::vector<Write> writes_;
-  size_t synced_ = 0;
-  std::map<uint64_t, std::string> turns_;
-  std::map<uint64_t, Stamp> stamps_;  // by the turn they cover
+  void put(Write write);
+
+  Base base_;
+  Image synced_;
+  Image image_;  // synced_ and the writes since
+  std::vector<Write> unsynced_;
 };
 
 }  // namespace weir::storage::replication

@@ -20,6 +20,7 @@ namespace weir::storage::replication {
 namespace {
 
 constexpr uint64_t kSeeds = 1000;
+constexpr uint64_t kSeedsForAllFaults = 500;  // every fault happens in so many worlds
 constexpr size_t kLinesShown = 120;
 
 struct Arguments {
@@ -84,14 +85,42 @@ Arguments parse(int argc, char** argv) {
 
 void show(const char* engine, const WorldFigures& sum) {
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  const OverAdmission::Result& admission = sum.admission;
   std::printf(
-      "%s: %llu offices, %llu turns and %llu reads released, %llu rewinds, %llu snapshots, "
-      "%llu turns lost, %llu early ones lost, %llu void records; settled after %.1f s at most, "
-      "%llu worlds after more than 9.5 s\n",
+      "%s: %llu offices, %llu turns and %llu reads released, %llu rewinds seen, %llu members "
+      "looked "
+      "after by a person, %llu turns lost, %llu void records, %llu shards without a member left; "
+      "settled after %.1f s at most, %llu worlds after more than 9.5 s\n",
       engine, number(sum.offices), number(sum.turns), number(sum.reads), number(sum.rewinds),
-      number(sum.snapshots), number(sum.turns_lost), number(sum.early_turns_lost),
-      number(sum.void_records), static_cast<double>(sum.settled_after_ns) / 1e9,
-      number(sum.settled_late));
+      number(sum.stops), number(sum.turns_lost), number(sum.void_records), number(sum.shards_ended),
+      static_cast<double>(sum.settled_after_ns) / 1e9, number(sum.settled_late));
+  std::printf(
+      "    over-admission: %llu takes, %llu of them early, %llu lost; %llu keys above b + r T; "
+      "%llu windows\n",
+      number(admission.takes), number(admission.early), number(admission.lost),
+      number(admission.keys_over), number(admission.windows));
+}
+
+void show_faults(const Counts& safe, const Counts& lossy) {
+  std::printf("%-50s %12s %12s\n", "what went wrong", "keeps", "loses");
+  for (size_t i = 0; i < static_cast<size_t>(Fault::kNumber); ++i) {
+    const auto fault = static_cast<Fault>(i);
+    std::printf("%-50s %12llu %12llu\n", name_of(fault),
+                static_cast<unsigned long long>(safe.of(fault)),
+                static_cast<unsigned long long>(lossy.of(fault)));
+  }
+}
+
+// A fault that never happens tests nothing. Answers whether all did.
+bool all_happened(Counts counts, const Counts& more) {
+  counts.add(more);
+  bool all = true;
+  for (size_t i = 0; i < static_cast<size_t>(Fault::kNumber); ++i) {
+    if (counts.of(static_cast<Fault>(i)) > 0) continue;
+    std::printf("NEVER HAPPENED: %s\n", name_of(static_cast<Fault>(i)));
+    all = false;
+  }
+  return all;
 }
 
 int run_all(const Arguments& arguments) {
@@ -108,7 +137,9 @@ int run_all(const Arguments& arguments) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf("%llu seeds, %.1f s\n", static_cast<unsigned long long>(arguments.seeds),
               took.count());
-  return 0;
+  show_faults(safe.faults, lossy.faults);
+  const bool many = arguments.seeds >= kSeedsForAllFaults && !arguments.lossy_only;
+  return many && !all_happened(safe.faults, lossy.faults) ? 1 : 0;
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
 
 TEST(Member, RepliesLeaveEarlyForALimitedTime) {
   StageOptions options;
-  options.process.early_release_ns_max = 10 * kSecond;
+  options.process.early.age_ns_max = 10 * kSecond;
   Stage stage(options);
   stage.elect(kA);
   const int64_t boot_ns = 1000 * kSecond;
@@ -180,6 +180,47 @@ TEST(Member, AHandOverDrainsFirst) {
   EXPECT_TRUE(stage.has_append(kB)) << "B claims at once";
   stage.append_all(kB);
   EXPECT_TRUE(stage.in_office(kB));
+}
+
+// The shard was made from a directory with turns. An empty member has not got them.
+TEST(Member, AnEmptyMemberOfAnOldShardNeedsASnapshot) {
+  StageOptions options;
+  options.members = 1;
+  Stage stage(options);
+  stage.checker().expect_stops();
+  stage.promote(0);
+  stage.append_raw(encode_record({.nonce = 1, .shard = kShard, .epoch = {}},
+                                 Genesis{.shard_name = "main", .first_turn = 5}));
+  stage.start(kA);
+  stage.read_all(kA);
+  EXPECT_TRUE(stage.process(kA).has_stopped());
+  EXPECT_EQ(stage.process(kA).stop_reason(), Reason::kTrimmed);
+}
+
+// What the log may lack after a rewind stays in the local log, whatever is in the state files.
+TEST(Member, NeedsTheTurnsThatTheLogLacks) {
+  StageOptions options;
+  options.loses_acknowledged = true;
+  Stage stage(options);
+  stage.elect(kA);
+  const size_t before = stage.log().size(0);
+  for (int i = 0; i < 4; ++i) {
+    stage.write(kA);
+    stage.append_all(kA);
+  }
+  EXPECT_EQ(stage.member(kA).turns_needed_from(), 5u);
+  stage.promote(before + 2);
+  stage.pass(kSecond);
+  stage.tick(kA);
+  stage.give_up(kA);
+  stage.answer_read(kA);
+  EXPECT_EQ(stage.member(kA).turns_needed_from(), 0u) << "it looks for a common stamp";
+  while (stage.has_read(kA)) stage.answer_read(kA);
+  EXPECT_EQ(stage.member(kA).turns_needed_from(), 3u);
+  stage.pass(kSecond);
+  stage.append_all(kA);
+  EXPECT_EQ(stage.member(kA).turns_needed_from(), 5u);
+  EXPECT_TRUE(stage.in_office(kA));
 }
 
 TEST(Member, ARestartIsAStandby) {

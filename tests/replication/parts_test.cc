@@ -137,6 +137,9 @@ TEST(Timeline, GoesOnFromTheNewestRecord) {
   EXPECT_EQ(timeline.at({.boot_ns = 180, .wall_ns = 0}), 2580)
       << "an older instant changes nothing";
   EXPECT_EQ(timeline.newest_ns(), 2500);
+  timeline.note(2500, {.boot_ns = 200, .wall_ns = 0});
+  EXPECT_EQ(timeline.at({.boot_ns = 210, .wall_ns = 0}), 2610)
+      << "nor does the newest one, read again after a rewind";
 }
 
 TEST(Claims, AreOwnUntilTheOfficeIsLost) {

@@ -21,7 +21,9 @@ Process::Process(const ProcessOptions& options, std::shared_ptr<Disk> disk, Wire
       wire_(wire),
       checker_(checker),
       random_(seed),
-      now_(now) {
+      now_(now),
+      early_(options.early),
+      trimming_(options.trimming) {
   load_state();
   MemberOptions member;
   member.records = {.shard = kShard,
@@ -31,18 +33,33 @@ Process::Process(const ProcessOptions& options, std::shared_ptr<Disk> disk, Wire
                  .address = options.node + ":6379",
                  .incarnation = {random_.next(), random_.next()}};
   member.times = options.times;
-  member.early_release_ns_max = options.early_release_ns_max;
+  member.early_release_ns_max = options.early.age_ns_max;
   member_ = std::make_unique<Member>(member, disk_.get(), this, newest_instant_ns_);
 }
 
 void Process::load_state() {
-  states_.assign(1, 0);
-  newest_instant_ns_ = 0;
+  const Base& base = disk_->base();
+  base_turn_ = base.turn;
+  states_.assign(1, base.state);
+  newest_instant_ns_ = base.newest_instant_ns;
   for (const auto& [turn, bytes] : disk_->turns()) {
-    if (turn != states_.size()) throw Violation(options_.node + " lacks a turn in its local log");
-    states_.push_back(state_after(states_.back(), bytes));
-    newest_instant_ns_ = turn_instant_ns(bytes);
+    if (turn <= base_turn_) continue;
+    if (turn != newest_turn() + 1)
+      throw Violation(options_.node + " lacks a turn in its local log");
+    apply(turn, bytes);
   }
+}
+
+void Process::apply(uint64_t turn, const std::string& bytes) {
+  if (state_of_turn(bytes) != state() || turn != newest_turn() + 1) {
+    throw Violation("I10: " + options_.node + " applies turn " + std::to_string(turn) +
+                    " to another state than it was executed on");
+  }
+  State next = states_.back();
+  next.sum = state_after(next.sum, bytes);
+  next.limits.apply(take_of(bytes), turn_instant_ns(bytes));
+  states_.push_back(next);
+  newest_instant_ns_ = std::max(newest_instant_ns_, turn_instant_ns(bytes));
 }
 
 void Process::tick(Instants now) {
@@ -53,35 +70,53 @@ void Process::tick(Instants now) {
 
 void Process::deliver(const Appended& answer, Instants now) {
   now_ = now;
+  if (answer.outcome == Appended::Outcome::kDone) {
+    trimming_.note(answer.head.position, last_record_.size());
+  }
   member_->appended(answer, now);
   settle();
 }
 
 void Process::deliver(const Read& answer, Instants now) {
   now_ = now;
+  for (const Record& record : answer.records) {
+    trimming_.note(record.head.position, record.bytes.size());
+  }
   member_->read(answer, now);
   settle();
 }
 
 bool Process::write(Instants now, int turns) {
   now_ = now;
-  if (!member_->may_seal()) return false;
+  if (!member_->may_seal() || uncommitted_bytes() >= options_.uncommitted_bytes_max) return false;
   for (int i = 0; i < turns; ++i) seal();
   member_->tick(now);
   settle();
   return true;
 }
 
+// Some turns take permits, where there are any.
 void Process::seal() {
   const uint64_t turn = newest_turn() + 1;
-  std::string bytes = make_turn(instant_ns(), state(), random_.next());
+  const int64_t instant = instant_ns();
+  Take take{.key = random_.below(4), .permits = 1 + random_.below(3)};
+  if (take.key == Limits::kKeys || !states_.back().limits.allows(take, instant)) {
+    take = {.key = Limits::kKeys, .permits = 0};
+  }
+  std::string bytes = make_turn(instant, state(), payload_of(take, random_.next()));
   if (random_.one_in(20)) bytes.append(random_.below(100), 'x');
-  states_.push_back(state_after(state(), bytes));
+  apply(turn, bytes);
   if (sealed_.empty()) first_sealed_ = turn;
   sealed_.push_back(bytes);
-  held_.push_back({.turn = turn});
+  held_.push_back({.turn = turn, .take = take, .sealed_boot_ns = now_.boot_ns});
   trace("seals turn " + std::to_string(turn));
   member_->sealed(turn, bytes);
+}
+
+size_t Process::uncommitted_bytes() const {
+  size_t bytes = 0;
+  for (const HeldWrite& write : held_) bytes += sealed_[write.turn - first_sealed_].size();
+  return bytes;
 }
 
 bool Process::ask_to_read(Instants now) {
@@ -116,22 +151,69 @@ void Process::change_times(const Times& times, Instants now) {
 // Lets replies go: of writes when their turn is committed, of reads when the lease runs too.
 void Process::settle() {
   const uint64_t committed = member_->committed_turn();
+  early_.committed(committed);
   while (!held_.empty() && held_.front().turn <= committed) {
-    const uint64_t turn = held_.front().turn;
+    const HeldWrite write = held_.front();
     held_.pop_front();
-    checker_->released(*this, turn, sealed_[turn - first_sealed_]);
+    const std::string& bytes = sealed_[write.turn - first_sealed_];
+    checker_->released(*this, write.turn, bytes);
+    if (!write.released_early) checker_->granted(office_, write.turn, bytes, false);
   }
   while (!reads_.empty() && reads_.front().shown_turn <= committed &&
          member_->may_answer_reads(now_.boot_ns)) {
     checker_->read_released(*this, reads_.front().shown_turn, reads_.front().released_before);
     reads_.pop_front();
   }
-  if (options_.early_release_ns_max == 0) return;
+  if (options_.early.age_ns_max > 0 && member_->may_release_early(now_.boot_ns)) release_early();
+}
+
+void Process::release_early() {
+  const size_t bytes = uncommitted_bytes();
   for (HeldWrite& write : held_) {
-    if (write.released_early || !member_->may_release_early(now_.boot_ns)) continue;
+    const uint64_t permits = write.take.permits;
+    const bool is_due = now_.boot_ns - write.sealed_boot_ns >= options_.commit_wait_ns;
+    if (write.released_early || permits == 0 || !is_due) continue;
+    const bool allowed =
+        options_.flaws.counts_acknowledgements || early_.allows(permits, bytes, now_.boot_ns);
+    if (!allowed) return;
+    early_.released(write.turn, permits, write.sealed_boot_ns);
     write.released_early = true;
-    checker_->released_early(write.turn, sealed_[write.turn - first_sealed_]);
+    checker_->granted(office_, write.turn, sealed_[write.turn - first_sealed_], true);
   }
+}
+
+void Process::write_back() {
+  const uint64_t newest = disk_->newest_turn();
+  const uint64_t turn = in_office_ ? std::min(member_->committed_turn(), newest) : newest;
+  std::optional<Stamp> found;
+  for (const Stamp& stamp : disk_->stamps()) {
+    if (stamp.turn() <= turn) found = stamp;
+  }
+  if (!found || found->turn() < base_turn_) return;
+  Base base{.stamp = *found,
+            .turn = found->turn(),
+            .state = states_[found->turn() - base_turn_],
+            .newest_instant_ns = newest_instant_ns_};
+  const uint64_t needed = options_.flaws.forgets_turns ? UINT64_MAX : member_->turns_needed_from();
+  const uint64_t kept = base.turn - std::min(base.turn, options_.turns_kept);
+  disk_->write_back(base, std::min(kept, needed - std::min<uint64_t>(needed, 1)));
+}
+
+uint64_t Process::trim_up_to(const BoardView& board) const {
+  if (!member_->may_seal()) return 0;
+  const uint64_t own = disk_->base().stamp.head.position;
+  return trimming_.up_to(own + (options_.flaws.trims_own_stamp ? 1 : 0), board);
+}
+
+MemberFacts Process::facts() const {
+  MemberFacts facts;
+  facts.author = {.node = options_.node, .address = options_.node + ":6379", .incarnation = {}};
+  facts.role = member_->role();
+  facts.applied_turn = newest_turn();
+  facts.head = member_->fold().head();
+  facts.written_back_turn = disk_->base().turn;
+  facts.written_back_head = disk_->base().stamp.head;
+  return facts;
 }
 
 void Process::append(std::optional<Head> expected, std::string record) {
@@ -144,10 +226,14 @@ void Process::append(std::optional<Head> expected, std::string record) {
   }
   line += expected ? " after " + std::to_string(expected->position) : " without condition";
   trace(line);
+  last_record_ = record;
   wire_->append(this, expected, std::move(record));
 }
 
-void Process::read(Head after, size_t bytes_max) { wire_->read(this, after, bytes_max); }
+void Process::read(Head after, size_t bytes_max) {
+  last_read_after_ = after;
+  wire_->read(this, after, bytes_max);
+}
 
 void Process::follow(const Batch& batch) {
   trace("follows turns " + std::to_string(batch.first_turn) + " to " +
@@ -155,13 +241,7 @@ void Process::follow(const Batch& batch) {
   disk_->write(batch, options_.flaws.writes_by_turn);
   for (size_t i = 0; i < batch.turns.size(); ++i) {
     const uint64_t turn = batch.first_turn + i;
-    if (turn < states_.size()) continue;
-    if (state_of_turn(batch.turns[i]) != state() || turn != states_.size()) {
-      throw Violation("I10: " + options_.node + " applies turn " + std::to_string(turn) +
-                      " to another state than it was executed on");
-    }
-    states_.push_back(state_after(state(), batch.turns[i]));
-    newest_instant_ns_ = std::max(newest_instant_ns_, turn_instant_ns(batch.turns[i]));
+    if (turn > newest_turn()) apply(turn, batch.turns[i]);
   }
 }
 
@@ -185,16 +265,16 @@ void Process::restamp(const Stamp& stamp) { disk_->restamp(stamp); }
 void Process::take_office(int64_t instant_ns) {
   trace("takes office with turn " + std::to_string(newest_turn()));
   if (in_office_) throw Violation("I5: " + options_.node + " takes an office that it has");
-  office_instant_ns_ = std::max(instant_ns, newest_instant_ns_);
-  office_boot_ns_ = now_.boot_ns;
+  clock_.emplace(std::max(instant_ns, newest_instant_ns_), now_);
   in_office_ = true;
-  checker_->took_office(*this);
+  office_ = checker_->took_office(*this);
 }
 
 // As the server does it: what is not in the local log is gone, and so are those who wait.
 void Process::lose_office(Reason reason) {
   trace(std::string("loses office: ") + name_of(reason));
   in_office_ = false;
+  early_.lose();
   held_.clear();
   reads_.clear();
   sealed_.clear();
@@ -203,12 +283,13 @@ void Process::lose_office(Reason reason) {
 
 void Process::stop(Reason reason) {
   trace(std::string("stops: ") + name_of(reason));
-  checker_->stopped(*this, name_of(reason), branch_);
+  stop_reason_ = reason;
+  checker_->stopped(*this, reason, branch_);
 }
 
 int64_t Process::instant_ns() {
-  newest_instant_ns_ =
-      std::max(newest_instant_ns_, office_instant_ns_ + now_.boot_ns - office_boot_ns_);
+  const int64_t instant = options_.flaws.takes_any_clock ? now_.wall_ns : clock_->at(now_);
+  newest_instant_ns_ = std::max(newest_instant_ns_, instant);
   return newest_instant_ns_;
 }
 

@@ -12,7 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "storage/replication/board.h"
+#include "storage/replication/early_release.h"
 #include "storage/replication/member.h"
+#include "storage/replication/office_clock.h"
+#include "storage/replication/trimming.h"
 #include "tests/replication/checker.h"
 #include "tests/replication/disk.h"
 #include "tests/simulation/random.h"
@@ -27,13 +31,21 @@ class Wire {
 };
 
 struct ProcessFlaws {
-  bool writes_by_turn = false;  // each turn of a record is a write of its own
+  bool writes_by_turn = false;           // each turn of a record is a write of its own
+  bool trims_own_stamp = false;          // the record of its stamp goes too
+  bool forgets_turns = false;            // that the log may lack
+  bool takes_any_clock = false;          // instants are its wall clock's
+  bool counts_acknowledgements = false;  // early replies ask only when an append was acknowledged
 };
 
 struct ProcessOptions {
   std::string node;
   Times times{.lease_ns = 1'500'000'000, .failover_after_ns = 2'000'000'000};
-  int64_t early_release_ns_max = 0;  // 0: strict
+  EarlyOptions early;          // strict unless age_ns_max is set
+  int64_t commit_wait_ns = 0;  // before a reply may leave early
+  size_t uncommitted_bytes_max = 4096;
+  uint64_t turns_kept = UINT64_MAX;  // of the local log, before what the state files hold
+  TrimOptions trimming;
   size_t record_bytes_max = 256 * 1024;
   size_t part_bytes_max = 0;
   ProcessFlaws flaws;
@@ -55,6 +67,11 @@ class Process : public Port {
   void hand_over(const std::string& node, Instants now);
   void claim_by_operator(Instants now);
   void change_times(const Times& times, Instants now);
+  // What is in order is written to the state files.
+  void write_back();
+  // How far this process would trim the log as the owner that it believes to be; 0: not at all.
+  uint64_t trim_up_to(const BoardView& board) const;
+  MemberFacts facts() const;
 
   Member& member() { return *member_; }
   const Member& member() const { return *member_; }
@@ -62,9 +79,11 @@ class Process : public Port {
   std::shared_ptr<Disk> shared_disk() const { return disk_; }
   const ProcessOptions& options() const { return options_; }
   const std::string& name() const { return options_.node; }
-  uint64_t newest_turn() const { return states_.size() - 1; }
-  uint64_t state() const { return states_.back(); }
+  uint64_t newest_turn() const { return base_turn_ + states_.size() - 1; }
+  uint64_t state() const { return states_.back().sum; }
   bool has_stopped() const { return member_->role() == Role::kStopped; }
+  Reason stop_reason() const { return stop_reason_; }
+  const Head& last_read_after() const { return last_read_after_; }
   // Of the log, which the newest answer came from.
   size_t branch() const { return branch_; }
   void set_branch(size_t branch) { branch_ = branch; }
@@ -81,12 +100,14 @@ class Process : public Port {
   void lose_office(Reason reason) override;
   void stop(Reason reason) override;
   int64_t instant_ns() override;
-  uint64_t written_back_turn() const override { return 0; }
+  uint64_t written_back_turn() const override { return disk_->base().turn; }
   uint64_t random() override { return random_.next(); }
 
  private:
   struct HeldWrite {
     uint64_t turn = 0;
+    Take take;
+    int64_t sealed_boot_ns = 0;
     bool released_early = false;
   };
   struct HeldRead {
@@ -95,7 +116,10 @@ class Process : public Port {
   };
 
   void settle();
+  void release_early();
   void seal();
+  void apply(uint64_t turn, const std::string& bytes);
+  size_t uncommitted_bytes() const;
   void load_state();
   void trace(const std::string& line) const {
     if (trace_) trace_(options_.node + " " + line);
@@ -111,14 +135,20 @@ class Process : public Port {
   std::function<void(const std::string&)> trace_;
 
   bool in_office_ = false;
-  std::vector<uint64_t> states_;     // after each turn, from turn 0 on
+  uint64_t base_turn_ = 0;
+  std::vector<State> states_;        // after each turn, from base_turn_ on
   std::vector<std::string> sealed_;  // of this office
   uint64_t first_sealed_ = 0;
   std::deque<HeldWrite> held_;
   std::deque<HeldRead> reads_;
   int64_t newest_instant_ns_ = 0;
-  int64_t office_instant_ns_ = 0;
-  int64_t office_boot_ns_ = 0;
+  uint64_t office_ = 0;  // the checker's number of it
+  std::optional<OfficeClock> clock_;
+  EarlyReleases early_;
+  Trimming trimming_;
+  std::string last_record_;  // that was sent
+  Head last_read_after_;
+  Reason stop_reason_ = Reason::kFenced;
   std::unique_ptr<Member> member_;
 };
 

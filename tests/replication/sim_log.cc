@@ -1,59 +1,77 @@
 #include "tests/replication/sim_log.h"
 
 #include <algorithm>
-
-#include "base/crc64.h"
+#include <utility>
 
 namespace weir::storage::replication {
 
-bool SimLog::is_same(const Head& left, const Head& right) const {
-  return left.position == right.position && (flaws_.compares_positions || left.crc == right.crc);
-}
-
-Appended SimLog::append(size_t branch, const std::optional<Head>& expected,
-                        const std::string& record) {
-  std::vector<Record>& records = branches_[branch].records;
-  const Head end = records.empty() ? Head{} : records.back().head;
-  if (expected && !flaws_.ignores_condition && !is_same(*expected, end)) {
-    return {.outcome = Appended::Outcome::kRefused, .head = {}};
+SimLog::~SimLog() {
+  for (const auto& waiting : waiting_) {
+    waiting->is_open = false;
+    if (waiting->call) waiting->call->is_open = false;
   }
-  const Head head{.position = end.position + 1, .crc = crc64_xz(record)};
-  records.push_back({.head = head, .bytes = record});
-  return {.outcome = Appended::Outcome::kDone, .head = head};
 }
 
-Read SimLog::read(size_t branch, const Head& after, size_t bytes_max, size_t visible) const {
-  const std::vector<Record>& records = branches_[branch].records;
-  visible = std::min(visible, records.size());
-  Read read;
-  if (after.position > visible ||
-      (after.position > 0 && !is_same(records[after.position - 1].head, after))) {
-    read.outcome = Read::Outcome::kRewound;
-    return read;
+std::shared_ptr<SimLog::Waiting> SimLog::wait() {
+  waiting_.push_back(std::make_shared<Waiting>());
+  waiting_.back()->give_up_at_ns = boot_ns_ + SimNetwork::kGiveUpNs;
+  return waiting_.back();
+}
+
+void SimLog::append(std::optional<Head> expected, std::string record,
+                    std::function<void(Appended)> answer) {
+  forget_answered();
+  const auto waiting = wait();
+  waiting->appended = std::move(answer);
+  waiting->call =
+      network_->append(link_, expected, std::move(record), [waiting](const Appended& appended) {
+        if (!std::exchange(waiting->is_open, false)) return;
+        waiting->appended(appended);
+      });
+}
+
+void SimLog::read(Head after, size_t bytes_max, std::function<void(Read)> answer) {
+  forget_answered();
+  const auto waiting = wait();
+  waiting->read = std::move(answer);
+  network_->read(link_, after, bytes_max, [waiting](const Read& read) {
+    if (std::exchange(waiting->is_open, false)) waiting->read(read);
+  });
+}
+
+LogFacts SimLog::facts() const {
+  return {.engine = "simulated",
+          .version = "1",
+          .copies = 2,
+          .fsync = LogFacts::Fsync::kYes,
+          .record_bytes_max = 32 * 1024 * 1024,
+          .uses_parts = false};
+}
+
+void SimLog::forget_answered() {
+  std::erase_if(waiting_, [](const auto& waiting) { return !waiting->is_open; });
+}
+
+void SimLog::tick(int64_t boot_ns) {
+  boot_ns_ = boot_ns;
+  forget_answered();
+  for (const auto& waiting : std::vector(waiting_)) {
+    if (waiting->give_up_at_ns > boot_ns || !std::exchange(waiting->is_open, false)) continue;
+    if (waiting->call) {
+      waiting->call->is_open = false;
+      waiting->appended(Appended{});
+    } else {
+      waiting->read(Read{});
+    }
   }
-  read.outcome = Read::Outcome::kTrimmed;
-  if (after.position <= branches_[branch].trimmed && branches_[branch].trimmed > 0) return read;
-  read.outcome = Read::Outcome::kRecords;
-  size_t bytes = 0;
-  size_t at = after.position;
-  for (; at < visible && bytes < bytes_max; ++at) {
-    read.records.push_back(records[at]);
-    bytes += records[at].bytes.size();
+}
+
+int64_t SimLog::next_deadline() const {
+  int64_t deadline = INT64_MAX;
+  for (const auto& waiting : waiting_) {
+    if (waiting->is_open) deadline = std::min(deadline, waiting->give_up_at_ns);
   }
-  read.at_end = at == visible;
-  return read;
-}
-
-void SimLog::make_durable(size_t branch, size_t count) {
-  branches_[branch].durable = std::max(branches_[branch].durable, count);
-}
-
-void SimLog::promote(size_t count) {
-  Branch next;
-  const std::vector<Record>& records = branches_.back().records;
-  next.records.assign(records.begin(), records.begin() + static_cast<ptrdiff_t>(count));
-  next.durable = count;
-  branches_.push_back(std::move(next));
+  return deadline;
 }
 
 }  // namespace weir::storage::replication

@@ -1,58 +1,50 @@
-// A simulated log engine: one primary and what is left of earlier ones.
-//
-// A record is visible as soon as it is appended, and durable later: what is not durable may be lost
-// when the engine fails over. A branch is the log as one primary has it. After promote() the new
-// primary is another branch, and the old one may go on answering those that still talk to it. The
-// class knows no time: when things arrive, and whether anybody hears of them, is its caller's.
+// A member's backend for a simulated engine, as a backend for a real one is: it has its own timers,
+// gives up what is not answered in time, and swallows what comes later.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "storage/replication/shared_log.h"
+#include "tests/replication/sim_network.h"
 
 namespace weir::storage::replication {
 
-// Engines that are wrong on purpose.
-struct EngineFlaws {
-  bool ignores_condition = false;
-  bool compares_positions = false;  // in the condition and at reading
-};
-
-class SimLog {
+class SimLog : public SharedLog {
  public:
-  explicit SimLog(EngineFlaws flaws = {}) : flaws_(flaws), branches_(1) {}
+  // Both outlive it.
+  SimLog(SimNetwork* network, Link* link) : network_(network), link_(link) {}
+  // What is on its way goes on without it.
+  ~SimLog() override;
 
-  // kDone means visible; the caller answers it when the record is durable.
-  Appended append(size_t branch, const std::optional<Head>& expected, const std::string& record);
-  // Answers from a prefix of at most `visible` records.
-  Read read(size_t branch, const Head& after, size_t bytes_max, size_t visible = SIZE_MAX) const;
-
-  // Records up to this position are no longer kept.
-  void trim(size_t branch, size_t up_to) { branches_[branch].trimmed = up_to; }
-  // The first `count` records of the branch are safe.
-  void make_durable(size_t branch, size_t count);
-  // A new primary with the first `count` records of the present one. All of them are durable.
-  void promote(size_t count);
-
-  size_t primary() const { return branches_.size() - 1; }
-  size_t size(size_t branch) const { return branches_[branch].records.size(); }
-  size_t durable(size_t branch) const { return branches_[branch].durable; }
-  const std::vector<Record>& records(size_t branch) const { return branches_[branch].records; }
+  void append(std::optional<Head> expected, std::string record,
+              std::function<void(Appended)> answer) override;
+  void read(Head after, size_t bytes_max, std::function<void(Read)> answer) override;
+  void trim(uint64_t up_to) override { network_->trim(link_, up_to); }
+  LogFacts facts() const override;
+  void tick(int64_t boot_ns) override;
+  int64_t next_deadline() const override;
 
  private:
-  struct Branch {
-    std::vector<Record> records;
-    size_t durable = 0;
-    size_t trimmed = 0;
+  struct Waiting {
+    int64_t give_up_at_ns = 0;
+    bool is_open = true;
+    std::shared_ptr<SimNetwork::Call> call;  // of an append
+    std::function<void(Appended)> appended;
+    std::function<void(Read)> read;
   };
 
-  bool is_same(const Head& left, const Head& right) const;
+  std::shared_ptr<Waiting> wait();
+  void forget_answered();
 
-  EngineFlaws flaws_;
-  std::vector<Branch> branches_;
+  SimNetwork* network_;
+  Link* link_;
+  int64_t boot_ns_ = 0;  // of the last tick
+  std::vector<std::shared_ptr<Waiting>> waiting_;
 };
 
 }  // namespace weir::storage::replication

@@ -12,7 +12,7 @@
 
 #include "tests/replication/checker.h"
 #include "tests/replication/process.h"
-#include "tests/replication/sim_log.h"
+#include "tests/replication/sim_engine.h"
 
 namespace weir::storage::replication {
 
@@ -29,7 +29,7 @@ class Stage : public Wire {
 
   Process& process(size_t member) { return *members_[member].process; }
   const Member& member(size_t member) const { return members_[member].process->member(); }
-  SimLog& log() { return log_; }
+  SimEngine& log() { return log_; }
   Checker& checker() { return checker_; }
   bool is_up(size_t member) const { return members_[member].process != nullptr; }
   bool in_office(size_t member) const { return is_up(member) && this->member(member).may_seal(); }
@@ -124,7 +124,7 @@ class Stage : public Wire {
   bool step(size_t member);
   bool is_calm();
 
-  SimLog log_;
+  SimEngine log_;
   Checker checker_;
   std::vector<Actor> members_;
   std::vector<PendingAppend> lost_;

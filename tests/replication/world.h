@@ -6,14 +6,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <queue>
 #include <string>
 #include <vector>
 
+#include "tests/replication/agenda.h"
 #include "tests/replication/checker.h"
+#include "tests/replication/counts.h"
 #include "tests/replication/process.h"
+#include "tests/replication/sim_engine.h"
 #include "tests/replication/sim_log.h"
+#include "tests/replication/sim_network.h"
 #include "tests/simulation/random.h"
 
 namespace weir::storage::replication {
@@ -32,12 +36,14 @@ struct WorldFigures {
   uint64_t turns = 0;  // released
   uint64_t reads = 0;
   uint64_t rewinds = 0;
-  uint64_t snapshots = 0;  // members that stopped and joined again from nothing
+  uint64_t stops = 0;  // that a person had to look after
   uint64_t turns_lost = 0;
-  uint64_t early_turns_lost = 0;
   uint64_t void_records = 0;
+  OverAdmission::Result admission;
+  uint64_t shards_ended = 0;     // no member was left to take a snapshot from
   int64_t settled_after_ns = 0;  // the last fault, at most
   uint64_t settled_late = 0;     // worlds that took more than 9.5 s for it
+  Counts faults;
 
   void add(const WorldFigures& other);
 };
@@ -62,86 +68,67 @@ class World : public Wire {
     double rate = 1;  // of its CLOCK_BOOTTIME
     int64_t boot_offset_ns = 0;
     int64_t wall_offset_ns = 0;
-    size_t branch = 0;
+    Link link;
+    std::unique_ptr<SimLog> log;  // of the process
     int64_t paused_until_ns = 0;
-    int64_t requests_cut_until_ns = 0;
-    int64_t answers_cut_until_ns = 0;
     int64_t tick_at_ns = -1;
-    uint64_t life = 0;  // of the process; events of an earlier one are dropped
-    uint64_t rewinds = 0;
-  };
-  struct Event {
-    int64_t at_ns = 0;
-    uint64_t number = 0;
-    std::function<void()> run;
-    bool operator<(const Event& other) const {
-      return at_ns != other.at_ns ? at_ns > other.at_ns : number > other.number;
-    }
-  };
-  // One append or read on its way.
-  struct Call {
-    size_t node = 0;
-    uint64_t life = 0;
-    size_t branch = 0;
-    bool answered = false;
-    std::optional<Head> expected;
-    std::string record;
-    uint64_t engine_run = 0;
-    Appended result;
+    uint64_t life = 0;                   // of the process; events of an earlier one are dropped
+    bool takes_snapshot = false;         // and has no process
+    std::map<size_t, Head> checkpoints;  // in use, by the node that takes it
   };
 
   // world.cc
-  void at(int64_t at_ns, std::function<void()> run);
   void on_node(size_t node, uint64_t life, std::function<void(Process*, Instants)> run);
   Instants clocks(const Node& node) const;
   void plan_tick(size_t node);
   size_t index_of(const Process* process) const;
+  void add_node(ProcessOptions options);
+  void live(size_t node);
   void start(size_t node);
   void end_process(size_t node);
   void step_clients(size_t node);
   void sync_disks(size_t node);
-  void look_after_stopped();
   bool is_settled();
+  bool look(uint64_t* turns_wanted);
+  WorldFigures figures();
   std::string describe();
   void trace(const std::string& line);
 
-  // world_net.cc
-  int64_t delay_ns();
-  void arrive(const std::shared_ptr<Call>& call);
-  void acknowledge_durable(const std::shared_ptr<Call>& call);
-  void make_durable();
-  void answer(const std::shared_ptr<Call>& call, const Appended& answer, int64_t after_ns);
+  // world_snapshots.cc
+  void look_after_stopped();
+  void keep_house(size_t node);
+  std::vector<BoardEntry> board() const;
+  void take_snapshot(size_t node, bool again);
+  std::optional<size_t> snapshot_source(size_t node);
+  void open_snapshot(size_t node, size_t source, uint64_t source_life,
+                     std::shared_ptr<Disk> snapshot);
+  bool has_ended();
 
   // world_faults.cc
   void plan_fault();
   void inject_fault();
   void engine_fault(uint64_t kind);
   void member_fault(size_t node);
+  void cut(size_t node, int64_t length_ns, uint64_t kind);
+  void hand_over_somewhere();
+  void change_times(size_t node);
   void promote();
   void crash(size_t node, bool power_cut);
   void add_twin();
+  void add_member();
   void heal_all();
 
   WorldOptions options_;
   simulation::Random random_;
-  SimLog log_;
+  Agenda agenda_;
+  Counts counts_;
+  SimEngine engine_;
+  SimNetwork network_;
   Checker checker_;
   std::vector<std::unique_ptr<Node>> nodes_;
-  std::priority_queue<Event> events_;
-  uint64_t event_number_ = 0;
-  int64_t now_ns_ = 0;
+  std::map<std::string, BoardEntry> board_;  // age_ns: when it was put
   std::function<void(const std::string&)> trace_;
 
-  // The engine
-  int64_t down_until_ns_ = 0;
-  int64_t appends_blocked_until_ns_ = 0;
-  int64_t standby_down_until_ns_ = 0;
-  int64_t slow_until_ns_ = 0;
-  bool old_primary_answers_ = false;
-  uint64_t engine_run_ = 0;
-  std::vector<std::shared_ptr<Call>> waiting_;  // visible, and their branch's standby is away
-
-  int64_t typical_delay_ns_ = 1'000'000;
   int64_t fault_every_ns_ = 1'000'000'000;
   bool is_quiet_ = false;
   bool clients_stopped_ = false;

@@ -1,0 +1,17 @@
+// What a member is doing in its shard. DO NOT CHANGE the numbers: they stand on the Board.
+#pragma once
+
+#include <cstdint>
+
+namespace weir::storage::replication {
+
+enum class Role : uint8_t {
+  kJoining = 0,
+  kFollowing = 1,
+  kClaiming = 2,
+  kOwning = 3,
+  kHandingOver = 4,
+  kStopped = 5,
+};
+
+}  // namespace weir::storage::replication

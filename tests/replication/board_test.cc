@@ -1,0 +1,142 @@
+// What members tell one another, and how far an owner trims.
+#include "storage/replication/board.h"
+
+#include <gtest/gtest.h>
+
+#include "storage/replication/trimming.h"
+
+namespace weir::storage::replication {
+namespace {
+
+MemberFacts facts_of(const std::string& node, uint64_t stamp_at) {
+  MemberFacts facts;
+  facts.author = {.node = node, .address = node + ":6379", .incarnation = {1, 2}};
+  facts.role = Role::kFollowing;
+  facts.applied_turn = 10 * stamp_at;
+  facts.head = {stamp_at + 5, 55};
+  facts.written_back_turn = stamp_at;
+  facts.written_back_head = {stamp_at, 66};
+  return facts;
+}
+
+BoardEntry entry_of(const MemberFacts& facts, int64_t age_ns = 0) {
+  return {.name = facts.author.node, .bytes = encode_facts(facts), .age_ns = age_ns};
+}
+
+TEST(Board, FactsComeBackAsTheyWere) {
+  MemberFacts facts = facts_of("A", 7);
+  facts.role = Role::kStopped;
+  facts.newest_record_version = 300;
+  facts.configuration_digest.fill('c');
+  facts.acl_digest.fill('a');
+  facts.checkpoint_head = {3, 33};
+  const std::string bytes = encode_facts(facts);
+  EXPECT_EQ(decode_facts(bytes), facts);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(decode_facts(bytes.substr(0, size)).has_value()) << size;
+  }
+  EXPECT_FALSE(decode_facts(bytes + "x").has_value());
+  std::string strange = bytes;
+  strange[0] = 2;
+  EXPECT_FALSE(decode_facts(strange).has_value()) << "an unknown format";
+  const MemberFacts of_a = facts_of("A", 7);
+  std::string no_role = encode_facts(of_a);
+  no_role[1 + 2 + 7 + 16] = 6;
+  EXPECT_FALSE(decode_facts(no_role).has_value());
+}
+
+TEST(Board, WhatCannotBeReadIsNotThere) {
+  const BoardView view({{.name = "A", .bytes = "what?", .age_ns = 0}, entry_of(facts_of("B", 7))});
+  ASSERT_EQ(view.members().size(), 1u);
+  EXPECT_EQ(view.members()[0].facts.author.node, "B");
+  EXPECT_EQ(BoardView({}).needed_from(), UINT64_MAX);
+}
+
+TEST(Board, ForgetsAMemberAfterAnHour) {
+  const BoardView view(
+      {entry_of(facts_of("A", 7), kNsPerHour - 1), entry_of(facts_of("B", 3), kNsPerHour)});
+  EXPECT_EQ(view.members().size(), 1u);
+  EXPECT_EQ(view.needed_from(), 7u);
+}
+
+TEST(Board, StoppedMembersNeedNothingAndSnapshotsDo) {
+  MemberFacts stopped = facts_of("A", 2);
+  stopped.role = Role::kStopped;
+  MemberFacts source = facts_of("B", 9);
+  EXPECT_EQ(BoardView({entry_of(stopped), entry_of(source)}).needed_from(), 9u);
+  source.checkpoint_head = {4, 44};
+  EXPECT_EQ(BoardView({entry_of(stopped), entry_of(source)}).needed_from(), 4u);
+}
+
+TEST(Board, RecordsAreOfAVersionThatAllRead) {
+  MemberFacts newer = facts_of("A", 2);
+  newer.newest_record_version = kRecordVersion + 5;
+  EXPECT_EQ(BoardView({entry_of(newer)}).record_version(), kRecordVersion)
+      << "not newer than this program writes";
+  MemberFacts older = facts_of("B", 2);
+  older.newest_record_version = 0;
+  EXPECT_EQ(BoardView({entry_of(newer), entry_of(older)}).record_version(), 0u);
+  EXPECT_EQ(BoardView({entry_of(newer), entry_of(older, kNsPerHour)}).record_version(),
+            kRecordVersion);
+}
+
+TEST(Board, NamesTheStandbyThatLagsLeast) {
+  const MemberFacts a = facts_of("A", 9);
+  MemberFacts owner = facts_of("B", 20);
+  owner.role = Role::kOwning;
+  EXPECT_EQ(BoardView({entry_of(a), entry_of(owner)}).standby("B"), "A");
+  EXPECT_EQ(BoardView({entry_of(a), entry_of(owner)}).standby("A"), std::nullopt);
+  EXPECT_EQ(BoardView({entry_of(a), entry_of(facts_of("C", 11))}).standby("B"), "C");
+  EXPECT_EQ(BoardView({entry_of(a, BoardView::kPresentForNs)}).standby("B"), std::nullopt)
+      << "not one that is away";
+}
+
+// Records of 10 bytes.
+Trimming trimming_of(uint64_t records, const TrimOptions& options) {
+  Trimming trimming(options);
+  for (uint64_t position = 1; position <= records; ++position) trimming.note(position, 10);
+  return trimming;
+}
+
+constexpr TrimOptions kOptions = {.retained_bytes = 100, .bytes_max = 500};
+
+TEST(Trimming, KeepsTheNewestBytes) {
+  for (const uint64_t records : {1, 10, 11, 20, 40}) {
+    const uint64_t up_to = trimming_of(records, kOptions).up_to(1000, BoardView({}));
+    EXPECT_EQ(up_to, records > 10 ? records - 10 : 0);
+  }
+}
+
+TEST(Trimming, KeepsTheRecordOfTheStampItself) {
+  const Trimming trimming = trimming_of(40, kOptions);
+  EXPECT_EQ(trimming.up_to(20, BoardView({})), 19u);
+  EXPECT_EQ(trimming.up_to(0, BoardView({})), 0u) << "nothing is in the state files";
+}
+
+TEST(Trimming, AsksTheBoardUpToALimit) {
+  const BoardView slow({entry_of(facts_of("B", 5))});
+  EXPECT_EQ(trimming_of(40, kOptions).up_to(35, slow), 4u);
+  EXPECT_EQ(trimming_of(50, kOptions).up_to(45, slow), 4u);
+  EXPECT_EQ(trimming_of(60, kOptions).up_to(45, slow), 10u) << "500 bytes are enough";
+  EXPECT_EQ(trimming_of(60, kOptions).up_to(8, slow), 7u) << "the own stamp counts always";
+}
+
+TEST(Trimming, OfARewoundLogOnlyWhatIsThereCounts) {
+  Trimming trimming = trimming_of(40, kOptions);
+  for (uint64_t position = 15; position <= 20; ++position) trimming.note(position, 10);
+  EXPECT_EQ(trimming.up_to(1000, BoardView({})), 10u);
+}
+
+TEST(Trimming, ManyRecordsAreCountedInFewStretches) {
+  Trimming trimming({.retained_bytes = 1'000'000, .bytes_max = 4'000'000});
+  for (uint64_t position = 1; position <= 1'000'000; ++position) trimming.note(position, 10);
+  const uint64_t up_to = trimming.up_to(UINT64_MAX, BoardView({}));
+  EXPECT_LE(up_to, 900'000u);
+  EXPECT_GE(up_to, 895'000u);
+  const BoardView slow({entry_of(facts_of("B", 5))});
+  EXPECT_LE(trimming.up_to(UINT64_MAX, slow), 600'000u);
+  EXPECT_GE(trimming.up_to(UINT64_MAX, slow), 595'000u);
+}
+
+}  // namespace
+}  // namespace weir::storage::replication
