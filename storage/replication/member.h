@@ -49,8 +49,9 @@ struct MemberOptions {
 
 struct MemberFigures {
   uint64_t rewinds = 0;
-  uint64_t claims = 0;   // sent
-  uint64_t offices = 0;  // taken
+  uint64_t claims = 0;       // sent
+  uint64_t cold_claims = 0;  // ... at the wall clock's instant, as no record was read live
+  uint64_t offices = 0;      // taken
 };
 
 class Member {

@@ -81,6 +81,7 @@ void Member::send(Kind kind, std::string record, bool has_condition, Instants no
 void Member::send_claim(bool has_condition, bool waits, Instants now) {
   if (!owns()) role_ = Role::kClaiming;
   ++figures_.claims;
+  if (timeline_.is_cold()) ++figures_.cold_claims;
   times_changed_ = false;
   const Claim claim{.author = options_.self,
                     .instant_ns = in_office_ ? port_->instant_ns() : timeline_.at(now),

@@ -34,6 +34,8 @@ class Timeline {
     return newest_ns_ + std::max<int64_t>(0, now.boot_ns - read_at_boot_ns_);
   }
   int64_t newest_ns() const { return newest_ns_; }
+  // Whether at() asks the wall clock.
+  bool is_cold() const { return !read_live_; }
 
  private:
   int64_t newest_ns_;

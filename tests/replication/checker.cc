@@ -21,6 +21,23 @@ void Checker::demand_in_log(uint64_t turn, uint64_t content, const std::string& 
   }
 }
 
+// A world's machines have clocks that run up to a tenth too fast. Instants go on from those of the
+// turn before, or from a claim's that knew nothing but its wall clock.
+void Checker::sealed(const Process& process, uint64_t before, uint64_t after, int64_t instant_ns) {
+  if (!clock_) return;
+  const Sealed now{.instant_ns = instant_ns, .real_ns = clock_()};
+  sealed_[after] = now;
+  const auto last = sealed_.find(before);
+  if (last == sealed_.end()) return;
+  const auto follows = [&](const Sealed& from) {
+    const int64_t passed_ns = now.real_ns - from.real_ns;
+    return instant_ns - from.instant_ns <= passed_ns + passed_ns / 8 + 1'000'000;
+  };
+  if (follows(last->second)) return;
+  if (std::any_of(cold_claims_.begin(), cold_claims_.end(), follows)) return;
+  throw Violation("time: the instants of " + process.name() + " run ahead");
+}
+
 void Checker::released(const Process& process, uint64_t turn, const std::string& bytes) {
   update();
   const uint64_t content = crc64_xz(bytes);

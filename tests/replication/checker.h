@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "storage/replication/early_release.h"
 #include "storage/replication/port.h"
@@ -24,6 +27,15 @@ class Checker {
 
   // A strict reply of this turn left (I2, I3, I7).
   void released(const Process& process, uint64_t turn, const std::string& bytes);
+  // What time it really is; without a clock nothing is said about it.
+  void set_clock(std::function<int64_t()> clock) { clock_ = std::move(clock); }
+  // An owner has sealed a turn (section "Time": instants pass as time does, over takeovers too).
+  // `before` and `after` are the states that it led from and to.
+  void sealed(const Process& process, uint64_t before, uint64_t after, int64_t instant_ns);
+  // A CLAIM at the wall clock's instant, by a member that saw no record live.
+  void claimed_cold(int64_t instant_ns) {
+    if (clock_) cold_claims_.push_back({.instant_ns = instant_ns, .real_ns = clock_()});
+  }
   // The reply of a turn that may take permits left an owner (I4).
   void granted(uint64_t office, uint64_t turn, const std::string& bytes, bool early) {
     admission_.granted(office, turn, bytes, early);
@@ -75,7 +87,15 @@ class Checker {
   uint64_t released_turn_ = 0;
   uint64_t offices_ = 0;
   uint64_t turns_lost_ = 0;
+  struct Sealed {
+    int64_t instant_ns = 0;
+    int64_t real_ns = 0;
+  };
+
   OverAdmission admission_;
+  std::function<int64_t()> clock_;
+  std::map<uint64_t, Sealed> sealed_;  // by the state after
+  std::vector<Sealed> cold_claims_;
   uint64_t reads_released_ = 0;
 };
 

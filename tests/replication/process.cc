@@ -14,6 +14,16 @@ const char* name_of(Reason reason) {
   return kNames[static_cast<int>(reason)];
 }
 
+namespace {
+
+EarlyOptions early_options(const ProcessOptions& options) {
+  EarlyOptions early = options.early;
+  if (options.flaws.counts_acknowledgements && early.age_ns_max > 0) early.age_ns_max = INT64_MAX;
+  return early;
+}
+
+}  // namespace
+
 Process::Process(const ProcessOptions& options, std::shared_ptr<Disk> disk, Wire* wire,
                  Checker* checker, uint64_t seed, Instants now)
     : options_(options),
@@ -22,7 +32,7 @@ Process::Process(const ProcessOptions& options, std::shared_ptr<Disk> disk, Wire
       checker_(checker),
       random_(seed),
       now_(now),
-      early_(options.early),
+      early_(early_options(options)),
       trimming_(options.trimming) {
   load_state();
   MemberOptions member;
@@ -105,7 +115,9 @@ void Process::seal() {
   }
   std::string bytes = make_turn(instant, state(), payload_of(take, random_.next()));
   if (random_.one_in(20)) bytes.append(random_.below(100), 'x');
+  const uint64_t before = state();
   apply(turn, bytes);
+  checker_->sealed(*this, before, state(), instant);
   if (sealed_.empty()) first_sealed_ = turn;
   sealed_.push_back(bytes);
   held_.push_back({.turn = turn, .take = take, .sealed_boot_ns = now_.boot_ns});
@@ -173,9 +185,7 @@ void Process::release_early() {
     const uint64_t permits = write.take.permits;
     const bool is_due = now_.boot_ns - write.sealed_boot_ns >= options_.commit_wait_ns;
     if (write.released_early || permits == 0 || !is_due) continue;
-    const bool allowed =
-        options_.flaws.counts_acknowledgements || early_.allows(permits, bytes, now_.boot_ns);
-    if (!allowed) return;
+    if (!early_.allows(permits, bytes, now_.boot_ns)) return;
     early_.released(write.turn, permits, write.sealed_boot_ns);
     write.released_early = true;
     checker_->granted(office_, write.turn, sealed_[write.turn - first_sealed_], true);
@@ -226,6 +236,9 @@ void Process::append(std::optional<Head> expected, std::string record) {
   }
   line += expected ? " after " + std::to_string(expected->position) : " without condition";
   trace(line);
+  if (std::exchange(cold_claims_, member_->figures().cold_claims) < cold_claims_) {
+    checker_->claimed_cold(std::get<Claim>(decoded->body).instant_ns);
+  }
   last_record_ = record;
   wire_->append(this, expected, std::move(record));
 }

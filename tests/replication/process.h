@@ -143,6 +143,7 @@ class Process : public Port {
   std::deque<HeldRead> reads_;
   int64_t newest_instant_ns_ = 0;
   uint64_t office_ = 0;  // the checker's number of it
+  uint64_t cold_claims_ = 0;
   std::optional<OfficeClock> clock_;
   EarlyReleases early_;
   Trimming trimming_;

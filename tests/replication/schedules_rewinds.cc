@@ -283,4 +283,30 @@ void oldest_stamp_is_kept(const Flaws& flaws) {
   stage.settle(10 * kSecond);
 }
 
+// A's turn 4 is on its way when A loses its first office. In a later one the log goes back to the
+// first epoch, and turn 4 arrives: it is A's own, and it is not what A has sealed since.
+void append_of_an_earlier_office(const Flaws& flaws) {
+  Stage stage(lossy_options_with(flaws));
+  begin(&stage);
+  const size_t before = size_of(&stage);
+  stage.write(kA);
+  stage.give_up(kA);
+  while (stage.has_read(kA)) stage.answer_read(kA);
+  stage.elect(kB);
+  stage.pass(kSecond);
+  stage.append_all(kA);
+  demand(!stage.in_office(kA), "A is fenced");
+  stage.end(kB);
+  stage.elect(kA);
+  stage.write(kA);
+  stage.promote(before);
+  stage.execute_lost(0, true);
+  stage.give_up(kA);
+  stage.pass(kSecond);
+  stage.append_all(kA);
+  demand(!stage.process(kA).has_stopped(), "nothing that A has committed differs");
+  demand(!stage.in_office(kA), "its office is lost with what it had sealed");
+  stage.settle(10 * kSecond);
+}
+
 }  // namespace weir::storage::replication

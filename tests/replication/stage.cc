@@ -19,6 +19,7 @@ void demand(bool holds, const std::string& what) {
 
 Stage::Stage(const StageOptions& options)
     : log_(options.engine), checker_(&log_, options.loses_acknowledged) {
+  checker_.set_clock([this] { return now_ns_; });
   log_.append(0, Head{}, make_genesis());
   make_durable();
   for (size_t i = 0; i < options.members; ++i) {
@@ -90,8 +91,9 @@ void Stage::refuse(size_t member) {
                           clocks(member));
 }
 
-void Stage::execute_lost(size_t at) {
-  const PendingAppend pending = lost_[at];
+void Stage::execute_lost(size_t at, bool connects_again) {
+  PendingAppend pending = lost_[at];
+  if (connects_again) pending.branch = log_.primary();
   lost_.erase(lost_.begin() + static_cast<ptrdiff_t>(at));
   log_.append(pending.branch, pending.expected, pending.record);
 }

@@ -59,7 +59,8 @@ class Stage : public Wire {
   void give_up(size_t member);
   void refuse(size_t member);
   size_t lost_appends() const { return lost_.size(); }
-  void execute_lost(size_t at);
+  // With `connects_again` it is sent to the present primary, whomever it was meant for.
+  void execute_lost(size_t at, bool connects_again = false);
   // The newest record is durable, and with it all before.
   void make_durable() { log_.make_durable(log_.primary(), log_.size(log_.primary())); }
   void append_raw(const std::string& record);

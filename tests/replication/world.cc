@@ -68,6 +68,7 @@ World::World(uint64_t seed, const WorldOptions& options)
       engine_(options.engine),
       network_(&agenda_, &engine_, &random_, &counts_),
       checker_(&engine_, options.loses_acknowledged) {
+  checker_.set_clock([this] { return agenda_.now_ns(); });
   engine_.append(0, Head{}, make_genesis());
   engine_.make_durable(0, 1);
   if (options.loses_acknowledged) network_.set_lossy();

@@ -34,8 +34,21 @@ FAULTS = {
          "if (mutated('l') && outcome.verdict == Verdict::kImpossible)"
          " outcome.verdict = Verdict::kVoid;"
          "if (outcome.verdict == Verdict::kImpossible) return outcome;"),
+        # Turns that begin too low count as far as they reach beyond.
+        ("if (turns.first_turn < next_turn_) return Verdict::kVoid;",
+         "if (mutated('V') && turns.first_turn + turns.turns.size() > next_turn_)"
+         " return Verdict::kValid;"
+         "if (turns.first_turn < next_turn_) return Verdict::kVoid;"),
+        # A HANDOVER counts when it is not the end of the log any more.
+        ("handed_to_.clear();", "if (!mutated('W')) handed_to_.clear();"),
     ],
     "silence.cc": [
+        # Claims in vain do not make it wait longer.
+        ("claim < unacknowledged_claims_", "!mutated('D') && claim < unacknowledged_claims_"),
+        # A read that comes late starts the count again.
+        ("last_read_ns_ = boot_ns;",
+         "if (mutated('P') && last_read_ns_ && boot_ns - *last_read_ns_ > 4 * kStepMaxNs / 2)"
+         " sum_ns_ = 0;\nlast_read_ns_ = boot_ns;"),
         # A pause of the standby itself counts.
         ("boot_ns - *last_read_ns_, 0, kStepMaxNs);",
          "boot_ns - *last_read_ns_, 0, mutated('r') ? INT64_MAX : kStepMaxNs);"),
@@ -48,6 +61,18 @@ FAULTS = {
          "if (mutated('I')) wanted = own.failover_after_ns;"),
     ],
     "member.cc": [
+        # A Member that finds its own condition ignored stops; these look for what others see.
+        ("if (answer.head != sent.head)",
+         "if (!mutated('e') && !mutated('f') && !mutated('F') && answer.head != sent.head)"),
+        # The lease counts from the answer.
+        ("if (absorb({.head = sent.head, .bytes = sent.bytes}, now)) acknowledge(sent.sent_boot_ns,",
+         "if (absorb({.head = sent.head, .bytes = sent.bytes}, now))"
+         " acknowledge(mutated('Z') ? now.boot_ns : sent.sent_boot_ns,"),
+        # An epoch is one's own after its office was lost.
+        ("claims_.spend_all();", "if (!mutated('J')) claims_.spend_all();"),
+        # A shorter lease counts only when it is acknowledged.
+        ("std::min(times_.lease_ns, fold_.times().lease_ns)",
+         "std::min(mutated('3') ? INT64_MAX : times_.lease_ns, fold_.times().lease_ns)"),
         # Office without appending again what the log lacks.
         ("append_again_until_ = newest_turn();",
          "append_again_until_ = mutated('c') ? 0 : newest_turn();"),
@@ -63,10 +88,24 @@ FAULTS = {
          "\nsearch_"),
     ],
     "member_read.cc": [
-        # Reading one's own record commits it.
-        ("if (healing_ == Healing::kReading) healing_",
+        # Reading one's own record commits it. An owner goes on after a rewind without a CLAIM.
+        ("if (healing_ == Healing::kReading) healing_ = Healing::kClaiming;",
          "if (mutated('h') && owns()) acknowledge(lease_.sent_boot_ns(), now);"
-         "if (healing_ == Healing::kReading) healing_"),
+         "if (healing_ == Healing::kReading)"
+         " healing_ = mutated('8') ? Healing::kAppending : Healing::kClaiming;"),
+        # A CLAIM that was found by reading counts at once.
+        ("if (claim_ahead_ && claim_ahead_->head == head)",
+         "if (mutated('C')) acknowledge(now.boot_ns, now);"
+         "if (claim_ahead_ && claim_ahead_->head == head)"),
+        # An owner that finds its predecessor's turns stops, whatever it had committed.
+        ("} else if (match == Match::kLocalDiffers) {",
+         "} else if (match == Match::kLocalDiffers || mutated('L')) {"),
+        # Turns that one has are not compared.
+        ("if (match == Match::kSame ||", "if (mutated('S') || match == Match::kSame ||"),
+        # What was trimmed is taken for the end of the log.
+        ("} else if (answer.outcome == Outcome::kTrimmed) { stop(Reason::kTrimmed);",
+         "} else if (answer.outcome == Outcome::kTrimmed) {"
+         "if (mutated('R')) reach_end(false, now); else stop(Reason::kTrimmed);"),
         # What was accepted is forgotten when the log is read again.
         ("held_.accept(std::move(batch));",
          "if (!mutated('K') || healing_ != Healing::kReading) held_.accept(std::move(batch));"),
@@ -76,6 +115,9 @@ FAULTS = {
          " return;"),
     ],
     "member_append.cc": [
+        # After a HANDOVER of unknown outcome a BEAT settles what became of it.
+        ("(handover_sent_ || is_drained)",
+         "(mutated('H') ? !handover_sent_ && is_drained : handover_sent_ || is_drained)"),
         # An earlier process of the same node has a shortcut to the office.
         ("if (fold_.is_unowned() ||",
          "if (mutated('g') && fold_.owner().node == options_.self.node) return true;"
@@ -85,6 +127,34 @@ FAULTS = {
         # An owner whose own claim was lost does not wait either.
         ("return send_claim(true, fold_.epoch() != claims_.newest(), now);",
          "return send_claim(true, fold_.epoch() != claims_.newest() && !mutated('o'), now);"),
+    ],
+    "held_turns.cc": [
+        # Only a Violation is seen here, the end of the process is not.
+        ("WEIR_CHECK(bytes.has_value());",
+         'if (!bytes) throw Violation("a turn is not kept that must be appended again");'),
+    ],
+    "office_clock.cc": [
+        # Instants jump to the wall clock.
+        ("elapsed_ns / 1'000'000 * kSlewPpm;",
+         "mutated('z') ? INT64_MAX : elapsed_ns / 1'000'000 * kSlewPpm;"),
+    ],
+    "early_release.cc": [
+        # Replies are counted, not permits.
+        ("permits_ + permits > options_.permits_max",
+         "(mutated('U') ? released_.size() + 1 : permits_ + permits) > options_.permits_max"),
+        # The age of the newest counts.
+        ("released_.front().sealed_boot_ns <",
+         "(mutated('M') ? released_.back() : released_.front()).sealed_boot_ns <"),
+    ],
+    "trimming.cc": [
+        # The Board is not asked.
+        ("before(board.needed_from()));", "mutated('B') ? UINT64_MAX : before(board.needed_from()));"),
+    ],
+    "log_rows.cc": [
+        # A hole is taken for what was trimmed.
+        ("!= ++position || !is_whole) return outcome_of(Outcome::kDamaged);",
+         "!= ++position || !is_whole)"
+         " return outcome_of(mutated('G') ? Outcome::kTrimmed : Outcome::kDamaged);"),
     ],
     "record_maker.cc": [
         # Turns that are appended again have other bytes.

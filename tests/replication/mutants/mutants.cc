@@ -1,17 +1,21 @@
-// Wakes one fault after the other, and sees each found by the methods that are named for it.
+// Wakes one fault after the other, and sees each found by the methods that are named for it. Each
+// schedule must be named for one.
 //
 //     shard_mutants [LETTER]
 //
-// It also counts in how many random worlds each fault shows, with WEIR_SHARD_SEEDS seeds.
+// It prints a table for docs/TESTING.md. With WEIR_SHARD_SEEDS=N it also counts in how many of N
+// random worlds each fault shows.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "tests/replication/exhaustive.h"
 #include "tests/replication/mutants/mutation.h"
+#include "tests/replication/mutants/mutations.h"
 #include "tests/replication/schedules.h"
 #include "tests/replication/violation.h"
 #include "tests/replication/world.h"
@@ -24,94 +28,6 @@ namespace {
 
 constexpr size_t kDepthMax = 9;
 
-enum class Random {
-  kNo,     // it is not looked for there
-  kFound,  // some of `seeds` show it
-  kClean,  // none may
-};
-
-struct Mutation {
-  char letter;
-  const char* what;
-  std::vector<std::string> schedules;
-  bool exhaustive = false;
-  Random random = Random::kNo;
-  uint64_t seeds = 0;  // at most
-  bool lossy = false;
-  std::string units = {};  // a filter of unit tests, all of which must fail
-};
-
-const Mutation kMutations[] = {
-    {'a',
-     "positions instead of identities",
-     {"rewind_to_same_position"},
-     true,
-     Random::kFound,
-     2000},
-    {'b', "one write per turn", {"power_cut_inside_a_record"}, true, Random::kFound, 200},
-    {'c',
-     "office without appending again",
-     {"owner_and_primary_die_standby_ahead"},
-     true,
-     Random::kFound,
-     200,
-     true},
-    {'d', "reads after HANDOVER was sent", {"handover_then_read"}, false, Random::kFound, 2000},
-    {'e', "the engine ignores the condition", {}, false, Random::kFound, 200},
-    {'f', "no condition and no epoch rule", {}, false, Random::kFound, 200},
-    {'F', "no condition and no turn numbers", {}, false, Random::kFound, 200},
-    {'g', "a shortcut by node id", {"twin_of_a_node"}, false, Random::kFound, 1000},
-    {'h', "committed by reading", {"visible_row_then_promotion"}, true},
-    {'i', "a lease longer than the count", {"lease_longer_than_count"}},
-    {'I', "a count by the own option only", {"mixed_failover_after"}},
-    {'j', "an operator's claim without waiting", {"operator_claim_then_read"}},
-    {'k', "the Fold not reset at a fence", {"fence_with_fold_ahead"}, false, Random::kFound, 500},
-    {'K', "accepted turns forgotten at healing", {"heal_with_accepted_unacked"}},
-    {'l', "void for everything not valid", {"unknown_record_version"}, true},
-    {'m',
-     "turns appended again with other bytes",
-     {"owner_and_primary_die_standby_ahead"},
-     false,
-     Random::kNo,
-     0,
-     false,
-     "Member.TurnsAppendedAgainHaveTheSameBytes"},
-    {'n',
-     "no epoch rule, with the condition",
-     {},
-     false,
-     Random::kClean,
-     100,
-     false,
-     "FoldTest.RecordsOfAnOlderEpochAreVoid"},
-    {'o', "no wait when the own claim was lost", {"own_claim_lost_then_read"}},
-    {'p',
-     "a claim over a lost epoch is impossible",
-     {"operator_claim_on_a_rewound_log"},
-     false,
-     Random::kFound,
-     500,
-     true},
-    {'q', "the oldest stamp replaced", {"oldest_stamp_is_kept"}, false, Random::kFound, 500, true},
-    {'r',
-     "a standby's own pause counts",
-     {},
-     false,
-     Random::kNo,
-     0,
-     false,
-     "Silence.OwnPausesCountLittle"},
-    {'u',
-     "a failed read does not count anew",
-     {},
-     false,
-     Random::kNo,
-     0,
-     false,
-     "Silence.StartsAgain"},
-    {'s', "reads without a lease", {}, false, Random::kFound, 500},
-};
-
 EngineFlaws engine_flaws(char letter) {
   EngineFlaws flaws;
   flaws.compares_positions = letter == 'a';
@@ -122,8 +38,16 @@ EngineFlaws engine_flaws(char letter) {
 ProcessFlaws process_flaws(char letter) {
   ProcessFlaws flaws;
   flaws.writes_by_turn = letter == 'b';
+  flaws.forgets_turns = letter == 'w';
+  flaws.takes_any_clock = letter == 'x';
+  flaws.counts_acknowledgements = letter == 'y';
   return flaws;
 }
+
+// One line of the table.
+struct Row {
+  std::string schedules, exhaustive, random, units;
+};
 
 // Answers what was violated; nothing if the schedule holds.
 std::string run_one(const std::string& schedule, char letter) {
@@ -136,13 +60,18 @@ std::string run_one(const std::string& schedule, char letter) {
 }
 
 // Deeper and deeper, so that the steps that are shown are the fewest.
-std::string search(char letter) {
+std::string search(char letter, Row* row) {
   SearchLimits limits;
   limits.has_strange_records = letter == 'l';
   const Flaws flaws = {.engine = engine_flaws(letter), .process = process_flaws(letter)};
+  uint64_t states = 0;
   for (limits.depth_max = 1; limits.depth_max <= kDepthMax; ++limits.depth_max) {
     const SearchResult result = search_exhaustively(flaws, limits);
-    if (!result.violation.empty()) return result.violation;
+    states += result.states;
+    if (result.violation.empty()) continue;
+    row->exhaustive =
+        std::to_string(limits.depth_max) + " steps, " + std::to_string(states) + " states";
+    return result.violation;
   }
   return "";
 }
@@ -160,15 +89,15 @@ bool shows_in_world(const Mutation& mutation, uint64_t seed) {
   return false;
 }
 
-bool search_at_random(const Mutation& mutation) {
+bool search_at_random(const Mutation& mutation, Row* row) {
   const char* wanted = std::getenv("WEIR_SHARD_SEEDS");
   const uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : mutation.seeds;
   uint64_t shown = 0, tried = 0;
   while (tried < seeds && (wanted != nullptr || shown == 0)) {
     if (shows_in_world(mutation, ++tried)) ++shown;
   }
-  std::printf("   random: %llu of %llu seeds\n", static_cast<unsigned long long>(shown),
-              static_cast<unsigned long long>(tried));
+  row->random = std::to_string(shown) + " of " + std::to_string(tried) + " worlds";
+  std::printf("   random: %s\n", row->random.c_str());
   return (shown > 0) == (mutation.random == Random::kFound);
 }
 
@@ -177,7 +106,7 @@ bool fail_as_units(const std::string& filter) {
   return RUN_ALL_TESTS() != 0;
 }
 
-bool check(const Mutation& mutation) {
+bool check(const Mutation& mutation, Row* row) {
   std::printf("%c: %s\n", mutation.letter, mutation.what);
   active_mutation = mutation.letter;
   bool found = true;
@@ -187,17 +116,19 @@ bool check(const Mutation& mutation) {
         "   %s: %s\n", schedule.c_str(),
         violation.empty() ? "NOT FOUND" : violation.substr(0, violation.find('\n')).c_str());
     found = found && !violation.empty();
+    row->schedules += (row->schedules.empty() ? "`" : ", `") + schedule + "`";
   }
   if (mutation.exhaustive) {
-    const std::string violation = search(mutation.letter);
+    const std::string violation = search(mutation.letter, row);
     std::printf("   exhaustive: %s\n", violation.empty() ? "NOT FOUND" : violation.c_str());
     found = found && !violation.empty();
   }
-  if (mutation.random != Random::kNo) found = search_at_random(mutation) && found;
-  if (!mutation.units.empty()) {
-    const bool fails = fail_as_units(mutation.units);
-    std::printf("   %s: %s\n", mutation.units.c_str(), fails ? "fails" : "NOT FOUND");
+  if (mutation.random != Random::kNo) found = search_at_random(mutation, row) && found;
+  for (const std::string& unit : mutation.units) {
+    const bool fails = fail_as_units(unit);
+    std::printf("   %s: %s\n", unit.c_str(), fails ? "fails" : "NOT FOUND");
     found = found && fails;
+    row->units += (row->units.empty() ? "`" : ", `") + unit + "`";
   }
   active_mutation = 0;
   if (!found) std::printf("   NOT AS IT MUST BE\n");
@@ -220,11 +151,34 @@ bool check_asleep() {
   return holds;
 }
 
+// A schedule that nobody has seen fail is not a test.
+bool check_schedules() {
+  std::set<std::string> named;
+  for (const Mutation& mutation : mutations()) {
+    named.insert(mutation.schedules.begin(), mutation.schedules.end());
+  }
+  bool all = true;
+  for (const Schedule& schedule : schedules()) {
+    if (named.count(schedule.name) > 0) continue;
+    std::printf("%s: no fault fails it\n", schedule.name);
+    all = false;
+  }
+  return all;
+}
+
 int run(const char* letter) {
   bool all = check_asleep();
-  for (const Mutation& mutation : kMutations) {
-    if (letter == nullptr || mutation.letter == letter[0]) all = check(mutation) && all;
+  std::string table =
+      "| | fault | schedules | exhaustive | random | unit tests |\n|---|---|---|---|---|---|\n";
+  for (const Mutation& mutation : mutations()) {
+    if (letter != nullptr && mutation.letter != letter[0]) continue;
+    Row row;
+    all = check(mutation, &row) && all;
+    table += std::string("| ") + mutation.letter + " | " + mutation.what + " | " + row.schedules +
+             " | " + row.exhaustive + " | " + row.random + " | " + row.units + " |\n";
   }
+  all = check_schedules() && all;
+  std::printf("\n%s", table.c_str());
   return all ? 0 : 1;
 }
 

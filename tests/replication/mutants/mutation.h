@@ -2,6 +2,8 @@
 // storage/replication/, behind a question of this kind; the product itself knows nothing of them.
 #pragma once
 
+#include "tests/replication/violation.h"
+
 namespace weir::storage::replication {
 
 // The letters are those of the table in mutants.cc.
