@@ -1,6 +1,6 @@
 // The same cases for every engine behind SharedLog. An engine's own test gives a LogEngine and
-// names it with INSTANTIATE_TEST_SUITE_P; conformance_test.cc has the cases and belongs to its
-// program. sim_conformance_test.cc shows how.
+// names it with INSTANTIATE_TEST_SUITE_P; conformance_test.cc and conformance_loss_test.cc have the
+// cases and belong to its program. sim_conformance_test.cc shows how.
 #pragma once
 
 #include <gtest/gtest.h>
