@@ -161,6 +161,7 @@ class Member {
   std::optional<InFlight> in_flight_;
   bool is_reading_ = false;
   std::optional<StampSearch> search_;
+  bool searched_in_vain_ = false;
   bool must_read_ = true;                // to the end, before anything else is decided
   std::optional<Head> refused_at_;       // the end of the log as known when an append was refused
   std::optional<Head> impossible_at_;    // after one refold, the same record stops the member

@@ -117,7 +117,7 @@ void Member::meet_impossible(const Head& head) {
 }
 
 void Member::reach_end(bool brought_records, Instants now) {
-  must_read_ = false;
+  must_read_ = searched_in_vain_ = false;
   timeline_.begin_live();
   if (role_ == Role::kJoining) role_ = Role::kFollowing;
   pace_.poll_at_ns =
@@ -147,10 +147,16 @@ void Member::begin_search() {
   if (search_->is_done()) end_search();
 }
 
+// Where no stamp is confirmed it looks a second time before it stops: the engine may have failed
+// over in the middle of the search, so that the answers were about two logs.
 void Member::end_search() {
   const std::optional<Stamp> stamp = search_->found();
   search_.reset();
   must_read_ = true;
+  if (!stamp && !local_->stamps().empty() && !std::exchange(searched_in_vain_, true)) {
+    search_.emplace(local_->stamps());
+    return;
+  }
   if (!stamp && (held_.newest_local() > 0 || !local_->stamps().empty()))
     return stop(Reason::kRewoundTooFar);
   const uint64_t shard = options_.records.shard;

@@ -106,18 +106,22 @@ bool Checker::differs(const Process& process, size_t branch) const {
   });
 }
 
-// A stale read may hide the newest three records.
 bool Checker::reaches_back(const Process& process, size_t branch) const {
   const std::vector<Stamp> stamps = process.disk().stamps();
-  return std::any_of(stamps.begin(), stamps.end(), [&](const Stamp& stamp) {
-    return stamp.head.position + 3 <= log_->size(branch) && log_->confirms(branch, stamp.head);
-  });
+  return std::any_of(stamps.begin(), stamps.end(),
+                     [&](const Stamp& stamp) { return log_->confirms(branch, stamp.head); });
 }
 
 void Checker::stopped(const Process& process, Reason reason, size_t branch) {
   if (expects_stops_) return;
   bool is_right = differs(process, branch);
-  if (reason == Reason::kRewoundTooFar) is_right = !reaches_back(process, branch);
+  if (reason == Reason::kRewoundTooFar) {
+    // Where the engine failed over meanwhile, it may have been so before.
+    const auto& branches = process.branches();
+    is_right = process.is_misled() ||
+               std::any_of(branches.begin(), branches.end(),
+                           [&](size_t seen) { return !reaches_back(process, seen); });
+  }
   if (reason == Reason::kTrimmed) {
     is_right = process.last_read_after().position <= log_->trimmed(branch);
   }

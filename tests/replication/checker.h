@@ -29,16 +29,18 @@ class Checker {
   void released(const Process& process, uint64_t turn, const std::string& bytes);
   // What time it really is; without a clock nothing is said about it.
   void set_clock(std::function<int64_t()> clock) { clock_ = std::move(clock); }
+  int64_t now_ns() const { return clock_ ? clock_() : 0; }
   // An owner has sealed a turn (section "Time": instants pass as time does, over takeovers too).
   // `before` and `after` are the states that it led from and to.
   void sealed(const Process& process, uint64_t before, uint64_t after, int64_t instant_ns);
   // A CLAIM at the wall clock's instant, by a member that saw no record live.
   void claimed_cold(int64_t instant_ns) {
-    if (clock_) cold_claims_.push_back({.instant_ns = instant_ns, .real_ns = clock_()});
+    cold_claims_.push_back({.instant_ns = instant_ns, .real_ns = now_ns()});
+    admission_.claimed_cold();
   }
   // The reply of a turn that may take permits left an owner (I4).
-  void granted(uint64_t office, uint64_t turn, const std::string& bytes, bool early) {
-    admission_.granted(office, turn, bytes, early);
+  void granted(const OverAdmission::Origin& origin, const std::string& bytes) {
+    admission_.granted(origin, bytes);
   }
   // The newest turn whose reply somebody has: no later read may show less (I9).
   uint64_t released_turn() const { return released_turn_; }

@@ -45,10 +45,14 @@ void Disk::cut_power(size_t count) {
   for (const Write& write : unsynced_) image_.apply(write);
 }
 
-void Disk::write_back(const Base& base, uint64_t oldest) {
+void Disk::write_back(const Base& base, uint64_t oldest, size_t stamps_kept) {
   sync();
   base_ = base;
   auto kept = synced_.stamps.upper_bound(oldest);
+  while (kept != synced_.stamps.begin() &&
+         static_cast<size_t>(std::distance(kept, synced_.stamps.end())) + 1 < stamps_kept) {
+    --kept;
+  }
   if (kept == synced_.stamps.begin()) return;
   const Stamp stamp = std::prev(kept)->second;
   synced_.forget_before(stamp);

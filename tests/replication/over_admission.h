@@ -3,7 +3,8 @@
 // A limit gives b permits at once and r per second to a key. In any window of T seconds
 //     granted <= b + r T + F (b + r M)
 // where F is the number of offices that had let takes out early (M: for how long) which were never
-// committed; and with U set, each such office lost at most U permits of all keys.
+// committed; and with U set, each such office lost at most U permits of all keys. T is looked at
+// twice: as it really passed between the decisions, and by their instants.
 #pragma once
 
 #include <cstddef>
@@ -27,25 +28,36 @@ class OverAdmission {
     uint64_t windows = 0;    // that were looked at
   };
 
+  struct Origin {
+    uint64_t office = 0;
+    uint64_t turn = 0;
+    int64_t decided_ns = 0;  // really
+    bool early = false;
+  };
+
   // The reply of a turn that took permits left an owner, once.
-  void granted(uint64_t office, uint64_t turn, const std::string& bytes, bool early);
+  void granted(const Origin& origin, const std::string& bytes);
+  // Instants go on at some wall clock, which may be ahead: all limits may be full then.
+  void claimed_cold() { ++cold_claims_; }
   // Throws a Violation. `chain` is what was committed in the end.
   Result check(const Chain& chain, int64_t age_ns_max, uint64_t permits_max) const;
 
  private:
   struct Grant {
-    uint64_t office = 0;
-    uint64_t turn = 0;
+    Origin origin;
     uint64_t content = 0;  // checksum
     Take take;
+    int64_t at_ns = 0;  // on the axis that is looked at
     int64_t instant_ns = 0;
-    bool early = false;
     bool lost = false;
   };
 
-  static void check_key(const std::vector<Grant>& grants, int64_t age_ns_max, Result* result);
+  // `more_ns` is what a key may get more in any window, in the time that gives it.
+  static void check_key(std::vector<Grant> grants, int64_t lost_max_ns, int64_t more_ns,
+                        Result* result);
 
   std::vector<Grant> grants_;
+  int64_t cold_claims_ = 0;
 };
 
 }  // namespace weir::storage::replication

@@ -120,7 +120,10 @@ void Process::seal() {
   checker_->sealed(*this, before, state(), instant);
   if (sealed_.empty()) first_sealed_ = turn;
   sealed_.push_back(bytes);
-  held_.push_back({.turn = turn, .take = take, .sealed_boot_ns = now_.boot_ns});
+  held_.push_back({.turn = turn,
+                   .take = take,
+                   .sealed_boot_ns = now_.boot_ns,
+                   .sealed_real_ns = checker_->now_ns()});
   trace("seals turn " + std::to_string(turn));
   member_->sealed(turn, bytes);
 }
@@ -169,7 +172,8 @@ void Process::settle() {
     held_.pop_front();
     const std::string& bytes = sealed_[write.turn - first_sealed_];
     checker_->released(*this, write.turn, bytes);
-    if (!write.released_early) checker_->granted(office_, write.turn, bytes, false);
+    if (!write.released_early)
+      checker_->granted({office_, write.turn, write.sealed_real_ns, false}, bytes);
   }
   while (!reads_.empty() && reads_.front().shown_turn <= committed &&
          member_->may_answer_reads(now_.boot_ns)) {
@@ -188,7 +192,8 @@ void Process::release_early() {
     if (!early_.allows(permits, bytes, now_.boot_ns)) return;
     early_.released(write.turn, permits, write.sealed_boot_ns);
     write.released_early = true;
-    checker_->granted(office_, write.turn, sealed_[write.turn - first_sealed_], true);
+    checker_->granted({office_, write.turn, write.sealed_real_ns, true},
+                      sealed_[write.turn - first_sealed_]);
   }
 }
 
@@ -206,13 +211,13 @@ void Process::write_back() {
             .newest_instant_ns = newest_instant_ns_};
   const uint64_t needed = options_.flaws.forgets_turns ? UINT64_MAX : member_->turns_needed_from();
   const uint64_t kept = base.turn - std::min(base.turn, options_.turns_kept);
-  disk_->write_back(base, std::min(kept, needed - std::min<uint64_t>(needed, 1)));
+  disk_->write_back(base, std::min(kept, needed - std::min<uint64_t>(needed, 1)),
+                    options_.stamps_kept);
 }
 
 uint64_t Process::trim_up_to(const BoardView& board) const {
   if (!member_->may_seal()) return 0;
-  const uint64_t own = disk_->base().stamp.head.position;
-  return trimming_.up_to(own + (options_.flaws.trims_own_stamp ? 1 : 0), board);
+  return trimming_.up_to(disk_->base().stamp.head.position, board);
 }
 
 MemberFacts Process::facts() const {

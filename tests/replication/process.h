@@ -32,7 +32,6 @@ class Wire {
 
 struct ProcessFlaws {
   bool writes_by_turn = false;           // each turn of a record is a write of its own
-  bool trims_own_stamp = false;          // the record of its stamp goes too
   bool forgets_turns = false;            // that the log may lack
   bool takes_any_clock = false;          // instants are its wall clock's
   bool counts_acknowledgements = false;  // early replies ask only when an append was acknowledged
@@ -45,6 +44,7 @@ struct ProcessOptions {
   int64_t commit_wait_ns = 0;  // before a reply may leave early
   size_t uncommitted_bytes_max = 4096;
   uint64_t turns_kept = UINT64_MAX;  // of the local log, before what the state files hold
+  size_t stamps_kept = 1;
   TrimOptions trimming;
   size_t record_bytes_max = 256 * 1024;
   size_t part_bytes_max = 0;
@@ -86,8 +86,15 @@ class Process : public Port {
   const Head& last_read_after() const { return last_read_after_; }
   // Of the log, which the newest answer came from.
   size_t branch() const { return branch_; }
-  void set_branch(size_t branch) { branch_ = branch; }
+  void set_branch(size_t branch) {
+    branch_ = branch;
+    branches_.insert(branch);
+  }
+  const std::set<size_t>& branches() const { return branches_; }
   void set_trace(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
+  // A stale read has told this process that the log was rewound.
+  void set_misled() { is_misled_ = true; }
+  bool is_misled() const { return is_misled_; }
   bool owes_replies() const { return !held_.empty() || !reads_.empty(); }
 
   // Port
@@ -108,6 +115,7 @@ class Process : public Port {
     uint64_t turn = 0;
     Take take;
     int64_t sealed_boot_ns = 0;
+    int64_t sealed_real_ns = 0;
     bool released_early = false;
   };
   struct HeldRead {
@@ -132,6 +140,7 @@ class Process : public Port {
   simulation::Random random_;
   Instants now_;
   size_t branch_ = 0;
+  std::set<size_t> branches_;  // all so far
   std::function<void(const std::string&)> trace_;
 
   bool in_office_ = false;
@@ -149,6 +158,7 @@ class Process : public Port {
   Trimming trimming_;
   std::string last_record_;  // that was sent
   Head last_read_after_;
+  bool is_misled_ = false;
   Reason stop_reason_ = Reason::kFenced;
   std::unique_ptr<Member> member_;
 };

@@ -160,16 +160,17 @@ void SimNetwork::read(Link* link, const Head& after, size_t bytes_max,
       return agenda_->after(random_->between(1, 300) * kMs, [answer] { answer(Read{}); });
     }
     agenda_->after(delay_ns(),
-                   [answer, read = read_now(branch, after, bytes_max)] { answer(read); });
+                   [answer, read = read_now(link, branch, after, bytes_max)] { answer(read); });
   });
 }
 
-Read SimNetwork::read_now(size_t branch, const Head& after, size_t bytes_max) {
+Read SimNetwork::read_now(Link* link, size_t branch, const Head& after, size_t bytes_max) {
   size_t visible = engine_->size(branch);
   const bool is_stale = chance(100);
   if (is_stale) visible -= std::min<size_t>(visible - 1, random_->below(4));
   const Read read = engine_->read(branch, after, bytes_max, visible);
   if (is_stale && visible < engine_->size(branch)) {
+    link->is_misled = link->is_misled || read.outcome == Read::Outcome::kRewound;
     counts_->add(read.outcome == Read::Outcome::kRewound ? Fault::kStaleRewound
                                                          : Fault::kStaleRead);
   }

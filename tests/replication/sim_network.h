@@ -21,6 +21,7 @@ struct Link {
   size_t branch = 0;
   int64_t requests_cut_until_ns = 0;
   int64_t answers_cut_until_ns = 0;
+  bool is_misled = false;  // a stale read has looked like a rewind
 };
 
 // What becomes of the next append.
@@ -80,7 +81,7 @@ class SimNetwork {
   void acknowledge_durable(const std::shared_ptr<Call>& call);
   void make_durable();
   void answer(const std::shared_ptr<Call>& call, const Appended& answer, int64_t after_ns);
-  Read read_now(size_t branch, const Head& after, size_t bytes_max);
+  Read read_now(Link* link, size_t branch, const Head& after, size_t bytes_max);
 
   Agenda* agenda_;
   SimEngine* engine_;

@@ -35,6 +35,8 @@ ProcessOptions process_options(simulation::Random* random, const WorldOptions& w
   options.record_bytes_max = random->any_of<size_t>({60, 200, 256 * 1024});
   options.uncommitted_bytes_max = random->any_of<size_t>({200, 2000});
   options.turns_kept = random->any_of<uint64_t>({UINT64_MAX, 20, 200});
+  // An engine that keeps what it acknowledged loses at most what is on its way.
+  options.stamps_kept = world.loses_acknowledged ? 1 : 12;
   options.trimming.retained_bytes = random->any_of<uint64_t>({100, 2000, 1'000'000});
   options.trimming.bytes_max =
       random->any_of<uint64_t>({options.trimming.retained_bytes, 1'000'000});
@@ -159,8 +161,10 @@ void World::read(Process* process, Head after, size_t bytes_max) {
   Node& node = *nodes_[index];
   node.log->read(after, bytes_max,
                  [this, index, life = node.life, branch = node.link.branch](const Read& answer) {
-                   on_node(index, life, [answer, branch](Process* to, Instants now) {
+                   const bool is_misled = nodes_[index]->link.is_misled;
+                   on_node(index, life, [answer, branch, is_misled](Process* to, Instants now) {
                      to->set_branch(branch);
+                     if (is_misled) to->set_misled();
                      to->deliver(answer, now);
                    });
                  });
@@ -171,6 +175,7 @@ void World::start(size_t index) {
   if (node.process != nullptr || node.takes_snapshot) return;
   trace(node.options.node + " starts with turn " + std::to_string(node.disk->newest_turn()));
   ++node.life;
+  node.link.is_misled = false;
   node.tick_at_ns = -1;
   node.log = std::make_unique<SimLog>(&network_, &node.link);
   node.log->tick(clocks(node).boot_ns);

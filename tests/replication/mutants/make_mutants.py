@@ -147,6 +147,9 @@ FAULTS = {
          "(mutated('M') ? released_.back() : released_.front()).sealed_boot_ns <"),
     ],
     "trimming.cc": [
+        # The record of a stamp goes too.
+        ("position == 0 ? 0 : position - 1;",
+         "position == 0 ? 0 : mutated('t') ? position : position - 1;"),
         # The Board is not asked.
         ("before(board.needed_from()));", "mutated('B') ? UINT64_MAX : before(board.needed_from()));"),
     ],
