@@ -108,6 +108,32 @@ void handover_unknown_then_late(const Flaws& flaws) {
   }
 }
 
+// Instants are those of the shard: no takeover gives or takes what a clock is wrong by, and what
+// each leaves behind (here a poll of 200 ms and some steps) is no more than that.
+void hundred_handovers_wrong_clocks(const Flaws& flaws) {
+  for (const int64_t error_ns : {400 * kMs, 3600 * kSecond}) {
+    Stage stage(options_with(flaws));
+    stage.set_wall_error(kA, 0);
+    stage.set_wall_error(kB, error_ns);
+    begin(&stage);
+    for (int i = 1; i <= 100; ++i) {
+      const size_t from = i % 2 == 1 ? kA : kB;
+      const size_t to = 1 - from;
+      stage.hand_over(from, to == kA ? "A" : "B");
+      stage.append_all(from);
+      stage.read_all(to);
+      stage.append_all(to);
+      write_and_release(&stage, to);
+      stage.read_all(from);
+      const Chain& chain = stage.checker().chain();
+      const int64_t ahead_ns = turn_instant_ns(chain.turn(chain.turns())) - stage.real_ns();
+      demand(ahead_ns <= error_ns, "instants are not ahead of every clock");
+      demand(ahead_ns >= -i * 500 * kMs, "instants are not far behind");
+    }
+    stage.settle(kSecond);
+  }
+}
+
 // A CLAIM without condition proves nothing about the lease of the owner before.
 void operator_claim_then_read(const Flaws& flaws) {
   Stage stage(options_with(flaws));

@@ -26,6 +26,7 @@ Stage::Stage(const StageOptions& options)
     Actor actor;
     actor.options = options.process;
     actor.options.node = std::string(1, static_cast<char>('A' + i));
+    actor.wall_error_ns = static_cast<int64_t>(i + 1) * 1000 * kSecond;
     actor.disk = std::make_shared<Disk>();
     members_.push_back(std::move(actor));
   }
@@ -33,7 +34,7 @@ Stage::Stage(const StageOptions& options)
 
 Instants Stage::clocks(size_t member) const {
   const auto offset = static_cast<int64_t>(member + 1) * 1000 * kSecond;
-  return {.boot_ns = now_ns_ + offset, .wall_ns = 1'700'000'000 * kSecond + now_ns_ + offset};
+  return {.boot_ns = now_ns_ + offset, .wall_ns = real_ns() + members_[member].wall_error_ns};
 }
 
 Stage::Actor& Stage::actor_of(const Process* process) {
@@ -142,6 +143,7 @@ void Stage::start(size_t member) {
 size_t Stage::add_copy(size_t member) {
   Actor copy;
   copy.options = members_[member].options;
+  copy.wall_error_ns = members_[member].wall_error_ns;
   copy.disk = std::make_shared<Disk>(*members_[member].disk);
   copy.branch = members_[member].branch;
   members_.push_back(std::move(copy));

@@ -36,6 +36,10 @@ class Stage : public Wire {
   void set_trace(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
 
   void pass(int64_t ns) { now_ns_ += ns; }
+  // What the wall clock of a machine without error shows.
+  int64_t real_ns() const { return kEpochNs + now_ns_; }
+  // Unless it is told, a member's clock is wrong by a thousand seconds times its number.
+  void set_wall_error(size_t member, int64_t ns) { members_[member].wall_error_ns = ns; }
   void tick(size_t member) { process(member).tick(clocks(member)); }
   bool write(size_t member, int turns = 1) { return process(member).write(clocks(member), turns); }
   bool ask_to_read(size_t member) { return process(member).ask_to_read(clocks(member)); }
@@ -98,6 +102,8 @@ class Stage : public Wire {
   std::string describe() const;
 
  private:
+  static constexpr int64_t kEpochNs = 1'700'000'000'000'000'000;
+
   struct PendingAppend {
     std::optional<Head> expected;
     std::string record;
@@ -109,6 +115,7 @@ class Stage : public Wire {
     size_t bytes_max = 0;
   };
   struct Actor {
+    int64_t wall_error_ns = 0;
     ProcessOptions options;
     std::shared_ptr<Disk> disk;
     std::unique_ptr<Process> process;
