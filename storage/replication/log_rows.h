@@ -14,7 +14,7 @@ namespace weir::storage::replication {
 //
 // Trimming removes prefixes only, and keeps the last record. So a first row after the place asked
 // for means "trimmed", no row at all means that the log ends before it, and a gap between rows is
-// neither.
+// neither. Before a backend passes kDamaged on it reads once more.
 Read read_from_rows(const Head& after, std::vector<Record> rows, bool at_end);
 
 }  // namespace weir::storage::replication

@@ -32,7 +32,9 @@ void Member::owner_step(Instants now) {
     return send_claim(true, fold_.epoch() != claims_.newest(), now);
   }
   const bool lacks_turns = held_.newest() >= fold_.next_turn();
-  if (lacks_turns &&
+  // Its address and its instant stand in the log every so often, however much there is to append.
+  const bool must_beat = may_seal() && now.boot_ns >= pace_.beat_sent_at_ns + Pace::kBeatNsMax;
+  if (lacks_turns && !must_beat &&
       (!may_seal() || now.boot_ns >= pace_.turns_sent_at_ns + options_.append_interval_ns)) {
     pace_.turns_sent_at_ns = now.boot_ns;
     return send(Kind::kTurns, maker_.make_turns(fold_, port_->random(), held_), true, now);

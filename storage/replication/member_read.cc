@@ -140,6 +140,7 @@ void Member::begin_search() {
     role_ = Role::kOwning;
     handover_sent_ = false;
     healing_ = Healing::kReading;
+    committed_turn_ = let_out_turn_;  // what was committed and has not left may be what was lost
   } else if (owns()) {
     step_down();
   }

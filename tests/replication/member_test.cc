@@ -125,6 +125,97 @@ TEST(Member, BeatsUnderLoadSoThatItsAddressIsKnown) {
   EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
 }
 
+// An owner that has more turns to append whenever an append is answered.
+TEST(Member, BeatsHoweverMuchThereIsToAppend) {
+  Stage stage({});
+  stage.elect(kA);
+  stage.write(kA);
+  for (int i = 0; i < 120; ++i, stage.pass(100 * kMs)) {
+    stage.write(kA);
+    ASSERT_TRUE(stage.has_append(kA));
+    stage.execute(kA);
+    stage.make_durable();
+    stage.answer(kA);
+  }
+  EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
+}
+
+// A wrong address, or a database whose tables are gone: nothing is invented.
+TEST(Member, AnEmptiedLogStopsEverybody) {
+  StageOptions options;
+  options.loses_acknowledged = true;
+  Stage stage(options);
+  stage.elect(kA);
+  stage.start(kB);
+  stage.write(kA);
+  stage.append_all(kA);
+  stage.read_all(kB);
+  stage.end(kB);
+  stage.promote(0);
+  stage.start(kB);
+  stage.pass(kSecond);
+  stage.append_all(kA);
+  stage.read_all(kB);
+  for (const size_t member : {kA, kB}) {
+    EXPECT_TRUE(stage.process(member).has_stopped());
+    EXPECT_EQ(stage.process(member).stop_reason(), Reason::kRewoundTooFar);
+  }
+  EXPECT_EQ(stage.log().size(stage.log().primary()), 0u);
+}
+
+// With a lease of 0 a read waits for an append that was sent after it.
+TEST(Member, KnowsWhatWasAcknowledgedSince) {
+  Stage stage({});
+  const int64_t boot_ns = 1000 * kSecond;
+  EXPECT_EQ(stage.is_up(kA), false);
+  stage.elect(kA);
+  EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns));
+  EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
+  stage.pass(kSecond);
+  stage.append_all(kA);  // it beats
+  EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
+  stage.hand_over(kA, "B");
+  EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns));
+}
+
+// A reply that waits for another lease to run out does not leave while the log is looked through:
+// what was committed may be what was lost.
+TEST(Member, LetsNothingOutWhileItHeals) {
+  StageOptions options;
+  options.loses_acknowledged = true;
+  Stage stage(options);
+  stage.elect(kA);
+  const size_t before = stage.log().size(0);
+  stage.change_times(kA, {.lease_ns = kSecond, .failover_after_ns = 2 * kSecond});
+  stage.append_all(kA);
+  stage.write(kA);
+  const auto lose = [&] {
+    stage.promote(before);
+    if (!stage.has_append(kA)) {
+      stage.pass(kSecond);
+      stage.tick(kA);
+    }
+    stage.give_up(kA);
+  };
+  lose();  // the CLAIM for other times and the turn
+  while (stage.has_read(kA)) stage.answer_read(kA);
+  stage.pass(kSecond);
+  stage.append_all(kA);  // claims again, appends the turn, and waits for 1.25 leases
+  ASSERT_EQ(stage.checker().chain().turns(), 1u);
+  ASSERT_TRUE(stage.process(kA).owes_replies());
+  lose();
+  ASSERT_TRUE(stage.has_read(kA));
+  stage.answer_read(kA);
+  stage.pass(5 * kSecond);
+  stage.tick(kA);
+  EXPECT_TRUE(stage.process(kA).owes_replies());
+  stage.append_all(kA);
+  stage.pass(5 * kSecond);
+  stage.append_all(kA);
+  EXPECT_FALSE(stage.process(kA).owes_replies());
+  EXPECT_EQ(stage.checker().chain().turns(), 1u);
+}
+
 TEST(Member, TimesOfTheCurrentClaimCount) {
   Stage stage({});
   stage.elect(kA);

@@ -46,6 +46,9 @@ class Stage : public Wire {
   void hand_over(size_t member, const std::string& to) {
     process(member).hand_over(to, clocks(member));
   }
+  void change_times(size_t member, const Times& times) {
+    process(member).change_times(times, clocks(member));
+  }
   void claim_by_operator(size_t member) { process(member).claim_by_operator(clocks(member)); }
 
   // The member's append: on its way, at the engine, answered.

@@ -109,12 +109,18 @@ FAULTS = {
         # What was accepted is forgotten when the log is read again.
         ("held_.accept(std::move(batch));",
          "if (!mutated('K') || healing_ != Healing::kReading) held_.accept(std::move(batch));"),
+        # What was committed leaves while the log is looked through.
+        ("healing_ = Healing::kReading; committed_turn_ = let_out_turn_;",
+         "healing_ = Healing::kReading;"
+         "if (!mutated('A')) committed_turn_ = let_out_turn_;"),
         # The oldest stamp is replaced.
         ("if (stamps.empty() || stamps.front().turn() >= fold_.newest_turn()) return;",
          "if (!mutated('q') && (stamps.empty() || stamps.front().turn() >= fold_.newest_turn()))"
          " return;"),
     ],
     "member_append.cc": [
+        # No BEAT where there is always something to append.
+        ("if (lacks_turns && !must_beat &&", "if (lacks_turns && (mutated('E') || !must_beat) &&"),
         # After a HANDOVER of unknown outcome a BEAT settles what became of it.
         ("(handover_sent_ || is_drained)",
          "(mutated('H') ? !handover_sent_ && is_drained : handover_sent_ || is_drained)"),
