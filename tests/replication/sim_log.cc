@@ -8,7 +8,7 @@ namespace weir::storage::replication {
 SimLog::~SimLog() {
   for (const auto& waiting : waiting_) {
     waiting->is_open = false;
-    if (waiting->call) waiting->call->is_open = false;
+    if (const auto call = waiting->call.lock()) call->is_open = false;
   }
 }
 
@@ -57,8 +57,8 @@ void SimLog::tick(int64_t boot_ns) {
   forget_answered();
   for (const auto& waiting : std::vector(waiting_)) {
     if (waiting->give_up_at_ns > boot_ns || !std::exchange(waiting->is_open, false)) continue;
-    if (waiting->call) {
-      waiting->call->is_open = false;
+    if (const auto call = waiting->call.lock()) call->is_open = false;
+    if (waiting->appended) {
       waiting->appended(Appended{});
     } else {
       waiting->read(Read{});

@@ -33,7 +33,7 @@ class SimLog : public SharedLog {
   struct Waiting {
     int64_t give_up_at_ns = 0;
     bool is_open = true;
-    std::shared_ptr<SimNetwork::Call> call;  // of an append
+    std::weak_ptr<SimNetwork::Call> call;  // of an append, as long as it is on its way
     std::function<void(Appended)> appended;
     std::function<void(Read)> read;
   };
