@@ -14,16 +14,6 @@ const char* name_of(Reason reason) {
   return kNames[static_cast<int>(reason)];
 }
 
-namespace {
-
-EarlyOptions early_options(const ProcessOptions& options) {
-  EarlyOptions early = options.early;
-  if (options.flaws.counts_acknowledgements && early.age_ns_max > 0) early.age_ns_max = INT64_MAX;
-  return early;
-}
-
-}  // namespace
-
 Process::Process(const ProcessOptions& options, std::shared_ptr<Disk> disk, Wire* wire,
                  Checker* checker, uint64_t seed, Instants now)
     : options_(options),
@@ -32,7 +22,7 @@ Process::Process(const ProcessOptions& options, std::shared_ptr<Disk> disk, Wire
       checker_(checker),
       random_(seed),
       now_(now),
-      early_(early_options(options)),
+      early_(options.early),
       trimming_(options.trimming) {
   load_state();
   MemberOptions member;

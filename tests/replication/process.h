@@ -31,10 +31,9 @@ class Wire {
 };
 
 struct ProcessFlaws {
-  bool writes_by_turn = false;           // each turn of a record is a write of its own
-  bool forgets_turns = false;            // that the log may lack
-  bool takes_any_clock = false;          // instants are its wall clock's
-  bool counts_acknowledgements = false;  // early replies ask only when an append was acknowledged
+  bool writes_by_turn = false;   // each turn of a record is a write of its own
+  bool forgets_turns = false;    // that the log may lack
+  bool takes_any_clock = false;  // instants are its wall clock's
 };
 
 struct ProcessOptions {

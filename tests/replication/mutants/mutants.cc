@@ -40,7 +40,6 @@ ProcessFlaws process_flaws(char letter) {
   flaws.writes_by_turn = letter == 'b';
   flaws.forgets_turns = letter == 'w';
   flaws.takes_any_clock = letter == 'x';
-  flaws.counts_acknowledgements = letter == 'y';
   return flaws;
 }
 
