@@ -6,9 +6,9 @@
 // another, so they are at most b + r M of a key, and at most `permits_max` (U) of all keys.
 // Whether the office allows it at all is Member::may_release_early().
 //
-// The age is that of the oldest reply that left early and is not committed. How long ago an append
-// was acknowledged is not enough: a log that takes less than is sealed acknowledges all the time,
-// and what it has not taken yet grows older and older.
+// The age is that of the oldest reply that left early and is not committed. A log that takes less
+// than is sealed acknowledges all the time, and what it has not taken yet grows older and older;
+// what is lost lies close together even then.
 #pragma once
 
 #include <cstddef>
