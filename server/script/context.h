@@ -90,7 +90,7 @@ struct Context {
   size_t block_bytes_max = 0;    // the largest block of memory that this run has taken
   int64_t served_at_run_ns = 0;  // when others were served last, from the script's begin
   Stop stop = Stop::kNone;
-  uint64_t random = 0;
+  std::optional<uint64_t> random;  // drawn when a script first asks for a number
   JsonSettings json;
 
   // References into Lua's registry, which the engine uses in every run.

@@ -266,7 +266,7 @@ void Engine::begin(Call& call, const Invocation& invocation) {
   call.session.wait_state().permit(false);
   context_.read_only = invocation.read_only;
   context_.time_limit_ns = context_.host->config().script_time_limit_ms * kNsPerMs;
-  context_.random = context_.host->random();
+  context_.random.reset();
 }
 
 void Engine::end() {

@@ -7,6 +7,7 @@
 
 #include "server/script/context.h"
 #include "server/script/sandbox.h"
+#include "server/script/script_host.h"
 
 namespace weir::server::script {
 namespace {
@@ -15,9 +16,11 @@ constexpr uint64_t kMask = (uint64_t{1} << 48) - 1;
 
 // Answers a number in [0, 1).
 double next(Context& context) {
-  context.random = (context.random * 0x5deece66d + 0xb) & kMask;
+  const uint64_t before = context.random ? *context.random : context.host->random();
+  const uint64_t number = (before * 0x5deece66d + 0xb) & kMask;
+  context.random = number;
   constexpr uint64_t kRange = INT32_MAX;
-  return static_cast<double>((context.random >> 17) % kRange) / static_cast<double>(kRange);
+  return static_cast<double>((number >> 17) % kRange) / static_cast<double>(kRange);
 }
 
 }  // namespace
