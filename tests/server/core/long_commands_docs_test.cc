@@ -14,7 +14,7 @@ namespace weir::server {
 namespace {
 
 std::string page() {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../docs/TESTING.md");
+  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../../docs/TESTING.md");
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
