@@ -1,8 +1,8 @@
 """Counts what C++ classes are made of, for tidy.py.
 
-It knows the style of this tree, not the language: a header's code without comments and strings in,
-a Class for every class and struct with a body out, nested ones too. It
-has the signatures of all functions, without const after them, and counts the public ones:
+It knows the style of this tree, not the language. It takes a file's code without comments and
+strings, and answers a Class for every class and struct with a body, nested ones too. A Class has
+the signatures of all functions, without const after them, and counts the public ones:
 constructors and destructor too.
 """
 
