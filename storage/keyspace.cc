@@ -47,6 +47,7 @@ Status Keyspace::open(OpenReport* report) {
 }
 
 Status Keyspace::reopen(bool keep_memory) {
+  if (options_.log != nullptr) return Status::refused("only the store's own log can be asked");
   passes_.abandon();
   store_.close();
   auto store = make_store_();

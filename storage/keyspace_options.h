@@ -19,8 +19,8 @@ struct KeyspaceOptions {
   // change anything, and DBSIZE is what the other one says.
   bool follows = false;
   // Where turns are appended; null: in the store's own log. It must live as long as the keyspace,
-  // which is opened anew after it has refused one: only the store's own log can be asked what it
-  // holds.
+  // which is opened anew after a failure and cannot be reopened: only the store's own log can be
+  // asked what it holds.
   TurnLog* log = nullptr;
 
   // One more database, which no client can select; only time removes its records.

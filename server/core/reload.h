@@ -1,4 +1,5 @@
-// What SIGHUP asks for: everything that was read from files is read again.
+// What SIGHUP asks for: who has taken something from a file reads it again. So far that is the log,
+// which opens its file anew.
 //
 // Each participant has a name and is tried on its own: one that fails keeps what it has, and the
 // others are tried all the same. They are tried in the order in which they joined, by the loop's

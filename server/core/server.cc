@@ -13,8 +13,9 @@ namespace {
 
 constexpr int64_t kWorkSliceNs = kNsPerMs;
 
-storage::KeyspaceOptions keyspace_options(const Config& config) {
+storage::KeyspaceOptions keyspace_options(const Config& config, storage::TurnLog* log) {
   storage::KeyspaceOptions options;
+  options.log = log;
   options.databases = static_cast<int>(config.databases);
   options.memory_bytes_max =
       static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : machine_memory_bytes() / 2);
@@ -52,12 +53,12 @@ constexpr OptionEffect kOptionEffects[] = {
 
 Server::Server(Config config, Clock* clock, StoreFactory make_store,
                std::span<const Commands> families, const Seeds& seeds,
-               const DurabilityFactory& make_durability)
+               const Replication& replication)
     : CallHost(*this),
       config_(std::move(config)),
       clock_(*clock),
       timeline_(clock),
-      keys_(std::move(make_store), keyspace_options(config_)),
+      keys_(std::move(make_store), keyspace_options(config_, replication.log)),
       random_(seeds.choices),
       report_(clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
@@ -75,7 +76,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
             .clock = clock}),
       messages_(&sessions_, &config_, &keys_, &work(), [this] { return random(); }),
       holds_(&sessions_),
-      persistence_(&config_, clock, &keys_, make_durability),
+      persistence_(&config_, clock, &keys_, replication.make_durability),
       turn_({.config = &config_,
              .clock = clock,
              .timeline = &timeline_,
@@ -211,7 +212,9 @@ void Server::apply_config(const std::vector<std::string>& changed) {
       effect.happen(*this);
   }
   report_.set_rules(config_);
-  keys_.set_options(keyspace_options(config_));
+  storage::KeyspaceOptions options = keyspace_options(config_, keys_.options().log);
+  options.follows = keys_.options().follows;
+  keys_.set_options(options);
   sessions_.bounds().note_options();
   const auto top_keys = static_cast<size_t>(config_.top_keys);
   if (top_keys != limiters_.top.denied.capacity()) limiters_.top.reset(top_keys);

@@ -46,13 +46,20 @@ struct ShutdownRequest {
   bool requested = false;
 };
 
+// What a member of several machines puts in the place of the store's own log and of this machine's
+// syncs.
+struct Replication {
+  storage::TurnLog* log = nullptr;  // null: the store's own
+  DurabilityFactory make_durability;
+};
+
 class Server final : public CallHost {
  public:
   using StoreFactory = storage::Keyspace::StoreFactory;
 
   // `families`: the rows of all commands (commands/families.h).
   Server(Config config, Clock* clock, StoreFactory make_store, std::span<const Commands> families,
-         const Seeds& seeds = Seeds::fresh(), const DurabilityFactory& make_durability = {});
+         const Seeds& seeds = Seeds::fresh(), const Replication& replication = {});
 
   // Opens the data. If that fails, the process should end with the error.
   storage::Status open();

@@ -83,19 +83,29 @@ class KnownFrom final : public Durability {
   int64_t at_ns = 0;
 };
 
-TEST(Server, AsksTheDurabilityThatItWasHandedAtTheInstantThatItNames) {
+class CountingLog final : public storage::TurnLog {
+ public:
+  storage::Status append(uint64_t, std::string_view) override {
+    ++turns;
+    return {};
+  }
+
+  uint64_t turns = 0;
+};
+
+TEST(Server, AppendsToTheLogAndAsksTheDurabilityThatItWasHanded) {
   FakeClock clock;
   const auto disk = storage::make_memory_disk({1, 2});
   disk->steady_ns = [&] { return clock.steady_ns(); };
   KnownFrom* durability = nullptr;
-  Server server(
-      {}, &clock, [&] { return std::make_unique<storage::MemoryStore>(disk); }, command_families(),
-      Seeds(),
-      [&](const Config* config, storage::Keyspace* keys) {
-        auto made = std::make_unique<KnownFrom>(config, keys);
-        durability = made.get();
-        return made;
-      });
+  CountingLog log;
+  const auto make_durability = [&](const Config* config, storage::Keyspace* keys) {
+    auto made = std::make_unique<KnownFrom>(config, keys);
+    durability = made.get();
+    return made;
+  };
+  Server server({}, &clock, [&] { return std::make_unique<storage::MemoryStore>(disk); },
+                command_families(), Seeds(), {.log = &log, .make_durability = make_durability});
   ASSERT_TRUE(server.open().ok());
   durability->at_ns = clock.steady_ns() + 300 * kMs;
   Session& reader = **server.connect(FakeServer::local_peer());
@@ -113,6 +123,13 @@ TEST(Server, AsksTheDurabilityThatItWasHandedAtTheInstantThatItNames) {
   server.end_turn();
   EXPECT_EQ(reader.output(), "$-1\r\n");
   EXPECT_EQ(server.next_wait_ns(), kNotDue);
+
+  const uint64_t turns = log.turns;
+  server.apply_config({"maxmemory"});  // which keeps the log
+  bystander.receive(request({"SET", "a", "1"}), SIZE_MAX);
+  server.end_turn();
+  EXPECT_EQ(log.turns, turns + 1);
+  EXPECT_TRUE(disk->log.empty());
 }
 
 }  // namespace
