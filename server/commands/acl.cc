@@ -151,7 +151,7 @@ void acl_genpass(Call& call) {
   }
   std::string secrets(static_cast<size_t>((bits + 3) / 4), '\0');
   if (!fill_with_secrets(&secrets)) return call.reply.error("ERR the system has no randomness");
-  for (char& c : secrets) c = "0123456789abcdef"[c & 15];
+  for (char& c : secrets) c = kHexDigits[c & 15];
   call.reply.bulk(secrets);
 }
 

@@ -44,7 +44,6 @@ void TopWindows::close_slot() {
   push(&minute_, std::move(closed), kMinuteSlots);
   if ((slot_ + 1) % kSlotsPerHourSlot != 0) return;
   of_day_slot_.merge(of_hour_slot_, capacity());
-
   push(&hour_, std::exchange(of_hour_slot_, {}), kHourSlots);
   if ((slot_ + 1) % (kSlotsPerHourSlot * kHourSlotsPerDaySlot) != 0) return;
   push(&day_, std::exchange(of_day_slot_, {}), kDaySlots);

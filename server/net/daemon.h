@@ -26,13 +26,13 @@ namespace weir::server {
 // no look at the clock, and units of work.
 class TurnBudget {
  public:
-  static constexpr int64_t kTurnNs = 4 * kNsPerMs;  // who came too late for one turn waits for two
+  static constexpr int64_t kTurnNs = 4 * kNsPerMs;
 
   TurnBudget(const Timeline* timeline, const WorkMeter* work)
       : timeline_(*timeline), work_(*work), before_ns_(timeline->looked_steady_ns()) {}
 
   bool is_spent() {
-    if (work_.turn_units() >= WorkMeter::kTurnUnits) return true;
+    if (work_.turn_is_over()) return true;
     const int64_t now_ns = timeline_.looked_steady_ns();
     if (now_ns == before_ns_) return false;  // nothing has run yet
     if (begin_ns_ == 0) begin_ns_ = now_ns;

@@ -3,7 +3,7 @@
 namespace weir::server {
 
 std::string LoopWatch::note(std::string_view phase, int64_t duration_ns, int64_t now_ns) {
-  ++holds_;
+  ++long_phases_;
   held_ns_ += duration_ns;
   last_ = {.phase = std::string(phase), .duration_ns = duration_ns};
   if (duration_ns > longest_.duration_ns) longest_ = last_;
@@ -20,7 +20,7 @@ std::string LoopWatch::note(std::string_view phase, int64_t duration_ns, int64_t
 }
 
 void LoopWatch::reset() {
-  holds_ = 0;
+  long_phases_ = 0;
   held_ns_ = 0;
   last_ = {};
   longest_ = {};

@@ -17,7 +17,7 @@ class LoopWatch {
  public:
   static constexpr int64_t kLongNs = 10 * kNsPerMs;
 
-  struct Hold {
+  struct LongPhase {
     std::string phase;
     int64_t duration_ns = 0;
   };
@@ -42,20 +42,20 @@ class LoopWatch {
   // Counts a hold. Answers the line for the log; empty when there was one less than a second ago.
   std::string note(std::string_view phase, int64_t duration_ns, int64_t now_ns);
 
-  uint64_t holds() const { return holds_; }
+  uint64_t long_phases() const { return long_phases_; }
   int64_t held_ns() const { return held_ns_; }
-  const Hold& last() const { return last_; }
-  const Hold& longest() const { return longest_; }
+  const LongPhase& last() const { return last_; }
+  const LongPhase& longest() const { return longest_; }
   // Forgets what was counted.
   void reset();
 
  private:
   int64_t since_ns_ = 0;
   int64_t named_ns_ = 0;  // of the running phase
-  uint64_t holds_ = 0;
+  uint64_t long_phases_ = 0;
   int64_t held_ns_ = 0;
-  Hold last_;
-  Hold longest_;
+  LongPhase last_;
+  LongPhase longest_;
   int64_t next_line_ns_ = 0;
   uint64_t unsaid_ = 0;  // holds without a line since the last one
 };

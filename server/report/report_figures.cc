@@ -56,7 +56,7 @@ void write_turn_figures(const Report& report, FigureWriter& out) {
 void write_loop_figures(const Report& report, FigureWriter& out) {
   const LoopWatch& loop = report.loop;
   constexpr FigureUnit kMilliseconds = FigureUnit::kMilliseconds;
-  out.counter({"loop_held", "Phases of the loop that took longer than 10 ms."}, loop.holds());
+  out.counter({"loop_held", "Phases of the loop that took longer than 10 ms."}, loop.long_phases());
   out.counter({"loop_held_ms", "All of them together.", kMilliseconds}, loop.held_ns() / kNsPerMs);
   out.text({"loop_held_last", "The last of them."}, loop.last().phase);
   out.gauge({"loop_held_last_ms", "How long it took.", kMilliseconds},

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <lua.hpp>
 
+#include "base/ascii.h"
 #include "server/script/sandbox.h"
 
 namespace weir::server::script {
@@ -73,7 +74,7 @@ int to_hex(lua_State* L) {
   constexpr int kDigitsMax = 8;
   uint32_t bits = bits_at(L, 1);
   const int32_t asked = lua_isnone(L, 2) ? kDigitsMax : static_cast<int32_t>(bits_at(L, 2));
-  const char* digits = asked < 0 ? "0123456789ABCDEF" : "0123456789abcdef";
+  const std::string_view digits = asked < 0 ? "0123456789ABCDEF" : kHexDigits;
   const int count = asked <= -kDigitsMax || asked >= kDigitsMax ? kDigitsMax
                     : asked < 0                                 ? -asked
                                                                 : asked;

@@ -223,6 +223,7 @@ Engine::Engine(ScriptHost* host, World world) {
   context_.work = &host->work();
   context_.world = world;
   context_.main = lua_newstate(allocate, &context_);
+  // As with every other allocation, where the machine has no memory left the process ends.
   WEIR_CHECK(context_.main != nullptr);
   WEIR_CHECK(lua_cpcall(context_.main, prepare, nullptr) == 0);
   watch(context_.main);

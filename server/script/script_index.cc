@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/ascii.h"
+
 namespace weir::server::script {
 namespace {
 
@@ -12,23 +14,15 @@ constexpr std::string_view kCountKey = "scripts";
 
 std::string record_key(uint32_t number) { return "script/" + std::to_string(number); }
 
-int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
-
 std::string packed_name(std::string_view name) {
   std::string packed;
   for (size_t i = 0; i + 1 < name.size(); i += 2)
-    packed.push_back(static_cast<char>(digit(name[i]) << 4 | digit(name[i + 1])));
+    packed.push_back(static_cast<char>(hex_value(name[i]) << 4 | hex_value(name[i + 1])));
   return packed;
 }
 
 std::string unpacked_name(std::string_view packed) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string name;
-  for (const char c : packed) {
-    name.push_back(kDigits[static_cast<uint8_t>(c) >> 4]);
-    name.push_back(kDigits[c & 15]);
-  }
-  return name;
+  return hex_text({reinterpret_cast<const uint8_t*>(packed.data()), packed.size()});
 }
 
 }  // namespace

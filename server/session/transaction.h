@@ -44,7 +44,6 @@ class Transaction {
   size_t argument_bytes() const { return argument_bytes_; }
   size_t memory_bytes() const;
 
-  bool watches_anything() const { return !watched_.empty(); }
   // Watches a key; one that is watched already stays watched from the earlier instant on.
   void watch(storage::Keyspace& keys, int database, std::string_view key);
   void unwatch(storage::Keyspace& keys);

@@ -49,7 +49,7 @@ TEST(Sha256, AnswersTheStandardsExamples) {
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
   EXPECT_EQ(sha256_hex(std::string(1'000'000, 'a')),
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-  // Around the end of a block, where the length no longer fits behind the message.
+  // Around the end of a block, where the length no longer fits after the message.
   EXPECT_EQ(sha256_hex(std::string(55, 'a')),
             "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
   EXPECT_EQ(sha256_hex(std::string(56, 'a')),

@@ -57,15 +57,15 @@ TEST_F(Lists, ThePlacesOfAnEndAreUsedUp) {
 // Always at the same spot, from either side: gaps there are used up again and again.
 TEST_F(Lists, InsertingAtOneSpotKeepsTheOrder) {
   ask("RPUSH l first last");
-  std::string behind, before;
+  std::string after, before;
   for (int i = 0; i < 400; ++i) {
     const std::string number = std::to_string(i);
     EXPECT_EQ(ask("LINSERT l AFTER first a" + number), std::to_string(3 + 2 * i));
     ask("LINSERT l BEFORE last b" + number);
-    behind = ", \"a" + number + "\"" + behind;
+    after = ", \"a" + number + "\"" + after;
     before += ", \"b" + number + "\"";
   }
-  const std::string expected = "[\"first\"" + behind + before + ", \"last\"]";
+  const std::string expected = "[\"first\"" + after + before + ", \"last\"]";
   EXPECT_EQ(range("l"), expected);
   restart();
   EXPECT_EQ(range("l"), expected);

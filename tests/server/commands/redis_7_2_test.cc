@@ -81,7 +81,7 @@ TEST_F(Redis72, NotWaitingForTheDiskForLonger) {
 }
 
 // Before 7.2 the push came first.
-TEST_F(Redis72, PushesStandBehindTheReply) {
+TEST_F(Redis72, PushesStandAfterTheReply) {
   ask({"HELLO", "3"});
   ask({"SUBSCRIBE", "c"});
   EXPECT_EQ(ask({"PUBLISH", "c", "x"}), ":1\r\n>3\r\n" + bulk("message") + bulk("c") + bulk("x"));

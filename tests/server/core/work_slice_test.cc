@@ -59,10 +59,10 @@ TEST(WorkSlice, ACommandThatHoldsTheLoopIsNamed) {
   FakeServer server(config);
   auto client = server.connect();
   client->call({"PING"});
-  EXPECT_EQ(server->report().loop.holds(), 0u);
+  EXPECT_EQ(server->report().loop.long_phases(), 0u);
   client->call({"DEBUG", "SLEEP", "0.05"});
   const LoopWatch& loop = server->report().loop;
-  EXPECT_EQ(loop.holds(), 1u);  // it is not counted again as a part of the requests
+  EXPECT_EQ(loop.long_phases(), 1u);  // it is not counted again as a part of the requests
   EXPECT_EQ(loop.longest().phase, "command debug");
   EXPECT_EQ(loop.longest().duration_ns, 50 * kMs);
   const std::string info = client->call({"INFO", "weir"});
@@ -70,7 +70,7 @@ TEST(WorkSlice, ACommandThatHoldsTheLoopIsNamed) {
   EXPECT_THAT(info, HasSubstr("loop_held_longest:command debug\r\n"));
   EXPECT_THAT(info, HasSubstr("loop_held_longest_ms:50\r\n"));
   client->call({"CONFIG", "RESETSTAT"});
-  EXPECT_EQ(loop.holds(), 0u);
+  EXPECT_EQ(loop.long_phases(), 0u);
 }
 
 TEST(WorkSlice, PhasesThatTakeLongAreEventsOfLatency) {
@@ -82,7 +82,7 @@ TEST(WorkSlice, PhasesThatTakeLongAreEventsOfLatency) {
   server.clock.tick_per_look_ns = 0;
   for (const std::string_view phase : {"commit", "release"})
     EXPECT_NE(server->report().latency.find(phase), nullptr) << phase;
-  EXPECT_GE(server->report().loop.holds(), 2u);
+  EXPECT_GE(server->report().loop.long_phases(), 2u);
 }
 
 TEST(LoopWatch, TellsWhatTookLongAndNotWhatHadItsOwnName) {
@@ -104,7 +104,7 @@ TEST(LoopWatch, SaysALineASecond) {
   EXPECT_THAT(watch.note("free", 11 * kMs, 2 * kSecond - 1), IsEmpty());
   EXPECT_EQ(watch.note("send", 13 * kMs, 2 * kSecond),
             "the loop was held for 13 ms: send (and 2 times since the last such line)");
-  EXPECT_EQ(watch.holds(), 4u);
+  EXPECT_EQ(watch.long_phases(), 4u);
   EXPECT_EQ(watch.held_ns(), 76 * kMs);
   EXPECT_EQ(watch.last().phase, "send");
   EXPECT_EQ(watch.longest().phase, "commit");

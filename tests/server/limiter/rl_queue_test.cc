@@ -22,14 +22,14 @@ class RlQueue : public LimiterTest {
 
 constexpr const char* kOnePerSecond = "RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0";
 
-TEST_F(RlQueue, PeekWithoutLimitsIsBehindIt) {
+TEST_F(RlQueue, PeekWithoutLimitsComesAfterIt) {
   ask(kOnePerSecond);
   const auto waiter = asking(kOnePerSecond);
   EXPECT_EQ(ask("RL.PEEK q"), "[0, 1, 0, 2000, 2000, 0]");
   EXPECT_EQ(ask("RL.TOP"), "[]");  // and it is no denial that counts
 }
 
-TEST_F(RlQueue, MtakeIsBehindIt) {
+TEST_F(RlQueue, MtakeComesAfterIt) {
   ask(kOnePerSecond);
   const auto waiter = asking(kOnePerSecond);
   EXPECT_EQ(ask("RL.MTAKE 2 q b GCRA 1/1s BURST 0 FIXED 5/1m"),
@@ -38,7 +38,7 @@ TEST_F(RlQueue, MtakeIsBehindIt) {
   EXPECT_EQ(ask("RL.TOP"), "[[\"q\", 1, 0]]");  // one request, one denial
 }
 
-TEST_F(RlQueue, ThrottleBehindItIsCountedOnce) {
+TEST_F(RlQueue, ThrottleAfterItIsCountedOnce) {
   ask(kOnePerSecond);
   const auto waiter = asking(kOnePerSecond);
   EXPECT_EQ(ask("CL.THROTTLE q 0 1 1"), "[1, 1, 0, 2, 2]");
@@ -55,7 +55,7 @@ TEST_F(RlQueue, WhatIsGivenBackServesIt) {
   EXPECT_EQ(ask("RL.TOP"), "[]") << "nobody was denied";
 }
 
-TEST_F(RlQueue, UptoBehindItIsToldTheWaitForOne) {
+TEST_F(RlQueue, UptoAfterItIsToldTheWaitForOne) {
   ask(kOnePerSecond);
   const auto waiter = asking(kOnePerSecond);
   EXPECT_EQ(ask("RL.TAKE q GCRA 1/1s BURST 0 COST 9 UPTO"), "[0, 1, 0, 2000, 2000, 0, 0]");
@@ -116,7 +116,7 @@ TEST_F(RlQueue, AnEarlyExpiryServesTheHead) {
   EXPECT_EQ(heard(*late), "[1, 1, 0, 0, 60000, 0]");
 }
 
-// The second waiter's costs no longer fit the policy; who comes behind must not care.
+// The second waiter's costs no longer fit the policy; who comes after must not care.
 TEST_F(RlQueue, APolicyThatOutgrowsAWaitersCosts) {
   ask("RL.POLICY SET p GCRA 1/1s BURST 1 FIXED 9/1m");
   ask("RL.TAKE q GCRA 1/1s BURST 0");
@@ -161,7 +161,7 @@ TEST_F(RlQueue, NothingIsTakenForAClientThatWasKilled) {
   EXPECT_EQ(ask("EXISTS q"), "0");
 }
 
-// One request, one reply: the error, and no grant behind it.
+// One request, one reply: the error, and no grant after it.
 TEST_F(RlQueue, AFailedReadEndsTheWait) {
   ask("RL.TAKE q FIXED 1/1h ID x");
   for (int i = 0; i < 10; ++i) server_->advance(kSecond);

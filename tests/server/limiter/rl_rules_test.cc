@@ -72,7 +72,7 @@ TEST_F(RlRules, ALimitThatNeverExpiresLeavesWhenItIsFull) {
   EXPECT_EQ(ask("PTTL k"), "200");
 }
 
-// What was booked behind a booking counts whatever the parameters were called then.
+// What was booked after a booking counts whatever the parameters were called then.
 TEST_F(RlRules, CancelCountsBookingsUnderOtherParameters) {
   ask("RL.TAKE k GCRA 1/1s BURST 4 COST 5");
   EXPECT_EQ(ask("RL.RESERVE k GCRA 1/1s BURST 4 COST 5"), "[1, 5000, 1]");

@@ -131,7 +131,7 @@ TEST_F(RlWait, NothingIsTakenForAClientThatLeft) {
   EXPECT_EQ(heard(*second), "[1, 1, 0, 0, 1000, 0]");
 }
 
-TEST_F(RlWait, RequestsBehindAWaitRunAfterIt) {
+TEST_F(RlWait, RequestsAfterAWaitRunAfterIt) {
   ask(kOnePerSecond);
   const auto waiter = server_->connect();
   waiter->push(words_as_request(kOnePerSecond) + request({"PING"}));
@@ -228,11 +228,11 @@ TEST_F(RlReserve, BooksAhead) {
   EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 0"), "[0, 1, 0, 3000, 3000, 0]");
 }
 
-TEST_F(RlReserve, CancelGivesBackLessWhatIsBehind) {
+TEST_F(RlReserve, CancelGivesBackLessWhatComesAfter) {
   ask("RL.RESERVE k GCRA 1/1s BURST 9 COST 10");  // due at once
   EXPECT_EQ(ask("RL.RESERVE k GCRA 1/1s BURST 9 COST 5"), "[1, 5000, 2]");
   EXPECT_EQ(ask("RL.RESERVE k GCRA 1/1s BURST 9 COST 2"), "[1, 7000, 3]");
-  EXPECT_EQ(ask("RL.CANCEL k 2"), "3");  // two of the five are covered for the booking behind
+  EXPECT_EQ(ask("RL.CANCEL k 2"), "3");  // two of the five are covered for the booking after it
   EXPECT_EQ(ask("RL.CANCEL k 2"), "0");
   EXPECT_EQ(ask("RL.CANCEL k 3"), "2");
   EXPECT_EQ(ask("RL.CANCEL k 1"), "0");

@@ -95,7 +95,7 @@ TEST_F(TimelineTest, SlowDriftIsFollowed) {
   EXPECT_NEAR(static_cast<double>(timeline_.now_ns()), static_cast<double>(clock_.wall_ns()), 2e5);
 }
 
-TEST_F(TimelineTest, ResumesBehindAnEarlierRun) {
+TEST_F(TimelineTest, ResumesAfterAnEarlierRun) {
   const int64_t newest_ns = clock_.wall_ns() + 30 * kSecond;
   timeline_.resume(newest_ns, 0);
   EXPECT_EQ(timeline_.now_ns(), newest_ns);

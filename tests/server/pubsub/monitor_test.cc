@@ -1,4 +1,4 @@
-// MONITOR: every command as it was sent, in order, behind whatever else the monitor is told.
+// MONITOR: every command as it was sent, in order, after whatever else the monitor is told.
 #include <gtest/gtest.h>
 
 #include "tests/server/fake_server.h"
@@ -58,7 +58,7 @@ TEST_F(MonitorTest, TransactionsWhenTheyRunAndScriptsBeforeWhatTheyCall) {
                 "\"GET\" \"k\"\r\n");
 }
 
-TEST_F(MonitorTest, ItsOwnCommandsStandBehindTheirReplies) {
+TEST_F(MonitorTest, ItsOwnCommandsStandAfterTheirReplies) {
   watch();
   EXPECT_EQ(monitor_->call({"PING"}), "+PONG\r\n" + kFrom + "\"PING\"\r\n");
   EXPECT_EQ(monitor_->call({"MONITOR"}), "");

@@ -41,7 +41,7 @@ TEST_F(PubsubTest, PushesInResp3) {
   speaker_->call({"PUBLISH", "a", "x"});
   EXPECT_EQ(listener_->take(), array({"message", "a", "x"}, '>'));
   EXPECT_EQ(listener_->call({"GET", "k"}), "_\r\n");
-  // Its own message stands behind the reply.
+  // Its own message stands after the reply.
   EXPECT_EQ(listener_->call({"PUBLISH", "a", "y"}), ":1\r\n" + array({"message", "a", "y"}, '>'));
 }
 
@@ -102,7 +102,7 @@ TEST_F(PubsubTest, AStoppedScriptHasSaidNothing) {
 }
 
 // Inside an array that is being replied a push would be taken for an element.
-TEST_F(PubsubTest, ATransactionsOwnMessagesStandBehindItsReply) {
+TEST_F(PubsubTest, ATransactionsOwnMessagesStandAfterItsReply) {
   listener_->call({"HELLO", "3"});
   listener_->call({"SUBSCRIBE", "a"});
   const std::string reply =

@@ -109,7 +109,7 @@ TEST_F(BusyTest, ConnectionsSayWhoTheyAre) {
   });
 }
 
-// Its handler must not keep it alive, and a transaction goes on behind it.
+// Its handler must not keep it alive, and a transaction goes on after it.
 TEST_F(BusyTest, NothingOfTheScriptsKeepsItAlive) {
   for (const std::string_view script :
        {"while true do pcall(function() while true do end end) end",

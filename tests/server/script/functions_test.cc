@@ -217,7 +217,7 @@ TEST(FunctionDump, IsThatOfRedis) {
             (std::vector<std::string>{large, "", large}));
 }
 
-// The same library with 300 dashes behind it, which Redis compresses.
+// The same library with 300 dashes after it, which Redis compresses.
 TEST(FunctionDump, IsReadWhereRedisCompresses) {
   const std::string_view digits =
       "f5c3404a416f1f23216c7561206e616d653d610a72656469732e72656769737465725f66756e6308"
