@@ -86,6 +86,7 @@ class PowerLossFs : public rocksdb::FileSystemWrapper {
 
   void remember(const std::string& name);
   std::string bury(const std::string& name);
+  void remove_for_good(const std::string& name);
   static uint64_t inode(const std::string& path);
   void cut_contents(const std::string& path, uint64_t synced, std::mt19937_64* random);
 
@@ -197,10 +198,17 @@ inline void PowerLossFs::synced(const std::string& path) {
   if (!gone) synced_bytes_[inode(path)] = size;
 }
 
+// The number of an inode without a name is given to the next file, of which nothing is known.
+inline void PowerLossFs::remove_for_good(const std::string& name) {
+  struct stat facts {};
+  if (::stat(name.c_str(), &facts) == 0 && facts.st_nlink == 1) synced_bytes_.erase(facts.st_ino);
+  std::filesystem::remove(name);
+}
+
 inline void PowerLossFs::synced_directory(const std::string& path) {
   const std::lock_guard lock(mutex_);
   for (const Renaming& renaming : renamings_[path]) {
-    if (!renaming.before.empty()) std::filesystem::remove(renaming.before);
+    if (!renaming.before.empty()) remove_for_good(renaming.before);
   }
   renamings_[path].clear();
 }
