@@ -1,7 +1,9 @@
-// GCRA: the command that Redisson's RGcra calls. It is another form of the limiter of CL.THROTTLE.
+// GCRA: the command that Redisson's RGcra and StackExchange.Redis call, which name the permits
+// asked for TOKENS and NUM_REQUESTS. It is another form of the limiter of CL.THROTTLE.
 //
-//     GCRA key max_burst tokens_per_period period [TOKENS n]        period: seconds, a double
-//     [limited 0 or 1, max_burst + 1, available, retry after or -1, full again after]      seconds
+//     GCRA key max_burst tokens_per_period period [TOKENS n | NUM_REQUESTS n]   period: seconds, a
+//     double [limited 0 or 1, max_burst + 1, available, retry after or -1, full again after]
+//     seconds
 #include "algorithms/gcra.h"
 
 #include <cmath>
@@ -46,8 +48,10 @@ Result<void, std::string_view> parse(Args args, Question* question) {
   if (!(*period_s > 0 && *period_s < kPeriodBoundS)) return kBadPeriod;
   question->period_s = *period_s;
   if (args.size() == 5) return {};
-  if (!equals_ignoring_case(args[5], "TOKENS")) return kSyntaxError;
-  if (args.size() == 6) return "ERR Missing TOKENS value";
+  const bool is_tokens = equals_ignoring_case(args[5], "TOKENS");
+  if (!is_tokens && !equals_ignoring_case(args[5], "NUM_REQUESTS")) return kSyntaxError;
+  if (args.size() == 6)
+    return is_tokens ? "ERR Missing TOKENS value" : "ERR Missing NUM_REQUESTS value";
   if (args.size() > 7) return kSyntaxError;
   return parse_integer(args[6], 1, &question->tokens);
 }
@@ -94,7 +98,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key max_burst tokens_per_period period [TOKENS count]",
+     .usage = "key max_burst tokens_per_period period [TOKENS count | NUM_REQUESTS count]",
      .summary = "Takes permits from a GCRA limiter: limited 0 or 1, limit, available, retry after, "
                 "full again after (seconds).",
      .since = "weir 0.1",

@@ -14,6 +14,8 @@ void write_figures(const Limiters& limiters, FigureWriter& out) {
               verdicts.shadow_allowed);
   out.counter({"shadow_denied", "Verdicts with SHADOW that would have denied."},
               verdicts.shadow_denied);
+  out.counter({"repeated_ids", "Requests that came again with their ID, and charged nothing."},
+              verdicts.repeated);
 }
 
 }  // namespace weir::server

@@ -49,6 +49,7 @@ bool recalled(Call& call, std::string_view key, std::string_view token) {
     call.reply.error("ERR ID was used with other arguments");
     return true;
   }
+  ++call.limiters.verdicts.repeated;
   const std::string_view reply = reader.rest();
   call.reply.raw(call.reply.protocol() == 3 ? with_nulls(reply, kNull2, kNull3)
                                             : std::string(reply));

@@ -83,6 +83,7 @@ TEST_F(Dialects, Gcra) {
   EXPECT_EQ(ask("GCRA g 4 1 10"), "[0, 5, 4, -1, 10]");
   EXPECT_EQ(ask("GCRA g 4 1 10 TOKENS 4"), "[0, 5, 0, -1, 50]");
   EXPECT_EQ(ask("GCRA g 4 1 10"), "[1, 5, 0, 10, 50]");
+  EXPECT_EQ(ask("GCRA n 4 1 10 NUM_REQUESTS 4"), "[0, 5, 1, -1, 40]");
   EXPECT_EQ(ask("GCRA g 4 1 10 TOKENS 6"), "[1, 5, 0, -1, 50]");
   EXPECT_EQ(ask("CL.THROTTLE g 4 1 10 0"), "[0, 5, 0, -1, 50]");  // one limiter for all dialects
   EXPECT_EQ(ask("GCRA h 0 2 0.5"), "[0, 1, 0, -1, 1]");
@@ -94,6 +95,7 @@ TEST_F(Dialects, Gcra) {
       {"GCRA g 1 1 0", "period must be > 0 and < 1e12"},
       {"GCRA g 1 1 1e12", "period must be > 0 and < 1e12"},
       {"GCRA g 1 1 1 TOKENS", "Missing TOKENS value"},
+      {"GCRA g 1 1 1 num_requests", "Missing NUM_REQUESTS value"},
       {"GCRA g 1 1 1 TOKENS 0", "value is out of range, must be positive"},
       {"GCRA g 1 1 1 NOPE 1", "syntax error"},
       {"GCRA g 1 1 9e11", "overflow: period must be between 0.000001 and 315360000"},

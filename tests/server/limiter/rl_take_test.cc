@@ -96,6 +96,7 @@ TEST_F(RlTake, LeaseIdsAreNeverUsedAgain) {
 TEST_F(RlTake, AnIdIsTakenOnce) {
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s ID a"), "[1, 5, 4, 0, 200, 0]");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s ID a"), "[1, 5, 4, 0, 200, 0]");
+  EXPECT_NE(ask("INFO limiter").find("repeated_ids:1"), std::string::npos);
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST 2 ID a"), "(error ERR ID was used with other arguments)");
   EXPECT_EQ(ask("RL.TAKE other GCRA 5/1s COST 2 ID a"), "[1, 5, 3, 0, 400, 0]");
   EXPECT_EQ(ask("DEL k"), "1");
@@ -300,7 +301,8 @@ TEST_F(RlTake, ShadowIsCountedApart) {
   const std::string figures = ask("INFO limiter");
   const std::string end = "\\x0d\\x0a";
   EXPECT_EQ(figures, "\"# Limiter" + end + "verdicts:0" + end + "allowed:0" + end + "denied:0" +
-                         end + "shadow_allowed:1" + end + "shadow_denied:4" + end + "\"");
+                         end + "shadow_allowed:1" + end + "shadow_denied:4" + end +
+                         "repeated_ids:0" + end + "\"");
 }
 
 TEST_F(RlTake, TellsWhatAKeyHolds) {
