@@ -1,9 +1,10 @@
 // GCRA: the command that Redisson's RGcra and StackExchange.Redis call, which name the permits
 // asked for TOKENS and NUM_REQUESTS. It is another form of the limiter of CL.THROTTLE.
 //
-//     GCRA key max_burst tokens_per_period period [TOKENS n | NUM_REQUESTS n]   period: seconds, a
-//     double [limited 0 or 1, max_burst + 1, available, retry after or -1, full again after]
-//     seconds
+//     GCRA key max_burst tokens_per_period period [TOKENS n | NUM_REQUESTS n]
+//
+// It answers [limited 0 or 1, max_burst + 1, available, retry after or -1, full again after]. The
+// period is a number of seconds with a fraction, both durations are whole seconds.
 #include "algorithms/gcra.h"
 
 #include <cmath>
