@@ -69,7 +69,7 @@ bool ping(int fd) {
 // a core does.
 int64_t servers_part(int64_t silence_ns, const Window& loop, const Window& own) {
   const int64_t waited_for_strangers_ns = loop.waited_ns - loop.others_ns;
-  return silence_ns - std::max({loop.gap_ns, own.gap_ns, waited_for_strangers_ns,
+  return silence_ns - std::max({loop.gaps_ns, own.gaps_ns, waited_for_strangers_ns,
                                 loop.kernel_waited_ns, own.kernel_waited_ns});
 }
 
@@ -111,13 +111,15 @@ class Watch {
     servers_ += servers ? 1 : 0;
     ++late_;
     std::printf(
-        "%8.3f s: %6.1f ms of silence; the spinner's gap %.1f ms on the loop's core, %.1f ms on "
-        "the bystander's; the loop ran for %.1f ms, waited for its core for %.1f ms, slept for "
+        "%8.3f s: %6.1f ms of silence; the spinner's gaps %.1f ms on the loop's core (the longest "
+        "%.1f ms), %.1f ms (%.1f ms) on the bystander's; the loop ran for %.1f ms, waited for its "
+        "core for %.1f ms, slept for "
         "%.1f ms; the server's other threads ran for %.1f ms; the kernel's thread waited for "
         "%.1f ms on the loop's core, %.1f ms on the bystander's%s\n",
-        ms(into_ns) / 1000, ms(silence_ns), ms(loop.gap_ns), ms(own.gap_ns), ms(loop.on_core_ns),
-        ms(loop.waited_ns), ms(std::max<int64_t>(asleep_ns, 0)), ms(loop.others_ns),
-        ms(loop.kernel_waited_ns), ms(own.kernel_waited_ns), servers ? "" : " (the machine's)");
+        ms(into_ns) / 1000, ms(silence_ns), ms(loop.gaps_ns), ms(loop.gap_ns), ms(own.gaps_ns),
+        ms(own.gap_ns), ms(loop.on_core_ns), ms(loop.waited_ns),
+        ms(std::max<int64_t>(asleep_ns, 0)), ms(loop.others_ns), ms(loop.kernel_waited_ns),
+        ms(own.kernel_waited_ns), servers ? "" : " (the machine's)");
     std::fflush(stdout);
   }
 

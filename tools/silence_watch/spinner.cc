@@ -18,6 +18,7 @@ namespace weir::silence {
 namespace {
 
 constexpr int64_t kPeriodNs = 1'000'000;
+constexpr int64_t kGapNs = 2 * kPeriodNs;
 constexpr size_t kLooksKept = 16'384;  // sixteen seconds
 constexpr int kPriority = 60;
 
@@ -146,7 +147,9 @@ Window Spinner::window(int64_t begin_ns, int64_t end_ns) {
   for (const Look& seen : looks) {
     if (before != nullptr && seen.at_ns > begin_ns) {
       if (first == nullptr) first = before;
-      window.gap_ns = std::max(window.gap_ns, seen.at_ns - before->at_ns);
+      const int64_t gap_ns = seen.at_ns - before->at_ns;
+      window.gap_ns = std::max(window.gap_ns, gap_ns);
+      if (gap_ns >= kGapNs) window.gaps_ns += gap_ns;
       window.on_core_ns = seen.on_core_ns - first->on_core_ns;
       window.waited_ns = seen.waited_ns - first->waited_ns;
       window.others_ns = seen.others_ns - first->others_ns;

@@ -31,7 +31,8 @@ struct Look {
 
 // What is known of a stretch of time.
 struct Window {
-  int64_t gap_ns = 0;  // the spinner's longest
+  int64_t gap_ns = 0;   // the spinner's longest
+  int64_t gaps_ns = 0;  // all of them together
   int64_t on_core_ns = 0;
   int64_t waited_ns = 0;
   int64_t others_ns = 0;
