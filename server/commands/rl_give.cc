@@ -8,9 +8,9 @@
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "server/limiter/acquire.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
+#include "server/limiter/departure.h"
 #include "server/limiter/remembered.h"
 #include "server/types/collection.h"
 

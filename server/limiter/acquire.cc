@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "algorithms/concurrency.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
+#include "server/limiter/departure.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
@@ -18,93 +18,15 @@ namespace {
 
 using algorithms::kNever;
 
+// How long a request with TIMEOUT 0 keeps its place through a restart.
+constexpr int64_t kTicketMs = 24 * 60 * kMsPerMinute;
+
 bool is_queue(const algorithms::Limit& limit) { return limit.algorithm->queues; }
 
 // Answers the instant `duration_ns` from now; kNever stays never.
 int64_t after(int64_t now_ns, int64_t duration_ns) {
   return duration_ns > kNever - now_ns ? kNever : now_ns + duration_ns;
 }
-
-// A departure waits in a queue of its own, which no key can have, so that it is found by its
-// booking.
-WaitKey name_of_departure(int database, std::string_view key, int64_t booking) {
-  return {.database = -1 - database, .key = std::to_string(booking) + ':' + std::string(key)};
-}
-
-// A request whose permits are taken: only its reply waits, until it leaves the funnel.
-class Departure : public Waiter {
- public:
-  Departure(std::string key, LimiterRequest request, Answer answer, int64_t booking,
-            int64_t departs_ns)
-      : key_(std::move(key)),
-        request_(std::move(request)),
-        answer_(answer),
-        booking_(booking),
-        departs_ns_(departs_ns) {
-    due_ns = departs_ns;
-  }
-
-  bool try_again(Call& call) override {
-    if (cancelled_) {
-      deny(call);
-      return true;
-    }
-    if (call.now_ns < departs_ns_) {
-      due_ns = departs_ns_;
-      return false;
-    }
-    // Another client may have put something else at the key meanwhile.
-    if (auto limiter = Limiter::find(call, key_); limiter && !limiter->named().empty()) {
-      const Answer now = look(call, *limiter, limiter->named());
-      answer_.verdict = now.verdict;
-      answer_.index = now.index;
-    }
-    answer_request(call, key_, request_, answer_);
-    return true;
-  }
-  void time_out(Call& call) override { try_again(call); }
-  void abandon(Call& call) override {
-    if (auto limiter = Limiter::find(call, key_)) give_back(call, *limiter);
-  }
-  bool may_be_unblocked() const override { return false; }
-  void set_cancelled() { cancelled_ = true; }
-
- private:
-  void give_back(Call& call, Limiter& limiter) const {
-    if (!limiter.exists()) return;
-    if (answer_.lease_id && release(call, limiter)) limiter.save();
-    cancel(call, limiter, booking_);
-  }
-
-  bool release(Call& call, Limiter& limiter) const {
-    bool released = false;
-    for (HeldLimit& held : limiter.all()) {
-      if (!held.limit.algorithm->makes_leases) continue;
-      released |= algorithms::release_lease(held.state, *limiter.entries_of(held),
-                                            {.id = *answer_.lease_id, .now_ns = call.now_ns}) > 0;
-    }
-    return released;
-  }
-
-  void deny(Call& call) {
-    Answer denied{.verdict = answer_.verdict, .index = answer_.index};
-    if (auto limiter = Limiter::find(call, key_)) {
-      give_back(call, *limiter);
-      if (!limiter->named().empty()) denied = look(call, *limiter, limiter->named());
-      count_denial(call, *limiter);
-    }
-    denied.allowed = denied.verdict.allowed = false;
-    denied.verdict.retry_after_ns = std::max<int64_t>(denied.verdict.retry_after_ns, 1);
-    reply_answer(call, denied, false);
-  }
-
-  std::string key_;
-  LimiterRequest request_;
-  Answer answer_;
-  int64_t booking_;
-  int64_t departs_ns_;
-  bool cancelled_ = false;
-};
 
 enum class Outcome { kReplied, kDenied, kDeparts };
 
@@ -114,7 +36,7 @@ struct Try {
   Answer answer;
   bool final = false;                   // waiting would not help
   int64_t due_ns = algorithms::kNever;  // when to try again if no command touches the key
-  std::unique_ptr<Departure> departure = nullptr;
+  std::unique_ptr<Waiter> departure = nullptr;
 };
 
 // Answers how long until a request that is let in now has left every funnel among its limits.
@@ -183,9 +105,8 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
     return {};
   }
   tried.outcome = Outcome::kDeparts;
-  tried.departure = std::make_unique<Departure>(std::string(limiter.key()), request, tried.answer,
-                                                *booking, call.now_ns + departs_ns);
-  tried.departure->keys = {name_of_departure(call.database, limiter.key(), *booking)};
+  tried.departure = wait_for_departure(call, limiter.key(), request, tried.answer, *booking,
+                                       call.now_ns + departs_ns);
   return tried;
 }
 
@@ -206,13 +127,18 @@ class AcquireWaiter : public QueuedRequest {
       expected_ns = due_ns = tried.due_ns;
       return false;
     }
-    if (tried.outcome == Outcome::kDenied) reply_answer(call, tried.answer, false);
+    if (tried.outcome == Outcome::kDenied) {
+      forget_token(call, key(), request().id);
+      reply_answer(call, tried.answer, false);
+    }
     successor = std::move(tried.departure);
     return true;
   }
 
   void time_out(Call& call) override {
+    if (unblocked == Unblocked::kSuperseded) return call.reply.error(kSuperseded);
     forget_tail(call, key());
+    forget_token(call, key(), request().id);
     auto limiter = resolve(call, key(), request());
     if (!limiter) return;
     Answer answer = peek(call, *limiter, request());
@@ -222,19 +148,33 @@ class AcquireWaiter : public QueuedRequest {
     reply_answer(call, answer, false);
   }
 
-  void abandon(Call& call) override { forget_tail(call, key()); }
+  void abandon(Call& call) override {
+    forget_tail(call, key());
+    if (unblocked == Unblocked::kSuperseded || request().id.empty()) return;
+    keep_ticket(call, key(), request().id, {.rank = rank}, call.now_ms() + kRememberedMs);
+  }
 
   int64_t expected_ns = 0;  // when it will be served if nothing else happens; 0: not known
 };
 
-void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t deadline_ns) {
+// `rank`: 0: after all who are there.
+void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t deadline_ns,
+                   int64_t rank) {
   waiter->deadline_ns = deadline_ns;
+  waiter->rank = rank != 0 ? rank : call.limiters.ids.stamp(call.now_ns);
+  if (!waiter->request().id.empty()) {
+    const int64_t wait_ms =
+        deadline_ns == kNever ? kTicketMs : (deadline_ns - call.now_ns) / kNsPerMs;
+    keep_ticket(call, waiter->key(), waiter->request().id, {.rank = waiter->rank},
+                call.now_ms() + wait_ms + kRememberedMs);
+  }
   waiter->keys = {{call.database, waiter->key()}};
   call.host.wait(call, std::move(waiter));
 }
 
-void deny(Call& call, const Limiter& limiter, const Answer& answer) {
+void deny(Call& call, const Limiter& limiter, const LimiterRequest& request, const Answer& answer) {
   count_denial(call, limiter);
+  forget_token(call, limiter.key(), request.id);
   reply_answer(call, answer, false);
 }
 
@@ -242,11 +182,18 @@ void deny(Call& call, const Limiter& limiter, const Answer& answer) {
 void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t deadline_ns) {
   const auto place = place_after_queue(call, limiter, request);
   if (place.at_ns == kNever || place.at_ns > deadline_ns) {
-    return deny(call, limiter, denial_at(place, call.now_ns));
+    return deny(call, limiter, request, denial_at(place, call.now_ns));
   }
   auto waiter = std::make_unique<AcquireWaiter>(std::string(limiter.key()), std::move(request));
   take_over_tail(call, limiter, waiter.get());
-  begin_waiting(call, std::move(waiter), deadline_ns);
+  begin_waiting(call, std::move(waiter), deadline_ns, 0);
+}
+
+// Takes the place that the request had before. How long that will take is not known.
+void rejoin_queue(Call& call, std::string_view key, LimiterRequest request, int64_t deadline_ns,
+                  int64_t rank) {
+  begin_waiting(call, std::make_unique<AcquireWaiter>(std::string(key), std::move(request)),
+                deadline_ns, rank);
 }
 
 // Inside a transaction or a script a session does not wait.
@@ -256,32 +203,57 @@ int64_t deadline_of(const Call& call, const LimiterRequest& request) {
   return after(call.now_ns, *request.timeout_ms * kNsPerMs);
 }
 
-}  // namespace
-
-void deny_departure(Call& call, std::string_view key, int64_t booking) {
-  Waiting& waiting = call.limiters.waiting;
-  const WaitKey name = name_of_departure(call.database, key, booking);
-  for (Waiter* waiter : waiting.queue(name.database, name.key)) {
-    static_cast<Departure*>(waiter)->set_cancelled();
+// A request that a funnel has let in is asked again.
+void acquire_again(Call& call, std::string_view key, const LimiterRequest& request,
+                   const Ticket& ticket) {
+  if (call.session.wait_state().permitted()) {
+    return call.host.wait(call, wait_again(call, key, request, ticket));
   }
-  waiting.signal(name.database, name.key);
+  auto limiter = resolve(call, key, request);
+  if (!limiter) return;
+  Answer answer = peek(call, *limiter, request);
+  answer.allowed = answer.verdict.allowed = false;
+  answer.verdict.retry_after_ns = ticket.departs_ns - call.now_ns;
+  reply_answer(call, answer, false);
 }
+
+// From now on this session waits under the ID, whoever did before. Answers the place in the queue.
+int64_t take_place(Call& call, std::string_view key, const LimiterRequest& request,
+                   const Ticket& ticket) {
+  forget_tail(call, key);
+  QueuedRequest* other = find_in_queue(call, key, request.id);
+  if (other != nullptr) call.limiters.waiting.supersede(other);
+  return ticket.rank;
+}
+
+}  // namespace
 
 void acquire(Call& call, std::string_view key, LimiterRequest request) {
   if (recalled(call, key, request.id)) return;
+  const auto ticket = find_ticket(call, key, request.id);
+  if (ticket && ticket->booking != 0) return acquire_again(call, key, request, *ticket);
   auto limiter = resolve(call, key, request);
   if (!limiter) return;
   const int64_t deadline_ns = deadline_of(call, request);
-  if (must_queue(call, key, request)) {
+  int64_t rank = 0;
+  if (ticket && call.session.wait_state().permitted()) {
+    rank = take_place(call, key, request, *ticket);
+  }
+  if (rank != 0 && !is_next(call, key, rank)) {
+    return rejoin_queue(call, key, std::move(request), deadline_ns, rank);
+  }
+  if (rank == 0 && must_queue(call, key, request)) {
     return join_queue(call, *limiter, std::move(request), deadline_ns);
   }
   Try tried = try_to_take(call, *limiter, request, deadline_ns);
   if (tried.outcome == Outcome::kReplied) return;
   if (tried.outcome == Outcome::kDeparts) return call.host.wait(call, std::move(tried.departure));
-  if (tried.final || tried.due_ns > deadline_ns) return deny(call, *limiter, tried.answer);
+  if (tried.final || tried.due_ns > deadline_ns) {
+    return deny(call, *limiter, request, tried.answer);
+  }
   auto waiter = std::make_unique<AcquireWaiter>(std::string(key), std::move(request));
   waiter->expected_ns = waiter->due_ns = tried.due_ns;
-  begin_waiting(call, std::move(waiter), deadline_ns);
+  begin_waiting(call, std::move(waiter), deadline_ns, rank);
 }
 
 }  // namespace weir::server

@@ -5,12 +5,16 @@
 // that its denial has named, and whenever a command has touched the key.
 //
 // LEAKY is a queue already: a request that its funnel lets in has taken its permits and has a
-// departure; only the reply waits.
+// departure; only the reply waits (departure.h).
+//
+// A request with an ID has a ticket (remembered.h): if its connection is lost, its place is passed
+// over, and is its own again when it is asked again. A session that asks with an ID under which
+// another waits takes over its place.
 //
 // Invariants
 // 1. Permits are taken in the command that grants them, never before, so nothing has to be given
 //    back for a client that left the queue. A departure is booked, and cancelled if the client
-//    leaves; if it is cancelled otherwise, the client is denied.
+//    leaves without an ID; if it is cancelled otherwise, the client is denied.
 // 2. A wait that is refused at once has taken nothing: its place in the queue is computed on
 //    copies.
 #pragma once
@@ -23,9 +27,5 @@ namespace weir::server {
 
 // Replies, or makes the session wait.
 void acquire(Call& call, std::string_view key, LimiterRequest request);
-
-// Called when a booking was cancelled: the session that waits for it to be due, if there is one, is
-// denied instead of granted.
-void deny_departure(Call& call, std::string_view key, int64_t booking);
 
 }  // namespace weir::server

@@ -15,7 +15,7 @@ int64_t milliseconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsP
 
 int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsPerS); }
 
-void reply_answer(Call& call, const Answer& answer, bool upto) {
+void write_answer(resp::ReplyWriter& out, const Answer& answer, bool upto) {
   const bool with_lease = answer.leases && answer.allowed && answer.verdict.allowed;
   const algorithms::Verdict& verdict = answer.verdict;
   const int64_t figures[] = {answer.allowed ? 1 : 0,
@@ -24,12 +24,16 @@ void reply_answer(Call& call, const Answer& answer, bool upto) {
                              verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns),
                              milliseconds_up(verdict.reset_after_ns),
                              answer.index};
-  if (!upto && !with_lease) return call.reply.integers(figures);
-  call.reply.array(6 + (upto ? 1 : 0) + (with_lease ? 1 : 0));
-  for (const int64_t figure : figures) call.reply.integer(figure);
-  if (upto) call.reply.integer(answer.granted);
+  if (!upto && !with_lease) return out.integers(figures);
+  out.array(6 + (upto ? 1 : 0) + (with_lease ? 1 : 0));
+  for (const int64_t figure : figures) out.integer(figure);
+  if (upto) out.integer(answer.granted);
   if (!with_lease) return;
-  answer.lease_id ? call.reply.integer(*answer.lease_id) : call.reply.null();
+  answer.lease_id ? out.integer(*answer.lease_id) : out.null();
+}
+
+void reply_answer(Call& call, const Answer& answer, bool upto) {
+  write_answer(call.reply, answer, upto);
 }
 
 void answer_request(Call& call, std::string_view key, const LimiterRequest& request,

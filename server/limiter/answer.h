@@ -25,7 +25,8 @@ struct Answer {
   std::optional<int64_t> lease_id = {};  // the lease that was made
 };
 
-// Replies the six integers, and after them what UPTO and CONCURRENCY add.
+// Writes the six integers, and after them what UPTO and CONCURRENCY add.
+void write_answer(resp::ReplyWriter& out, const Answer& answer, bool upto);
 void reply_answer(Call& call, const Answer& answer, bool upto);
 // The same for a request that may have an ID: what was charged is remembered under it.
 void answer_request(Call& call, std::string_view key, const LimiterRequest& request,

@@ -9,6 +9,7 @@
 #include "algorithms/limit_text.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/record.h"
+#include "server/limiter/remembered.h"
 #include "storage/codec.h"
 #include "storage/elements.h"
 
@@ -38,6 +39,8 @@ class Booking {
   }
 
   int64_t booked_ns() const { return booked_ns_; }
+  // What follows the parts. REQUIRES: they were read.
+  std::string_view token() const { return reader_.ok() ? reader_.rest() : std::string_view(); }
   // Calls `use` with each part, or never if the bytes make no sense. REQUIRES: not called before.
   template <typename Use>
   void read_parts(Use use) {
@@ -68,7 +71,8 @@ void forget_due(const Call& call, storage::Elements* bookings) {
 
 // Stores a booking and answers its id. An error: there is no room.
 Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
-                                           const LimiterRequest& request, int64_t wait_ns) {
+                                           const LimiterRequest& request, int64_t wait_ns,
+                                           std::string_view token = {}) {
   const int64_t id = limiter.draw_id();
   storage::Elements* bookings = limiter.bookings();
   if (bookings == nullptr) return id;  // reading failed; the reply will be discarded
@@ -90,6 +94,7 @@ Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
     storage::put_varint(&value, text.size());
     value += text;
   }
+  value += token;
   const int64_t due_ns = call.now_ns + wait_ns;
   bookings->put(view(member_of_id(id)), storage::order_of_integer(due_ns), value);
   call.limiters.ages.add(
@@ -131,9 +136,9 @@ struct Refund {
   int64_t permits() const { return std::max<int64_t>(cost - owed, 0); }
 };
 
-std::vector<Refund> refunds_of(Booking booking, const LimitsByText& limits) {
+std::vector<Refund> refunds_of(Booking* booking, const LimitsByText& limits) {
   std::vector<Refund> refunds;
-  booking.read_parts([&](const Part& part) {
+  booking->read_parts([&](const Part& part) {
     HeldLimit* held = limits.find(part.limit);
     if (held == nullptr || held->limit.algorithm->makes_leases) return;
     refunds.push_back({.held = held, .cost = part.cost});
@@ -226,7 +231,7 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
 
 Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
                                             const LimiterRequest& request, int64_t wait_ns) {
-  const auto id = store_booking(call, limiter, request, wait_ns);
+  const auto id = store_booking(call, limiter, request, wait_ns, request.id);
   if (id) limiter.save();
   return id;
 }
@@ -239,9 +244,10 @@ std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
   const auto found = bookings->find(view(member));
   if (!found || storage::integer_of_order(found->order) <= call.now_ns) return std::nullopt;
   const LimitsByText limits(limiter);
-  const Booking booking(found->value);
+  Booking booking(found->value);
   const Age age{.booked_ns = booking.booked_ns(), .id = id};
-  std::vector<Refund> refunds = refunds_of(booking, limits);
+  std::vector<Refund> refunds = refunds_of(&booking, limits);
+  const std::string token(booking.token());
   if (!call.limiters.ages.knows(bookings->id())) learn_ages(call, *bookings);
   add_owed(call, *bookings, limits, age, &refunds);
   int64_t most = 0;
@@ -256,6 +262,7 @@ std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
   call.limiters.ages.erase(bookings->id(), age, call.keys.turn());
   bookings->erase(view(member));
   limiter.save();
+  forget_token(call, limiter.key(), token);
   return most;
 }
 

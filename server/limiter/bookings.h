@@ -5,11 +5,11 @@
 // wait for it. Bookings that are not due are elements of the key:
 //
 //     member := id (u64 be)       order := the instant it is due       DO NOT CHANGE
-//     value  := 0(varint) the instant it was made(varint) parts  |  parts
+//     value  := 0(varint) the instant it was made(varint) parts token  |  parts
 //     parts  := n(varint) n x { cost(varint) size(varint) the limit as text }      1 <= n <= 16
 //
-// Values without an instant were written by versions whose ids rose: their order is that of the
-// ids.
+// The token, which may be empty, is the ID of a request that waits until the booking is due. Values
+// without an instant were written by versions whose ids rose: their order is that of the ids.
 #pragma once
 
 #include <optional>
@@ -37,8 +37,8 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
 Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
                                             const LimiterRequest& request, int64_t wait_ns);
 
-// Cancels a booking, saves what changed, and answers the permits given back. Nothing: there is no
-// such booking, or it is due.
+// Cancels a booking, saves what changed, and answers the permits given back. Who waits for it under
+// an ID waits no longer. Nothing: there is no such booking, or it is due.
 std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id);
 
 // How many bookings the process has read: what tests count as work.

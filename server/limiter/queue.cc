@@ -64,6 +64,23 @@ LimiterRequest least_of(const LimiterRequest& request) {
 
 bool has_queue(Call& call, std::string_view key) { return last_in_queue(call, key) != nullptr; }
 
+bool is_next(Call& call, std::string_view key, int64_t rank) {
+  for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
+    call.work().charge_entries(1);
+    if (queued(waiter) != nullptr) return waiter->rank > rank;
+  }
+  return true;
+}
+
+QueuedRequest* find_in_queue(Call& call, std::string_view key, std::string_view id) {
+  for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
+    call.work().charge_entries(1);
+    QueuedRequest* other = queued(waiter);
+    if (other != nullptr && other->request().id == id) return other;
+  }
+  return nullptr;
+}
+
 bool must_queue(Call& call, std::string_view key, const LimiterRequest& request) {
   return !request.force && request.asks() && has_queue(call, key);
 }

@@ -65,6 +65,10 @@ class QueuedRequest : public Waiter {
 
 // Tells whether a session waits to take from this key.
 bool has_queue(Call& call, std::string_view key);
+// Tells whether nobody in the key's queue has a lower rank.
+bool is_next(Call& call, std::string_view key, int64_t rank);
+// Null: nobody waits for the key under this ID.
+QueuedRequest* find_in_queue(Call& call, std::string_view key, std::string_view id);
 // Tells whether the request has to stand in a queue: those who wait already come first.
 bool must_queue(Call& call, std::string_view key, const LimiterRequest& request);
 

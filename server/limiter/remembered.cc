@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::string_view kNull2 = "$-1\r\n";
 constexpr std::string_view kNull3 = "_\r\n";
+constexpr char kQueued = 0;
+constexpr char kLetIn = 1;
 
 std::string record_key(const Call& call, std::string_view key, std::string_view token) {
   std::string name;
@@ -37,7 +39,40 @@ std::string with_nulls(std::string_view reply, std::string_view from, std::strin
   return changed;
 }
 
+void keep(Call& call, std::string_view key, std::string_view token, std::string_view what,
+          int64_t until_ms) {
+  std::string value;
+  storage::put_u64_le(&value, digest(call));
+  value += what;
+  const std::string name = record_key(call, key, token);
+  storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  call.keys.put(&ref, storage::Type::kString, value, until_ms);
+}
+
+Ticket read_ticket(storage::Reader reader) {
+  Ticket ticket;
+  if (reader.u8() == kQueued) {
+    ticket.rank = static_cast<int64_t>(reader.varint());
+    return ticket;
+  }
+  ticket.booking = static_cast<int64_t>(reader.varint());
+  ticket.departs_ns = static_cast<int64_t>(reader.varint());
+  ticket.lease = static_cast<int64_t>(reader.varint());
+  ticket.reply = reader.rest();
+  return ticket;
+}
+
+bool is_ticket(std::string_view what) {
+  return what.starts_with(kQueued) || what.starts_with(kLetIn);
+}
+
 }  // namespace
+
+void reply_again(Call& call, std::string_view reply) {
+  ++call.limiters.verdicts.repeated;
+  call.reply.raw(call.reply.protocol() == 3 ? with_nulls(reply, kNull2, kNull3)
+                                            : std::string(reply));
+}
 
 bool recalled(Call& call, std::string_view key, std::string_view token) {
   if (token.empty()) return false;
@@ -49,21 +84,54 @@ bool recalled(Call& call, std::string_view key, std::string_view token) {
     call.reply.error("ERR ID was used with other arguments");
     return true;
   }
-  ++call.limiters.verdicts.repeated;
-  const std::string_view reply = reader.rest();
-  call.reply.raw(call.reply.protocol() == 3 ? with_nulls(reply, kNull2, kNull3)
-                                            : std::string(reply));
+  std::string_view reply = reader.rest();
+  Ticket ticket;
+  if (is_ticket(reply)) {
+    ticket = read_ticket(reader);
+    if (ticket.booking == 0 || ticket.departs_ns > call.now_ns) return false;
+    reply = ticket.reply;
+  }
+  reply_again(call, reply);
   return true;
 }
 
 void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin) {
-  std::string value;
-  storage::put_u64_le(&value, digest(call));
   const std::string_view reply = std::string_view(*call.reply.buffer()).substr(reply_begin);
-  value += call.reply.protocol() == 3 ? with_nulls(reply, kNull3, kNull2) : std::string(reply);
+  keep(call, key, token,
+       call.reply.protocol() == 3 ? with_nulls(reply, kNull3, kNull2) : std::string(reply),
+       call.now_ms() + kRememberedMs);
+}
+
+std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_view token) {
+  if (token.empty()) return std::nullopt;
+  const std::string name = record_key(call, key, token);
+  const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  if (!ref.exists()) return std::nullopt;
+  storage::Reader reader(ref.value());
+  reader.u64_le();
+  if (!is_ticket(reader.rest())) return std::nullopt;
+  return read_ticket(reader);
+}
+
+void keep_ticket(Call& call, std::string_view key, std::string_view token, const Ticket& ticket,
+                 int64_t until_ms) {
+  std::string what(1, ticket.booking == 0 ? kQueued : kLetIn);
+  if (ticket.booking == 0) {
+    storage::put_varint(&what, static_cast<uint64_t>(ticket.rank));
+  } else {
+    storage::put_varint(&what, static_cast<uint64_t>(ticket.booking));
+    storage::put_varint(&what, static_cast<uint64_t>(ticket.departs_ns));
+    storage::put_varint(&what, static_cast<uint64_t>(ticket.lease));
+    what += ticket.reply;
+  }
+  keep(call, key, token, what, until_ms);
+}
+
+void forget_token(Call& call, std::string_view key, std::string_view token) {
+  if (token.empty()) return;
   const std::string name = record_key(call, key, token);
   storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
-  call.keys.put(&ref, storage::Type::kString, value, call.now_ms() + kRememberedMs);
+  if (ref.exists()) call.keys.erase(&ref);
 }
 
 }  // namespace weir::server

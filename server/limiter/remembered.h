@@ -1,14 +1,22 @@
-// Granted requests that carried an ID, so that a retry gets the first answer and takes nothing.
+// Requests that carried an ID: what was granted, so that a retry gets the first answer and takes
+// nothing, and who waits, so that a connection that was lost does not lose the place in the queue.
 //
 // Each is one record in a database that no client can select, so that DEL and FLUSHALL leave it and
 // time removes it:
 //
-//     key   := database(varint) size(varint) key token
-//     value := digest of the arguments (u64 le) reply       a reply as RESP2 bytes. DO NOT CHANGE
+//     key     := database(varint) size(varint) key token
+//     value   := digest of the arguments (u64 le) what
+//     what    := reply                                    of a request that was granted
+//              | 0(u8) rank(varint)                       of one that waits in the key's queue
+//              | 1(u8) booking departs lease (varints) reply    of one that a funnel has let in
+//     reply   := RESP2 bytes                              DO NOT CHANGE
 //
-// The reply must consist of integers, arrays and nulls only.
+// The reply must consist of integers, arrays and nulls only, so that it begins with neither 0
+// nor 1.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,11 +27,30 @@ namespace weir::server {
 
 inline constexpr int64_t kRememberedMs = kMsPerMinute;
 
-// Tells whether the token, which may be empty for none, was used for this key before. Then it has
-// given the same reply again, or an error because the arguments differ.
+// A request that waits under an ID, or did when its connection was lost.
+struct Ticket {
+  int64_t rank = 0;        // in the key's queue, those with a lower one come first
+  int64_t booking = 0;     // 0: it stands in the queue; else a funnel has let it in, and it has
+  int64_t departs_ns = 0;  // taken its permits, departs at this instant
+  int64_t lease = 0;       // has this lease, if it is not 0
+  std::string reply = {};  // and is answered this, as RESP2
+};
+
+// Tells whether the token, which may be empty for none, was used for this key before, and no longer
+// waits. Then it has given the same reply again, or an error because the arguments differ.
 [[nodiscard]] bool recalled(Call& call, std::string_view key, std::string_view token);
+// Gives a reply that was remembered, and counts that.
+void reply_again(Call& call, std::string_view reply);
 // Keeps the reply, which begins at `reply_begin` of the writer's buffer. REQUIRES: a token that is
 // not empty.
 void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin);
+
+// Nothing: the token does not wait. REQUIRES: recalled() has answered false.
+std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_view token);
+// Keeps a ticket until the instant. REQUIRES: a token that is not empty.
+void keep_ticket(Call& call, std::string_view key, std::string_view token, const Ticket& ticket,
+                 int64_t until_ms);
+// What the token, which may be empty, was used for is forgotten.
+void forget_token(Call& call, std::string_view key, std::string_view token);
 
 }  // namespace weir::server

@@ -16,8 +16,24 @@ void Waiting::add(std::unique_ptr<Waiter> added) {
   const bool is_new = waiters_.emplace(waiter->session, std::move(added)).second;
   WEIR_REQUIRE(is_new);  // a session that waits runs no command
   begun_.push_back(waiter->session);
-  for (const WaitKey& key : waiter->keys) queues_[key].waiters.push_back(waiter);
+  for (const WaitKey& key : waiter->keys) enter_queue(waiter, &queues_[key].waiters);
   start_timer(waiter);
+}
+
+// A strict waiter that somebody comes before now is tried when he is done, not when it was due.
+void Waiting::enter_queue(Waiter* waiter, std::deque<Waiter*>* queue) {
+  auto next = queue->end();
+  for (auto at = queue->end(); waiter->rank != 0 && at != queue->begin();) {
+    const int64_t rank = (*--at)->rank;
+    if (rank > waiter->rank) next = at;
+    if (rank != 0 && rank < waiter->rank) break;
+  }
+  if (next != queue->end() && (*next)->strict()) {
+    timers_.erase(timer_of(*next));
+    (*next)->due_ns = kNotDue;
+    start_timer(*next);
+  }
+  queue->insert(next, waiter);
 }
 
 void Waiting::start_timer(Waiter* waiter) {
@@ -162,8 +178,12 @@ void Waiting::serve(int64_t now_ns, WaiterRunner& runner) {
 bool Waiting::unblock(uint64_t session, Waiter::Unblocked how) {
   const auto found = waiters_.find(session);
   if (found == waiters_.end() || !found->second->may_be_unblocked()) return false;
-  Waiter* waiter = found->second.get();
-  if (waiter->unblocked != Waiter::Unblocked::kNo) return false;
+  if (found->second->unblocked != Waiter::Unblocked::kNo) return false;
+  end(found->second.get(), how);
+  return true;
+}
+
+void Waiting::end(Waiter* waiter, Waiter::Unblocked how) {
   timers_.erase(timer_of(waiter));
   leave_queues(waiter);
   waiter->keys.clear();
@@ -171,7 +191,6 @@ bool Waiting::unblock(uint64_t session, Waiter::Unblocked how) {
   waiter->due_ns = kNotDue;
   waiter->deadline_ns = 0;
   start_timer(waiter);
-  return true;
 }
 
 }  // namespace weir::server

@@ -1,7 +1,8 @@
 // Sessions that wait for a key to change or for an instant to come: blocked clients.
 //
-// A waiter stands in the queue of each of its keys, first come, first served. It is tried when a
-// command has touched one of them, or when its own `due_ns` has come; at its deadline it gives up.
+// A waiter stands in the queue of each of its keys, first come, first served, or in the order of
+// ranks. It is tried when a command has touched one of them, or when its own `due_ns` has come; at
+// its deadline it gives up.
 //
 // Invariants
 // 1. A session waits for one thing at a time, runs nothing meanwhile, and is answered once: a
@@ -53,6 +54,8 @@ class Waiter {
   virtual bool may_be_unblocked() const { return true; }
 
   std::vector<WaitKey> keys;  // may be empty
+  // In a queue, those who have a lower rank come first. 0: none, it stands where it came.
+  int64_t rank = 0;
   // Waiters that want the same type of a key fail alike: when one has failed, those after it are
   // not tried. kNone: like no other.
   storage::Type wants = storage::Type::kNone;
@@ -62,8 +65,9 @@ class Waiter {
   int64_t due_ns = kNotDue;  // try_again() sets it
   // While the waiter is tried: the key in whose queue it is tried; null if its instant has come.
   const WaitKey* touched = nullptr;
-  // Set if CLIENT UNBLOCK has ended the wait, so that its deadline has come.
-  enum class Unblocked : uint8_t { kNo, kAsTimeOut, kAsError };
+  // Set if CLIENT UNBLOCK has ended the wait, so that its deadline has come, or if another session
+  // waits in its place from now on.
+  enum class Unblocked : uint8_t { kNo, kAsTimeOut, kAsError, kSuperseded };
   Unblocked unblocked = Unblocked::kNo;
 
   // Filled in by Server::wait().
@@ -116,6 +120,8 @@ class Waiting {
   // For CLIENT UNBLOCK: the next serve() ends the wait. False: the session does not wait, or not in
   // a way that may be ended.
   bool unblock(uint64_t session, Waiter::Unblocked how);
+  // The next serve() ends the waiter's wait, because another session has taken over its place.
+  void supersede(Waiter* waiter) { end(waiter, Waiter::Unblocked::kSuperseded); }
 
  private:
   // What a key is found by, without a copy of it.
@@ -157,7 +163,9 @@ class Waiting {
     return {gives_up ? waiter->deadline_ns : waiter->due_ns, gives_up, waiter};
   }
   void start_timer(Waiter* waiter);
+  void enter_queue(Waiter* waiter, std::deque<Waiter*>* queue);
   void leave_queues(Waiter* waiter);
+  void end(Waiter* waiter, Waiter::Unblocked how);
   std::unique_ptr<Waiter> take(Waiter* waiter);
   bool try_one(Waiter* waiter, const WaitKey* touched, WaiterRunner& runner);
   void serve_queue(const WaitKey& key, WaiterRunner& runner);

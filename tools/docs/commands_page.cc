@@ -65,7 +65,13 @@ taken from it. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFUND key a,b
 - **TIMEOUT ms** (0: for ever): RL.ACQUIRE waits in one first-in-first-out queue per key and is granted at the exact instant.
   While somebody waits, RL.TAKE and RL.RESERVE of the key are denied. It is refused at once when it can never be
   granted, or would be after its time-out. In a transaction or a script it does not wait.
-- With LEAKY, RL.ACQUIRE is a queue that drains at a constant rate: what the funnel lets in is answered when it leaves.
+- With an **ID**, RL.ACQUIRE has a ticket: when its connection is lost, its place is passed over and nothing is taken for it. Whoever
+  asks again within 60 seconds, with the same ID and arguments, has the same place, so it comes before all who came later; its
+  TIMEOUT begins anew. If a connection that waits with the ID is still there, it is answered an error, and the new one waits in its
+  place. Tickets survive restarts. So a client that gives up reading and asks again by itself loses no turn. A client that shares
+  one connection between callers should not wait on it: RL.RESERVE answers at once how long the caller has to sleep.
+- With LEAKY, RL.ACQUIRE is a queue that drains at a constant rate: what the funnel lets in is answered when it leaves. What was
+  let in under an ID leaves the funnel even if its connection is lost; who asks again is answered at that instant, or after it.
 - **Changed parameters**: stored limits are matched by equal parameters, then by algorithm in order. What was available
   stays (of windows, logs and leases: what was used); a policy's ONCHANGE may say otherwise. A limit no longer named
   stays with the key until it is full. It is never forgotten before: a request with which the key would hold more than

@@ -1,0 +1,148 @@
+#include "server/limiter/departure.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "algorithms/concurrency.h"
+#include "server/limiter/bookings.h"
+#include "server/limiter/decide.h"
+#include "server/limiter/limiters.h"
+#include "server/limiter/record.h"
+
+namespace weir::server {
+namespace {
+
+// A departure waits in a queue of its own, which no key can have, so that it is found by its
+// booking.
+WaitKey name_of_departure(int database, std::string_view key, int64_t booking) {
+  return {.database = -1 - database, .key = std::to_string(booking) + ':' + std::string(key)};
+}
+
+class Departure : public Waiter {
+ public:
+  Departure(std::string key, LimiterRequest request, Answer answer, Ticket ticket)
+      : key_(std::move(key)),
+        request_(std::move(request)),
+        answer_(answer),
+        ticket_(std::move(ticket)) {
+    due_ns = ticket_.departs_ns;
+  }
+
+  bool try_again(Call& call) override {
+    if (cancelled_) {
+      deny(call);
+      return true;
+    }
+    if (call.now_ns < ticket_.departs_ns) {
+      due_ns = ticket_.departs_ns;
+      return false;
+    }
+    if (asked_again_) {
+      reply_again(call, ticket_.reply);
+      return true;
+    }
+    // Another client may have put something else at the key meanwhile.
+    if (auto limiter = Limiter::find(call, key_); limiter && !limiter->named().empty()) {
+      const Answer now = look(call, *limiter, limiter->named());
+      answer_.verdict = now.verdict;
+      answer_.index = now.index;
+    }
+    answer_request(call, key_, request_, answer_);
+    return true;
+  }
+  void time_out(Call& call) override {
+    if (unblocked == Unblocked::kSuperseded) return call.reply.error(kSuperseded);
+    try_again(call);
+  }
+  void abandon(Call& call) override {
+    if (!request_.id.empty()) return;
+    if (auto limiter = Limiter::find(call, key_)) give_back(call, *limiter);
+  }
+  bool may_be_unblocked() const override { return false; }
+  void set_cancelled() { cancelled_ = true; }
+  void set_asked_again() { asked_again_ = true; }
+
+ private:
+  void give_back(Call& call, Limiter& limiter) const {
+    if (!limiter.exists()) return;
+    if (answer_.lease_id && release(call, limiter)) limiter.save();
+    cancel(call, limiter, ticket_.booking);
+  }
+
+  bool release(Call& call, Limiter& limiter) const {
+    bool released = false;
+    for (HeldLimit& held : limiter.all()) {
+      if (!held.limit.algorithm->makes_leases) continue;
+      released |= algorithms::release_lease(held.state, *limiter.entries_of(held),
+                                            {.id = *answer_.lease_id, .now_ns = call.now_ns}) > 0;
+    }
+    return released;
+  }
+
+  void deny(Call& call) {
+    Answer denied{.verdict = answer_.verdict, .index = answer_.index};
+    if (auto limiter = Limiter::find(call, key_)) {
+      give_back(call, *limiter);
+      if (!limiter->named().empty()) denied = look(call, *limiter, limiter->named());
+      count_denial(call, *limiter);
+    }
+    denied.allowed = denied.verdict.allowed = false;
+    denied.verdict.retry_after_ns = std::max<int64_t>(denied.verdict.retry_after_ns, 1);
+    reply_answer(call, denied, false);
+  }
+
+  std::string key_;
+  LimiterRequest request_;
+  Answer answer_;
+  Ticket ticket_;
+  bool asked_again_ = false;  // its answer is the ticket's
+  bool cancelled_ = false;
+};
+
+std::string reply_of(const Answer& answer, const LimiterRequest& request) {
+  std::string bytes;
+  resp::ReplyWriter writer(&bytes);
+  write_answer(writer, answer, request.upto);
+  return bytes;
+}
+
+}  // namespace
+
+std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
+                                           const LimiterRequest& request, const Answer& answer,
+                                           int64_t booking, int64_t departs_ns) {
+  Ticket ticket{.booking = booking, .departs_ns = departs_ns, .lease = answer.lease_id.value_or(0)};
+  if (!request.id.empty()) {
+    ticket.reply = reply_of(answer, request);
+    keep_ticket(call, key, request.id, ticket, departs_ns / kNsPerMs + kRememberedMs);
+  }
+  auto waiter = std::make_unique<Departure>(std::string(key), request, answer, std::move(ticket));
+  waiter->keys = {name_of_departure(call.database, key, booking)};
+  return waiter;
+}
+
+std::unique_ptr<Waiter> wait_again(Call& call, std::string_view key, const LimiterRequest& request,
+                                   const Ticket& ticket) {
+  WaitKey name = name_of_departure(call.database, key, ticket.booking);
+  Waiting& waiting = call.limiters.waiting;
+  const auto& queue = waiting.queue(name.database, name.key);
+  if (!queue.empty()) waiting.supersede(queue.front());
+  Answer answer;
+  if (ticket.lease != 0) answer.lease_id = ticket.lease;
+  auto waiter = std::make_unique<Departure>(std::string(key), request, answer, ticket);
+  waiter->set_asked_again();
+  waiter->keys = {std::move(name)};
+  return waiter;
+}
+
+void deny_departure(Call& call, std::string_view key, int64_t booking) {
+  Waiting& waiting = call.limiters.waiting;
+  const WaitKey name = name_of_departure(call.database, key, booking);
+  for (Waiter* waiter : waiting.queue(name.database, name.key)) {
+    static_cast<Departure*>(waiter)->set_cancelled();
+  }
+  waiting.signal(name.database, name.key);
+}
+
+}  // namespace weir::server
