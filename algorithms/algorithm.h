@@ -50,7 +50,7 @@ struct State {
 struct Request {
   int64_t now_ns = 0;
   int64_t cost = 1;    // permits asked for, >= 0; a negative cost is a bug and breaks a check
-  bool force = false;  // take in any case, into debt if need be
+  bool force = false;  // take in any case, into debt if need be; kNever if that is too large
   bool peek = false;   // answers the verdict alone; the state and the entries stay as they are
   Entries* entries = nullptr;  // the state's own, where Algorithm::uses_entries; null is none yet,
                                // which will do for a peek
@@ -92,7 +92,6 @@ struct Algorithm {
   uint8_t id = 0;                    // on disk: DO NOT CHANGE; 0 is no algorithm
   const Grammar* grammar = nullptr;  // how its limits are written
   uint8_t options_used = 0;          // how many of Limit::options mean something and are stored
-  bool can_force = false;            // FORCE is meaningful
   bool any_cost = false;  // a cost above capacity is allowed too, and paid for afterwards
   bool queues = false;    // requests it lets in leave later, one after another: RL.ACQUIRE waits
   bool makes_leases = false;  // a granted request holds its permits until it gives them back
@@ -111,6 +110,10 @@ struct Algorithm {
   // The state of a limiter never used before.
   State (*fresh)(const Limit& limit, int64_t now_ns) = nullptr;
   Verdict (*decide)(const Limit& limit, State& state, const Request& request) = nullptr;
+  // Answers the permits taken beyond what there was, rounded up: 0 while a permit remains, or none
+  // is owed. `now_ns` is clamped already.
+  int64_t (*owed)(const Limit& limit, const State& state, Entries* entries,
+                  int64_t now_ns) = nullptr;
   // Gives permits back. The answer is the verdict of cost 0 after it.
   Verdict (*refund)(const Limit& limit, State& state, const Refund& refund) = nullptr;
   // Books permits. Null if the algorithm has no bookings; can_reserve() tells for a limit.
@@ -159,6 +162,8 @@ inline Verdict decide(const Limit& limit, State& state, const Request& request) 
 inline Verdict refund(const Limit& limit, State& state, const Refund& refund) {
   return limit.algorithm->refund(limit, state, refund);
 }
+// Answers the debt: the permits taken beyond what there was, rounded up.
+int64_t owed(const Limit& limit, const State& state, int64_t now_ns, Entries* entries = nullptr);
 // Tells whether permits of this limit can be booked.
 inline bool can_reserve(const Limit& limit) {
   const Algorithm& algorithm = *limit.algorithm;

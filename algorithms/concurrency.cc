@@ -69,8 +69,9 @@ Verdict decide_concurrency(const Limit& limit, State& state, const Request& requ
   const int64_t live = book.live_at(now_ns);
   const Verdict plain = verdict_at(limit, live, book.latest_ns(), now_ns);
   if (request.cost == 0) return plain;
-  if (request.cost > limit.count) return denied(plain, kNever);
-  if (request.cost > plain.remaining) {
+  const int64_t most = request.force ? kLeasesMax - live : limit.count;
+  if (request.cost > most) return denied(plain, kNever);
+  if (request.cost > plain.remaining && !request.force) {
     return denied(plain, book.back_at(now_ns, live + request.cost - limit.count) - now_ns);
   }
   const LogEntry lease{
@@ -86,6 +87,10 @@ Verdict decide_concurrency(const Limit& limit, State& state, const Request& requ
   state = book.state();
   taken.changed = true;
   return taken;
+}
+
+int64_t owed_concurrency(const Limit& limit, const State& state, Entries* entries, int64_t now_ns) {
+  return std::max<int64_t>(0, LeaseBook(state, entries).live_at(now_ns) - limit.count);
 }
 
 // Leased permits come back only with their lease, so a refund changes nothing.
@@ -179,6 +184,7 @@ constinit const Algorithm algorithm_concurrency = {
     .same = same_concurrency,
     .fresh = fresh_concurrency,
     .decide = decide_concurrency,
+    .owed = owed_concurrency,
     .refund = refund_concurrency,
     .carry_over_entries = carry_over_concurrency,
     .expires_at_ns = expires_concurrency,

@@ -62,6 +62,13 @@ Verdict debt_decide(const Limit& limit, State& state, const Request& request) {
   return next.verdict(limit, now_ns, {.changed = !request.peek});
 }
 
+// The wait, in permits at the limit's rate.
+template <class Kind>
+int64_t debt_owed(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
+  const int64_t wait_ns = debt_wait(Kind::at(limit, state, now_ns).next_free_ns, now_ns);
+  return wait_ns <= 0 ? 0 : ceil_divide(int128{wait_ns} * limit.rate_count, limit.rate_period_ns);
+}
+
 template <class Kind>
 Verdict debt_refund(const Limit& limit, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);

@@ -23,6 +23,8 @@
 //     client that retries. Neither happens here: only a grant writes, and it writes the old start.
 //  c. A month is not 30 days. Windows come from the calendar (calendar.h), not from a division.
 //
+// What FORCE takes beyond count is owed until the window ends: the next one begins from zero.
+//
 // The surprising consequence. Around a boundary 2 * count pass within a moment: count at the end of
 // one window, count at the beginning of the next. Use a sliding algorithm where that does harm.
 //
@@ -104,14 +106,19 @@ Verdict decide_fixed(const Limit& limit, State& state, const Request& request) {
   Running running = running_at(limit, load(state), now_ns);
   const Verdict plain = verdict_at(limit, running, now_ns);
   if (request.cost == 0) return plain;
-  if (request.cost > limit.count) return denied(plain, kNever);
-  if (request.cost > plain.remaining) return denied(plain, plain.reset_after_ns);
+  const int64_t most = request.force ? kCapacityMax - running.used : limit.count;
+  if (request.cost > most) return denied(plain, kNever);
+  if (request.cost > plain.remaining && !request.force) return denied(plain, plain.reset_after_ns);
 
   running.used += request.cost;
   if (!request.peek) state = state_of({running.window.start_ns, running.used});
   Verdict taken = verdict_at(limit, running, now_ns);
   taken.changed = !request.peek;
   return taken;
+}
+
+int64_t owed_fixed(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
+  return std::max<int64_t>(0, running_at(limit, load(state), now_ns).used - limit.count);
 }
 
 Verdict refund_fixed(const Limit& limit, State& state, const Refund& refund) {
@@ -238,6 +245,7 @@ constinit const Algorithm algorithm_fixed = {
     .same = same_fixed,
     .fresh = fresh_fixed,
     .decide = decide_fixed,
+    .owed = owed_fixed,
     .refund = refund_fixed,
     .carry_over = carry_over_fixed,
     .expires_at_ns = expires_fixed,

@@ -173,6 +173,12 @@ Verdict decide_gcra(const Limit& limit, State& state, const Request& request) {
   return verdict_at(limit, next, {.changed = !request.peek});
 }
 
+int64_t owed_gcra(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
+  const int128 over =
+      units_of(limit, minus(limit, offset_at(limit, load(state), now_ns), fill_of(limit)));
+  return over <= 0 ? 0 : static_cast<int64_t>(ceil_divide(over, limit.rate_period_ns));
+}
+
 Verdict refund_gcra(const Limit& limit, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
@@ -268,10 +274,10 @@ constinit const Algorithm algorithm_gcra = {
     .id = 1,
     .grammar = &kGrammar,
     .options_used = 0,
-    .can_force = true,
     .same = same_gcra,
     .fresh = fresh_gcra,
     .decide = decide_gcra,
+    .owed = owed_gcra,
     .refund = refund_gcra,
     .reserve = reserve_gcra,
     .carry_over = carry_over_gcra,

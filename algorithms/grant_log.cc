@@ -108,15 +108,20 @@ int64_t entry_stamp_at(const GrantRules& rules, const Log& log, const Sight& sig
   return std::max(stamp_at(rules, sight), log.newest_ns);
 }
 
+// Answers how many permits the running stamp has admitted.
+int64_t granted_in_bucket(const GrantRules& rules, const Log& log, const Entries* entries,
+                          const Sight& sight) {
+  if (rules.per_bucket == 0 || sight.logged == 0) return 0;
+  const LogEntry last = entries->entry(entries->size() - 1);
+  if (last.at_ns < stamp_at(rules, sight)) return 0;
+  return permits_of(std::min(log.total - uint64_t(last.permits), log.total - sight.base));
+}
+
 // Answers how many permits the running stamp still admits.
 int64_t bucket_room(const GrantRules& rules, const Log& log, const Entries* entries,
                     const Sight& sight) {
   if (rules.per_bucket == 0) return rules.count;
-  if (sight.logged == 0) return rules.per_bucket;
-  const LogEntry last = entries->entry(entries->size() - 1);
-  if (last.at_ns < stamp_at(rules, sight)) return rules.per_bucket;
-  const uint64_t granted = std::min(log.total - uint64_t(last.permits), log.total - sight.base);
-  return std::max<int64_t>(0, rules.per_bucket - permits_of(granted));
+  return std::max<int64_t>(0, rules.per_bucket - granted_in_bucket(rules, log, entries, sight));
 }
 
 Verdict verdict_at(const GrantRules& rules, const Log& log, const Entries* entries,
@@ -203,13 +208,14 @@ Verdict decide_by_log(const GrantRules& rules, State& state, const Request& requ
   Sight sight = sight_at(rules, log, request.entries, now_ns);
   const Verdict plain = verdict_at(rules, log, request.entries, sight, now_ns);
   if (request.cost == 0) return plain;
-  if (request.cost > plain.limit) return denied(plain, kNever);
-  if (request.cost > plain.remaining) {
+  const int64_t most = request.force ? kCapacityMax - sight.used() : plain.limit;
+  if (request.cost > most) return denied(plain, kNever);
+  if (request.cost > plain.remaining && !request.force) {
     const int64_t fits_ns = fits_at(rules, log, request.entries, sight, request.cost);
     return denied(plain, fits_ns - now_ns);
   }
   Verdict taken = plain;
-  taken.remaining -= request.cost;
+  taken.remaining = std::max<int64_t>(0, taken.remaining - request.cost);
   taken.reset_after_ns =
       std::max(all_back_at(rules, log, sight), entry_stamp_at(rules, log, sight) + rules.hold_ns) -
       now_ns;
@@ -219,6 +225,17 @@ Verdict decide_by_log(const GrantRules& rules, State& state, const Request& requ
   state = state_of(log);
   taken.changed = true;
   return taken;
+}
+
+int64_t owed_to_log(const GrantRules& rules, const State& state, const Entries* entries,
+                    int64_t now_ns) {
+  const Log log = load(state);
+  const Sight sight = sight_at(rules, log, entries, now_ns);
+  int64_t owed = std::max<int64_t>(0, sight.used() - rules.count);
+  if (rules.per_bucket > 0) {
+    owed = std::max(owed, granted_in_bucket(rules, log, entries, sight) - rules.per_bucket);
+  }
+  return owed;
 }
 
 Verdict refund_to_log(const GrantRules& rules, State& state, const Refund& refund) {

@@ -36,6 +36,8 @@ struct GrantRules {
 inline constexpr int kPrunedMax = 64;
 
 Verdict decide_by_log(const GrantRules& rules, State& state, const Request& request);
+int64_t owed_to_log(const GrantRules& rules, const State& state, const Entries* entries,
+                    int64_t now_ns);
 Verdict refund_to_log(const GrantRules& rules, State& state, const Refund& refund);
 
 // How the log changes with the limit. Used permits stay used. With the width unchanged each grant

@@ -96,6 +96,10 @@ Verdict interval_decide(const Limit& limit, State& state, const Request& request
   return verdict_at(limit, at, now_ns, {.changed = !request.peek});
 }
 
+int64_t interval_owed(const Limit& limit, const State& state, int64_t now_ns) {
+  return std::max<int64_t>(0, -interval_at(limit, state, now_ns).level);
+}
+
 Verdict interval_refund(const Limit& limit, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);

@@ -29,6 +29,7 @@ int64_t interval_level_min(const Limit& limit);
 // The next functions are those of the descriptor.
 Result<void, RangeError> interval_check(const Limit& limit);
 Verdict interval_decide(const Limit& limit, State& state, const Request& request);
+int64_t interval_owed(const Limit& limit, const State& state, int64_t now_ns);
 Verdict interval_refund(const Limit& limit, State& state, const Refund& refund);
 int64_t interval_expires_at_ns(const Limit& limit, const State& state);
 void interval_write(const State& state, Writer& out);

@@ -84,6 +84,11 @@ Verdict level_decide(const Limit& limit, State& state, const Request& request) {
   return verdict_of(limit, next, {.changed = !request.peek});
 }
 
+int64_t level_owed(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
+  const int128 over = used_at(limit, level_of(state), now_ns) - full_units(limit);
+  return over <= 0 ? 0 : ceil_divide(over, limit.rate_period_ns);
+}
+
 Verdict level_refund(const Limit& limit, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);

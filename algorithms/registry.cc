@@ -6,6 +6,7 @@
 #include "algorithms/concurrency.h"
 #include "algorithms/fixed.h"
 #include "algorithms/gcra.h"
+#include "algorithms/instant.h"
 #include "algorithms/lease_book.h"
 #include "base/ascii.h"
 
@@ -55,6 +56,10 @@ std::span<const Algorithm* const> all_algorithms() { return kAlgorithms; }
 
 bool same_limit(const Limit& a, const Limit& b) {
   return a.algorithm == b.algorithm && a.algorithm->same(a, b);
+}
+
+int64_t owed(const Limit& limit, const State& state, int64_t now_ns, Entries* entries) {
+  return limit.algorithm->owed(limit, state, entries, clamp_instant(now_ns));
 }
 
 State carry_over(const Limit& from, const Limit& to, const State& state, CarryOver mode,

@@ -144,8 +144,9 @@ Verdict decide_counter(const Limit& limit, State& state, const Request& request)
   Sight sight = sight_at(limit, load(state), clamp_instant(request.now_ns));
   const Verdict plain = verdict_at(limit, sight);
   if (request.cost == 0) return plain;
-  if (request.cost > limit.count) return denied(plain, kNever);
-  if (request.cost > plain.remaining) {
+  const int64_t most = request.force ? kCapacityMax - sight.counters.current : limit.count;
+  if (request.cost > most) return denied(plain, kNever);
+  if (request.cost > plain.remaining && !request.force) {
     const int64_t when_ns = allowed_when(limit, sight.counters, request.cost);
     return denied(plain, when_ns - sight.elapsed_ns + sight.behind_ns);
   }
@@ -154,6 +155,11 @@ Verdict decide_counter(const Limit& limit, State& state, const Request& request)
   Verdict taken = verdict_at(limit, sight);
   taken.changed = !request.peek;
   return taken;
+}
+
+int64_t owed_counter(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
+  const Sight sight = sight_at(limit, load(state), now_ns);
+  return std::max<int64_t>(0, share_of(limit, sight) + sight.counters.current - limit.count);
 }
 
 // A permit of the previous window gives back the part of it that still counts.
@@ -235,6 +241,7 @@ constinit const Algorithm algorithm_sliding_counter = {
     .same = same_counter,
     .fresh = fresh_counter,
     .decide = decide_counter,
+    .owed = owed_counter,
     .refund = refund_counter,
     .carry_over = carry_over_counter,
     .expires_at_ns = expires_counter,

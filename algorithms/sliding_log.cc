@@ -60,6 +60,10 @@ Verdict decide_log(const Limit& limit, State& state, const Request& request) {
   return decide_by_log(rules_of(limit), state, request);
 }
 
+int64_t owed_log(const Limit& limit, const State& state, Entries* entries, int64_t now_ns) {
+  return owed_to_log(rules_of(limit), state, entries, now_ns);
+}
+
 Verdict refund_log(const Limit& limit, State& state, const Refund& refund) {
   return refund_to_log(rules_of(limit), state, refund);
 }
@@ -96,6 +100,7 @@ constinit const Algorithm algorithm_sliding_log = {
     .same = same_log,
     .fresh = fresh_log,
     .decide = decide_log,
+    .owed = owed_log,
     .refund = refund_log,
     .carry_over_entries = carry_over_logs,
     .expires_at_ns = expires_log,

@@ -90,6 +90,10 @@ Verdict decide_window(const Limit& limit, State& state, const Request& request) 
   return decide_by_log(rules_of(limit), state, request);
 }
 
+int64_t owed_window(const Limit& limit, const State& state, Entries* entries, int64_t now_ns) {
+  return owed_to_log(rules_of(limit), state, entries, now_ns);
+}
+
 Verdict refund_window(const Limit& limit, State& state, const Refund& refund) {
   return refund_to_log(rules_of(limit), state, refund);
 }
@@ -143,6 +147,7 @@ constinit const Algorithm algorithm_sliding_window = {
     .same = same_window,
     .fresh = fresh_window,
     .decide = decide_window,
+    .owed = owed_window,
     .refund = refund_window,
     .carry_over_entries = carry_over_window,
     .expires_at_ns = expires_window,

@@ -27,7 +27,7 @@ struct Guard {
 struct AllRequest {
   int64_t now_ns = 0;
   bool upto = false;     // grants each limit the same g, the most that all have; see AllVerdict
-  bool force = false;    // takes in any case; REQUIRES: every limit can_force, and not upto
+  bool force = false;    // takes in any case; REQUIRES: not upto
   bool peek = false;     // answers the verdict alone; nothing is charged
   int64_t lease_id = 0;  // the lease that every CONCURRENCY limit among them makes
 };

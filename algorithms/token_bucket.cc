@@ -76,6 +76,12 @@ Verdict decide_token_bucket(const Limit& limit, State& state, const Request& req
   return level_decide(limit, state, request);
 }
 
+int64_t owed_token_bucket(const Limit& limit, const State& state, Entries* entries,
+                          int64_t now_ns) {
+  return is_interval(limit) ? interval_owed(limit, state, now_ns)
+                            : level_owed(limit, state, entries, now_ns);
+}
+
 Verdict refund_token_bucket(const Limit& limit, State& state, const Refund& refund) {
   if (is_interval(limit)) return interval_refund(limit, state, refund);
   return level_refund(limit, state, refund);
@@ -167,11 +173,11 @@ constinit const Algorithm algorithm_token_bucket = {
     .id = 2,
     .grammar = &kGrammar,
     .options_used = 2,
-    .can_force = true,
     .check = check_token_bucket,
     .same = same_token_bucket,
     .fresh = fresh_token_bucket,
     .decide = decide_token_bucket,
+    .owed = owed_token_bucket,
     .refund = refund_token_bucket,
     .reserve = level_reserve,
     .reserves = reserves_token_bucket,

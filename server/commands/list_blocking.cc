@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "base/string_hash.h"
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
@@ -66,10 +67,9 @@ Result<int64_t, ErrorReplied> deadline_argument(Call& call, std::string_view tex
 
 std::vector<WaitKey> wait_keys(Call& call, Args keys) {
   std::vector<WaitKey> result;
+  ViewSet seen;
   for (const std::string_view key : keys) {
-    WaitKey wanted{call.database, std::string(key)};
-    if (std::find(result.begin(), result.end(), wanted) == result.end())
-      result.push_back(std::move(wanted));
+    if (seen.insert(key).second) result.push_back({call.database, std::string(key)});
   }
   return result;
 }

@@ -34,6 +34,22 @@ bool any_changed(const std::vector<Guard>& guards) {
 
 bool makes_leases(const Guard& guard) { return guard.limit->algorithm->makes_leases; }
 
+// What was taken by force is answered with the limit that has the least rest; a debt is a rest
+// below 0.
+void show_debt(const Call& call, std::span<const Guard> guards, Answer* answer) {
+  int64_t least = algorithms::kNever;
+  for (size_t i = 0; i < guards.size(); ++i) {
+    const Guard& guard = guards[i];
+    const int64_t rest = guard.verdict.remaining -
+                         algorithms::owed(*guard.limit, *guard.state, call.now_ns, guard.entries);
+    if (rest >= least) continue;
+    least = rest;
+    answer->verdict = guard.verdict;
+    answer->verdict.remaining = rest;
+    answer->index = static_cast<int64_t>(i);
+  }
+}
+
 Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& request, bool peeks) {
   std::vector<Guard> guards = guards_of(limiter, limiter.named(), request);
   const bool leases = std::any_of(guards.begin(), guards.end(), makes_leases);
@@ -56,6 +72,7 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
                 .granted = verdict.granted,
                 .leases = leases};
   if (lends && answer.charged) answer.lease_id = all.lease_id;
+  if (request.force && answer.charged) show_debt(call, guards, &answer);
   if (request.shadow) {
     answer.shadow = true;
     if (verdict.allowed) answer.index = -1;

@@ -191,12 +191,6 @@ Result<void, std::string> check_fit(const LimiterRequest& request,
     return "ERR COST must be one number, or one for each of the " + std::to_string(limits.size()) +
            " limits, got " + std::to_string(request.costs.size());
   }
-  if (!request.force) return {};
-  for (size_t i = 0; i < limits.size(); ++i) {
-    if (limits[i].algorithm->can_force) continue;
-    return "ERR FORCE cannot take from limit " + std::to_string(i) + " (" +
-           std::string(limits[i].algorithm->name) + "): only limits that can be in debt";
-  }
   return {};
 }
 

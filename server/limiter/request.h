@@ -63,7 +63,7 @@ Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options);
 Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name, std::string_view text);
 
 // Checks what can only be told once a policy's limits are known: there must be as many costs as
-// limits, and FORCE only where it means something. The error is a whole line.
+// limits. The error is a whole line.
 Result<void, std::string> check_fit(const LimiterRequest& request,
                                     const std::vector<algorithms::Limit>& limits);
 

@@ -81,6 +81,7 @@ TEST(GcraLaws, MoreThanCapacityIsNever) { more_than_capacity_is_never(kGcra); }
 TEST(GcraLaws, AClockSetBackGivesNothing) { a_clock_set_back_gives_nothing(kGcra); }
 TEST(GcraLaws, RefundsAreClampedAtFull) { refunds_are_clamped_at_full(kGcra); }
 TEST(GcraLaws, SplitOrWhole) { split_or_whole(kGcra); }
+TEST(GcraLaws, ForceTakesExactly) { force_takes_exactly(kGcra); }
 TEST(GcraLaws, AllOrNothing) { all_or_nothing(kGcra); }
 TEST(GcraLaws, OverflowIsImpossible) { overflow_is_impossible(algorithm_gcra, 20'000); }
 TEST(GcraLaws, RestartIsInvisible) { restart_is_invisible(kGcra); }

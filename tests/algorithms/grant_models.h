@@ -34,10 +34,10 @@ class GrantModel {
   explicit GrantModel(const Limit& limit) : limit_(limit) {}
   virtual ~GrantModel() = default;
 
-  Verdict decide(int64_t cost, int64_t now_ns) {
+  Verdict decide(int64_t cost, int64_t now_ns, bool force = false) {
     if (cost == 0) return verdict(now_ns, true, 0, false);
-    if (cost > limit_.capacity) return verdict(now_ns, false, kNever, false);
-    if (!fits(cost, now_ns)) {
+    if (cost > limit_.capacity && !force) return verdict(now_ns, false, kNever, false);
+    if (!force && !fits(cost, now_ns)) {
       const int64_t at_ns =
           first_that(now_ns, now_ns + horizon_ns(), [&](int64_t t) { return fits(cost, t); });
       return verdict(now_ns, false, at_ns - now_ns, false);
@@ -56,6 +56,12 @@ class GrantModel {
       if ((grants_.back().permits -= back) == 0) grants_.pop_back();
     }
     return verdict(now_ns, true, 0, changed);
+  }
+
+  // How many permits fewer would fit.
+  int64_t owed(int64_t now_ns) const {
+    const auto all = static_cast<int64_t>(sum_if([](const Grant&) { return true; }));
+    return first_that(-1, all + 1, [&](int64_t permits) { return fits(-permits, now_ns); });
   }
 
   const std::vector<Grant>& grants() const { return grants_; }
@@ -85,7 +91,7 @@ class GrantModel {
     const auto too_much = [&](int64_t cost) { return !fits(cost, now_ns); };
     return {.allowed = allowed,
             .limit = limit_.capacity,
-            .remaining = first_that(0, limit_.capacity + 1, too_much) - 1,
+            .remaining = too_much(0) ? 0 : first_that(0, limit_.capacity + 1, too_much) - 1,
             .retry_after_ns = retry_after_ns,
             .reset_after_ns =
                 idle(now_ns) ? 0 : first_that(now_ns, now_ns + horizon_ns(), idle) - now_ns,

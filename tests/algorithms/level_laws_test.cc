@@ -136,6 +136,7 @@ TEST(LevelLaws, MoreThanCapacityIsNever) { FOR_BOTH(more_than_capacity_is_never)
 TEST(LevelLaws, AClockSetBackGivesNothing) { FOR_BOTH(a_clock_set_back_gives_nothing); }
 TEST(LevelLaws, RefundsAreClampedAtFull) { FOR_BOTH(refunds_are_clamped_at_full); }
 TEST(LevelLaws, SplitOrWhole) { FOR_BOTH(split_or_whole); }
+TEST(LevelLaws, ForceTakesExactly) { FOR_BOTH(force_takes_exactly); }
 TEST(LevelLaws, AllOrNothing) { FOR_BOTH(all_or_nothing); }
 TEST(LevelLaws, RestartIsInvisible) { FOR_BOTH(restart_is_invisible); }
 

@@ -130,10 +130,7 @@ TEST(LimiterRecord, AnyBytesAreSafe) {
     append_record(*head, {out, head->limits}, again);
     const Algorithm& algorithm = *out[0].limit.algorithm;
     decide(out[0].limit, out[0].state,
-           {.now_ns = kStartNs,
-            .cost = 2,
-            .force = algorithm.can_force,
-            .peek = algorithm.uses_entries});
+           {.now_ns = kStartNs, .cost = 2, .force = true, .peek = algorithm.uses_entries});
     LimitState reread[2];
     ASSERT_TRUE(read_record(again, reread).ok());
   }

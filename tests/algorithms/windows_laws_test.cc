@@ -56,6 +56,7 @@ TEST_P(WindowLaws, AClockSetBackGivesNothing) {
 }
 TEST_P(RefundLaws, RefundsAreClampedAtFull) { refunds_are_clamped_at_full(GetParam().subject); }
 TEST_P(RefundLaws, SplitOrWhole) { split_or_whole(GetParam().subject); }
+TEST_P(WindowLaws, ForceTakesExactly) { force_takes_exactly(GetParam().subject); }
 TEST_P(WindowLaws, AllOrNothing) { all_or_nothing(GetParam().subject); }
 TEST_P(WindowLaws, RestartIsInvisible) { restart_is_invisible(GetParam().subject); }
 
@@ -82,9 +83,14 @@ TEST_P(WindowLaws, AgreesWithTheListOfGrants) {
       if (refunds && seeded.rng.one_in(6)) {
         ASSERT_EQ(life.give_back(cost), model->refund(cost, life.now_ns)) << "step " << step;
       } else {
-        ASSERT_EQ(life.take(cost), model->decide(cost, life.now_ns))
-            << "cost " << cost << " at step " << step;
+        Request request = life.request(cost);
+        request.force = life.limit.capacity < 10'000 && seeded.rng.one_in(8);
+        if (request.force) request.cost *= seeded.rng.between(1, 3);
+        life.last = decide(life.limit, life.state, request);
+        ASSERT_EQ(life.last, model->decide(request.cost, life.now_ns, request.force))
+            << "cost " << request.cost << " at step " << step;
       }
+      ASSERT_EQ(owed(life.limit, life.state, life.now_ns, &life.entries), model->owed(life.now_ns));
     }
   }
 }

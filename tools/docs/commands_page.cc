@@ -59,7 +59,9 @@ taken from it. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFUND key a,b
   that would have denied it otherwise, which charges nothing. `RL.TAKE k GCRA 1/1m SHADOW` answers `[1,1,0,0,60000,-1]` at
   first and `[1,1,0,60000,60000,0]` when it is asked again. Such verdicts are no denials: they are counted as `shadow_denied`
   in INFO and by `RL.TOP SHADOW`.
-- **FORCE** takes in any case, into debt if need be: @FORCE@.
+- **FORCE** takes in any case, from every algorithm, into debt if need be. The answer shows the debt as a negative third field:
+  `RL.TAKE k FIXED 10/1m COST 13 FORCE` answers `[1,10,-3,0,60000,0]`. Nothing more is granted until the debt is paid: by time as
+  with any permit, or by RL.REFUND. What a window of FIXED owes ends with the window; CONCURRENCY's leases are given back as ever.
 - **ID token** makes a request safe to repeat: for 60 seconds the same token with the same arguments answers what it
   answered when it was granted, and takes nothing, also after a restart. Denials are not remembered.
 - **TIMEOUT ms** (0: for ever): RL.ACQUIRE waits in one first-in-first-out queue per key and is granted at the exact instant.
@@ -101,21 +103,10 @@ std::string grammars() {
   return text;
 }
 
-std::string names_that_can_force() {
-  std::string text;
-  for (const auto* algorithm : weir::algorithms::all_algorithms()) {
-    if (!algorithm->can_force) continue;
-    if (!text.empty()) text += ", ";
-    text += algorithm->name;
-  }
-  return text;
-}
-
 // The text with what the algorithms' descriptors say in the places left for it.
 std::string filled_in(std::string text) {
   const std::pair<const char*, std::string> places[] = {
       {"@GRAMMARS@", grammars()},
-      {"@FORCE@", names_that_can_force()},
       {"@BOOKINGS@", weir::algorithms::bookable_names()},
   };
   for (const auto& [place, words] : places) {

@@ -60,10 +60,30 @@ TEST_F(RlTake, ShadowOnlyForcesTheFirstField) {
 }
 
 TEST_F(RlTake, ForceTakesIntoDebt) {
-  EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 1 COST 5 FORCE"), "[1, 2, 0, 0, 5000, 0]");
+  EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 1 COST 5 FORCE"), "[1, 2, -3, 0, 5000, 0]");
   EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 1"), "[0, 2, 0, 4000, 5000, 0]");
-  EXPECT_EQ(ask("RL.TAKE f FIXED 1/1s FORCE"),
-            "(error ERR FORCE cannot take from limit 0 (FIXED): only limits that can be in debt)");
+  EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 1 FORCE"), "[1, 2, -4, 0, 6000, 0]");
+}
+
+TEST_F(RlTake, ForceTakesFromEveryAlgorithm) {
+  EXPECT_EQ(ask("RL.TAKE f FIXED 10/1m COST 13 FORCE"), "[1, 10, -3, 0, 60000, 0]");
+  EXPECT_EQ(ask("RL.TAKE f FIXED 10/1m"), "[0, 10, 0, 60000, 60000, 0]");
+  EXPECT_EQ(ask("RL.REFUND f 4"), "[1, 10, 1, 0, 60000, 0]");
+  EXPECT_EQ(ask("RL.TAKE s SLIDINGLOG 5/1m COST 8 FORCE"), "[1, 5, -3, 0, 60000, 0]");
+  EXPECT_EQ(ask("RL.TAKE w SLIDINGWINDOW 20/5s BUCKETS 10 PERBUCKET 4 COST 5 FORCE").substr(0, 10),
+            "[1, 4, -1,");
+  EXPECT_EQ(ask("RL.TAKE n SLIDINGCOUNTER 5/1m COST 6 FORCE").substr(0, 10), "[1, 5, -1,");
+  EXPECT_EQ(ask("RL.TAKE l LEAKY 1/1s CAPACITY 2 COST 5 FORCE"), "[1, 2, -3, 0, 5000, 0]");
+  EXPECT_EQ(ask("RL.TAKE c CONCURRENCY 1 LEASE 1m COST 2 FORCE"), "[1, 1, -1, 0, 60000, 0, 1]");
+  EXPECT_EQ(ask("RL.TAKE c CONCURRENCY 1 LEASE 1m"), "[0, 1, 0, 60000, 60000, 0]");
+  EXPECT_EQ(ask("RL.RELEASE c 1"), "2");
+  EXPECT_EQ(ask("RL.TAKE b BURSTY 1/1s COST 3 FORCE"), "[1, 1, -3, 0, 4000, 0]");
+  EXPECT_EQ(ask("RL.TAKE u WARMUP 1/1s OVER 2s FORCE").substr(0, 5), "[1, 1");
+}
+
+TEST_F(RlTake, TheLargestDebtIsAnswered) {
+  EXPECT_EQ(ask("RL.TAKE k FIXED 5/1m FIXED 2/1h COST 7 FORCE"), "[1, 2, -5, 0, 3600000, 1]");
+  EXPECT_EQ(ask("RL.TAKE m FIXED 2/1h FIXED 5/1m COST 1,9 FORCE"), "[1, 5, -4, 0, 60000, 1]");
 }
 
 TEST_F(RlTake, OneCostPerLimit) {
