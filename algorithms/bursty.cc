@@ -156,7 +156,8 @@ bool read_bursty(const Limit& limit, Reader& in, State& state) {
 }
 
 // BURSTY count/period [MAXBURST duration]
-constexpr Option kBurstyOptions[] = {{.name = "MAXBURST", .kind = Option::Kind::kDuration}};
+constexpr Option kBurstyOptions[] = {
+    {.name = "MAXBURST", .kind = Option::Kind::kDuration, .left_out = "1s"}};
 Result<void, RangeError> bursty_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   spec.options = {written.values[0].value_or(kNsPerS), 0};
@@ -164,7 +165,7 @@ Result<void, RangeError> bursty_spec(const Written& written, LimitSpec& spec) {
 }
 Written bursty_written(const Limit& limit) {
   Written written = rate_of(limit);
-  written.values[0] = unless(limit.options[0], kNsPerS);
+  written.set(0, limit.options[0], kNsPerS);
   return written;
 }
 constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kBurstyOptions, bursty_spec,

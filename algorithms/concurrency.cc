@@ -155,15 +155,15 @@ std::optional<LogEntry> live_lease(const Entries& entries, const LeaseUse& use) 
 
 // CONCURRENCY n LEASE duration
 constexpr Option kConcurrencyOptions[] = {
-    {.name = "LEASE", .kind = Option::Kind::kDuration, .required = true}};
+    {.name = "LEASE", .kind = Option::Kind::kTime, .required = true}};
 Result<void, RangeError> concurrency_spec(const Written& written, LimitSpec& spec) {
   spec.count = spec.capacity = written.count;
   spec.period_ns = *written.values[0];
   return {};
 }
 Written concurrency_written(const Limit& limit) {
-  Written written{.count = limit.count, .period_ns = std::nullopt, .values = {}};
-  written.values[0] = limit.period_ns;
+  Written written{.count = limit.count, .period_ns = std::nullopt, .values = {}, .implied = {}};
+  written.set(0, limit.period_ns);
   return written;
 }
 constexpr Grammar kGrammar = {Grammar::Rate::kCount, kConcurrencyOptions, concurrency_spec,

@@ -202,8 +202,8 @@ bool read_fixed(const Limit&, Reader& in, State& state) {
 // FIXED count/period [ALIGN FIRST|EPOCH], FIXED count ALIGN MINUTE|HOUR|DAY|WEEK|MONTH [OFFSET o]
 constexpr std::string_view kAligns[] = {"FIRST", "EPOCH", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH"};
 constexpr Option kFixedOptions[] = {
-    {.name = "ALIGN", .kind = Option::Kind::kWord, .words = kAligns},
-    {.name = "OFFSET", .kind = Option::Kind::kUtcOffset}};
+    {.name = "ALIGN", .kind = Option::Kind::kWord, .words = kAligns, .left_out = "FIRST"},
+    {.name = "OFFSET", .kind = Option::Kind::kUtcOffset, .left_out = "+00:00"}};
 Result<void, RangeError> fixed_spec(const Written& written, LimitSpec& spec) {
   const int64_t align = written.values[0].value_or(kAlignFirst);
   const bool calendar = align > kAlignEpoch;
@@ -211,7 +211,7 @@ Result<void, RangeError> fixed_spec(const Written& written, LimitSpec& spec) {
     return RangeError{
         "rate", std::to_string(written.count) + (calendar ? "/..." : ""),
         calendar ? "a count alone: ALIGN " + std::string(kAligns[align]) + " says the period"
-                 : std::string("count/duration, unless ALIGN names a calendar unit")};
+                 : std::string("count/period, unless ALIGN names a calendar unit")};
   }
   if (written.values[1] && !calendar) {
     return RangeError{"OFFSET", "OFFSET", "left out, unless ALIGN names a calendar unit"};
@@ -227,8 +227,10 @@ Result<void, RangeError> fixed_spec(const Written& written, LimitSpec& spec) {
 }
 Written fixed_written(const Limit& limit) {
   Written written = rate_of(limit);
-  if (limit.options[0] > kAlignEpoch) written.period_ns.reset();
-  written.values = {unless(limit.options[0], kAlignFirst), unless(limit.options[1], 0)};
+  written.set(0, limit.options[0], kAlignFirst);
+  if (limit.options[0] <= kAlignEpoch) return written;
+  written.period_ns.reset();
+  written.set(1, limit.options[1], 0);
   return written;
 }
 constexpr Grammar kGrammar = {Grammar::Rate::kEither, kFixedOptions, fixed_spec, fixed_written};

@@ -248,11 +248,22 @@ bool read_gcra(const Limit& limit, Reader& in, State& state) {
   return true;
 }
 
-// GCRA count/period [BURST b]
-constexpr Option kGcraOptions[] = {{.name = "BURST"}};
+// GCRA count/period [BURST b | CAPACITY c]: two names of one value, the latter counts one more
+constexpr Option kGcraOptions[] = {{.name = "BURST", .left_out = "count - 1"},
+                                   {.name = "CAPACITY", .left_out = "BURST + 1"}};
 Result<void, RangeError> gcra_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
-  const auto burst = written.values[0];
+  const auto burst = written.values[0], capacity = written.values[1];
+  if (burst && capacity) {
+    return RangeError{"CAPACITY", std::to_string(*capacity),
+                      "left out beside BURST: CAPACITY c is BURST c - 1"};
+  }
+  if (capacity) {
+    if (*capacity < 1 || *capacity > kCapacityMax) {
+      return RangeError{"CAPACITY", std::to_string(*capacity), between(1, kCapacityMax)};
+    }
+    spec.capacity = *capacity;
+  }
   if (!burst) return {};
   if (*burst < 0 || *burst >= kCapacityMax) {
     return RangeError{"BURST", std::to_string(*burst), between(0, kCapacityMax - 1)};
@@ -262,7 +273,7 @@ Result<void, RangeError> gcra_spec(const Written& written, LimitSpec& spec) {
 }
 Written gcra_written(const Limit& limit) {
   Written written = rate_of(limit);
-  written.values[0] = unless(limit.capacity - 1, limit.count - 1);
+  written.set(0, limit.capacity - 1, limit.count - 1);
   return written;
 }
 constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kGcraOptions, gcra_spec, gcra_written};

@@ -3,12 +3,8 @@
 
 namespace weir::algorithms {
 
-std::optional<int64_t> unless(int64_t value, int64_t left_out) {
-  return value == left_out ? std::nullopt : std::optional(value);
-}
-
 Written rate_of(const Limit& limit) {
-  return {.count = limit.count, .period_ns = limit.period_ns, .values = {}};
+  return {.count = limit.count, .period_ns = limit.period_ns, .values = {}, .implied = {}};
 }
 
 void set_rate(const Written& written, LimitSpec& spec) {

@@ -18,6 +18,7 @@ struct Option {
   enum class Kind : uint8_t {
     kNumber,     // an integer
     kDuration,   // in nanoseconds, "250ms"
+    kTime,       // the same, or an integer alone, which is milliseconds
     kWord,       // the index of one of `words`
     kUtcOffset,  // in minutes, "+08:00"
   };
@@ -26,15 +27,25 @@ struct Option {
   Kind kind = Kind::kNumber;
   std::span<const std::string_view> words = {};
   bool required = false;
+  std::string_view left_out = {};  // what leaving it out means, for people: "count - 1"
 };
 
 inline constexpr size_t kOptionsMax = 3;
 
-// A limit as it was written; an option that was left out has no value.
+// A limit as it is written; an option that is left out has no value.
 struct Written {
   int64_t count = 0;
   std::optional<int64_t> period_ns;
-  std::array<std::optional<int64_t>, kOptionsMax> values;  // in the order of the grammar's options
+  // These are in the order of the grammar's options.
+  std::array<std::optional<int64_t>, kOptionsMax> values;
+  // The value is that which leaving the option out means. Only for writing.
+  std::array<bool, kOptionsMax> implied{};
+
+  void set(size_t option, int64_t value) { values[option] = value; }
+  void set(size_t option, int64_t value, int64_t left_out) {
+    values[option] = value;
+    implied[option] = value == left_out;
+  }
 };
 
 struct Grammar {
@@ -49,14 +60,11 @@ struct Grammar {
   // Fills the spec, whose algorithm is set already. Answers what is missing or contradictory, if
   // anything.
   Result<void, RangeError> (*to_spec)(const Written& written, LimitSpec& spec) = nullptr;
-  // Answers the shortest way to write a limit: options with the value that leaving them out means
-  // are left out.
+  // Answers how to write a limit, with all options that it has.
   Written (*to_written)(const Limit& limit) = nullptr;
 };
 
-// Helpers for the grammars: a value unless it is the one that leaving it out means; a rate, there
-// and back; and an algorithm without options.
-std::optional<int64_t> unless(int64_t value, int64_t left_out);
+// Helpers for the grammars: a rate, there and back, and an algorithm without options.
 Written rate_of(const Limit& limit);
 void set_rate(const Written& written, LimitSpec& spec);
 Result<void, RangeError> plain_spec(const Written& written, LimitSpec& spec);

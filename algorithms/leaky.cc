@@ -73,7 +73,7 @@ bool read_leaky(const Limit& limit, Reader& in, State& state) {
 }
 
 // LEAKY count/period [CAPACITY c]
-constexpr Option kLeakyOptions[] = {{.name = "CAPACITY"}};
+constexpr Option kLeakyOptions[] = {{.name = "CAPACITY", .left_out = "count"}};
 Result<void, RangeError> leaky_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   spec.capacity = written.values[0].value_or(written.count);
@@ -81,7 +81,7 @@ Result<void, RangeError> leaky_spec(const Written& written, LimitSpec& spec) {
 }
 Written leaky_written(const Limit& limit) {
   Written written = rate_of(limit);
-  written.values[0] = unless(limit.capacity, limit.count);
+  written.set(0, limit.capacity, limit.count);
   return written;
 }
 constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kLeakyOptions, leaky_spec, leaky_written};

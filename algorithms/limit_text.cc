@@ -1,42 +1,16 @@
 #include "algorithms/limit_text.h"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
+#include "algorithms/gcra.h"
 #include "algorithms/grammar.h"
 #include "algorithms/limiter_record.h"
+#include "algorithms/rate_text.h"
 #include "algorithms/words.h"
 #include "base/ascii.h"
 
 namespace weir::algorithms {
 namespace {
-
-constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-
-struct Unit {
-  std::string_view name;
-  int64_t ns;
-};
-constexpr Unit kUnits[] = {{"us", kNsPerUs},    {"ms", kNsPerMs},  {"s", kNsPerS},
-                           {"m", kNsPerMinute}, {"h", kNsPerHour}, {"d", kNsPerDay},
-                           {"w", 7 * kNsPerDay}};
-
-// Reads digits without a superfluous leading zero; a number that is too large answers the largest.
-std::optional<int64_t> parse_digits(std::string_view text) {
-  if (text.empty() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
-  if (!std::ranges::all_of(text, is_digit)) return std::nullopt;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() ? value : kLargest;
-}
-
-std::optional<int64_t> parse_number(std::string_view text) {
-  if (!text.starts_with('-')) return parse_digits(text);
-  const auto digits = parse_digits(text.substr(1));
-  if (!digits || *digits == 0) return std::nullopt;
-  return -*digits;
-}
 
 // Reads "+hh:mm" as minutes.
 std::optional<int64_t> parse_utc_offset(std::string_view text) {
@@ -64,6 +38,8 @@ std::optional<int64_t> parse_value(const Option& option, std::string_view text) 
       return parse_number(text);
     case Option::Kind::kDuration:
       return parse_duration(text);
+    case Option::Kind::kTime:
+      return parse_time(text);
     case Option::Kind::kWord:
       return parse_word(option, text);
     case Option::Kind::kUtcOffset:
@@ -77,38 +53,13 @@ std::string form_of(const Option& option) {
     case Option::Kind::kNumber:
       return "an integer";
     case Option::Kind::kDuration:
-      return "an integer and a unit (us ms s m h d w)";
+      return "an integer and a unit (" + std::string(kUnitNames) + ")";
+    case Option::Kind::kTime:
+      return std::string(kTimeForm);
     case Option::Kind::kWord:
       return list_of(option.words);
     case Option::Kind::kUtcOffset:
       return "+hh:mm or -hh:mm";
-  }
-  return {};
-}
-
-constexpr std::string_view kRateForms[] = {
-    "count/duration, for example 100/1m", "an integer",
-    "count/duration, for example 100/1m, or an integer with ALIGN MINUTE to MONTH"};
-
-Result<void, RangeError> parse_rate(const Grammar& grammar, std::string_view text,
-                                    Written& written) {
-  const std::string_view form = kRateForms[static_cast<size_t>(grammar.rate)];
-  const RangeError wrong{"rate", shown(text), std::string(form)};
-  const size_t slash = text.find('/');
-  const bool has_period = slash != std::string_view::npos;
-  if (grammar.rate == Grammar::Rate::kPerPeriod && !has_period) return wrong;
-  if (grammar.rate == Grammar::Rate::kCount && has_period) return wrong;
-  const auto count = parse_number(text.substr(0, slash));
-  if (!count) return wrong;
-  written.count = *count;
-  if (!has_period) return {};
-  std::string duration(text.substr(slash + 1));
-  if (!duration.empty() && (duration[0] < '0' || duration[0] > '9')) duration.insert(0, "1");
-  written.period_ns = parse_duration(duration);
-  if (!written.period_ns) return wrong;
-  if (*written.period_ns < kPeriodNsMin || *written.period_ns > kPeriodNsMax) {
-    return RangeError{"period", shown(text.substr(slash + 1)),
-                      between_durations(kPeriodNsMin, kPeriodNsMax)};
   }
   return {};
 }
@@ -121,9 +72,9 @@ class LimitReader {
 
   // Answers how many words were taken.
   Result<size_t, RangeError> read(std::span<const std::string_view> words) {
-    if (words.empty()) return RangeError{"rate", "nothing", std::string(rate_form())};
-    if (const auto rate = parse_rate(grammar_, words[0], written_); !rate) return rate.error();
-    size_t at = 1;
+    const auto rate = parse_rate(grammar_.rate, words, written_);
+    if (!rate) return rate.error();
+    size_t at = *rate;
     for (; at < words.size(); at += 2) {
       const size_t option = find(words[at]);
       if (option == grammar_.options.size()) break;
@@ -131,8 +82,10 @@ class LimitReader {
       if (const auto taken = set(option, value, at + 1 < words.size()); !taken)
         return taken.error();
     }
-    return at;
+    return read_name(words, at);
   }
+
+  const std::string& name() const { return name_; }
 
   Result<Limit, RangeError> finish() const {
     for (size_t i = 0; i < grammar_.options.size(); ++i) {
@@ -148,7 +101,31 @@ class LimitReader {
   }
 
  private:
-  std::string_view rate_form() const { return kRateForms[static_cast<size_t>(grammar_.rate)]; }
+  // Answers how many words were taken with the name's, if there is one.
+  Result<size_t, RangeError> read_name(std::span<const std::string_view> words, size_t at) {
+    if (at == words.size() || !equals_ignoring_case(words[at], "AS")) return at;
+    const std::string_view name = at + 1 < words.size() ? words[at + 1] : std::string_view();
+    if (!is_name(name)) {
+      return RangeError{"AS", at + 1 < words.size() ? shown(name) : "nothing",
+                        "followed by a name of 1 to " + std::to_string(kLimitNameBytesMax) +
+                            " letters, digits, _ . or -"};
+    }
+    name_ = name;
+    at += 2;
+    if (at < words.size() &&
+        (find(words[at]) < grammar_.options.size() || equals_ignoring_case(words[at], "AS"))) {
+      return RangeError{"AS", shown(words[at]) + "' after AS '" + name_,
+                        "the last option of its limit, and given once"};
+    }
+    return at;
+  }
+
+  static bool is_name(std::string_view text) {
+    return !text.empty() && text.size() <= kLimitNameBytesMax &&
+           std::ranges::all_of(text, [](char c) {
+             return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-';
+           });
+  }
 
   size_t find(std::string_view word) const {
     size_t i = 0;
@@ -182,6 +159,7 @@ class LimitReader {
   const Grammar& grammar_;
   Written written_;
   std::array<std::string_view, kOptionsMax> given_;
+  std::string name_;
 };
 
 std::string in_limit(size_t number, const Algorithm& algorithm, const RangeError& error) {
@@ -194,6 +172,7 @@ std::string format_value(const Option& option, int64_t value) {
     case Option::Kind::kNumber:
       return std::to_string(value);
     case Option::Kind::kDuration:
+    case Option::Kind::kTime:
       return format_duration(value);
     case Option::Kind::kWord:
       return std::string(option.words[static_cast<size_t>(value)]);
@@ -213,6 +192,8 @@ std::string form_of_value(const Option& option) {
       return "n";
     case Option::Kind::kDuration:
       return "duration";
+    case Option::Kind::kTime:
+      return "time";
     case Option::Kind::kUtcOffset:
       return "+hh:mm";
     case Option::Kind::kWord:
@@ -242,55 +223,78 @@ std::string option_that_books(const Algorithm& algorithm) {
 
 }  // namespace
 
-std::optional<int64_t> parse_duration(std::string_view text) {
-  const size_t digits = std::min(text.find_first_not_of(kDigits), text.size());
-  const auto number = parse_digits(text.substr(0, digits));
-  if (!number) return std::nullopt;
-  for (const Unit& unit : kUnits) {
-    if (text.substr(digits) != unit.name) continue;
-    return *number > kLargest / unit.ns ? kLargest : *number * unit.ns;
-  }
-  return std::nullopt;
-}
-
-Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view> words) {
+Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view> words,
+                                               size_t before) {
   ParsedLimits parsed;
   while (parsed.words < words.size()) {
-    const Algorithm* algorithm = find_algorithm(words[parsed.words]);
+    const auto rest = words.subspan(parsed.words);
+    const Algorithm* named = find_algorithm(rest[0]);
+    const Algorithm* algorithm = named == nullptr && begins_rate(rest) ? &algorithm_gcra : named;
     if (algorithm == nullptr) break;
-    const size_t number = parsed.limits.size();
+    const size_t name_words = named == nullptr ? 0 : 1;
+    const size_t number = before + parsed.limits.size();
     if (number == kLimitsMax) return "at most " + std::to_string(kLimitsMax) + " limits";
     LimitReader reader(*algorithm);
-    const auto taken = reader.read(words.subspan(parsed.words + 1));
+    const auto taken = reader.read(rest.subspan(name_words));
     if (!taken) return in_limit(number, *algorithm, taken.error());
     const auto limit = reader.finish();
     if (!limit) return in_limit(number, *algorithm, limit.error());
     parsed.limits.push_back(*limit);
-    parsed.words += 1 + *taken;
+    parsed.words += name_words + *taken;
+    if (!reader.name().empty()) {
+      parsed.names.resize(parsed.limits.size());
+      parsed.names.back() = reader.name();
+    }
   }
+  if (!parsed.names.empty()) parsed.names.resize(parsed.limits.size());
   return parsed;
 }
 
-std::string format_limit(const Limit& limit) {
+bool begins_limit(std::span<const std::string_view> words) {
+  return !words.empty() && (find_algorithm(words[0]) != nullptr || begins_rate(words));
+}
+
+std::string format_limit(const Limit& limit, LimitStyle style) {
   const Grammar& grammar = *limit.algorithm->grammar;
   const Written written = grammar.to_written(limit);
   std::string text = std::string(limit.algorithm->name) + " " + std::to_string(written.count);
   if (written.period_ns) text += "/" + format_duration(*written.period_ns);
   for (size_t i = 0; i < grammar.options.size(); ++i) {
-    if (!written.values[i]) continue;
+    if (!written.values[i] || (written.implied[i] && style == LimitStyle::kShort)) continue;
     text.append(" ").append(grammar.options[i].name).append(" ");
     text += format_value(grammar.options[i], *written.values[i]);
   }
   return text;
 }
 
-std::string format_limits(std::span<const Limit> limits) {
+std::string format_limits(std::span<const Limit> limits, std::span<const std::string> names,
+                          LimitStyle style) {
   std::string text;
-  for (const Limit& limit : limits) {
-    if (!text.empty()) text += ' ';
-    text += format_limit(limit);
+  for (size_t i = 0; i < limits.size(); ++i) {
+    if (i > 0) text += ' ';
+    text += format_limit(limits[i], style);
+    if (!names.empty() && !names[i].empty()) text += " AS " + names[i];
   }
   return text;
+}
+
+std::string limit_name(std::span<const std::string> names, const Limit& limit, size_t number) {
+  if (number < names.size() && !names[number].empty()) return names[number];
+  return to_lower(limit.algorithm->name) + std::to_string(number);
+}
+
+Result<void, std::string> check_names(std::span<const std::string> names,
+                                      std::span<const Limit> limits) {
+  if (names.empty()) return {};
+  for (size_t i = 0; i < limits.size(); ++i) {
+    const std::string name = limit_name(names, limits[i], i);
+    for (size_t j = 0; j < i; ++j) {
+      if (limit_name(names, limits[j], j) != name) continue;
+      return "limit " + std::to_string(j) + " and limit " + std::to_string(i) +
+             " are both called '" + name + "'";
+    }
+  }
+  return {};
 }
 
 std::string algorithm_names() {
@@ -302,6 +306,20 @@ std::string algorithm_names() {
 std::string option_names(const Algorithm& algorithm) {
   std::vector<std::string_view> names;
   for (const Option& option : algorithm.grammar->options) names.push_back(option.name);
+  names.push_back("AS");
+  return list_of(names);
+}
+
+std::string names_with_option(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    const auto& options = algorithm->grammar->options;
+    if (std::ranges::any_of(options, [&](const Option& option) {
+          return equals_ignoring_case(option.name, name);
+        })) {
+      names.push_back(algorithm->name);
+    }
+  }
   return list_of(names);
 }
 

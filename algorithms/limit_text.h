@@ -1,11 +1,11 @@
 // Limits as text, as commands take them and as they are shown:
 //
-//     limit    := ALGORITHM rate [option value ...]
-//     rate     := count "/" duration | count         "100/s" is "100/1s"
-//     duration := integer unit                        us ms s m h d w
+//     limit := ALGORITHM rate [option value ...] [AS name]
+//            | rate [option value ...] [AS name]      a limit of GCRA
+//     rate  := count/period | count PER period | count          rate_text.h has the periods
 //
-// It is read from left to right: an algorithm's name opens a limit, each of its options takes the
-// next word whatever that word is, and any other word ends the limits.
+// It is read from left to right: an algorithm's name or a rate opens a limit, each of its options
+// takes the next word whatever that word is, and any other word ends the limits.
 //
 // It must not know commands or what follows the limits.
 #pragma once
@@ -23,20 +23,36 @@
 namespace weir::algorithms {
 
 struct ParsedLimits {
-  std::vector<Limit> limits;  // may be empty: no word was an algorithm's name
-  size_t words = 0;           // how many words were taken from the front
+  std::vector<Limit> limits;  // may be empty: no word began a limit
+  // What AS named each of them, empty for none; as many as limits, or none if no limit has a name.
+  // A name is the request's: it is no part of the limit.
+  std::vector<std::string> names;
+  size_t words = 0;  // how many words were taken from the front
 };
 
+inline constexpr size_t kLimitNameBytesMax = 32;
+
 // The error is a whole sentence: "limit 1 (FIXED): period must be between 1us and 3650d, got '0s'".
-Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view> words);
+// `before` is how many limits there are already, of the kLimitsMax that there may be.
+Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view> words,
+                                               size_t before = 0);
+// Tells whether parse_limits() would take the first word.
+bool begins_limit(std::span<const std::string_view> words);
 
 // Writes a limit so that parse_limits() reads it back as the same limit: "GCRA 100/1m BURST 20".
-std::string format_limit(const Limit& limit);
-std::string format_limits(std::span<const Limit> limits);
+// kShort leaves out options whose value is that which leaving them out means; it is what is stored.
+// kWhole leaves out nothing. DO NOT CHANGE what kShort writes: bookings on disk are found by it.
+enum class LimitStyle : uint8_t { kShort, kWhole };
+std::string format_limit(const Limit& limit, LimitStyle style = LimitStyle::kShort);
+// Names may be empty, as in ParsedLimits.
+std::string format_limits(std::span<const Limit> limits, std::span<const std::string> names = {},
+                          LimitStyle style = LimitStyle::kShort);
 
-// Reads a duration in nanoseconds. A number that is too large answers the largest; nothing if the
-// text is no duration.
-std::optional<int64_t> parse_duration(std::string_view text);
+// Answers what a limit is called: its name, or else its algorithm and its number, "gcra0".
+std::string limit_name(std::span<const std::string> names, const Limit& limit, size_t number);
+// Tells which two limits are called alike, if any are, as an error message does.
+Result<void, std::string> check_names(std::span<const std::string> names,
+                                      std::span<const Limit> limits);
 
 // Lists the names of all algorithms, or the options of one, as an error message does.
 std::string algorithm_names();
@@ -45,7 +61,10 @@ std::string option_names(const Algorithm& algorithm);
 // LEAKY".
 std::string bookable_names();
 
-// Answers the form of an algorithm's limits: "GCRA count/period [BURST n]".
+// Lists the algorithms that have an option of this name, in any case; empty if none has.
+std::string names_with_option(std::string_view option);
+
+// Answers the form of an algorithm's limits: "GCRA count/period [BURST n]", without AS.
 std::string grammar_text(const Algorithm& algorithm);
 
 }  // namespace weir::algorithms

@@ -116,7 +116,8 @@ bool read_window(const Limit&, Reader& in, State& state) { return read_log_state
 
 // SLIDINGWINDOW count/period [BUCKETS n] [PERBUCKET m]
 constexpr int64_t kBucketsDefault = 10;
-constexpr Option kSlidingWindowOptions[] = {{.name = "BUCKETS"}, {.name = "PERBUCKET"}};
+constexpr Option kSlidingWindowOptions[] = {{.name = "BUCKETS", .left_out = "10"},
+                                            {.name = "PERBUCKET", .left_out = "no cap"}};
 Result<void, RangeError> sliding_window_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   if (written.values[1] && *written.values[1] < 1) {
@@ -127,8 +128,8 @@ Result<void, RangeError> sliding_window_spec(const Written& written, LimitSpec& 
 }
 Written sliding_window_written(const Limit& limit) {
   Written written = rate_of(limit);
-  written.values[0] = unless(limit.options[0], kBucketsDefault);
-  written.values[1] = unless(limit.options[1], 0);
+  written.set(0, limit.options[0], kBucketsDefault);
+  if (limit.options[1] > 0) written.set(1, limit.options[1]);
   return written;
 }
 constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kSlidingWindowOptions, sliding_window_spec,

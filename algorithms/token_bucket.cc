@@ -147,9 +147,9 @@ bool read_token_bucket(const Limit& limit, Reader& in, State& state) {
 // TOKENBUCKET count/period [CAPACITY c] [INITIAL i] [REFILL GREEDY|INTERVAL]
 constexpr std::string_view kRefills[] = {"GREEDY", "INTERVAL"};
 constexpr Option kTokenBucketOptions[] = {
-    {.name = "CAPACITY"},
-    {.name = "INITIAL"},
-    {.name = "REFILL", .kind = Option::Kind::kWord, .words = kRefills}};
+    {.name = "CAPACITY", .left_out = "count"},
+    {.name = "INITIAL", .left_out = "CAPACITY"},
+    {.name = "REFILL", .kind = Option::Kind::kWord, .words = kRefills, .left_out = "GREEDY"}};
 Result<void, RangeError> token_bucket_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   spec.capacity = written.values[0].value_or(written.count);
@@ -158,8 +158,9 @@ Result<void, RangeError> token_bucket_spec(const Written& written, LimitSpec& sp
 }
 Written token_bucket_written(const Limit& limit) {
   Written written = rate_of(limit);
-  written.values = {unless(limit.capacity, limit.count), unless(limit.options[0], limit.capacity),
-                    unless(limit.options[1], 0)};
+  written.set(0, limit.capacity, limit.count);
+  written.set(1, limit.options[0], limit.capacity);
+  written.set(2, limit.options[1], 0);
   return written;
 }
 constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kTokenBucketOptions, token_bucket_spec,

@@ -227,7 +227,8 @@ bool read_warmup(const Limit& limit, Reader& in, State& state) {
 // WARMUP count/period OVER duration [COLD factor]
 constexpr int64_t kColdDefault = 3;
 constexpr Option kWarmupOptions[] = {
-    {.name = "OVER", .kind = Option::Kind::kDuration, .required = true}, {.name = "COLD"}};
+    {.name = "OVER", .kind = Option::Kind::kDuration, .required = true},
+    {.name = "COLD", .left_out = "3"}};
 Result<void, RangeError> warmup_spec(const Written& written, LimitSpec& spec) {
   set_rate(written, spec);
   spec.options = {*written.values[0], written.values[1].value_or(kColdDefault)};
@@ -235,8 +236,8 @@ Result<void, RangeError> warmup_spec(const Written& written, LimitSpec& spec) {
 }
 Written warmup_written(const Limit& limit) {
   Written written = rate_of(limit);
-  written.values[0] = limit.options[0];
-  written.values[1] = unless(limit.options[1], kColdDefault);
+  written.set(0, limit.options[0]);
+  written.set(1, limit.options[1], kColdDefault);
   return written;
 }
 constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kWarmupOptions, warmup_spec,

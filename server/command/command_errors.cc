@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "server/command/arguments.h"
+#include "server/command/usage.h"
 
 namespace weir::server {
 
@@ -25,8 +26,14 @@ bool is_cross_protocol_request(Args args) {
   return equals_ignoring_case(args[0], "post") || equals_ignoring_case(args[0], "host:");
 }
 
+// Redis' text, to which commands that Redis has not add how they are used.
 std::string arity_error(const Command& command) {
-  return "ERR wrong number of arguments for '" + std::string(command.name) + "' command";
+  std::string text =
+      "ERR wrong number of arguments for '" + std::string(command.name) + "' command";
+  if (!command.name.starts_with("rl.")) return text;
+  std::string name = to_upper(command.name);
+  if (const size_t bar = name.find('|'); bar != name.npos) name[bar] = ' ';
+  return text + "; usage: " + name + (command.usage.empty() ? "" : " ") + usage_text(command.usage);
 }
 
 }  // namespace weir::server

@@ -99,6 +99,10 @@ std::vector<std::string_view> cut(std::string_view usage) {
   return words;
 }
 
+// What the word "limits" stands for: the first limit, and more of them.
+constexpr std::string_view kLimits =
+    "<count/period | algorithm rate | POLICY policy> [option value ...] [limit:string ...]";
+
 class Parser {
  public:
   explicit Parser(std::string_view usage) : words_(cut(usage)) {}
@@ -128,6 +132,12 @@ class Parser {
   }
 
  private:
+  static void add_limits(Arguments* siblings) {
+    Arguments limits = Parser(kLimits).parse_alternatives();
+    limits.front().name = "limits";
+    siblings->insert(siblings->end(), limits.begin(), limits.end());
+  }
+
   static UsageArgument as_one(Arguments arguments) {
     if (arguments.size() == 1) return std::move(arguments.front());
     UsageArgument block{.kind = UsageKind::kBlock};
@@ -157,6 +167,8 @@ class Parser {
       if (!inner.empty()) siblings->push_back(as_one(std::move(inner)));
     } else if (is_token(word)) {
       add_token(siblings, word);
+    } else if (word == "limits") {
+      add_limits(siblings);
     } else {
       siblings->push_back(named(word));
     }
@@ -172,7 +184,7 @@ class Parser {
     }
     const size_t before = siblings->size();
     parse_element(siblings);
-    if (siblings->size() > before) siblings->back().token = std::string(token);
+    if (siblings->size() > before) (*siblings)[before].token = std::string(token);
   }
 
   // "key [key ...]" is one key that may be repeated; "[key ...]" alone is optional as well. In "ID

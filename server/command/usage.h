@@ -8,6 +8,8 @@
 //   key value [NX | XX] [EX seconds | PX milliseconds]      key [key ...]
 //   [TYPE <NORMAL | PUBSUB>]                                key value [key value ...]
 //
+// The word "limits" stands for the limits of RL.* commands; in the tree it is their grammar.
+//
 // Pure functions. A text that breaks these rules also gives a tree, but not a useful one.
 #pragma once
 

@@ -15,6 +15,7 @@ Commands rl_take_commands();        // RL.TAKE, RL.PEEK, RL.MTAKE
 Commands rl_give_commands();        // RL.REFUND, RL.RELEASE, RL.RESET, RL.CANCEL ...
 Commands rl_wait_commands();        // RL.ACQUIRE, RL.RESERVE
 Commands rl_info_commands();        // RL.INFO, RL.TOP, RL.POLICY
+Commands rl_help_commands();        // RL.HELP
 Commands gcra_commands();           // GCRA
 Commands increx_commands();         // INCREX
 Commands strings_commands();        // GET, MGET, GETRANGE ...

@@ -76,7 +76,7 @@ void rl_refund(Call& call) {
   }
   refund_limits(call, *limiter, permits);
   const size_t begin = call.reply.buffer()->size();
-  reply_answer(call, look(call, *limiter, limiter->all()), false);
+  write_figures(call.reply, look(call, *limiter, limiter->all()), false);
   if (!token.empty()) remember(call, key, token, begin);
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "algorithms/limit_text.h"
+#include "algorithms/words.h"
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
@@ -11,6 +12,7 @@
 #include "server/core/server.h"
 #include "server/limiter/answer.h"
 #include "server/limiter/limiter.h"
+#include "server/limiter/request_hints.h"
 
 namespace weir::server {
 namespace {
@@ -25,7 +27,7 @@ void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
   call.reply.bulk("algorithm");
   call.reply.bulk(held.limit.algorithm->name);
   call.reply.bulk("parameters");
-  call.reply.bulk(algorithms::format_limit(held.limit));
+  call.reply.bulk(algorithms::format_limit(held.limit, algorithms::LimitStyle::kWhole));
   call.reply.bulk("limit");
   call.reply.integer(verdict.limit);
   call.reply.bulk("remaining");
@@ -139,16 +141,27 @@ Result<Policy, std::string> policy_arguments(Args args) {
   auto parsed = algorithms::parse_limits(words);
   if (!parsed) return "ERR " + parsed.error();
   if (parsed->limits.empty()) {
-    return "ERR a limit must be given: " + algorithms::algorithm_names() + " with its rate";
+    return "ERR a limit must be given: a rate such as 100/1m, or " + algorithms::algorithm_names() +
+           " with its rate";
   }
-  Policy policy{.limits = std::move(parsed->limits)};
+  if (const auto apart = algorithms::check_names(parsed->names, parsed->limits); !apart) {
+    return "ERR " + apart.error();
+  }
+  Policy policy{.limits = std::move(parsed->limits), .names = std::move(parsed->names)};
   const Args rest = words.subspan(parsed->words);
   if (rest.empty()) return policy;
-  const bool names_mode = rest.size() == 2 && equals_ignoring_case(rest[0], "ONCHANGE");
-  const auto mode = names_mode ? parse_mode(rest[1]) : std::nullopt;
+  const std::string modes = "RESET, ASIS, PROPORTIONAL or ADDITIVE";
+  if (!equals_ignoring_case(rest[0], "ONCHANGE") || rest.size() > 2) {
+    const std::string_view wrong = equals_ignoring_case(rest[0], "ONCHANGE") ? rest[2] : rest[0];
+    return "ERR syntax error at '" + algorithms::shown(wrong) +
+           "': expected another limit, or ONCHANGE with " + modes +
+           (equals_ignoring_case(wrong, "POLICY") ? "; a policy names no other"
+                                                  : hint_about(wrong, false));
+  }
+  const auto mode = rest.size() == 2 ? parse_mode(rest[1]) : std::nullopt;
   if (!mode) {
-    return "ERR syntax error at '" + std::string(shown_part(rest[0]).substr(0, 64)) +
-           "': expected another limit, or ONCHANGE with RESET, ASIS, PROPORTIONAL or ADDITIVE";
+    return "ERR ONCHANGE must be " + modes + ", got '" +
+           (rest.size() == 2 ? algorithms::shown(rest[1]) : "nothing") + "'";
   }
   policy.mode = *mode;
   return policy;
@@ -169,7 +182,8 @@ void policy_get(Call& call) {
   if (policy == nullptr) return call.reply.null();
   call.reply.map(3);
   call.reply.bulk("limits");
-  call.reply.bulk(algorithms::format_limits(policy->limits));
+  call.reply.bulk(
+      algorithms::format_limits(policy->limits, policy->names, algorithms::LimitStyle::kWhole));
   call.reply.bulk("onchange");
   call.reply.bulk(mode_name(policy->mode));
   call.reply.bulk("version");
@@ -214,10 +228,11 @@ constexpr Command kCommands[] = {
      .summary = "Keeps limits under a name.",
      .since = "weir 0.1"},
     {.name = "rl.policy|set",
-     .arity = -5,
+     .arity = -4,
      .flags = kWrites,
      .group = "limiter",
-     .usage = "name limits [ONCHANGE <RESET | ASIS | PROPORTIONAL | ADDITIVE>]",
+     .usage = "name <count/period | algorithm rate> [option value ...] [limit:string ...] "
+              "[ONCHANGE <RESET | ASIS | PROPORTIONAL | ADDITIVE>]",
      .summary = "Makes or changes a policy; keys follow when they are next used.",
      .since = "weir 0.1",
      .run = policy_set},

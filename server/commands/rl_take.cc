@@ -5,6 +5,7 @@
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/limiter/limiters.h"
+#include "server/limiter/request_hints.h"
 #include "server/limiter/take.h"
 #include "server/limiter/take_many.h"
 
@@ -12,14 +13,15 @@ namespace weir::server {
 namespace {
 
 void rl_take(Call& call) {
-  constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption;
+  constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption |
+                              kFullOption | kHeadersOption;
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakes);
   if (!request) return call.reply.error(request.error());
   take(call, call.args[1], **request);
 }
 
 void rl_peek(Call& call) {
-  constexpr uint32_t kLooks = kCostOption | kLimitsMayLack;
+  constexpr uint32_t kLooks = kCostOption | kFullOption | kHeadersOption | kLimitsMayLack;
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kLooks);
   if (!request) return call.reply.error(request.error());
   peek_at(call, call.args[1], **request);
@@ -43,7 +45,7 @@ Result<Args, std::string> keys_to_take(const Call& call) {
     for (size_t j = 0; j < i; ++j) {
       if (keys[i] != keys[j]) continue;
       return "ERR key " + std::to_string(j) + " and key " + std::to_string(i) +
-             " are the same: each key takes one limit";
+             " are the same: each key stands once";
     }
   }
   return keys;
@@ -52,9 +54,10 @@ Result<Args, std::string> keys_to_take(const Call& call) {
 void rl_mtake(Call& call) {
   const auto keys = keys_to_take(call);
   if (!keys) return call.reply.error(keys.error());
-  const auto request =
-      parse_request(call.args.subspan(2 + keys->size()), kCostOption | kShadowOption | kIdOption);
-  if (!request) return call.reply.error(request.error());
+  constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption |
+                              kFullOption | kLimitsOfEach;
+  const auto request = parse_request(call.args.subspan(2 + keys->size()), kTakes);
+  if (!request) return call.reply.error(request.error() + hint_about_keys(*keys));
   take_many(call, *keys, *request);
 }
 
@@ -64,7 +67,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token]",
+     .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [FULL] [HEADERS]",
      .summary = "Takes permits from all limits of a key, or from none.",
      .since = "weir 0.1",
      .run = rl_take},
@@ -73,7 +76,7 @@ constexpr Command kCommands[] = {
      .flags = kReads | kFast,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key [limits] [COST n]",
+     .usage = "key [limits] [COST n] [FULL] [HEADERS]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",
      .since = "weir 0.1",
      .run = rl_peek},
@@ -82,8 +85,9 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kDenyOom | kMovableKeys | kWakesNobody,
      .keys = {.numkeys = 1},
      .group = "limiter",
-     .usage = "numkeys key [key ...] limits [COST n] [SHADOW] [ID token]",
-     .summary = "Takes from one limit of each key: from all keys, or from none.",
+     .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
+              "[SHADOW] [FORCE] [ID token] [FULL]",
+     .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
      .run = rl_mtake},
 };

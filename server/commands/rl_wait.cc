@@ -7,7 +7,8 @@ namespace weir::server {
 namespace {
 
 void rl_acquire(Call& call) {
-  auto request = parse_request(call.args.subspan(2), kCostOption | kIdOption | kTimeoutOption);
+  auto request = parse_request(call.args.subspan(2), kCostOption | kIdOption | kTimeoutOption |
+                                                         kFullOption | kHeadersOption);
   if (!request) return call.reply.error(request.error());
   acquire(call, call.args[1], std::move(*request));
 }
@@ -21,11 +22,11 @@ void rl_reserve(Call& call) {
 
 constexpr Command kCommands[] = {
     {.name = "rl.acquire",
-     .arity = -5,
+     .arity = -3,  // so that a missing TIMEOUT is asked for by its name
      .flags = kWrites | kBlocking | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] TIMEOUT milliseconds [ID token]",
+     .usage = "key limits [COST n] TIMEOUT time [ID token] [FULL] [HEADERS]",
      .summary = "Takes permits as soon as they are there, first come, first served.",
      .since = "weir 0.1",
      .run = rl_acquire},
@@ -34,7 +35,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] [MAXWAIT milliseconds] [ID token]",
+     .usage = "key limits [COST n] [MAXWAIT time] [ID token]",
      .summary = "Books permits now: granted 0 or 1, the wait in milliseconds, an id.",
      .since = "weir 0.1",
      .run = rl_reserve},

@@ -6,6 +6,7 @@
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
 #include "server/limiter/departure.h"
+#include "server/limiter/full_answer.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
@@ -110,6 +111,13 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
   return tried;
 }
 
+// Nothing was taken, so with FULL the limits show what they are.
+void reply_denial(Call& call, Limiter& limiter, const LimiterRequest& request, Answer answer) {
+  answer.granted = 0;
+  if (request.full) add_rows(call, limiter, &answer);
+  reply_answer(call, request, answer);
+}
+
 class AcquireWaiter : public QueuedRequest {
  public:
   using QueuedRequest::QueuedRequest;
@@ -129,7 +137,7 @@ class AcquireWaiter : public QueuedRequest {
     }
     if (tried.outcome == Outcome::kDenied) {
       forget_token(call, key(), request().id);
-      reply_answer(call, tried.answer, false);
+      reply_denial(call, *limiter, request(), tried.answer);
     }
     successor = std::move(tried.departure);
     return true;
@@ -145,7 +153,7 @@ class AcquireWaiter : public QueuedRequest {
     answer.allowed = answer.verdict.allowed = false;
     answer.verdict.retry_after_ns = std::max<int64_t>(answer.verdict.retry_after_ns, 1);
     count_denial(call, *limiter);
-    reply_answer(call, answer, false);
+    reply_denial(call, *limiter, request(), answer);
   }
 
   void abandon(Call& call) override {
@@ -172,10 +180,10 @@ void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t de
   call.host.wait(call, std::move(waiter));
 }
 
-void deny(Call& call, const Limiter& limiter, const LimiterRequest& request, const Answer& answer) {
+void deny(Call& call, Limiter& limiter, const LimiterRequest& request, const Answer& answer) {
   count_denial(call, limiter);
   forget_token(call, limiter.key(), request.id);
-  reply_answer(call, answer, false);
+  reply_denial(call, limiter, request, answer);
 }
 
 // Joins the queue after all who are there, unless that is too late.
@@ -199,8 +207,8 @@ void rejoin_queue(Call& call, std::string_view key, LimiterRequest request, int6
 // Inside a transaction or a script a session does not wait.
 int64_t deadline_of(const Call& call, const LimiterRequest& request) {
   if (!call.session.wait_state().permitted()) return call.now_ns;
-  if (*request.timeout_ms == 0) return kNever;
-  return after(call.now_ns, *request.timeout_ms * kNsPerMs);
+  if (*request.timeout_ns == 0) return kNever;
+  return after(call.now_ns, *request.timeout_ns);
 }
 
 // A request that a funnel has let in is asked again.
@@ -214,7 +222,7 @@ void acquire_again(Call& call, std::string_view key, const LimiterRequest& reque
   Answer answer = peek(call, *limiter, request);
   answer.allowed = answer.verdict.allowed = false;
   answer.verdict.retry_after_ns = ticket.departs_ns - call.now_ns;
-  reply_answer(call, answer, false);
+  reply_answer(call, request, answer);
 }
 
 // From now on this session waits under the ID, whoever did before. Answers the place in the queue.

@@ -1,7 +1,5 @@
 #include "server/limiter/answer.h"
 
-#include "server/limiter/remembered.h"
-
 namespace weir::server {
 namespace {
 
@@ -15,7 +13,7 @@ int64_t milliseconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsP
 
 int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsPerS); }
 
-void write_answer(resp::ReplyWriter& out, const Answer& answer, bool upto) {
+void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto) {
   const bool with_lease = answer.leases && answer.allowed && answer.verdict.allowed;
   const algorithms::Verdict& verdict = answer.verdict;
   const int64_t figures[] = {answer.allowed ? 1 : 0,
@@ -30,17 +28,6 @@ void write_answer(resp::ReplyWriter& out, const Answer& answer, bool upto) {
   if (upto) out.integer(answer.granted);
   if (!with_lease) return;
   answer.lease_id ? out.integer(*answer.lease_id) : out.null();
-}
-
-void reply_answer(Call& call, const Answer& answer, bool upto) {
-  write_answer(call.reply, answer, upto);
-}
-
-void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
-                    const Answer& answer) {
-  const size_t begin = call.reply.buffer()->size();
-  reply_answer(call, answer, request.upto);
-  if (answer.charged && !request.id.empty()) remember(call, key, request.id, begin);
 }
 
 }  // namespace weir::server

@@ -5,13 +5,22 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "algorithms/algorithm.h"
 #include "server/command/command.h"
 #include "server/limiter/request.h"
 
 namespace weir::server {
+
+// What one limit says, for FULL.
+struct LimitRow {
+  std::string name;
+  algorithms::Limit limit;
+  algorithms::Verdict verdict;
+};
 
 // The answer for one key.
 struct Answer {
@@ -20,17 +29,14 @@ struct Answer {
   bool allowed = false;
   bool charged = false;
   bool shadow = false;                   // allowed in any case
-  int64_t granted = 0;                   // the cost charged, with UPTO
+  int64_t granted = 0;                   // the cost charged; the largest of several
   bool leases = false;                   // a limit is CONCURRENCY
   std::optional<int64_t> lease_id = {};  // the lease that was made
+  std::vector<LimitRow> rows = {};       // with FULL
 };
 
 // Writes the six integers, and after them what UPTO and CONCURRENCY add.
-void write_answer(resp::ReplyWriter& out, const Answer& answer, bool upto);
-void reply_answer(Call& call, const Answer& answer, bool upto);
-// The same for a request that may have an ID: what was charged is remembered under it.
-void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
-                    const Answer& answer);
+void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto);
 
 // Answers -1 for never, else rounds up.
 int64_t milliseconds_up(int64_t duration_ns);

@@ -199,8 +199,7 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
     return "ERR limit " + std::to_string(i) + " (" + std::string(limits[i].limit.algorithm->name) +
            ") takes no bookings: " + algorithms::bookable_names() + " do";
   }
-  const int64_t max_wait_ns =
-      request.max_wait_ms ? *request.max_wait_ms * kNsPerMs : algorithms::kNever;
+  const int64_t max_wait_ns = request.max_wait_ns.value_or(algorithms::kNever);
   std::vector<algorithms::State> states(limits.size());
   Booked booked{.granted = true};
   bool changed = false;

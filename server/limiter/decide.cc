@@ -27,6 +27,14 @@ int64_t largest_cost(const std::vector<Guard>& guards) {
   return most;
 }
 
+std::vector<LimitRow> rows_of(const Limiter& limiter, const std::vector<Guard>& guards) {
+  std::vector<LimitRow> rows;
+  for (size_t i = 0; i < guards.size(); ++i) {
+    rows.push_back({limiter.name_of(i), *guards[i].limit, guards[i].verdict});
+  }
+  return rows;
+}
+
 bool any_changed(const std::vector<Guard>& guards) {
   return std::any_of(guards.begin(), guards.end(),
                      [](const Guard& guard) { return guard.verdict.changed; });
@@ -42,6 +50,7 @@ void show_debt(const Call& call, std::span<const Guard> guards, Answer* answer) 
     const Guard& guard = guards[i];
     const int64_t rest = guard.verdict.remaining -
                          algorithms::owed(*guard.limit, *guard.state, call.now_ns, guard.entries);
+    if (i < answer->rows.size()) answer->rows[i].verdict.remaining = rest;
     if (rest >= least) continue;
     least = rest;
     answer->verdict = guard.verdict;
@@ -69,8 +78,9 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
                 .index = static_cast<int64_t>(verdict.deciding),
                 .allowed = verdict.allowed,
                 .charged = verdict.allowed && asks && !peeks,
-                .granted = verdict.granted,
+                .granted = verdict.allowed ? largest_cost(guards) : 0,
                 .leases = leases};
+  if (request.full) answer.rows = rows_of(limiter, guards);
   if (lends && answer.charged) answer.lease_id = all.lease_id;
   if (request.force && answer.charged) show_debt(call, guards, &answer);
   if (request.shadow) {
@@ -91,6 +101,19 @@ Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
 
 Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request) {
   return decide_or_peek(call, limiter, request, true).answer;
+}
+
+void add_rows(Call& call, Limiter& limiter, Answer* answer) {
+  LimiterRequest nothing;
+  nothing.costs = {0};
+  std::vector<Guard> guards = guards_of(limiter, limiter.named(), nothing);
+  if (guards.empty()) return;
+  algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true});
+  std::vector<LimitRow> rows = rows_of(limiter, guards);
+  for (size_t i = 0; i < std::min(rows.size(), answer->rows.size()); ++i) {
+    rows[i].name = answer->rows[i].name;
+  }
+  answer->rows = std::move(rows);
 }
 
 Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits) {

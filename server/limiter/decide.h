@@ -21,6 +21,9 @@ struct Decision {
 Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request);
 // Answers what decide() would, and changes nothing.
 Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request);
+// Puts into the answer what each named limit says as it is, under the names that the answer's rows
+// have already, or else under the request's.
+void add_rows(Call& call, Limiter& limiter, Answer* answer);
 // Answers the verdict on `limits` as they are, for a request of cost 0.
 Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits);
 

@@ -7,6 +7,7 @@
 #include "algorithms/concurrency.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
+#include "server/limiter/full_answer.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/record.h"
 
@@ -47,6 +48,7 @@ class Departure : public Waiter {
       const Answer now = look(call, *limiter, limiter->named());
       answer_.verdict = now.verdict;
       answer_.index = now.index;
+      if (request_.full) add_rows(call, *limiter, &answer_);
     }
     answer_request(call, key_, request_, answer_);
     return true;
@@ -81,15 +83,20 @@ class Departure : public Waiter {
   }
 
   void deny(Call& call) {
-    Answer denied{.verdict = answer_.verdict, .index = answer_.index};
+    Answer denied{.verdict = answer_.verdict, .index = answer_.index, .rows = answer_.rows};
     if (auto limiter = Limiter::find(call, key_)) {
       give_back(call, *limiter);
-      if (!limiter->named().empty()) denied = look(call, *limiter, limiter->named());
+      if (!limiter->named().empty()) {
+        const Answer now = look(call, *limiter, limiter->named());
+        denied.verdict = now.verdict;
+        denied.index = now.index;
+        if (request_.full) add_rows(call, *limiter, &denied);
+      }
       count_denial(call, *limiter);
     }
     denied.allowed = denied.verdict.allowed = false;
     denied.verdict.retry_after_ns = std::max<int64_t>(denied.verdict.retry_after_ns, 1);
-    reply_answer(call, denied, false);
+    reply_answer(call, request_, denied);
   }
 
   std::string key_;
@@ -102,8 +109,8 @@ class Departure : public Waiter {
 
 std::string reply_of(const Answer& answer, const LimiterRequest& request) {
   std::string bytes;
-  resp::ReplyWriter writer(&bytes);
-  write_answer(writer, answer, request.upto);
+  resp::ReplyWriter writer(&bytes, 3);
+  write_answer(writer, request, answer);
   return bytes;
 }
 

@@ -87,22 +87,24 @@ bool Limiter::adopt(std::string_view text) {
 }
 
 Limiter::Named Limiter::name(const NamedLimits& named) {
-  const CarryOver mode = named.policy_version > policy_version_ ? named.mode : CarryOver::kAsIs;
-  std::vector<HeldLimit> next(named.limits->size());
+  const bool changes = named.policy_version > policy_version_;
+  std::vector<HeldLimit> next(named.limits.size());
   std::vector<bool> taken(held_.size());
   std::vector<bool> matched(next.size());
   for (size_t i = 0; i < next.size(); ++i) {
-    matched[i] = match_equal(&next[i], (*named.limits)[i], &taken);
+    matched[i] = match_equal(&next[i], named.limits[i], &taken);
   }
   for (size_t i = 0; i < next.size(); ++i) {
-    if (matched[i] || match_algorithm(&next[i], (*named.limits)[i], &taken, mode)) continue;
-    start(&next[i], (*named.limits)[i]);
+    const CarryOver mode = changes ? named.mode_of(i) : CarryOver::kAsIs;
+    if (matched[i] || match_algorithm(&next[i], named.limits[i], &taken, mode)) continue;
+    start(&next[i], named.limits[i]);
   }
   named_ = next.size();
   keep_left_over(taken, &next);
   if (next.size() > algorithms::kLimitsMax) return too_many(next);
   held_ = std::move(next);
   entries_.clear();
+  names_ = named;
   policy_version_ = std::max(policy_version_, named.policy_version);
   if (adopted_) return std::string(kWrongType);
   return this->named();

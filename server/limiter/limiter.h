@@ -10,12 +10,14 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "algorithms/limit_text.h"
 #include "algorithms/limiter_record.h"
 #include "server/command/error_replied.h"
 #include "server/limiter/stored_entries.h"
@@ -28,11 +30,29 @@ struct HeldLimit {
   storage::ElementsId list = 0;  // the list of its entries; 0: none, or not made yet
 };
 
-// The limits that a command names, and how to change over to them.
+// The limits that a command names, and how to change over to those of them that are a policy's.
 struct NamedLimits {
-  const std::vector<algorithms::Limit>* limits = nullptr;
-  uint64_t policy_version = 0;  // 0: no policy
+  std::span<const algorithms::Limit> limits;
+  std::span<const std::string> names = {};  // by AS: as many as limits, or none
+  uint64_t policy_version = 0;              // 0: no policy
   algorithms::CarryOver mode = algorithms::CarryOver::kAsIs;
+  size_t policy_at = 0;      // where the policy's begin,
+  size_t policy_limits = 0;  // and how many they are
+  // What the spans point into, if it is nobody else's.
+  std::shared_ptr<const algorithms::ParsedLimits> owned = nullptr;
+
+  algorithms::CarryOver mode_of(size_t limit) const {
+    return limit - policy_at < policy_limits ? mode : algorithms::CarryOver::kAsIs;
+  }
+  // The limit at `index` alone.
+  NamedLimits only(size_t index) const {
+    NamedLimits one = *this;
+    one.limits = limits.subspan(index, 1);
+    one.names = names.empty() ? names : names.subspan(index, 1);
+    one.policy_limits = index - policy_at < policy_limits ? 1 : 0;
+    one.policy_at = 0;
+    return one;
+  }
 };
 
 class Limiter {
@@ -54,6 +74,10 @@ class Limiter {
   // the running one.
   std::span<HeldLimit> named() { return std::span(held_).first(named_); }
   std::span<HeldLimit> all() { return held_; }
+  // What the running request calls one of the limits that it has named.
+  std::string name_of(size_t limit) const {
+    return algorithms::limit_name(names_.names, held_[limit].limit, limit);
+  }
   // True if a limit's parameters are not those stored, so that a denial has to be written as well.
   bool parameters_changed() const { return parameters_changed_; }
 
@@ -88,6 +112,7 @@ class Limiter {
   bool exists_ = false;
   std::vector<HeldLimit> held_;
   size_t named_ = 0;
+  NamedLimits names_ = {};
   uint64_t policy_version_ = 0;
   storage::ElementsId bookings_ = 0;
   // The state of a foreign string, which a GCRA limit may adopt.

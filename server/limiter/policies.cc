@@ -21,7 +21,7 @@ std::string encode(const Policy& policy) {
   std::string record;
   storage::put_varint(&record, policy.version);
   record.push_back(static_cast<char>(policy.mode));
-  record += algorithms::format_limits(policy.limits);
+  record += algorithms::format_limits(policy.limits, policy.names);
   return record;
 }
 
@@ -39,6 +39,7 @@ bool decode(std::string_view record, Policy* policy) {
   const auto parsed = algorithms::parse_limits(words);
   if (!parsed || parsed->words != words.size() || parsed->limits.empty()) return false;
   policy->limits = parsed->limits;
+  policy->names = parsed->names;
   return true;
 }
 

@@ -25,6 +25,7 @@ struct Policy {
   uint64_t version = 0;
   algorithms::CarryOver mode = algorithms::CarryOver::kAsIs;
   std::vector<algorithms::Limit> limits;
+  std::vector<std::string> names = {};  // as many as limits, or none
 };
 
 // They are always in memory, so what they take together is bounded.

@@ -41,7 +41,7 @@ QueueTail& tail_of(Call& call, Limiter& limiter) {
     const QueuedRequest* other = queued(waiter);
     if (other == nullptr) continue;
     const auto limits = limits_of(call, other->request());
-    if (limits) charge(call, kept.simulated->join(*limits->limits, other->request(), call.now_ns));
+    if (limits) charge(call, kept.simulated->join(limits->limits, other->request(), call.now_ns));
   }
   return *kept.simulated;
 }

@@ -13,7 +13,7 @@ using algorithms::Limit;
 constexpr int kTriesMax = 64;
 
 // Tells how many limits before this one are equal to it.
-size_t number_of(const std::vector<Limit>& limits, size_t index) {
+size_t number_of(std::span<const Limit> limits, size_t index) {
   const auto end = limits.begin() + static_cast<std::ptrdiff_t>(index);
   return static_cast<size_t>(std::count_if(limits.begin(), end, [&](const Limit& other) {
     return algorithms::same_limit(other, limits[index]);
@@ -51,7 +51,7 @@ QueueTail::Copy& QueueTail::copy_of(const Limit& limit, size_t number) {
 }
 
 // The look is a tail of its own, over this one.
-QueueTail::Place QueueTail::look(const Limits& limits, const LimiterRequest& request,
+QueueTail::Place QueueTail::look(Limits limits, const LimiterRequest& request,
                                  int64_t now_ns) const {
   QueueTail over;
   over.at_ns_ = at_ns_;
@@ -63,8 +63,7 @@ QueueTail::Place QueueTail::look(const Limits& limits, const LimiterRequest& req
   return over.join(limits, request, now_ns);
 }
 
-QueueTail::Place QueueTail::join(const Limits& limits, const LimiterRequest& request,
-                                 int64_t now_ns) {
+QueueTail::Place QueueTail::join(Limits limits, const LimiterRequest& request, int64_t now_ns) {
   at_ns_ = std::max(at_ns_, now_ns);
   std::vector<algorithms::Guard> guards(limits.size());
   for (size_t i = 0; i < limits.size(); ++i) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "server/limiter/limiter.h"
@@ -41,11 +42,11 @@ class QueueTail {
     size_t index = 0;
     size_t looks = 0;  // at limits, until this was known: units of work
   };
-  using Limits = std::vector<algorithms::Limit>;
+  using Limits = std::span<const algorithms::Limit>;
   // Adds one more request, with these limits.
-  Place join(const Limits& limits, const LimiterRequest& request, int64_t now_ns);
+  Place join(Limits limits, const LimiterRequest& request, int64_t now_ns);
   // Answers what join() would, and changes nothing.
-  Place look(const Limits& limits, const LimiterRequest& request, int64_t now_ns) const;
+  Place look(Limits limits, const LimiterRequest& request, int64_t now_ns) const;
 
  private:
   struct Copy {

@@ -1,5 +1,8 @@
 #include "server/limiter/remembered.h"
 
+#include <algorithm>
+
+#include "resp/numbers.h"
 #include "server/limiter/limiters.h"
 #include "storage/codec.h"
 
@@ -28,15 +31,46 @@ uint64_t digest(const Call& call) {
   return storage::siphash24(bytes, {0x7765697200000001, 0x7769746820494400});
 }
 
-std::string with_nulls(std::string_view reply, std::string_view from, std::string_view to) {
+// How nulls and maps are written.
+struct Form {
+  std::string_view null;
+  bool has_maps;
+};
+constexpr Form kStored{kNull2, true};
+constexpr Form kResp2{kNull2, false};
+constexpr Form kResp3{kNull3, true};
+
+std::string map_header(std::string_view line, const Form& form) {
+  if (form.has_maps) return std::string(line);
+  const auto pairs = resp::parse_int64(line.substr(1, line.size() - 3)).value_or(0);
+  return "*" + std::to_string(2 * pairs) + "\r\n";
+}
+
+// Answers a reply in another form. What strings hold stays as it is.
+std::string in_form(std::string_view reply, const Form& form) {
   std::string changed;
   for (size_t at = 0; at < reply.size();) {
-    const size_t end = reply.find('\n', at) + 1;
+    const size_t end = std::min(reply.find('\n', at), reply.size() - 1) + 1;
     const std::string_view line = reply.substr(at, end - at);
-    changed += line == from ? to : line;
     at = end;
+    if (line == kNull2 || line == kNull3) {
+      changed += form.null;
+    } else if (line[0] == '%') {
+      changed += map_header(line, form);
+    } else {
+      changed += line;
+      if (line[0] != '$') continue;
+      const auto bytes = resp::parse_int64(line.substr(1, line.size() - 3)).value_or(0);
+      const size_t text = std::min(static_cast<size_t>(bytes) + 2, reply.size() - at);
+      changed += reply.substr(at, text);
+      at += text;
+    }
   }
   return changed;
+}
+
+std::string for_session(const Call& call, std::string_view stored) {
+  return in_form(stored, call.reply.protocol() == 3 ? kResp3 : kResp2);
 }
 
 void keep(Call& call, std::string_view key, std::string_view token, std::string_view what,
@@ -47,6 +81,10 @@ void keep(Call& call, std::string_view key, std::string_view token, std::string_
   const std::string name = record_key(call, key, token);
   storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
   call.keys.put(&ref, storage::Type::kString, value, until_ms);
+}
+
+void keep_reply(Call& call, std::string_view key, std::string_view token, std::string_view reply) {
+  keep(call, key, token, in_form(reply, kStored), call.now_ms() + kRememberedMs);
 }
 
 Ticket read_ticket(storage::Reader reader) {
@@ -70,8 +108,7 @@ bool is_ticket(std::string_view what) {
 
 void reply_again(Call& call, std::string_view reply) {
   ++call.limiters.verdicts.repeated;
-  call.reply.raw(call.reply.protocol() == 3 ? with_nulls(reply, kNull2, kNull3)
-                                            : std::string(reply));
+  call.reply.raw(for_session(call, reply));
 }
 
 bool recalled(Call& call, std::string_view key, std::string_view token) {
@@ -96,10 +133,16 @@ bool recalled(Call& call, std::string_view key, std::string_view token) {
 }
 
 void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin) {
-  const std::string_view reply = std::string_view(*call.reply.buffer()).substr(reply_begin);
-  keep(call, key, token,
-       call.reply.protocol() == 3 ? with_nulls(reply, kNull3, kNull2) : std::string(reply),
-       call.now_ms() + kRememberedMs);
+  keep_reply(call, key, token, std::string_view(*call.reply.buffer()).substr(reply_begin));
+}
+
+void reply_and_remember(Call& call, std::string_view key, std::string_view token,
+                        const std::function<void(resp::ReplyWriter&)>& write) {
+  std::string reply;
+  resp::ReplyWriter writer(&reply, 3);
+  write(writer);
+  keep_reply(call, key, token, reply);
+  call.reply.raw(for_session(call, reply));
 }
 
 std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_view token) {
@@ -122,7 +165,7 @@ void keep_ticket(Call& call, std::string_view key, std::string_view token, const
     storage::put_varint(&what, static_cast<uint64_t>(ticket.booking));
     storage::put_varint(&what, static_cast<uint64_t>(ticket.departs_ns));
     storage::put_varint(&what, static_cast<uint64_t>(ticket.lease));
-    what += ticket.reply;
+    what += in_form(ticket.reply, kStored);
   }
   keep(call, key, token, what, until_ms);
 }

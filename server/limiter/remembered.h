@@ -11,11 +11,13 @@
 //              | 1(u8) booking departs lease (varints) reply    of one that a funnel has let in
 //     reply   := RESP2 bytes                              DO NOT CHANGE
 //
-// The reply must consist of integers, arrays and nulls only, so that it begins with neither 0
+// A reply that holds a map is kept with RESP3's header for it, and is otherwise RESP2 as well. It
+// must consist of integers, strings, arrays, maps and nulls only, so that it begins with neither 0
 // nor 1.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,7 +35,7 @@ struct Ticket {
   int64_t booking = 0;     // 0: it stands in the queue; else a funnel has let it in, and it has
   int64_t departs_ns = 0;  // taken its permits, departs at this instant
   int64_t lease = 0;       // has this lease, if it is not 0
-  std::string reply = {};  // and is answered this, as RESP2
+  std::string reply = {};  // and is answered this
 };
 
 // Tells whether the token, which may be empty for none, was used for this key before, and no longer
@@ -44,6 +46,9 @@ void reply_again(Call& call, std::string_view reply);
 // Keeps the reply, which begins at `reply_begin` of the writer's buffer. REQUIRES: a token that is
 // not empty.
 void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin);
+// Replies what `write` writes, which may hold maps, and keeps it. REQUIRES: as remember().
+void reply_and_remember(Call& call, std::string_view key, std::string_view token,
+                        const std::function<void(resp::ReplyWriter&)>& write);
 
 // Nothing: the token does not wait. REQUIRES: recalled() has answered false.
 std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_view token);

@@ -4,9 +4,11 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/limit_text.h"
+#include "algorithms/rate_text.h"
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "resp/numbers.h"
+#include "server/limiter/request_hints.h"
 
 namespace weir::server {
 namespace {
@@ -19,10 +21,15 @@ struct WordRow {
   bool has_value;
 };
 constexpr WordRow kOptions[] = {
-    {kCostOption, "COST", true},       {kUptoOption, "UPTO", false},
-    {kShadowOption, "SHADOW", false},  {kForceOption, "FORCE", false},
-    {kIdOption, "ID", true},           {kTimeoutOption, "TIMEOUT", true},
+    {kCostOption, "COST", true},
+    {kUptoOption, "UPTO", false},
+    {kShadowOption, "SHADOW", false},
+    {kForceOption, "FORCE", false},
+    {kIdOption, "ID", true},
+    {kTimeoutOption, "TIMEOUT", true},
     {kMaxWaitOption, "MAXWAIT", true},
+    {kFullOption, "FULL", false},
+    {kHeadersOption, "HEADERS", false},
 };
 
 std::string quoted(std::string_view word) { return "'" + algorithms::shown(word) + "'"; }
@@ -36,8 +43,8 @@ class RequestReader {
     while (at_ < words_.size()) {
       if (auto done = read_option(); !done) return done.error();
     }
-    if ((accepted_ & kTimeoutOption) != 0 && !request_.timeout_ms) {
-      return std::string("ERR TIMEOUT must be given: milliseconds, 0 waits for ever");
+    if ((accepted_ & kTimeoutOption) != 0 && !request_.timeout_ns) {
+      return std::string("ERR TIMEOUT must be given: 10s or 10000, 0 waits for ever");
     }
     if (request_.force && (request_.upto || request_.shadow)) {
       return std::string("ERR syntax error: FORCE goes neither with UPTO nor with SHADOW");
@@ -49,31 +56,71 @@ class RequestReader {
   }
 
  private:
+  bool next_is(std::string_view word) const {
+    return at_ < words_.size() && equals_ignoring_case(words_[at_], word);
+  }
+
   Done read_limits() {
-    if (words_.size() > at_ && equals_ignoring_case(words_[at_], "POLICY")) {
-      return read_policy();
+    if ((accepted_ & kLimitsOfEach) != 0 && next_is("EACH")) return read_each();
+    if (auto done = read_list(&request_); !done) return done;
+    if (!request_.empty() || (accepted_ & kLimitsMayLack) != 0) return {};
+    return no_limit();
+  }
+
+  Done read_each() {
+    while (next_is("EACH")) {
+      ++at_;
+      request_.each.emplace_back();
+      if (auto done = read_list(&request_.each.back()); !done) return done;
+      if (request_.each.back().empty()) return no_limit();
     }
-    auto parsed = algorithms::parse_limits(words_);
-    if (!parsed) return "ERR " + parsed.error();
-    at_ = parsed->words;
-    request_.limits = std::move(parsed.value().limits);
-    if (!request_.limits.empty() || (accepted_ & kLimitsMayLack) != 0) return {};
+    return {};
+  }
+
+  Done read_list(AskedLimits* list) {
+    while (true) {
+      const size_t before = list->limits.size() + (list->policy.empty() ? 0 : 1);
+      auto parsed = algorithms::parse_limits(words_.subspan(at_), before);
+      if (!parsed) return "ERR " + parsed.error();
+      at_ += parsed->words;
+      append(std::move(*parsed), list);
+      if (!next_is("POLICY")) return {};
+      if (auto done = read_policy(list); !done) return done;
+    }
+  }
+
+  static void append(algorithms::ParsedLimits parsed, AskedLimits* list) {
+    if (!parsed.names.empty() || !list->names.empty()) {
+      list->names.resize(list->limits.size());
+      parsed.names.resize(parsed.limits.size());
+      list->names.insert(list->names.end(), parsed.names.begin(), parsed.names.end());
+    }
+    list->limits.insert(list->limits.end(), parsed.limits.begin(), parsed.limits.end());
+  }
+
+  Done no_limit() const {
     if (at_ == words_.size()) return "ERR a limit must be given: " + limit_form();
     return "ERR syntax error at " + quoted(words_[at_]) +
-           ": a limit must come here: " + limit_form();
+           ": a limit must come here: " + limit_form() + hint_about(words_[at_], false);
   }
 
   static std::string limit_form() {
-    return algorithms::algorithm_names() + " with its rate, or POLICY with a name";
+    return "a rate such as 100/1m, " + algorithms::algorithm_names() +
+           " with its rate, or POLICY with a name";
   }
 
-  Done read_policy() {
-    if (words_.size() < 2) return std::string("ERR POLICY must be followed by a name");
-    if (words_[1].empty() || words_[1].size() > kPolicyNameBytesMax) {
-      return policy_name_error(words_[1]);
+  Done read_policy(AskedLimits* list) {
+    ++at_;
+    if (at_ == words_.size()) return std::string("ERR POLICY must be followed by a name");
+    const std::string_view name = words_[at_];
+    if (name.empty() || name.size() > kPolicyNameBytesMax) return policy_name_error(name);
+    if (!list->policy.empty()) {
+      return "ERR syntax error at POLICY " + quoted(name) + ": a key takes one policy, and " +
+             quoted(list->policy) + " was named before";
     }
-    request_.policy = words_[1];
-    at_ = 2;
+    list->policy = name;
+    list->policy_at = list->limits.size();
+    ++at_;
     return {};
   }
 
@@ -96,20 +143,22 @@ class RequestReader {
     if (option == kUptoOption) request_.upto = true;
     if (option == kShadowOption) request_.shadow = true;
     if (option == kForceOption) request_.force = true;
+    if (option == kFullOption || option == kHeadersOption) request_.full = true;
+    if (option == kHeadersOption) request_.headers = true;
     return {};
   }
 
   Done set_value(RequestOption option, std::string_view text) {
     if (option == kCostOption) return set_costs(text);
     if (option == kIdOption) return set_id(text);
-    const auto ms = resp::parse_int64(text);
+    const auto time_ns = algorithms::parse_time(text);
     const bool timeout = option == kTimeoutOption;
-    if (!ms || *ms < 0 || *ms > kTimeoutMsMax) {
-      return std::string("ERR ") + (timeout ? "TIMEOUT" : "MAXWAIT") +
-             " must be milliseconds between 0 and " + std::to_string(kTimeoutMsMax) + ", got " +
-             quoted(text);
+    if (!time_ns || *time_ns > kTimeoutNsMax) {
+      return std::string("ERR ") + (timeout ? "TIMEOUT" : "MAXWAIT") + " must be " +
+             std::string(algorithms::kTimeForm) + ", at most " +
+             algorithms::format_duration(kTimeoutNsMax) + ", got " + quoted(text);
     }
-    (timeout ? request_.timeout_ms : request_.max_wait_ms) = *ms;
+    (timeout ? request_.timeout_ns : request_.max_wait_ns) = *time_ns;
     return {};
   }
 
@@ -133,16 +182,18 @@ class RequestReader {
     for (const WordRow& row : kOptions) {
       if ((accepted_ & row.option) != 0) names.push_back(row.name);
     }
+    const AskedLimits& last = request_.each.empty() ? request_ : request_.each.back();
     std::string text = "ERR syntax error at " + quoted(word) + ": expected ";
-    if (!request_.limits.empty() && seen_ == 0) {
-      const auto& algorithm = *request_.limits.back().algorithm;
-      const std::string options = algorithms::option_names(algorithm);
-      if (!options.empty()) {
-        text += "an option of " + std::string(algorithm.name) + " (" + options + "), ";
+    if (seen_ == 0 && !last.empty()) {
+      if (last.policy.empty() || last.policy_at < last.limits.size()) {
+        const auto& algorithm = *last.limits.back().algorithm;
+        text += "an option of " + std::string(algorithm.name) + " (" +
+                algorithms::option_names(algorithm) + "), ";
       }
       text += "another limit, or ";
     }
-    return text + (names.empty() ? "nothing" : algorithms::list_of(names));
+    return text + (names.empty() ? "nothing" : algorithms::list_of(names)) +
+           hint_about(word, seen_ != 0);
   }
 
   Args words_;
@@ -186,7 +237,7 @@ Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options) 
 }
 
 Result<void, std::string> check_fit(const LimiterRequest& request,
-                                    const std::vector<algorithms::Limit>& limits) {
+                                    std::span<const algorithms::Limit> limits) {
   if (request.costs.size() > 1 && request.costs.size() != limits.size()) {
     return "ERR COST must be one number, or one for each of the " + std::to_string(limits.size()) +
            " limits, got " + std::to_string(request.costs.size());

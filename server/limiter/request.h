@@ -1,7 +1,10 @@
 // The arguments of RL.* commands after the key: limits or a policy's name, then options.
 //
-//     limits | POLICY name   [COST n[,n...]] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT ms]
-//     [MAXWAIT ms]
+//     limits [COST n[,n...]] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT time] [MAXWAIT time]
+//     [FULL] [HEADERS]
+//
+//     limits := limit | POLICY name, in any order; one policy at most
+//             | EACH limits [EACH limits ...]      of RL.MTAKE: those of each key
 //
 // Parsing looks at the words only. An error names the argument, what was given and what is
 // accepted.
@@ -10,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,23 +34,38 @@ enum RequestOption : uint32_t {
   kIdOption = 1 << 4,
   kTimeoutOption = 1 << 5,  // must be given
   kMaxWaitOption = 1 << 6,
-  kLimitsMayLack = 1 << 7,  // not an option: PEEK may be asked without limits
+  kFullOption = 1 << 7,
+  kHeadersOption = 1 << 8,
+  // No options. PEEK may be asked without limits; MTAKE may name the limits of each key.
+  kLimitsMayLack = 1 << 9,
+  kLimitsOfEach = 1 << 10,
 };
 
 inline constexpr size_t kIdBytesMax = 64;
 inline constexpr size_t kPolicyNameBytesMax = 128;
-inline constexpr int64_t kTimeoutMsMax = 3'650 * (kNsPerDay / kNsPerMs);
+inline constexpr int64_t kTimeoutNsMax = 3'650 * kNsPerDay;
 
-struct LimiterRequest {
-  std::vector<algorithms::Limit> limits;  // as written; empty with a policy, or where they lack
-  std::string policy;
+// The limits of a key as they were asked for: a policy may stand among them.
+struct AskedLimits {
+  std::vector<algorithms::Limit> limits;  // as written, without the policy's
+  std::vector<std::string> names;         // one for each of them, or none at all (limit_text.h)
+  std::string policy;                     // empty: none
+  size_t policy_at = 0;                   // how many of `limits` stand before it
+
+  bool empty() const { return limits.empty() && policy.empty(); }
+};
+
+struct LimiterRequest : AskedLimits {
+  std::vector<AskedLimits> each;     // with EACH, one for each key; the request has no others then
   std::vector<int64_t> costs = {1};  // one cost for all limits, or one for each
   bool upto = false;
   bool shadow = false;
   bool force = false;
+  bool full = false;
+  bool headers = false;               // only with `full`
   std::string id;                     // empty: none
-  std::optional<int64_t> timeout_ms;  // 0: for ever
-  std::optional<int64_t> max_wait_ms;
+  std::optional<int64_t> timeout_ns;  // 0: for ever
+  std::optional<int64_t> max_wait_ns;
 
   int64_t cost(size_t limit) const { return costs.size() == 1 ? costs[0] : costs[limit]; }
   // A request of cost 0 asks for nothing: it is allowed in any state and never waits.
@@ -65,7 +84,7 @@ Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name, std
 // Checks what can only be told once a policy's limits are known: there must be as many costs as
 // limits. The error is a whole line.
 Result<void, std::string> check_fit(const LimiterRequest& request,
-                                    const std::vector<algorithms::Limit>& limits);
+                                    std::span<const algorithms::Limit> limits);
 
 // The error lines of a policy's name and of an ID that are empty or too long.
 std::string policy_name_error(std::string_view name);

@@ -3,18 +3,75 @@
 #include "server/limiter/limiters.h"
 
 namespace weir::server {
+namespace {
+
+using algorithms::ParsedLimits;
+
+// Names where one of both has names: empty for limits without.
+void put_names(const std::vector<std::string>& names, size_t limits, ParsedLimits* out) {
+  const size_t before = out->names.size();
+  out->names.insert(out->names.end(), names.begin(), names.end());
+  out->names.resize(before + limits);
+}
+
+// The inline limits with the policy's among them.
+ParsedLimits joined(const AskedLimits& asked, const Policy& policy) {
+  ParsedLimits all;
+  const auto place = static_cast<std::ptrdiff_t>(asked.policy_at);
+  all.limits = asked.limits;
+  all.limits.insert(all.limits.begin() + place, policy.limits.begin(), policy.limits.end());
+  if (asked.names.empty() && policy.names.empty()) return all;
+  put_names(asked.names, asked.limits.size(), &all);
+  ParsedLimits inner;
+  put_names(policy.names, policy.limits.size(), &inner);
+  all.names.insert(all.names.begin() + place, inner.names.begin(), inner.names.end());
+  return all;
+}
+
+Result<NamedLimits, std::string> with_policy(Call& call, const AskedLimits& asked) {
+  const Policy* policy = call.limiters.policies.find(asked.policy);
+  if (policy == nullptr) {
+    return "ERR no policy is named '" + asked.policy + "'; RL.POLICY SET makes one";
+  }
+  NamedLimits named{.limits = policy->limits,
+                    .names = policy->names,
+                    .policy_version = policy->version,
+                    .mode = policy->mode,
+                    .policy_at = asked.policy_at,
+                    .policy_limits = policy->limits.size()};
+  if (asked.limits.empty()) return named;
+  const size_t count = policy->limits.size() + asked.limits.size();
+  if (count > algorithms::kLimitsMax) {
+    return "ERR at most " + std::to_string(algorithms::kLimitsMax) + " limits, and with the " +
+           std::to_string(policy->limits.size()) + " of policy '" + asked.policy + "' there are " +
+           std::to_string(count);
+  }
+  named.owned = std::make_shared<const ParsedLimits>(joined(asked, *policy));
+  named.limits = named.owned->limits;
+  named.names = named.owned->names;
+  return named;
+}
+
+}  // namespace
+
+Result<NamedLimits, std::string> expand(Call& call, const AskedLimits& asked) {
+  NamedLimits named{.limits = asked.limits, .names = asked.names};
+  if (!asked.policy.empty()) {
+    auto found = with_policy(call, asked);
+    if (!found) return found.error();
+    named = *found;
+  }
+  if (const auto apart = algorithms::check_names(named.names, named.limits); !apart) {
+    return "ERR " + apart.error();
+  }
+  return named;
+}
 
 Result<NamedLimits, std::string> limits_of(Call& call, const LimiterRequest& request) {
-  NamedLimits named{.limits = &request.limits};
-  if (!request.policy.empty()) {
-    const Policy* policy = call.limiters.policies.find(request.policy);
-    if (policy == nullptr) {
-      return "ERR no policy is named '" + request.policy + "'; RL.POLICY SET makes one";
-    }
-    named = {.limits = &policy->limits, .policy_version = policy->version, .mode = policy->mode};
-  }
-  if (auto fit = check_fit(request, *named.limits); !fit) return fit.error();
-  return named;
+  const auto named = expand(call, request);
+  if (!named) return named.error();
+  if (auto fit = check_fit(request, named->limits); !fit) return fit.error();
+  return *named;
 }
 
 Result<Limiter, ErrorReplied> resolve(Call& call, std::string_view key,

@@ -1,6 +1,7 @@
 #include "server/limiter/take.h"
 
 #include "server/limiter/decide.h"
+#include "server/limiter/full_answer.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
@@ -15,17 +16,24 @@ using algorithms::Limit;
 // Nothing: the key is not of the common case, or the request wants more than to take.
 std::optional<Answer> take_single(Call& call, std::string_view key, const LimiterRequest& request) {
   if (request.limits.size() != 1 || request.costs.size() != 1) return std::nullopt;
+  if (!request.policy.empty()) return std::nullopt;
   if (request.upto || request.force || request.shadow) return std::nullopt;
   const int64_t cost = request.costs[0];
   const auto verdict = take_single(call, key, request.limits[0], cost);
   if (!verdict) return std::nullopt;
-  return Answer{
+  Answer answer{
       .verdict = *verdict, .allowed = verdict->allowed, .charged = verdict->allowed && cost > 0};
+  if (!request.full) return answer;
+  answer.granted = verdict->allowed ? cost : 0;
+  const Limit& limit = request.limits[0];
+  answer.rows.push_back({algorithms::limit_name(request.names, limit, 0), limit, *verdict});
+  return answer;
 }
 
 Answer denied_by_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
   Answer answer = denial_after_queue(call, limiter, request);
   answer.allowed = answer.shadow = request.shadow;
+  if (request.full) add_rows(call, limiter, &answer);
   return answer;
 }
 
@@ -67,11 +75,11 @@ void take(Call& call, std::string_view key, const LimiterRequest& request) {
 }
 
 void peek_at(Call& call, std::string_view key, const LimiterRequest& request) {
-  const bool names_limits = !request.limits.empty() || !request.policy.empty();
+  const bool names_limits = !request.empty();
   auto limiter = names_limits ? resolve(call, key, request) : resolve_last_used(call, key, request);
   if (!limiter) return;
   if (!names_limits && !limiter->exists()) return call.reply.null_array();
-  reply_answer(call, peek_or_queue(call, *limiter, request), false);
+  reply_answer(call, request, peek_or_queue(call, *limiter, request));
 }
 
 Answer peek_or_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {

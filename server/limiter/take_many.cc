@@ -1,9 +1,12 @@
 #include "server/limiter/take_many.h"
 
+#include <algorithm>
 #include <string>
 
+#include "server/limiter/full_answer.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
+#include "server/limiter/request_hints.h"
 #include "server/limiter/resolve.h"
 #include "server/limiter/take.h"
 
@@ -21,32 +24,88 @@ struct Part {
   Answer answer;
 };
 
-LimiterRequest request_of_key(const LimiterRequest& whole, const Limit& limit, size_t key) {
+// The limits of one key, before the key is read.
+struct Share {
+  NamedLimits limits;
+  std::string policy;
+};
+
+std::string count_error(Keys keys, size_t limits, std::string_view what) {
+  return "ERR RL.MTAKE takes " + std::string(what) +
+         " for each key: " + std::to_string(keys.size()) + " keys, " + std::to_string(limits) +
+         " " + (what == "one limit" ? "limits" : "groups") + hint_about_keys(keys);
+}
+
+// Without EACH limit i is key i's.
+Result<std::vector<Share>, std::string> spread(Call& call, Keys keys,
+                                               const LimiterRequest& request) {
+  const auto all = expand(call, request);
+  if (!all) return all.error();
+  if (all->limits.size() != keys.size()) return count_error(keys, all->limits.size(), "one limit");
+  std::vector<Share> shares;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    NamedLimits one = all->only(i);
+    const bool of_policy = one.policy_limits > 0;
+    shares.push_back({std::move(one), of_policy ? request.policy : std::string()});
+  }
+  return shares;
+}
+
+Result<std::vector<Share>, std::string> shares_of(Call& call, Keys keys,
+                                                  const LimiterRequest& request) {
+  if (request.each.empty()) return spread(call, keys, request);
+  if (request.each.size() != keys.size()) {
+    return count_error(keys, request.each.size(), "one EACH");
+  }
+  std::vector<Share> shares;
+  for (const AskedLimits& asked : request.each) {
+    auto limits = expand(call, asked);
+    if (!limits) return limits.error();
+    shares.push_back({std::move(*limits), asked.policy});
+  }
+  return shares;
+}
+
+// The costs count the limits of all keys, in order.
+Result<void, std::string> check_shares(const LimiterRequest& request,
+                                       const std::vector<Share>& shares) {
+  std::vector<Limit> all;
+  for (const Share& share : shares) {
+    all.insert(all.end(), share.limits.limits.begin(), share.limits.limits.end());
+  }
+  return check_fit(request, all);
+}
+
+LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, size_t first) {
   LimiterRequest part;
-  part.limits = {limit};
-  part.costs = {whole.cost(key)};
+  part.policy = share.policy;
+  if (whole.costs.size() == 1) {
+    part.costs = whole.costs;
+  } else {
+    const auto begin = whole.costs.begin() + static_cast<std::ptrdiff_t>(first);
+    part.costs.assign(begin, begin + static_cast<std::ptrdiff_t>(share.limits.limits.size()));
+  }
   part.shadow = whole.shadow;
+  part.force = whole.force;
+  part.full = whole.full;
   return part;
 }
 
 Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
                                                       const LimiterRequest& request) {
-  const auto named = limits_of(call, request);
-  if (!named) return reply_error(call, named.error());
-  if (named->limits->size() != keys.size()) {
-    return reply_error(call,
-                       "ERR RL.MTAKE takes one limit for each key: " + std::to_string(keys.size()) +
-                           " keys, " + std::to_string(named->limits->size()) + " limits");
-  }
+  const auto shares = shares_of(call, keys, request);
+  if (!shares) return reply_error(call, shares.error());
+  if (const auto fit = check_shares(request, *shares); !fit) return reply_error(call, fit.error());
   std::vector<Part> parts;
+  size_t first = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
+    const Share& share = (*shares)[i];
     auto limiter = Limiter::read(call, keys[i]);
     if (!limiter) return limiter.error();
-    LimiterRequest part = request_of_key(request, (*named->limits)[i], i);
-    const auto one = limiter->name(
-        {.limits = &part.limits, .policy_version = named->policy_version, .mode = named->mode});
-    if (!one) return reply_error(call, one.error());
-    parts.push_back({std::move(*limiter), std::move(part), {}});
+    const auto named = limiter->name(share.limits);
+    if (!named) return reply_error(call, named.error());
+    parts.push_back({std::move(*limiter), request_of_key(request, share, first), {}});
+    first += share.limits.limits.size();
   }
   return parts;
 }
@@ -71,6 +130,18 @@ void show_untaken(Call& call, Part& part) {
   part.answer = peek_or_queue(call, part.limiter, part.request);
 }
 
+// With UPTO each key is asked for the same, the most that all have, and at least for one.
+void ask_for_most(Call& call, std::vector<Part>& parts, int64_t asked) {
+  int64_t most = asked;
+  for (Part& part : parts) {
+    LimiterRequest upto = part.request;
+    upto.upto = true;
+    const Answer answer = peek_or_queue(call, part.limiter, upto);
+    most = std::min(most, answer.verdict.allowed ? answer.granted : 0);
+  }
+  for (Part& part : parts) part.request.costs = {std::max(most, std::min<int64_t>(asked, 1))};
+}
+
 // Decides and records; answers as denier() does.
 int64_t take_parts(Call& call, std::vector<Part>& parts) {
   for (Part& part : parts) part.answer = peek_or_queue(call, part.limiter, part.request);
@@ -91,19 +162,51 @@ int64_t take_parts(Call& call, std::vector<Part>& parts) {
   return denied_by;
 }
 
+// With FULL: a map with `allowed`, `retry_ms`, `index` of the deciding key and `keys`.
+void write_full(resp::ReplyWriter& reply, const std::vector<Part>& parts, int64_t denied_by) {
+  const bool denies = denied_by >= 0;
+  const auto longest_ns =
+      denies ? parts[static_cast<size_t>(denied_by)].answer.verdict.retry_after_ns : 0;
+  reply.map(4);
+  reply.bulk("allowed");
+  reply.integer(!denies || parts[0].request.shadow ? 1 : 0);
+  reply.bulk("retry_ms");
+  reply.integer(milliseconds_up(longest_ns));
+  reply.bulk("index");
+  reply.integer(denied_by);
+  reply.bulk("keys");
+  reply.array(static_cast<int64_t>(parts.size()));
+  for (const Part& part : parts) write_full_answer(reply, part.request, part.answer);
+}
+
+void write_figures(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
+  call.reply.array(2 + static_cast<int64_t>(parts.size()));
+  call.reply.integer(denied_by < 0 || parts[0].request.shadow ? 1 : 0);
+  call.reply.integer(denied_by);
+  for (const Part& part : parts) write_figures(call.reply, part.answer, upto);
+}
+
 }  // namespace
 
 void take_many(Call& call, Keys keys, const LimiterRequest& request) {
   if (recalled(call, keys[0], request.id)) return;
   auto parts = resolve_parts(call, keys, request);
   if (!parts) return;
+  if (request.upto) ask_for_most(call, *parts, request.costs[0]);
   const int64_t denied_by = take_parts(call, *parts);
+  const bool remembers = denied_by < 0 && !request.id.empty();
+  if (request.full && remembers) {
+    return reply_and_remember(call, keys[0], request.id, [&](resp::ReplyWriter& reply) {
+      write_full(reply, *parts, denied_by);
+    });
+  }
   const size_t begin = call.reply.buffer()->size();
-  call.reply.array(2 + static_cast<int64_t>(keys.size()));
-  call.reply.integer(denied_by < 0 || request.shadow ? 1 : 0);
-  call.reply.integer(denied_by);
-  for (const Part& part : *parts) reply_answer(call, part.answer, false);
-  if (denied_by < 0 && !request.id.empty()) remember(call, keys[0], request.id, begin);
+  if (request.full) {
+    write_full(call.reply, *parts, denied_by);
+  } else {
+    write_figures(call, *parts, denied_by, request.upto);
+  }
+  if (remembers) remember(call, keys[0], request.id, begin);
 }
 
 }  // namespace weir::server

@@ -1,4 +1,4 @@
-// RL.MTAKE: one limit for each of several keys, from all keys or from none. Each key goes the way
+// RL.MTAKE: limits for each of several keys, from all keys or from none. Each key goes the way
 // of RL.TAKE (take.h); only the decision is common.
 #pragma once
 

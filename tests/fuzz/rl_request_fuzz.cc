@@ -28,13 +28,16 @@ using Words = std::vector<std::string_view>;
 constexpr int64_t kNowNs = 1'700'000'000'123'456'789;
 constexpr size_t kErrorBytesMax = 1'000;
 
+constexpr uint32_t kShown = weir::server::kFullOption | weir::server::kHeadersOption;
+constexpr uint32_t kTaken = weir::server::kCostOption | weir::server::kUptoOption |
+                            weir::server::kShadowOption | weir::server::kForceOption |
+                            weir::server::kIdOption | weir::server::kFullOption;
+
 // As RL.TAKE, PEEK, MTAKE, ACQUIRE and RESERVE take them.
 constexpr uint32_t kCommands[] = {
-    weir::server::kCostOption | weir::server::kUptoOption | weir::server::kShadowOption |
-        weir::server::kForceOption | weir::server::kIdOption,
-    weir::server::kCostOption | weir::server::kLimitsMayLack,
-    weir::server::kCostOption | weir::server::kShadowOption | weir::server::kIdOption,
-    weir::server::kCostOption | weir::server::kIdOption | weir::server::kTimeoutOption,
+    kTaken | kShown, weir::server::kCostOption | weir::server::kLimitsMayLack | kShown,
+    kTaken | weir::server::kLimitsOfEach,
+    weir::server::kCostOption | weir::server::kIdOption | weir::server::kTimeoutOption | kShown,
     weir::server::kCostOption | weir::server::kIdOption | weir::server::kMaxWaitOption};
 
 void check(bool holds) {
@@ -57,14 +60,31 @@ void check_error(std::string_view error) {
   check(std::all_of(error.begin(), error.end(), [](char c) { return c >= ' ' && c <= '~'; }));
 }
 
-void check_limit(const Limit& limit) {
-  check(limit.capacity >= 1 && limit.capacity <= weir::algorithms::kCapacityMax);
-  const std::string text = weir::algorithms::format_limit(limit);
+void check_text(const Limit& limit, weir::algorithms::LimitStyle style) {
+  const std::string text = weir::algorithms::format_limit(limit, style);
   const Words words = words_of(text);
   const auto again = weir::algorithms::parse_limits(words);
   check(again && again->words == words.size() && again->limits.size() == 1);
   check(weir::algorithms::same_limit(limit, again->limits[0]));
-  check(weir::algorithms::format_limit(again->limits[0]) == text);
+  check(weir::algorithms::format_limit(again->limits[0], style) == text);
+}
+
+void check_limit(const Limit& limit) {
+  check(limit.capacity >= 1 && limit.capacity <= weir::algorithms::kCapacityMax);
+  check_text(limit, weir::algorithms::LimitStyle::kShort);
+  check_text(limit, weir::algorithms::LimitStyle::kWhole);
+}
+
+// The limits and names of one key.
+void check_asked(const weir::server::AskedLimits& asked) {
+  check(asked.limits.size() <= weir::algorithms::kLimitsMax);
+  check(asked.names.empty() || asked.names.size() == asked.limits.size());
+  check(asked.policy_at <= asked.limits.size());
+  check(asked.policy.size() <= weir::server::kPolicyNameBytesMax);
+  for (const std::string& name : asked.names) {
+    check(name.size() <= weir::algorithms::kLimitNameBytesMax);
+  }
+  for (const Limit& limit : asked.limits) check_limit(limit);
 }
 
 void check_record(const Limit& limit, int64_t cost) {
@@ -88,15 +108,18 @@ void check_request(const LimiterRequest& request, uint32_t options) {
   check(!request.costs.empty() && request.costs.size() <= 1'000'000);
   for (const int64_t cost : request.costs) check(cost >= 0 && cost <= weir::algorithms::kCostMax);
   check(request.id.size() <= weir::server::kIdBytesMax);
-  check(request.limits.size() <= weir::algorithms::kLimitsMax);
-  check(request.policy.empty() || request.limits.empty());
-  check(!request.limits.empty() || !request.policy.empty() ||
-        (options & weir::server::kLimitsMayLack) != 0);
+  check(request.each.empty() || request.empty());
+  check(!request.empty() || !request.each.empty() || (options & weir::server::kLimitsMayLack) != 0);
+  check(request.full || !request.headers);
+  check_asked(request);
+  for (const auto& asked : request.each) {
+    check(!asked.empty());
+    check_asked(asked);
+  }
   if (const auto fit = weir::server::check_fit(request, request.limits); !fit) {
     return check_error(fit.error());
   }
   for (size_t i = 0; i < request.limits.size(); ++i) {
-    check_limit(request.limits[i]);
     check_record(request.limits[i], request.cost(i));
   }
 }
@@ -113,9 +136,12 @@ void check_cache(const Words& words, uint32_t options, const LimiterRequest* par
     }
     const LimiterRequest* cached = *found;
     check(cached->costs == parsed->costs && cached->policy == parsed->policy);
-    check(cached->id == parsed->id && cached->timeout_ms == parsed->timeout_ms);
+    check(cached->id == parsed->id && cached->timeout_ns == parsed->timeout_ns);
     check(cached->upto == parsed->upto && cached->shadow == parsed->shadow);
-    check(cached->force == parsed->force && cached->max_wait_ms == parsed->max_wait_ms);
+    check(cached->full == parsed->full && cached->headers == parsed->headers);
+    check(cached->policy_at == parsed->policy_at && cached->names == parsed->names);
+    check(cached->each.size() == parsed->each.size());
+    check(cached->force == parsed->force && cached->max_wait_ns == parsed->max_wait_ns);
     check(weir::algorithms::format_limits(cached->limits) ==
           weir::algorithms::format_limits(parsed->limits));
   }

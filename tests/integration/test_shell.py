@@ -264,7 +264,8 @@ class Alone(shells.ShellTest):
 
     def test_help_of_our_own(self):
         text = plain(self.run_cli(self.weir, "help", "RL.TAKE"))
-        self.assertRegex(text, r"\n  RL\.TAKE key limits \[COST n\].*\n  summary: .+\n"
+        self.assertRegex(text, r"\n  RL\.TAKE key count/period\|algorithm rate\|POLICY policy .*"
+                               r"\[COST n\].*\n  summary: .+\n"
                                r"  since: weir .+\n  group: limiter")
         self.assertIn("CL.THROTTLE key max_burst count period [quantity]",
                       plain(self.run_cli(self.weir, "help", "cl.throttle")))

@@ -1,5 +1,6 @@
 // Prints docs/commands.md: every command's row, by group. `tools/docs/write` keeps the page; a test
 // fails when it is stale.
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/grammar.h"
 #include "algorithms/limit_text.h"
 #include "base/ascii.h"
 #include "server/command/command_facts.h"
@@ -28,14 +30,28 @@ constexpr Group kGroups[] = {
     {"limiter", "Limiters",
      R"(Limits are written the same way in all `RL.*` commands, read from left to right:
 
-    limits    := limit [limit ...] | POLICY name          at most 16, numbered from 0
-    limit     := ALGORITHM rate [option value ...]
-    rate      := count/duration                            100/1m, 20/100ms; 100/s is 100/1s
-    duration  := integer unit                              us ms s m h d w
+    limits    := limit [limit ...]                        at most 16, numbered from 0
+    limit     := ALGORITHM rate [option value ...] [AS name]
+              |  rate [option value ...] [AS name]        a limit of GCRA: 100/1m BURST 20
+              |  POLICY name                              the limits of a policy; one policy for a key
+    rate      := count/period | count PER period          100/1m, 20/100ms; 100/s or 100 PER second is 100/1s
+    period    := [integer] unit
+    duration  := integer unit
+    time      := integer unit | milliseconds              10s, 10000: of LEASE, TIMEOUT and MAXWAIT
+    unit      := us ms s m h d w                           in lower case
+              |  sec second[s] min minute[s] hour[s] day[s] week[s]        in any case
 
 @GRAMMARS@
-The calendar's units of ALIGN (MINUTE to MONTH) take a count without a period. [algorithms.md](algorithms.md) helps to
-choose. Several limits on one key are charged together or not at all.
+| option left out | means |
+|---|---|
+@DEFAULTS@
+`CAPACITY c` of GCRA is `BURST c - 1`; both together are refused. RL.INFO and RL.POLICY GET show every limit with all its
+options. **AS name** is what a limit is called in answers: 1 to 32 letters, digits, `_`, `.` and `-`, no two alike at a key; the
+algorithm in lower case and the limit's number where it is left out (`gcra0`). A name is the request's or the policy's: stored
+limits are found without it.
+
+A word is what its place makes it: keys, names of policies and values of options may look like a rate. The calendar's units
+of ALIGN (MINUTE to MONTH) take a count without a period. [algorithms.md](algorithms.md) helps to choose. Several limits on one key are charged together or not at all.
 
 `RL.TAKE`, `RL.PEEK`, `RL.REFUND` and `RL.ACQUIRE` answer six integers:
 
@@ -50,7 +66,9 @@ The deciding limit of a denial is the one with the longest wait, so waiting `ret
 allowed it is the one with the least remaining. `UPTO` adds the permits granted. Where a limit is CONCURRENCY, a granted
 request adds the id of the lease (null if it took nothing). `RL.MTAKE` answers `[allowed, index of the deciding key or -1,
 [six integers] for each key]`; when it is denied, a key that would have granted its part shows what it has, since nothing was
-taken from it. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFUND key a,b` gives back what `COST a,b` took.
+taken from it. Without EACH limit i is key i's; with it each key has as many as follow its EACH, and a policy if it is there:
+`RL.MTAKE 2 user:42 tenant:7 EACH POLICY api EACH POLICY team 1000/1m`. COST counts the limits of all keys in order, and UPTO
+takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFUND key a,b` gives back what `COST a,b` took.
 
 - **COST n** takes n permits (default 1); `COST a,b` one cost for each limit. COST 0 is allowed, and changes nothing.
 - **UPTO** takes as many of n as all limits have, at least one.
@@ -59,12 +77,20 @@ taken from it. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFUND key a,b
   that would have denied it otherwise, which charges nothing. `RL.TAKE k GCRA 1/1m SHADOW` answers `[1,1,0,0,60000,-1]` at
   first and `[1,1,0,60000,60000,0]` when it is asked again. Such verdicts are no denials: they are counted as `shadow_denied`
   in INFO and by `RL.TOP SHADOW`.
+- **FULL** answers a map in RESP3, flat pairs in RESP2, in place of the integers: `allowed`, `retry_ms`, `granted` (permits
+  taken), `lease` (an id or null), `shadow` (1: a limit denies, and SHADOW lets it through), `banned` (0), `policy` (its name or
+  null) and `limits`, for each limit a map of `name`, `algorithm`, `capacity`, `remaining`, `reset_ms` and `window_ms` (its
+  period; of CONCURRENCY the lease). RL.MTAKE answers `allowed`, `retry_ms`, `index` and `keys`, such a map for each key.
+- **HEADERS** is FULL with `headers`, HTTP fields that are ready to be sent: `RateLimit: "api";r=20;t=48` and
+  `RateLimit-Policy: "api";q=100;w=60` as draft-ietf-httpapi-ratelimit-headers-11 has them, one item for each limit (q and w are
+  count and period; w is left out where the period is no whole number of seconds), and with a denial `Retry-After` in seconds,
+  unless it is for ever.
 - **FORCE** takes in any case, from every algorithm, into debt if need be. The answer shows the debt as a negative third field:
   `RL.TAKE k FIXED 10/1m COST 13 FORCE` answers `[1,10,-3,0,60000,0]`. Nothing more is granted until the debt is paid: by time as
   with any permit, or by RL.REFUND. What a window of FIXED owes ends with the window; CONCURRENCY's leases are given back as ever.
 - **ID token** makes a request safe to repeat: for 60 seconds the same token with the same arguments answers what it
   answered when it was granted, and takes nothing, also after a restart. Denials are not remembered.
-- **TIMEOUT ms** (0: for ever): RL.ACQUIRE waits in one first-in-first-out queue per key and is granted at the exact instant.
+- **TIMEOUT time** (0: for ever): RL.ACQUIRE waits in one first-in-first-out queue per key and is granted at the exact instant.
   While somebody waits, RL.TAKE and RL.RESERVE of the key are denied. It is refused at once when it can never be
   granted, or would be after its time-out. In a transaction or a script it does not wait.
 - With an **ID**, RL.ACQUIRE has a ticket: when its connection is lost, its place is passed over and nothing is taken for it. Whoever
@@ -103,10 +129,34 @@ std::string grammars() {
   return text;
 }
 
+// A row for each option, with all algorithms for which leaving it out means the same.
+std::string defaults() {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const auto* algorithm : weir::algorithms::all_algorithms()) {
+    for (const auto& option : algorithm->grammar->options) {
+      const std::string value = option.required ? "must be given" : std::string(option.left_out);
+      const std::string end = " | " + value + " |\n";
+      const std::string name = "| " + std::string(option.name) + " of ";
+      const auto same = std::find_if(rows.begin(), rows.end(), [&](const auto& row) {
+        return row.first.starts_with(name) && row.second == end;
+      });
+      if (same == rows.end()) {
+        rows.emplace_back(name + std::string(algorithm->name), end);
+      } else {
+        same->first += ", " + std::string(algorithm->name);
+      }
+    }
+  }
+  std::string text;
+  for (const auto& [names, end] : rows) text += names + end;
+  return text;
+}
+
 // The text with what the algorithms' descriptors say in the places left for it.
 std::string filled_in(std::string text) {
   const std::pair<const char*, std::string> places[] = {
       {"@GRAMMARS@", grammars()},
+      {"@DEFAULTS@", defaults()},
       {"@BOOKINGS@", weir::algorithms::bookable_names()},
   };
   for (const auto& [place, words] : places) {

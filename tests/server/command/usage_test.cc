@@ -41,6 +41,17 @@ TEST(Usage, ArgumentsThatSayWhatTheyAre) {
             "timeout <ip:port | LIMIT start>");
 }
 
+TEST(Usage, LimitsAreTheirGrammar) {
+  const std::string limits =
+      "limits:oneof(count/period:string algorithm-rate:block(algorithm:string rate:string) "
+      "policy:string{POLICY}) option-value:block(option:string value:string)?* limit:string?*";
+  EXPECT_EQ(parsed("key limits"), "key:key " + limits);
+  EXPECT_EQ(parsed("[limits]"), "limits-option-value-limit:block(" + limits + ")?");
+  EXPECT_EQ(parsed("EACH limits").substr(0, 13), "limits:oneof(");
+  EXPECT_NE(parsed("EACH limits").find("){EACH} option-value"), std::string::npos);
+  EXPECT_EQ(usage_text("key limits"), "key limits");
+}
+
 TEST(Usage, Optional) {
   EXPECT_EQ(parsed("[message]"), "message:string?");
   EXPECT_EQ(parsed("[username] password"), "username:string? password:string");

@@ -55,6 +55,14 @@ class Requests {
   void add(const std::vector<UsageArgument>& arguments) {
     for (const UsageArgument& argument : arguments) {
       if (argument.optional && !sizes_.one_in(3)) continue;
+      if (group_ == "limiter" && (argument.name == "option-value" || argument.name == "limit")) {
+        continue;
+      }
+      if (argument.name == "limits") {
+        if (!argument.token.empty()) words_.push_back(argument.token);
+        add_limits();
+        continue;
+      }
       const size_t word_bytes_before = word_bytes_max_;
       size_t times = 1;
       if (argument.multiple) times = announced_ != 0 ? announced_ : sizes_.heavy(1000);
@@ -75,7 +83,6 @@ class Requests {
     if (argument.kind == UsageKind::kBlock) return add(argument.arguments);
     if (argument.kind == UsageKind::kOneOf)
       return add({argument.arguments[sizes_.below(argument.arguments.size())]});
-    if (argument.name == "limits") return add_limits();
     words_.push_back(word(argument));
   }
 
@@ -98,7 +105,8 @@ class Requests {
       return group_ == "sorted-set" && words_[0].find("lex") != words_[0].npos ? "+" : "+inf";
     if (name == "pattern") return sizes_.one_in(2) ? "*" : "m*5";
     if (name == "cursor" || name == "offset") return "0";
-    if (name == "timeout" || name == "seconds" || name == "milliseconds") return "1";
+    if (name == "timeout" || name == "seconds" || name == "milliseconds" || name == "time")
+      return "1";
     if (name == "script") return script();
     if (name == "id") return std::to_string(sizes_.below(30'000));
     if (name == "function-code") return kLibrary;

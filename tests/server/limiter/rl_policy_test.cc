@@ -25,8 +25,8 @@ TEST_F(RlPolicy, AreKeptOverFlushAndRestart) {
   restart();
   EXPECT_EQ(ask("RL.POLICY LIST"), "[\"free\", \"paid\"]");
   EXPECT_EQ(ask("RL.POLICY GET free"),
-            "[\"limits\", \"GCRA 5/1s FIXED 9 ALIGN DAY\", \"onchange\", \"ADDITIVE\", "
-            "\"version\", 1]");
+            "[\"limits\", \"GCRA 5/1s BURST 4 FIXED 9 ALIGN DAY OFFSET +00:00\", \"onchange\", "
+            "\"ADDITIVE\", \"version\", 1]");
   EXPECT_EQ(ask("RL.POLICY DEL free"), "1");
   EXPECT_EQ(ask("RL.POLICY DEL free"), "0");
   EXPECT_EQ(ask("RL.POLICY GET free"), "(nil)");
@@ -67,12 +67,13 @@ TEST_F(RlPolicy, AModeIsAppliedOncePerVersion) {
 }
 
 TEST_F(RlPolicy, RefusesWhatItCannotKeep) {
-  EXPECT_EQ(ask("RL.POLICY SET p"),
-            "(error ERR wrong number of arguments for 'rl.policy|set' command)");
   EXPECT_EQ(
-      ask("RL.POLICY SET p GCRA 5/1s ONCHANGE SOON"),
-      "(error ERR syntax error at 'ONCHANGE': expected another limit, or ONCHANGE with RESET, "
-      "ASIS, PROPORTIONAL or ADDITIVE)");
+      ask("RL.POLICY SET p"),
+      "(error ERR wrong number of arguments for 'rl.policy|set' command; usage: RL.POLICY SET "
+      "name <count/period | algorithm rate> [option value ...] [limit ...] [ONCHANGE <RESET | "
+      "ASIS | PROPORTIONAL | ADDITIVE>])");
+  EXPECT_EQ(ask("RL.POLICY SET p GCRA 5/1s ONCHANGE SOON"),
+            "(error ERR ONCHANGE must be RESET, ASIS, PROPORTIONAL or ADDITIVE, got 'SOON')");
   EXPECT_EQ(ask("RL.POLICY SET p GCRA 0/1s"),
             "(error ERR limit 0 (GCRA): count must be at least 1, got '0')");
 }

@@ -183,11 +183,13 @@ TEST_F(RlTake, RefusesWhatIsNoLimiter) {
 }
 
 TEST_F(RlTake, SyntaxErrorsNameTheWord) {
-  EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s CAPACITY 3"),
-            "(error ERR syntax error at 'CAPACITY': expected an option of GCRA (BURST), another "
-            "limit, or COST, UPTO, SHADOW, FORCE or ID)");
+  EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s BUCKETS 3"),
+            "(error ERR syntax error at 'BUCKETS': expected an option of GCRA (BURST, CAPACITY or "
+            "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, FULL or HEADERS; BUCKETS is an "
+            "option of SLIDINGWINDOW)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST 1 GCRA 5/1s"),
-            "(error ERR syntax error at 'GCRA': expected COST, UPTO, SHADOW, FORCE or ID)");
+            "(error ERR syntax error at 'GCRA': expected COST, UPTO, SHADOW, FORCE, ID, FULL or "
+            "HEADERS; limits come before the options)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST 1 COST 2"),
             "(error ERR syntax error: COST is given twice)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST"),
@@ -195,12 +197,13 @@ TEST_F(RlTake, SyntaxErrorsNameTheWord) {
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST -1"),
             "(error ERR COST must be an integer between 0 and 1000000000000, or one for each limit "
             "with commas between, got '-1')");
-  EXPECT_EQ(ask("RL.TAKE k HOURLY 5"),
-            "(error ERR syntax error at 'HOURLY': a limit must come here: GCRA, TOKENBUCKET, "
-            "LEAKY, FIXED, SLIDINGLOG, SLIDINGWINDOW, SLIDINGCOUNTER, BURSTY, WARMUP or "
-            "CONCURRENCY with its rate, or POLICY with a name)");
+  EXPECT_EQ(
+      ask("RL.TAKE k HOURLY 5"),
+      "(error ERR syntax error at 'HOURLY': a limit must come here: a rate such as 100/1m, GCRA, "
+      "TOKENBUCKET, LEAKY, FIXED, SLIDINGLOG, SLIDINGWINDOW, SLIDINGCOUNTER, BURSTY, WARMUP or "
+      "CONCURRENCY with its rate, or POLICY with a name)");
   EXPECT_EQ(ask("RL.ACQUIRE k GCRA 5/1s COST 1"),
-            "(error ERR TIMEOUT must be given: milliseconds, 0 waits for ever)");
+            "(error ERR TIMEOUT must be given: 10s or 10000, 0 waits for ever)");
 }
 
 TEST_F(RlTake, ManyKeysAllOrNothing) {
@@ -216,7 +219,7 @@ TEST_F(RlTake, ManyKeysAllOrNothing) {
 
 TEST_F(RlTake, ManyKeysRefusals) {
   EXPECT_EQ(ask("RL.MTAKE 2 a a GCRA 1/1s FIXED 5/1m"),
-            "(error ERR key 0 and key 1 are the same: each key takes one limit)");
+            "(error ERR key 0 and key 1 are the same: each key stands once)");
   EXPECT_EQ(ask("RL.MTAKE 2 a b GCRA 1/1s"),
             "(error ERR RL.MTAKE takes one limit for each key: 2 keys, 1 limits)");
   EXPECT_EQ(ask("RL.MTAKE 0 a GCRA 1/1s"), "(error ERR numkeys must be between 1 and 16, got '0')");

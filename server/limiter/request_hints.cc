@@ -1,0 +1,61 @@
+#include "server/limiter/request_hints.h"
+
+#include <algorithm>
+
+#include "algorithms/limit_text.h"
+#include "algorithms/words.h"
+#include "base/ascii.h"
+
+namespace weir::server {
+namespace {
+
+struct Elsewhere {
+  std::string_view word;
+  std::string_view hint;
+};
+constexpr Elsewhere kElsewhere[] = {
+    {"TIMEOUT", "RL.ACQUIRE waits, and takes TIMEOUT"},
+    {"MAXWAIT", "RL.RESERVE books ahead, and takes MAXWAIT"},
+    {"UPTO", "RL.TAKE and RL.MTAKE take UPTO"},
+    {"FORCE", "RL.TAKE and RL.MTAKE take FORCE"},
+    {"SHADOW", "RL.TAKE and RL.MTAKE take SHADOW"},
+    {"ID", "RL.TAKE, RL.MTAKE, RL.ACQUIRE, RL.RESERVE and RL.REFUND take ID"},
+    {"FULL", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take FULL"},
+    {"HEADERS", "RL.TAKE, RL.PEEK and RL.ACQUIRE take HEADERS"},
+    {"EACH", "RL.MTAKE takes EACH, after its keys"},
+    {"ONCHANGE", "RL.POLICY SET takes ONCHANGE"},
+    {"AS", "AS names one limit, as its last option; those of a policy are named in the policy"},
+};
+
+bool begins_limit(std::string_view word) {
+  const std::string_view words[] = {word};
+  return equals_ignoring_case(word, "POLICY") || algorithms::begins_limit(words);
+}
+
+}  // namespace
+
+std::string hint_about(std::string_view word, bool after_options) {
+  if (begins_limit(word)) return after_options ? "; limits come before the options" : "";
+  for (const Elsewhere& each : kElsewhere) {
+    if (equals_ignoring_case(each.word, word)) return "; " + std::string(each.hint);
+  }
+  if (std::all_of(word.begin(), word.end(), is_digit) && !word.empty()) {
+    return "; a rate has a period: " + algorithms::shown(word) + "/1m or " +
+           algorithms::shown(word) + " PER minute";
+  }
+  const std::string owners = algorithms::names_with_option(word);
+  if (owners.empty()) return "";
+  return "; " + to_upper(algorithms::shown(word)) + " is an option of " + owners +
+         (after_options ? ", and options of limits come right after their limit" : "");
+}
+
+std::string hint_about_keys(std::span<const std::string_view> keys) {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!begins_limit(keys[i]) && !equals_ignoring_case(keys[i], "EACH")) continue;
+    return "; numkeys is " + std::to_string(keys.size()) + ", so '" + algorithms::shown(keys[i]) +
+           "' is key " + std::to_string(i);
+  }
+  return "";
+}
+
+}  // namespace weir::server
