@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "algorithms/limit_text.h"
+#include "base/ascii.h"
 #include "resp/value.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -32,12 +34,54 @@ inline const Value& field(const Value& map, std::string_view name) {
   std::abort();
 }
 
+// Checks the map of FULL.
+inline void check_full(const Value& full, bool shadow) {
+  const int64_t allowed = field(full, "allowed").integer;
+  const int64_t retry_ms = field(full, "retry_ms").integer;
+  check(allowed == 0 || allowed == 1);
+  check(retry_ms >= -1 && field(full, "granted").integer >= 0);
+  if (!shadow) check((allowed == 1) == (retry_ms == 0));
+  const Value& limits = field(full, "limits");
+  check(!limits.elements.empty() && limits.elements.size() <= 16);
+  for (const Value& limit : limits.elements) {
+    const int64_t most = field(limit, "capacity").integer;
+    const int64_t remaining = field(limit, "remaining").integer;
+    check(most >= 1 && remaining >= 0 && remaining <= most);
+    check(field(limit, "reset_ms").integer >= -1 && field(limit, "window_ms").integer >= 1);
+    check(!field(limit, "name").text.empty());
+  }
+}
+
+inline void check_verdict(std::string_view request, const Value& verdict, bool shadow) {
+  const auto has = [&](std::string_view word) { return request.find(word) != request.npos; };
+  if (has(" FULL") || has(" HEADERS")) return check_full(verdict, shadow);
+  check_figures(verdict, shadow);
+}
+
+inline void check_many(std::string_view request, const Value& reply) {
+  if (request.find(" FULL") == request.npos) {
+    for (size_t i = 2; i < reply.elements.size(); ++i) check_figures(reply.elements[i], true);
+    return;
+  }
+  check(field(reply, "index").integer >= -1);
+  for (const Value& key : field(reply, "keys").elements) check_full(key, true);
+}
+
+// What is shown of a limit is read back, as the same.
+inline void check_shown(std::string_view text) {
+  const auto words = split_at_spaces(text);
+  const auto read = algorithms::parse_limits(words);
+  check(read.ok() && read->words == words.size() && read->limits.size() == 1);
+  check(algorithms::format_limit(read->limits[0], algorithms::LimitStyle::kWhole) == text);
+}
+
 inline void check_info(const Value& info) {
   if (info.is_null()) return;
   for (const Value& limit : field(info, "limits").elements) {
     const int64_t most = field(limit, "limit").integer;
     const int64_t remaining = field(limit, "remaining").integer;
     check(most >= 1 && remaining >= 0 && remaining <= most);
+    check_shown(field(limit, "parameters").text);
   }
   check(field(info, "bookings").integer >= 0);
 }
@@ -47,11 +91,11 @@ inline void check_reply(std::string_view request, const Value& reply) {
   const bool shadow = request.find(" SHADOW") != std::string_view::npos;
   if (request.starts_with("RL.TAKE") || request.starts_with("RL.PEEK") ||
       request.starts_with("RL.ACQUIRE")) {
-    check_figures(reply, shadow);
+    if (!reply.is_null()) check_verdict(request, reply, shadow);
   } else if (request.starts_with("RL.REFUND")) {
     if (!reply.is_null()) check_figures(reply, true);
   } else if (request.starts_with("RL.MTAKE")) {
-    for (size_t i = 2; i < reply.elements.size(); ++i) check_figures(reply.elements[i], true);
+    check_many(request, reply);
   } else if (request.starts_with("RL.RESERVE")) {
     check(reply.elements.size() == 3 && reply.elements[1].integer >= -1);
   } else if (request.starts_with("RL.INFO")) {

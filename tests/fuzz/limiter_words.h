@@ -18,7 +18,8 @@ inline constexpr const char* kPolicies[] = {"p", "q", "r"};
 // What different requests name again, so that they meet in one limiter.
 inline constexpr const char* kUsualLimits[] = {
     "GCRA 1/1s BURST 0",
-    "GCRA 5/10s",
+    "5/10s",
+    "10 PER minute BURST 4 FIXED 50/hour",
     "LEAKY 1/1s CAPACITY 3",
     "LEAKY 2/1s CONCURRENCY 3 LEASE 1m",
     "CONCURRENCY 2 LEASE 10s",
@@ -41,6 +42,12 @@ inline std::string any_duration(Input* input) {
   return input->choose(kDurations);
 }
 
+// How long somebody waits or holds.
+inline std::string any_time(Input* input) {
+  constexpr const char* kTimes[] = {"0", "1", "1500", "10000", "3600000", "0s", "1500us", "10s"};
+  return input->choose(kTimes);
+}
+
 inline std::string any_count(Input* input) {
   constexpr const char* kCounts[] = {"1", "2", "3", "5", "10", "100", "0", "1000000000"};
   return input->choose(kCounts);
@@ -50,16 +57,37 @@ inline std::string option(Input* input, const std::string& name) {
   return " " + name + " " + any_count(input);
 }
 
+// A rate in each of its forms.
+inline std::string any_rate(Input* input) {
+  constexpr const char* kUnits[] = {"s", "sec", "Minute", "hours", "d", "WEEK"};
+  const std::string count = any_count(input);
+  switch (input->byte() % 4) {
+    case 0:
+      return count + " PER " + input->choose(kUnits);
+    case 1:
+      return count + "/" + input->choose(kUnits);
+    default:
+      return count + "/" + any_duration(input);
+  }
+}
+
+inline std::string any_name(Input* input) {
+  constexpr const char* kNames[] = {"", "", "", " AS api", " AS b.2", " AS gcra0"};
+  return input->choose(kNames);
+}
+
 inline std::string any_limit(Input* input) {
-  constexpr const char* kAlgorithms[] = {"GCRA",          "TOKENBUCKET",    "LEAKY",  "FIXED",
-                                         "SLIDINGLOG",    "SLIDINGCOUNTER", "BURSTY", "WARMUP",
-                                         "SLIDINGWINDOW", "CONCURRENCY"};
+  constexpr const char* kAlgorithms[] = {
+      "",  // a rate alone is GCRA
+      "GCRA",   "TOKENBUCKET", "LEAKY",         "FIXED",      "SLIDINGLOG", "SLIDINGCOUNTER",
+      "BURSTY", "WARMUP",      "SLIDINGWINDOW", "CONCURRENCY"};
   const std::string name = input->choose(kAlgorithms);
-  if (name == "CONCURRENCY") return name + " " + any_count(input) + " LEASE " + any_duration(input);
-  std::string limit = name + " " + any_count(input) + "/" + any_duration(input);
+  if (name == "CONCURRENCY") return name + " " + any_count(input) + " LEASE " + any_time(input);
+  std::string limit = name + (name.empty() ? "" : " ") + any_rate(input);
   if (name == "WARMUP") limit += " OVER " + any_duration(input);
   const uint8_t options = input->byte();
-  if (name == "GCRA" && (options & 1)) limit += option(input, "BURST");
+  if ((name.empty() || name == "GCRA") && (options & 1))
+    limit += option(input, options & 2 ? "BURST" : "CAPACITY");
   if ((name == "LEAKY" || name == "TOKENBUCKET") && (options & 1))
     limit += option(input, "CAPACITY");
   if (name == "TOKENBUCKET" && (options & 2)) limit += option(input, "INITIAL");
@@ -69,7 +97,7 @@ inline std::string any_limit(Input* input) {
   if (name == "SLIDINGWINDOW" && (options & 1)) limit += option(input, "BUCKETS");
   if (name == "SLIDINGWINDOW" && (options & 2)) limit += option(input, "PERBUCKET");
   if (name == "FIXED" && (options & 1)) limit += " ALIGN EPOCH";
-  return limit;
+  return limit + any_name(input);
 }
 
 // Without POLICY, which a policy cannot name.
@@ -84,7 +112,16 @@ inline std::string plain_limits(Input* input) {
 inline std::string any_limits(Input* input) {
   const uint8_t which = input->byte();
   if (which >= 64) return plain_limits(input);
-  return std::string("POLICY ") + kPolicies[which % std::size(kPolicies)];
+  std::string limits = std::string("POLICY ") + kPolicies[which % std::size(kPolicies)];
+  if (which & 32) limits = plain_limits(input) + " " + limits;
+  if (which & 16) limits += " " + any_limit(input);
+  return limits;
+}
+
+inline std::string limits_of_each(Input* input, int keys) {
+  std::string limits;
+  for (int i = 0; i < keys; ++i) limits += (i > 0 ? " EACH " : "EACH ") + any_limits(input);
+  return limits;
 }
 
 inline std::string any_cost(Input* input) {
@@ -92,7 +129,16 @@ inline std::string any_cost(Input* input) {
   return std::string(" COST ") + input->choose(kCosts);
 }
 
-enum Option : uint8_t { kCost = 1, kId = 2, kUpto = 4, kShadow = 8, kForce = 16, kMaxWait = 32 };
+enum Option : uint8_t {
+  kCost = 1,
+  kId = 2,
+  kUpto = 4,
+  kShadow = 8,
+  kForce = 16,
+  kMaxWait = 32,
+  kFull = 64,
+  kHeaders = 128,
+};
 
 inline std::string any_options(Input* input, uint8_t taken) {
   const auto options = static_cast<uint8_t>(input->byte() & taken);
@@ -102,7 +148,9 @@ inline std::string any_options(Input* input, uint8_t taken) {
   if (options & kUpto) words += " UPTO";
   if (options & kShadow) words += " SHADOW";
   if (options & kForce) words += " FORCE";
-  if (options & kMaxWait) words += " MAXWAIT " + any_count(input);
+  if (options & kFull) words += " FULL";
+  if (options & kHeaders) words += " HEADERS";
+  if (options & kMaxWait) words += " MAXWAIT " + any_time(input);
   return words;
 }
 
@@ -167,16 +215,16 @@ inline std::string key_command(Input* input) {
   }
 }
 
-inline std::string many_keys(Input* input) {
+inline std::string take_many(Input* input) {
   const int keys = 1 + input->byte() % 3;
   std::string line = "RL.MTAKE " + std::to_string(keys);
   for (int i = 0; i < keys; ++i) line += std::string(" ") + kKeys[(input->byte() + i) % 4];
-  return line;
+  line += " " + (input->byte() & 1 ? limits_of_each(input, keys) : any_limits(input));
+  return line + any_options(input, kCost | kId | kUpto | kShadow | kForce | kFull);
 }
 
 // A request as one would type it.
 inline std::string any_command(Input* input) {
-  constexpr const char* kTimeouts[] = {"0", "1", "1500", "10000", "3600000"};
   const uint8_t what = input->byte();
   const std::string key = any_key(input);
   switch (what % 20) {
@@ -184,17 +232,17 @@ inline std::string any_command(Input* input) {
     case 1:
     case 2:
       return "RL.TAKE " + key + " " + any_limits(input) +
-             any_options(input, kCost | kId | kUpto | kShadow | kForce);
+             any_options(input, kCost | kId | kUpto | kShadow | kForce | kFull | kHeaders);
     case 3:
     case 4:
     case 5:
     case 6:
-      return "RL.ACQUIRE " + key + " " + any_limits(input) + any_options(input, kCost | kId) +
-             " TIMEOUT " + input->choose(kTimeouts);
+      return "RL.ACQUIRE " + key + " " + any_limits(input) +
+             any_options(input, kCost | kId | kFull | kHeaders) + " TIMEOUT " + any_time(input);
     case 7:
-      return "RL.PEEK " + key + " " + any_limits(input) + any_options(input, kCost);
+      return "RL.PEEK " + key + " " + any_limits(input) + any_options(input, kCost | kFull);
     case 8:
-      return many_keys(input) + " " + any_limits(input) + any_options(input, kCost | kId | kShadow);
+      return take_many(input);
     case 9:
       return "RL.RESERVE " + key + " " + any_limits(input) +
              any_options(input, kCost | kId | kMaxWait);

@@ -44,7 +44,10 @@ def complaint(client, line):
         reply = client.call(*line.split())
     except servers.Refused as refused:
         return str(refused)
-    if not line.startswith(OTHERS) and reply[0] != 1:
+    if line.startswith(OTHERS):
+        return ""
+    allowed = reply[1] if reply[0] == b"allowed" else reply[0]  # with FULL it has its name
+    if allowed != 1:
         return f"was not allowed: {reply}"
     return ""
 

@@ -170,8 +170,24 @@ RequestMaker::Args RequestMaker::rl_take() {
       {"WARMUP", "5/1s", "OVER", "3s"},
       {"GCRA", "3/1s", "BURST", "4", "FIXED", "10/1m"},
   };
+  // The same limits in other words: a key must not care. Their order is that of kLimits.
+  static const Args kOtherwise[] = {
+      {"3", "PER", "second", "CAPACITY", "5", "AS", "x"},
+      {"tokenbucket", "7/2seconds", "INITIAL", "9", "CAPACITY", "9"},
+      {"TOKENBUCKET", "2/sec", "INITIAL", "1", "CAPACITY", "6"},
+      {"TOKENBUCKET", "3/s", "CAPACITY", "3", "REFILL", "INTERVAL"},
+      {"LEAKY", "5", "per", "s", "CAPACITY", "8"},
+      {"FIXED", "10/2s", "ALIGN", "FIRST"},
+      {"FIXED", "10", "ALIGN", "MINUTE", "OFFSET", "+00:00"},
+      {"SLIDINGCOUNTER", "10/2000ms"},
+      {"BURSTY", "5/s", "MAXBURST", "2000ms"},
+      {"WARMUP", "5/1s", "COLD", "3", "OVER", "3sec"},
+      {"3/s", "BURST", "4", "AS", "a", "FIXED", "10", "PER", "minute"},
+  };
+  static_assert(std::size(kOtherwise) == std::size(kLimits));
   const std::string key = rl_key();
-  Args args = kLimits[std::stoul(key.substr(3)) % std::size(kLimits)];
+  const size_t which = std::stoul(key.substr(3)) % std::size(kLimits);
+  Args args = random_.one_in(3) ? kOtherwise[which] : kLimits[which];
   args.insert(args.begin(), key);
   if (random_.one_in(3)) {
     args.push_back("COST");
