@@ -111,10 +111,15 @@ TEST_F(RlAnswers, AWaitersAnswerIsFullToo) {
   const std::string reply = heard(*waiter);
   EXPECT_EQ(reply.substr(0, 15), "[\"allowed\", 1, ") << reply;
   EXPECT_NE(reply.find("\\\"api\\\";r=0;t=1"), std::string::npos) << reply;
-  ask("RL.TAKE f LEAKY 1/1s AS leak");
-  send(*waiter, "RL.ACQUIRE f LEAKY 1/1s CAPACITY 5 AS leak TIMEOUT 0 FULL");
-  server_->advance(5 * kSecond);
-  EXPECT_NE(heard(*waiter).find("\"leak\""), std::string::npos);
+  auto later = server_->connect();
+  for (FakeClient* client : {waiter.get(), later.get()}) {
+    send(*client, "RL.ACQUIRE f LEAKY 1/1s CAPACITY 5 AS leak TIMEOUT 0 FULL");
+    server_->run_turns();
+  }
+  server_->advance(1 * kSecond);
+  const std::string left = heard(*waiter);
+  EXPECT_NE(left.find("\"name\", \"leak\", "), std::string::npos) << left;
+  EXPECT_NE(left.find("\"remaining\", 4, \"reset_ms\", 1000"), std::string::npos) << left;
 }
 
 TEST_F(RlAnswers, AnIdIsAnsweredInEitherProtocol) {
