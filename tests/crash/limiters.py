@@ -12,6 +12,7 @@
 """
 
 import threading
+import time
 
 DATABASE = "1"
 CLIENTS = 3
@@ -53,6 +54,9 @@ def charged(kind, reply):
     if kind == "bursty":
         return -(-reply[3] // HOUR_MS)
     return (CAPACITY // 2 if kind == "low" else CAPACITY) - reply[2]
+
+
+REMEMBERED_S = 55  # the server keeps an ID for a minute
 
 
 class Account:
@@ -118,7 +122,8 @@ class Client:
         self.leases = {}  # id -> sent to be released
         self.bookings = [Bookings("book:%d:%d" % (number, i)) for i in range(3)]
         self.tokens = 0
-        self.answers = {}  # of this cycle's tokens; None: in flight
+        self.answers = {}  # of this cycle's tokens, and when; None: in flight
+        self.charged_again = [0, 0, 0]
         self.policy = [0, 0]  # acknowledged, sent
 
     def requests(self):
@@ -214,7 +219,7 @@ class Client:
 
         def done(reply):
             assert reply[0] == 1, "token %d: %r" % (token, reply)
-            self.answers[token] = reply
+            self.answers[token] = (reply, time.monotonic())
         return self.token_request(token), done
 
     def set_policy(self):
@@ -260,13 +265,20 @@ class Client:
         self.policy = [number, number]
 
     def check_tokens(self, connection):
-        for token, answer in self.answers.items():
+        for token, answered in self.answers.items():
             again = connection.call(*self.token_request(token))
-            assert answer in (None, again), "token %d: %r, then %r" % (token, answer, again)
+            if answered is None:
+                continue
+            answer, at_s = answered
+            if answer != again and time.monotonic() - at_s > REMEMBERED_S:
+                self.charged_again[token % 3] += 1  # a machine so slow that the server had to forget it
+                continue
+            assert answer == again, "token %d: %r, then %r" % (token, answer, again)
         self.answers.clear()
         charges = [charged(kind, connection.call("RL.PEEK", "id:%d:%s" % (self.number, kind), *COUNTED[kind],
                                                  "COST", 0)) for kind in ("gcra", "log", "fixed")]
-        expected = [sum(token % 3 == i for token in range(1, self.tokens + 1)) for i in range(3)]
+        expected = [sum(token % 3 == i for token in range(1, self.tokens + 1)) + self.charged_again[i]
+                    for i in range(3)]
         assert charges == expected, "client %d: tokens charged %r times, expected %r" % (self.number, charges, expected)
 
 
