@@ -19,6 +19,7 @@
 #include "algorithms/bytes.h"
 #include "algorithms/entries.h"
 #include "algorithms/limit.h"
+#include "base/wall_clock.h"
 
 namespace weir::algorithms {
 
@@ -55,12 +56,14 @@ struct Request {
   Entries* entries = nullptr;  // the state's own, where Algorithm::uses_entries; null is none yet,
                                // which will do for a peek
   int64_t lease_id = 0;        // CONCURRENCY: the lease to make; > 0, never used before
+  const WallClock* wall = &kTrueWallClock;  // for limits that follow the calendar
 };
 
 struct Refund {
   int64_t now_ns = 0;
   int64_t permits = 0;  // >= 0; clamped at full
   Entries* entries = nullptr;
+  const WallClock* wall = &kTrueWallClock;
 };
 
 // Asks for permits now although they may be there only later.
@@ -84,6 +87,13 @@ struct Booking {
 
 // How the available permits survive a change of the limit.
 enum class CarryOver : uint8_t { kReset, kAsIs, kProportional, kAdditive };
+
+// When a limit changes, and how.
+struct Change {
+  CarryOver mode = CarryOver::kAsIs;
+  int64_t now_ns = 0;
+  const WallClock* wall = &kTrueWallClock;
+};
 
 struct Grammar;
 
@@ -111,9 +121,8 @@ struct Algorithm {
   State (*fresh)(const Limit& limit, int64_t now_ns) = nullptr;
   Verdict (*decide)(const Limit& limit, State& state, const Request& request) = nullptr;
   // Answers the permits taken beyond what there was, rounded up: 0 while a permit remains, or none
-  // is owed. `now_ns` is clamped already.
-  int64_t (*owed)(const Limit& limit, const State& state, Entries* entries,
-                  int64_t now_ns) = nullptr;
+  // is owed. The request's cost means nothing; its instant is clamped already.
+  int64_t (*owed)(const Limit& limit, const State& state, const Request& request) = nullptr;
   // Gives permits back. The answer is the verdict of cost 0 after it.
   Verdict (*refund)(const Limit& limit, State& state, const Refund& refund) = nullptr;
   // Books permits. Null if the algorithm has no bookings; can_reserve() tells for a limit.
@@ -121,8 +130,8 @@ struct Algorithm {
   // Tells whether bookings make sense with these options; null means that they always do.
   bool (*reserves)(const Limit& limit) = nullptr;
   // Answers the state under `to` of what was used under `from` until now. Never called with kReset.
-  State (*carry_over)(const Limit& from, const Limit& to, const State& state, CarryOver mode,
-                      int64_t now_ns) = nullptr;
+  State (*carry_over)(const Limit& from, const Limit& to, const State& state,
+                      const Change& change) = nullptr;
   // Called in place of carry_over where uses_entries: the entries stay as they are.
   State (*carry_over_entries)(const Limit& from, const Limit& to, const State& state,
                               const Entries& entries, int64_t now_ns) = nullptr;
@@ -150,8 +159,13 @@ bool same_limit(const Limit& a, const Limit& b);
 
 // Answers the state under `to` of what was used under `from` until now. With another algorithm it
 // is a fresh state, and its entries, if there are any, have to be dropped. Null entries mean none.
-State carry_over(const Limit& from, const Limit& to, const State& state, CarryOver mode,
-                 int64_t now_ns, const Entries* entries = nullptr);
+State carry_over(const Limit& from, const Limit& to, const State& state, const Change& change,
+                 const Entries* entries = nullptr);
+
+inline State carry_over(const Limit& from, const Limit& to, const State& state, CarryOver mode,
+                        int64_t now_ns, const Entries* entries = nullptr) {
+  return carry_over(from, to, state, {.mode = mode, .now_ns = now_ns}, entries);
+}
 
 inline State fresh_state(const Limit& limit, int64_t now_ns) {
   return limit.algorithm->fresh(limit, now_ns);
@@ -162,8 +176,9 @@ inline Verdict decide(const Limit& limit, State& state, const Request& request) 
 inline Verdict refund(const Limit& limit, State& state, const Refund& refund) {
   return limit.algorithm->refund(limit, state, refund);
 }
-// Answers the debt: the permits taken beyond what there was, rounded up.
-int64_t owed(const Limit& limit, const State& state, int64_t now_ns, Entries* entries = nullptr);
+// Answers the debt: the permits taken beyond what there was, rounded up. The request's cost means
+// nothing.
+int64_t owed(const Limit& limit, const State& state, Request request);
 // Tells whether permits of this limit can be booked.
 inline bool can_reserve(const Limit& limit) {
   const Algorithm& algorithm = *limit.algorithm;
@@ -176,11 +191,14 @@ inline Booking reserve(const Limit& limit, State& state, const Reserve& reserve)
   return limit.algorithm->reserve(limit, state, reserve);
 }
 // Answers the verdict that decide() would give; its `changed` is false.
+inline Verdict peek(const Limit& limit, const State& state, Request request) {
+  State copy = state;
+  request.peek = true;
+  return limit.algorithm->decide(limit, copy, request);
+}
 inline Verdict peek(const Limit& limit, const State& state, int64_t now_ns, int64_t cost,
                     Entries* entries = nullptr) {
-  State copy = state;
-  return limit.algorithm->decide(
-      limit, copy, {.now_ns = now_ns, .cost = cost, .peek = true, .entries = entries});
+  return peek(limit, state, {.now_ns = now_ns, .cost = cost, .entries = entries});
 }
 // Answers the first millisecond since the epoch at which the state may be forgotten; kNever if
 // none.

@@ -124,9 +124,9 @@ State fresh_bursty(const Limit&, int64_t now_ns) {
 }
 
 // Stored permits are scaled by new full / old full, rounded down; debt stays the same time.
-State carry_over_bursty(const Limit& from, const Limit& to, const State& state, CarryOver,
-                        int64_t now_ns) {
-  Bursty at = Bursty::at(from, state, clamp_instant(now_ns));
+State carry_over_bursty(const Limit& from, const Limit& to, const State& state,
+                        const Change& change) {
+  Bursty at = Bursty::at(from, state, clamp_instant(change.now_ns));
   const auto from_full = static_cast<uint128>(full_of(from));
   const auto to_full = static_cast<uint128>(full_of(to));
   if (from_full == 0) {

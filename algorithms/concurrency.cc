@@ -89,8 +89,9 @@ Verdict decide_concurrency(const Limit& limit, State& state, const Request& requ
   return taken;
 }
 
-int64_t owed_concurrency(const Limit& limit, const State& state, Entries* entries, int64_t now_ns) {
-  return std::max<int64_t>(0, LeaseBook(state, entries).live_at(now_ns) - limit.count);
+int64_t owed_concurrency(const Limit& limit, const State& state, const Request& request) {
+  return std::max<int64_t>(0,
+                           LeaseBook(state, request.entries).live_at(request.now_ns) - limit.count);
 }
 
 // Leased permits come back only with their lease, so a refund changes nothing.

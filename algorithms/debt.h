@@ -64,8 +64,9 @@ Verdict debt_decide(const Limit& limit, State& state, const Request& request) {
 
 // The wait, in permits at the limit's rate.
 template <class Kind>
-int64_t debt_owed(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
-  const int64_t wait_ns = debt_wait(Kind::at(limit, state, now_ns).next_free_ns, now_ns);
+int64_t debt_owed(const Limit& limit, const State& state, const Request& request) {
+  const int64_t wait_ns =
+      debt_wait(Kind::at(limit, state, request.now_ns).next_free_ns, request.now_ns);
   return wait_ns <= 0 ? 0 : ceil_divide(int128{wait_ns} * limit.rate_count, limit.rate_period_ns);
 }
 

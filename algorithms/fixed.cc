@@ -7,6 +7,8 @@
 //     ALIGN EPOCH  |----------------|----------------|-----------      multiples of the period
 //     ALIGN MONTH  |--- 31 days ---|-- 28 days --|--- 31 days ---      real lengths, at an offset
 //
+// The windows of ALIGN FIRST are made of instants; all others are the wall clock's.
+//
 //     allowed      iff  used + cost <= count
 //     remaining    =    count - used
 //     retry_after  =    end of the window - now
@@ -32,8 +34,15 @@
 //  1. used >= 0; a state with used == 0 is that of a fresh limiter, whatever its start.
 //  2. A start that is no beginning of a window of this limit counts as a window that is over.
 //
-// What a clock step does. Back: the window that was entered stays the running one until the clock
-// has caught up; the wait is longer by the step. Forward: the next window.
+//  3. A window of the wall clock does not begin again, wherever the wall clock goes, until at least
+//     a unit has passed by instants since it was entered.
+//
+// What a step of the wall clock does. Forward: the window that it leads to. Back: the window that
+// was entered stays the running one until the wall clock has come to its end; the wait is longer by
+// the step. A step back may be by years, so a window is over, too, when instants have passed its
+// end (as it was seen when the window was entered) by one unit: until then the wall clock could
+// lead to a window that had run before. The state is kept as long, since who forgets it begins the
+// window again.
 #include "algorithms/fixed.h"
 
 #include <algorithm>
@@ -49,19 +58,41 @@ namespace {
 constexpr int64_t kStartNsMin = -40 * kNsPerDay;  // start of the month of 1970-01-01 at any offset
 
 struct Fixed {
-  int64_t start_ns = 0;
+  int64_t start_ns = 0;  // an instant with ALIGN FIRST, else the wall clock's time
   int64_t used = 0;
+  int64_t lead_ns = 0;  // of instants when the window was entered; 0 with ALIGN FIRST
 };
 
-Fixed load(const State& state) { return {state.words[0], state.words[1]}; }
+Fixed load(const State& state) { return {state.words[0], state.words[1], state.words[2]}; }
 
-State state_of(const Fixed& fixed) { return {.words = {fixed.start_ns, fixed.used}}; }
+State state_of(const Fixed& fixed) {
+  return {.words = {fixed.start_ns, fixed.used, fixed.lead_ns}};
+}
 
 int64_t align_of(const Limit& limit) { return limit.options[0]; }
+bool is_first(const Limit& limit) { return align_of(limit) == kAlignFirst; }
+
+// Now, by instants and in the terms of the limit's windows.
+struct Now {
+  int64_t instant_ns = 0;
+  int64_t at_ns = 0;    // an instant with ALIGN FIRST, else the wall clock's time
+  int64_t lead_ns = 0;  // the difference
+  int64_t reset_ns = 0;
+};
+
+Now now_of(const Limit& limit, int64_t now_ns, const WallClock& wall) {
+  const int64_t instant_ns = clamp_instant(now_ns);
+  if (is_first(limit)) return {.instant_ns = instant_ns, .at_ns = instant_ns};
+  const int64_t at_ns = clamp_instant(wall.at(instant_ns));
+  return {.instant_ns = instant_ns,
+          .at_ns = at_ns,
+          .lead_ns = instant_ns - at_ns,
+          .reset_ns = wall.reset_ns};
+}
 
 // Answers the window that runs at `at_ns`; with ALIGN FIRST, one that begins there.
 Window window_at(const Limit& limit, int64_t at_ns) {
-  if (align_of(limit) == kAlignFirst) return {at_ns, at_ns + limit.period_ns};
+  if (is_first(limit)) return {at_ns, at_ns + limit.period_ns};
   if (align_of(limit) == kAlignEpoch) {
     const int64_t start_ns = at_ns - at_ns % limit.period_ns;
     return {start_ns, start_ns + limit.period_ns};
@@ -73,24 +104,49 @@ Window window_at(const Limit& limit, int64_t at_ns) {
 struct Running {
   Window window;
   int64_t used = 0;
+  int64_t lead_ns = 0;  // when the window was entered
+  int64_t left_ns = 0;  // until it is over
+
+  State state() const { return state_of({window.start_ns, used, lead_ns}); }
 };
 
-Running running_at(const Limit& limit, const Fixed& fixed, int64_t now_ns) {
-  if (fixed.used == 0) return {window_at(limit, now_ns), 0};
-  const int64_t at_ns = std::max(now_ns, fixed.start_ns);  // the clock may have been set back
-  if (align_of(limit) == kAlignFirst && at_ns - fixed.start_ns < limit.period_ns) {
-    return {{fixed.start_ns, fixed.start_ns + limit.period_ns}, fixed.used};
-  }
-  const Window window = window_at(limit, at_ns);
-  return {window, window.start_ns == fixed.start_ns ? fixed.used : 0};
+Running begin_window(const Limit& limit, const Now& now) {
+  const Window window = window_at(limit, now.at_ns);
+  return {
+      .window = window, .used = 0, .lead_ns = now.lead_ns, .left_ns = window.end_ns - now.at_ns};
 }
 
-Verdict verdict_at(const Limit& limit, const Running& running, int64_t now_ns) {
+// Answers the instant after which a window of the wall clock is over, whatever the wall clock says.
+int64_t given_up_at_ns(const Limit& limit, const Window& window, int64_t lead_ns) {
+  return window.end_ns + lead_ns + limit.period_ns;
+}
+
+Running running_at(const Limit& limit, const Fixed& fixed, const Now& now) {
+  if (fixed.used == 0) return begin_window(limit, now);
+  const int64_t at_ns = std::max(now.at_ns, fixed.start_ns);  // the clock may have been set back
+  if (is_first(limit)) {
+    if (at_ns - fixed.start_ns >= limit.period_ns) return begin_window(limit, now);
+    const Window window{fixed.start_ns, fixed.start_ns + limit.period_ns};
+    return {.window = window, .used = fixed.used, .left_ns = window.end_ns - now.at_ns};
+  }
+  const Window window = window_at(limit, at_ns);
+  const int64_t given_up_ns = given_up_at_ns(limit, window, fixed.lead_ns);
+  const bool was_reset =
+      now.at_ns < fixed.start_ns && fixed.start_ns + fixed.lead_ns <= now.reset_ns;
+  if (window.start_ns != fixed.start_ns || now.instant_ns >= given_up_ns || was_reset)
+    return begin_window(limit, now);
+  return {.window = window,
+          .used = fixed.used,
+          .lead_ns = fixed.lead_ns,
+          .left_ns = std::min(window.end_ns - now.at_ns, given_up_ns - now.instant_ns)};
+}
+
+Verdict verdict_at(const Limit& limit, const Running& running) {
   return {.allowed = true,
           .limit = limit.capacity,
           .remaining = std::max<int64_t>(0, limit.count - running.used),
           .retry_after_ns = 0,
-          .reset_after_ns = running.used == 0 ? 0 : running.window.end_ns - now_ns,
+          .reset_after_ns = running.used == 0 ? 0 : running.left_ns,
           .changed = false};
 }
 
@@ -102,52 +158,57 @@ Verdict denied(Verdict verdict, int64_t retry_after_ns) {
 
 Verdict decide_fixed(const Limit& limit, State& state, const Request& request) {
   WEIR_REQUIRE(request.cost >= 0);
-  const int64_t now_ns = clamp_instant(request.now_ns);
-  Running running = running_at(limit, load(state), now_ns);
-  const Verdict plain = verdict_at(limit, running, now_ns);
+  const Now now = now_of(limit, request.now_ns, *request.wall);
+  Running running = running_at(limit, load(state), now);
+  const Verdict plain = verdict_at(limit, running);
   if (request.cost == 0) return plain;
   const int64_t most = request.force ? kCapacityMax - running.used : limit.count;
   if (request.cost > most) return denied(plain, kNever);
   if (request.cost > plain.remaining && !request.force) return denied(plain, plain.reset_after_ns);
 
   running.used += request.cost;
-  if (!request.peek) state = state_of({running.window.start_ns, running.used});
-  Verdict taken = verdict_at(limit, running, now_ns);
+  if (!request.peek) state = running.state();
+  Verdict taken = verdict_at(limit, running);
   taken.changed = !request.peek;
   return taken;
 }
 
-int64_t owed_fixed(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
-  return std::max<int64_t>(0, running_at(limit, load(state), now_ns).used - limit.count);
+int64_t owed_fixed(const Limit& limit, const State& state, const Request& request) {
+  return std::max<int64_t>(
+      0, running_at(limit, load(state), now_of(limit, request.now_ns, *request.wall)).used -
+             limit.count);
 }
 
 Verdict refund_fixed(const Limit& limit, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);
-  const int64_t now_ns = clamp_instant(refund.now_ns);
-  Running running = running_at(limit, load(state), now_ns);
+  Running running = running_at(limit, load(state), now_of(limit, refund.now_ns, *refund.wall));
   const int64_t permits = std::min(refund.permits, running.used);
-  if (permits == 0) return verdict_at(limit, running, now_ns);
+  if (permits == 0) return verdict_at(limit, running);
 
   running.used -= permits;
-  state = running.used == 0 ? State{} : state_of({running.window.start_ns, running.used});
-  Verdict given = verdict_at(limit, running, now_ns);
+  state = running.used == 0 ? State{} : running.state();
+  Verdict given = verdict_at(limit, running);
   given.changed = true;
   return given;
 }
 
 // Used permits stay used, in the window of the new limit that runs now. Between two limits of ALIGN
 // FIRST the start stays too, if the new window is not over by then.
-State carry_over_fixed(const Limit& from, const Limit& to, const State& state, CarryOver,
-                       int64_t now_ns) {
-  now_ns = clamp_instant(now_ns);
-  const Running old = running_at(from, load(state), now_ns);
+State carry_over_fixed(const Limit& from, const Limit& to, const State& state,
+                       const Change& change) {
+  const Running old = running_at(from, load(state), now_of(from, change.now_ns, *change.wall));
   if (old.used == 0) return {};
-  const bool both_first = align_of(from) == kAlignFirst && align_of(to) == kAlignFirst;
-  if (both_first && now_ns - old.window.start_ns < to.period_ns) {
-    return state_of({old.window.start_ns, old.used});
+  Now now = now_of(to, change.now_ns, *change.wall);
+  if (is_first(from) && is_first(to) && now.at_ns - old.window.start_ns < to.period_ns)
+    return old.state();
+  // The clock may have been set back; a lead is that of the window that was entered, then.
+  if (is_first(from) == is_first(to) && old.window.start_ns > now.at_ns) {
+    now.at_ns = old.window.start_ns;
+    now.lead_ns = old.lead_ns;
   }
-  const int64_t at_ns = std::max(now_ns, old.window.start_ns);  // the clock may have been set back
-  return state_of({window_at(to, at_ns).start_ns, old.used});
+  Running next = begin_window(to, now);
+  next.used = old.used;
+  return next.state();
 }
 
 Result<void, RangeError> check_fixed(const Limit& limit) {
@@ -180,22 +241,41 @@ State fresh_fixed(const Limit&, int64_t) { return {}; }
 
 int64_t expires_fixed(const Limit& limit, const State& state) {
   const Fixed fixed = load(state);
-  return fixed.used == 0 ? 0 : window_at(limit, fixed.start_ns).end_ns;
+  if (fixed.used == 0) return 0;
+  const Window window = window_at(limit, fixed.start_ns);
+  return is_first(limit) ? window.end_ns : given_up_at_ns(limit, window, fixed.lead_ns);
 }
 
-// DO NOT CHANGE: on disk.
+bool can_be_start(int64_t start_ns) { return start_ns >= kStartNsMin && start_ns <= kInstantNsMax; }
+
+// DO NOT CHANGE: on disk. Where the lead is not 0 the start has its sign bit turned over, which
+// makes it none that can_be_start(), and the lead follows.
+constexpr uint64_t kHasLead = uint64_t{1} << 63;
+
 void write_fixed(const Limit&, const State& state, Writer& out) {
   const Fixed fixed = load(state);
+  const auto start = static_cast<uint64_t>(fixed.start_ns);
   out.varint(static_cast<uint64_t>(fixed.used));
-  out.fixed64(static_cast<uint64_t>(fixed.start_ns));
+  if (fixed.lead_ns == 0) return out.fixed64(start);
+  out.fixed64(start ^ kHasLead);
+  out.zigzag(fixed.lead_ns);
 }
 
-bool read_fixed(const Limit&, Reader& in, State& state) {
+bool read_fixed(const Limit& limit, Reader& in, State& state) {
   const uint64_t used = in.varint();
-  const auto start_ns = static_cast<int64_t>(in.fixed64());
+  uint64_t start = in.fixed64();
+  Fixed fixed{.used = static_cast<int64_t>(used)};
+  if (!can_be_start(static_cast<int64_t>(start)) && !is_first(limit)) {
+    start ^= kHasLead;
+    fixed.lead_ns = in.zigzag();
+  }
+  fixed.start_ns = static_cast<int64_t>(start);
   if (!in.ok() || used > static_cast<uint64_t>(kCapacityMax)) return false;
-  if (start_ns < kStartNsMin || start_ns > kInstantNsMax) return false;
-  state = state_of({start_ns, static_cast<int64_t>(used)});
+  if (!can_be_start(fixed.start_ns)) return false;
+  int64_t instant_ns = 0;
+  if (__builtin_add_overflow(fixed.start_ns, fixed.lead_ns, &instant_ns)) return false;
+  if (instant_ns < -kInstantNsMax || instant_ns > kInstantNsMax) return false;
+  state = state_of(fixed);
   return true;
 }
 

@@ -173,9 +173,9 @@ Verdict decide_gcra(const Limit& limit, State& state, const Request& request) {
   return verdict_at(limit, next, {.changed = !request.peek});
 }
 
-int64_t owed_gcra(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
+int64_t owed_gcra(const Limit& limit, const State& state, const Request& request) {
   const int128 over =
-      units_of(limit, minus(limit, offset_at(limit, load(state), now_ns), fill_of(limit)));
+      units_of(limit, minus(limit, offset_at(limit, load(state), request.now_ns), fill_of(limit)));
   return over <= 0 ? 0 : static_cast<int64_t>(ceil_divide(over, limit.rate_period_ns));
 }
 
@@ -207,13 +207,13 @@ Booking reserve_gcra(const Limit& limit, State& state, const Reserve& reserve) {
 }
 
 // Fractions of a permit are kept to 1/rate_count ns of the new limit, rounded against the client.
-State carry_over_gcra(const Limit& from, const Limit& to, const State& state, CarryOver mode,
-                      int64_t now_ns) {
-  now_ns = clamp_instant(now_ns);
+State carry_over_gcra(const Limit& from, const Limit& to, const State& state,
+                      const Change& change) {
+  const int64_t now_ns = clamp_instant(change.now_ns);
   Exact offset = offset_at(from, load(state), now_ns);
   if (offset.ns < 0) offset = {0, 0};
   const auto units = static_cast<uint128>(units_of(from, offset));
-  return state_of(gcra_at(exact_of(to, carried_units(from, to, units, mode)), now_ns));
+  return state_of(gcra_at(exact_of(to, carried_units(from, to, units, change.mode)), now_ns));
 }
 
 bool same_gcra(const Limit& a, const Limit& b) {

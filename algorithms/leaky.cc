@@ -51,11 +51,11 @@ Booking reserve_leaky(const Limit& limit, State& state, const Reserve& reserve) 
   return {.granted = true, .wait_ns = verdict.reset_after_ns, .changed = true};
 }
 
-State carry_over_leaky(const Limit& from, const Limit& to, const State& state, CarryOver mode,
-                       int64_t now_ns) {
-  now_ns = clamp_instant(now_ns);
+State carry_over_leaky(const Limit& from, const Limit& to, const State& state,
+                       const Change& change) {
+  const int64_t now_ns = clamp_instant(change.now_ns);
   const int128 used = used_at(from, level_of(state), now_ns);
-  return level_state({.used = carried_used(from, to, used, mode), .at_ns = now_ns}, false);
+  return level_state({.used = carried_used(from, to, used, change.mode), .at_ns = now_ns}, false);
 }
 
 // DO NOT CHANGE: on disk.

@@ -84,8 +84,8 @@ Verdict level_decide(const Limit& limit, State& state, const Request& request) {
   return verdict_of(limit, next, {.changed = !request.peek});
 }
 
-int64_t level_owed(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
-  const int128 over = used_at(limit, level_of(state), now_ns) - full_units(limit);
+int64_t level_owed(const Limit& limit, const State& state, const Request& request) {
+  const int128 over = used_at(limit, level_of(state), request.now_ns) - full_units(limit);
   return over <= 0 ? 0 : ceil_divide(over, limit.rate_period_ns);
 }
 

@@ -12,6 +12,9 @@
 //               reduced, and is left out if that is 1 ns
 //               TOKENBUCKET with INTERVAL: fixed64(last refill ns) zigzag(permits)
 //               BURSTY: fixed64(next_free_ns) zigzag(permits) [varint(remainder)]
+//               FIXED: varint(used) fixed64(start of the window, by the wall clock unless ALIGN
+//               FIRST); where instants had a lead over the wall clock: fixed64(start xor 2^63)
+//               zigzag(lead)
 //               WARMUP: fixed64(next_free_ns) fixed64(bits of a double, the permits stored)
 //
 // CL.THROTTLE key 15 30 60 on a new key at 1700000000 s is 14 bytes:

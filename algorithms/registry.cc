@@ -58,18 +58,20 @@ bool same_limit(const Limit& a, const Limit& b) {
   return a.algorithm == b.algorithm && a.algorithm->same(a, b);
 }
 
-int64_t owed(const Limit& limit, const State& state, int64_t now_ns, Entries* entries) {
-  return limit.algorithm->owed(limit, state, entries, clamp_instant(now_ns));
+int64_t owed(const Limit& limit, const State& state, Request request) {
+  request.now_ns = clamp_instant(request.now_ns);
+  return limit.algorithm->owed(limit, state, request);
 }
 
-State carry_over(const Limit& from, const Limit& to, const State& state, CarryOver mode,
-                 int64_t now_ns, const Entries* entries) {
-  if (from.algorithm != to.algorithm || mode == CarryOver::kReset) return fresh_state(to, now_ns);
+State carry_over(const Limit& from, const Limit& to, const State& state, const Change& change,
+                 const Entries* entries) {
+  if (from.algorithm != to.algorithm || change.mode == CarryOver::kReset)
+    return fresh_state(to, change.now_ns);
   if (to.algorithm->uses_entries) {
-    if (entries == nullptr) return fresh_state(to, now_ns);
-    return to.algorithm->carry_over_entries(from, to, state, *entries, now_ns);
+    if (entries == nullptr) return fresh_state(to, change.now_ns);
+    return to.algorithm->carry_over_entries(from, to, state, *entries, change.now_ns);
   }
-  return to.algorithm->carry_over(from, to, state, mode, now_ns);
+  return to.algorithm->carry_over(from, to, state, change);
 }
 
 bool can_be_entry(const Algorithm& algorithm, int64_t at_ns) {

@@ -157,8 +157,8 @@ Verdict decide_counter(const Limit& limit, State& state, const Request& request)
   return taken;
 }
 
-int64_t owed_counter(const Limit& limit, const State& state, Entries*, int64_t now_ns) {
-  const Sight sight = sight_at(limit, load(state), now_ns);
+int64_t owed_counter(const Limit& limit, const State& state, const Request& request) {
+  const Sight sight = sight_at(limit, load(state), request.now_ns);
   return std::max<int64_t>(0, share_of(limit, sight) + sight.counters.current - limit.count);
 }
 
@@ -181,9 +181,9 @@ Verdict refund_counter(const Limit& limit, State& state, const Refund& refund) {
 
 // With the period unchanged the counters go on. On another grid the used permits, rounded up, count
 // as if taken now: they fade over the next new window.
-State carry_over_counter(const Limit& from, const Limit& to, const State& state, CarryOver,
-                         int64_t now_ns) {
-  now_ns = clamp_instant(now_ns);
+State carry_over_counter(const Limit& from, const Limit& to, const State& state,
+                         const Change& change) {
+  const int64_t now_ns = clamp_instant(change.now_ns);
   const Sight sight = sight_at(from, load(state), now_ns);
   if (from.period_ns == to.period_ns) return state_of(sight.counters);
   const int64_t used = share_of(from, sight) + sight.counters.current;

@@ -60,8 +60,8 @@ Verdict decide_log(const Limit& limit, State& state, const Request& request) {
   return decide_by_log(rules_of(limit), state, request);
 }
 
-int64_t owed_log(const Limit& limit, const State& state, Entries* entries, int64_t now_ns) {
-  return owed_to_log(rules_of(limit), state, entries, now_ns);
+int64_t owed_log(const Limit& limit, const State& state, const Request& request) {
+  return owed_to_log(rules_of(limit), state, request.entries, request.now_ns);
 }
 
 Verdict refund_log(const Limit& limit, State& state, const Refund& refund) {

@@ -18,7 +18,8 @@ Request request_of(const Guard& guard, const AllRequest& request, int64_t cost) 
           .cost = cost,
           .force = request.force,
           .entries = guard.entries,
-          .lease_id = request.lease_id};
+          .lease_id = request.lease_id,
+          .wall = request.wall};
 }
 
 Verdict ask(const Guard& guard, const AllRequest& request, int64_t cost) {

@@ -30,6 +30,7 @@ struct AllRequest {
   bool force = false;    // takes in any case; REQUIRES: not upto
   bool peek = false;     // answers the verdict alone; nothing is charged
   int64_t lease_id = 0;  // the lease that every CONCURRENCY limit among them makes
+  const WallClock* wall = &kTrueWallClock;
 };
 
 struct AllVerdict {

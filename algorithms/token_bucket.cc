@@ -76,10 +76,9 @@ Verdict decide_token_bucket(const Limit& limit, State& state, const Request& req
   return level_decide(limit, state, request);
 }
 
-int64_t owed_token_bucket(const Limit& limit, const State& state, Entries* entries,
-                          int64_t now_ns) {
-  return is_interval(limit) ? interval_owed(limit, state, now_ns)
-                            : level_owed(limit, state, entries, now_ns);
+int64_t owed_token_bucket(const Limit& limit, const State& state, const Request& request) {
+  return is_interval(limit) ? interval_owed(limit, state, request.now_ns)
+                            : level_owed(limit, state, request);
 }
 
 Verdict refund_token_bucket(const Limit& limit, State& state, const Refund& refund) {
@@ -113,9 +112,9 @@ IntervalLevel carried_interval(const Limit& from, const Limit& to, const State& 
 }
 
 State carry_over_token_bucket(const Limit& from, const Limit& to, const State& state,
-                              CarryOver mode, int64_t now_ns) {
-  now_ns = clamp_instant(now_ns);
-  const int128 used = carried_used(from, to, used_of(from, state, now_ns), mode);
+                              const Change& change) {
+  const int64_t now_ns = clamp_instant(change.now_ns);
+  const int128 used = carried_used(from, to, used_of(from, state, now_ns), change.mode);
   if (!is_interval(to)) return level_state({.used = used, .at_ns = now_ns}, false);
   return interval_state(carried_interval(from, to, state, used, now_ns), false);
 }

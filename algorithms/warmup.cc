@@ -198,9 +198,9 @@ State fresh_warmup(const Limit& limit, int64_t now_ns) {
 }
 
 // Stored permits are scaled by new max / old max; debt stays the same time.
-State carry_over_warmup(const Limit& from, const Limit& to, const State& state, CarryOver,
-                        int64_t now_ns) {
-  Warm at = Warm::at(from, state, clamp_instant(now_ns));
+State carry_over_warmup(const Limit& from, const Limit& to, const State& state,
+                        const Change& change) {
+  Warm at = Warm::at(from, state, clamp_instant(change.now_ns));
   at.stored = std::min(max_of(to), at.stored / max_of(from) * max_of(to));
   return at.state();
 }

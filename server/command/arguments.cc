@@ -21,7 +21,7 @@ Result<int64_t, ErrorReplied> instant_of(Call& call, const ExpireArgument& argum
   int64_t at_ms = number;
   if (argument.in_seconds && __builtin_mul_overflow(at_ms, kMsPerS, &at_ms))
     return refuse_expire_time(call);
-  const int64_t base_ms = argument.absolute ? 0 : call.now_ms();
+  const int64_t base_ms = argument.absolute ? call.lead_ms() : call.now_ms();
   if (at_ms > kMax - base_ms) return refuse_expire_time(call);
   return at_ms + base_ms;
 }

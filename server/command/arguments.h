@@ -38,7 +38,8 @@ Result<int64_t, ErrorReplied> limit_argument(Call& call, std::string_view text);
 // Reads the number of a database that exists.
 Result<int, ErrorReplied> database_argument(Call& call, std::string_view text);
 
-// The time that a key shall live (relative), or its end (absolute), as a command was given it.
+// The time that a key shall live (relative), or its end by the wall clock (absolute), as a command
+// was given it.
 struct ExpireArgument {
   std::string_view text;
   bool in_seconds = false;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time_units.h"
+#include "base/wall_clock.h"
 #include "resp/reply.h"
 #include "server/command/event_class.h"
 #include "server/command/work_meter.h"
@@ -41,15 +42,19 @@ class CallHost {
   // Counts a look-up that the client sees as a read.
   virtual void count_look_up(bool found) = 0;
   WorkMeter& work() { return work_; }
+  // What the wall clock is to the instants of commands.
+  const WallClock& wall() const { return *wall_; }
   // Answers the whole of it, of which floors below server/core/ know the name only: they cannot ask
   // it for anything.
   Server& server() const { return server_; }
 
  protected:
   ~CallHost() = default;
+  void set_wall(const WallClock* wall) { wall_ = wall; }
 
  private:
   Server& server_;
+  const WallClock* wall_ = &kTrueWallClock;
   WorkMeter work_;
 };
 
@@ -68,6 +73,11 @@ struct Call {
   // Charged by whatever the arguments' number and the reply's size do not tell.
   WorkMeter& work() const { return host.work(); }
   int64_t now_ms() const { return now_ns / kNsPerMs; }
+  // What the wall clock says, for what people write and read.
+  const WallClock& wall() const { return host.wall(); }
+  int64_t wall_ns() const { return wall().at(now_ns); }
+  // An instant less this is the wall clock's time.
+  int64_t lead_ms() const { return wall().lead_ns / kNsPerMs; }
   storage::Ref look_up(std::string_view key) { return keys.look_up(database, key); }
   void notify(EventClass event_class, std::string_view event, std::string_view key) {
     host.notify(event_class, event, database, key);

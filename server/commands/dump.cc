@@ -63,8 +63,9 @@ Result<int64_t, ErrorReplied> restore_expiry(Call& call, bool absolute) {
   const auto ttl_ms = integer_argument(call, call.args[2]);
   if (!ttl_ms) return ttl_ms;
   if (*ttl_ms < 0) return reply_error(call, "ERR Invalid TTL value, must be >= 0");
-  if (*ttl_ms == 0 || absolute) return *ttl_ms;
-  return *ttl_ms > kMax - call.now_ms() ? kMax : *ttl_ms + call.now_ms();
+  if (*ttl_ms == 0) return *ttl_ms;
+  const int64_t base_ms = absolute ? call.lead_ms() : call.now_ms();
+  return *ttl_ms > kMax - base_ms ? kMax : *ttl_ms + base_ms;
 }
 
 void restore_key(Call& call) {

@@ -72,7 +72,8 @@ void pexpireat(Call& call) { set_end(call, false, true); }
 
 int64_t rounded_seconds(int64_t ms) { return ms / kMsPerS + (ms % kMsPerS >= kMsPerS / 2 ? 1 : 0); }
 
-// Replies the instant at which a key ends, less `base_ms`; or kNoSuchKey, kNoExpiry.
+// Replies the instant at which a key ends, less `base_ms`; or kNoSuchKey, kNoExpiry. An instant
+// less the lead is the wall clock's time.
 void reply_end(Call& call, int64_t base_ms, bool in_seconds) {
   const storage::Ref ref = read_key(call, call.args[1]);
   if (!ref.exists()) return call.reply.integer(kNoSuchKey);
@@ -83,8 +84,8 @@ void reply_end(Call& call, int64_t base_ms, bool in_seconds) {
 
 void ttl(Call& call) { reply_end(call, call.now_ms(), true); }
 void pttl(Call& call) { reply_end(call, call.now_ms(), false); }
-void expiretime(Call& call) { reply_end(call, 0, true); }
-void pexpiretime(Call& call) { reply_end(call, 0, false); }
+void expiretime(Call& call) { reply_end(call, call.lead_ms(), true); }
+void pexpiretime(Call& call) { reply_end(call, call.lead_ms(), false); }
 
 void persist(Call& call) {
   storage::Ref ref = call.look_up(call.args[1]);

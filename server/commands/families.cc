@@ -23,7 +23,7 @@ std::span<const Commands> command_families() {
       latency_commands(),      sort_commands(),         slowlog_commands(),
       waitaof_commands(),      functions_commands(),    script_kill_commands(),
       acl_commands(),          tracking_commands(),     memory_commands(),
-      standalone_commands(),
+      standalone_commands(),   weir_commands(),
   };
   return kFamilies;
 }

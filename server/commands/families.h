@@ -58,6 +58,7 @@ Commands slowlog_commands();        // SLOWLOG, MONITOR
 Commands waitaof_commands();        // WAITAOF
 Commands server_commands();         // TIME, ROLE, WAIT, LOLWUT
 Commands memory_commands();         // MEMORY
+Commands weir_commands();           // WEIR CLOCK
 Commands standalone_commands();     // CLUSTER, REPLICAOF, MODULE ...: what there is not
 
 std::span<const Commands> command_families();

@@ -50,7 +50,7 @@ void latency_graph(Call& call) {
     return call.reply.error("ERR No samples available for event '" +
                             std::string(shown_part(call.args[2])) + "'");
   }
-  call.reply.verbatim(graph_text(call.args[2], *event, call.now_ns / kNsPerS));
+  call.reply.verbatim(graph_text(call.args[2], *event, call.wall_ns() / kNsPerS));
 }
 
 void latency_doctor(Call& call) {

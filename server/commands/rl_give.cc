@@ -52,7 +52,8 @@ void refund_limits(Call& call, Limiter& limiter, const std::vector<int64_t>& per
     if (held.limit.algorithm->makes_leases) continue;
     const algorithms::Refund refund = {.now_ns = call.now_ns,
                                        .permits = permits.size() == 1 ? permits[0] : permits[i],
-                                       .entries = limiter.entries_of(held)};
+                                       .entries = limiter.entries_of(held),
+                                       .wall = &call.wall()};
     changed |= algorithms::refund(held.limit, held.state, refund).changed;
   }
   if (changed) limiter.save();

@@ -21,8 +21,11 @@ constexpr size_t kTopDefault = 10;
 constexpr int64_t kTopCountMax = 1'000'000;
 
 void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
-  const auto verdict =
-      algorithms::peek(held.limit, held.state, call.now_ns, 0, limiter.entries_of(held));
+  const auto verdict = algorithms::peek(held.limit, held.state,
+                                        {.now_ns = call.now_ns,
+                                         .cost = 0,
+                                         .entries = limiter.entries_of(held),
+                                         .wall = &call.wall()});
   call.reply.map(5);
   call.reply.bulk("algorithm");
   call.reply.bulk(held.limit.algorithm->name);

@@ -11,7 +11,7 @@ namespace weir::server {
 namespace {
 
 void time(Call& call) {
-  const int64_t now_us = call.now_ns / kNsPerUs;
+  const int64_t now_us = call.wall_ns() / kNsPerUs;
   call.reply.array(2);
   call.reply.bulk_integer(now_us / kUsPerS);
   call.reply.bulk_integer(now_us % kUsPerS);
@@ -47,7 +47,7 @@ constexpr Command kCommands[] = {
      .arity = 1,
      .flags = kFast | kLoading,
      .group = "server",
-     .summary = "Answers the instant that commands see: Unix seconds, and microseconds.",
+     .summary = "Answers what the wall clock says: Unix seconds, and microseconds.",
      .since = "2.6.0",
      .tips = "nondeterministic_output",
      .run = time},

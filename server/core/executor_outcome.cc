@@ -145,7 +145,7 @@ void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
       server_->report().slow_log.is_slow(duration_ns) && !call.session.wait_state().waiting();
   if (!logs || call.command.has(kSkipSlowLog)) return;
   const std::vector<std::string_view> args = redacted(call.command, call.args);
-  SlowLog::Entry entry{.unix_s = call.now_ns / kNsPerS,
+  SlowLog::Entry entry{.unix_s = call.wall_ns() / kNsPerS,
                        .duration_us = duration_ns / kNsPerUs,
                        .args = {args.begin(), args.end()},
                        .address = is_in_script() ? "?:0" : call.session.client().peer().address,

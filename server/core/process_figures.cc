@@ -72,7 +72,7 @@ double seconds(const timeval& time) {
 void write_server_section(Server& server, FigureWriter& out) {
   constexpr FigureUnit kSeconds = FigureUnit::kSeconds;
   const Config& config = server.config();
-  const int64_t now_ns = server.timeline().now_ns();
+  const int64_t now_ns = server.clock().wall_ns();
   const int64_t uptime_s =
       (server.clock().steady_ns() - server.report().started_steady_ns) / kNsPerS;
   std::error_code ignored;

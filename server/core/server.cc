@@ -76,10 +76,10 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
             .clock = clock}),
       messages_(&sessions_, &config_, &keys_, &work(), [this] { return random(); }),
       holds_(&sessions_),
-      persistence_(&config_, clock, &keys_, replication.make_durability),
+      persistence_(&config_, clock, &timeline_, &keys_, replication.make_durability),
       turn_({.config = &config_,
              .clock = clock,
-             .timeline = &timeline_,
+             .clock_keeper = &persistence_.clock_keeper,
              .keys = &keys_,
              .sessions = &sessions_,
              .waiting = &waiting_,
@@ -88,6 +88,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
              .health = &persistence_.health,
              .report = &report_}),
       scripting_(&script_service_, &config_, &turn_) {
+  set_wall(&timeline_.wall());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
   report_.set_rules(config_);
   report_.run_id = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
@@ -98,7 +99,7 @@ storage::Status Server::open() {
   storage::OpenReport report;
   if (storage::Status status = keys_.open(&report); !status.ok()) return status;
   persistence_.health.note_opening(report);
-  turn_.resume_time();
+  persistence_.clock_keeper.resume();
   scripting_.scripts.open();
   scripting_.functions.open();
   if (!report.tail_note.empty()) spdlog::warn("{}", report.tail_note);
@@ -188,6 +189,7 @@ void Server::work_a_slice() {
 void Server::tick() {
   report_.loop.begin(clock_.steady_ns());
   timeline_.synchronise();
+  persistence_.clock_keeper.look();
   keys_.running().begin_command(timeline_.now_ns());
   holds_.end_pause_when_due(clock_.steady_ns());
   session_service_.note_pressure();

@@ -80,8 +80,14 @@ void write_weir_section(Server& server, FigureWriter& out) {
            option_text(server, "storage-failure-policy"));
   write_turn_figures(server.report(), out);
   write_loop_figures(server.report(), out);
-  out.gauge({"clock_lead_ms", "How far instants are ahead of the wall clock.", kMilliseconds},
+  out.gauge({"clock_lead_ms",
+             "How far instants are ahead of the wall clock since WEIR CLOCK RESET or ever.",
+             kMilliseconds},
             server.timeline().lead_ns() / kNsPerMs);
+  out.gauge({"clock_accepted_ms", "What WEIR CLOCK RESET took for granted.", kMilliseconds},
+            server.timeline().accepted_ns() / kNsPerMs);
+  out.gauge({"clock_differs", "Whether that lead is more than a second: see docs/clock.md."},
+            server.persistence().clock_keeper.differs() ? 1 : 0);
 }
 
 void write_storage_section(Server& server, FigureWriter& out) {

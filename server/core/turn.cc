@@ -4,15 +4,8 @@
 #include <string>
 
 #include "server/os/log.h"
-#include "storage/codec.h"
 
 namespace weir::server {
-
-void Turn::resume_time() {
-  const storage::Ref lead = keys_.look_up_system(kLeadKey);
-  if (lead.exists()) stored_lead_ns_ = static_cast<int64_t>(storage::Reader(lead.value()).u64_le());
-  needs_.timeline->resume(keys_.figures().instant_ns, stored_lead_ns_);
-}
 
 void Turn::add(Session* session) {
   if (begin_steady_ns_ == 0) {
@@ -72,7 +65,7 @@ int64_t Turn::commit() {
     if (begin_steady_ns_ != 0) needs_.report->end_phase("requests", now_ns);
     return now_ns;
   }
-  store_lead();
+  needs_.clock_keeper->store();
   const uint64_t turn_before = keys_.turn();
   const bool keep = !needs_.health->denies();
   const bool failed_before = keys_.store_in_use().failed();
@@ -99,22 +92,12 @@ int64_t Turn::commit() {
   return end_ns;
 }
 
-void Turn::store_lead() {
-  const Timeline& timeline = *needs_.timeline;
-  if (timeline.lead_ns() == stored_lead_ns_) return;
-  stored_lead_ns_ = timeline.lead_ns();
-  keys_.running().begin_command(needs_.timeline->now_ns());
-  std::string value;
-  storage::put_u64_le(&value, static_cast<uint64_t>(stored_lead_ns_));
-  storage::Ref ref = keys_.look_up_system(kLeadKey);
-  keys_.put(&ref, storage::Type::kSystem, value, 0);
-}
-
 // `begun_waits` are the sessions that began to wait in the turn. They wait no more, because what a
 // wait has booked was taken back.
 void Turn::fail(const std::vector<uint64_t>& begun_waits) {
   ++needs_.report->stats.turns_failed;
   needs_.health->note_other_data();
+  needs_.clock_keeper->take_back();
   const std::string error = needs_.health->error();
   for (Session* session : touched_) session->replies().fail_turn(error);
   for (const uint64_t id : begun_waits) {

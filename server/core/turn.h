@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "server/config/config.h"
+#include "server/core/clock_keeper.h"
 #include "server/core/durability.h"
 #include "server/core/holds.h"
 #include "server/core/storage_health.h"
@@ -31,7 +32,7 @@ class Turn {
   struct Needs {
     const Config* config;
     Clock* clock;
-    Timeline* timeline;
+    ClockKeeper* clock_keeper;
     storage::Keyspace* keys;
     SessionDirectory* sessions;
     Waiting* waiting;
@@ -41,9 +42,6 @@ class Turn {
     Report* report;
   };
   explicit Turn(const Needs& needs) : needs_(needs) {}
-
-  // Makes time go on from where it was. To be called once, when the data is open.
-  void resume_time();
 
   // Adds a session that has a part in the turn.
   void add(Session* session);
@@ -76,10 +74,7 @@ class Turn {
     bool touched_data;
   };
 
-  static constexpr std::string_view kLeadKey = "clock-lead-ns";
-
   int64_t commit();
-  void store_lead();
   void fail(const std::vector<uint64_t>& begun_waits);
   void fail_sync(const storage::Status& failure);
   void drop_unsynced();
@@ -98,7 +93,6 @@ class Turn {
   uint64_t turns_ended_ = 0;
   size_t busy_mark_ = 0;         // those of in_turn_ after it came while a script ran long
   int64_t begin_steady_ns_ = 0;  // 0: no turn is running
-  int64_t stored_lead_ns_ = 0;
 };
 
 }  // namespace weir::server

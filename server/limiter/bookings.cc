@@ -254,9 +254,11 @@ std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
     const int64_t permits = refund.permits();
     most = std::max(most, permits);
     HeldLimit& held = *refund.held;
-    algorithms::refund(
-        held.limit, held.state,
-        {.now_ns = call.now_ns, .permits = permits, .entries = limiter.entries_of(held)});
+    algorithms::refund(held.limit, held.state,
+                       {.now_ns = call.now_ns,
+                        .permits = permits,
+                        .entries = limiter.entries_of(held),
+                        .wall = &call.wall()});
   }
   call.limiters.ages.erase(bookings->id(), age, call.keys.turn());
   bookings->erase(view(member));

@@ -44,12 +44,15 @@ bool makes_leases(const Guard& guard) { return guard.limit->algorithm->makes_lea
 
 // What was taken by force is answered with the limit that has the least rest; a debt is a rest
 // below 0.
-void show_debt(const Call& call, std::span<const Guard> guards, Answer* answer) {
+void show_debt(const algorithms::AllRequest& request, std::span<const Guard> guards,
+               Answer* answer) {
   int64_t least = algorithms::kNever;
   for (size_t i = 0; i < guards.size(); ++i) {
     const Guard& guard = guards[i];
-    const int64_t rest = guard.verdict.remaining -
-                         algorithms::owed(*guard.limit, *guard.state, call.now_ns, guard.entries);
+    const int64_t rest = guard.verdict.remaining - algorithms::owed(*guard.limit, *guard.state,
+                                                                    {.now_ns = request.now_ns,
+                                                                     .entries = guard.entries,
+                                                                     .wall = request.wall});
     if (i < answer->rows.size()) answer->rows[i].verdict.remaining = rest;
     if (rest >= least) continue;
     least = rest;
@@ -66,7 +69,8 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
     return makes_leases(guard) && guard.cost > 0;
   });
   const bool asks = request.asks();
-  algorithms::AllRequest all{.now_ns = call.now_ns, .upto = request.upto, .force = request.force};
+  algorithms::AllRequest all{
+      .now_ns = call.now_ns, .upto = request.upto, .force = request.force, .wall = &call.wall()};
   all.peek = peeks || lends;
   algorithms::AllVerdict verdict = algorithms::take_all(guards, all);
   if (all.peek && !peeks && verdict.allowed) {  // only now is an id needed
@@ -82,7 +86,7 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
                 .leases = leases};
   if (request.full) answer.rows = rows_of(limiter, guards);
   if (lends && answer.charged) answer.lease_id = all.lease_id;
-  if (request.force && answer.charged) show_debt(call, guards, &answer);
+  if (request.force && answer.charged) show_debt(all, guards, &answer);
   if (request.shadow) {
     answer.shadow = true;
     if (verdict.allowed) answer.index = -1;
@@ -120,7 +124,8 @@ Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits) {
   LimiterRequest nothing;
   nothing.costs = {0};
   std::vector<Guard> guards = guards_of(limiter, limits, nothing);
-  const auto verdict = algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true});
+  const auto verdict =
+      algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});
   return {.verdict = guards[verdict.deciding].verdict,
           .index = static_cast<int64_t>(verdict.deciding),
           .allowed = verdict.allowed};

@@ -78,11 +78,14 @@ Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
   return {};
 }
 
-// Adopts what redis-cell leaves in a dump: the theoretical arrival time as a string.
+// Adopts what redis-cell leaves in a dump: the theoretical arrival time by its wall clock, as a
+// string.
 bool Limiter::adopt(std::string_view text) {
   const auto tat_ns = text.size() == kForeignTatDigits ? resp::parse_int64(text) : std::nullopt;
   if (!tat_ns) return false;
-  adopted_ = algorithms::gcra_state_from_tat({.tat_ns = *tat_ns, .now_ns = call_->now_ns});
+  int64_t instant_ns = 0;
+  if (__builtin_add_overflow(*tat_ns, call_->wall().lead_ns, &instant_ns)) return false;
+  adopted_ = algorithms::gcra_state_from_tat({.tat_ns = instant_ns, .now_ns = call_->now_ns});
   return adopted_.has_value();
 }
 
@@ -131,10 +134,11 @@ bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<b
       return true;
     }
     const algorithms::Entries* entries = entries_of(held_[i]);
-    *held = {
-        limit,
-        algorithms::carry_over(held_[i].limit, limit, held_[i].state, mode, call_->now_ns, entries),
-        held_[i].list};
+    *held = {limit,
+             algorithms::carry_over(held_[i].limit, limit, held_[i].state,
+                                    {.mode = mode, .now_ns = call_->now_ns, .wall = &call_->wall()},
+                                    entries),
+             held_[i].list};
     return true;
   }
   return false;

@@ -22,7 +22,7 @@ size_t number_of(std::span<const Limit> limits, size_t index) {
 
 }  // namespace
 
-QueueTail::QueueTail(Call& call, Limiter& limiter) : at_ns_(call.now_ns) {
+QueueTail::QueueTail(Call& call, Limiter& limiter) : at_ns_(call.now_ns), wall_(&call.wall()) {
   for (const HeldLimit& held : limiter.all()) {
     copies_.push_back({.limit = held.limit, .state = held.state, .list = held.list});
   }
@@ -55,6 +55,7 @@ QueueTail::Place QueueTail::look(Limits limits, const LimiterRequest& request,
                                  int64_t now_ns) const {
   QueueTail over;
   over.at_ns_ = at_ns_;
+  over.wall_ = wall_;
   over.next_lease_ = next_lease_;
   for (const Copy& copy : copies_) {
     over.copies_.push_back(
@@ -75,7 +76,9 @@ QueueTail::Place QueueTail::join(Limits limits, const LimiterRequest& request, i
   }
   std::vector<int64_t> full_at_ns;
   for (const auto& guard : guards) {
-    const auto verdict = algorithms::peek(*guard.limit, *guard.state, at_ns_, 0, guard.entries);
+    const auto verdict =
+        algorithms::peek(*guard.limit, *guard.state,
+                         {.now_ns = at_ns_, .cost = 0, .entries = guard.entries, .wall = wall_});
     full_at_ns.push_back(verdict.reset_after_ns == algorithms::kNever
                              ? algorithms::kNever
                              : at_ns_ + verdict.reset_after_ns);
@@ -84,7 +87,8 @@ QueueTail::Place QueueTail::join(Limits limits, const LimiterRequest& request, i
   size_t looks = limits.size();
   for (int tries = 0; tries < kTriesMax; ++tries) {
     looks += limits.size();
-    const auto all = algorithms::take_all(guards, {.now_ns = at_ns_, .lease_id = next_lease_});
+    const auto all =
+        algorithms::take_all(guards, {.now_ns = at_ns_, .lease_id = next_lease_, .wall = wall_});
     place = {.at_ns = at_ns_,
              .full_at_ns = full_at_ns[all.deciding],
              .verdict = guards[all.deciding].verdict,

@@ -62,6 +62,7 @@ class QueueTail {
 
   std::deque<Copy> copies_;  // a deque, because guards and overlays point into it
   int64_t at_ns_ = 0;
+  const WallClock* wall_ = &kTrueWallClock;  // the server's, which outlives queues
   int64_t next_lease_ = INT64_MAX / 2;
 };
 

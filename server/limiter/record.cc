@@ -58,8 +58,10 @@ void record(Call& call, Limiter& limiter, const Decision& decision) {
 void record_denied(Call& call, Limiter& limiter) {
   bool changed = limiter.parameters_changed();
   for (HeldLimit& held : limiter.named()) {
-    const algorithms::Request nothing{
-        .now_ns = call.now_ns, .cost = 0, .entries = limiter.entries_of(held)};
+    const algorithms::Request nothing{.now_ns = call.now_ns,
+                                      .cost = 0,
+                                      .entries = limiter.entries_of(held),
+                                      .wall = &call.wall()};
     changed |= algorithms::decide(held.limit, held.state, nothing).changed;
   }
   if (changed) limiter.save();

@@ -45,8 +45,8 @@ std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
                                                int64_t cost) {
   auto single = load_single(call, key, limit);
   if (!single) return std::nullopt;
-  const algorithms::Verdict verdict =
-      algorithms::decide(limit, single->state, {.now_ns = call.now_ns, .cost = cost});
+  const algorithms::Verdict verdict = algorithms::decide(
+      limit, single->state, {.now_ns = call.now_ns, .cost = cost, .wall = &call.wall()});
   if (verdict.changed) save_single(call, &*single, limit);
   if (cost > 0) {
     count_verdict(call, {call.database, single->ref.position(), key}, verdict, cost);

@@ -47,11 +47,13 @@ Timeline::Timeline(Clock* clock)
   newest_ns_ = wall_ns_;
 }
 
-void Timeline::resume(int64_t newest_instant_ns, int64_t lead_ns) {
+void Timeline::resume(int64_t newest_instant_ns, const StoredClock& stored) {
   wall_ns_ = clock_->wall_ns();
   steady_ns_ = clock_->steady_ns();
-  lead_ns_ = std::max(lead_ns, newest_instant_ns - wall_ns_);
-  newest_ns_ = std::max(newest_instant_ns, wall_ns_ + lead_ns_);
+  wall_ = {.lead_ns = std::max(stored.lead_ns, newest_instant_ns - wall_ns_),
+           .reset_ns = stored.reset_ns};
+  accepted_ns_ = std::clamp<int64_t>(stored.accepted_ns, 0, wall_.lead_ns);
+  newest_ns_ = std::max(newest_instant_ns, wall_ns_ + wall_.lead_ns);
 }
 
 void Timeline::synchronise() {
@@ -59,9 +61,9 @@ void Timeline::synchronise() {
   const int64_t steady_ns = clock_->steady_ns();
   const int64_t step_ns = (wall_ns - wall_ns_) - (steady_ns - steady_ns_);
   if (step_ns <= -kStepNs) {
-    lead_ns_ -= step_ns;
-  } else if (step_ns >= kStepNs && lead_ns_ > 0) {
-    lead_ns_ = std::max<int64_t>(0, lead_ns_ - step_ns);
+    wall_.lead_ns -= step_ns;
+  } else if (step_ns >= kStepNs && wall_.lead_ns > accepted_ns_) {
+    wall_.lead_ns = std::max(accepted_ns_, wall_.lead_ns - step_ns);
   } else if (step_ns < kStepNs && step_ns > -kStepNs && steady_ns - steady_ns_ < kNsPerS) {
     return;  // small differences add up, or a slow drift would never count
   }
@@ -71,9 +73,19 @@ void Timeline::synchronise() {
 
 int64_t Timeline::now_ns() {
   looked_steady_ns_ = clock_->steady_ns();
-  const int64_t instant_ns = wall_ns_ + lead_ns_ + (looked_steady_ns_ - steady_ns_);
+  const int64_t instant_ns = wall_ns_ + wall_.lead_ns + (looked_steady_ns_ - steady_ns_);
   newest_ns_ = std::max(newest_ns_, instant_ns);
   return newest_ns_;
+}
+
+void Timeline::accept() {
+  accepted_ns_ = wall_.lead_ns;
+  wall_.reset_ns = now_ns();
+}
+
+void Timeline::take_back_accept(const StoredClock& before) {
+  accepted_ns_ = std::min(before.accepted_ns, wall_.lead_ns);
+  wall_.reset_ns = before.reset_ns;
 }
 
 }  // namespace weir::server

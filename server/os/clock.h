@@ -4,10 +4,14 @@
 // 1. An instant never runs back, not over restarts either: now_ns() never answers less than before,
 //    and the newest instant used is stored.
 // 2. While the wall clock and the steady clock agree, instants are the wall clock's plus the lead.
-//    A wall clock that steps back adds to the lead; one that steps forward first uses the lead up.
+//    A wall clock that steps back adds to the lead; one that steps forward first uses the lead up,
+//    as far as it has not been accepted.
+// 3. accept() changes no instant, neither now nor later ones while the clocks agree.
 #pragma once
 
 #include <cstdint>
+
+#include "base/wall_clock.h"
 
 namespace weir::server {
 
@@ -32,26 +36,46 @@ class SystemClock : public Clock {
   void sleep_ns(int64_t duration_ns) override;
 };
 
+// What a timeline goes on from, beside its newest instant.
+struct StoredClock {
+  int64_t lead_ns = 0;
+  int64_t accepted_ns = 0;  // how much of the lead was accepted
+  int64_t reset_ns = kTrueWallClock.reset_ns;
+
+  friend bool operator==(const StoredClock&, const StoredClock&) = default;
+};
+
 class Timeline {
  public:
   explicit Timeline(Clock* clock);
 
   // Continues a run that ended with this instant and this lead.
-  void resume(int64_t newest_instant_ns, int64_t lead_ns);
+  void resume(int64_t newest_instant_ns, const StoredClock& stored);
   // Looks at the wall clock; to be called once per turn.
   void synchronise();
   // Answers the instant of the next command, by the steady clock since synchronise().
   int64_t now_ns();
   // Answers what the steady clock said in now_ns().
   int64_t looked_steady_ns() const { return looked_steady_ns_; }
-  int64_t lead_ns() const { return lead_ns_; }
+  // What the wall clock is to instants; the object stays the same.
+  const WallClock& wall() const { return wall_; }
+  // How far instants are ahead of the wall clock beyond what was accepted.
+  int64_t lead_ns() const { return wall_.lead_ns - accepted_ns_; }
+  int64_t accepted_ns() const { return accepted_ns_; }
+  // Takes the present lead for granted, and the wall clock for right: a step forward moves instants
+  // again, and calendar windows that lie ahead of the wall clock are over.
+  void accept();
+  // Takes an accept() back.
+  void take_back_accept(const StoredClock& before);
+  StoredClock to_store() const { return {wall_.lead_ns, accepted_ns_, wall_.reset_ns}; }
   int64_t steady_ns() { return clock_->steady_ns(); }
 
  private:
   Clock* clock_;
   int64_t wall_ns_;    // at the last synchronise()
   int64_t steady_ns_;  // likewise
-  int64_t lead_ns_ = 0;
+  WallClock wall_;
+  int64_t accepted_ns_ = 0;  // 0 to wall_.lead_ns
   int64_t newest_ns_ = 0;
   int64_t looked_steady_ns_ = 0;
 };

@@ -22,7 +22,7 @@ constexpr size_t kQuotingFactor = 8;  // a byte that is quoted takes as long as 
 
 // For example: 1700000000.000123 [0 127.0.0.1:50412]
 std::string Monitors::head(const Call& call, bool from_script) const {
-  const int64_t now_us = call.now_ns / kNsPerUs;
+  const int64_t now_us = call.wall_ns() / kNsPerUs;
   char time[32];
   std::snprintf(time, sizeof time, "%lld.%06lld", static_cast<long long>(now_us / kUsPerS),
                 static_cast<long long>(now_us % kUsPerS));

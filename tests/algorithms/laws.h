@@ -177,7 +177,8 @@ inline void more_than_capacity_is_never(const Subject& subject) {
 inline void force_takes_exactly(const Subject& subject) {
   for_random_lives(subject, [](Life& life) {
     const auto rest = [&] {
-      return life.ask(0).remaining - owed(life.limit, life.state, life.now_ns, &life.entries);
+      return life.ask(0).remaining -
+             owed(life.limit, life.state, {.now_ns = life.now_ns, .entries = &life.entries});
     };
     for (int i = 0; i < 3; ++i) {
       Request forced = life.request(life.rng.any_magnitude(1, 2 * life.limit.capacity));

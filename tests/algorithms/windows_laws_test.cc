@@ -90,7 +90,8 @@ TEST_P(WindowLaws, AgreesWithTheListOfGrants) {
         ASSERT_EQ(life.last, model->decide(request.cost, life.now_ns, request.force))
             << "cost " << request.cost << " at step " << step;
       }
-      ASSERT_EQ(owed(life.limit, life.state, life.now_ns, &life.entries), model->owed(life.now_ns));
+      ASSERT_EQ(owed(life.limit, life.state, {.now_ns = life.now_ns, .entries = &life.entries}),
+                model->owed(life.now_ns));
     }
   }
 }

@@ -120,12 +120,14 @@ class Server:
             if value is not None:
                 self.command += ["--" + name.replace("_", "-"), str(value)]
         self.command += options
+        self.environment = None
         self.process = None
         self.log_begin = 0
 
     def spawn(self):
         self.log_begin = os.path.getsize(self.log_path) if os.path.exists(self.log_path) else 0
         self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL,
+                                        env=self.environment,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return self
 

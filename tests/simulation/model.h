@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wall_clock.h"
 #include "tests/simulation/expected.h"
 
 namespace weir::simulation {
@@ -53,6 +54,7 @@ struct Step {
   const Args& args;
   int* database;  // of the client
   int64_t now_ns;
+  const WallClock* wall;
 
   int64_t now_ms() const { return now_ns / 1'000'000; }
   Database& contents() const { return model.databases[static_cast<size_t>(*database)]; }

@@ -36,7 +36,8 @@ Expected pttl(const Step& step) {
 Expected pexpiretime(const Step& step) {
   const Record* record = step.find(step.args[1]);
   if (record == nullptr) return number(-2);
-  return number(record->expire_at_ms == 0 ? -1 : record->expire_at_ms);
+  const int64_t lead_ms = step.wall->lead_ns / 1'000'000;
+  return number(record->expire_at_ms == 0 ? -1 : record->expire_at_ms - lead_ms);
 }
 
 Expected pexpire(const Step& step) {
@@ -82,7 +83,11 @@ Expected renamenx(const Step& step) {
 Expected move(const Step& step) {
   int target = std::stoi(step.args[2]);
   if (target == *step.database) return error("ERR source and destination objects are the same");
-  Step there{.model = step.model, .args = step.args, .database = &target, .now_ns = step.now_ns};
+  Step there{.model = step.model,
+             .args = step.args,
+             .database = &target,
+             .now_ns = step.now_ns,
+             .wall = step.wall};
   if (step.find(step.args[1]) == nullptr || there.find(step.args[1]) != nullptr) return number(0);
   move_record(step, step.args[1], &there.contents(), step.args[1]);
   return number(1);

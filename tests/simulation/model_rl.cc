@@ -91,7 +91,8 @@ Expected decide(const Step& step, bool peek) {
   const Asked asked = parse(step.args);
   States states = load_or_fresh(step, record, asked);
   auto guards = guards_of(&states, asked.cost);
-  const auto all = algorithms::take_all(guards, {.now_ns = step.now_ns, .peek = peek});
+  const auto all =
+      algorithms::take_all(guards, {.now_ns = step.now_ns, .peek = peek, .wall = step.wall});
   const bool changed =
       std::any_of(guards.begin(), guards.end(), [](const auto& g) { return g.verdict.changed; });
   if (changed && !peek) store(step, states);
@@ -108,13 +109,15 @@ Expected refund(const Step& step) {
   States states = load(*record);
   bool changed = false;
   for (LimitState& each : states) {
-    changed |= algorithms::refund(each.limit, each.state,
-                                  {.now_ns = step.now_ns, .permits = std::stoll(step.args[2])})
+    changed |= algorithms::refund(
+                   each.limit, each.state,
+                   {.now_ns = step.now_ns, .permits = std::stoll(step.args[2]), .wall = step.wall})
                    .changed;
   }
   if (changed) store(step, states);
   auto guards = guards_of(&states, 0);
-  const auto all = algorithms::take_all(guards, {.now_ns = step.now_ns, .peek = true});
+  const auto all =
+      algorithms::take_all(guards, {.now_ns = step.now_ns, .peek = true, .wall = step.wall});
   return reply_of(guards[all.deciding].verdict, all.deciding);
 }
 

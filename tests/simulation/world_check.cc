@@ -50,7 +50,8 @@ void World::note_ran(Client* client, uint64_t commands, bool read_failed) {
       request.expected = error("MISCONF ");
     } else {
       if (request.is_audited) audit_.ran(request.args[1], std::stoll(request.args[5]));
-      request.expected = run_in_model(request, {live_, request.args, &client->database, now_ns});
+      request.expected = run_in_model(
+          request, {live_, request.args, &client->database, now_ns, &server_->timeline().wall()});
     }
     trace(std::to_string(client->session->id) + " runs " + words_of(request) + "-> " +
           request.expected.description());

@@ -80,6 +80,8 @@ NOTES = {
 
 OURS = {
     "rl.*": "weir's own: limiters",
+    "weir": "weir's own: its clock",
+    "weir|*": "weir's own: its clock",
     "cl.throttle": "redis-cell's",
     "throttle": "throttlecrab's",
     "gcra": "written for Redis 8.8, held back there",

@@ -97,7 +97,7 @@ TEST_F(TimelineTest, SlowDriftIsFollowed) {
 
 TEST_F(TimelineTest, ResumesAfterAnEarlierRun) {
   const int64_t newest_ns = clock_.wall_ns() + 30 * kSecond;
-  timeline_.resume(newest_ns, 0);
+  timeline_.resume(newest_ns, {});
   EXPECT_EQ(timeline_.now_ns(), newest_ns);
   EXPECT_EQ(timeline_.lead_ns(), 30 * kSecond);
   pass(kSecond);
@@ -105,8 +105,41 @@ TEST_F(TimelineTest, ResumesAfterAnEarlierRun) {
 }
 
 TEST_F(TimelineTest, ResumesWithTheLeadOfAnEarlierRun) {
-  timeline_.resume(clock_.wall_ns() - 100 * kSecond, 5 * kSecond);
+  timeline_.resume(clock_.wall_ns() - 100 * kSecond, {.lead_ns = 5 * kSecond});
   EXPECT_EQ(timeline_.now_ns(), clock_.wall_ns() + 5 * kSecond);
+}
+
+TEST_F(TimelineTest, AnAcceptedLeadStaysAndIsNotUsedUp) {
+  clock_.step_wall(-3600 * kSecond);
+  timeline_.synchronise();
+  const int64_t before_ns = timeline_.now_ns();
+  timeline_.accept();
+  EXPECT_EQ(timeline_.now_ns(), before_ns);
+  EXPECT_EQ(timeline_.lead_ns(), 0);
+  EXPECT_EQ(timeline_.wall().at(before_ns), clock_.wall_ns());
+  clock_.step_wall(60 * kSecond);
+  timeline_.synchronise();
+  EXPECT_EQ(timeline_.now_ns(), before_ns + 60 * kSecond) << "as without a lead";
+  clock_.step_wall(-10 * kSecond);
+  timeline_.synchronise();
+  EXPECT_EQ(timeline_.lead_ns(), 10 * kSecond);
+  clock_.step_wall(30 * kSecond);
+  timeline_.synchronise();
+  EXPECT_EQ(timeline_.lead_ns(), 0);
+  EXPECT_EQ(timeline_.now_ns(), before_ns + 80 * kSecond);
+}
+
+TEST_F(TimelineTest, ResumesWithWhatWasAccepted) {
+  clock_.step_wall(-3600 * kSecond);
+  timeline_.synchronise();
+  timeline_.accept();
+  clock_.step_wall(-kSecond);
+  timeline_.synchronise();
+  Timeline next(&clock_);
+  next.resume(timeline_.now_ns(), timeline_.to_store());
+  EXPECT_EQ(next.now_ns(), timeline_.now_ns());
+  EXPECT_EQ(next.lead_ns(), kSecond);
+  EXPECT_EQ(next.to_store(), timeline_.to_store());
 }
 
 // What a limiter sees of all this.
@@ -129,9 +162,9 @@ TEST(ServerClock, TheLeadSurvivesARestart) {
   first.clock.step_wall(-100 * kSecond);
   first.advance(10 * kMs);
   client->call({"SET", "k", "v"});
-  EXPECT_EQ(client->call({"TIME"}), "*2\r\n$10\r\n1700000000\r\n$5\r\n10000\r\n");
+  EXPECT_EQ(first->timeline().now_ns(), 1'700'000'000 * kSecond + 10 * kMs);
   FakeServer second({}, first.disk().after_kill(), -99 * kSecond);
-  EXPECT_EQ(second.connect()->call({"TIME"}), "*2\r\n$10\r\n1700000001\r\n$1\r\n0\r\n");
+  EXPECT_EQ(second->timeline().now_ns(), 1'700'000'001 * kSecond);
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// What is stored of the clock, what a reset of it changes, and what the log says of it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "server/os/clock.h"
+#include "storage/keyspace.h"
+
+namespace weir::server {
+
+class ClockKeeper {
+ public:
+  // Instants and the wall clock differ: so much is said in the log and in INFO.
+  static constexpr int64_t kToldNs = kNsPerS;
+
+  ClockKeeper(Timeline* timeline, storage::Keyspace* keys) : timeline_(*timeline), keys_(*keys) {}
+
+  // Makes time go on from where it was. To be called once, when the data is open.
+  void resume();
+  // Adds the lead to the turn that is about to be committed, if it is another than the stored one.
+  void store();
+  // Takes back what a turn that could not be committed has changed.
+  void take_back();
+  // Takes the present lead for granted, as a part of the running command; answers how much of it
+  // was not before. Instants stay as they are (ARCHITECTURE.md says why).
+  int64_t reset();
+  // Tells the log when instants and the wall clock begin to differ, and when they agree again.
+  void look();
+  bool differs() const { return timeline_.lead_ns() > kToldNs; }
+
+ private:
+  StoredClock read() const;
+
+  Timeline& timeline_;
+  storage::Keyspace& keys_;
+  StoredClock stored_;
+  bool told_ = false;
+};
+
+}  // namespace weir::server
