@@ -85,8 +85,13 @@ struct Booking {
   friend bool operator==(const Booking&, const Booking&) = default;
 };
 
-// How the available permits survive a change of the limit.
-enum class CarryOver : uint8_t { kReset, kAsIs, kProportional, kAdditive };
+// What survives a change of the limit. kUsed: what was used, also what is more than the new
+// capacity, which is then owed; so going to and fro between two limits grants no more than the
+// larger of them alone. kAsIs: what is left, as far as there is room. kProportional: the share that
+// is left. kAdditive: what is left and what the capacity has gained. Windows, logs and leases keep
+// what was used, whatever is said but kReset. DO NOT CHANGE the numbers: policies have them on
+// disk.
+enum class CarryOver : uint8_t { kReset, kAsIs, kProportional, kAdditive, kUsed };
 
 // When a limit changes, and how.
 struct Change {

@@ -127,6 +127,12 @@ State fresh_bursty(const Limit&, int64_t now_ns) {
 State carry_over_bursty(const Limit& from, const Limit& to, const State& state,
                         const Change& change) {
   Bursty at = Bursty::at(from, state, clamp_instant(change.now_ns));
+  if (change.mode == CarryOver::kUsed) {
+    // What is stored stays, without the part of a permit that the new rate cannot express.
+    const int64_t permits = floor_divide(at.stored, from.rate_period_ns);
+    at.stored = std::min(full_of(to), int128{permits} * to.rate_period_ns);
+    return at.state();
+  }
   const auto from_full = static_cast<uint128>(full_of(from));
   const auto to_full = static_cast<uint128>(full_of(to));
   if (from_full == 0) {

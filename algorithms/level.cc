@@ -130,6 +130,7 @@ uint128 carried_units(const Limit& from, const Limit& to, uint128 used, CarryOve
                         static_cast<uint128>(full_units(from)));
   }
   const uint128 same = mul_div_ceil(used, to_period, static_cast<uint128>(from.rate_period_ns));
+  if (mode == CarryOver::kUsed) return same;
   if (to.capacity < from.capacity) {
     const uint128 lost = static_cast<uint128>(from.capacity - to.capacity) * to_period;
     return same > lost ? same - lost : 0;

@@ -60,7 +60,8 @@ int64_t level_expires_at_ns(const Limit& limit, const State& state);
 // Answers what is used under `to` when `used` was used under `from`, both in units of
 // 1/rate_period_ns permits of their limit, which are also GCRA's 1/rate_count ns. The result is
 // rounded up to a unit. Never called with kReset.
-//   available_new = as `mode` says     used_new = max(0, capacity_new - available_new)
+//   kUsed          used_new = used_old, so the difference of the capacities is available, or owed
+//   otherwise      available_new as `mode` says, used_new = max(0, capacity_new - available_new)
 uint128 carried_units(const Limit& from, const Limit& to, uint128 used, CarryOver mode);
 // Answers the same, but never more than a state may hold.
 int128 carried_used(const Limit& from, const Limit& to, int128 used, CarryOver mode);

@@ -114,7 +114,11 @@ IntervalLevel carried_interval(const Limit& from, const Limit& to, const State& 
 State carry_over_token_bucket(const Limit& from, const Limit& to, const State& state,
                               const Change& change) {
   const int64_t now_ns = clamp_instant(change.now_ns);
-  const int128 used = carried_used(from, to, used_of(from, state, now_ns), change.mode);
+  // What a bucket that starts low lacks is not what was used: there what is left stays.
+  const bool starts_low = initial_of(from) < from.capacity || initial_of(to) < to.capacity;
+  const CarryOver mode =
+      starts_low && change.mode == CarryOver::kUsed ? CarryOver::kAsIs : change.mode;
+  const int128 used = carried_used(from, to, used_of(from, state, now_ns), mode);
   if (!is_interval(to)) return level_state({.used = used, .at_ns = now_ns}, false);
   return interval_state(carried_interval(from, to, state, used, now_ns), false);
 }

@@ -153,7 +153,7 @@ Result<Policy, std::string> policy_arguments(Args args) {
   Policy policy{.limits = std::move(parsed->limits), .names = std::move(parsed->names)};
   const Args rest = words.subspan(parsed->words);
   if (rest.empty()) return policy;
-  const std::string modes = "RESET, ASIS, PROPORTIONAL or ADDITIVE";
+  const std::string modes = "USED, RESET, ASIS, PROPORTIONAL or ADDITIVE";
   if (!equals_ignoring_case(rest[0], "ONCHANGE") || rest.size() > 2) {
     const std::string_view wrong = equals_ignoring_case(rest[0], "ONCHANGE") ? rest[2] : rest[0];
     return "ERR syntax error at '" + algorithms::shown(wrong) +
@@ -235,7 +235,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites,
      .group = "limiter",
      .usage = "name <count/period | algorithm rate> [option value ...] [limit:string ...] "
-              "[ONCHANGE <RESET | ASIS | PROPORTIONAL | ADDITIVE>]",
+              "[ONCHANGE <USED | RESET | ASIS | PROPORTIONAL | ADDITIVE>]",
      .summary = "Makes or changes a policy; keys follow when they are next used.",
      .since = "weir 0.1",
      .run = policy_set},

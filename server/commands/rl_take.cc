@@ -14,14 +14,15 @@ namespace {
 
 void rl_take(Call& call) {
   constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption |
-                              kFullOption | kHeadersOption;
+                              kFullOption | kHeadersOption | kOnChangeOption;
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakes);
   if (!request) return call.reply.error(request.error());
   take(call, call.args[1], **request);
 }
 
 void rl_peek(Call& call) {
-  constexpr uint32_t kLooks = kCostOption | kFullOption | kHeadersOption | kLimitsMayLack;
+  constexpr uint32_t kLooks =
+      kCostOption | kFullOption | kHeadersOption | kOnChangeOption | kLimitsMayLack;
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kLooks);
   if (!request) return call.reply.error(request.error());
   peek_at(call, call.args[1], **request);
@@ -55,7 +56,7 @@ void rl_mtake(Call& call) {
   const auto keys = keys_to_take(call);
   if (!keys) return call.reply.error(keys.error());
   constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption |
-                              kFullOption | kLimitsOfEach;
+                              kFullOption | kOnChangeOption | kLimitsOfEach;
   const auto request = parse_request(call.args.subspan(2 + keys->size()), kTakes);
   if (!request) return call.reply.error(request.error() + hint_about_keys(*keys));
   take_many(call, *keys, *request);
@@ -67,7 +68,8 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [FULL] [HEADERS]",
+     .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [FULL] [HEADERS] "
+              "[ONCHANGE mode]",
      .summary = "Takes permits from all limits of a key, or from none.",
      .since = "weir 0.1",
      .run = rl_take},
@@ -76,7 +78,7 @@ constexpr Command kCommands[] = {
      .flags = kReads | kFast,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key [limits] [COST n] [FULL] [HEADERS]",
+     .usage = "key [limits] [COST n] [FULL] [HEADERS] [ONCHANGE mode]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",
      .since = "weir 0.1",
      .run = rl_peek},
@@ -86,7 +88,7 @@ constexpr Command kCommands[] = {
      .keys = {.numkeys = 1},
      .group = "limiter",
      .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
-              "[SHADOW] [FORCE] [ID token] [FULL]",
+              "[SHADOW] [FORCE] [ID token] [FULL] [ONCHANGE mode]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
      .run = rl_mtake},

@@ -7,15 +7,16 @@ namespace weir::server {
 namespace {
 
 void rl_acquire(Call& call) {
-  auto request = parse_request(call.args.subspan(2), kCostOption | kIdOption | kTimeoutOption |
-                                                         kFullOption | kHeadersOption);
+  auto request =
+      parse_request(call.args.subspan(2), kCostOption | kIdOption | kTimeoutOption | kFullOption |
+                                              kHeadersOption | kOnChangeOption);
   if (!request) return call.reply.error(request.error());
   acquire(call, call.args[1], std::move(*request));
 }
 
 void rl_reserve(Call& call) {
-  const auto request =
-      parse_request(call.args.subspan(2), kCostOption | kIdOption | kMaxWaitOption);
+  const auto request = parse_request(call.args.subspan(2),
+                                     kCostOption | kIdOption | kMaxWaitOption | kOnChangeOption);
   if (!request) return call.reply.error(request.error());
   reserve(call, call.args[1], *request);
 }
@@ -26,7 +27,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kBlocking | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] TIMEOUT time [ID token] [FULL] [HEADERS]",
+     .usage = "key limits [COST n] TIMEOUT time [ID token] [FULL] [HEADERS] [ONCHANGE mode]",
      .summary = "Takes permits as soon as they are there, first come, first served.",
      .since = "weir 0.1",
      .run = rl_acquire},
@@ -35,7 +36,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] [MAXWAIT time] [ID token]",
+     .usage = "key limits [COST n] [MAXWAIT time] [ID token] [ONCHANGE mode]",
      .summary = "Books permits now: granted 0 or 1, the wait in milliseconds, an id.",
      .since = "weir 0.1",
      .run = rl_reserve},

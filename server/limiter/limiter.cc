@@ -98,7 +98,7 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
     matched[i] = match_equal(&next[i], named.limits[i], &taken);
   }
   for (size_t i = 0; i < next.size(); ++i) {
-    const CarryOver mode = changes ? named.mode_of(i) : CarryOver::kAsIs;
+    const CarryOver mode = named.mode_of(i, changes);
     if (matched[i] || match_algorithm(&next[i], named.limits[i], &taken, mode)) continue;
     start(&next[i], named.limits[i]);
   }

@@ -33,16 +33,19 @@ struct HeldLimit {
 // The limits that a command names, and how to change over to those of them that are a policy's.
 struct NamedLimits {
   std::span<const algorithms::Limit> limits;
-  std::span<const std::string> names = {};  // by AS: as many as limits, or none
-  uint64_t policy_version = 0;              // 0: no policy
-  algorithms::CarryOver mode = algorithms::CarryOver::kAsIs;
-  size_t policy_at = 0;      // where the policy's begin,
-  size_t policy_limits = 0;  // and how many they are
+  std::span<const std::string> names = {};                    // by AS: as many as limits, or none
+  uint64_t policy_version = 0;                                // 0: no policy
+  algorithms::CarryOver mode = algorithms::CarryOver::kUsed;  // of the policy's limits
+  algorithms::CarryOver own_mode = algorithms::CarryOver::kUsed;  // of the others
+  size_t policy_at = 0;                                           // where the policy's begin,
+  size_t policy_limits = 0;                                       // and how many they are
   // What the spans point into, if it is nobody else's.
   std::shared_ptr<const algorithms::ParsedLimits> owned = nullptr;
 
-  algorithms::CarryOver mode_of(size_t limit) const {
-    return limit - policy_at < policy_limits ? mode : algorithms::CarryOver::kAsIs;
+  // `is_new`: the key has not followed this version of the policy yet. A mode is applied once.
+  algorithms::CarryOver mode_of(size_t limit, bool is_new) const {
+    if (limit - policy_at >= policy_limits) return own_mode;
+    return is_new ? mode : algorithms::CarryOver::kUsed;
   }
   // The limit at `index` alone.
   NamedLimits only(size_t index) const {

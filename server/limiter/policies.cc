@@ -13,7 +13,7 @@ using algorithms::CarryOver;
 
 constexpr std::string_view kPrefix = "policy/";
 // These words have the order of CarryOver, whose numbers are on disk here. DO NOT CHANGE.
-constexpr std::string_view kModes[] = {"RESET", "ASIS", "PROPORTIONAL", "ADDITIVE"};
+constexpr std::string_view kModes[] = {"RESET", "ASIS", "PROPORTIONAL", "ADDITIVE", "USED"};
 
 std::string record_name(std::string_view name) { return std::string(kPrefix).append(name); }
 

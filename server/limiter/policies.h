@@ -3,7 +3,7 @@
 //     record "policy/<name>" := version(varint) mode(u8) the limits as text       DO NOT CHANGE
 //
 // Every SET gives the policy a new version, unique in the server; a limiter key remembers the
-// newest version it has followed, so that a mode other than ASIS is applied once (limiter.h).
+// newest version it has followed, so that a mode other than USED is applied once (limiter.h).
 //
 // The record is the truth, even of a command that is taken back; the decoded policies are a cache.
 #pragma once
@@ -23,7 +23,7 @@ namespace weir::server {
 
 struct Policy {
   uint64_t version = 0;
-  algorithms::CarryOver mode = algorithms::CarryOver::kAsIs;
+  algorithms::CarryOver mode = algorithms::CarryOver::kUsed;
   std::vector<algorithms::Limit> limits;
   std::vector<std::string> names = {};  // as many as limits, or none
 };
@@ -60,7 +60,7 @@ class Policies {
   std::map<std::string, Cached, std::less<>> cache_;
 };
 
-// Answers "RESET", "ASIS", "PROPORTIONAL" or "ADDITIVE".
+// Answers "RESET", "ASIS", "PROPORTIONAL", "ADDITIVE" or "USED".
 std::string_view mode_name(algorithms::CarryOver mode);
 std::optional<algorithms::CarryOver> parse_mode(std::string_view word);
 

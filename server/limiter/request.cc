@@ -8,6 +8,7 @@
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "resp/numbers.h"
+#include "server/limiter/policies.h"
 #include "server/limiter/request_hints.h"
 
 namespace weir::server {
@@ -30,6 +31,7 @@ constexpr WordRow kOptions[] = {
     {kMaxWaitOption, "MAXWAIT", true},
     {kFullOption, "FULL", false},
     {kHeadersOption, "HEADERS", false},
+    {kOnChangeOption, "ONCHANGE", true},
 };
 
 std::string quoted(std::string_view word) { return "'" + algorithms::shown(word) + "'"; }
@@ -151,6 +153,7 @@ class RequestReader {
   Done set_value(RequestOption option, std::string_view text) {
     if (option == kCostOption) return set_costs(text);
     if (option == kIdOption) return set_id(text);
+    if (option == kOnChangeOption) return set_on_change(text);
     const auto time_ns = algorithms::parse_time(text);
     const bool timeout = option == kTimeoutOption;
     if (!time_ns || *time_ns > kTimeoutNsMax) {
@@ -160,6 +163,14 @@ class RequestReader {
     }
     (timeout ? request_.timeout_ns : request_.max_wait_ns) = *time_ns;
     return {};
+  }
+
+  Done set_on_change(std::string_view text) {
+    if (!request_.policy.empty() && request_.limits.empty())
+      return std::string("ERR syntax error: a policy's ONCHANGE is set by RL.POLICY SET");
+    request_.on_change = parse_mode(text);
+    if (request_.on_change) return {};
+    return "ERR ONCHANGE must be USED, RESET, ASIS, PROPORTIONAL or ADDITIVE, got " + quoted(text);
   }
 
   Done set_id(std::string_view text) {

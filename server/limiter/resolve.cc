@@ -68,8 +68,9 @@ Result<NamedLimits, std::string> expand(Call& call, const AskedLimits& asked) {
 }
 
 Result<NamedLimits, std::string> limits_of(Call& call, const LimiterRequest& request) {
-  const auto named = expand(call, request);
+  auto named = expand(call, request);
   if (!named) return named.error();
+  if (request.on_change) named->own_mode = *request.on_change;
   if (auto fit = check_fit(request, named->limits); !fit) return fit.error();
   return *named;
 }

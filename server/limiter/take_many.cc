@@ -99,7 +99,8 @@ Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
   std::vector<Part> parts;
   size_t first = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
-    const Share& share = (*shares)[i];
+    Share share = (*shares)[i];
+    if (request.on_change) share.limits.own_mode = *request.on_change;
     auto limiter = Limiter::read(call, keys[i]);
     if (!limiter) return limiter.error();
     const auto named = limiter->name(share.limits);

@@ -158,8 +158,12 @@ inline std::string any_key(Input* input) { return input->choose(kKeys); }
 inline std::string any_id(Input* input) { return std::to_string(1 + input->byte() % 40); }
 
 inline std::string policy_command(Input* input) {
-  constexpr const char* kModes[] = {"", " ONCHANGE RESET", " ONCHANGE ASIS",
-                                    " ONCHANGE PROPORTIONAL", " ONCHANGE ADDITIVE"};
+  constexpr const char* kModes[] = {"",
+                                    " ONCHANGE RESET",
+                                    " ONCHANGE ASIS",
+                                    " ONCHANGE PROPORTIONAL",
+                                    " ONCHANGE ADDITIVE",
+                                    " ONCHANGE USED"};
   const uint8_t what = input->byte() % 8;
   const std::string name = input->choose(kPolicies);
   if (what == 0) return "RL.POLICY LIST";

@@ -100,8 +100,14 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
   one connection between callers should not wait on it: RL.RESERVE answers at once how long the caller has to sleep.
 - With LEAKY, RL.ACQUIRE is a queue that drains at a constant rate: what the funnel lets in is answered when it leaves. What was
   let in under an ID leaves the funnel even if its connection is lost; who asks again is answered at that instant, or after it.
-- **Changed parameters**: stored limits are matched by equal parameters, then by algorithm in order. What was available
-  stays (of windows, logs and leases: what was used); a policy's ONCHANGE may say otherwise. A limit no longer named
+- **Changed parameters**: stored limits are matched by equal parameters, then by algorithm in order. What was used stays used:
+  a customer who has used up `10/1m` and buys `1000/1m` has 990 at once, and one who goes back owes what is more than the
+  smaller limit. So going to and fro grants no more than the larger limit alone.
+- **ONCHANGE mode**, of a policy or after limits, says what else survives when parameters change: USED (so it is without the
+  word), RESET (nothing: as new), ASIS (what is left), PROPORTIONAL (the share that is left), ADDITIVE (what is left, and what the
+  capacity has gained). With the others, changing to and fro may grant more. A policy's is applied once for each SET. Where a
+  TOKENBUCKET starts below full (INITIAL), and of what BURSTY has stored, USED keeps what is left; WARMUP keeps its share, and windows,
+  logs and leases keep what was used. A debt reaches at most 101 years ahead. A limit no longer named
   stays with the key until it is full. It is never forgotten before: a request with which the key would hold more than
   16 limits is answered an error that says when the first of those not named is full.
 - **RL.RESERVE** takes limits of @BOOKINGS@.

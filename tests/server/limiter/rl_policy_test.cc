@@ -38,7 +38,7 @@ TEST_F(RlPolicy, ChangeWhileRunning) {
   ask("RL.POLICY SET p GCRA 10/1s");
   EXPECT_EQ(ask("RL.TAKE k POLICY p COST 4"), "[1, 10, 6, 0, 400, 0]");
   ask("RL.POLICY SET p GCRA 20/1s");
-  EXPECT_EQ(ask("RL.TAKE k POLICY p COST 0"), "[1, 20, 6, 0, 700, 0]");
+  EXPECT_EQ(ask("RL.TAKE k POLICY p COST 0"), "[1, 20, 16, 0, 200, 0]");
 }
 
 TEST_F(RlPolicy, CarryOverByTheirMode) {
@@ -48,8 +48,8 @@ TEST_F(RlPolicy, CarryOverByTheirMode) {
   };
   for (const Case& each :
        {Case{"RESET", "[1, 20, 20, 0, 0, 0]"}, Case{"ASIS", "[1, 20, 6, 0, 700, 0]"},
-        Case{"PROPORTIONAL", "[1, 20, 12, 0, 400, 0]"},
-        Case{"ADDITIVE", "[1, 20, 16, 0, 200, 0]"}}) {
+        Case{"PROPORTIONAL", "[1, 20, 12, 0, 400, 0]"}, Case{"ADDITIVE", "[1, 20, 16, 0, 200, 0]"},
+        Case{"USED", "[1, 20, 16, 0, 200, 0]"}}) {
     ask("RL.RESET k");
     ask("RL.POLICY SET p GCRA 10/1s");
     ask("RL.TAKE k POLICY p COST 4");
@@ -66,14 +66,48 @@ TEST_F(RlPolicy, AModeIsAppliedOncePerVersion) {
   EXPECT_EQ(ask("RL.TAKE k POLICY p").substr(0, 10), "[0, 10, 0,");  // no way to reset at will
 }
 
+// A customer who has used up a small plan and buys a large one; and back.
+TEST_F(RlPolicy, AnUpgradeMakesTheDifferenceAvailableADowngradeOwesIt) {
+  for (const char* pro : {"GCRA 1000/1m", "POLICY pro"}) {
+    ask("RL.RESET k");
+    ask("RL.POLICY SET pro GCRA 1000/1m");
+    ask("RL.TAKE k GCRA 10/1m COST 10");
+    EXPECT_EQ(ask(std::string("RL.TAKE k ") + pro + " COST 90"), "[1, 1000, 900, 0, 6000, 0]");
+    EXPECT_EQ(ask("RL.TAKE k GCRA 10/1m"), "[0, 10, 0, 546000, 600000, 0]");
+    EXPECT_EQ(ask(std::string("RL.TAKE k ") + pro + " COST 0"), "[1, 1000, 900, 0, 6000, 0]");
+  }
+}
+
+TEST_F(RlPolicy, InlineLimitsSayWhatSurvives) {
+  for (const auto& [mode, left] : {std::pair{"", 16},
+                                   {" ONCHANGE USED", 16},
+                                   {" ONCHANGE RESET", 20},
+                                   {" onchange asis", 6},
+                                   {" ONCHANGE PROPORTIONAL", 12},
+                                   {" ONCHANGE ADDITIVE", 16}}) {
+    ask("RL.RESET k");
+    ask("RL.TAKE k GCRA 10/1s COST 4");
+    const std::string shown = "[1, 20, " + std::to_string(left) + ", ";
+    EXPECT_EQ(ask(std::string("RL.PEEK k GCRA 20/1s COST 0") + mode).substr(0, shown.size()),
+              shown);
+    EXPECT_EQ(ask(std::string("RL.TAKE k GCRA 20/1s COST 0") + mode).substr(0, shown.size()),
+              shown);
+  }
+  EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s ONCHANGE KEEP"),
+            "(error ERR ONCHANGE must be USED, RESET, ASIS, PROPORTIONAL or ADDITIVE, got 'KEEP')");
+  EXPECT_EQ(ask("RL.TAKE k POLICY p ONCHANGE RESET"),
+            "(error ERR syntax error: a policy's ONCHANGE is set by RL.POLICY SET)");
+}
+
 TEST_F(RlPolicy, RefusesWhatItCannotKeep) {
   EXPECT_EQ(
       ask("RL.POLICY SET p"),
       "(error ERR wrong number of arguments for 'rl.policy|set' command; usage: RL.POLICY SET "
-      "name <count/period | algorithm rate> [option value ...] [limit ...] [ONCHANGE <RESET | "
+      "name <count/period | algorithm rate> [option value ...] [limit ...] [ONCHANGE <USED | RESET "
+      "| "
       "ASIS | PROPORTIONAL | ADDITIVE>])");
   EXPECT_EQ(ask("RL.POLICY SET p GCRA 5/1s ONCHANGE SOON"),
-            "(error ERR ONCHANGE must be RESET, ASIS, PROPORTIONAL or ADDITIVE, got 'SOON')");
+            "(error ERR ONCHANGE must be USED, RESET, ASIS, PROPORTIONAL or ADDITIVE, got 'SOON')");
   EXPECT_EQ(ask("RL.POLICY SET p GCRA 0/1s"),
             "(error ERR limit 0 (GCRA): count must be at least 1, got '0')");
 }
