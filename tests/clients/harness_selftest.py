@@ -2,17 +2,21 @@
 """Tests of the harness itself: a client that did not pass must never look as if it had."""
 
 import os
+import socket
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "calls"))
 
 from harness import (catalogue, installs, installs_debian, kept, main, page, servers,  # noqa: E402
                      session, table)
+from lossy_proxy import CUT, SILENCE, LossyProxy  # noqa: E402
 
 # Answers PING on the port it is told, until it is told to QUIT.
 STUB = """
@@ -242,6 +246,67 @@ class Suites(unittest.TestCase):
         self.assertIn("- old on redis and weir: both", text)
         self.assertNotIn("kept on redis", text)
         self.assertIn("1/1      | 2/3", text)
+
+
+class Echo:
+    """Answers what it is sent; `got` is all of it."""
+
+    def __init__(self):
+        self.got = b""
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            connection = self.listener.accept()[0]
+            threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
+
+    def answer(self, connection):
+        while data := connection.recv(64):
+            self.got += data
+            connection.sendall(data)
+
+
+class Calls(unittest.TestCase):
+    """The proxy of the checks of time-outs and retries: what it loses has reached the server."""
+
+    def setUp(self):
+        self.server = Echo()
+        self.proxy = LossyProxy(self.server.listener.getsockname()[1])
+
+    def ask(self, text):
+        with socket.create_connection(("127.0.0.1", self.proxy.port), timeout=0.5) as client:
+            client.sendall(text)
+            return client.recv(64)
+
+    def test_a_reply_is_lost_once_with_its_connection(self):
+        self.proxy.lose("key", how=CUT)
+        self.assertEqual([self.ask(b"other"), self.ask(b"key 1"), self.ask(b"key 2")],
+                         [b"other", b"", b"key 2"])
+        self.assertEqual((self.server.got, self.proxy.sent("key")), (b"otherkey 1key 2", 2))
+
+    def test_a_reply_is_kept_back_and_the_connection_stays(self):
+        self.proxy.lose("key", how=SILENCE)
+        with self.assertRaises(TimeoutError):
+            self.ask(b"key 1")
+        self.assertEqual((self.ask(b"key 2"), self.server.got), (b"key 2", b"key 1key 2"))
+
+    def test_cut_ends_every_connection(self):
+        with socket.create_connection(("127.0.0.1", self.proxy.port), timeout=5) as client:
+            client.sendall(b"a")
+            self.assertEqual(client.recv(64), b"a")
+            self.proxy.cut()
+            self.assertEqual(client.recv(64), b"")
+        self.assertEqual(self.ask(b"b"), b"b")
+
+    def test_the_page_of_libraries_leaves_them_out(self):
+        def row(name, **options):
+            return table.row(catalogue.Client(name, name, "Go", (2,), None, **options), 2)
+        kept_row, calls = row("shown"), row("unlisted", is_of_calls=True)
+        kept_row.outcomes = calls.outcomes = {name: session.Outcome() for name in table.BOTH}
+        text = page.page([kept_row, calls], {"redis": "7.0.1", "weir": "1.0.0"}, "rocksdb")
+        self.assertIn("| shown", text)
+        self.assertNotIn("unlisted", text)
 
 
 if __name__ == "__main__":

@@ -151,6 +151,7 @@ def summary(clients, tests):
 
 
 def page(rows, versions, storage):
+    rows = [row for row in rows if not row.client.is_of_calls]
     clients, tests = table.split(rows)
     return PAGE.format(
         redis=versions["redis"], weir=versions["weir"], storage=storage,

@@ -4,11 +4,11 @@ Adding one is an entry in its language's file here, a program in its language's 
 pinned version in that folder's lock file.
 """
 
-from . import debian, go, java, node, python, tools
+from . import calls, debian, go, java, node, python, tools
 from .client import Client
 
 ALL = [*tools.CLIENTS, *python.CLIENTS, *node.CLIENTS, *go.CLIENTS, *java.CLIENTS,
-       *debian.CLIENTS]
+       *debian.CLIENTS, *calls.CLIENTS]
 
 
 def chosen(names):

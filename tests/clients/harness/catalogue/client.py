@@ -20,6 +20,7 @@ class Client:
 
     `is_suite` marks a library's own tests: its program says `ok` or `not ok` with the same name on
     both servers, exits with 0 and `done` whatever failed, and is judged by what fails on weir alone.
+    `is_of_calls` marks what holds docs/calling.md to its word; docs/clients.md leaves it out.
     `beyond` are pairs (regular expression, words): a test of a suite whose `NAME: WHY` matches asks
     for something that weir does not claim to be, and the words say for what.
     """
@@ -33,6 +34,7 @@ class Client:
     in_ci: bool = False
     configure: str = ""
     is_suite: bool = False
+    is_of_calls: bool = False
     beyond: tuple = ()
     seconds_max: int = 0  # 0: the usual limit of its kind
 

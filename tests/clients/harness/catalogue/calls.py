@@ -1,0 +1,46 @@
+"""Clients whose time-outs and retries docs/calling.md tells: the checks of calls/checks.py."""
+
+import sys
+
+from .. import installs
+from . import go, java, node, python
+from .client import Client
+
+SECOND_MS = 1000
+
+
+def checked(prepare, resends, multiplexed, has_read, read_ms, can_wait):
+    def prepared():
+        command, environment = prepare()
+        return [sys.executable, installs.CLIENTS / "calls/checks.py", *command], {
+            **environment, "CLIENTS_RESENDS": str(int(resends)),
+            "CLIENTS_MULTIPLEXED": str(int(multiplexed)), "CLIENTS_HAS_READ": str(int(has_read)),
+            "CLIENTS_READ_MS": str(read_ms), "CLIENTS_CAN_WAIT": str(int(can_wait))}
+    return prepared
+
+
+def caller(name, title, language, protocol, prepare, resends, multiplexed=False, has_read=True,
+           read_ms=0, can_wait=True, **options):
+    """`protocol` is the client's own default. read_ms 0 leaves its read time-out as it is."""
+    return Client(f"{name}-calls", title, language, (protocol,),
+                  checked(prepare, resends, multiplexed, has_read, read_ms, can_wait),
+                  is_of_calls=True, **options)
+
+
+CLIENTS = [
+    caller("redis-py", "redis-py", "Python", 3, python.python_program("redis-8", "caller_redis_py.py"), resends=True, read_ms=SECOND_MS, in_ci=True),
+    caller("ioredis", "ioredis", "Node", 3, node.node_program("caller.js", "ioredis"),
+           resends=True, multiplexed=True, has_read=False, in_ci=True),
+    caller("node-redis", "node-redis", "Node", 3, node.node_program("caller.js", "redis6"),
+           resends=False, multiplexed=True, has_read=False),
+    caller("go-redis", "go-redis", "Go", 3, go.go_program("caller"), resends=True,
+           read_ms=SECOND_MS, in_ci=True),
+    caller("rueidis", "rueidis", "Go", 3, go.limiter("rueidiscaller"), resends=False,
+           multiplexed=True, read_ms=SECOND_MS),
+    caller("jedis", "Jedis", "Java", 3, java.java_program("CallerJedis", "jedis"), resends=False,
+           in_ci=True),
+    caller("lettuce", "Lettuce", "Java", 3, java.java_program("CallerLettuce", "lettuce"),
+           resends=True, multiplexed=True, read_ms=SECOND_MS),
+    caller("redisson", "Redisson", "Java", 3, java.java_program("CallerRedisson", "redisson"),
+           resends=True, has_read=False, read_ms=SECOND_MS, can_wait=False),
+]
