@@ -98,6 +98,7 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
   TIMEOUT begins anew. If a connection that waits with the ID is still there, it is answered an error, and the new one waits in its
   place. Tickets survive restarts. So a client that gives up reading and asks again by itself loses no turn. A client that shares
   one connection between callers should not wait on it: RL.RESERVE answers at once how long the caller has to sleep.
+  [calling.md](calling.md) says what each client library sends again by itself, and which settings a call that waits needs.
 - With LEAKY, RL.ACQUIRE is a queue that drains at a constant rate: what the funnel lets in is answered when it leaves. What was
   let in under an ID leaves the funnel even if its connection is lost; who asks again is answered at that instant, or after it.
 - **Changed parameters**: stored limits are matched by equal parameters, then by algorithm in order. What was used stays used:
