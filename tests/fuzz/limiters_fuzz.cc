@@ -273,11 +273,20 @@ class World {
     return kept;
   }
 
+  // A request whose session was held back (writes wait for a write-back that is late) runs while
+  // the harness asks, because its questions let the store work on; then there are fewer of these.
+  size_t unanswered() const {
+    size_t requests = 0;
+    for (const Client& client : clients_) requests += client.unanswered.size();
+    return requests;
+  }
+
   // Demand 4.
   void kill() {
     trace("kill");
     end_turn();
-    const auto before = keep();
+    auto before = keep();
+    for (size_t open = unanswered() + 1; unanswered() != open; before = keep()) open = unanswered();
     disk_ = disk_->after_kill();
     start();
     const auto after = keep();
@@ -300,17 +309,21 @@ class World {
     start();
   }
 
-  // Demand 3. A look at a policy's limits changes nothing either.
+  // Demand 3. A look at a policy's limits changes nothing either. A request that was held back may
+  // run between the two; then nothing is compared.
   void look_and_take() {
     end_turn();
+    const size_t open = unanswered();
     const std::string words = any_key(&input_) + " " + any_limits(&input_) + any_cost(&input_);
     const std::string dump = "DUMP " + words.substr(0, 1);
     const Value before = ask_line(0, dump);
     const Value seen = ask_line(0, "RL.PEEK " + words);
-    check(ask_line(0, dump) == before);
+    const Value after = ask_line(0, dump);
     const Value taken = ask_line(0, "RL.TAKE " + words);
     check_reply("RL.PEEK", seen);
     check_reply("RL.TAKE", taken);
+    if (unanswered() != open) return;
+    check(after == before);
     check(seen.is_error() == taken.is_error());
     if (seen.is_error()) return;
     check(seen.elements[0] == taken.elements[0] && seen.elements[1] == taken.elements[1]);
@@ -329,7 +342,10 @@ class World {
     const Value answer =
         ask(0, "*5\r\n$7\r\nRESTORE\r\n$1\r\n" + target + "\r\n$1\r\n0\r\n$" +
                    std::to_string(body.size()) + "\r\n" + body + "\r\n$7\r\nREPLACE\r\n");
-    if (answer.is_error()) return check(answer.text == "ERR Bad data format");
+    if (answer.is_error()) {
+      return check(answer.text == "ERR Bad data format" ||
+                   answer.text.ends_with(" is not supported"));  // a module's, a stream's
+    }
     const Value info = ask_line(0, "RL.INFO " + target);
     if (info.is_error()) return check(info.text.starts_with("WRONGTYPE"));
     check_info(info);
