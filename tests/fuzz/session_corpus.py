@@ -74,12 +74,19 @@ RL_BOOKS = ("RL.RESERVE k GCRA 1/1s BURST 0", "RL.RESERVE k GCRA 1/1s BURST 0 ID
             "RL.POLICY SET p GCRA 5/1s ONCHANGE RESET", "RL.TAKE k POLICY p", "RL.POLICY GET p",
             "RL.POLICY SET p GCRA 9/1s FIXED 3/1h ONCHANGE ADDITIVE", "RL.TAKE k POLICY p COST 1,2", "RL.POLICY LIST",
             "RL.POLICY DEL p", "RL.TAKE k POLICY p")
+RL_LANGUAGE = ("RL.TAKE k 100/1m", "RL.TAKE k 100 PER minute CAPACITY 100 AS api FULL", "RL.PEEK k 100/m HEADERS",
+               "RL.POLICY SET p 10/s AS api FIXED 9/day", "RL.TAKE k POLICY p CONCURRENCY 5 LEASE 30000 ID x HEADERS",
+               "HELLO 3", "RL.TAKE k POLICY p CONCURRENCY 5 LEASE 30000 ID x HEADERS", "RL.TAKE k 9/s SHADOW FULL",
+               "RL.MTAKE 2 m n EACH POLICY p EACH 5/s 7/h AS b COST 2 UPTO ID y FULL", "RL.MTAKE 2 m n 1/s 2/s FORCE",
+               "RL.ACQUIRE q 1/s TIMEOUT 1500us FULL", "RL.RESERVE r 1/s BURST 0 MAXWAIT 1s", "RL.INFO k", "RL.POLICY GET p",
+               "RL.HELP", "RL.TAKE k 100/60", "RL.TAKE k 1/s AS a 2/s AS a", "RL.MTAKE 2 GCRA n 1/s")
 RL_WAIT = "RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0"
 RL_FUNNEL = "RL.ACQUIRE f LEAKY 1/1s CAPACITY 3 SLIDINGLOG 9/1m CONCURRENCY 3 LEASE 1m TIMEOUT 0 ID y"
 
 CASES = {
     "rl": case(say(0, *RL), wait(33), say(1, *RL), wrong(11), say(0, *RL)),
     "rl_evicted": case(say(0, *RL), wait(30), TICK, TURN, TURN, say(1, *RL), bounds=32, write_back=7),
+    "rl_language": case(say(0, *RL_LANGUAGE), wrong(11), say(0, *RL_LANGUAGE), wait(33), say(1, *RL_LANGUAGE)),
     "rl_books": case(say(0, *RL_BOOKS), wrong(11), say(0, *RL_BOOKS)),
     "rl_waits": case(say(0, RL_WAIT), say(1, RL_WAIT), say(2, RL_WAIT.replace("TIMEOUT 0", "TIMEOUT 1500")),
                      say(0, "RL.PEEK q", "RL.MTAKE 1 q GCRA 1/1s BURST 0", "RL.REFUND q 1"), wait(30), TURN, wrong(0),
