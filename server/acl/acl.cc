@@ -46,8 +46,24 @@ bool gives_all_channels(const Config& config) {
 }
 
 Reason reason_of(Denial denial) {
-  if (denial == Denial::kKey) return Reason::kKey;
-  return denial == Denial::kChannel ? Reason::kChannel : Reason::kCommand;
+  switch (denial) {
+    case Denial::kKey:
+      return Reason::kKey;
+    case Denial::kChannel:
+      return Reason::kChannel;
+    case Denial::kAdmin:
+      return Reason::kAdmin;
+    case Denial::kInline:
+      return Reason::kInline;
+    case Denial::kPolicy:
+      return Reason::kPolicy;
+    default:
+      return Reason::kCommand;
+  }
+}
+
+bool is_about_arguments(Denial denial) {
+  return denial == Denial::kKey || denial == Denial::kChannel || denial == Denial::kPolicy;
 }
 
 // Redis' words for a denial in each of the places where it is told.
@@ -55,19 +71,29 @@ std::string on_the_way_in(const Command& command, Denial denial) {
   const std::string who = "NOPERM this user has no permissions to ";
   if (denial == Denial::kCommand)
     return who + "run the '" + std::string(command.name) + "' command";
+  if (is_about_limits(denial)) return who + std::string(limits_denied(denial));
   const std::string what = denial == Denial::kKey ? "keys" : "channels";
   return who + "access one of the " + what + " used as arguments";
 }
 
+std::string_view limits_denied_at_exec(Denial denial) {
+  if (denial == Denial::kAdmin) return "no permission for FORCE or giving back (@ratelimitadmin)";
+  return denial == Denial::kInline ? "no permission to write limits into a request"
+                                   : "no permission to name the policy";
+}
+
 std::string_view at_exec(Denial denial) {
   if (denial == Denial::kCommand) return "no permission to execute the command or subcommand";
+  if (is_about_limits(denial)) return limits_denied_at_exec(denial);
   if (denial == Denial::kKey) return "no permission to touch the specified keys";
   return "no permission to access one of the channels used as arguments to the command";
 }
 
-std::string_view in_script(Denial denial) {
+std::string in_script(Denial denial) {
   if (denial == Denial::kCommand)
     return "ERR The user executing the script can't run this command or subcommand";
+  if (is_about_limits(denial))
+    return "ERR The user executing the script can't " + std::string(limits_denied(denial));
   if (denial == Denial::kKey) {
     return "ERR The user executing the script can't access at least one of the keys mentioned in "
            "the command arguments";
@@ -175,8 +201,8 @@ Verdict Acl::check(const Session& session, const Command& command, Args args) co
 
 void Acl::note(Session& session, const Command& command, Args args, Verdict verdict,
                Context context) {
-  const bool is_command = verdict.denial == Denial::kCommand;
-  const std::string_view object = is_command ? command.name : args[verdict.position];
+  const std::string_view object =
+      is_about_arguments(verdict.denial) ? args[verdict.position] : command.name;
   denials_.add({.reason = reason_of(verdict.denial),
                 .context = context,
                 .object = std::string(object.substr(0, kObjectBytesMax)),
@@ -208,7 +234,7 @@ Result<void, std::string> Acl::allow_in_script(Session& session, const Command& 
   const Verdict verdict = check(session, command, args);
   if (verdict.allowed()) return {};
   note(session, command, args, verdict, Context::kLua);
-  return std::string(in_script(verdict.denial));
+  return in_script(verdict.denial);
 }
 
 Result<void, std::string> Acl::set_user(std::string_view name,

@@ -6,18 +6,24 @@
 #include "server/command/command_facts.h"
 
 namespace weir::server::acl {
+namespace {
+
+constexpr std::string_view kLimitAdmins = "ratelimitadmin";
+
+}  // namespace
+
 void CommandRules::allow_all() {
   std::fill(allowed_.begin(), allowed_.end(), true);
   first_words_.clear();
   rules_.clear();
-  all_ = allows_others_ = true;
+  all_ = allows_others_ = administers_limits_ = true;
 }
 
 void CommandRules::deny_all() {
   std::fill(allowed_.begin(), allowed_.end(), false);
   first_words_.clear();
   rules_.clear();
-  all_ = allows_others_ = false;
+  all_ = allows_others_ = administers_limits_ = false;
 }
 
 Applied CommandRules::apply(std::string_view rule) {
@@ -45,6 +51,10 @@ Applied CommandRules::apply_category(std::string_view name, bool allowed) {
     const auto categories = acl_categories(*table_->row(i));
     if (std::find(categories.begin(), categories.end(), category) != categories.end())
       change(*table_->row(i), allowed);
+  }
+  if (category == kLimitAdmins) {
+    administers_limits_ = allowed;
+    if (!allowed) all_ = false;
   }
   note(allowed, "@" + category);
   return {};

@@ -29,6 +29,8 @@ class CommandRules {
   bool allow(const Command& command, Args args) const;
   // True if every command that there is or will be is allowed, none of which was taken away since.
   bool all() const { return all_; }
+  // True if FORCE and giving back are allowed: the last rule about @ratelimitadmin or @all says so.
+  bool administers_limits() const { return administers_limits_; }
   // For example "-@all +get +@hash".
   std::string text() const;
 
@@ -44,6 +46,7 @@ class CommandRules {
   std::map<size_t, std::vector<std::string>> first_words_;  // by commands whose bit is not set
   std::vector<std::string> rules_;  // since the last allow_all or deny_all; lower case
   bool all_ = false;
+  bool administers_limits_ = false;
   bool allows_others_ = false;  // whether commands that no rule names are allowed
 };
 

@@ -9,8 +9,8 @@
 namespace weir::server::acl {
 namespace {
 
-constexpr std::array<std::string_view, kReasons> kReasonNames = {"command", "key", "channel",
-                                                                 "auth"};
+constexpr std::array<std::string_view, kReasons> kReasonNames = {
+    "command", "key", "channel", "auth", "ratelimitadmin", "inline", "policy"};
 constexpr std::array<std::string_view, 3> kContextNames = {"toplevel", "multi", "lua"};
 
 constexpr int64_t kAlikeForMs = kMsPerMinute;
@@ -58,6 +58,9 @@ void Denials::write_figures(FigureWriter& out) const {
   out.counter({"acl_access_denied_key", "Requests denied for a key."}, count(Reason::kKey));
   out.counter({"acl_access_denied_channel", "Requests denied for a channel."},
               count(Reason::kChannel));
+  out.counter(
+      {"acl_access_denied_limits", "Requests denied for FORCE, a written limit or a policy."},
+      count(Reason::kAdmin) + count(Reason::kInline) + count(Reason::kPolicy));
 }
 
 }  // namespace weir::server::acl

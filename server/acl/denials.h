@@ -18,8 +18,8 @@ class FigureWriter;
 
 namespace weir::server::acl {
 
-enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth };
-inline constexpr size_t kReasons = 4;
+enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth, kAdmin, kInline, kPolicy };
+inline constexpr size_t kReasons = 7;
 enum class Context : uint8_t { kTopLevel, kMulti, kLua };
 
 // Answers "command", "toplevel" ...
@@ -29,7 +29,8 @@ std::string_view context_name(Context context);
 struct Denied {
   Reason reason = Reason::kCommand;
   Context context = Context::kTopLevel;
-  std::string object;  // the command, key or channel; for a log-in the command that tried it
+  std::string
+      object;  // the command, key, channel or policy; for a log-in the command that tried it
   std::string user;
   std::string client;  // as CLIENT LIST shows it
   int64_t at_ms = 0;   // Unix, the last time

@@ -23,6 +23,16 @@ std::string protect(const std::string& word) {
 
 }  // namespace
 
+bool is_about_limits(Denial denial) {
+  return denial == Denial::kAdmin || denial == Denial::kInline || denial == Denial::kPolicy;
+}
+
+std::string_view limits_denied(Denial denial) {
+  if (denial == Denial::kAdmin) return "take with FORCE or give back: it needs +@ratelimitadmin";
+  return denial == Denial::kInline ? "write limits into a request (noinline): it may name a policy"
+                                   : "name this policy: no policy~ rule matches it";
+}
+
 std::string Selector::KeyPattern::rule() const {
   if (reads && writes) return "~" + text;
   return (reads ? "%R~" : "%W~") + text;
@@ -31,6 +41,9 @@ std::string Selector::KeyPattern::rule() const {
 Applied Selector::apply(std::string_view rule) {
   if (rule.empty() || apply_word(rule)) return {};
   if (rule[0] == '~' || rule[0] == '%') return add_key_pattern(rule);
+  constexpr std::string_view kPolicy = "policy~";
+  if (equals_ignoring_case(rule.substr(0, kPolicy.size()), kPolicy))
+    return add_policy_pattern(rule.substr(kPolicy.size()));
   if (rule[0] == '&') return add_channel_pattern(rule.substr(1));
   if (rule[0] == '+' || rule[0] == '-') return commands_.apply(rule);
   return kBadSyntax;
@@ -48,6 +61,11 @@ bool Selector::apply_word(std::string_view rule) {
     commands_.allow_all();
   } else if (is("nocommands") || is("-@all")) {
     commands_.deny_all();
+  } else if (is("allpolicies") || is("policy~*") || is("resetpolicies")) {
+    all_policies_ = !is("resetpolicies");
+    policies_.clear();
+  } else if (is("inline") || is("noinline")) {
+    inline_limits_ = is("inline");
   } else {
     return false;
   }
@@ -89,6 +107,15 @@ Applied Selector::add_channel_pattern(std::string_view pattern) {
   return {};
 }
 
+// The first pattern leaves no other policies.
+Applied Selector::add_policy_pattern(std::string_view pattern) {
+  if (pattern.empty() || !fits_a_word(pattern)) return kBadSyntax;
+  all_policies_ = false;
+  if (std::find(policies_.begin(), policies_.end(), pattern) == policies_.end())
+    policies_.emplace_back(pattern);
+  return {};
+}
+
 bool Selector::allows_key(std::string_view key, KeyUse use) const {
   const bool reads = needs_reading(use), writes = needs_writing(use);
   return std::any_of(keys_.begin(), keys_.end(), [&](const KeyPattern& pattern) {
@@ -105,8 +132,26 @@ bool Selector::allows_channel(std::string_view channel, bool is_pattern) const {
          });
 }
 
+Verdict Selector::check_limits(const Command& command, Args args) const {
+  LimitUse use;
+  command.limit_use(args, &use);
+  if (use.is_admins && !commands_.administers_limits()) return {.denial = Denial::kAdmin};
+  if (use.is_inline && !inline_limits_) return {.denial = Denial::kInline};
+  if (all_policies_) return {};
+  for (const size_t position : use.policies) {
+    const bool allowed = std::any_of(
+        policies_.begin(), policies_.end(),
+        [&](const std::string& pattern) { return resp::glob_match(pattern, args[position]); });
+    if (!allowed) return {.denial = Denial::kPolicy, .position = position};
+  }
+  return {};
+}
+
 Verdict Selector::check(const Command& command, Args args) const {
   if (!commands_.allow(command, args)) return {.denial = Denial::kCommand};
+  if (command.limit_use != nullptr) {
+    if (const Verdict limits = check_limits(command, args); !limits.allowed()) return limits;
+  }
   if (!all_keys_ && has_keys(command)) {
     for (const KeyReference& key : find_keys(command, args)) {
       if (!allows_key(args[key.position], key.use))
@@ -143,12 +188,21 @@ std::string Selector::channels_text() const {
   return join(rules);
 }
 
+std::string Selector::limits_text() const {
+  std::vector<std::string> rules;
+  if (!all_policies_ && policies_.empty()) rules.emplace_back("resetpolicies");
+  for (const std::string& pattern : policies_) rules.push_back("policy~" + pattern);
+  if (!inline_limits_) rules.emplace_back("noinline");
+  return join(rules);
+}
+
 std::vector<std::string> Selector::words() const {
   std::vector<std::string> words;
   if (all_keys_) words.push_back("~*");
   for (const KeyPattern& pattern : keys_) words.push_back(pattern.rule());
   words.push_back(all_channels_ ? "&*" : "resetchannels");
   for (const std::string& pattern : channels_) words.push_back("&" + pattern);
+  for (std::string& rule : split_blanks(limits_text())) words.push_back(std::move(rule));
   for (std::string& rule : split_blanks(commands_.text())) words.push_back(std::move(rule));
   return words;
 }

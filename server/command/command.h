@@ -162,6 +162,13 @@ enum class Secrets : uint8_t {
   kPasswords,  // the values of options that are passwords
 };
 
+// What a request does with limits, as far as users may lack the right to it.
+struct LimitUse {
+  bool is_inline = false;             // it writes a limit, or a rate, itself
+  bool is_admins = false;             // it takes with FORCE, or gives back
+  std::vector<size_t> policies = {};  // where among the arguments it names them
+};
+
 struct Command {
   std::string_view name;  // lower case; a subcommand is "config|get"
   int arity = 0;          // counts the name; negative: the least number
@@ -181,6 +188,8 @@ struct Command {
   // What proxies of a cluster want to know, as COMMAND INFO has it: words separated by blanks.
   std::string_view tips = {};
   void (*run)(Call& call) = nullptr;
+  // Adds what the request does with limits; it may be one that is refused later. Null: nothing.
+  void (*limit_use)(Args args, LimitUse* use) = nullptr;
   // Whether CLIENT PAUSE WRITE holds up a request whose arity fits. Null: if the flags say that it
   // writes or may be replicated.
   bool (*may_write)(CallHost& host, Args args) = nullptr;

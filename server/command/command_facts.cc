@@ -53,10 +53,11 @@ constexpr GroupCategory kOtherGroups[] = {
 };
 
 constexpr std::string_view kCategories[] = {
-    "keyspace",   "read",        "write",     "set",         "sortedset", "list",
-    "hash",       "string",      "bitmap",    "hyperloglog", "geo",       "stream",
-    "pubsub",     "admin",       "fast",      "slow",        "blocking",  "dangerous",
-    "connection", "transaction", "scripting", "ratelimit",
+    "keyspace",  "read",      "write",          "set",        "sortedset",
+    "list",      "hash",      "string",         "bitmap",     "hyperloglog",
+    "geo",       "stream",    "pubsub",         "admin",      "fast",
+    "slow",      "blocking",  "dangerous",      "connection", "transaction",
+    "scripting", "ratelimit", "ratelimitadmin",
 };
 
 struct UseNames {

@@ -15,7 +15,7 @@ namespace weir::server {
 std::vector<std::string_view> flag_names(const Command& command);
 
 // Answers "keyspace", "write", "fast" ..., without '@', in Redis' order. Limiters are in
-// "ratelimit".
+// "ratelimit", "ratelimitadmin".
 std::vector<std::string_view> acl_categories(const Command& command);
 // Answers all categories, Redis' own in Redis' order and then weir's.
 std::span<const std::string_view> all_acl_categories();

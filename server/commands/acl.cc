@@ -55,13 +55,19 @@ void reply_selector(resp::ReplyWriter& reply, const acl::Selector& selector) {
   reply.bulk(selector.keys_text());
   reply.bulk("channels");
   reply.bulk(selector.channels_text());
+  if (selector.limits_text().empty()) return;
+  reply.bulk("limits");
+  reply.bulk(selector.limits_text());
 }
+
+// Users without rules about limits are shown as Redis shows them.
+int64_t fields_of(const acl::Selector& selector) { return selector.limits_text().empty() ? 3 : 4; }
 
 void acl_getuser(Call& call) {
   const auto user = server_of(call).acl().users().find(call.args[2]);
   resp::ReplyWriter& reply = call.reply;
   if (user == nullptr) return reply.null();
-  reply.map(6);
+  reply.map(3 + fields_of(user->root()));
   reply.bulk("flags");
   const auto flags = user->flags();
   reply.set(static_cast<int64_t>(flags.size()));
@@ -73,7 +79,7 @@ void acl_getuser(Call& call) {
   reply.bulk("selectors");
   reply.array(static_cast<int64_t>(user->selectors().size() - 1));
   for (size_t i = 1; i < user->selectors().size(); ++i) {
-    reply.map(3);
+    reply.map(fields_of(user->selectors()[i]));
     reply_selector(reply, user->selectors()[i]);
   }
 }
@@ -173,6 +179,10 @@ void acl_dryrun(Call& call) {
       return call.reply.status("OK");
     case acl::Denial::kCommand:
       return call.reply.bulk(who + "run the '" + std::string(command->name) + "' command");
+    case acl::Denial::kAdmin:
+    case acl::Denial::kInline:
+    case acl::Denial::kPolicy:
+      return call.reply.bulk(who + std::string(limits_denied(verdict.denial)));
     case acl::Denial::kKey:
       return call.reply.bulk(who + "access the '" + std::string(asked[verdict.position]) + "' key");
     case acl::Denial::kChannel:

@@ -17,6 +17,7 @@
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/limiter/answer.h"
+#include "server/limiter/limit_use.h"
 #include "server/limiter/throttle.h"
 
 namespace weir::server {
@@ -93,6 +94,8 @@ void gcra(Call& call) {
                        seconds_up(verdict->reset_after_ns)});
 }
 
+void limit_use(Args args, LimitUse* use) { add_dialect_use(args, 6, use); }
+
 constexpr Command kCommands[] = {
     {.name = "gcra",
      .arity = -5,
@@ -103,7 +106,8 @@ constexpr Command kCommands[] = {
      .summary = "Takes permits from a GCRA limiter: limited 0 or 1, limit, available, retry after, "
                 "full again after (seconds).",
      .since = "weir 0.1",
-     .run = gcra},
+     .run = gcra,
+     .limit_use = limit_use},
 };
 
 }  // namespace

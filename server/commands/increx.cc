@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/result.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
@@ -236,6 +237,15 @@ void increx(Call& call) {
   options->is_float ? run<Float>(call, *options) : run<Whole>(call, *options);
 }
 
+// An increment below zero gives back.
+void limit_use(Args args, LimitUse* use) {
+  use->is_inline = true;
+  for (size_t i = 2; i + 1 < args.size(); ++i) {
+    if (equals_ignoring_case(args[i], "BYINT") || equals_ignoring_case(args[i], "BYFLOAT"))
+      use->is_admins |= args[i + 1].starts_with('-');
+  }
+}
+
 constexpr Command kCommands[] = {
     {.name = "increx",
      .arity = -2,
@@ -248,7 +258,8 @@ constexpr Command kCommands[] = {
               "unix-time-milliseconds | PERSIST] [ENX] [NX | XX]",
      .summary = "Adds to a counter that has bounds and an expiry: the new value, what was added.",
      .since = "8.8.0",
-     .run = increx},
+     .run = increx,
+     .limit_use = limit_use},
 };
 
 }  // namespace

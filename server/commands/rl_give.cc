@@ -134,6 +134,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast,
      .keys = {1, 1, 1},
      .group = "limiter",
+     .categories = "ratelimitadmin",
      .usage = "key n [ID token]",
      .summary =
          "Gives permits back to every limit of a key, or as many to each as COST took of it.",
@@ -162,6 +163,7 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast,
      .keys = {1, 1, 1},
      .group = "limiter",
+     .categories = "ratelimitadmin",
      .usage = "key",
      .summary = "Makes a limiter as if it had never been used; answers whether there was one.",
      .since = "weir 0.1",

@@ -203,6 +203,8 @@ void policy_list(Call& call) {
   for (const std::string& name : names) call.reply.bulk(name);
 }
 
+void names_policy(Args, LimitUse* use) { use->policies.push_back(2); }
+
 constexpr Command kCommands[] = {
     {.name = "rl.info",
      .arity = 2,
@@ -217,6 +219,7 @@ constexpr Command kCommands[] = {
      .arity = -1,
      .flags = kReads,
      .group = "limiter",
+     .categories = "ratelimitadmin",
      .usage = "[DENIED | TAKEN | SHADOW | RESET] [MINUTE | HOUR | DAY] [COUNT count]",
      .summary =
          "Answers the keys denied or taken from the most in the last hour: key, count, error "
@@ -234,31 +237,38 @@ constexpr Command kCommands[] = {
      .arity = -4,
      .flags = kWrites,
      .group = "limiter",
+     .categories = "ratelimitadmin",
      .usage = "name <count/period | algorithm rate> [option value ...] [limit:string ...] "
               "[ONCHANGE <USED | RESET | ASIS | PROPORTIONAL | ADDITIVE>]",
      .summary = "Makes or changes a policy; keys follow when they are next used.",
      .since = "weir 0.1",
-     .run = policy_set},
+     .run = policy_set,
+     .limit_use = names_policy},
     {.name = "rl.policy|get",
      .arity = 3,
      .flags = kReads | kFast,
      .group = "limiter",
+     .categories = "ratelimitadmin",
      .usage = "name",
      .summary = "Answers a policy's limits, its mode and its version.",
      .since = "weir 0.1",
-     .run = policy_get},
+     .run = policy_get,
+     .limit_use = names_policy},
     {.name = "rl.policy|del",
      .arity = 3,
      .flags = kWrites | kFast,
      .group = "limiter",
+     .categories = "ratelimitadmin",
      .usage = "name",
      .summary = "Deletes a policy; the keys that used it keep what they hold.",
      .since = "weir 0.1",
-     .run = policy_del},
+     .run = policy_del,
+     .limit_use = names_policy},
     {.name = "rl.policy|list",
      .arity = 2,
      .flags = kReads,
      .group = "limiter",
+     .categories = "ratelimitadmin",
      .summary = "Answers the names of all policies.",
      .since = "weir 0.1",
      .run = policy_list},
@@ -266,6 +276,7 @@ constexpr Command kCommands[] = {
      .arity = 2,
      .flags = kLoading,
      .group = "limiter",
+     .categories = "ratelimitadmin",
      .summary = "Answers what the subcommands do.",
      .since = "weir 0.1",
      .run = container_help},

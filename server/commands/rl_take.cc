@@ -4,6 +4,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
+#include "server/limiter/limit_use.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/request_hints.h"
 #include "server/limiter/take.h"
@@ -12,17 +13,20 @@
 namespace weir::server {
 namespace {
 
+constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption |
+                            kFullOption | kHeadersOption | kOnChangeOption;
+constexpr uint32_t kLooks =
+    kCostOption | kFullOption | kHeadersOption | kOnChangeOption | kLimitsMayLack;
+constexpr uint32_t kTakesMany = kCostOption | kUptoOption | kShadowOption | kForceOption |
+                                kIdOption | kFullOption | kOnChangeOption | kLimitsOfEach;
+
 void rl_take(Call& call) {
-  constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption |
-                              kFullOption | kHeadersOption | kOnChangeOption;
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakes);
   if (!request) return call.reply.error(request.error());
   take(call, call.args[1], **request);
 }
 
 void rl_peek(Call& call) {
-  constexpr uint32_t kLooks =
-      kCostOption | kFullOption | kHeadersOption | kOnChangeOption | kLimitsMayLack;
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kLooks);
   if (!request) return call.reply.error(request.error());
   peek_at(call, call.args[1], **request);
@@ -55,11 +59,18 @@ Result<Args, std::string> keys_to_take(const Call& call) {
 void rl_mtake(Call& call) {
   const auto keys = keys_to_take(call);
   if (!keys) return call.reply.error(keys.error());
-  constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption |
-                              kFullOption | kOnChangeOption | kLimitsOfEach;
-  const auto request = parse_request(call.args.subspan(2 + keys->size()), kTakes);
+  const auto request = parse_request(call.args.subspan(2 + keys->size()), kTakesMany);
   if (!request) return call.reply.error(request.error() + hint_about_keys(*keys));
   take_many(call, *keys, *request);
+}
+
+void use_of_take(Args args, LimitUse* use) { add_limit_use(args, 2, kTakes, use); }
+void use_of_peek(Args args, LimitUse* use) { add_limit_use(args, 2, kLooks, use); }
+
+void use_of_mtake(Args args, LimitUse* use) {
+  const auto numkeys = resp::parse_int64(args[1]);
+  const bool fits = numkeys && *numkeys >= 0 && *numkeys <= static_cast<int64_t>(args.size());
+  add_limit_use(args, fits ? 2 + static_cast<size_t>(*numkeys) : 2, kTakesMany, use);
 }
 
 constexpr Command kCommands[] = {
@@ -72,7 +83,8 @@ constexpr Command kCommands[] = {
               "[ONCHANGE mode]",
      .summary = "Takes permits from all limits of a key, or from none.",
      .since = "weir 0.1",
-     .run = rl_take},
+     .run = rl_take,
+     .limit_use = use_of_take},
     {.name = "rl.peek",
      .arity = -2,
      .flags = kReads | kFast,
@@ -81,7 +93,8 @@ constexpr Command kCommands[] = {
      .usage = "key [limits] [COST n] [FULL] [HEADERS] [ONCHANGE mode]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",
      .since = "weir 0.1",
-     .run = rl_peek},
+     .run = rl_peek,
+     .limit_use = use_of_peek},
     {.name = "rl.mtake",
      .arity = -4,
      .flags = kWrites | kDenyOom | kMovableKeys | kWakesNobody,
@@ -91,7 +104,8 @@ constexpr Command kCommands[] = {
               "[SHADOW] [FORCE] [ID token] [FULL] [ONCHANGE mode]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
-     .run = rl_mtake},
+     .run = rl_mtake,
+     .limit_use = use_of_mtake},
 };
 
 }  // namespace

@@ -1,25 +1,30 @@
 // RL.ACQUIRE and RL.RESERVE: permits later.
 #include "server/commands/families.h"
 #include "server/limiter/acquire.h"
+#include "server/limiter/limit_use.h"
 #include "server/limiter/reserve.h"
 
 namespace weir::server {
 namespace {
 
+constexpr uint32_t kAcquires =
+    kCostOption | kIdOption | kTimeoutOption | kFullOption | kHeadersOption | kOnChangeOption;
+constexpr uint32_t kReserves = kCostOption | kIdOption | kMaxWaitOption | kOnChangeOption;
+
 void rl_acquire(Call& call) {
-  auto request =
-      parse_request(call.args.subspan(2), kCostOption | kIdOption | kTimeoutOption | kFullOption |
-                                              kHeadersOption | kOnChangeOption);
+  auto request = parse_request(call.args.subspan(2), kAcquires);
   if (!request) return call.reply.error(request.error());
   acquire(call, call.args[1], std::move(*request));
 }
 
 void rl_reserve(Call& call) {
-  const auto request = parse_request(call.args.subspan(2),
-                                     kCostOption | kIdOption | kMaxWaitOption | kOnChangeOption);
+  const auto request = parse_request(call.args.subspan(2), kReserves);
   if (!request) return call.reply.error(request.error());
   reserve(call, call.args[1], *request);
 }
+
+void use_of_acquire(Args args, LimitUse* use) { add_limit_use(args, 2, kAcquires, use); }
+void use_of_reserve(Args args, LimitUse* use) { add_limit_use(args, 2, kReserves, use); }
 
 constexpr Command kCommands[] = {
     {.name = "rl.acquire",
@@ -30,7 +35,8 @@ constexpr Command kCommands[] = {
      .usage = "key limits [COST n] TIMEOUT time [ID token] [FULL] [HEADERS] [ONCHANGE mode]",
      .summary = "Takes permits as soon as they are there, first come, first served.",
      .since = "weir 0.1",
-     .run = rl_acquire},
+     .run = rl_acquire,
+     .limit_use = use_of_acquire},
     {.name = "rl.reserve",
      .arity = -3,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody,
@@ -39,7 +45,8 @@ constexpr Command kCommands[] = {
      .usage = "key limits [COST n] [MAXWAIT time] [ID token] [ONCHANGE mode]",
      .summary = "Books permits now: granted 0 or 1, the wait in milliseconds, an id.",
      .since = "weir 0.1",
-     .run = rl_reserve},
+     .run = rl_reserve,
+     .limit_use = use_of_reserve},
 };
 
 }  // namespace

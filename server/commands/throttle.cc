@@ -13,6 +13,7 @@
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/limiter/answer.h"
+#include "server/limiter/limit_use.h"
 
 namespace weir::server {
 namespace {
@@ -83,6 +84,8 @@ void throttle(Call& call) {
                        seconds_up(verdict->reset_after_ns), retry_seconds(*verdict, 0)});
 }
 
+void limit_use(Args args, LimitUse* use) { add_dialect_use(args, 5, use); }
+
 constexpr Command kCommands[] = {
     {.name = "cl.throttle",
      .arity = -5,
@@ -93,7 +96,8 @@ constexpr Command kCommands[] = {
      .summary = "Takes permits from a GCRA limiter: limited 0 or 1, limit, remaining, retry after, "
                 "reset after (seconds).",
      .since = "weir 0.1",
-     .run = cl_throttle},
+     .run = cl_throttle,
+     .limit_use = limit_use},
     {.name = "rl.throttle",
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom,
@@ -102,7 +106,8 @@ constexpr Command kCommands[] = {
      .usage = "key max_burst count period [quantity]",
      .summary = "CL.THROTTLE by another name.",
      .since = "weir 0.1",
-     .run = cl_throttle},
+     .run = cl_throttle,
+     .limit_use = limit_use},
     {.name = "throttle",
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody,
@@ -112,7 +117,8 @@ constexpr Command kCommands[] = {
      .summary = "Takes permits from a GCRA limiter: allowed 1 or 0, limit, remaining, reset after, "
                 "retry after (seconds).",
      .since = "weir 0.1",
-     .run = throttle},
+     .run = throttle,
+     .limit_use = limit_use},
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ import acl_pools as pools  # noqa: E402
 from servers import redis_server, weir_server  # noqa: E402
 from wire import Closed, decode, multibulk, quoted  # noqa: E402
 
-OUR_CATEGORY = b"ratelimit"
+OUR_CATEGORIES = [b"ratelimit", b"ratelimitadmin"]
 STEPS = 40
 LOG_FIELDS = (b"count", b"reason", b"context", b"object", b"username")
 QUIET_S = 0.002
@@ -72,14 +72,14 @@ def compare_rows(servers):
     common = sorted(set(ours) & set(theirs))
     faults = []
     for name in common:
-        categories = [row for row in ours[name][0] if row != b"+@" + OUR_CATEGORY]
+        categories = [row for row in ours[name][0] if row[2:] not in OUR_CATEGORIES]
         if categories != theirs[name][0]:
             faults.append(f"{name}: categories {categories}, not {theirs[name][0]}")
         known = [use for use in theirs[name][1] if use[1] != b"unknown"]
         if ours[name][1] != known:
             faults.append(f"{name}: keys {ours[name][1]}, not {known}")
     lists = [connection.command("ACL", "CAT") for connection in connections]
-    if lists[0] != lists[1] + [OUR_CATEGORY]:
+    if lists[0] != lists[1] + OUR_CATEGORIES:
         faults.append(f"ACL CAT: {lists[0]}, not {lists[1]}")
     for category in lists[1]:
         members = [set(connection.command("ACL", "CAT", category)) & set(common)

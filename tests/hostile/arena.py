@@ -21,8 +21,9 @@ sys.path.insert(0, str(HERE.parent / "integration"))
 
 import harness  # noqa: E402
 
-SHOP = ("+@ratelimit", "-rl.policy", "-rl.top", "~shop:*")  # the role that the README recommends
-USERS = {"shop": SHOP, "limits": ("+@ratelimit", "~*"), "reader": ("+@read", "+@connection", "~*")}
+# The role that the README recommends.
+SHOP = ("+@ratelimit", "+ping", "+select", "+client|setinfo", "+client|setname", "~shop:*")
+USERS = {"shop": SHOP, "limits": ("+@ratelimit", "+@ratelimitadmin", "~*"), "reader": ("+@read", "+@connection", "~*")}
 PASSWORD = "word"
 GONE = (ConnectionError, TimeoutError, BrokenPipeError, EOFError, OSError)
 

@@ -50,7 +50,7 @@ def string_for_a_funnel(arena):
         clients[0].call("RL.ACQUIRE", "shop:q", *limits, "TIMEOUT", 0)
         clients[1].request("RL.ACQUIRE", "shop:q", *limits, "TIMEOUT", 0)
         time.sleep(0.1)
-        clients[2].call("RL.RESET", "shop:q")
+        arena.connect("limits").call("RL.RESET", "shop:q")
         clients[2].call("INCREX", "shop:q", "BYINT", time.time_ns())
         clients[1].ask("PING")
         arena.settle()

@@ -108,7 +108,7 @@ def same_id_twice(arena):
 def kept_lists(arena):
     """Logs that are made and dropped: nothing of them stays in memory."""
     arena.start()
-    client = arena.connect("shop")
+    client = arena.connect("limits")  # who may reset
     arena.memory_mb = arena.form.maxmemory_mb + 150
     count = arena.size(4000, 40_000)
     with arena.bystander():

@@ -84,7 +84,7 @@ def client_list_pipeline(arena):
 
 @attack
 def policy_list_pipeline(arena):
-    """A pipeline of RL.POLICY LIST, whose reply grows with what +@ratelimit may set."""
+    """A pipeline of RL.POLICY LIST, whose reply grows with what +@ratelimitadmin may set."""
     arena.start()
     client = arena.connect("limits")
     count = arena.size(3000, 20000)

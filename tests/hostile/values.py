@@ -49,7 +49,7 @@ def script_sets(arena):
 
 @attack
 def policies(arena):
-    """Policies with long names, as many as +@ratelimit may make; they are never evicted."""
+    """Policies with long names, as many as +@ratelimitadmin may make; they are never evicted."""
     arena.start()
     client = arena.connect("limits")
     limits = [word for i in range(16)

@@ -73,7 +73,7 @@ NOTES = {
     "sort_ro": "its key specifications leave the patterns out",
     "cluster|*": "the error of a server without a cluster",
     "cluster|help": "",
-    "acl|cat": "with `ratelimit`, the category of limiters",
+    "acl|cat": "with `ratelimit` and `ratelimitadmin`, the categories of limiters",
     "shutdown": "waits for nothing, so there is nothing to abort",
     "lastsave": "of SAVE and BGSAVE; nothing is lost without them",
 }

@@ -1,7 +1,7 @@
 // The checks of every plain Node client. A client is handed over as an object that does each thing
 // in the client's own way, so that the client's own encoding and decoding is what is tried:
 //
-//   version, errorClass        connect(options) -> a connected client of it, options { password }
+//   version, errorClass        connect({ username, password }) -> a connected client of it
 //   call(c, ...args)           any command, strings back      pipeline(c, list) -> replies
 //   setBinary / getBinary      Buffers                        scan(c, pattern) -> keys
 //   info(c) -> text            libName, or null               close(c)
@@ -127,6 +127,21 @@ function makeChecks(client, library) {
     }
   }
 
+  // The user that weir's README shows logs in with the client's defaults, and may only ask.
+  async function role() {
+    needWeir();
+    await call('ACL', 'SETUSER', 'shop', 'on', '>phrase', '+@ratelimit', '+ping', '+select',
+      '+client|setinfo', '+client|setname', '~shop:*');
+    const shop = await library.connect({ username: 'shop', password: 'phrase' });
+    const ask = (...args) => library.call(shop, ...args);
+    equal(await ask('PING'), 'PONG');
+    equal(Number((await ask('CL.THROTTLE', 'shop:1', '9', '1', '1000'))[0]), 0);
+    await refused(Error, 'rl.reset', () => ask('RL.RESET', 'shop:1'));
+    await refused(Error, '@ratelimitadmin',
+      () => ask('RL.TAKE', 'shop:1', 'GCRA', '1/1s', 'FORCE'));
+    await library.close(shop);
+  }
+
   async function info() {
     const fields = Object.fromEntries((await library.info(client)).split('\r\n')
       .filter((line) => line.includes(':')).map((line) => line.split(/:(.*)/)));
@@ -189,7 +204,7 @@ function makeChecks(client, library) {
   }
 
   return { handshake, clientList, binary, pipeline, expiry, incrConcurrent, scan, throttleFigures,
-    throttleConcurrent, errors, password, info, restart, reconnect, dataKept, limiterKept };
+    throttleConcurrent, errors, password, role, info, restart, reconnect, dataKept, limiterKept };
 }
 
 async function runAll(library) {

@@ -9,8 +9,9 @@ const version = require(`${orders.package}/package.json`).version;
 const hasProtocol = Number(version.split('.')[0]) >= 6;
 
 // With ioredis a wrong password is an error event; the commands would wait for a better day.
-function connect({ password }) {
-  const client = new Redis({ host: orders.host, port: orders.port, password, lazyConnect: true,
+function connect({ username, password }) {
+  const client = new Redis({ host: orders.host, port: orders.port, username, password,
+    lazyConnect: true,
     ...(hasProtocol ? { protocol: orders.protocol } : {}),
     retryStrategy: (times) => (password ? null : Math.min(times * 50, 500)) });
   return new Promise((resolve, reject) => {

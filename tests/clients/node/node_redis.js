@@ -8,8 +8,8 @@ const redis = require(orders.package);
 const { version } = require(`${orders.package}/package.json`);
 const asBuffers = { [redis.RESP_TYPES.BLOB_STRING]: Buffer };
 
-async function connect({ password }) {
-  const client = redis.createClient({ password, RESP: orders.protocol,
+async function connect({ username, password }) {
+  const client = redis.createClient({ username, password, RESP: orders.protocol,
     socket: { host: orders.host, port: orders.port,
       reconnectStrategy: (times) => (password ? false : Math.min((times + 1) * 50, 500)) } });
   client.on('error', () => {});  // told while the server is away; a failed connect() rejects

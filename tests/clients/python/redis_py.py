@@ -131,6 +131,21 @@ def password():
         client.config_set("requirepass", "")
 
 
+def role():
+    """The user that weir's README shows logs in with the client's defaults, and may only ask."""
+    need_weir()
+    client.execute_command("ACL", "SETUSER", "shop", "on", ">phrase", "+@ratelimit", "+ping",
+                           "+select", "+client|setinfo", "+client|setname", "~shop:*")
+    shop = connect(username="shop", password="phrase")
+    expect(shop.ping(), True)
+    expect(throttle("shop:1", 9, 1, 1000, by=shop)[0], 0)
+    expect_error(redis.ResponseError, "rl.reset",
+                 lambda: shop.execute_command("RL.RESET", "shop:1"))
+    expect_error(redis.ResponseError, "@ratelimitadmin",
+                 lambda: shop.execute_command("RL.TAKE", "shop:1", "GCRA", "1/1s", "FORCE"))
+    shop.close()
+
+
 def info():
     fields = client.info()
     expect(fields["redis_mode"], "standalone")
@@ -201,7 +216,7 @@ def limiter_kept():
 
 say(f"version {redis.__version__}")
 for body in (handshake, client_list, client_name, binary, pipeline, expiry, incr_concurrent, scan,
-             throttle_figures, throttle_concurrent, errors, password, info, restart, reconnect,
+             throttle_figures, throttle_concurrent, errors, password, role, info, restart, reconnect,
              data_kept, limiter_kept):
     check(body.__name__.replace("_", "-"), body)
 say("done")

@@ -272,10 +272,10 @@ TEST_F(EveryCommand, NoTurnPassesTenSlicesByMoreThanALongCommand) {
   auto admin = server_.connect();
   admin->call({"CONFIG", "SET", "requirepass", kPassword});
   // The role that README.md shows, and the same for all keys.
-  admin->call(
-      {"ACL", "SETUSER", "shop", "on", ">shop", "+@ratelimit", "-rl.policy", "-rl.top", "~shop:*"});
-  admin->call(
-      {"ACL", "SETUSER", "limits", "on", ">limits", "+@ratelimit", "-rl.policy", "-rl.top", "~*"});
+  admin->call({"ACL", "SETUSER", "shop", "on", ">shop", "+@ratelimit", "+ping", "+select",
+               "+client|setinfo", "+client|setname", "~shop:*"});
+  admin->call({"ACL", "SETUSER", "limits", "on", ">limits", "+@ratelimit", "+@ratelimitadmin",
+               "-rl.policy", "-rl.top", "~*"});
   admin->call({"ACL", "SETUSER", "reader", "on", ">reader", "+@read", "~*"});
   admin->call({"ACL", "SETUSER", "nobody", "on", ">nobody"});
   admin->leave();

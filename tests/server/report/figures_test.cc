@@ -65,7 +65,7 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "dump_payload_sanitizations total_reads_processed total_writes_processed "
      "io_threaded_reads_processed io_threaded_writes_processed reply_buffer_shrinks "
      "reply_buffer_expands acl_access_denied_auth acl_access_denied_cmd acl_access_denied_key "
-     "acl_access_denied_channel"},
+     "acl_access_denied_channel acl_access_denied_limits"},
     {"Replication",
      "role connected_slaves master_failover_state master_replid master_replid2 "
      "master_repl_offset second_repl_offset repl_backlog_active repl_backlog_size "

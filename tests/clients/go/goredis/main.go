@@ -207,6 +207,21 @@ func password() {
 	Refused[redis.Error](connect("").Ping(ctx).Err(), "NOAUTH")
 }
 
+// The user that weir's README shows logs in with the client's defaults, and may only ask.
+func role() {
+	NeedWeir()
+	Must(client.Do(ctx, "ACL", "SETUSER", "shop", "on", ">phrase", "+@ratelimit", "+ping", "+select",
+		"+client|setinfo", "+client|setname", "~shop:*").Err())
+	shop := redis.NewClient(&redis.Options{Addr: Address, Protocol: Protocol(), Username: "shop",
+		Password: "phrase"})
+	defer shop.Close()
+	Must(shop.Ping(ctx).Err())
+	Equal(Got(shop.Do(ctx, "CL.THROTTLE", "shop:1", 9, 1, 1000).Int64Slice())[0], int64(0))
+	Refused[redis.Error](shop.Do(ctx, "RL.RESET", "shop:1").Err(), "rl.reset")
+	Refused[redis.Error](shop.Do(ctx, "RL.TAKE", "shop:1", "GCRA", "1/1s", "FORCE").Err(),
+		"@ratelimitadmin")
+}
+
 func info() {
 	text := Got(client.Info(ctx).Result())
 	for _, line := range []string{"redis_version:7.", "redis_mode:standalone\r\n", "role:master\r\n",
@@ -285,7 +300,7 @@ func main() {
 		{"pipeline", pipeline}, {"expiry", expiry}, {"incr-concurrent", incrConcurrent},
 		{"scan", scan}, {"throttle-figures", throttleFigures},
 		{"throttle-concurrent", throttleConcurrent}, {"errors", surfacedErrors},
-		{"password", password}, {"info", info}, {"restart", restart}, {"reconnect", reconnect},
+		{"password", password}, {"role", role}, {"info", info}, {"restart", restart}, {"reconnect", reconnect},
 		{"data-kept", dataKept}, {"limiter-kept", limiterKept}} {
 		Check(one.name, one.body)
 	}

@@ -1,0 +1,42 @@
+#include "server/limiter/limit_use.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "server/limiter/request.h"
+
+namespace weir::server {
+namespace {
+
+// A policy is all that a short request names; whatever else has limits of its own has to be parsed.
+bool writes_limits(Args words, uint32_t options) {
+  constexpr size_t kOnlyPolicy = 2;
+  if (words.empty()) return false;
+  const bool begins_with_policy = equals_ignoring_case(words[0], "POLICY");
+  const bool has_groups = (options & kLimitsOfEach) != 0 && equals_ignoring_case(words[0], "EACH");
+  if (!begins_with_policy && !has_groups && (options & kLimitsMayLack) == 0) return true;
+  if (begins_with_policy && words.size() <= kOnlyPolicy) return false;
+  const auto request = parse_request(words, options);
+  if (!request || !request->limits.empty()) return true;
+  return std::any_of(request->each.begin(), request->each.end(),
+                     [](const AskedLimits& asked) { return !asked.limits.empty(); });
+}
+
+}  // namespace
+
+void add_limit_use(Args args, size_t first, uint32_t options, LimitUse* use) {
+  if (first > args.size()) return;
+  use->is_inline = writes_limits(args.subspan(first), options);
+  for (size_t i = first; i < args.size(); ++i) {
+    if (equals_ignoring_case(args[i], "FORCE")) use->is_admins = true;
+    if (equals_ignoring_case(args[i], "POLICY") && i + 1 < args.size())
+      use->policies.push_back(i + 1);
+  }
+}
+
+void add_dialect_use(Args args, size_t cost, LimitUse* use) {
+  use->is_inline = true;
+  if (cost < args.size() && args[cost].starts_with('-')) use->is_admins = true;
+}
+
+}  // namespace weir::server
