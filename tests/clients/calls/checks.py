@@ -11,7 +11,6 @@ where the default is longer.
 
 import contextlib
 import os
-import socket
 import sys
 import threading
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from caller import CallError, Caller  # noqa: E402
+from direct import Direct  # noqa: E402
 from lossy_proxy import SILENCE, LossyProxy  # noqa: E402
 from report import IS_WEIR, PORT, Skip, check, expect, expect_between, say  # noqa: E402
 
@@ -30,29 +30,6 @@ CAN_WAIT = os.environ["CLIENTS_CAN_WAIT"] == "1"
 ASKS_MAX = 20
 TIMES_MAX = 3
 TEN_MINUTES = "GCRA 1/10m BURST 99"
-
-
-class Direct:
-    """A connection of our own to the server, past the proxy and past every library."""
-
-    def __init__(self):
-        self.socket = socket.create_connection(("127.0.0.1", PORT), timeout=60)
-        self.lines = self.socket.makefile("rb")
-
-    def read(self):
-        line = self.lines.readline().rstrip(b"\r\n").decode()
-        kind, rest = line[:1], line[1:]
-        if kind == "*":
-            return [self.read() for _ in range(int(rest))]
-        if kind == "$":
-            return self.lines.read(int(rest) + 2)[:-2].decode()
-        if kind == "-":
-            raise AssertionError(rest)
-        return int(rest) if kind == ":" else rest
-
-    def ask(self, words):
-        self.socket.sendall(words.encode() + b"\r\n")
-        return self.read()
 
 
 class LaterComer:
@@ -66,7 +43,7 @@ class LaterComer:
 
     def ask(self, words):
         with contextlib.suppress(AssertionError):
-            self.reply = Direct().ask(words)
+            self.reply = Direct(PORT).ask(words)
         self.end = time.monotonic()
 
 
@@ -227,7 +204,7 @@ def waits():
 
 
 proxy = LossyProxy(PORT)
-direct = Direct()
+direct = Direct(PORT)
 caller = Caller(sys.argv[1:], proxy.port)
 say(f"version {caller.version}")
 for name, body in (("answers", answers), ("resends", resends),

@@ -43,4 +43,7 @@ CLIENTS = [
            resends=True, multiplexed=True, read_ms=SECOND_MS),
     caller("redisson", "Redisson", "Java", 3, java.java_program("CallerRedisson", "redisson"),
            resends=True, has_read=False, read_ms=SECOND_MS, can_wait=False),
+    Client("calling-page", "docs/calling.md's snippets", "each", (3,),
+           lambda: ([sys.executable, installs.CLIENTS / "calls/page.py"], {}), is_of_calls=True,
+           seconds_max=300),
 ]
