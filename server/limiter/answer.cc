@@ -13,6 +13,12 @@ int64_t milliseconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsP
 
 int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsPerS); }
 
+void reply_verdict(Call& call, const algorithms::Verdict& verdict) {
+  call.reply.integers({verdict.allowed ? 1 : 0, verdict.limit, verdict.remaining,
+                       verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns),
+                       milliseconds_up(verdict.reset_after_ns), 0});
+}
+
 void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto) {
   const bool with_lease = answer.leases && answer.allowed && answer.verdict.allowed;
   const algorithms::Verdict& verdict = answer.verdict;

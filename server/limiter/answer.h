@@ -35,6 +35,8 @@ struct Answer {
   std::vector<LimitRow> rows = {};       // with FULL
 };
 
+// Replies the six integers of a limit that was asked alone, whose number is 0.
+void reply_verdict(Call& call, const algorithms::Verdict& verdict);
 // Writes the six integers, and after them what UPTO and CONCURRENCY add.
 void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto);
 

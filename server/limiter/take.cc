@@ -13,21 +13,23 @@ namespace {
 
 using algorithms::Limit;
 
-// Nothing: the key is not of the common case, or the request wants more than to take.
-std::optional<Answer> take_single(Call& call, std::string_view key, const LimiterRequest& request) {
-  if (request.limits.size() != 1 || request.costs.size() != 1) return std::nullopt;
-  if (!request.policy.empty()) return std::nullopt;
-  if (request.upto || request.force || request.shadow) return std::nullopt;
+// Tells whether the request is of the common case: one limit, one cost, and nothing but to take.
+bool is_plain(const LimiterRequest& request) {
+  return request.limits.size() == 1 && request.costs.size() == 1 && request.policy.empty() &&
+         !request.upto && !request.force && !request.shadow;
+}
+
+void answer_plain(Call& call, std::string_view key, const LimiterRequest& request,
+                  const algorithms::Verdict& verdict) {
   const int64_t cost = request.costs[0];
-  const auto verdict = take_single(call, key, request.limits[0], cost);
-  if (!verdict) return std::nullopt;
   Answer answer{
-      .verdict = *verdict, .allowed = verdict->allowed, .charged = verdict->allowed && cost > 0};
-  if (!request.full) return answer;
-  answer.granted = verdict->allowed ? cost : 0;
-  const Limit& limit = request.limits[0];
-  answer.rows.push_back({algorithms::limit_name(request.names, limit, 0), limit, *verdict});
-  return answer;
+      .verdict = verdict, .allowed = verdict.allowed, .charged = verdict.allowed && cost > 0};
+  if (request.full) {
+    answer.granted = verdict.allowed ? cost : 0;
+    const Limit& limit = request.limits[0];
+    answer.rows.push_back({algorithms::limit_name(request.names, limit, 0), limit, verdict});
+  }
+  answer_request(call, key, request, answer);
 }
 
 Answer denied_by_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
@@ -67,8 +69,11 @@ Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
 
 void take(Call& call, std::string_view key, const LimiterRequest& request) {
   if (recalled(call, key, request.id)) return;
-  if (const auto answer = take_single(call, key, request)) {
-    return answer_request(call, key, request, *answer);
+  if (is_plain(request)) {
+    if (const auto verdict = take_single(call, key, request.limits[0], request.costs[0])) {
+      if (!request.full && request.id.empty()) return reply_verdict(call, *verdict);
+      return answer_plain(call, key, request, *verdict);
+    }
   }
   const auto answer = take_any(call, key, request);
   if (answer) answer_request(call, key, request, *answer);

@@ -15,15 +15,21 @@ namespace weir::fuzz {
 
 using resp::Value;
 
+// How a request was let through that is not within its limits.
+struct Beyond {
+  bool shadow = false;
+  bool force = false;  // the rest may be a debt
+};
+
 // Checks the six integers at the front of an array.
-inline void check_figures(const Value& verdict, bool shadow) {
+inline void check_figures(const Value& verdict, const Beyond& beyond) {
   check(verdict.elements.size() >= 6);
   for (size_t i = 0; i < 6; ++i) check(verdict.elements[i].type == Value::Type::kInteger);
   const auto figure = [&](size_t i) { return verdict.elements[i].integer; };
   check(figure(0) == 0 || figure(0) == 1);
-  check(figure(1) >= 1 && figure(2) >= 0 && figure(2) <= figure(1));
+  check(figure(1) >= 1 && (figure(2) >= 0 || beyond.force) && figure(2) <= figure(1));
   check(figure(3) >= -1 && figure(4) >= -1 && figure(5) >= -1);
-  if (!shadow) check((figure(0) == 1) == (figure(3) == 0));
+  if (!beyond.shadow) check((figure(0) == 1) == (figure(3) == 0));
 }
 
 // The value of a name in a map that RESP2 sends as an array.
@@ -35,36 +41,41 @@ inline const Value& field(const Value& map, std::string_view name) {
 }
 
 // Checks the map of FULL.
-inline void check_full(const Value& full, bool shadow) {
+inline void check_full(const Value& full, const Beyond& beyond) {
   const int64_t allowed = field(full, "allowed").integer;
   const int64_t retry_ms = field(full, "retry_ms").integer;
   check(allowed == 0 || allowed == 1);
   check(retry_ms >= -1 && field(full, "granted").integer >= 0);
-  if (!shadow) check((allowed == 1) == (retry_ms == 0));
+  if (!beyond.shadow) check((allowed == 1) == (retry_ms == 0));
   const Value& limits = field(full, "limits");
   check(!limits.elements.empty() && limits.elements.size() <= 16);
   for (const Value& limit : limits.elements) {
     const int64_t most = field(limit, "capacity").integer;
     const int64_t remaining = field(limit, "remaining").integer;
-    check(most >= 1 && remaining >= 0 && remaining <= most);
+    check(most >= 1 && (remaining >= 0 || beyond.force) && remaining <= most);
     check(field(limit, "reset_ms").integer >= -1 && field(limit, "window_ms").integer >= 1);
     check(!field(limit, "name").text.empty());
   }
 }
 
-inline void check_verdict(std::string_view request, const Value& verdict, bool shadow) {
-  const auto has = [&](std::string_view word) { return request.find(word) != request.npos; };
-  if (has(" FULL") || has(" HEADERS")) return check_full(verdict, shadow);
-  check_figures(verdict, shadow);
+inline bool has(std::string_view request, std::string_view word) {
+  return request.find(word) != request.npos;
+}
+
+inline void check_verdict(std::string_view request, const Value& verdict) {
+  const Beyond beyond{.shadow = has(request, " SHADOW"), .force = has(request, " FORCE")};
+  if (has(request, " FULL") || has(request, " HEADERS")) return check_full(verdict, beyond);
+  check_figures(verdict, beyond);
 }
 
 inline void check_many(std::string_view request, const Value& reply) {
-  if (request.find(" FULL") == request.npos) {
-    for (size_t i = 2; i < reply.elements.size(); ++i) check_figures(reply.elements[i], true);
+  const Beyond beyond{.shadow = true, .force = has(request, " FORCE")};
+  if (!has(request, " FULL")) {
+    for (size_t i = 2; i < reply.elements.size(); ++i) check_figures(reply.elements[i], beyond);
     return;
   }
   check(field(reply, "index").integer >= -1);
-  for (const Value& key : field(reply, "keys").elements) check_full(key, true);
+  for (const Value& key : field(reply, "keys").elements) check_full(key, beyond);
 }
 
 // What is shown of a limit is read back, as the same.
@@ -88,12 +99,11 @@ inline void check_info(const Value& info) {
 
 inline void check_reply(std::string_view request, const Value& reply) {
   if (reply.is_error() || reply.type == Value::Type::kStatus) return;  // +QUEUED
-  const bool shadow = request.find(" SHADOW") != std::string_view::npos;
   if (request.starts_with("RL.TAKE") || request.starts_with("RL.PEEK") ||
       request.starts_with("RL.ACQUIRE")) {
-    if (!reply.is_null()) check_verdict(request, reply, shadow);
+    if (!reply.is_null()) check_verdict(request, reply);
   } else if (request.starts_with("RL.REFUND")) {
-    if (!reply.is_null()) check_figures(reply, true);
+    if (!reply.is_null()) check_figures(reply, {.shadow = true});
   } else if (request.starts_with("RL.MTAKE")) {
     check_many(request, reply);
   } else if (request.starts_with("RL.RESERVE")) {
