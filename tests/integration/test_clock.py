@@ -23,7 +23,7 @@ class Ahead:
         self.ahead_s = ahead_s
         self.stopping = threading.Event()
         self.move()
-        self.thread = threading.Thread(target=self.run)
+        self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
         self.environment = {**os.environ, "CLOCK_FILE": path,
                             "LD_PRELOAD": os.environ["FIXED_CLOCK"]}
