@@ -23,7 +23,6 @@ constexpr Elsewhere kElsewhere[] = {
     {"FULL", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take FULL"},
     {"HEADERS", "RL.TAKE, RL.PEEK and RL.ACQUIRE take HEADERS"},
     {"EACH", "RL.MTAKE takes EACH, after its keys"},
-    {"ONCHANGE", "RL.POLICY SET takes ONCHANGE"},
     {"AS", "AS names one limit, as its last option; those of a policy are named in the policy"},
 };
 

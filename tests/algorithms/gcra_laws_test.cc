@@ -1,6 +1,7 @@
 // GCRA under the laws of the family, and side by side with a bucket that is obviously right.
 #include "algorithms/gcra.h"
 #include "tests/algorithms/bucket_model.h"
+#include "tests/algorithms/force_law.h"
 #include "tests/algorithms/laws.h"
 
 namespace weir::algorithms::testing {

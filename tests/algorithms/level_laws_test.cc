@@ -1,6 +1,7 @@
 // TOKENBUCKET and LEAKY under the laws of the family, and side by side with models that are
 // obviously right.
 #include "tests/algorithms/bucket_model.h"
+#include "tests/algorithms/force_law.h"
 #include "tests/algorithms/laws.h"
 
 namespace weir::algorithms::testing {

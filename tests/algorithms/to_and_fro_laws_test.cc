@@ -127,7 +127,7 @@ class ToAndFro {
   void take() {
     const int64_t costs[] = {1, 1, left_, left_ + 1, rng_.any_magnitude(1, limit_->capacity)};
     const int64_t cost = std::max<int64_t>(1, rng_.pick(costs));
-    const bool force = limit_->algorithm->can_force && rng_.one_in(12);
+    const bool force = rng_.one_in(12);
     Request request{.now_ns = now_ns_, .cost = cost, .force = force, .entries = &entries_};
     const Verdict verdict = decide(*limit_, state_, request);
     left_ = verdict.remaining;

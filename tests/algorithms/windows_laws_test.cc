@@ -2,6 +2,7 @@
 // and side by side with lists of grants.
 #include <map>
 
+#include "tests/algorithms/force_law.h"
 #include "tests/algorithms/grant_models.h"
 #include "tests/algorithms/laws.h"
 #include "tests/algorithms/window_limits.h"

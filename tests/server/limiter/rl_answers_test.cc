@@ -197,9 +197,9 @@ TEST_F(RlAnswers, ManyKeysTakeUptoWhatAllHave) {
 
 TEST_F(RlAnswers, ManyKeysAreForced) {
   EXPECT_EQ(ask("RL.MTAKE 2 a b EACH 1/1s EACH 2/1s COST 3 FORCE"),
-            "[1, -1, [1, 1, 0, 0, 3000, 0], [1, 2, 0, 0, 1500, 0]]");
-  EXPECT_EQ(ask("RL.MTAKE 2 a b EACH 1/1s EACH FIXED 2/1s FORCE"),
-            "(error ERR FORCE cannot take from limit 1 (FIXED): only limits that can be in debt)");
+            "[1, -1, [1, 1, -2, 0, 3000, 0], [1, 2, -1, 0, 1500, 0]]");
+  EXPECT_EQ(ask("RL.MTAKE 2 a c EACH 1/1s EACH FIXED 2/1s FORCE COST 1,5"),
+            "[1, -1, [1, 1, -3, 0, 4000, 0], [1, 2, -3, 0, 1000, 0]]");
 }
 
 TEST_F(RlAnswers, ManyKeysInFullAndOnce) {

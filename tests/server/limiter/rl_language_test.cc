@@ -215,7 +215,6 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
   ends("RL.TAKE k GCRA 1/1s MAXWAIT 100", "; RL.RESERVE books ahead, and takes MAXWAIT");
   ends("RL.ACQUIRE k 1/1s UPTO", "; RL.TAKE and RL.MTAKE take UPTO");
   ends("RL.TAKE k EACH 1/1s", "; RL.MTAKE takes EACH, after its keys");
-  ends("RL.TAKE k 1/1s ONCHANGE RESET", "; RL.POLICY SET takes ONCHANGE");
   ends("RL.TAKE k POLICY api AS x",
        "; AS names one limit, as its last option; those of a policy are named in the policy");
   ends("RL.TAKE k FIXED 1/1s CAPACITY 2", "; CAPACITY is an option of GCRA, TOKENBUCKET or LEAKY");
@@ -228,15 +227,15 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
        "RL.MTAKE takes one limit for each key: 3 keys, 2 limits; numkeys is 3, so 'GCRA' is key 2");
   ends("RL.MTAKE 3 k1 k2 GCRA x GCRA 2/1s", "; numkeys is 3, so 'GCRA' is key 2");
   ends("RL.POLICY SET p GCRA 1/1s ONCHANGE KEEP",
-       "ERR ONCHANGE must be RESET, ASIS, PROPORTIONAL or ADDITIVE, got 'KEEP'");
+       "ERR ONCHANGE must be USED, RESET, ASIS, PROPORTIONAL or ADDITIVE, got 'KEEP'");
   ends("RL.POLICY SET p 1/1s POLICY q", "; a policy names no other");
   ends("RL.POLICY SET p GCRA", "rate must be count/period, for example 100/1m, got 'nothing'");
   ends("RL.TAKE k",
        "; usage: RL.TAKE key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] "
-       "[FULL] [HEADERS]");
+       "[FULL] [HEADERS] [ONCHANGE mode]");
   ends("RL.POLICY SET p",
        "; usage: RL.POLICY SET name <count/period | algorithm rate> [option value ...] "
-       "[limit ...] [ONCHANGE <RESET | ASIS | PROPORTIONAL | ADDITIVE>]");
+       "[limit ...] [ONCHANGE <USED | RESET | ASIS | PROPORTIONAL | ADDITIVE>]");
 }
 
 TEST_F(RlLanguage, HelpListsTheFamilyAndTheLanguage) {

@@ -151,7 +151,7 @@ TEST_F(Dialects, ANegativeQuantityGivesBack) {
   EXPECT_EQ(ask("CL.THROTTLE g 4 1 10 4"), "[0, 5, 1, -1, 40]");
   EXPECT_EQ(ask("CL.THROTTLE g 4 1 10 -1"), "[0, 5, 2, -1, 30]");
   EXPECT_EQ(ask("CL.THROTTLE g 4 1 10 0"), "[0, 5, 2, -1, 30]");
-  EXPECT_EQ(ask("CL.THROTTLE g 9 1 10 -1"), "[0, 10, 3, -1, 70]") << "under other parameters";
+  EXPECT_EQ(ask("CL.THROTTLE g 9 1 10 -1"), "[0, 10, 8, -1, 20]") << "under other parameters";
   EXPECT_EQ(ask("CL.THROTTLE g 9 1 10 -9223372036854775808"), "[0, 10, 10, -1, 0]");
   EXPECT_EQ(ask("EXISTS g"), "0");
   EXPECT_EQ(ask("CL.THROTTLE n 4 1 10 -3"), "[0, 5, 5, -1, 0]");

@@ -78,7 +78,7 @@ TEST_F(RlTake, ForceTakesFromEveryAlgorithm) {
   EXPECT_EQ(ask("RL.TAKE c CONCURRENCY 1 LEASE 1m"), "[0, 1, 0, 60000, 60000, 0]");
   EXPECT_EQ(ask("RL.RELEASE c 1"), "2");
   EXPECT_EQ(ask("RL.TAKE b BURSTY 1/1s COST 3 FORCE"), "[1, 1, -3, 0, 4000, 0]");
-  EXPECT_EQ(ask("RL.TAKE u WARMUP 1/1s OVER 2s FORCE").substr(0, 5), "[1, 1");
+  EXPECT_EQ(ask("RL.TAKE u WARMUP 1/1s OVER 2s FORCE").substr(0, 8), "[1, 2, -");
 }
 
 TEST_F(RlTake, TheLargestDebtIsAnswered) {
@@ -143,11 +143,11 @@ TEST_F(RlTake, ALeaseIsRememberedInBothProtocols) {
   EXPECT_EQ(ask("RL.TAKE c CONCURRENCY 2 LEASE 30s ID a"), "[1, 2, 1, 0, 30000, 0, 1]");
 }
 
-TEST_F(RlTake, OtherParametersCarryOverWhatIsAvailable) {
+TEST_F(RlTake, OtherParametersCarryOverWhatWasUsed) {
   ask("RL.TAKE k GCRA 10/1s COST 8");
-  EXPECT_EQ(ask("RL.PEEK k GCRA 100/1s COST 0"), "[1, 100, 2, 0, 980, 0]");
-  EXPECT_EQ(ask("RL.TAKE k GCRA 100/1s COST 3"), "[0, 100, 2, 10, 980, 0]");  // kept from now on
-  EXPECT_EQ(ask("RL.PEEK k COST 0"), "[1, 100, 2, 0, 980, 0]");
+  EXPECT_EQ(ask("RL.PEEK k GCRA 100/1s COST 0"), "[1, 100, 92, 0, 80, 0]");
+  EXPECT_EQ(ask("RL.TAKE k GCRA 100/1s COST 93"), "[0, 100, 92, 10, 80, 0]");  // kept from now on
+  EXPECT_EQ(ask("RL.PEEK k COST 0"), "[1, 100, 92, 0, 80, 0]");
   ask("RL.TAKE f FIXED 100/1m COST 90");
   EXPECT_EQ(ask("RL.TAKE f FIXED 1000/1m COST 0"), "[1, 1000, 910, 0, 60000, 0]");
 }
@@ -185,11 +185,12 @@ TEST_F(RlTake, RefusesWhatIsNoLimiter) {
 TEST_F(RlTake, SyntaxErrorsNameTheWord) {
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s BUCKETS 3"),
             "(error ERR syntax error at 'BUCKETS': expected an option of GCRA (BURST, CAPACITY or "
-            "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, FULL or HEADERS; BUCKETS is an "
+            "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, FULL, HEADERS or ONCHANGE; "
+            "BUCKETS is an "
             "option of SLIDINGWINDOW)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST 1 GCRA 5/1s"),
-            "(error ERR syntax error at 'GCRA': expected COST, UPTO, SHADOW, FORCE, ID, FULL or "
-            "HEADERS; limits come before the options)");
+            "(error ERR syntax error at 'GCRA': expected COST, UPTO, SHADOW, FORCE, ID, FULL, "
+            "HEADERS or ONCHANGE; limits come before the options)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST 1 COST 2"),
             "(error ERR syntax error: COST is given twice)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST"),

@@ -41,9 +41,9 @@ TEST_F(RlWait, IsGrantedAtTheExactInstant) {
 }
 
 TEST_F(RlWait, FirstComeFirstServed) {
-  ask(kOnePerSecond);
+  ask("RL.TAKE q GCRA 3/3s COST 3");
   const auto first = asking("RL.ACQUIRE q GCRA 3/3s COST 2 TIMEOUT 0");
-  const auto second = asking(kOnePerSecond);
+  const auto second = asking("RL.ACQUIRE q GCRA 3/3s TIMEOUT 0");
   EXPECT_EQ(ask("RL.INFO q").substr(0, 8), "[\"limits");
   while (heard(*second).empty()) {
     EXPECT_NE(to_next_wait(), kNotDue);
@@ -69,7 +69,7 @@ TEST_F(RlWait, NoBargingWhileSomebodyWaits) {
 TEST_F(RlWait, ForceGoesPastTheQueue) {
   ask(kOnePerSecond);
   const auto waiter = asking(kOnePerSecond);
-  EXPECT_EQ(ask("RL.TAKE q GCRA 1/1s BURST 0 FORCE"), "[1, 1, 0, 0, 2000, 0]");
+  EXPECT_EQ(ask("RL.TAKE q GCRA 1/1s BURST 0 FORCE"), "[1, 1, -1, 0, 2000, 0]");
   server_->advance(1 * kSecond);
   EXPECT_EQ(heard(*waiter), "");
   server_->advance(1 * kSecond);
