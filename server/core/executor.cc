@@ -261,7 +261,7 @@ bool Executor::act(Waiter& waiter, Act act) {
   storage::Keyspace& keys = server_->keys();
   begin(server_->timeline().now_ns());
   const size_t reply_begin = session->replies().mark();
-  const std::vector<std::string_view> args(waiter.args.begin(), waiter.args.end());
+  const std::vector<std::string_view>& args = waiter.arguments();
   Call call{.host = *server_,
             .limiters = server_->limiters(),
             .session = *session,
@@ -272,7 +272,7 @@ bool Executor::act(Waiter& waiter, Act act) {
             .database = session->client().database(),
             .now_ns = keys.running().now_ns()};
   bool done = true;
-  call.work().charge_probes(args.size());
+  call.work().charge_probes(waiter.touched != nullptr ? 1 : args.size());
   reply_too_long_ = false;
   session->replies().bound(server_->sessions().bounds().reply_bytes_max(*session));
   const auto try_once = [&] {
@@ -354,7 +354,8 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
     note_if_slow(call, begin_ns);
   if (is_watched && !command.has(kSkipMonitor | kAdmin))
     server_->messages().monitors().show(call, is_in_script());
-  if (command.has(kWrites) && !command.has(kWakesNobody) && !server_->waiting().empty()) {
+  const bool wrote = command.has(kWrites) && !session.wait_state().waiting();
+  if (wrote && !command.has(kWakesNobody) && !server_->waiting().empty()) {
     signal_keys(session, command, args);
   }
 }

@@ -75,6 +75,15 @@ class Waiter {
   int database = 0;
   const Command* command = nullptr;
   std::vector<std::string> args;  // the request's arguments
+  // The same, as a command takes them. They are many where it waits for many keys, and each of the
+  // keys may try it.
+  const std::vector<std::string_view>& arguments() {
+    if (views_.empty()) views_.assign(args.begin(), args.end());
+    return views_;
+  }
+
+ private:
+  std::vector<std::string_view> views_;
 };
 
 // Runs a waiter's turn to act; the executor is one.

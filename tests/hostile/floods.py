@@ -73,11 +73,12 @@ def flood_union_control(arena):
 
 @attack
 def flood_blpop(arena):
-    """Waiting for keys with one hash."""
+    """Waiting for keys with one hash; so many that comparing each with each would be seen."""
     arena.start()
     client = arena.connect()
+    names = colliding(arena.size(15, 16))
     with arena.bystander():
-        client.request("BLPOP", *names_of(arena), 0)
+        client.request("BLPOP", *names, 0)
         arena.settle()
 
 
