@@ -75,9 +75,10 @@ bool is_first(const Limit& limit) { return align_of(limit) == kAlignFirst; }
 // Now, by instants and in the terms of the limit's windows.
 struct Now {
   int64_t instant_ns = 0;
-  int64_t at_ns = 0;    // an instant with ALIGN FIRST, else the wall clock's time
-  int64_t lead_ns = 0;  // the difference
-  int64_t reset_ns = 0;
+  int64_t at_ns = 0;        // an instant with ALIGN FIRST, else the wall clock's time
+  int64_t lead_ns = 0;      // the difference
+  int64_t reset_ns = 0;     // the instant of the last reset,
+  int64_t reset_at_ns = 0;  // and the wall clock's time then
 };
 
 Now now_of(const Limit& limit, int64_t now_ns, const WallClock& wall) {
@@ -87,7 +88,8 @@ Now now_of(const Limit& limit, int64_t now_ns, const WallClock& wall) {
   return {.instant_ns = instant_ns,
           .at_ns = at_ns,
           .lead_ns = instant_ns - at_ns,
-          .reset_ns = wall.reset_ns};
+          .reset_ns = wall.reset_ns,
+          .reset_at_ns = wall.reset_at_ns};
 }
 
 // Answers the window that runs at `at_ns`; with ALIGN FIRST, one that begins there.
@@ -131,8 +133,8 @@ Running running_at(const Limit& limit, const Fixed& fixed, const Now& now) {
   }
   const Window window = window_at(limit, at_ns);
   const int64_t given_up_ns = given_up_at_ns(limit, window, fixed.lead_ns);
-  const bool was_reset =
-      now.at_ns < fixed.start_ns && fixed.start_ns + fixed.lead_ns <= now.reset_ns;
+  const bool was_ahead = now.at_ns < fixed.start_ns && now.reset_at_ns < fixed.start_ns;
+  const bool was_reset = was_ahead && fixed.start_ns + fixed.lead_ns <= now.reset_ns;
   if (window.start_ns != fixed.start_ns || now.instant_ns >= given_up_ns || was_reset)
     return begin_window(limit, now);
   return {.window = window,

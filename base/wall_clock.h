@@ -10,9 +10,10 @@ namespace weir {
 struct WallClock {
   // An instant less this is what the wall clock says.
   int64_t lead_ns = 0;
-  // The instant of the last WEIR CLOCK RESET: calendar windows that had begun by then and lie in
-  // the wall clock's future are over.
+  // The instant of the last WEIR CLOCK RESET, and what the wall clock said then: calendar windows
+  // that had been entered by that instant and lay ahead of that time are over.
   int64_t reset_ns = std::numeric_limits<int64_t>::min();
+  int64_t reset_at_ns = 0;
 
   int64_t at(int64_t instant_ns) const { return instant_ns - lead_ns; }
 };

@@ -19,9 +19,6 @@ namespace {
 
 using algorithms::kNever;
 
-// How long a request with TIMEOUT 0 keeps its place through a restart.
-constexpr int64_t kTicketMs = 24 * 60 * kMsPerMinute;
-
 bool is_queue(const algorithms::Limit& limit) { return limit.algorithm->queues; }
 
 // Answers the instant `duration_ns` from now; kNever stays never.
@@ -156,10 +153,15 @@ class AcquireWaiter : public QueuedRequest {
     reply_denial(call, *limiter, request(), answer);
   }
 
+  // Whoever has asked again meanwhile has the place, or was granted already.
   void abandon(Call& call) override {
     forget_tail(call, key());
-    if (unblocked == Unblocked::kSuperseded || request().id.empty()) return;
-    keep_ticket(call, key(), request().id, {.rank = rank}, call.now_ms() + kRememberedMs);
+    const std::string& id = request().id;
+    if (id.empty() || unblocked == Unblocked::kSuperseded) return;
+    const auto ticket = find_ticket(call, key(), id);
+    if (!ticket || ticket->booking != 0 || ticket->rank != rank) return;
+    if (find_in_queue(call, key(), id) != nullptr) return;
+    keep_ticket(call, key(), id, {.rank = rank}, call.now_ms() + kRememberedMs);
   }
 
   int64_t expected_ns = 0;  // when it will be served if nothing else happens; 0: not known
@@ -171,8 +173,7 @@ void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t de
   waiter->deadline_ns = deadline_ns;
   waiter->rank = rank != 0 ? rank : call.limiters.ids.stamp(call.now_ns);
   if (!waiter->request().id.empty()) {
-    const int64_t wait_ms =
-        deadline_ns == kNever ? kTicketMs : (deadline_ns - call.now_ns) / kNsPerMs;
+    const int64_t wait_ms = std::min((deadline_ns - call.now_ns) / kNsPerMs, kTicketMs);
     keep_ticket(call, waiter->key(), waiter->request().id, {.rank = waiter->rank},
                 call.now_ms() + wait_ms + kRememberedMs);
   }
@@ -182,7 +183,7 @@ void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t de
 
 void deny(Call& call, Limiter& limiter, const LimiterRequest& request, const Answer& answer) {
   count_denial(call, limiter);
-  forget_token(call, limiter.key(), request.id);
+  if (call.session.wait_state().permitted()) forget_token(call, limiter.key(), request.id);
   reply_denial(call, limiter, request, answer);
 }
 

@@ -112,7 +112,7 @@ void add_rows(Call& call, Limiter& limiter, Answer* answer) {
   nothing.costs = {0};
   std::vector<Guard> guards = guards_of(limiter, limiter.named(), nothing);
   if (guards.empty()) return;
-  algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true});
+  algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});
   std::vector<LimitRow> rows = rows_of(limiter, guards);
   for (size_t i = 0; i < std::min(rows.size(), answer->rows.size()); ++i) {
     rows[i].name = answer->rows[i].name;

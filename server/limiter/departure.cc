@@ -122,7 +122,8 @@ std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
   Ticket ticket{.booking = booking, .departs_ns = departs_ns, .lease = answer.lease_id.value_or(0)};
   if (!request.id.empty()) {
     ticket.reply = reply_of(answer, request);
-    keep_ticket(call, key, request.id, ticket, departs_ns / kNsPerMs + kRememberedMs);
+    const int64_t wait_ms = std::min((departs_ns - call.now_ns) / kNsPerMs, kTicketMs);
+    keep_ticket(call, key, request.id, ticket, call.now_ms() + wait_ms + kRememberedMs);
   }
   auto waiter = std::make_unique<Departure>(std::string(key), request, answer, std::move(ticket));
   waiter->keys = {name_of_departure(call.database, key, booking)};

@@ -54,6 +54,7 @@ struct NamedLimits {
     one.names = names.empty() ? names : names.subspan(index, 1);
     one.policy_limits = index - policy_at < policy_limits ? 1 : 0;
     one.policy_at = 0;
+    if (one.policy_limits == 0) one.policy_version = 0;
     return one;
   }
 };

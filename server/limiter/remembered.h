@@ -28,6 +28,8 @@
 namespace weir::server {
 
 inline constexpr int64_t kRememberedMs = kMsPerMinute;
+// How long who waits keeps the place through a restart, at most.
+inline constexpr int64_t kTicketMs = 24 * 60 * kMsPerMinute;
 
 // A request that waits under an ID, or did when its connection was lost.
 struct Ticket {

@@ -42,6 +42,15 @@ void SystemClock::sleep_ns(int64_t duration_ns) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
 }
 
+namespace {
+
+// Answers what the wall clock said at a reset: all of the lead was accepted then.
+int64_t reset_at(const StoredClock& stored) {
+  return stored.reset_ns < 0 ? 0 : stored.reset_ns - stored.accepted_ns;
+}
+
+}  // namespace
+
 Timeline::Timeline(Clock* clock)
     : clock_(clock), wall_ns_(clock->wall_ns()), steady_ns_(clock->steady_ns()) {
   newest_ns_ = wall_ns_;
@@ -51,7 +60,8 @@ void Timeline::resume(int64_t newest_instant_ns, const StoredClock& stored) {
   wall_ns_ = clock_->wall_ns();
   steady_ns_ = clock_->steady_ns();
   wall_ = {.lead_ns = std::max(stored.lead_ns, newest_instant_ns - wall_ns_),
-           .reset_ns = stored.reset_ns};
+           .reset_ns = stored.reset_ns,
+           .reset_at_ns = reset_at(stored)};
   accepted_ns_ = std::clamp<int64_t>(stored.accepted_ns, 0, wall_.lead_ns);
   newest_ns_ = std::max(newest_instant_ns, wall_ns_ + wall_.lead_ns);
 }
@@ -81,11 +91,13 @@ int64_t Timeline::now_ns() {
 void Timeline::accept() {
   accepted_ns_ = wall_.lead_ns;
   wall_.reset_ns = now_ns();
+  wall_.reset_at_ns = wall_.at(wall_.reset_ns);
 }
 
 void Timeline::take_back_accept(const StoredClock& before) {
   accepted_ns_ = std::min(before.accepted_ns, wall_.lead_ns);
   wall_.reset_ns = before.reset_ns;
+  wall_.reset_at_ns = reset_at(before);
 }
 
 }  // namespace weir::server

@@ -26,6 +26,7 @@ class Steps {
   void reset() {
     accepted_ns_ = wall.lead_ns;
     wall.reset_ns = instant_ns;
+    wall.reset_at_ns = wall.at(instant_ns);
   }
   int64_t wall_ns() const { return wall_ns_; }
 

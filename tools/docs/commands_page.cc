@@ -85,7 +85,8 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
   `RateLimit-Policy: "api";q=100;w=60` as draft-ietf-httpapi-ratelimit-headers-11 has them, one item for each limit (q and w are
   count and period; w is left out where the period is no whole number of seconds), and with a denial `Retry-After` in seconds,
   unless it is for ever.
-- **FORCE** takes in any case, from every algorithm, into debt if need be. The answer shows the debt as a negative third field:
+- **FORCE** takes from every algorithm, into debt if need be, as far as its state reaches: 10^12 permits of windows and logs, 10^6
+  of CONCURRENCY, 101 years of the others; beyond that it is denied, with a wait of -1. The answer shows the debt as a negative third field:
   `RL.TAKE k FIXED 10/1m COST 13 FORCE` answers `[1,10,-3,0,60000,0]`. Nothing more is granted until the debt is paid: by time as
   with any permit, or by RL.REFUND. What a window of FIXED owes ends with the window; CONCURRENCY's leases are given back as ever.
 - **ID token** makes a request safe to repeat: for 60 seconds the same token with the same arguments answers what it
@@ -96,19 +97,20 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
 - With an **ID**, RL.ACQUIRE has a ticket: when its connection is lost, its place is passed over and nothing is taken for it. Whoever
   asks again within 60 seconds, with the same ID and arguments, has the same place, so it comes before all who came later; its
   TIMEOUT begins anew. If a connection that waits with the ID is still there, it is answered an error, and the new one waits in its
-  place. Tickets survive restarts. So a client that gives up reading and asks again by itself loses no turn. A client that shares
+  place. Tickets survive restarts: after one a place is kept until a minute after its TIMEOUT, for a day at most. So a client that gives up reading and asks again by itself loses no turn. A client that shares
   one connection between callers should not wait on it: RL.RESERVE answers at once how long the caller has to sleep.
   [calling.md](calling.md) says what each client library sends again by itself, and which settings a call that waits needs.
 - With LEAKY, RL.ACQUIRE is a queue that drains at a constant rate: what the funnel lets in is answered when it leaves. What was
   let in under an ID leaves the funnel even if its connection is lost; who asks again is answered at that instant, or after it.
 - **Changed parameters**: stored limits are matched by equal parameters, then by algorithm in order. What was used stays used:
   a customer who has used up `10/1m` and buys `1000/1m` has 990 at once, and one who goes back owes what is more than the
-  smaller limit. So going to and fro grants no more than the larger limit alone.
+  smaller limit. So going to and fro between limits of one period grants no more than the larger alone. Between windows of
+  different lengths what was used ends with the shorter one, and a debt of more than 101 years is cut.
 - **ONCHANGE mode**, of a policy or after limits, says what else survives when parameters change: USED (so it is without the
   word), RESET (nothing: as new), ASIS (what is left), PROPORTIONAL (the share that is left), ADDITIVE (what is left, and what the
   capacity has gained). With the others, changing to and fro may grant more. A policy's is applied once for each SET. Where a
   TOKENBUCKET starts below full (INITIAL), and of what BURSTY has stored, USED keeps what is left; WARMUP keeps its share, and windows,
-  logs and leases keep what was used. A debt reaches at most 101 years ahead. A limit no longer named
+  logs and leases keep what was used. A limit no longer named
   stays with the key until it is full. It is never forgotten before: a request with which the key would hold more than
   16 limits is answered an error that says when the first of those not named is full.
 - **RL.RESERVE** takes limits of @BOOKINGS@.

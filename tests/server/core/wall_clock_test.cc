@@ -258,6 +258,25 @@ TEST_F(Reset, EndsWindowsAheadOfTheWallClockAndNothingElse) {
   EXPECT_EQ(time(), true_time());
 }
 
+// A window that runs at the reset does not begin again when the clock is set back afterwards.
+TEST_F(Reset, LeavesTheRunningWindowAlone) {
+  for (const int64_t before : {int64_t{0}, -3 * kHour}) {
+    ask("FLUSHALL");
+    if (before != 0) step(before);
+    ask("RL.TAKE early FIXED 5 ALIGN MINUTE COST 5");
+    reset();
+    ask("RL.TAKE late FIXED 5 ALIGN MINUTE COST 5");
+    step(-60 * kSecond);
+    for (const char* key : {"early", "late"}) {
+      EXPECT_EQ(ask(std::string("RL.TAKE ") + key + " FIXED 5 ALIGN MINUTE").substr(0, 8),
+                "[0, 5, 0")
+          << key;
+    }
+    restart(kSecond);
+    EXPECT_EQ(ask("RL.TAKE late FIXED 5 ALIGN MINUTE").substr(0, 8), "[0, 5, 0");
+  }
+}
+
 TEST_F(Reset, LetsWhoWaitsForSuchAWindowIn) {
   step(kTenYears);
   ask("RL.TAKE day FIXED 5 ALIGN DAY COST 5");

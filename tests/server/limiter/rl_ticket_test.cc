@@ -112,6 +112,49 @@ TEST_F(RlTicket, WhoeverWasTakenOverLeavesNothing) {
   EXPECT_EQ(heard(*other), "");
 }
 
+// The connection's end is noticed when the same request has come again and was granted.
+TEST_F(RlTicket, WhoIsGrantedBeforeTheLostConnectionIsNoticedIsGrantedOnce) {
+  ask("RL.TAKE q GCRA 1/7s");
+  const auto mine = asking(kMine);
+  server_->clock.advance(7 * kSecond);
+  mine->leave();
+  EXPECT_EQ(ask(kMine), kGranted);
+  server_->run_turns();
+  EXPECT_EQ(ask(kMine), kGranted);  // the first answer
+  advance_ms(7000);
+  EXPECT_EQ(ask("RL.PEEK q COST 0"), "[1, 1, 1, 0, 0, 0]");  // one was taken
+}
+
+TEST_F(RlTicket, AnEndNoticedLateLeavesTheNewWaitAlone) {
+  constexpr const char* kSlow = "RL.ACQUIRE q GCRA 1/2m TIMEOUT 300000 ID mine";
+  ask("RL.TAKE q GCRA 1/2m");
+  const auto first = asking(kSlow);
+  first->leave();
+  send(*client_, kSlow);
+  server_->run_turns();
+  advance_ms(90'000);
+  restart();
+  const auto other = asking("RL.ACQUIRE q GCRA 1/2m TIMEOUT 0");
+  const auto mine = asking(kSlow);
+  advance_ms(30'000);
+  EXPECT_EQ(heard(*mine), "[1, 1, 0, 0, 120000, 0]");
+  EXPECT_EQ(heard(*other), "");
+}
+
+TEST_F(RlTicket, AskingInATransactionLeavesThePlace) {
+  ask("RL.TAKE q GCRA 1/7s");
+  auto mine = asking(kMine);
+  const auto later = asking(kNobodys);
+  lose(&mine);
+  ask("MULTI");
+  ask(kMine);
+  EXPECT_EQ(ask("EXEC").substr(0, 3), "[[0");
+  mine = asking(kMine);
+  advance_ms(7000);
+  EXPECT_EQ(heard(*mine), kGranted);
+  EXPECT_EQ(heard(*later), "");
+}
+
 TEST_F(RlTicket, TheHeadOfTheQueueStepsBack) {
   ask("RL.TAKE q GCRA 1/7s");
   auto mine = asking(kMine);
