@@ -29,8 +29,8 @@ std::string_view context_name(Context context);
 struct Denied {
   Reason reason = Reason::kCommand;
   Context context = Context::kTopLevel;
-  std::string
-      object;  // the command, key, channel or policy; for a log-in the command that tried it
+  // The command, key, channel or policy; for a log-in the command that tried it.
+  std::string object;
   std::string user;
   std::string client;  // as CLIENT LIST shows it
   int64_t at_ms = 0;   // Unix, the last time

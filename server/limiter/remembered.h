@@ -52,7 +52,8 @@ void remember(Call& call, std::string_view key, std::string_view token, size_t r
 void reply_and_remember(Call& call, std::string_view key, std::string_view token,
                         const std::function<void(resp::ReplyWriter&)>& write);
 
-// Nothing: the token does not wait. REQUIRES: recalled() has answered false.
+// Nothing: nobody waits under the token. It does not ask whether the arguments are the same:
+// recalled() does.
 std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_view token);
 // Keeps a ticket until the instant. REQUIRES: a token that is not empty.
 void keep_ticket(Call& call, std::string_view key, std::string_view token, const Ticket& ticket,

@@ -136,6 +136,7 @@ TEST_P(EachAlgorithm, HasADescriptorThatAgreesWithItself) {
     EXPECT_EQ(option.kind == Option::Kind::kWord, !option.words.empty()) << option.name;
   }
   EXPECT_TRUE(algorithm_.has_rate || algorithm_.check != nullptr);
+  EXPECT_NE(algorithm_.owed, nullptr);
   EXPECT_EQ(algorithm_.uses_entries, algorithm_.carry_over_entries != nullptr);
   EXPECT_EQ(algorithm_.uses_entries, algorithm_.carry_over == nullptr);
   EXPECT_TRUE(algorithm_.uses_entries || !algorithm_.makes_leases);
