@@ -61,14 +61,15 @@ Entry* LiveRecords::load(Table* table, Position position, std::string_view key) 
     return nullptr;
   }
   const bool expired = value.expire_at_ms != 0 && turn_.now_ms() > value.expire_at_ms;
-  // Nothing here tells whether the counter still includes this key; recount.h corrects it.
+  // Nothing here tells whether the counter still includes this key. It may be put again, over what
+  // the compaction filter would have dropped and told of.
+  if (expired) set_.recount().note_unseen_expiry();
   if (expired && !owns) return nullptr;
   Entry* entry = table->insert(position, key, value.payload.size());
   table->set_value(entry, value.payload, false);
   entry->type = value.type;
   entry->expire_at_ms = value.expire_at_ms;
   if (expired) {
-    set_.recount().note_unseen_expiry();
     burial_.note_expired(table, entry, owner);
   } else {
     entry->flags |= Entry::kPresent;

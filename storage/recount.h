@@ -1,9 +1,10 @@
 // Counting a database anew, in slices.
 //
 // A database's counter follows every change that the keyspace sees. What it cannot see is a key
-// that expires while only the store has it: reads hide it, the compaction filter drops it, and the
-// counter keeps it. So after opening, and after the filter has dropped records, the databases that
-// are not wholly in memory are walked once, a little at a time.
+// that expires while only the store has it: reads hide it, the compaction filter drops it or
+// another value replaces it, and the counter keeps it. So after opening, and after a pass before
+// which such a key was read or the filter dropped records, the databases that are not wholly in
+// memory are walked once, a little at a time.
 //
 // Invariants
 // 1. A count that is being made has the keys before its cursor, as they are now. It holds because
@@ -29,8 +30,8 @@ class Recount {
   void note_key(const Table* table, Position position, int change) {
     if (table_ == table && cursor_of(position) < cursor_) count_ += change;
   }
-  // An expired owner of elements was read from the store, and it is unknown whether a counter still
-  // includes it.
+  // An expired record was read from the store, and it is unknown whether a counter still includes
+  // it.
   void note_unseen_expiry() { expired_unseen_ = true; }
   // Called after a pass, with the number of records that the filter has dropped since start.
   void note_dropped(WorkingSet* set, uint64_t records_dropped);

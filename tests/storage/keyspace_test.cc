@@ -289,6 +289,29 @@ TEST_F(KeyspaceTest, CounterForgetsWhatExpiredUnseen) {
   EXPECT_EQ(keys().size(0), 3000u);
 }
 
+// The keys are counted at the start, expire while only the store has them, and are put again. So
+// nothing is left of them that the compaction could drop.
+TEST_F(KeyspaceTest, CounterForgetsWhatWasPutAgainAfterItExpiredUnseen) {
+  const auto put_all = [this](int64_t expire_at_ms) {
+    keys();
+    for (int i = 0; i < 10; ++i) put(0, "key" + std::to_string(i), "v", expire_at_ms);
+    commit();
+  };
+  const auto rest = [this] {
+    write_back();
+    for (int i = 0; i < 1'000; ++i) work();
+  };
+  put_all(now_ms() + 1'000);
+  write_back();
+  start();
+  rest();
+  ASSERT_EQ(keys().size(0), 10u);
+  now_ns_ += 5'000'000'000;
+  put_all(0);
+  rest();
+  EXPECT_EQ(keys().size(0), 10u);
+}
+
 // Its last key expires, leaves the disk with a pass of another database, and the process ends
 // before the count that follows: the next one finds nothing but the counter. It is corrected though
 // memory is always short, too.
