@@ -8,6 +8,7 @@
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
 #include "server/config/ignored_options.h"
+#include "server/config/refused_options.h"
 
 namespace weir::server {
 namespace {
@@ -26,6 +27,8 @@ std::string set_error(std::string_view name, std::string_view why) {
 std::string unknown_set_error(std::string_view name) {
   std::string text =
       "ERR Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'";
+  if (const RefusedOption* refused = find_refused(name); refused != nullptr)
+    text += ": " + std::string(refused->why);
   std::replace(text.begin(), text.end(), '\r', ' ');
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;

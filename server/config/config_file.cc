@@ -13,6 +13,7 @@
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
 #include "server/config/ignored_options.h"
+#include "server/config/refused_options.h"
 
 namespace weir::server {
 namespace {
@@ -34,7 +35,14 @@ ConfigError error_at(const Place& place, const std::string& what) {
   return {place.name + ": " + what};
 }
 
-ConfigError unknown_option(const Place& place, const std::string& name) {
+// An option that weir does not have, as Redis or nobody has it.
+Result<void, ConfigError> refuse_option(const Place& place, const Words& words) {
+  const std::string& name = words[0];
+  if (const RefusedOption* refused = find_refused(name); refused != nullptr) {
+    if (words.size() == 2 && is_harmless(*refused, words[1])) return {};
+    return error_at(place, to_lower(name) + " is an option of Redis that weir does not have: " +
+                               std::string(refused->why));
+  }
   const Option* nearest = nearest_option(name);
   std::string hint =
       nearest == nullptr ? "" : ", did you mean '" + std::string(nearest->name) + "'?";
@@ -87,7 +95,7 @@ Result<void, ConfigError> apply_directive(const Place& place, const Words& words
     if (words.size() == 2 && set_ignored(*ignored, words[1], config)) return {};
     return error_at(place, to_lower(words[0]) + " has a value that Redis does not accept");
   }
-  if (option == nullptr) return unknown_option(place, words[0]);
+  if (option == nullptr) return refuse_option(place, words);
   const auto parsed = parse_words(*option, std::span(words).subspan(1), config);
   if (parsed) return {};
   return error_at(place, to_lower(words[0]) + ' ' + parsed.error().plain);

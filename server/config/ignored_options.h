@@ -3,7 +3,7 @@
 //
 // Tools set them and go on. A value is checked, kept and answered by CONFIG GET; nothing reads it.
 // An option whose value would be a promise (replicas, snapshots, append-only files) is not here: it
-// is refused as unknown, or has its one true value in config_options.cc.
+// is refused with a reason (refused_options.h), or has its one true value in config_options.cc.
 #pragma once
 
 #include <cstdint>

@@ -141,7 +141,7 @@ TEST_F(ConfigTest, ErrorsOfTheFile) {
       {"requirepass my secret", "weir.conf:1: requirepass takes one value, got 2"},
       {"prot 1", "weir.conf:1: unknown option 'prot', did you mean 'port'?"},
       {"max-clients 1", "weir.conf:1: unknown option 'max-clients', did you mean 'maxclients'?"},
-      {"tls-port 1", "weir.conf:1: unknown option 'tls-port'"},
+      {"nonsense 1", "weir.conf:1: unknown option 'nonsense'"},
       {"\"\" 1", "weir.conf:1: unknown option ''"},
       {"logfile \"a", "weir.conf:1: quotes are not closed, or not followed by a blank"},
       {"logfile 'a'b", "weir.conf:1: quotes are not closed, or not followed by a blank"},

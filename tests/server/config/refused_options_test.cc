@@ -1,0 +1,47 @@
+// Options of Redis that weir does not have, and says why.
+#include "server/config/refused_options.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "tests/server/config_fixture.h"
+
+namespace weir::server {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST_F(ConfigTest, OptionsThatWouldPromiseWhatIsNotThereSayWhy) {
+  EXPECT_EQ(
+      load({"--tls-port", "6390"}),
+      "command line: tls-port is an option of Redis that weir does not have: connections are "
+      "not encrypted; let HAProxy, nginx or stunnel on this machine end TLS, or use unixsocket");
+  EXPECT_EQ(load({write("port 0\nreplicaof db1 6379\n")}),
+            "weir.conf:2: replicaof is an option of Redis that weir does not have: there are no "
+            "replicas; SAVE and BGSAVE make copies of the data");
+  EXPECT_THAT(load({"--cluster-enabled", "yes"}), HasSubstr("one process serves all keys"));
+  EXPECT_THAT(load({"--LoadModule", "/x.so", "a"}), HasSubstr("loadmodule is an option of Redis"));
+  EXPECT_THAT(load({"--io-threads", "4"}), HasSubstr("one thread serves all clients"));
+  EXPECT_THAT(load({"--rename-command", "FLUSHALL", ""}), HasSubstr("ACL rules"));
+  EXPECT_THAT(load({"--cluster-node-timeout", "1"}), HasSubstr("one process serves all keys"));
+  EXPECT_THAT(set({"masterauth", "secret"}),
+              AllOf(HasSubstr("ERR Unknown option or number of arguments for CONFIG SET - "
+                              "'masterauth': there are no replicas"),
+                    testing::Not(HasSubstr("secret"))));
+}
+
+TEST_F(ConfigTest, ValuesThatSayWhatIsSoAreTaken) {
+  EXPECT_EQ(load({write("cluster-enabled no\nio-threads 1\ntls-port 0\nsyslog-enabled NO\n")}), "");
+  EXPECT_THAT(load({"--tls-cluster", "no"}), HasSubstr("tls-cluster is an option of Redis"));
+  EXPECT_THAT(load({"--clusters", "no"}), HasSubstr("unknown option 'clusters'"));
+}
+
+TEST_F(ConfigTest, WhatIsThereIsNotRefusedForItsFirstWord) {
+  EXPECT_EQ(load({"--replica-read-only", "yes"}), "");
+  EXPECT_EQ(load({"--aof-rewrite-incremental-fsync", "no"}), "");
+}
+
+}  // namespace
+}  // namespace weir::server
