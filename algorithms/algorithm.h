@@ -66,6 +66,18 @@ struct Refund {
   const WallClock* wall = &kTrueWallClock;
 };
 
+// What was really used of permits that were charged as an estimate (settle.h).
+struct Settle {
+  int64_t now_ns = 0;
+  int64_t charged_at_ns = 0;    // when the estimate was charged,
+  int64_t charged = 0;          // how much that was,
+  const State* kept = nullptr;  // and what kept_state() answered then; null: that is not known
+  int64_t used = 0;             // >= 0
+  bool peek = false;            // answers whether it can be; the state and entries stay as they are
+  Entries* entries = nullptr;
+  const WallClock* wall = &kTrueWallClock;
+};
+
 // Asks for permits now although they may be there only later.
 struct Reserve {
   int64_t now_ns = 0;
@@ -130,6 +142,9 @@ struct Algorithm {
   int64_t (*owed)(const Limit& limit, const State& state, const Request& request) = nullptr;
   // Gives permits back. The answer is the verdict of cost 0 after it.
   Verdict (*refund)(const Limit& limit, State& state, const Refund& refund) = nullptr;
+  // Changes a charge into what was used, in the window to which it was charged. Null: it takes no
+  // window to tell how (settle.h). A denial is kNever, and changes nothing.
+  Verdict (*settle)(const Limit& limit, State& state, const Settle& settle) = nullptr;
   // Books permits. Null if the algorithm has no bookings; can_reserve() tells for a limit.
   Booking (*reserve)(const Limit& limit, State& state, const Reserve& reserve) = nullptr;
   // Tells whether bookings make sense with these options; null means that they always do.

@@ -194,6 +194,37 @@ Verdict refund_fixed(const Limit& limit, State& state, const Refund& refund) {
   return given;
 }
 
+// Answers the window to which permits were charged then. One in which nothing was charged is that
+// which ran, or would have begun.
+Running charged_window(const Limit& limit, const Settle& settle) {
+  return running_at(limit, load(*settle.kept), now_of(limit, settle.charged_at_ns, *settle.wall));
+}
+
+// The charge is that of its window: when the window is over, so is the charge. Where another window
+// has begun with ALIGN FIRST before that one is over, what is charged in addition goes there.
+Verdict settle_fixed(const Limit& limit, State& state, const Settle& settle) {
+  const Now now = now_of(limit, settle.now_ns, *settle.wall);
+  Running running = running_at(limit, load(state), now);
+  const Verdict plain = verdict_at(limit, running);
+  if (settle.kept == nullptr && settle.used < settle.charged) return plain;
+  const int64_t more = settle.used - settle.charged;
+  bool same = settle.kept == nullptr;
+  if (!same) {
+    const Running charged = charged_window(limit, settle);
+    const bool runs = now.at_ns < charged.window.end_ns;
+    if (running.used == 0 && is_first(limit) && runs) running = {.window = charged.window};
+    same = running.window.start_ns == charged.window.start_ns;
+    if (!same && (more < 0 || !runs)) return plain;
+  }
+  if (more > kCapacityMax - running.used) return denied(plain, kNever);
+  running.used = std::max<int64_t>(0, running.used + more);
+  if (is_first(limit)) running.left_ns = running.window.end_ns - now.at_ns;
+  Verdict settled = verdict_at(limit, running);
+  settled.changed = more != 0 && !settle.peek;
+  if (settled.changed) state = running.used == 0 ? State{} : running.state();
+  return settled;
+}
+
 // Used permits stay used, in the window of the new limit that runs now. Between two limits of ALIGN
 // FIRST the start stays too, if the new window is not over by then.
 State carry_over_fixed(const Limit& from, const Limit& to, const State& state,
@@ -331,6 +362,7 @@ constinit const Algorithm algorithm_fixed = {
     .decide = decide_fixed,
     .owed = owed_fixed,
     .refund = refund_fixed,
+    .settle = settle_fixed,
     .carry_over = carry_over_fixed,
     .expires_at_ns = expires_fixed,
     .write_state = write_fixed,

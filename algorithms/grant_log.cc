@@ -262,6 +262,96 @@ Verdict refund_to_log(const GrantRules& rules, State& state, const Refund& refun
   return verdict;
 }
 
+namespace {
+
+// The entry of a charge in a log.
+struct Charged {
+  size_t rank = 0;
+  int64_t live = 0;  // its permits that count
+};
+
+// Answers nothing if there is no such entry.
+std::optional<Charged> charged_entry(const Log& log, const Entries* entries, const Sight& sight,
+                                     int64_t stamp_ns) {
+  if (entries == nullptr || sight.logged == 0) return std::nullopt;
+  const size_t rank = entries->lower_bound(stamp_ns);
+  if (rank < sight.first || rank >= entries->size()) return std::nullopt;
+  const LogEntry entry = entries->entry(rank);
+  if (entry.at_ns != stamp_ns) return std::nullopt;
+  const uint64_t end = sum_behind(log, *entries, rank);
+  const int64_t permits = int64_t(end - uint64_t(entry.permits));
+  return Charged{.rank = rank, .live = std::clamp<int64_t>(int64_t(end - sight.base), 0, permits)};
+}
+
+// Moves the sums of the entries from this rank on.
+void move_sums(Log& log, Entries& entries, size_t first, int64_t by) {
+  for (size_t rank = first; rank < entries.size(); ++rank) {
+    LogEntry entry = entries.entry(rank);
+    entry.permits = int64_t(uint64_t(entry.permits) + uint64_t(by));
+    entries.put(entry);
+  }
+  log.total += uint64_t(by);
+}
+
+// Gives permits of the entry back. REQUIRES: 1 <= permits <= charged.live.
+void give_back_charged(const GrantRules& rules, Log& log, Entries& entries, const Sight& sight,
+                       const Charged& charged, int64_t permits) {
+  const size_t younger = entries.size() - charged.rank - 1;
+  if (permits == sight.logged) {
+    log.floor = log.total;
+    prune(rules, log, entries, sight.at_ns);
+  } else if (younger == 0) {
+    take_back_newest(log, entries, sight, permits);
+  } else if (younger <= kSumsMovedMax) {
+    move_sums(log, entries, charged.rank + 1, -permits);
+  } else {
+    log.floor = sight.base + uint64_t(permits);
+  }
+}
+
+}  // namespace
+
+// Without an entry of its stamp a charge is among the carried permits, if it counts at all.
+Verdict settle_in_log(const GrantRules& rules, State& state, const Settle& settle) {
+  const int64_t now_ns = clamp_instant(settle.now_ns);
+  Log log = load(state);
+  Sight sight = sight_at(rules, log, settle.entries, now_ns);
+  const Verdict plain = verdict_at(rules, log, settle.entries, sight, now_ns);
+  const int64_t more = settle.used - settle.charged;
+  if (more == 0 || (settle.kept == nullptr && more < 0)) return plain;
+  std::optional<Charged> charged;
+  if (settle.kept != nullptr) {
+    const Log then = load(*settle.kept);
+    const Sight at = {.at_ns = std::max({clamp_instant(settle.charged_at_ns), then.newest_ns,
+                                         then.carried_at_ns})};
+    const int64_t stamp_ns = entry_stamp_at(rules, then, at);
+    if (stamp_ns + rules.hold_ns <= sight.at_ns) return plain;  // it is over
+    charged = charged_entry(log, settle.entries, sight, stamp_ns);
+  }
+  if (more > kCapacityMax - sight.used()) return denied(plain, kNever);
+  if (settle.peek) return plain;
+  bool changed = true;
+  if (more > 0) {
+    const bool exact = charged && settle.entries->size() - charged->rank - 1 <= kSumsMovedMax;
+    if (exact) {
+      move_sums(log, *settle.entries, charged->rank + 1, more);
+    } else {
+      grant(rules, log, *settle.entries, sight, more);
+    }
+  } else if (const int64_t back = charged ? std::min(-more, charged->live) : 0; back > 0) {
+    give_back_charged(rules, log, *settle.entries, sight, *charged, back);
+  } else {
+    changed = !charged && sight.carried > 0;
+    log.carried = sight.carried - (changed ? std::min(-more, sight.carried) : 0);
+    if (log.carried == 0) log.carried_at_ns = 0;
+  }
+  state = state_of(log);
+  Verdict verdict =
+      verdict_at(rules, log, settle.entries, sight_at(rules, log, settle.entries, now_ns), now_ns);
+  verdict.changed = changed;
+  return verdict;
+}
+
 State carry_over_log(const GrantChange& change, const State& state, const Entries& entries) {
   Log log = load(state);
   const Sight sight = sight_at(change.from, log, &entries, clamp_instant(change.now_ns));

@@ -34,11 +34,18 @@ struct GrantRules {
 };
 
 inline constexpr int kPrunedMax = 64;
+inline constexpr size_t kSumsMovedMax = 1'024;
 
 Verdict decide_by_log(const GrantRules& rules, State& state, const Request& request);
 int64_t owed_to_log(const GrantRules& rules, const State& state, const Entries* entries,
                     int64_t now_ns);
 Verdict refund_to_log(const GrantRules& rules, State& state, const Refund& refund);
+
+// Changes what was granted at the stamp of a charge: the sums of younger entries move. Where more
+// than kSumsMovedMax are younger, what is given back is taken from the oldest grants that count, so
+// it does not come back a second time when they do; and what was used in addition counts as granted
+// now. Neither grants more than the exact change would.
+Verdict settle_in_log(const GrantRules& rules, State& state, const Settle& settle);
 
 // How the log changes with the limit. Used permits stay used. With the width unchanged each grant
 // keeps its instant; with another width all of them come back together, as if granted now.

@@ -179,6 +179,27 @@ Verdict refund_counter(const Limit& limit, State& state, const Refund& refund) {
   return given;
 }
 
+// The charge is that of its window, which may be the previous one by now, or be over.
+Verdict settle_counter(const Limit& limit, State& state, const Settle& settle) {
+  Sight sight = sight_at(limit, load(state), clamp_instant(settle.now_ns));
+  const Verdict plain = verdict_at(limit, sight);
+  const int64_t more = settle.used - settle.charged;
+  if (more == 0 || (settle.kept == nullptr && more < 0)) return plain;
+  Counters& counters = sight.counters;
+  int64_t index = counters.index;
+  if (settle.kept != nullptr) {
+    index = sight_at(limit, load(*settle.kept), clamp_instant(settle.charged_at_ns)).counters.index;
+  }
+  if (index < counters.index - 1) return plain;
+  int64_t& count = index == counters.index - 1 ? counters.previous : counters.current;
+  if (more > kCapacityMax - count) return denied(plain, kNever);
+  count = std::max<int64_t>(0, count + more);
+  Verdict settled = verdict_at(limit, sight);
+  settled.changed = !settle.peek;
+  if (settled.changed) state = state_of(counters);
+  return settled;
+}
+
 // With the period unchanged the counters go on. On another grid the used permits, rounded up, count
 // as if taken now: they fade over the next new window.
 State carry_over_counter(const Limit& from, const Limit& to, const State& state,
@@ -243,6 +264,7 @@ constinit const Algorithm algorithm_sliding_counter = {
     .decide = decide_counter,
     .owed = owed_counter,
     .refund = refund_counter,
+    .settle = settle_counter,
     .carry_over = carry_over_counter,
     .expires_at_ns = expires_counter,
     .write_state = write_counter,

@@ -68,6 +68,10 @@ Verdict refund_log(const Limit& limit, State& state, const Refund& refund) {
   return refund_to_log(rules_of(limit), state, refund);
 }
 
+Verdict settle_log(const Limit& limit, State& state, const Settle& settle) {
+  return settle_in_log(rules_of(limit), state, settle);
+}
+
 // A longer period does not bring back used permits that had expired; under a shorter period a grant
 // keeps its age, and its permits may come back at once.
 State carry_over_logs(const Limit& from, const Limit& to, const State& state,
@@ -102,6 +106,7 @@ constinit const Algorithm algorithm_sliding_log = {
     .decide = decide_log,
     .owed = owed_log,
     .refund = refund_log,
+    .settle = settle_log,
     .carry_over_entries = carry_over_logs,
     .expires_at_ns = expires_log,
     .write_state = write_log,

@@ -98,6 +98,10 @@ Verdict refund_window(const Limit& limit, State& state, const Refund& refund) {
   return refund_to_log(rules_of(limit), state, refund);
 }
 
+Verdict settle_window(const Limit& limit, State& state, const Settle& settle) {
+  return settle_in_log(rules_of(limit), state, settle);
+}
+
 // On a grid of another width the counters cannot go on: the used permits become one sum in the
 // running sub-window, outside PERBUCKET.
 State carry_over_window(const Limit& from, const Limit& to, const State& state,
@@ -150,6 +154,7 @@ constinit const Algorithm algorithm_sliding_window = {
     .decide = decide_window,
     .owed = owed_window,
     .refund = refund_window,
+    .settle = settle_window,
     .carry_over_entries = carry_over_window,
     .expires_at_ns = expires_window,
     .write_state = write_window,
