@@ -44,6 +44,17 @@ struct LimitSpec {
   std::array<int64_t, 2> options{};
 };
 
+// Bans the key for a while after so many denials within a time (ban.h). It is no part of what two
+// limits have to share to limit alike.
+struct Ban {
+  int64_t for_ns = 0;
+  int64_t within_ns = 0;
+  int64_t after = 0;  // 0: no ban
+
+  bool is_set() const { return after != 0; }
+  friend bool operator==(const Ban&, const Ban&) = default;
+};
+
 struct Limit {
   const Algorithm* algorithm = nullptr;
   int64_t count = 0;  // as given; `count` permits come back per period
@@ -60,6 +71,8 @@ struct Limit {
   int64_t fill_ns = 0;  // the time from empty to full is fill_ns + fill_rem / rate_count
   int64_t fill_rem = 0;
   std::array<double, 5> shape{};  // what Algorithm::derive() keeps here for its own decisions
+
+  Ban ban{};  // not of make_limit(): as it was written
 };
 
 // Why a limit was refused, e.g. {"period", "0s", "between 1us and 3650d"}.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/ban.h"
 #include "algorithms/gcra.h"
 #include "algorithms/grammar.h"
 #include "algorithms/limiter_record.h"
@@ -76,6 +77,14 @@ class LimitReader {
     if (!rate) return rate.error();
     size_t at = *rate;
     for (; at < words.size(); at += 2) {
+      if (begins_ban(words.subspan(at))) {
+        if (ban_.is_set()) return RangeError{"BAN", shown(words[at]), "given once"};
+        const auto ban = parse_ban(words.subspan(at));
+        if (!ban) return ban.error();
+        ban_ = *ban;
+        at += kBanWords - 2;
+        continue;
+      }
       const size_t option = find(words[at]);
       if (option == grammar_.options.size()) break;
       const std::string_view value = at + 1 < words.size() ? words[at + 1] : std::string_view();
@@ -97,6 +106,7 @@ class LimitReader {
     if (const auto made = grammar_.to_spec(written_, spec); !made) return as_given(made.error());
     auto limit = make_limit(spec);
     if (!limit) return as_given(limit.error());
+    limit->ban = ban_;
     return *limit;
   }
 
@@ -113,7 +123,8 @@ class LimitReader {
     name_ = name;
     at += 2;
     if (at < words.size() &&
-        (find(words[at]) < grammar_.options.size() || equals_ignoring_case(words[at], "AS"))) {
+        (find(words[at]) < grammar_.options.size() || equals_ignoring_case(words[at], "AS") ||
+         begins_ban(words.subspan(at)))) {
       return RangeError{"AS", shown(words[at]) + "' after AS '" + name_,
                         "the last option of its limit, and given once"};
     }
@@ -159,6 +170,7 @@ class LimitReader {
   const Grammar& grammar_;
   Written written_;
   std::array<std::string_view, kOptionsMax> given_;
+  Ban ban_;
   std::string name_;
 };
 
@@ -267,12 +279,18 @@ std::string format_limit(const Limit& limit, LimitStyle style) {
   return text;
 }
 
+std::string format_with_ban(const Limit& limit, LimitStyle style) {
+  std::string text = format_limit(limit, style);
+  if (limit.ban.is_set()) text += " " + format_ban(limit.ban);
+  return text;
+}
+
 std::string format_limits(std::span<const Limit> limits, std::span<const std::string> names,
                           LimitStyle style) {
   std::string text;
   for (size_t i = 0; i < limits.size(); ++i) {
     if (i > 0) text += ' ';
-    text += format_limit(limits[i], style);
+    text += format_with_ban(limits[i], style);
     if (!names.empty() && !names[i].empty()) text += " AS " + names[i];
   }
   return text;
@@ -306,6 +324,7 @@ std::string algorithm_names() {
 std::string option_names(const Algorithm& algorithm) {
   std::vector<std::string_view> names;
   for (const Option& option : algorithm.grammar->options) names.push_back(option.name);
+  names.push_back("BAN");
   names.push_back("AS");
   return list_of(names);
 }

@@ -1,7 +1,8 @@
 // Limits as text, as commands take them and as they are shown:
 //
-//     limit := ALGORITHM rate [option value ...] [AS name]
-//            | rate [option value ...] [AS name]      a limit of GCRA
+//     limit := ALGORITHM rate [option value ...] [ban] [AS name]
+//            | rate [option value ...] [ban] [AS name]      a limit of GCRA
+//     ban   := BAN duration AFTER n WITHIN duration                    ban.h
 //     rate  := count/period | count PER period | count          rate_text.h has the periods
 //
 // It is read from left to right: an algorithm's name or a rate opens a limit, each of its options
@@ -44,7 +45,9 @@ bool begins_limit(std::span<const std::string_view> words);
 // kWhole leaves out nothing. DO NOT CHANGE what kShort writes: bookings on disk are found by it.
 enum class LimitStyle : uint8_t { kShort, kWhole };
 std::string format_limit(const Limit& limit, LimitStyle style = LimitStyle::kShort);
-// Names may be empty, as in ParsedLimits.
+// Does the same with the limit's BAN after it, which format_limit() leaves out.
+std::string format_with_ban(const Limit& limit, LimitStyle style = LimitStyle::kShort);
+// Writes limits with their BAN. Names may be empty, as in ParsedLimits.
 std::string format_limits(std::span<const Limit> limits, std::span<const std::string> names = {},
                           LimitStyle style = LimitStyle::kShort);
 

@@ -27,6 +27,9 @@ constexpr uint64_t kFlagUnit = 32;  // DO NOT CHANGE this, nor the flags
 constexpr uint64_t kSomeNamed = 1;
 constexpr uint64_t kHasPolicy = 2;
 constexpr uint64_t kHasBookings = 4;
+constexpr uint64_t kHasHolds = 8;
+constexpr uint64_t kHasBans = 16;
+constexpr uint64_t kAllFlags = 2 * kHasBans - 1;
 
 // The divisors are constants for speed: a decision on a stored state comes here twice.
 void write_period(int64_t period_ns, Writer& out) {
@@ -72,8 +75,80 @@ std::optional<RecordError> read_limit(Reader& in, LimitState& out) {
   const auto limit = read_parameters(in);
   if (!limit) return limit.error();
   out.limit = *limit;
+  out.ban = {};
   if (out.limit.algorithm->read_state(out.limit, in, out.state)) return std::nullopt;
   return in.ok() ? RecordError::kBadState : RecordError::kTruncated;
+}
+
+bool has_ban(const LimitState& each) { return each.limit.ban.is_set() || !each.ban.empty(); }
+
+void write_bans(std::span<const LimitState> limits, std::string& out) {
+  const auto number = [&out](int64_t value) {
+    char bytes[kVarintBytesMax];
+    out.append(bytes, put_varint(bytes, static_cast<uint64_t>(value)));
+  };
+  number(std::count_if(limits.begin(), limits.end(), has_ban));
+  for (size_t i = 0; i < limits.size(); ++i) {
+    if (!has_ban(limits[i])) continue;
+    const Ban& rule = limits[i].limit.ban;
+    const BanState& state = limits[i].ban;
+    number(static_cast<int64_t>(i));
+    number(rule.after);
+    if (rule.is_set()) {
+      number(rule.for_ns);
+      number(rule.within_ns);
+    }
+    number(state.until_ns);
+    number(static_cast<int64_t>(state.denials.size()));
+    int64_t before_ns = 0;
+    for (const int64_t denial_ns : state.denials) {
+      number(denial_ns - before_ns);
+      before_ns = denial_ns;
+    }
+  }
+}
+
+bool is_period(uint64_t ns) { return ns >= uint64_t{kPeriodNsMin} && ns <= uint64_t{kPeriodNsMax}; }
+
+// False for bytes that are no rule.
+bool read_rule(Reader& in, Ban& rule) {
+  const uint64_t after = in.varint();
+  if (after == 0) return in.ok();
+  const uint64_t for_ns = in.varint(), within_ns = in.varint();
+  if (after > uint64_t{kBanAfterMax} || !is_period(for_ns) || !is_period(within_ns)) return false;
+  rule = {.for_ns = int64_t(for_ns), .within_ns = int64_t(within_ns), .after = int64_t(after)};
+  return in.ok();
+}
+
+bool read_ban_state(Reader& in, const Ban& rule, BanState& state) {
+  const uint64_t until_ns = in.varint(), denials = in.varint();
+  if (until_ns > uint64_t{kInstantNsMax + kPeriodNsMax}) return false;
+  if (denials > 0 && denials >= static_cast<uint64_t>(rule.after)) return false;
+  state.until_ns = int64_t(until_ns);
+  uint64_t at_ns = 0;
+  for (uint64_t i = 0; i < denials && in.ok(); ++i) {
+    const uint64_t step_ns = in.varint();
+    if (step_ns > uint64_t{kInstantNsMax} - at_ns) return false;
+    at_ns += step_ns;
+    state.denials.push_back(int64_t(at_ns));
+  }
+  return in.ok();
+}
+
+bool read_bans(Reader& in, std::span<LimitState> limits) {
+  uint64_t left = in.varint();
+  if (!in.ok() || left == 0) return false;
+  for (uint64_t first = 0; left > 0; --left) {
+    const uint64_t index = in.varint();
+    if (index < first || index >= limits.size()) return false;
+    LimitState& each = limits[index];
+    if (!read_rule(in, each.limit.ban) || !read_ban_state(in, each.limit.ban, each.ban)) {
+      return false;
+    }
+    if (!has_ban(each)) return false;
+    first = index + 1;
+  }
+  return true;
 }
 
 }  // namespace
@@ -92,6 +167,8 @@ std::string_view describe(RecordError error) {
       return "the limiter record's parameters are out of range";
     case RecordError::kBadState:
       return "the limiter record's state is out of range";
+    case RecordError::kBadBans:
+      return "the limiter record's bans make no sense";
     case RecordError::kTrailingBytes:
       return "the limiter record has bytes after its end";
   }
@@ -106,9 +183,11 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
   Writer writer(out.data() + begin, out.size() - begin);
   const bool some_named = head.named != limits.size();
   const bool has_policy = head.policy_version != 0;
+  const bool has_bans = std::any_of(limits.begin(), limits.end(), has_ban);
   writer.varint(limits.size() +
                 kFlagUnit * ((some_named ? kSomeNamed : 0) + (has_policy ? kHasPolicy : 0) +
-                             (head.bookings ? kHasBookings : 0)));
+                             (head.bookings ? kHasBookings : 0) + (head.holds ? kHasHolds : 0) +
+                             (has_bans ? kHasBans : 0)));
   if (some_named) writer.varint(head.named);
   if (has_policy) writer.varint(head.policy_version);
   for (const LimitState& each : limits) {
@@ -117,6 +196,7 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
   }
   WEIR_REQUIRE(writer.ok());
   out.resize(begin + writer.size());
+  if (has_bans) write_bans(limits, out);
 }
 
 void write_record(std::span<const LimitState> limits, std::string& out) {
@@ -136,13 +216,16 @@ Result<RecordHead, RecordError> read_record(std::string_view record, std::span<L
   head.named = (flags & kSomeNamed) != 0 ? in.varint() : head.limits;
   if ((flags & kHasPolicy) != 0) head.policy_version = in.varint();
   head.bookings = (flags & kHasBookings) != 0;
+  head.holds = (flags & kHasHolds) != 0;
   if (!in.ok()) return RecordError::kTruncated;
-  if (flags > (kSomeNamed | kHasPolicy | kHasBookings) || head.named < 1 ||
-      head.named > head.limits) {
+  if (flags > kAllFlags || head.named < 1 || head.named > head.limits) {
     return RecordError::kBadHead;
   }
   for (size_t i = 0; i < head.limits; ++i) {
     if (const auto error = read_limit(in, out[i])) return *error;
+  }
+  if ((flags & kHasBans) != 0 && !read_bans(in, out.first(head.limits))) {
+    return in.ok() ? RecordError::kBadBans : RecordError::kTruncated;
   }
   if (in.left() != 0) return RecordError::kTrailingBytes;
   return head;

@@ -1,7 +1,8 @@
 // A limiter as bytes: one or more limits, each with its parameters and its state.
 //
 //     record := varint(limits + 32 * flags) [varint(named)] [varint(policy_version)] limit...
-//               1 to 16 limits; flag 1: `named` follows, 2: `policy_version` follows, 4: bookings
+//               1 to 16 limits; flag 1: `named` follows, 2: `policy_version` follows, 4: bookings,
+//               8: holds, 16: bans follow the last limit
 //     limit  := byte(algorithm id) varint(count) period varint(capacity) option... state
 //     period := varint(value * 4 + unit)      unit 0 ns, 1 us, 2 ms, 3 s; the largest that is whole
 //     option := varint(zigzag)                as many as the algorithm uses
@@ -17,6 +18,10 @@
 //               zigzag(lead)
 //               WARMUP: fixed64(next_free_ns) fixed64(bits of a double, the permits stored)
 //
+//     bans   := varint(n) n x { varint(index of the limit, rising) rule varint(until_ns)
+//               varint(denials) [varint(first denial ns) varint(ns from the one before)...] }
+//     rule   := varint(0)  |  varint(after) varint(for_ns) varint(within_ns)
+//
 // CL.THROTTLE key 15 30 60 on a new key at 1700000000 s is 14 bytes:
 //     01 | 01  1e  f3 01  10 | 00 94 5f ad fe 9c 97 17
 //     one limit; GCRA, 30, 60 s, capacity 16; full again two seconds later
@@ -30,6 +35,7 @@
 #include <string_view>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/ban.h"
 
 namespace weir::algorithms {
 
@@ -40,6 +46,7 @@ inline constexpr size_t kLimiterRecordBytesMax = 1 + 1 + 5 * 10 + kStateBytesMax
 struct LimitState {
   Limit limit;
   State state;
+  BanState ban = {};
 };
 
 // The fields of a record before its limits.
@@ -49,6 +56,7 @@ struct RecordHead {
                                 // others are kept until they are full
   uint64_t policy_version = 0;  // the newest version of a policy that it has followed; 0: none
   bool bookings = false;        // the limiter has a list of bookings beside its entries
+  bool holds = false;           // and one of holds
 
   friend bool operator==(const RecordHead&, const RecordHead&) = default;
 };
@@ -60,6 +68,7 @@ enum class RecordError : uint8_t {
   kUnknownAlgorithm,
   kBadLimit,  // parameters outside the ranges
   kBadState,
+  kBadBans,
   kTrailingBytes,
 };
 std::string_view describe(RecordError error);

@@ -35,8 +35,11 @@ bool is_untouched(const Limit& limit, const State& state, const Settle& settle, 
   State charged = *settle.kept;
   decide(limit, charged, by_force(settle, settle.charged_at_ns, settle.charged));
   if (!(Stored(limit, charged) == Stored(limit, state))) return false;
-  *as_if = *settle.kept;
-  return decide(limit, *as_if, by_force(settle, settle.charged_at_ns, settle.used)).allowed;
+  State used = *settle.kept;
+  const Request request = by_force(settle, settle.charged_at_ns, settle.used);
+  if (!decide(limit, used, request).allowed) return false;
+  *as_if = used;
+  return true;
 }
 
 Verdict settle_by_difference(const Limit& limit, State& state, const Settle& settle) {

@@ -1,7 +1,7 @@
 // The payload of a record that owns elements: it begins with the ids of its lists, and goes on with
 // the owner's own bytes. DO NOT CHANGE: these bytes are on disk.
 //
-//     varint n (1 to 17), n x varint id, the owner's own bytes
+//     varint n (1 to 18), n x varint id, the owner's own bytes
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace weir::storage {
 
-inline constexpr size_t kOwnedListsMax = 17;  // a limiter's 16 limits, and its bookings
+inline constexpr size_t kOwnedListsMax = 18;  // a limiter's 16 limits, its bookings, its holds
 
 struct OwnerView {
   std::array<ElementsId, kOwnedListsMax> ids;

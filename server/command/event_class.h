@@ -27,7 +27,7 @@ enum class EventClass : uint32_t {
   kMiss = 1 << 11,     // m
   kModule = 1 << 12,   // d; there are none
   kNew = 1 << 13,      // n
-  kLimiter = 1 << 14,  // r: "allowed", "limited"
+  kLimiter = 1 << 14,  // r: "allowed", "limited", "settled", "banned"
 };
 
 // Answers the classes that the option's letters name; other letters are ignored.

@@ -1,4 +1,4 @@
-// RL.REFUND, RL.RELEASE, RL.RENEW, RL.RESET, RL.CANCEL: permits given back.
+// RL.REFUND, RL.SETTLE, RL.RELEASE, RL.RENEW, RL.RESET, RL.CANCEL: permits given back.
 #include <algorithm>
 #include <string>
 
@@ -11,6 +11,7 @@
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
 #include "server/limiter/departure.h"
+#include "server/limiter/holds.h"
 #include "server/limiter/remembered.h"
 #include "server/types/collection.h"
 
@@ -124,8 +125,20 @@ void rl_cancel(Call& call) {
   auto limiter = Limiter::read(call, call.args[1]);
   if (!limiter) return;
   const auto given_back = cancel(call, *limiter, *id);
-  if (given_back) deny_departure(call, call.args[1], *id);
-  call.reply.integer(given_back.value_or(0));
+  if (given_back) {
+    deny_departure(call, call.args[1], *id);
+    return call.reply.integer(*given_back);
+  }
+  const auto settled = settle_hold(call, *limiter, *id, {0});
+  call.reply.integer(settled ? settled->given_back : 0);
+}
+
+void rl_settle(Call& call) {
+  const auto id = id_argument(call.args[2]);
+  if (!id) return call.reply.error(id.error());
+  const auto used = parse_costs("cost", call.args[3]);
+  if (!used) return call.reply.error(used.error());
+  settle(call, call.args[1], *id, *used);
 }
 
 constexpr Command kCommands[] = {
@@ -140,6 +153,15 @@ constexpr Command kCommands[] = {
          "Gives permits back to every limit of a key, or as many to each as COST took of it.",
      .since = "weir 0.1",
      .run = rl_refund},
+    {.name = "rl.settle",
+     .arity = 4,
+     .flags = kWrites | kFast,
+     .keys = {1, 1, 1},
+     .group = "limiter",
+     .usage = "key id cost",
+     .summary = "Makes a hold what was really used: gives the rest back, or takes more.",
+     .since = "weir 0.1",
+     .run = rl_settle},
     {.name = "rl.release",
      .arity = 3,
      .flags = kWrites | kFast,
@@ -174,7 +196,7 @@ constexpr Command kCommands[] = {
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key id",
-     .summary = "Returns a booking that is not due yet, less what was booked after it.",
+     .summary = "Returns a booking that is not due yet, less what was booked after it, or a hold.",
      .since = "weir 0.1",
      .run = rl_cancel},
 };

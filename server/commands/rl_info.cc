@@ -11,6 +11,7 @@
 #include "server/commands/help.h"
 #include "server/core/server.h"
 #include "server/limiter/answer.h"
+#include "server/limiter/bans.h"
 #include "server/limiter/limiter.h"
 #include "server/limiter/request_hints.h"
 
@@ -30,7 +31,7 @@ void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
   call.reply.bulk("algorithm");
   call.reply.bulk(held.limit.algorithm->name);
   call.reply.bulk("parameters");
-  call.reply.bulk(algorithms::format_limit(held.limit, algorithms::LimitStyle::kWhole));
+  call.reply.bulk(algorithms::format_with_ban(held.limit, algorithms::LimitStyle::kWhole));
   call.reply.bulk("limit");
   call.reply.integer(verdict.limit);
   call.reply.bulk("remaining");
@@ -44,7 +45,8 @@ void rl_info(Call& call) {
   if (!limiter) return;
   if (!limiter->exists()) return call.reply.null();
   const auto& queue = server_of(call).waiting().queue(call.database, call.args[1]);
-  call.reply.map(4);
+  const auto ban = running_ban(*limiter, call.now_ns);
+  call.reply.map(6);
   call.reply.bulk("limits");
   call.reply.array(static_cast<int64_t>(limiter->all().size()));
   for (HeldLimit& held : limiter->all()) info_of_limit(call, *limiter, held);
@@ -54,6 +56,10 @@ void rl_info(Call& call) {
   call.reply.integer(limiter->has_bookings() ? limiter->bookings_not_due() : 0);
   call.reply.bulk("waiting");
   call.reply.integer(static_cast<int64_t>(queue.size()));
+  call.reply.bulk("holds");
+  call.reply.integer(limiter->holds_not_ended());
+  call.reply.bulk("banned_ms");
+  call.reply.integer(ban ? milliseconds_up(ban->rest_ns) : 0);
 }
 
 struct TopOptions {

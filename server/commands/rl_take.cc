@@ -14,11 +14,12 @@ namespace weir::server {
 namespace {
 
 constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption |
-                            kFullOption | kHeadersOption | kOnChangeOption;
+                            kHoldOption | kFullOption | kHeadersOption | kOnChangeOption;
 constexpr uint32_t kLooks =
     kCostOption | kFullOption | kHeadersOption | kOnChangeOption | kLimitsMayLack;
 constexpr uint32_t kTakesMany = kCostOption | kUptoOption | kShadowOption | kForceOption |
-                                kIdOption | kFullOption | kOnChangeOption | kLimitsOfEach;
+                                kIdOption | kHoldOption | kFullOption | kOnChangeOption |
+                                kLimitsOfEach;
 
 void rl_take(Call& call) {
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakes);
@@ -79,8 +80,8 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kFast | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [FULL] [HEADERS] "
-              "[ONCHANGE mode]",
+     .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD time] [FULL] "
+              "[HEADERS] [ONCHANGE mode]",
      .summary = "Takes permits from all limits of a key, or from none.",
      .since = "weir 0.1",
      .run = rl_take,
@@ -101,7 +102,7 @@ constexpr Command kCommands[] = {
      .keys = {.numkeys = 1},
      .group = "limiter",
      .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
-              "[SHADOW] [FORCE] [ID token] [FULL] [ONCHANGE mode]",
+              "[SHADOW] [FORCE] [ID token] [HOLD time] [FULL] [ONCHANGE mode]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
      .run = rl_mtake,

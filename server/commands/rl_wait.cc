@@ -7,8 +7,8 @@
 namespace weir::server {
 namespace {
 
-constexpr uint32_t kAcquires =
-    kCostOption | kIdOption | kTimeoutOption | kFullOption | kHeadersOption | kOnChangeOption;
+constexpr uint32_t kAcquires = kCostOption | kIdOption | kTimeoutOption | kHoldOption |
+                               kFullOption | kHeadersOption | kOnChangeOption;
 constexpr uint32_t kReserves = kCostOption | kIdOption | kMaxWaitOption | kOnChangeOption;
 
 void rl_acquire(Call& call) {
@@ -32,7 +32,8 @@ constexpr Command kCommands[] = {
      .flags = kWrites | kBlocking | kDenyOom | kWakesNobody,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] TIMEOUT time [ID token] [FULL] [HEADERS] [ONCHANGE mode]",
+     .usage = "key limits [COST n] TIMEOUT time [ID token] [HOLD time] [FULL] [HEADERS] "
+              "[ONCHANGE mode]",
      .summary = "Takes permits as soon as they are there, first come, first served.",
      .since = "weir 0.1",
      .run = rl_acquire,

@@ -72,6 +72,10 @@ int64_t gone_from_ns(Call& call, std::string_view key) {
 
 Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int64_t deadline_ns) {
   Try tried{.outcome = Outcome::kDenied, .answer = peek(call, limiter, request)};
+  if (tried.answer.banned) {
+    tried.final = true;
+    return tried;
+  }
   if (!tried.answer.allowed) {
     record_denied(call,
                   limiter);  // so that the new rate counts from now on, and a low bucket fills

@@ -20,7 +20,8 @@ void reply_verdict(Call& call, const algorithms::Verdict& verdict) {
 }
 
 void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto) {
-  const bool with_lease = answer.leases && answer.allowed && answer.verdict.allowed;
+  const bool granted = answer.allowed && answer.verdict.allowed;
+  const bool with_id = granted && (answer.leases || answer.holds);
   const algorithms::Verdict& verdict = answer.verdict;
   const int64_t figures[] = {answer.allowed ? 1 : 0,
                              verdict.limit,
@@ -28,12 +29,13 @@ void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto) {
                              verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns),
                              milliseconds_up(verdict.reset_after_ns),
                              answer.index};
-  if (!upto && !with_lease) return out.integers(figures);
-  out.array(6 + (upto ? 1 : 0) + (with_lease ? 1 : 0));
+  if (!upto && !with_id) return out.integers(figures);
+  out.array(6 + (upto ? 1 : 0) + (with_id ? 1 : 0));
   for (const int64_t figure : figures) out.integer(figure);
   if (upto) out.integer(answer.granted);
-  if (!with_lease) return;
-  answer.lease_id ? out.integer(*answer.lease_id) : out.null();
+  if (!with_id) return;
+  const auto id = answer.hold_id ? answer.hold_id : answer.lease_id;
+  id ? out.integer(*id) : out.null();
 }
 
 }  // namespace weir::server

@@ -32,12 +32,15 @@ struct Answer {
   int64_t granted = 0;                   // the cost charged; the largest of several
   bool leases = false;                   // a limit is CONCURRENCY
   std::optional<int64_t> lease_id = {};  // the lease that was made
+  bool holds = false;                    // with HOLD
+  std::optional<int64_t> hold_id = {};   // the hold that was made; also the lease's id
+  bool banned = false;                   // a ban denies
   std::vector<LimitRow> rows = {};       // with FULL
 };
 
 // Replies the six integers of a limit that was asked alone, whose number is 0.
 void reply_verdict(Call& call, const algorithms::Verdict& verdict);
-// Writes the six integers, and after them what UPTO and CONCURRENCY add.
+// Writes the six integers, and after them what UPTO adds, and the id of the lease or the hold.
 void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto);
 
 // Answers -1 for never, else rounds up.

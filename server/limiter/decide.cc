@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "algorithms/settle.h"
 #include "algorithms/take_all.h"
+#include "server/limiter/bans.h"
+#include "server/limiter/holds.h"
 
 namespace weir::server {
 namespace {
@@ -62,8 +65,42 @@ void show_debt(const algorithms::AllRequest& request, std::span<const Guard> gua
   }
 }
 
-Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& request, bool peeks) {
+// The request is denied, and nothing changes.
+Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& request,
+                       const RunningBan& ban) {
   std::vector<Guard> guards = guards_of(limiter, limiter.named(), request);
+  const algorithms::AllRequest look{
+      .now_ns = call.now_ns, .upto = request.upto, .peek = true, .wall = &call.wall()};
+  const auto own = algorithms::take_all(guards, look);
+  const int64_t own_retry_ns = guards[own.deciding].verdict.retry_after_ns;
+  const int64_t cost = largest_cost(guards);
+  for (Guard& guard : guards) guard.cost = 0;
+  const auto verdict = algorithms::take_all(guards, look);
+  const size_t index = ban.limit < guards.size() ? ban.limit : verdict.deciding;
+  Answer answer{.verdict = guards[index].verdict, .index = static_cast<int64_t>(index)};
+  show_ban(ban, own.allowed ? 0 : own_retry_ns, &answer);
+  if (request.full) answer.rows = rows_of(limiter, guards);
+  answer.allowed = answer.shadow = request.shadow;
+  return {.answer = answer, .cost = cost, .changed = false};
+}
+
+std::vector<HeldCharge> charges_of(Limiter& limiter, const std::vector<Guard>& guards,
+                                   const std::vector<algorithms::State>& before) {
+  std::vector<HeldCharge> charges;
+  for (size_t i = 0; i < guards.size(); ++i) {
+    const HeldLimit& held = limiter.named()[i];
+    charges.push_back({.permits = guards[i].cost,
+                       .kept = algorithms::kept_state(held.limit, before[i], held.state)});
+  }
+  return charges;
+}
+
+Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& request, bool peeks) {
+  if (const auto ban = ban_against(limiter, request, call.now_ns)) {
+    return decide_banned(call, limiter, request, *ban);
+  }
+  std::vector<Guard> guards = guards_of(limiter, limiter.named(), request);
+  std::vector<algorithms::State> before;  // only of a request that is to be held
   const bool leases = std::any_of(guards.begin(), guards.end(), makes_leases);
   const bool lends = std::any_of(guards.begin(), guards.end(), [](const Guard& guard) {
     return makes_leases(guard) && guard.cost > 0;
@@ -71,6 +108,10 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
   const bool asks = request.asks();
   algorithms::AllRequest all{
       .now_ns = call.now_ns, .upto = request.upto, .force = request.force, .wall = &call.wall()};
+  const bool holds = request.hold_ns && asks && !peeks;
+  if (holds) {
+    for (const HeldLimit& held : limiter.named()) before.push_back(held.state);
+  }
   all.peek = peeks || lends;
   algorithms::AllVerdict verdict = algorithms::take_all(guards, all);
   if (all.peek && !peeks && verdict.allowed) {  // only now is an id needed
@@ -83,10 +124,21 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
                 .allowed = verdict.allowed,
                 .charged = verdict.allowed && asks && !peeks,
                 .granted = verdict.allowed ? largest_cost(guards) : 0,
-                .leases = leases};
+                .leases = leases,
+                .holds = request.hold_ns.has_value()};
   if (request.full) answer.rows = rows_of(limiter, guards);
   if (lends && answer.charged) answer.lease_id = all.lease_id;
   if (request.force && answer.charged) show_debt(all, guards, &answer);
+  if (holds && answer.charged) {
+    answer.hold_id = answer.lease_id ? *answer.lease_id : limiter.draw_id();
+    add_hold(call, limiter, *answer.hold_id, *request.hold_ns, charges_of(limiter, guards, before));
+  }
+  bool counted = false;
+  if (!verdict.allowed && asks && !peeks && !request.shadow && !request.force) {
+    std::optional<RunningBan> begun;
+    counted = count_denials(call, limiter, guards, &begun);
+    if (begun) show_ban(*begun, answer.verdict.retry_after_ns, &answer);
+  }
   if (request.shadow) {
     answer.shadow = true;
     if (verdict.allowed) answer.index = -1;
@@ -94,7 +146,7 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
   }
   return {.answer = answer,
           .cost = largest_cost(guards),
-          .changed = any_changed(guards) || (limiter.parameters_changed() && asks)};
+          .changed = any_changed(guards) || counted || (limiter.parameters_changed() && asks)};
 }
 
 }  // namespace

@@ -73,14 +73,18 @@ void write_headers(resp::ReplyWriter& reply, const Answer& answer) {
 void write_full_answer(resp::ReplyWriter& reply, const LimiterRequest& request,
                        const Answer& answer) {
   const algorithms::Verdict& verdict = answer.verdict;
-  reply.map(request.headers ? 9 : 8);
+  reply.map(8 + (request.headers ? 1 : 0) + (request.hold_ns ? 1 : 0));
   write_integer(reply, "allowed", answer.allowed ? 1 : 0);
   write_integer(reply, "retry_ms", verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns));
   write_integer(reply, "granted", answer.granted);
   reply.bulk("lease");
   answer.lease_id ? reply.integer(*answer.lease_id) : reply.null();
+  if (request.hold_ns) {
+    reply.bulk("hold");
+    answer.hold_id ? reply.integer(*answer.hold_id) : reply.null();
+  }
   write_integer(reply, "shadow", answer.shadow && !verdict.allowed ? 1 : 0);
-  write_integer(reply, "banned", 0);
+  write_integer(reply, "banned", answer.banned ? 1 : 0);
   reply.bulk("policy");
   request.policy.empty() ? reply.null() : reply.bulk(request.policy);
   reply.bulk("limits");

@@ -4,6 +4,7 @@
 //     retry_ms  0 when allowed, -1 when it can never be allowed
 //     granted   permits taken; of several costs the largest
 //     lease     the id of the lease that a CONCURRENCY limit made, or null
+//     hold      with HOLD only: the id of the hold that was made, or null
 //     shadow    1 if a limit denies, and SHADOW lets the request through
 //     banned    1 if a ban is why it is denied
 //     policy    the policy's name, or null

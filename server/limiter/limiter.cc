@@ -23,11 +23,18 @@ constexpr size_t kForeignTatDigits = 19;
 // Answers when nothing is lost by forgetting a limit. A limit that is not named any more can be
 // forgotten when it is full, even if a new one would not be full: no request asks for it.
 int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
+  const int64_t banned_ns = algorithms::ban_expires_at_ns(held.limit.ban, held.ban);
   const int64_t expires_ns = held.limit.algorithm->expires_at_ns(held.limit, held.state);
-  if (named || expires_ns != algorithms::kNever) return expires_ns;
+  if (named || expires_ns != algorithms::kNever) return std::max(expires_ns, banned_ns);
   const auto verdict = algorithms::peek(held.limit, held.state, now_ns, 0);
-  return verdict.reset_after_ns == algorithms::kNever ? algorithms::kNever
-                                                      : now_ns + verdict.reset_after_ns;
+  if (verdict.reset_after_ns == algorithms::kNever) return algorithms::kNever;
+  return std::max(now_ns + verdict.reset_after_ns, banned_ns);
+}
+
+int64_t after_now(storage::Elements* list, int64_t now_ns) {
+  if (list == nullptr) return 0;
+  return static_cast<int64_t>(list->size() -
+                              list->lower_bound(storage::order_of_integer(now_ns + 1)));
 }
 
 }  // namespace
@@ -69,9 +76,11 @@ Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
   size_t lists = 0;
   const auto next_list = [&] { return lists < owner.lists ? owner.ids[lists++] : 0; };
   if (head->bookings) bookings_ = next_list();
+  if (head->holds) holds_ = next_list();
   for (size_t i = 0; i < head->limits; ++i) {
     const bool has_list = stored[i].limit.algorithm->uses_entries;
-    held_.push_back({stored[i].limit, stored[i].state, has_list ? next_list() : 0});
+    held_.push_back(
+        {stored[i].limit, stored[i].state, has_list ? next_list() : 0, std::move(stored[i].ban)});
   }
   named_ = head->named;
   policy_version_ = head->policy_version;
@@ -117,7 +126,8 @@ bool Limiter::match_equal(HeldLimit* held, const Limit& limit, std::vector<bool>
   for (size_t i = 0; i < held_.size(); ++i) {
     if ((*taken)[i] || !algorithms::same_limit(held_[i].limit, limit)) continue;
     (*taken)[i] = true;
-    *held = {limit, held_[i].state, held_[i].list};
+    *held = {limit, held_[i].state, held_[i].list, held_[i].ban};
+    algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
     return true;
   }
   return false;
@@ -138,14 +148,15 @@ bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<b
              algorithms::carry_over(held_[i].limit, limit, held_[i].state,
                                     {.mode = mode, .now_ns = call_->now_ns, .wall = &call_->wall()},
                                     entries),
-             held_[i].list};
+             held_[i].list, held_[i].ban};
+    algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
     return true;
   }
   return false;
 }
 
 void Limiter::start(HeldLimit* held, const Limit& limit) {
-  *held = {limit, algorithms::fresh_state(limit, call_->now_ns), 0};
+  *held = {limit, algorithms::fresh_state(limit, call_->now_ns)};
   if (!adopted_ || limit.algorithm != &algorithms::algorithm_gcra) return;
   held->state = *adopted_;
   adopted_.reset();
@@ -188,10 +199,25 @@ storage::Elements* Limiter::bookings() {
 }
 
 int64_t Limiter::bookings_not_due() {
-  const storage::Elements* list = bookings_ == 0 ? nullptr : bookings();
+  return after_now(bookings_ == 0 ? nullptr : bookings(), call_->now_ns);
+}
+
+storage::Elements* Limiter::holds() {
+  if (holds_ == 0) holds_ = call_->keys.lists().make(call_->database, storage::Layout::kScattered);
+  return call_->keys.lists().open(call_->database, holds_);
+}
+
+int64_t Limiter::holds_not_ended() {
+  return after_now(holds_ == 0 ? nullptr : holds(), call_->now_ns);
+}
+
+int64_t Limiter::last_hold_ends_ns() {
+  const storage::Elements* list = holds_ == 0 ? nullptr : holds();
   if (list == nullptr) return 0;
-  const size_t due = list->lower_bound(storage::order_of_integer(call_->now_ns + 1));
-  return static_cast<int64_t>(list->size() - due);
+  const int64_t last_ns =
+      list->empty() ? 0 : storage::integer_of_order(list->at(list->size() - 1).order);
+  if (last_ns <= call_->now_ns) holds_ = 0;
+  return last_ns;
 }
 
 int64_t Limiter::draw_id() {
@@ -199,8 +225,10 @@ int64_t Limiter::draw_id() {
     for (const HeldLimit& held : held_) {
       if (held.limit.algorithm->makes_leases && entries_of(held)->find(id)) return true;
     }
-    const storage::Elements* list = bookings_ == 0 ? nullptr : bookings();
-    return list != nullptr && list->find(view(member_of_id(id))).has_value();
+    const auto is_in = [id](const storage::Elements* list) {
+      return list != nullptr && list->find(view(member_of_id(id))).has_value();
+    };
+    return is_in(bookings_ == 0 ? nullptr : bookings()) || is_in(holds_ == 0 ? nullptr : holds());
   };
   int64_t id = call_->limiters.ids.draw();
   while (has(id)) id = call_->limiters.ids.draw();
@@ -218,15 +246,16 @@ int64_t Limiter::gone_at_ns() const {
 
 void Limiter::save() {
   storage::Ref ref = call_->look_up(key_);
-  const int64_t gone_ns = gone_at_ns();
+  const int64_t gone_ns = std::max(gone_at_ns(), last_hold_ends_ns());
   if (gone_ns <= call_->now_ns) return call_->keys.erase(&ref);
   const int64_t gone_ms = algorithms::units_up(gone_ns, kNsPerMs);
 
   std::vector<storage::ElementsId> lists;
   if (bookings_ != 0) lists.push_back(bookings_);
+  if (holds_ != 0) lists.push_back(holds_);
   std::vector<LimitState> states;
   for (HeldLimit& held : held_) {
-    states.push_back({held.limit, held.state});
+    states.push_back({held.limit, held.state, held.ban});
     if (!held.limit.algorithm->uses_entries) continue;
     held.list = static_cast<StoredEntries*>(entries_of(held))->id();
     lists.push_back(held.list);
@@ -236,7 +265,8 @@ void Limiter::save() {
   algorithms::append_record({.limits = states.size(),
                              .named = named_,
                              .policy_version = policy_version_,
-                             .bookings = bookings_ != 0},
+                             .bookings = bookings_ != 0,
+                             .holds = holds_ != 0},
                             states, value);
   const auto type = lists.empty() ? storage::Type::kLimiter : storage::Type::kLimiterEntries;
   call_->keys.put(&ref, type, value, gone_ms == algorithms::kNever ? 0 : gone_ms);

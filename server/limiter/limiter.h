@@ -1,5 +1,5 @@
-// One limiter key, decoded: its limits with their states, where their entries are, and its
-// bookings.
+// One limiter key, decoded: its limits with their states and bans, where their entries are, its
+// bookings and its holds.
 //
 // A command reads the key, names the limits that it is about, decides, and saves. Stored limits are
 // matched with named ones by equal parameters, then by algorithm in order, which carries over the
@@ -28,6 +28,7 @@ struct HeldLimit {
   algorithms::Limit limit;
   algorithms::State state;
   storage::ElementsId list = 0;  // the list of its entries; 0: none, or not made yet
+  algorithms::BanState ban = {};
 };
 
 // The limits that a command names, and how to change over to those of them that are a policy's.
@@ -91,7 +92,11 @@ class Limiter {
   storage::Elements* bookings();
   bool has_bookings() const { return bookings_ != 0; }
   int64_t bookings_not_due();
-  // Draws a number that no lease and no booking of this key has.
+  // The list of holds, which is made if there is none.
+  storage::Elements* holds();
+  bool has_holds() const { return holds_ != 0; }
+  int64_t holds_not_ended();
+  // Draws a number that no lease, no booking and no hold of this key has.
   int64_t draw_id();
 
   // Writes what changed: the record with its TTL, or nothing if all is as if never used.
@@ -109,6 +114,8 @@ class Limiter {
   void keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const;
   std::string too_many(std::span<const HeldLimit> next) const;
   int64_t gone_at_ns() const;
+  // Answers the last end of all holds, and forgets the list if that has come.
+  int64_t last_hold_ends_ns();
 
   Call* call_;
   std::string_view key_;
@@ -119,6 +126,7 @@ class Limiter {
   NamedLimits names_ = {};
   uint64_t policy_version_ = 0;
   storage::ElementsId bookings_ = 0;
+  storage::ElementsId holds_ = 0;
   // The state of a foreign string, which a GCRA limit may adopt.
   std::optional<algorithms::State> adopted_;
   bool parameters_changed_ = false;

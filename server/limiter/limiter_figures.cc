@@ -16,6 +16,7 @@ void write_figures(const Limiters& limiters, FigureWriter& out) {
               verdicts.shadow_denied);
   out.counter({"repeated_ids", "Requests that came again with their ID, and charged nothing."},
               verdicts.repeated);
+  out.counter({"bans", "Bans of keys that have begun."}, verdicts.bans);
 }
 
 }  // namespace weir::server

@@ -111,14 +111,14 @@ void reply_again(Call& call, std::string_view reply) {
   call.reply.raw(for_session(call, reply));
 }
 
-bool recalled(Call& call, std::string_view key, std::string_view token) {
+bool recalled(Call& call, std::string_view key, std::string_view token, std::string_view differs) {
   if (token.empty()) return false;
   const std::string name = record_key(call, key, token);
   const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
   if (!ref.exists()) return false;
   storage::Reader reader(ref.value());
   if (reader.u64_le() != digest(call)) {
-    call.reply.error("ERR ID was used with other arguments");
+    call.reply.error(differs);
     return true;
   }
   std::string_view reply = reader.rest();

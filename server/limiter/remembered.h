@@ -42,7 +42,8 @@ struct Ticket {
 
 // Tells whether the token, which may be empty for none, was used for this key before, and no longer
 // waits. Then it has given the same reply again, or an error because the arguments differ.
-[[nodiscard]] bool recalled(Call& call, std::string_view key, std::string_view token);
+[[nodiscard]] bool recalled(Call& call, std::string_view key, std::string_view token,
+                            std::string_view differs = "ERR ID was used with other arguments");
 // Gives a reply that was remembered, and counts that.
 void reply_again(Call& call, std::string_view reply);
 // Keeps the reply, which begins at `reply_begin` of the writer's buffer. REQUIRES: a token that is

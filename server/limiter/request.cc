@@ -29,6 +29,7 @@ constexpr WordRow kOptions[] = {
     {kIdOption, "ID", true},
     {kTimeoutOption, "TIMEOUT", true},
     {kMaxWaitOption, "MAXWAIT", true},
+    {kHoldOption, "HOLD", true},
     {kFullOption, "FULL", false},
     {kHeadersOption, "HEADERS", false},
     {kOnChangeOption, "ONCHANGE", true},
@@ -155,6 +156,7 @@ class RequestReader {
     if (option == kIdOption) return set_id(text);
     if (option == kOnChangeOption) return set_on_change(text);
     const auto time_ns = algorithms::parse_time(text);
+    if (option == kHoldOption) return set_hold(time_ns, text);
     const bool timeout = option == kTimeoutOption;
     if (!time_ns || *time_ns > kTimeoutNsMax) {
       return std::string("ERR ") + (timeout ? "TIMEOUT" : "MAXWAIT") + " must be " +
@@ -163,6 +165,13 @@ class RequestReader {
     }
     (timeout ? request_.timeout_ns : request_.max_wait_ns) = *time_ns;
     return {};
+  }
+
+  Done set_hold(std::optional<int64_t> time_ns, std::string_view text) {
+    request_.hold_ns = time_ns;
+    if (time_ns && *time_ns > 0 && *time_ns <= kTimeoutNsMax) return {};
+    return "ERR HOLD must be " + std::string(algorithms::kTimeForm) + ", above 0 and at most " +
+           algorithms::format_duration(kTimeoutNsMax) + ", got " + quoted(text);
   }
 
   Done set_on_change(std::string_view text) {

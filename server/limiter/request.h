@@ -1,7 +1,7 @@
 // The arguments of RL.* commands after the key: limits or a policy's name, then options.
 //
 //     limits [COST n[,n...]] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT time] [MAXWAIT time]
-//     [FULL] [HEADERS] [ONCHANGE mode]
+//     [HOLD time] [FULL] [HEADERS] [ONCHANGE mode]
 //
 //     limits := limit | POLICY name, in any order; one policy at most
 //             | EACH limits [EACH limits ...]      of RL.MTAKE: those of each key
@@ -37,6 +37,7 @@ enum RequestOption : uint32_t {
   kFullOption = 1 << 7,
   kHeadersOption = 1 << 8,
   kOnChangeOption = 1 << 11,
+  kHoldOption = 1 << 12,
   // No options. PEEK may be asked without limits; MTAKE may name the limits of each key.
   kLimitsMayLack = 1 << 9,
   kLimitsOfEach = 1 << 10,
@@ -67,6 +68,7 @@ struct LimiterRequest : AskedLimits {
   std::string id;                     // empty: none
   std::optional<int64_t> timeout_ns;  // 0: for ever
   std::optional<int64_t> max_wait_ns;
+  std::optional<int64_t> hold_ns;                  // > 0
   std::optional<algorithms::CarryOver> on_change;  // of the limits that are no policy's
 
   int64_t cost(size_t limit) const { return costs.size() == 1 ? costs[0] : costs[limit]; }

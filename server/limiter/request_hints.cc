@@ -20,6 +20,8 @@ constexpr Elsewhere kElsewhere[] = {
     {"FORCE", "RL.TAKE and RL.MTAKE take FORCE"},
     {"SHADOW", "RL.TAKE and RL.MTAKE take SHADOW"},
     {"ID", "RL.TAKE, RL.MTAKE, RL.ACQUIRE, RL.RESERVE and RL.REFUND take ID"},
+    {"HOLD", "RL.TAKE, RL.MTAKE and RL.ACQUIRE take HOLD"},
+    {"BAN", "BAN is part of a limit: it stands among its options"},
     {"FULL", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take FULL"},
     {"HEADERS", "RL.TAKE, RL.PEEK and RL.ACQUIRE take HEADERS"},
     {"EACH", "RL.MTAKE takes EACH, after its keys"},

@@ -1,5 +1,6 @@
 #include "server/limiter/reserve.h"
 
+#include "server/limiter/bans.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
@@ -13,6 +14,10 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
                                            const LimiterRequest& request) {
   auto limiter = resolve(call, key, request);
   if (!limiter) return limiter.error();
+  if (const auto ban = ban_against(*limiter, request, call.now_ns)) {
+    count_denial(call, *limiter);
+    return Booked{.wait_ns = ban->rest_ns};
+  }
   if (must_queue(call, key, request)) {
     const Answer answer = denial_after_queue(call, *limiter, request);
     count_denial(call, *limiter);

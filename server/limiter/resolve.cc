@@ -1,5 +1,6 @@
 #include "server/limiter/resolve.h"
 
+#include "server/limiter/holds.h"
 #include "server/limiter/limiters.h"
 
 namespace weir::server {
@@ -82,6 +83,9 @@ Result<Limiter, ErrorReplied> resolve(Call& call, std::string_view key,
   const auto limits = limits_of(call, request);
   if (!limits) return reply_error(call, limits.error());
   if (const auto named = limiter->name(*limits); !named) return reply_error(call, named.error());
+  if (const auto room = check_room_for_hold(call, *limiter, request); !room) {
+    return reply_error(call, room.error());
+  }
   return limiter;
 }
 

@@ -16,7 +16,8 @@ using algorithms::Limit;
 // Tells whether the request is of the common case: one limit, one cost, and nothing but to take.
 bool is_plain(const LimiterRequest& request) {
   return request.limits.size() == 1 && request.costs.size() == 1 && request.policy.empty() &&
-         !request.upto && !request.force && !request.shadow;
+         !request.upto && !request.force && !request.shadow && !request.hold_ns &&
+         !request.limits[0].ban.is_set();
 }
 
 void answer_plain(Call& call, std::string_view key, const LimiterRequest& request,

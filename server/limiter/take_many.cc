@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "server/limiter/bans.h"
 #include "server/limiter/full_answer.h"
+#include "server/limiter/holds.h"
+#include "server/limiter/queue.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
 #include "server/limiter/request_hints.h"
@@ -88,6 +91,7 @@ LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, s
   part.shadow = whole.shadow;
   part.force = whole.force;
   part.full = whole.full;
+  part.hold_ns = whole.hold_ns;
   return part;
 }
 
@@ -105,6 +109,9 @@ Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
     if (!limiter) return limiter.error();
     const auto named = limiter->name(share.limits);
     if (!named) return reply_error(call, named.error());
+    if (const auto room = check_room_for_hold(call, *limiter, request); !room) {
+      return reply_error(call, room.error());
+    }
     parts.push_back({std::move(*limiter), request_of_key(request, share, first), {}});
     first += share.limits.limits.size();
   }
@@ -143,6 +150,14 @@ void ask_for_most(Call& call, std::vector<Part>& parts, int64_t asked) {
   for (Part& part : parts) part.request.costs = {std::max(most, std::min<int64_t>(asked, 1))};
 }
 
+// A key whose own limits deny its part is denied again, which counts.
+void count_toward_ban(Call& call, Part& part) {
+  if (!has_ban_rule(part.limiter) || must_queue(call, part.limiter.key(), part.request)) return;
+  const Decision decision = decide(call, part.limiter, part.request);
+  part.answer = decision.answer;
+  if (decision.changed) part.limiter.save();
+}
+
 // Decides and records; answers as denier() does.
 int64_t take_parts(Call& call, std::vector<Part>& parts) {
   for (Part& part : parts) part.answer = peek_or_queue(call, part.limiter, part.request);
@@ -150,10 +165,12 @@ int64_t take_parts(Call& call, std::vector<Part>& parts) {
   if (denied_by >= 0) {
     for (Part& part : parts) {
       if (part.answer.verdict.allowed) show_untaken(call, part);
+      if (part.answer.banned) continue;
+      if (!part.answer.verdict.allowed) count_toward_ban(call, part);
       record_denied(call, part.limiter);
     }
     count_denial(call, parts[static_cast<size_t>(denied_by)].limiter, parts[0].request.shadow);
-    return denied_by;
+    return denier(parts);
   }
   for (Part& part : parts) {
     const Decision decision = decide(call, part.limiter, part.request);

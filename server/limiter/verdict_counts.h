@@ -11,6 +11,7 @@ struct VerdictCounts {
   uint64_t denied = 0;
   uint64_t shadow_allowed = 0;
   uint64_t shadow_denied = 0;
+  uint64_t bans = 0;      // that have begun
   uint64_t repeated = 0;  // requests that were answered as they had been, by their ID
 };
 

@@ -26,7 +26,7 @@ constexpr uint8_t kVersion = 1;
 constexpr size_t kMemberBytes = 8;
 constexpr size_t kOrderBytes = 8;
 
-// The owner of a list: the algorithm of a limit, or null for the bookings.
+// The owner of a list: the algorithm of a limit, or null for the bookings and the holds.
 using ListOwner = const algorithms::Algorithm*;
 
 struct Contents {
@@ -51,6 +51,7 @@ std::optional<std::vector<ListOwner>> lists_of(std::string_view record) {
   if (!head) return std::nullopt;
   std::vector<ListOwner> lists;
   if (head->bookings) lists.push_back(nullptr);
+  if (head->holds) lists.push_back(nullptr);
   for (size_t i = 0; i < head->limits; ++i) {
     const ListOwner owner = limits[i].limit.algorithm;
     if (owner->uses_entries) lists.push_back(owner);

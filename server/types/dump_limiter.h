@@ -2,7 +2,8 @@
 //
 //     body    := 119 version(1) text(record) size list...
 //     record  := as on disk, see algorithms/limiter_record.h
-//     list    := size element...      first that of the bookings if there are any, then those of
+//     list    := size element...      first that of the bookings, then that of the holds, if there
+//     are any, then those of
 //                                     the limits that keep entries, in their order
 //     element := order(u64) text(member) text(value)
 //

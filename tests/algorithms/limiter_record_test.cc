@@ -140,7 +140,12 @@ TEST(LimiterRecord, KeepsItsHead) {
   const std::vector<LimitState> limits(3, used(4, 3, 1));
   for (const RecordHead& head :
        {RecordHead{.limits = 3, .named = 1}, RecordHead{.limits = 3, .named = 3, .bookings = true},
-        RecordHead{.limits = 3, .named = 2, .policy_version = ~uint64_t{0}, .bookings = true}}) {
+        RecordHead{.limits = 3, .named = 3, .holds = true},
+        RecordHead{.limits = 3,
+        .named = 2,
+        .policy_version = ~uint64_t{0},
+        .bookings = true,
+        .holds = true}}) {
     std::string record;
     append_record(head, limits, record);
     std::array<LimitState, 3> read;
@@ -149,7 +154,7 @@ TEST(LimiterRecord, KeepsItsHead) {
   const LimitState plain = used(15, 30, 60);
   const std::string record = bytes_of(plain.limit, plain.state);
   EXPECT_EQ(error_of("\x21\x02" + record.substr(1)), RecordError::kBadHead);  // 2 named of 1
-  EXPECT_EQ(error_of("\x81\x02" + record.substr(1)), RecordError::kBadHead);  // an unknown flag
+  EXPECT_EQ(error_of("\x81\x08" + record.substr(1)), RecordError::kBadHead);  // an unknown flag
 }
 
 TEST(LimiterRecord, ExpiresWithItsSlowestLimitRoundedUp) {

@@ -232,7 +232,7 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
   ends("RL.POLICY SET p GCRA", "rate must be count/period, for example 100/1m, got 'nothing'");
   ends("RL.TAKE k",
        "; usage: RL.TAKE key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] "
-       "[FULL] [HEADERS] [ONCHANGE mode]");
+       "[HOLD time] [FULL] [HEADERS] [ONCHANGE mode]");
   ends("RL.POLICY SET p",
        "; usage: RL.POLICY SET name <count/period | algorithm rate> [option value ...] "
        "[limit ...] [ONCHANGE <USED | RESET | ASIS | PROPORTIONAL | ADDITIVE>]");

@@ -183,14 +183,16 @@ TEST_F(RlTake, RefusesWhatIsNoLimiter) {
 }
 
 TEST_F(RlTake, SyntaxErrorsNameTheWord) {
-  EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s BUCKETS 3"),
-            "(error ERR syntax error at 'BUCKETS': expected an option of GCRA (BURST, CAPACITY or "
-            "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, FULL, HEADERS or ONCHANGE; "
-            "BUCKETS is an "
-            "option of SLIDINGWINDOW)");
-  EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST 1 GCRA 5/1s"),
-            "(error ERR syntax error at 'GCRA': expected COST, UPTO, SHADOW, FORCE, ID, FULL, "
-            "HEADERS or ONCHANGE; limits come before the options)");
+  EXPECT_EQ(
+      ask("RL.TAKE k GCRA 5/1s BUCKETS 3"),
+      "(error ERR syntax error at 'BUCKETS': expected an option of GCRA (BURST, CAPACITY, BAN or "
+      "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS or ONCHANGE; "
+      "BUCKETS is an "
+      "option of SLIDINGWINDOW)");
+  EXPECT_EQ(
+      ask("RL.TAKE k GCRA 5/1s COST 1 GCRA 5/1s"),
+      "(error ERR syntax error at 'GCRA': expected COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, "
+      "HEADERS or ONCHANGE; limits come before the options)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST 1 COST 2"),
             "(error ERR syntax error: COST is given twice)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST"),
@@ -326,7 +328,7 @@ TEST_F(RlTake, ShadowIsCountedApart) {
   const std::string end = "\\x0d\\x0a";
   EXPECT_EQ(figures, "\"# Limiter" + end + "verdicts:0" + end + "allowed:0" + end + "denied:0" +
                          end + "shadow_allowed:1" + end + "shadow_denied:4" + end +
-                         "repeated_ids:0" + end + "\"");
+                         "repeated_ids:0" + end + "bans:0" + end + "\"");
 }
 
 TEST_F(RlTake, TellsWhatAKeyHolds) {
@@ -336,7 +338,7 @@ TEST_F(RlTake, TellsWhatAKeyHolds) {
   EXPECT_EQ(ask("RL.INFO k"),
             "{\"limits\": [{\"algorithm\": \"GCRA\", \"parameters\": \"GCRA 100/1m BURST 20\", "
             "\"limit\": 21, \"remaining\": 20, \"reset_after_ms\": 600}], \"named\": 1, "
-            "\"bookings\": 0, \"waiting\": 0}");
+            "\"bookings\": 0, \"waiting\": 0, \"holds\": 0, \"banned_ms\": 0}");
 }
 
 }  // namespace

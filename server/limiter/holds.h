@@ -1,0 +1,56 @@
+// Permits taken as an estimate and settled later: HOLD and RL.SETTLE.
+//
+// A hold says of a request that was granted what each limit was charged, and when. Until it ends it
+// can be settled once; what is left unsettled stays charged as estimated. Holds are elements of the
+// key:
+//
+//     member := id (u64 be)       order := the instant at which it ends       DO NOT CHANGE
+//     value  := when it was charged(varint, ns) n(varint) n x part            1 <= n <= 16
+//     part   := charged(varint) size(varint) the limit as text  size(varint) kept state
+//
+// The kept state is as in the limiter's record (algorithms/settle.h). The id is also that of the
+// lease that the request has of a CONCURRENCY limit. How a hold was settled is remembered as a
+// request with an ID is (remembered.h), so that the same RL.SETTLE gets the same answer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/limiter/answer.h"
+#include "server/limiter/limiter.h"
+
+namespace weir::server {
+
+inline constexpr size_t kHoldsMax = 65'536;
+
+// Fails with an error line where the request is to be held and the key has no room for a hold.
+Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
+                                              const LimiterRequest& request);
+
+// What a limit was charged.
+struct HeldCharge {
+  int64_t permits = 0;
+  algorithms::State kept;
+};
+
+// Stores what the limits that the limiter has named were charged now, one after the other.
+// REQUIRES: the limiter drew the id, and is saved afterwards.
+void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
+              const std::vector<HeldCharge>& charges);
+
+struct Settled {
+  bool found = true;       // false: there is no such hold, or it has ended
+  Answer answer;           // of the limit with the least rest; a debt is a rest below 0
+  int64_t given_back = 0;  // the most of any limit
+};
+
+// Settles a hold with what was used, one number for all of its limits or one for each, and saves
+// what changed. An error: the numbers do not fit. Denied, and nothing has changed: a limit cannot
+// hold so large a debt.
+Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t id,
+                                         const std::vector<int64_t>& used);
+
+// RL.SETTLE key id used: settles, and replies.
+void settle(Call& call, std::string_view key, int64_t id, const std::vector<int64_t>& used);
+
+}  // namespace weir::server
