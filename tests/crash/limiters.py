@@ -8,11 +8,14 @@
 - A retry with the same ID takes nothing and gets the first answer, over the kill.
 - A policy is the one last set, or one in flight.
 - Ids and versions are never given out twice.
+- Holds and bans: see holds.py.
 - Who stood in a queue at the moment of the kill has taken nothing.
 """
 
 import threading
 import time
+
+import holds
 
 DATABASE = "1"
 CLIENTS = 3
@@ -121,6 +124,8 @@ class Client:
         self.load = load
         self.leases = {}  # id -> sent to be released
         self.bookings = [Bookings("book:%d:%d" % (number, i)) for i in range(3)]
+        self.holds = holds.Holds(number, rng)
+        self.bans = holds.Bans(number)
         self.tokens = 0
         self.answers = {}  # of this cycle's tokens, and when; None: in flight
         self.charged_again = [0, 0, 0]
@@ -129,8 +134,12 @@ class Client:
     def requests(self):
         for _ in range(PIPELINE):
             what = self.rng.random()
-            if what < 0.5:
+            if what < 0.3:
                 yield self.take()
+            elif what < 0.45:
+                yield self.holds.request()
+            elif what < 0.5:
+                yield self.bans.request()
             elif what < 0.65:
                 yield self.lease()
             elif what < 0.8:
@@ -258,6 +267,8 @@ class Client:
                 del self.leases[lease]
             else:
                 self.leases[lease] = False
+        self.holds.check(connection)
+        self.bans.check(connection)
         self.check_tokens(connection)
         found = connection.call("RL.POLICY", "GET", "p%d" % self.number)
         number = 0 if found is None else int(found[1].split(b" ")[1].split(b"/")[0])

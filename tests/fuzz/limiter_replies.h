@@ -83,7 +83,7 @@ inline void check_shown(std::string_view text) {
   const auto words = split_at_spaces(text);
   const auto read = algorithms::parse_limits(words);
   check(read.ok() && read->words == words.size() && read->limits.size() == 1);
-  check(algorithms::format_limit(read->limits[0], algorithms::LimitStyle::kWhole) == text);
+  check(algorithms::format_with_ban(read->limits[0], algorithms::LimitStyle::kWhole) == text);
 }
 
 inline void check_info(const Value& info) {
@@ -94,7 +94,9 @@ inline void check_info(const Value& info) {
     check(most >= 1 && remaining >= 0 && remaining <= most);
     check_shown(field(limit, "parameters").text);
   }
-  check(field(info, "bookings").integer >= 0);
+  for (const char* figure : {"bookings", "holds", "banned_ms", "waiting"}) {
+    check(field(info, figure).integer >= 0);
+  }
 }
 
 inline void check_reply(std::string_view request, const Value& reply) {
@@ -104,6 +106,8 @@ inline void check_reply(std::string_view request, const Value& reply) {
     if (!reply.is_null()) check_verdict(request, reply);
   } else if (request.starts_with("RL.REFUND")) {
     if (!reply.is_null()) check_figures(reply, {.shadow = true});
+  } else if (request.starts_with("RL.SETTLE")) {
+    if (!reply.is_null()) check_figures(reply, {.shadow = true, .force = true});
   } else if (request.starts_with("RL.MTAKE")) {
     check_many(request, reply);
   } else if (request.starts_with("RL.RESERVE")) {

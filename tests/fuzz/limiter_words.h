@@ -34,6 +34,8 @@ inline constexpr const char* kUsualLimits[] = {
     "BURSTY 5/1s MAXBURST 2s",
     "WARMUP 5/1s OVER 3s",
     "GCRA 1/1s BURST 0 GCRA 1/1s BURST 0 CONCURRENCY 1 LEASE 1s",
+    "FIXED 3/10s BAN 10s AFTER 2 WITHIN 5s",
+    "5/10s BAN 3s AFTER 1 WITHIN 1s SLIDINGLOG 5/10s",
 };
 
 inline std::string any_duration(Input* input) {
@@ -76,6 +78,16 @@ inline std::string any_name(Input* input) {
   return input->choose(kNames);
 }
 
+inline std::string any_ban(Input* input) {
+  constexpr const char* kBans[] = {"",
+                                   "",
+                                   "",
+                                   " BAN 10s AFTER 1 WITHIN 1s",
+                                   " BAN 1m AFTER 3 WITHIN 1m",
+                                   " BAN 3650d AFTER 64 WITHIN 3650d"};
+  return input->choose(kBans);
+}
+
 inline std::string any_limit(Input* input) {
   constexpr const char* kAlgorithms[] = {
       "",  // a rate alone is GCRA
@@ -97,7 +109,7 @@ inline std::string any_limit(Input* input) {
   if (name == "SLIDINGWINDOW" && (options & 1)) limit += option(input, "BUCKETS");
   if (name == "SLIDINGWINDOW" && (options & 2)) limit += option(input, "PERBUCKET");
   if (name == "FIXED" && (options & 1)) limit += " ALIGN EPOCH";
-  return limit + any_name(input);
+  return limit + any_ban(input) + any_name(input);
 }
 
 // Without POLICY, which a policy cannot name.
@@ -129,7 +141,7 @@ inline std::string any_cost(Input* input) {
   return std::string(" COST ") + input->choose(kCosts);
 }
 
-enum Option : uint8_t {
+enum Option : uint16_t {
   kCost = 1,
   kId = 2,
   kUpto = 4,
@@ -138,10 +150,11 @@ enum Option : uint8_t {
   kMaxWait = 32,
   kFull = 64,
   kHeaders = 128,
+  kHold = 256,
 };
 
-inline std::string any_options(Input* input, uint8_t taken) {
-  const auto options = static_cast<uint8_t>(input->byte() & taken);
+inline std::string any_options(Input* input, uint16_t taken) {
+  const uint16_t options = input->byte() & taken;
   std::string words;
   if (options & kCost) words += any_cost(input);
   if (options & kId) words += std::string(" ID ") + (input->byte() & 1 ? "x" : "y");
@@ -150,6 +163,7 @@ inline std::string any_options(Input* input, uint8_t taken) {
   if (options & kForce) words += " FORCE";
   if (options & kFull) words += " FULL";
   if (options & kHeaders) words += " HEADERS";
+  if ((taken & kHold) != 0 && input->byte() % 4 == 0) words += " HOLD " + any_time(input);
   if (options & kMaxWait) words += " MAXWAIT " + any_time(input);
   return words;
 }
@@ -224,25 +238,26 @@ inline std::string take_many(Input* input) {
   std::string line = "RL.MTAKE " + std::to_string(keys);
   for (int i = 0; i < keys; ++i) line += std::string(" ") + kKeys[(input->byte() + i) % 4];
   line += " " + (input->byte() & 1 ? limits_of_each(input, keys) : any_limits(input));
-  return line + any_options(input, kCost | kId | kUpto | kShadow | kForce | kFull);
+  return line + any_options(input, kCost | kId | kUpto | kShadow | kForce | kFull | kHold);
 }
 
 // A request as one would type it.
 inline std::string any_command(Input* input) {
   const uint8_t what = input->byte();
   const std::string key = any_key(input);
-  switch (what % 20) {
+  switch (what % 21) {
     case 0:
     case 1:
     case 2:
       return "RL.TAKE " + key + " " + any_limits(input) +
-             any_options(input, kCost | kId | kUpto | kShadow | kForce | kFull | kHeaders);
+             any_options(input, kCost | kId | kUpto | kShadow | kForce | kFull | kHeaders | kHold);
     case 3:
     case 4:
     case 5:
     case 6:
       return "RL.ACQUIRE " + key + " " + any_limits(input) +
-             any_options(input, kCost | kId | kFull | kHeaders) + " TIMEOUT " + any_time(input);
+             any_options(input, kCost | kId | kFull | kHeaders | kHold) + " TIMEOUT " +
+             any_time(input);
     case 7:
       return "RL.PEEK " + key + " " + any_limits(input) + any_options(input, kCost | kFull);
     case 8:
@@ -266,6 +281,8 @@ inline std::string any_command(Input* input) {
       return policy_command(input);
     case 17:
       return what >= 128 ? "MULTI" : "EXEC";
+    case 18:
+      return "RL.SETTLE " + key + " " + any_id(input) + " " + any_cost(input).substr(6);
     default:
       return key_command(input);
   }

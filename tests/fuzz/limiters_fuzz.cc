@@ -6,7 +6,7 @@
 //  1. Every request is answered at most once, and no command meets a bug (internal_errors).
 //  2. A verdict makes sense: 0 <= remaining <= limit, it waits exactly if it is denied
 //     (limiter_replies.h).
-//  3. RL.PEEK answers what RL.TAKE then does, and changes nothing.
+//  3. RL.PEEK answers what RL.TAKE then does, but for a ban it begins, and changes nothing.
 //  4. A kill -9 changes no limiter and no policy.
 //  5. What RESTORE accepts can be looked at.
 //  6. Whoever stands at the head of a queue is due at some instant, and that instant lies ahead.
@@ -51,8 +51,7 @@ using storage::MemoryStore;
 constexpr size_t kSessions = 4;
 constexpr int kDatabases = 2;
 constexpr size_t kFooterBytes = 10;
-constexpr int kWaitsAtTheEnd = 40;
-constexpr int kQuietRounds = 100;
+constexpr int kWaitsAtTheEnd = 40, kQuietRounds = 100;
 
 Config config_from(Input* input) {
   Config config;
@@ -314,8 +313,8 @@ class World {
   void look_and_take() {
     end_turn();
     const size_t open = unanswered();
-    const std::string words = any_key(&input_) + " " + any_limits(&input_) + any_cost(&input_);
-    const std::string dump = "DUMP " + words.substr(0, 1);
+    const std::string key = any_key(&input_), dump = "DUMP " + key;
+    const std::string words = key + " " + any_limits(&input_) + any_cost(&input_);
     const Value before = ask_line(0, dump);
     const Value seen = ask_line(0, "RL.PEEK " + words);
     const Value after = ask_line(0, dump);
@@ -327,7 +326,8 @@ class World {
     check(seen.is_error() == taken.is_error());
     if (seen.is_error()) return;
     check(seen.elements[0] == taken.elements[0] && seen.elements[1] == taken.elements[1]);
-    if (seen.elements[0].integer == 0) check(seen.elements[3] == taken.elements[3]);
+    if (seen.elements[0].integer == 1 || seen.elements[3] == taken.elements[3]) return;
+    check(field(ask_line(0, "RL.INFO " + key), "banned_ms").integer > 0);
   }
 
   // Demand 5.
@@ -347,7 +347,7 @@ class World {
     info.is_error() ? check(info.text.starts_with("WRONGTYPE")) : check_info(info);
   }
 
-  // What has expired unseen on the disk leaves it with a pass, and is counted no more.
+  // What has expired unseen on the disk leaves it with a pass.
   void rest() {
     ask_line(0, "SET rests 1");
     clock_.pass(kNsPerS);

@@ -31,7 +31,8 @@ constexpr size_t kErrorBytesMax = 1'000;
 constexpr uint32_t kShown = weir::server::kFullOption | weir::server::kHeadersOption;
 constexpr uint32_t kTaken = weir::server::kCostOption | weir::server::kUptoOption |
                             weir::server::kShadowOption | weir::server::kForceOption |
-                            weir::server::kIdOption | weir::server::kFullOption;
+                            weir::server::kIdOption | weir::server::kHoldOption |
+                            weir::server::kFullOption;
 
 // As RL.TAKE, PEEK, MTAKE, ACQUIRE and RESERVE take them.
 constexpr uint32_t kCommands[] = {
@@ -67,6 +68,9 @@ void check_text(const Limit& limit, weir::algorithms::LimitStyle style) {
   check(again && again->words == words.size() && again->limits.size() == 1);
   check(weir::algorithms::same_limit(limit, again->limits[0]));
   check(weir::algorithms::format_limit(again->limits[0], style) == text);
+  const std::string whole = weir::algorithms::format_with_ban(limit, style);
+  const auto banning = weir::algorithms::parse_limits(words_of(whole));
+  check(banning && banning->limits.size() == 1 && banning->limits[0].ban == limit.ban);
 }
 
 void check_limit(const Limit& limit) {

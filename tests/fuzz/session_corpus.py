@@ -69,6 +69,10 @@ RL = ("RL.TAKE k GCRA 100/1m BURST 20",
       "RL.TAKE c SLIDINGCOUNTER 9/1s", "RL.MTAKE 2 m n GCRA 1/1s FIXED 5/1h", "RL.TAKE e CONCURRENCY 2 LEASE 30s",
       "RL.RENEW e 1", "RL.RELEASE e 1", "RL.REFUND k 3 ID r", "RL.RESET b", "RL.INFO k", "RL.TOP TAKEN COUNT 3",
       "RL.TOP", "SET q 1700000000000000000", "RL.TAKE q GCRA 5/1s", "RL.TAKE q FIXED 0/1s", "RL.TAKE q NOPE")
+RL_HOLDS = ("RL.TAKE k FIXED 1000/1h CONCURRENCY 5 LEASE 30s COST 500,1 HOLD 60s", "RL.SETTLE k 1 120", "RL.SETTLE k 1 120",
+            "RL.MTAKE 2 k l FIXED 1000/1h 5/1s HOLD 60000 FULL", "RL.SETTLE k 2 7000", "RL.CANCEL l 3", "RL.INFO k",
+            "RL.TAKE b 1/1h BAN 1h AFTER 2 WITHIN 1m COST 2", "RL.TAKE b 1/1h BAN 1h AFTER 2 WITHIN 1m COST 2",
+            "RL.PEEK b", "RL.ACQUIRE b 1/1h TIMEOUT 0", "RL.INFO b", "RL.RESET b")
 RL_BOOKS = ("RL.RESERVE k GCRA 1/1s BURST 0", "RL.RESERVE k GCRA 1/1s BURST 0 ID x",
             "RL.RESERVE k GCRA 2/1s MAXWAIT 1", "RL.CANCEL k 2", "RL.CANCEL k 2", "RL.INFO k",
             "RL.POLICY SET p GCRA 5/1s ONCHANGE RESET", "RL.TAKE k POLICY p", "RL.POLICY GET p",
@@ -87,6 +91,7 @@ CASES = {
     "rl": case(say(0, *RL), wait(33), say(1, *RL), wrong(11), say(0, *RL)),
     "rl_evicted": case(say(0, *RL), wait(30), TICK, TURN, TURN, say(1, *RL), bounds=32, write_back=7),
     "rl_language": case(say(0, *RL_LANGUAGE), wrong(11), say(0, *RL_LANGUAGE), wait(33), say(1, *RL_LANGUAGE)),
+    "rl_holds": case(say(0, *RL_HOLDS), wrong(11), say(1, *RL_HOLDS)),
     "rl_books": case(say(0, *RL_BOOKS), wrong(11), say(0, *RL_BOOKS)),
     "rl_waits": case(say(0, RL_WAIT), say(1, RL_WAIT), say(2, RL_WAIT.replace("TIMEOUT 0", "TIMEOUT 1500")),
                      say(0, "RL.PEEK q", "RL.MTAKE 1 q GCRA 1/1s BURST 0", "RL.REFUND q 1"), wait(30), TURN, wrong(0),

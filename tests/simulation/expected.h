@@ -16,6 +16,7 @@ struct Expected {
     kValue,
     kError,     // whose text begins with `text`
     kAnything,  // but an error
+    kWithId,    // an array of what `value` holds, and after it an id that nobody can foresee
     kBetween,   // an integer from `low` to `high`
     kKeys,      // an array of just these, in any order
     kScan,      // as an answer of SCAN that reached the end
@@ -37,6 +38,8 @@ struct Expected {
         return reply.is_error() && reply.text.starts_with(text);
       case Kind::kAnything:
         return !reply.is_error();
+      case Kind::kWithId:
+        return has_an_id_more(reply);
       case Kind::kBetween:
         return reply.type == Type::kInteger && reply.integer >= low && reply.integer <= high;
       case Kind::kKeys:
@@ -56,6 +59,8 @@ struct Expected {
         return "(error " + text + "...)";
       case Kind::kAnything:
         return "anything but an error";
+      case Kind::kWithId:
+        return resp::to_string(value) + " and an id";
       case Kind::kBetween:
         return std::to_string(low) + " to " + std::to_string(high);
       default:
@@ -67,6 +72,11 @@ struct Expected {
   }
 
  private:
+  bool has_an_id_more(resp::Value reply) const {
+    if (reply.elements.empty() || reply.elements.back().integer < 1) return false;
+    reply.elements.pop_back();
+    return reply == value;
+  }
   bool has_just_the_keys(const resp::Value& reply) const {
     std::set<std::string> found;
     for (const resp::Value& element : reply.elements) {

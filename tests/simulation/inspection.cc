@@ -2,6 +2,7 @@
 
 #include "algorithms/limiter_record.h"
 #include "base/time_units.h"
+#include "storage/elements.h"
 #include "storage/keyspace.h"
 #include "tests/simulation/violation.h"
 
@@ -14,9 +15,28 @@ void demand(const storage::Status& status) {
   if (!status.ok()) throw Violation("the disk cannot be read: " + status.message());
 }
 
-Record record_of(const std::string& key, const storage::Ref& ref) {
+// A limiter of constant size that has a list has one of holds.
+void add_holds(storage::Keyspace* keys, int database, const storage::Ref& ref, Record* record) {
+  storage::OwnerView owner;
+  if (!storage::parse_owner(ref.value(), &owner) || owner.lists != 1) {
+    throw Violation("a limiter of constant size has more lists than that of its holds");
+  }
+  record->is_limiter = true;
+  record->text = owner.rest;
+  const storage::Elements* holds = keys->lists().open(database, owner.ids[0]);
+  demand(keys->failure());
+  if (holds == nullptr || holds->empty()) throw Violation("a limiter has a list without holds");
+  record->held_until_ns = storage::integer_of_order(holds->at(holds->size() - 1).order);
+}
+
+Record record_of(storage::Keyspace* keys, int database, const std::string& key,
+                 const storage::Ref& ref) {
   Record record{.is_limiter = ref.type() == storage::Type::kLimiter,
                 .expire_at_ms = ref.expire_at_ms()};
+  if (ref.type() == storage::Type::kLimiterEntries) {
+    add_holds(keys, database, ref, &record);
+    return record;
+  }
   if (!record.is_limiter || key.starts_with("rl:")) {
     record.text = ref.value();
     return record;
@@ -41,7 +61,7 @@ Database contents_of(storage::Keyspace* keys, int database) {
     const storage::Ref ref = keys->look_up(database, key);
     demand(keys->failure());
     if (times != 1 || !ref.exists()) throw Violation("SCAN and GET disagree about " + key);
-    contents.records[key] = record_of(key, ref);
+    contents.records[key] = record_of(keys, database, key, ref);
   }
   return contents;
 }

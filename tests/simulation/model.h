@@ -19,9 +19,10 @@ namespace weir::simulation {
 
 struct Record {
   bool is_limiter = false;
-  std::string text = {};     // of a string; of a limiter named rl:N its record
-  int64_t tat_ns = 0;        // of another limiter: when it is full
-  int64_t expire_at_ms = 0;  // 0: never
+  std::string text = {};      // of a string; of a limiter named rl:N its record
+  int64_t tat_ns = 0;         // of another limiter: when it is full
+  int64_t held_until_ns = 0;  // of a limiter named rl:N the end of its last hold, if it has a list
+  int64_t expire_at_ms = 0;   // 0: never
 
   bool live(int64_t now_ms) const { return expire_at_ms == 0 || now_ms <= expire_at_ms; }
   bool operator==(const Record&) const = default;

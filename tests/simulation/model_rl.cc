@@ -1,4 +1,5 @@
-// RL.TAKE, PEEK, REFUND and RESET in the model, on keys named rl:N, each under one set of limits.
+// RL.TAKE, PEEK, REFUND and RESET in the model, on keys named rl:N, each under one set of limits,
+// with holds, which are not settled here, and bans.
 //
 // The verdicts are the algorithms' own: they have their laws elsewhere. What is modelled is what
 // the server does with them: which limits are charged, what is kept, until when, and what a crash
@@ -10,6 +11,7 @@
 #include "algorithms/limit_text.h"
 #include "algorithms/limiter_record.h"
 #include "algorithms/take_all.h"
+#include "base/time_units.h"
 #include "tests/simulation/model.h"
 #include "tests/simulation/violation.h"
 
@@ -22,14 +24,20 @@ using States = std::vector<LimitState>;
 struct Asked {
   std::vector<algorithms::Limit> limits;
   int64_t cost = 1;
+  int64_t hold_ns = 0;
 };
 
 Asked parse(const Args& args) {
   const std::vector<std::string_view> words(args.begin() + 2, args.end());
   const auto parsed = algorithms::parse_limits(words);
   if (!parsed) throw Violation("the simulation asks for no limit: " + parsed.error());
-  const bool has_cost = parsed->words < words.size();
-  return {parsed->limits, has_cost ? std::stoll(std::string(words.back())) : 1};
+  Asked asked{.limits = parsed->limits};
+  for (size_t at = parsed->words; at + 1 < words.size(); at += 2) {
+    const int64_t value = std::stoll(std::string(words[at + 1]));
+    if (words[at] == "COST") asked.cost = value;
+    if (words[at] == "HOLD") asked.hold_ns = value * kNsPerMs;
+  }
+  return asked;
 }
 
 States load(const Record& record) {
@@ -41,27 +49,35 @@ States load(const Record& record) {
 }
 
 States load_or_fresh(const Step& step, const Record* record, const Asked& asked) {
-  if (record != nullptr) return load(*record);
   States states;
+  if (record != nullptr) {
+    states = load(*record);
+    for (LimitState& each : states) algorithms::follow_ban(each.limit.ban, each.ban, step.now_ns);
+    return states;
+  }
   for (const auto& limit : asked.limits) {
     states.push_back({limit, algorithms::fresh_state(limit, step.now_ns)});
   }
   return states;
 }
 
-void store(const Step& step, const States& states) {
-  int64_t gone_ns = 0;
+void store(const Step& step, const States& states, int64_t held_until_ns) {
+  if (held_until_ns <= step.now_ns) held_until_ns = 0;
+  int64_t gone_ns = held_until_ns;
   for (const LimitState& each : states) {
     const auto& algorithm = *each.limit.algorithm;
-    gone_ns = std::max(gone_ns, algorithm.expires_at_ns(each.limit, each.state));
+    gone_ns = std::max({gone_ns, algorithm.expires_at_ns(each.limit, each.state),
+                        algorithms::ban_expires_at_ns(each.limit.ban, each.ban)});
   }
   if (gone_ns <= step.now_ns) {
     step.contents().records.erase(step.args[1]);
     return;
   }
-  Record record{.is_limiter = true};
-  algorithms::write_record(states, record.text);
-  const int64_t expires_ms = algorithms::expires_at_ms(states);
+  Record record{.is_limiter = true, .held_until_ns = held_until_ns};
+  algorithms::append_record(
+      {.limits = states.size(), .named = states.size(), .holds = held_until_ns != 0}, states,
+      record.text);
+  const int64_t expires_ms = algorithms::units_up(gone_ns, kNsPerMs);
   record.expire_at_ms = expires_ms == algorithms::kNever ? 0 : expires_ms;
   step.contents().put(step.args[1], std::move(record), step.now_ms());
 }
@@ -85,18 +101,74 @@ Expected reply_of(const algorithms::Verdict& verdict, size_t index) {
              integer(milliseconds(verdict.reset_after_ns)), integer(static_cast<int64_t>(index))}));
 }
 
+int64_t held_until(const Record* record) { return record == nullptr ? 0 : record->held_until_ns; }
+
+// The limit whose ban runs longest, if any does.
+size_t banned_limit(const Step& step, const States& states) {
+  size_t longest = states.size();
+  int64_t rest_ns = 0;
+  for (size_t i = 0; i < states.size(); ++i) {
+    if (algorithms::ban_rest(states[i].ban, step.now_ns) <= rest_ns) continue;
+    rest_ns = algorithms::ban_rest(states[i].ban, step.now_ns);
+    longest = i;
+  }
+  return longest;
+}
+
+Expected denied_by_ban(const Step& step, States* states, const Asked& asked, size_t limit) {
+  const algorithms::AllRequest look{.now_ns = step.now_ns, .peek = true, .wall = step.wall};
+  auto guards = guards_of(states, asked.cost);
+  const auto own = algorithms::take_all(guards, look);
+  const int64_t own_ns = own.allowed ? 0 : guards[own.deciding].verdict.retry_after_ns;
+  auto plain = guards_of(states, 0);
+  algorithms::take_all(plain, look);
+  algorithms::Verdict verdict = plain[limit].verdict;
+  verdict.allowed = false;
+  verdict.retry_after_ns =
+      std::max(own_ns, algorithms::ban_rest((*states)[limit].ban, step.now_ns));
+  return reply_of(verdict, limit);
+}
+
+// Counts the denials; answers how long the ban is that begins, 0 if none does.
+int64_t count_denials(const Step& step, const std::vector<algorithms::Guard>& guards,
+                      States* states, bool* changed) {
+  int64_t begun_ns = 0;
+  for (size_t i = 0; i < guards.size(); ++i) {
+    LimitState& each = (*states)[i];
+    if (!each.limit.ban.is_set() || guards[i].verdict.allowed) continue;
+    *changed = true;
+    if (algorithms::count_denial(each.limit.ban, each.ban, step.now_ns)) {
+      begun_ns = std::max(begun_ns, each.limit.ban.for_ns);
+    }
+  }
+  return begun_ns;
+}
+
 Expected decide(const Step& step, bool peek) {
   const Record* record = step.find(step.args[1]);
   if (record != nullptr && !record->is_limiter) return wrong_type();
   const Asked asked = parse(step.args);
   States states = load_or_fresh(step, record, asked);
+  const size_t banned = banned_limit(step, states);
+  if (banned < states.size() && asked.cost > 0) return denied_by_ban(step, &states, asked, banned);
   auto guards = guards_of(&states, asked.cost);
   const auto all =
       algorithms::take_all(guards, {.now_ns = step.now_ns, .peek = peek, .wall = step.wall});
-  const bool changed =
+  bool changed =
       std::any_of(guards.begin(), guards.end(), [](const auto& g) { return g.verdict.changed; });
-  if (changed && !peek) store(step, states);
-  return reply_of(guards[all.deciding].verdict, all.deciding);
+  algorithms::Verdict verdict = guards[all.deciding].verdict;
+  if (!all.allowed && !peek) {
+    verdict.retry_after_ns =
+        std::max(verdict.retry_after_ns, count_denials(step, guards, &states, &changed));
+  }
+  const bool holds = asked.hold_ns > 0 && all.allowed && !peek;
+  const bool held = holds && asked.cost > 0;
+  const int64_t until_ns = held ? step.now_ns + asked.hold_ns : 0;
+  if (changed && !peek) store(step, states, std::max(held_until(record), until_ns));
+  Expected expected = reply_of(verdict, all.deciding);
+  if (held) expected.kind = Expected::Kind::kWithId;
+  if (holds && !held) expected.value.elements.push_back(null().value);
+  return expected;
 }
 
 Expected take(const Step& step) { return decide(step, false); }
@@ -114,7 +186,7 @@ Expected refund(const Step& step) {
                    {.now_ns = step.now_ns, .permits = std::stoll(step.args[2]), .wall = step.wall})
                    .changed;
   }
-  if (changed) store(step, states);
+  if (changed) store(step, states, record->held_until_ns);
   auto guards = guards_of(&states, 0);
   const auto all =
       algorithms::take_all(guards, {.now_ns = step.now_ns, .peek = true, .wall = step.wall});

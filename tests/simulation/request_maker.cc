@@ -10,7 +10,7 @@ RequestMaker::RequestMaker(Random* random, const server::CommandTable& table) : 
   using M = RequestMaker;
   const Kind kAll[] = {{"CL.THROTTLE", 60, &M::cl_throttle},
                        {"THROTTLE", 20, &M::throttle},
-                       {"RL.TAKE", 60, &M::rl_take},
+                       {"RL.TAKE", 60, &M::rl_hold},
                        {"RL.PEEK", 10, &M::rl_take},
                        {"RL.REFUND", 10, &M::rl_refund},
                        {"RL.RESET", 3, &M::rl_reset},
@@ -169,6 +169,9 @@ RequestMaker::Args RequestMaker::rl_take() {
       {"BURSTY", "5/1s", "MAXBURST", "2s"},
       {"WARMUP", "5/1s", "OVER", "3s"},
       {"GCRA", "3/1s", "BURST", "4", "FIXED", "10/1m"},
+      {"FIXED", "2/1s", "BAN", "5s", "AFTER", "3", "WITHIN", "2s"},
+      {"3/1s", "BAN", "1s", "AFTER", "1", "WITHIN", "1s", "FIXED", "5/1m", "BAN", "2s", "AFTER",
+       "5", "WITHIN", "1m"},
   };
   // The same limits in other words: a key must not care. Their order is that of kLimits.
   static const Args kOtherwise[] = {
@@ -183,6 +186,9 @@ RequestMaker::Args RequestMaker::rl_take() {
       {"BURSTY", "5/s", "MAXBURST", "2000ms"},
       {"WARMUP", "5/1s", "COLD", "3", "OVER", "3sec"},
       {"3/s", "BURST", "4", "AS", "a", "FIXED", "10", "PER", "minute"},
+      {"FIXED", "2/s", "ALIGN", "FIRST", "BAN", "5000ms", "AFTER", "3", "WITHIN", "2s", "AS", "b"},
+      {"3/s", "BAN", "1s", "AFTER", "1", "WITHIN", "1s", "BURST", "2", "FIXED", "5/1m", "BAN", "2s",
+       "AFTER", "5", "WITHIN", "60s"},
   };
   static_assert(std::size(kOtherwise) == std::size(kLimits));
   const std::string key = rl_key();
@@ -193,6 +199,14 @@ RequestMaker::Args RequestMaker::rl_take() {
     args.push_back("COST");
     args.push_back(std::to_string(random_.below(random_.one_in(10) ? 20 : 4)));
   }
+  return args;
+}
+
+RequestMaker::Args RequestMaker::rl_hold() {
+  Args args = rl_take();
+  if (!random_.one_in(8)) return args;
+  args.push_back("HOLD");
+  args.push_back(duration_ms());
   return args;
 }
 

@@ -48,6 +48,7 @@ class RequestMaker {
   Args limiter(bool counts_capacity);
   std::string rl_key() { return "rl:" + std::to_string(random_.below(16)); }
   Args rl_take();
+  Args rl_hold();
   Args rl_refund() { return {rl_key(), std::to_string(random_.below(4))}; }
   Args rl_reset() { return {rl_key()}; }
 

@@ -31,13 +31,14 @@ constexpr Group kGroups[] = {
      R"(Limits are written the same way in all `RL.*` commands, read from left to right:
 
     limits    := limit [limit ...]                        at most 16, numbered from 0
-    limit     := ALGORITHM rate [option value ...] [AS name]
-              |  rate [option value ...] [AS name]        a limit of GCRA: 100/1m BURST 20
+    limit     := ALGORITHM rate [option value ...] [ban] [AS name]
+              |  rate [option value ...] [ban] [AS name]  a limit of GCRA: 100/1m BURST 20
               |  POLICY name                              the limits of a policy; one policy for a key
+    ban       := BAN duration AFTER n WITHIN duration     n 1 to 64
     rate      := count/period | count PER period          100/1m, 20/100ms; 100/s or 100 PER second is 100/1s
     period    := [integer] unit
     duration  := integer unit
-    time      := integer unit | milliseconds              10s, 10000: of LEASE, TIMEOUT and MAXWAIT
+    time      := integer unit | milliseconds              10s, 10000: of LEASE, TIMEOUT, MAXWAIT and HOLD
     unit      := us ms s m h d w                           in lower case
               |  sec second[s] min minute[s] hour[s] day[s] week[s]        in any case
 
@@ -64,7 +65,7 @@ of ALIGN (MINUTE to MONTH) take a count without a period. [algorithms.md](algori
 
 The deciding limit of a denial is the one with the longest wait, so waiting `retry_after_ms` is enough for all of them; when
 allowed it is the one with the least remaining. `UPTO` adds the permits granted. Where a limit is CONCURRENCY, a granted
-request adds the id of the lease (null if it took nothing). `RL.MTAKE` answers `[allowed, index of the deciding key or -1,
+request adds the id of the lease (null if it took nothing); with HOLD it adds the id of the hold, which is the lease's as well. `RL.MTAKE` answers `[allowed, index of the deciding key or -1,
 [six integers] for each key]`; when it is denied, a key that would have granted its part shows what it has, since nothing was
 taken from it. Without EACH limit i is key i's; with it each key has as many as follow its EACH, and a policy if it is there:
 `RL.MTAKE 2 user:42 tenant:7 EACH POLICY api EACH POLICY team 1000/1m`. COST counts the limits of all keys in order, and UPTO
@@ -78,7 +79,7 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
   first and `[1,1,0,60000,60000,0]` when it is asked again. Such verdicts are no denials: they are counted as `shadow_denied`
   in INFO and by `RL.TOP SHADOW`.
 - **FULL** answers a map in RESP3, flat pairs in RESP2, in place of the integers: `allowed`, `retry_ms`, `granted` (permits
-  taken), `lease` (an id or null), `shadow` (1: a limit denies, and SHADOW lets it through), `banned` (0), `policy` (its name or
+  taken), `lease` (an id or null), `shadow` (1: a limit denies, and SHADOW lets it through), `banned` (1: a ban denies), with HOLD `hold` (an id or null), `policy` (its name or
   null) and `limits`, for each limit a map of `name`, `algorithm`, `capacity`, `remaining`, `reset_ms` and `window_ms` (its
   period; of CONCURRENCY the lease). RL.MTAKE answers `allowed`, `retry_ms`, `index` and `keys`, such a map for each key.
 - **HEADERS** is FULL with `headers`, HTTP fields that are ready to be sent: `RateLimit: "api";r=20;t=48` and
@@ -89,6 +90,35 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
   of CONCURRENCY, 101 years of the others; beyond that it is denied, with a wait of -1. The answer shows the debt as a negative third field:
   `RL.TAKE k FIXED 10/1m COST 13 FORCE` answers `[1,10,-3,0,60000,0]`. Nothing more is granted until the debt is paid: by time as
   with any permit, or by RL.REFUND. What a window of FIXED owes ends with the window; CONCURRENCY's leases are given back as ever.
+- **HOLD time** takes COST as an estimate, of tokens or bytes for instance, and holds it: the answer has an id more. **RL.SETTLE key
+  id cost** (`cost,cost` one for each limit) then makes it what was really used: the rest is given back, or the missing permits are
+  taken, into debt if need be. The answer is that of RL.REFUND for all limits of the key, the one with the least rest deciding; a debt
+  is a negative third field. `RL.TAKE k FIXED 1000/1h COST 500 HOLD 60s` answers `[1,1000,500,0,3600000,0,id]`, and `RL.SETTLE k id
+  120` answers `[1,1000,880,0,3600000,0]`. For 60 seconds the same RL.SETTLE gets the same answer, with another cost an error.
+  - A hold that is not settled when it ends stays charged as estimated. RL.SETTLE of one that has ended, was cancelled or never was
+    answers null. RL.CANCEL of a hold's id settles 0, and answers what that gave back. RL.RESET drops all holds.
+  - A CONCURRENCY limit's lease has the hold's id. RL.SETTLE releases it, whatever the cost; RL.RELEASE and RL.RENEW are about the
+    lease alone: the hold's end stays. A lease ends with its LEASE, a hold with its HOLD.
+  - What is held is what was granted: with UPTO less than asked, with SHADOW and COST 0 perhaps nothing (null). A request that comes
+    again with its ID has the same hold. RL.MTAKE answers an id for each key. RL.ACQUIRE holds from its grant on.
+  - A key has at most 65536 holds that have not ended. It lives until the last of them has, and they go where it goes: through
+    restarts, RENAME, COPY, DUMP.
+  - A settled charge is as if what was used had been taken by FORCE at the instant of the take; [algorithms.md](algorithms.md#use-first-settle-after)
+    says for each algorithm how exactly. So large a debt that no state can hold it is denied, with a wait of -1; then the hold is
+    still there. Of a limit whose parameters have changed since, the rest is given back as by RL.REFUND, and of FIXED,
+    SLIDINGCOUNTER and the logs only what is found in its window.
+- **BAN d AFTER n WITHIN w**, part of a limit, inline or in a policy: when the limit has denied n requests within w, the key is
+  banned for d. The n-th is answered with the ban. While it runs, every request of the key that asks for permits is denied, whatever
+  limits it names: `retry_after_ms` is the ban's rest, or the limits' own wait if that is longer; `banned` of FULL is 1. Such denials
+  neither prolong it nor write anything, and do not count. After a ban n new denials are needed.
+  - What counts are denials of RL.TAKE and RL.MTAKE by the limit itself, also those that can never be granted: the window slides
+    exactly, a denial at t counts before t + w. Not counted are RL.PEEK, SHADOW, FORCE, COST 0, denials by another limit or by a
+    queue, and RL.ACQUIRE and RL.RESERVE, which wait.
+  - RL.ACQUIRE and RL.RESERVE of a banned key are denied at once, however long they would wait. FORCE, COST 0, RL.REFUND, RL.SETTLE
+    and a request that comes again with its ID go on as ever; SHADOW lets through.
+  - RL.RESET lifts a ban. A change of the limit does not: a ban that runs goes on to its end, though BAN is changed or taken away, and
+    the denials so far count on under the new rule. Only ONCHANGE RESET begins anew. RL.PEEK shows a ban, RL.INFO as `banned_ms`; INFO
+    counts `bans`; `banned` is an event of notify-keyspace-events' class r.
 - **ID token** makes a request safe to repeat: for 60 seconds the same token with the same arguments answers what it
   answered when it was granted, and takes nothing, also after a restart. Denials are not remembered.
 - **TIMEOUT time** (0: for ever): RL.ACQUIRE waits in one first-in-first-out queue per key and is granted at the exact instant.
