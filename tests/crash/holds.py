@@ -22,6 +22,7 @@ class Holds:
         self.open = {}  # id -> what it was charged
         self.takes = []  # in flight: what each charges
         self.settling = {}  # in flight: id -> what was used
+        self.strangers = 0  # holds that were made in flight, whose ids nobody knows
 
     def request(self):
         free = [hold for hold in self.open if hold not in self.settling]
@@ -55,14 +56,16 @@ class Holds:
             self.settled(hold, connection.call("RL.SETTLE", self.key, hold, used))
         info = connection.call("RL.INFO", self.key)
         held = 0 if info is None else info[info.index(b"holds") + 1]
+        extra = held - len(self.open) - self.strangers
+        assert 0 <= extra <= len(self.takes), "%s: %d holds, known %d and %d strangers" % (
+            self.key, held, len(self.open), self.strangers)
         found = 0
         for limits in (LIMITS[:2], LIMITS[2:]):
             found = CAPACITY - connection.call("RL.PEEK", self.key, *limits, "COST", 0)[2]
-            extra = held - len(self.open)
-            assert 0 <= extra <= len(self.takes), "%s: %d holds, known %d" % (self.key, held, len(self.open))
             expected = self.charged + sum(self.takes[:extra])
             assert found == expected, "%s: charged %d, expected %d" % (self.key, found, expected)
         self.charged = found
+        self.strangers += extra
         self.takes.clear()
 
 
