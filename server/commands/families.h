@@ -14,7 +14,8 @@ Commands throttle_commands();       // CL.THROTTLE, THROTTLE
 Commands rl_take_commands();        // RL.TAKE, RL.PEEK, RL.MTAKE
 Commands rl_give_commands();        // RL.REFUND, RL.RELEASE, RL.RESET, RL.CANCEL ...
 Commands rl_wait_commands();        // RL.ACQUIRE, RL.RESERVE
-Commands rl_info_commands();        // RL.INFO, RL.TOP, RL.POLICY
+Commands rl_info_commands();        // RL.INFO, RL.TOP
+Commands rl_policy_commands();      // RL.POLICY
 Commands rl_help_commands();        // RL.HELP
 Commands gcra_commands();           // GCRA
 Commands increx_commands();         // INCREX

@@ -1,4 +1,4 @@
-// RL.INFO, RL.TOP, RL.POLICY: reading limiters, and named limits.
+// RL.INFO, RL.TOP: reading limiters.
 #include <string>
 
 #include "algorithms/limit_text.h"
@@ -8,12 +8,10 @@
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
-#include "server/commands/help.h"
 #include "server/core/server.h"
 #include "server/limiter/answer.h"
 #include "server/limiter/bans.h"
 #include "server/limiter/limiter.h"
-#include "server/limiter/request_hints.h"
 
 namespace weir::server {
 namespace {
@@ -142,75 +140,6 @@ void rl_top(Call& call) {
   reply_top(call, windows.top(window, call.now_ns).keys(), options->count.value_or(kTopDefault));
 }
 
-Result<Policy, std::string> policy_arguments(Args args) {
-  if (args[2].empty() || args[2].size() > kPolicyNameBytesMax) {
-    return policy_name_error(args[2]);
-  }
-  const Args words = args.subspan(3);
-  auto parsed = algorithms::parse_limits(words);
-  if (!parsed) return "ERR " + parsed.error();
-  if (parsed->limits.empty()) {
-    return "ERR a limit must be given: a rate such as 100/1m, or " + algorithms::algorithm_names() +
-           " with its rate";
-  }
-  if (const auto apart = algorithms::check_names(parsed->names, parsed->limits); !apart) {
-    return "ERR " + apart.error();
-  }
-  Policy policy{.limits = std::move(parsed->limits), .names = std::move(parsed->names)};
-  const Args rest = words.subspan(parsed->words);
-  if (rest.empty()) return policy;
-  const std::string modes = "USED, RESET, ASIS, PROPORTIONAL or ADDITIVE";
-  if (!equals_ignoring_case(rest[0], "ONCHANGE") || rest.size() > 2) {
-    const std::string_view wrong = equals_ignoring_case(rest[0], "ONCHANGE") ? rest[2] : rest[0];
-    return "ERR syntax error at '" + algorithms::shown(wrong) +
-           "': expected another limit, or ONCHANGE with " + modes +
-           (equals_ignoring_case(wrong, "POLICY") ? "; a policy names no other"
-                                                  : hint_about(wrong, false));
-  }
-  const auto mode = rest.size() == 2 ? parse_mode(rest[1]) : std::nullopt;
-  if (!mode) {
-    return "ERR ONCHANGE must be " + modes + ", got '" +
-           (rest.size() == 2 ? algorithms::shown(rest[1]) : "nothing") + "'";
-  }
-  policy.mode = *mode;
-  return policy;
-}
-
-void policy_set(Call& call) {
-  auto policy = policy_arguments(call.args);
-  if (!policy) return call.reply.error(policy.error());
-  policy->version = static_cast<uint64_t>(call.limiters.versions.next());
-  const int64_t policies_max = server_of(call).config().policies_max;
-  const auto set = call.limiters.policies.set(call.args[2], *policy, policies_max);
-  if (!set) return call.reply.error(set.error());
-  call.reply.status("OK");
-}
-
-void policy_get(Call& call) {
-  const Policy* policy = call.limiters.policies.find(call.args[2]);
-  if (policy == nullptr) return call.reply.null();
-  call.reply.map(3);
-  call.reply.bulk("limits");
-  call.reply.bulk(
-      algorithms::format_limits(policy->limits, policy->names, algorithms::LimitStyle::kWhole));
-  call.reply.bulk("onchange");
-  call.reply.bulk(mode_name(policy->mode));
-  call.reply.bulk("version");
-  call.reply.integer(static_cast<int64_t>(policy->version));
-}
-
-void policy_del(Call& call) {
-  call.reply.integer(call.limiters.policies.erase(call.args[2]) ? 1 : 0);
-}
-
-void policy_list(Call& call) {
-  const auto names = call.limiters.policies.names();
-  call.reply.array(static_cast<int64_t>(names.size()));
-  for (const std::string& name : names) call.reply.bulk(name);
-}
-
-void names_policy(Args, LimitUse* use) { use->policies.push_back(2); }
-
 constexpr Command kCommands[] = {
     {.name = "rl.info",
      .arity = 2,
@@ -232,60 +161,6 @@ constexpr Command kCommands[] = {
          "bound.",
      .since = "weir 0.1",
      .run = rl_top},
-    {.name = "rl.policy",
-     .arity = -2,
-     .flags = kContainer,
-     .group = "limiter",
-     .usage = "subcommand [argument ...]",
-     .summary = "Keeps limits under a name.",
-     .since = "weir 0.1"},
-    {.name = "rl.policy|set",
-     .arity = -4,
-     .flags = kWrites,
-     .group = "limiter",
-     .categories = "ratelimitadmin",
-     .usage = "name <count/period | algorithm rate> [option value ...] [limit:string ...] "
-              "[ONCHANGE <USED | RESET | ASIS | PROPORTIONAL | ADDITIVE>]",
-     .summary = "Makes or changes a policy; keys follow when they are next used.",
-     .since = "weir 0.1",
-     .run = policy_set,
-     .limit_use = names_policy},
-    {.name = "rl.policy|get",
-     .arity = 3,
-     .flags = kReads | kFast,
-     .group = "limiter",
-     .categories = "ratelimitadmin",
-     .usage = "name",
-     .summary = "Answers a policy's limits, its mode and its version.",
-     .since = "weir 0.1",
-     .run = policy_get,
-     .limit_use = names_policy},
-    {.name = "rl.policy|del",
-     .arity = 3,
-     .flags = kWrites | kFast,
-     .group = "limiter",
-     .categories = "ratelimitadmin",
-     .usage = "name",
-     .summary = "Deletes a policy; the keys that used it keep what they hold.",
-     .since = "weir 0.1",
-     .run = policy_del,
-     .limit_use = names_policy},
-    {.name = "rl.policy|list",
-     .arity = 2,
-     .flags = kReads,
-     .group = "limiter",
-     .categories = "ratelimitadmin",
-     .summary = "Answers the names of all policies.",
-     .since = "weir 0.1",
-     .run = policy_list},
-    {.name = "rl.policy|help",
-     .arity = 2,
-     .flags = kLoading,
-     .group = "limiter",
-     .categories = "ratelimitadmin",
-     .summary = "Answers what the subcommands do.",
-     .since = "weir 0.1",
-     .run = container_help},
 };
 
 }  // namespace

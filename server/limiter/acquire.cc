@@ -8,6 +8,7 @@
 #include "server/limiter/departure.h"
 #include "server/limiter/full_answer.h"
 #include "server/limiter/limiters.h"
+#include "server/limiter/policy_effect.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
@@ -42,7 +43,7 @@ int64_t departure_after(Limiter& limiter, const LimiterRequest& request, int64_t
   int64_t wait_ns = 0;
   const auto limits = limiter.named();
   for (size_t i = 0; i < limits.size(); ++i) {
-    if (!is_queue(limits[i].limit)) continue;
+    if (!is_queue(limits[i].limit) || is_watched(limiter.names(), i)) continue;
     algorithms::State copy = limits[i].state;
     const auto booking =
         algorithms::reserve(limits[i].limit, copy, {.now_ns = now_ns, .cost = request.cost(i)});
@@ -54,7 +55,7 @@ int64_t departure_after(Limiter& limiter, const LimiterRequest& request, int64_t
 bool funnel_denies(Limiter& limiter, const LimiterRequest& request, int64_t now_ns) {
   const auto limits = limiter.named();
   for (size_t i = 0; i < limits.size(); ++i) {
-    if (is_queue(limits[i].limit) &&
+    if (is_queue(limits[i].limit) && !is_watched(limiter.names(), i) &&
         !algorithms::peek(limits[i].limit, limits[i].state, now_ns, request.cost(i)).allowed) {
       return true;
     }
@@ -97,6 +98,7 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
   record(call, limiter, decision);
   tried.answer = decision.answer;
   if (departs_ns == 0) {
+    if (!tried.answer.charged) forget_token(call, limiter.key(), request.id);
     answer_request(call, limiter.key(), request, tried.answer);
     tried.outcome = Outcome::kReplied;
     return tried;
@@ -252,10 +254,11 @@ void acquire(Call& call, std::string_view key, LimiterRequest request) {
   if (ticket && call.session.wait_state().permitted()) {
     rank = take_place(call, key, request, *ticket);
   }
-  if (rank != 0 && !is_next(call, key, rank)) {
+  const bool at_once = never_waits(*limiter, request);
+  if (rank != 0 && !at_once && !is_next(call, key, rank)) {
     return rejoin_queue(call, key, std::move(request), deadline_ns, rank);
   }
-  if (rank == 0 && must_queue(call, key, request)) {
+  if (rank == 0 && !at_once && must_queue(call, key, request)) {
     return join_queue(call, *limiter, std::move(request), deadline_ns);
   }
   Try tried = try_to_take(call, *limiter, request, deadline_ns);

@@ -29,6 +29,7 @@ struct Answer {
   bool allowed = false;
   bool charged = false;
   bool shadow = false;                   // allowed in any case
+  bool shadow_denies = false;            // limits that only say what they would deny it
   int64_t granted = 0;                   // the cost charged; the largest of several
   bool leases = false;                   // a limit is CONCURRENCY
   std::optional<int64_t> lease_id = {};  // the lease that was made

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/limiter/limiters.h"
+#include "server/limiter/policy_effect.h"
 
 namespace weir::server {
 
@@ -10,6 +11,7 @@ std::optional<RunningBan> running_ban(Limiter& limiter, int64_t now_ns) {
   std::optional<RunningBan> longest;
   const std::span<HeldLimit> limits = limiter.all();
   for (size_t i = 0; i < limits.size(); ++i) {
+    if (is_watched(limiter.names(), i)) continue;
     const int64_t rest_ns = algorithms::ban_rest(limits[i].ban, now_ns);
     if (rest_ns > (longest ? longest->rest_ns : 0)) longest = {.limit = i, .rest_ns = rest_ns};
   }

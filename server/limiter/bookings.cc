@@ -8,6 +8,7 @@
 #include "algorithms/concurrency.h"
 #include "algorithms/limit_text.h"
 #include "server/limiter/limiters.h"
+#include "server/limiter/policy_effect.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
 #include "storage/codec.h"
@@ -205,6 +206,7 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
   bool changed = false;
   for (size_t i = 0; i < limits.size(); ++i) {
     states[i] = limits[i].state;
+    if (is_watched(limiter.names(), i)) continue;
     const auto booking = algorithms::reserve(
         limits[i].limit, states[i],
         {.now_ns = call.now_ns, .cost = request.cost(i), .max_wait_ns = max_wait_ns});
@@ -216,8 +218,11 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
     record_denied(call, limiter);
     return booked;
   }
+  LimiterRequest charged = request;
+  booked.shadow_denies = !take_watched(call, limiter, &charged, states);
+  if (limiter.names().shadow) changed |= !booked.shadow_denies;
   if (booked.wait_ns > 0) {
-    const auto id = store_booking(call, limiter, request, booked.wait_ns);
+    const auto id = store_booking(call, limiter, charged, booked.wait_ns);
     if (!id) return id.error();
     booked.id = *id;
   } else {

@@ -26,6 +26,7 @@ struct Booked {
   bool granted = false;
   int64_t wait_ns = 0;  // if not granted, what the wait would have been; kNever
   int64_t id = 0;
+  bool shadow_denies = false;  // a policy in shadow would not have granted it as it is
 };
 
 // Books the request's costs of all limits that the limiter has named, or none. An error: a limit

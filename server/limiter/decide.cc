@@ -6,6 +6,7 @@
 #include "algorithms/take_all.h"
 #include "server/limiter/bans.h"
 #include "server/limiter/holds.h"
+#include "server/limiter/policy_effect.h"
 
 namespace weir::server {
 namespace {
@@ -80,7 +81,7 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
   Answer answer{.verdict = guards[index].verdict, .index = static_cast<int64_t>(index)};
   show_ban(ban, own.allowed ? 0 : own_retry_ns, &answer);
   if (request.full) answer.rows = rows_of(limiter, guards);
-  answer.allowed = answer.shadow = request.shadow;
+  answer.allowed = answer.shadow = is_shadowed(limiter, request);
   return {.answer = answer, .cost = cost, .changed = false};
 }
 
@@ -96,15 +97,18 @@ std::vector<HeldCharge> charges_of(Limiter& limiter, const std::vector<Guard>& g
 }
 
 Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& request, bool peeks) {
+  if (has_fixed_answer(limiter)) {
+    return {.answer = fixed_answer(limiter, request, peeks),
+            .cost = *std::max_element(request.costs.begin(), request.costs.end())};
+  }
   if (const auto ban = ban_against(limiter, request, call.now_ns)) {
     return decide_banned(call, limiter, request, *ban);
   }
   std::vector<Guard> guards = guards_of(limiter, limiter.named(), request);
   std::vector<algorithms::State> before;  // only of a request that is to be held
   const bool leases = std::any_of(guards.begin(), guards.end(), makes_leases);
-  const bool lends = std::any_of(guards.begin(), guards.end(), [](const Guard& guard) {
-    return makes_leases(guard) && guard.cost > 0;
-  });
+  const auto lends_one = [](const Guard& guard) { return makes_leases(guard) && guard.cost > 0; };
+  const bool lends = std::any_of(guards.begin(), guards.end(), lends_one);
   const bool asks = request.asks();
   algorithms::AllRequest all{
       .now_ns = call.now_ns, .upto = request.upto, .force = request.force, .wall = &call.wall()};
@@ -113,12 +117,13 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
     for (const HeldLimit& held : limiter.named()) before.push_back(held.state);
   }
   all.peek = peeks || lends;
-  algorithms::AllVerdict verdict = algorithms::take_all(guards, all);
-  if (all.peek && !peeks && verdict.allowed) {  // only now is an id needed
+  TakenApart taken = take_apart(limiter, guards, all);
+  if (all.peek && !peeks && taken.verdict.allowed) {  // only now is an id needed
     all.peek = false;
     all.lease_id = limiter.draw_id();
-    verdict = algorithms::take_all(guards, all);
+    taken = take_apart(limiter, guards, all);
   }
+  const algorithms::AllVerdict& verdict = taken.verdict;
   Answer answer{.verdict = guards[verdict.deciding].verdict,
                 .index = static_cast<int64_t>(verdict.deciding),
                 .allowed = verdict.allowed,
@@ -127,19 +132,22 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
                 .leases = leases,
                 .holds = request.hold_ns.has_value()};
   if (request.full) answer.rows = rows_of(limiter, guards);
-  if (lends && answer.charged) answer.lease_id = all.lease_id;
+  if (answer.charged && std::any_of(guards.begin(), guards.end(), lends_one)) {
+    answer.lease_id = all.lease_id;
+  }
+  answer.shadow_denies = taken.shadow_denies;
   if (request.force && answer.charged) show_debt(all, guards, &answer);
   if (holds && answer.charged) {
     answer.hold_id = answer.lease_id ? *answer.lease_id : limiter.draw_id();
     add_hold(call, limiter, *answer.hold_id, *request.hold_ns, charges_of(limiter, guards, before));
   }
   bool counted = false;
-  if (!verdict.allowed && asks && !peeks && !request.shadow && !request.force) {
+  if (!verdict.allowed && asks && !peeks && !is_shadowed(limiter, request) && !request.force) {
     std::optional<RunningBan> begun;
     counted = count_denials(call, limiter, guards, &begun);
     if (begun) show_ban(*begun, answer.verdict.retry_after_ns, &answer);
   }
-  if (request.shadow) {
+  if (is_shadowed(limiter, request)) {
     answer.shadow = true;
     if (verdict.allowed) answer.index = -1;
     answer.allowed = true;
@@ -160,6 +168,7 @@ Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request) {
 }
 
 void add_rows(Call& call, Limiter& limiter, Answer* answer) {
+  if (has_fixed_answer(limiter)) return;
   LimiterRequest nothing;
   nothing.costs = {0};
   std::vector<Guard> guards = guards_of(limiter, limiter.named(), nothing);

@@ -62,9 +62,12 @@ std::string policy_of(const LimitRow& row) {
 void write_headers(resp::ReplyWriter& reply, const Answer& answer) {
   const int64_t retry_s = answer.allowed ? 0 : seconds_up(answer.verdict.retry_after_ns);
   reply.bulk("headers");
-  reply.map(retry_s > 0 ? 3 : 2);
-  write_text(reply, "RateLimit", field_of(answer.rows, left_of));
-  write_text(reply, "RateLimit-Policy", field_of(answer.rows, policy_of));
+  const bool has_limits = !answer.rows.empty();  // a list without items is no field
+  reply.map((has_limits ? 2 : 0) + (retry_s > 0 ? 1 : 0));
+  if (has_limits) {
+    write_text(reply, "RateLimit", field_of(answer.rows, left_of));
+    write_text(reply, "RateLimit-Policy", field_of(answer.rows, policy_of));
+  }
   if (retry_s > 0) write_text(reply, "Retry-After", std::to_string(retry_s));
 }
 
@@ -83,7 +86,8 @@ void write_full_answer(resp::ReplyWriter& reply, const LimiterRequest& request,
     reply.bulk("hold");
     answer.hold_id ? reply.integer(*answer.hold_id) : reply.null();
   }
-  write_integer(reply, "shadow", answer.shadow && !verdict.allowed ? 1 : 0);
+  write_integer(reply, "shadow",
+                answer.shadow_denies || (answer.shadow && !verdict.allowed) ? 1 : 0);
   write_integer(reply, "banned", answer.banned ? 1 : 0);
   reply.bulk("policy");
   request.policy.empty() ? reply.null() : reply.bulk(request.policy);

@@ -20,6 +20,7 @@
 #include "algorithms/limit_text.h"
 #include "algorithms/limiter_record.h"
 #include "server/command/error_replied.h"
+#include "server/limiter/policy_kind.h"
 #include "server/limiter/stored_entries.h"
 
 namespace weir::server {
@@ -40,6 +41,8 @@ struct NamedLimits {
   algorithms::CarryOver own_mode = algorithms::CarryOver::kUsed;  // of the others
   size_t policy_at = 0;                                           // where the policy's begin,
   size_t policy_limits = 0;                                       // and how many they are
+  PolicyKind kind = PolicyKind::kLimits;                          // what the policy does, and
+  bool shadow = false;  // whether its limits only say what they would (policy_effect.h)
   // What the spans point into, if it is nobody else's.
   std::shared_ptr<const algorithms::ParsedLimits> owned = nullptr;
 
@@ -56,6 +59,8 @@ struct NamedLimits {
     one.policy_limits = index - policy_at < policy_limits ? 1 : 0;
     one.policy_at = 0;
     if (one.policy_limits == 0) one.policy_version = 0;
+    if (one.policy_limits == 0) one.kind = PolicyKind::kLimits;
+    one.shadow = shadow && one.policy_limits > 0;
     return one;
   }
 };
@@ -79,6 +84,8 @@ class Limiter {
   // the running one.
   std::span<HeldLimit> named() { return std::span(held_).first(named_); }
   std::span<HeldLimit> all() { return held_; }
+  // What the running request has named.
+  const NamedLimits& names() const { return names_; }
   // What the running request calls one of the limits that it has named.
   std::string name_of(size_t limit) const {
     return algorithms::limit_name(names_.names, held_[limit].limit, limit);

@@ -12,15 +12,19 @@ namespace {
 using algorithms::CarryOver;
 
 constexpr std::string_view kPrefix = "policy/";
-// These words have the order of CarryOver, whose numbers are on disk here. DO NOT CHANGE.
-constexpr std::string_view kModes[] = {"RESET", "ASIS", "PROPORTIONAL", "ADDITIVE", "USED"};
+constexpr uint8_t kModesCount = 5;  // the numbers of CarryOver are on disk here. DO NOT CHANGE.
+constexpr uint8_t kWithKind = 128;
+constexpr uint64_t kShareOfKeys = 0x706f6c6963792025;  // the other half of the seed
 
 std::string record_name(std::string_view name) { return std::string(kPrefix).append(name); }
 
 std::string encode(const Policy& policy) {
   std::string record;
   storage::put_varint(&record, policy.version);
-  record.push_back(static_cast<char>(policy.mode));
+  record.push_back(static_cast<char>(static_cast<uint8_t>(policy.mode) + kWithKind));
+  record.push_back(static_cast<char>(policy.kind));
+  record.push_back(static_cast<char>(policy.percent));
+  storage::put_u64_le(&record, policy.seed);
   record += algorithms::format_limits(policy.limits, policy.names);
   return record;
 }
@@ -30,12 +34,19 @@ std::string encode(const Policy& policy) {
 bool decode(std::string_view record, Policy* policy) {
   storage::Reader reader(record);
   policy->version = reader.varint();
-  const std::string_view rest = reader.rest();
-  if (!reader.ok() || rest.empty() || static_cast<uint8_t>(rest[0]) >= std::size(kModes)) {
-    return false;
+  uint8_t mode = reader.u8();
+  if (mode >= kWithKind) {
+    mode = static_cast<uint8_t>(mode - kWithKind);
+    const uint8_t kind = reader.u8();
+    policy->percent = reader.u8();
+    policy->seed = reader.u64_le();
+    if (kind > static_cast<uint8_t>(PolicyKind::kBlocked) || policy->percent > 100) return false;
+    policy->kind = static_cast<PolicyKind>(kind);
   }
-  policy->mode = static_cast<CarryOver>(rest[0]);
-  const auto words = split_at_spaces(rest.substr(1));
+  if (!reader.ok() || mode >= kModesCount) return false;
+  policy->mode = static_cast<CarryOver>(mode);
+  const auto words = split_at_spaces(reader.rest());
+  if (policy->kind != PolicyKind::kLimits) return words.empty();
   const auto parsed = algorithms::parse_limits(words);
   if (!parsed || parsed->words != words.size() || parsed->limits.empty()) return false;
   policy->limits = parsed->limits;
@@ -45,13 +56,9 @@ bool decode(std::string_view record, Policy* policy) {
 
 }  // namespace
 
-std::string_view mode_name(CarryOver mode) { return kModes[static_cast<size_t>(mode)]; }
-
-std::optional<CarryOver> parse_mode(std::string_view word) {
-  for (size_t i = 0; i < std::size(kModes); ++i) {
-    if (equals_ignoring_case(word, kModes[i])) return static_cast<CarryOver>(i);
-  }
-  return std::nullopt;
+bool is_in_shadow(const Policy& policy, std::string_view key) {
+  if (policy.kind != PolicyKind::kLimits || policy.percent == 100) return false;
+  return storage::siphash24(key, {policy.seed, kShareOfKeys}) % 100 >= policy.percent;
 }
 
 const Policy* Policies::find(std::string_view name) {

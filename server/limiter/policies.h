@@ -1,6 +1,10 @@
 // Named limits, kept in the store: one system record each, so FLUSHALL leaves them.
 //
-//     record "policy/<name>" := version(varint) mode(u8) the limits as text       DO NOT CHANGE
+//     record "policy/<name>" := version(varint) mode(u8) limits                   DO NOT CHANGE
+//                             | version(varint) mode+128(u8) kind(u8) percent(u8) seed(u64 le)
+//                             limits
+//
+// The limits are text; the first form, without a seed, was written by earlier versions.
 //
 // Every SET gives the policy a new version, unique in the server; a limiter key remembers the
 // newest version it has followed, so that a mode other than USED is applied once (limiter.h).
@@ -17,6 +21,7 @@
 #include "algorithms/algorithm.h"
 #include "base/result.h"
 #include "server/command/work_meter.h"
+#include "server/limiter/policy_kind.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
@@ -24,6 +29,9 @@ namespace weir::server {
 struct Policy {
   uint64_t version = 0;
   algorithms::CarryOver mode = algorithms::CarryOver::kUsed;
+  PolicyKind kind = PolicyKind::kLimits;
+  uint8_t percent = 100;  // of the keys are limited, the others decided in shadow
+  uint64_t seed = 0;      // chooses those keys; 0: an earlier version wrote the policy
   std::vector<algorithms::Limit> limits;
   std::vector<std::string> names = {};  // as many as limits, or none
 };
@@ -60,8 +68,8 @@ class Policies {
   std::map<std::string, Cached, std::less<>> cache_;
 };
 
-// Answers "RESET", "ASIS", "PROPORTIONAL", "ADDITIVE" or "USED".
-std::string_view mode_name(algorithms::CarryOver mode);
-std::optional<algorithms::CarryOver> parse_mode(std::string_view word);
+// Tells whether the policy's limits are decided in shadow for the key. While `percent` rises, no
+// key that is limited becomes one that is not.
+bool is_in_shadow(const Policy& policy, std::string_view key);
 
 }  // namespace weir::server

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/limiter/limiters.h"
+#include "server/limiter/policy_effect.h"
 #include "server/limiter/resolve.h"
 
 namespace weir::server {
@@ -40,16 +41,18 @@ QueueTail& tail_of(Call& call, Limiter& limiter) {
   for (Waiter* waiter : call.limiters.waiting.queue(call.database, limiter.key())) {
     const QueuedRequest* other = queued(waiter);
     if (other == nullptr) continue;
-    const auto limits = limits_of(call, other->request());
-    if (limits) charge(call, kept.simulated->join(limits->limits, other->request(), call.now_ns));
+    const auto named = limits_of(call, other->key(), other->request());
+    if (!named || has_fixed_answer(*named)) continue;
+    const CountedPart part = counted_part(*named, named->limits, other->request());
+    charge(call, kept.simulated->join(part.limits, part.request, call.now_ns));
   }
   return *kept.simulated;
 }
 
-std::vector<algorithms::Limit> named_limits(Limiter& limiter) {
+CountedPart counted_part(Limiter& limiter, const LimiterRequest& request) {
   std::vector<algorithms::Limit> limits;
   for (const HeldLimit& held : limiter.named()) limits.push_back(held.limit);
-  return limits;
+  return server::counted_part(limiter.names(), limits, request);
 }
 
 // Answers what UPTO asks for at least.
@@ -86,8 +89,8 @@ bool must_queue(Call& call, std::string_view key, const LimiterRequest& request)
 }
 
 QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  return charge(call,
-                tail_of(call, limiter).look(named_limits(limiter), least_of(request), call.now_ns));
+  const CountedPart part = counted_part(limiter, least_of(request));
+  return charge(call, tail_of(call, limiter).look(part.limits, part.request, call.now_ns));
 }
 
 Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
@@ -105,7 +108,8 @@ Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& re
 }
 
 void take_over_tail(Call& call, Limiter& limiter, QueuedRequest* joining) {
-  charge(call, tail_of(call, limiter).join(named_limits(limiter), joining->request(), call.now_ns));
+  const CountedPart part = counted_part(limiter, joining->request());
+  charge(call, tail_of(call, limiter).join(part.limits, part.request, call.now_ns));
   joining->tail = std::exchange(last_in_queue(call, limiter.key())->tail, {});
   if (!joining->tail.simulated->has_entries()) joining->tail.watch = nullptr;
 }

@@ -52,6 +52,7 @@ void record(Call& call, Limiter& limiter, const Decision& decision) {
     } else {
       count_verdict(call, name, answer.verdict, decision.cost);
     }
+    if (answer.shadow_denies) count_shadow_verdict(call, name, false, decision.cost);
   }
 }
 

@@ -8,7 +8,7 @@
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "resp/numbers.h"
-#include "server/limiter/policies.h"
+#include "server/limiter/policy_words.h"
 #include "server/limiter/request_hints.h"
 
 namespace weir::server {

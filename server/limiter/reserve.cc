@@ -2,6 +2,7 @@
 
 #include "server/limiter/bans.h"
 #include "server/limiter/bookings.h"
+#include "server/limiter/policy_effect.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
@@ -14,11 +15,17 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
                                            const LimiterRequest& request) {
   auto limiter = resolve(call, key, request);
   if (!limiter) return limiter.error();
+  if (has_fixed_answer(*limiter)) {
+    const bool granted = fixed_answer(*limiter, request, true).allowed;
+    if (granted) return Booked{.granted = true, .id = limiter->draw_id()};
+    count_denial(call, *limiter);
+    return Booked{.wait_ns = algorithms::kNever};
+  }
   if (const auto ban = ban_against(*limiter, request, call.now_ns)) {
     count_denial(call, *limiter);
     return Booked{.wait_ns = ban->rest_ns};
   }
-  if (must_queue(call, key, request)) {
+  if (!never_waits(*limiter, request) && must_queue(call, key, request)) {
     const Answer answer = denial_after_queue(call, *limiter, request);
     count_denial(call, *limiter);
     return Booked{.wait_ns = answer.verdict.retry_after_ns};
@@ -26,6 +33,7 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
   const auto booked = book(call, *limiter, request);
   if (!booked) return reply_error(call, booked.error());
   if (!booked->granted) count_denial(call, *limiter);
+  if (booked->shadow_denies) count_denial(call, *limiter, true);
   return *booked;
 }
 

@@ -2,6 +2,7 @@
 
 #include "server/limiter/holds.h"
 #include "server/limiter/limiters.h"
+#include "server/limiter/policy_effect.h"
 
 namespace weir::server {
 namespace {
@@ -29,7 +30,8 @@ ParsedLimits joined(const AskedLimits& asked, const Policy& policy) {
   return all;
 }
 
-Result<NamedLimits, std::string> with_policy(Call& call, const AskedLimits& asked) {
+Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
+                                             const AskedLimits& asked) {
   const Policy* policy = call.limiters.policies.find(asked.policy);
   if (policy == nullptr) {
     return "ERR no policy is named '" + asked.policy + "'; RL.POLICY SET makes one";
@@ -39,7 +41,9 @@ Result<NamedLimits, std::string> with_policy(Call& call, const AskedLimits& aske
                     .policy_version = policy->version,
                     .mode = policy->mode,
                     .policy_at = asked.policy_at,
-                    .policy_limits = policy->limits.size()};
+                    .policy_limits = policy->limits.size(),
+                    .kind = policy->kind,
+                    .shadow = is_in_shadow(*policy, key)};
   if (asked.limits.empty()) return named;
   const size_t count = policy->limits.size() + asked.limits.size();
   if (count > algorithms::kLimitsMax) {
@@ -55,10 +59,11 @@ Result<NamedLimits, std::string> with_policy(Call& call, const AskedLimits& aske
 
 }  // namespace
 
-Result<NamedLimits, std::string> expand(Call& call, const AskedLimits& asked) {
+Result<NamedLimits, std::string> expand(Call& call, std::string_view key,
+                                        const AskedLimits& asked) {
   NamedLimits named{.limits = asked.limits, .names = asked.names};
   if (!asked.policy.empty()) {
-    auto found = with_policy(call, asked);
+    auto found = with_policy(call, key, asked);
     if (!found) return found.error();
     named = *found;
   }
@@ -68,10 +73,12 @@ Result<NamedLimits, std::string> expand(Call& call, const AskedLimits& asked) {
   return named;
 }
 
-Result<NamedLimits, std::string> limits_of(Call& call, const LimiterRequest& request) {
-  auto named = expand(call, request);
+Result<NamedLimits, std::string> limits_of(Call& call, std::string_view key,
+                                           const LimiterRequest& request) {
+  auto named = expand(call, key, request);
   if (!named) return named.error();
   if (request.on_change) named->own_mode = *request.on_change;
+  if (has_fixed_answer(*named)) return *named;
   if (auto fit = check_fit(request, named->limits); !fit) return fit.error();
   return *named;
 }
@@ -80,7 +87,7 @@ Result<Limiter, ErrorReplied> resolve(Call& call, std::string_view key,
                                       const LimiterRequest& request) {
   auto limiter = Limiter::read(call, key);
   if (!limiter) return limiter;
-  const auto limits = limits_of(call, request);
+  const auto limits = limits_of(call, key, request);
   if (!limits) return reply_error(call, limits.error());
   if (const auto named = limiter->name(*limits); !named) return reply_error(call, named.error());
   if (const auto room = check_room_for_hold(call, *limiter, request); !room) {

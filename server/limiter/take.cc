@@ -2,6 +2,7 @@
 
 #include "server/limiter/decide.h"
 #include "server/limiter/full_answer.h"
+#include "server/limiter/policy_effect.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
@@ -35,7 +36,7 @@ void answer_plain(Call& call, std::string_view key, const LimiterRequest& reques
 
 Answer denied_by_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
   Answer answer = denial_after_queue(call, limiter, request);
-  answer.allowed = answer.shadow = request.shadow;
+  answer.allowed = answer.shadow = is_shadowed(limiter, request);
   if (request.full) add_rows(call, limiter, &answer);
   return answer;
 }
@@ -58,9 +59,9 @@ Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
                                       const LimiterRequest& request) {
   auto limiter = resolve(call, key, request);
   if (!limiter) return limiter.error();
-  if (must_queue(call, key, request)) {
+  if (!has_fixed_answer(*limiter) && must_queue(call, key, request)) {
     const Answer answer = denied_by_queue(call, *limiter, request);
-    count_denial(call, *limiter, request.shadow);
+    count_denial(call, *limiter, answer.shadow);
     return answer;
   }
   const Decision decision = decide(call, *limiter, request);
@@ -89,8 +90,8 @@ void peek_at(Call& call, std::string_view key, const LimiterRequest& request) {
 }
 
 Answer peek_or_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  return must_queue(call, limiter.key(), request) ? denied_by_queue(call, limiter, request)
-                                                  : peek(call, limiter, request);
+  const bool queues = !has_fixed_answer(limiter) && must_queue(call, limiter.key(), request);
+  return queues ? denied_by_queue(call, limiter, request) : peek(call, limiter, request);
 }
 
 }  // namespace weir::server

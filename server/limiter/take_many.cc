@@ -7,6 +7,7 @@
 #include "server/limiter/full_answer.h"
 #include "server/limiter/holds.h"
 #include "server/limiter/queue.h"
+#include "server/limiter/policy_effect.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
 #include "server/limiter/request_hints.h"
@@ -39,17 +40,29 @@ std::string count_error(Keys keys, size_t limits, std::string_view what) {
          " " + (what == "one limit" ? "limits" : "groups") + hint_about_keys(keys);
 }
 
+// The limit of key `i` of `keys` keys. A policy without limits stands for as many keys as there are
+// left over by those beside it.
+Result<NamedLimits, size_t> share_of(const NamedLimits& all, size_t keys, size_t i) {
+  const size_t limits = all.limits.size();
+  if (all.kind == PolicyKind::kLimits || limits >= keys) {
+    return limits == keys ? Result<NamedLimits, size_t>(all.only(i)) : limits;
+  }
+  const size_t left_over = keys - limits;
+  if (i - all.policy_at < left_over) return NamedLimits{.limits = {}, .kind = all.kind};
+  return all.only(i < all.policy_at ? i : i - left_over);
+}
+
 // Without EACH limit i is key i's.
 Result<std::vector<Share>, std::string> spread(Call& call, Keys keys,
                                                const LimiterRequest& request) {
-  const auto all = expand(call, request);
-  if (!all) return all.error();
-  if (all->limits.size() != keys.size()) return count_error(keys, all->limits.size(), "one limit");
   std::vector<Share> shares;
   for (size_t i = 0; i < keys.size(); ++i) {
-    NamedLimits one = all->only(i);
-    const bool of_policy = one.policy_limits > 0;
-    shares.push_back({std::move(one), of_policy ? request.policy : std::string()});
+    const auto all = expand(call, keys[i], request);
+    if (!all) return all.error();
+    auto one = share_of(*all, keys.size(), i);
+    if (!one) return count_error(keys, one.error(), "one limit");
+    const bool of_policy = one->policy_limits > 0 || has_fixed_answer(*one);
+    shares.push_back({std::move(*one), of_policy ? request.policy : std::string()});
   }
   return shares;
 }
@@ -61,10 +74,10 @@ Result<std::vector<Share>, std::string> shares_of(Call& call, Keys keys,
     return count_error(keys, request.each.size(), "one EACH");
   }
   std::vector<Share> shares;
-  for (const AskedLimits& asked : request.each) {
-    auto limits = expand(call, asked);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    auto limits = expand(call, keys[i], request.each[i]);
     if (!limits) return limits.error();
-    shares.push_back({std::move(*limits), asked.policy});
+    shares.push_back({std::move(*limits), request.each[i].policy});
   }
   return shares;
 }
@@ -76,14 +89,15 @@ Result<void, std::string> check_shares(const LimiterRequest& request,
   for (const Share& share : shares) {
     all.insert(all.end(), share.limits.limits.begin(), share.limits.limits.end());
   }
+  if (all.empty()) return {};  // policies answer for all keys
   return check_fit(request, all);
 }
 
 LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, size_t first) {
   LimiterRequest part;
   part.policy = share.policy;
-  if (whole.costs.size() == 1) {
-    part.costs = whole.costs;
+  if (whole.costs.size() == 1 || has_fixed_answer(share.limits)) {
+    part.costs = {*std::max_element(whole.costs.begin(), whole.costs.end())};
   } else {
     const auto begin = whole.costs.begin() + static_cast<std::ptrdiff_t>(first);
     part.costs.assign(begin, begin + static_cast<std::ptrdiff_t>(share.limits.limits.size()));
@@ -118,6 +132,11 @@ Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
   return parts;
 }
 
+// Tells whether the key's policy is in shadow: then it denies nothing.
+bool in_shadow(const Answer& answer, const LimiterRequest& request) {
+  return answer.shadow && !request.shadow;
+}
+
 // Answers the index of the key that denies, by the longest wait, ties to the first; -1 if all
 // allow.
 int64_t denier(const std::vector<Part>& parts) {
@@ -125,7 +144,8 @@ int64_t denier(const std::vector<Part>& parts) {
   int64_t longest_ns = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto& verdict = parts[i].answer.verdict;
-    if (verdict.allowed || (index >= 0 && verdict.retry_after_ns <= longest_ns)) continue;
+    if (verdict.allowed || in_shadow(parts[i].answer, parts[i].request)) continue;
+    if (index >= 0 && verdict.retry_after_ns <= longest_ns) continue;
     index = static_cast<int64_t>(i);
     longest_ns = verdict.retry_after_ns;
   }
@@ -145,6 +165,7 @@ void ask_for_most(Call& call, std::vector<Part>& parts, int64_t asked) {
     LimiterRequest upto = part.request;
     upto.upto = true;
     const Answer answer = peek_or_queue(call, part.limiter, upto);
+    if (in_shadow(answer, upto)) continue;
     most = std::min(most, answer.verdict.allowed ? answer.granted : 0);
   }
   for (Part& part : parts) part.request.costs = {std::max(most, std::min<int64_t>(asked, 1))};

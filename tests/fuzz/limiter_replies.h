@@ -19,6 +19,7 @@ using resp::Value;
 struct Beyond {
   bool shadow = false;
   bool force = false;  // the rest may be a debt
+  bool fixed = false;  // a policy may answer without limits
 };
 
 // Checks the six integers at the front of an array.
@@ -26,6 +27,12 @@ inline void check_figures(const Value& verdict, const Beyond& beyond) {
   check(verdict.elements.size() >= 6);
   for (size_t i = 0; i < 6; ++i) check(verdict.elements[i].type == Value::Type::kInteger);
   const auto figure = [&](size_t i) { return verdict.elements[i].integer; };
+  if (beyond.fixed && figure(5) == -1 && figure(1) <= 0) {
+    const int64_t none = figure(1);
+    check(none == -1 ? figure(0) == 1 : figure(0) == 0 || beyond.shadow);
+    check(figure(2) == none && figure(3) == -1 - none && figure(4) == -1 - none);
+    return;
+  }
   check(figure(0) == 0 || figure(0) == 1);
   check(figure(1) >= 1 && (figure(2) >= 0 || beyond.force) && figure(2) <= figure(1));
   check(figure(3) >= -1 && figure(4) >= -1 && figure(5) >= -1);
@@ -48,7 +55,7 @@ inline void check_full(const Value& full, const Beyond& beyond) {
   check(retry_ms >= -1 && field(full, "granted").integer >= 0);
   if (!beyond.shadow) check((allowed == 1) == (retry_ms == 0));
   const Value& limits = field(full, "limits");
-  check(!limits.elements.empty() && limits.elements.size() <= 16);
+  check((!limits.elements.empty() || beyond.fixed) && limits.elements.size() <= 16);
   for (const Value& limit : limits.elements) {
     const int64_t most = field(limit, "capacity").integer;
     const int64_t remaining = field(limit, "remaining").integer;
@@ -63,13 +70,17 @@ inline bool has(std::string_view request, std::string_view word) {
 }
 
 inline void check_verdict(std::string_view request, const Value& verdict) {
-  const Beyond beyond{.shadow = has(request, " SHADOW"), .force = has(request, " FORCE")};
+  const bool by_policy = has(request, " POLICY");  // which may be in shadow, UNLIMITED or BLOCKED
+  const Beyond beyond{.shadow = by_policy || has(request, " SHADOW"),
+                      .force = has(request, " FORCE"),
+                      .fixed = by_policy};
   if (has(request, " FULL") || has(request, " HEADERS")) return check_full(verdict, beyond);
   check_figures(verdict, beyond);
 }
 
 inline void check_many(std::string_view request, const Value& reply) {
-  const Beyond beyond{.shadow = true, .force = has(request, " FORCE")};
+  const Beyond beyond{
+      .shadow = true, .force = has(request, " FORCE"), .fixed = has(request, " POLICY")};
   if (!has(request, " FULL")) {
     for (size_t i = 2; i < reply.elements.size(); ++i) check_figures(reply.elements[i], beyond);
     return;

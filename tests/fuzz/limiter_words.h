@@ -183,8 +183,11 @@ inline std::string policy_command(Input* input) {
   if (what == 0) return "RL.POLICY LIST";
   if (what == 1) return "RL.POLICY GET " + name;
   if (what == 2) return "RL.POLICY DEL " + name;
-  const std::string limits = plain_limits(input);
-  return "RL.POLICY SET " + name + " " + limits + input->choose(kModes);
+  constexpr const char* kShares[] = {"", "", "", " SHADOW", " PERCENT 0", " PERCENT 50"};
+  constexpr const char* kFixed[] = {"UNLIMITED", "BLOCKED"};
+  const std::string effect =
+      input->byte() % 8 == 0 ? input->choose(kFixed) : plain_limits(input) + input->choose(kShares);
+  return "RL.POLICY SET " + name + " " + effect + input->choose(kModes);
 }
 
 // What befalls a key from outside.

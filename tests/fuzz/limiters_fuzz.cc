@@ -319,8 +319,8 @@ class World {
     const Value seen = ask_line(0, "RL.PEEK " + words);
     const Value after = ask_line(0, dump);
     const Value taken = ask_line(0, "RL.TAKE " + words);
-    check_reply("RL.PEEK", seen);
-    check_reply("RL.TAKE", taken);
+    check_reply("RL.PEEK " + words, seen);
+    check_reply("RL.TAKE " + words, taken);
     if (unanswered() != open) return;
     check(after == before);
     check(seen.is_error() == taken.is_error());

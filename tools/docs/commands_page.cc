@@ -143,6 +143,16 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
   logs and leases keep what was used. A limit no longer named
   stays with the key until it is full. It is never forgotten before: a request with which the key would hold more than
   16 limits is answered an error that says when the first of those not named is full.
+- **A policy's effect.** `RL.POLICY SET name limits SHADOW` tries a policy out: its limits are decided and counted as with the
+  word SHADOW, for every request that names it, and deny nothing. `PERCENT n` limits n percent of the keys, chosen by a hash that
+  is the policy's own, and is in shadow for the others; a larger n adds keys and takes none away. `UNLIMITED` adds no limit, and `BLOCKED`
+  denies: alone they answer `[1,-1,-1,0,0,-1]` and `[0,0,0,-1,-1,-1]`, with FULL an empty `limits`, with HEADERS no field of
+  limits. They charge nothing, make no key and stand in no queue; what the key has used before is there when the policy
+  has limits again. BLOCKED denies whatever stands beside it, COST 0 and FORCE as well. Beside UNLIMITED and SHADOW the request's own limits
+  decide; what they grant is asked of a policy in shadow too, which is charged all or none of it. FORCE takes from a policy in shadow as
+  from any. RL.ACQUIRE does not wait for what is in shadow, and RL.RESERVE grants it at once. COST with one cost for each limit counts the limits that
+  are left; where none is left any number fits. RL.MTAKE is denied by a BLOCKED key, never by one in shadow; without EACH a policy
+  without limits stands for as many keys as are left over. RL.REFUND, RL.INFO and RL.PEEK without limits are about the key, whatever a policy says.
 - **RL.RESERVE** takes limits of @BOOKINGS@.
 - **RL.CANCEL** of the booking that an RL.ACQUIRE waits for in a LEAKY queue: the waiting client is denied at once.
 - The key's time to live follows from its state; an earlier EXPIRE is an early reset.)"},

@@ -234,8 +234,9 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
        "; usage: RL.TAKE key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] "
        "[HOLD time] [FULL] [HEADERS] [ONCHANGE mode]");
   ends("RL.POLICY SET p",
-       "; usage: RL.POLICY SET name <count/period | algorithm rate> [option value ...] "
-       "[limit ...] [ONCHANGE <USED | RESET | ASIS | PROPORTIONAL | ADDITIVE>]");
+       "; usage: RL.POLICY SET name <count/period | algorithm rate | UNLIMITED | BLOCKED> "
+       "[option value ...] [limit ...] [SHADOW | PERCENT percent] [ONCHANGE <USED | RESET | ASIS | "
+       "PROPORTIONAL | ADDITIVE>]");
 }
 
 TEST_F(RlLanguage, HelpListsTheFamilyAndTheLanguage) {

@@ -103,9 +103,8 @@ TEST_F(RlPolicy, RefusesWhatItCannotKeep) {
   EXPECT_EQ(
       ask("RL.POLICY SET p"),
       "(error ERR wrong number of arguments for 'rl.policy|set' command; usage: RL.POLICY SET "
-      "name <count/period | algorithm rate> [option value ...] [limit ...] [ONCHANGE <USED | RESET "
-      "| "
-      "ASIS | PROPORTIONAL | ADDITIVE>])");
+      "name <count/period | algorithm rate | UNLIMITED | BLOCKED> [option value ...] [limit ...] "
+      "[SHADOW | PERCENT percent] [ONCHANGE <USED | RESET | ASIS | PROPORTIONAL | ADDITIVE>])");
   EXPECT_EQ(ask("RL.POLICY SET p GCRA 5/1s ONCHANGE SOON"),
             "(error ERR ONCHANGE must be USED, RESET, ASIS, PROPORTIONAL or ADDITIVE, got 'SOON')");
   EXPECT_EQ(ask("RL.POLICY SET p GCRA 0/1s"),
