@@ -1,6 +1,12 @@
 // RL.POLICY: limits kept under a name.
 #include <string>
+#include <vector>
 
+#include "algorithms/words.h"
+#include "base/ascii.h"
+#include "resp/numbers.h"
+#include "server/command/command_errors.h"
+#include "server/command/error_replied.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -10,6 +16,8 @@
 namespace weir::server {
 namespace {
 
+constexpr size_t kOverridesAtOnce = 100;
+
 void policy_set(Call& call) {
   if (call.args[2].empty() || call.args[2].size() > kPolicyNameBytesMax) {
     return call.reply.error(policy_name_error(call.args[2]));
@@ -17,12 +25,103 @@ void policy_set(Call& call) {
   auto policy = parse_policy(call.args.subspan(3));
   if (!policy) return call.reply.error(policy.error());
   const Policy* before = call.limiters.policies.find(call.args[2]);
+  if (before != nullptr) policy->overrides = before->overrides;
   policy->seed = before != nullptr && before->seed != 0 ? before->seed : call.host.random() | 1;
   policy->version = static_cast<uint64_t>(call.limiters.versions.next());
   const int64_t policies_max = server_of(call).config().policies_max;
   const auto set = call.limiters.policies.set(call.args[2], *policy, policies_max);
   if (!set) return call.reply.error(set.error());
   call.reply.status("OK");
+}
+
+Result<const Policy*, ErrorReplied> existing_policy(Call& call) {
+  const Policy* policy = call.limiters.policies.find(call.args[2]);
+  if (policy != nullptr) return policy;
+  return reply_error(call, "ERR no policy is named '" + algorithms::shown(call.args[2]) +
+                               "'; RL.POLICY SET makes one");
+}
+
+Result<OverrideScope, ErrorReplied> override_scope(Call& call) {
+  const bool is_prefix = equals_ignoring_case(call.args[3], "PREFIX");
+  if (!is_prefix && !equals_ignoring_case(call.args[3], "KEY")) {
+    return reply_error(call, "ERR syntax error at '" + algorithms::shown(call.args[3]) +
+                                 "': expected KEY or PREFIX");
+  }
+  const std::string_view name = call.args[4];
+  if (name.empty() || name.size() > kOverrideNameBytesMax) {
+    return reply_error(call, "ERR " + std::string(is_prefix ? "PREFIX" : "KEY") +
+                                 " must have 1 to " + std::to_string(kOverrideNameBytesMax) +
+                                 " bytes, got " + std::to_string(name.size()));
+  }
+  return OverrideScope{.is_prefix = is_prefix, .name = name};
+}
+
+// A key that goes back to the policy changes over as with a new version of it.
+void delete_override(Call& call, Policy policy, const OverrideScope& scope) {
+  if (!erase_override(call.keys, &policy.overrides, scope)) return call.reply.integer(0);
+  policy.version = static_cast<uint64_t>(call.limiters.versions.next());
+  call.limiters.policies.put(call.args[2], policy);
+  call.reply.integer(1);
+}
+
+void policy_override(Call& call) {
+  const auto scope = override_scope(call);
+  if (!scope) return;
+  const auto found = existing_policy(call);
+  if (!found) return;
+  Policy policy = **found;
+  const Args words = call.args.subspan(5);
+  if (words.size() == 1 && equals_ignoring_case(words[0], "DEL")) {
+    return delete_override(call, std::move(policy), *scope);
+  }
+  auto effect = parse_effect(words);
+  if (!effect) return call.reply.error(effect.error());
+  const auto version = static_cast<uint64_t>(call.limiters.versions.next());
+  if (policy.overrides.id == 0) policy.overrides.id = version;
+  const Override override{
+      .version = version,
+      .kind = effect->kind,
+      .parsed = {.limits = std::move(effect->limits), .names = std::move(effect->names)}};
+  const auto put = put_override(call.keys, &policy.overrides, *scope, override);
+  if (!put) return call.reply.error(put.error());
+  call.limiters.policies.put(call.args[2], policy);
+  call.reply.status("OK");
+}
+
+void policy_overrides(Call& call) {
+  uint64_t cursor = 0;
+  if (call.args.size() > 4) return call.reply.error(arity_error(call.command));
+  if (call.args.size() == 4) {
+    const auto number = resp::parse_int64(call.args[3]);
+    if (!number || *number < 0) return call.reply.error("ERR invalid cursor");
+    cursor = static_cast<uint64_t>(*number);
+  }
+  const auto policy = existing_policy(call);
+  if (!policy) return;
+  const OverrideSet set = (*policy)->overrides;
+  struct Row {
+    std::string scope;
+    std::string name;
+    std::string text;
+  };
+  std::vector<Row> rows;
+  const auto next =
+      visit_overrides(call.keys, set, cursor, kOverridesAtOnce,
+                      [&](const OverrideScope& scope, const Override& override) {
+                        call.work().charge_entries(2);
+                        const Policy shown{.kind = override.kind,
+                                           .limits = override.parsed.limits,
+                                           .names = override.parsed.names};
+                        rows.push_back({scope.is_prefix ? "PREFIX" : "KEY", std::string(scope.name),
+                                        effect_text(shown, algorithms::LimitStyle::kWhole)});
+                      });
+  call.reply.array(2);
+  call.reply.bulk(std::to_string(next));
+  call.reply.array(static_cast<int64_t>(rows.size()));
+  for (const Row& row : rows) {
+    call.reply.array(3);
+    for (const std::string* word : {&row.scope, &row.name, &row.text}) call.reply.bulk(*word);
+  }
 }
 
 void policy_get(Call& call) {
@@ -97,6 +196,28 @@ constexpr Command kCommands[] = {
      .summary = "Answers the names of all policies.",
      .since = "weir 0.1",
      .run = policy_list},
+    {.name = "rl.policy|override",
+     .arity = -6,
+     .flags = kWrites | kDenyOom,
+     .group = "limiter",
+     .categories = "ratelimitadmin",
+     .usage = "name <KEY key:string | PREFIX prefix:string> <limits | UNLIMITED | BLOCKED | DEL>",
+     .summary =
+         "Makes, changes or deletes what a policy is for one key, or for keys with a prefix.",
+     .since = "weir 0.1",
+     .run = policy_override,
+     .limit_use = names_policy},
+    {.name = "rl.policy|overrides",
+     .arity = -3,
+     .flags = kReads,
+     .group = "limiter",
+     .categories = "ratelimitadmin",
+     .usage = "name [cursor]",
+     .summary = "Walks the overrides of a policy: the next cursor, and for each its kind, name and "
+                "effect.",
+     .since = "weir 0.1",
+     .run = policy_overrides,
+     .limit_use = names_policy},
     {.name = "rl.policy|help",
      .arity = 2,
      .flags = kLoading,

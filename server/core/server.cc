@@ -198,6 +198,7 @@ void Server::tick() {
     turn_.commit_early();
   }
   keys_.running().begin_command(timeline_.now_ns());
+  drop_overrides();
   holds_.end_pause_when_due(clock_.steady_ns());
   session_service_.note_pressure();
   sessions_.end_idle();
@@ -213,6 +214,13 @@ void Server::tick() {
   size_t& peak = report_.stats.working_set_bytes_max;
   peak = std::max(peak, keys_.figures().bytes);
   report_.end_phase("tick", clock_.steady_ns());
+}
+
+// A slice of what deleted policies leave to be erased.
+void Server::drop_overrides() {
+  if (!keys_.usable() || keys_.store_in_use().failed() || keys_.options().follows) return;
+  limiters_.policies.drop_some();
+  if (!keys_.failure().ok()) keys_.running().roll_back();
 }
 
 void Server::apply_config(const std::vector<std::string>& changed) {

@@ -111,6 +111,7 @@ class Server final : public CallHost {
 
  private:
   void work_a_slice();
+  void drop_overrides();
 
   Config config_;
   Clock& clock_;

@@ -1,6 +1,7 @@
 #include "server/limiter/policies.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "algorithms/limit_text.h"
 #include "base/ascii.h"
@@ -13,6 +14,8 @@ using algorithms::CarryOver;
 
 constexpr std::string_view kPrefix = "policy/";
 constexpr uint8_t kModesCount = 5;  // the numbers of CarryOver are on disk here. DO NOT CHANGE.
+constexpr std::string_view kDropPrefix = "policy-drop/";
+constexpr uint64_t kDroppedAtOnce = 200;  // a millisecond
 constexpr uint8_t kWithKind = 128;
 constexpr uint64_t kShareOfKeys = 0x706f6c6963792025;  // the other half of the seed
 
@@ -25,6 +28,7 @@ std::string encode(const Policy& policy) {
   record.push_back(static_cast<char>(policy.kind));
   record.push_back(static_cast<char>(policy.percent));
   storage::put_u64_le(&record, policy.seed);
+  put_override_set(&record, policy.overrides);
   record += algorithms::format_limits(policy.limits, policy.names);
   return record;
 }
@@ -40,6 +44,7 @@ bool decode(std::string_view record, Policy* policy) {
     const uint8_t kind = reader.u8();
     policy->percent = reader.u8();
     policy->seed = reader.u64_le();
+    policy->overrides = read_override_set(&reader);
     if (kind > static_cast<uint8_t>(PolicyKind::kBlocked) || policy->percent > 100) return false;
     policy->kind = static_cast<PolicyKind>(kind);
   }
@@ -110,8 +115,44 @@ bool Policies::erase(std::string_view name) {
   const std::string record = record_name(name);
   storage::Ref ref = keys_.look_up_system(record);
   if (!ref.exists()) return false;
+  if (const Policy* policy = find(name); policy != nullptr && policy->overrides.count > 0) {
+    std::string count;
+    storage::put_varint(&count, policy->overrides.count);
+    const std::string drop = std::string(kDropPrefix) + std::to_string(policy->overrides.id);
+    storage::Ref drop_ref = keys_.look_up_system(drop);
+    keys_.put(&drop_ref, storage::Type::kSystem, count, 0);
+    may_drop_ = true;
+    ref = keys_.look_up_system(record);
+  }
   keys_.erase(&ref);
   return true;
+}
+
+void Policies::put(std::string_view name, const Policy& policy) {
+  const std::string record = record_name(name);
+  storage::Ref ref = keys_.look_up_system(record);
+  keys_.put(&ref, storage::Type::kSystem, encode(policy), 0);
+}
+
+void Policies::drop_some() {
+  if (!may_drop_) return;
+  std::string record;
+  uint64_t count = 0;
+  keys_.visit_system(kDropPrefix, [&](std::string_view name, std::string_view value) {
+    record = name;
+    count = storage::Reader(value).varint();
+  });
+  if (record.empty()) {
+    may_drop_ = false;
+    return;
+  }
+  const uint64_t set = std::strtoull(record.c_str() + kDropPrefix.size(), nullptr, 10);
+  const uint64_t left = erase_last_overrides(keys_, set, count, kDroppedAtOnce);
+  storage::Ref ref = keys_.look_up_system(record);
+  if (left == 0) return keys_.erase(&ref);
+  std::string value;
+  storage::put_varint(&value, left);
+  keys_.put(&ref, storage::Type::kSystem, value, 0);
 }
 
 std::vector<std::string> Policies::names() const {

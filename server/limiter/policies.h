@@ -2,9 +2,15 @@
 //
 //     record "policy/<name>" := version(varint) mode(u8) limits                   DO NOT CHANGE
 //                             | version(varint) mode+128(u8) kind(u8) percent(u8) seed(u64 le)
-//                             limits
+//                               overrides limits
+//     overrides              := 0(varint)
+//                             | set(varint) count(varint) of-keys(varint) n(varint)
+//                               n x { length(varint) count(varint) }
+//     record "policy-drop/<set>" := count(varint)
 //
-// The limits are text; the first form, without a seed, was written by earlier versions.
+// The limits are text; the first form, without a seed, was written by earlier versions. The
+// overrides themselves are elsewhere (overrides.h). Those of a policy that was deleted are erased
+// in slices; until the last is gone, the set has a record "policy-drop".
 //
 // Every SET gives the policy a new version, unique in the server; a limiter key remembers the
 // newest version it has followed, so that a mode other than USED is applied once (limiter.h).
@@ -21,6 +27,7 @@
 #include "algorithms/algorithm.h"
 #include "base/result.h"
 #include "server/command/work_meter.h"
+#include "server/limiter/overrides.h"
 #include "server/limiter/policy_kind.h"
 #include "storage/keyspace.h"
 
@@ -32,6 +39,7 @@ struct Policy {
   PolicyKind kind = PolicyKind::kLimits;
   uint8_t percent = 100;  // of the keys are limited, the others decided in shadow
   uint64_t seed = 0;      // chooses those keys; 0: an earlier version wrote the policy
+  OverrideSet overrides = {};
   std::vector<algorithms::Limit> limits;
   std::vector<std::string> names = {};  // as many as limits, or none
 };
@@ -50,8 +58,13 @@ class Policies {
   // `policies_max`, or where all of them would take more than kPoliciesBytesMax. Takes time in
   // proportion to their number.
   Result<void, std::string> set(std::string_view name, const Policy& policy, int64_t policies_max);
-  // Erases a policy; false if there was none.
+  // Puts what has changed of a policy that there is, but for its limits.
+  void put(std::string_view name, const Policy& policy);
+  // Erases a policy; false if there was none. Its overrides go with drop_some().
   bool erase(std::string_view name);
+  // Erases some of the overrides of deleted policies, if there are any. It is a command of its own,
+  // between turns; one that fails is rolled back by the caller.
+  void drop_some();
   std::vector<std::string> names() const;  // in order
 
  private:
@@ -65,6 +78,7 @@ class Policies {
 
   storage::Keyspace& keys_;
   WorkMeter& work_;
+  bool may_drop_ = true;  // there may be sets of overrides to be erased
   std::map<std::string, Cached, std::less<>> cache_;
 };
 

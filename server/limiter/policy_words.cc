@@ -30,6 +30,13 @@ class PolicyReader {
     return policy_;
   }
 
+  Result<Policy, std::string> read_effect_alone() {
+    if (auto done = read_effect(); !done) return done.error();
+    if (at_ == words_.size()) return policy_;
+    return "ERR syntax error at " + quoted(words_[at_]) + ": expected " +
+           (policy_.limits.empty() ? "nothing" : "another limit") + hint_about(words_[at_], false);
+  }
+
  private:
   using Done = Result<void, std::string>;
 
@@ -114,6 +121,10 @@ class PolicyReader {
 }  // namespace
 
 Result<Policy, std::string> parse_policy(Args words) { return PolicyReader(words).read(); }
+
+Result<Policy, std::string> parse_effect(Args words) {
+  return PolicyReader(words).read_effect_alone();
+}
 
 std::string effect_text(const Policy& policy, algorithms::LimitStyle style) {
   if (policy.kind == PolicyKind::kUnlimited) return "UNLIMITED";

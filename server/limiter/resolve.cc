@@ -1,5 +1,7 @@
 #include "server/limiter/resolve.h"
 
+#include <algorithm>
+
 #include "server/limiter/holds.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/policy_effect.h"
@@ -10,14 +12,14 @@ namespace {
 using algorithms::ParsedLimits;
 
 // Names where one of both has names: empty for limits without.
-void put_names(const std::vector<std::string>& names, size_t limits, ParsedLimits* out) {
+void put_names(std::span<const std::string> names, size_t limits, ParsedLimits* out) {
   const size_t before = out->names.size();
   out->names.insert(out->names.end(), names.begin(), names.end());
   out->names.resize(before + limits);
 }
 
 // The inline limits with the policy's among them.
-ParsedLimits joined(const AskedLimits& asked, const Policy& policy) {
+ParsedLimits joined(const AskedLimits& asked, const NamedLimits& policy) {
   ParsedLimits all;
   const auto place = static_cast<std::ptrdiff_t>(asked.policy_at);
   all.limits = asked.limits;
@@ -30,11 +32,47 @@ ParsedLimits joined(const AskedLimits& asked, const Policy& policy) {
   return all;
 }
 
+// The policy's limits among those that the request names itself.
+Result<NamedLimits, std::string> beside_others(NamedLimits named, const AskedLimits& asked) {
+  const size_t count = named.limits.size() + asked.limits.size();
+  if (count > algorithms::kLimitsMax) {
+    return "ERR at most " + std::to_string(algorithms::kLimitsMax) + " limits, and with the " +
+           std::to_string(named.limits.size()) + " of policy '" + asked.policy + "' there are " +
+           std::to_string(count);
+  }
+  named.owned = std::make_shared<const ParsedLimits>(joined(asked, named));
+  named.limits = named.owned->limits;
+  named.names = named.owned->names;
+  return named;
+}
+
+// A key that an override takes out of the policy changes over as with a change of the policy.
+Result<NamedLimits, std::string> overridden(const AskedLimits& asked, const Policy& policy,
+                                            std::string_view key, Override override) {
+  const auto owned = std::make_shared<const ParsedLimits>(std::move(override.parsed));
+  NamedLimits named{.limits = owned->limits,
+                    .names = owned->names,
+                    .policy_version = std::max(policy.version, override.version),
+                    .mode = policy.mode,
+                    .policy_at = asked.policy_at,
+                    .policy_limits = owned->limits.size(),
+                    .kind = override.kind,
+                    .shadow = override.kind == PolicyKind::kLimits && is_in_shadow(policy, key),
+                    .owned = owned};
+  if (asked.limits.empty()) return named;
+  return beside_others(std::move(named), asked);
+}
+
 Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
                                              const AskedLimits& asked) {
   const Policy* policy = call.limiters.policies.find(asked.policy);
   if (policy == nullptr) {
     return "ERR no policy is named '" + asked.policy + "'; RL.POLICY SET makes one";
+  }
+  if (policy->overrides.count > 0) {
+    if (auto override = find_override(call.keys, policy->overrides, key)) {
+      return overridden(asked, *policy, key, std::move(*override));
+    }
   }
   NamedLimits named{.limits = policy->limits,
                     .names = policy->names,
@@ -45,16 +83,7 @@ Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
                     .kind = policy->kind,
                     .shadow = is_in_shadow(*policy, key)};
   if (asked.limits.empty()) return named;
-  const size_t count = policy->limits.size() + asked.limits.size();
-  if (count > algorithms::kLimitsMax) {
-    return "ERR at most " + std::to_string(algorithms::kLimitsMax) + " limits, and with the " +
-           std::to_string(policy->limits.size()) + " of policy '" + asked.policy + "' there are " +
-           std::to_string(count);
-  }
-  named.owned = std::make_shared<const ParsedLimits>(joined(asked, *policy));
-  named.limits = named.owned->limits;
-  named.names = named.owned->names;
-  return named;
+  return beside_others(std::move(named), asked);
 }
 
 }  // namespace

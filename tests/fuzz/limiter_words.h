@@ -178,11 +178,20 @@ inline std::string policy_command(Input* input) {
                                     " ONCHANGE PROPORTIONAL",
                                     " ONCHANGE ADDITIVE",
                                     " ONCHANGE USED"};
-  const uint8_t what = input->byte() % 8;
+  const uint8_t what = input->byte() % 10;
   const std::string name = input->choose(kPolicies);
   if (what == 0) return "RL.POLICY LIST";
   if (what == 1) return "RL.POLICY GET " + name;
   if (what == 2) return "RL.POLICY DEL " + name;
+  if (what == 3) {
+    constexpr const char* kEffects[] = {" UNLIMITED", " BLOCKED", " DEL", " DEL"};
+    const std::string scope = input->byte() % 2 == 0 ? " KEY " : " PREFIX ";
+    const std::string key = any_key(input);
+    const std::string effect =
+        input->byte() % 2 == 0 ? " " + plain_limits(input) : input->choose(kEffects);
+    return "RL.POLICY OVERRIDE " + name + scope + key + effect;
+  }
+  if (what == 4) return "RL.POLICY OVERRIDES " + name;
   constexpr const char* kShares[] = {"", "", "", " SHADOW", " PERCENT 0", " PERCENT 50"};
   constexpr const char* kFixed[] = {"UNLIMITED", "BLOCKED"};
   const std::string effect =

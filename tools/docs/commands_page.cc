@@ -153,6 +153,13 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
   from any. RL.ACQUIRE does not wait for what is in shadow, and RL.RESERVE grants it at once. COST with one cost for each limit counts the limits that
   are left; where none is left any number fits. RL.MTAKE is denied by a BLOCKED key, never by one in shadow; without EACH a policy
   without limits stands for as many keys as are left over. RL.REFUND, RL.INFO and RL.PEEK without limits are about the key, whatever a policy says.
+- **Overrides.** `RL.POLICY OVERRIDE api KEY tenant:7 1000/1m` makes the policy another one for a key, `PREFIX tenant:vip: UNLIMITED` for all keys
+  that begin so, in whatever database; `DEL` takes it back. The key's own comes before that of the longest prefix, and that before the policy. There may be
+  millions: they leave memory as keys do. Prefixes of one policy have at most 8 different lengths. A policy's SHADOW and PERCENT go
+  for the limits of its overrides, too, while an override that is UNLIMITED or BLOCKED holds in any case. RL.POLICY SET keeps
+  them, DEL drops them, FLUSHALL leaves them. A key that gets an override, or loses it, changes over as the policy's ONCHANGE
+  says. `RL.POLICY OVERRIDES api` walks them, the newest first, 100 at a time: `[cursor, [[KEY or PREFIX, name, effect] ...]]`; ask with the cursor until
+  it is 0. None that stays is missed. In RL.MTAKE without EACH an override has as many limits as the policy that it is for.
 - **RL.RESERVE** takes limits of @BOOKINGS@.
 - **RL.CANCEL** of the booking that an RL.ACQUIRE waits for in a LEAKY queue: the waiting client is denied at once.
 - The key's time to live follows from its state; an earlier EXPIRE is an early reset.)"},
