@@ -66,7 +66,6 @@ bool begins_ban(std::span<const std::string_view> words) {
 
 Result<Ban, RangeError> parse_ban(std::span<const std::string_view> words) {
   const auto word = [&](size_t at) { return at < words.size() ? words[at] : std::string_view(); };
-  Ban ban;
   const auto for_ns = duration_after("BAN", word(1));
   if (!for_ns) return for_ns.error();
   if (!equals_ignoring_case(word(2), "AFTER") || !equals_ignoring_case(word(4), "WITHIN")) {

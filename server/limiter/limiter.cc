@@ -77,6 +77,7 @@ Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
   const auto next_list = [&] { return lists < owner.lists ? owner.ids[lists++] : 0; };
   if (head->bookings) bookings_ = next_list();
   if (head->holds) holds_ = next_list();
+  held_.reserve(head->limits);
   for (size_t i = 0; i < head->limits; ++i) {
     const bool has_list = stored[i].limit.algorithm->uses_entries;
     held_.push_back(
@@ -254,6 +255,7 @@ void Limiter::save() {
   if (bookings_ != 0) lists.push_back(bookings_);
   if (holds_ != 0) lists.push_back(holds_);
   std::vector<LimitState> states;
+  states.reserve(held_.size());
   for (HeldLimit& held : held_) {
     states.push_back({held.limit, held.state, held.ban});
     if (!held.limit.algorithm->uses_entries) continue;
