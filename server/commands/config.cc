@@ -83,6 +83,7 @@ void config_resetstat(Call& call) {
   server.executor().reset_figures();
   server.sessions().bounds().reset_figures();
   call.limiters.verdicts = {};
+  call.limiters.policies.reset_counts();
   call.limiters.top.reset(call.limiters.top.denied.capacity());
   call.reply.status("OK");
 }

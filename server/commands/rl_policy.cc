@@ -10,6 +10,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
+#include "server/limiter/policy_history.h"
 #include "server/limiter/policy_words.h"
 #include "server/limiter/request.h"
 
@@ -17,6 +18,31 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kOverridesAtOnce = 100;
+
+// Keeps what the policy was before the change that has this number.
+void keep_history(Call& call, uint64_t number, std::string before) {
+  keep_change(call.keys, number,
+              {.wall_ms = call.wall_ns() / kNsPerMs,
+               .policy = std::string(call.args[2]),
+               .user = call.session.client().user().name(),
+               .before = std::move(before)});
+  call.work().charge_entries(kChangesMax);
+}
+
+void policy_history(Call& call) {
+  const auto changes = changes_of(call.keys, call.args[2]);
+  call.work().charge_entries(kChangesMax);
+  call.reply.array(static_cast<int64_t>(changes.size()));
+  for (const PolicyChange& change : changes) {
+    call.reply.map(3);
+    call.reply.bulk("time_ms");
+    call.reply.integer(change.wall_ms);
+    call.reply.bulk("user");
+    call.reply.bulk(change.user);
+    call.reply.bulk("before");
+    change.before.empty() ? call.reply.null() : call.reply.bulk(change.before);
+  }
+}
 
 void policy_set(Call& call) {
   if (call.args[2].empty() || call.args[2].size() > kPolicyNameBytesMax) {
@@ -28,9 +54,11 @@ void policy_set(Call& call) {
   if (before != nullptr) policy->overrides = before->overrides;
   policy->seed = before != nullptr && before->seed != 0 ? before->seed : call.host.random() | 1;
   policy->version = static_cast<uint64_t>(call.limiters.versions.next());
+  std::string text_before = before != nullptr ? policy_text(*before) : std::string();
   const int64_t policies_max = server_of(call).config().policies_max;
   const auto set = call.limiters.policies.set(call.args[2], *policy, policies_max);
   if (!set) return call.reply.error(set.error());
+  keep_history(call, policy->version, std::move(text_before));
   call.reply.status("OK");
 }
 
@@ -137,7 +165,44 @@ void policy_get(Call& call) {
 }
 
 void policy_del(Call& call) {
-  call.reply.integer(call.limiters.policies.erase(call.args[2]) ? 1 : 0);
+  const Policy* before = call.limiters.policies.find(call.args[2]);
+  std::string text_before = before != nullptr ? policy_text(*before) : std::string();
+  const bool erased = call.limiters.policies.erase(call.args[2]);
+  if (erased) {
+    keep_history(call, static_cast<uint64_t>(call.limiters.versions.next()),
+                 std::move(text_before));
+  }
+  call.reply.integer(erased ? 1 : 0);
+}
+
+void write_counts(Call& call, std::string_view name) {
+  const PolicyCounts* found = call.limiters.policies.find_counted(name).counts;
+  const PolicyCounts counts = found == nullptr ? PolicyCounts() : *found;
+  call.reply.map(3);
+  call.reply.bulk("granted");
+  call.reply.integer(static_cast<int64_t>(counts.granted));
+  call.reply.bulk("denied");
+  call.reply.integer(static_cast<int64_t>(counts.denied));
+  call.reply.bulk("shadow_denied");
+  call.reply.integer(static_cast<int64_t>(counts.shadow_denied));
+}
+
+void policy_stats(Call& call) {
+  if (call.args.size() > 3) return call.reply.error(arity_error(call.command));
+  if (call.args.size() == 3) {
+    if (!existing_policy(call)) return;
+    return write_counts(call, call.args[2]);
+  }
+  const auto names = call.limiters.policies.names();
+  call.reply.map(static_cast<int64_t>(names.size()));
+  for (const std::string& name : names) {
+    call.reply.bulk(name);
+    write_counts(call, name);
+  }
+}
+
+void names_policy_if_any(Args args, LimitUse* use) {
+  if (args.size() > 2) use->policies.push_back(2);
 }
 
 void policy_list(Call& call) {
@@ -217,6 +282,26 @@ constexpr Command kCommands[] = {
                 "effect.",
      .since = "weir 0.1",
      .run = policy_overrides,
+     .limit_use = names_policy},
+    {.name = "rl.policy|stats",
+     .arity = -2,
+     .flags = kReads,
+     .group = "limiter",
+     .categories = "ratelimitadmin",
+     .usage = "[name]",
+     .summary = "Answers how many verdicts there were under a policy, or under each.",
+     .since = "weir 0.1",
+     .run = policy_stats,
+     .limit_use = names_policy_if_any},
+    {.name = "rl.policy|history",
+     .arity = 3,
+     .flags = kReads,
+     .group = "limiter",
+     .categories = "ratelimitadmin",
+     .usage = "name",
+     .summary = "Answers the last changes of a policy: when, by whom, and what it was before.",
+     .since = "weir 0.1",
+     .run = policy_history,
      .limit_use = names_policy},
     {.name = "rl.policy|help",
      .arity = 2,

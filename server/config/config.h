@@ -29,9 +29,15 @@ namespace weir::server {
 enum class DurabilityLevel { kAlways, kEverysec, kNo };
 enum class StorageForm { kRocksdb, kMemory };
 enum class FailurePolicy { kDeny, kMemory };
+enum class Limiting { kOn, kShadow, kOff };
 enum class DebugAccess { kNo, kYes, kLocal };  // kLocal: loopback and unix socket clients only
 enum class Supervision { kNo, kSystemd, kAuto };
 enum class PubsubDefault { kAllchannels, kResetchannels };
+
+constexpr std::string_view limiting_name(Limiting limiting) {
+  if (limiting == Limiting::kOn) return "on";
+  return limiting == Limiting::kShadow ? "shadow" : "off";
+}
 
 // Whether a form of storage keeps files: then there is a log, checkpoints can be made, and part of
 // the process' descriptors is for it.
@@ -139,6 +145,7 @@ struct Config {
   int64_t tracking_table_max_keys = 1000000;  // 0: any number
   int64_t policies_max = 10'000;
   int64_t top_keys = 512;
+  Limiting limiting = Limiting::kOn;
   DebugAccess enable_debug_command = DebugAccess::kNo;
 };
 

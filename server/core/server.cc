@@ -31,6 +31,12 @@ std::string hex(uint64_t value) {
   return text;
 }
 
+void apply_limiting(const Config& config, Limiters* limiters) {
+  limiters->limiting = config.limiting;
+  if (config.limiting == Limiting::kOn) return;
+  spdlog::warn("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
+}
+
 // What a change of an option does at once. What is only read from now on has no row, and what
 // several options decide together is set after every change.
 struct OptionEffect {
@@ -47,6 +53,7 @@ constexpr OptionEffect kOptionEffects[] = {
     {"requirepass",
      [](Server& server) { server.acl().set_default_password(server.config().requirepass); }},
     {"acl-pubsub-default", [](Server& server) { server.acl().set_pubsub_default(); }},
+    {"limiting", [](Server& server) { apply_limiting(server.config(), &server.limiters()); }},
     {"tracking-table-max-keys", [](Server& server) { server.messages().tracking().limit_keys(); }}};
 
 }  // namespace
@@ -90,6 +97,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       scripting_(&script_service_, &config_, &turn_) {
   set_wall(&timeline_.wall());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
+  apply_limiting(config_, &limiters_);
   report_.set_rules(config_);
   report_.run_id = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
 }

@@ -220,7 +220,7 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
   }
   LimiterRequest charged = request;
   booked.shadow_denies = !take_watched(call, limiter, &charged, states);
-  if (limiter.names().shadow) changed |= !booked.shadow_denies;
+  if (limiter.names().shadow || limiter.names().shadow_all) changed |= !booked.shadow_denies;
   if (booked.wait_ns > 0) {
     const auto id = store_booking(call, limiter, charged, booked.wait_ns);
     if (!id) return id.error();

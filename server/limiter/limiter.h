@@ -25,6 +25,8 @@
 
 namespace weir::server {
 
+struct PolicyCounts;
+
 struct HeldLimit {
   algorithms::Limit limit;
   algorithms::State state;
@@ -42,7 +44,9 @@ struct NamedLimits {
   size_t policy_at = 0;                                           // where the policy's begin,
   size_t policy_limits = 0;                                       // and how many they are
   PolicyKind kind = PolicyKind::kLimits;                          // what the policy does, and
-  bool shadow = false;  // whether its limits only say what they would (policy_effect.h)
+  bool shadow = false;             // whether its limits only say what they would (policy_effect.h)
+  bool shadow_all = false;         // so do all limits (the option `limiting`)
+  PolicyCounts* counts = nullptr;  // of the policy's verdicts; null: no policy
   // What the spans point into, if it is nobody else's.
   std::shared_ptr<const algorithms::ParsedLimits> owned = nullptr;
 
@@ -60,6 +64,7 @@ struct NamedLimits {
     one.policy_at = 0;
     if (one.policy_limits == 0) one.policy_version = 0;
     if (one.policy_limits == 0) one.kind = PolicyKind::kLimits;
+    if (one.policy_limits == 0) one.counts = nullptr;
     one.shadow = shadow && one.policy_limits > 0;
     return one;
   }

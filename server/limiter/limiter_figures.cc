@@ -17,6 +17,7 @@ void write_figures(const Limiters& limiters, FigureWriter& out) {
   out.counter({"repeated_ids", "Requests that came again with their ID, and charged nothing."},
               verdicts.repeated);
   out.counter({"bans", "Bans of keys that have begun."}, verdicts.bans);
+  out.text({"limiting", "Whether limiters deny."}, limiting_name(limiters.limiting));
 }
 
 }  // namespace weir::server

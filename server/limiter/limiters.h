@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "server/config/config.h"
 #include "server/limiter/booking_ages.h"
 #include "server/limiter/policies.h"
 #include "server/limiter/random_ids.h"
@@ -42,6 +43,7 @@ struct Limiters {
   BookingAges ages;    // of bookings that RL.CANCEL has looked for
   TopBoard top;
   VerdictCounts verdicts;
+  Limiting limiting = Limiting::kOn;
 };
 
 void write_figures(const Limiters& limiters, FigureWriter& out);

@@ -66,17 +66,25 @@ bool is_in_shadow(const Policy& policy, std::string_view key) {
   return storage::siphash24(key, {policy.seed, kShareOfKeys}) % 100 >= policy.percent;
 }
 
-const Policy* Policies::find(std::string_view name) {
+Policies::Found Policies::find_counted(std::string_view name) {
   const storage::Ref ref = keys_.look_up_system(record_name(name));
   const auto known = cache_.find(name);
   if (!ref.exists()) {
     if (known != cache_.end()) cache_.erase(known);
-    return nullptr;
+    return {};
   }
-  if (known != cache_.end() && known->second.record == ref.value()) return &known->second.policy;
+  if (known != cache_.end() && known->second.record == ref.value()) {
+    return {.policy = &known->second.policy, .counts = &known->second.counts};
+  }
   Cached cached{.record = std::string(ref.value()), .policy = {}};
-  if (!decode(cached.record, &cached.policy)) return nullptr;
-  return &cache_.insert_or_assign(std::string(name), std::move(cached)).first->second.policy;
+  if (!decode(cached.record, &cached.policy)) return {};
+  if (known != cache_.end()) cached.counts = known->second.counts;
+  Cached& kept = cache_.insert_or_assign(std::string(name), std::move(cached)).first->second;
+  return {.policy = &kept.policy, .counts = &kept.counts};
+}
+
+void Policies::reset_counts() {
+  for (auto& [name, cached] : cache_) cached.counts = {};
 }
 
 void Policies::visit(

@@ -44,6 +44,13 @@ struct Policy {
   std::vector<std::string> names = {};  // as many as limits, or none
 };
 
+// Verdicts under a policy since it was first used after the start, or since they were reset.
+struct PolicyCounts {
+  uint64_t granted = 0;
+  uint64_t denied = 0;
+  uint64_t shadow_denied = 0;  // granted, because the policy is in shadow
+};
+
 // They are always in memory, so what they take together is bounded.
 inline constexpr size_t kPoliciesBytesMax = 16 << 20;
 
@@ -53,7 +60,14 @@ class Policies {
   Policies(storage::Keyspace* keys, WorkMeter* work) : keys_(*keys), work_(*work) {}
 
   // Finds a policy; null if there is none. Valid until the next call.
-  const Policy* find(std::string_view name);
+  const Policy* find(std::string_view name) { return find_counted(name).policy; }
+  // The same, with its counts, which are valid as long as the policy is not deleted.
+  struct Found {
+    const Policy* policy = nullptr;
+    PolicyCounts* counts = nullptr;
+  };
+  Found find_counted(std::string_view name);
+  void reset_counts();
   // Sets a policy. Fails with an error line, and changes nothing, where there would be more than
   // `policies_max`, or where all of them would take more than kPoliciesBytesMax. Takes time in
   // proportion to their number.
@@ -71,6 +85,7 @@ class Policies {
   struct Cached {
     std::string record;
     Policy policy;
+    PolicyCounts counts = {};
   };
 
   // Visits all policies' records.

@@ -7,7 +7,10 @@ namespace {
 
 using algorithms::Guard;
 
-bool stands_alone(const NamedLimits& named) { return named.policy_limits == named.limits.size(); }
+// All limits are decided in one, whether they count or not.
+bool stands_alone(const NamedLimits& named) {
+  return named.shadow_all || named.policy_limits == named.limits.size();
+}
 
 }  // namespace
 
@@ -17,6 +20,7 @@ bool has_fixed_answer(const NamedLimits& named) {
 }
 
 Answer fixed_answer(const Limiter& limiter, const LimiterRequest& request, bool peeks) {
+  const bool shadow = request.shadow || limiter.names().shadow_all;
   const bool allowed = limiter.names().kind == PolicyKind::kUnlimited;
   const int64_t cost = *std::max_element(request.costs.begin(), request.costs.end());
   const int64_t none = allowed ? -1 : 0;
@@ -27,9 +31,9 @@ Answer fixed_answer(const Limiter& limiter, const LimiterRequest& request, bool 
                       .retry_after_ns = wait_ns,
                       .reset_after_ns = wait_ns},
           .index = -1,
-          .allowed = allowed || request.shadow,
+          .allowed = allowed || shadow,
           .charged = allowed && request.asks() && !peeks,
-          .shadow = request.shadow,
+          .shadow = shadow,
           .granted = allowed ? cost : 0,
           .holds = request.hold_ns.has_value()};
 }
@@ -37,7 +41,7 @@ Answer fixed_answer(const Limiter& limiter, const LimiterRequest& request, bool 
 bool is_shadowed(const Limiter& limiter, const LimiterRequest& request) {
   if (request.shadow) return true;
   const NamedLimits& named = limiter.names();
-  return named.shadow && !request.force && stands_alone(named);
+  return (named.shadow || named.shadow_all) && !request.force && stands_alone(named);
 }
 
 bool never_waits(const Limiter& limiter, const LimiterRequest& request) {
@@ -45,7 +49,7 @@ bool never_waits(const Limiter& limiter, const LimiterRequest& request) {
 }
 
 bool is_watched(const NamedLimits& named, size_t index) {
-  return named.shadow && index - named.policy_at < named.policy_limits;
+  return named.shadow_all || (named.shadow && index - named.policy_at < named.policy_limits);
 }
 
 TakenApart take_apart(const Limiter& limiter, std::span<Guard> guards,
@@ -82,7 +86,7 @@ TakenApart take_apart(const Limiter& limiter, std::span<Guard> guards,
 
 bool take_watched(Call& call, Limiter& limiter, LimiterRequest* request,
                   std::span<algorithms::State> states) {
-  if (!limiter.names().shadow) return true;
+  if (!limiter.names().shadow && !limiter.names().shadow_all) return true;
   const auto limits = limiter.named();
   std::vector<Guard> guards;
   for (size_t i = 0; i < limits.size(); ++i) {

@@ -35,7 +35,18 @@ void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, i
   }
 }
 
+void count_for_policy(Call& call, const Limiter& limiter, bool allowed, bool shadow_denies) {
+  PolicyCounts* counts = limiter.names().counts;
+  if (counts == nullptr || !call.keys.failure().ok()) return;
+  if (shadow_denies) {
+    ++counts->shadow_denied;
+  } else {
+    ++(allowed ? counts->granted : counts->denied);
+  }
+}
+
 void count_denial(Call& call, const Limiter& limiter, bool shadow) {
+  count_for_policy(call, limiter, false, shadow);
   const TopKeys::Name name = name_of(call, limiter);
   if (shadow) return count_shadow_verdict(call, name, false, 1);
   count_verdict(call, name, {.allowed = false}, 1);
@@ -47,6 +58,8 @@ void record(Call& call, Limiter& limiter, const Decision& decision) {
   const Answer& answer = decision.answer;
   if (answer.charged || (decision.cost > 0 && !answer.verdict.allowed)) {
     const TopKeys::Name name = name_of(call, limiter);
+    const bool shadow_denies = answer.shadow_denies || (answer.shadow && !answer.verdict.allowed);
+    count_for_policy(call, limiter, answer.verdict.allowed, shadow_denies);
     if (answer.shadow) {
       count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost);
     } else {

@@ -20,6 +20,9 @@ void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verd
 void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, int64_t cost);
 void count_denial(Call& call, const Limiter& limiter, bool shadow = false);
 
+// Counts a verdict for the policy that the request has named, if it has named one.
+void count_for_policy(Call& call, const Limiter& limiter, bool allowed, bool shadow_denies);
+
 TopKeys::Name name_of(const Call& call, const Limiter& limiter);
 
 }  // namespace weir::server

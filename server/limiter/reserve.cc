@@ -16,8 +16,13 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
   auto limiter = resolve(call, key, request);
   if (!limiter) return limiter.error();
   if (has_fixed_answer(*limiter)) {
-    const bool granted = fixed_answer(*limiter, request, true).allowed;
-    if (granted) return Booked{.granted = true, .id = limiter->draw_id()};
+    const Answer answer = fixed_answer(*limiter, request, true);
+    const bool granted = answer.allowed;
+    if (granted) {
+      if (!answer.verdict.allowed) count_denial(call, *limiter, true);
+      if (answer.verdict.allowed) count_for_policy(call, *limiter, true, false);
+      return Booked{.granted = true, .id = limiter->draw_id()};
+    }
     count_denial(call, *limiter);
     return Booked{.wait_ns = algorithms::kNever};
   }
@@ -34,6 +39,7 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
   if (!booked) return reply_error(call, booked.error());
   if (!booked->granted) count_denial(call, *limiter);
   if (booked->shadow_denies) count_denial(call, *limiter, true);
+  if (booked->granted && !booked->shadow_denies) count_for_policy(call, *limiter, true, false);
   return *booked;
 }
 

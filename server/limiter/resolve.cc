@@ -65,13 +65,15 @@ Result<NamedLimits, std::string> overridden(const AskedLimits& asked, const Poli
 
 Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
                                              const AskedLimits& asked) {
-  const Policy* policy = call.limiters.policies.find(asked.policy);
+  const auto [policy, counts] = call.limiters.policies.find_counted(asked.policy);
   if (policy == nullptr) {
     return "ERR no policy is named '" + asked.policy + "'; RL.POLICY SET makes one";
   }
   if (policy->overrides.count > 0) {
     if (auto override = find_override(call.keys, policy->overrides, key)) {
-      return overridden(asked, *policy, key, std::move(*override));
+      auto named = overridden(asked, *policy, key, std::move(*override));
+      if (named) named->counts = counts;
+      return named;
     }
   }
   NamedLimits named{.limits = policy->limits,
@@ -81,7 +83,8 @@ Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
                     .policy_at = asked.policy_at,
                     .policy_limits = policy->limits.size(),
                     .kind = policy->kind,
-                    .shadow = is_in_shadow(*policy, key)};
+                    .shadow = is_in_shadow(*policy, key),
+                    .counts = counts};
   if (asked.limits.empty()) return named;
   return beside_others(std::move(named), asked);
 }
@@ -90,12 +93,15 @@ Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
 
 Result<NamedLimits, std::string> expand(Call& call, std::string_view key,
                                         const AskedLimits& asked) {
+  if (call.limiters.limiting == Limiting::kOff)
+    return NamedLimits{.limits = {}, .kind = PolicyKind::kUnlimited};
   NamedLimits named{.limits = asked.limits, .names = asked.names};
   if (!asked.policy.empty()) {
     auto found = with_policy(call, key, asked);
     if (!found) return found.error();
     named = *found;
   }
+  named.shadow_all = call.limiters.limiting == Limiting::kShadow;
   if (const auto apart = algorithms::check_names(named.names, named.limits); !apart) {
     return "ERR " + apart.error();
   }

@@ -2,6 +2,7 @@
 
 #include "server/limiter/decide.h"
 #include "server/limiter/full_answer.h"
+#include "server/limiter/limiters.h"
 #include "server/limiter/policy_effect.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
@@ -71,7 +72,7 @@ Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
 
 void take(Call& call, std::string_view key, const LimiterRequest& request) {
   if (recalled(call, key, request.id)) return;
-  if (is_plain(request)) {
+  if (is_plain(request) && call.limiters.limiting == Limiting::kOn) {
     if (const auto verdict = take_single(call, key, request.limits[0], request.costs[0])) {
       if (!request.full && request.id.empty()) return reply_verdict(call, *verdict);
       return answer_plain(call, key, request, *verdict);

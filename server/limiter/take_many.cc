@@ -6,6 +6,7 @@
 #include "server/limiter/bans.h"
 #include "server/limiter/full_answer.h"
 #include "server/limiter/holds.h"
+#include "server/limiter/limiters.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/policy_effect.h"
 #include "server/limiter/record.h"
@@ -48,7 +49,8 @@ Result<NamedLimits, size_t> share_of(const NamedLimits& all, size_t keys, size_t
     return limits == keys ? Result<NamedLimits, size_t>(all.only(i)) : limits;
   }
   const size_t left_over = keys - limits;
-  if (i - all.policy_at < left_over) return NamedLimits{.limits = {}, .kind = all.kind};
+  if (i - all.policy_at < left_over)
+    return NamedLimits{.limits = {}, .kind = all.kind, .counts = all.counts};
   return all.only(i < all.policy_at ? i : i - left_over);
 }
 
@@ -229,6 +231,11 @@ void write_figures(Call& call, const std::vector<Part>& parts, int64_t denied_by
 
 void take_many(Call& call, Keys keys, const LimiterRequest& request) {
   if (recalled(call, keys[0], request.id)) return;
+  if (call.limiters.limiting == Limiting::kShadow && !request.shadow && !request.force) {
+    LimiterRequest shadowed = request;  // then the keys are tried together, all or none
+    shadowed.shadow = true;
+    return take_many(call, keys, shadowed);
+  }
   auto parts = resolve_parts(call, keys, request);
   if (!parts) return;
   if (request.upto) ask_for_most(call, *parts, request.costs[0]);

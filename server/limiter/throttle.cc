@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/limiter/limiters.h"
 #include "server/limiter/resolve.h"
 #include "server/limiter/single.h"
 #include "server/limiter/take.h"
@@ -26,20 +27,25 @@ Result<Verdict, ErrorReplied> give_back(Call& call, std::string_view key,
 // Every case but the common one.
 Result<Verdict, ErrorReplied> throttle_any(Call& call, std::string_view key,
                                            const algorithms::Limit& limit, int64_t cost) {
+  if (call.limiters.limiting == Limiting::kOff) {
+    return Verdict{.allowed = true, .limit = limit.capacity, .remaining = limit.capacity};
+  }
   LimiterRequest request;
   request.limits = {limit};
   if (cost < 0) return give_back(call, key, request, -std::max(cost, -algorithms::kCostMax));
   request.costs = {cost};
   const auto answer = take_any(call, key, request);
   if (!answer) return answer.error();
-  return answer->verdict;
+  Verdict verdict = answer->verdict;
+  verdict.allowed = answer->allowed;
+  return verdict;
 }
 
 }  // namespace
 
 Result<Verdict, ErrorReplied> throttle(Call& call, std::string_view key,
                                        const algorithms::Limit& limit, int64_t cost) {
-  if (cost >= 0) {
+  if (cost >= 0 && call.limiters.limiting == Limiting::kOn) {
     if (const auto verdict = take_single(call, key, limit, cost)) return *verdict;
   }
   return throttle_any(call, key, limit, cost);

@@ -160,6 +160,14 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
   them, DEL drops them, FLUSHALL leaves them. A key that gets an override, or loses it, changes over as the policy's ONCHANGE
   says. `RL.POLICY OVERRIDES api` walks them, the newest first, 100 at a time: `[cursor, [[KEY or PREFIX, name, effect] ...]]`; ask with the cursor until
   it is 0. None that stays is missed. In RL.MTAKE without EACH an override has as many limits as the policy that it is for.
+- **RL.POLICY HISTORY** answers the last 16 changes of a policy by SET and DEL, the newest first: `time_ms` of the wall clock, the `user`, and what it was
+  `before` as words, null where there was none. All policies together keep 2000, so a deleted one has its history until others have
+  pushed it out. Words of more than 2048 bytes are cut.
+- **RL.POLICY STATS** answers for a policy, or for each, how many verdicts there were under its name since the start or the last CONFIG
+  RESETSTAT: `granted`, `denied`, and `shadow_denied`, which were let through. Requests of cost 0 and looks are none.
+- **The option `limiting`** is an emergency's: in `shadow` every command of limiters is decided as with SHADOW, those of CL.THROTTLE, THROTTLE and GCRA too,
+  and BLOCKED denies nothing either; `off` answers `[1,-1,-1,0,0,-1]` to all, whatever policy is named, and an untouched limit in the other
+  dialects, and charges and gives back nothing. RL.REFUND, leases, bookings, RL.PEEK without limits and INCREX go on as ever.
 - **RL.RESERVE** takes limits of @BOOKINGS@.
 - **RL.CANCEL** of the booking that an RL.ACQUIRE waits for in a LEAKY queue: the waiting client is denied at once.
 - The key's time to live follows from its state; an earlier EXPIRE is an early reset.)"},

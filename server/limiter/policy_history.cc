@@ -1,0 +1,100 @@
+#include "server/limiter/policy_history.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "storage/codec.h"
+
+namespace weir::server {
+namespace {
+
+constexpr std::string_view kPrefix = "policy-change/";
+constexpr char kFormat = 1;
+constexpr size_t kUserBytesMax = 128;
+
+uint64_t number_of(std::string_view record) {
+  return std::strtoull(std::string(record.substr(kPrefix.size())).c_str(), nullptr, 10);
+}
+
+std::string encode(const PolicyChange& change) {
+  std::string value(1, kFormat);
+  storage::put_varint(&value, static_cast<uint64_t>(change.wall_ms));
+  for (const std::string* text : {&change.policy, &change.user}) {
+    storage::put_varint(&value, text->size());
+    value += *text;
+  }
+  return value + change.before;
+}
+
+PolicyChange decode(std::string_view value) {
+  storage::Reader reader(value);
+  if (reader.u8() != kFormat) return {};
+  PolicyChange change{.wall_ms = static_cast<int64_t>(reader.varint())};
+  change.policy = reader.sized_bytes();
+  change.user = reader.sized_bytes();
+  change.before = reader.rest();
+  return change;
+}
+
+void cut(std::string* text, size_t bytes_max) {
+  if (text->size() <= bytes_max) return;
+  text->resize(bytes_max - 3);
+  *text += "...";
+}
+
+// The oldest of some records.
+struct Oldest {
+  size_t count = 0;
+  uint64_t number = UINT64_MAX;
+  std::string record = {};
+
+  void see(std::string_view name) {
+    ++count;
+    if (const uint64_t seen = number_of(name); seen < number) {
+      number = seen;
+      record = name;
+    }
+  }
+};
+
+void erase(storage::Keyspace& keys, const std::string& record) {
+  storage::Ref ref = keys.look_up_system(record);
+  if (ref.exists()) keys.erase(&ref);
+}
+
+}  // namespace
+
+void keep_change(storage::Keyspace& keys, uint64_t number, PolicyChange change) {
+  Oldest all;
+  Oldest own;
+  keys.visit_system(kPrefix, [&](std::string_view name, std::string_view value) {
+    all.see(name);
+    if (decode(value).policy == change.policy) own.see(name);
+  });
+  if (own.count >= kChangesOfPolicyMax) {
+    erase(keys, own.record);
+  } else if (all.count >= kChangesMax) {
+    erase(keys, all.record);
+  }
+  cut(&change.user, kUserBytesMax);
+  cut(&change.before, kChangeTextBytesMax);
+  const std::string record = std::string(kPrefix) + std::to_string(number);
+  storage::Ref ref = keys.look_up_system(record);
+  keys.put(&ref, storage::Type::kSystem, encode(change), 0);
+}
+
+std::vector<PolicyChange> changes_of(storage::Keyspace& keys, std::string_view policy) {
+  std::vector<std::pair<uint64_t, PolicyChange>> found;
+  keys.visit_system(kPrefix, [&](std::string_view name, std::string_view value) {
+    PolicyChange change = decode(value);
+    if (change.policy == policy) found.push_back({number_of(name), std::move(change)});
+  });
+  std::sort(found.begin(), found.end(),
+            [](const auto& left, const auto& right) { return left.first > right.first; });
+  std::vector<PolicyChange> changes;
+  for (auto& [number, change] : found) changes.push_back(std::move(change));
+  return changes;
+}
+
+}  // namespace weir::server
