@@ -78,7 +78,8 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "turns_failed turn_us_mean turn_us_max commit_us_mean commit_us_max loop_held "
      "loop_held_ms loop_held_last loop_held_last_ms loop_held_longest loop_held_longest_ms "
      "clock_lead_ms clock_accepted_ms clock_differs"},
-    {"Limiter", "verdicts allowed denied shadow_allowed shadow_denied repeated_ids bans "
+    {"Limiter",
+     "verdicts allowed denied shadow_allowed shadow_denied repeated_ids bans "
      "limiting"},
     {"Storage",
      "storage_status storage_error turn written_back_turn unwritten_entries write_back_running "
