@@ -187,6 +187,11 @@ void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t de
   call.host.wait(call, std::move(waiter));
 }
 
+// Where a session may not wait, not even for a turn that has come and is not served yet.
+bool may_wait_until(const Call& call, int64_t due_ns, int64_t deadline_ns) {
+  return due_ns <= deadline_ns && call.session.wait_state().permitted();
+}
+
 void deny(Call& call, Limiter& limiter, const LimiterRequest& request, const Answer& answer) {
   count_denial(call, limiter);
   if (call.session.wait_state().permitted()) forget_token(call, limiter.key(), request.id);
@@ -196,7 +201,7 @@ void deny(Call& call, Limiter& limiter, const LimiterRequest& request, const Ans
 // Joins the queue after all who are there, unless that is too late.
 void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t deadline_ns) {
   const auto place = place_after_queue(call, limiter, request);
-  if (place.at_ns == kNever || place.at_ns > deadline_ns) {
+  if (place.at_ns == kNever || !may_wait_until(call, place.at_ns, deadline_ns)) {
     return deny(call, limiter, request, denial_at(place, call.now_ns));
   }
   auto waiter = std::make_unique<AcquireWaiter>(std::string(limiter.key()), std::move(request));
@@ -264,7 +269,7 @@ void acquire(Call& call, std::string_view key, LimiterRequest request) {
   Try tried = try_to_take(call, *limiter, request, deadline_ns);
   if (tried.outcome == Outcome::kReplied) return;
   if (tried.outcome == Outcome::kDeparts) return call.host.wait(call, std::move(tried.departure));
-  if (tried.final || tried.due_ns > deadline_ns) {
+  if (tried.final || !may_wait_until(call, tried.due_ns, deadline_ns)) {
     return deny(call, *limiter, request, tried.answer);
   }
   auto waiter = std::make_unique<AcquireWaiter>(std::string(key), std::move(request));

@@ -29,6 +29,22 @@ TEST_F(RlQueue, PeekWithoutLimitsComesAfterIt) {
   EXPECT_EQ(ask("RL.TOP"), "[]");  // and it is no denial that counts
 }
 
+// The turn of the one in front has come, and nobody has served it yet. A script that waited would
+// be answered twice.
+TEST_F(RlQueue, AScriptIsDeniedThoughItsTurnHasCome) {
+  const auto waits = server_->connect();
+  ask("RL.TAKE c 1/10s");
+  send(*waits, "RL.ACQUIRE c 1/10s TIMEOUT 0");
+  server_->run_turns();
+  server_->clock.advance(10 * kSecond);
+  EXPECT_EQ(as_text(client_->call({"EVAL",
+                                   "return redis.call('RL.ACQUIRE', 'c', 'FIXED', '3/1h', "
+                                   "'TIMEOUT', '1s')",
+                                   "1", "c"})),
+            "[0, 3, 0, 1, 0, 0]");
+  EXPECT_EQ(heard(*waits), "[1, 1, 0, 0, 10000, 0]");
+}
+
 TEST_F(RlQueue, MtakeComesAfterIt) {
   ask(kOnePerSecond);
   const auto waiter = asking(kOnePerSecond);
