@@ -95,6 +95,7 @@ class World {
         server::command_families(), server::Seeds());
     server_->limiters().ids.count_up();
     check(server_->open().ok());
+    server_->tick();
     clients_ = {};
     probe_ = {};
   }

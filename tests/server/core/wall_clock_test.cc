@@ -158,6 +158,10 @@ TEST_F(WallClock, AStepBackIsStoredThoughNobodyWrites) {
   EXPECT_EQ(ask("RL.PEEK k 1/10h"), "[0, 1, 0, 32400000, 32400000, 0]");
   restart(kSecond);
   EXPECT_EQ(ask("RL.PEEK k 1/10h"), "[0, 1, 0, 32399000, 32399000, 0]");
+  step(-kSecond / 4);
+  server_->advance(kSecond);
+  restart();
+  EXPECT_EQ(ask("RL.PEEK k 1/10h"), "[0, 1, 0, 32398000, 32398000, 0]");
 }
 
 TEST_F(WallClock, AStepBackIsStoredOnce) {
