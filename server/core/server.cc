@@ -31,8 +31,10 @@ std::string hex(uint64_t value) {
   return text;
 }
 
+// Whoever waits is tried at once under the new rule.
 void apply_limiting(const Config& config, Limiters* limiters) {
   limiters->limiting = config.limiting;
+  limiters->waiting.signal_all();
   if (config.limiting == Limiting::kOn) return;
   spdlog::warn("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
 }

@@ -140,6 +140,7 @@ class AcquireWaiter : public QueuedRequest {
     }
     if (tried.outcome == Outcome::kDenied) {
       forget_token(call, key(), request().id);
+      count_denial(call, *limiter);
       reply_denial(call, *limiter, request(), tried.answer);
     }
     successor = std::move(tried.departure);

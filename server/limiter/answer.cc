@@ -20,8 +20,7 @@ void reply_verdict(Call& call, const algorithms::Verdict& verdict) {
 }
 
 void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto) {
-  const bool granted = answer.allowed && answer.verdict.allowed;
-  const bool with_id = granted && (answer.leases || answer.holds);
+  const bool with_id = answer.allowed && (answer.leases || answer.holds);
   const algorithms::Verdict& verdict = answer.verdict;
   const int64_t figures[] = {answer.allowed ? 1 : 0,
                              verdict.limit,

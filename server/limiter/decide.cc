@@ -72,11 +72,11 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
   std::vector<Guard> guards = guards_of(limiter, limiter.named(), request);
   const algorithms::AllRequest look{
       .now_ns = call.now_ns, .upto = request.upto, .peek = true, .wall = &call.wall()};
-  const auto own = algorithms::take_all(guards, look);
+  const auto own = take_apart(limiter, guards, look).verdict;
   const int64_t own_retry_ns = guards[own.deciding].verdict.retry_after_ns;
   const int64_t cost = largest_cost(guards);
   for (Guard& guard : guards) guard.cost = 0;
-  const auto verdict = algorithms::take_all(guards, look);
+  const auto verdict = take_apart(limiter, guards, look).verdict;
   const size_t index = ban.limit < guards.size() ? ban.limit : verdict.deciding;
   Answer answer{.verdict = guards[index].verdict, .index = static_cast<int64_t>(index)};
   show_ban(ban, own.allowed ? 0 : own_retry_ns, &answer);
@@ -86,11 +86,13 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
 }
 
 std::vector<HeldCharge> charges_of(Limiter& limiter, const std::vector<Guard>& guards,
+                                   bool shadow_denies,
                                    const std::vector<algorithms::State>& before) {
   std::vector<HeldCharge> charges;
   for (size_t i = 0; i < guards.size(); ++i) {
     const HeldLimit& held = limiter.named()[i];
-    charges.push_back({.permits = guards[i].cost,
+    charges.push_back({.charged = !shadow_denies || !is_watched(limiter.names(), i),
+                       .permits = guards[i].cost,
                        .kept = algorithms::kept_state(held.limit, before[i], held.state)});
   }
   return charges;
@@ -121,6 +123,8 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
   if (all.peek && !peeks && taken.verdict.allowed) {  // only now is an id needed
     all.peek = false;
     all.lease_id = limiter.draw_id();
+    guards =
+        guards_of(limiter, limiter.named(), request);  // what shadow denied costs 0 in the look
     taken = take_apart(limiter, guards, all);
   }
   const algorithms::AllVerdict& verdict = taken.verdict;
@@ -139,7 +143,8 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
   if (request.force && answer.charged) show_debt(all, guards, &answer);
   if (holds && answer.charged) {
     answer.hold_id = answer.lease_id ? *answer.lease_id : limiter.draw_id();
-    add_hold(call, limiter, *answer.hold_id, *request.hold_ns, charges_of(limiter, guards, before));
+    add_hold(call, limiter, *answer.hold_id, *request.hold_ns,
+             charges_of(limiter, guards, taken.shadow_denies, before));
   }
   bool counted = false;
   if (!verdict.allowed && asks && !peeks && !is_shadowed(limiter, request) && !request.force) {

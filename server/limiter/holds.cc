@@ -59,7 +59,8 @@ std::optional<Hold> read_hold(std::string_view value) {
 }
 
 // Finds the limits of a hold among the limiter's, each once: first those that are the same still,
-// then those of the algorithm, whose parameters have changed since. Null: it is gone.
+// then those of the algorithm, whose parameters have changed since, where the kept state names the
+// window of the charge. Null: it is gone, or it cannot be told from one that never had the charge.
 std::vector<HeldLimit*> limits_of(Limiter& limiter, const std::vector<Part>& parts) {
   const std::span<HeldLimit> all = limiter.all();
   std::vector<std::string> texts;
@@ -78,7 +79,9 @@ std::vector<HeldLimit*> limits_of(Limiter& limiter, const std::vector<Part>& par
   }
   for (size_t part = 0; part < parts.size(); ++part) {
     const std::string_view name = parts[part].limit.substr(0, parts[part].limit.find(' '));
-    find(part, [&](size_t i) { return all[i].limit.algorithm->name == name; });
+    find(part, [&](size_t i) {
+      return all[i].limit.algorithm->settle != nullptr && all[i].limit.algorithm->name == name;
+    });
   }
   return found;
 }
@@ -187,7 +190,8 @@ void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
   storage::put_varint(&value, limits.size());
   for (size_t i = 0; i < limits.size(); ++i) {
     storage::put_varint(&value, static_cast<uint64_t>(charges[i].permits));
-    const std::string text = algorithms::format_limit(limits[i].limit);
+    const std::string text =
+        charges[i].charged ? algorithms::format_limit(limits[i].limit) : std::string();
     storage::put_varint(&value, text.size());
     value += text;
     char kept[algorithms::kStateBytesMax];

@@ -7,6 +7,7 @@
 //     member := id (u64 be)       order := the instant at which it ends       DO NOT CHANGE
 //     value  := when it was charged(varint, ns) n(varint) n x part            1 <= n <= 16
 //     part   := charged(varint) size(varint) the limit as text  size(varint) kept state
+//               without a text if the limit was not charged
 //
 // The kept state is as in the limiter's record (algorithms/settle.h). The id is also that of the
 // lease that the request has of a CONCURRENCY limit. How a hold was settled is remembered as a
@@ -29,6 +30,7 @@ Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
 
 // What a limit was charged.
 struct HeldCharge {
+  bool charged = true;  // false: a policy's in shadow, which denied; it is stored without a text
   int64_t permits = 0;
   algorithms::State kept;
 };

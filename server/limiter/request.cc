@@ -169,9 +169,9 @@ class RequestReader {
 
   Done set_hold(std::optional<int64_t> time_ns, std::string_view text) {
     request_.hold_ns = time_ns;
-    if (time_ns && *time_ns > 0 && *time_ns <= kTimeoutNsMax) return {};
+    if (time_ns && *time_ns > 0 && *time_ns <= kHoldNsMax) return {};
     return "ERR HOLD must be " + std::string(algorithms::kTimeForm) + ", above 0 and at most " +
-           algorithms::format_duration(kTimeoutNsMax) + ", got " + quoted(text);
+           algorithms::format_duration(kHoldNsMax) + ", got " + quoted(text);
   }
 
   Done set_on_change(std::string_view text) {

@@ -46,6 +46,7 @@ enum RequestOption : uint32_t {
 inline constexpr size_t kIdBytesMax = 64;
 inline constexpr size_t kPolicyNameBytesMax = 128;
 inline constexpr int64_t kTimeoutNsMax = 3'650 * kNsPerDay;
+inline constexpr int64_t kHoldNsMax = kNsPerDay;  // so long a key may outlive its limits
 
 // The limits of a key as they were asked for: a policy may stand among them.
 struct AskedLimits {

@@ -26,7 +26,8 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
     count_denial(call, *limiter);
     return Booked{.wait_ns = algorithms::kNever};
   }
-  if (const auto ban = ban_against(*limiter, request, call.now_ns)) {
+  const auto ban = ban_against(*limiter, request, call.now_ns);
+  if (ban && !is_shadowed(*limiter, request)) {
     count_denial(call, *limiter);
     return Booked{.wait_ns = ban->rest_ns};
   }

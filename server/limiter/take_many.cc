@@ -45,12 +45,16 @@ std::string count_error(Keys keys, size_t limits, std::string_view what) {
 // left over by those beside it.
 Result<NamedLimits, size_t> share_of(const NamedLimits& all, size_t keys, size_t i) {
   const size_t limits = all.limits.size();
+  const auto fixed = [&] {
+    return NamedLimits{
+        .limits = {}, .kind = all.kind, .shadow_all = all.shadow_all, .counts = all.counts};
+  };
+  if (all.kind == PolicyKind::kBlocked && limits == keys) return fixed();
   if (all.kind == PolicyKind::kLimits || limits >= keys) {
     return limits == keys ? Result<NamedLimits, size_t>(all.only(i)) : limits;
   }
   const size_t left_over = keys - limits;
-  if (i - all.policy_at < left_over)
-    return NamedLimits{.limits = {}, .kind = all.kind, .counts = all.counts};
+  if (i - all.policy_at < left_over) return fixed();
   return all.only(i < all.policy_at ? i : i - left_over);
 }
 

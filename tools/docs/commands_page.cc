@@ -101,12 +101,12 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
     lease alone: the hold's end stays. A lease ends with its LEASE, a hold with its HOLD.
   - What is held is what was granted: with UPTO less than asked, with SHADOW and COST 0 perhaps nothing (null). A request that comes
     again with its ID has the same hold. RL.MTAKE answers an id for each key. RL.ACQUIRE holds from its grant on.
-  - A key has at most 65536 holds that have not ended. It lives until the last of them has, and they go where it goes: through
+  - A hold lasts a day at most. A key has at most 65536 holds that have not ended. It lives until the last of them has, and they go where it goes: through
     restarts, RENAME, COPY, DUMP.
   - A settled charge is as if what was used had been taken by FORCE at the instant of the take; [algorithms.md](algorithms.md#use-first-settle-after)
     says for each algorithm how exactly. So large a debt that no state can hold it is denied, with a wait of -1; then the hold is
-    still there. Of a limit whose parameters have changed since, the rest is given back as by RL.REFUND, and of FIXED,
-    SLIDINGCOUNTER and the logs only what is found in its window.
+    still there. Where a limit's parameters have changed since, what of the charge is found in its window is settled of FIXED,
+    SLIDINGCOUNTER and the logs; the other algorithms' limits keep the estimate.
 - **BAN d AFTER n WITHIN w**, part of a limit, inline or in a policy: when the limit has denied n requests within w, the key is
   banned for d. The n-th is answered with the ban. While it runs, every request of the key that asks for permits is denied, whatever
   limits it names: `retry_after_ms` is the ban's rest, or the limits' own wait if that is longer; `banned` of FULL is 1. Such denials
