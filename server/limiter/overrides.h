@@ -16,8 +16,7 @@
 //
 // Invariants
 // 1. A request costs one look-up for its key, if any key has an override, and one for each length
-// of
-//    the prefixes, of which there are at most kPrefixLengthsMax.
+//    of the prefixes, of which there are at most kPrefixLengthsMax.
 // 2. The ordinals are 0 to count - 1: the last override takes the place of one that is erased. So a
 //    walk downwards misses none that stays, and a set is dropped from its end, a slice at a time.
 #pragma once
