@@ -1,8 +1,10 @@
 // weir-server by a clock that others move (clock_file.h). It serves and ends as weir-server does;
-// its two clocks are one, so that nothing is taken for a step.
+// its two clocks are one, so that nothing is taken for a step. With COUNT_IDS in the environment
+// its ids go up one by one.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <cstdio>
+#include <cstdlib>
 
 #include "server/commands/families.h"
 #include "server/config/config.h"
@@ -32,6 +34,7 @@ int serve(const Config& config) {
   Server server(
       config, &clock, [&] { return make_store(config, storage::kOpenTablesMax, wake); },
       command_families());
+  if (std::getenv("COUNT_IDS") != nullptr) server.limiters().ids.count_up();
   if (!server.open().ok()) return 1;
   Daemon daemon(&server, &io);
   if (const auto listens = daemon.listen(); !listens) {

@@ -36,6 +36,10 @@ LIMITS = {
     "several": "GCRA 100/1m BURST 20 FIXED 1000 ALIGN DAY SLIDINGLOG 40/1h CONCURRENCY 8 LEASE 1h",
     "twice": "SLIDINGLOG 5/1m SLIDINGLOG 50/1h GCRA 7/1s BURST 20",
 }
+HELD = {"held:fixed": "FIXED 100/1h", "held:gcra": "GCRA 100/1h BURST 99",
+        "held:settled": "SLIDINGCOUNTER 100/1h"}
+EFFECTS = {"e:shadow": "FIXED 5/1h SHADOW", "e:some": "FIXED 5/1h PERCENT 40", "e:none": "UNLIMITED",
+           "e:all": "BLOCKED", "e:strict": "FIXED 5/1h BAN 10m AFTER 3 WITHIN 1m"}
 BOOKED = "GCRA 1/1m BURST 9"
 FUNNEL = "LEAKY 2/1m CAPACITY 10"
 
@@ -224,6 +228,51 @@ def after_remembered(client, facts):
     facts["remembered"].append(["t3", words, client.call(*words)])
 
 
+def hold(client, key, limits, cost):
+    return client.call("RL.TAKE", key, *limits.split(), "COST", cost, "HOLD", "6h")[-1]
+
+
+def before_holds(client, facts):
+    facts["holds"] = {key: hold(client, key, limits, 30) for key, limits in HELD.items()}
+    banned = "FIXED 2/1h BAN 1d AFTER 1 WITHIN 1m".split()
+    warned = "GCRA 2/1h BAN 1d AFTER 3 WITHIN 10m".split()
+    many(client, [("RL.TAKE", "banned", *banned, "COST", 2), ("RL.TAKE", "banned", *banned),
+                  ("RL.TAKE", "warned", *warned, "COST", 2), ("RL.TAKE", "warned", *warned)])
+
+
+def after_holds(client, facts):
+    facts["settled"] = [facts["holds"].pop("held:settled"), 10]
+    facts["settled"].append(client.call("RL.SETTLE", "held:settled", *facts["settled"]))
+    facts["late_hold"] = hold(client, "held:late", "SLIDINGLOG 100/1h", 40)
+    client.call("RL.TAKE", "warned", *"GCRA 2/1h BAN 1d AFTER 3 WITHIN 10m".split())
+
+
+def before_effects(client, facts):
+    client.call("RL.POLICY", "SET", "e:base", "FIXED", "10/1h")
+    for name, words in EFFECTS.items():
+        client.call("RL.POLICY", "SET", name, *words.split())
+    many(client, [("RL.POLICY", "OVERRIDE", "e:base", "KEY", "own", "FIXED", "77/1h"),
+                  ("RL.POLICY", "OVERRIDE", "e:base", "PREFIX", "vip:", "UNLIMITED"),
+                  ("RL.POLICY", "OVERRIDE", "e:base", "KEY", "gone", "BLOCKED")])
+
+
+def after_effects(client, facts):
+    many(client, [("RL.POLICY", "OVERRIDE", "e:base", "PREFIX", "vip:not:", "BLOCKED"),
+                  ("RL.POLICY", "OVERRIDE", "e:base", "KEY", "gone", "DEL"),
+                  ("RL.POLICY", "SET", "e:shadow", "FIXED", "2/1h", "SHADOW")])
+
+
+def reads_effects():
+    reads = [["RL.POLICY", verb, name] for name in ("e:base", *EFFECTS)
+             for verb in ("GET", "OVERRIDES", "HISTORY")]
+    for key in ("own", "vip:1", "vip:not:1", "gone", "other"):
+        reads.append(["RL.PEEK", key, "POLICY", "e:base"])
+    reads += [["RL.PEEK", f"user:{i}", "POLICY", "e:some", "COST", "9"] for i in range(20)]
+    for key in (*HELD, "held:late", "banned", "warned"):
+        reads += [["RL.INFO", key], ["RL.PEEK", key]]
+    return reads
+
+
 def before_dumps(client, facts):
     pass
 
@@ -231,13 +280,15 @@ def before_dumps(client, facts):
 def after_dumps(client, facts):
     """Dumps outlive directories; the last family, so that they are of the keys as they are kept."""
     facts["dumps"] = {key: client.call("DUMP", key).decode("latin-1")
-                      for key in ("rl:several", "rl:twice", "rl:debt", "pool", "booked", "z:small")}
+                      for key in ("rl:several", "rl:twice", "rl:debt", "pool", "booked", "z:small",
+                                  "held:gcra", "banned")}
 
 
 FAMILIES = [(before_values, after_values), (before_databases, after_databases),
             (before_limiters, after_limiters), (before_leases, after_leases),
             (before_bookings, after_bookings), (before_named, after_named),
-            (before_remembered, after_remembered), (before_dumps, after_dumps)]
+            (before_remembered, after_remembered), (before_holds, after_holds),
+            (before_effects, after_effects), (before_dumps, after_dumps)]
 
 
 def depart(client, facts):
@@ -248,7 +299,8 @@ def depart(client, facts):
 
 def reads():
     """[database, words] of all that is compared."""
-    found = [(0, words) for words in reads_values() + reads_limiters() + reads_named()]
+    found = [(0, words) for words in reads_values() + reads_limiters() + reads_named()
+             + reads_effects()]
     for key in ("pool", "pools", "booked", "crossed", "funnel", "idem", "idem:pool", "idem:book",
                 *(f"booked:{name}" for name in ("bursty", "leaky", "bucket", "warmup"))):
         found += [(0, ["RL.INFO", key]), (0, ["RL.PEEK", key])]

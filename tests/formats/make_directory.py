@@ -10,9 +10,11 @@ kill, and facts.json, the instant of the clock and the ids that were handed out.
 """
 
 import json
+import os
 import signal
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import directory
@@ -21,6 +23,7 @@ from directory import harness
 
 BEGIN_MS = 1_700_000_000_000
 BETWEEN_MS = 5_000
+STEPS = 20  # of 100 ms: a pass may be followed by a turn that corrects a counter, and so by another
 
 
 def figure(client, name):
@@ -41,7 +44,10 @@ def fill(server, clock, facts):
         for before, _ in filling.FAMILIES:
             before(client, facts)
         client.call("CONFIG", "SET", "write-back-interval-ms", "100")
-        clock.advance(BETWEEN_MS)
+        clock.advance(BETWEEN_MS - STEPS * 100)
+        for _ in range(STEPS):
+            clock.advance(100)
+            time.sleep(0.1)
         harness.wait_until(lambda: figure(client, "unwritten_entries") == 0, "the write-back")
         client.call("CONFIG", "SET", "write-back-interval-ms", "3600000")
         written = figure(client, "written_back_turn")
@@ -61,6 +67,7 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     harness.executable = str(Path(sys.argv[1]).resolve())
+    os.environ["COUNT_IDS"] = "1"
     target = Path(sys.argv[2])
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="weir-formats-") as folder:

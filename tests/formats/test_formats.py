@@ -17,6 +17,7 @@ from directory import harness
 
 POOL = ("RL.TAKE", "pool", "CONCURRENCY", "10", "LEASE", "1d")
 BOOKED = ("GCRA", "1/1m", "BURST", "9")
+BEGIN_MS = 1_700_000_000_000  # of make_directory.py
 clocked_server = None
 
 
@@ -201,6 +202,7 @@ class Bookings(OpenedTest):
 
     def test_new_bookings_come_after_the_old(self):
         """An old booking gives back less what is booked today: that was told to wait for it."""
+        self.clock.advance(1)
         for _ in range(20):  # ids may be drawn at random: the order is not theirs
             _, fresh = self.reserve("booked", 1)
             self.assertNotIn(fresh, self.facts["bookings"])
@@ -303,11 +305,61 @@ class Named(OpenedTest):
             self.call("FCALL", "early_get", 1, "s:small")
 
 
+class Promised(OpenedTest):
+    """Holds, bans and what policies do; directories of before them have none."""
+
+    def setUp(self):
+        super().setUp()
+        if "holds" not in self.facts:
+            self.skipTest("it has no holds")
+
+    def test_holds_are_settled(self):
+        for key, hold in self.facts["holds"].items():
+            with self.subTest(key):
+                self.assertEqual(self.info(key)["holds"], 1)
+                before = self.remaining(key)[0]
+                self.restart()
+                self.assertEqual(self.call("RL.SETTLE", key, hold, 10)[:2], [1, 100])
+                self.assertEqual(self.remaining(key)[0], before + 20)
+        late = self.facts["late_hold"]
+        self.assertEqual(self.call("RL.SETTLE", "held:late", late, 50)[2], 50)
+        self.assertEqual(self.call("RL.CANCEL", "held:late", late), 0)
+
+    def test_a_settlement_is_remembered(self):
+        hold, used, reply = self.facts["settled"]
+        self.assertEqual(self.call("RL.SETTLE", "held:settled", hold, used), reply)
+        self.assertFalse(self.call("RL.SETTLE", "held:settled", hold + 1, used))
+
+    def test_bans_end_when_they_were_to_end(self):
+        banned_ms = self.info("banned")["banned_ms"]
+        self.assertEqual(banned_ms, 86_400_000 - (self.facts["now_ms"] - BEGIN_MS))
+        self.assertEqual(self.call("RL.TAKE", "banned", "FIXED", "9/1h")[3], banned_ms)
+        self.clock.advance(banned_ms)
+        self.assertEqual(self.call("RL.TAKE", "banned", "FIXED", "9/1h")[0], 1)
+
+    def test_denials_are_counted_on(self):
+        warned = ("RL.TAKE", "warned", *"GCRA 2/1h BAN 1d AFTER 3 WITHIN 10m".split())
+        self.assertEqual(self.info("warned")["banned_ms"], 0)
+        self.assertEqual(self.call(*warned)[0], 0)
+        self.assertEqual(self.info("warned")["banned_ms"], 86_400_000)
+
+    def test_overrides_and_effects(self):
+        for key, reply in (("own", [1, 77, 76]), ("vip:1", [1, -1, -1]), ("vip:not:1", [0, 0, 0]),
+                           ("gone", [1, 10, 9])):
+            self.assertEqual(self.call("RL.TAKE", key, "POLICY", "e:base")[:3], reply)
+        self.call("RL.POLICY", "OVERRIDE", "e:base", "KEY", "own", "DEL")
+        self.call("RL.POLICY", "SET", "e:none", "FIXED", "3/1h")
+        self.restart()
+        self.assertEqual(self.call("RL.TAKE", "own", "POLICY", "e:base")[1], 10)
+        self.assertEqual(self.call("RL.TAKE", "x", "POLICY", "e:none")[1], 3)
+        self.assertEqual(self.call("RL.TAKE", "x", "POLICY", "e:all")[0], 0)
+
+
 def load_tests(loader, standard, pattern):
     """Every test with every stored directory."""
     suite = unittest.TestSuite()
     for source in directory.stored_directories():
-        for case in (Contents, Leases, Bookings, Named):
+        for case in (Contents, Leases, Bookings, Named, Promised):
             named = type(f"{case.__name__}_{source.name}", (case,), {"source": source})
             named.__module__ = __name__
             globals()[named.__name__] = named  # so that one can be chosen by its name
