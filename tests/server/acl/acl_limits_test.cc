@@ -62,6 +62,9 @@ TEST_F(AclLimits, TheRoleMayAsk) {
                            "RL.ACQUIRE shop:1 GCRA 5/1s TIMEOUT 10",
                            "RL.TAKE shop:3 POLICY gold ID force-1",
                            "RL.TAKE shop:4 CONCURRENCY 2 LEASE 30s",
+                           "RL.TAKE shop:8 5/1s HOLD 10s",
+                           "RL.SETTLE shop:8 17 3",
+                           "RL.TAKE shop:9 5/1s BAN 1m AFTER 2 WITHIN 1m",
                            "RL.RELEASE shop:4 17",
                            "RL.RENEW shop:4 17",
                            "RL.CANCEL shop:2 17",
@@ -79,9 +82,12 @@ TEST_F(AclLimits, TheRoleMayAsk) {
 }
 
 TEST_F(AclLimits, TheRoleMayNotGiveBackOrAdminister) {
-  for (const char* line : {"RL.REFUND shop:1 5", "RL.RESET shop:1", "RL.TOP", "RL.TOP RESET",
-                           "RL.POLICY LIST", "RL.POLICY GET free", "RL.POLICY SET x GCRA 1/1s",
-                           "RL.POLICY DEL free", "GET shop:1", "WEIR CLOCK RESET"}) {
+  for (const char* line :
+       {"RL.REFUND shop:1 5", "RL.RESET shop:1", "RL.TOP", "RL.TOP RESET", "RL.POLICY LIST",
+        "RL.POLICY GET free", "RL.POLICY SET x GCRA 1/1s", "RL.POLICY DEL free",
+        "RL.POLICY OVERRIDE free KEY shop:1 UNLIMITED", "RL.POLICY OVERRIDES free",
+        "RL.POLICY HISTORY free", "RL.POLICY STATS free", "RL.POLICY STATS",
+        "CONFIG SET limiting off", "GET shop:1", "WEIR CLOCK RESET"}) {
     EXPECT_THAT(denied(line), StartsWith("run the '")) << line;
   }
   for (const char* line :
@@ -111,6 +117,7 @@ TEST_F(AclLimits, NoinlineLeavesPolicies) {
         "CL.THROTTLE shop:1 5 5 1", "RL.THROTTLE shop:1 5 5 1", "THROTTLE shop:5 5 5 1",
         "GCRA shop:6 5 5 1", "INCREX shop:7", "RL.TAKE shop:1 5/1s", "RL.TAKE shop:1 5 PER s",
         "RL.TAKE shop:1 POLICY free 5/1s", "RL.TAKE shop:1 5/1s POLICY free", "RL.PEEK shop:1 5/1s",
+        "RL.TAKE shop:1 5/1s HOLD 10s", "RL.TAKE shop:1 POLICY free 5/1s BAN 1d AFTER 1 WITHIN 1m",
         "RL.MTAKE 2 shop:1 shop:3 EACH POLICY free EACH 5/1s",
         "RL.MTAKE 2 shop:1 shop:3 EACH POLICY free GCRA 5/1s EACH POLICY gold"}) {
     EXPECT_EQ(denied(line), kInline) << line;
@@ -119,6 +126,7 @@ TEST_F(AclLimits, NoinlineLeavesPolicies) {
        {"RL.TAKE shop:1 POLICY free", "RL.TAKE shop:1 policy free COST 2 ID x",
         "RL.MTAKE 1 shop:1 POLICY free", "RL.PEEK shop:1", "RL.PEEK shop:1 COST 2",
         "RL.RESERVE shop:2 POLICY gold", "RL.INFO shop:1", "RL.TAKE shop:1 POLICY free FULL",
+        "RL.TAKE shop:1 POLICY free HOLD 10s", "RL.SETTLE shop:1 17 2",
         "RL.MTAKE 2 shop:1 shop:3 EACH POLICY free EACH POLICY gold"}) {
     EXPECT_EQ(denied(line), "") << line;
   }
@@ -141,6 +149,11 @@ TEST_F(AclLimits, PoliciesByPattern) {
   EXPECT_EQ(denied("RL.POLICY SET gold GCRA 1/1s"), kPolicy);
   EXPECT_EQ(denied("RL.POLICY GET gold"), kPolicy);
   EXPECT_EQ(denied("RL.POLICY DEL gold"), kPolicy);
+  for (const char* rest : {"OVERRIDE gold KEY shop:1 UNLIMITED", "OVERRIDE gold PREFIX shop DEL",
+                           "OVERRIDES gold", "HISTORY gold", "STATS gold"}) {
+    EXPECT_EQ(denied("RL.POLICY " + std::string(rest)), kPolicy) << rest;
+  }
+  EXPECT_EQ(denied("RL.POLICY OVERRIDE free KEY shop:1 UNLIMITED"), "");
   EXPECT_EQ(denied("RL.POLICY GET free"), "");
   rule("resetpolicies noinline");
   EXPECT_EQ(denied("RL.TAKE shop:1 POLICY free"), kPolicy);
