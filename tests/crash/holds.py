@@ -37,7 +37,7 @@ class Holds:
             assert self.takes.pop(0) == estimate
             self.charged += estimate
             self.open[reply[6]] = estimate
-        return ["RL.TAKE", self.key, *LIMITS, "COST", estimate, "HOLD", "3650d"], done
+        return ["RL.TAKE", self.key, *LIMITS, "COST", estimate, "HOLD", "1d"], done
 
     def settle(self, hold):
         used = self.rng.randrange(0, 30)
