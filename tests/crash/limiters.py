@@ -8,7 +8,7 @@
 - A retry with the same ID takes nothing and gets the first answer, over the kill.
 - A policy is the one last set, or one in flight.
 - Ids and versions are never given out twice.
-- Holds and bans: see holds.py.
+- Holds and bans: see holds.py. Tickets and overrides: see tickets.py.
 - Who stood in a queue at the moment of the kill has taken nothing.
 """
 
@@ -16,6 +16,7 @@ import threading
 import time
 
 import holds
+import tickets
 
 DATABASE = "1"
 CLIENTS = 3
@@ -126,6 +127,7 @@ class Client:
         self.bookings = [Bookings("book:%d:%d" % (number, i)) for i in range(3)]
         self.holds = holds.Holds(number, rng)
         self.bans = holds.Bans(number)
+        self.overrides = tickets.Overrides(number)
         self.tokens = 0
         self.answers = {}  # of this cycle's tokens, and when; None: in flight
         self.charged_again = [0, 0, 0]
@@ -144,8 +146,10 @@ class Client:
                 yield self.lease()
             elif what < 0.8:
                 yield self.book()
-            elif what < 0.95:
+            elif what < 0.93:
                 yield self.token()
+            elif what < 0.96:
+                yield self.overrides.request(self.rng)
             else:
                 yield self.set_policy()
 
@@ -269,6 +273,7 @@ class Client:
                 self.leases[lease] = False
         self.holds.check(connection)
         self.bans.check(connection)
+        self.overrides.check(connection)
         self.check_tokens(connection)
         found = connection.call("RL.POLICY", "GET", "p%d" % self.number)
         number = 0 if found is None else int(found[1].split(b" ")[1].split(b"/")[0])
@@ -303,6 +308,7 @@ class Load:
         self.strangers = 0  # leases that were lent in flight
         self.ids = set()
         self.clients = [Client(i, rng, self) for i in range(CLIENTS)]
+        self.tickets = tickets.Tickets(DATABASE)
         self.refunds = Account()
         self.waiters_granted = 0
         self.is_shut = False
@@ -313,7 +319,7 @@ class Load:
             self.ids.add(number)
 
     def threads(self, connect):
-        works = [client.run for client in self.clients] + [self.wait] * WAITERS + [self.refund]
+        works = [client.run for client in self.clients] + [self.wait] * WAITERS + [self.refund, self.tickets.run]
         return [threading.Thread(target=work, args=(connect,)) for work in works]
 
     def wait(self, connect):
@@ -342,9 +348,9 @@ class Load:
             return
 
     def summary(self):
-        return "%d permits, %d leases and bookings, %d tokens" % (
+        return "%d permits, %d leases and bookings, %d tokens, %d queues of tickets" % (
             sum(account.known for account in self.accounts.values()), len(self.ids),
-            sum(client.tokens for client in self.clients))
+            sum(client.tokens for client in self.clients), self.tickets.kept)
 
     def check(self, connection):
         connection.call("SELECT", DATABASE)
@@ -358,6 +364,7 @@ class Load:
         for client in self.clients:
             client.check(connection)
         self.check_waited(connection)
+        self.tickets.check(connection)
         connection.call("SELECT", "0")
 
     def check_leases(self, connection):
