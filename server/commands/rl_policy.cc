@@ -9,6 +9,8 @@
 #include "server/command/error_replied.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
+#include "server/config/config_words.h"
+#include "server/core/policies_reload.h"
 #include "server/core/server.h"
 #include "server/limiter/policy_history.h"
 #include "server/limiter/policy_words.h"
@@ -21,11 +23,11 @@ constexpr size_t kOverridesAtOnce = 100;
 
 // Keeps what the policy was before the change that has this number.
 void keep_history(Call& call, uint64_t number, std::string before) {
-  keep_change(call.keys, number,
-              {.wall_ms = call.wall_ns() / kNsPerMs,
-               .policy = std::string(call.args[2]),
-               .user = call.session.client().user().name(),
-               .before = std::move(before)});
+  keep_changes(call.keys, {{.number = number,
+                            .change = {.wall_ms = call.wall_ns() / kNsPerMs,
+                                       .policy = std::string(call.args[2]),
+                                       .user = call.session.client().user().name(),
+                                       .before = std::move(before)}}});
   call.work().charge_entries(kChangesMax);
 }
 
@@ -205,6 +207,30 @@ void names_policy_if_any(Args args, LimitUse* use) {
   if (args.size() > 2) use->policies.push_back(2);
 }
 
+// What the file of policies changes, as lines of - and +: what was, and what is.
+void policy_reload(Call& call) {
+  const bool differs_only = call.args.size() == 3;
+  if (call.args.size() > 3) return call.reply.error(arity_error(call.command));
+  if (differs_only && !equals_ignoring_case(call.args[2], "DIFF")) {
+    return call.reply.error("ERR syntax error at '" + algorithms::shown(call.args[2]) +
+                            "': expected DIFF or nothing");
+  }
+  const auto edits =
+      reload_policies(server_of(call), call.session.client().user().name(), !differs_only);
+  if (!edits) return call.reply.error("ERR " + edits.error());
+  std::vector<std::string> lines;
+  for (const auto& [name, before, after] : *edits) {
+    call.work().charge_entries(1);
+    if (!before.empty()) lines.push_back("- " + quote_word(name) + " " + before);
+    if (!after.empty()) lines.push_back("+ " + quote_word(name) + " " + after);
+  }
+  call.reply.array(static_cast<int64_t>(lines.size()));
+  for (const std::string& line : lines) call.reply.bulk(line);
+}
+
+// It names policies that the words do not show, so only who may name them all may run it.
+void names_them_all(Args, LimitUse* use) { use->policies.push_back(1); }
+
 void policy_list(Call& call) {
   const auto names = call.limiters.policies.names();
   call.reply.array(static_cast<int64_t>(names.size()));
@@ -303,6 +329,17 @@ constexpr Command kCommands[] = {
      .since = "weir 0.1",
      .run = policy_history,
      .limit_use = names_policy},
+    {.name = "rl.policy|reload",
+     .arity = -2,
+     .flags = kWrites | kDenyOom | kNoScript,
+     .group = "limiter",
+     .categories = "ratelimitadmin",
+     .usage = "[DIFF]",
+     .summary = "Reads the file of policies again, all or, on an error, none; with DIFF it only "
+                "answers what that would change.",
+     .since = "weir 0.1",
+     .run = policy_reload,
+     .limit_use = names_them_all},
     {.name = "rl.policy|help",
      .arity = 2,
      .flags = kLoading,

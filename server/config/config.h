@@ -86,8 +86,9 @@ struct Config {
   std::string unixsocket;                         // "": none
   int64_t unixsocketperm = 0700;                  // mode bits
   bool protected_mode = true;
-  std::string requirepass;  // "": none asked for
-  std::string aclfile;      // "": none
+  std::string requirepass;    // "": none asked for
+  std::string aclfile;        // "": none
+  std::string policies_file;  // "": none
   PubsubDefault acl_pubsub_default = PubsubDefault::kResetchannels;
   int64_t acllog_max_len = 128;
   int64_t tcp_backlog = 511;

@@ -69,6 +69,11 @@ constexpr Option kOptions[] = {
      .kind = Text{&Config::aclfile, accept_path},
      .changeable = kAtStart,
      .help = "File of users, read at the start and by ACL LOAD; empty for none."},
+    {.name = "policies-file",
+     .kind = Text{&Config::policies_file, accept_path},
+     .changeable = kAtStart,
+     .help = "File of named policies, read at the start, on SIGHUP and by RL.POLICY RELOAD; empty "
+             "for none."},
     {.name = "acl-pubsub-default",
      .kind = choice<&Config::acl_pubsub_default>(kPubsubDefaults),
      .help = "Channels a new user may use: all, or none until a rule says so."},

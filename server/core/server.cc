@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/time_units.h"
+#include "server/core/policies_reload.h"
 #include "server/os/log.h"
 #include "server/os/machine.h"
 
@@ -99,6 +100,9 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       scripting_(&script_service_, &config_, &turn_) {
   set_wall(&timeline_.wall());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
+  if (!config_.policies_file.empty()) {
+    reload_.add("policies-file", [this] { return reload_policies_between_turns(*this); });
+  }
   apply_limiting(config_, &limiters_);
   report_.set_rules(config_);
   report_.run_id = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
@@ -116,6 +120,10 @@ storage::Status Server::open() {
   spdlog::info("data opened: {}, {} turns written back, newest turn {}, {} entries replayed",
                report.created ? "new" : "existing", report.written_back_turn, keys_.turn(),
                keys_.figures().unwritten);
+  if (const auto read = reload_policies_between_turns(*this); !read) {
+    if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
+    spdlog::warn("policies-file: {}", read.error());
+  }
   return {};
 }
 

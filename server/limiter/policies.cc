@@ -95,27 +95,37 @@ void Policies::visit(
   });
 }
 
-Result<void, std::string> Policies::set(std::string_view name, const Policy& policy,
-                                        int64_t policies_max) {
-  const std::string record = record_name(name);
-  const std::string value = encode(policy);
-  int64_t others = 0;
-  size_t bytes = record.size() + value.size();
-  visit([&](std::string_view other, std::string_view other_value) {
-    if (other == record) return;
-    ++others;
-    bytes += other.size() + other_value.size();
+Result<void, std::string> Policies::set_all(const std::vector<NamedPolicy>& changes,
+                                            int64_t policies_max) {
+  std::map<std::string, std::string, std::less<>> values;
+  for (const auto& [name, policy] : changes) {
+    values.emplace(record_name(name), policy ? encode(*policy) : std::string());
+  }
+  int64_t before = 0;
+  int64_t count = 0;
+  size_t bytes = 0;
+  visit([&](std::string_view record, std::string_view value) {
+    ++before;
+    if (values.contains(record)) return;
+    ++count;
+    bytes += record.size() + value.size();
   });
-  storage::Ref ref = keys_.look_up_system(record);
-  if (!ref.exists() && others >= policies_max) {
-    return "ERR there are " + std::to_string(others) + " policies, and policies-max is " +
+  for (const auto& [record, value] : values) {
+    if (value.empty()) continue;
+    ++count;
+    bytes += record.size() + value.size();
+  }
+  if (count > policies_max && count > before) {
+    return "ERR there would be " + std::to_string(count) + " policies, and policies-max is " +
            std::to_string(policies_max);
   }
   if (bytes > kPoliciesBytesMax) {
     return "ERR all policies together would take " + std::to_string(bytes) +
            " bytes, and may take " + std::to_string(kPoliciesBytesMax);
   }
-  keys_.put(&ref, storage::Type::kSystem, value, 0);
+  for (const auto& [name, policy] : changes) {
+    policy ? put(name, *policy) : static_cast<void>(erase(name));
+  }
   return {};
 }
 

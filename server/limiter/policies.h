@@ -20,6 +20,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,12 @@ struct PolicyCounts {
   uint64_t shadow_denied = 0;  // granted, because the policy is in shadow
 };
 
+// A policy to be set, or to be erased where there is none.
+struct NamedPolicy {
+  std::string name;
+  std::optional<Policy> policy;
+};
+
 // They are always in memory, so what they take together is bounded.
 inline constexpr size_t kPoliciesBytesMax = 16 << 20;
 
@@ -71,7 +78,11 @@ class Policies {
   // Sets a policy. Fails with an error line, and changes nothing, where there would be more than
   // `policies_max`, or where all of them would take more than kPoliciesBytesMax. Takes time in
   // proportion to their number.
-  Result<void, std::string> set(std::string_view name, const Policy& policy, int64_t policies_max);
+  Result<void, std::string> set(std::string_view name, const Policy& policy, int64_t policies_max) {
+    return set_all({{std::string(name), policy}}, policies_max);
+  }
+  // The same for several, of which no two have one name: all or none.
+  Result<void, std::string> set_all(const std::vector<NamedPolicy>& changes, int64_t policies_max);
   // Puts what has changed of a policy that there is, but for its limits.
   void put(std::string_view name, const Policy& policy);
   // Erases a policy; false if there was none. Its overrides go with drop_some().

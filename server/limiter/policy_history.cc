@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include "storage/codec.h"
@@ -43,21 +44,6 @@ void cut(std::string* text, size_t bytes_max) {
   *text += "...";
 }
 
-// The oldest of some records.
-struct Oldest {
-  size_t count = 0;
-  uint64_t number = UINT64_MAX;
-  std::string record = {};
-
-  void see(std::string_view name) {
-    ++count;
-    if (const uint64_t seen = number_of(name); seen < number) {
-      number = seen;
-      record = name;
-    }
-  }
-};
-
 void erase(storage::Keyspace& keys, const std::string& record) {
   storage::Ref ref = keys.look_up_system(record);
   if (ref.exists()) keys.erase(&ref);
@@ -65,23 +51,35 @@ void erase(storage::Keyspace& keys, const std::string& record) {
 
 }  // namespace
 
-void keep_change(storage::Keyspace& keys, uint64_t number, PolicyChange change) {
-  Oldest all;
-  Oldest own;
+void keep_changes(storage::Keyspace& keys, std::vector<NumberedChange> changes) {
+  struct Kept {
+    uint64_t number = 0;
+    std::string policy = {};
+    PolicyChange* added = nullptr;  // null: it is kept already
+  };
+  std::vector<Kept> all;
   keys.visit_system(kPrefix, [&](std::string_view name, std::string_view value) {
-    all.see(name);
-    if (decode(value).policy == change.policy) own.see(name);
+    all.push_back({.number = number_of(name), .policy = decode(value).policy});
   });
-  if (own.count >= kChangesOfPolicyMax) {
-    erase(keys, own.record);
-  } else if (all.count >= kChangesMax) {
-    erase(keys, all.record);
+  for (NumberedChange& next : changes)
+    all.push_back({next.number, next.change.policy, &next.change});
+  std::sort(all.begin(), all.end(),
+            [](const Kept& left, const Kept& right) { return left.number > right.number; });
+  std::map<std::string_view, size_t> of_policy;
+  size_t count = 0;
+  for (const auto& [number, policy, added] : all) {
+    const bool stays = ++of_policy[policy] <= kChangesOfPolicyMax && ++count <= kChangesMax;
+    if (stays == (added == nullptr)) continue;
+    const std::string record = std::string(kPrefix) + std::to_string(number);
+    if (!stays) {
+      erase(keys, record);
+      continue;
+    }
+    cut(&added->user, kUserBytesMax);
+    cut(&added->before, kChangeTextBytesMax);
+    storage::Ref ref = keys.look_up_system(record);
+    keys.put(&ref, storage::Type::kSystem, encode(*added), 0);
   }
-  cut(&change.user, kUserBytesMax);
-  cut(&change.before, kChangeTextBytesMax);
-  const std::string record = std::string(kPrefix) + std::to_string(number);
-  storage::Ref ref = keys.look_up_system(record);
-  keys.put(&ref, storage::Type::kSystem, encode(change), 0);
 }
 
 std::vector<PolicyChange> changes_of(storage::Keyspace& keys, std::string_view policy) {

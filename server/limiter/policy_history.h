@@ -29,9 +29,13 @@ struct PolicyChange {
   std::string before = {};
 };
 
-// Keeps a change under a number that is larger than any before. Takes time in proportion to how
-// many are kept.
-void keep_change(storage::Keyspace& keys, uint64_t number, PolicyChange change);
+struct NumberedChange {
+  uint64_t number = 0;  // larger than any before
+  PolicyChange change = {};
+};
+
+// Keeps changes, in the order of their numbers. Takes time in proportion to how many are kept.
+void keep_changes(storage::Keyspace& keys, std::vector<NumberedChange> changes);
 
 // Answers the changes of a policy, the newest first.
 std::vector<PolicyChange> changes_of(storage::Keyspace& keys, std::string_view policy);

@@ -55,6 +55,7 @@ int Daemon::run() {
       tick_due_ = false;
       server_.tick();
     }
+    if (std::exchange(reload_due_, false)) (void)server_.reload().run();
     turn();
     if (io_.poll() > 0) more_to_run_ = true;  // a turn does what its handlers want
     if (server_.shutdown.requested) stopping_ = true;
@@ -65,7 +66,8 @@ int Daemon::run() {
 // Sleeps only if there is nothing to do.
 void Daemon::wait() {
   ready_ = poller_.poll(&ready_list_);
-  if (!ready_.empty() || more_to_run_ || tick_due_ || server_.keys().work().wanted()) return;
+  if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_) return;
+  if (server_.keys().work().wanted()) return;
   poller_.wake_loop();
   io_.run_one();
   ready_ = poller_.poll(&ready_list_);
@@ -227,7 +229,7 @@ void Daemon::wait_for_signal() {
   signals_.async_wait([this](boost::system::error_code error, int signal) {
     if (error) return;
     if (signal == SIGHUP) {
-      (void)server_.reload().run();
+      reload_due_ = true;  // between turns: a script may be running now
     } else {
       spdlog::info("stopping on {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
       stopping_ = true;

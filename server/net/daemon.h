@@ -104,6 +104,7 @@ class Daemon : private ConnectionOwner {
   ServiceManager service_manager_;
   bool stopping_ = false;
   bool tick_due_ = false;
+  bool reload_due_ = false;
   bool more_to_run_ = false;
 };
 

@@ -163,6 +163,11 @@ takes the same from all. `RL.RESERVE` answers `[granted, wait_ms, id]`. `RL.REFU
 - **RL.POLICY HISTORY** answers the last 16 changes of a policy by SET and DEL, the newest first: `time_ms` of the wall clock, the `user`, and what it was
   `before` as words, null where there was none. All policies together keep 2000, so a deleted one has its history until others have
   pushed it out. Words of more than 2048 bytes are cut.
+- **A file of policies** (the option `policies-file`) has a line for each, `policy name` and the words of RL.POLICY SET, quoted as in
+  weir.conf. It is read at the start, on SIGHUP and by `RL.POLICY RELOAD`, all of it or, where a line is wrong, nothing; the answer is
+  what changed, `- name words` for what was and `+ name words` for what is, and `RL.POLICY RELOAD DIFF` answers that and changes
+  nothing. The file owns the policies that it names: each reading makes them what it says, whatever RL.POLICY SET or DEL did in
+  between, and deletes those that it named before and names no longer. Others stay as they are. Overrides stay with their policies.
 - **RL.POLICY STATS** answers for a policy, or for each, how many verdicts there were under its name since the start or the last CONFIG
   RESETSTAT: `granted`, `denied`, and `shadow_denied`, which were let through. Requests of cost 0 and looks are none.
 - **The option `limiting`** is an emergency's: in `shadow` every command of limiters is decided as with SHADOW, those of CL.THROTTLE, THROTTLE and GCRA too,

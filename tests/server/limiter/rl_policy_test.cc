@@ -11,7 +11,7 @@ TEST_F(RlPolicy, PoliciesAreBoundedInNumber) {
   EXPECT_EQ(ask("RL.POLICY SET a GCRA 5/1s"), "OK");
   EXPECT_EQ(ask("RL.POLICY SET b GCRA 5/1s"), "OK");
   EXPECT_EQ(ask("RL.POLICY SET c GCRA 5/1s"),
-            "(error ERR there are 2 policies, and policies-max is 2)");
+            "(error ERR there would be 3 policies, and policies-max is 2)");
   EXPECT_EQ(ask("RL.POLICY SET a GCRA 6/1s"), "OK");
   EXPECT_EQ(ask("RL.POLICY DEL b"), "1");
   EXPECT_EQ(ask("RL.POLICY SET c GCRA 5/1s"), "OK");

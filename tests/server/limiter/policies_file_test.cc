@@ -1,0 +1,180 @@
+// Policies from a file: read at the start, on SIGHUP and by RL.POLICY RELOAD, all or none.
+#include <gmock/gmock.h>
+
+#include "tests/server/config_fixture.h"
+#include "tests/server/rl_fixture.h"
+
+namespace weir::server {
+namespace {
+
+using testing::HasSubstr;
+
+class PoliciesFile : public ConfigTest {
+ protected:
+  PoliciesFile() {
+    config_.dir = folder_.string();
+    config_.policies_file = "policies";
+    file("policy free 100/1m BURST 20\n");
+    server_ = std::make_unique<FakeServer>(config_);
+    client_ = server_->connect();
+  }
+
+  std::string ask(std::string_view line) {
+    std::string text = server::ask(*client_, line);
+    const std::string prefix = folder_.string() + '/';
+    for (size_t at; (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
+    return text;
+  }
+  void file(const std::string& text) { write(text, "policies"); }
+  // What RL.POLICY RELOAD says of this file.
+  std::string reload(const std::string& text) {
+    file(text);
+    return ask("RL.POLICY RELOAD");
+  }
+  // kill -9, and a new process.
+  void restart() {
+    client_.reset();
+    auto next = std::make_unique<FakeServer>(config_, server_->disk().after_kill());
+    server_ = std::move(next);
+    client_ = server_->connect();
+  }
+  // Why a server does not start with this file.
+  std::string refusal(const std::string& text) {
+    file(text);
+    FakeClock clock;
+    Server server(
+        config_, &clock,
+        [] {
+          return std::make_unique<storage::MemoryStore>(storage::make_memory_disk({1, 2}));
+        },
+        command_families());
+    return std::string(server.open().message());
+  }
+
+  std::unique_ptr<FakeServer> server_;
+  std::unique_ptr<FakeClient> client_;
+};
+
+TEST_F(PoliciesFile, IsReadAtTheStart) {
+  EXPECT_EQ(ask("RL.TAKE k POLICY free"), "[1, 21, 20, 0, 600, 0]");
+  EXPECT_THAT(ask("RL.POLICY HISTORY free"), HasSubstr("\"user\", \"policies-file\""));
+  file("# plans\n\n  policy free 50/1m\r\nPOLICY \"big one\" UNLIMITED ONCHANGE RESET");
+  restart();
+  EXPECT_EQ(ask("RL.POLICY LIST"), "[\"big one\", \"free\"]");
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 50/1m"));
+  restart();
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 50/1m"));
+}
+
+TEST_F(PoliciesFile, WhatIsWrongStopsTheStart) {
+  EXPECT_THAT(
+      refusal("policy a 1/1m\nfree 1/1m\npolicy b\npolicy c 1/x\npolicy d \"1\n"),
+      testing::AllOf(HasSubstr("policies:2: expected 'policy name limits', got 'free'"),
+                     HasSubstr("policies:3: policy takes a name and limits"),
+                     HasSubstr("policies:4: "), HasSubstr("policies:5: quotes are not closed")));
+  EXPECT_THAT(refusal("policy a 1/1m\npolicy b 1/1m\npolicy a 2/1m\n"),
+              HasSubstr("policies:3: policy 'a' is there twice, see line 1"));
+  EXPECT_THAT(refusal("policy a 1/1m NONSENSE\n"), HasSubstr("NONSENSE"));
+  EXPECT_THAT(refusal("policy " + std::string(129, 'x') + " 1/1m\n"), HasSubstr("1 to 128 bytes"));
+  EXPECT_THAT(refusal("x\nx\nx\nx\nx\nx\nx\n"), HasSubstr("; and 2 more"));
+  config_.policies_max = 1;
+  EXPECT_THAT(refusal("policy a 1/1m\npolicy b 1/1m\n"),
+              HasSubstr("policies: there would be 2 policies, and policies-max is 1"));
+  config_.policies_file = "missing";
+  EXPECT_THAT(refusal(""), HasSubstr("missing: No such file or directory"));
+  config_.policies_file = ".";
+  EXPECT_THAT(refusal(""), HasSubstr("it is a directory"));
+}
+
+TEST_F(PoliciesFile, ReloadSaysWhatItChanges) {
+  EXPECT_EQ(reload("policy free 100/1m BURST 20\n"), "[]");
+  EXPECT_EQ(reload("policy pro 1000/1m SHADOW\npolicy free 200/1m\npolicy \"b c\" BLOCKED\n"),
+            R"(["+ \"b c\" BLOCKED", "- free GCRA 100/1m BURST 20", "+ free GCRA 200/1m", )"
+            R"("+ pro GCRA 1000/1m SHADOW"])");
+  EXPECT_EQ(reload(""),
+            R"(["- \"b c\" BLOCKED", "- free GCRA 200/1m", "- pro GCRA 1000/1m SHADOW"])");
+  EXPECT_EQ(ask("RL.POLICY LIST"), "[]");
+}
+
+TEST_F(PoliciesFile, DiffChangesNothing) {
+  file("policy pro 1000/1m\n");
+  const std::string diff = R"(["- free GCRA 100/1m BURST 20", "+ pro GCRA 1000/1m"])";
+  EXPECT_EQ(ask("RL.POLICY RELOAD DIFF"), diff);
+  EXPECT_EQ(ask("RL.POLICY LIST"), "[\"free\"]");
+  EXPECT_EQ(ask("RL.POLICY RELOAD diff"), diff);
+  EXPECT_THAT(ask("RL.POLICY RELOAD NOW"), HasSubstr("expected DIFF or nothing"));
+  EXPECT_THAT(ask("RL.POLICY RELOAD DIFF x"), HasSubstr("wrong number of arguments"));
+}
+
+// It owns what it names: set by hand, that is set again; others are nobody's but who made them.
+TEST_F(PoliciesFile, OwnsWhatItNames) {
+  ask("RL.POLICY SET mine 5/1m");
+  ask("RL.POLICY SET free 7/1m");
+  EXPECT_EQ(reload("policy free 100/1m BURST 20\n"),
+            R"(["- free GCRA 7/1m", "+ free GCRA 100/1m BURST 20"])");
+  ask("RL.POLICY DEL free");
+  restart();
+  EXPECT_EQ(ask("RL.POLICY LIST"), R"(["free", "mine"])");
+  EXPECT_EQ(reload("policy mine 5/1m\n"), R"(["- free GCRA 100/1m BURST 20"])");
+  restart();
+  EXPECT_EQ(reload(""), R"(["- mine GCRA 5/1m"])") << "named once, it is the file's";
+}
+
+TEST_F(PoliciesFile, AWrongLineChangesNothing) {
+  EXPECT_THAT(reload("policy pro 10/1m\npolicy free 1/x\n"),
+              testing::StartsWith("(error ERR policies:2: "));
+  EXPECT_THAT(reload("policy pro 10/1m\npolicy\n"), HasSubstr("policies:2: policy takes a name"));
+  EXPECT_EQ(ask("RL.POLICY LIST"), "[\"free\"]");
+  EXPECT_THAT(reload(std::string((4 << 20) + 1, '#')), HasSubstr("longer than 4mb"));
+}
+
+// What a policy has beside its words stays: its overrides, and the keys that PERCENT has chosen.
+TEST_F(PoliciesFile, OverridesStay) {
+  ask("RL.POLICY OVERRIDE free KEY vip UNLIMITED");
+  EXPECT_EQ(ask("RL.TAKE vip POLICY free"), "[1, -1, -1, 0, 0, -1]");
+  reload("policy free 2/1m\n");
+  EXPECT_EQ(ask("RL.TAKE vip POLICY free"), "[1, -1, -1, 0, 0, -1]");
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 2/1m"));
+}
+
+TEST_F(PoliciesFile, SighupReads) {
+  file("policy free 3/1m\n");
+  for (const auto& outcome : (*server_)->reload().run()) EXPECT_TRUE(outcome.read) << outcome.name;
+  server_->end_turn();
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 3/1m"));
+  file("policy free 3/x\n");
+  EXPECT_FALSE((*server_)->reload().run().back().read);
+  file("policy free 3/1m\n");
+  restart();
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 3/1m"));
+}
+
+TEST_F(PoliciesFile, NeedsTheOptionAndTheRights) {
+  ask("ACL SETUSER anna on nopass +@all ~* policy~free*");
+  ask("AUTH anna x");
+  EXPECT_THAT(ask("RL.POLICY RELOAD"), HasSubstr("NOPERM"));
+  config_.policies_file = "";
+  restart();
+  EXPECT_EQ(ask("RL.POLICY RELOAD"),
+            "(error ERR there is no file of policies: the option policies-file is not set)");
+}
+
+TEST_F(PoliciesFile, KeepsTheHistoryOfManyChangesBounded) {
+  for (int round = 0; round < 3; ++round) {
+    std::string text;
+    for (int i = 0; i < 1500; ++i) {
+      text += "policy p" + std::to_string(i) + " " + std::to_string(round + 1) + "/1m\n";
+    }
+    reload(text);
+  }
+  EXPECT_THAT(ask("RL.POLICY HISTORY p999"), HasSubstr("GCRA 1/1m"));
+  size_t kept = 0;
+  for (int i = 0; i < 1500; ++i) {
+    const std::string history = ask("RL.POLICY HISTORY p" + std::to_string(i));
+    for (size_t at = 0; (at = history.find("time_ms", at)) != std::string::npos; ++at) ++kept;
+  }
+  EXPECT_EQ(kept, 2000u);
+}
+
+}  // namespace
+}  // namespace weir::server
