@@ -18,6 +18,8 @@ class ClockKeeper {
 
   // Makes time go on from where it was. To be called once, when the data is open.
   void resume();
+  // Tells that the lead is above the stored one: the wall clock was set back.
+  bool lead_has_grown() const { return timeline_.to_store().lead_ns > stored_.lead_ns; }
   // Adds the lead to the turn that is about to be committed, if it is another than the stored one.
   void store();
   // Takes back what a turn that could not be committed has changed.

@@ -208,6 +208,13 @@ void Server::tick() {
   report_.loop.begin(clock_.steady_ns());
   timeline_.synchronise();
   persistence_.clock_keeper.look();
+  // If the wall clock was set back, that is written though nobody writes, or who is killed next
+  // would start at earlier instants than its readers saw. It is a turn without requests: where the
+  // disk takes nothing, no reader is answered an error for it.
+  if (persistence_.clock_keeper.lead_has_grown() && !keys_.store_in_use().failed()) {
+    persistence_.clock_keeper.store();
+    turn_.commit_early();
+  }
   keys_.running().begin_command(timeline_.now_ns());
   drop_overrides();
   holds_.end_pause_when_due(clock_.steady_ns());

@@ -119,6 +119,7 @@ void World::tick() {
   const bool was_failed = store_failed();
   server_->tick();
   if (was_failed && !store_failed()) note_recovery();
+  note_failure(was_failed);  // a step back of the wall clock is a turn of its own
   check_instant();
 }
 

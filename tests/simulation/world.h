@@ -59,6 +59,7 @@ class World {
   // world_check.cc: what must be so
   void note_ran(Client* client, uint64_t commands, bool read_failed);
   void note_turn(bool failed, bool store_was_failed);
+  void note_failure(bool store_was_failed);
   void forget_failed_turn();
   void note_reply(const Request& request, const resp::Value& reply);
   void note_recovery();

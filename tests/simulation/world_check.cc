@@ -67,10 +67,7 @@ void World::note_ran(Client* client, uint64_t commands, bool read_failed) {
 // The turn has ended. Failed: the server says that it could not be committed.
 void World::note_turn(bool failed, bool store_was_failed) {
   if (failed && !denies()) throw Violation("a turn fails although memory goes on");
-  if (store_failed() && !store_was_failed) {
-    trace("the store has failed");
-    ++storage_failures_;
-  }
+  note_failure(store_was_failed);
   if (failed) {
     trace("the turn fails");
     forget_failed_turn();
@@ -84,6 +81,12 @@ void World::note_turn(bool failed, bool store_was_failed) {
   }
   turn_.clear();
   turn_begin_ = live_;
+}
+
+void World::note_failure(bool store_was_failed) {
+  if (store_was_failed || !store_failed()) return;
+  trace("the store has failed");
+  ++storage_failures_;
 }
 
 void World::vouch(Request* request) const {

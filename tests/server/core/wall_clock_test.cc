@@ -149,6 +149,41 @@ TEST_F(WallClock, AStepBackMovesTimeAndNoInstant) {
   EXPECT_EQ(ask("PTTL k"), "99000");
 }
 
+// Somebody sets the clock back, and the loop looks at it. Were that not written, a kill would show
+// readers a permit that is due three hours later than it was.
+TEST_F(WallClock, AStepBackIsStoredThoughNobodyWrites) {
+  ask("RL.TAKE k 1/10h");
+  step(-3 * kHour);
+  server_->advance(kHour);
+  EXPECT_EQ(ask("RL.PEEK k 1/10h"), "[0, 1, 0, 32400000, 32400000, 0]");
+  restart(kSecond);
+  EXPECT_EQ(ask("RL.PEEK k 1/10h"), "[0, 1, 0, 32399000, 32399000, 0]");
+  step(-kSecond / 4);
+  server_->advance(kSecond);
+  restart();
+  EXPECT_EQ(ask("RL.PEEK k 1/10h"), "[0, 1, 0, 32398000, 32398000, 0]");
+}
+
+TEST_F(WallClock, AStepBackIsStoredOnce) {
+  ask("SET k 1");
+  step(-3 * kHour);
+  server_->advance(kSecond);
+  const uint64_t turn = (*server_)->keys().turn();
+  for (int i = 0; i < 10; ++i) server_->advance(kSecond);
+  EXPECT_EQ((*server_)->keys().turn(), turn);
+}
+
+TEST_F(WallClock, AStepBackOnAFullDiskFailsNoReader) {
+  ask("SET k 1");
+  server_->disk().faults.disk_full = true;
+  EXPECT_TRUE(ask("SET k 2").starts_with("(error MISCONF"));
+  for (int i = 0; i < 3; ++i) {
+    step(-3 * kHour);
+    server_->advance(kSecond);
+    EXPECT_EQ(ask("GET k"), "\"1\"");
+  }
+}
+
 // 23:00, set back to 20:00: the quota of the day is used up until midnight by the wall clock.
 TEST_F(WallClock, AWindowThatWasBegunDoesNotBeginAgain) {
   pass_until(kMidnight - kHour);
