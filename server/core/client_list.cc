@@ -41,7 +41,7 @@ void add_buffers(std::string* line, const Session& session) {
   add(line, "qbuf", session.input().size());
   add(line, "qbuf-free", session.input().capacity() - session.input().size());
   add(line, "argv-mem", 0);
-  add(line, "multi-mem", session.transaction().memory_bytes());
+  add(line, "multi-mem", session.transaction().queued().memory_bytes());
   add(line, "rbs", session.replies().queue().capacity());
   add(line, "rbp", unsent);
   add(line, "obl", unsent);
@@ -72,7 +72,7 @@ std::string client_line(const Session& session, int64_t now_ns) {
   add(&line, "psub", listens.of(SubscriptionKind::kPattern).size());
   add(&line, "ssub", listens.of(SubscriptionKind::kShard).size());
   const Transaction& transaction = session.transaction();
-  add(&line, "multi", transaction.open() ? std::to_string(transaction.queued().size()) : "-1");
+  add(&line, "multi", transaction.open() ? std::to_string(transaction.queued().count()) : "-1");
   add_buffers(&line, session);
   add(&line, "events", session.unsent_bytes() > 0 && !session.in_turn() ? "rw" : "r");
   add(&line, "cmd", activity.last_command() == nullptr ? "NULL" : activity.last_command()->name);

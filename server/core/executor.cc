@@ -87,7 +87,7 @@ void Executor::queue(Session& session, const Command& command, Args args) {
   if (transaction.aborted() || transaction.watched_touched()) return;
   transaction.queue(command, args);
   const int64_t bytes_max = server_->config().client_query_buffer_limit;
-  if (transaction.memory_bytes() <= static_cast<size_t>(bytes_max)) return;
+  if (transaction.queued().memory_bytes() <= static_cast<size_t>(bytes_max)) return;
   server_->sessions().host().note_query_buffer_overrun(session);
   session.kill();
 }
@@ -207,19 +207,19 @@ void Executor::run_queued(Call& call) {
   session.wait_state().permit(false);
   const storage::TurnInProgress::Mark first = call.keys.running().mark();
   const Marks first_marks = marks_now();
-  const std::vector<QueuedCommand>& queued = session.transaction().queued();
-  call.reply.array(static_cast<int64_t>(queued.size()));
-  for (const QueuedCommand& next : queued) {
+  const QueuedCommands& queued = session.transaction().queued();
+  call.reply.array(static_cast<int64_t>(queued.count()));
+  for (QueuedCommands::Walk next(queued); next.next();) {
     const size_t reply_begin = session.replies().mark();
-    const std::vector<std::string_view> args(next.args.begin(), next.args.end());
-    const auto allowed = server_->acl().allow_at_exec(session, *next.command, args);
+    const Args args = next.args();
+    const auto allowed = server_->acl().allow_at_exec(session, next.command(), args);
     do {
       begin_next_queued(call.now_ns);
       if (!allowed) {
         session.replies().writer().error(allowed.error());
       } else {
         call.work().charge_probes(args.size());
-        run(session, *next.command, args, session.replies().writer());
+        run(session, next.command(), args, session.replies().writer());
       }
     } while (call.keys.failure().code() == storage::Status::Code::kNotYet &&
              take_back_for_retry(reply_begin, &session.replies()) != Hold::kNone);
@@ -231,7 +231,7 @@ void Executor::run_queued(Call& call) {
       marks_ = first_marks;
       return call.keys.running().fail(failure);
     }
-    settle(session, *next.command, reply_begin);
+    settle(session, next.command(), reply_begin);
   }
   begin_next_queued(call.now_ns);  // with no failure of a reading left
 }

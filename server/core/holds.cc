@@ -28,11 +28,10 @@ bool Holds::pauses(const Session& session, const Command& command, CallHost& hos
   if (!paused() || command.has(kOfClient)) return false;
   if (pause_ == PauseMode::kAll) return true;
   if (!command.has(kRunsQueued)) return may_write(command, host, args);
-  const auto& queued = session.transaction().queued();
-  return std::any_of(queued.begin(), queued.end(), [&host](const QueuedCommand& next) {
-    const std::vector<std::string_view> words(next.args.begin(), next.args.end());
-    return may_write(*next.command, host, words);
-  });
+  for (QueuedCommands::Walk next(session.transaction().queued()); next.next();) {
+    if (may_write(next.command(), host, next.args())) return true;
+  }
+  return false;
 }
 
 void Holds::remember(const Session& session) {

@@ -31,8 +31,8 @@ size_t Session::buffer_bytes() const { return input().capacity() + replies_.queu
 
 void Session::count_bytes() {
   if (dead_) return;
-  const size_t bytes =
-      buffer_bytes() + transaction_.argument_bytes() + requests_.submitted().argument_bytes();
+  const size_t bytes = buffer_bytes() + transaction_.queued().argument_bytes() +
+                       requests_.submitted().argument_bytes();
   if (bytes == counted_bytes_) return;
   const size_t before = std::exchange(counted_bytes_, bytes);
   host_.count_client_bytes(static_cast<int64_t>(bytes) - static_cast<int64_t>(before));

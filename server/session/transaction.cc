@@ -5,19 +5,8 @@
 namespace weir::server {
 
 void Transaction::queue(const Command& command, Args args) {
-  QueuedCommand queued{.command = &command, .args = {}};
-  queued.args.assign(args.begin(), args.end());
-  for (const std::string_view arg : args) argument_bytes_ += arg.size();
   flags_ |= command.flags;
-  queued_.push_back(std::move(queued));
-}
-
-size_t Transaction::memory_bytes() const {
-  size_t bytes = queued_.capacity() * sizeof(QueuedCommand);
-  for (const QueuedCommand& queued : queued_) {
-    bytes += queued.args.capacity() * sizeof(std::string);
-  }
-  return bytes + argument_bytes_;
+  queued_.add(command, args);
 }
 
 void Transaction::watch(storage::Keyspace& keys, int database, std::string_view key) {

@@ -15,17 +15,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "server/command/command.h"
+#include "server/session/queued_commands.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
-
-struct QueuedCommand {
-  const Command* command = nullptr;
-  std::vector<std::string> args;
-};
 
 class Transaction {
  public:
@@ -36,13 +31,10 @@ class Transaction {
   bool aborted() const { return aborted_; }
 
   void queue(const Command& command, Args args);
-  const std::vector<QueuedCommand>& queued() const { return queued_; }
+  // Its memory_bytes() are what Redis calls multi-mem.
+  const QueuedCommands& queued() const { return queued_; }
   // Answers all flags that any of the queued commands has.
   uint32_t flags() const { return flags_; }
-  // Answers the bytes of the arguments alone. memory_bytes() is what Redis calls multi-mem, and
-  // counts the objects that hold them, too.
-  size_t argument_bytes() const { return argument_bytes_; }
-  size_t memory_bytes() const;
 
   // Watches a key; one that is watched already stays watched from the earlier instant on.
   void watch(storage::Keyspace& keys, int database, std::string_view key);
@@ -60,8 +52,7 @@ class Transaction {
   bool open_ = false;
   bool aborted_ = false;
   uint32_t flags_ = 0;
-  size_t argument_bytes_ = 0;
-  std::vector<QueuedCommand> queued_;
+  QueuedCommands queued_;
   std::map<std::pair<int, std::string>, storage::WatchId> watched_;
   std::shared_ptr<bool> touched_;  // shared with the watches
 };

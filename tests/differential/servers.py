@@ -136,5 +136,6 @@ def weir_server(program, options):
     # Redis has no limit of time, and a build with sanitizers is slow.
     command = [program, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY/data",
                "--loglevel", "warning", "--disk-reserve", "0", "--script-time-limit-ms", "5000",
+               "--multibulk-count-max", "2147483647",
                *options]
     return Server("weir-server", command)
