@@ -1,10 +1,12 @@
-// Draws one picture per algorithm: the same bursty load, and what is admitted of it over time. The
-// decisions are the real algorithms'. `draw_algorithms FOLDER` writes FOLDER/<name>.svg.
+// Draws a picture for each algorithm. The decisions are the real algorithms'. `draw_algorithms
+// FOLDER` writes FOLDER/<name>.svg.
 //
-// Above: every request, admitted (a bar upwards) or denied (a dot). Below: permits admitted in all,
-// against the requests offered and the rate's own line. Colours are readable on light and dark.
+// A meter is shown the same bursty load as every other: above, each request, admitted (a bar) or
+// denied (a dot); below, the permits admitted in all, against what was asked for and the rate.
+// LEAKY is shown as the queue that RL.ACQUIRE makes of it: what arrives against what leaves. WARMUP
+// is shown under a load that never ends while it lasts, so that its speed can be seen.
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,34 +16,35 @@
 #include "algorithms/limit_text.h"
 #include "base/ascii.h"
 #include "tests/algorithms/map_entries.h"
+#include "tools/docs/svg.h"
 
+namespace weir::docs {
 namespace {
 
 using namespace weir::algorithms;
-using weir::kNsPerMs;
-using weir::kNsPerS;
 
-constexpr int64_t kSecond = kNsPerS;
-constexpr int64_t kStartNs = 1'700'000'000 * kSecond;  // a whole number of minutes, and of 20 s
-constexpr int64_t kSeconds = 60;
+constexpr int64_t kStartNs = 1'700'000'000 * kNsPerS;  // a whole number of minutes, and of 20 s
+
+enum class Shown { kMeter, kQueue, kSpeed };
 
 struct Picture {
   const char* file;
   const char* limit;
+  Shown shown = Shown::kMeter;
 };
-// The same rate for all: 10 permits in 10 seconds.
+// Meters and the queue have the same rate: 10 permits in 10 seconds.
 constexpr Picture kPictures[] = {
     {"gcra", "GCRA 10/10s"},
     {"tokenbucket", "TOKENBUCKET 10/10s"},
     {"tokenbucket-interval", "TOKENBUCKET 10/10s REFILL INTERVAL"},
-    {"leaky", "LEAKY 10/10s CAPACITY 5"},
+    {"leaky", "LEAKY 10/10s CAPACITY 5", Shown::kQueue},
     {"fixed", "FIXED 10/10s"},
     {"fixed-epoch", "FIXED 10/10s ALIGN EPOCH"},
     {"slidinglog", "SLIDINGLOG 10/10s"},
     {"slidingwindow", "SLIDINGWINDOW 10/10s BUCKETS 5 PERBUCKET 4"},
     {"slidingcounter", "SLIDINGCOUNTER 10/10s"},
     {"bursty", "BURSTY 10/10s MAXBURST 5s"},
-    {"warmup", "WARMUP 10/10s OVER 15s"},
+    {"warmup", "WARMUP 20/10s OVER 15s", Shown::kSpeed},
     {"concurrency", "CONCURRENCY 10 LEASE 10s"},
 };
 
@@ -59,141 +62,204 @@ std::vector<int64_t> load() {
 }
 
 struct Outcome {
-  int64_t at_ms;
+  double at_ms;
   bool admitted;
+  double leaves_ms;  // of what is admitted to a queue
 };
 
-std::vector<Outcome> run(const Limit& limit) {
+int64_t instant_ns(double at_ms) {
+  return kStartNs + static_cast<int64_t>(at_ms * static_cast<double>(kNsPerMs));
+}
+
+std::vector<Outcome> decide_load(const Limit& limit) {
   State state = fresh_state(limit, kStartNs);
-  testing::MapEntries entries;
+  algorithms::testing::MapEntries entries;
   std::vector<Outcome> outcomes;
   int64_t lease = 0;
   for (const int64_t at_ms : load()) {
+    const auto at = static_cast<double>(at_ms);
     const auto verdict = decide(limit, state,
-                                {.now_ns = kStartNs + at_ms * kNsPerMs,
+                                {.now_ns = instant_ns(at),
                                  .entries = limit.algorithm->uses_entries ? &entries : nullptr,
                                  .lease_id = ++lease});
-    outcomes.push_back({at_ms, verdict.allowed});
+    outcomes.push_back({at, verdict.allowed, at});
   }
   return outcomes;
 }
 
-constexpr double kLeft = 46, kWidth = 640, kTop = 26, kBars = 34, kGap = 16, kGraph = 150;
-
-double x_of(int64_t at_ms) { return kLeft + kWidth * double(at_ms) / double(kSeconds * 1000); }
-
-class Svg {
- public:
-  explicit Svg(const std::string& path) : file_(std::fopen(path.c_str(), "w")) {
-    if (file_ == nullptr) {
-      std::perror(path.c_str());
-      std::exit(1);
-    }
+std::vector<Outcome> queue_load(const Limit& limit) {
+  State state = fresh_state(limit, kStartNs);
+  std::vector<Outcome> outcomes;
+  for (const int64_t at_ms : load()) {
+    const auto at = static_cast<double>(at_ms);
+    const auto booking = reserve(limit, state, {.now_ns = instant_ns(at), .cost = 1});
+    const double wait_ms = static_cast<double>(booking.wait_ns) / static_cast<double>(kNsPerMs);
+    outcomes.push_back({at, booking.granted, at + wait_ms});
   }
-  ~Svg() { std::fclose(file_); }
-  Svg(const Svg&) = delete;
-  Svg& operator=(const Svg&) = delete;
-
-  template <typename... Values>
-  void print(const char* format, Values... values) {
-    std::fprintf(file_, format, values...);
-  }
-
- private:
-  FILE* file_;
-};
-
-void print_head(Svg& svg, const std::string& title) {
-  const double height = kTop + kBars + kGap + kGraph + 30;
-  svg.print(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
-      "font-family=\"sans-serif\" "
-      "font-size=\"12\">\n<title>%s</"
-      "title>\n<style>text{fill:#777}.a{stroke:#2a78d6;stroke-width:2}"
-      ".d{fill:#e34948}.axis{stroke:#999;stroke-width:1}.offered{fill:none;stroke:#999;"
-      "stroke-dasharray:2 3;stroke-width:1.5}.rate{stroke:#1baf7a;stroke-width:1.5;"
-      "stroke-dasharray:6 4}.sum{fill:none;stroke:#2a78d6;stroke-width:2.5}</style>\n",
-      kLeft + kWidth + 20, height, title.c_str());
-  svg.print("<text x=\"%.0f\" y=\"16\" font-weight=\"bold\">%s</text>\n", kLeft, title.c_str());
+  return outcomes;
 }
 
-void print_requests(Svg& svg, const std::vector<Outcome>& outcomes) {
-  const double base = kTop + kBars;
-  for (const Outcome& each : outcomes) {
-    const double x = x_of(each.at_ms);
-    if (each.admitted) {
-      svg.print("<line class=\"a\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x, base, x,
-                base - 24);
+// The instants at which permits come to a client that always asks for the next one.
+std::vector<double> grants_under_pressure(const Limit& limit, State* state, double from_ms,
+                                          double to_ms) {
+  std::vector<double> grants;
+  for (double at_ms = from_ms; at_ms < to_ms;) {
+    const auto verdict = decide(limit, *state, {.now_ns = instant_ns(at_ms)});
+    if (verdict.allowed) {
+      grants.push_back(at_ms);
     } else {
-      svg.print("<circle class=\"d\" cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\"/>\n", x, base - 3);
+      at_ms += static_cast<double>(verdict.retry_after_ns) / static_cast<double>(kNsPerMs);
     }
   }
+  return grants;
 }
 
-void print_sums(Svg& svg, const std::vector<Outcome>& outcomes) {
-  const double bottom = kTop + kBars + kGap + kGraph;
-  const double most = double(outcomes.size());
-  const auto y_of = [&](double count) { return bottom - kGraph * count / most; };
-  std::string admitted, offered;
-  char point[64];
-  double in = 0, of = 0;
-  const auto add = [&](std::string* path, double x, double y) {
-    std::snprintf(point, sizeof point, "%.1f,%.1f ", x, y);
-    *path += point;
-  };
-  add(&admitted, kLeft, bottom);
-  add(&offered, kLeft, bottom);
-  for (const Outcome& each : outcomes) {
-    const double x = x_of(each.at_ms);
-    add(&offered, x, y_of(of));
-    add(&offered, x, y_of(++of));
-    add(&admitted, x, y_of(in));
-    if (each.admitted) add(&admitted, x, y_of(++in));
+// A curve that counts: it steps up by one at each instant.
+std::string count_up(std::vector<double> instants_ms, double most) {
+  std::sort(instants_ms.begin(), instants_ms.end());
+  std::string points;
+  double count = 0;
+  const auto y = [&] { return kBottom - kGraph * count / most; };
+  add_point(&points, kLeft, y());
+  for (const double at_ms : instants_ms) {
+    add_point(&points, x_of(at_ms), y());
+    ++count;
+    add_point(&points, x_of(at_ms), y());
   }
-  add(&admitted, kLeft + kWidth, y_of(in));
-  add(&offered, kLeft + kWidth, y_of(of));
-  svg.print("<polyline class=\"offered\" points=\"%s\"/>\n", offered.c_str());
-  svg.print("<line class=\"rate\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", kLeft,
-            bottom, kLeft + kWidth, y_of(double(kSeconds)));
-  svg.print("<polyline class=\"sum\" points=\"%s\"/>\n", admitted.c_str());
-  svg.print("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">%.0f</text>\n", kLeft - 6,
-            y_of(of) + 4, of);
-  svg.print("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">%.0f</text>\n", kLeft - 6,
-            y_of(in) + 4, in);
+  add_point(&points, kLeft + kWidth, y());
+  return points;
 }
 
-void print_axis(Svg& svg) {
-  const double bottom = kTop + kBars + kGap + kGraph;
-  svg.print("<line class=\"axis\" x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\"/>\n", kLeft,
-            bottom, kLeft + kWidth, bottom);
-  for (int64_t second = 0; second <= kSeconds; second += 10) {
-    svg.print("<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-              x_of(second * 1000), bottom, x_of(second * 1000), bottom + 4);
-    svg.print("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%d s</text>\n",
-              x_of(second * 1000), bottom + 18, int(second));
+void tick_count(Svg& svg, double count, double most) {
+  svg.tick(kBottom - kGraph * count / most, std::to_string(static_cast<int>(count)));
+}
+
+void draw_meter(Svg& svg, const Limit& limit) {
+  std::vector<LegendEntry> legend = {{"a", "admitted"},
+                                     {"d", "denied"},
+                                     {"sum", "permits admitted in all"},
+                                     {"offered", "asked for in all"}};
+  if (limit.algorithm->has_rate) legend.push_back({"rate", "the rate: 1 permit a second"});
+  svg.legend(legend);
+  std::vector<double> asked, admitted;
+  for (const Outcome& each : decide_load(limit)) {
+    asked.push_back(each.at_ms);
+    if (each.admitted) admitted.push_back(each.at_ms);
+    each.admitted ? svg.bar("a", each.at_ms) : svg.dot(each.at_ms);
   }
+  const auto most = static_cast<double>(asked.size());
+  std::string rate;
+  add_point(&rate, kLeft, kBottom);
+  add_point(&rate, kLeft + kWidth, kBottom - kGraph * static_cast<double>(kPictureSeconds) / most);
+  svg.polyline("offered", count_up(asked, most));
+  if (limit.algorithm->has_rate) svg.polyline("rate", rate);
+  svg.polyline("sum", count_up(admitted, most));
+  svg.axes("requests", "permits");
+  tick_count(svg, most, most);
+  tick_count(svg, static_cast<double>(admitted.size()), most);
+  tick_count(svg, 0, most);
+}
+
+void draw_queue(Svg& svg, const Limit& limit) {
+  svg.legend({{"arrival", "arrives"},
+              {"a", "leaves"},
+              {"d", "denied: full"},
+              {"in", "arrived in all"},
+              {"sum", "left in all"},
+              {"wait", "in the queue"}});
+  std::vector<double> arrived, left;
+  for (const Outcome& each : queue_load(limit)) {
+    if (!each.admitted) {
+      svg.dot(each.at_ms);
+      continue;
+    }
+    svg.bar("arrival", each.at_ms, 0, 11);
+    arrived.push_back(each.at_ms);
+    left.push_back(each.leaves_ms);
+  }
+  for (const double at_ms : left) svg.bar("a", at_ms, 13, 33);
+  const double most = static_cast<double>(arrived.size());
+  for (size_t i = 0; i < arrived.size(); ++i) {
+    const double y = kBottom - kGraph * static_cast<double>(i + 1) / most;
+    svg.print("<rect class=\"wait\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+              x_of(arrived[i]), y, x_of(left[i]) - x_of(arrived[i]), kGraph / most);
+  }
+  svg.polyline("in", count_up(arrived, most));
+  svg.polyline("sum", count_up(left, most));
+  svg.axes("requests", "permits");
+  for (const double count : {0.0, most / 2, most}) tick_count(svg, count, most);
+}
+
+void draw_speed(Svg& svg, const Limit& limit) {
+  svg.legend({{"a", "admitted; the next one waits already"},
+              {"sum", "permits a second"},
+              {"rate", "warm: the rate"},
+              {"cold", "cold: a third of it"}});
+  const double full = static_cast<double>(limit.count) * static_cast<double>(kNsPerS) /
+                      static_cast<double>(limit.period_ns);
+  const auto y_of = [&](double speed) { return kBottom - kGraph * 0.9 * speed / full; };
+  State state = fresh_state(limit, kStartNs);
+  std::string speeds;
+  add_point(&speeds, kLeft, kBottom);
+  const std::pair<double, double> busy[] = {{3'000, 30'000}, {48'000, 60'000}};
+  for (const auto& [from_ms, to_ms] : busy) {
+    const auto grants = grants_under_pressure(limit, &state, from_ms, to_ms);
+    add_point(&speeds, x_of(from_ms), kBottom);
+    for (size_t i = 0; i < grants.size(); ++i) {
+      svg.bar("a", grants[i]);
+      if (i == 0) continue;
+      const double y = y_of(1000 / (grants[i] - grants[i - 1]));
+      add_point(&speeds, x_of(grants[i - 1]), y);
+      add_point(&speeds, x_of(grants[i]), y);
+    }
+    if (to_ms < static_cast<double>(kPictureSeconds) * 1000) {
+      add_point(&speeds, x_of(grants.back()), kBottom);
+    }
+  }
+  for (const auto& [shape, speed] : {std::pair("rate", full), std::pair("cold", full / 3)}) {
+    std::string line;
+    add_point(&line, kLeft, y_of(speed));
+    add_point(&line, kLeft + kWidth, y_of(speed));
+    svg.polyline(shape, line);
+  }
+  svg.polyline("sum", speeds);
+  svg.axes("requests", "permits a second");
+  svg.tick(y_of(full), "2");
+  svg.tick(y_of(full / 3), "0.67");
+  svg.tick(kBottom, "0");
+}
+
+bool draw(const std::string& folder, const Picture& picture) {
+  const auto words = weir::split_at_spaces(picture.limit);
+  const auto parsed = parse_limits(words);
+  if (!parsed || parsed->limits.size() != 1) return false;
+  Svg svg(folder + "/" + picture.file + ".svg",
+          picture.limit + std::string(picture.shown == Shown::kQueue ? ", as a queue" : ""));
+  switch (picture.shown) {
+    case Shown::kMeter:
+      draw_meter(svg, parsed->limits[0]);
+      break;
+    case Shown::kQueue:
+      draw_queue(svg, parsed->limits[0]);
+      break;
+    case Shown::kSpeed:
+      draw_speed(svg, parsed->limits[0]);
+      break;
+  }
+  return true;
 }
 
 }  // namespace
+}  // namespace weir::docs
 
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: draw_algorithms FOLDER\n");
     return 2;
   }
-  for (const Picture& picture : kPictures) {
-    const auto words = weir::split_at_spaces(picture.limit);
-    const auto parsed = parse_limits(words);
-    if (!parsed || parsed->limits.size() != 1) {
-      std::fprintf(stderr, "draw_algorithms: %s\n", picture.limit);
-      return 1;
-    }
-    const auto outcomes = run(parsed->limits[0]);
-    Svg svg(std::string(argv[1]) + "/" + picture.file + ".svg");
-    print_head(svg, picture.limit);
-    print_requests(svg, outcomes);
-    print_sums(svg, outcomes);
-    print_axis(svg);
-    svg.print("%s\n", "</svg>");
+  for (const auto& picture : weir::docs::kPictures) {
+    if (weir::docs::draw(argv[1], picture)) continue;
+    std::fprintf(stderr, "draw_algorithms: %s\n", picture.limit);
+    return 1;
   }
 }
