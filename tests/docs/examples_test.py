@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every example of docs/*.md, docs/commands/*.md and README.md is run, and every RL.* command has its page.
+"""Every example of the README and of docs is run, and every RL.* command has its page.
 
     examples_test.py path/to/weir-server [unittest options]
 
@@ -26,8 +26,11 @@ DIALECTS = {"cl.throttle", "throttle", "gcra", "increx"}
 LIMITER = re.compile(r"(?:RL\.[A-Z]+|CL\.THROTTLE|THROTTLE|INCREX) \S")
 # A line with one of these words is a form, or a name, and no example.
 FORM = re.compile(r"\b(?:key|limits|name|numkeys)\b|\.\.\.|[\[|]|RL\.POLICY [A-Z]+$")
-# Pages whose lines other tests know more of.
-ELSEWHERE = {"migrate.md": "tests/migrate/page_test.py", "compatibility.md": "tools/docs/compatibility"}
+# Pages whose lines other tests know more of: tests/migrate/page_test.py, tools/docs/compatibility.
+ELSEWHERE = {"migrate.md", "compatibility.md"}
+# Pages with programs, and what runs those with the real libraries.
+PROGRAMS = {"calling.md": "tests/clients/calls/page.py",
+            "when-weir-is-away.md": "tests/clients/calls/away.py"}
 
 
 def all_pages():
@@ -86,6 +89,13 @@ class Examples(servers.ServerTest):
                 wrong = self.complaints(text)
                 self.assertEqual(wrong, [], "\n" + "\n".join(self.told(*each) for each in wrong))
         self.assertGreater(ran, 15)
+
+    def test_programs_are_run_with_their_libraries(self):
+        for page in all_pages():
+            if not re.search(r"(?m)^\s*```[a-z]", page.read_text()):
+                continue
+            with self.subTest(page=page.name):
+                self.assertIn(f"docs/{page.name}", (ROOT / PROGRAMS[page.name]).read_text())
 
     def folder_of_page(self, number):
         self.data = self.path(f"data-{number}")

@@ -46,4 +46,7 @@ CLIENTS = [
     Client("calling-page", "docs/calling.md's snippets", "each", (3,),
            lambda: ([sys.executable, installs.CLIENTS / "calls/page.py"], {}), is_of_calls=True,
            seconds_max=300),
+    Client("away-page", "docs/when-weir-is-away.md's limiters", "each", (3,),
+           lambda: ([sys.executable, installs.CLIENTS / "calls/away.py"], {}), is_of_calls=True,
+           seconds_max=300),
 ]
