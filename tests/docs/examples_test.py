@@ -23,9 +23,9 @@ import transcripts  # noqa: E402
 
 # Dialects of others: they have pages, too.
 DIALECTS = {"cl.throttle", "throttle", "gcra", "increx"}
-LIMITER = re.compile(r"(?:RL\.[A-Z]+|CL\.THROTTLE|THROTTLE|INCREX) \S")
+LIMITER = re.compile(r"(?:RL\.[A-Z]+|CL\.THROTTLE|THROTTLE|INCREX|ACL SETUSER) \S")
 # A line with one of these words is a form, or a name, and no example.
-FORM = re.compile(r"\b(?:key|limits|name|numkeys)\b|\.\.\.|[\[|]|RL\.POLICY [A-Z]+$")
+FORM = re.compile(r"\b(?:key|limits|name|numkeys)\b|\.\.\.|[\[<]| \\?\| |RL\.POLICY [A-Z]+$")
 # Pages whose lines other tests know more of: tests/migrate/page_test.py, tools/docs/compatibility.
 ELSEWHERE = {"migrate.md", "compatibility.md"}
 # Pages with programs, and what runs those with the real libraries.
@@ -59,7 +59,7 @@ def words_of(arguments):
 
 
 def lines_of(text):
-    """The limiter commands in a page's code spans and blocks, transcripts and forms apart."""
+    """The commands in a page's code spans and blocks, transcripts and forms apart."""
     found = []
     for first, lines in transcripts.blocks_of(text):
         if not transcripts.transcript_of(first, lines):

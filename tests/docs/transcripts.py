@@ -2,8 +2,8 @@
 
 A code block, fenced or indented, is a transcript if a line of it begins with redis-cli's prompt.
 What follows a prompt's line, up to the next prompt, is the reply. A transcript is one session; a
-line before its first prompt, such as `$ redis-cli -3 -p 7000`, may say how redis-cli is called. Replies
-have to be equal to the letter, but for this notation:
+line before its first prompt, such as `$ redis-cli -3 -p 7000`, may say how redis-cli is called.
+Replies have to be equal to the letter, but for this notation:
 
     <id>        a word that differs each time; where the name stands again on the page, also in a
                 command, it is the same word
