@@ -73,7 +73,7 @@ class Examples(servers.ServerTest):
     def complaints(self, text):
         server = self.server().start()
         try:
-            return transcripts.run_page(text, server.port, self.folder)
+            return transcripts.run_page(text, server.port, self.folder, self.data)
         finally:
             server.stop()
 
@@ -99,9 +99,11 @@ class Examples(servers.ServerTest):
 
     def folder_of_page(self, number):
         self.data = self.path(f"data-{number}")
+        Path(self.data).mkdir()
+        Path(self.data, "policies").touch()
 
     def server(self, *options, **named):
-        return super().server(*options, dir=self.data, **named)
+        return super().server(*options, dir=self.data, policies_file="policies", **named)
 
     @staticmethod
     def told(line, command, expected, shown):
@@ -284,6 +286,13 @@ class Runner(servers.ServerTest):
         self.assertEqual(len(self.run_page(page)), 1)
         page = self.block("127.0.0.1:7000> RL.HELP", "...")
         self.assertEqual(self.run_page(page), [])
+
+    def test_a_file_is_written(self):
+        page = self.block("$ cat weir-data/shown", "one", "two") + self.block(
+            "127.0.0.1:7000> PING", "PONG")
+        server = self.memory_server()
+        self.assertEqual(transcripts.run_page(page, server.port, self.folder, self.folder), [])
+        self.assertEqual(Path(self.folder, "shown").read_text(), "one\ntwo\n")
 
     def test_a_session_is_redis_cli_as_it_is_called(self):
         page = self.block("$ redis-cli -3 -p 7000", "127.0.0.1:7000> HGETALL none", "(empty hash)")

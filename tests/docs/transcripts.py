@@ -12,7 +12,8 @@ Replies have to be equal to the letter, but for this notation:
     ...         alone on a line: any number of lines; at a line's end: its rest
       # words   after two blanks, on a line of its own or at a line's end: a remark, not compared
 
-A command without a reply on the page is run, and may not answer an error.
+A command without a reply on the page is run, and may not answer an error. A block that begins with
+`$ cat weir-data/NAME` shows a file of the server's folder: it is written there before what follows.
 """
 
 import os
@@ -22,9 +23,11 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 CLI = "redis-cli"
 PROMPT = re.compile(r"127\.0\.0\.1:\d+(?:\[\d+\])?> ")
+FILE = re.compile(r"\$ cat weir-data/(\S+)")
 CALL = re.compile(r"\$ redis-cli(.*)")
 REMARK = re.compile(r"\s{2,}# .*$|^# .*$")
 TOOK = re.compile(r"\(\d+\.\d\ds\)")  # shown of what took half a second or more
@@ -45,6 +48,8 @@ class Example:
 class Transcript:
     options: list  # of redis-cli
     examples: list
+    file: str = ""  # shown in place of a transcript, and what it holds
+    holds: str = ""
 
 
 def without_remark(line):
@@ -78,6 +83,8 @@ def blocks_of(text):
 
 def transcript_of(first, lines):
     """The transcript that a block is, or nothing."""
+    if lines and (shown := FILE.fullmatch(lines[0])):
+        return Transcript([], [], shown.group(1), "\n".join(lines[1:]) + "\n")
     if not any(PROMPT.match(line) for line in lines):
         return None
     options, examples = [], []
@@ -188,10 +195,15 @@ def lines_fit(expected, shown, words, passed_ms):
         line_fits(one, other, words, passed_ms) for one, other in zip(expected, shown))
 
 
-def run_page(text, port, folder):
-    """What is wrong with a page's transcripts: [(line of the page, command, expected, shown)]."""
+def run_page(text, port, folder, data=""):
+    """What is wrong with a page's transcripts: [(line of the page, command, expected, shown)].
+
+    `folder` is where redis-cli is at home, `data` the server's."""
     wrong, words, began = [], {}, time.monotonic()
     for transcript in transcripts_of(text):
+        if transcript.file:
+            Path(data, transcript.file).write_text(transcript.holds, encoding="utf-8")
+            continue
         shell = Shell(port, folder, transcript.options)
         try:
             for example in transcript.examples:
