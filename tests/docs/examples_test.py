@@ -287,6 +287,11 @@ class Runner(servers.ServerTest):
         page = self.block("127.0.0.1:7000> RL.HELP", "...")
         self.assertEqual(self.run_page(page), [])
 
+    def test_words_may_be_left_out(self):
+        page = self.block("127.0.0.1:7000> RL.TAKE k", "(error) ERR ... arguments ...; usage: ...",
+                          "127.0.0.1:7000> RL.TAKE k", "(error) ERR ... arguments ...; use: ...")
+        self.assertEqual([line for line, *_ in self.run_page(page)], [6])
+
     def test_a_file_is_written(self):
         page = self.block("$ cat weir-data/shown", "one", "two") + self.block(
             "127.0.0.1:7000> PING", "PONG")

@@ -9,7 +9,7 @@ Replies have to be equal to the letter, but for this notation:
                 command, it is the same word
     ~60000      a number of milliseconds that has run down since the page's first example: no more
                 than 60000, and no less than that by more than the time that has passed
-    ...         alone on a line: any number of lines; at a line's end: its rest
+    ...         alone on a line: any number of lines; after a blank within one: any words
       # words   after two blanks, on a line of its own or at a line's end: a remark, not compared
 
 A command without a reply on the page is run, and may not answer an error. A block that begins with
@@ -31,7 +31,7 @@ FILE = re.compile(r"\$ cat weir-data/(\S+)")
 CALL = re.compile(r"\$ redis-cli(.*)")
 REMARK = re.compile(r"\s{2,}# .*$|^# .*$")
 TOOK = re.compile(r"\(\d+\.\d\ds\)")  # shown of what took half a second or more
-PLACE = re.compile(r"<([a-z][a-z0-9_-]*)>|~(\d+)")
+PLACE = re.compile(r"<([a-z][a-z0-9_-]*)>|~(\d+)|(?<= )(\.\.\.)(?=[ ;]|$)")
 SLACK_MS = 2  # a reply is rounded up, and a clock is read before and after it
 
 
@@ -149,30 +149,22 @@ def known(text, words):
 
 def line_fits(expected, shown, words, passed_ms):
     """Compares a line; keeps what stands in new places."""
-    rest = ""
-    if expected.endswith(" ..."):
-        expected, rest = expected[:-3], ".*"
-    pattern, names, numbers, at = "", [], [], 0
+    pattern, places, at = "", [], 0  # a place is a name, or the most that a number may be
     for place in PLACE.finditer(expected):
+        name, most, _ = place.groups()
         pattern += re.escape(expected[at:place.start()])
+        pattern += r"([^\s\"]+)" if name else r"(-?\d+)" if most else ".*"
         at = place.end()
-        if place.group(2):
-            numbers.append(int(place.group(2)))
-            names.append(None)
-            pattern += r"(-?\d+)"
-        else:
-            names.append(place.group(1))
-            pattern += r"([^\s\"]+)"
-    found = re.fullmatch(pattern + re.escape(expected[at:]) + rest, shown)
+        if name or most:
+            places.append(name or int(most))
+    found = re.fullmatch(pattern + re.escape(expected[at:]), shown)
     if found is None:
         return False
-    numbers.reverse()
-    for name, value in zip(names, found.groups()):
-        if name is None:
-            most = numbers.pop()
-            if not most - passed_ms - SLACK_MS <= int(value) <= most:
+    for place, value in zip(places, found.groups()):
+        if isinstance(place, int):
+            if not place - passed_ms - SLACK_MS <= int(value) <= place:
                 return False
-        elif words.setdefault(name, value) != value:
+        elif words.setdefault(place, value) != value:
             return False
     return True
 
