@@ -20,6 +20,16 @@ WaitKey name_of_departure(int database, std::string_view key, int64_t booking) {
   return {.database = -1 - database, .key = std::to_string(booking) + ':' + std::string(key)};
 }
 
+// What is left where the key has ended, since all its limits are full.
+void show_untouched(Answer* answer) {
+  const auto fill = [](algorithms::Verdict* verdict) {
+    verdict->remaining = verdict->limit;
+    verdict->reset_after_ns = 0;
+  };
+  fill(&answer->verdict);
+  for (LimitRow& row : answer->rows) fill(&row.verdict);
+}
+
 class Departure : public Waiter {
  public:
   Departure(std::string key, LimiterRequest request, Answer answer, Ticket ticket)
@@ -44,7 +54,10 @@ class Departure : public Waiter {
       return true;
     }
     // Another client may have put something else at the key meanwhile.
-    if (auto limiter = Limiter::find(call, key_); limiter && !limiter->named().empty()) {
+    auto limiter = Limiter::find(call, key_);
+    if (limiter && !limiter->exists()) {
+      show_untouched(&answer_);
+    } else if (limiter && !limiter->named().empty()) {
       const Answer now = look(call, *limiter, limiter->named());
       answer_.verdict = now.verdict;
       answer_.index = now.index;

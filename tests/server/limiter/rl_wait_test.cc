@@ -180,6 +180,16 @@ TEST_F(RlWait, LeakyIsAQueue) {
   EXPECT_EQ(heard(*second), "[1, 2, 2, 0, 0, 0]");
 }
 
+// The loop comes late, and the key has ended by then: nothing is in the funnel.
+TEST_F(RlWait, LeakyTellsOfNowAlsoWhenTheKeyHasEnded) {
+  const auto late = asking("RL.ACQUIRE l LEAKY 2/1s CAPACITY 2 TIMEOUT 0");
+  const auto full = asking("RL.ACQUIRE m LEAKY 2/1s CAPACITY 2 TIMEOUT 0 FULL");
+  server_->advance(700 * kMs);
+  EXPECT_EQ(heard(*late), "[1, 2, 2, 0, 0, 0]");
+  const std::string rows = heard(*full);
+  EXPECT_NE(rows.find("\"remaining\", 2, \"reset_ms\", 0"), rows.npos) << rows;
+}
+
 TEST_F(RlWait, LeakyRefusesADepartureAfterTheDeadline) {
   EXPECT_EQ(ask("RL.ACQUIRE l LEAKY 2/1s CAPACITY 2 TIMEOUT 499").substr(0, 15), "[0, 2, 0, 500, ");
   EXPECT_EQ(ask("EXISTS l"), "0");
