@@ -2,6 +2,8 @@
 
 #include "algorithms/limiter_record.h"
 #include "base/time_units.h"
+#include "server/limiter/policies.h"
+#include "server/limiter/policy_words.h"
 #include "storage/elements.h"
 #include "storage/keyspace.h"
 #include "tests/simulation/violation.h"
@@ -66,6 +68,29 @@ Database contents_of(storage::Keyspace* keys, int database) {
   return contents;
 }
 
+std::map<std::string, Policy> policies_of(storage::Keyspace* keys) {
+  server::WorkMeter work;
+  server::Policies policies(keys, &work);
+  std::map<std::string, Policy> found;
+  for (const std::string& name : policies.names()) {
+    const server::Policy* policy = policies.find(name);
+    if (policy == nullptr) throw Violation("a policy's record that is none");
+    Policy& seen = found[name];
+    seen.effect = server::policy_text(*policy);
+    uint64_t cursor = 0;
+    do {
+      cursor = server::visit_overrides(
+          *keys, policy->overrides, cursor, 100,
+          [&](const server::OverrideScope& scope, const server::Override& override) {
+            seen.overrides[(scope.is_prefix ? "PREFIX " : "KEY ") + std::string(scope.name)] =
+                server::policy_text({.kind = override.kind, .limits = {}});
+          });
+      demand(keys->failure());
+    } while (cursor != 0);
+  }
+  return found;
+}
+
 }  // namespace
 
 Inspection inspect(const storage::MemoryDisk& disk) {
@@ -81,6 +106,7 @@ Inspection inspect(const storage::MemoryDisk& disk) {
     found.sizes[static_cast<size_t>(i)] = keys.size(i);
     found.model.databases.push_back(contents_of(&keys, i));
   }
+  found.model.policies = policies_of(&keys);
   return found;
 }
 

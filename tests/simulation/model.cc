@@ -57,12 +57,30 @@ void Step::put(const std::string& key, std::string text, int64_t expire_at_ms) c
 RunInModel find_in_model(std::string_view name) {
   if (const RunInModel run = limiter_in_model(name)) return run;
   if (const RunInModel run = rl_in_model(name)) return run;
+  if (const RunInModel run = policy_in_model(name)) return run;
   if (const RunInModel run = string_in_model(name)) return run;
   return generic_in_model(name);
 }
 
+namespace {
+
+std::string describe(const std::map<std::string, Policy>& policies) {
+  std::string text;
+  for (const auto& [name, policy] : policies) {
+    text += "\n    " + name + " " + policy.effect;
+    for (const auto& [scope, effect] : policy.overrides) text += ", " + scope + " " + effect;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string difference(const Model& expected, const Model& found, int64_t now_ms) {
   std::string text;
+  if (expected.policies != found.policies) {
+    text += "  policies: expected" + describe(expected.policies) + "\n  found" +
+            describe(found.policies) + "\n";
+  }
   for (size_t i = 0; i < expected.databases.size(); ++i) {
     const Database& ours = expected.databases[i];
     const Database& theirs = found.databases[i];

@@ -44,8 +44,16 @@ struct Database {
 };
 using Args = std::vector<std::string>;
 
+struct Policy {
+  std::string effect = {};                            // UNLIMITED or BLOCKED
+  std::map<std::string, std::string> overrides = {};  // by "KEY name" or "PREFIX name"
+
+  bool operator==(const Policy&) const = default;
+};
+
 struct Model {
   std::vector<Database> databases;
+  std::map<std::string, Policy> policies = {};
   bool operator==(const Model&) const = default;
 };
 
@@ -72,8 +80,12 @@ RunInModel find_in_model(std::string_view name);
 // The families; each knows its names and answers null for others.
 RunInModel limiter_in_model(std::string_view name);
 RunInModel rl_in_model(std::string_view name);
+RunInModel policy_in_model(std::string_view name);
 RunInModel string_in_model(std::string_view name);
 RunInModel generic_in_model(std::string_view name);
+
+// RL.TAKE key POLICY name.
+Expected take_by_policy(const Step& step);
 
 inline Expected wrong_type() { return error("WRONGTYPE "); }
 

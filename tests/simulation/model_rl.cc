@@ -171,7 +171,9 @@ Expected decide(const Step& step, bool peek) {
   return expected;
 }
 
-Expected take(const Step& step) { return decide(step, false); }
+Expected take(const Step& step) {
+  return step.args[2] == "POLICY" ? take_by_policy(step) : decide(step, false);
+}
 Expected peek(const Step& step) { return decide(step, true); }
 
 Expected refund(const Step& step) {

@@ -11,6 +11,8 @@ RequestMaker::RequestMaker(Random* random, const server::CommandTable& table) : 
   const Kind kAll[] = {{"CL.THROTTLE", 60, &M::cl_throttle},
                        {"THROTTLE", 20, &M::throttle},
                        {"RL.TAKE", 60, &M::rl_hold},
+                       {"RL.TAKE", 12, &M::take_by_policy},
+                       {"RL.POLICY", 10, &M::policy},
                        {"RL.PEEK", 10, &M::rl_take},
                        {"RL.REFUND", 10, &M::rl_refund},
                        {"RL.RESET", 3, &M::rl_reset},
@@ -208,6 +210,22 @@ RequestMaker::Args RequestMaker::rl_hold() {
   args.push_back("HOLD");
   args.push_back(duration_ms());
   return args;
+}
+
+// On keys of their own, which no policy of these ever puts anything at.
+RequestMaker::Args RequestMaker::take_by_policy() {
+  return {"po:" + std::to_string(random_.below(20)), "POLICY", policy_name()};
+}
+
+RequestMaker::Args RequestMaker::policy() {
+  if (random_.one_in(12)) return {"DEL", policy_name()};
+  const std::string effect = random_.any_of({"UNLIMITED", "BLOCKED"});
+  if (random_.one_in(4)) return {"SET", policy_name(), effect};
+  const bool of_prefix = random_.one_in(4);
+  const std::string name =
+      of_prefix ? random_.any_of({"p", "po:", "po:1"}) : "po:" + std::to_string(random_.below(20));
+  return {"OVERRIDE", policy_name(), of_prefix ? "PREFIX" : "KEY", name,
+          random_.one_in(4) ? "DEL" : effect};
 }
 
 std::string RequestMaker::string_key() {

@@ -17,6 +17,7 @@
 namespace weir::simulation {
 
 inline constexpr int kDatabases = 4;
+inline constexpr size_t kPolicies = 3;
 inline constexpr int kAuditedDatabase = kDatabases - 1;
 
 class RequestMaker {
@@ -49,6 +50,9 @@ class RequestMaker {
   std::string rl_key() { return "rl:" + std::to_string(random_.below(16)); }
   Args rl_take();
   Args rl_hold();
+  std::string policy_name() { return "pol:" + std::to_string(random_.below(kPolicies)); }
+  Args take_by_policy();
+  Args policy();
   Args rl_refund() { return {rl_key(), std::to_string(random_.below(4))}; }
   Args rl_reset() { return {rl_key()}; }
 

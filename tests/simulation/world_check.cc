@@ -1,6 +1,8 @@
 // The model beside the server: what each command, turn, reply and recovery must have done.
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/simulation/world.h"
 
@@ -41,7 +43,8 @@ void World::note_ran(Client* client, uint64_t commands, bool read_failed) {
     turn_.push_back(client->unanswered.back());
     ++requests_run_;
     request.ran = true;
-    const server::Command* row = server_->executor().table().find(request.args[0]);
+    const std::vector<std::string_view> words(request.args.begin(), request.args.end());
+    const server::Command* row = server_->executor().table().resolve(words);
     const uint32_t data = server::kReads | server::kWrites;
     request.depends_on_data = row != nullptr && row->has(data);
     if (row != nullptr && row->has(server::kWrites) && denied) {

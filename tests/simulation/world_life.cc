@@ -2,6 +2,7 @@
 #include <string>
 
 #include "server/commands/families.h"
+#include "server/limiter/policy_history.h"
 #include "tests/simulation/world.h"
 
 namespace weir::simulation {
@@ -9,7 +10,12 @@ namespace {
 
 constexpr int kQuietRounds = 200;
 constexpr int kIdleTurnsMax = 100'000;
-constexpr size_t kSystemRecordsMax = kDatabases + 3;  // and the hidden database, and two more
+// The hidden database, two bounds of numbers, and the lead of the instants.
+constexpr size_t kSystemRecordsMax = kDatabases + 4;
+constexpr size_t kRecordsOfHolds = 4;  // the most that a list of holds lies in here
+// Beside each policy and its overrides: what was before, what is still to be erased of policies
+// that were deleted, and the bound of their versions.
+constexpr size_t kPolicyRecordsMax = kPolicies * (server::kChangesOfPolicyMax + 1) + 1;
 
 }  // namespace
 
@@ -163,8 +169,13 @@ void World::demand_sizes() {
 
 // What was deleted and what lay in cleared databases has left the disk. Expired records may stay.
 void World::demand_no_leftovers() const {
-  size_t records_max = kSystemRecordsMax;
-  for (const Database& database : live_.databases) records_max += database.records.size();
+  size_t records_max = kSystemRecordsMax + kPolicyRecordsMax;
+  for (const auto& [name, policy] : live_.policies) records_max += 1 + 2 * policy.overrides.size();
+  for (const Database& database : live_.databases) {
+    for (const auto& [key, record] : database.records) {
+      records_max += record.held_until_ns == 0 ? 1 : 1 + kRecordsOfHolds;
+    }
+  }
   if (disk_->state->size() <= records_max) return;
   throw Violation("the disk keeps " + std::to_string(disk_->state->size()) +
                   " records, of which it needs " + std::to_string(records_max));
