@@ -49,6 +49,7 @@ bool Connection::receive(std::span<char> buffer, size_t commands_max) {
   const Transfer transfer = stream_->recv(buffer);
   recv_wants_write_ = transfer.result == Result::kWantsWrite;
   if (transfer.result == Result::kMoved) {
+    owner_->note_received(transfer.bytes);
     session_->receive({buffer.data(), transfer.bytes}, commands_max);
     return true;
   }

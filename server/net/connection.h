@@ -28,6 +28,8 @@ class ConnectionOwner {
   virtual ~ConnectionOwner() = default;
   // The most bytes that one flush() sends, so that others have their turn. It may change.
   virtual size_t send_bytes_max() const = 0;
+  // The connection is about to use so many bytes that it has read.
+  virtual void note_received(size_t bytes) = 0;
   // The connection does nothing any more, but its descriptor stays open until it is destroyed.
   virtual void on_closed(std::unique_ptr<Connection> connection) = 0;
 };

@@ -59,6 +59,9 @@ class Daemon : private ConnectionOwner {
 
  private:
   size_t send_bytes_max() const override { return send_bytes_max_; }
+  // Bytes are work, whether they end a request or not, so a turn reads so many and no more, however
+  // many connections have some.
+  void note_received(size_t bytes) override { server_.work().charge_bytes(bytes); }
   void on_closed(std::unique_ptr<Connection> connection) override;
   void serve_while_busy();
   void forget_closed();

@@ -137,6 +137,7 @@ class OneConnection : private ConnectionOwner {
     ready(kRead);
   }
 
+  size_t received_bytes = 0;  // of which the owner was told
   FakeServer server;
   StreamScript stream;
   FakeWatcher watcher;
@@ -146,6 +147,7 @@ class OneConnection : private ConnectionOwner {
   size_t bytes_max = 1 << 20;  // of a flush
 
  private:
+  void note_received(size_t bytes) override { received_bytes += bytes; }
   size_t send_bytes_max() const override { return bytes_max; }
   void on_closed(std::unique_ptr<Connection> ended) override {
     server->disconnect(ended->session());

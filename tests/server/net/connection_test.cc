@@ -240,6 +240,14 @@ TEST_F(ConnectionTest, WhileTheServerIsStalledItSendsAndDoesNotRead) {
   EXPECT_EQ(watcher_.interest, kRead);
 }
 
+// They are work also where they end no request.
+TEST_F(ConnectionTest, TellsItsOwnerOfAllBytes) {
+  one_.receives("*1\r\n$1000000\r\n");
+  EXPECT_EQ(one_.received_bytes, 14u);
+  one_.receives(std::string(500, 'x'));
+  EXPECT_EQ(one_.received_bytes, 514u);
+}
+
 TEST_F(ConnectionTest, AbandonedItIsGoneWithWhatItHadToSend) {
   stream_.send_says(Result::kWantsWrite);
   one_.receives(kPing);
