@@ -126,6 +126,9 @@ struct Algorithm {
   bool has_rate = true;       // count / period is a rate; else see Limit, and `check` has to check
                               // count and period
 
+  // Tells whether a limit with these options has a zone, whose name follows them on disk. Null:
+  // none has.
+  bool (*has_zone)(const std::array<int64_t, 2>& options) = nullptr;
   // Tells what is wrong with the options, if anything. May be null.
   Result<void, RangeError> (*check)(const Limit& limit) = nullptr;
   // Fills in `capacity` and `shape` of a limit that was checked. If this is not null, the capacity

@@ -4,7 +4,7 @@
 // is out of room and a Reader that is out of bytes remember it and do nothing from then on.
 //
 // DO NOT CHANGE the encodings; they are on disk. fixed64: 8 bytes, little-endian. varint, zigzag:
-// base/varint.h.
+// base/varint.h. text: its size as a varint, its bytes.
 #pragma once
 
 #include <bit>
@@ -43,6 +43,13 @@ class Writer {
     at_ += size;
   }
   void zigzag(int64_t value) { varint(to_zigzag(value)); }
+  // Writes a text with its size before it.
+  void text(std::string_view value) {
+    varint(value.size());
+    if (static_cast<size_t>(end_ - at_) < value.size()) return fail();
+    std::memcpy(at_, value.data(), value.size());
+    at_ += value.size();
+  }
 
   bool ok() const { return ok_; }
   size_t size() const { return static_cast<size_t>(at_ - begin_); }
@@ -84,6 +91,14 @@ class Reader {
     return value;
   }
   int64_t zigzag() { return from_zigzag(varint()); }
+  std::string_view text() {
+    const uint64_t size = varint();
+    if (size > left()) fail();
+    if (!ok_) return {};
+    const std::string_view value(at_, static_cast<size_t>(size));
+    at_ += size;
+    return value;
+  }
 
   bool ok() const { return ok_; }
   size_t left() const { return static_cast<size_t>(end_ - at_); }

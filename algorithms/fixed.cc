@@ -6,6 +6,7 @@
 //                     x  x x           |        x                |     so windows need not touch
 //     ALIGN EPOCH  |----------------|----------------|-----------      multiples of the period
 //     ALIGN MONTH  |--- 31 days ---|-- 28 days --|--- 31 days ---      real lengths, at an offset
+//     ZONE, DAY    |-- 24 h --|-- 23 h --|-- 24 h --                   or in a time zone
 //
 // The windows of ALIGN FIRST are made of instants; all others are the wall clock's.
 //
@@ -33,7 +34,6 @@
 // Invariants
 //  1. used >= 0; a state with used == 0 is that of a fresh limiter, whatever its start.
 //  2. A start that is no beginning of a window of this limit counts as a window that is over.
-//
 //  3. A window of the wall clock does not begin again, wherever the wall clock goes, until at least
 //     a unit has passed by instants since it was entered.
 //
@@ -43,22 +43,27 @@
 // end (as it was seen when the window was entered) by one unit: until then the wall clock could
 // lead to a window that had run before. The state is kept as long, since who forgets it begins the
 // window again.
+//
+// What a change of a zone's table does. The state names its window by the date, not by the instant
+// at which it began (calendar.h): the day that was entered remains that day, and ends when the new
+// table says.
 #include "algorithms/fixed.h"
 
 #include <algorithm>
-#include <string>
 
-#include "algorithms/grammar.h"
+#include "algorithms/fixed_grammar.h"
 #include "algorithms/instant.h"
 #include "base/check.h"
 
 namespace weir::algorithms {
 namespace {
 
-constexpr int64_t kStartNsMin = -40 * kNsPerDay;  // start of the month of 1970-01-01 at any offset
+// The start of the year of 1970-01-01 at any offset, and a zone's date on the last day.
+constexpr int64_t kStartNsMin = -400 * kNsPerDay;
+constexpr int64_t kStartNsMax = kInstantNsMax + 2 * kNsPerDay;
 
 struct Fixed {
-  int64_t start_ns = 0;  // an instant with ALIGN FIRST, else the wall clock's time
+  int64_t start_ns = 0;  // an instant with ALIGN FIRST, else the wall clock's time or a zone's date
   int64_t used = 0;
   int64_t lead_ns = 0;  // of instants when the window was entered; 0 with ALIGN FIRST
 };
@@ -69,8 +74,7 @@ State state_of(const Fixed& fixed) {
   return {.words = {fixed.start_ns, fixed.used, fixed.lead_ns}};
 }
 
-int64_t align_of(const Limit& limit) { return limit.options[0]; }
-bool is_first(const Limit& limit) { return align_of(limit) == kAlignFirst; }
+bool is_first(const Limit& limit) { return limit.options[0] == kAlignFirst; }
 
 // Now, by instants and in the terms of the limit's windows.
 struct Now {
@@ -92,30 +96,49 @@ Now now_of(const Limit& limit, int64_t now_ns, const WallClock& wall) {
           .reset_at_ns = wall.reset_at_ns};
 }
 
+DatedWindow window_from(int64_t start_ns, int64_t period_ns) {
+  return {.window = {start_ns, start_ns + period_ns}, .date_ns = start_ns};
+}
+
 // Answers the window that runs at `at_ns`; with ALIGN FIRST, one that begins there.
-Window window_at(const Limit& limit, int64_t at_ns) {
-  if (is_first(limit)) return {at_ns, at_ns + limit.period_ns};
-  if (align_of(limit) == kAlignEpoch) {
-    const int64_t start_ns = at_ns - at_ns % limit.period_ns;
-    return {start_ns, start_ns + limit.period_ns};
-  }
-  return calendar_window(
-      {.unit = CalendarUnit(align_of(limit)), .offset_minutes = limit.options[1]}, at_ns);
+DatedWindow running_window(const Limit& limit, int64_t at_ns) {
+  if (is_first(limit)) return window_from(at_ns, limit.period_ns);
+  if (limit.options[0] == kAlignEpoch)
+    return window_from(at_ns - at_ns % limit.period_ns, limit.period_ns);
+  return window_at(calendar_of(limit), at_ns);
+}
+
+// Answers the window that was entered, if that began at a `start_ns` of a state.
+DatedWindow entered_window(const Limit& limit, int64_t start_ns) {
+  if (limit.zone == nullptr) return running_window(limit, start_ns);
+  return window_of_date(calendar_of(limit), start_ns);
+}
+
+// Answers the newer one of the window that runs at `at_ns` and the one that was entered: the clock
+// may have been set back.
+DatedWindow newest_window(const Limit& limit, int64_t at_ns, int64_t start_ns) {
+  if (limit.zone == nullptr) return running_window(limit, std::max(at_ns, start_ns));
+  const DatedWindow runs = running_window(limit, at_ns);
+  return runs.date_ns < start_ns ? entered_window(limit, start_ns) : runs;
 }
 
 struct Running {
   Window window;
+  int64_t date_ns = 0;
   int64_t used = 0;
   int64_t lead_ns = 0;  // when the window was entered
   int64_t left_ns = 0;  // until it is over
 
-  State state() const { return state_of({window.start_ns, used, lead_ns}); }
+  State state() const { return state_of({date_ns, used, lead_ns}); }
 };
 
 Running begin_window(const Limit& limit, const Now& now) {
-  const Window window = window_at(limit, now.at_ns);
-  return {
-      .window = window, .used = 0, .lead_ns = now.lead_ns, .left_ns = window.end_ns - now.at_ns};
+  const auto [window, date_ns] = running_window(limit, now.at_ns);
+  return {.window = window,
+          .date_ns = date_ns,
+          .used = 0,
+          .lead_ns = now.lead_ns,
+          .left_ns = window.end_ns - now.at_ns};
 }
 
 // Answers the instant after which a window of the wall clock is over, whatever the wall clock says.
@@ -125,19 +148,22 @@ int64_t given_up_at_ns(const Limit& limit, const Window& window, int64_t lead_ns
 
 Running running_at(const Limit& limit, const Fixed& fixed, const Now& now) {
   if (fixed.used == 0) return begin_window(limit, now);
-  const int64_t at_ns = std::max(now.at_ns, fixed.start_ns);  // the clock may have been set back
   if (is_first(limit)) {
-    if (at_ns - fixed.start_ns >= limit.period_ns) return begin_window(limit, now);
-    const Window window{fixed.start_ns, fixed.start_ns + limit.period_ns};
-    return {.window = window, .used = fixed.used, .left_ns = window.end_ns - now.at_ns};
+    if (now.at_ns - fixed.start_ns >= limit.period_ns) return begin_window(limit, now);
+    const auto [window, date_ns] = window_from(fixed.start_ns, limit.period_ns);
+    return {.window = window,
+            .date_ns = date_ns,
+            .used = fixed.used,
+            .left_ns = window.end_ns - now.at_ns};
   }
-  const Window window = window_at(limit, at_ns);
+  const auto [window, date_ns] = newest_window(limit, now.at_ns, fixed.start_ns);
   const int64_t given_up_ns = given_up_at_ns(limit, window, fixed.lead_ns);
-  const bool was_ahead = now.at_ns < fixed.start_ns && now.reset_at_ns < fixed.start_ns;
-  const bool was_reset = was_ahead && fixed.start_ns + fixed.lead_ns <= now.reset_ns;
-  if (window.start_ns != fixed.start_ns || now.instant_ns >= given_up_ns || was_reset)
+  const bool was_ahead = now.at_ns < window.start_ns && now.reset_at_ns < window.start_ns;
+  const bool was_reset = was_ahead && window.start_ns + fixed.lead_ns <= now.reset_ns;
+  if (date_ns != fixed.start_ns || now.instant_ns >= given_up_ns || was_reset)
     return begin_window(limit, now);
   return {.window = window,
+          .date_ns = date_ns,
           .used = fixed.used,
           .lead_ns = fixed.lead_ns,
           .left_ns = std::min(window.end_ns - now.at_ns, given_up_ns - now.instant_ns)};
@@ -212,8 +238,9 @@ Verdict settle_fixed(const Limit& limit, State& state, const Settle& settle) {
   if (!same) {
     const Running charged = charged_window(limit, settle);
     const bool runs = now.at_ns < charged.window.end_ns;
-    if (running.used == 0 && is_first(limit) && runs) running = {.window = charged.window};
-    same = running.window.start_ns == charged.window.start_ns;
+    if (running.used == 0 && is_first(limit) && runs)
+      running = {.window = charged.window, .date_ns = charged.date_ns};
+    same = running.date_ns == charged.date_ns;
     if (!same && (more < 0 || !runs)) return plain;
   }
   if (more > kCapacityMax - running.used) return denied(plain, kNever);
@@ -244,30 +271,12 @@ State carry_over_fixed(const Limit& from, const Limit& to, const State& state,
   return next.state();
 }
 
-Result<void, RangeError> check_fixed(const Limit& limit) {
-  if (auto fits = check_count(limit, kCapacityMax); !fits) return fits;
-  const int64_t align = align_of(limit), offset = limit.options[1];
-  if (align < kAlignFirst || align > int64_t(CalendarUnit::kMonth)) {
-    return RangeError{"ALIGN", std::to_string(align),
-                      "FIRST, EPOCH, MINUTE, HOUR, DAY, WEEK or MONTH"};
-  }
-  if (align <= kAlignEpoch) {
-    if (offset == 0) return {};
-    return RangeError{"OFFSET", std::to_string(offset) + " minutes", "0 without a calendar unit"};
-  }
-  if (offset < -kOffsetMinutesMax || offset > kOffsetMinutesMax) {
-    return RangeError{"OFFSET", std::to_string(offset) + " minutes", "between -23:59 and +23:59"};
-  }
-  const int64_t nominal = nominal_ns(CalendarUnit(align));
-  if (limit.period_ns == nominal) return {};
-  return RangeError{"period", format_duration(limit.period_ns),
-                    format_duration(nominal) + " with this ALIGN"};
-}
-
 void derive_fixed(Limit& limit) { limit.capacity = limit.count; }
 
 bool same_fixed(const Limit& a, const Limit& b) {
-  return a.count == b.count && a.period_ns == b.period_ns && a.options == b.options;
+  if (a.count != b.count || a.period_ns != b.period_ns || a.options != b.options) return false;
+  return a.zone == b.zone ||
+         (a.zone != nullptr && b.zone != nullptr && a.zone->name() == b.zone->name());
 }
 
 State fresh_fixed(const Limit&, int64_t) { return {}; }
@@ -275,11 +284,11 @@ State fresh_fixed(const Limit&, int64_t) { return {}; }
 int64_t expires_fixed(const Limit& limit, const State& state) {
   const Fixed fixed = load(state);
   if (fixed.used == 0) return 0;
-  const Window window = window_at(limit, fixed.start_ns);
+  const Window window = entered_window(limit, fixed.start_ns).window;
   return is_first(limit) ? window.end_ns : given_up_at_ns(limit, window, fixed.lead_ns);
 }
 
-bool can_be_start(int64_t start_ns) { return start_ns >= kStartNsMin && start_ns <= kInstantNsMax; }
+bool can_be_start(int64_t start_ns) { return start_ns >= kStartNsMin && start_ns <= kStartNsMax; }
 
 // DO NOT CHANGE: on disk. Where the lead is not 0 the start has its sign bit turned over, which
 // makes it none that can_be_start(), and the lead follows.
@@ -312,49 +321,14 @@ bool read_fixed(const Limit& limit, Reader& in, State& state) {
   return true;
 }
 
-// FIXED count/period [ALIGN FIRST|EPOCH], FIXED count ALIGN MINUTE|HOUR|DAY|WEEK|MONTH [OFFSET o]
-constexpr std::string_view kAligns[] = {"FIRST", "EPOCH", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH"};
-constexpr Option kFixedOptions[] = {
-    {.name = "ALIGN", .kind = Option::Kind::kWord, .words = kAligns, .left_out = "FIRST"},
-    {.name = "OFFSET", .kind = Option::Kind::kUtcOffset, .left_out = "+00:00"}};
-Result<void, RangeError> fixed_spec(const Written& written, LimitSpec& spec) {
-  const int64_t align = written.values[0].value_or(kAlignFirst);
-  const bool calendar = align > kAlignEpoch;
-  if (calendar == written.period_ns.has_value()) {
-    return RangeError{
-        "rate", std::to_string(written.count) + (calendar ? "/..." : ""),
-        calendar ? "a count alone: ALIGN " + std::string(kAligns[align]) + " says the period"
-                 : std::string("count/period, unless ALIGN names a calendar unit")};
-  }
-  if (written.values[1] && !calendar) {
-    return RangeError{"OFFSET", "OFFSET", "left out, unless ALIGN names a calendar unit"};
-  }
-  if (calendar) {
-    spec = calendar_spec(written.count, {.unit = static_cast<CalendarUnit>(align),
-                                         .offset_minutes = written.values[1].value_or(0)});
-    return {};
-  }
-  set_rate(written, spec);
-  spec.options = {align, 0};
-  return {};
-}
-Written fixed_written(const Limit& limit) {
-  Written written = rate_of(limit);
-  written.set(0, limit.options[0], kAlignFirst);
-  if (limit.options[0] <= kAlignEpoch) return written;
-  written.period_ns.reset();
-  written.set(1, limit.options[1], 0);
-  return written;
-}
-constexpr Grammar kGrammar = {Grammar::Rate::kEither, kFixedOptions, fixed_spec, fixed_written};
-
 }  // namespace
 
 constinit const Algorithm algorithm_fixed = {
     .name = "FIXED",
     .id = 4,
-    .grammar = &kGrammar,
+    .grammar = &fixed_grammar,
     .options_used = 2,
+    .has_zone = has_zone,
     .check = check_fixed,
     .derive = derive_fixed,
     .same = same_fixed,
@@ -368,13 +342,5 @@ constinit const Algorithm algorithm_fixed = {
     .write_state = write_fixed,
     .read_state = read_fixed,
 };
-
-LimitSpec calendar_spec(int64_t count, const Calendar& calendar) {
-  return {.algorithm = &algorithm_fixed,
-          .count = count,
-          .period_ns = nominal_ns(calendar.unit),
-          .capacity = count,
-          .options = {int64_t(calendar.unit), calendar.offset_minutes}};
-}
 
 }  // namespace weir::algorithms

@@ -21,6 +21,7 @@ struct Option {
     kTime,       // the same, or an integer alone, which is milliseconds
     kWord,       // the index of one of `words`
     kUtcOffset,  // in minutes, "+08:00"
+    kZone,       // a name that Zones know; the value is 0, and Written::zone the zone
   };
 
   std::string_view name;  // upper case
@@ -30,7 +31,7 @@ struct Option {
   std::string_view left_out = {};  // what leaving it out means, for people: "count - 1"
 };
 
-inline constexpr size_t kOptionsMax = 3;
+inline constexpr size_t kOptionsMax = 4;
 
 // A limit as it is written; an option that is left out has no value.
 struct Written {
@@ -40,6 +41,7 @@ struct Written {
   std::array<std::optional<int64_t>, kOptionsMax> values;
   // The value is that which leaving the option out means. Only for writing.
   std::array<bool, kOptionsMax> implied{};
+  const Zone* zone = nullptr;
 
   void set(size_t option, int64_t value) { values[option] = value; }
   void set(size_t option, int64_t value, int64_t left_out) {

@@ -42,7 +42,8 @@ Limit derive(const LimitSpec& spec) {
               .capacity = spec.capacity,
               .options = spec.options,
               .rate_count = spec.count / common,
-              .rate_period_ns = spec.period_ns / common};
+              .rate_period_ns = spec.period_ns / common,
+              .zone = spec.zone};
   limit.interval_ns = limit.rate_period_ns / limit.rate_count;
   limit.interval_rem = limit.rate_period_ns % limit.rate_count;
   limit.fill_ns = limit.interval_ns * limit.capacity;

@@ -22,6 +22,7 @@
 namespace weir::algorithms {
 
 struct Algorithm;
+class Zone;
 
 inline constexpr int64_t kCapacityMax = 1'000'000'000'000;
 inline constexpr int64_t kCostMax = 1'000'000'000'000;
@@ -42,6 +43,7 @@ struct LimitSpec {
   int64_t period_ns = 0;
   int64_t capacity = 0;
   std::array<int64_t, 2> options{};
+  const Zone* zone = nullptr;  // FIXED's calendar follows it (zone.h); null: none
 };
 
 // Bans the key for a while after so many denials within a time (ban.h). It is no part of what two
@@ -71,6 +73,8 @@ struct Limit {
   int64_t fill_ns = 0;  // the time from empty to full is fill_ns + fill_rem / rate_count
   int64_t fill_rem = 0;
   std::array<double, 5> shape{};  // what Algorithm::derive() keeps here for its own decisions
+
+  const Zone* zone = nullptr;
 
   Ban ban{};  // not of make_limit(): as it was written
 };

@@ -45,6 +45,8 @@ std::optional<int64_t> parse_value(const Option& option, std::string_view text) 
       return parse_word(option, text);
     case Option::Kind::kUtcOffset:
       return parse_utc_offset(text);
+    case Option::Kind::kZone:
+      break;  // LimitReader::set_zone()
   }
   return std::nullopt;
 }
@@ -61,6 +63,8 @@ std::string form_of(const Option& option) {
       return list_of(option.words);
     case Option::Kind::kUtcOffset:
       return "+hh:mm or -hh:mm";
+    case Option::Kind::kZone:
+      return "the name of a time zone";
   }
   return {};
 }
@@ -68,8 +72,8 @@ std::string form_of(const Option& option) {
 // Reads the words of one limit after its name.
 class LimitReader {
  public:
-  explicit LimitReader(const Algorithm& algorithm)
-      : algorithm_(algorithm), grammar_(*algorithm.grammar) {}
+  LimitReader(const Algorithm& algorithm, const Zones* zones)
+      : algorithm_(algorithm), grammar_(*algorithm.grammar), zones_(zones) {}
 
   // Answers how many words were taken.
   Result<size_t, RangeError> read(std::span<const std::string_view> words) {
@@ -150,9 +154,20 @@ class LimitReader {
     const std::string name(option.name);
     if (!there) return RangeError{name, "nothing", form_of(option)};
     if (written_.values[index]) return RangeError{name, shown(text), "given once"};
-    written_.values[index] = parse_value(option, text);
     given_[index] = text;
+    if (option.kind == Option::Kind::kZone) return set_zone(index, text);
+    written_.values[index] = parse_value(option, text);
     if (!written_.values[index]) return RangeError{name, shown(text), form_of(option)};
+    return {};
+  }
+
+  Result<void, RangeError> set_zone(size_t index, std::string_view name) {
+    if (zones_ != nullptr) written_.zone = zones_->find(name);
+    if (written_.zone == nullptr) {
+      return RangeError{std::string(grammar_.options[index].name), shown(name),
+                        zones_ == nullptr ? "left out here" : zones_->accepted()};
+    }
+    written_.values[index] = 0;
     return {};
   }
 
@@ -168,6 +183,7 @@ class LimitReader {
 
   const Algorithm& algorithm_;
   const Grammar& grammar_;
+  const Zones* zones_;
   Written written_;
   std::array<std::string_view, kOptionsMax> given_;
   Ban ban_;
@@ -189,6 +205,7 @@ std::string format_value(const Option& option, int64_t value) {
     case Option::Kind::kWord:
       return std::string(option.words[static_cast<size_t>(value)]);
     case Option::Kind::kUtcOffset:
+    case Option::Kind::kZone:
       break;
   }
   const auto two_digits = [](int64_t number) {
@@ -208,6 +225,8 @@ std::string form_of_value(const Option& option) {
       return "time";
     case Option::Kind::kUtcOffset:
       return "+hh:mm";
+    case Option::Kind::kZone:
+      return "name";
     case Option::Kind::kWord:
       break;
   }
@@ -236,7 +255,7 @@ std::string option_that_books(const Algorithm& algorithm) {
 }  // namespace
 
 Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view> words,
-                                               size_t before) {
+                                               size_t before, const Zones* zones) {
   ParsedLimits parsed;
   while (parsed.words < words.size()) {
     const auto rest = words.subspan(parsed.words);
@@ -246,7 +265,7 @@ Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view>
     const size_t name_words = named == nullptr ? 0 : 1;
     const size_t number = before + parsed.limits.size();
     if (number == kLimitsMax) return "at most " + std::to_string(kLimitsMax) + " limits";
-    LimitReader reader(*algorithm);
+    LimitReader reader(*algorithm, zones);
     const auto taken = reader.read(rest.subspan(name_words));
     if (!taken) return in_limit(number, *algorithm, taken.error());
     const auto limit = reader.finish();
@@ -274,7 +293,8 @@ std::string format_limit(const Limit& limit, LimitStyle style) {
   for (size_t i = 0; i < grammar.options.size(); ++i) {
     if (!written.values[i] || (written.implied[i] && style == LimitStyle::kShort)) continue;
     text.append(" ").append(grammar.options[i].name).append(" ");
-    text += format_value(grammar.options[i], *written.values[i]);
+    const bool zone = grammar.options[i].kind == Option::Kind::kZone;
+    text += zone ? written.zone->name() : format_value(grammar.options[i], *written.values[i]);
   }
   return text;
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "algorithms/limit.h"
+#include "algorithms/zone.h"
 #include "base/result.h"
 
 namespace weir::algorithms {
@@ -34,9 +35,10 @@ struct ParsedLimits {
 inline constexpr size_t kLimitNameBytesMax = 32;
 
 // The error is a whole sentence: "limit 1 (FIXED): period must be between 1us and 3650d, got '0s'".
-// `before` is how many limits there are already, of the kLimitsMax that there may be.
+// `before` is how many limits there are already, of the kLimitsMax that there may be. Without
+// `zones` no name of a zone is accepted.
 Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view> words,
-                                               size_t before = 0);
+                                               size_t before = 0, const Zones* zones = nullptr);
 // Tells whether parse_limits() would take the first word.
 bool begins_limit(std::span<const std::string_view> words);
 

@@ -16,7 +16,8 @@ constexpr size_t kParameterBytesMax = kLimiterRecordBytesMax - kStateBytesMax;
 
 // Sizes that have to agree.
 constexpr size_t kNumbersOfLimit = 3 + std::tuple_size_v<decltype(Limit::options)>;
-static_assert(kParameterBytesMax == 1 + 1 + kVarintBytesMax * kNumbersOfLimit);
+static_assert(kParameterBytesMax ==
+              1 + 1 + kVarintBytesMax * kNumbersOfLimit + 1 + kZoneNameBytesMax);
 static_assert(kStateBytesMax == kVarintBytesMax * std::extent_v<decltype(State::words)>);
 static_assert(std::tuple_size_v<decltype(Limit::options)> ==
               std::tuple_size_v<decltype(LimitSpec::options)>);
@@ -55,9 +56,10 @@ void write_parameters(const Limit& limit, Writer& out) {
   write_period(limit.period_ns, out);
   out.varint(static_cast<uint64_t>(limit.capacity));
   for (size_t i = 0; i < limit.algorithm->options_used; ++i) out.zigzag(limit.options[i]);
+  if (limit.zone != nullptr) out.text(limit.zone->name());
 }
 
-Result<Limit, RecordError> read_parameters(Reader& in) {
+Result<Limit, RecordError> read_parameters(Reader& in, const Zones* zones) {
   LimitSpec spec{.algorithm = find_algorithm(in.byte())};
   if (!in.ok()) return RecordError::kTruncated;
   if (spec.algorithm == nullptr) return RecordError::kUnknownAlgorithm;
@@ -65,14 +67,21 @@ Result<Limit, RecordError> read_parameters(Reader& in) {
   spec.period_ns = read_period(in);
   spec.capacity = static_cast<int64_t>(in.varint());
   for (size_t i = 0; i < spec.algorithm->options_used; ++i) spec.options[i] = in.zigzag();
+  const auto has_zone = spec.algorithm->has_zone;
+  if (has_zone != nullptr && has_zone(spec.options)) {
+    const std::string_view name = in.text();
+    if (!in.ok()) return RecordError::kTruncated;
+    spec.zone = zones == nullptr ? nullptr : zones->find(name);
+    if (spec.zone == nullptr) return RecordError::kUnknownZone;
+  }
   if (!in.ok()) return RecordError::kTruncated;
   const auto limit = make_limit(spec);
   if (!limit) return RecordError::kBadLimit;
   return *limit;
 }
 
-std::optional<RecordError> read_limit(Reader& in, LimitState& out) {
-  const auto limit = read_parameters(in);
+std::optional<RecordError> read_limit(Reader& in, const Zones* zones, LimitState& out) {
+  const auto limit = read_parameters(in, zones);
   if (!limit) return limit.error();
   out.limit = *limit;
   out.ban = {};
@@ -165,6 +174,8 @@ std::string_view describe(RecordError error) {
       return "the limiter record names an unknown algorithm";
     case RecordError::kBadLimit:
       return "the limiter record's parameters are out of range";
+    case RecordError::kUnknownZone:
+      return "the limiter record names a time zone that this machine does not know";
     case RecordError::kBadState:
       return "the limiter record's state is out of range";
     case RecordError::kBadBans:
@@ -204,7 +215,8 @@ void write_record(std::span<const LimitState> limits, std::string& out) {
   append_record({.limits = limits.size(), .named = limits.size()}, limits, out);
 }
 
-Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out) {
+Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out,
+                                            const Zones* zones) {
   Reader in(record);
   const uint64_t first = in.varint();
   if (!in.ok()) return RecordError::kTruncated;
@@ -222,7 +234,7 @@ Result<RecordHead, RecordError> read_record(std::string_view record, std::span<L
     return RecordError::kBadHead;
   }
   for (size_t i = 0; i < head.limits; ++i) {
-    if (const auto error = read_limit(in, out[i])) return *error;
+    if (const auto error = read_limit(in, zones, out[i])) return *error;
   }
   if ((flags & kHasBans) != 0 && !read_bans(in, out.first(head.limits))) {
     return in.ok() ? RecordError::kBadBans : RecordError::kTruncated;

@@ -5,7 +5,8 @@
 //               8: holds, 16: bans follow the last limit
 //     limit  := byte(algorithm id) varint(count) period varint(capacity) option... state
 //     period := varint(value * 4 + unit)      unit 0 ns, 1 us, 2 ms, 3 s; the largest that is whole
-//     option := varint(zigzag)                as many as the algorithm uses
+//     option := varint(zigzag)                as many as the algorithm uses; after FIXED's, if they
+//               say so (fixed.h): varint(bytes) name of a time zone
 //     state  := the algorithm's own (GCRA: fixed64(tat_ns), varint(remainder) if count > 1 after
 //               reduction to lowest terms)
 //               TOKENBUCKET, LEAKY: fixed64(at_ns) zigzag(permits) [varint(remainder)]: permits
@@ -14,9 +15,9 @@
 //               TOKENBUCKET with INTERVAL: fixed64(last refill ns) zigzag(permits)
 //               BURSTY: fixed64(next_free_ns) zigzag(permits) [varint(remainder)]
 //               FIXED: varint(used) fixed64(start of the window, by the wall clock unless ALIGN
-//               FIRST); where instants had a lead over the wall clock: fixed64(start xor 2^63)
-//               zigzag(lead)
-//               WARMUP: fixed64(next_free_ns) fixed64(bits of a double, the permits stored)
+//               FIRST, and by the zone's local time if it has one); where instants had a lead over
+//               the wall clock: fixed64(start xor 2^63) zigzag(lead) WARMUP: fixed64(next_free_ns)
+//               fixed64(bits of a double, the permits stored)
 //
 //     bans   := varint(n) n x { varint(index of the limit, rising) rule varint(until_ns)
 //               varint(denials) [varint(first denial ns) varint(ns from the one before)...] }
@@ -36,12 +37,14 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/ban.h"
+#include "algorithms/zone.h"
 
 namespace weir::algorithms {
 
 inline constexpr size_t kLimitsMax = 16;
 // The most bytes that a record of one limit takes.
-inline constexpr size_t kLimiterRecordBytesMax = 1 + 1 + 5 * 10 + kStateBytesMax;
+inline constexpr size_t kLimiterRecordBytesMax =
+    1 + 1 + 5 * 10 + (1 + kZoneNameBytesMax) + kStateBytesMax;
 
 struct LimitState {
   Limit limit;
@@ -67,6 +70,7 @@ enum class RecordError : uint8_t {
   kBadHead,        // unknown flags, or no or too many named limits
   kUnknownAlgorithm,
   kBadLimit,  // parameters outside the ranges
+  kUnknownZone,
   kBadState,
   kBadBans,
   kTrailingBytes,
@@ -79,8 +83,10 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
 // Writes over `out` a record of limits that are all named, and nothing else.
 void write_record(std::span<const LimitState> limits, std::string& out);
 
-// Reads a record and fills `out` from its front. `out` is unspecified on error.
-Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out);
+// Reads a record and fills `out` from its front. `out` is unspecified on error. Without `zones`
+// none is known.
+Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out,
+                                            const Zones* zones = nullptr);
 
 // The hot case: writes one limit without allocating, at most kLimiterRecordBytesMax bytes; answers
 // how many.

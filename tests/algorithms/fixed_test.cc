@@ -89,15 +89,15 @@ TEST(Calendar, OffsetsMoveTheBoundaries) {
 
 TEST(Calendar, AgreesWithCounting) {
   Seeded seeded;
-  for (int i = 0; i < 20'000; ++i) {
-    const Calendar calendar{
-        .unit = CalendarUnit(seeded.rng.between(2, 6)),
-        .offset_minutes = seeded.rng.between(-kOffsetMinutesMax, kOffsetMinutesMax)};
+  for (int i = 0; i < 200'000; ++i) {
+    Calendar calendar = any_calendar(seeded.rng);
+    if (calendar.zone != nullptr) calendar.zone = test_zones().any(seeded.rng);
     const int64_t at_ns = seeded.rng.one_in(4) ? seeded.rng.any_magnitude(0, kInstantNsMax)
                                                : seeded.rng.between(0, kInstantNsMax);
     ASSERT_EQ(calendar_window(calendar, at_ns),
-              naive_window(calendar.unit, calendar.offset_minutes, at_ns))
-        << int64_t(calendar.unit) << " " << calendar.offset_minutes << " " << at_ns;
+              naive_window(calendar, at_ns, test_zones().naive(calendar.zone)))
+        << int64_t(calendar.unit) << " ON " << calendar.on_day << " " << calendar.offset_minutes
+        << " " << (calendar.zone != nullptr ? calendar.zone->name() : "") << " " << at_ns;
   }
 }
 
@@ -180,8 +180,9 @@ TEST(Fixed, ALongerWindowKeepsItsStart) {
 
 TEST(Fixed, RefusalsNameTheOption) {
   LimitSpec spec{.algorithm = &algorithm_fixed, .count = 3, .period_ns = kSecond};
-  spec.options = {7, 0};
-  EXPECT_EQ(refusal(spec), "ALIGN must be FIRST, EPOCH, MINUTE, HOUR, DAY, WEEK or MONTH, got '7'");
+  spec.options = {9, 0};
+  EXPECT_EQ(refusal(spec),
+            "ALIGN must be FIRST, EPOCH, MINUTE, HOUR, DAY, WEEK, MONTH, QUARTER or YEAR, got '9'");
   spec.options = {kAlignEpoch, 60};
   EXPECT_EQ(refusal(spec), "OFFSET must be 0 without a calendar unit, got '60 minutes'");
   spec.options = {int64_t(CalendarUnit::kDay), 0};

@@ -12,6 +12,7 @@
 #include "algorithms/fixed.h"
 #include "algorithms/wide.h"
 #include "tests/algorithms/naive_calendar.h"
+#include "tests/algorithms/window_limits.h"
 
 namespace weir::algorithms::testing {
 
@@ -157,7 +158,8 @@ class FixedModel : public GrantModel {
     const int64_t align = limit_.options[0];
     if (align == kAlignEpoch) return at_ns / limit_.period_ns;
     if (align != kAlignFirst) {
-      return naive_window(CalendarUnit(align), limit_.options[1], at_ns).start_ns;
+      const Calendar calendar = calendar_of(limit_);
+      return naive_window(calendar, at_ns, test_zones().naive(calendar.zone)).start_ns;
     }
     int64_t start_ns = -limit_.period_ns;
     for (const Grant& grant : grants_) {

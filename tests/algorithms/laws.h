@@ -14,6 +14,7 @@
 #include "algorithms/take_all.h"
 #include "algorithms/wide.h"
 #include "tests/algorithms/life.h"
+#include "tests/algorithms/test_zones.h"
 
 namespace weir::algorithms::testing {
 
@@ -351,7 +352,7 @@ inline void overflow_is_impossible(const Algorithm& algorithm, int rounds) {
 inline void restart_is_invisible(const Subject& subject) {
   for_random_lives(subject, [](Life& life) {
     LimitState read;
-    const auto count = read_record(life.record(), {&read, 1});
+    const auto count = read_record(life.record(), {&read, 1}, &test_zones());
     ASSERT_TRUE(count.ok());
     ASSERT_TRUE(same_limit(read.limit, life.limit));
     const int64_t wait_ns = life.rng.any_magnitude(0, life.last.reset_after_ns + 1);

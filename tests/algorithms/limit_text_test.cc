@@ -11,7 +11,7 @@
 #include "algorithms/fixed.h"
 #include "algorithms/grammar.h"
 #include "base/ascii.h"
-#include "tests/algorithms/rng.h"
+#include "tests/algorithms/test_zones.h"
 
 namespace weir::algorithms {
 namespace {
@@ -144,8 +144,9 @@ int64_t either(Rng& rng, int64_t usual, int64_t most) {
 }
 
 LimitSpec any_calendar_spec(Rng& rng, int64_t count) {
-  return calendar_spec(count, {.unit = static_cast<CalendarUnit>(rng.between(2, 6)),
-                               .offset_minutes = rng.one_in(2) ? 0 : rng.between(-1'439, 1'439)});
+  Calendar calendar = testing::any_calendar(rng);
+  if (rng.one_in(2)) calendar.offset_minutes = 0;
+  return calendar_spec(count, calendar);
 }
 
 // A limit of any algorithm, not as a request writes it but as the server may hold it.
@@ -174,7 +175,7 @@ Result<Limit, RangeError> any_limit(Rng& rng) {
 void read_back(const Limit& limit, LimitStyle style) {
   const std::string text = format_limit(limit, style);
   const auto words = split_at_spaces(text);
-  const auto again = parse_limits(words);
+  const auto again = parse_limits(words, 0, &testing::test_zones());
   ASSERT_TRUE(again) << text << ": " << again.error();
   ASSERT_EQ(again->words, words.size()) << text;
   ASSERT_EQ(again->limits.size(), 1u) << text;

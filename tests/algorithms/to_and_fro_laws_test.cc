@@ -52,7 +52,7 @@ Pair windows(const Algorithm& algorithm, Rng& rng, std::array<int64_t, 2> option
 
 Pair days(Rng& rng) {
   const int64_t count = rng.any_magnitude(1, 1'000);
-  const Calendar calendar{.unit = CalendarUnit(rng.between(2, 6))};
+  const Calendar calendar = any_calendar(rng);
   return {make_limit(calendar_spec(rng.any_magnitude(1, count), calendar)).value(),
           make_limit(calendar_spec(count, calendar)).value()};
 }

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "algorithms/concurrency.h"
-#include "algorithms/fixed.h"
+#include "algorithms/fixed_grammar.h"
 #include "tests/algorithms/life.h"
+#include "tests/algorithms/test_zones.h"
 
 namespace weir::algorithms {
 extern const Algorithm algorithm_sliding_log;
@@ -59,16 +60,18 @@ inline Limit uncapped_sliding_window(Rng& rng) { return any_sliding_window(rng, 
 inline Limit capped_sliding_window(Rng& rng) { return any_sliding_window(rng, true); }
 
 inline Limit any_fixed(Rng& rng) {
-  const int64_t align = rng.between(kAlignFirst, int64_t(CalendarUnit::kMonth));
-  if (align <= kAlignEpoch) {
+  if (rng.one_in(4)) {
     const int64_t period_ns = any_period(rng);
     return windowed(algorithm_fixed, any_count(rng, period_ns, kCapacityMax), period_ns,
-                    {align, 0});
+                    {rng.between(kAlignFirst, kAlignEpoch), 0});
   }
-  const Calendar calendar{.unit = CalendarUnit(align),
-                          .offset_minutes = rng.between(-kOffsetMinutesMax, kOffsetMinutesMax)};
+  const Calendar calendar = any_calendar(rng);
   const int64_t count = any_count(rng, nominal_ns(calendar.unit), kCapacityMax);
   return make_limit(calendar_spec(count, calendar)).value();
+}
+
+inline bool has_calendar(const Limit& limit) {
+  return limit.algorithm == &algorithm_fixed && limit.options[0] > kAlignEpoch;
 }
 
 inline Limit any_concurrency(Rng& rng) {

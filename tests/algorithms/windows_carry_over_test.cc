@@ -48,7 +48,7 @@ void change_in_mid_life(RandomLimit random_limit, bool counts_exactly) {
       expect_promises(life);
     }
     LimitState read;
-    ASSERT_TRUE(read_record(life.record(), {&read, 1}).ok());
+    ASSERT_TRUE(read_record(life.record(), {&read, 1}, &test_zones()).ok());
     ASSERT_EQ(bytes_of(read.limit, read.state), life.record());
   });
 }

@@ -133,9 +133,8 @@ TEST_P(WindowLaws, BoundInEveryPeriod) {
     const bool doubles = name == "FIXED" || name == "SLIDINGCOUNTER";
     const int128 most = doubles ? 2 * int128{life.limit.count} - (name == "SLIDINGCOUNTER")
                                 : int128{life.limit.count};
-    // A calendar window may be shorter than its nominal period, never by more than three days.
-    const bool month = name == "FIXED" && life.limit.options[0] == int64_t(CalendarUnit::kMonth);
-    const int64_t period_ns = life.limit.period_ns - (month ? 3 * kNsPerDay : 0);
+    const int64_t period_ns =
+        has_calendar(life.limit) ? shortest_ns(calendar_of(life.limit)) : life.limit.period_ns;
     expect_at_most(greedy_run(life, 60), period_ns, most);
   }
 }

@@ -51,8 +51,13 @@ options. **AS name** is what a limit is called in answers: 1 to 32 letters, digi
 algorithm in lower case and the limit's number where it is left out (`gcra0`). A name is the request's or the policy's: stored
 limits are found without it.
 
+FIXED's calendar: windows begin at an **OFFSET** from UTC or, with **ZONE**, where the calendar of a time zone has them; the two
+exclude one another. `FIXED 1000 ALIGN MONTH ON 31 ZONE Europe/Berlin` begins at midnight in Berlin, on the last day of a month
+that has no 31st. ON goes with MONTH only. A zone is named as the server's tzdata writes it, letter for letter; where the server
+has no tzdata, ZONE is refused. [clock.md](clock.md#windows-of-the-calendar) has the rest.
+
 A word is what its place makes it: keys, names of policies and values of options may look like a rate. The calendar's units
-of ALIGN (MINUTE to MONTH) take a count without a period. [algorithms.md](algorithms.md) helps to choose. Several limits on one key are charged together or not at all.
+of ALIGN (MINUTE to YEAR) take a count without a period. [algorithms.md](algorithms.md) helps to choose. Several limits on one key are charged together or not at all.
 
 Each command below has a page with its options, its reply, its errors and examples. What several share is on the page where it
 matters most: the six integers of a reply, COST, UPTO, SHADOW, FORCE, ID, FULL and HEADERS with [RL.TAKE](commands/rl.take.md), HOLD with
