@@ -17,6 +17,7 @@
 #include "server/os/clock.h"
 #include "server/os/log.h"
 #include "server/os/service_manager.h"
+#include "server/os/time_zones.h"
 
 namespace weir::server {
 namespace {
@@ -44,6 +45,7 @@ int serve(Config config) {
                text_of("durability"));
   if (!descriptors.warning().empty()) spdlog::warn("{}", descriptors.warning());
   ServiceManager(config.supervised != Supervision::kNo).status("opening the data in " + config.dir);
+  spdlog::info("{} time zones", system_zones().names().size());
   SystemClock clock;
   boost::asio::io_context io(1);
   const auto wake = [&io] { boost::asio::post(io, [] {}); };

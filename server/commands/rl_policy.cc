@@ -50,7 +50,7 @@ void policy_set(Call& call) {
   if (call.args[2].empty() || call.args[2].size() > kPolicyNameBytesMax) {
     return call.reply.error(policy_name_error(call.args[2]));
   }
-  auto policy = parse_policy(call.args.subspan(3));
+  auto policy = parse_policy(call.args.subspan(3), call.limiters.zones.given());
   if (!policy) return call.reply.error(policy.error());
   const Policy* before = call.limiters.policies.find(call.args[2]);
   if (before != nullptr) policy->overrides = before->overrides;
@@ -104,7 +104,7 @@ void policy_override(Call& call) {
   if (words.size() == 1 && equals_ignoring_case(words[0], "DEL")) {
     return delete_override(call, std::move(policy), *scope);
   }
-  auto effect = parse_effect(words);
+  auto effect = parse_effect(words, call.limiters.zones.given());
   if (!effect) return call.reply.error(effect.error());
   const auto version = static_cast<uint64_t>(call.limiters.versions.next());
   if (policy.overrides.id == 0) policy.overrides.id = version;
@@ -136,7 +136,7 @@ void policy_overrides(Call& call) {
   };
   std::vector<Row> rows;
   const auto next =
-      visit_overrides(call.keys, set, cursor, kOverridesAtOnce,
+      visit_overrides(call.keys, set, call.limiters.zones.stored(), cursor, kOverridesAtOnce,
                       [&](const OverrideScope& scope, const Override& override) {
                         call.work().charge_entries(2);
                         const Policy shown{.kind = override.kind,

@@ -60,7 +60,8 @@ Result<Args, std::string> keys_to_take(const Call& call) {
 void rl_mtake(Call& call) {
   const auto keys = keys_to_take(call);
   if (!keys) return call.reply.error(keys.error());
-  const auto request = parse_request(call.args.subspan(2 + keys->size()), kTakesMany);
+  const auto request =
+      parse_request(call.args.subspan(2 + keys->size()), kTakesMany, &call.limiters.zones.given());
   if (!request) return call.reply.error(request.error() + hint_about_keys(*keys));
   take_many(call, *keys, *request);
 }

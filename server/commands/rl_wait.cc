@@ -12,13 +12,13 @@ constexpr uint32_t kAcquires = kCostOption | kIdOption | kTimeoutOption | kHoldO
 constexpr uint32_t kReserves = kCostOption | kIdOption | kMaxWaitOption | kOnChangeOption;
 
 void rl_acquire(Call& call) {
-  auto request = parse_request(call.args.subspan(2), kAcquires);
+  auto request = parse_request(call.args.subspan(2), kAcquires, &call.limiters.zones.given());
   if (!request) return call.reply.error(request.error());
   acquire(call, call.args[1], std::move(*request));
 }
 
 void rl_reserve(Call& call) {
-  const auto request = parse_request(call.args.subspan(2), kReserves);
+  const auto request = parse_request(call.args.subspan(2), kReserves, &call.limiters.zones.given());
   if (!request) return call.reply.error(request.error());
   reserve(call, call.args[1], *request);
 }

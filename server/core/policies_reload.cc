@@ -47,7 +47,7 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
   const std::string path = (std::filesystem::path(config.dir) / config.policies_file).string();
   std::string text;
   if (const auto read = read_file(path, &text); !read) return read.error();
-  const auto lines = parse_policies(text, path);
+  const auto lines = parse_policies(text, path, server.limiters().zones.given());
   if (!lines) return lines.error();
   auto edits = edits_of(*lines, &server.limiters().policies, server.keys());
   if (!apply) return edits;

@@ -68,7 +68,7 @@ Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
     return std::string("ERR the limiter's record cannot be read: its lists make no sense");
   }
   std::array<LimitState, algorithms::kLimitsMax> stored;
-  const auto head = algorithms::read_record(owner.rest, stored);
+  const auto head = algorithms::read_record(owner.rest, stored, &call_->limiters.zones.stored());
   if (!head) {
     return "ERR the limiter's record cannot be read: " +
            std::string(algorithms::describe(head.error()));

@@ -12,6 +12,7 @@
 #include "server/limiter/top_windows.h"
 #include "server/limiter/unique_ids.h"
 #include "server/limiter/verdict_counts.h"
+#include "server/os/time_zones.h"
 
 namespace weir::server {
 
@@ -33,11 +34,12 @@ struct TopBoard {
 struct Limiters {
   Limiters(storage::Keyspace* keys, Waiting* waits, WorkMeter* work, const storage::HashSeed& seed,
            size_t top_keys)
-      : waiting(*waits), policies(keys, work), versions(keys), ids(seed), top(top_keys) {}
+      : waiting(*waits), policies(keys, work, &zones), versions(keys), ids(seed), top(top_keys) {}
 
   Waiting& waiting;
+  TimeZones zones;
   Policies policies;
-  RequestCache requests;
+  RequestCache requests{&zones.given()};
   UniqueIds versions;  // the versions of policies
   RandomIds ids;       // the ids of leases and bookings
   BookingAges ages;    // of bookings that RL.CANCEL has looked for

@@ -68,7 +68,7 @@ std::string encode(uint64_t ordinal, const Override& override) {
 }
 
 // Nothing: the bytes make no sense, because a later version wrote them for instance.
-std::optional<Override> decode(std::string_view value) {
+std::optional<Override> decode(std::string_view value, const algorithms::Zones& zones) {
   storage::Reader reader(value);
   reader.varint();
   Override override;
@@ -78,7 +78,7 @@ std::optional<Override> decode(std::string_view value) {
   override.kind = static_cast<PolicyKind>(kind);
   if (override.kind != PolicyKind::kLimits) return override;
   const auto words = split_at_spaces(reader.rest());
-  auto parsed = algorithms::parse_limits(words);
+  auto parsed = algorithms::parse_limits(words, 0, &zones);
   if (!parsed || parsed->words != words.size() || parsed->limits.empty()) return std::nullopt;
   override.parsed = std::move(*parsed);
   return override;
@@ -146,18 +146,20 @@ OverrideSet read_override_set(storage::Reader* reader) {
 }
 
 std::optional<Override> find_override(storage::Keyspace& keys, const OverrideSet& set,
-                                      std::string_view key) {
+                                      const algorithms::Zones& zones, std::string_view key) {
   std::string name = record_head(set.id, kByName);
   const size_t head = name.size();
   if (set.exact > 0 && key.size() <= kOverrideNameBytesMax) {
     name.append(scope_bytes({.name = key}));
-    if (const storage::Ref ref = look_up(keys, name); ref.exists()) return decode(ref.value());
+    if (const storage::Ref ref = look_up(keys, name); ref.exists())
+      return decode(ref.value(), zones);
   }
   for (auto length = set.lengths.rbegin(); length != set.lengths.rend(); ++length) {
     if (length->first > key.size()) continue;
     name.resize(head);
     name.append(scope_bytes({.is_prefix = true, .name = key.substr(0, length->first)}));
-    if (const storage::Ref ref = look_up(keys, name); ref.exists()) return decode(ref.value());
+    if (const storage::Ref ref = look_up(keys, name); ref.exists())
+      return decode(ref.value(), zones);
   }
   return std::nullopt;
 }
@@ -199,13 +201,14 @@ bool erase_override(storage::Keyspace& keys, OverrideSet* set, const OverrideSco
 }
 
 uint64_t visit_overrides(
-    storage::Keyspace& keys, const OverrideSet& set, uint64_t cursor, size_t count,
+    storage::Keyspace& keys, const OverrideSet& set, const algorithms::Zones& zones,
+    uint64_t cursor, size_t count,
     const std::function<void(const OverrideScope& scope, const Override& override)>& visit) {
   uint64_t left = cursor == 0 ? set.count : std::min(cursor, set.count);
   for (; left > 0 && count > 0; --left, --count) {
     const auto scope = read(keys, number_of(set.id, left - 1));
     const auto value = scope ? read(keys, name_of(set.id, *scope)) : std::nullopt;
-    const auto override = value ? decode(*value) : std::nullopt;
+    const auto override = value ? decode(*value, zones) : std::nullopt;
     if (override) visit(scope_of(*scope), *override);
   }
   return left;

@@ -63,7 +63,7 @@ OverrideSet read_override_set(storage::Reader* reader);
 
 // Finds the override for a key: the key's own, or else that of the longest prefix.
 std::optional<Override> find_override(storage::Keyspace& keys, const OverrideSet& set,
-                                      std::string_view key);
+                                      const algorithms::Zones& zones, std::string_view key);
 
 // Puts an override or replaces it. The error is a whole line, and nothing has changed.
 Result<void, std::string> put_override(storage::Keyspace& keys, OverrideSet* set,
@@ -74,7 +74,8 @@ bool erase_override(storage::Keyspace& keys, OverrideSet* set, const OverrideSco
 // Visits overrides, the newest first, from a cursor (0: from the newest) on; answers the cursor to
 // go on from, 0 at the end.
 uint64_t visit_overrides(
-    storage::Keyspace& keys, const OverrideSet& set, uint64_t cursor, size_t count,
+    storage::Keyspace& keys, const OverrideSet& set, const algorithms::Zones& zones,
+    uint64_t cursor, size_t count,
     const std::function<void(const OverrideScope& scope, const Override& override)>& visit);
 
 // Erases the records of the last `most` overrides of a set that has `count`; answers how many stay.

@@ -35,7 +35,7 @@ std::string encode(const Policy& policy) {
 
 // Decodes a record. One that cannot be read, because a later version wrote it for instance, is no
 // policy rather than a wrong one.
-bool decode(std::string_view record, Policy* policy) {
+bool decode(std::string_view record, const algorithms::Zones& zones, Policy* policy) {
   storage::Reader reader(record);
   policy->version = reader.varint();
   uint8_t mode = reader.u8();
@@ -52,7 +52,7 @@ bool decode(std::string_view record, Policy* policy) {
   policy->mode = static_cast<CarryOver>(mode);
   const auto words = split_at_spaces(reader.rest());
   if (policy->kind != PolicyKind::kLimits) return words.empty();
-  const auto parsed = algorithms::parse_limits(words);
+  const auto parsed = algorithms::parse_limits(words, 0, &zones);
   if (!parsed || parsed->words != words.size() || parsed->limits.empty()) return false;
   policy->limits = parsed->limits;
   policy->names = parsed->names;
@@ -77,7 +77,7 @@ Policies::Found Policies::find_counted(std::string_view name) {
     return {.policy = &known->second.policy, .counts = &known->second.counts};
   }
   Cached cached{.record = std::string(ref.value()), .policy = {}};
-  if (!decode(cached.record, &cached.policy)) return {};
+  if (!decode(cached.record, zones_.stored(), &cached.policy)) return {};
   if (known != cache_.end()) cached.counts = known->second.counts;
   Cached& kept = cache_.insert_or_assign(std::string(name), std::move(cached)).first->second;
   return {.policy = &kept.policy, .counts = &kept.counts};

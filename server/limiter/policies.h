@@ -30,6 +30,7 @@
 #include "server/command/work_meter.h"
 #include "server/limiter/overrides.h"
 #include "server/limiter/policy_kind.h"
+#include "server/os/time_zones.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
@@ -64,7 +65,8 @@ inline constexpr size_t kPoliciesBytesMax = 16 << 20;
 class Policies {
  public:
   // A walk over all policies charges `work` a unit for each.
-  Policies(storage::Keyspace* keys, WorkMeter* work) : keys_(*keys), work_(*work) {}
+  Policies(storage::Keyspace* keys, WorkMeter* work, TimeZones* zones)
+      : keys_(*keys), work_(*work), zones_(*zones) {}
 
   // Finds a policy; null if there is none. Valid until the next call.
   const Policy* find(std::string_view name) { return find_counted(name).policy; }
@@ -104,6 +106,7 @@ class Policies {
 
   storage::Keyspace& keys_;
   WorkMeter& work_;
+  TimeZones& zones_;      // of limits
   bool may_drop_ = true;  // there may be sets of overrides to be erased
   std::map<std::string, Cached, std::less<>> cache_;
 };

@@ -42,7 +42,7 @@ std::string without_code(std::string error) {
   return error.starts_with("ERR ") ? error.substr(4) : error;
 }
 
-Result<PolicyLine, std::string> parse_line(std::string_view line) {
+Result<PolicyLine, std::string> parse_line(std::string_view line, const algorithms::Zones& zones) {
   const auto words = split_words(line);
   if (!words) return "quotes are not closed, or not followed by a blank";
   if (!equals_ignoring_case((*words)[0], "policy")) {
@@ -54,7 +54,7 @@ Result<PolicyLine, std::string> parse_line(std::string_view line) {
     return without_code(policy_name_error(name));
   }
   const std::vector<std::string_view> effect(words->begin() + 2, words->end());
-  auto policy = parse_policy(effect);
+  auto policy = parse_policy(effect, zones);
   if (!policy) return without_code(policy.error());
   return PolicyLine{.name = name, .policy = std::move(*policy)};
 }
@@ -91,7 +91,8 @@ const PolicyLine* find_line(const std::vector<PolicyLine>& lines, std::string_vi
 }  // namespace
 
 Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view text,
-                                                            const std::string& place) {
+                                                            const std::string& place,
+                                                            const algorithms::Zones& zones) {
   std::map<std::string, std::pair<int, Policy>> found;
   Errors errors;
   int number = 0;
@@ -102,7 +103,7 @@ Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view tex
     ++number;
     if (line.empty() || line.starts_with('#')) continue;
     const std::string at = place + ":" + std::to_string(number) + ": ";
-    auto parsed = parse_line(line);
+    auto parsed = parse_line(line, zones);
     if (!parsed) {
       errors.add(at + parsed.error());
       continue;

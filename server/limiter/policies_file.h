@@ -32,10 +32,12 @@ struct PolicyLine {
   Policy policy;  // what a line says: no version, no seed, no overrides
 };
 
-// Parses a whole file; `place` is what errors call it. The error names every line that is wrong,
-// up to some, and what was expected. The lines are in the order of their names.
+// Parses a whole file; `place` is what errors call it, `zones` those that limits may name. The
+// error names every line that is wrong, up to some, and what was expected. The lines are in the
+// order of their names.
 Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view text,
-                                                            const std::string& place);
+                                                            const std::string& place,
+                                                            const algorithms::Zones& zones);
 
 // What reading does to a policy. As in RL.POLICY SET's words; "" where there is none.
 struct PolicyEdit {

@@ -20,7 +20,7 @@ std::string quoted(std::string_view word) { return "'" + algorithms::shown(word)
 
 class PolicyReader {
  public:
-  explicit PolicyReader(Args words) : words_(words) {}
+  PolicyReader(Args words, const algorithms::Zones& zones) : words_(words), zones_(zones) {}
 
   Result<Policy, std::string> read() {
     if (auto done = read_effect(); !done) return done.error();
@@ -50,7 +50,7 @@ class PolicyReader {
       ++at_;
       return {};
     }
-    auto parsed = algorithms::parse_limits(words_);
+    auto parsed = algorithms::parse_limits(words_, 0, &zones_);
     if (!parsed) return "ERR " + parsed.error();
     if (parsed->limits.empty()) {
       return "ERR a limit must be given: a rate such as 100/1m, or " +
@@ -112,6 +112,7 @@ class PolicyReader {
   }
 
   Args words_;
+  const algorithms::Zones& zones_;
   size_t at_ = 0;
   bool has_mode_ = false;
   bool has_percent_ = false;
@@ -120,10 +121,12 @@ class PolicyReader {
 
 }  // namespace
 
-Result<Policy, std::string> parse_policy(Args words) { return PolicyReader(words).read(); }
+Result<Policy, std::string> parse_policy(Args words, const algorithms::Zones& zones) {
+  return PolicyReader(words, zones).read();
+}
 
-Result<Policy, std::string> parse_effect(Args words) {
-  return PolicyReader(words).read_effect_alone();
+Result<Policy, std::string> parse_effect(Args words, const algorithms::Zones& zones) {
+  return PolicyReader(words, zones).read_effect_alone();
 }
 
 std::string effect_text(const Policy& policy, algorithms::LimitStyle style) {

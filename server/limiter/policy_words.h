@@ -15,10 +15,10 @@
 namespace weir::server {
 
 // Parses the words after the name. The error is a whole line, "ERR ...".
-Result<Policy, std::string> parse_policy(Args words);
+Result<Policy, std::string> parse_policy(Args words, const algorithms::Zones& zones);
 
 // Parses what an override has of it: (limits | UNLIMITED | BLOCKED).
-Result<Policy, std::string> parse_effect(Args words);
+Result<Policy, std::string> parse_effect(Args words, const algorithms::Zones& zones);
 
 // Answers what the policy does, as words that parse_policy() takes: all but ONCHANGE, or with it
 // where it is not USED.

@@ -39,7 +39,8 @@ std::string quoted(std::string_view word) { return "'" + algorithms::shown(word)
 
 class RequestReader {
  public:
-  RequestReader(Args words, uint32_t options) : words_(words), accepted_(options) {}
+  RequestReader(Args words, uint32_t options, const algorithms::Zones* zones)
+      : words_(words), accepted_(options), zones_(zones) {}
 
   Result<LimiterRequest, std::string> read() {
     if (auto done = read_limits(); !done) return done.error();
@@ -83,7 +84,7 @@ class RequestReader {
   Done read_list(AskedLimits* list) {
     while (true) {
       const size_t before = list->limits.size() + (list->policy.empty() ? 0 : 1);
-      auto parsed = algorithms::parse_limits(words_.subspan(at_), before);
+      auto parsed = algorithms::parse_limits(words_.subspan(at_), before, zones_);
       if (!parsed) return "ERR " + parsed.error();
       at_ += parsed->words;
       append(std::move(*parsed), list);
@@ -218,6 +219,7 @@ class RequestReader {
 
   Args words_;
   uint32_t accepted_;
+  const algorithms::Zones* zones_;
   size_t at_ = 0;
   uint32_t seen_ = 0;
   LimiterRequest request_;
@@ -252,8 +254,9 @@ Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name,
   return costs;
 }
 
-Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options) {
-  return RequestReader(words, options).read();
+Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options,
+                                                  const algorithms::Zones* zones) {
+  return RequestReader(words, options, zones).read();
 }
 
 Result<void, std::string> check_fit(const LimiterRequest& request,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/zone.h"
 #include "base/result.h"
 #include "base/time_units.h"
 #include "server/command/command.h"
@@ -79,8 +80,9 @@ struct LimiterRequest : AskedLimits {
   }
 };
 
-// Parses a request. The error is a whole line, "ERR ...".
-Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options);
+// Parses a request. The error is a whole line, "ERR ...". Without `zones` no limit may have one.
+Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options,
+                                                  const algorithms::Zones* zones = nullptr);
 
 // Parses a number of permits for all limits, or one for each with commas between. The error is a
 // whole line, which calls the argument `name`.

@@ -35,7 +35,7 @@ RequestCache::Parsed RequestCache::parse(Args words, uint32_t options) {
 }
 
 RequestCache::Parsed RequestCache::parse_anew(Args words, uint32_t options) {
-  auto parsed = parse_request(words, options);
+  auto parsed = parse_request(words, options, zones_);
   if (!parsed) return parsed.error();
   uncached_ = std::move(parsed.value());
   return &uncached_;

@@ -14,7 +14,7 @@ namespace weir::server {
 
 class RequestCache {
  public:
-  RequestCache() : slots_(kSlots) {}
+  explicit RequestCache(const algorithms::Zones* zones = nullptr) : zones_(zones), slots_(kSlots) {}
 
   using Parsed = Result<const LimiterRequest*, std::string>;
   // Parses as parse_request() does. The request is valid until the next call.
@@ -32,6 +32,7 @@ class RequestCache {
 
   Parsed parse_anew(Args words, uint32_t options);
 
+  const algorithms::Zones* zones_;
   std::vector<Slot> slots_;
   LimiterRequest uncached_;
 };

@@ -70,7 +70,8 @@ Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
     return "ERR no policy is named '" + asked.policy + "'; RL.POLICY SET makes one";
   }
   if (policy->overrides.count > 0) {
-    if (auto override = find_override(call.keys, policy->overrides, key)) {
+    if (auto override =
+            find_override(call.keys, policy->overrides, call.limiters.zones.stored(), key)) {
       auto named = overridden(asked, *policy, key, std::move(*override));
       if (named) named->counts = counts;
       return named;
@@ -89,6 +90,18 @@ Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
   return beside_others(std::move(named), asked);
 }
 
+// A policy may have been set where a zone was known that this machine's tzdata does not have.
+Result<void, std::string> check_zones(std::span<const algorithms::Limit> limits,
+                                      const algorithms::Zones& zones) {
+  for (size_t i = 0; i < limits.size(); ++i) {
+    const algorithms::Zone* zone = limits[i].zone;
+    if (zone == nullptr || zone->is_known()) continue;
+    return "ERR limit " + std::to_string(i) + " (" + std::string(limits[i].algorithm->name) +
+           "): ZONE must be " + zones.accepted() + ", got '" + zone->name() + "'";
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<NamedLimits, std::string> expand(Call& call, std::string_view key,
@@ -100,6 +113,9 @@ Result<NamedLimits, std::string> expand(Call& call, std::string_view key,
     auto found = with_policy(call, key, asked);
     if (!found) return found.error();
     named = *found;
+  }
+  if (const auto known = check_zones(named.limits, call.limiters.zones.given()); !known) {
+    return known.error();
   }
   named.shadow_all = call.limiters.limiting == Limiting::kShadow;
   if (const auto apart = algorithms::check_names(named.names, named.limits); !apart) {

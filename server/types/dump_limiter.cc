@@ -8,6 +8,7 @@
 
 #include "algorithms/limiter_record.h"
 #include "base/string_hash.h"
+#include "server/limiter/limiters.h"
 #include "server/limiter/stored_entries.h"
 #include "server/rdb/integers.h"
 #include "server/rdb/reader.h"
@@ -45,9 +46,10 @@ void append_list(const Elements& list, std::string* body) {
 }
 
 // Answers the lists of a limiter with this record; nothing for bytes that are no record.
-std::optional<std::vector<ListOwner>> lists_of(std::string_view record) {
+std::optional<std::vector<ListOwner>> lists_of(std::string_view record,
+                                               const algorithms::Zones& zones) {
   std::array<algorithms::LimitState, algorithms::kLimitsMax> limits;
-  const auto head = algorithms::read_record(record, limits);
+  const auto head = algorithms::read_record(record, limits, &zones);
   if (!head) return std::nullopt;
   std::vector<ListOwner> lists;
   if (head->bookings) lists.push_back(nullptr);
@@ -79,10 +81,10 @@ bool read_list(rdb::Reader* reader, ListOwner owner, std::vector<Element>* list)
   return reader->ok();
 }
 
-std::optional<Contents> contents_of(rdb::Reader* reader) {
+std::optional<Contents> contents_of(rdb::Reader* reader, const algorithms::Zones& zones) {
   Contents contents;
   contents.record = reader->text();
-  const auto lists = lists_of(contents.record);
+  const auto lists = lists_of(contents.record, zones);
   if (!lists || reader->size() != lists->size() || !reader->ok()) return std::nullopt;
   for (const ListOwner owner : *lists) {
     if (!read_list(reader, owner, &contents.lists.emplace_back())) return std::nullopt;
@@ -128,7 +130,7 @@ bool restore_limiter(Call& call, std::string_view body, std::string_view key,
   std::deque<std::string> owned;
   rdb::Reader reader(body.substr(1), &owned);
   if (reader.byte() != kVersion) return false;
-  const auto contents = contents_of(&reader);
+  const auto contents = contents_of(&reader, call.limiters.zones.given());
   if (!contents) return false;
   std::vector<storage::ElementsId> ids;
   for (const auto& list : contents->lists) ids.push_back(put_list(call, list));

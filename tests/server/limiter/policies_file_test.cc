@@ -66,6 +66,14 @@ TEST_F(PoliciesFile, IsReadAtTheStart) {
   EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 50/1m"));
 }
 
+TEST_F(PoliciesFile, ItMayNameTimeZones) {
+  file("policy free FIXED 5 ALIGN DAY ZONE Europe/Berlin");
+  restart();
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("FIXED 5 ALIGN DAY ZONE Europe/Berlin"));
+  EXPECT_THAT(refusal("policy free FIXED 5 ALIGN DAY ZONE Europe/Bonn"),
+              HasSubstr("policies:1: limit 0 (FIXED): ZONE must be the name of a time zone"));
+}
+
 TEST_F(PoliciesFile, WhatIsWrongStopsTheStart) {
   EXPECT_THAT(
       refusal("policy a 1/1m\nfree 1/1m\npolicy b\npolicy c 1/x\npolicy d \"1\n"),
