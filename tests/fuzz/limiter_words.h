@@ -29,6 +29,10 @@ inline constexpr const char* kUsualLimits[] = {
     "FIXED 3/10s GCRA 5/10s BURST 2",
     "FIXED 5",
     "FIXED 3 ALIGN DAY OFFSET +08:00",
+    "FIXED 3 ALIGN DAY ZONE Europe/Berlin",
+    "FIXED 3 ALIGN MONTH ON 31 ZONE America/Sao_Paulo",
+    "FIXED 3 ALIGN QUARTER",
+    "FIXED 3 ALIGN YEAR OFFSET -03:30",
     "SLIDINGWINDOW 10/1m BUCKETS 6 PERBUCKET 3",
     "SLIDINGCOUNTER 9/1s",
     "BURSTY 5/1s MAXBURST 2s",
@@ -88,6 +92,21 @@ inline std::string any_ban(Input* input) {
   return input->choose(kBans);
 }
 
+inline std::string any_calendar_limit(Input* input) {
+  constexpr const char* kUnits[] = {"MINUTE",      "HOUR",        "DAY",  "WEEK",    "MONTH",
+                                    "MONTH ON 29", "month on 31", "YEAR", "QUARTER", "DAY ON 2"};
+  constexpr const char* kPlaces[] = {"",
+                                     " OFFSET +08:00",
+                                     " OFFSET -23:59",
+                                     " ZONE Europe/Berlin",
+                                     " ZONE Africa/Casablanca",
+                                     " ZONE Australia/Lord_Howe",
+                                     " ZONE nowhere",
+                                     " ZONE ../../etc/passwd",
+                                     " ZONE UTC OFFSET +00:00"};
+  return "FIXED " + any_count(input) + " ALIGN " + input->choose(kUnits) + input->choose(kPlaces);
+}
+
 inline std::string any_limit(Input* input) {
   constexpr const char* kAlgorithms[] = {
       "",  // a rate alone is GCRA
@@ -109,6 +128,7 @@ inline std::string any_limit(Input* input) {
   if (name == "SLIDINGWINDOW" && (options & 1)) limit += option(input, "BUCKETS");
   if (name == "SLIDINGWINDOW" && (options & 2)) limit += option(input, "PERBUCKET");
   if (name == "FIXED" && (options & 1)) limit += " ALIGN EPOCH";
+  if (name == "FIXED" && (options & 2)) limit = any_calendar_limit(input);
   return limit + any_ban(input) + any_name(input);
 }
 

@@ -17,6 +17,7 @@
 #include "algorithms/limiter_record.h"
 #include "server/limiter/request.h"
 #include "server/limiter/request_cache.h"
+#include "server/os/time_zones.h"
 
 namespace {
 
@@ -41,6 +42,11 @@ constexpr uint32_t kCommands[] = {
     weir::server::kCostOption | weir::server::kIdOption | weir::server::kTimeoutOption | kShown,
     weir::server::kCostOption | weir::server::kIdOption | weir::server::kMaxWaitOption};
 
+const weir::algorithms::Zones& zones() {
+  static const weir::server::TimeZones zones;
+  return zones.given();
+}
+
 void check(bool holds) {
   if (!holds) std::abort();
 }
@@ -64,12 +70,12 @@ void check_error(std::string_view error) {
 void check_text(const Limit& limit, weir::algorithms::LimitStyle style) {
   const std::string text = weir::algorithms::format_limit(limit, style);
   const Words words = words_of(text);
-  const auto again = weir::algorithms::parse_limits(words);
+  const auto again = weir::algorithms::parse_limits(words, 0, &zones());
   check(again && again->words == words.size() && again->limits.size() == 1);
   check(weir::algorithms::same_limit(limit, again->limits[0]));
   check(weir::algorithms::format_limit(again->limits[0], style) == text);
   const std::string whole = weir::algorithms::format_with_ban(limit, style);
-  const auto banning = weir::algorithms::parse_limits(words_of(whole));
+  const auto banning = weir::algorithms::parse_limits(words_of(whole), 0, &zones());
   check(banning && banning->limits.size() == 1 && banning->limits[0].ban == limit.ban);
 }
 
@@ -102,7 +108,7 @@ void check_record(const Limit& limit, int64_t cost) {
   std::string record;
   weir::algorithms::write_record({&kept, 1}, record);
   LimitState found;
-  const auto head = weir::algorithms::read_record(record, {&found, 1});
+  const auto head = weir::algorithms::read_record(record, {&found, 1}, &zones());
   check(head && head->limits == 1 && weir::algorithms::same_limit(found.limit, limit));
   const auto before = weir::algorithms::peek(limit, kept.state, kNowNs, 1);
   check(before == weir::algorithms::peek(found.limit, found.state, kNowNs, 1));
@@ -130,7 +136,7 @@ void check_request(const LimiterRequest& request, uint32_t options) {
 
 // The cache answers what the parser does, at first sight and at the second.
 void check_cache(const Words& words, uint32_t options, const LimiterRequest* parsed) {
-  static weir::server::RequestCache cache;
+  static weir::server::RequestCache cache(&zones());
   for (int times = 0; times < 2; ++times) {
     const auto found = cache.parse(words, options);
     check(found.ok() == (parsed != nullptr));
@@ -158,7 +164,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint32_t options = kCommands[data[0] % std::size(kCommands)];
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const Words words = words_of(text);
-  const auto parsed = weir::server::parse_request(words, options);
+  const auto parsed = weir::server::parse_request(words, options, &zones());
   if (parsed) {
     check_request(*parsed, options);
   } else {

@@ -12,6 +12,7 @@
 #include "algorithms/limiter_record.h"
 #include "algorithms/take_all.h"
 #include "base/time_units.h"
+#include "server/os/time_zones.h"
 #include "tests/simulation/model.h"
 #include "tests/simulation/violation.h"
 
@@ -21,6 +22,11 @@ namespace {
 using algorithms::LimitState;
 using States = std::vector<LimitState>;
 
+const algorithms::Zones& zones() {
+  static const server::TimeZones zones;
+  return zones.given();
+}
+
 struct Asked {
   std::vector<algorithms::Limit> limits;
   int64_t cost = 1;
@@ -29,7 +35,7 @@ struct Asked {
 
 Asked parse(const Args& args) {
   const std::vector<std::string_view> words(args.begin() + 2, args.end());
-  const auto parsed = algorithms::parse_limits(words);
+  const auto parsed = algorithms::parse_limits(words, 0, &zones());
   if (!parsed) throw Violation("the simulation asks for no limit: " + parsed.error());
   Asked asked{.limits = parsed->limits};
   for (size_t at = parsed->words; at + 1 < words.size(); at += 2) {
@@ -42,7 +48,7 @@ Asked parse(const Args& args) {
 
 States load(const Record& record) {
   States states(algorithms::kLimitsMax);
-  const auto head = algorithms::read_record(record.text, states);
+  const auto head = algorithms::read_record(record.text, states, &zones());
   if (!head) throw Violation("the model holds a record that is none");
   states.resize(head->limits);
   return states;
