@@ -114,6 +114,12 @@ struct Change {
 
 struct Grammar;
 
+// How large a limit is.
+struct Size {
+  int64_t count = 0;
+  int64_t capacity = 0;
+};
+
 struct Algorithm {
   std::string_view name;             // as on the wire, upper case
   uint8_t id = 0;                    // on disk: DO NOT CHANGE; 0 is no algorithm
@@ -134,6 +140,9 @@ struct Algorithm {
   // Fills in `capacity` and `shape` of a limit that was checked. If this is not null, the capacity
   // of a LimitSpec is ignored.
   void (*derive)(Limit& limit) = nullptr;
+  // Answers what a limit is built from at another size (adaptive.h); an error: its options forbid
+  // ADAPTIVE. Null: so does the algorithm.
+  Result<LimitSpec, RangeError> (*resized)(const Limit& limit, const Size& size) = nullptr;
   // Tells whether two limits of this algorithm limit alike, so that a state of one is a state of
   // the other.
   bool (*same)(const Limit& a, const Limit& b) = nullptr;
@@ -178,6 +187,8 @@ const Algorithm* find_algorithm(std::string_view name);
 const Algorithm* find_algorithm(uint8_t id);
 std::span<const Algorithm* const> all_algorithms();
 
+// Tells whether two limits limit alike, so that a state of one is a state of the other. With
+// ADAPTIVE: whether they were written alike; their present counts may differ.
 bool same_limit(const Limit& a, const Limit& b);
 
 // Answers the state under `to` of what was used under `from` until now. With another algorithm it

@@ -45,6 +45,7 @@
 #include <algorithm>
 #include <string>
 
+#include "algorithms/adaptive.h"
 #include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/level.h"
@@ -285,6 +286,7 @@ constinit const Algorithm algorithm_gcra = {
     .id = 1,
     .grammar = &kGrammar,
     .options_used = 0,
+    .resized = plainly_resized,
     .same = same_gcra,
     .fresh = fresh_gcra,
     .decide = decide_gcra,

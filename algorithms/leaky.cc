@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "algorithms/adaptive.h"
 #include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/level.h"
@@ -95,6 +96,7 @@ constinit const Algorithm algorithm_leaky = {
     .grammar = &kGrammar,
     .options_used = 0,
     .queues = true,
+    .resized = plainly_resized,
     .same = same_leaky,
     .fresh = fresh_leaky,
     .decide = level_decide,

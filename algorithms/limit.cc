@@ -34,6 +34,26 @@ Result<void, RangeError> check_ranges(const LimitSpec& spec) {
   return {};
 }
 
+Limit without_rate(const LimitSpec& spec) {
+  return {.algorithm = spec.algorithm,
+          .count = spec.count,
+          .period_ns = spec.period_ns,
+          .capacity = spec.capacity,
+          .options = spec.options};
+}
+
+// Fills in the derived members but the rate itself.
+void derive_times(Limit& limit) {
+  limit.interval_ns = limit.rate_period_ns / limit.rate_count;
+  limit.interval_rem = limit.rate_period_ns % limit.rate_count;
+  limit.fill_ns = limit.interval_ns * limit.capacity;
+  if (limit.interval_rem != 0) {  // commands come here, so it is worth avoiding a 128-bit division
+    const int128 rems = int128{limit.interval_rem} * limit.capacity;
+    limit.fill_ns += static_cast<int64_t>(rems / limit.rate_count);
+    limit.fill_rem = static_cast<int64_t>(rems % limit.rate_count);
+  }
+}
+
 Limit derive(const LimitSpec& spec) {
   const int64_t common = std::gcd(spec.count, spec.period_ns);
   Limit limit{.algorithm = spec.algorithm,
@@ -44,23 +64,8 @@ Limit derive(const LimitSpec& spec) {
               .rate_count = spec.count / common,
               .rate_period_ns = spec.period_ns / common,
               .zone = spec.zone};
-  limit.interval_ns = limit.rate_period_ns / limit.rate_count;
-  limit.interval_rem = limit.rate_period_ns % limit.rate_count;
-  limit.fill_ns = limit.interval_ns * limit.capacity;
-  if (limit.interval_rem != 0) {  // commands come here, so it is worth avoiding a 128-bit division
-    const int128 rems = int128{limit.interval_rem} * limit.capacity;
-    limit.fill_ns += static_cast<int64_t>(rems / limit.rate_count);
-    limit.fill_rem = static_cast<int64_t>(rems % limit.rate_count);
-  }
+  derive_times(limit);
   return limit;
-}
-
-Limit without_rate(const LimitSpec& spec) {
-  return {.algorithm = spec.algorithm,
-          .count = spec.count,
-          .period_ns = spec.period_ns,
-          .capacity = spec.capacity,
-          .options = spec.options};
 }
 
 }  // namespace
@@ -96,6 +101,16 @@ std::string format_duration(int64_t duration_ns) {
     if (duration_ns % unit.ns == 0) return std::to_string(duration_ns / unit.ns) + unit.name;
   }
   return std::to_string(duration_ns) + "ns";
+}
+
+Limit with_whole_rate(const Limit& limit) {
+  WEIR_REQUIRE(limit.algorithm->has_rate);
+  Limit whole = limit;
+  whole.rate_count = limit.count;
+  whole.rate_period_ns = limit.period_ns;
+  whole.fill_rem = 0;
+  derive_times(whole);
+  return whole;
 }
 
 Result<void, RangeError> check_count(const Limit& limit, int64_t most) {

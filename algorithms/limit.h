@@ -7,7 +7,9 @@
 //  2. 1 <= count <= period_ns, so at most one permit comes back per nanosecond.
 //  3. capacity * period_ns / count <= kFillNsMax, so every instant up to kInstantNsMax plus a
 //     whole fill fits 64 bits.
-//  4. rate_count / rate_period_ns is count / period_ns in lowest terms.
+//  4. rate_count / rate_period_ns is count / period_ns in lowest terms; with ADAPTIVE they are
+//  count
+//     and period_ns themselves (adaptive.h).
 // Where count / period is no rate (CONCURRENCY: so many at once, each for so long) invariants 2 and
 // 3 do not hold, and the derived members are 0.
 #pragma once
@@ -57,9 +59,21 @@ struct Ban {
   friend bool operator==(const Ban&, const Ban&) = default;
 };
 
+// Lets reports move the count between two bounds (adaptive.h).
+struct Adaptive {
+  int64_t min = 0;
+  int64_t max = 0;       // 0: not adaptive
+  int64_t start = 0;     // the count as given
+  int64_t capacity = 0;  // as given; 0: it is the count, and moves with it
+  int64_t slow_ns = 0;   // a latency above it is a failure; 0: none is
+
+  bool is_set() const { return max != 0; }
+  friend bool operator==(const Adaptive&, const Adaptive&) = default;
+};
+
 struct Limit {
   const Algorithm* algorithm = nullptr;
-  int64_t count = 0;  // as given; `count` permits come back per period
+  int64_t count = 0;  // as given, or the present one; `count` permits come back per period
   int64_t period_ns = 0;
   int64_t capacity = 0;
   std::array<int64_t, 2> options{};
@@ -76,7 +90,8 @@ struct Limit {
 
   const Zone* zone = nullptr;
 
-  Ban ban{};  // not of make_limit(): as it was written
+  Ban ban{};            // not of make_limit(): as it was written
+  Adaptive adaptive{};  // likewise
 };
 
 // Why a limit was refused, e.g. {"period", "0s", "between 1us and 3650d"}.
@@ -92,6 +107,10 @@ struct RangeError {
 // Checks the ranges common to all algorithms, then the algorithm's own.
 // REQUIRES: spec.algorithm is not null.
 Result<Limit, RangeError> make_limit(const LimitSpec& spec);
+
+// Answers the limit with its rate as given, in place of lowest terms: what is used then counts in
+// the same units at every count. REQUIRES: the algorithm's count / period is a rate.
+Limit with_whole_rate(const Limit& limit);
 
 // Checks, for algorithms whose capacity is their count, that the count is between 1 and `most`.
 Result<void, RangeError> check_count(const Limit& limit, int64_t most);

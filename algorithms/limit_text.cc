@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/adaptive.h"
 #include "algorithms/ban.h"
 #include "algorithms/gcra.h"
 #include "algorithms/grammar.h"
@@ -89,6 +90,13 @@ class LimitReader {
         at += kBanWords - 2;
         continue;
       }
+      if (takes_adaptive(words.subspan(at))) {
+        if (adaptive_.is_set()) return RangeError{"ADAPTIVE", shown(words[at]), "given once"};
+        const auto taken = parse_adaptive(words.subspan(at), adaptive_);
+        if (!taken) return taken.error();
+        at += *taken - 2;
+        continue;
+      }
       const size_t option = find(words[at]);
       if (option == grammar_.options.size()) break;
       const std::string_view value = at + 1 < words.size() ? words[at + 1] : std::string_view();
@@ -110,6 +118,8 @@ class LimitReader {
     if (const auto made = grammar_.to_spec(written_, spec); !made) return as_given(made.error());
     auto limit = make_limit(spec);
     if (!limit) return as_given(limit.error());
+    if (adaptive_.is_set()) limit = make_adaptive(*limit, adaptive_);
+    if (!limit) return limit.error();
     limit->ban = ban_;
     return *limit;
   }
@@ -128,11 +138,15 @@ class LimitReader {
     at += 2;
     if (at < words.size() &&
         (find(words[at]) < grammar_.options.size() || equals_ignoring_case(words[at], "AS") ||
-         begins_ban(words.subspan(at)))) {
+         begins_ban(words.subspan(at)) || takes_adaptive(words.subspan(at)))) {
       return RangeError{"AS", shown(words[at]) + "' after AS '" + name_,
                         "the last option of its limit, and given once"};
     }
     return at;
+  }
+
+  bool takes_adaptive(std::span<const std::string_view> words) const {
+    return algorithm_.resized != nullptr && begins_adaptive(words);
   }
 
   static bool is_name(std::string_view text) {
@@ -187,6 +201,7 @@ class LimitReader {
   Written written_;
   std::array<std::string_view, kOptionsMax> given_;
   Ban ban_;
+  Adaptive adaptive_;
   std::string name_;
 };
 
@@ -287,7 +302,7 @@ bool begins_limit(std::span<const std::string_view> words) {
 
 std::string format_limit(const Limit& limit, LimitStyle style) {
   const Grammar& grammar = *limit.algorithm->grammar;
-  const Written written = grammar.to_written(limit);
+  const Written written = grammar.to_written(as_written(limit));
   std::string text = std::string(limit.algorithm->name) + " " + std::to_string(written.count);
   if (written.period_ns) text += "/" + format_duration(*written.period_ns);
   for (size_t i = 0; i < grammar.options.size(); ++i) {
@@ -296,6 +311,7 @@ std::string format_limit(const Limit& limit, LimitStyle style) {
     const bool zone = grammar.options[i].kind == Option::Kind::kZone;
     text += zone ? written.zone->name() : format_value(grammar.options[i], *written.values[i]);
   }
+  if (limit.adaptive.is_set()) text += " " + format_adaptive(limit.adaptive);
   return text;
 }
 
@@ -344,6 +360,7 @@ std::string algorithm_names() {
 std::string option_names(const Algorithm& algorithm) {
   std::vector<std::string_view> names;
   for (const Option& option : algorithm.grammar->options) names.push_back(option.name);
+  if (algorithm.resized != nullptr) names.push_back("ADAPTIVE");
   names.push_back("BAN");
   names.push_back("AS");
   return list_of(names);
@@ -353,7 +370,8 @@ std::string names_with_option(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Algorithm* algorithm : all_algorithms()) {
     const auto& options = algorithm->grammar->options;
-    if (std::ranges::any_of(options, [&](const Option& option) {
+    const bool adapts = algorithm->resized != nullptr && equals_ignoring_case("ADAPTIVE", name);
+    if (adapts || std::ranges::any_of(options, [&](const Option& option) {
           return equals_ignoring_case(option.name, name);
         })) {
       names.push_back(algorithm->name);
@@ -372,6 +390,7 @@ std::string grammar_text(const Algorithm& algorithm) {
     const std::string words = std::string(option.name) + " " + form_of_value(option);
     text += option.required ? " " + words : " [" + words + "]";
   }
+  if (algorithm.resized != nullptr) text += " [ADAPTIVE min..max [SLOW time]]";
   return text;
 }
 

@@ -1,7 +1,8 @@
 // Limits as text, as commands take them and as they are shown:
 //
-//     limit := ALGORITHM rate [option value ...] [ban] [AS name]
-//            | rate [option value ...] [ban] [AS name]      a limit of GCRA
+//     limit := ALGORITHM rate [option value ...] [adaptive] [ban] [AS name]
+//            | rate [option value ...] [adaptive] [ban] [AS name]      a limit of GCRA
+//     adaptive := ADAPTIVE min..max [SLOW time]                        adaptive.h
 //     ban   := BAN duration AFTER n WITHIN duration                    ban.h
 //     rate  := count/period | count PER period | count          rate_text.h has the periods
 //
@@ -43,6 +44,7 @@ Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view>
 bool begins_limit(std::span<const std::string_view> words);
 
 // Writes a limit so that parse_limits() reads it back as the same limit: "GCRA 100/1m BURST 20".
+// With ADAPTIVE that is the limit as it was written, whatever its present count is.
 // kShort leaves out options whose value is that which leaving them out means; it is what is stored.
 // kWhole leaves out nothing. DO NOT CHANGE what kShort writes: bookings on disk are found by it.
 enum class LimitStyle : uint8_t { kShort, kWhole };

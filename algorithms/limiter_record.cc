@@ -31,6 +31,7 @@ constexpr uint64_t kHasBookings = 4;
 constexpr uint64_t kHasHolds = 8;
 constexpr uint64_t kHasBans = 16;
 constexpr uint64_t kAllFlags = 2 * kHasBans - 1;
+constexpr uint8_t kAdaptive = 128;  // added to the algorithm's id
 
 // The divisors are constants for speed: a decision on a stored state comes here twice.
 void write_period(int64_t period_ns, Writer& out) {
@@ -50,8 +51,8 @@ int64_t read_period(Reader& in) {
   return static_cast<int64_t>(coded / 4) * unit_ns;
 }
 
-void write_parameters(const Limit& limit, Writer& out) {
-  out.byte(limit.algorithm->id);
+void write_parameters(const Limit& limit, Writer& out, uint8_t more = 0) {
+  out.byte(static_cast<uint8_t>(limit.algorithm->id + more));
   out.varint(static_cast<uint64_t>(limit.count));
   write_period(limit.period_ns, out);
   out.varint(static_cast<uint64_t>(limit.capacity));
@@ -59,8 +60,8 @@ void write_parameters(const Limit& limit, Writer& out) {
   if (limit.zone != nullptr) out.text(limit.zone->name());
 }
 
-Result<Limit, RecordError> read_parameters(Reader& in, const Zones* zones) {
-  LimitSpec spec{.algorithm = find_algorithm(in.byte())};
+Result<Limit, RecordError> read_parameters(uint8_t id, Reader& in, const Zones* zones) {
+  LimitSpec spec{.algorithm = find_algorithm(id)};
   if (!in.ok()) return RecordError::kTruncated;
   if (spec.algorithm == nullptr) return RecordError::kUnknownAlgorithm;
   spec.count = static_cast<int64_t>(in.varint());
@@ -81,10 +82,17 @@ Result<Limit, RecordError> read_parameters(Reader& in, const Zones* zones) {
 }
 
 std::optional<RecordError> read_limit(Reader& in, const Zones* zones, LimitState& out) {
-  const auto limit = read_parameters(in, zones);
+  const uint8_t id = in.byte();
+  const bool adapts = id >= kAdaptive;
+  const auto limit =
+      read_parameters(adapts ? static_cast<uint8_t>(id - kAdaptive) : id, in, zones);
   if (!limit) return limit.error();
   out.limit = *limit;
   out.ban = {};
+  out.adaptive = {};
+  if (adapts && !read_adaptive(in, out.limit, out.adaptive)) {
+    return in.ok() ? RecordError::kBadAdaptive : RecordError::kTruncated;
+  }
   if (out.limit.algorithm->read_state(out.limit, in, out.state)) return std::nullopt;
   return in.ok() ? RecordError::kBadState : RecordError::kTruncated;
 }
@@ -180,6 +188,8 @@ std::string_view describe(RecordError error) {
       return "the limiter record's state is out of range";
     case RecordError::kBadBans:
       return "the limiter record's bans make no sense";
+    case RecordError::kBadAdaptive:
+      return "the limiter record's ADAPTIVE makes no sense";
     case RecordError::kTrailingBytes:
       return "the limiter record has bytes after its end";
   }
@@ -190,7 +200,10 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
   WEIR_REQUIRE(!limits.empty() && limits.size() <= kLimitsMax);
   WEIR_REQUIRE(head.named >= 1 && head.named <= limits.size());
   const size_t begin = out.size();
-  out.resize(begin + kHeadBytesMax + limits.size() * kLimiterRecordBytesMax);
+  const bool adapts = std::ranges::any_of(
+      limits, [](const LimitState& each) { return each.limit.adaptive.is_set(); });
+  out.resize(begin + kHeadBytesMax +
+             limits.size() * (kLimiterRecordBytesMax + (adapts ? kAdaptiveBytesMax : 0)));
   Writer writer(out.data() + begin, out.size() - begin);
   const bool some_named = head.named != limits.size();
   const bool has_policy = head.policy_version != 0;
@@ -202,7 +215,9 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
   if (some_named) writer.varint(head.named);
   if (has_policy) writer.varint(head.policy_version);
   for (const LimitState& each : limits) {
-    write_parameters(each.limit, writer);
+    const bool is_adaptive = each.limit.adaptive.is_set();
+    write_parameters(each.limit, writer, is_adaptive ? kAdaptive : 0);
+    if (is_adaptive) write_adaptive(each.limit.adaptive, each.adaptive, writer);
     each.limit.algorithm->write_state(each.limit, each.state, writer);
   }
   WEIR_REQUIRE(writer.ok());

@@ -4,6 +4,8 @@
 //               1 to 16 limits; flag 1: `named` follows, 2: `policy_version` follows, 4: bookings,
 //               8: holds, 16: bans follow the last limit
 //     limit  := byte(algorithm id) varint(count) period varint(capacity) option... state
+//             | byte(algorithm id + 128) varint(count) period varint(capacity) option... adaptive
+//               state         count and capacity are the present ones
 //     period := varint(value * 4 + unit)      unit 0 ns, 1 us, 2 ms, 3 s; the largest that is whole
 //     option := varint(zigzag)                as many as the algorithm uses; after FIXED's, if they
 //               say so (fixed.h): varint(bytes) name of a time zone
@@ -19,6 +21,11 @@
 //               the wall clock: fixed64(start xor 2^63) zigzag(lead) WARMUP: fixed64(next_free_ns)
 //               fixed64(bits of a double, the permits stored)
 //
+//     adaptive := varint(start) varint(min) varint(max) varint(capacity as given, 0: the count)
+//               varint(slow ns) varint(begin of the round ns) varint(taken in it)
+//               varint(last lowered ns) varint(last written ns) varint(last report ns)
+//               varint(its latency in ns + 1, 0: none) byte(1: the round has failures, 2: the last
+//               report was one, 4: the count is the policy's)                       adaptive.h
 //     bans   := varint(n) n x { varint(index of the limit, rising) rule varint(until_ns)
 //               varint(denials) [varint(first denial ns) varint(ns from the one before)...] }
 //     rule   := varint(0)  |  varint(after) varint(for_ns) varint(within_ns)
@@ -35,6 +42,7 @@
 #include <string>
 #include <string_view>
 
+#include "algorithms/adaptive.h"
 #include "algorithms/algorithm.h"
 #include "algorithms/ban.h"
 #include "algorithms/zone.h"
@@ -50,6 +58,7 @@ struct LimitState {
   Limit limit;
   State state;
   BanState ban = {};
+  AdaptiveState adaptive = {};
 };
 
 // The fields of a record before its limits.
@@ -73,6 +82,7 @@ enum class RecordError : uint8_t {
   kUnknownZone,
   kBadState,
   kBadBans,
+  kBadAdaptive,
   kTrailingBytes,
 };
 std::string_view describe(RecordError error);

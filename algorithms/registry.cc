@@ -55,7 +55,8 @@ const Algorithm* find_algorithm(uint8_t id) {
 std::span<const Algorithm* const> all_algorithms() { return kAlgorithms; }
 
 bool same_limit(const Limit& a, const Limit& b) {
-  return a.algorithm == b.algorithm && a.algorithm->same(a, b);
+  if (a.algorithm != b.algorithm || a.adaptive != b.adaptive) return false;
+  return a.adaptive.is_set() ? a.period_ns == b.period_ns : a.algorithm->same(a, b);
 }
 
 int64_t owed(const Limit& limit, const State& state, Request request) {

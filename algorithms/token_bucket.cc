@@ -32,6 +32,7 @@
 #include <algorithm>
 #include <string>
 
+#include "algorithms/adaptive.h"
 #include "algorithms/grammar.h"
 #include "algorithms/instant.h"
 #include "algorithms/interval_refill.h"
@@ -55,6 +56,17 @@ Result<void, RangeError> check_token_bucket(const Limit& limit) {
   }
   if (is_interval(limit)) return interval_check(limit);
   return {};
+}
+
+Result<LimitSpec, RangeError> resized_token_bucket(const Limit& limit, const Size& size) {
+  if (is_interval(limit)) return RangeError{"REFILL", "INTERVAL", "GREEDY beside ADAPTIVE"};
+  if (initial_of(limit) != limit.capacity) {
+    return RangeError{"INITIAL", std::to_string(initial_of(limit)),
+                      "left out beside ADAPTIVE, or CAPACITY"};
+  }
+  auto spec = plainly_resized(limit, size);
+  if (spec) spec->options[0] = size.capacity;
+  return spec;
 }
 
 // Two permits per 2 s are one per second, but only if they come one by one.
@@ -178,6 +190,7 @@ constinit const Algorithm algorithm_token_bucket = {
     .grammar = &kGrammar,
     .options_used = 2,
     .check = check_token_bucket,
+    .resized = resized_token_bucket,
     .same = same_token_bucket,
     .fresh = fresh_token_bucket,
     .decide = decide_token_bucket,

@@ -24,6 +24,7 @@ std::span<const Commands> command_families() {
       slowlog_commands(),       waitaof_commands(),      functions_commands(),
       script_kill_commands(),   acl_commands(),          tracking_commands(),
       memory_commands(),        standalone_commands(),   weir_commands(),
+      rl_report_commands(),
   };
   return kFamilies;
 }

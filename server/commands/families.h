@@ -16,6 +16,7 @@ Commands rl_give_commands();        // RL.REFUND, RL.RELEASE, RL.RESET, RL.CANCE
 Commands rl_wait_commands();        // RL.ACQUIRE, RL.RESERVE
 Commands rl_info_commands();        // RL.INFO, RL.TOP
 Commands rl_policy_commands();      // RL.POLICY
+Commands rl_report_commands();      // RL.REPORT, RL.POLICY REPORT
 Commands rl_help_commands();        // RL.HELP
 Commands gcra_commands();           // GCRA
 Commands increx_commands();         // INCREX

@@ -16,6 +16,7 @@ constexpr std::string_view kLanguage[] = {
     "limits: limit [limit ...], with POLICY name in the place of one of them. A limit is",
     "    count/period [option value ...] [ban] [AS name]       100/1m, 100/minute, 100 PER minute",
     "    ALGORITHM rate [option value ...] [ban] [AS name]",
+    "ADAPTIVE min..max lets RL.REPORT move the count; a report slower than SLOW is a failure.",
     "A ban is BAN duration AFTER n WITHIN duration: so many denials ban the key for a while.",
     "Units: us ms s m h d w, or second minute hour day week. The algorithms:",
 };

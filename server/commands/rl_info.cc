@@ -1,4 +1,5 @@
 // RL.INFO, RL.TOP: reading limiters.
+#include <algorithm>
 #include <string>
 
 #include "algorithms/limit_text.h"
@@ -19,13 +20,43 @@ namespace {
 constexpr size_t kTopDefault = 10;
 constexpr int64_t kTopCountMax = 1'000'000;
 
+// Answers 0 for an instant that was not.
+int64_t milliseconds_since(const Call& call, int64_t at_ns) {
+  return at_ns == 0 ? 0 : std::max<int64_t>(0, call.now_ns - at_ns) / kNsPerMs;
+}
+
+void info_of_reports(Call& call, const HeldLimit& held) {
+  const algorithms::AdaptiveState& state = held.adaptive;
+  const auto integer = [&](std::string_view name, int64_t value) {
+    call.reply.bulk(name);
+    call.reply.integer(value);
+  };
+  call.reply.bulk("adaptive");
+  call.reply.map(7);
+  integer("count", held.limit.count);
+  integer("min", held.limit.adaptive.min);
+  integer("max", held.limit.adaptive.max);
+  call.reply.bulk("count_of");
+  call.reply.bulk(state.is_shared ? "policy" : "key");
+  call.reply.bulk("last_report");
+  if (state.reported_ns == 0) {
+    call.reply.null();
+  } else {
+    call.reply.bulk(state.last_failed ? "FAIL" : "OK");
+  }
+  integer("last_report_ms_ago", milliseconds_since(call, state.reported_ns));
+  call.reply.bulk("last_latency_ms");
+  state.latency_ns < 0 ? call.reply.null() : call.reply.integer(milliseconds_up(state.latency_ns));
+}
+
 void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
   const auto verdict = algorithms::peek(held.limit, held.state,
                                         {.now_ns = call.now_ns,
                                          .cost = 0,
                                          .entries = limiter.entries_of(held),
                                          .wall = &call.wall()});
-  call.reply.map(5);
+  const bool is_adaptive = held.limit.adaptive.is_set();
+  call.reply.map(is_adaptive ? 6 : 5);
   call.reply.bulk("algorithm");
   call.reply.bulk(held.limit.algorithm->name);
   call.reply.bulk("parameters");
@@ -36,6 +67,7 @@ void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
   call.reply.integer(verdict.remaining);
   call.reply.bulk("reset_after_ms");
   call.reply.integer(milliseconds_up(verdict.reset_after_ns));
+  if (is_adaptive) info_of_reports(call, held);
 }
 
 void rl_info(Call& call) {

@@ -23,12 +23,19 @@ constexpr size_t kForeignTatDigits = 19;
 // Answers when nothing is lost by forgetting a limit. A limit that is not named any more can be
 // forgotten when it is full, even if a new one would not be full: no request asks for it.
 int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
-  const int64_t banned_ns = algorithms::ban_expires_at_ns(held.limit.ban, held.ban);
+  int64_t kept_ns = algorithms::ban_expires_at_ns(held.limit.ban, held.ban);
+  if (named && held.limit.adaptive.is_set()) {
+    kept_ns = std::max(kept_ns, held.adaptive.touched_ns + algorithms::kAdaptiveKeptNs);
+  }
   const int64_t expires_ns = held.limit.algorithm->expires_at_ns(held.limit, held.state);
-  if (named || expires_ns != algorithms::kNever) return std::max(expires_ns, banned_ns);
+  if (named || expires_ns != algorithms::kNever) return std::max(expires_ns, kept_ns);
   const auto verdict = algorithms::peek(held.limit, held.state, now_ns, 0);
   if (verdict.reset_after_ns == algorithms::kNever) return algorithms::kNever;
-  return std::max(now_ns + verdict.reset_after_ns, banned_ns);
+  return std::max(now_ns + verdict.reset_after_ns, kept_ns);
+}
+
+int64_t used_permits(const HeldLimit& held, int64_t now_ns) {
+  return algorithms::used_permits(held.limit, held.state, now_ns);
 }
 
 int64_t after_now(storage::Elements* list, int64_t now_ns) {
@@ -82,6 +89,9 @@ Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
     const bool has_list = stored[i].limit.algorithm->uses_entries;
     held_.push_back(
         {stored[i].limit, stored[i].state, has_list ? next_list() : 0, std::move(stored[i].ban)});
+    if (!held_[i].limit.adaptive.is_set()) continue;
+    held_[i].adaptive = stored[i].adaptive;
+    held_[i].used_before = used_permits(held_[i], call_->now_ns);
   }
   named_ = head->named;
   policy_version_ = head->policy_version;
@@ -112,6 +122,9 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
     if (matched[i] || match_algorithm(&next[i], named.limits[i], &taken, mode)) continue;
     start(&next[i], named.limits[i]);
   }
+  for (size_t i = 0; i < next.size(); ++i) {
+    if (next[i].limit.adaptive.is_set()) follow_count(named, i, &next[i]);
+  }
   named_ = next.size();
   keep_left_over(taken, &next);
   if (next.size() > algorithms::kLimitsMax) return too_many(next);
@@ -128,10 +141,34 @@ bool Limiter::match_equal(HeldLimit* held, const Limit& limit, std::vector<bool>
     if ((*taken)[i] || !algorithms::same_limit(held_[i].limit, limit)) continue;
     (*taken)[i] = true;
     *held = {limit, held_[i].state, held_[i].list, held_[i].ban};
+    if (limit.adaptive.is_set()) {
+      held->limit = held_[i].limit;
+      held->limit.ban = limit.ban;
+      held->adaptive = held_[i].adaptive;
+    }
     algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
     return true;
   }
   return false;
+}
+
+void Limiter::follow_count(const NamedLimits& named, size_t limit, HeldLimit* held) {
+  const bool is_shared = named.has_shared_count(limit);
+  if (held->adaptive.touched_ns == 0) held->adaptive.round_ns = call_->now_ns;
+  if (is_shared || held->adaptive.is_shared) {
+    const int64_t count = named.limits[limit].count;
+    parameters_changed_ |= count != held->limit.count;
+    algorithms::change_count(held->limit, held->state, count, call_->now_ns);
+  }
+  held->adaptive.is_shared = is_shared;
+  held->used_before = used_permits(*held, call_->now_ns);
+}
+
+void Limiter::count_taken(HeldLimit* held) const {
+  const int64_t used = used_permits(*held, call_->now_ns);
+  algorithms::count_taken(held->adaptive, used - std::exchange(held->used_before, used));
+  held->adaptive.touched_ns = std::max<int64_t>(1, call_->now_ns);
+  if (names_.counts != nullptr && 2 * used >= held->limit.capacity) names_.counts->is_used = true;
 }
 
 bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<bool>* taken,
@@ -246,6 +283,9 @@ int64_t Limiter::gone_at_ns() const {
 }
 
 void Limiter::save() {
+  for (HeldLimit& held : held_) {
+    if (held.limit.adaptive.is_set()) count_taken(&held);
+  }
   storage::Ref ref = call_->look_up(key_);
   const int64_t gone_ns = std::max(gone_at_ns(), last_hold_ends_ns());
   if (gone_ns <= call_->now_ns) return call_->keys.erase(&ref);
@@ -257,7 +297,7 @@ void Limiter::save() {
   std::vector<LimitState> states;
   states.reserve(held_.size());
   for (HeldLimit& held : held_) {
-    states.push_back({held.limit, held.state, held.ban});
+    states.push_back({held.limit, held.state, held.ban, held.adaptive});
     if (!held.limit.algorithm->uses_entries) continue;
     held.list = static_cast<StoredEntries*>(entries_of(held))->id();
     lists.push_back(held.list);

@@ -3,8 +3,9 @@
 //
 // A command reads the key, names the limits that it is about, decides, and saves. Stored limits are
 // matched with named ones by equal parameters, then by algorithm in order, which carries over the
-// used permits. A stored limit without a match is kept after the named ones until it is full; none
-// is forgotten before.
+// used permits. One with ADAPTIVE keeps its present count while it is named as it was written; a
+// changed one begins at its count. A stored limit without a match is kept after the named ones
+// until it is full; none is forgotten before.
 //
 // It lives for one command, and must not be used after the key was changed by other means.
 #pragma once
@@ -32,6 +33,8 @@ struct HeldLimit {
   algorithms::State state;
   storage::ElementsId list = 0;  // the list of its entries; 0: none, or not made yet
   algorithms::BanState ban = {};
+  algorithms::AdaptiveState adaptive = {};
+  int64_t used_before = 0;  // with ADAPTIVE: permits, before the running command took any
 };
 
 // The limits that a command names, and how to change over to those of them that are a policy's.
@@ -45,6 +48,7 @@ struct NamedLimits {
   size_t policy_limits = 0;                                       // and how many they are
   PolicyKind kind = PolicyKind::kLimits;                          // what the policy does, and
   bool shadow = false;             // whether its limits only say what they would (policy_effect.h)
+  bool shares_counts = false;      // the policy's adaptive limits have the counts told to it
   bool shadow_all = false;         // so do all limits (the option `limiting`)
   PolicyCounts* counts = nullptr;  // of the policy's verdicts; null: no policy
   // What the spans point into, if it is nobody else's.
@@ -54,6 +58,10 @@ struct NamedLimits {
   algorithms::CarryOver mode_of(size_t limit, bool is_new) const {
     if (limit - policy_at >= policy_limits) return own_mode;
     return is_new ? mode : algorithms::CarryOver::kUsed;
+  }
+  // Tells whether a limit has the count that was told to the policy.
+  bool has_shared_count(size_t limit) const {
+    return shares_counts && limit - policy_at < policy_limits && limits[limit].adaptive.is_set();
   }
   // The limit at `index` alone.
   NamedLimits only(size_t index) const {
@@ -66,6 +74,7 @@ struct NamedLimits {
     if (one.policy_limits == 0) one.kind = PolicyKind::kLimits;
     if (one.policy_limits == 0) one.counts = nullptr;
     one.shadow = shadow && one.policy_limits > 0;
+    one.shares_counts = shares_counts && one.policy_limits > 0;
     return one;
   }
 };
@@ -121,6 +130,10 @@ class Limiter {
   bool adopt(std::string_view text);
   void start(HeldLimit* held, const algorithms::Limit& limit);
   bool match_equal(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken);
+  // Keeps the present count of an adaptive limit, or takes over that of the policy.
+  void follow_count(const NamedLimits& named, size_t limit, HeldLimit* held);
+  // Counts what the running command has taken of an adaptive limit.
+  void count_taken(HeldLimit* held) const;
   bool match_algorithm(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken,
                        algorithms::CarryOver mode);
   void keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const;

@@ -13,6 +13,7 @@ namespace {
 using algorithms::CarryOver;
 
 constexpr std::string_view kPrefix = "policy/";
+constexpr std::string_view kCountPrefix = "policy-count/";
 constexpr uint8_t kModesCount = 5;  // the numbers of CarryOver are on disk here. DO NOT CHANGE.
 constexpr std::string_view kDropPrefix = "policy-drop/";
 constexpr uint64_t kDroppedAtOnce = 200;  // a millisecond
@@ -20,6 +21,52 @@ constexpr uint8_t kWithKind = 128;
 constexpr uint64_t kShareOfKeys = 0x706f6c6963792025;  // the other half of the seed
 
 std::string record_name(std::string_view name) { return std::string(kPrefix).append(name); }
+
+std::string count_record_name(std::string_view name) {
+  return std::string(kCountPrefix).append(name);
+}
+
+bool is_adaptive(const algorithms::Limit& limit) { return limit.adaptive.is_set(); }
+
+std::string encode_reports(const Policy& policy) {
+  const std::string limits = algorithms::format_limits(policy.limits);
+  std::string record;
+  storage::put_varint(&record, limits.size());
+  record += limits;
+  for (size_t i = 0; i < policy.limits.size(); ++i) {
+    const algorithms::Limit& limit = policy.limits[i];
+    if (!is_adaptive(limit)) continue;
+    storage::put_varint(&record, static_cast<uint64_t>(limit.count));
+    char bytes[algorithms::kAdaptiveBytesMax];
+    algorithms::Writer writer(bytes, sizeof bytes);
+    algorithms::write_adaptive(limit.adaptive, policy.reports[i], writer);
+    record.append(bytes, writer.size());
+  }
+  return record;
+}
+
+// Puts what was told into the policy; false where that was about other limits.
+bool decode_reports(std::string_view record, Policy* policy) {
+  storage::Reader head(record);
+  if (head.sized_bytes() != algorithms::format_limits(policy->limits) || !head.ok()) return false;
+  algorithms::Reader reader(head.rest());
+  Policy told = *policy;
+  told.reports.resize(told.limits.size());
+  for (size_t i = 0; i < told.limits.size(); ++i) {
+    algorithms::Limit& limit = told.limits[i];
+    if (!is_adaptive(limit)) continue;
+    const uint64_t count = reader.varint();
+    if (count < static_cast<uint64_t>(limit.adaptive.min)) return false;
+    if (count > static_cast<uint64_t>(limit.adaptive.max)) return false;
+    const algorithms::Adaptive rule = limit.adaptive;
+    limit = algorithms::at_count(limit, static_cast<int64_t>(count));
+    if (!algorithms::read_adaptive(reader, limit, told.reports[i])) return false;
+    if (limit.adaptive != rule) return false;
+  }
+  if (!reader.ok() || reader.left() != 0) return false;
+  *policy = std::move(told);
+  return true;
+}
 
 std::string encode(const Policy& policy) {
   std::string record;
@@ -74,13 +121,59 @@ Policies::Found Policies::find_counted(std::string_view name) {
     return {};
   }
   if (known != cache_.end() && known->second.record == ref.value()) {
+    if (known->second.adapts) follow_reports(name, &known->second);
     return {.policy = &known->second.policy, .counts = &known->second.counts};
   }
   Cached cached{.record = std::string(ref.value()), .policy = {}};
   if (!decode(cached.record, zones_.stored(), &cached.policy)) return {};
+  cached.adapts = std::ranges::any_of(cached.policy.limits, is_adaptive);
+  if (cached.adapts) follow_reports(name, &cached);
   if (known != cache_.end()) cached.counts = known->second.counts;
   Cached& kept = cache_.insert_or_assign(std::string(name), std::move(cached)).first->second;
   return {.policy = &kept.policy, .counts = &kept.counts};
+}
+
+void Policies::follow_reports(std::string_view name, Cached* cached) const {
+  const std::string kept_as = count_record_name(name);
+  const storage::Ref ref = keys_.look_up_system(kept_as);
+  const std::string_view record = ref.exists() ? ref.value() : std::string_view();
+  if (cached->reports == record) return;
+  cached->reports = record;
+  Policy& policy = cached->policy;
+  policy.reports.clear();
+  for (algorithms::Limit& limit : policy.limits) limit = algorithms::as_written(limit);
+  decode_reports(record, &policy);
+}
+
+void Policies::erase_reports(std::string_view name) {
+  const std::string record = count_record_name(name);  // the Ref points to it
+  storage::Ref ref = keys_.look_up_system(record);
+  if (ref.exists()) keys_.erase(&ref);
+}
+
+Result<void, std::string> Policies::report(std::string_view name, algorithms::Report report) {
+  const Found found = find_counted(name);
+  Policy policy = *found.policy;
+  if (std::ranges::none_of(policy.limits, is_adaptive)) {
+    return "ERR no limit of the policy has ADAPTIVE: " + algorithms::format_limits(policy.limits);
+  }
+  if (policy.reports.empty()) {
+    policy.reports.resize(policy.limits.size());
+    for (auto& state : policy.reports) state.round_ns = report.now_ns;
+  }
+  report.is_used = found.counts->is_used;
+  for (size_t i = 0; i < policy.limits.size(); ++i) {
+    algorithms::Limit& limit = policy.limits[i];
+    if (!is_adaptive(limit)) continue;
+    algorithms::AdaptiveState& state = policy.reports[i];
+    const int64_t round_ns = state.round_ns;
+    limit = algorithms::at_count(limit, algorithms::count_after(limit, state, report));
+    if (state.round_ns != round_ns) found.counts->is_used = false;
+  }
+  const std::string record = count_record_name(name);
+  storage::Ref ref = keys_.look_up_system(record);
+  keys_.put(&ref, storage::Type::kSystem, encode_reports(policy), 0);
+  return {};
 }
 
 void Policies::reset_counts() {
@@ -124,7 +217,7 @@ Result<void, std::string> Policies::set_all(const std::vector<NamedPolicy>& chan
            " bytes, and may take " + std::to_string(kPoliciesBytesMax);
   }
   for (const auto& [name, policy] : changes) {
-    policy ? put(name, *policy) : static_cast<void>(erase(name));
+    policy ? replace(name, *policy) : static_cast<void>(erase(name));
   }
   return {};
 }
@@ -140,10 +233,20 @@ bool Policies::erase(std::string_view name) {
     storage::Ref drop_ref = keys_.look_up_system(drop);
     keys_.put(&drop_ref, storage::Type::kSystem, count, 0);
     may_drop_ = true;
-    ref = keys_.look_up_system(record);
   }
+  erase_reports(name);
+  ref = keys_.look_up_system(record);
   keys_.erase(&ref);
   return true;
+}
+
+void Policies::replace(std::string_view name, const Policy& policy) {
+  const Policy* before = find(name);
+  if (before != nullptr &&
+      algorithms::format_limits(before->limits) != algorithms::format_limits(policy.limits)) {
+    erase_reports(name);
+  }
+  put(name, policy);
 }
 
 void Policies::put(std::string_view name, const Policy& policy) {

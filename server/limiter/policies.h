@@ -7,6 +7,9 @@
 //                             | set(varint) count(varint) of-keys(varint) n(varint)
 //                               n x { length(varint) count(varint) }
 //     record "policy-drop/<set>" := count(varint)
+//     record "policy-count/<name>" := size(varint) limits, n x { count(varint) adaptive }
+//               of the n limits with ADAPTIVE (algorithms/limiter_record.h); it counts as long as
+//               the policy has these limits
 //
 // The limits are text; the first form, without a seed, was written by earlier versions. The
 // overrides themselves are elsewhere (overrides.h). Those of a policy that was deleted are erased
@@ -25,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/algorithm.h"
+#include "algorithms/adaptive.h"
 #include "base/result.h"
 #include "server/command/work_meter.h"
 #include "server/limiter/overrides.h"
@@ -42,8 +45,10 @@ struct Policy {
   uint8_t percent = 100;  // of the keys are limited, the others decided in shadow
   uint64_t seed = 0;      // chooses those keys; 0: an earlier version wrote the policy
   OverrideSet overrides = {};
-  std::vector<algorithms::Limit> limits;
-  std::vector<std::string> names = {};  // as many as limits, or none
+  std::vector<algorithms::Limit> limits;  // with the counts that were told to the policy
+  std::vector<std::string> names = {};    // as many as limits, or none
+  // What was told to the policy: one for each limit, or none if nothing was.
+  std::vector<algorithms::AdaptiveState> reports = {};
 };
 
 // Verdicts under a policy since it was first used after the start, or since they were reset.
@@ -51,6 +56,8 @@ struct PolicyCounts {
   uint64_t granted = 0;
   uint64_t denied = 0;
   uint64_t shadow_denied = 0;  // granted, because the policy is in shadow
+  bool is_used = false;  // a take has left a key's adaptive limit used to the half, since reports
+                         // last asked
 };
 
 // A policy to be set, or to be erased where there is none.
@@ -87,6 +94,9 @@ class Policies {
   Result<void, std::string> set_all(const std::vector<NamedPolicy>& changes, int64_t policies_max);
   // Puts what has changed of a policy that there is, but for its limits.
   void put(std::string_view name, const Policy& policy);
+  // Takes a report about the policy: its adaptive limits change their counts. Fails with an error
+  // line where the policy has none. REQUIRES: there is the policy.
+  Result<void, std::string> report(std::string_view name, algorithms::Report report);
   // Erases a policy; false if there was none. Its overrides go with drop_some().
   bool erase(std::string_view name);
   // Erases some of the overrides of deleted policies, if there are any. It is a command of its own,
@@ -99,7 +109,15 @@ class Policies {
     std::string record;
     Policy policy;
     PolicyCounts counts = {};
+    bool adapts = false;       // it has limits with ADAPTIVE
+    std::string reports = {};  // the record of what was told to it
   };
+
+  // Brings the counts of a policy's adaptive limits to what was told.
+  void follow_reports(std::string_view name, Cached* cached) const;
+  void erase_reports(std::string_view name);
+  // Puts a policy; what was reported about other limits than these is forgotten.
+  void replace(std::string_view name, const Policy& policy);
 
   // Visits all policies' records.
   void visit(const std::function<void(std::string_view record, std::string_view value)>& use) const;

@@ -22,6 +22,7 @@ constexpr Elsewhere kElsewhere[] = {
     {"ID", "RL.TAKE, RL.MTAKE, RL.ACQUIRE, RL.RESERVE and RL.REFUND take ID"},
     {"HOLD", "RL.TAKE, RL.MTAKE and RL.ACQUIRE take HOLD"},
     {"BAN", "BAN is part of a limit: it stands among its options"},
+    {"SLOW", "SLOW comes right after ADAPTIVE min..max"},
     {"FULL", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take FULL"},
     {"HEADERS", "RL.TAKE, RL.PEEK and RL.ACQUIRE take HEADERS"},
     {"EACH", "RL.MTAKE takes EACH, after its keys"},

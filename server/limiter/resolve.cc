@@ -85,6 +85,7 @@ Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
                     .policy_limits = policy->limits.size(),
                     .kind = policy->kind,
                     .shadow = is_in_shadow(*policy, key),
+                    .shares_counts = !policy->reports.empty(),
                     .counts = counts};
   if (asked.limits.empty()) return named;
   return beside_others(std::move(named), asked);

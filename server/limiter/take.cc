@@ -19,7 +19,7 @@ using algorithms::Limit;
 bool is_plain(const LimiterRequest& request) {
   return request.limits.size() == 1 && request.costs.size() == 1 && request.policy.empty() &&
          !request.upto && !request.force && !request.shadow && !request.hold_ns &&
-         !request.limits[0].ban.is_set();
+         !request.limits[0].ban.is_set() && !request.limits[0].adaptive.is_set();
 }
 
 void answer_plain(Call& call, std::string_view key, const LimiterRequest& request,

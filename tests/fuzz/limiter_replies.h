@@ -97,6 +97,14 @@ inline void check_shown(std::string_view text) {
   check(algorithms::format_with_ban(read->limits[0], algorithms::LimitStyle::kWhole) == text);
 }
 
+inline void check_counts(const Value& counts) {
+  for (const Value& each : counts.elements) {
+    check(each.elements.size() == 4);
+    check(1 <= each.elements[2].integer && each.elements[2].integer <= each.elements[1].integer);
+    check(each.elements[1].integer <= each.elements[3].integer);
+  }
+}
+
 inline void check_info(const Value& info) {
   if (info.is_null()) return;
   for (const Value& limit : field(info, "limits").elements) {
@@ -123,6 +131,8 @@ inline void check_reply(std::string_view request, const Value& reply) {
     check_many(request, reply);
   } else if (request.starts_with("RL.RESERVE")) {
     check(reply.elements.size() == 3 && reply.elements[1].integer >= -1);
+  } else if (request.starts_with("RL.REPORT") || request.starts_with("RL.POLICY REPORT")) {
+    check_counts(reply);
   } else if (request.starts_with("RL.INFO")) {
     check_info(reply);
   } else if (request.starts_with("RL.RELEASE") || request.starts_with("RL.CANCEL") ||

@@ -40,6 +40,8 @@ inline constexpr const char* kUsualLimits[] = {
     "GCRA 1/1s BURST 0 GCRA 1/1s BURST 0 CONCURRENCY 1 LEASE 1s",
     "FIXED 3/10s BAN 10s AFTER 2 WITHIN 5s",
     "5/10s BAN 3s AFTER 1 WITHIN 1s SLIDINGLOG 5/10s",
+    "5/1s ADAPTIVE 1..50",
+    "LEAKY 3/10s CAPACITY 4 ADAPTIVE 1..9 SLOW 1s TOKENBUCKET 5/1s ADAPTIVE 2..100",
 };
 
 inline std::string any_duration(Input* input) {
@@ -107,6 +109,17 @@ inline std::string any_calendar_limit(Input* input) {
   return "FIXED " + any_count(input) + " ALIGN " + input->choose(kUnits) + input->choose(kPlaces);
 }
 
+inline std::string any_adaptive(Input* input) {
+  constexpr const char* kAdaptive[] = {
+      "", "", "", " ADAPTIVE 1..1000", " ADAPTIVE 1..10 SLOW 10ms", " ADAPTIVE 3..1000000000000"};
+  return input->choose(kAdaptive);
+}
+
+inline std::string any_report(Input* input) {
+  constexpr const char* kReports[] = {" OK", " OK", " FAIL", " OK LATENCY 12", " OK LATENCY 20s"};
+  return input->choose(kReports);
+}
+
 inline std::string any_limit(Input* input) {
   constexpr const char* kAlgorithms[] = {
       "",  // a rate alone is GCRA
@@ -129,6 +142,9 @@ inline std::string any_limit(Input* input) {
   if (name == "SLIDINGWINDOW" && (options & 2)) limit += option(input, "PERBUCKET");
   if (name == "FIXED" && (options & 1)) limit += " ALIGN EPOCH";
   if (name == "FIXED" && (options & 2)) limit = any_calendar_limit(input);
+  if (name.empty() || name == "GCRA" || name == "LEAKY" || name == "TOKENBUCKET") {
+    limit += any_adaptive(input);
+  }
   return limit + any_ban(input) + any_name(input);
 }
 
@@ -198,7 +214,7 @@ inline std::string policy_command(Input* input) {
                                     " ONCHANGE PROPORTIONAL",
                                     " ONCHANGE ADDITIVE",
                                     " ONCHANGE USED"};
-  const uint8_t what = input->byte() % 10;
+  const uint8_t what = input->byte() % 11;
   const std::string name = input->choose(kPolicies);
   if (what == 0) return "RL.POLICY LIST";
   if (what == 1) return "RL.POLICY GET " + name;
@@ -212,6 +228,7 @@ inline std::string policy_command(Input* input) {
     return "RL.POLICY OVERRIDE " + name + scope + key + effect;
   }
   if (what == 4) return "RL.POLICY OVERRIDES " + name;
+  if (what == 5) return "RL.POLICY REPORT " + name + any_report(input);
   constexpr const char* kShares[] = {"", "", "", " SHADOW", " PERCENT 0", " PERCENT 50"};
   constexpr const char* kFixed[] = {"UNLIMITED", "BLOCKED"};
   const std::string effect =
@@ -277,7 +294,7 @@ inline std::string take_many(Input* input) {
 inline std::string any_command(Input* input) {
   const uint8_t what = input->byte();
   const std::string key = any_key(input);
-  switch (what % 21) {
+  switch (what % 22) {
     case 0:
     case 1:
     case 2:
@@ -315,6 +332,8 @@ inline std::string any_command(Input* input) {
       return what >= 128 ? "MULTI" : "EXEC";
     case 18:
       return "RL.SETTLE " + key + " " + any_id(input) + " " + any_cost(input).substr(6);
+    case 19:
+      return "RL.REPORT " + key + any_report(input);
     default:
       return key_command(input);
   }

@@ -1,5 +1,5 @@
-// RL.TAKE, PEEK, REFUND and RESET in the model, on keys named rl:N, each under one set of limits,
-// with holds, which are not settled here, and bans.
+// RL.TAKE, PEEK, REFUND, REPORT and RESET in the model, on keys named rl:N, each under one set of
+// limits, with holds, which are not settled here, and bans.
 //
 // The verdicts are the algorithms' own: they have their laws elsewhere. What is modelled is what
 // the server does with them: which limits are charged, what is kept, until when, and what a crash
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/adaptive.h"
 #include "algorithms/limit_text.h"
 #include "algorithms/limiter_record.h"
 #include "algorithms/take_all.h"
@@ -63,13 +64,43 @@ States load_or_fresh(const Step& step, const Record* record, const Asked& asked)
   }
   for (const auto& limit : asked.limits) {
     states.push_back({limit, algorithms::fresh_state(limit, step.now_ns)});
+    if (limit.adaptive.is_set()) states.back().adaptive.round_ns = step.now_ns;
   }
   return states;
 }
 
-void store(const Step& step, const States& states, int64_t held_until_ns) {
+// What of adaptive limits was used before this step; 0 for those that are new.
+std::vector<int64_t> used_before(const Step& step, size_t limits) {
+  std::vector<int64_t> used(limits);
+  const Record* record = step.find(step.args[1]);
+  if (record == nullptr) return used;
+  const States before = load(*record);
+  for (size_t i = 0; i < limits; ++i) {
+    used[i] = algorithms::used_permits(before[i].limit, before[i].state, step.now_ns);
+  }
+  return used;
+}
+
+// Counts what was taken; answers until when the limits are kept for reports.
+int64_t touch_adaptive(const Step& step, States* states, bool takes) {
+  int64_t kept_ns = 0;
+  for (size_t i = 0; i < states->size(); ++i) {
+    LimitState& each = (*states)[i];
+    if (!each.limit.adaptive.is_set()) continue;
+    if (takes) {
+      algorithms::count_taken(each.adaptive,
+                              algorithms::used_permits(each.limit, each.state, step.now_ns) -
+                                  used_before(step, states->size())[i]);
+    }
+    each.adaptive.touched_ns = step.now_ns;
+    kept_ns = step.now_ns + algorithms::kAdaptiveKeptNs;
+  }
+  return kept_ns;
+}
+
+void store(const Step& step, States states, int64_t held_until_ns, bool takes = true) {
   if (held_until_ns <= step.now_ns) held_until_ns = 0;
-  int64_t gone_ns = held_until_ns;
+  int64_t gone_ns = std::max(held_until_ns, touch_adaptive(step, &states, takes));
   for (const LimitState& each : states) {
     const auto& algorithm = *each.limit.algorithm;
     gone_ns = std::max({gone_ns, algorithm.expires_at_ns(each.limit, each.state),
@@ -201,6 +232,27 @@ Expected refund(const Step& step) {
   return reply_of(guards[all.deciding].verdict, all.deciding);
 }
 
+Expected report(const Step& step) {
+  const Record* record = step.find(step.args[1]);
+  if (record == nullptr) return null();
+  if (!record->is_limiter) return wrong_type();
+  States states = load(*record);
+  resp::Value counts = array({});
+  for (size_t i = 0; i < states.size(); ++i) {
+    LimitState& each = states[i];
+    const algorithms::Adaptive& rule = each.limit.adaptive;
+    if (!rule.is_set()) continue;
+    const int64_t count = algorithms::count_after(
+        each.limit, each.adaptive, {.now_ns = step.now_ns, .failed = step.args[2] == "FAIL"});
+    algorithms::change_count(each.limit, each.state, count, step.now_ns);
+    counts.elements.push_back(array({bulk(algorithms::limit_name({}, each.limit, i)),
+                                     integer(count), integer(rule.min), integer(rule.max)}));
+  }
+  if (counts.elements.empty()) return error("ERR no limit that the key was");
+  store(step, states, record->held_until_ns, false);
+  return exactly(std::move(counts));
+}
+
 Expected reset(const Step& step) {
   const Record* record = step.find(step.args[1]);
   if (record != nullptr && !record->is_limiter) return wrong_type();
@@ -215,6 +267,7 @@ RunInModel rl_in_model(std::string_view name) {
   if (name == "RL.TAKE") return take;
   if (name == "RL.PEEK") return peek;
   if (name == "RL.REFUND") return refund;
+  if (name == "RL.REPORT") return report;
   if (name == "RL.RESET") return reset;
   return nullptr;
 }

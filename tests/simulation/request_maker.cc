@@ -15,6 +15,7 @@ RequestMaker::RequestMaker(Random* random, const server::CommandTable& table) : 
                        {"RL.POLICY", 10, &M::policy},
                        {"RL.PEEK", 10, &M::rl_take},
                        {"RL.REFUND", 10, &M::rl_refund},
+                       {"RL.REPORT", 20, &M::rl_report},
                        {"RL.RESET", 3, &M::rl_reset},
                        {"SET", 40, &M::set},
                        {"GET", 20, &M::key},
@@ -176,6 +177,8 @@ RequestMaker::Args RequestMaker::rl_take() {
       {"FIXED", "2/1s", "BAN", "5s", "AFTER", "3", "WITHIN", "2s"},
       {"3/1s", "BAN", "1s", "AFTER", "1", "WITHIN", "1s", "FIXED", "5/1m", "BAN", "2s", "AFTER",
        "5", "WITHIN", "1m"},
+      {"4/1s", "ADAPTIVE", "1..60"},
+      {"LEAKY", "5/1s", "CAPACITY", "8", "ADAPTIVE", "2..9", "FIXED", "10/2s"},
   };
   // The same limits in other words: a key must not care. Their order is that of kLimits.
   static const Args kOtherwise[] = {
@@ -195,6 +198,8 @@ RequestMaker::Args RequestMaker::rl_take() {
       {"FIXED", "2/s", "ALIGN", "FIRST", "BAN", "5000ms", "AFTER", "3", "WITHIN", "2s", "AS", "b"},
       {"3/s", "BAN", "1s", "AFTER", "1", "WITHIN", "1s", "BURST", "2", "FIXED", "5/1m", "BAN", "2s",
        "AFTER", "5", "WITHIN", "60s"},
+      {"gcra", "4/s", "adaptive", "1..60", "BURST", "3", "AS", "x"},
+      {"LEAKY", "5/1s", "ADAPTIVE", "2..9", "CAPACITY", "8", "AS", "y", "FIXED", "10/2s"},
   };
   static_assert(std::size(kOtherwise) == std::size(kLimits));
   const std::string key = rl_key();
@@ -206,6 +211,10 @@ RequestMaker::Args RequestMaker::rl_take() {
     args.push_back(std::to_string(random_.below(random_.one_in(10) ? 20 : 4)));
   }
   return args;
+}
+
+RequestMaker::Args RequestMaker::rl_report() {
+  return {rl_key(), random_.one_in(4) ? "FAIL" : "OK"};
 }
 
 RequestMaker::Args RequestMaker::rl_hold() {

@@ -53,6 +53,7 @@ class RequestMaker {
   std::string policy_name() { return "pol:" + std::to_string(random_.below(kPolicies)); }
   Args take_by_policy();
   Args policy();
+  Args rl_report();
   Args rl_refund() { return {rl_key(), std::to_string(random_.below(4))}; }
   Args rl_reset() { return {rl_key()}; }
 
