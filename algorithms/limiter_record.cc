@@ -84,8 +84,7 @@ Result<Limit, RecordError> read_parameters(uint8_t id, Reader& in, const Zones* 
 std::optional<RecordError> read_limit(Reader& in, const Zones* zones, LimitState& out) {
   const uint8_t id = in.byte();
   const bool adapts = id >= kAdaptive;
-  const auto limit =
-      read_parameters(adapts ? static_cast<uint8_t>(id - kAdaptive) : id, in, zones);
+  const auto limit = read_parameters(adapts ? static_cast<uint8_t>(id - kAdaptive) : id, in, zones);
   if (!limit) return limit.error();
   out.limit = *limit;
   out.ban = {};

@@ -2,6 +2,7 @@
 #include "server/commands/families.h"
 #include "server/limiter/acquire.h"
 #include "server/limiter/limit_use.h"
+#include "server/limiter/limiters.h"
 #include "server/limiter/reserve.h"
 
 namespace weir::server {

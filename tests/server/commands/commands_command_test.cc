@@ -73,7 +73,7 @@ TEST_F(CommandCommand, ListFilters) {
   EXPECT_EQ(call({"COMMAND", "LIST", "FILTERBY", "PATTERN", "PER*"}), "*1\r\n" + bulk("persist"));
   EXPECT_THAT(call({"COMMAND", "LIST", "FILTERBY", "PATTERN", "config*"}), StartsWith("*6\r\n"));
   EXPECT_THAT(call({"COMMAND", "LIST", "FILTERBY", "ACLCAT", "RATELIMIT"}),
-              StartsWith("*16\r\n" + bulk("cl.throttle") + bulk("gcra") + bulk("increx")));
+              StartsWith("*17\r\n" + bulk("cl.throttle") + bulk("gcra") + bulk("increx")));
   EXPECT_EQ(call({"COMMAND", "LIST", "FILTERBY", "ACLCAT", "nosuch"}), "*0\r\n");
   EXPECT_EQ(call({"COMMAND", "LIST", "FILTERBY", "MODULE", "x"}), "*0\r\n");
   for (const auto& words : {std::initializer_list<std::string_view>{"COMMAND", "LIST", "x"},
