@@ -4,9 +4,11 @@ A caller program (python/caller.py, node/caller.js, go/caller, java/Caller*.java
 library's defaults to CLIENTS_PORT, says `version TEXT`, and then obeys lines on its input, all at
 the same time:
     N call WORD ...    sends the words by the client on its defaults
+    N shape WORD ...   sends them as `call`, and answers the reply as JSON: maps stay maps
     N wait WORD ...    sends them the way docs/calling.md says a waiting call is sent
 and answers each with `N ok REPLY` (numbers separated by spaces) or `N error TEXT`. It ends when its
-input does. CLIENTS_READ_MS, when it is there and not 0, is the read time-out of `call` in place of
+input does. CLIENTS_USER and CLIENTS_PASSWORD, when they are there, are whom the client of redis-py,
+ioredis, go-redis or Jedis logs in as. CLIENTS_READ_MS, when it is there and not 0, is the read time-out of `call` in place of
 the default.
 """
 
@@ -55,8 +57,8 @@ class Call:
 class Caller:
     """The running program of one library."""
 
-    def __init__(self, command, port):
-        environment = {**os.environ, "CLIENTS_PORT": str(port)}
+    def __init__(self, command, port, **extra):
+        environment = {**os.environ, "CLIENTS_PORT": str(port), **extra}
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, bufsize=1)
         self.calls = {}
@@ -91,6 +93,9 @@ class Caller:
 
     def call(self, words):
         return self.send("call", words)
+
+    def shape(self, words):
+        return self.send("shape", words)
 
     def wait(self, words):
         return self.send("wait", words)

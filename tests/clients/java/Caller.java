@@ -2,6 +2,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 // What the caller programs of Java share: see ../calls/caller.py for what a caller does.
@@ -27,6 +28,30 @@ interface Caller {
     return reply instanceof byte[] bytes ? new String(bytes) : String.valueOf(reply);
   }
 
+  // The reply as JSON: lists stay lists, an entry of a map is a map of one.
+  static String shape(Object reply) {
+    if (reply instanceof List<?> list) {
+      return list.stream().map(Caller::shape).collect(Collectors.joining(",", "[", "]"));
+    }
+    if (reply instanceof Map<?, ?> map) {
+      return map.entrySet().stream().map(Caller::pair).collect(Collectors.joining(",", "{", "}"));
+    }
+    if (reply instanceof Map.Entry<?, ?> entry) {
+      return "{" + pair(entry) + "}";
+    }
+    return reply instanceof byte[] || reply instanceof String ? quoted(text(reply)) : text(reply);
+  }
+
+  private static String pair(Map.Entry<?, ?> entry) {
+    return quoted(text(entry.getKey())) + ":" + shape(entry.getValue());
+  }
+
+  private static String quoted(String text) {
+    String escaped = text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n")
+        .replace("\r", "\\r").replace("\t", "\\t");
+    return "\"" + escaped + "\"";
+  }
+
   static void say(String line) {
     System.out.println(line.replaceAll("\\s+", " "));
   }
@@ -35,7 +60,7 @@ interface Caller {
     String[] words = Arrays.copyOfRange(line, 3, line.length);
     try {
       Object reply = line[1].equals("wait") ? wait(line[2], words) : call(line[2], words);
-      say(line[0] + " ok " + text(reply));
+      say(line[0] + " ok " + (line[1].equals("shape") ? shape(reply) : text(reply)));
     } catch (Exception error) {
       say(line[0] + " error " + error.getClass().getSimpleName() + ": " + error.getMessage());
     }

@@ -8,7 +8,11 @@ public final class CallerJedis implements Caller {
   private final RedisClient shared;
 
   private CallerJedis() {
-    if (Caller.readMs() == 0) {
+    String user = System.getenv("CLIENTS_USER");
+    if (user != null) {
+      String login = user + ":" + System.getenv("CLIENTS_PASSWORD");
+      shared = RedisClient.create(ADDRESS.replace("//", "//" + login + "@"));
+    } else if (Caller.readMs() == 0) {
       shared = RedisClient.create(ADDRESS);
     } else {
       shared = RedisClient.builder().fromURI(ADDRESS).clientConfig(

@@ -5,13 +5,15 @@ const readline = require('readline');
 
 const name = process.env.CLIENTS_PACKAGE;
 const port = Number(process.env.CLIENTS_PORT);
+const { CLIENTS_USER: username, CLIENTS_PASSWORD: password } = process.env;
 const readMs = Number(process.env.CLIENTS_READ_MS || 0);
 const library = require(name);
 const { version } = require(`${name}/package.json`);
 
 const kinds = {
   ioredis() {
-    const shared = new library({ port, ...(readMs ? { commandTimeout: readMs } : {}) });
+    const shared = new library({ port, ...(username ? { username, password } : {}),
+      ...(readMs ? { commandTimeout: readMs } : {}) });
     const waiting = shared.duplicate({ commandTimeout: undefined });
     for (const client of [shared, waiting]) client.on('error', () => {});
     return {
@@ -34,13 +36,18 @@ const kinds = {
   },
 };
 
+function shape(reply) {
+  return JSON.stringify(reply, (_, value) => (value instanceof Map ? Object.fromEntries(value) : value));
+}
+
 async function main() {
   const calls = await kinds[name.startsWith('ioredis') ? 'ioredis' : 'redis']();
   console.log(`version ${version}`);
   for await (const line of readline.createInterface({ input: process.stdin })) {
     const [number, how, ...words] = line.split(' ');
-    calls[how](words).then(
-      (reply) => console.log(`${number} ok ${[].concat(reply).join(' ')}`),
+    calls[how === 'wait' ? 'wait' : 'call'](words).then(
+      (reply) => console.log(
+        `${number} ok ${how === 'shape' ? shape(reply) : [].concat(reply).join(' ')}`),
       (error) => console.log(`${number} error ${error.constructor.name}: ${error.message}`));
   }
   process.exit(0);

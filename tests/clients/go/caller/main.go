@@ -17,6 +17,7 @@ const waitMax = time.Minute
 
 func main() {
 	options := &redis.Options{Addr: "127.0.0.1:" + os.Getenv("CLIENTS_PORT")}
+	options.Username, options.Password = os.Getenv("CLIENTS_USER"), os.Getenv("CLIENTS_PASSWORD")
 	if ms, _ := strconv.Atoi(os.Getenv("CLIENTS_READ_MS")); ms > 0 {
 		options.ReadTimeout = time.Duration(ms) * time.Millisecond
 	}
@@ -31,6 +32,10 @@ func main() {
 		if isWait {
 			client = waiting
 		}
-		return client.Do(context.Background(), arguments...).Result()
+		reply, err := client.Do(context.Background(), arguments...).Result()
+		if err == redis.Nil {
+			return nil, nil
+		}
+		return reply, err
 	})
 }

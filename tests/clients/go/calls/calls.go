@@ -3,6 +3,7 @@ package calls
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -19,6 +20,33 @@ func text(reply any) string {
 		return strings.Join(words, " ")
 	}
 	return fmt.Sprint(reply)
+}
+
+// shape is the reply as JSON: lists stay lists, and maps maps.
+func shape(reply any) string {
+	words, err := json.Marshal(plain(reply))
+	if err != nil {
+		return err.Error()
+	}
+	return string(words)
+}
+
+func plain(reply any) any {
+	switch value := reply.(type) {
+	case []any:
+		list := make([]any, len(value))
+		for index, part := range value {
+			list[index] = plain(part)
+		}
+		return list
+	case map[any]any:
+		object := map[string]any{}
+		for key, part := range value {
+			object[fmt.Sprint(key)] = plain(part)
+		}
+		return object
+	}
+	return reply
 }
 
 // version is that of a module this program was built with.
@@ -45,6 +73,8 @@ func Obey(module string, send func(isWait bool, words []string) (any, error)) {
 			defer lock.Unlock()
 			if err != nil {
 				fmt.Printf("%s error %T: %v\n", words[0], err, err)
+			} else if words[1] == "shape" {
+				fmt.Printf("%s ok %s\n", words[0], shape(reply))
 			} else {
 				fmt.Printf("%s ok %s\n", words[0], text(reply))
 			}
