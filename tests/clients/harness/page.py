@@ -21,6 +21,24 @@ port where Redis' stood.
 {suites}
 {better}
 {absent}
+## The whole language, on the clients' defaults
+
+redis-py, ioredis, go-redis and Jedis, made with a host and a port and nothing else, send the same table of requests, every
+form of [RL.*](commands.md#limiters), and get the same replies (`tools/test-clients language`). All four speak RESP3 by
+themselves in the versions above; ioredis 5, which is asked too, speaks RESP2. Nothing has to be set. What differs is how a
+map reaches the caller (FULL, HEADERS, RL.INFO, RL.POLICY GET and STATS), and little else:
+
+| client | a map is | a null reply is | to know |
+|---|---|---|---|
+| redis-py | `dict`; keys and strings are `bytes` without `decode_responses=True` | `None` | a subcommand of COMMAND is one word with it: `execute_command("COMMAND DOCS", "rl.take")` |
+| ioredis | keys and values in turn, in RESP3 too; with `replyMapping: "resp3"` an object | `null` | a user with `+@ratelimit` alone works, with a warning at each connection: give it `+info` too, or set `enableReadyCheck: false` |
+| go-redis | `map[any]any` | the error `redis.Nil` | |
+| Jedis | `List<KeyValue>`; strings are `byte[]` | `null` | |
+
+- A turn of RL.ACQUIRE that lasts longer than the client reads (redis-py and go-redis 5 s, Jedis 2 s) is kept by its ID:
+  redis-py and go-redis ask again by themselves, with Jedis the caller does. A reply that is lost is charged once, likewise.
+- A user with `+@ratelimit` alone logs in with each of them, takes permits, and is refused all else.
+
 ## What the checks are
 
 - **Clients**: the handshake and the protocol agreed on; the client's name in CLIENT LIST; keys and values of any bytes,

@@ -4,17 +4,20 @@ Adding one is an entry in its language's file here, a program in its language's 
 pinned version in that folder's lock file.
 """
 
-from . import calls, debian, go, java, node, python, tools
+from . import calls, debian, go, java, language, node, python, tools
 from .client import Client
 
 ALL = [*tools.CLIENTS, *python.CLIENTS, *node.CLIENTS, *go.CLIENTS, *java.CLIENTS,
-       *debian.CLIENTS, *calls.CLIENTS]
+       *debian.CLIENTS, *calls.CLIENTS, *language.CLIENTS]
+# What one word on the command line stands for.
+PARTS = ("calls", "language")
 
 
 def chosen(names):
-    """The clients of these names, all without any; ValueError names one that is unknown."""
+    """The clients of these names and parts, all without any; ValueError names one that is unknown."""
     known = {client.name: client for client in ALL}
     for name in names:
-        if name not in known:
+        if name not in known and name not in PARTS:
             raise ValueError(f"no client is called '{name}'; there are {', '.join(known)}")
-    return [client for client in ALL if not names or client.name in names]
+    return [client for client in ALL if not names or client.name in names or
+            client.name.rpartition("-")[2] in set(names) & set(PARTS)]
