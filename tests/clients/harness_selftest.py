@@ -299,6 +299,14 @@ class Calls(unittest.TestCase):
             self.assertEqual(client.recv(64), b"")
         self.assertEqual(self.ask(b"b"), b"b")
 
+    def test_a_part_is_all_its_clients(self):
+        names = [client.name for client in catalogue.chosen(["language", "redis-py-8"])]
+        self.assertLess({"redis-py-language", "ioredis-language", "go-redis-language",
+                         "jedis-language", "redis-py-8"}, set(names))
+        self.assertEqual({name.rpartition("-")[2] for name in names}, {"language", "8"})
+        with self.assertRaisesRegex(ValueError, "no client is called 'languages'.*parts calls and"):
+            catalogue.chosen(["languages"])
+
     def test_the_page_of_libraries_leaves_them_out(self):
         def row(name, **options):
             return table.row(catalogue.Client(name, name, "Go", (2,), None, **options), 2)

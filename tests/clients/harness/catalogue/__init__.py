@@ -18,6 +18,7 @@ def chosen(names):
     known = {client.name: client for client in ALL}
     for name in names:
         if name not in known and name not in PARTS:
-            raise ValueError(f"no client is called '{name}'; there are {', '.join(known)}")
+            raise ValueError(f"no client is called '{name}'; there are {', '.join(known)}, "
+                             f"and the parts {' and '.join(PARTS)}")
     return [client for client in ALL if not names or client.name in names or
             client.name.rpartition("-")[2] in set(names) & set(PARTS)]
