@@ -4,6 +4,7 @@
 #include "base/time_units.h"
 #include "server/limiter/policies.h"
 #include "server/limiter/policy_words.h"
+#include "server/os/time_zones.h"
 #include "storage/elements.h"
 #include "storage/keyspace.h"
 #include "tests/simulation/violation.h"
@@ -70,7 +71,8 @@ Database contents_of(storage::Keyspace* keys, int database) {
 
 std::map<std::string, Policy> policies_of(storage::Keyspace* keys) {
   server::WorkMeter work;
-  server::Policies policies(keys, &work);
+  server::TimeZones zones;
+  server::Policies policies(keys, &work, &zones);
   std::map<std::string, Policy> found;
   for (const std::string& name : policies.names()) {
     const server::Policy* policy = policies.find(name);
@@ -80,7 +82,7 @@ std::map<std::string, Policy> policies_of(storage::Keyspace* keys) {
     uint64_t cursor = 0;
     do {
       cursor = server::visit_overrides(
-          *keys, policy->overrides, cursor, 100,
+          *keys, policy->overrides, zones.stored(), cursor, 100,
           [&](const server::OverrideScope& scope, const server::Override& override) {
             seen.overrides[(scope.is_prefix ? "PREFIX " : "KEY ") + std::string(scope.name)] =
                 server::policy_text({.kind = override.kind, .limits = {}});

@@ -77,30 +77,11 @@ matters most: the six integers of a reply, COST, UPTO, SHADOW, FORCE, ID, FULL a
     the denials so far count on under the new rule. Only ONCHANGE RESET begins anew. RL.PEEK shows a ban, RL.INFO as `banned_ms`; INFO
     counts `bans`; `banned` is an event of notify-keyspace-events' class r.
 - **ADAPTIVE min..max**, an option of GCRA, TOKENBUCKET and LEAKY, inline or in a policy: the count is where the limit begins, and
-  what callers tell of the service behind it moves the count between min and max. `RL.TAKE api 100/1s ADAPTIVE 10..500` asks, and
-  **RL.REPORT key OK** or **RL.REPORT key FAIL** says how the call went, with `LATENCY time` how long it took. FAIL is for what
-  overload does (time-outs, 429, 503), not for a caller's own mistakes. 1 <= min <= count <= max, and each must be a count that the
-  limit could have.
-  - A FAIL makes the count four fifths of what it was, at once, but not twice in a round. A round without one, in which at least half
-    of what the count allows was taken, adds (max - min) / 50, at least 1. A round lasts the limit's period, but at least 100 ms and at most
-    10 s. With `SLOW time` after the bounds a report whose LATENCY is above it is a FAIL; without SLOW a latency is shown and decides
-    nothing. [algorithms.md](algorithms.md#limits-that-follow-the-load) has the formula and what it promises.
-  - RL.REPORT tells all adaptive limits that the key was last used with, and answers `[name, count, min, max]` for each: `[["gcra0",80,10,500]]`.
-    It answers null where there is no key, and an error where no limit is adaptive. A report sent twice counts twice: the second FAIL changes
-    nothing, the second OK no more.
-  - Answers show the present capacity: the count, unless BURST or CAPACITY say otherwise, which stays as it was given. What is available
-    stays when the count changes, as far as there is room. INITIAL and REFILL INTERVAL do not go with ADAPTIVE. RL.INFO shows `adaptive`: count,
-    bounds, whose the count is, and the last report.
-  - The count is kept with the key, through restarts, DUMP and COPY; so that a report finds it, the key lives for an hour after its
-    last take or report, though it is full. Then the count is the given one again, as it is after RL.RESET, and with a
-    limit that is written otherwise.
-  - Who waits (RL.ACQUIRE) is tried again at each report of the key. Departures and bookings that were promised stay.
-  - **RL.POLICY REPORT name OK|FAIL** moves one count for all keys of the policy, which it keeps through restarts. From the first such
-    report on they have the policy's count, when they are next used, and RL.REPORT of such a key is an error; the limits of overrides, and those
-    beside the policy, have their own. A round of the policy counts as used when a take left a limit of any of its keys at least half used.
-    RL.POLICY SET with other limits, and DEL, forget it.
-  - RL.REPORT is in `@ratelimit`: who asks reports, about the keys it may name, and the worst it can tell is min or max. RL.POLICY REPORT is in
-    `@ratelimitadmin`, since it moves the limits of all keys; `+rl.policy|report policy~pattern` allows it alone.
+  what callers tell of the service behind it, by [RL.REPORT](commands/rl.report.md) or
+  [RL.POLICY REPORT](commands/rl.policy.md#rlpolicy-report), moves it between min and max. `RL.TAKE api 100/1s ADAPTIVE 10..500`:
+  1 <= min <= count <= max, and each must be a count that the limit could have. Answers show the present capacity: the count,
+  unless BURST or CAPACITY say otherwise, which stays as it was given. INITIAL and REFILL INTERVAL do not go with it. RL.INFO shows
+  `adaptive`: count, bounds, whose the count is, and the last report.
 - **Changed parameters**: stored limits are matched by equal parameters, then by algorithm in order. What was used stays used:
   a customer who has used up `10/1m` and buys `1000/1m` has 990 at once, and one who goes back owes what is more than the
   smaller limit. So going to and fro between limits of one period grants no more than the larger alone. Between windows of
