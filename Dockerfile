@@ -13,6 +13,7 @@ WORKDIR /src
 COPY tools/install-deps tools/install-deps
 RUN tools/install-deps build
 COPY CMakeLists.txt CMakePresets.json ./
+COPY base base
 COPY algorithms algorithms
 COPY resp resp
 COPY storage storage
