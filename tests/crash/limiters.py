@@ -40,9 +40,10 @@ COUNTED = {
     "window": ["SLIDINGWINDOW", "%d/3650d" % CAPACITY],
     "counter": ["SLIDINGCOUNTER", "%d/3650d" % CAPACITY],
     "two": ["GCRA", SLOW, "BURST", CAPACITY - 1, "SLIDINGLOG", "%d/3650d" % CAPACITY],
-    # Debt: each permit moves next_free by an hour; of the colder one the first costs half an hour more.
-    "bursty": ["BURSTY", "1/1h", "MAXBURST", "1s"],
-    "warmup": ["WARMUP", "1/1h", "OVER", "1h"],
+    # Debt: each permit moves next_free by its hours; of the colder one the first costs half as many more, so the run must
+    # not last as long as that.
+    "bursty": ["BURSTY", SLOW, "MAXBURST", "1s"],
+    "warmup": ["WARMUP", SLOW, "OVER", "%dh" % HOURS_PER_PERMIT],
 }
 DEBT = ("bursty", "warmup")
 LEASES = ["CONCURRENCY", CAPACITY, "LEASE", "3650d"]
@@ -54,9 +55,9 @@ WAITED = ["FIXED", "1000/3650d"]
 def charged(kind, reply):
     """From the verdict on cost 0, or for the pair with debt on cost 1."""
     if kind == "warmup":
-        return reply[3] // HOUR_MS
+        return reply[3] // (HOURS_PER_PERMIT * HOUR_MS)
     if kind == "bursty":
-        return -(-reply[3] // HOUR_MS)
+        return -(-reply[3] // (HOURS_PER_PERMIT * HOUR_MS))
     return (CAPACITY // 2 if kind == "low" else CAPACITY) - reply[2]
 
 

@@ -101,7 +101,8 @@ TEST_F(RlReport, ErrorsSayWhatIsAccepted) {
             "and max at least that, got '11..60')");
   EXPECT_EQ(
       ask("RL.TAKE k FIXED 10/1s ADAPTIVE 1..60"),
-      "(error ERR syntax error at 'ADAPTIVE': expected an option of FIXED (ALIGN, OFFSET, BAN or "
+      "(error ERR syntax error at 'ADAPTIVE': expected an option of FIXED (ALIGN, ON, OFFSET, "
+      "ZONE, BAN or "
       "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS or ONCHANGE; "
       "ADAPTIVE is an option of GCRA, TOKENBUCKET or LEAKY)");
 }

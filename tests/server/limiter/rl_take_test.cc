@@ -185,7 +185,8 @@ TEST_F(RlTake, RefusesWhatIsNoLimiter) {
 TEST_F(RlTake, SyntaxErrorsNameTheWord) {
   EXPECT_EQ(
       ask("RL.TAKE k GCRA 5/1s BUCKETS 3"),
-      "(error ERR syntax error at 'BUCKETS': expected an option of GCRA (BURST, CAPACITY, BAN or "
+      "(error ERR syntax error at 'BUCKETS': expected an option of GCRA (BURST, CAPACITY, "
+      "ADAPTIVE, BAN or "
       "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS or ONCHANGE; "
       "BUCKETS is an "
       "option of SLIDINGWINDOW)");
