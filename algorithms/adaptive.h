@@ -48,7 +48,9 @@
 //     never fewer than by the limit at min, under the same requests. (With larger costs no two
 //     sizes of a bucket compare so: one that granted a large request, which the other denied, may
 //     lack the permits for the next.)
-// Both are about takes; what is forced or given back counts as it does without ADAPTIVE.
+// Both are about takes; what is forced or given back counts as it does without ADAPTIVE. Bookings
+// and departures that were promised before a change of the count stay when they are, so those that
+// are promised after it may lie closer to them than the limit at max allows.
 //
 // It must not know who reports, nor how the limiter is stored.
 #pragma once

@@ -19,6 +19,8 @@ struct ThrottleArgs {
   int64_t max_burst = 0;
   int64_t count = 0;
   int64_t period_s = 0;
+
+  friend bool operator==(const ThrottleArgs&, const ThrottleArgs&) = default;
 };
 
 // Makes the limit. Errors name max_burst, count or period.

@@ -44,7 +44,9 @@ void info_of_reports(Call& call, const HeldLimit& held) {
   } else {
     call.reply.bulk(state.last_failed ? "FAIL" : "OK");
   }
-  integer("last_report_ms_ago", milliseconds_since(call, state.reported_ns));
+  call.reply.bulk("last_report_ms_ago");
+  state.reported_ns == 0 ? call.reply.null()
+                         : call.reply.integer(milliseconds_since(call, state.reported_ns));
   call.reply.bulk("last_latency_ms");
   state.latency_ns < 0 ? call.reply.null() : call.reply.integer(milliseconds_up(state.latency_ns));
 }

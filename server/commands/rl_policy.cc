@@ -215,9 +215,14 @@ void policy_reload(Call& call) {
     return call.reply.error("ERR syntax error at '" + algorithms::shown(call.args[2]) +
                             "': expected DIFF or nothing");
   }
-  const auto edits =
-      reload_policies(server_of(call), call.session.client().user().name(), !differs_only);
-  if (!edits) return call.reply.error("ERR " + edits.error());
+  const auto may_reach = [&call](std::string_view policy) {
+    const std::string_view words[] = {call.args[0], call.args[1], {}, policy};
+    return server_of(call).acl().allow(call.session, call.command, words);
+  };
+  const auto edits = reload_policies(server_of(call), {.user = call.session.client().user().name(),
+                                                       .apply = !differs_only,
+                                                       .may_reach = may_reach});
+  if (!edits) return call.reply.error(edits.error());
   std::vector<std::string> lines;
   for (const auto& [name, before, after] : *edits) {
     call.work().charge_entries(1);
@@ -228,8 +233,10 @@ void policy_reload(Call& call) {
   for (const std::string& line : lines) call.reply.bulk(line);
 }
 
-// It names policies that the words do not show, so only who may name them all may run it.
-void names_them_all(Args, LimitUse* use) { use->policies.push_back(1); }
+// The file names the policies. policy_reload() asks for each that would change, as a fourth word.
+void names_one_of_file(Args args, LimitUse* use) {
+  if (args.size() == 4) use->policies.push_back(3);
+}
 
 void policy_list(Call& call) {
   const auto names = call.limiters.policies.names();
@@ -339,7 +346,7 @@ constexpr Command kCommands[] = {
                 "answers what that would change.",
      .since = "weir 0.1",
      .run = policy_reload,
-     .limit_use = names_them_all},
+     .limit_use = names_one_of_file},
     {.name = "rl.policy|help",
      .arity = 2,
      .flags = kLoading,

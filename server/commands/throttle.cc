@@ -10,6 +10,7 @@
 #include "algorithms/gcra.h"
 #include "resp/numbers.h"
 #include "server/command/command_errors.h"
+#include "server/command/error_replied.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/limiter/answer.h"
@@ -49,6 +50,17 @@ Result<Question, std::string> parse(const Call& call, std::string_view count_nam
   return question;
 }
 
+// Answers the limit that a rate makes.
+Result<const algorithms::Limit*, ErrorReplied> limit_of(Call& call,
+                                                        const algorithms::ThrottleArgs& rate) {
+  LastThrottle& last = call.limiters.last_throttle;
+  if (last.limit.algorithm != nullptr && last.rate == rate) return &last.limit;
+  const auto limit = algorithms::gcra_limit_from_throttle(rate);
+  if (!limit) return reply_error(call, "ERR " + limit.error().text());
+  last = {.rate = rate, .limit = *limit};
+  return &last.limit;
+}
+
 int64_t retry_seconds(const algorithms::Verdict& verdict, int64_t when_allowed) {
   return verdict.allowed ? when_allowed : seconds_up(verdict.retry_after_ns);
 }
@@ -56,9 +68,9 @@ int64_t retry_seconds(const algorithms::Verdict& verdict, int64_t when_allowed) 
 void cl_throttle(Call& call) {
   const auto question = parse(call, "count");
   if (!question) return call.reply.error(question.error());
-  const auto limit = algorithms::gcra_limit_from_throttle(question->rate);
-  if (!limit) return call.reply.error("ERR " + limit.error().text());
-  const auto verdict = server::throttle(call, call.args[1], *limit, question->cost);
+  const auto limit = limit_of(call, question->rate);
+  if (!limit) return;
+  const auto verdict = server::throttle(call, call.args[1], **limit, question->cost);
   if (!verdict) return;
   call.reply.integers({verdict->allowed ? 0 : 1, verdict->limit, verdict->remaining,
                        retry_seconds(*verdict, -1), seconds_up(verdict->reset_after_ns)});
@@ -76,9 +88,9 @@ void throttle(Call& call) {
                             "'");
   }
   question->rate.max_burst -= 1;  // in this dialect max_burst is the capacity itself
-  const auto limit = algorithms::gcra_limit_from_throttle(question->rate);
-  if (!limit) return call.reply.error("ERR " + limit.error().text());
-  const auto verdict = server::throttle(call, call.args[1], *limit, question->cost);
+  const auto limit = limit_of(call, question->rate);
+  if (!limit) return;
+  const auto verdict = server::throttle(call, call.args[1], **limit, question->cost);
   if (!verdict) return;
   call.reply.integers({verdict->allowed ? 1 : 0, verdict->limit, verdict->remaining,
                        seconds_up(verdict->reset_after_ns), retry_seconds(*verdict, 0)});

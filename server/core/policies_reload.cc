@@ -18,14 +18,19 @@ namespace {
 // The user whom the history of policies names where nobody asked.
 constexpr std::string_view kNobody = "policies-file";
 
-std::string shown_error(const std::string& error) {
-  return error.starts_with("ERR ") ? error.substr(4) : error;
+constexpr std::string_view kErr = "ERR ";
+
+std::string without_code(const std::string& error) {
+  return error.starts_with(kErr) ? error.substr(kErr.size()) : error;
 }
 
+// Only a plain file: opening a pipe would wait for who writes it.
 Result<void, std::string> read_file(const std::string& path, std::string* text) {
   const auto cannot = [&](const std::string& why) { return "cannot read " + path + ": " + why; };
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return cannot("it is a directory");
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error) return cannot(error.message());
+  if (!std::filesystem::is_regular_file(status)) return cannot("it is not a plain file");
   std::ifstream file(path, std::ios::binary);
   if (!file) return cannot(std::strerror(errno));
   text->resize(kPoliciesFileBytesMax + 1);
@@ -39,25 +44,30 @@ Result<void, std::string> read_file(const std::string& path, std::string* text) 
 }  // namespace
 
 Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
-                                                             const std::string& user, bool apply) {
+                                                             const PoliciesReload& how) {
   const Config& config = server.config();
   if (config.policies_file.empty()) {
-    return "there is no file of policies: the option policies-file is not set";
+    return "ERR there is no file of policies: the option policies-file is not set";
   }
   const std::string path = (std::filesystem::path(config.dir) / config.policies_file).string();
   std::string text;
-  if (const auto read = read_file(path, &text); !read) return read.error();
-  const auto lines = parse_policies(text, path, server.limiters().zones.given());
-  if (!lines) return lines.error();
+  if (const auto read = read_file(path, &text); !read) return std::string(kErr) + read.error();
+  const auto lines =
+      parse_policies(text, path, server.limiters().zones.given(), config.policies_max);
+  if (!lines) return std::string(kErr) + lines.error();
   auto edits = edits_of(*lines, &server.limiters().policies, server.keys());
-  if (!apply) return edits;
+  for (const PolicyEdit& edit : edits) {
+    if (!how.may_reach) break;
+    if (const auto may = how.may_reach(edit.name); !may) return may.error();
+  }
+  if (!how.apply) return edits;
   const PolicyEditor editor{
       .policies_max = config.policies_max,
       .wall_ms = server.timeline().wall().at(server.keys().running().now_ns()) / kNsPerMs,
-      .user = user,
+      .user = how.user,
       .random = [&server] { return server.random(); }};
   const auto applied = apply_edits(edits, *lines, editor, &server.limiters(), server.keys());
-  if (!applied) return path + ": " + shown_error(applied.error());
+  if (!applied) return std::string(kErr) + path + ": " + without_code(applied.error());
   const auto deleted = std::count_if(edits.begin(), edits.end(),
                                      [](const PolicyEdit& edit) { return edit.after.empty(); });
   spdlog::info("{}: {} policies, of which {} are new or changed; {} deleted", path, lines->size(),
@@ -72,8 +82,8 @@ Result<void, std::string> reload_policies_between_turns(Server& server) {
     return "the disk takes no writes; RL.POLICY RELOAD reads the file when it does again";
   }
   keys.running().begin_command(server.timeline().now_ns());
-  const auto edits = reload_policies(server, std::string(kNobody), true);
-  if (!edits) return edits.error();
+  const auto edits = reload_policies(server, {.user = std::string(kNobody), .apply = true});
+  if (!edits) return without_code(edits.error());
   if (keys.failure().ok()) return {};
   keys.running().roll_back();
   return keys.failure().message();

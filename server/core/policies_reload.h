@@ -1,7 +1,9 @@
 // Reads the file of policies (policies-file) at the start, on SIGHUP and for RL.POLICY RELOAD.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -11,11 +13,19 @@ namespace weir::server {
 
 class Server;
 
-// Reads the file and answers what it changes. With `apply` that is changed as a part of the running
-// command, in the history by `user`. Fails, and changes nothing, with an error line without code:
-// there is no such option, the file cannot be read, lines of it are wrong, there would be too many.
+// Who reads the file, and what for.
+struct PoliciesReload {
+  std::string user;    // whom the history names
+  bool apply = false;  // make the changes, as a part of the running command
+  // Answers a whole error line if the user may not reach a policy. Empty: there is no user.
+  std::function<Result<void, std::string>(std::string_view policy)> may_reach = {};
+};
+
+// Reads the file and answers what it changes. Fails, and changes nothing, with a whole error line:
+// there is no such option, the file cannot be read, lines of it are wrong, there would be too many,
+// or the user may not reach what would change.
 Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
-                                                             const std::string& user, bool apply);
+                                                             const PoliciesReload& how);
 
 // Applies the file, if the option is set, in a command of its own between turns.
 Result<void, std::string> reload_policies_between_turns(Server& server);

@@ -20,12 +20,23 @@ using algorithms::State;
 
 constexpr size_t kForeignTatDigits = 19;
 
+// Answers when a limit whose count was lowered would be full as it was written, which it is again
+// when it has been forgotten: it has lost what was used of the difference, but not what was left.
+int64_t full_as_written_ns(const HeldLimit& held, int64_t now_ns) {
+  if (held.limit.count >= held.limit.adaptive.start) return 0;
+  Limit limit = held.limit;
+  State state = held.state;
+  algorithms::change_count(limit, state, limit.adaptive.start, now_ns);
+  return limit.algorithm->expires_at_ns(limit, state);
+}
+
 // Answers when nothing is lost by forgetting a limit. A limit that is not named any more can be
 // forgotten when it is full, even if a new one would not be full: no request asks for it.
 int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
   int64_t kept_ns = algorithms::ban_expires_at_ns(held.limit.ban, held.ban);
-  if (named && held.limit.adaptive.is_set()) {
-    kept_ns = std::max(kept_ns, held.adaptive.touched_ns + algorithms::kAdaptiveKeptNs);
+  if (held.limit.adaptive.is_set()) {
+    kept_ns = std::max(kept_ns, full_as_written_ns(held, now_ns));
+    if (named) kept_ns = std::max(kept_ns, held.adaptive.touched_ns + algorithms::kAdaptiveKeptNs);
   }
   const int64_t expires_ns = held.limit.algorithm->expires_at_ns(held.limit, held.state);
   if (named || expires_ns != algorithms::kNever) return std::max(expires_ns, kept_ns);
@@ -168,7 +179,8 @@ void Limiter::count_taken(HeldLimit* held) const {
   const int64_t used = used_permits(*held, call_->now_ns);
   algorithms::count_taken(held->adaptive, used - std::exchange(held->used_before, used));
   held->adaptive.touched_ns = std::max<int64_t>(1, call_->now_ns);
-  if (names_.counts != nullptr && 2 * used >= held->limit.capacity) names_.counts->is_used = true;
+  if (!held->adaptive.is_shared || names_.counts == nullptr) return;
+  if (2 * used >= held->limit.capacity) names_.counts->is_used = true;
 }
 
 bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<bool>* taken,
@@ -181,12 +193,16 @@ bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<b
       start(held, limit);
       return true;
     }
-    const algorithms::Entries* entries = entries_of(held_[i]);
+    HeldLimit& from = held_[i];
+    if (from.limit.adaptive.is_set()) {  // what is used is what its count as written lacks
+      algorithms::change_count(from.limit, from.state, from.limit.adaptive.start, call_->now_ns);
+    }
+    const algorithms::Entries* entries = entries_of(from);
     *held = {limit,
-             algorithms::carry_over(held_[i].limit, limit, held_[i].state,
+             algorithms::carry_over(from.limit, limit, from.state,
                                     {.mode = mode, .now_ns = call_->now_ns, .wall = &call_->wall()},
                                     entries),
-             held_[i].list, held_[i].ban};
+             from.list, from.ban};
     algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
     return true;
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "algorithms/gcra.h"
 #include "server/config/config.h"
 #include "server/limiter/booking_ages.h"
 #include "server/limiter/policies.h"
@@ -31,6 +32,13 @@ struct TopBoard {
   TopWindows shadow;
 };
 
+// The limit of the dialects' last request: that of the next one is most often the same, and making
+// a limit takes a division or two.
+struct LastThrottle {
+  algorithms::ThrottleArgs rate;
+  algorithms::Limit limit;  // without an algorithm: there was none
+};
+
 struct Limiters {
   Limiters(storage::Keyspace* keys, Waiting* waits, WorkMeter* work, const storage::HashSeed& seed,
            size_t top_keys)
@@ -45,6 +53,7 @@ struct Limiters {
   BookingAges ages;    // of bookings that RL.CANCEL has looked for
   TopBoard top;
   VerdictCounts verdicts;
+  LastThrottle last_throttle;
   Limiting limiting = Limiting::kOn;
 };
 

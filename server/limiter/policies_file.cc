@@ -92,7 +92,8 @@ const PolicyLine* find_line(const std::vector<PolicyLine>& lines, std::string_vi
 
 Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view text,
                                                             const std::string& place,
-                                                            const algorithms::Zones& zones) {
+                                                            const algorithms::Zones& zones,
+                                                            int64_t most) {
   std::map<std::string, std::pair<int, Policy>> found;
   Errors errors;
   int number = 0;
@@ -109,6 +110,9 @@ Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view tex
       continue;
     }
     const auto [known, is_new] = found.try_emplace(parsed->name, number, std::move(parsed->policy));
+    if (static_cast<int64_t>(found.size()) > most) {
+      return at + "these are more policies than policies-max, which is " + std::to_string(most);
+    }
     if (!is_new) {
       errors.add(at + "policy " + printable(parsed->name) + " is there twice, see line " +
                  std::to_string(known->second.first));

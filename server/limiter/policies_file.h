@@ -33,11 +33,13 @@ struct PolicyLine {
 };
 
 // Parses a whole file; `place` is what errors call it, `zones` those that limits may name. The
-// error names every line that is wrong, up to some, and what was expected. The lines are in the
-// order of their names.
+// error names every line that is wrong, up to some, and what was expected; or it says that there
+// are more policies than `most`, and nothing after those was looked at. The lines are in the order
+// of their names.
 Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view text,
                                                             const std::string& place,
-                                                            const algorithms::Zones& zones);
+                                                            const algorithms::Zones& zones,
+                                                            int64_t most);
 
 // What reading does to a policy. As in RL.POLICY SET's words; "" where there is none.
 struct PolicyEdit {

@@ -9,6 +9,7 @@
 #include "algorithms/limit_text.h"
 #include "base/ascii.h"
 #include "resp/value.h"
+#include "server/os/time_zones.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace weir::fuzz {
@@ -91,8 +92,9 @@ inline void check_many(std::string_view request, const Value& reply) {
 
 // What is shown of a limit is read back, as the same.
 inline void check_shown(std::string_view text) {
+  static const server::TimeZones zones;
   const auto words = split_at_spaces(text);
-  const auto read = algorithms::parse_limits(words);
+  const auto read = algorithms::parse_limits(words, 0, &zones.stored());
   check(read.ok() && read->words == words.size() && read->limits.size() == 1);
   check(algorithms::format_with_ban(read->limits[0], algorithms::LimitStyle::kWhole) == text);
 }

@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,6 +34,7 @@
 #include "server/rdb/envelope.h"
 #include "storage/memory_store.h"
 #include "tests/fuzz/bent_body.h"
+#include "tests/fuzz/fuzz_client.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/limiter_replies.h"
 #include "tests/fuzz/limiter_words.h"
@@ -66,13 +66,6 @@ Config config_from(Input* input) {
   config.wal_bytes_max = (choices & 32) ? 200 : 1'000'000;
   return config;
 }
-
-// One connection, and what it has asked for without an answer.
-struct Client {
-  Session* session = nullptr;
-  std::string received;
-  std::deque<std::string> unanswered;
-};
 
 class World {
  public:
@@ -276,9 +269,10 @@ class World {
   }
 
   // Sessions that were held back for a late write-back go on when the harness lets the store work.
-  size_t unanswered() const {
-    return clients_[0].unanswered.size() + clients_[1].unanswered.size() +
-           clients_[2].unanswered.size() + clients_[3].unanswered.size();
+  uint64_t progress() const {
+    uint64_t sum = 0;
+    for (const Client& client : clients_) sum += client.progress();
+    return sum;
   }
 
   // Demand 4.
@@ -286,7 +280,7 @@ class World {
     trace("kill");
     end_turn();
     auto before = keep();
-    for (size_t open = unanswered() + 1; unanswered() != open; before = keep()) open = unanswered();
+    for (uint64_t at = progress() + 1; progress() != at; before = keep()) at = progress();
     disk_ = disk_->after_kill();
     start();
     const auto after = keep();
@@ -313,7 +307,7 @@ class World {
   // either.
   void look_and_take() {
     end_turn();
-    const size_t open = unanswered();
+    const uint64_t at = progress();
     const std::string key = any_key(&input_), dump = "DUMP " + key;
     const std::string words = key + " " + any_limits(&input_) + any_cost(&input_);
     const Value before = ask_line(0, dump);
@@ -322,7 +316,7 @@ class World {
     const Value taken = ask_line(0, "RL.TAKE " + words);
     check_reply("RL.PEEK " + words, seen);
     check_reply("RL.TAKE " + words, taken);
-    if (unanswered() != open) return;
+    if (progress() != at) return;
     check(after == before);
     check(seen.is_error() == taken.is_error());
     if (seen.is_error()) return;

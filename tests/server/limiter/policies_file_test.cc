@@ -1,5 +1,6 @@
 // Policies from a file: read at the start, on SIGHUP and by RL.POLICY RELOAD, all or none.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "tests/server/config_fixture.h"
 #include "tests/server/rl_fixture.h"
@@ -87,11 +88,14 @@ TEST_F(PoliciesFile, WhatIsWrongStopsTheStart) {
   EXPECT_THAT(refusal("x\nx\nx\nx\nx\nx\nx\n"), HasSubstr("; and 2 more"));
   config_.policies_max = 1;
   EXPECT_THAT(refusal("policy a 1/1m\npolicy b 1/1m\n"),
-              HasSubstr("policies: there would be 2 policies, and policies-max is 1"));
+              HasSubstr("policies:2: these are more policies than policies-max, which is 1"));
   config_.policies_file = "missing";
   EXPECT_THAT(refusal(""), HasSubstr("missing: No such file or directory"));
   config_.policies_file = ".";
-  EXPECT_THAT(refusal(""), HasSubstr("it is a directory"));
+  EXPECT_THAT(refusal(""), HasSubstr("it is not a plain file"));
+  config_.policies_file = "pipe";
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(refusal(""), HasSubstr("it is not a plain file"));
 }
 
 TEST_F(PoliciesFile, ReloadSaysWhatItChanges) {
@@ -157,10 +161,16 @@ TEST_F(PoliciesFile, SighupReads) {
   EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 3/1m"));
 }
 
+// The file may change those alone that the user may name.
 TEST_F(PoliciesFile, NeedsTheOptionAndTheRights) {
-  ask("ACL SETUSER anna on nopass +@all ~* policy~free*");
+  ask("ACL SETUSER anna on nopass +@all ~* policy~fr* policy~re* policy~RE*");
   ask("AUTH anna x");
-  EXPECT_THAT(ask("RL.POLICY RELOAD"), HasSubstr("NOPERM"));
+  EXPECT_EQ(reload("policy free 5/1m\n"), R"(["- free GCRA 100/1m BURST 20", "+ free GCRA 5/1m"])");
+  file("policy free 6/1m\npolicy partners 5/1m\n");
+  for (const char* words : {"RL.POLICY RELOAD", "RL.POLICY reload", "RL.POLICY RELOAD DIFF"}) {
+    EXPECT_THAT(ask(words), HasSubstr("NOPERM")) << words;
+  }
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 5/1m"));
   config_.policies_file = "";
   restart();
   EXPECT_EQ(ask("RL.POLICY RELOAD"),

@@ -54,8 +54,9 @@ TEST_F(RlReport, InfoShowsTheCountItsBoundsAndTheLastReport) {
   const std::string info = ask("RL.INFO k");
   EXPECT_NE(info.find("\"LEAKY 10/1s CAPACITY 10 ADAPTIVE 1..60 SLOW 250ms\""), info.npos) << info;
   EXPECT_NE(
-      info.find("\"adaptive\", [\"count\", 10, \"min\", 1, \"max\", 60, \"count_of\", \"key\", "
-                "\"last_report\", (nil), \"last_report_ms_ago\", 0, \"last_latency_ms\", (nil)]"),
+      info.find(
+          "\"adaptive\", [\"count\", 10, \"min\", 1, \"max\", 60, \"count_of\", \"key\", "
+          "\"last_report\", (nil), \"last_report_ms_ago\", (nil), \"last_latency_ms\", (nil)]"),
       info.npos)
       << info;
   EXPECT_EQ(ask("RL.REPORT k OK LATENCY 250"), "[[\"leaky0\", 10, 1, 60]]");
@@ -141,9 +142,9 @@ TEST_F(RlReport, TheKeyIsKeptForAnHourSoThatReportsFindIt) {
 TEST_F(RlReport, AChangedLimitBeginsAtItsCountAndWhatWasUsedStaysUsed) {
   take("k", 8);
   ask("RL.REPORT k FAIL");
-  EXPECT_EQ(ask("RL.TAKE k 10/1s ADAPTIVE 1..61"), "[1, 10, 3, 0, 700, 0]");
+  EXPECT_EQ(ask("RL.TAKE k 10/1s ADAPTIVE 1..61"), "[1, 10, 1, 0, 900, 0]");
   ask("RL.REPORT k FAIL");
-  EXPECT_EQ(ask("RL.TAKE k 10/1s COST 2"), "[1, 10, 3, 0, 700, 0]") << "without ADAPTIVE";
+  EXPECT_EQ(ask("RL.TAKE k 10/1s COST 2"), "[0, 10, 1, 100, 900, 0]") << "without ADAPTIVE";
   EXPECT_EQ(ask("RL.REPORT k FAIL").substr(0, 31), "(error ERR no limit that the ke");
 }
 
@@ -284,7 +285,8 @@ TEST_F(RlPolicyReport, ItSurvivesARestartAndEndsWithItsLimits) {
   ask("RL.POLICY SET p GCRA 10/1s ADAPTIVE 1..60 AS api FIXED 100/1m");
   EXPECT_EQ(ask("RL.TAKE b POLICY p"), "[1, 8, 7, 0, 125, 0]") << "the same limits";
   ask("RL.POLICY SET p GCRA 20/1s ADAPTIVE 1..60 FIXED 100/1m");
-  EXPECT_EQ(ask("RL.TAKE b POLICY p"), "[1, 20, 18, 0, 100, 0]") << "other limits";
+  EXPECT_EQ(ask("RL.TAKE b POLICY p"), "[1, 20, 16, 0, 200, 0]")
+      << "other limits; what 8 lacks of 10 counts as used";
   ask("RL.POLICY SET p GCRA 10/1s ADAPTIVE 1..60 FIXED 100/1m");
   EXPECT_EQ(ask("RL.TAKE c POLICY p"), "[1, 10, 9, 0, 100, 0]") << "and they are new";
   ask("RL.POLICY REPORT p FAIL");
@@ -329,6 +331,36 @@ TEST_F(RlPolicyReport, WhoMayOnlyAskReportsOfItsKeysAlone) {
   EXPECT_EQ(server::ask(*shop, "RL.POLICY REPORT p FAIL").substr(0, 13), "(error NOPERM");
   ask("RL.POLICY SET free-1 10/1s ADAPTIVE 1..60");
   EXPECT_EQ(server::ask(*shop, "RL.POLICY REPORT free-1 FAIL"), "[[\"gcra0\", 8, 1, 60]]");
+}
+
+// What was used of a count that was lowered is not forgotten before the limit as it was written,
+// which is the one that begins again, would have it back.
+TEST_F(RlReport, ALoweredCountIsNotForgottenEarly) {
+  ask("RL.TAKE k 100/1d ADAPTIVE 1..100 COST 20");
+  EXPECT_EQ(ask("RL.REPORT k FAIL"), "[[\"gcra0\", 80, 1, 100]]");
+  server_->advance(61 * 60 * kSecond);
+  EXPECT_EQ(ask("RL.PEEK k 100/1d ADAPTIVE 1..100").substr(0, 8), "[1, 80, ");
+  server_->advance(4 * 3600 * kSecond);
+  EXPECT_EQ(ask("EXISTS k"), "0");
+}
+
+TEST_F(RlReport, AnotherPolicyInBetweenForgetsNothing) {
+  ask("RL.POLICY SET a 100/1d ADAPTIVE 1..100");
+  ask("RL.POLICY SET b 1000000/1s");
+  int64_t granted = 0;
+  for (int i = 0; i < 10; ++i) {
+    if (ask("RL.TAKE k POLICY a COST 20").starts_with("[1, ")) granted += 20;
+    ask("RL.REPORT k FAIL");
+    ask("RL.TAKE k POLICY b");
+  }
+  EXPECT_LE(granted, 100);
+}
+
+TEST_F(RlReport, WhatWasUsedStaysUsedUnderOtherLimits) {
+  ask("RL.TAKE k 100/1d ADAPTIVE 1..100 COST 20");
+  ask("RL.REPORT k FAIL");
+  EXPECT_EQ(ask("RL.PEEK k 100/1d").substr(0, 12), "[1, 100, 79,");
+  EXPECT_EQ(ask("RL.PEEK k 100/1d ADAPTIVE 1..101").substr(0, 12), "[1, 100, 79,");
 }
 
 }  // namespace
