@@ -85,6 +85,17 @@ RL_LANGUAGE = ("RL.TAKE k 100/1m", "RL.TAKE k 100 PER minute CAPACITY 100 AS api
                "RL.MTAKE 2 m n EACH POLICY p EACH 5/s 7/h AS b COST 2 UPTO ID y FULL", "RL.MTAKE 2 m n 1/s 2/s FORCE",
                "RL.ACQUIRE q 1/s TIMEOUT 1500us FULL", "RL.RESERVE r 1/s BURST 0 MAXWAIT 1s", "RL.INFO k", "RL.POLICY GET p",
                "RL.HELP", "RL.TAKE k 100/60", "RL.TAKE k 1/s AS a 2/s AS a", "RL.MTAKE 2 GCRA n 1/s")
+RL_POLICIES = ("RL.POLICY SET p 5/1m SHADOW", "RL.TAKE k POLICY p COST 9", "RL.POLICY SET p 5/1m PERCENT 30",
+               "RL.POLICY OVERRIDE p KEY k 1000/1m", "RL.POLICY OVERRIDE p PREFIX vip: UNLIMITED", "RL.TAKE k POLICY p FULL",
+               "RL.TAKE vip:1 POLICY p", "RL.POLICY OVERRIDES p 0", "RL.POLICY OVERRIDE p KEY k DEL", "RL.POLICY STATS",
+               "RL.POLICY HISTORY p", "RL.POLICY SET p BLOCKED", "RL.TAKE k POLICY p", "CONFIG SET limiting shadow",
+               "RL.TAKE k POLICY p", "CONFIG SET limiting off", "RL.TAKE k 1/1h COST 9", "CONFIG SET limiting on",
+               "RL.POLICY RELOAD DIFF", "RL.POLICY DEL p", "RL.POLICY OVERRIDES p")
+RL_REPORTS = ("RL.TAKE a 9/1s ADAPTIVE 1..60 SLOW 20ms", "RL.REPORT a FAIL", "RL.REPORT a OK LATENCY 12", "RL.INFO a",
+              "RL.POLICY SET p 9/1s ADAPTIVE 1..60 BAN 1m AFTER 2 WITHIN 1m", "RL.TAKE b POLICY p COST 9", "RL.POLICY REPORT p OK",
+              "RL.POLICY REPORT p FAIL LATENCY 3s", "RL.TAKE b POLICY p HOLD 5s", "RL.REPORT b OK",
+              "RL.RESERVE l LEAKY 5/1s ADAPTIVE 1..9", "RL.REPORT l FAIL", "RL.RESERVE l LEAKY 5/1s ADAPTIVE 1..9")
+RL_TICKET = "RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0 ID mine"
 RL_WAIT = "RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0"
 RL_FUNNEL = "RL.ACQUIRE f LEAKY 1/1s CAPACITY 3 SLIDINGLOG 9/1m CONCURRENCY 3 LEASE 1m TIMEOUT 0 ID y"
 
@@ -93,6 +104,10 @@ CASES = {
     "rl_evicted": case(say(0, *RL), wait(30), TICK, TURN, TURN, say(1, *RL), bounds=32, write_back=7),
     "rl_language": case(say(0, *RL_LANGUAGE), wrong(11), say(0, *RL_LANGUAGE), wait(33), say(1, *RL_LANGUAGE)),
     "rl_holds": case(say(0, *RL_HOLDS), wrong(11), say(1, *RL_HOLDS)),
+    "rl_policies": case(say(0, *RL_POLICIES), wrong(11), say(1, *RL_POLICIES)),
+    "rl_reports": case(say(0, *RL_REPORTS), wait(33), say(0, *RL_REPORTS), wrong(11), say(1, *RL_REPORTS)),
+    "rl_tickets": case(say(0, RL_TICKET), say(1, RL_TICKET), say(2, RL_WAIT), wrong(0), wrong(11), say(2, RL_WAIT),
+                       say(1, RL_TICKET), wait(30), TURN, wait(30), TURN, say(1, RL_TICKET)),
     "rl_books": case(say(0, *RL_BOOKS), wrong(11), say(0, *RL_BOOKS)),
     "rl_waits": case(say(0, RL_WAIT), say(1, RL_WAIT), say(2, RL_WAIT.replace("TIMEOUT 0", "TIMEOUT 1500")),
                      say(0, "RL.PEEK q", "RL.MTAKE 1 q GCRA 1/1s BURST 0", "RL.REFUND q 1"), wait(30), TURN, wrong(0),
