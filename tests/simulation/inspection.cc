@@ -98,7 +98,7 @@ std::map<std::string, Policy> policies_of(storage::Keyspace* keys) {
 Inspection inspect(const storage::MemoryDisk& disk) {
   const auto copy = disk.after_kill();
   storage::Keyspace keys([&] { return std::make_unique<storage::MemoryStore>(copy); },
-                         {.databases = kDatabases});
+                         {.databases = kDatabases + 1});
   storage::OpenReport report;
   demand(keys.open(&report));
   Inspection found;

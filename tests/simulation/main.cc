@@ -55,19 +55,21 @@ bool run(uint64_t seed, const Options& options) {
   std::printf("seed %llu ... ", static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   std::string wrong;
-  uint64_t requests = 0, crashes = 0;
+  uint64_t requests = 0, crashes = 0, queues = 0;
   try {
     World world(seed);
     world.run(options.steps);
     requests = world.requests_run();
     crashes = world.crashes();
+    queues = world.queues();
   } catch (const Violation& violation) {
     wrong = violation.what();
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (wrong.empty()) {
-    std::printf("%llu requests, %llu crashes, %.1f s\n", static_cast<unsigned long long>(requests),
-                static_cast<unsigned long long>(crashes), took.count());
+    std::printf("%llu requests, %llu crashes, %llu queues, %.1f s\n",
+                static_cast<unsigned long long>(requests), static_cast<unsigned long long>(crashes),
+                static_cast<unsigned long long>(queues), took.count());
     return true;
   }
   std::printf("VIOLATION\n%s\nthe last that happened:\n", wrong.c_str());

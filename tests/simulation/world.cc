@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace weir::simulation {
 namespace {
@@ -11,6 +12,8 @@ constexpr size_t kClientsMax = 12;
 }  // namespace
 
 void World::step() {
+  // The turn is in no log yet, so a kill makes it certain: it never was.
+  if (std::exchange(lost_track_, false)) return crash(Crash::kKill);
   clock_.pass(random_.between(0, 20'000));
   // What a failed store has let go by shows only if the crash comes before it is opened again.
   if (store_failed() && random_.one_in(100)) return crash(Crash::kPowerCut);
@@ -23,7 +26,8 @@ void World::step() {
   if (what < 880) return clock_.advance();
   if (what < 920) return tick();
   if (what < 955) return step_store();
-  if (what < 980) return come_and_go();
+  if (what < 972) return come_and_go();
+  if (what < 980) return queue_up();
   if (what < 990) return plan_fault();
   if (what < 995) return clock_.advance();
   if (what < 998 && random_.one_in(3)) crash(random_.any_of({Crash::kKill, Crash::kPowerCut}));
@@ -58,6 +62,7 @@ void World::send_bytes() {
 void World::send_one_with_failing_read() {
   Client* client = any_client();
   if (client == nullptr || server_->keys().work().overloaded() || !faults_wanted_) return;
+  if (tickets_.anybody_waits()) return;  // the look at who waits may be what meets the failure
   if (!client->unsent.empty() || !client->to_run.empty()) return;
   client->ask(maker_->make(&client->database_asked));
   storage::MemoryFaults& faults = disk_->faults;
@@ -79,6 +84,7 @@ void World::resume_sessions() {
     });
     const uint64_t before = session->activity().commands();
     session->resume(1 + random_.below(30));
+    if (client == clients_.end()) continue;  // of tickets_
     note_ran(client->get(), session->activity().commands() - before, false);
   }
 }
@@ -134,6 +140,11 @@ void World::come_and_go() {
   } else if (random_.one_in(2)) {
     drop(any_client());
   }
+}
+
+void World::queue_up() {
+  if (server_->keys().work().overloaded() || !server_->keys().store_in_use().is_open()) return;
+  tickets_.advance(*server_);
 }
 
 Client* World::connect() {

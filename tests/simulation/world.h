@@ -11,7 +11,8 @@
 //  3. Limiters that never refill: acknowledged <= charged <= acknowledged + unknown (audit.h).
 //  4. Instants never run back, over crashes too, nor ahead of what the clocks ever said, and they
 //     pass as fast as the steady clock.
-//  5. When the faults end, the server works again, catches up, comes to rest, and keeps nothing
+//  5. Places in a queue that a client was told of are there after a crash (tickets.h).
+//  6. When the faults end, the server works again, catches up, comes to rest, and keeps nothing
 //     that it need not.
 #pragma once
 
@@ -28,6 +29,7 @@
 #include "tests/simulation/history.h"
 #include "tests/simulation/inspection.h"
 #include "tests/simulation/request_maker.h"
+#include "tests/simulation/tickets.h"
 
 namespace weir::simulation {
 
@@ -42,6 +44,7 @@ class World {
   void set_trace(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
   uint64_t requests_run() const { return requests_run_; }
   uint64_t crashes() const { return crashes_; }
+  uint64_t queues() const { return tickets_.queues_checked(); }
 
  private:
   // world.cc: what happens
@@ -54,6 +57,7 @@ class World {
   void tick();
   void step_store();
   void come_and_go();
+  void queue_up();
   void plan_fault();
 
   // world_check.cc: what must be so
@@ -111,9 +115,11 @@ class World {
   bool turn_began_with_store_failed_ = false;
   History history_;
   Audit audit_;
+  Tickets tickets_;
   uint64_t storage_failures_ = 0;
   uint64_t storage_failures_at_open_ = 0;
   bool faults_wanted_ = true;
+  bool lost_track_ = false;  // of what the running turn has changed
   int64_t last_instant_ns_ = 0;
   int64_t ahead_of_steady_ns_max_ = 0;  // how far instants may be ahead of the steady clock
   int64_t opened_ns_ = 0;               // the first instant, and the steady clock then

@@ -38,6 +38,7 @@ void World::note_ran(Client* client, uint64_t commands, bool read_failed) {
     client->to_run.pop_front();
     return *client->unanswered.back();
   };
+  const bool ran_any = commands > 0;
   for (; commands > 0; --commands) {
     Request& request = take_one();
     turn_.push_back(client->unanswered.back());
@@ -60,6 +61,8 @@ void World::note_ran(Client* client, uint64_t commands, bool read_failed) {
           request.expected.description());
     if (request.args[0] == "QUIT") client->to_run.clear();
   }
+  // Of the last one nobody knows whether it was taken back, because its reply was too long.
+  lost_track_ |= ran_any && client->session->dead();
   if (client->session->closing() && !client->session->dead() && !client->to_run.empty() &&
       client->to_run.front()->breaks_protocol) {
     take_one().expected = error("ERR Protocol error");

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kQuietRounds = 200;
 constexpr int kIdleTurnsMax = 100'000;
-// The hidden database, two bounds of numbers, and the lead of the instants.
-constexpr size_t kSystemRecordsMax = kDatabases + 4;
+// The hidden database and that of tickets_, two bounds of numbers, and the lead of the instants.
+constexpr size_t kSystemRecordsMax = kDatabases + 5;
 constexpr size_t kRecordsOfHolds = 4;  // the most that a list of holds lies in here
 // Beside each policy and its overrides: what was before, what is still to be erased of policies
 // that were deleted, and the bound of their versions.
@@ -39,7 +39,7 @@ void World::run(uint64_t steps) {
 server::Config World::any_config() {
   server::Config config;
   config.storage = server::StorageForm::kMemory;
-  config.databases = kDatabases;
+  config.databases = kDatabases + 1;  // and that of tickets_
   config.durability =
       random_.any_of({server::DurabilityLevel::kAlways, server::DurabilityLevel::kEverysec,
                       server::DurabilityLevel::kNo});
@@ -94,6 +94,13 @@ void World::crash(Crash crash) {
   clock_.advance();
   open(crash);
   audit_.check(audited_charges(live_, last_instant_ns_), may_lose);
+  tickets_.check_after_crash(*server_, may_lose, [this] {
+    clock_.pass(kNsPerMs);
+    server_->serve_waiting();
+    end_turn();
+    while (server_->keys().store_in_use().is_open() && store().step()) {
+    }
+  });
 }
 
 bool World::may_lose_acknowledged(Crash crash) const {
@@ -169,7 +176,7 @@ void World::demand_sizes() {
 
 // What was deleted and what lay in cleared databases has left the disk. Expired records may stay.
 void World::demand_no_leftovers() const {
-  size_t records_max = kSystemRecordsMax + kPolicyRecordsMax;
+  size_t records_max = kSystemRecordsMax + kPolicyRecordsMax + tickets_.records_max();
   for (const auto& [name, policy] : live_.policies) records_max += 1 + 2 * policy.overrides.size();
   for (const Database& database : live_.databases) {
     for (const auto& [key, record] : database.records) {
