@@ -12,10 +12,9 @@
 // At an offset a day has 86,400 seconds. In a zone
 //   - days and what is longer begin where their date does (zone.h), so a day may have 23 or 25
 //     hours, and a date that the zone leaves out has no window;
-//   - a minute and an hour count elapsed time: each has 60 and 3,600 seconds, daylight saving or
-//   not.
-//     They are aligned by the zone's standard offset, so they begin at local :00, but in a summer
-//     that is half an hour ahead (Lord Howe).
+//   - a minute and an hour count elapsed time, 60 and 3,600 seconds, also where clocks change. They
+//     are aligned by the zone's standard offset, so they begin at local :00, but in a summer that
+//     is half an hour ahead (Lord Howe).
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,8 @@
 //  2. 1 <= count <= period_ns, so at most one permit comes back per nanosecond.
 //  3. capacity * period_ns / count <= kFillNsMax, so every instant up to kInstantNsMax plus a
 //     whole fill fits 64 bits.
-//  4. rate_count / rate_period_ns is count / period_ns in lowest terms; with ADAPTIVE they are
-//  count
-//     and period_ns themselves (adaptive.h).
+//  4. rate_count / rate_period_ns is count / period_ns in lowest terms. With ADAPTIVE it is not
+//     reduced (adaptive.h).
 // Where count / period is no rate (CONCURRENCY: so many at once, each for so long) invariants 2 and
 // 3 do not hold, and the derived members are 0.
 #pragma once

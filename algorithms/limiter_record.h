@@ -18,8 +18,9 @@
 //               BURSTY: fixed64(next_free_ns) zigzag(permits) [varint(remainder)]
 //               FIXED: varint(used) fixed64(start of the window, by the wall clock unless ALIGN
 //               FIRST, and by the zone's local time if it has one); where instants had a lead over
-//               the wall clock: fixed64(start xor 2^63) zigzag(lead) WARMUP: fixed64(next_free_ns)
-//               fixed64(bits of a double, the permits stored)
+//               the wall clock: fixed64(start xor 2^63) zigzag(lead)
+//
+//               WARMUP: fixed64(next_free_ns) fixed64(bits of a double, the permits stored)
 //
 //     adaptive := varint(start) varint(min) varint(max) varint(capacity as given, 0: the count)
 //               varint(slow ns) varint(begin of the round ns) varint(taken in it)

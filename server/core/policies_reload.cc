@@ -76,8 +76,8 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
 }
 
 Result<void, std::string> reload_policies_between_turns(Server& server) {
-  if (server.config().policies_file.empty()) return {};
   storage::Keyspace& keys = server.keys();
+  if (server.config().policies_file.empty() || keys.options().follows) return {};
   if (!keys.usable() || server.persistence().health.writes_denied()) {
     return "the disk takes no writes; RL.POLICY RELOAD reads the file when it does again";
   }
