@@ -81,13 +81,19 @@ Status RocksLog::put(uint64_t turn, std::string_view record) {
     // The ranges do not overlap: nested ones would make reading them quadratic.
     status = batch.DeleteRange(key_of(dropped == 0 ? 0 : dropped + 1), key_of(droppable + 1));
   }
-  if (status.ok()) status = database_->Write(rocksdb::WriteOptions(), &batch);
+  if (status.ok()) status = write(&batch);
   if (!status.ok()) return from_rocks(status, "cannot append to the log " + path_);
   appended_turn_ = turn;
   wal_bytes_ += batch.GetDataSize();
   dropped_turn_ = droppable;
   if (droppable > dropped && wal_bytes_ >= rotate_bytes_) rotation_due_ = true;
   return {};
+}
+
+rocksdb::Status RocksLog::write(rocksdb::WriteBatch* batch) {
+  const std::lock_guard alone(switching_);
+  if (switch_failure_.ok()) switch_failure_ = database_->Write(rocksdb::WriteOptions(), batch);
+  return switch_failure_;
 }
 
 Status RocksLog::replay(uint64_t first,
@@ -120,12 +126,28 @@ Status RocksLog::sync() {
   return {};
 }
 
+// Dropped turns do not get into the flushed file, and the WAL that held them goes away.
 Status RocksLog::rotate() {
-  wal_bytes_ = 0;
-  // Dropped turns do not get into the flushed file, and the WAL that held them goes away.
-  const rocksdb::Status status = database_->Flush(rocksdb::FlushOptions());
+  rocksdb::Status status = wait_for_flushes();
+  if (status.ok()) status = start_flush();
+  if (status.ok()) status = wait_for_flushes();
   if (!status.ok()) return from_rocks(status, "cannot shorten the log " + path_);
   return remove_old_files();
+}
+
+rocksdb::Status RocksLog::start_flush() {
+  const std::lock_guard alone(switching_);
+  wal_bytes_ = 0;
+  rocksdb::FlushOptions options;
+  options.wait = false;              // append() may not wait for the disk
+  options.allow_write_stall = true;  // what could stall a write was waited for
+  if (switch_failure_.ok()) switch_failure_ = database_->Flush(options);
+  return switch_failure_;
+}
+
+rocksdb::Status RocksLog::wait_for_flushes() {
+  const rocksdb::Status status = database_->PauseBackgroundWork();
+  return status.ok() ? database_->ContinueBackgroundWork() : status;
 }
 
 // Removes files, the oldest first, because RocksDB takes no others. Files follow one another as

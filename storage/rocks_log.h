@@ -7,6 +7,9 @@
 //    what a power cut may take away from what was destroyed.
 // 3. After a failed append or sync nothing is appended any more, because what the file holds is
 //    unknown: append() keeps the failure and answers it again.
+// 4. A write and the beginning of a flush may both change RocksDB's memtable for a new one. Where
+//    that fails, RocksDB 7.8 ends the process when it is tried again on the same memtable. So the
+//    two exclude one another, and after a failure of either neither is tried again.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -14,6 +17,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -50,6 +54,9 @@ class RocksLog {
 
  private:
   Status put(uint64_t turn, std::string_view record);
+  rocksdb::Status write(rocksdb::WriteBatch* batch);
+  rocksdb::Status start_flush();
+  rocksdb::Status wait_for_flushes();
   Status find_last_turn(uint64_t* turn) const;
   Status remove_old_files();
 
@@ -63,6 +70,8 @@ class RocksLog {
   std::atomic<uint64_t> droppable_turn_{0};
   std::atomic<uint64_t> dropped_turn_{0};
   bool rotation_due_ = false;
+  std::mutex switching_;
+  rocksdb::Status switch_failure_;  // under `switching_`
   std::atomic<bool> sync_failed_{false};
   Status failure_;
 };

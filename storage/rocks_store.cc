@@ -171,7 +171,8 @@ Status RocksStore::append(uint64_t turn, std::string_view record) {
   return status;
 }
 
-// A failure here fails no operation: the files stay, and the next rotation tries again.
+// A failure here is no answer to anybody: the files stay, and the next append fails by itself if
+// the log takes nothing any more.
 void RocksStore::rotate_log() {
   const Status status = log_.rotate();
   if (!status.ok() && options_.log) options_.log(RocksLogLevel::kWarning, status.message());

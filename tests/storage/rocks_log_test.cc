@@ -1,5 +1,9 @@
 // The log under endless load: its files go away as turns are written back.
+#include "storage/rocks_log.h"
+
 #include <gtest/gtest.h>
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 
 #include "storage/wal_manifest.h"
 #include "tests/storage/wal_fixture.h"
@@ -74,6 +78,75 @@ TEST(RocksLog, AFileThatIsDoneWithIsNotLookedAt) {
   std::vector<uint64_t> turns;
   ASSERT_STATUS_OK(store.replay(1991, &turns));
   EXPECT_EQ(turns, turns_between(1991, 2000));
+}
+
+// A disk that has room in its files, but for no further file.
+class FullOfFiles : public rocksdb::FileSystemWrapper {
+ public:
+  FullOfFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "full of files"; }
+  rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                    rocksdb::IODebugContext* debug) override {
+    if (full) return rocksdb::IOStatus::NoSpace("injected");
+    return target()->NewWritableFile(name, options, result, debug);
+  }
+
+  std::atomic<bool> full{false};
+};
+
+// A log of which turns were dropped, so that its memtable holds a range of deletions.
+class FullLogTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_STATUS_OK(open(OpenMode::kCreate)); }
+  Status open(OpenMode mode) {
+    log_.reset();
+    log_ = std::make_unique<RocksLog>();
+    RocksLog::Opened opened;
+    const Status status =
+        log_->open({.directory = directory_.path(), .wal_bytes_max = kWalBytes, .env = env_.get()},
+                   directory_ / "log", mode, &opened);
+    last_turn_ = opened.last_turn;
+    return status;
+  }
+  Status append() { return log_->append(++last_turn_, std::string(3000, 't')); }
+  void append_and_drop() {
+    for (int i = 0; i < 20; ++i) ASSERT_STATUS_OK(append());
+    log_->drop_up_to(last_turn_ - 10);
+    ASSERT_STATUS_OK(append());
+  }
+  void check_that_a_later_opening_goes_on(uint64_t acknowledged) {
+    fs_->full = false;
+    ASSERT_STATUS_OK(open(OpenMode::kExisting));
+    EXPECT_GE(last_turn_, acknowledged);
+    append_and_drop();
+    EXPECT_STATUS_OK(log_->rotate());
+    EXPECT_STATUS_OK(append());
+  }
+
+  TemporaryDirectory directory_;
+  const std::shared_ptr<FullOfFiles> fs_ = std::make_shared<FullOfFiles>();
+  const std::unique_ptr<rocksdb::Env> env_ = rocksdb::NewCompositeEnv(fs_);
+  std::unique_ptr<RocksLog> log_;
+  uint64_t last_turn_ = 0;
+};
+
+TEST_F(FullLogTest, ARotationThatFoundNoRoomMayBeAskedForAgain) {
+  append_and_drop();
+  fs_->full = true;
+  EXPECT_EQ(log_->rotate().code(), Status::Code::kFailed);
+  EXPECT_EQ(log_->rotate().code(), Status::Code::kFailed);
+  const uint64_t acknowledged = last_turn_;
+  EXPECT_FALSE(append().ok());
+  check_that_a_later_opening_goes_on(acknowledged);
+}
+
+TEST_F(FullLogTest, ARotationMayComeAfterAWriteThatFoundNoRoom) {
+  append_and_drop();
+  fs_->full = true;
+  while (append().ok()) ASSERT_LT(last_turn_, 3000u);
+  EXPECT_EQ(log_->rotate().code(), Status::Code::kFailed);
+  check_that_a_later_opening_goes_on(last_turn_ - 1);
 }
 
 }  // namespace
