@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -24,17 +25,37 @@ std::string key_of(uint64_t turn) {
   return key;
 }
 
+// Answers the last turn that is in tables: 0 if there are none, nullopt if that cannot be told. The
+// WAL, which may be broken, is not read: where the tables' database is told to look there is none.
+std::optional<uint64_t> last_turn_in_tables(const rocksdb::Options& set, const std::string& path) {
+  rocksdb::Options tables = set;
+  tables.wal_dir = std::filesystem::path(path).parent_path();
+  std::unique_ptr<rocksdb::DB> database;
+  if (!open_database(tables, path, OpenMode::kReadOnly, &database).ok()) return std::nullopt;
+  std::vector<rocksdb::LiveFileMetaData> files;
+  database->GetLiveFilesMetaData(&files);
+  uint64_t last = 0;
+  for (const auto& file : files) {
+    if (file.largestkey.size() != sizeof last) return std::nullopt;
+    // A turn, not the end of dropped ones: those that dropped it had one of their own, after it.
+    last = std::max(last, load_u64_be(file.largestkey.data()));
+  }
+  return last;
+}
+
 }  // namespace
 
 Status RocksLog::open(const RocksOptions& options, const std::string& path, OpenMode mode,
-                      Opened* opened) {
+                      uint64_t written_back_turn, Opened* opened) {
   path_ = path;
   rotate_bytes_ = options.wal_bytes_max / kRotateShare;
   const rocksdb::Options set = log_database_options(options);
   wal_sync_ = std::make_unique<RocksWalSync>(set.env, path);
   WalReport report;
   if (mode != OpenMode::kCreate) {
-    if (Status status = check_wal(path, &report); !status.ok()) return status;
+    std::optional<uint64_t> covered = last_turn_in_tables(set, path);
+    if (covered) covered = std::max(*covered, written_back_turn);
+    if (Status status = check_wal(path, covered, &report); !status.ok()) return status;
   }
   if (mode == OpenMode::kExisting) {
     // This process builds on what it finds here, so a later power cut must not take it away;

@@ -34,8 +34,10 @@ class RocksLog {
     std::string tail_note;     // empty where nothing had to be cut off
   };
 
-  // Checks the WAL, then opens the database. May be called again after a failure.
-  Status open(const RocksOptions& options, const std::string& path, OpenMode mode, Opened* opened);
+  // Checks the WAL, then opens the database. The state is of turn `written_back_turn`. May be
+  // called again after a failure.
+  Status open(const RocksOptions& options, const std::string& path, OpenMode mode,
+              uint64_t written_back_turn, Opened* opened);
 
   Status append(uint64_t turn, std::string_view record);
   // True once after each append that has left much to give back: rotate() is then to be called.

@@ -140,7 +140,8 @@ Status RocksStore::open_databases(OpenMode mode, OpenReport* report) {
   WrittenBack written_back;
   RocksLog::Opened log;
   Status status = state_.open(directory_.state_path(), directory_.pass_path(), mode, &written_back);
-  if (status.ok()) status = log_.open(options_, directory_.log_path(), mode, &log);
+  if (status.ok())
+    status = log_.open(options_, directory_.log_path(), mode, written_back.turn, &log);
   if (status.ok()) status = fit_together(log, written_back);
   if (!status.ok()) return status;
   report->written_back_turn = written_back.turn;

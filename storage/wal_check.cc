@@ -22,7 +22,8 @@ Status destroyed(const WalFile& file, uint64_t offset, const std::string& why) {
 
 class Judge {
  public:
-  explicit Judge(std::vector<WalFile>* files) : files_(*files) {}
+  Judge(std::vector<WalFile>* files, std::optional<uint64_t> covered)
+      : files_(*files), covered_(covered) {}
 
   Status run() {
     for (size_t i = 0; i < files_.size(); ++i) {
@@ -38,9 +39,9 @@ class Judge {
     WalFile& file = files_[i];
     const WalScan& scan = file.scan;
     if (lost_) return give_up(&file, 0);
-    if (scan.first_turn != 0 && last_turn_ != 0) {
+    if (scan.first_turn != 0) {
       if (scan.first_turn <= last_turn_) return destroyed(file, 0, "its turns come twice");
-      if (scan.first_turn != last_turn_ + 1) {
+      if (last_there() && scan.first_turn > *last_there() + 1) {
         lost_ = true;
         return give_up(&file, 0);
       }
@@ -62,6 +63,9 @@ class Judge {
     return give_up(&file, scan.valid_bytes);
   }
 
+  // The last turn before the next file; nullopt: not known.
+  std::optional<uint64_t> last_there() const { return last_turn_ != 0 ? last_turn_ : covered_; }
+
   bool records_after(size_t i) const {
     return std::any_of(files_.begin() + static_cast<ptrdiff_t>(i) + 1, files_.end(),
                        [](const WalFile& file) {
@@ -72,11 +76,11 @@ class Judge {
   // Gives up a file from `kept_bytes` on. Bytes after a part that was never written were not synced
   // either, unless a record says otherwise.
   Status give_up(WalFile* file, uint64_t kept_bytes) {
-    const uint64_t missing = last_turn_ + 1;
+    const uint64_t missing = last_there().value_or(0) + 1;
     const uint64_t synced = kept_bytes == 0
                                 ? std::max(file->scan.synced_turn, file->scan.synced_turn_behind)
                                 : file->scan.synced_turn_behind;
-    if (last_turn_ != 0 && synced >= missing) {
+    if (last_there() && synced >= missing) {
       return destroyed(*file, kept_bytes,
                        "turn " + std::to_string(missing) + " is missing before it, though turn " +
                            std::to_string(synced) + " was known to be on the disk");
@@ -94,8 +98,9 @@ class Judge {
   }
 
   std::vector<WalFile>& files_;
-  uint64_t last_turn_ = 0;
-  bool lost_ = false;  // turns are missing, so nothing after them may be kept
+  const std::optional<uint64_t> covered_;
+  uint64_t last_turn_ = 0;  // of the files so far
+  bool lost_ = false;       // turns are missing, so nothing after them may be kept
 };
 
 uint64_t number_of(const std::filesystem::path& path) {
@@ -137,17 +142,17 @@ Status cut(const WalFile& file) {
 
 }  // namespace
 
-Status judge_wal(std::vector<WalFile>* files, std::string* note) {
-  Judge judge(files);
+Status judge_wal(std::vector<WalFile>* files, std::optional<uint64_t> covered, std::string* note) {
+  Judge judge(files, covered);
   Status status = judge.run();
   *note = std::move(judge.note);
   return status;
 }
 
-Status check_wal(const std::string& directory, WalReport* report) {
+Status check_wal(const std::string& directory, std::optional<uint64_t> covered, WalReport* report) {
   std::vector<WalFile> files;
   if (Status status = scan_files(directory, &files); !status.ok()) return status;
-  if (Status status = judge_wal(&files, &report->note); !status.ok()) return status;
+  if (Status status = judge_wal(&files, covered, &report->note); !status.ok()) return status;
   for (const WalFile& file : files) {
     report->bytes += file.kept_bytes;
     report->synced_turn =

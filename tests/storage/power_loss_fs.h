@@ -21,10 +21,21 @@
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 namespace weir::storage {
+
+// WEIR_POWER_JITTER=1: operations let other threads go first now and then, so that threads meet in
+// places where they hardly ever meet otherwise. It works best beside other load.
+inline void power_loss_jitter() {
+  static const bool wanted = std::getenv("WEIR_POWER_JITTER") != nullptr;
+  if (!wanted) return;
+  static thread_local std::mt19937 random{std::random_device()()};
+  if (random() % 6 != 0) return;
+  for (unsigned left = random() % 3000; left > 0; --left) std::this_thread::yield();
+}
 
 // How many lives a machine has: WEIR_POWER_LIVES, or so many. Not all of them end by a cut.
 inline int power_loss_lives(int usual) {
@@ -174,6 +185,7 @@ inline bool PowerLossFs::is_cut() const {
 }
 
 inline rocksdb::IOStatus PowerLossFs::operate() {
+  power_loss_jitter();
   const std::lock_guard lock(mutex_);
   if (operations_left_ != 0 && --operations_left_ == 0) cut_ = true;
   return cut_ ? rocksdb::IOStatus::IOError("the power is gone") : rocksdb::IOStatus::OK();
@@ -192,6 +204,7 @@ inline void PowerLossFs::wrote(const std::string& path) {
 }
 
 inline void PowerLossFs::synced(const std::string& path) {
+  power_loss_jitter();
   const std::lock_guard lock(mutex_);
   std::error_code gone;
   const uint64_t size = std::filesystem::file_size(path, gone);
@@ -206,6 +219,7 @@ inline void PowerLossFs::remove_for_good(const std::string& name) {
 }
 
 inline void PowerLossFs::synced_directory(const std::string& path) {
+  power_loss_jitter();
   const std::lock_guard lock(mutex_);
   for (const Renaming& renaming : renamings_[path]) {
     if (!renaming.before.empty()) remove_for_good(renaming.before);
