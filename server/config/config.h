@@ -91,6 +91,8 @@ struct Config {
   std::string policies_file;  // "": none
   PubsubDefault acl_pubsub_default = PubsubDefault::kResetchannels;
   int64_t acllog_max_len = 128;
+  int64_t metrics_port = 0;  // of HTTP; 0: none
+  std::vector<std::string> metrics_bind = {"127.0.0.1"};
   int64_t tcp_backlog = 511;
   int64_t tcp_keepalive = 300;          // 0: off
   int64_t timeout = 0;                  // 0: idle clients stay

@@ -84,6 +84,10 @@ class Policies {
   };
   Found find_counted(std::string_view name);
   void reset_counts();
+  // Visits the policies that were asked for since the start, in the order of their names.
+  void visit_counts(const std::function<void(std::string_view, const PolicyCounts&)>& use) const {
+    for (const auto& [name, cached] : cache_) use(name, cached.counts);
+  }
   // Sets a policy. Fails with an error line, and changes nothing, where there would be more than
   // `policies_max`, or where all of them would take more than kPoliciesBytesMax. Takes time in
   // proportion to their number.

@@ -16,6 +16,7 @@ void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verd
                    name.key);
   if (verdict.allowed) {
     ++limiters.verdicts.allowed;
+    limiters.verdicts.permits += static_cast<uint64_t>(cost);
     limiters.top.taken.add(name, cost, call.now_ns);
   } else {
     ++limiters.verdicts.denied;

@@ -9,6 +9,7 @@ namespace weir::server {
 struct VerdictCounts {
   uint64_t allowed = 0;
   uint64_t denied = 0;
+  uint64_t permits = 0;  // taken by those that allowed
   uint64_t shadow_allowed = 0;
   uint64_t shadow_denied = 0;
   uint64_t bans = 0;      // that have begun

@@ -30,6 +30,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                 [this](std::unique_ptr<ByteStream> stream, Peer peer) {
                   on_accept(std::move(stream), std::move(peer));
                 }),
+      http_(io),
       poller_(io),
       signals_(*io, SIGTERM, SIGINT, SIGHUP),
       ticker_(*io),
@@ -40,6 +41,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
 
 Result<void, std::string> Daemon::listen() {
   if (auto opened = listener_.open(); !opened) return opened;
+  if (auto opened = http_.open(server_.config()); !opened) return opened;
   const std::string where = "ready to accept connections on " + listener_.addresses();
   spdlog::info("{}", where);
   service_manager_.ready(where);
@@ -66,7 +68,7 @@ int Daemon::run() {
 // Sleeps only if there is nothing to do.
 void Daemon::wait() {
   ready_ = poller_.poll(&ready_list_);
-  if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_) return;
+  if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_ || http_.has_work()) return;
   if (server_.keys().work().wanted()) return;
   poller_.wake_loop();
   io_.run_one();
@@ -86,6 +88,10 @@ void Daemon::turn() {
   flush_touched();
   forget_closed();
   server_.report().end_phase("send", server_.clock().steady_ns());
+  if (http_.has_work()) {
+    http_.serve(server_);
+    server_.report().end_phase("http", server_.clock().steady_ns());
+  }
   more_to_run_ = server_.holds().has_runnable();
   wait_for_waiters();
 }
@@ -242,6 +248,7 @@ void Daemon::wait_for_signal() {
 int Daemon::drain() {
   service_manager_.stopping();
   listener_.close();
+  http_.close();
   const storage::Status status = server_.close();
   server_.end_turn();
   flush_touched();

@@ -1,7 +1,7 @@
 // The event loop: sockets, signals and the timer around a Server.
 //
 // One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
-// file, the two it is made of (listener, poller) and main.cc know Asio.
+// file, the three it is made of (listener, poller, the HTTP port's door) and main.cc know Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/time_units.h"
 #include "server/core/server.h"
+#include "server/http/door.h"
 #include "server/net/connection.h"
 #include "server/net/listener.h"
 #include "server/net/poller.h"
@@ -80,6 +81,7 @@ class Daemon : private ConnectionOwner {
   Server& server_;
   boost::asio::io_context& io_;
   Listener listener_;
+  http::Door http_;
   Poller poller_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ticker_;

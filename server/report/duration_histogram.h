@@ -27,9 +27,16 @@ class DurationHistogram {
     const auto ns = static_cast<uint64_t>(std::clamp<int64_t>(duration_ns, 0, kMaxNs));
     ++counts_[index_of(ns)];
     ++total_;
+    sum_ns_ += ns;
+  }
+  void add(const DurationHistogram& other) {
+    for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+    total_ += other.total_;
+    sum_ns_ += other.sum_ns_;
   }
 
   uint64_t total() const { return total_; }
+  uint64_t sum_ns() const { return sum_ns_; }  // of the durations as they were counted
 
   // Answers how many took less than 2^power nanoseconds; kFirstPower to kLastPower.
   uint64_t below(int power) const {
@@ -73,6 +80,7 @@ class DurationHistogram {
 
   std::array<uint32_t, kParts*(kLastPower - kFirstPower + 1)> counts_{};
   uint64_t total_ = 0;
+  uint64_t sum_ns_ = 0;
 };
 
 }  // namespace weir::server

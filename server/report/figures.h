@@ -16,6 +16,8 @@
 
 namespace weir::server {
 
+class DurationHistogram;
+
 enum class FigureKind : uint8_t { kCounter, kGauge, kText };
 
 enum class FigureUnit : uint8_t {
@@ -71,6 +73,10 @@ class FigureWriter {
   void text(const FigureName& name, std::string_view value) {
     write({.name = name, .kind = FigureKind::kText, .value = value});
   }
+  // How long something took, each time. INFO has no form for it.
+  void histogram(const FigureName& name, const DurationHistogram& durations) {
+    write_histogram(name, durations);
+  }
   // Figures of what Redis has and weir has not. Monitoring asks INFO for them; other writers have
   // no use for them.
   void absent(std::initializer_list<std::string_view> names) {
@@ -88,6 +94,7 @@ class FigureWriter {
  private:
   virtual void write(const Figure& figure) = 0;
   virtual void write_absent(std::string_view name, std::string_view value) = 0;
+  virtual void write_histogram(const FigureName&, const DurationHistogram&) {}
   virtual void begin_row(const FigureFamily& family, std::string_view member) = 0;
   virtual void end_row() = 0;
 };

@@ -46,12 +46,14 @@ void Report::note_held(std::string_view phase, int64_t duration_ns) {
 
 void Report::note_turn(int64_t duration_ns) {
   ++stats.turns_run;
+  turns.add(duration_ns);
   stats.turn_ns += duration_ns;
   stats.turn_ns_max = std::max(stats.turn_ns_max, duration_ns);
   note_latency("turn", duration_ns);
 }
 
 void Report::note_commit(int64_t duration_ns) {
+  commits.add(duration_ns);
   stats.commit_ns += duration_ns;
   stats.commit_ns_max = std::max(stats.commit_ns_max, duration_ns);
   note_latency("commit", duration_ns);
@@ -66,6 +68,8 @@ void Report::sample_rates() {
 
 void Report::reset() {
   stats = {};
+  turns = {};
+  commits = {};
   errors = {};
   loop.reset();
 }

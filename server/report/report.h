@@ -8,6 +8,7 @@
 #include "server/config/config.h"
 #include "server/os/clock.h"
 #include "server/os/rate_meter.h"
+#include "server/report/duration_histogram.h"
 #include "server/report/error_figures.h"
 #include "server/report/latency_monitor.h"
 #include "server/report/loop_watch.h"
@@ -70,6 +71,8 @@ class Report {
   void reset();
 
   Stats stats;
+  DurationHistogram turns;    // each from its first request to the release of its replies
+  DurationHistogram commits;  // the part of each that the log took
   ErrorFigures errors;
   LatencyMonitor latency;
   LoopWatch loop;

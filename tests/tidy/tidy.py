@@ -29,7 +29,7 @@ MAY_INCLUDE = {folder: {folder, "base"} for folder in CODE_FOLDERS} | {"server":
 FLOORS = [
     ["os"], ["config"], ["command"], ["report"], ["session"],
     ["waiting", "pubsub", "tracking", "acl", "rdb"],
-    ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["net"],
+    ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["http"], ["net"],
 ]
 FLOOR_OF = {name: row for row, names in enumerate(FLOORS) for name in names}
 
@@ -43,7 +43,7 @@ NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc32c)\.
 
 # Third party, its include path, the only files of the server's code that may know it.
 QUARANTINE = [
-    ("Asio", r"boost/asio", r"server/(net/(listener|poller|daemon)[^/]*|main\.cc)$"),
+    ("Asio", r"boost/asio", r"server/(net/(listener|poller|daemon)[^/]*|http/door[^/]*|main\.cc)$"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
     ("spdlog", r"spdlog/", r"server/"),

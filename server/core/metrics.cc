@@ -1,0 +1,138 @@
+#include "server/core/metrics.h"
+
+#include <algorithm>
+#include <map>
+
+#include "server/core/figure_sections.h"
+#include "server/core/server.h"
+
+namespace weir::server {
+namespace {
+
+constexpr std::string_view kOther = "other";
+
+// Figures for people: rates, means and shares that whoever collects metrics computes himself, and
+// what a metric with a label tells.
+constexpr std::string_view kForPeople[] = {
+    "server_time_usec",
+    "uptime_in_days",
+    "instantaneous_ops_per_sec",
+    "instantaneous_input_kbps",
+    "instantaneous_output_kbps",
+    "used_memory_peak_perc",
+    "allocator_frag_ratio",
+    "allocator_rss_ratio",
+    "mem_fragmentation_ratio",
+    "turn_us_mean",
+    "commit_us_mean",
+    "usec_per_call",
+    "verdicts",
+    "allowed",
+    "denied",
+    "shadow_allowed",
+    "shadow_denied",
+};
+
+// Sections for people: percentiles, which histograms tell better, and samples of keys.
+constexpr std::string_view kSectionsLeftOut[] = {"latencystats", "keyspace"};
+
+void write_verdicts(const VerdictCounts& verdicts, MetricsText& out) {
+  constexpr FigureName kName{"verdicts", "Verdicts of limits. SHADOW's are apart."};
+  out.labelled(kName, {{"outcome", "allowed"}}, verdicts.allowed);
+  out.labelled(kName, {{"outcome", "denied"}}, verdicts.denied);
+  out.labelled(kName, {{"outcome", "shadow_allowed"}}, verdicts.shadow_allowed);
+  out.labelled(kName, {{"outcome", "shadow_denied"}}, verdicts.shadow_denied);
+  static_cast<FigureWriter&>(out).counter({"permits", "Permits that were taken."},
+                                          verdicts.permits);
+}
+
+void write_policies(const Policies& policies, MetricsText& out) {
+  std::map<std::string, PolicyCounts, std::less<>> shown;
+  policies.visit_counts([&shown](std::string_view name, const PolicyCounts& counts) {
+    const bool has_room = shown.size() < kPolicyMetricsMax;
+    PolicyCounts& sum = shown[std::string(has_room ? name : kOther)];
+    sum.granted += counts.granted;
+    sum.denied += counts.denied;
+    sum.shadow_denied += counts.shadow_denied;
+  });
+  constexpr FigureName kName{"policy_verdicts", "Verdicts under a policy."};
+  for (const auto& [policy, counts] : shown) {
+    out.labelled(kName, {{"policy", policy}, {"outcome", "allowed"}}, counts.granted);
+    out.labelled(kName, {{"policy", policy}, {"outcome", "denied"}}, counts.denied);
+    out.labelled(kName, {{"policy", policy}, {"outcome", "shadow_denied"}}, counts.shadow_denied);
+  }
+}
+
+void write_databases(Server& server, FigureWriter& out) {
+  for (int database = 0; database < server.keys().options().databases; ++database) {
+    const uint64_t keys = server.keys().size(database);
+    if (keys == 0 && database != 0) continue;
+    out.row(kDatabaseFigures, std::to_string(database), [&out, keys] {
+      out.gauge({"keys", "Keys of the database."}, keys);
+    });
+  }
+}
+
+// The durations of all commands that ask a limiter, of those calls that were timed.
+DurationHistogram decision_durations(const Executor& executor) {
+  DurationHistogram all;
+  const CommandTable& table = executor.table();
+  for (size_t i = 0; i < table.count(); ++i) {
+    const Command& command = *table.row(i);
+    const auto& durations = executor.figures(command).durations;
+    if (durations != nullptr && command.group == "limiter") all.add(*durations);
+  }
+  return all;
+}
+
+void write_histograms(Server& server, FigureWriter& out) {
+  constexpr FigureUnit kSeconds = FigureUnit::kSeconds;
+  out.histogram(
+      {"turn_duration", "Turns, from the first request to the release of the replies.", kSeconds},
+      server.report().turns);
+  out.histogram({"commit_duration", "The part of each turn that the log took.", kSeconds},
+                server.report().commits);
+  out.histogram(
+      {"decision_duration",
+       "Commands that ask a limiter, one of sixteen, while latency-tracking is on.", kSeconds},
+      decision_durations(server.executor()));
+}
+
+void write_facts(Server& server, MetricsText& out) {
+  out.fact({"build_info", "The version that runs."}, {"version", kWeirVersion});
+  out.fact({"limiting_info", "Whether limiters deny: on, shadow or off."},
+           {"limiting", limiting_name(server.limiters().limiting)});
+  FigureWriter& figures = out;
+  figures.gauge({"storage_up", "1: the store takes what is written."},
+                server.keys().store_in_use().failed() ? 0 : 1);
+  figures.gauge({"ready", "1: commands that write are served."},
+                unready_reason(server).empty() ? 1 : 0);
+}
+
+}  // namespace
+
+std::string metrics_text(Server& server, MetricsFormat format) {
+  MetricsText out(format);
+  for (const std::string_view name : kForPeople) out.leave_out(name);
+  write_facts(server, out);
+  for (const FigureSection& section : figure_sections()) {
+    if (std::ranges::find(kSectionsLeftOut, section.name) == std::end(kSectionsLeftOut))
+      section.write(server, out);
+  }
+  write_databases(server, out);
+  write_verdicts(server.limiters().verdicts, out);
+  write_policies(server.limiters().policies, out);
+  write_histograms(server, out);
+  return out.take();
+}
+
+std::string unready_reason(Server& server) {
+  const StorageHealth& health = server.persistence().health;
+  if (health.writes_denied()) {
+    return "the store has failed: " + health.failure().message();
+  }
+  if (server.keys().work().overloaded()) return "write-back is late, and commands wait for it";
+  return {};
+}
+
+}  // namespace weir::server

@@ -1,0 +1,225 @@
+"""The HTTP port: /metrics as promtool and a real Prometheus read it, probes, and hostile clients."""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import urllib.parse
+import urllib.request
+
+import harness
+
+CONNECTIONS_MAX = 64
+HEADER_BYTES_MAX = 8 << 10
+
+
+class Metrics(harness.ServerTest):
+    def start(self, *options, **named):
+        self.http_port = harness.free_port()
+        named.setdefault("storage", "memory")
+        return self.server(*options, metrics_port=self.http_port, **named).start()
+
+    def http(self):
+        return http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=harness.PATIENCE_S)
+
+    def get(self, path, method="GET", **headers):
+        connection = self.http()
+        try:
+            connection.request(method, path, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def raw(self):
+        client = socket.create_connection(("127.0.0.1", self.http_port))
+        client.settimeout(harness.PATIENCE_S)
+        self.addCleanup(client.close)
+        return client
+
+    def busy(self, server):
+        server.call("RL.POLICY", "SET", "api", "GCRA", "5/m")
+        with server.connect() as client:
+            for _ in range(20):
+                client.call("RL.TAKE", "user", "POLICY", "api")
+                client.call("CL.THROTTLE", "other", 5, 10, 60)
+            with self.assertRaises(harness.Refused):
+                client.call("LPUSH", "user", "1")
+
+    def test_there_is_none_by_default(self):
+        server = self.memory_server()
+        self.assertNotIn("metrics", server.log())
+
+    def test_this_machine_only_by_default(self):
+        self.start()
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.2", self.http_port))
+
+    def test_an_address_that_must_be_there(self):
+        server = self.server("--metrics-bind", "192.0.2.1", storage="memory", logfile="",
+                             metrics_port=harness.free_port())
+        code, _, err = server.spawn().wait()
+        self.assertEqual(code, 1)
+        self.assertIn("cannot listen for metrics on 192.0.2.1", err)
+
+    def test_many_requests_on_one_connection(self):
+        self.start()
+        connection = self.http()
+        for path, status in [("/healthz", 200), ("/readyz", 200), ("/nothing", 404),
+                             ("/metrics", 200)] * 5:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            self.assertEqual(answer.status, status)
+            self.assertEqual(len(answer.read()), int(answer.headers["Content-Length"]))
+        connection.close()
+
+    def test_requests_that_come_at_once_are_answered_in_order(self):
+        self.start()
+        client = self.raw()
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n" * 3 +
+                       b"GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        text = b""
+        while piece := client.recv(65536):
+            text += piece
+        statuses = re.findall(rb"HTTP/1.1 (\d+) ", text)
+        self.assertEqual(statuses, [b"200", b"200", b"200", b"404"])
+
+    def test_head_has_no_body(self):
+        self.start()
+        status, headers, body = self.get("/metrics", "HEAD")
+        self.assertEqual((status, body), (200, ""))
+        self.assertGreater(int(headers["Content-Length"]), 1000)
+
+    def test_promtool_finds_nothing_to_complain_of(self):
+        promtool = shutil.which("promtool")
+        if promtool is None:
+            self.skipTest("promtool is not installed (Debian: prometheus)")
+        server = self.start(storage="rocksdb")
+        self.busy(server)
+        text = self.get("/metrics")[2]
+        done = subprocess.run([promtool, "check", "metrics"], input=text, text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    def test_a_prometheus_reads_it(self):
+        prometheus = shutil.which("prometheus")
+        if prometheus is None:
+            self.skipTest("prometheus is not installed")
+        server = self.start(storage="rocksdb")
+        self.busy(server)
+        port = harness.free_port()
+        config = self.write("prometheus.yml", f"""
+global: {{scrape_interval: 1s}}
+scrape_configs:
+  - job_name: weir
+    static_configs: [{{targets: ["127.0.0.1:{self.http_port}"]}}]
+""")
+        with open(self.path("prometheus.log"), "w", encoding="utf-8") as log:
+            process = subprocess.Popen(
+                [prometheus, f"--config.file={config}", f"--web.listen-address=127.0.0.1:{port}",
+                 f"--storage.tsdb.path={self.path('tsdb')}"], stdout=log, stderr=log)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+
+        def value(query):
+            url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query})
+            try:
+                with urllib.request.urlopen(url, timeout=10) as answer:
+                    found = json.load(answer)["data"]["result"]
+            except OSError:
+                return None
+            return found[0]["value"][1] if found else None
+
+        harness.wait_until(lambda: value("up") == "1", "Prometheus has scraped weir")
+        self.assertEqual(value('weir_policy_verdicts_total{policy="api",outcome="denied"}'), "15")
+        self.assertEqual(value('weir_error_count_total{error="WRONGTYPE"}'), "1")
+        self.assertEqual(value('weir_turn_duration_seconds_count > 40'),
+                         value("weir_turns_run_total"))
+
+    def test_it_is_not_ready_while_the_store_fails(self):
+        server = self.start(storage="rocksdb")
+        self.assertEqual(self.get("/readyz")[0], 200)
+        os.rename(server.data, server.data + "-gone")
+        harness.wait_until(lambda: self.get("/readyz")[0] == 503, "the store is seen to be gone")
+        status, _, body = self.get("/readyz")
+        self.assertEqual(status, 503)
+        self.assertIn("the store has failed", body)
+        self.assertEqual(self.get("/healthz")[0], 200)
+        self.assertIn("\nweir_ready 0\n", self.get("/metrics")[2])
+
+    def test_a_header_that_is_too_long(self):
+        self.start()
+        status, _, body = self.get("/metrics", Long="x" * HEADER_BYTES_MAX)
+        self.assertEqual(status, 413)
+        self.assertIn("the request was refused: header limit exceeded", body)
+
+    def test_a_body_is_refused(self):
+        self.start()
+        client = self.raw()
+        client.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n123456789")
+        self.assertIn(b" 413 ", client.recv(65536).splitlines()[0])
+
+    def test_other_protocols_are_refused(self):
+        server = self.start()
+        for words in (b"PING\r\n\r\n", b"*1\r\n$4\r\nPING\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01",
+                      b"GET /metrics\r\n\r\n", b"\0" * 9000):
+            client = self.raw()
+            text = b""
+            try:
+                client.sendall(words)
+                client.shutdown(socket.SHUT_WR)
+                while piece := client.recv(65536):
+                    text += piece
+            except OSError:
+                pass  # it was closed before all was sent or read
+            self.assertTrue(text == b"" or text.split()[1] in (b"400", b"413"), text[:200])
+        self.assertEqual(server.call("PING"), "PONG")
+        self.assertEqual(self.get("/healthz")[0], 200)
+
+    def test_more_connections_than_there_may_be(self):
+        """Those that are silent make room; then those that only began a request are left alone."""
+        self.start()
+        silent = [self.raw() for _ in range(CONNECTIONS_MAX)]
+        self.assertEqual(self.get("/healthz")[0], 200)
+        self.assertEqual(silent[0].recv(1), b"")
+        descriptors = f"/proc/{self.servers[0].process.pid}/fd"
+        before = len(os.listdir(descriptors))
+        more = [self.raw() for _ in range(3 * CONNECTIONS_MAX)]
+        self.assertEqual(self.get("/healthz")[0], 200)
+        self.assertLessEqual(len(os.listdir(descriptors)), before + 8)  # of the log and the like
+        del more
+
+    def test_begun_requests_do_not_keep_others_out_for_ever(self):
+        self.start()
+        begun = [self.raw() for _ in range(CONNECTIONS_MAX)]
+        for client in begun:
+            client.sendall(b"GET /healthz HTTP/1.1\r\n")
+
+        def answered():
+            try:
+                return self.get("/healthz")[0] == 200
+            except (http.client.HTTPException, ConnectionError):
+                return False
+
+        harness.wait_until(answered, "unfinished requests are given up after ten seconds")
+
+    def test_a_flood_of_requests_leaves_turns_to_others(self):
+        server = self.start()
+        request = b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
+        flood = [self.raw() for _ in range(32)]
+        for client in flood:
+            client.setblocking(False)
+            client.send(request * 100)
+        with server.connect() as client:
+            for _ in range(200):
+                self.assertEqual(client.call("PING"), "PONG")
+            turns = int(next(line for line in client.call("INFO", "weir").decode().splitlines()
+                             if line.startswith("turns_run:")).split(":")[1])
+        self.assertGreaterEqual(turns, 200)
+
+
+if __name__ == "__main__":
+    harness.main()

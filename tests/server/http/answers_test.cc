@@ -1,0 +1,110 @@
+// What the HTTP port answers, on a server without sockets.
+#include "server/http/answers.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "server/core/metrics.h"
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+namespace {
+
+class HttpAnswers : public ::testing::Test {
+ protected:
+  http::Answer get(std::string_view target, std::string_view accept = "") {
+    return http::answer(*server_, {.method = "GET", .target = target, .accept = accept});
+  }
+  // The value of a metric, or "none".
+  std::string value(const std::string& metric) {
+    std::istringstream lines(get("/metrics").body);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with(metric + " ")) return line.substr(metric.size() + 1);
+    }
+    return "none";
+  }
+
+  FakeServer server_;
+  std::unique_ptr<FakeClient> client_ = server_.connect();
+};
+
+TEST_F(HttpAnswers, TellsWhatThereIs) {
+  const http::Answer answer = get("/");
+  EXPECT_EQ(answer.status, 404u);
+  EXPECT_EQ(answer.body, "there is no such page; there are /metrics /healthz /readyz\n");
+}
+
+TEST_F(HttpAnswers, OnlyReads) {
+  const http::Answer answer =
+      http::answer(*server_, {.method = "POST", .target = "/metrics", .accept = ""});
+  EXPECT_EQ(answer.status, 405u);
+  EXPECT_EQ(answer.allow, "GET, HEAD");
+}
+
+TEST_F(HttpAnswers, AQueryIsIgnored) { EXPECT_EQ(get("/healthz?x=1").body, "alive\n"); }
+
+TEST_F(HttpAnswers, IsReadyWhileItServesWrites) {
+  EXPECT_EQ(get("/readyz").status, 200u);
+  EXPECT_EQ(value("weir_ready"), "1");
+}
+
+TEST_F(HttpAnswers, TheFormatIsTheOneThatIsAskedFor) {
+  EXPECT_EQ(get("/metrics").content_type, "text/plain; version=0.0.4; charset=utf-8");
+  const http::Answer open =
+      get("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5");
+  EXPECT_EQ(open.content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+  EXPECT_TRUE(open.body.ends_with("# EOF\n"));
+}
+
+TEST_F(HttpAnswers, MetricsCountVerdicts) {
+  client_->call({"CL.THROTTLE", "k", "0", "1", "60"});
+  client_->call({"CL.THROTTLE", "k", "0", "1", "60"});
+  EXPECT_EQ(value("weir_verdicts_total{outcome=\"allowed\"}"), "1");
+  EXPECT_EQ(value("weir_verdicts_total{outcome=\"denied\"}"), "1");
+  EXPECT_EQ(value("weir_command_calls_total{command=\"cl.throttle\"}"), "2");
+  EXPECT_EQ(value("weir_database_keys{database=\"0\"}"), "1");
+}
+
+TEST_F(HttpAnswers, PoliciesAreToldApart) {
+  client_->call({"RL.POLICY", "SET", "api", "GCRA", "1/m"});
+  client_->call({"RL.TAKE", "a", "POLICY", "api"});
+  client_->call({"RL.TAKE", "a", "POLICY", "api"});
+  EXPECT_EQ(value("weir_policy_verdicts_total{policy=\"api\",outcome=\"allowed\"}"), "1");
+  EXPECT_EQ(value("weir_policy_verdicts_total{policy=\"api\",outcome=\"denied\"}"), "1");
+}
+
+TEST_F(HttpAnswers, TooManyPoliciesAreOneSum) {
+  for (size_t i = 0; i < kPolicyMetricsMax + 3; ++i) {
+    const std::string name = "p" + std::to_string(1000 + i);
+    client_->call({"RL.POLICY", "SET", name, "GCRA", "1/m"});
+    client_->call({"RL.TAKE", name, "POLICY", name});
+  }
+  EXPECT_EQ(value("weir_policy_verdicts_total{policy=\"p1000\",outcome=\"allowed\"}"), "1");
+  EXPECT_EQ(value("weir_policy_verdicts_total{policy=\"p1200\",outcome=\"allowed\"}"), "none");
+  EXPECT_EQ(value("weir_policy_verdicts_total{policy=\"other\",outcome=\"allowed\"}"), "3");
+}
+
+// Both formats demand that a metric has one head and its samples after it.
+TEST_F(HttpAnswers, EachMetricHasOneHead) {
+  client_->call({"SET", "key", "1"});
+  client_->call({"LPUSH", "key", "1"});
+  std::set<std::string> heads;
+  std::istringstream lines(get("/metrics").body);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("# TYPE ")) continue;
+    const std::string name = line.substr(7, line.find(' ', 7) - 7);
+    EXPECT_TRUE(heads.insert(name).second) << name;
+  }
+  EXPECT_GT(heads.size(), 60u);
+}
+
+TEST_F(HttpAnswers, NoKeyIsNamed) {
+  client_->call({"RL.TAKE", "a-secret-key", "GCRA", "1/m"});
+  client_->call({"RL.TAKE", "a-secret-key", "GCRA", "1/m"});
+  EXPECT_EQ(get("/metrics").body.find("a-secret-key"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weir::server
