@@ -16,6 +16,16 @@ CONNECTIONS_MAX = 64
 HEADER_BYTES_MAX = 8 << 10
 
 
+MONITORING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/monitoring")
+
+
+def board_queries():
+    """What the panels of Grafana's board ask Prometheus for."""
+    with open(os.path.join(MONITORING, "grafana-board.json"), encoding="utf-8") as file:
+        board = json.load(file)
+    return [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+
+
 class Metrics(harness.ServerTest):
     def start(self, *options, **named):
         self.http_port = harness.free_port()
@@ -104,6 +114,36 @@ class Metrics(harness.ServerTest):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
+    def test_alerts_fire_when_they_should(self):
+        promtool = shutil.which("promtool")
+        if promtool is None:
+            self.skipTest("promtool is not installed (Debian: prometheus)")
+        cases = os.path.join(MONITORING, "../../tests/monitoring/alerts_test.yml")
+        for words in (["check", "rules", os.path.join(MONITORING, "alerts.yml")],
+                      ["test", "rules", cases]):
+            done = subprocess.run([promtool, *words], text=True, timeout=60, check=False,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_alerts_and_board_ask_for_metrics_that_there_are(self):
+        server = self.start(storage="rocksdb")
+        self.busy(server)
+        there = self.get("/metrics")[2]
+        with open(os.path.join(MONITORING, "alerts.yml"), encoding="utf-8") as file:
+            asked = re.findall(r"weir_[a-z_]+", " ".join(board_queries()) + file.read())
+        self.assertGreater(len(set(asked)), 25)
+        for metric in set(asked):
+            self.assertRegex(there, rf"(?m)^{metric}(\{{| )")
+
+    def test_every_alert_has_a_case_that_fires_and_one_that_does_not(self):
+        def read(path):
+            with open(os.path.join(MONITORING, path), encoding="utf-8") as file:
+                return file.read()
+
+        alerts = re.findall(r"- alert: (\w+)", read("alerts.yml"))
+        cases = re.findall(r'alertname="(\w+)"', read("../../tests/monitoring/alerts_test.yml"))
+        self.assertEqual(sorted(cases), sorted(alerts * 2))
+
     def test_a_prometheus_reads_it(self):
         prometheus = shutil.which("prometheus")
         if prometheus is None:
@@ -138,6 +178,11 @@ scrape_configs:
         self.assertEqual(value('weir_error_count_total{error="WRONGTYPE"}'), "1")
         self.assertEqual(value('weir_turn_duration_seconds_count > 40'),
                          value("weir_turns_run_total"))
+        for query in board_queries():
+            query = query.replace("$instance", ".*").replace("$__rate_interval", "1m")
+            url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query})
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                self.assertEqual(json.load(answer)["status"], "success", query)
 
     def test_it_is_not_ready_while_the_store_fails(self):
         server = self.start(storage="rocksdb")
