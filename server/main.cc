@@ -68,6 +68,26 @@ int serve(Config config) {
   return code;
 }
 
+// Reads what a start would read but the data, and says what is wrong with it.
+int check_config(int argc, const char* const* argv) {
+  Config config;
+  if (const auto loaded = load_config(argc, argv, &config); !loaded)
+    return fail(loaded.error().message);
+  if (const auto started = start_log("", LogLevel::kWarning); !started)
+    return fail(started.error());
+  config.storage = StorageForm::kMemory;
+  SystemClock clock;
+  Server server(
+      config, &clock, [&] { return make_store(config, 0, [] {}); }, command_families());
+  if (const storage::Status status = server.open(); !status.ok()) return fail(status.message());
+  for (const auto& [name, value] : config.ignored) {
+    std::printf("%s %s: accepted for Redis' sake, and means nothing here\n", name.c_str(),
+                value.c_str());
+  }
+  std::printf("the configuration is good\n");
+  return 0;
+}
+
 int main_in_namespace(int argc, char** argv) {
   if (argc > 1 && (std::strcmp(argv[1], "--version") == 0 || std::strcmp(argv[1], "-v") == 0)) {
     std::printf("weir-server %s (serves the commands of Redis %s)\n",
@@ -75,10 +95,14 @@ int main_in_namespace(int argc, char** argv) {
     return 0;
   }
   if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
-    std::printf("usage: weir-server [weir.conf] [--option value ...]\n\n%s",
-                config_usage().c_str());
+    std::printf(
+        "usage: weir-server [weir.conf] [--option value ...]\n"
+        "       weir-server --check-config [weir.conf] [--option value ...]\n\n%s",
+        config_usage().c_str());
     return 0;
   }
+  if (argc > 1 && std::strcmp(argv[1], "--check-config") == 0)
+    return check_config(argc - 1, argv + 1);
   Config config;
   if (const auto loaded = load_config(argc, argv, &config); !loaded)
     return fail(loaded.error().message);

@@ -17,6 +17,32 @@ class Start(harness.ServerTest):
             self.assertEqual((code, err), (0, ""))
             self.assertIn(text, out)
 
+    def check_config(self, text):
+        """The exit code of --check-config, and what it says."""
+        server = self.server()
+        server.command = [harness.executable, "--check-config", self.write("weir.conf", text),
+                          "--dir", server.data]
+        code, out, err = server.spawn().wait()
+        self.assertFalse(os.path.exists(server.data), "it touches no data")
+        return code, out + err
+
+    def test_a_configuration_is_checked_without_a_start(self):
+        self.assertEqual(self.check_config("port 1\nactivedefrag no\n"),
+                         (0, "activedefrag no: accepted for Redis' sake, and means nothing here\n"
+                             "the configuration is good\n"))
+
+    def test_a_check_finds_what_a_start_would(self):
+        policies = self.write("policies", "policy api GCRA nonsense\n")
+        users = self.write("users", "user bob on +@nope\n")
+        for text, wrong in (("prot 1\n", "weir.conf:1: unknown option 'prot'"),
+                            ("user bob on +@nope\n", "weir.conf:1: user 'bob': rule '+@nope'"),
+                            (f"aclfile {users}\n", "'+@nope'"),
+                            (f"policies-file {policies}\n", f"{policies}:1: ")):
+            code, said = self.check_config(text)
+            self.assertEqual(code, 1, said)
+            self.assertIn(wrong, said)
+            self.assertEqual(said.count("\n"), 1, said)
+
     def test_the_log_says_what_started(self):
         server = self.memory_server(durability="always")
         first = server.log().splitlines()[0]
