@@ -30,7 +30,8 @@ FORM = re.compile(r"\b(?:key|limits|name|numkeys)\b|\.\.\.|[\[<]| \\?\| |RL\.POL
 ELSEWHERE = {"migrate.md", "compatibility.md"}
 # Pages with programs, and what runs those with the real libraries.
 PROGRAMS = {"calling.md": "tests/clients/calls/page.py",
-            "when-weir-is-away.md": "tests/clients/calls/away.py"}
+            "when-weir-is-away.md": "tests/clients/calls/away.py",
+            "metrics.md": "tests/integration/test_metrics.py"}
 
 
 def all_pages():

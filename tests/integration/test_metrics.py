@@ -26,6 +26,13 @@ def board_queries():
     return [target["expr"] for panel in board["panels"] for target in panel["targets"]]
 
 
+def documented_config():
+    """What docs/metrics.md says that Prometheus needs."""
+    path = os.path.join(MONITORING, "../../docs/metrics.md")
+    with open(path, encoding="utf-8") as file:
+        return re.search(r"(?ms)^```yaml\n(.*?)^```", file.read()).group(1)
+
+
 class Metrics(harness.ServerTest):
     def start(self, *options, **named):
         self.http_port = harness.free_port()
@@ -151,12 +158,8 @@ class Metrics(harness.ServerTest):
         server = self.start(storage="rocksdb")
         self.busy(server)
         port = harness.free_port()
-        config = self.write("prometheus.yml", f"""
-global: {{scrape_interval: 1s}}
-scrape_configs:
-  - job_name: weir
-    static_configs: [{{targets: ["127.0.0.1:{self.http_port}"]}}]
-""")
+        config = self.write("prometheus.yml", "global: {scrape_interval: 1s}\n" +
+                            documented_config().replace("9121", str(self.http_port)))
         with open(self.path("prometheus.log"), "w", encoding="utf-8") as log:
             process = subprocess.Popen(
                 [prometheus, f"--config.file={config}", f"--web.listen-address=127.0.0.1:{port}",
