@@ -56,6 +56,7 @@ int Daemon::run() {
     if (tick_due_) {
       tick_due_ = false;
       server_.tick();
+      service_manager_.alive();
     }
     if (std::exchange(reload_due_, false)) (void)server_.reload().run();
     turn();
@@ -188,6 +189,7 @@ void Daemon::forget_closed() {
 // A session that has a part in the turn, the script's own session too, waits for the turn's end.
 void Daemon::serve_while_busy() {
   io_.poll();
+  service_manager_.alive();
   busy_buffer_.resize(kBusyReadBytes);
   const auto commands_max = static_cast<size_t>(server_.config().turn_commands_max);
   for (const Poller::Ready& ready : poller_.poll(&busy_list_)) {

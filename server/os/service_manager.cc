@@ -9,6 +9,17 @@
 
 namespace weir::server {
 
+ServiceManager::ServiceManager(bool wanted)
+    : wanted_(wanted), watched_(sd_watchdog_enabled(0, nullptr) > 0) {}
+
+void ServiceManager::alive() {
+  if (!watched_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_alive_) return;
+  next_alive_ = now + std::chrono::seconds(1);
+  tell("WATCHDOG=1");
+}
+
 bool ServiceManager::listens() const { return wanted_ && std::getenv("NOTIFY_SOCKET") != nullptr; }
 
 void ServiceManager::tell(const std::string& state) const {

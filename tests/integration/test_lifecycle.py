@@ -1,11 +1,32 @@
 """Start, stop, signals, configuration files, and what is found again afterwards."""
 
 import os
+import shutil
 import signal
 import socket
+import subprocess
 import time
 
 import harness
+
+
+UNITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/debian")
+
+
+class Units(harness.ServerTest):
+    def test_systemd_finds_nothing_to_complain_of(self):
+        if shutil.which("systemd-analyze") is None:
+            self.skipTest("systemd-analyze is not installed (Debian: systemd)")
+        for unit, named in (("weir.service", "weir.service"),
+                            ("weir.weir@.service", "weir@a.service")):
+            with open(os.path.join(UNITS, unit), encoding="utf-8") as file:
+                text = file.read().replace("/usr/bin/weir-server", harness.executable)
+            path = self.write(named, text)
+            for words in (["verify", "--man=no", path],
+                          ["security", "--offline=yes", "--threshold=20", path]):
+                done = subprocess.run(["systemd-analyze", *words], text=True, check=False,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                self.assertEqual(done.returncode, 0, done.stdout)
 
 
 class Start(harness.ServerTest):
@@ -95,6 +116,18 @@ class Start(harness.ServerTest):
             self.assertEqual(manager.recv(4096).split(b"\n")[0], b"READY=1")
             self.assertEqual(server.stop(), 0)
             self.assertEqual(manager.recv(4096).split(b"\n")[0], b"STOPPING=1")
+
+    def test_systemd_hears_that_the_loop_comes_round(self):
+        path = self.path("notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(path)
+            manager.settimeout(harness.PATIENCE_S)
+            server = self.server(storage="memory", supervised="systemd")
+            server.environment = {**os.environ, "NOTIFY_SOCKET": path, "WATCHDOG_USEC": "30000000"}
+            server.start()
+            heard = [manager.recv(4096) for _ in range(4)]
+            self.assertEqual(heard[2:], [b"WATCHDOG=1"] * 2)
+            self.assertEqual(server.stop(), 0)
 
     def test_no_service_manager_is_told_unless_asked(self):
         path = self.path("notify")
