@@ -33,6 +33,7 @@ enum class Limiting { kOn, kShadow, kOff };
 enum class DebugAccess { kNo, kYes, kLocal };  // kLocal: loopback and unix socket clients only
 enum class Supervision { kNo, kSystemd, kAuto };
 enum class PubsubDefault { kAllchannels, kResetchannels };
+enum class TlsAuthClients { kNo, kYes, kOptional };
 
 constexpr std::string_view limiting_name(Limiting limiting) {
   if (limiting == Limiting::kOn) return "on";
@@ -97,6 +98,21 @@ struct Config {
   int64_t tcp_keepalive = 300;          // 0: off
   int64_t timeout = 0;                  // 0: idle clients stay
   int64_t authentication_timeout = 10;  // 0: strangers stay
+
+  // TLS. Empty: none, or what OpenSSL takes.
+  std::string tls_cert_file;
+  std::string tls_key_file;
+  std::string tls_key_file_pass;
+  std::string tls_ca_cert_file;
+  std::string tls_ca_cert_dir;
+  TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;
+  std::string tls_protocols;  // as config_checks.h has it: "TLSv1.2 TLSv1.3"
+  std::string tls_ciphers;
+  std::string tls_ciphersuites;
+  bool tls_prefer_server_ciphers = false;
+  bool tls_session_caching = true;
+  int64_t tls_session_cache_size = 20480;  // 0: any number
+  int64_t tls_session_cache_timeout = 300;
 
   // Bounds on clients.
   int64_t maxclients = 10000;

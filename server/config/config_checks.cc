@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/ascii.h"
 #include "server/config/config_words.h"
 
 namespace weir::server {
@@ -9,6 +10,14 @@ namespace {
 
 constexpr std::string_view kKeyClasses = "g$lshzxetd";  // what A stands for
 constexpr std::string_view kOtherClasses = "nKEmr";
+
+bool* version_of(std::string_view name, TlsVersions* versions) {
+  if (equals_ignoring_case(name, "TLSv1")) return &versions->v1_0;
+  if (equals_ignoring_case(name, "TLSv1.1")) return &versions->v1_1;
+  if (equals_ignoring_case(name, "TLSv1.2")) return &versions->v1_2;
+  if (equals_ignoring_case(name, "TLSv1.3")) return &versions->v1_3;
+  return nullptr;
+}
 
 bool contains(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
 
@@ -43,6 +52,29 @@ Result<void, Refusal> accept_event_classes(std::string* value) {
     if (contains(*value, c)) ordered += c;
   }
   *value = std::move(ordered);
+  return {};
+}
+
+TlsVersions tls_versions(const std::string& tls_protocols) {
+  TlsVersions versions;
+  const std::vector<std::string> names = split_blanks(tls_protocols);
+  if (names.empty()) return {.v1_2 = true, .v1_3 = true};
+  for (const std::string& name : names) {
+    if (bool* named = version_of(name, &versions); named != nullptr) *named = true;
+  }
+  return versions;
+}
+
+Result<void, Refusal> accept_tls_protocols(std::string* value) {
+  TlsVersions ignored;
+  for (const std::string& name : split_blanks(*value)) {
+    if (version_of(name, &ignored) != nullptr) continue;
+    return Refusal{
+        .redis =
+            "Invalid tls-protocols specified. Use a combination of TLSv1, TLSv1.1, "
+            "TLSv1.2 and TLSv1.3.",
+        .plain = "must be some of TLSv1, TLSv1.1, TLSv1.2 and TLSv1.3, got " + printable(*value)};
+  }
   return {};
 }
 

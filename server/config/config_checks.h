@@ -15,4 +15,16 @@ Result<void, Refusal> accept_path_not_empty(std::string* value);
 // order.
 Result<void, Refusal> accept_event_classes(std::string* value);
 
+// Which versions tls-protocols names; if it is empty, those that Redis takes then: 1.2 and 1.3.
+struct TlsVersions {
+  bool v1_0 = false;
+  bool v1_1 = false;
+  bool v1_2 = false;
+  bool v1_3 = false;
+};
+TlsVersions tls_versions(const std::string& tls_protocols);
+
+// Accepts names of versions, in any case, with blanks between them.
+Result<void, Refusal> accept_tls_protocols(std::string* value);
+
 }  // namespace weir::server

@@ -27,7 +27,7 @@ MAY_INCLUDE = {folder: {folder, "base"} for folder in CODE_FOLDERS} | {"server":
 # The floors of server/: a folder includes those of the rows before it, not those of its own row.
 # The root holds main.cc alone, which includes what it needs.
 FLOORS = [
-    ["os"], ["config"], ["command"], ["report"], ["session"],
+    ["os"], ["config"], ["tls"], ["command"], ["report"], ["session"],
     ["waiting", "pubsub", "tracking", "acl", "rdb"],
     ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["http"], ["net"],
 ]
@@ -44,6 +44,7 @@ NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc32c)\.
 # Third party, its include path, the only files of the server's code that may know it.
 QUARANTINE = [
     ("Asio", r"boost/asio", r"server/(net/(listener|poller|daemon)[^/]*|http/door[^/]*|main\.cc)$"),
+    ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream)"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
     ("spdlog", r"spdlog/", r"server/"),
