@@ -22,6 +22,9 @@ struct Peer {
   int descriptor = -1;
   bool loopback = true;  // or a unix socket
   bool unix_socket = false;
+  bool tls = false;
+  // The common name of the certificate that the client has shown, if it was checked; else "".
+  std::string certificate_name = {};
 };
 
 class Client {

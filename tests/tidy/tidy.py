@@ -43,7 +43,7 @@ NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc32c)\.
 
 # Third party, its include path, the only files of the server's code that may know it.
 QUARANTINE = [
-    ("Asio", r"boost/asio", r"server/(net/(listener|poller|daemon)[^/]*|http/door[^/]*|main\.cc)$"),
+    ("Asio", r"boost/asio", r"server/(net/(listener|poller|handshakes|daemon)[^/]*|http/door[^/]*|main\.cc)$"),
     ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream)"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
