@@ -174,6 +174,11 @@ bool Acl::asks_for_login() const {
 
 void Acl::begin_session(Session& session) const {
   session.client().set_user(users_.default_user(), !asks_for_login());
+  const std::string& name = session.client().peer().certificate_name;
+  if (name.empty() || needs_.config->tls_auth_clients_user == TlsAuthClientsUser::kOff) return;
+  const std::shared_ptr<User> user = users_.find(name);
+  if (user != nullptr && user->enabled()) return session.client().set_user(user, true);
+  spdlog::debug("client {}: its certificate's name is that of no user who may log in", session.id);
 }
 
 bool Acl::log_in(Session& session, std::string_view name, std::string_view password,

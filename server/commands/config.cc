@@ -46,11 +46,26 @@ Result<void, std::string> check_clients(Call& call, int64_t maxclients) {
          std::to_string(made.error());
 }
 
+// Options of TLS are tried out as a whole. As with Redis, one that is set to the value that it has
+// reads its file again. Fails with the error that is answered.
+Result<void, std::string> use_tls(Call& call, const Config& next) {
+  const Args pairs = call.args.subspan(2);
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    if (next.tls_port == 0 || !to_lower(pairs[i]).starts_with("tls-")) continue;
+    const auto loaded = server_of(call).sessions().tls().load(next);
+    if (loaded) return {};
+    return "ERR CONFIG SET failed (possibly related to argument '" + to_lower(pairs[i]) +
+           "') - Unable to update TLS configuration: " + loaded.error();
+  }
+  return {};
+}
+
 void config_set_command(Call& call) {
   std::vector<std::string> changed;
   Config next = server_of(call).config();
   auto set = config_set(&next, call.args.subspan(2), &changed);
   if (set) set = check_clients(call, next.maxclients);
+  if (set) set = use_tls(call, next);
   if (!set) return call.reply.error(set.error());
   server_of(call).config() = std::move(next);
   server_of(call).apply_config(changed);
@@ -82,6 +97,7 @@ void config_resetstat(Call& call) {
   server.report().stats.evicted_before = figures.evicted;
   server.executor().reset_figures();
   server.sessions().bounds().reset_figures();
+  server.sessions().tls().figures.reset();
   call.limiters.verdicts = {};
   call.limiters.policies.reset_counts();
   call.limiters.top.reset(call.limiters.top.denied.capacity());

@@ -34,6 +34,7 @@ enum class DebugAccess { kNo, kYes, kLocal };  // kLocal: loopback and unix sock
 enum class Supervision { kNo, kSystemd, kAuto };
 enum class PubsubDefault { kAllchannels, kResetchannels };
 enum class TlsAuthClients { kNo, kYes, kOptional };
+enum class TlsAuthClientsUser { kOff, kCommonName };
 
 constexpr std::string_view limiting_name(Limiting limiting) {
   if (limiting == Limiting::kOn) return "on";
@@ -100,12 +101,14 @@ struct Config {
   int64_t authentication_timeout = 10;  // 0: strangers stay
 
   // TLS. Empty: none, or what OpenSSL takes.
+  int64_t tls_port = 0;  // 0: none
   std::string tls_cert_file;
   std::string tls_key_file;
   std::string tls_key_file_pass;
   std::string tls_ca_cert_file;
   std::string tls_ca_cert_dir;
   TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;
+  TlsAuthClientsUser tls_auth_clients_user = TlsAuthClientsUser::kOff;
   std::string tls_protocols;  // as config_checks.h has it: "TLSv1.2 TLSv1.3"
   std::string tls_ciphers;
   std::string tls_ciphersuites;

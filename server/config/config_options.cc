@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 3> kLimitings = {"on", "shadow", "off"};
 constexpr std::array<std::string_view, 3> kDebugAccesses = {"no", "yes", "local"};
 constexpr std::array<std::string_view, 3> kSupervisions = {"no", "systemd", "auto"};
 constexpr std::array<std::string_view, 2> kPubsubDefaults = {"allchannels", "resetchannels"};
+constexpr std::array<std::string_view, 3> kTlsAuthClients = {"no", "yes", "optional"};
+constexpr std::array<std::string_view, 2> kTlsUsers = {"off", "CN"};
 constexpr std::array<std::string_view, 8> kLogLevels = {"trace", "debug",   "verbose", "notice",
                                                         "info",  "warning", "error",   "nothing"};
 
@@ -101,6 +103,54 @@ constexpr Option kOptions[] = {
     {.name = "authentication-timeout",
      .kind = Number{&Config::authentication_timeout, 0, kInt32Max},
      .help = "Seconds that a client who has to log in may be without a request; 0 for ever."},
+
+    // TLS.
+    {.name = "tls-port",
+     .kind = Number{&Config::tls_port, 0, 65535},
+     .changeable = kAtStart,
+     .help = "TCP port for connections over TLS; 0 for none."},
+    {.name = "tls-cert-file",
+     .kind = Text{&Config::tls_cert_file, accept_path},
+     .help = "The certificate (PEM), and those that it was signed with."},
+    {.name = "tls-key-file",
+     .kind = Text{&Config::tls_key_file, accept_path},
+     .help = "The certificate's private key (PEM)."},
+    {.name = "tls-key-file-pass",
+     .kind = Text{&Config::tls_key_file_pass},
+     .help = "What decrypts tls-key-file; empty if it is not encrypted."},
+    {.name = "tls-ca-cert-file",
+     .kind = Text{&Config::tls_ca_cert_file, accept_path},
+     .help = "Authorities (PEM) whose client certificates are accepted."},
+    {.name = "tls-ca-cert-dir",
+     .kind = Text{&Config::tls_ca_cert_dir, accept_path},
+     .help = "A directory of such authorities, as openssl rehash makes it."},
+    {.name = "tls-auth-clients",
+     .kind = choice<&Config::tls_auth_clients>(kTlsAuthClients),
+     .help = "Whether clients over TLS must show a certificate, may, or are not asked."},
+    {.name = "tls-auth-clients-user",
+     .kind = choice<&Config::tls_auth_clients_user>(kTlsUsers),
+     .help = "Log a client in as the user whom its certificate's common name names."},
+    {.name = "tls-protocols",
+     .kind = Text{&Config::tls_protocols, accept_tls_protocols},
+     .help = "Versions that are spoken; empty for TLSv1.2 and TLSv1.3."},
+    {.name = "tls-ciphers",
+     .kind = Text{&Config::tls_ciphers},
+     .help = "Ciphers of TLSv1.2 and older, as openssl ciphers has them; empty for its own."},
+    {.name = "tls-ciphersuites",
+     .kind = Text{&Config::tls_ciphersuites},
+     .help = "Cipher suites of TLSv1.3; empty for those of OpenSSL."},
+    {.name = "tls-prefer-server-ciphers",
+     .kind = Flag{&Config::tls_prefer_server_ciphers},
+     .help = "Let the server's order of ciphers decide, not the client's."},
+    {.name = "tls-session-caching",
+     .kind = Flag{&Config::tls_session_caching},
+     .help = "Let clients resume sessions, which spares both the long handshake."},
+    {.name = "tls-session-cache-size",
+     .kind = Number{&Config::tls_session_cache_size, 0, kInt32Max},
+     .help = "Sessions kept to be resumed; 0 for any number."},
+    {.name = "tls-session-cache-timeout",
+     .kind = Number{&Config::tls_session_cache_timeout, 0, kInt32Max},
+     .help = "Seconds for which a session can be resumed."},
 
     // Bounds on clients.
     {.name = "maxclients",

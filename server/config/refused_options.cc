@@ -8,9 +8,7 @@ namespace {
 constexpr std::string_view kNoReplicas =
     "there are no replicas; SAVE and BGSAVE make copies of the data";
 constexpr std::string_view kNoCluster = "one process serves all keys";
-constexpr std::string_view kNoTls =
-    "connections are not encrypted; let HAProxy, nginx or stunnel on this machine end TLS, or use "
-    "unixsocket";
+constexpr std::string_view kNobody = "weir connects to nobody";
 constexpr std::string_view kNoModules =
     "there are no modules; commands of redis-cell are built in (CL.THROTTLE)";
 constexpr std::string_view kNoThreads = "one thread serves all clients";
@@ -28,7 +26,7 @@ constexpr RefusedOption kRefused[] = {
     {"appenddirname", "", kNoAppendOnlyFile},
     {"appendfilename", "", kNoAppendOnlyFile},
     {"bgsave_cpulist", "", kServiceManager},
-    {"bind-source-addr", "", "weir connects to nobody"},
+    {"bind-source-addr", "", kNobody},
     {"bio_cpulist", "", kServiceManager},
     {"cluster-enabled", "no", kNoCluster},
     {"cluster-*", "", kNoCluster},
@@ -68,8 +66,10 @@ constexpr RefusedOption kRefused[] = {
     {"socket-mark-id", "0", "the system's firewall can mark by user"},
     {"syslog-enabled", "no", "weir logs to its standard error, or to logfile"},
     {"syslog-*", "", "weir logs to its standard error, or to logfile"},
-    {"tls-port", "0", kNoTls},
-    {"tls-*", "", kNoTls},
+    {"tls-client-*", "", kNobody},
+    {"tls-cluster", "no", kNoCluster},
+    {"tls-dh-params-file", "", "OpenSSL chooses the parameters by the strength of the key"},
+    {"tls-replication", "no", kNoReplicas},
 };
 
 bool matches(std::string_view pattern, std::string_view name) {

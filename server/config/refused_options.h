@@ -1,4 +1,4 @@
-// Options of Redis that would promise what weir does not do: replicas, a cluster, TLS, modules,
+// Options of Redis that would promise what weir does not do: replicas, a cluster, modules,
 // threads, files of its own kind.
 //
 // They are refused with the reason, so that nobody believes to have what is not there. Where a

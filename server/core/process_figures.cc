@@ -91,7 +91,8 @@ void write_server_section(Server& server, FigureWriter& out) {
   out.text({"process_supervised", "The service manager that is told of the start."},
            config.supervised == Supervision::kNo ? "no" : "systemd");
   out.text({"run_id", "A name of this run of the server."}, server.report().run_id);
-  out.text({"tcp_port", "The port."}, std::to_string(config.port));
+  out.text({"tcp_port", "The port."},
+           std::to_string(config.port != 0 ? config.port : config.tls_port));
   out.gauge({"server_time_usec", "Unix time of the server.", FigureUnit::kMicroseconds},
             now_ns / kNsPerUs);
   out.gauge({"uptime_in_seconds", "Time since the start.", kSeconds}, uptime_s);

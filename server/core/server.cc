@@ -100,6 +100,9 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       scripting_(&script_service_, &config_, &turn_) {
   set_wall(&timeline_.wall());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
+  if (config_.tls_port != 0) {
+    reload_.add("tls", [this] { return sessions_.tls().load(config_); });
+  }
   if (!config_.policies_file.empty()) {
     reload_.add("policies-file", [this] { return reload_policies_between_turns(*this); });
   }
@@ -110,6 +113,10 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
 
 storage::Status Server::open() {
   if (const auto opened = acl_.open(); !opened) return storage::Status::failed(opened.error());
+  if (config_.tls_port != 0) {
+    if (const auto loaded = sessions_.tls().load(config_); !loaded)
+      return storage::Status::failed(loaded.error());
+  }
   storage::OpenReport report;
   if (storage::Status status = keys_.open(&report); !status.ok()) return status;
   persistence_.health.note_opening(report);

@@ -18,6 +18,7 @@
 #include "server/session/session.h"
 #include "server/session/session_directory.h"
 #include "server/session/session_host.h"
+#include "server/tls/tls.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
@@ -58,6 +59,8 @@ class Sessions final : public SessionDirectory {
   // The host that sessions call, also the session without a client that a waiter's last act needs.
   SessionHost& host() { return *needs_.host; }
   ClientBounds& bounds() { return bounds_; }
+  // How they connect over TLS.
+  Tls& tls() { return tls_; }
   // The part that knows how many clients the process has room for; null where there is no bound.
   void set_descriptors(Descriptors* descriptors) { descriptors_ = descriptors; }
   Descriptors* descriptors() const { return descriptors_; }
@@ -65,6 +68,7 @@ class Sessions final : public SessionDirectory {
  private:
   Needs needs_;
   ClientBounds bounds_;
+  Tls tls_;
   Descriptors* descriptors_ = nullptr;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
   uint64_t next_id_ = 1;

@@ -88,6 +88,11 @@ void write_weir_section(Server& server, FigureWriter& out) {
             server.timeline().accepted_ns() / kNsPerMs);
   out.gauge({"clock_differs", "Whether that lead is more than a second: see docs/clock.md."},
             server.persistence().clock_keeper.differs() ? 1 : 0);
+  const TlsFigures& tls = server.sessions().tls().figures;
+  out.counter({"tls_handshakes", "Handshakes of TLS that have succeeded."}, tls.handshakes);
+  out.counter({"tls_handshakes_resumed", "Those of them that resumed a session."}, tls.resumed);
+  out.counter({"tls_handshakes_failed", "Handshakes of TLS that have failed."}, tls.failed);
+  out.gauge({"tls_handshakes_pending", "Handshakes of TLS that are not over."}, tls.pending);
 }
 
 void write_storage_section(Server& server, FigureWriter& out) {

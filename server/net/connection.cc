@@ -21,7 +21,8 @@ void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, Conn
   Connection* connection = made.get();
   connection->self_ = std::move(made);
   session->set_transport(connection);
-  if (!connection->watch({.read = true})) connection->close();
+  const bool at_once = connection->stream_->holds_input();
+  if (!connection->watch({.read = true, .at_once = at_once})) connection->close();
 }
 
 // Of a peer whose request CLIENT PAUSE holds up a little is read all the same: so it is seen when

@@ -32,6 +32,10 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                 }),
       http_(io),
       poller_(io),
+      handshakes_(io, &server->clock(), &server->sessions().tls(),
+                  [this](std::unique_ptr<ByteStream> stream, Peer peer) {
+                    begin_session(std::move(stream), std::move(peer));
+                  }),
       signals_(*io, SIGTERM, SIGINT, SIGHUP),
       ticker_(*io),
       waker_(*io),
@@ -72,6 +76,7 @@ void Daemon::wait() {
   if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_ || http_.has_work()) return;
   if (server_.keys().work().wanted()) return;
   poller_.wake_loop();
+  handshakes_.wake_loop();
   io_.run_one();
   ready_ = poller_.poll(&ready_list_);
 }
@@ -92,6 +97,10 @@ void Daemon::turn() {
   if (http_.has_work()) {
     http_.serve(server_);
     server_.report().end_phase("http", server_.clock().steady_ns());
+  }
+  if (!handshakes_.empty()) {
+    handshakes_.step();
+    server_.report().end_phase("handshakes", server_.clock().steady_ns());
   }
   more_to_run_ = server_.holds().has_runnable();
   wait_for_waiters();
@@ -190,6 +199,7 @@ void Daemon::forget_closed() {
 void Daemon::serve_while_busy() {
   io_.poll();
   service_manager_.alive();
+  handshakes_.step();  // who ends a script may come over TLS
   busy_buffer_.resize(kBusyReadBytes);
   const auto commands_max = static_cast<size_t>(server_.config().turn_commands_max);
   for (const Poller::Ready& ready : poller_.poll(&busy_list_)) {
@@ -203,6 +213,14 @@ void Daemon::serve_while_busy() {
 }
 
 void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
+  if (!peer.tls) return begin_session(std::move(stream), std::move(peer));
+  const auto clients = static_cast<int64_t>(server_.sessions().count() + handshakes_.count());
+  if (clients < server_.config().maxclients)
+    return handshakes_.begin(std::move(stream), std::move(peer));
+  ++server_.report().stats.connections_rejected;  // a line of text would be no TLS
+}
+
+void Daemon::begin_session(std::unique_ptr<ByteStream> stream, Peer peer) {
   const auto session = server_.connect(std::move(peer));
   if (!session) {
     (void)stream->send(session.error());  // as much as fits at once
@@ -251,6 +269,7 @@ int Daemon::drain() {
   service_manager_.stopping();
   listener_.close();
   http_.close();
+  handshakes_.clear();
   const storage::Status status = server_.close();
   server_.end_turn();
   flush_touched();

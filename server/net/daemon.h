@@ -1,7 +1,8 @@
 // The event loop: sockets, signals and the timer around a Server.
 //
 // One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
-// file, the three it is made of (listener, poller, the HTTP port's door) and main.cc know Asio.
+// file, those it is made of (listener, poller, handshakes, the HTTP port's door) and main.cc know
+// Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -17,6 +18,7 @@
 #include "server/core/server.h"
 #include "server/http/door.h"
 #include "server/net/connection.h"
+#include "server/net/handshakes.h"
 #include "server/net/listener.h"
 #include "server/net/poller.h"
 #include "server/os/service_manager.h"
@@ -67,6 +69,7 @@ class Daemon : private ConnectionOwner {
   void serve_while_busy();
   void forget_closed();
   void on_accept(std::unique_ptr<ByteStream> stream, Peer peer);
+  void begin_session(std::unique_ptr<ByteStream> stream, Peer peer);
   void wait();
   void turn();
   bool serve_ready(size_t commands_max, TurnBudget* budget);
@@ -83,6 +86,7 @@ class Daemon : private ConnectionOwner {
   Listener listener_;
   http::Door http_;
   Poller poller_;
+  Handshakes handshakes_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer waker_;  // wakes the loop for sessions that wait for an instant

@@ -99,38 +99,40 @@ Listener::Listener(asio::io_context* io, const Config& config, OnAccept on_accep
     : io_(*io), config_(config), on_accept_(std::move(on_accept)) {}
 
 Result<void, std::string> Listener::open() {
-  if (config_.port != 0) {
+  for (const bool tls : {false, true}) {
+    const int64_t port = tls ? config_.tls_port : config_.port;
+    if (port == 0) continue;
     for (const std::string& address : config_.bind) {
-      if (auto opened = open_tcp(address); !opened) return opened;
+      if (auto opened = open_tcp(address, port, tls); !opened) return opened;
     }
   }
   if (!config_.unixsocket.empty()) {
     if (auto opened = open_unix(); !opened) return opened;
   }
   if (tcp_doors_.empty() && unix_doors_.empty())
-    return "nothing to listen on: port is 0 or no bind address is usable, and unixsocket is not "
-           "set";
+    return "nothing to listen on: port and tls-port are 0 or no bind address is usable, and "
+           "unixsocket is not set";
   for (Door<Tcp>& door : tcp_doors_) accept(&door);
   for (Door<Unix>& door : unix_doors_) accept(&door);
   return {};
 }
 
-Result<void, std::string> Listener::open_tcp(std::string address) {
+Result<void, std::string> Listener::open_tcp(std::string address, int64_t port, bool tls) {
   const bool optional = address.starts_with("-");
   if (optional) address.erase(0, 1);
   if (address == "*") address = "0.0.0.0";
   if (address == "::*") address = "::";
   Tcp::resolver resolver(io_);
   error_code error;
-  const auto found = resolver.resolve(address, std::to_string(config_.port),
-                                      asio::ip::resolver_base::passive, error);
+  const auto found =
+      resolver.resolve(address, std::to_string(port), asio::ip::resolver_base::passive, error);
   if (error || found.empty()) {
     if (optional) return {};
     return "cannot resolve bind address '" + address + "': " + error.message();
   }
-  Door<Tcp>& door = tcp_doors_.emplace_back(io_);
+  Door<Tcp>& door = tcp_doors_.emplace_back(io_, tls);
   error = listen_on(&door.acceptor, *found.begin(), static_cast<int>(config_.tcp_backlog));
-  auto opened = note_opened(error, address + ":" + std::to_string(config_.port));
+  auto opened = note_opened(error, address + ":" + std::to_string(port) + (tls ? " (TLS)" : ""));
   if (opened) return opened;
   tcp_doors_.pop_back();
   if (!optional) return opened;
@@ -180,7 +182,7 @@ void Listener::accept(Door<Protocol>* door) {
     if (error == asio::error::operation_aborted || !door->acceptor.is_open()) return;
     note_pause(door, error);
     if (!error) {
-      accepted(std::move(socket));
+      accepted(std::move(socket), door->tls);
       return accept(door);
     }
     door->retry.expires_after(kRetryAfter);
@@ -201,7 +203,7 @@ void Listener::note_pause(Door<Protocol>* door, const error_code& error) {
   }
 }
 
-void Listener::accepted(Tcp::socket socket) {
+void Listener::accepted(Tcp::socket socket, bool tls) {
   error_code error;
   const Tcp::endpoint local = socket.local_endpoint(error);
   Tcp::endpoint remote;
@@ -210,12 +212,13 @@ void Listener::accepted(Tcp::socket socket) {
   set_options(&socket, config_.tcp_keepalive);
   Peer peer = {.address = show(remote),
                .local_address = show(local),
-               .loopback = is_loopback(remote.address())};
+               .loopback = is_loopback(remote.address()),
+               .tls = tls};
   peer.descriptor = socket.release();
   on_accept_(std::make_unique<SocketStream>(peer.descriptor), peer);
 }
 
-void Listener::accepted(Unix::socket socket) {
+void Listener::accepted(Unix::socket socket, bool) {
   const std::string shown = config_.unixsocket + ":0";
   Peer peer = {.address = shown, .local_address = shown, .unix_socket = true};
   peer.descriptor = socket.release();

@@ -25,13 +25,14 @@ namespace weir::server {
 
 class Listener {
  public:
+  // The stream is the bare one; what comes by tls-port (Peer::tls) has its handshake before it.
   using OnAccept = std::function<void(std::unique_ptr<ByteStream> stream, Peer peer)>;
 
   Listener(boost::asio::io_context* io, const Config& config, OnAccept on_accept);
 
   Result<void, std::string> open();
   void close();
-  // For example "127.0.0.1:6379, [::1]:6379, /run/weir.sock".
+  // For example "127.0.0.1:6379, 127.0.0.1:6380 (TLS), /run/weir.sock".
   const std::string& addresses() const { return addresses_; }
 
  private:
@@ -42,14 +43,16 @@ class Listener {
   // handlers point to it.
   template <typename Protocol>
   struct Door {
-    explicit Door(boost::asio::io_context& io) : acceptor(io), retry(io) {}
+    explicit Door(boost::asio::io_context& io, bool is_tls = false)
+        : acceptor(io), retry(io), tls(is_tls) {}
 
     typename Protocol::acceptor acceptor;
     boost::asio::steady_timer retry;
+    const bool tls;
     bool pauses = false;
   };
 
-  Result<void, std::string> open_tcp(std::string address);
+  Result<void, std::string> open_tcp(std::string address, int64_t port, bool tls);
   Result<void, std::string> open_unix();
   Result<void, std::string> note_opened(const boost::system::error_code& error,
                                         const std::string& shown);
@@ -57,8 +60,8 @@ class Listener {
   void accept(Door<Protocol>* door);
   template <typename Protocol>
   void note_pause(Door<Protocol>* door, const boost::system::error_code& error);
-  void accepted(Tcp::socket socket);
-  void accepted(Unix::socket socket);
+  void accepted(Tcp::socket socket, bool tls);
+  void accepted(Unix::socket socket, bool tls);
 
   boost::asio::io_context& io_;
   const Config& config_;

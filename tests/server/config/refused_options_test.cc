@@ -14,10 +14,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 TEST_F(ConfigTest, OptionsThatWouldPromiseWhatIsNotThereSayWhy) {
-  EXPECT_EQ(
-      load({"--tls-port", "6390"}),
-      "command line: tls-port is an option of Redis that weir does not have: connections are "
-      "not encrypted; let HAProxy, nginx or stunnel on this machine end TLS, or use unixsocket");
+  EXPECT_EQ(load({"--tls-replication", "yes"}),
+            "command line: tls-replication is an option of Redis that weir does not have: there "
+            "are no replicas; SAVE and BGSAVE make copies of the data");
   EXPECT_EQ(load({write("port 0\nreplicaof db1 6379\n")}),
             "weir.conf:2: replicaof is an option of Redis that weir does not have: there are no "
             "replicas; SAVE and BGSAVE make copies of the data");
@@ -33,8 +32,9 @@ TEST_F(ConfigTest, OptionsThatWouldPromiseWhatIsNotThereSayWhy) {
 }
 
 TEST_F(ConfigTest, ValuesThatSayWhatIsSoAreTaken) {
-  EXPECT_EQ(load({write("cluster-enabled no\nio-threads 1\ntls-port 0\nsyslog-enabled NO\n")}), "");
-  EXPECT_THAT(load({"--tls-cluster", "no"}), HasSubstr("tls-cluster is an option of Redis"));
+  EXPECT_EQ(load({write("cluster-enabled no\nio-threads 1\ntls-cluster no\nsyslog-enabled NO\n")}),
+            "");
+  EXPECT_THAT(load({"--tls-cluster", "yes"}), HasSubstr("tls-cluster is an option of Redis"));
   EXPECT_THAT(load({"--clusters", "no"}), HasSubstr("unknown option 'clusters'"));
 }
 

@@ -181,6 +181,14 @@ TEST_F(CrossedConnection, WhatTheStreamHoldsIsReadInTheNextTurn) {
   EXPECT_EQ(stream_.sent, std::string(kPong) + kPong);
 }
 
+// The first request may have come with the last word of a handshake.
+TEST(OpenedConnection, AsksAtOnceForWhatItsStreamHolds) {
+  OneConnection one;
+  one.stream.holds_input = true;
+  one.open();
+  EXPECT_TRUE(one.watcher.interest.at_once);
+}
+
 TEST_F(CrossedConnection, WhatTheStreamHoldsWaitsWhileNoRequestsAreTaken) {
   stream_.holds_input = true;
   stream_.send_says(Result::kWantsWrite);

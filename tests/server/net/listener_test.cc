@@ -76,6 +76,27 @@ TEST_F(ListenerTest, HandsOverWhoComes) {
   EXPECT_EQ(client.read(5), "hello");
 }
 
+TEST_F(ListenerTest, TellsWhoComesByThePortForTls) {
+  config_.tls_port = free_port();
+  ASSERT_EQ(open(), "");
+  const std::string plain = "127.0.0.1:" + std::to_string(config_.port);
+  const std::string encrypted = "127.0.0.1:" + std::to_string(config_.tls_port);
+  EXPECT_EQ(listener_->addresses(), plain + ", " + encrypted + " (TLS)");
+  const ClientSocket first(config_.tls_port);
+  accept_until(1);
+  const ClientSocket second(config_.port);
+  accept_until(2);
+  EXPECT_TRUE(peers_[0].tls);
+  EXPECT_EQ(peers_[0].local_address, encrypted);
+  EXPECT_FALSE(peers_[1].tls);
+}
+
+TEST_F(ListenerTest, ThePortForTlsMayBeTheOnlyOne) {
+  config_.tls_port = std::exchange(config_.port, 0);
+  ASSERT_EQ(open(), "");
+  EXPECT_EQ(listener_->addresses(), "127.0.0.1:" + std::to_string(config_.tls_port) + " (TLS)");
+}
+
 TEST_F(ListenerTest, SocketsDoNotDelayAndAreProbed) {
   config_.tcp_keepalive = 90;
   ASSERT_EQ(open(), "");
