@@ -10,6 +10,7 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kBusyReadBytes = 16 << 10;
+constexpr size_t kHandlersMax = 16;  // between two turns
 
 // What a turn sends to all connections, and of it to one.
 constexpr size_t kTurnSendBytes = 8 << 20;
@@ -64,10 +65,18 @@ int Daemon::run() {
     }
     if (std::exchange(reload_due_, false)) (void)server_.reload().run();
     turn();
-    if (io_.poll() > 0) more_to_run_ = true;  // a turn does what its handlers want
+    if (run_handlers()) more_to_run_ = true;  // a turn does what its handlers want
     if (server_.shutdown.requested) stopping_ = true;
   }
   return drain();
+}
+
+// A handler that accepts makes room for the next one, and as long as somebody connects as fast as
+// that there would be no end. Answers whether any has run.
+bool Daemon::run_handlers() {
+  size_t ran = 0;
+  while (ran < kHandlersMax && io_.poll_one() > 0) ++ran;
+  return ran > 0;
 }
 
 // Sleeps only if there is nothing to do.
@@ -197,7 +206,7 @@ void Daemon::forget_closed() {
 
 // A session that has a part in the turn, the script's own session too, waits for the turn's end.
 void Daemon::serve_while_busy() {
-  io_.poll();
+  run_handlers();
   service_manager_.alive();
   handshakes_.step();  // who ends a script may come over TLS
   busy_buffer_.resize(kBusyReadBytes);

@@ -70,6 +70,7 @@ class Daemon : private ConnectionOwner {
   void forget_closed();
   void on_accept(std::unique_ptr<ByteStream> stream, Peer peer);
   void begin_session(std::unique_ptr<ByteStream> stream, Peer peer);
+  bool run_handlers();
   void wait();
   void turn();
   bool serve_ready(size_t commands_max, TurnBudget* budget);

@@ -25,7 +25,7 @@ from attacks import ATTACKS  # noqa: E402
 from known import KNOWN, KNOWN_LONG  # noqa: E402
 
 MODULES = ("deaths", "replies", "values", "floods", "limiters", "sessions", "messages", "scripts",
-           "rights", "disk")
+           "rights", "disk", "encrypted")
 ROW = "%-24s %10s %-26s %8s %8s %7s  %s"
 
 
