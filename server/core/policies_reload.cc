@@ -1,16 +1,14 @@
 #include "server/core/policies_reload.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "base/time_units.h"
 #include "server/config/config_words.h"
 #include "server/core/server.h"
 #include "server/os/log.h"
+#include "server/os/plain_file.h"
 
 namespace weir::server {
 namespace {
@@ -24,23 +22,6 @@ std::string without_code(const std::string& error) {
   return error.starts_with(kErr) ? error.substr(kErr.size()) : error;
 }
 
-// Only a plain file: opening a pipe would wait for who writes it.
-Result<void, std::string> read_file(const std::string& path, std::string* text) {
-  const auto cannot = [&](const std::string& why) { return "cannot read " + path + ": " + why; };
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (error) return cannot(error.message());
-  if (!std::filesystem::is_regular_file(status)) return cannot("it is not a plain file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return cannot(std::strerror(errno));
-  text->resize(kPoliciesFileBytesMax + 1);
-  file.read(text->data(), static_cast<std::streamsize>(text->size()));
-  if (file.bad()) return cannot("input error");
-  text->resize(static_cast<size_t>(file.gcount()));
-  if (text->size() <= kPoliciesFileBytesMax) return {};
-  return cannot("it is longer than " + format_size(kPoliciesFileBytesMax));
-}
-
 }  // namespace
 
 Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
@@ -51,7 +32,9 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
   }
   const std::string path = (std::filesystem::path(config.dir) / config.policies_file).string();
   std::string text;
-  if (const auto read = read_file(path, &text); !read) return std::string(kErr) + read.error();
+  const auto read =
+      read_plain_file(path, kPoliciesFileBytesMax, format_size(kPoliciesFileBytesMax), &text);
+  if (!read) return std::string(kErr) + read.error();
   const auto lines =
       parse_policies(text, path, server.limiters().zones.given(), config.policies_max);
   if (!lines) return std::string(kErr) + lines.error();

@@ -29,7 +29,7 @@ MAY_INCLUDE = {folder: {folder, "base"} for folder in CODE_FOLDERS} | {"server":
 FLOORS = [
     ["os"], ["config"], ["tls"], ["command"], ["report"], ["session"],
     ["waiting", "pubsub", "tracking", "acl", "rdb"],
-    ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["http"], ["net"],
+    ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["http"], ["net"],
 ]
 FLOOR_OF = {name: row for row, names in enumerate(FLOORS) for name in names}
 
