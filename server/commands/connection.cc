@@ -62,7 +62,7 @@ void hello_reply(Call& call) {
   reply.bulk("id");
   reply.integer(static_cast<int64_t>(call.session.id));
   reply.bulk("mode");
-  reply.bulk("standalone");
+  reply.bulk(server_of(call).config().cluster_enabled ? "cluster" : "standalone");
   reply.bulk("role");
   reply.bulk("master");
   reply.bulk("modules");
@@ -117,6 +117,10 @@ void hello(Call& call) {
 }
 
 void select(Call& call) {
+  const auto number = small_integer_argument(call, call.args[1]);
+  if (!number) return;
+  if (*number != 0 && server_of(call).config().cluster_enabled)
+    return call.reply.error("ERR SELECT is not allowed in cluster mode");
   const auto index = database_argument(call, call.args[1]);
   if (!index) return;
   call.session.client().select(*index);

@@ -45,6 +45,8 @@ Result<int, ErrorReplied> swapped_database(Call& call, std::string_view text,
 }
 
 void swapdb(Call& call) {
+  if (server_of(call).config().cluster_enabled)
+    return call.reply.error("ERR SWAPDB is not allowed in cluster mode");
   const auto first = swapped_database(call, call.args[1], "ERR invalid first DB index");
   if (!first) return;
   const auto second = swapped_database(call, call.args[2], "ERR invalid second DB index");

@@ -24,7 +24,7 @@ std::span<const Commands> command_families() {
       slowlog_commands(),       waitaof_commands(),      functions_commands(),
       script_kill_commands(),   acl_commands(),          tracking_commands(),
       memory_commands(),        standalone_commands(),   weir_commands(),
-      rl_report_commands(),
+      rl_report_commands(),     cluster_commands(),      cluster_changes_commands(),
   };
   return kFamilies;
 }

@@ -88,6 +88,9 @@ constexpr OptionRow<CopyOptions> kCopyOptions[] = {
 void copy(Call& call) {
   CopyOptions options{.database = call.database};
   if (!read_options(call, 3, kCopyOptions, &options)) return;
+  if (options.database != 0 && server_of(call).config().cluster_enabled) {
+    return call.reply.error("ERR Copying to another database is not allowed in cluster mode");
+  }
   if (options.database == call.database && call.args[1] == call.args[2])
     return call.reply.error(kSameObject);
   const storage::Ref source = read_key(call, call.args[1]);
@@ -103,6 +106,8 @@ void copy(Call& call) {
 }
 
 void move(Call& call) {
+  if (server_of(call).config().cluster_enabled)
+    return call.reply.error("ERR MOVE is not allowed in cluster mode");
   const auto database = database_argument(call, call.args[2]);
   if (!database) return;
   if (*database == call.database) return call.reply.error(kSameObject);

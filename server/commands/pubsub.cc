@@ -5,6 +5,7 @@
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
+#include "server/core/cluster.h"
 #include "server/core/server.h"
 
 namespace weir::server {
@@ -66,7 +67,15 @@ void publish_on(Call& call, Kind kind) {
   call.reply.integer(static_cast<int64_t>(receivers));
 }
 
-void publish(Call& call) { publish_on(call, Kind::kChannel); }
+void publish(Call& call) {
+  if (const size_t owners = server_of(call).executor().cluster().topology().owners().size();
+      owners > 1) {
+    return call.reply.error(
+        "ERR PUBLISH would reach the subscribers of one of " + std::to_string(owners) +
+        " servers only: in a cluster use SPUBLISH and SSUBSCRIBE, which go to a channel's server");
+  }
+  publish_on(call, Kind::kChannel);
+}
 void spublish(Call& call) { publish_on(call, Kind::kShard); }
 
 void list_channels(Call& call, Kind kind) {

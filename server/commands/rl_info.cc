@@ -194,6 +194,7 @@ constexpr Command kCommands[] = {
          "Answers the keys denied or taken from the most in the last hour: key, count, error "
          "bound.",
      .since = "weir 0.1",
+     .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
      .run = rl_top},
 };
 

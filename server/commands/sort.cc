@@ -40,6 +40,10 @@ struct Item {
 
 // Patterns lead to any key, so only a user that may read every key may follow them.
 Result<void, ErrorReplied> check_patterns_allowed(Call& call, std::string_view option) {
+  if (server_of(call).config().cluster_enabled) {
+    return reply_error(call,
+                       "ERR " + std::string(option) + " option of SORT denied in Cluster mode.");
+  }
   const acl::User& user = call.session.client().user();
   if (user.unrestricted() || user.reads_any_key(call.command, call.args)) return {};
   return reply_error(call, "ERR " + std::string(option) +

@@ -136,6 +136,13 @@ struct Config {
   DurabilityLevel durability = DurabilityLevel::kEverysec;
   FailurePolicy storage_failure_policy = FailurePolicy::kDeny;
 
+  // Cluster.
+  bool cluster_enabled = false;
+  std::string cluster_topology;           // "": this server has all slots
+  std::string cluster_announce_ip;        // "": the address that the client has reached
+  int64_t cluster_announce_port = 0;      // 0: port
+  std::string cluster_announce_hostname;  // "": none
+
   // Memory and write-back.
   int64_t maxmemory = 0;  // 0: half of the machine's memory
   int64_t write_back_interval_ms = 5000;

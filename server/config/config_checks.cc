@@ -1,5 +1,6 @@
 #include "server/config/config_checks.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/ascii.h"
@@ -32,6 +33,15 @@ Result<void, Refusal> accept_path(std::string* value) {
 Result<void, Refusal> accept_path_not_empty(std::string* value) {
   if (!value->empty()) return accept_path(value);
   return Refusal{.redis = "argument must be a path", .plain = "must be a path, got ''"};
+}
+
+Result<void, Refusal> accept_host(std::string* value) {
+  const bool fits = std::all_of(value->begin(), value->end(), [](char c) {
+    return is_printable(c) && c != ' ' && c != ',' && c != '@' && c != '[' && c != ']';
+  });
+  if (fits) return {};
+  return Refusal{.redis = "argument must be an address or a host name",
+                 .plain = "must be an address or a host name, got " + printable(*value)};
 }
 
 Result<void, Refusal> accept_event_classes(std::string* value) {

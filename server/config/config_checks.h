@@ -11,6 +11,9 @@ namespace weir::server {
 Result<void, Refusal> accept_path(std::string* value);
 Result<void, Refusal> accept_path_not_empty(std::string* value);
 
+// Accepts an address or the name of a machine, as lists of words have it, or nothing.
+Result<void, Refusal> accept_host(std::string* value);
+
 // Accepts classes of keyspace events, as notify-keyspace-events has them, and puts them into Redis'
 // order.
 Result<void, Refusal> accept_event_classes(std::string* value);

@@ -206,6 +206,29 @@ constexpr Option kOptions[] = {
      .changeable = kAtStart,
      .help = "Room kept in the data directory for a start on a full disk; 0 for none."},
 
+    // Cluster.
+    {.name = "cluster-enabled",
+     .kind = Flag{&Config::cluster_enabled},
+     .changeable = kAtStart,
+     .help = "Speak the Redis Cluster protocol: one keyspace of 16384 hash slots."},
+    {.name = "cluster-topology",
+     .kind = Text{&Config::cluster_topology, accept_path},
+     .changeable = kAtStart,
+     .help = "File that says which server has which slots, read at the start and on SIGHUP; empty: "
+             "this one has all."},
+    {.name = "cluster-announce-ip",
+     .kind = Text{&Config::cluster_announce_ip, accept_host},
+     .changeable = kAtStart,
+     .help = "Address that clients of the cluster are told; empty: the one they have reached."},
+    {.name = "cluster-announce-port",
+     .kind = Number{&Config::cluster_announce_port, 0, 65535},
+     .changeable = kAtStart,
+     .help = "Port that clients of the cluster are told; 0: port."},
+    {.name = "cluster-announce-hostname",
+     .kind = Text{&Config::cluster_announce_hostname, accept_host},
+     .changeable = kAtStart,
+     .help = "Name of this machine that clients of the cluster are told beside its address."},
+
     // Memory and write-back.
     {.name = "maxmemory",
      .kind = bytes(&Config::maxmemory, 0),

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::string_view kNoReplicas =
     "there are no replicas; SAVE and BGSAVE make copies of the data";
-constexpr std::string_view kNoCluster = "one process serves all keys";
+constexpr std::string_view kNoCluster =
+    "owners of slots do not talk to one another, they are named by cluster-topology";
 constexpr std::string_view kNobody = "weir connects to nobody";
 constexpr std::string_view kNoModules =
     "there are no modules; commands of redis-cell are built in (CL.THROTTLE)";
@@ -28,7 +29,6 @@ constexpr RefusedOption kRefused[] = {
     {"bgsave_cpulist", "", kServiceManager},
     {"bind-source-addr", "", kNobody},
     {"bio_cpulist", "", kServiceManager},
-    {"cluster-enabled", "no", kNoCluster},
     {"cluster-*", "", kNoCluster},
     {"crash-log-enabled", "", "the system keeps what a crash leaves"},
     {"crash-memcheck-enabled", "", "the system keeps what a crash leaves"},

@@ -2,7 +2,7 @@
 // threads, files of its own kind.
 //
 // They are refused with the reason, so that nobody believes to have what is not there. Where a
-// value says the same as weir does (`cluster-enabled no`), a configuration file may have it.
+// value says the same as weir does (`tls-port 0`), a configuration file may have it.
 #pragma once
 
 #include <string_view>

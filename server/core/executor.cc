@@ -9,6 +9,7 @@
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
+#include "server/core/cluster.h"
 #include "server/core/server.h"
 #include "server/os/log.h"
 #include "server/session/session.h"
@@ -39,7 +40,13 @@ bool queues_writes(const Session& session) {
 }  // namespace
 
 Executor::Executor(Server* server, std::span<const Commands> families)
-    : server_(server), table_(families), figures_(table_.count()) {}
+    : server_(server),
+      table_(families),
+      cluster_(std::make_unique<Cluster>(&server->config(), &server->keys(),
+                                         [server] { return server->random(); })),
+      figures_(table_.count()) {}
+
+Executor::~Executor() = default;
 
 Result<void, std::string> Executor::admit(Session& session, const Command* command, Args args) {
   if (command == nullptr) return unknown_command_error(table_, args);
@@ -52,6 +59,10 @@ Result<void, std::string> Executor::admit(Session& session, const Command* comma
   if (!session.client().user().unrestricted()) {
     auto allowed = server_->acl().allow(session, *command, args);
     if (!allowed) return allowed;
+  }
+  if (server_->config().cluster_enabled) {
+    auto served = cluster_->admit(session.transaction(), *command, args);
+    if (!served) return served;
   }
   const bool writes =
       command->has(kWrites) || (command->has(kRunsQueued) && queues_writes(session));
@@ -76,6 +87,7 @@ void Executor::reject(Session& session, const Command* command, std::string_view
   if (command == nullptr || !command->has(kRunsQueued))
     return session.replies().writer().error(error);
   session.transaction().clear(server_->keys());
+  if (Cluster::is_redirection(error)) return session.replies().writer().error(error);
   if (error.starts_with("ERR ")) error.remove_prefix(4);
   session.replies().writer().error("EXECABORT Transaction discarded because of: " +
                                    std::string(error));
@@ -134,6 +146,7 @@ Ran Executor::execute(Session& session, Args args) {
     return {.command = command};
   }
   const uint32_t flags = command->flags | session.transaction().flags();
+  if (server_->config().cluster_enabled) cluster_->begin_command();
   const int64_t now_ns = server_->timeline().now_ns();
   begin(now_ns);
   reply_too_long_ = false;
@@ -155,6 +168,7 @@ Ran Executor::execute(Session& session, Args args) {
     session.activity().uncount_command();
     return {.hold = hold, .command = command};
   }
+  if (may_name_several_keys(*command)) cluster_->note_slots(*command, args);
   settle(session, *command, reply_begin);
   if (server_->waiting().anybody_ready(now_ns)) serve_waiting();
   return {.touched_data = (flags & (kReads | kWrites | kMayReplicate)) != 0, .command = command};
@@ -208,6 +222,7 @@ void Executor::run_queued(Call& call) {
   const storage::TurnInProgress::Mark first = call.keys.running().mark();
   const Marks first_marks = marks_now();
   const QueuedCommands& queued = session.transaction().queued();
+  RequestSlot slots;
   call.reply.array(static_cast<int64_t>(queued.count()));
   for (QueuedCommands::Walk next(queued); next.next();) {
     const size_t reply_begin = session.replies().mark();
@@ -232,7 +247,9 @@ void Executor::run_queued(Call& call) {
       return call.keys.running().fail(failure);
     }
     settle(session, next.command(), reply_begin);
+    slots.add(next.command(), args);
   }
+  cluster_->note_slots(slots);
   begin_next_queued(call.now_ns);  // with no failure of a reading left
 }
 
@@ -369,14 +386,6 @@ int64_t Executor::begin_look_ns(bool timed) const {
   if (looked) return server_->timeline().looked_steady_ns();
   return server_->report().slow_log.wants_exact_begin() ? clock.steady_ns()
                                                         : clock.coarse_steady_ns();
-}
-
-void Executor::note_timed(CommandFigures* figures, int64_t duration_ns) {
-  figures->timed_ns += duration_ns;
-  ++figures->timed;
-  if (!server_->config().latency_tracking) return;
-  if (figures->durations == nullptr) figures->durations = std::make_unique<DurationHistogram>();
-  figures->durations->add(duration_ns);
 }
 
 bool Executor::is_in_script() const { return outer_ != nullptr && !outer_->has(kRunsQueued); }

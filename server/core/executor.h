@@ -27,6 +27,7 @@
 
 namespace weir::server {
 
+class Cluster;
 class Server;
 
 struct CommandFigures {
@@ -42,6 +43,7 @@ struct CommandFigures {
 class Executor : private WaiterRunner {
  public:
   Executor(Server* server, std::span<const Commands> families);
+  ~Executor();
 
   // Runs one request of a session, or refuses it; the reply is appended to the session's output.
   Ran execute(Session& session, Args args);
@@ -58,6 +60,8 @@ class Executor : private WaiterRunner {
   void roll_back();
 
   const CommandTable& table() const { return table_; }
+  // Which requests are this server's, and whose the others are.
+  Cluster& cluster() { return *cluster_; }
   // Tells whether a command has begun and not ended.
   bool is_running() const { return outer_ != nullptr; }
   const CommandFigures& figures(const Command& command) const {
@@ -123,6 +127,7 @@ class Executor : private WaiterRunner {
 
   Server* server_;
   CommandTable table_;
+  std::unique_ptr<Cluster> cluster_;
   std::vector<CommandFigures> figures_;
   const Command* recent_ = nullptr;  // the last row found by its name alone
   std::string recent_spelling_;

@@ -129,6 +129,14 @@ void Executor::settle(Session& session, const Command& command, size_t reply_beg
   if (std::exchange(reply_too_long_, false)) server_->sessions().bounds().kill_for_output(&session);
 }
 
+void Executor::note_timed(CommandFigures* figures, int64_t duration_ns) {
+  figures->timed_ns += duration_ns;
+  ++figures->timed;
+  if (!server_->config().latency_tracking) return;
+  if (figures->durations == nullptr) figures->durations = std::make_unique<DurationHistogram>();
+  figures->durations->add(duration_ns);
+}
+
 // A command that waits is not slow, however long it waits: its session does nothing meanwhile.
 void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
   const int64_t duration_ns = server_->clock().steady_ns() - begin_ns;

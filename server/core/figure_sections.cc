@@ -90,7 +90,10 @@ void write_limiter_section(Server& server, FigureWriter& out) {
   write_figures(server.limiters(), out);
 }
 
-void write_cluster_section(Server&, FigureWriter& out) { out.absent({"cluster_enabled"}); }
+void write_cluster_section(Server& server, FigureWriter& out) {
+  out.gauge({"cluster_enabled", "Whether the Redis Cluster protocol is spoken."},
+            server.config().cluster_enabled ? 1 : 0);
+}
 
 constexpr FigureSection kSections[] = {
     {"server", "Server", true, write_server_section},

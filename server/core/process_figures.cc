@@ -81,7 +81,7 @@ void write_server_section(Server& server, FigureWriter& out) {
   out.absent({"redis_git_dirty"});
   out.absent("redis_build_id", kWeirVersion);
   out.text({"weir_version", "The version of weir."}, kWeirVersion);
-  out.absent("redis_mode", "standalone");
+  out.absent("redis_mode", config.cluster_enabled ? "cluster" : "standalone");
   out.text({"os", "The operating system."}, system_name());
   out.text({"arch_bits", "Bits of an address."}, std::to_string(sizeof(void*) * 8));
   out.absent("monotonic_clock", "POSIX clock_gettime");

@@ -1,6 +1,7 @@
 #include "server/core/script_service.h"
 
 #include "server/acl/acl.h"
+#include "server/core/cluster.h"
 #include "server/core/server.h"
 
 namespace weir::server {
@@ -21,6 +22,11 @@ const CommandTable& ScriptService::commands() const { return server_.executor().
 Result<void, std::string> ScriptService::allow_in_script(Session& session, const Command& command,
                                                          Args args) {
   return server_.acl().allow_in_script(session, command, args);
+}
+
+Result<void, std::string> ScriptService::check_slots(const Command& command, Args args,
+                                                     bool crosses_slots) {
+  return server_.executor().cluster().check_in_script(command, args, crosses_slots);
 }
 
 void ScriptService::run_in_script(Session& session, const Command& command, Args args,

@@ -25,6 +25,8 @@ class ScriptService final : public ScriptHost {
   const CommandTable& commands() const override;
   Result<void, std::string> allow_in_script(Session& session, const Command& command,
                                             Args args) override;
+  Result<void, std::string> check_slots(const Command& command, Args args,
+                                        bool crosses_slots) override;
   void run_in_script(Session& session, const Command& command, Args args,
                      resp::ReplyWriter& reply) override;
   void note_refused_in_script(const Command* command, std::string_view error) override;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/time_units.h"
+#include "server/core/cluster.h"
 #include "server/core/policies_reload.h"
 #include "server/os/log.h"
 #include "server/os/machine.h"
@@ -106,6 +107,8 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
   if (!config_.policies_file.empty()) {
     reload_.add("policies-file", [this] { return reload_policies_between_turns(*this); });
   }
+  if (!config_.cluster_topology.empty())
+    reload_.add("cluster-topology", [this] { return reload_topology(); });
   apply_limiting(config_, &limiters_);
   report_.set_rules(config_);
   report_.run_id = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
@@ -121,6 +124,9 @@ storage::Status Server::open() {
   if (storage::Status status = keys_.open(&report); !status.ok()) return status;
   persistence_.health.note_opening(report);
   persistence_.clock_keeper.resume();
+  keys_.running().begin_command(timeline_.now_ns());
+  if (const auto opened = executor_.cluster().open(); !opened)
+    return storage::Status::failed(opened.error());
   scripting_.scripts.open();
   scripting_.functions.open();
   if (!report.tail_note.empty()) spdlog::warn("{}", report.tail_note);
@@ -145,6 +151,12 @@ Result<Session*, std::string> Server::connect(Peer peer) {
   auto session = sessions_.add(std::move(peer));
   if (session) acl_.begin_session(**session);
   return session;
+}
+
+Result<void, std::string> Server::reload_topology() {
+  if (!keys_.usable()) return std::string("the data cannot be read");
+  keys_.running().begin_command(timeline_.now_ns());
+  return executor_.cluster().reload();
 }
 
 void Server::disconnect(Session* session) {

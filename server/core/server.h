@@ -112,6 +112,7 @@ class Server final : public CallHost {
  private:
   void work_a_slice();
   void drop_overrides();
+  Result<void, std::string> reload_topology();
 
   Config config_;
   Clock& clock_;

@@ -3,6 +3,7 @@
 
 #include "base/time_units.h"
 #include "server/config/config_options.h"
+#include "server/core/cluster.h"
 #include "server/core/figure_sections.h"
 #include "server/core/server.h"
 #include "server/report/report_figures.h"
@@ -86,6 +87,11 @@ void write_weir_section(Server& server, FigureWriter& out) {
             server.timeline().lead_ns() / kNsPerMs);
   out.gauge({"clock_accepted_ms", "What WEIR CLOCK RESET took for granted.", kMilliseconds},
             server.timeline().accepted_ns() / kNsPerMs);
+  out.counter({"cross_slot_refusals", "Requests refused because their keys are in several slots."},
+              server.executor().cluster().cross_slot_refusals());
+  out.counter({"would_cross_slots",
+               "Requests served that name keys of several slots, which a cluster would refuse."},
+              server.executor().cluster().would_cross_slots());
   out.gauge({"clock_differs", "Whether that lead is more than a second: see docs/clock.md."},
             server.persistence().clock_keeper.differs() ? 1 : 0);
   const TlsFigures& tls = server.sessions().tls().figures;

@@ -1,5 +1,6 @@
 #include "server/script/admission.h"
 
+#include "server/config/config.h"
 #include "server/script/shebang.h"
 
 namespace weir::server::script {
@@ -18,6 +19,8 @@ Result<size_t, ErrorReplied> key_count(Call& call, int64_t count) {
 
 Result<void, ErrorReplied> check_may_run(const ScriptHost& host, Call& call, uint32_t flags,
                                          bool read_only) {
+  if ((flags & kNoCluster) != 0 && host.config().cluster_enabled)
+    return reply_error(call, "ERR Can not run script on cluster, 'no-cluster' flag is set.");
   if ((flags & kNoWrites) != 0) return {};
   if (read_only)
     return reply_error(call, "ERR Can not execute a script with write flag using *_ro command.");

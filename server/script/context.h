@@ -82,6 +82,7 @@ struct Context {
   std::vector<Registration>* registering = nullptr;  // of the library being loaded
   bool active = false;  // a script is running, or a library being loaded
   bool read_only = false;
+  bool crosses_slots = true;
   int protocol = 2;  // of the replies that the script sees
   int64_t begin_steady_ns = 0;
   int64_t time_limit_ns = 0;     // 0: none

@@ -266,6 +266,7 @@ void Engine::begin(Call& call, const Invocation& invocation) {
   context_.session = &call.session;
   call.session.wait_state().permit(false);
   context_.read_only = invocation.read_only;
+  context_.crosses_slots = invocation.crosses_slots;
   context_.time_limit_ns = context_.host->config().script_time_limit_ms * kNsPerMs;
   context_.random.reset();
 }

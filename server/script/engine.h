@@ -34,6 +34,7 @@ struct Invocation {
   Args keys;
   Args arguments;
   bool read_only = false;
+  bool crosses_slots = true;  // see ScriptHost::check_slots
 };
 
 class Engine {

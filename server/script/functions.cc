@@ -238,7 +238,8 @@ void Functions::call(Call& call, bool read_only) {
                                  .name = function.name,
                                  .keys = call.args.subspan(kKeysAt, *keys),
                                  .arguments = call.args.subspan(kKeysAt + *keys),
-                                 .read_only = read_only || (function.flags & kNoWrites) != 0};
+                                 .read_only = read_only || (function.flags & kNoWrites) != 0,
+                                 .crosses_slots = (function.flags & kAllowCrossSlotKeys) != 0};
   if (!engine()->run(call, invocation)) host_->roll_back();
 }
 

@@ -73,6 +73,8 @@ Result<void, std::string> check_admission(Context& context, const Command* comma
   if (context.read_only && command->has(kWrites | kMayReplicate))
     return "ERR Write commands are not allowed from read-only scripts.";
   if (command->has(kWrites) && context.host->writes_denied()) return context.host->storage_error();
+  if (context.host->config().cluster_enabled)
+    return context.host->check_slots(*command, context.args, context.crosses_slots);
   return {};
 }
 

@@ -29,6 +29,11 @@ class ScriptHost {
   // Tells whether the session's user may run the request, and if not why; a denial is noted.
   virtual Result<void, std::string> allow_in_script(Session& session, const Command& command,
                                                     Args args) = 0;
+  // Tells whether a cluster's node may run the request in a script, and if not why. A script that
+  // does not say that it crosses slots uses the keys of one, that of the keys it was given or else
+  // of its first.
+  virtual Result<void, std::string> check_slots(const Command& command, Args args,
+                                                bool crosses_slots) = 0;
   // Runs a command with a writer of its own, as part of the running command.
   virtual void run_in_script(Session& session, const Command& command, Args args,
                              resp::ReplyWriter& reply) = 0;

@@ -32,6 +32,8 @@ struct Script {
   bool kept = false;
   bool no_writes = false;  // what the script's first line says, once it was compiled
   bool has_shebang = false;
+  bool no_cluster = false;
+  bool crosses_slots = true;              // may use keys of several slots of a cluster
   int reference = -1;                     // the engine's reference; -1: not compiled
   std::list<Script*>::iterator use = {};  // if it is not kept
 };

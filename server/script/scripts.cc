@@ -83,18 +83,23 @@ Result<void, ErrorReplied> Scripts::compile(Call& call, Script* script, std::str
   script->reference = *reference;
   script->has_shebang = shebang->present;
   script->no_writes = (shebang->flags & kNoWrites) != 0;
+  script->no_cluster = (shebang->flags & kNoCluster) != 0;
+  script->crosses_slots = !shebang->present || (shebang->flags & kAllowCrossSlotKeys) != 0;
   return {};
 }
 
 void Scripts::run(Call& call, const Script& script, size_t keys, bool read_only) {
   // A script that says nothing of itself is judged by what it does.
   const bool may_write = script.has_shebang && !script.no_writes;
-  if (!check_may_run(*host_, call, may_write ? 0u : uint32_t{kNoWrites}, read_only)) return;
+  const uint32_t flags =
+      (may_write ? 0u : uint32_t{kNoWrites}) | (script.no_cluster ? uint32_t{kNoCluster} : 0u);
+  if (!check_may_run(*host_, call, flags, read_only)) return;
   const Invocation invocation = {.script = script.reference,
                                  .name = script.name,
                                  .keys = call.args.subspan(kKeysAt, keys),
                                  .arguments = call.args.subspan(kKeysAt + keys),
-                                 .read_only = read_only || script.no_writes};
+                                 .read_only = read_only || script.no_writes,
+                                 .crosses_slots = script.crosses_slots};
   if (!engine().run(call, invocation)) host_->roll_back();
 }
 

@@ -1,0 +1,282 @@
+// A server as an owner of hash slots, beside others or alone.
+#include "server/core/cluster.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/server/rl_fixture.h"
+
+namespace weir::server {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kCross = "(error CROSSSLOT Keys in request don't hash to the same slot)";
+
+// Slots: a 15495, b 3300, c 7365, foo 12182.
+class ClusterTest : public ::testing::Test {
+ protected:
+  ClusterTest() {
+    config_.cluster_enabled = true;
+    config_.dir = testing::TempDir() + "cluster-" +
+                  testing::UnitTest::GetInstance()->current_test_info()->name();
+    config_.cluster_announce_ip = "h";
+    config_.port = 1;
+    std::filesystem::remove_all(config_.dir);
+    std::filesystem::create_directories(config_.dir);
+  }
+  ~ClusterTest() override { std::filesystem::remove_all(config_.dir); }
+
+  void start() {
+    server_ = std::make_unique<FakeServer>(config_, disk_);
+    client_ = server_->connect();
+  }
+  // Why a server that is started now does not serve.
+  std::string refusal() {
+    FakeClock clock;
+    Server server(
+        config_, &clock, [&] { return std::make_unique<storage::MemoryStore>(disk_); },
+        command_families());
+    const storage::Status opened = server.open();
+    return opened.ok() ? "" : opened.message();
+  }
+  void stop() {
+    client_.reset();
+    if (server_) disk_ = server_->disk().after_kill();
+    server_.reset();
+  }
+  void write_topology(const std::string& text) {
+    config_.cluster_topology = "topology";
+    std::ofstream(config_.dir + "/topology") << text;
+  }
+  std::string ask(std::string_view line) { return server::ask(*client_, line); }
+  std::string node_file() {
+    std::ifstream file(config_.dir + "/NODE");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string reload() {
+    const auto outcomes = (*server_)->reload().run();
+    return outcomes.back().read ? "" : outcomes.back().read.error();
+  }
+
+  Config config_;
+  std::shared_ptr<storage::MemoryDisk> disk_ = storage::make_memory_disk({1, 2});
+  std::unique_ptr<FakeServer> server_;
+  std::unique_ptr<FakeClient> client_;
+};
+
+constexpr const char* kTwo = "epoch 3\nx h:1 8192-16383\ny g:2 0-8191\n";
+
+TEST_F(ClusterTest, AloneItHasAllSlots) {
+  config_.cluster_announce_port = 7;
+  start();
+  const std::string id = (*server_)->executor().cluster().id_of(0);
+  EXPECT_EQ(id.size(), 40u);
+  EXPECT_EQ(node_file(), id + "\n");
+  EXPECT_EQ(ask("CLUSTER MYID"), "\"" + id + "\"");
+  EXPECT_EQ(ask("CLUSTER SLOTS"), "[[0, 16383, [\"h\", 7, \"" + id + "\", []]]]");
+  EXPECT_EQ(ask("CLUSTER NODES"),
+            "\"" + id + " h:7@10007 myself,master - 0 0 0 connected 0-16383\\x0a\"");
+  EXPECT_THAT(ask("CLUSTER INFO"),
+              HasSubstr("cluster_state:ok\\x0d\\x0acluster_slots_assigned:16384"));
+  EXPECT_THAT(ask("HELLO"), HasSubstr("\"mode\", \"cluster\""));
+  EXPECT_THAT(ask("INFO server"), HasSubstr("redis_mode:cluster"));
+  EXPECT_EQ(ask("READONLY") + ask("READWRITE") + ask("ASKING"), "OKOKOK");
+  EXPECT_EQ(ask("CLUSTER REPLICAS " + id), "[]");
+  EXPECT_EQ(ask("CLUSTER REPLICAS x"), "(error ERR Unknown node x)");
+  EXPECT_THAT(ask("CLUSTER MEET 127.0.0.1 1"), HasSubstr("comes from the configuration"));
+}
+
+TEST_F(ClusterTest, TheAddressIsTheOneThatWasReachedUnlessAnnounced) {
+  config_.cluster_announce_ip = "";
+  config_.cluster_announce_hostname = "weir.example";
+  start();
+  EXPECT_THAT(ask("CLUSTER SLOTS"), HasSubstr("[\"127.0.0.1\", 1, "));
+  EXPECT_THAT(ask("CLUSTER SLOTS"), EndsWith(", [\"hostname\", \"weir.example\"]]]]"));
+  EXPECT_THAT(ask("CLUSTER NODES"), HasSubstr(" 127.0.0.1:1@10001,weir.example myself"));
+}
+
+TEST_F(ClusterTest, KeysOfSeveralSlotsAreRefused) {
+  start();
+  EXPECT_EQ(ask("MGET a b"), kCross);
+  EXPECT_EQ(ask("MGET {a}1 {a}2"), "[(nil), (nil)]");
+  EXPECT_EQ(ask("ZUNIONSTORE a 2 a b"), kCross);
+  EXPECT_EQ(ask("ZUNIONSTORE a bad a b"), "(error ERR value is not an integer or out of range)");
+  EXPECT_EQ(ask("SINTERCARD 2x a b"), kCross);  // as Redis reads the number there
+  EXPECT_EQ(ask("SSUBSCRIBE a b"), kCross);
+  EXPECT_EQ(ask("RL.MTAKE 2 a b 5/1s"),
+            "(error CROSSSLOT Keys in request don't hash to the same slot. Keys that share a hash "
+            "tag, as user:7:{acme} and tenant:{acme}, are in one slot)");
+  EXPECT_EQ(ask("EVAL return 2 a b"), kCross);
+  EXPECT_THAT(ask("INFO weir"), HasSubstr("cross_slot_refusals:6\\x0d\\x0awould_cross_slots:0"));
+}
+
+TEST_F(ClusterTest, TransactionsAreOfOneSlot) {
+  start();
+  EXPECT_EQ(ask("WATCH a") + ask("WATCH b"), "OKOK");
+  ask("MULTI");
+  EXPECT_EQ(ask("SET a 1") + ask("SET b 1"), "QUEUEDQUEUED");
+  EXPECT_EQ(ask("EXEC"), kCross);
+  EXPECT_EQ(ask("EXEC"), "(error ERR EXEC without MULTI)");
+  EXPECT_EQ(ask("GET a"), "(nil)");
+  ask("MULTI");
+  EXPECT_EQ(ask("MGET a b"), kCross);
+  EXPECT_THAT(ask("EXEC"), StartsWith("(error EXECABORT"));
+  ask("MULTI");
+  ask("SET {a}1 1");
+  ask("SELECT 1");
+  EXPECT_EQ(ask("EXEC"), "[OK, (error ERR SELECT is not allowed in cluster mode)]");
+}
+
+TEST_F(ClusterTest, OnlyOneDatabase) {
+  start();
+  EXPECT_EQ(ask("SELECT 0"), "OK");
+  EXPECT_EQ(ask("SELECT 99"), "(error ERR SELECT is not allowed in cluster mode)");
+  EXPECT_EQ(ask("SELECT x"), "(error ERR value is not an integer or out of range)");
+  EXPECT_EQ(ask("SWAPDB x y"), "(error ERR SWAPDB is not allowed in cluster mode)");
+  EXPECT_EQ(ask("MOVE a x"), "(error ERR MOVE is not allowed in cluster mode)");
+  EXPECT_EQ(ask("COPY a {a}1 DB 1"),
+            "(error ERR Copying to another database is not allowed in cluster mode)");
+  EXPECT_EQ(ask("COPY a {a}1 DB 99"), "(error ERR DB index is out of range)");
+  EXPECT_EQ(ask("SORT a BY w*"), "(error ERR BY option of SORT denied in Cluster mode.)");
+  EXPECT_EQ(ask("SORT a BY w GET #"), "(error ERR GET option of SORT denied in Cluster mode.)");
+}
+
+std::string eval(FakeClient& client, std::string_view body) {
+  return as_text(client.call({"EVAL", body, "1", "a"}));
+}
+
+TEST_F(ClusterTest, AScriptUsesOneSlotUnlessItSaysOtherwise) {
+  start();
+  EXPECT_THAT(eval(*client_, "return redis.call('mget','a','b')"),
+              HasSubstr("attempted to access a non local key in a cluster node"));
+  EXPECT_EQ(eval(*client_, "return redis.call('get','b')"), "(nil)");
+  EXPECT_THAT(eval(*client_, "#!lua\nreturn redis.call('get','b')"),
+              HasSubstr("attempted to access keys that do not hash to the same slot"));
+  EXPECT_EQ(eval(*client_, "#!lua flags=allow-cross-slot-keys\nreturn redis.call('get','b')"),
+            "(nil)");
+  EXPECT_EQ(eval(*client_, "#!lua flags=no-cluster\nreturn 1"),
+            "(error ERR Can not run script on cluster, 'no-cluster' flag is set.)");
+}
+
+TEST_F(ClusterTest, CountsTheKeysOfASlot) {
+  start();
+  ask("MSET {a}1 1 {a}2 2 a 3");
+  ask("SET b 1");
+  EXPECT_EQ(ask("CLUSTER KEYSLOT {a}x"), "15495");
+  EXPECT_EQ(ask("CLUSTER COUNTKEYSINSLOT 15495"), "3");
+  EXPECT_EQ(ask("CLUSTER GETKEYSINSLOT 3300 10"), "[\"b\"]");
+  EXPECT_EQ(ask("CLUSTER GETKEYSINSLOT 15495 0"), "[]");
+  EXPECT_EQ(ask("CLUSTER COUNTKEYSINSLOT 16384"), "(error ERR Invalid slot)");
+  EXPECT_EQ(ask("CLUSTER GETKEYSINSLOT 1 -1"), "(error ERR Invalid slot or number of keys)");
+}
+
+TEST_F(ClusterTest, OtherDatabasesWithKeysAreNotHidden) {
+  config_.cluster_enabled = false;
+  start();
+  ask("SELECT 3");
+  ask("MSET a 1 b 2");
+  ask("SELECT 5");
+  ask("SET a 1");
+  stop();
+  config_.cluster_enabled = true;
+  EXPECT_THAT(refusal(), HasSubstr("has keys: 2 in database 3, 1 in database 5; start with"));
+}
+
+TEST_F(ClusterTest, AnotherOwnersKeyIsMoved) {
+  write_topology(kTwo);
+  start();
+  EXPECT_EQ(ask("GET a"), "(nil)");
+  EXPECT_EQ(ask("GET b"), "(error MOVED 3300 g:2)");
+  EXPECT_EQ(ask("MGET b a"), kCross);
+  ask("MULTI");
+  EXPECT_EQ(ask("SET b 1"), "(error MOVED 3300 g:2)");
+  EXPECT_THAT(ask("EXEC"), StartsWith("(error EXECABORT"));
+  EXPECT_EQ(ask("SPUBLISH b m"), "(error MOVED 3300 g:2)");
+  EXPECT_THAT(ask("PUBLISH b m"), HasSubstr("one of 2 servers only: in a cluster use SPUBLISH"));
+  EXPECT_EQ(ask("CLUSTER SLOTS"), "[[0, 8191, [\"g\", 2, \"" + node_id_of("y") +
+                                      "\", []]], [8192, 16383, [\"h\", 1, \"" + node_id_of("x") +
+                                      "\", []]]]");
+  EXPECT_THAT(node_file(), StartsWith(node_id_of("x") + "\nname x\ntopology 3 "));
+}
+
+TEST_F(ClusterTest, AFileIsTakenAsAWholeOrNotAtAll) {
+  write_topology(kTwo);
+  start();
+  write_topology("epoch 4\nx h:1 0-16383\n");
+  EXPECT_EQ(reload(), "");
+  EXPECT_EQ(ask("GET b"), "(nil)");
+  write_topology("epoch 5\nx h:1 0-16382\n");
+  EXPECT_THAT(reload(), HasSubstr("nobody has the slots 16383-16383"));
+  write_topology(kTwo);
+  EXPECT_THAT(reload(), HasSubstr("has epoch 3, and this server has seen epoch 4"));
+  write_topology("epoch 4\nx h:1 1-16383\ny g:2 0-0\n");
+  EXPECT_THAT(reload(), HasSubstr("a changed file needs a higher epoch"));
+  write_topology("epoch 5\nz g:1 0-16383\n");
+  EXPECT_THAT(reload(), HasSubstr("no line is for this server with port 1; set "));
+  EXPECT_EQ(ask("GET b"), "(nil)");
+}
+
+TEST_F(ClusterTest, SlotsWithKeysAreNotTakenAway) {
+  write_topology("epoch 1\nx h:1 0-16383\n");
+  start();
+  ask("SET a 1");
+  ask("SET b 1");
+  ask("SET {b}1 1");
+  write_topology(kTwo);
+  EXPECT_THAT(reload(), HasSubstr("holds 2 keys of slots that the file gives to others, as slot "
+                                  "3300 to 'y'"));
+  EXPECT_EQ(ask("GET b"), "\"1\"");
+  stop();
+  EXPECT_THAT(refusal(), HasSubstr("holds 2 keys"));
+  write_topology("epoch 1\nx h:1 0-16383\n");
+  start();
+  ask("UNLINK b {b}1");
+  write_topology(kTwo);
+  EXPECT_EQ(reload(), "");
+  EXPECT_EQ(ask("GET b"), "(error MOVED 3300 g:2)");
+}
+
+TEST_F(ClusterTest, ADirectoryKeepsItsNameAndEpoch) {
+  write_topology(kTwo);
+  start();
+  stop();
+  write_topology("epoch 2\nx h:1 8192-16383\ny g:2 0-8191\n");
+  EXPECT_THAT(refusal(), HasSubstr("it is an older file"));
+  write_topology("epoch 9\ny h:1 8192-16383\nx g:2 0-8191\n");
+  EXPECT_THAT(refusal(), HasSubstr("this server is 'y' there, and its directory"));
+  std::ofstream(config_.dir + "/NODE") << "rubbish";
+  EXPECT_THAT(refusal(), HasSubstr("it is not a file that weir has written"));
+}
+
+TEST_F(ClusterTest, AFileNeedsAClusterAndTheClusterItsFile) {
+  write_topology(kTwo);
+  config_.cluster_enabled = false;
+  EXPECT_THAT(refusal(), HasSubstr("which needs cluster-enabled yes"));
+  config_.cluster_enabled = true;
+  config_.cluster_topology = "missing";
+  EXPECT_THAT(refusal(), HasSubstr("cluster-topology: cannot read"));
+}
+
+TEST_F(ClusterTest, OffItCountsWhatAClusterWouldRefuse) {
+  config_.cluster_enabled = false;
+  start();
+  ask("MGET a b");
+  ask("MGET {a}1 {a}2");
+  ask("GET a");
+  ask("MULTI");
+  ask("SET a 1");
+  ask("SET b 1");
+  ask("EXEC");
+  EXPECT_THAT(ask("INFO weir"), HasSubstr("cross_slot_refusals:0\\x0d\\x0awould_cross_slots:2"));
+  EXPECT_EQ(ask("CLUSTER SLOTS"), "(error ERR This instance has cluster support disabled)");
+  EXPECT_FALSE(std::filesystem::exists(config_.dir + "/NODE"));
+}
+
+}  // namespace
+}  // namespace weir::server
