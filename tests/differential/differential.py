@@ -3,9 +3,10 @@
 
     differential.py WEIR_SERVER [--storage memory|evicting|rocksdb|all] [--commands N] [--seed N]
                     [--stream N] [--tables NAME,NAME] [--maxmemory BYTES] [--whole-grammar]
+                    [--cluster]
 
 A seed decides every request; the kinds of storage get their shares of them. With --whole-grammar it is a failure, too, if a row of the tables, or an option of one, was
-never sent. A failure prints the seed, the number of the stream that failed and
+never sent. With --cluster both are clusters of one node, and most keys share a slot. A failure prints the seed, the number of the stream that failed and
 the shortest list of requests found that fails alike; `--seed N --stream N` plays that stream again.
 It needs the Debian package redis-server, and Python's standard library only.
 """
@@ -20,6 +21,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import state  # noqa: E402
+import streams  # noqa: E402
 import vectors  # noqa: E402
 from coverage import Coverage  # noqa: E402
 from player import Mismatch, Player  # noqa: E402
@@ -52,6 +55,7 @@ def parse_options():
     parser.add_argument("--tables", default=",".join(name for name in TABLES if name not in ALONE))
     parser.add_argument("--maxmemory", default="20000")
     parser.add_argument("--whole-grammar", action="store_true")
+    parser.add_argument("--cluster", action="store_true")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 32)
@@ -61,7 +65,8 @@ def parse_options():
 def report(options, storage, number, player, stream, mismatch):
     print(f"MISMATCH with storage {storage}: replay it with\n"
           f"    {sys.argv[0]} {options.weir_server} --storage {storage} --seed {options.seed}"
-          f" --stream {number} --tables {options.tables}\n", flush=True)
+          f" --stream {number} --tables {options.tables}{' --cluster' if options.cluster else ''}\n",
+          flush=True)
     for server in player.servers:
         if not server.is_alive():
             print(server.how_it_ended() + "\n")
@@ -79,12 +84,13 @@ def report(options, storage, number, player, stream, mismatch):
 
 def run(options, storage, commands, redis, coverage):
     """Whether all streams passed; the commands played are printed."""
-    weir = weir_server(os.path.abspath(options.weir_server), STORAGE[storage](options))
+    cluster = ["--cluster-enabled", "yes"] if options.cluster else []
+    weir = weir_server(os.path.abspath(options.weir_server), STORAGE[storage](options) + cluster)
     alike = False
     try:
         weir.start()
         player = Player([weir, redis])
-        faults = vectors.play(player)
+        faults = [] if options.cluster else vectors.play(player)
         print(*faults, sep="\n", end="\n" if faults else "")
         alike = not faults and play_streams(options, storage, commands, player, coverage)
     except (Closed, Silent, OSError) as gone:
@@ -138,9 +144,12 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped by SIGTERM"))
     options = parse_options()
     print(f"seed {options.seed}", flush=True)
+    if options.cluster:
+        streams.TAGGED_SHARE = 0.8
+        state.DATABASES = 1
     storages = list(STORAGE) if options.storage == "all" else [options.storage]
     coverage = Coverage([row for name in options.tables.split(",") for row in TABLES[name]])
-    redis = redis_server()
+    redis = redis_server(options.cluster)
     try:
         redis.start()
         alike = all(run(options, storage, commands, redis, coverage)

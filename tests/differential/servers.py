@@ -122,14 +122,32 @@ class Server:
         return clean
 
 
-def redis_server():
+class ClusterOfOne(Server):
+    """A redis-server that has all slots of a cluster."""
+
+    def start(self):
+        super().start()
+        connection = self.connect()
+        connection.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+        deadline = time.monotonic() + 30
+        while b"cluster_state:ok" not in connection.command("CLUSTER", "INFO"):
+            if time.monotonic() > deadline:
+                raise CannotStart(f"{self.name}: the cluster does not come up")
+            time.sleep(0.05)
+        connection.close()
+
+
+def redis_server(cluster=False):
     if shutil.which(REDIS) is None:
         sys.exit("redis-server is missing, and it is what weir is compared with: "
                  "install the Debian package redis-server")
     # It looks at the timeouts of who waits as often as at everything else it does by the clock.
     command = [REDIS, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY",
                "--save", "", "--appendonly", "no", "--hz", "500"]
-    return Server("redis-server", command)
+    if not cluster:
+        return Server("redis-server", command)
+    return ClusterOfOne("redis-server", [*command, "--cluster-enabled", "yes", "--cluster-port",
+                                         str(free_port())])
 
 
 def weir_server(program, options):

@@ -10,6 +10,10 @@ from grammar import Maker, Special
 STREAM_COMMANDS = 1000
 CONNECTIONS = 2
 SHOWN_MAX = 100
+TAGGED_SHARE = 0  # of the requests: in a cluster most name keys that share a slot
+TAG = b"{tag}"
+NAMES = {b"a", b"b", b"k1", b"k2", b"k3", b"h", b"h2", b"h3", b"l", b"l2", b"l3", b"s", b"s2", b"s3",
+         b"i", b"i2", b"i3", b"x", b"y", b"z", b"\x00"}
 
 
 @dataclass
@@ -64,6 +68,8 @@ def make_batch(rng, maker, size):
         if isinstance(op, Special):
             after = [Batch(batch.connection, [op])]
             break
+        if TAGGED_SHARE and rng.random() < TAGGED_SHARE:
+            op.args = [TAG + arg if arg in NAMES else arg for arg in op.args]
         batch.ops.append(op)
         if op.ends:
             break
