@@ -11,9 +11,14 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "integration"))
+
+from certificates import Certificates  # noqa: E402
 
 START_SECONDS_MAX = 20
 
@@ -47,6 +52,15 @@ class Server:
         self.command = [program, *arguments, "--bind", "127.0.0.1", "--port", str(self.port),
                         "--dir", str(data)]
         self.process = None
+        self.tls = None  # (port, file of the authority) when it speaks TLS besides
+
+    def speak_tls(self):
+        """From the next start() on; it asks for no certificate of its clients."""
+        certificates = Certificates(self.folder / "tls")
+        port = free_port()
+        self.tls = (port, certificates.path("ca.crt"))
+        for name, value in {"tls_port": port, **certificates.options()}.items():
+            self.command += ["--" + name.replace("_", "-"), str(value)]
 
     def start(self):
         with self.log.open("ab") as log:

@@ -3,6 +3,8 @@
 A program reads its orders from the environment:
     CLIENTS_SERVER     redis or weir         CLIENTS_PROTOCOL   2 or 3
     CLIENTS_PORT       on 127.0.0.1          CLIENTS_DURABLE    1 when data survives the restart
+    CLIENTS_TLS_PORT   where to connect over TLS instead, if it is there, and
+    CLIENTS_TLS_CA     the file of the authority that the server's certificate is from
 and writes lines (what else it writes is shown only if it fails):
     version TEXT       of the library, once
     ok NAME            a check that held
@@ -27,6 +29,7 @@ PROGRAM_SECONDS_MAX = 90
 HARNESS_CHECKS = ("ends", "server")
 # Long enough that a limiter's seconds show whether time went on while the server was away.
 AWAY_SECONDS = 1.1
+TLS_WANTED = "CLIENTS_TLS"  # an entry's environment has it if its program is to come over TLS
 
 
 class Outcome:
@@ -74,6 +77,8 @@ def obey(line, outcome, process, server):
 
 
 def environment(server, protocol, extra):
+    if server.tls:
+        extra = {**extra, "CLIENTS_TLS_PORT": str(server.tls[0]), "CLIENTS_TLS_CA": server.tls[1]}
     return {**os.environ, "CLIENTS_SERVER": server.name, "CLIENTS_PORT": str(server.port),
             "CLIENTS_PROTOCOL": str(protocol), "CLIENTS_DURABLE": str(int(server.durable)),
             "PYTHONDONTWRITEBYTECODE": "1", **extra}
@@ -101,6 +106,8 @@ def run(command, server, protocol, extra=None, seconds_max=None):
     outcome = Outcome()
     seconds_max = seconds_max or PROGRAM_SECONDS_MAX
     begin = time.monotonic()
+    if extra and extra.get(TLS_WANTED):
+        server.speak_tls()
     server.start()
     process = subprocess.Popen(
         command, env=environment(server, protocol, extra or {}), stdin=subprocess.PIPE,

@@ -1,5 +1,6 @@
 """redis-py, 4 to the newest, as an application uses it: see README.md for what each check means."""
 
+import os
 import time
 
 import redis
@@ -10,11 +11,15 @@ from report import (CALLERS, HOST, IS_WEIR, PORT, PROTOCOL, Skip, check, expect,
 
 MAJOR = int(redis.__version__.split(".", maxsplit=1)[0])
 ALL_BYTES = bytes(range(256))
+TLS_PORT, TLS_CA = os.environ.get("CLIENTS_TLS_PORT"), os.environ.get("CLIENTS_TLS_CA")
 
 
 def connect(**options):
     if MAJOR >= 5:
         options["protocol"] = PROTOCOL
+    if TLS_PORT:
+        return redis.Redis.from_url(f"rediss://{HOST}:{TLS_PORT}/0?ssl_ca_certs={TLS_CA}",
+                                    socket_timeout=10, **options)
     return redis.Redis(host=HOST, port=PORT, socket_timeout=10, **options)
 
 

@@ -4,7 +4,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"sort"
 	"strings"
@@ -34,8 +37,16 @@ var (
 )
 
 func connect(password string) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: Address, Protocol: Protocol(), Password: password,
-		PoolSize: 32})
+	options := &redis.Options{Addr: Address, Protocol: Protocol(), Password: password, PoolSize: 32}
+	if port := os.Getenv("CLIENTS_TLS_PORT"); port != "" {
+		authorities := x509.NewCertPool()
+		if !authorities.AppendCertsFromPEM(Got(os.ReadFile(os.Getenv("CLIENTS_TLS_CA")))) {
+			panic("the file of the authority has no certificate")
+		}
+		options.Addr = "127.0.0.1:" + port
+		options.TLSConfig = &tls.Config{RootCAs: authorities}
+	}
+	return redis.NewClient(options)
 }
 
 func libraryVersion() string {

@@ -4,13 +4,13 @@ Adding one is an entry in its language's file here, a program in its language's 
 pinned version in that folder's lock file.
 """
 
-from . import calls, debian, go, java, language, node, python, tools
+from . import calls, debian, go, java, language, node, python, tls, tools
 from .client import Client
 
 ALL = [*tools.CLIENTS, *python.CLIENTS, *node.CLIENTS, *go.CLIENTS, *java.CLIENTS,
-       *debian.CLIENTS, *calls.CLIENTS, *language.CLIENTS]
+       *debian.CLIENTS, *calls.CLIENTS, *language.CLIENTS, *tls.CLIENTS]
 # What one word on the command line stands for.
-PARTS = ("calls", "language")
+PARTS = ("calls", "language", "tls")
 
 
 def chosen(names):
@@ -19,6 +19,6 @@ def chosen(names):
     for name in names:
         if name not in known and name not in PARTS:
             raise ValueError(f"no client is called '{name}'; there are {', '.join(known)}, "
-                             f"and the parts {' and '.join(PARTS)}")
+                             f"and the parts {', '.join(PARTS)}")
     return [client for client in ALL if not names or client.name in names or
             client.name.rpartition("-")[2] in set(names) & set(PARTS)]
