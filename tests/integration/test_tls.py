@@ -200,6 +200,17 @@ class Refusing(Tls):
         with server.connect() as client:
             self.assertEqual(self.figure(client, "tls_handshakes_failed"), 1)
 
+    def test_a_client_cannot_choose_what_is_dear(self):
+        self.tls_server().start()
+        for group, accepted in (("ffdhe8192", False), ("ffdhe2048", False), ("X25519", True),
+                                ("P-256", True)):
+            done = subprocess.run(
+                ["openssl", "s_client", "-connect", f"127.0.0.1:{self.tls_port}", "-tls1_3",
+                 "-groups", group, "-CAfile", self.certificates.path("ca.crt")],
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=harness.PATIENCE_S,
+                check=False)
+            self.assertEqual(b"New, TLSv1.3" in done.stdout, accepted, group)
+
     def test_garbage_ends_nothing_but_itself(self):
         server = self.tls_server().start()
         with self.connect() as bystander:
