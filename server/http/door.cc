@@ -23,10 +23,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(Door* door, asio::ip::tcp::socket socket) : door_(door), stream_(std::move(socket)) {}
 
   bool is_silent() const { return silent_; }
+  bool is_answered() const { return answered_; }  // or waits for its answer
 
   // Waits for the next request; a first byte makes it one that has begun.
   void wait() {
     silent_ = true;
+    answered_ = false;
     parser_.emplace();
     parser_->header_limit(kHeaderBytesMax);
     parser_->body_limit(0);
@@ -72,6 +74,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void on_read(error_code error) {
     if (door_ == nullptr) return;
+    answered_ = true;
     if (!error) return door_->asking_.push_back(shared_from_this());
     if (error.category() != wire::make_error_code(wire::error::bad_method).category() ||
         error == wire::error::end_of_stream) {
@@ -113,6 +116,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<wire::response<wire::string_body>> response_;
   bool is_new_ = true;
   bool silent_ = true;
+  bool answered_ = false;
   bool keep_alive_ = false;
 };
 
@@ -175,10 +179,14 @@ void Door::accept(Tcp::acceptor* acceptor) {
 
 bool Door::make_room() {
   if (connections_.size() < kConnectionsMax) return true;
-  const auto silent = std::find_if(connections_.begin(), connections_.end(),
-                                   [](const auto& connection) { return connection->is_silent(); });
-  if (silent == connections_.end()) return false;
-  const std::shared_ptr<Connection> closing = *silent;
+  auto least = std::find_if(connections_.begin(), connections_.end(),
+                            [](const auto& connection) { return connection->is_silent(); });
+  if (least == connections_.end()) {
+    least = std::find_if(connections_.begin(), connections_.end(),
+                         [](const auto& connection) { return !connection->is_answered(); });
+  }
+  if (least == connections_.end()) return false;
+  const std::shared_ptr<Connection> closing = *least;
   closing->end();
   return true;
 }

@@ -6,7 +6,8 @@
 //
 // Invariants
 // 1. There are at most kConnectionsMax connections. One more closes the one that has been silent
-//    longest, if one is; else it is closed itself.
+//    longest, or else the one that has not sent a whole request for longest. It is closed itself
+//    only if all others wait for answers or are being answered.
 // 2. A request has at most kHeaderBytesMax bytes of header and no body, and comes whole within
 //    kRequestTime, or its connection is closed. A connection is silent for at most kSilenceTime.
 // 3. A connection has one request at a time: the next is read after the answer was sent.
@@ -31,7 +32,8 @@ class Server;
 
 namespace http {
 
-inline constexpr size_t kConnectionsMax = 64;
+// They have to fit into what core/descriptors.h keeps for the process itself.
+inline constexpr size_t kConnectionsMax = 16;
 inline constexpr size_t kHeaderBytesMax = 8 << 10;
 inline constexpr std::chrono::seconds kRequestTime{10};
 inline constexpr std::chrono::seconds kSilenceTime{120};

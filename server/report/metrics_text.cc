@@ -78,10 +78,9 @@ std::string label_value(std::string_view value) {
   std::string text;
   for (const char c : value) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      text.push_back('\\');
-      text.push_back(c);
-    } else if (byte >= 0x20 && byte < 0x7f) {
+    if (c == '"') {
+      text.append("\\\"");
+    } else if (byte >= 0x20 && byte < 0x7f && c != '\\') {
       text.push_back(c);
     } else {
       text.append("\\\\x");

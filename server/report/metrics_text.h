@@ -8,8 +8,8 @@
 //
 // Invariants
 // 1. The text holds each metric once, with all its samples after its head, as both formats demand.
-// 2. Whatever bytes a label's value is made of, the text is printable ASCII: other bytes stand as
-//    \x and two hexadecimal digits.
+// 2. Whatever bytes a label's value is made of, the text is printable ASCII: other bytes, and the
+//    backslash, stand as \x and two hexadecimal digits, so no two values look alike.
 #pragma once
 
 #include <cstdint>

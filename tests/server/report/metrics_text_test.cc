@@ -85,7 +85,7 @@ TEST(MetricsText, ALabelMayBeMadeOfAnyBytes) {
   const std::string text = prometheus([](FigureWriter& out) {
     out.row(kErrorFigures, "a\"b\\c\n\xff", [&out] { out.counter({"count", "Errors."}, 1); });
   });
-  EXPECT_NE(text.find("\nweir_error_count_total{error=\"a\\\"b\\\\c\\\\x0a\\\\xff\"} 1\n"),
+  EXPECT_NE(text.find("\nweir_error_count_total{error=\"a\\\"b\\\\x5cc\\\\x0a\\\\xff\"} 1\n"),
             std::string::npos)
       << text;
 }
