@@ -133,6 +133,7 @@ struct Config {
   std::string dir = "./weir-data";
   int64_t databases = 16;
   int64_t disk_reserve = 64 << 20;  // 0: none
+  int64_t checkpoint_keep = 2;      // 0: all of them
   DurabilityLevel durability = DurabilityLevel::kEverysec;
   FailurePolicy storage_failure_policy = FailurePolicy::kDeny;
 

@@ -205,6 +205,9 @@ constexpr Option kOptions[] = {
      .kind = bytes(&Config::disk_reserve, 0),
      .changeable = kAtStart,
      .help = "Room kept in the data directory for a start on a full disk; 0 for none."},
+    {.name = "checkpoint-keep",
+     .kind = Number{&Config::checkpoint_keep, 0, 100000},
+     .help = "Checkpoints that stay when BGSAVE has made another; 0 for all."},
 
     // Cluster.
     {.name = "cluster-enabled",

@@ -4,14 +4,13 @@
 
 #include "base/time_units.h"
 #include "server/config/config_options.h"
+#include "server/core/checkpoint_folder.h"
 #include "server/os/log.h"
-#include "server/os/machine.h"
 
 namespace weir::server {
 namespace {
 
 constexpr int64_t kLookNs = kNsPerMs;  // how long SAVE sleeps between two looks
-constexpr size_t kKept = 2;
 
 }  // namespace
 
@@ -45,9 +44,10 @@ Result<void, std::string> Checkpoints::make_now(const std::function<void()>& com
 
 void Checkpoints::begin() {
   const std::string folder = config_.dir + "/checkpoints";
-  directory_ = folder + "/" + std::to_string(clock_.wall_ns() / kNsPerMs);
+  directory_ = folder + "/" + checkpoint_name(clock_.wall_ns() / kNsPerMs, keys_.turn());
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
+  remove_unfinished_checkpoints(folder);
   keys_.store_in_use()->start_checkpoint(directory_);
   running_turn_ = keys_.turn();
   wanted_ = false;
@@ -69,7 +69,8 @@ void Checkpoints::advance() {
   last_turn_ = running_turn_;
   ++made_;
   spdlog::info("checkpoint written to {}", directory_);
-  remove_old_checkpoints(config_.dir + "/checkpoints", kKept);
+  last_name_ = std::filesystem::path(directory_).filename();
+  remove_old_checkpoints(config_.dir + "/checkpoints", config_.checkpoint_keep);
 }
 
 }  // namespace weir::server

@@ -1,5 +1,5 @@
 // Checkpoints: SAVE and BGSAVE. Each is a directory beside the data that opens as a data directory
-// of its own; the two newest are kept.
+// of its own (checkpoint_folder.h has its name); as many as checkpoint-keep says are kept.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,8 @@ class Checkpoints {
   bool last_ok() const { return last_ok_; }
   // Answers the newest turn that the last checkpoint holds; 0: none was made.
   uint64_t last_turn() const { return last_turn_; }
+  // Answers the name of its directory; "": none was made.
+  const std::string& last_name() const { return last_name_; }
   uint64_t made() const { return made_; }     // since the start
   int64_t last_s() const { return last_s_; }  // when the last one was made, Unix time; 0: none
 
@@ -51,6 +53,7 @@ class Checkpoints {
   uint64_t last_turn_ = 0;
   uint64_t made_ = 0;
   std::string directory_;  // of the one that is being made
+  std::string last_name_;
 };
 
 }  // namespace weir::server

@@ -38,6 +38,8 @@ void write_store(Server& server, FigureWriter& out) {
   out.counter({"records_dropped_by_compaction", "Expired records that compactions dropped."},
               figures.records_dropped);
   out.counter({"write_back_passes", "Passes of write-back."}, figures.passes);
+  out.text({"last_checkpoint", "Name of the last checkpoint since the start; empty: none."},
+           server.persistence().checkpoints.last_name());
 }
 
 }  // namespace

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <vector>
 
 namespace weir::server {
 
@@ -29,17 +27,6 @@ int64_t peak_resident_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<int64_t>(usage.ru_maxrss) * 1024;
-}
-
-void remove_old_checkpoints(const std::string& directory, size_t kept) {
-  std::vector<std::filesystem::path> found;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") == std::string::npos) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  for (size_t i = 0; i + kept < found.size(); ++i) std::filesystem::remove_all(found[i], ignored);
 }
 
 }  // namespace weir::server

@@ -14,7 +14,4 @@ int64_t machine_memory_bytes();
 int64_t resident_bytes();
 int64_t peak_resident_bytes();
 
-// Deletes all but the newest `kept` of the directories whose names are numbers.
-void remove_old_checkpoints(const std::string& directory, size_t kept);
-
 }  // namespace weir::server

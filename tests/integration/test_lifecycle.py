@@ -296,7 +296,22 @@ class Persistence(harness.ServerTest):
             lambda: b"rdb_bgsave_in_progress:0" in server.call("INFO", "persistence"),
             "the checkpoint")
         self.assertIn(b"rdb_last_bgsave_status:ok", server.call("INFO", "persistence"))
-        self.assertEqual(len(os.listdir(os.path.join(server.data, "checkpoints"))), 1)
+        [name] = os.listdir(os.path.join(server.data, "checkpoints"))
+        self.assertRegex(name, r"^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z-turn-\d+$")
+        self.assertIn(f"last_checkpoint:{name}\r\n".encode(), server.call("INFO", "storage"))
+
+    def test_as_many_checkpoints_stay_as_the_option_says(self):
+        server = self.server(checkpoint_keep=1).start()
+        folder = os.path.join(server.data, "checkpoints")
+        for name in ("1700000000000", "1700000000001.tmp", "mine"):
+            os.makedirs(os.path.join(folder, name))
+        for kept, stay in ((1, 1), (3, 2), (3, 3), (3, 3), (0, 4), (0, 5), (2, 2)):
+            server.call("CONFIG", "SET", "checkpoint-keep", kept)
+            server.call("INCR", "a")
+            self.assertEqual(server.call("SAVE"), "OK")
+            left = os.listdir(folder)
+            self.assertIn("mine", left)
+            self.assertEqual(len(left) - 1, stay, left)
 
 
 if __name__ == "__main__":
