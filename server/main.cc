@@ -1,4 +1,5 @@
-// weir-server: reads the configuration, opens the data, serves until told to stop.
+// weir-server: reads the configuration, opens the data, serves until told to stop. What it does in
+// place of that (--check and the like) is in upkeep/.
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -18,6 +19,7 @@
 #include "server/os/log.h"
 #include "server/os/service_manager.h"
 #include "server/os/time_zones.h"
+#include "server/upkeep/upkeep.h"
 
 namespace weir::server {
 namespace {
@@ -97,12 +99,13 @@ int main_in_namespace(int argc, char** argv) {
   if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
     std::printf(
         "usage: weir-server [weir.conf] [--option value ...]\n"
-        "       weir-server --check-config [weir.conf] [--option value ...]\n\n%s",
-        config_usage().c_str());
+        "       weir-server --check-config [weir.conf] [--option value ...]\n%s\n%s",
+        upkeep_usage(), config_usage().c_str());
     return 0;
   }
   if (argc > 1 && std::strcmp(argv[1], "--check-config") == 0)
     return check_config(argc - 1, argv + 1);
+  if (const auto done = run_upkeep(argc, argv, command_families())) return *done;
   Config config;
   if (const auto loaded = load_config(argc, argv, &config); !loaded)
     return fail(loaded.error().message);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <random>
 
 #include "storage/crc32c.h"
@@ -105,6 +106,22 @@ Status RocksDirectory::lock() {
   if (::ftruncate(descriptor.get(), 0) == 0) {
     [[maybe_unused]] const ssize_t written =
         ::pwrite(descriptor.get(), text.data(), text.size(), 0);
+  }
+  lock_ = std::move(descriptor);
+  return {};
+}
+
+Status RocksDirectory::lock_to_look() {
+  if (!std::filesystem::is_directory(path_)) return Status::refused(path_ + " is no directory");
+  const std::string lock_path = path_ + "/LOCK";
+  Descriptor descriptor(::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor.ok())
+    return errno == ENOENT ? Status() : system_failure("cannot open", lock_path);
+  if (::flock(descriptor.get(), LOCK_SH | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return system_failure("cannot lock", lock_path);
+    return Status::refused("data directory " + path_ + " is in use by a server (" +
+                           holder(lock_path) +
+                           "): stop it, or look at a checkpoint of it (BGSAVE)");
   }
   lock_ = std::move(descriptor);
   return {};

@@ -31,8 +31,11 @@ class RocksDirectory {
 
   // Makes the directory where there is none, and locks it until this object ends.
   Status lock();
+  // Locks an existing directory against servers until this object ends, and changes nothing in it.
+  // A checkpoint that no server has opened has nothing to lock.
+  Status lock_to_look();
   // Tells whether a creation is to be done (`fresh`), or else what the directory is. REQUIRES:
-  // lock().
+  // lock() or lock_to_look().
   Status identify(bool* fresh, DirectoryIdentity* identity);
   // Begin and end the making of the databases, in which the directory is marked as unfinished.
   Status begin_creation(DirectoryIdentity* identity);

@@ -28,8 +28,12 @@ Status from_rocks(const rocksdb::Status& status, std::string_view what);
 // process when the disk is full.
 std::shared_ptr<rocksdb::Logger> make_rocks_logger(const RocksOptions& options);
 
-// kReadOnly writes nothing: what is there is read, the log's last turns included.
-enum class OpenMode { kCreate, kExisting, kReadOnly };
+// kReadOnly writes nothing but what cuts off the log's damaged end: what is there is read, the
+// log's last turns included. kInspect does not even do that: it reads the log up to there.
+enum class OpenMode { kCreate, kExisting, kReadOnly, kInspect };
+inline bool reads_only(OpenMode mode) {
+  return mode == OpenMode::kReadOnly || mode == OpenMode::kInspect;
+}
 Status open_database(const rocksdb::Options& options, const std::string& path, OpenMode mode,
                      std::unique_ptr<rocksdb::DB>* database);
 

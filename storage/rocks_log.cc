@@ -49,14 +49,18 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
                       uint64_t written_back_turn, Opened* opened) {
   path_ = path;
   rotate_bytes_ = options.wal_bytes_max / kRotateShare;
-  const rocksdb::Options set = log_database_options(options);
+  rocksdb::Options set = log_database_options(options);
   wal_sync_ = std::make_unique<RocksWalSync>(set.env, path);
   WalReport report;
   if (mode != OpenMode::kCreate) {
     std::optional<uint64_t> covered = last_turn_in_tables(set, path);
     if (covered) covered = std::max(*covered, written_back_turn);
-    if (Status status = check_wal(path, covered, &report); !status.ok()) return status;
+    const auto check = mode == OpenMode::kInspect ? inspect_wal : check_wal;
+    if (Status status = check(path, covered, &report); !status.ok()) return status;
   }
+  // What was judged superfluous at the log's end is still there, and RocksDB stops before it.
+  if (mode == OpenMode::kInspect)
+    set.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   if (mode == OpenMode::kExisting) {
     // This process builds on what it finds here, so a later power cut must not take it away;
     // RocksDB never syncs files that it did not write itself.

@@ -96,9 +96,8 @@ Status open_database(const rocksdb::Options& options, const std::string& path, O
   rocksdb::Options set = options;
   set.create_if_missing = mode == OpenMode::kCreate;
   rocksdb::DB* opened = nullptr;
-  const rocksdb::Status status = mode == OpenMode::kReadOnly
-                                     ? rocksdb::DB::OpenForReadOnly(set, path, &opened)
-                                     : rocksdb::DB::Open(set, path, &opened);
+  const rocksdb::Status status = reads_only(mode) ? rocksdb::DB::OpenForReadOnly(set, path, &opened)
+                                                  : rocksdb::DB::Open(set, path, &opened);
   database->reset(opened);
   return from_rocks(status, "cannot open " + path);
 }

@@ -118,7 +118,7 @@ Status RocksState::open(const std::string& path, const std::string& pass_path, O
                         WrittenBack* written_back) {
   path_ = path;
   pass_path_ = pass_path;
-  ::unlink(pass_path_.c_str());
+  if (mode != OpenMode::kInspect) ::unlink(pass_path_.c_str());
   watcher_ = std::make_shared<CompactionWatcher>();
   set_ = state_database_options(options_);
   set_.listeners.push_back(watcher_);

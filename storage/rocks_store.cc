@@ -78,6 +78,8 @@ class RocksStore : public Store {
 
  private:
   Status open_existing(OpenReport* report);
+  Status open_to_look(OpenReport* report);
+  Status find_databases() const;
   Status open_databases(OpenMode mode, OpenReport* report);
   Status fit_together(const RocksLog::Opened& log, const WrittenBack& state) const;
   Status sync_log();
@@ -105,6 +107,7 @@ class RocksStore : public Store {
 };
 
 Status RocksStore::open(OpenReport* report) {
+  if (options_.inspect) return open_to_look(report);
   if (Status status = directory_.lock(); !status.ok()) return status;
   bool fresh = false;
   Status status = directory_.identify(&fresh, &identity_);
@@ -121,10 +124,25 @@ Status RocksStore::open(OpenReport* report) {
   return status;
 }
 
-Status RocksStore::open_existing(OpenReport* report) {
+Status RocksStore::open_to_look(OpenReport* report) {
+  if (Status status = directory_.lock_to_look(); !status.ok()) return status;
+  bool fresh = false;
+  if (Status status = directory_.identify(&fresh, &identity_); !status.ok()) return status;
+  if (fresh) return Status::refused(directory_.path() + " holds no data of weir: it has no WEIR");
+  report->read_only = read_only_ = Status::failed("the data is opened to be looked at only");
+  if (Status status = find_databases(); !status.ok()) return status;
+  return open_databases(OpenMode::kInspect, report);
+}
+
+Status RocksStore::find_databases() const {
   for (const std::string& path : {directory_.state_path(), directory_.log_path()}) {
     if (!file_exists(path)) return Status::corrupt(path + " is missing; restore from a checkpoint");
   }
+  return {};
+}
+
+Status RocksStore::open_existing(OpenReport* report) {
+  if (Status status = find_databases(); !status.ok()) return status;
   Status status = open_databases(OpenMode::kExisting, report);
   if (status.is_no_space() && reserve_.give_up()) {
     report->gave_up_reserve = true;

@@ -42,6 +42,9 @@ struct RocksOptions {
   // The size of a file that is given up when an opening finds the disk full (reserve_file.h). 0:
   // none.
   uint64_t reserve_bytes = 0;
+  // The store is opened to be looked at: not a byte of the directory is changed, nothing can be
+  // written, and a directory that a server uses is refused.
+  bool inspect = false;
   bool direct_reads = false;  // past the system's page cache
   // Expired records are gone from the disk within this time plus that of a compaction, also where
   // nothing is written any more, as long as passes (empty ones will do) come by.

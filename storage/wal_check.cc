@@ -149,14 +149,32 @@ Status judge_wal(std::vector<WalFile>* files, std::optional<uint64_t> covered, s
   return status;
 }
 
-Status check_wal(const std::string& directory, std::optional<uint64_t> covered, WalReport* report) {
-  std::vector<WalFile> files;
-  if (Status status = scan_files(directory, &files); !status.ok()) return status;
-  if (Status status = judge_wal(&files, covered, &report->note); !status.ok()) return status;
-  for (const WalFile& file : files) {
+namespace {
+
+Status look_at(const std::string& directory, std::optional<uint64_t> covered,
+               std::vector<WalFile>* files, WalReport* report) {
+  if (Status status = scan_files(directory, files); !status.ok()) return status;
+  if (Status status = judge_wal(files, covered, &report->note); !status.ok()) return status;
+  for (const WalFile& file : *files) {
     report->bytes += file.kept_bytes;
     report->synced_turn =
         std::max({report->synced_turn, file.scan.synced_turn, file.scan.synced_turn_behind});
+  }
+  return {};
+}
+
+}  // namespace
+
+Status inspect_wal(const std::string& directory, std::optional<uint64_t> covered,
+                   WalReport* report) {
+  std::vector<WalFile> files;
+  return look_at(directory, covered, &files, report);
+}
+
+Status check_wal(const std::string& directory, std::optional<uint64_t> covered, WalReport* report) {
+  std::vector<WalFile> files;
+  if (Status status = look_at(directory, covered, &files, report); !status.ok()) return status;
+  for (const WalFile& file : files) {
     if (file.kept_bytes == file.size) continue;
     if (Status status = cut(file); !status.ok()) return status;
   }

@@ -39,6 +39,11 @@ struct WalReport {
 // order of their numbers.
 Status judge_wal(std::vector<WalFile>* files, std::optional<uint64_t> covered, std::string* note);
 
+// Looks at the files that RocksDB will read, and says what check_wal() would cut off them. Changes
+// nothing.
+Status inspect_wal(const std::string& directory, std::optional<uint64_t> covered,
+                   WalReport* report);
+
 // Looks at the files that RocksDB will read. A directory that does not exist has an empty log.
 Status check_wal(const std::string& directory, std::optional<uint64_t> covered, WalReport* report);
 

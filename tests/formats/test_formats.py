@@ -8,6 +8,7 @@ Each directory under stored/ was left by kill -9 (make_directory.py). Every test
 
 import json
 import signal
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -355,11 +356,29 @@ class Promised(OpenedTest):
         self.assertEqual(self.call("RL.TAKE", "x", "POLICY", "e:all")[0], 0)
 
 
+class Checked(harness.ServerTest):
+    """weir-server --check reads it, and changes nothing."""
+
+    source = None
+
+    def test_it_is_whole(self):
+        directory.unpack(self.source / directory.ARCHIVE, self.folder)
+        data = Path(self.folder, "data")
+        before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+        done = subprocess.run([harness.executable, "--check", str(data)], text=True, check=False,
+                              capture_output=True, timeout=harness.PATIENCE_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        for text in ("database 15: ", "limiter", "policies ", "all of it is whole"):
+            self.assertIn(text, done.stdout)
+        self.assertEqual({path: path.read_bytes() for path in data.rglob("*") if path.is_file()},
+                         before)
+
+
 def load_tests(loader, standard, pattern):
     """Every test with every stored directory."""
     suite = unittest.TestSuite()
     for source in directory.stored_directories():
-        for case in (Contents, Leases, Bookings, Named, Promised):
+        for case in (Contents, Leases, Bookings, Named, Promised, Checked):
             named = type(f"{case.__name__}_{source.name}", (case,), {"source": source})
             named.__module__ = __name__
             globals()[named.__name__] = named  # so that one can be chosen by its name

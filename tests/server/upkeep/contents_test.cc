@@ -1,0 +1,162 @@
+#include "server/upkeep/contents.h"
+
+#include <gtest/gtest.h>
+
+#include "server/os/time_zones.h"
+#include "server/script/sha1.h"
+#include "storage/codec.h"
+#include "storage/owner.h"
+
+namespace weir::server {
+namespace {
+
+using storage::Type;
+
+constexpr storage::HashSeed kSeed = {1, 2};
+constexpr storage::Incarnation kData = 5;
+
+class ContentsTest : public ::testing::Test {
+ protected:
+  void system_record(std::string_view name, std::string_view payload) {
+    take(0, storage::position_of(name, kSeed), name, {Type::kSystem, 0, payload});
+  }
+  void key(std::string_view name, Type type, std::string_view payload, int64_t expire_ms = 0) {
+    take(kData, storage::position_of(name, kSeed), name, {type, expire_ms, payload});
+  }
+  void element(storage::ElementsId list, std::string_view member, std::string_view payload) {
+    take(kData | storage::kElementsBit, storage::position_of_element(list, member, kSeed), member,
+         {Type::kElement, 0, payload});
+  }
+  void take(storage::Incarnation incarnation, storage::Position position, std::string_view name,
+            const storage::ValueView& value) {
+    std::string stored_key;
+    std::string stored_value;
+    storage::append_stored_key(&stored_key, {incarnation, position, name});
+    storage::append_value(&stored_value, value);
+    contents_.take(stored_key, stored_value);
+  }
+  void database(std::string_view name = "db/3", storage::Incarnation incarnation = kData) {
+    std::string payload;
+    storage::put_varint(&payload, incarnation);
+    storage::put_varint(&payload, 1);
+    system_record(name, payload);
+  }
+  static std::string owner(std::initializer_list<storage::ElementsId> ids) {
+    std::string payload;
+    storage::append_owner_head(&payload, std::vector<storage::ElementsId>(ids));
+    return payload;
+  }
+  // The one line of what is wrong, or "" if all is well.
+  std::string damage() const {
+    EXPECT_LE(contents_.damage().size(), 1u);
+    return contents_.damage().empty() ? "" : contents_.damage()[0];
+  }
+
+  TimeZones zones_;
+  Contents contents_{kSeed, &zones_.stored(), 10'000'000'000};
+};
+
+TEST_F(ContentsTest, KeysAreCountedByDatabaseAndType) {
+  database();
+  key("a", Type::kString, "v");
+  key("b", Type::kString, "v", 9'999);
+  key("h", Type::kHash, owner({1}));
+  element(1, "f", std::string(8, '\0') + "v");
+  take(99, storage::position_of("gone", kSeed), "gone", {Type::kString, 0, "v"});
+  contents_.end();
+  EXPECT_EQ(damage(), "");
+  EXPECT_EQ(contents_.databases().at(3).keys,
+            (std::map<std::string, uint64_t>{{"hash", 1}, {"string", 2}}));
+  EXPECT_EQ(contents_.databases().at(3).expired, 1u);
+  EXPECT_EQ(contents_.left_over(), 1u);
+  EXPECT_EQ(contents_.elements(), 1u);
+  EXPECT_EQ(contents_.records(), 6u);
+}
+
+TEST_F(ContentsTest, AListThatIsGoneIsDamage) {
+  database();
+  key("h", Type::kHash, owner({1}));
+  key("ended", Type::kHash, owner({5}), 9'999);
+  element(3, "f", std::string(8, '\0'));
+  contents_.end();
+  EXPECT_EQ(damage(), "database 3: a key's list of elements, 1, is gone");
+}
+
+TEST_F(ContentsTest, AKeyAtAWrongPlace) {
+  database();
+  take(kData, storage::position_of("other", kSeed), "a", {Type::kString, 0, "v"});
+  EXPECT_EQ(damage(), "key \"a\": it stands at a wrong place");
+}
+
+TEST_F(ContentsTest, AnElementAtAWrongPlace) {
+  take(kData | storage::kElementsBit, storage::position_of_element(1, "other", kSeed), "a",
+       {Type::kElement, 0, std::string(8, '\0')});
+  EXPECT_EQ(damage(), "element \"a\": it stands at a wrong place");
+}
+
+TEST_F(ContentsTest, AnElementWithoutOrder) {
+  element(1, "a", "short");
+  EXPECT_EQ(damage(), "element \"a\": it is no element");
+}
+
+TEST_F(ContentsTest, AnUnknownType) {
+  database();
+  key(std::string_view("a\x01", 2), static_cast<Type>(60), "v");
+  EXPECT_EQ(damage(), "key \"a\\x01\": it is of a type that this weir-server does not know");
+}
+
+TEST_F(ContentsTest, AnOwnerWithoutLists) {
+  database();
+  key("h", Type::kHash, "");
+  EXPECT_EQ(damage(), "key \"h\": its elements are not named");
+}
+
+TEST_F(ContentsTest, ALimiterThatCannotBeRead) {
+  database();
+  key("u", Type::kLimiter, "\x01\x7f");
+  EXPECT_NE(damage(), "");
+}
+
+TEST_F(ContentsTest, SystemRecords) {
+  const std::string body = "return 1";
+  const auto sum = script::sha1(body);
+  const std::string script = std::string("\1\1") + std::string(sum.begin(), sum.end()) + body;
+  system_record("script/0", script);
+  system_record("functions", std::string("\1\3abc\2de", 8));
+  system_record("next-incarnation", "\x05");
+  system_record("clock-lead-ns", std::string(8, '\0'));
+  system_record("policy/api", "decoded by the opening");
+  EXPECT_EQ(damage(), "");
+  EXPECT_EQ(contents_.scripts(), 1u);
+  EXPECT_EQ(contents_.libraries(), 2u);
+  EXPECT_EQ(contents_.policies(), 1u);
+}
+
+TEST_F(ContentsTest, SystemRecordsThatMakeNoSense) {
+  system_record("script/0", std::string("\1\1") + std::string(20, 'x') + "return 1");
+  system_record("functions", std::string("\1\5abc", 5));
+  system_record("next-incarnation", "");
+  system_record("clock-lead-ns", "short");
+  system_record("db/x", "\x05\x01");
+  system_record("db/1", "\x05");
+  system_record("of-tomorrow", "");
+  EXPECT_EQ(contents_.damages(), 7u);
+  EXPECT_EQ(contents_.damage().back(),
+            "system record \"of-tomorrow\": this weir-server knows no such record");
+}
+
+TEST_F(ContentsTest, AValueOfAnotherFormat) {
+  std::string stored_key;
+  storage::append_stored_key(&stored_key, {kData, storage::position_of("a", kSeed), "a"});
+  contents_.take(stored_key, "\x02\x02v");
+  EXPECT_NE(damage().find("format version 2"), std::string::npos) << damage();
+}
+
+TEST_F(ContentsTest, LinesOfDamageAreBounded) {
+  for (int i = 0; i < 1000; ++i) system_record("no" + std::to_string(i), "");
+  EXPECT_EQ(contents_.damage().size(), 100u);
+  EXPECT_EQ(contents_.damages(), 1000u);
+}
+
+}  // namespace
+}  // namespace weir::server
