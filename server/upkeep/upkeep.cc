@@ -9,6 +9,7 @@
 #include "server/os/clock.h"
 #include "server/os/log.h"
 #include "server/upkeep/check.h"
+#include "server/upkeep/import.h"
 #include "server/upkeep/restore.h"
 
 namespace weir::server {
@@ -57,7 +58,7 @@ struct Mode {
   const char* word;
   int (*run)(int argc, char** argv, std::span<const Commands> families);
 };
-constexpr Mode kModes[] = {{"--check", check}, {"--restore", restore}};
+constexpr Mode kModes[] = {{"--check", check}, {"--restore", restore}, {"--import", run_import}};
 
 }  // namespace
 
@@ -74,7 +75,8 @@ std::optional<int> run_upkeep(int argc, char** argv, std::span<const Commands> f
 
 const char* upkeep_usage() {
   return "       weir-server --check DIR\n"
-         "       weir-server --restore CHECKPOINT (--dir DIR | weir.conf)\n";
+         "       weir-server --restore CHECKPOINT (--dir DIR | weir.conf)\n"
+         "       weir-server --import redis://[user:password@]host[:port][/db] [option ...]\n";
 }
 
 }  // namespace weir::server

@@ -1,0 +1,153 @@
+#include "server/upkeep/redis_client.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace weir::server {
+namespace {
+
+constexpr size_t kPieceBytes = 1 << 20;
+constexpr int64_t kBulkBytesMax = 1LL << 30;
+constexpr time_t kPatienceS = 60;  // of one step: a server that is silent for so long is gone
+
+struct FreeAddresses {
+  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
+};
+
+Result<storage::Descriptor, std::string> connect_socket(const RedisUrl& url) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failure =
+      ::getaddrinfo(url.host.c_str(), std::to_string(url.port).c_str(), &hints, &found);
+  if (failure != 0) return std::string(::gai_strerror(failure));
+  const std::unique_ptr<addrinfo, FreeAddresses> list(found);
+  int error = 0;
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    storage::Descriptor made(
+        ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
+    if (!made.ok()) continue;
+    const timeval patience{.tv_sec = kPatienceS, .tv_usec = 0};
+    ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    const int on = 1;
+    ::setsockopt(made.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (::connect(made.get(), at->ai_addr, at->ai_addrlen) == 0) return made;
+    error = errno;
+  }
+  return std::string(std::strerror(error));
+}
+
+void append_header(std::string* out, char kind, size_t number) {
+  *out += kind;
+  *out += std::to_string(number);
+  *out += "\r\n";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RedisClient>, std::string> RedisClient::connect(
+    const RedisUrl& url, const TlsClientOptions& tls) {
+  std::unique_ptr<RedisClient> client(new RedisClient(url));
+  if (auto opened = client->open(url, tls); !opened)
+    return "cannot connect to " + url.shown() + ": " + opened.error();
+  if (auto known = client->authenticate(url); !known) return known.error();
+  return client;
+}
+
+Result<void, std::string> RedisClient::open(const RedisUrl& url, const TlsClientOptions& tls) {
+  auto made = connect_socket(url);
+  if (!made) return made.error();
+  socket_ = std::move(*made);
+  if (!url.tls) return {};
+  auto secured = TlsClient::connect(socket_.get(), url.host, tls);
+  if (!secured) return secured.error();
+  tls_ = std::move(*secured);
+  return {};
+}
+
+Result<void, std::string> RedisClient::authenticate(const RedisUrl& url) {
+  if (!url.password.empty() || !url.user.empty()) {
+    const auto reply =
+        url.user.empty() ? ask({"AUTH", url.password}) : ask({"AUTH", url.user, url.password});
+    if (!reply) return reply.error();
+    if (reply->is_error()) return name_ + " refuses user or password: " + reply->text;
+  }
+  const auto reply = ask({"PING"});
+  if (!reply) return reply.error();
+  if (reply->is_error() && !reply->text.starts_with("NOPERM")) return name_ + ": " + reply->text;
+  return {};
+}
+
+void RedisClient::add(std::span<const std::string_view> words) {
+  append_header(&requests_, '*', words.size());
+  for (const std::string_view word : words) {
+    append_header(&requests_, '$', word.size());
+    requests_.append(word).append("\r\n");
+  }
+  ++count_;
+}
+
+Result<void, std::string> RedisClient::send_all() {
+  for (size_t at = 0; at < requests_.size();) {
+    const char* const from = requests_.data() + at;
+    const size_t size = requests_.size() - at;
+    const long put =
+        tls_ ? tls_->send(from, size) : ::send(socket_.get(), from, size, MSG_NOSIGNAL);
+    if (put < 0 && !tls_ && errno == EINTR) continue;
+    if (put <= 0) return "the connection to " + name_ + " is lost";
+    at += static_cast<size_t>(put);
+  }
+  requests_.clear();
+  return {};
+}
+
+Result<resp::Value, std::string> RedisClient::read_one() {
+  const resp::DecodeLimits limits{.bulk_bytes_max = kBulkBytesMax};
+  for (;;) {
+    resp::Value value;
+    size_t consumed = 0;
+    const auto status =
+        resp::decode(std::string_view(input_).substr(used_), &value, &consumed, limits);
+    used_ += consumed;
+    if (status == resp::DecodeStatus::kValue) return value;
+    if (status == resp::DecodeStatus::kError)
+      return name_ + " answers what is no reply, or one of more than 1 GB";
+    input_.erase(0, used_);
+    used_ = 0;
+    const size_t held = input_.size();
+    input_.resize(held + kPieceBytes);
+    const long got = tls_ ? tls_->receive(input_.data() + held, kPieceBytes)
+                          : ::recv(socket_.get(), input_.data() + held, kPieceBytes, 0);
+    input_.resize(held + static_cast<size_t>(got > 0 ? got : 0));
+    if (got < 0 && !tls_ && errno == EINTR) continue;
+    if (got <= 0) return "the connection to " + name_ + " is lost";
+  }
+}
+
+Result<std::vector<resp::Value>, std::string> RedisClient::exchange() {
+  if (auto sent = send_all(); !sent) return sent.error();
+  std::vector<resp::Value> replies;
+  for (; count_ > 0; --count_) {
+    auto reply = read_one();
+    if (!reply) return reply.error();
+    replies.push_back(std::move(*reply));
+  }
+  return replies;
+}
+
+Result<resp::Value, std::string> RedisClient::ask(std::initializer_list<std::string_view> words) {
+  add(words);
+  auto replies = exchange();
+  if (!replies) return replies.error();
+  return std::move(replies->front());
+}
+
+}  // namespace weir::server
