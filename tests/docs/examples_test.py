@@ -31,6 +31,7 @@ ELSEWHERE = {"migrate.md", "compatibility.md"}
 # Pages with programs, and what runs those with the real libraries.
 PROGRAMS = {"calling.md": "tests/clients/calls/page.py",
             "when-weir-is-away.md": "tests/clients/calls/away.py",
+            "backup.md": "tests/integration/test_backup.py",
             "metrics.md": "tests/integration/test_metrics.py",
             "tls.md": "tests/integration/test_tls.py"}
 

@@ -3,14 +3,18 @@
 import glob
 import hashlib
 import os
+import re
+import shutil
 import signal
 import stat
 import subprocess
 import threading
+import unittest
 from pathlib import Path
 
 import harness
 
+ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = "#!lua name=lib\nredis.register_function('f', function() return 1 end)\n"
 
 
@@ -298,6 +302,31 @@ class Restore(BackupTest):
         self.assertEqual(run("--restore", path, "--dir", target)[0], 0)
         os.unlink(os.path.join(target, "WEIR"))  # it is written last
         self.assert_damaged(target, "holds data but no")
+
+
+class Page(BackupTest):
+    @unittest.skipUnless(shutil.which("redis-cli"), "needs redis-cli")
+    def test_the_lines_of_the_page(self):
+        page = (ROOT / "docs/backup.md").read_text(encoding="utf-8")
+        lines = "".join(re.findall(r"(?ms)^```sh\n(.*?)^```", page))
+        server, restored = self.server(dir=self.path("weir-data")).start(), harness.free_port()
+        server.call("RL.TAKE", "user:7", "FIXED", "10/1d", "COST", 3)
+        lines = lines.replace("-p 6379", f"-p {server.port}").replace("--port 6379", f"--port {server.port}")
+        lines = lines.replace("7443", str(restored)).replace("weir-server", harness.executable)
+        lines = re.sub(r"(?m)^(weir-(?:im|ex)port)", rf"{ROOT}/tools/\1", lines)
+        started = re.search(r"(?m)^.*--dir restored &$", lines)[0]
+        lines = lines.replace(started, started + f"""
+trap 'kill %1; wait' EXIT
+until redis-cli -p {restored} PING; do sleep 0.1; done
+""")
+        done = subprocess.run(
+            ["bash", "-ec", lines + f"redis-cli -p {restored} RL.POLICY GET api\n"
+             f"redis-cli -p {restored} RL.PEEK user:7 FIXED 10/1d COST 0"],
+            cwd=self.folder, timeout=harness.PATIENCE_S, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for text in ("all of it is whole", "restored to restored", "imported: 1 policies, ",
+                     "GCRA 100/1m BURST 20", "\n10\n7\n"):
+            self.assertIn(text, done.stdout)
 
 
 if __name__ == "__main__":
