@@ -91,6 +91,7 @@ class BackupTest(harness.ServerTest):
 class Check(BackupTest):
     def test_it_says_what_is_there_and_changes_nothing(self):
         server = self.stopped()
+        Path(server.data, "pass.sst").write_text("left of a pass", encoding="utf-8")
         before = picture(server.data)
         code, out, err = run("--check", server.data)
         self.assertEqual((code, err), (0, ""))

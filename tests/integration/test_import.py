@@ -151,13 +151,17 @@ class Import(Importing):
         had = weir.call("DBSIZE")
         self.assertLess(had, 100_000)
         with open(progress, encoding="utf-8") as file:
-            self.assertIn(f"of redis://127.0.0.1:{source.port} ", file.read())
+            kept = file.read()
+        self.assertIn(f"of redis://127.0.0.1:{source.port} ", kept)
+        kept = int(re.search(r"(?m)^copied (\d+) ", kept)[1])
         code, out, err = self.run_import(weir, source.url() + "/0", "--import-progress", progress)
         self.assertEqual(code, 1, "another import's file")
         self.assertIn("is of another import", err)
         code, out, err = self.run_import(weir, source.url(), "--import-progress", progress)
         self.assertEqual((code, err), (2, ""), out)
         self.assertIn("not taken: 1 keys, such as \"events\"", out)
+        left = re.search(r"weir has them: (\d+) keys", out)
+        self.assertLessEqual(int(left[1]) if left else 0, had - kept, "it went on at its place")
         self.assertEqual(weir.call("DBSIZE"), 100_000)
         self.assertFalse(os.path.exists(progress))
         with weir.connect() as client:
