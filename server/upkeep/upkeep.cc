@@ -49,7 +49,8 @@ int restore(int argc, char** argv, std::span<const Commands> families) {
   Progress progress(&clock);
   if (!tell(check_data(source, families, &clock, &progress))) return fail("nothing was restored");
   if (const auto restored = restore_data(source, config.dir, &progress); !restored)
-    return fail(restored.error());
+    return fail(restored.error() + "; what is in " + config.dir +
+                " is no data: remove it before the next attempt");
   std::printf("restored to %s\n", config.dir.c_str());
   return 0;
 }

@@ -4,6 +4,7 @@ import glob
 import hashlib
 import os
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -297,12 +298,20 @@ class Restore(BackupTest):
                 self.assertEqual((found.st_uid, found.st_gid), (12345, 12346))
 
     def test_a_copy_that_was_cut_short_is_no_data(self):
-        server = self.server().start()
-        path = self.checkpoint(server)
+        server = self.stopped()
         target = self.path("target")
-        self.assertEqual(run("--restore", path, "--dir", target)[0], 0)
-        os.unlink(os.path.join(target, "WEIR"))  # it is written last
+
+        def bound():  # no file may have more bytes; the first that would ends the process
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        code, out, _ = run("--restore", server.data, "--dir", target, preexec_fn=bound)
+        self.assertEqual(code, -signal.SIGXFSZ)
+        self.assertNotIn("restored to", out)
+        self.assertTrue(os.listdir(target))
         self.assert_damaged(target, "holds data but no")
+        code, _, err = run("--restore", server.data, "--dir", target)
+        self.assertEqual(code, 1)
+        self.assertIn("is not empty", err)
 
 
 class Page(BackupTest):
