@@ -3,6 +3,7 @@
 import glob
 import hashlib
 import os
+import random
 import re
 import resource
 import shutil
@@ -51,7 +52,7 @@ def flip(path, at):
 class BackupTest(harness.ServerTest):
     def fill(self, client):
         for words in (("SET", "s", "v"), ("SET", "soon", "v", "PX", 1), ("HSET", "h", "f", "v"),
-                      ("RPUSH", "l", "a", "b"), ("SADD", "set", *range(300)),
+                      ("RPUSH", "l", "a", "b"), ("SADD", "set", *range(300)), ("RPUSH", "long", *range(300)),
                       ("ZADD", "z", 1.5, "m"), ("RL.TAKE", "u", "100/1h"),
                       ("RL.TAKE", "w", "SLIDINGLOG", "9/1h", "FIXED", "9/1d"),
                       ("RL.RESERVE", "b", "GCRA", "1/1m", "BURST", 3),
@@ -76,6 +77,7 @@ class BackupTest(harness.ServerTest):
             for at in range(200):
                 client.call("SET", f"late:{at}", "x" * 200)
             client.call("SREM", "set", *range(300))
+            client.call("DEL", "long")
         server.stop(number)
         return server
 
@@ -102,6 +104,8 @@ class Check(BackupTest):
                      "policies 1, scripts 1, libraries of functions 1", "all of it is whole\n"):
             self.assertIn(text, out)
         self.assertNotIn("set 1,", out.replace("zset", ""), "it was emptied by the log alone")
+        elements = int(re.search(r"(\d+) of them elements", out)[1])
+        self.assertLess(elements, 10, "those of the set and of the long list are gone")
         self.assertEqual(picture(server.data), before)
 
     def test_a_checkpoint_of_a_server_that_runs(self):
@@ -154,6 +158,68 @@ class Check(BackupTest):
         code, _, err = server.spawn().wait()
         self.assertEqual(code, 1)
         self.assertIn(line, err)
+
+
+class Random(BackupTest):
+    """What a check counts is what a server then has, whatever was written before a kill."""
+
+    SEED = 20261123
+    COLLECTIONS = (("HSET", "{}", "{}"), ("SADD", "{}"), ("RPUSH", "{}"), ("ZADD", "{0}", "{0}"))
+
+    def request(self, draw):
+        key, other = f"k{draw.randrange(60)}", f"k{draw.randrange(60)}"
+        kind = draw.randrange(12)
+        if kind < 4:
+            name, *words = self.COLLECTIONS[kind]
+            members = range(draw.choice((1, 3, 100)))
+            return (name, key, *(word.format(member) for member in members for word in words))
+        return (("SET", key, "v" * draw.randrange(300)), ("DEL", key), ("RENAME", key, other),
+                ("RL.TAKE", key, *draw.choice((("9/1h",), ("SLIDINGLOG", "9/1h")))),
+                ("SELECT", draw.randrange(3)), ("PEXPIRE", key, draw.choice((1, 3_600_000))),
+                ("DEL", key, other),
+                draw.choice((("FLUSHDB",), ("SWAPDB", 0, 1), *[("PERSIST", key)] * 20)))[kind - 4]
+
+    def counts(self, server):
+        """{(database, type): keys} as a server has them."""
+        found = {}
+        with server.connect() as client:
+            for database in range(3):
+                client.call("SELECT", database)
+                for key in client.call("KEYS", "*"):
+                    kind = client.call("TYPE", key)
+                    found[(database, kind)] = found.get((database, kind), 0) + 1
+        return found
+
+    @staticmethod
+    def counts_of(out):
+        found = {}
+        for database, types in re.findall(r"(?m)^database (\d+): \d+ keys: ([^;\n]*)", out):
+            for kind, count in re.findall(r"(\w+) (\d+)", types):
+                found[(int(database), kind)] = int(count)
+        return found
+
+    def test_random_changes(self):
+        draw = random.Random(self.SEED)
+        server = self.server(write_back_interval_ms=20)
+        for life in range(6):
+            server.start()
+            with server.connect() as client:
+                for _ in range(1500):
+                    try:
+                        client.call(*self.request(draw))
+                    except harness.Refused:
+                        pass
+            server.stop(signal.SIGKILL)
+            code, out, err = run("--check", server.data)
+            self.assertEqual((code, err), (0, ""), f"life {life}: {out}")
+            expired = sum(map(int, re.findall(r"not removed yet: (\d+)", out)))
+            server.start()
+            held = self.counts(server)
+            server.stop(signal.SIGKILL)
+            told = self.counts_of(out)
+            for what, count in held.items():
+                self.assertGreaterEqual(told.get(what, 0), count, (life, what, out))
+            self.assertLessEqual(sum(told.values()) - sum(held.values()), expired + 5, out)
 
 
 class Damage(BackupTest):
