@@ -226,6 +226,13 @@ class Import(Importing):
             code, out, err = self.run_import(weir, source.url(user), *options,
                                              environment=environment)
             self.assertEqual((code, err), (0, ""), out)
+        with weir.connect() as client:
+            client.call("AUTH", "own")
+            client.call("ACL", "SETUSER", "filler", "on", ">f", "~*", "+restore", "+exists",
+                        "+select", "+info", "+ping")
+        code, out, err = self.run_import(weir, source.url("mover:pass@"), "--import-replace",
+                                         "--import-into", f"redis://filler:f@127.0.0.1:{weir.port}")
+        self.assertEqual((code, err), (0, ""), out)
         for user, environment, text in (("mover:wrong@", into, "WRONGPASS"), ("", into, "NOAUTH"),
                                         ("mover:pass@", {}, "NOAUTH")):
             code, out, err = self.run_import(weir, source.url(user), environment=environment)
