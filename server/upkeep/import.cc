@@ -213,12 +213,10 @@ void Import::show() {
   const uint64_t seen = tally_.seen();
   const int64_t taken_ms = (clock_.steady_ns() - begun_ns_) / kNsPerMs;
   const uint64_t rate = (seen - begun_with_) * 1000 / static_cast<uint64_t>(taken_ms + 1);
-  const uint64_t left_s = seen < keys_ && rate > 0 ? (keys_ - seen) / rate : 0;
   progress_.show("database " + std::to_string(tally_.database), seen, keys_,
                  std::to_string(tally_.copied) + " keys copied, " + std::to_string(rate) +
                      "/s, left alone " + std::to_string(tally_.left) + ", not taken " +
-                     std::to_string(tally_.refused_keys()) +
-                     (left_s > 0 ? ", about " + std::to_string(left_s) + " s to go" : ""));
+                     std::to_string(tally_.refused_keys()));
 }
 
 int fail(const std::string& message) {

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pty
 import signal
 import subprocess
 
@@ -16,6 +17,22 @@ def run(*words, **options):
                           stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=harness.PATIENCE_S, **options)
     return done.returncode, done.stdout, done.stderr
+
+
+def on_terminal(*words):
+    """The exit code of a program whose standard error is a terminal, and what that shows."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=theirs)
+    os.close(theirs)
+    text = b""
+    try:
+        while piece := os.read(ours, 65536):
+            text += piece
+    except OSError:  # how Linux says that nobody has the other end any more
+        pass
+    os.close(ours)
+    return process.wait(harness.PATIENCE_S), text.decode()
 
 
 def picture(folder):

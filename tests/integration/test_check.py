@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import harness
-from backup import BackupTest, flip, picture, run
+from backup import BackupTest, flip, on_terminal, picture, run
 
 
 class Check(BackupTest):
@@ -37,6 +37,13 @@ class Check(BackupTest):
         self.assertEqual(run("--check", path)[0], 0)
         self.assertEqual(picture(path), before)
         self.assertIn(path, server.log())
+
+    def test_a_terminal_shows_how_far_it_is(self):
+        server = self.stopped()
+        code, text = on_terminal(harness.executable, "--check", server.data)
+        self.assertEqual(code, 0)
+        self.assertRegex(text, r"\x1b\[Kchecksums \[#+\.*\] +\d+ %  \d")
+        self.assertTrue(text.endswith("\r\x1b[K"), "the line is left empty")
 
     def test_a_directory_in_use_is_refused(self):
         server = self.server().start()

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import harness
+from backup import on_terminal
 from certificates import Certificates
 from redis_source import FakeSource, RedisServer, ask_all, sealed
 
@@ -167,6 +168,15 @@ class Import(Importing):
         with weir.connect() as client:
             replies = ask_all(client, [("GET", f"key:{i}") for i in range(0, 100_000, 7)])
         self.assertEqual(replies, [b"%d" % i for i in range(0, 100_000, 7)])
+
+    def test_a_terminal_shows_how_far_it_is(self):
+        source, weir = self.redis(), self.memory_server()
+        with source.connect() as client:
+            ask_all(client, [("SET", f"key:{i}", i) for i in range(20_000)])
+        code, text = on_terminal(harness.executable, "--import", source.url(), "--import-into",
+                                 f"redis://127.0.0.1:{weir.port}")
+        self.assertEqual(code, 0)
+        self.assertRegex(text, r"database 0 \[#*\.*\] +\d+ %  \d+ keys copied, \d+/s, left alone 0, not")
 
     def test_without_a_file_the_same_command_goes_on(self):
         source, weir = self.redis(), self.memory_server()
