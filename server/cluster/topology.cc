@@ -17,6 +17,7 @@ namespace {
 constexpr uint16_t kNobody = std::numeric_limits<uint16_t>::max();
 constexpr size_t kShownBytesMax = 64;
 constexpr int64_t kPortMax = 65535;
+constexpr std::string_view kTlsPort = "tls-port=";
 
 // Part of a file as an error shows it: no bytes that are not printable.
 std::string shown(std::string_view text) {
@@ -48,6 +49,15 @@ std::optional<std::pair<std::string, int>> parse_address(std::string_view text) 
   const auto port = resp::parse_int64(text.substr(colon + 1));
   if (!is_host(host) || !port || *port < 1 || *port > kPortMax) return std::nullopt;
   return std::make_pair(std::string(host), static_cast<int>(*port));
+}
+
+// Answers 0 if there is no such word on the line.
+std::optional<int> parse_tls_port(const std::vector<std::string_view>& words) {
+  if (words.size() < 4) return 0;
+  if (!words[3].starts_with(kTlsPort)) return std::nullopt;
+  const auto port = resp::parse_int64(words[3].substr(kTlsPort.size()));
+  if (!port || *port < 1 || *port > kPortMax) return std::nullopt;
+  return static_cast<int>(*port);
 }
 
 std::optional<SlotRange> parse_range(std::string_view text) {
@@ -99,27 +109,45 @@ struct Reading {
     }
     const auto range = parse_range(slots);
     if (!range) return "slots are first-last, within 0 and 16383, got '" + shown(slots) + "'";
-    size_t owner = 0;
-    for (; owner < owners.size(); ++owner) {
-      const bool same_name = owners[owner].name == name;
-      const bool same_address =
-          owners[owner].host == where->first && owners[owner].port == where->second;
-      if (same_name && same_address) break;
-      if (same_name) return "'" + owners[owner].name + "' has another address in a line before";
-      if (same_address) return "'" + owners[owner].name + "' has this address in a line before";
+    const auto tls_port = parse_tls_port(words);
+    if (!tls_port) {
+      return "after the slots there is nothing or 'tls-port=N', N from 1 to 65535, got '" +
+             shown(words[3]) + "'";
     }
-    if (owner == owners.size()) {
-      owners.push_back(Owner{
-          .name = std::string(name), .host = where->first, .port = where->second, .ranges = {}});
+    const auto owner = find_or_add(Owner{.name = std::string(name),
+                                         .host = where->first,
+                                         .port = where->second,
+                                         .tls_port = *tls_port});
+    if (!owner) return owner.error();
+    return add_range(*owner, *range);
+  }
+
+  // Answers an owner's place; the line may be its second.
+  Result<size_t, std::string> find_or_add(const Owner& read) {
+    for (size_t at = 0; at < owners.size(); ++at) {
+      const Owner& owner = owners[at];
+      const bool same_name = owner.name == read.name;
+      const bool same_host = owner.host == read.host;
+      const bool same_tls = owner.tls_port == read.tls_port;
+      if (same_name && (!same_host || owner.port != read.port))
+        return "'" + owner.name + "' has another address in a line before";
+      if (same_name && !same_tls)
+        return "'" + owner.name + "' has another tls-port in a line before";
+      if (same_name) return at;
+      if (same_host && owner.port == read.port)
+        return "'" + owner.name + "' has this address in a line before";
+      if (same_host && same_tls && read.tls_port != 0)
+        return "'" + owner.name + "' has this tls-port in a line before";
     }
-    return add_range(owner, *range);
+    owners.push_back(read);
+    return owners.size() - 1;
   }
 
   Outcome add_line(std::string_view line) {
     const auto words = split_at_spaces(line);
     if (words.empty() || words[0].starts_with('#')) return {};
     if (words[0] == "epoch" && words.size() == 2) return add_epoch(words[1]);
-    if (words.size() == 3) return add_owner(words);
+    if (words.size() == 3 || words.size() == 4) return add_owner(words);
     return "expected 'name host:port first-last' or 'epoch N', got '" + shown(trimmed(line)) + "'";
   }
 
@@ -182,6 +210,7 @@ std::string Topology::digest() const {
   std::string text = "epoch " + std::to_string(epoch_) + "\n";
   for (const Owner& owner : owners_) {
     text += owner.name + " " + owner.host + " " + std::to_string(owner.port);
+    if (owner.tls_port != 0) text += " tls-port=" + std::to_string(owner.tls_port);
     for (const SlotRange& range : owner.ranges)
       text += " " + std::to_string(range.first) + "-" + std::to_string(range.last);
     text += "\n";

@@ -3,11 +3,13 @@
 //     # comment
 //     epoch 3
 //     a 10.0.0.1:6379 0-8191
-//     b 10.0.0.2:6379 8192-16383
+//     b 10.0.0.2:6379 8192-16383 tls-port=6380
 //
-// A line that is not "epoch N" is "name host:port first-last"; an IPv6 address stands in brackets.
-// A server with several ranges has a line for each, with the same address. The epoch is raised with
-// every change of the file, and tells an old file from a new one. Every slot has exactly one owner.
+// A line that is not "epoch N" is "name host:port first-last", with "tls-port=N" after it if
+// clients that come over TLS are to come to another port; an IPv6 address stands in brackets.
+// A server with several ranges has a line for each, with the same address and ports. The epoch is
+// raised with every change of the file, and tells an old file from a new one. Every slot has
+// exactly one owner.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +36,10 @@ struct Owner {
   std::string name = {};
   std::string host = {};  // an address without brackets, or a name
   int port = 0;
+  int tls_port = 0;                    // 0: `port`
   std::vector<SlotRange> ranges = {};  // in order; neighbours are joined
+
+  int port_for(bool over_tls) const { return over_tls && tls_port != 0 ? tls_port : port; }
 };
 
 class Topology {

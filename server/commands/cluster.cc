@@ -10,12 +10,12 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
+#include "server/core/slot_walk.h"
 
 namespace weir::server {
 namespace {
 
 constexpr int kBusPortOffset = 10000;  // weir has no bus; tools read the number
-constexpr size_t kScanStep = 1000;
 
 // A command that is answered by an error where there is no cluster.
 template <void (*run)(Call& call, const Cluster& cluster)>
@@ -31,7 +31,9 @@ struct Shown {
   std::string id;
   std::string host;
   std::string hostname;
-  int64_t port;
+  int64_t port;  // for clients as this one is, over TLS or not
+  int64_t plain_port;
+  int64_t tls_port;  // 0: none of its own
 };
 
 // Answers "127.0.0.1" of "127.0.0.1:6379", "::1" of "[::1]:6379", and "" of a unix socket.
@@ -49,10 +51,16 @@ Shown shown_owner(const Call& call, const Cluster& cluster, size_t at) {
               .id = cluster.id_of(at),
               .host = owner.host,
               .hostname = at == cluster.me() ? config.cluster_announce_hostname : "",
-              .port = owner.port};
+              .port = owner.port_for(call.session.client().peer().tls),
+              .plain_port = owner.port,
+              .tls_port = owner.tls_port};
   if (!owner.host.empty()) return shown;
   // A server alone in its cluster is known by the address by which it was reached.
-  shown.port = config.cluster_announce_port > 0 ? config.cluster_announce_port : config.port;
+  const bool over_tls = call.session.client().peer().tls || config.port == 0;
+  shown.port = over_tls ? config.tls_port : config.port;
+  if (!over_tls && config.cluster_announce_port > 0) shown.port = config.cluster_announce_port;
+  shown.plain_port = over_tls ? config.port : shown.port;
+  shown.tls_port = config.tls_port;
   shown.host = config.cluster_announce_ip;
   if (shown.host.empty()) shown.host = host_part(call.session.client().peer());
   return shown;
@@ -92,6 +100,12 @@ void text_field(Call& call, std::string_view name, std::string_view value) {
   call.reply.bulk(value);
 }
 
+void port_field(Call& call, std::string_view name, int64_t port) {
+  if (port == 0) return;  // it is not there
+  call.reply.bulk(name);
+  call.reply.integer(port);
+}
+
 void shards(Call& call, const Cluster& cluster) {
   const auto& owners = cluster.topology().owners();
   call.reply.array(static_cast<int64_t>(owners.size()));
@@ -106,10 +120,10 @@ void shards(Call& call, const Cluster& cluster) {
     }
     call.reply.bulk("nodes");
     call.reply.array(1);
-    call.reply.map(shown.hostname.empty() ? 7 : 8);
+    call.reply.map(6 + (shown.plain_port != 0) + (shown.tls_port != 0) + !shown.hostname.empty());
     text_field(call, "id", shown.id);
-    call.reply.bulk("port");
-    call.reply.integer(shown.port);
+    port_field(call, "port", shown.plain_port);
+    port_field(call, "tls-port", shown.tls_port);
     text_field(call, "ip", shown.host);
     text_field(call, "endpoint", shown.host);
     if (!shown.hostname.empty()) text_field(call, "hostname", shown.hostname);
@@ -160,16 +174,15 @@ void myid(Call& call, const Cluster& cluster) { call.reply.bulk(cluster.id_of(cl
 
 void keyslot(Call& call, const Cluster&) { call.reply.integer(hash_slot(call.args[2])); }
 
-// Visits the live keys of a slot; it looks at all keys of the server.
-template <typename Visit>
-void visit_slot(Call& call, int64_t slot, const Visit& visit) {
-  uint64_t cursor = 0;
-  do {
-    cursor = call.keys.scan(0, cursor, kScanStep, [&](const storage::Seen& seen) {
-      call.work().charge_entries(1);
-      if (hash_slot(seen.key) == slot) visit(seen.key);
-    });
-  } while (cursor != 0);
+// Visits live keys of a slot until that answers false.
+void visit_slot(Call& call, int64_t slot, const std::function<bool(std::string_view key)>& visit) {
+  const auto number = static_cast<int>(slot);
+  bool goes_on = true;
+  for (SlotWalk walk(&call.keys, {number, number}); goes_on && walk.next([&](std::string_view key) {
+         call.work().charge_entries(1);
+         goes_on = goes_on && visit(key);
+       });) {
+  }
 }
 
 void countkeysinslot(Call& call, const Cluster&) {
@@ -177,7 +190,7 @@ void countkeysinslot(Call& call, const Cluster&) {
   if (!slot) return;
   if (*slot < 0 || *slot >= kSlots) return call.reply.error("ERR Invalid slot");
   int64_t count = 0;
-  visit_slot(call, *slot, [&](std::string_view) { ++count; });
+  visit_slot(call, *slot, [&](std::string_view) { return ++count > 0; });
   call.reply.integer(count);
 }
 
@@ -190,7 +203,9 @@ void getkeysinslot(Call& call, const Cluster&) {
     return call.reply.error("ERR Invalid slot or number of keys");
   std::vector<std::string> found;
   visit_slot(call, *slot, [&](std::string_view key) {
-    if (static_cast<int64_t>(found.size()) < *most) found.emplace_back(key);
+    const bool fits = static_cast<int64_t>(found.size()) < *most;
+    if (fits) found.emplace_back(key);
+    return fits;
   });
   call.reply.array(static_cast<int64_t>(found.size()));
   for (const std::string& key : found) call.reply.bulk(key);
@@ -202,7 +217,8 @@ void of_node(Call& call, const Cluster& cluster) {
   for (size_t at = 0; at < cluster.topology().owners().size(); ++at) {
     if (cluster.id_of(at) == call.args[2]) return reply(call);
   }
-  call.reply.error("ERR Unknown node " + std::string(call.args[2]));
+  const std::string_view id = call.args[2];  // Redis shows it up to a NUL
+  call.reply.error("ERR Unknown node " + std::string(id.substr(0, id.find('\0'))));
 }
 
 void no_rows(Call& call) { call.reply.array(0); }
@@ -260,7 +276,7 @@ constexpr Command kCommands[] = {
          .arity = 3,
          .flags = kStale,
          .usage = "slot:integer",
-         .summary = "Answers how many keys a slot has here; looks at all keys of the server.",
+         .summary = "Answers how many keys a slot has here.",
          .run = in_cluster<countkeysinslot>}),
     row({.name = "cluster|failover",
          .arity = -2,
@@ -272,7 +288,7 @@ constexpr Command kCommands[] = {
          .arity = 4,
          .flags = kStale,
          .usage = "slot:integer count:integer",
-         .summary = "Answers keys of a slot; looks at all keys of the server.",
+         .summary = "Answers keys of a slot.",
          .tips = kChanging,
          .run = in_cluster<getkeysinslot>}),
     row({.name = "cluster|help",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "server/core/slot_walk.h"
 #include "server/os/addresses.h"
 #include "server/os/log.h"
 #include "server/os/plain_file.h"
@@ -18,7 +19,19 @@ constexpr std::string_view kAboutTags =
     ". Keys that share a hash tag, as user:7:{acme} and tenant:{acme}, are in one slot";
 constexpr std::string_view kNodeFile = "NODE";
 constexpr size_t kNodeFileBytesMax = 4096;
-constexpr size_t kScanStep = 1000;
+// While clients wait, so many keys of others are looked for; ten times as many places at most.
+constexpr size_t kHeldLooksMax = 20'000;
+
+std::vector<SlotRange> ranges_without(const std::vector<SlotRange>& ranges) {
+  std::vector<SlotRange> others;
+  int next = 0;
+  for (const SlotRange& range : ranges) {
+    if (next < range.first) others.push_back({next, range.first - 1});
+    next = range.last + 1;
+  }
+  if (next < kSlots) others.push_back({next, kSlots - 1});
+  return others;
+}
 
 std::string cross_slot_error(const Command& command) {
   std::string error(kCrossSlot);
@@ -56,8 +69,8 @@ Result<Topology, std::string> Cluster::read_topology() const {
 
 Result<size_t, std::string> Cluster::find_me(const Topology& topology) const {
   if (config_.cluster_topology.empty()) return size_t{0};
-  const int64_t port =
-      config_.cluster_announce_port > 0 ? config_.cluster_announce_port : config_.port;
+  int64_t port = config_.port != 0 ? config_.port : config_.tls_port;
+  if (config_.cluster_announce_port > 0) port = config_.cluster_announce_port;
   const bool announces =
       !config_.cluster_announce_ip.empty() || !config_.cluster_announce_hostname.empty();
   std::string found;
@@ -83,25 +96,40 @@ Result<size_t, std::string> Cluster::find_me(const Topology& topology) const {
          "; set cluster-announce-ip and cluster-announce-port to the host and port of one";
 }
 
+Cluster::Held Cluster::find_held_keys(const Owner& mine) const {
+  Held held;
+  size_t looks = 0;
+  const auto count = [&held](std::string_view key) {
+    if (held.count++ == 0) held.example = hash_slot(key);
+  };
+  for (const SlotRange& range : ranges_without(mine.ranges)) {
+    for (SlotWalk walk(&keys_, range); walk.next(count);) {
+      if (!keys_.failure().ok()) return held;
+      looks += walk.step();
+      const bool enough = looks >= kHeldLooksMax && (opened_ || held.count > 0);
+      if (!enough) continue;
+      held.all = false;
+      return held;
+    }
+  }
+  return held;
+}
+
 Result<void, std::string> Cluster::check_held_keys(const Topology& topology, size_t me) const {
-  uint64_t held = 0;
-  int example = kNoSlot;
-  uint64_t cursor = 0;
-  if (topology.owners().size() == 1) return {};
-  do {
-    cursor = keys_.scan(0, cursor, kScanStep, [&](const storage::Seen& seen) {
-      const int slot = hash_slot(seen.key);
-      if (topology.owner_of(slot) == me) return;
-      ++held;
-      if (example == kNoSlot) example = slot;
-    });
-  } while (cursor != 0 && keys_.failure().ok());
+  const Held held = find_held_keys(topology.owners()[me]);
   if (!keys_.failure().ok()) return keys_.failure().message();
-  if (held == 0) return {};
-  const Owner& other = topology.owners()[topology.owner_of(example)];
-  return path_of(config_.cluster_topology) + ": this server holds " + std::to_string(held) +
-         " keys of slots that the file gives to others, as slot " + std::to_string(example) +
-         " to '" + other.name + "'; slots move with their server's whole directory";
+  const std::string where = path_of(config_.cluster_topology);
+  if (held.count == 0 && held.all) return {};
+  if (held.count == 0) {
+    return where +
+           ": too many expired keys are not removed yet to tell whether this server holds keys of "
+           "slots that the file gives to others; try again later, or start it anew with the file";
+  }
+  const Owner& other = topology.owners()[topology.owner_of(held.example)];
+  return where + ": this server holds " + (held.all ? "" : "at least ") +
+         std::to_string(held.count) + " keys of slots that the file gives to others, as slot " +
+         std::to_string(held.example) + " to '" + other.name +
+         "'; slots move with their server's whole directory";
 }
 
 Result<void, std::string> Cluster::check_may_serve(const Topology& topology, size_t me) const {
@@ -166,7 +194,17 @@ Result<void, std::string> Cluster::serve(Topology topology, size_t me) {
   spdlog::info("cluster: node {}{}{}, {} of {} owners, epoch {}", node_.id,
                node_.name.empty() ? "" : " ", node_.name, me_ + 1, topology_.owners().size(),
                topology_.epoch());
+  warn_without_tls_port();
   return {};
+}
+
+void Cluster::warn_without_tls_port() const {
+  const Owner& mine = topology_.owners()[me_];
+  if (config_.cluster_topology.empty() || config_.tls_port == 0 || mine.tls_port != 0) return;
+  if (mine.port == config_.tls_port) return;
+  spdlog::warn(
+      "cluster: {} names no tls-port of '{}': clients that come over TLS are led to port {}",
+      config_.cluster_topology, mine.name, mine.port);
 }
 
 Result<void, std::string> Cluster::open() {
@@ -175,7 +213,9 @@ Result<void, std::string> Cluster::open() {
   if (!on()) return {};
   if (const auto alone = look_at_databases(); !alone) return alone;
   if (const auto read = read_node(); !read) return read;
-  return reload();
+  auto served = reload();
+  opened_ = served.ok();
+  return served;
 }
 
 Result<void, std::string> Cluster::reload() {
@@ -191,8 +231,9 @@ std::string Cluster::id_of(size_t owner) const {
   return owner == me_ ? node_.id : node_id_of(topology_.owners()[owner].name);
 }
 
-Result<void, std::string> Cluster::admit(const Transaction& transaction, const Command& command,
+Result<void, std::string> Cluster::admit(const Session& session, const Command& command,
                                          Args args) {
+  const Transaction& transaction = session.transaction();
   RequestSlot slots;
   if (!command.has(kRunsQueued)) {
     slots.add(command, args);
@@ -205,12 +246,26 @@ Result<void, std::string> Cluster::admit(const Transaction& transaction, const C
     ++cross_slot_refusals_;
     return cross_slot_error(command);
   }
-  if (slots.slot() == kNoSlot) return {};
-  const size_t owner = topology_.owner_of(slots.slot());
-  if (owner == me_) return {};
-  const Owner& other = topology_.owners()[owner];
-  return "MOVED " + std::to_string(slots.slot()) + " " + other.host + ":" +
-         std::to_string(other.port);
+  if (!is_moved(slots.slot())) return {};
+  return moved_error(slots.slot(), session.client().peer().tls);
+}
+
+std::string Cluster::moved_error(int slot, bool over_tls) const {
+  const Owner& owner = topology_.owners()[topology_.owner_of(slot)];
+  return "MOVED " + std::to_string(slot) + " " + owner.host + ":" +
+         std::to_string(owner.port_for(over_tls));
+}
+
+bool Cluster::is_moved(const Command& command, Args args) const {
+  RequestSlot slots;
+  slots.add(command, args);
+  return is_moved(slots.slot());
+}
+
+std::string Cluster::moved_error(const Call& call) const {
+  RequestSlot slots;
+  slots.add(call.command, call.args);
+  return moved_error(slots.slot(), call.session.client().peer().tls);
 }
 
 bool Cluster::is_redirection(std::string_view error) {

@@ -16,7 +16,7 @@
 #include "server/cluster/topology.h"
 #include "server/command/command.h"
 #include "server/config/config.h"
-#include "server/session/transaction.h"
+#include "server/session/session.h"
 #include "storage/keyspace.h"
 
 namespace weir::server {
@@ -41,8 +41,14 @@ class Cluster {
 
   // Tells whether a request is this server's, and if not answers the error that leads to whoever
   // has it, or says that nobody can. EXEC is all that is queued. REQUIRES: on()
-  Result<void, std::string> admit(const Transaction& transaction, const Command& command,
-                                  Args args);
+  // A client that has come over TLS is led to where TLS is spoken.
+  Result<void, std::string> admit(const Session& session, const Command& command, Args args);
+  // Tells whether a slot is another's; kNoSlot is nobody's.
+  bool is_moved(int slot) const { return slot != kNoSlot && topology_.owner_of(slot) != me_; }
+  bool is_moved(const Command& command, Args args) const;
+  // Answers the error that leads to the owner of a slot, or to that of a request's keys.
+  std::string moved_error(int slot, bool over_tls) const;
+  std::string moved_error(const Call& call) const;
   // The request that was admitted last runs now.
   void begin_command() { running_slot_ = admitted_slot_; }
   // See ScriptHost::check_slots.
@@ -67,9 +73,18 @@ class Cluster {
   // Tells whether the directory may serve the topology as that owner, and if not why.
   Result<void, std::string> check_may_serve(const Topology& topology, size_t me) const;
   Result<void, std::string> check_held_keys(const Topology& topology, size_t me) const;
+  // Looks for keys of slots that others have: for all of them if they are few, and while nobody is
+  // served yet at least for the first.
+  struct Held {
+    uint64_t count = 0;
+    bool all = true;  // it has looked at all of them
+    int example = kNoSlot;
+  };
+  Held find_held_keys(const Owner& mine) const;
   Result<void, std::string> read_node();
   Result<void, std::string> write_node(const NodeFile& node);
   Result<void, std::string> serve(Topology topology, size_t me);
+  void warn_without_tls_port() const;
   std::string path_of(std::string_view name) const;
   bool keeps_node() const { return keeps_files(config_.storage); }
 
@@ -83,6 +98,7 @@ class Cluster {
   int running_slot_ = kNoSlot;  // of the keys that the running command has named so far
   uint64_t cross_slot_refusals_ = 0;
   uint64_t would_cross_slots_ = 0;
+  bool opened_ = false;
 };
 
 }  // namespace weir::server

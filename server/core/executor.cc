@@ -61,7 +61,7 @@ Result<void, std::string> Executor::admit(Session& session, const Command* comma
     if (!allowed) return allowed;
   }
   if (server_->config().cluster_enabled) {
-    auto served = cluster_->admit(session.transaction(), *command, args);
+    auto served = cluster_->admit(session, *command, args);
     if (!served) return served;
   }
   const bool writes =
@@ -319,11 +319,13 @@ bool Executor::act(Waiter& waiter, Act act) {
 
 void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
   if (act == Act::kTry) *done = waiter->try_again(call);
-  const bool in_error = waiter->unblocked == Waiter::Unblocked::kAsError;
+  const bool as_moved = waiter->unblocked == Waiter::Unblocked::kMoved;
+  const bool in_error = waiter->unblocked == Waiter::Unblocked::kAsError || as_moved;
   if (act == Act::kTimeOut && !in_error) waiter->time_out(call);
   if (act == Act::kAbandon || in_error) waiter->abandon(call);
   if (act == Act::kTimeOut && in_error)
-    call.reply.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+    call.reply.error(as_moved ? cluster_->moved_error(call)
+                              : "UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 
 // Marks the waiters that wait for what a command may have changed, so that they are tried after it.

@@ -112,7 +112,7 @@ class Executor : private WaiterRunner {
   // ended.
   void execute_while_busy(Session& session, const Command* command, Args args);
   bool act(Waiter& waiter, Act act) override;
-  static void act_once(Call& call, Waiter* waiter, Act act, bool* done);
+  void act_once(Call& call, Waiter* waiter, Act act, bool* done);
   void begin_next_queued(int64_t now_ns);
   void settle(Session& session, const Command& command, size_t reply_begin);
   void signal_keys(const Session& session, const Command& command, Args args);

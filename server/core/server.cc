@@ -156,7 +156,13 @@ Result<Session*, std::string> Server::connect(Peer peer) {
 Result<void, std::string> Server::reload_topology() {
   if (!keys_.usable()) return std::string("the data cannot be read");
   keys_.running().begin_command(timeline_.now_ns());
-  return executor_.cluster().reload();
+  Cluster& cluster = executor_.cluster();
+  if (auto read = cluster.reload(); !read) return read;
+  waiting_.end_moved(
+      [&](Waiter& waiter) { return cluster.is_moved(*waiter.command, waiter.arguments()); });
+  messages_.pubsub().end_moved(
+      [&](std::string_view channel) { return cluster.is_moved(hash_slot(channel)); });
+  return {};
 }
 
 void Server::disconnect(Session* session) {

@@ -57,6 +57,28 @@ void Pubsub::forget(Session& session) {
   }
 }
 
+void Pubsub::end_moved(const std::function<bool(std::string_view channel)>& is_moved) {
+  constexpr auto kKind = SubscriptionKind::kShard;
+  std::vector<std::string> moved;
+  for (const auto& [name, sessions] : of(kKind)) {
+    if (is_moved(name)) moved.push_back(name);
+  }
+  for (const std::string& name : moved) {
+    const Sessions sessions = of(kKind).find(name)->second;
+    for (const auto& [id, session] : sessions) {
+      unsubscribe(*session, kKind, name);
+      if (session->closing()) continue;
+      std::string bytes;
+      resp::ReplyWriter writer(&bytes, session->replies().protocol());
+      writer.push(3);
+      writer.bulk("sunsubscribe");
+      writer.bulk(name);
+      writer.integer(static_cast<int64_t>(session->listening().subscriptions.of(kKind).size()));
+      session->push_message(bytes);
+    }
+  }
+}
+
 size_t Pubsub::publish(SubscriptionKind kind, std::string_view channel, std::string_view message) {
   size_t receivers = subscribers(kind, channel);
   if (kind == SubscriptionKind::kChannel) {

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -39,6 +40,10 @@ class Pubsub {
   void unsubscribe(Session& session, SubscriptionKind kind, std::string_view name);
   // Ends all subscriptions of a session.
   void forget(Session& session);
+
+  // Ends the subscriptions to the sharded channels that are another server's now, and tells those
+  // who had them.
+  void end_moved(const std::function<bool(std::string_view channel)>& is_moved);
 
   // Answers how many sessions will get the message. REQUIRES: `kind` is no pattern.
   size_t publish(SubscriptionKind kind, std::string_view channel, std::string_view message);

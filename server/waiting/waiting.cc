@@ -174,6 +174,13 @@ void Waiting::serve(int64_t now_ns, WaiterRunner& runner) {
   } while (anybody_ready(now_ns));
 }
 
+void Waiting::end_moved(const std::function<bool(Waiter&)>& is_moved) {
+  for (const auto& [session, waiter] : waiters_) {
+    const bool waits = waiter->unblocked == Waiter::Unblocked::kNo;
+    if (waits && is_moved(*waiter)) end(waiter.get(), Waiter::Unblocked::kMoved);
+  }
+}
+
 // The waiter leaves its queues at once, so that nothing that happens from here on serves it.
 bool Waiting::unblock(uint64_t session, Waiter::Unblocked how) {
   const auto found = waiters_.find(session);

@@ -15,6 +15,7 @@
 #include <compare>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -65,9 +66,9 @@ class Waiter {
   int64_t due_ns = kNotDue;  // try_again() sets it
   // While the waiter is tried: the key in whose queue it is tried; null if its instant has come.
   const WaitKey* touched = nullptr;
-  // Set if CLIENT UNBLOCK has ended the wait, so that its deadline has come, or if another session
-  // waits in its place from now on.
-  enum class Unblocked : uint8_t { kNo, kAsTimeOut, kAsError, kSuperseded };
+  // Set if CLIENT UNBLOCK has ended the wait, so that its deadline has come, if another session
+  // waits in its place from now on, or if its keys are another server's now.
+  enum class Unblocked : uint8_t { kNo, kAsTimeOut, kAsError, kSuperseded, kMoved };
   Unblocked unblocked = Unblocked::kNo;
 
   // Filled in by Server::wait().
@@ -131,6 +132,8 @@ class Waiting {
   bool unblock(uint64_t session, Waiter::Unblocked how);
   // The next serve() ends the waiter's wait, because another session has taken over its place.
   void supersede(Waiter* waiter) { end(waiter, Waiter::Unblocked::kSuperseded); }
+  // The next serve() ends the waits that are no longer this server's.
+  void end_moved(const std::function<bool(Waiter&)>& is_moved);
 
  private:
   // What a key is found by, without a copy of it.

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import harness
+from certificates import Certificates
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
@@ -128,6 +129,56 @@ class Cluster(harness.ServerTest):
         harness.wait_until(lambda: "reload: cluster-topology: done" in servers[0].log(), "reload")
         for number in range(50):
             self.assertEqual(self.at_owner(servers[0].port, "GET", f"key:{number}"), b"%d" % number)
+
+    def test_the_owners_of_the_pages_compose_file_start(self):
+        """docs/cluster.md's commands and topology, at this machine's address and ports that are free."""
+        page = (TOOLS.parent / "docs/cluster.md").read_text(encoding="utf-8")
+        ports = {f"700{number}": harness.free_port() for number in (1, 2, 3)}
+        here = lambda text: re.sub(r"700[123]", lambda match: str(ports[match[0]]), text)
+        lines = re.findall(r"^    ([abc] 192\.0\.2\.7:700.*)$", page, re.M)
+        self.write("topology", here("\n".join(["epoch 1", *lines])).replace("192.0.2.7", "127.0.0.1"))
+        commands = re.findall(r"^ +command: (.*)$", page, re.M)
+        self.assertEqual((len(lines), len(commands)), (3, 3))
+        for command, port in zip(commands, ports.values()):
+            options = here(command).replace("/etc/weir/topology", self.path("topology")).split()
+            os.makedirs(self.path(str(port)))
+            self.servers.append(harness.Server(self.path(str(port)), *options, port=port).start())
+        with self.servers[0].connect() as client:
+            client.call("AUTH", "SECRET")
+            self.assertEqual([row[2][1] for row in client.call("CLUSTER", "SLOTS")],
+                             list(ports.values()))
+
+    def test_waits_and_channels_of_moved_slots_end(self):
+        servers = self.owners(2)
+        with servers[0].connect() as waiter, servers[0].connect() as listener:
+            waiter.send(harness.encode("BLPOP", "b", "0"))  # slot 3300
+            self.assertEqual(listener.call("SSUBSCRIBE", "b"), [b"ssubscribe", b"b", 1])
+            ports = [server.port for server in servers]
+            self.write("topology", f"epoch 2\nowner-1 127.0.0.1:{ports[0]} 0-99\n"
+                                   f"owner-2 127.0.0.1:{ports[1]} 100-16383\n")
+            servers[0].send_signal(signal.SIGHUP)
+            self.assert_refused_next(f"MOVED 3300 127.0.0.1:{ports[1]}", waiter)
+            self.assertEqual(listener.read(), [b"sunsubscribe", b"b", 0])
+
+    def assert_refused_next(self, error, client):
+        with self.assertRaises(harness.Refused) as caught:
+            client.read()
+        self.assertEqual(str(caught.exception), error)
+
+    def test_clients_over_tls_are_led_to_the_port_for_tls(self):
+        certificates = Certificates(Path(self.folder) / "certificates")
+        ports = [harness.free_port() for _ in range(4)]
+        self.write("topology", f"epoch 1\nowner-1 127.0.0.1:{ports[0]} 0-8191 tls-port={ports[1]}\n"
+                               f"owner-2 127.0.0.1:{ports[2]} 8192-16383 tls-port={ports[3]}\n")
+        for at in range(2):
+            self.owner(f"owner-{at + 1}", ports[2 * at], tls_port=ports[2 * at + 1],
+                       **certificates.options()).start()
+        done = subprocess.run(
+            ["redis-cli", "-c", "--tls", "--cacert", certificates.path("ca.crt"), "-p",
+             str(ports[1]), "SET", "foo", "1"], capture_output=True, text=True,
+            timeout=harness.PATIENCE_S)
+        self.assertEqual(done.stdout, "OK\n", done.stderr)
+        self.assertEqual(self.servers[1].call("GET", "foo"), b"1")
 
     def test_the_tool_starts_owners(self):
         ports = [harness.free_port() for _ in range(3)]

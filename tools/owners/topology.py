@@ -16,6 +16,7 @@ class Owner:
     name: str
     host: str
     port: int
+    tls_port: int  # 0: none of its own
     slots: set = field(default_factory=set)
 
     def ranges(self):
@@ -34,6 +35,7 @@ class Topology:
         text = f"epoch {self.epoch}\n"
         for owner in self.owners:
             words = [owner.name, owner.host, str(owner.port)]
+            words += [f"tls-port={owner.tls_port}"] if owner.tls_port else []
             words += [f"{first}-{last}" for first, last in owner.ranges()]
             text += " ".join(words) + "\n"
         total = ALL
@@ -55,10 +57,11 @@ def read(path):
                 if words[0] == "epoch" and len(words) == 2:
                     epoch = int(words[1])
                     continue
-                name, address, slots = words
+                name, address, slots, *more = words
                 host, port = address.rsplit(":", 1)
                 first, last = slots.split("-")
-                owner = owners.setdefault(name, Owner(name, host.strip("[]"), int(port)))
+                tls_port = int(" ".join(more).removeprefix("tls-port=") or 0)
+                owner = owners.setdefault(name, Owner(name, host.strip("[]"), int(port), tls_port))
                 owner.slots.update(range(int(first), int(last) + 1))
             except ValueError:
                 raise BadFile(f"{path}:{number}: expected 'name host:port first-last' or "

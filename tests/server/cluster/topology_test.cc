@@ -64,6 +64,29 @@ TEST(Topology, NamesTheLineAndWhatIsWrong) {
             "F:1: expected 'name host:port first-last' or 'epoch N', got '?\?'");
 }
 
+TEST(Topology, AnOwnerMayHaveAPortForTls) {
+  const auto read = Topology::parse(
+      "epoch 1\na h:1 0-9 tls-port=11\na h:1 20-16383 tls-port=11\nb h:2 10-19\n", "F");
+  ASSERT_TRUE(read.ok()) << read.error();
+  const Owner& first = read->owners()[0];
+  EXPECT_EQ(first.tls_port, 11);
+  EXPECT_EQ(first.port_for(true), 11);
+  EXPECT_EQ(first.port_for(false), 1);
+  EXPECT_EQ(read->owners()[1].port_for(true), 2);
+  const auto without = Topology::parse("epoch 1\na h:1 0-9\na h:1 20-16383\nb h:2 10-19\n", "F");
+  EXPECT_NE(read->digest(), without->digest());
+  EXPECT_EQ(without->digest(), "35e962b8f284439c");
+  for (const char* word : {"tls-port=0", "tls-port=65536", "tls-port=", "tls-port=x", "11"}) {
+    EXPECT_EQ(error_of("a h:1 0-9 " + std::string(word) + "\n"),
+              "F:1: after the slots there is nothing or 'tls-port=N', N from 1 to 65535, got '" +
+                  std::string(word) + "'");
+  }
+  EXPECT_EQ(error_of("epoch 1\na h:1 0-9\na h:1 10-16383 tls-port=11\n"),
+            "F:3: 'a' has another tls-port in a line before");
+  EXPECT_EQ(error_of("epoch 1\na h:1 0-9 tls-port=11\nb h:2 10-16383 tls-port=11\n"),
+            "F:3: 'a' has this tls-port in a line before");
+}
+
 TEST(Topology, TheDigestIsOfWhatIsSaid) {
   const auto one = Topology::parse("epoch 1\na h:1 0-9\na h:1 10-16383\n", "F");
   const auto same = Topology::parse("a h:1 0-16383\n# so\nepoch 1\n", "F");

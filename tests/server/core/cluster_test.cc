@@ -89,6 +89,8 @@ TEST_F(ClusterTest, AloneItHasAllSlots) {
   EXPECT_EQ(ask("READONLY") + ask("READWRITE") + ask("ASKING"), "OKOKOK");
   EXPECT_EQ(ask("CLUSTER REPLICAS " + id), "[]");
   EXPECT_EQ(ask("CLUSTER REPLICAS x"), "(error ERR Unknown node x)");
+  EXPECT_EQ(as_text(client_->call({"CLUSTER", "REPLICAS", {"x\0y", 3}})),
+            "(error ERR Unknown node x)");
   EXPECT_THAT(ask("CLUSTER MEET 127.0.0.1 1"), HasSubstr("comes from the configuration"));
 }
 
@@ -240,6 +242,88 @@ TEST_F(ClusterTest, SlotsWithKeysAreNotTakenAway) {
   write_topology(kTwo);
   EXPECT_EQ(reload(), "");
   EXPECT_EQ(ask("GET b"), "(error MOVED 3300 g:2)");
+}
+
+// However many keys there are, a few slots are looked through, and in those not all keys.
+TEST_F(ClusterTest, LooksForKeysOfSlotsThatItGivesUpAndForNoOthers) {
+  write_topology("epoch 1\nx h:1 0-16383\n");
+  start();
+  constexpr int kKeys = 40'000;
+  for (int number = 0; number < kKeys; ++number)
+    client_->push(words_as_request("SET {b}" + std::to_string(number) + " 1"));
+  server_->run_turns();
+  client_->take();
+  write_topology("epoch 2\nx h:1 0-3299\nx h:1 3301-16383\ny g:2 3300-3300\n");
+  EXPECT_THAT(reload(), HasSubstr("holds at least 2"));
+  EXPECT_EQ(ask("CLUSTER COUNTKEYSINSLOT 3300"), "40000");
+  EXPECT_EQ(ask("CLUSTER COUNTKEYSINSLOT 3299"), "0");
+  write_topology("epoch 2\nx h:1 3300-3300\ny g:2 0-3299\ny g:2 3301-16383\n");
+  EXPECT_EQ(reload(), "");
+}
+
+TEST_F(ClusterTest, ExpiredKeysThatHideTheAnswerAreWaitedFor) {
+  write_topology("epoch 1\nx h:1 0-16383\n");
+  start();
+  for (int number = 0; number < 250'000; ++number)
+    client_->push(words_as_request("SET {b}" + std::to_string(number) + " 1 PX 1"));
+  server_->run_turns();
+  server_->clock.advance(kNsPerS);
+  client_->take();
+  write_topology(kTwo);
+  EXPECT_THAT(reload(), HasSubstr("too many expired keys are not removed yet"));
+  EXPECT_EQ(ask("GET b"), "(nil)");
+}
+
+TEST_F(ClusterTest, WaitsForKeysThatHaveMovedEnd) {
+  write_topology("epoch 1\nx h:1 0-16383\n");
+  start();
+  const auto moved = server_->connect();
+  const auto limiter = server_->connect();
+  const auto stays = server_->connect();
+  moved->push(words_as_request("BLPOP {b}1 {b}2 0"));
+  limiter->push(words_as_request("BLMOVE b {b}3 LEFT LEFT 5"));
+  stays->push(words_as_request("BLPOP a 0"));
+  server_->run_turns();
+  write_topology("epoch 2\nx h:1 8192-16383\ny g:2 0-8191\n");
+  EXPECT_EQ(reload(), "");
+  server_->run_turns();
+  EXPECT_EQ(as_text(moved->take()), "(error MOVED 3300 g:2)");
+  EXPECT_EQ(as_text(limiter->take()), "(error MOVED 3300 g:2)");
+  EXPECT_EQ(as_text(stays->take()), "");
+  EXPECT_EQ(server::ask(*moved, "PING"), "PONG");
+  EXPECT_EQ(ask("RPUSH a 1"), "1");
+  EXPECT_EQ(as_text(stays->take()), "[\"a\", \"1\"]");
+}
+
+TEST_F(ClusterTest, ShardedChannelsThatHaveMovedAreLeft) {
+  write_topology("epoch 1\nx h:1 0-16383\n");
+  start();
+  const auto listener = server_->connect();
+  EXPECT_EQ(server::ask(*listener, "SSUBSCRIBE b"), "[\"ssubscribe\", \"b\", 1]");
+  EXPECT_EQ(server::ask(*listener, "SSUBSCRIBE a"), "[\"ssubscribe\", \"a\", 2]");
+  EXPECT_EQ(server::ask(*listener, "SUBSCRIBE b"), "[\"subscribe\", \"b\", 1]");
+  write_topology(kTwo);
+  EXPECT_EQ(reload(), "");
+  server_->run_turns();
+  EXPECT_EQ(as_text(listener->take()), "[\"sunsubscribe\", \"b\", 1]");
+  EXPECT_EQ(server::ask(*listener, "SSUBSCRIBE b"), "(error MOVED 3300 g:2)");
+  EXPECT_EQ(ask("SPUBLISH a m"), "1");
+  EXPECT_EQ(as_text(listener->take()), "[\"smessage\", \"a\", \"m\"]");
+  EXPECT_EQ(ask("PUBSUB SHARDCHANNELS"), "[\"a\"]");
+}
+
+TEST_F(ClusterTest, ClientsOverTlsAreLedToWhereTlsIsSpoken) {
+  write_topology("epoch 3\nx h:1 8192-16383 tls-port=11\ny g:2 0-8191 tls-port=12\n");
+  start();
+  Peer peer = FakeServer::local_peer();
+  peer.tls = true;
+  const auto secure = server_->connect(peer);
+  EXPECT_EQ(server::ask(*secure, "GET b"), "(error MOVED 3300 g:12)");
+  EXPECT_EQ(ask("GET b"), "(error MOVED 3300 g:2)");
+  EXPECT_THAT(server::ask(*secure, "CLUSTER SLOTS"), HasSubstr("[\"g\", 12, "));
+  EXPECT_THAT(ask("CLUSTER SLOTS"), HasSubstr("[\"g\", 2, "));
+  EXPECT_THAT(server::ask(*secure, "CLUSTER NODES"), HasSubstr(" g:12@10012 master"));
+  EXPECT_THAT(ask("CLUSTER SHARDS"), HasSubstr("\"port\", 2, \"tls-port\", 12, \"ip\""));
 }
 
 TEST_F(ClusterTest, ADirectoryKeepsItsNameAndEpoch) {
