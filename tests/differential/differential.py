@@ -3,10 +3,10 @@
 
     differential.py WEIR_SERVER [--storage memory|evicting|rocksdb|all] [--commands N] [--seed N]
                     [--stream N] [--tables NAME,NAME] [--maxmemory BYTES] [--whole-grammar]
-                    [--cluster]
+                    [--cluster [--owners 3]]
 
 A seed decides every request; the kinds of storage get their shares of them. With --whole-grammar it is a failure, too, if a row of the tables, or an option of one, was
-never sent. With --cluster both are clusters of one node, and most keys share a slot. A failure prints the seed, the number of the stream that failed and
+never sent. With --cluster both are clusters of one node, or of three, and most keys share a slot. A failure prints the seed, the number of the stream that failed and
 the shortest list of requests found that fails alike; `--seed N --stream N` plays that stream again.
 It needs the Debian package redis-server, and Python's standard library only.
 """
@@ -26,10 +26,11 @@ import streams  # noqa: E402
 import vectors  # noqa: E402
 from coverage import Coverage  # noqa: E402
 from player import Mismatch, Player  # noqa: E402
+from owners import redis_owners, weir_owners  # noqa: E402
 from servers import CannotStart, redis_server, weir_server  # noqa: E402
 from shrink import shrink  # noqa: E402
 from streams import make_stream, shown, shown_replies  # noqa: E402
-from tables import ALONE, TABLES  # noqa: E402
+from tables import ALONE, OF_CLUSTERS, TABLES  # noqa: E402
 from wire import Closed, Silent  # noqa: E402
 
 SHRINK_S = 30
@@ -42,6 +43,7 @@ STORAGE = {
     "evicting": lambda options: ["--storage", "memory", *EVICTING, options.maxmemory],
     "rocksdb": lambda options: ["--storage", "rocksdb", *EVICTING, options.maxmemory],
 }
+TAGS = (b"{b}", b"{tag}", b"{a}")  # one of each of three owners, in the order of their slots
 SHARES = {"memory": 4, "evicting": 3, "rocksdb": 1}  # a disk makes others wait
 
 
@@ -52,11 +54,14 @@ def parse_options():
     parser.add_argument("--commands", type=int, default=20_000, help="in all")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--stream", type=int, default=None, help="only this one of the seed's")
-    parser.add_argument("--tables", default=",".join(name for name in TABLES if name not in ALONE))
+    parser.add_argument("--tables", default="")
     parser.add_argument("--maxmemory", default="20000")
     parser.add_argument("--whole-grammar", action="store_true")
     parser.add_argument("--cluster", action="store_true")
+    parser.add_argument("--owners", type=int, default=1, choices=(1, len(TAGS)))
     options = parser.parse_args()
+    left_out = ALONE if options.cluster else ALONE | OF_CLUSTERS
+    options.tables = options.tables or ",".join(name for name in TABLES if name not in left_out)
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 32)
     return options
@@ -65,8 +70,8 @@ def parse_options():
 def report(options, storage, number, player, stream, mismatch):
     print(f"MISMATCH with storage {storage}: replay it with\n"
           f"    {sys.argv[0]} {options.weir_server} --storage {storage} --seed {options.seed}"
-          f" --stream {number} --tables {options.tables}{' --cluster' if options.cluster else ''}\n",
-          flush=True)
+          f" --stream {number} --tables {options.tables}"
+          f"{f' --cluster --owners {options.owners}' if options.cluster else ''}\n", flush=True)
     for server in player.servers:
         if not server.is_alive():
             print(server.how_it_ended() + "\n")
@@ -84,8 +89,8 @@ def report(options, storage, number, player, stream, mismatch):
 
 def run(options, storage, commands, redis, coverage):
     """Whether all streams passed; the commands played are printed."""
-    cluster = ["--cluster-enabled", "yes"] if options.cluster else []
-    weir = weir_server(os.path.abspath(options.weir_server), STORAGE[storage](options) + cluster)
+    words = os.path.abspath(options.weir_server), STORAGE[storage](options)
+    weir = weir_owners(*words, options.owners) if options.cluster else weir_server(*words)
     alike = False
     try:
         weir.start()
@@ -146,10 +151,15 @@ def main():
     print(f"seed {options.seed}", flush=True)
     if options.cluster:
         streams.TAGGED_SHARE = 0.8
+        if options.owners > 1:
+            streams.TAGS = TAGS
         state.DATABASES = 1
     storages = list(STORAGE) if options.storage == "all" else [options.storage]
-    coverage = Coverage([row for name in options.tables.split(",") for row in TABLES[name]])
-    redis = redis_server(options.cluster)
+    rows = [row for name in options.tables.split(",") for row in TABLES[name]]
+    if options.owners > 1:  # weir refuses it there: docs/cluster.md
+        rows = [row for row in rows if not row.usage.startswith("PUBLISH ")]
+    coverage = Coverage(rows)
+    redis = redis_owners(options.owners) if options.cluster else redis_server()
     try:
         redis.start()
         alike = all(run(options, storage, commands, redis, coverage)

@@ -51,6 +51,7 @@ class Op:
     compare: str = "exact"
     inline: bool = False
     ends: bool = False
+    node: int = 0  # which of several owners it is sent to
 
 
 class Special(Op):

@@ -54,7 +54,7 @@ class Player:
 
     def begin(self):
         self.control = self.connect()
-        for connection in self.control:
+        for connection in [node for spread in self.control for node in spread.each]:
             connection.command("FLUSHALL")
             connection.command("FUNCTION", "FLUSH")
             connection.command("SCRIPT", "FLUSH")
@@ -64,6 +64,8 @@ class Player:
         while len(self.pairs) <= batch.connection:
             self.pairs.append(self.connect())
         pair = self.pairs[batch.connection]
+        for connection in pair:
+            connection.turn_to(batch.ops[0].node)
         if isinstance(batch.ops[0], Special):
             return self.play_special(pair, batch.ops[0])
         for connection in pair:  # both work at the same time
@@ -128,11 +130,12 @@ class Player:
     def read_figures(self):
         """Hits and misses of INFO from each server; None from one that has no INFO."""
         figures = []
-        for connection in self.control:
-            info = connection.command("INFO", "stats")
-            lines = dict(line.split(b":", 1) for line in info.split(b"\r\n") if b":" in line)
-            names = (b"keyspace_hits", b"keyspace_misses")
-            figures.append([int(lines[name]) for name in names] if names[0] in lines else None)
+        for spread in self.control:
+            infos = [node.command("INFO", "stats") for node in spread.each]
+            lines = [line.split(b":", 1) for info in infos for line in info.split(b"\r\n")]
+            counts = [[int(line[1]) for line in lines if line[0] == name]
+                      for name in (b"keyspace_hits", b"keyspace_misses")]
+            figures.append([sum(count) for count in counts] if all(counts) else None)
         return figures
 
     def compare_figures(self):
@@ -147,7 +150,10 @@ class Player:
 
     def compare_state(self):
         """All that both hold in the end, so that no request has to stumble over it."""
-        ours, theirs = [read_state(connection) for connection in self.control]
+        for nodes in zip(*(connection.each for connection in self.control)):
+            self.compare_states(*[read_state(node) for node in nodes])
+
+    def compare_states(self, ours, theirs):
         for place in sorted(set(ours) | set(theirs)):
             first, second = ours.get(place), theirs.get(place)
             if not self.same_record(first, second):

@@ -40,12 +40,13 @@ class Server:
         self.directory = Path(tempfile.mkdtemp(prefix=f"differential-{name}-"))
         self.command = [part.replace("DIRECTORY", str(self.directory)) for part in command]
         self.process = None
+        self.fixed_port = 0  # 0: another one with each start
         self.is_lasting = "rocksdb" in command  # what it holds outlives its process
         self.restarts = 0
         self.figures_before = []  # INFO of the processes before
 
     def start(self):
-        self.port = free_port()
+        self.port = self.fixed_port or free_port()
         command = [part.replace("PORT", str(self.port)) for part in self.command]
         self.log = open(self.directory / "log", "ab")
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log,
@@ -122,38 +123,25 @@ class Server:
         return clean
 
 
-class ClusterOfOne(Server):
-    """A redis-server that has all slots of a cluster."""
-
-    def start(self):
-        super().start()
-        connection = self.connect()
-        connection.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
-        deadline = time.monotonic() + 30
-        while b"cluster_state:ok" not in connection.command("CLUSTER", "INFO"):
-            if time.monotonic() > deadline:
-                raise CannotStart(f"{self.name}: the cluster does not come up")
-            time.sleep(0.05)
-        connection.close()
-
-
-def redis_server(cluster=False):
+def redis_command():
     if shutil.which(REDIS) is None:
         sys.exit("redis-server is missing, and it is what weir is compared with: "
                  "install the Debian package redis-server")
     # It looks at the timeouts of who waits as often as at everything else it does by the clock.
-    command = [REDIS, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY",
-               "--save", "", "--appendonly", "no", "--hz", "500"]
-    if not cluster:
-        return Server("redis-server", command)
-    return ClusterOfOne("redis-server", [*command, "--cluster-enabled", "yes", "--cluster-port",
-                                         str(free_port())])
+    return [REDIS, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY", "--save", "",
+            "--appendonly", "no", "--hz", "500"]
+
+
+def redis_server():
+    return Server("redis-server", redis_command())
+
+
+def weir_command(program, options):
+    # Redis has no limit of time, and a build with sanitizers is slow.
+    return [program, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY/data",
+            "--loglevel", "warning", "--disk-reserve", "0", "--script-time-limit-ms", "5000",
+            "--multibulk-count-max", "2147483647", *options]
 
 
 def weir_server(program, options):
-    # Redis has no limit of time, and a build with sanitizers is slow.
-    command = [program, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY/data",
-               "--loglevel", "warning", "--disk-reserve", "0", "--script-time-limit-ms", "5000",
-               "--multibulk-count-max", "2147483647",
-               *options]
-    return Server("weir-server", command)
+    return Server("weir-server", weir_command(program, options))

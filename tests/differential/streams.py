@@ -11,7 +11,8 @@ STREAM_COMMANDS = 1000
 CONNECTIONS = 2
 SHOWN_MAX = 100
 TAGGED_SHARE = 0  # of the requests: in a cluster most name keys that share a slot
-TAG = b"{tag}"
+TAGS = (b"{tag}",)  # a tag for each of several owners, in the order of their slots
+HOME_SHARE = 0.85  # of the requests of a batch: their tag is of the owner that they are sent to
 NAMES = {b"a", b"b", b"k1", b"k2", b"k3", b"h", b"h2", b"h3", b"l", b"l2", b"l3", b"s", b"s2", b"s3",
          b"i", b"i2", b"i3", b"x", b"y", b"z", b"\x00"}
 
@@ -50,26 +51,29 @@ def make_stream(seed, number, rows, known_names, coverage):
     profile = Profile(relative_times=rng.random() < 0.5, lingering=rng.random() < 0.3,
                       counted=rng.random() < 0.5)
     maker = Maker(rng, rows, profile, known_names, coverage)
-    batches, made = [], 0
+    batches, made, node = [], 0, 0
     while made < STREAM_COMMANDS:
         size = min(STREAM_COMMANDS - made, rng.choice((1, 2, 5, 20, 60, 200)))
-        batch = make_batch(rng, maker, size)
+        node = node if batches and rng.random() < 0.7 else rng.randrange(len(TAGS))
+        batch = make_batch(rng, maker, size, node)
         batches += batch
         made += sum(len(part.ops) for part in batch)
     return Stream(profile, batches)
 
 
-def make_batch(rng, maker, size):
+def make_batch(rng, maker, size, node):
     """Up to `size` requests; one that needs the connection to itself gets a batch to itself."""
     batch = Batch(rng.randrange(CONNECTIONS))
     after = []
     for _ in range(size):
         op = maker.op()
+        op.node = node
         if isinstance(op, Special):
             after = [Batch(batch.connection, [op])]
             break
         if TAGGED_SHARE and rng.random() < TAGGED_SHARE:
-            op.args = [TAG + arg if arg in NAMES else arg for arg in op.args]
+            tag = TAGS[node] if len(TAGS) == 1 or rng.random() < HOME_SHARE else rng.choice(TAGS)
+            op.args = [tag + arg if arg in NAMES else arg for arg in op.args]
         batch.ops.append(op)
         if op.ends:
             break

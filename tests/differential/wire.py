@@ -97,6 +97,10 @@ class Connection:
         self.socket.setblocking(False)
         self.received = b""
         self.ended = False  # by the server
+        self.each = [self]  # more of them where a server is several (owners.py)
+
+    def turn_to(self, node):
+        """Says to which of several servers the next requests go; there is one."""
 
     def close(self):
         self.socket.close()

@@ -1,6 +1,7 @@
 """The grammars, one table a file: a new family of commands is one table, named in TABLES."""
 
-from tables import connection, expiry, functions, hashes, keys, lists, scripts, sets, strings, transactions, zsets
+from tables import (cluster, connection, expiry, functions, hashes, keys, lists, scripts, sets,
+                    strings, transactions, zsets)
 
 TABLES = {
     "strings": strings.ROWS,
@@ -14,5 +15,7 @@ TABLES = {
     "lists": lists.ROWS,
     "transactions": transactions.ROWS,
     "expiry": expiry.ROWS,
+    "cluster": cluster.ROWS,
 }
 ALONE = {"transactions", "expiry"}  # not to be mixed with others in one stream
+OF_CLUSTERS = {"cluster"}  # not to be asked without one
