@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent / "calls"))
 
-from harness import (catalogue, installs, installs_debian, kept, main, page, servers,  # noqa: E402
+from harness import (catalogue, clusters, installs, installs_debian, kept, main, page, servers,  # noqa: E402
                      session, table)
 from lossy_proxy import CUT, SILENCE, LossyProxy  # noqa: E402
 
@@ -298,6 +298,11 @@ class Calls(unittest.TestCase):
             self.proxy.cut()
             self.assertEqual(client.recv(64), b"")
         self.assertEqual(self.ask(b"b"), b"b")
+
+    def test_a_cluster_has_a_key_of_each_slot(self):
+        keys = clusters.key_of_each_slot()
+        self.assertEqual([clusters.slot_of(key) for key in keys], list(range(16384)))
+        self.assertEqual(clusters.slot_of("foo"), 12182)
 
     def test_a_part_is_all_its_clients(self):
         names = [client.name for client in catalogue.chosen(["language", "redis-py-8"])]

@@ -3,6 +3,8 @@
 A program reads its orders from the environment:
     CLIENTS_SERVER     redis or weir         CLIENTS_PROTOCOL   2 or 3
     CLIENTS_PORT       on 127.0.0.1          CLIENTS_DURABLE    1 when data survives the restart
+    CLIENTS_OWNERS     of how many owners a cluster is, where it is one; then the port is the first's
+    CLIENTS_KEYS       a file with a key of each of its slots, in order
     CLIENTS_TLS_PORT   where to connect over TLS instead, if it is there, and
     CLIENTS_TLS_CA     the file of the authority that the server's certificate is from
 and writes lines (what else it writes is shown only if it fails):
@@ -11,6 +13,7 @@ and writes lines (what else it writes is shown only if it fails):
     not ok NAME: WHY   one that did not
     skip NAME: WHY     one that this server or library cannot be asked
     restart            kill the server, start it again; the program waits for a line on its input
+    move SLOT          give the slot, which has no keys, to another owner; it waits likewise
     done               the last line
 Invariants:
 1. A program that dies, hangs or stops before `done` has a failed check, however much passed before.
@@ -70,6 +73,10 @@ def obey(line, outcome, process, server):
         server.start()
         process.stdin.write("up\n")
         process.stdin.flush()
+    elif word == "move":
+        server.move(int(rest))
+        process.stdin.write("moved\n")
+        process.stdin.flush()
     elif line == "done":
         outcome.is_done = True
     else:
@@ -79,6 +86,8 @@ def obey(line, outcome, process, server):
 def environment(server, protocol, extra):
     if server.tls:
         extra = {**extra, "CLIENTS_TLS_PORT": str(server.tls[0]), "CLIENTS_TLS_CA": server.tls[1]}
+    if hasattr(server, "keys"):
+        extra = {**extra, "CLIENTS_KEYS": str(server.keys)}
     return {**os.environ, "CLIENTS_SERVER": server.name, "CLIENTS_PORT": str(server.port),
             "CLIENTS_PROTOCOL": str(protocol), "CLIENTS_DURABLE": str(int(server.durable)),
             "PYTHONDONTWRITEBYTECODE": "1", **extra}

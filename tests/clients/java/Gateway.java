@@ -212,7 +212,8 @@ public class Gateway {
     Report.say("version %s", Report.version(RedisRateLimiter.class));
     var application = new SpringApplication(Gateway.class);
     application.setDefaultProperties(Map.of("server.address", "127.0.0.1", "server.port", "0",
-        "spring.data.redis.host", "127.0.0.1", "spring.data.redis.port", Report.PORT,
+        Report.OWNERS > 0 ? "spring.data.redis.cluster.nodes" : "spring.data.redis.url",
+        (Report.OWNERS > 0 ? "127.0.0.1:" : "redis://127.0.0.1:") + Report.PORT,
         "spring.main.banner-mode", "off", "logging.level.root", "warn",
         "logging.exception-conversion-word", "%nopex"));
     var context = application.run();

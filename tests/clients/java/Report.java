@@ -29,6 +29,8 @@ final class Report {
   static final int CALLERS = 16;
   static final int PORT = Integer.parseInt(System.getenv("CLIENTS_PORT"));
   static final String PROTOCOL = System.getenv("CLIENTS_PROTOCOL");
+  // Of how many owners the cluster is; 0: the server is none.
+  static final int OWNERS = Integer.parseInt(System.getenv().getOrDefault("CLIENTS_OWNERS", "0"));
   static final boolean IS_WEIR = "weir".equals(System.getenv("CLIENTS_SERVER"));
   static final boolean IS_DURABLE = "1".equals(System.getenv("CLIENTS_DURABLE"));
   private static final int TIMES_MAX = 5;
@@ -175,6 +177,18 @@ final class Report {
     say("restart");
     if (INPUT.readLine() == null) {
       throw new IOException("the server did not come back");
+    }
+  }
+
+  // Has an owner of a cluster give a slot to another; returns when all of them say so.
+  static void moveSlot(int slot) {
+    say("move %d", slot);
+    try {
+      if (INPUT.readLine() == null) {
+        throw new IOException("the slot did not move");
+      }
+    } catch (IOException error) {
+      throw new IllegalStateException(error);
     }
   }
 

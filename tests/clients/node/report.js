@@ -74,10 +74,16 @@ async function restartServer() {
   if ((await lines.next()).done) process.exit(1);
 }
 
+// Has an owner of a cluster give a slot to another; resolves when all of them say so.
+async function moveSlot(slot) {
+  say(`move ${slot}`);
+  if ((await lines.next()).done) process.exit(1);
+}
+
 function done() {
   say('done');
   process.exit(0);
 }
 
 module.exports = { orders, Skip, say, pause, range, sorted, check, equal, between, refused, needWeir,
-  needDurable, restartServer, done };
+  needDurable, restartServer, moveSlot, done };

@@ -10,7 +10,7 @@ import limits
 import limits.aio.strategies
 import limits.storage
 import limits.strategies
-from limiters import (CALLERS, PORT, PROTOCOL, URL, again, bare, crowd, expect,
+from limiters import (CALLERS, IS_CLUSTER, PORT, PROTOCOL, URL, again, bare, crowd, expect,
                       expect_between, expect_ttl, in_time, need_durable, restart, run,
                       scripts_kept, settle, stored, wait_until)
 
@@ -18,6 +18,11 @@ MODE = os.environ["CLIENTS_MODE"]
 
 
 def open_storage():
+    if IS_CLUSTER:
+        scheme = "redis+cluster" if MODE == "sync" else "async+redis+cluster"
+        more = {} if MODE == "sync" else {"implementation": MODE}
+        return limits.storage.storage_from_string(f"{scheme}://127.0.0.1:{PORT}",
+                                                  protocol=PROTOCOL, **more)
     if MODE == "sync":
         return limits.storage.storage_from_string(URL)
     if MODE == "redispy":

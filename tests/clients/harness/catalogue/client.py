@@ -18,6 +18,8 @@ class Client:
     `in_ci` picks what .ci/run tries: at least one of every language.
     `configure` is what docs/clients.md says about pointing the library at weir, in Markdown.
 
+    `owners` of more than 0 is a cluster of so many, of which the first is killed, or all of them.
+
     `is_suite` marks a library's own tests: its program says `ok` or `not ok` with the same name on
     both servers, exits with 0 and `done` whatever failed, and is judged by what fails on weir alone.
     `is_of_calls` marks what holds docs/calling.md to its word; docs/clients.md leaves it out.
@@ -37,6 +39,8 @@ class Client:
     is_of_calls: bool = False
     beyond: tuple = ()
     seconds_max: int = 0  # 0: the usual limit of its kind
+    owners: int = 0
+    kills_all_owners: bool = False
 
     def limit_seconds(self):
         return self.seconds_max or (SUITE_SECONDS_MAX if self.is_suite else CLIENT_SECONDS_MAX)

@@ -14,11 +14,15 @@ import (
 
 var (
 	ctx     = context.Background()
-	limiter = redis_rate.NewLimiter(redis.NewClient(&redis.Options{
-		Addr: Address, Protocol: Protocol(), PoolSize: 32}))
+	limiter = redis_rate.NewLimiter(connect())
 	// Its intervals are whole seconds, which floats hold exactly: the figures depend on no rounding.
 	hourly = redis_rate.PerHour(10)
 )
+
+func connect() redis.UniversalClient {
+	return redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{Address},
+		IsClusterMode: Owners() > 0, Protocol: Protocol(), PoolSize: 32})
+}
 
 func take(key string, limit redis_rate.Limit, count int) *redis_rate.Result {
 	return Got(limiter.AllowN(ctx, key, limit, count))
