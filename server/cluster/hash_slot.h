@@ -1,25 +1,16 @@
-// The hash slots of Redis Cluster: which of the 16384 a key is in.
-//
-// The slot is CRC-16/XMODEM of the key (polynomial 0x1021, begins with 0, nothing mirrored) modulo
-// 16384. If the key has a '{' and a '}' after it with something in between, only what stands
-// between the first '{' and the first '}' after it is hashed: the hash tag. Source: the Redis
-// Cluster specification, "Key distribution model". DO NOT CHANGE: clients compute the same.
+// Hash slots as numbers that may be none: base/hash_slot.h says what they are.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
+
+#include "base/hash_slot.h"
 
 namespace weir::server {
 
 inline constexpr int kSlots = 16384;
 inline constexpr int kNoSlot = -1;
 
-uint16_t crc16_xmodem(std::string_view bytes);
-
-// Answers what of a key is hashed.
-std::string_view hashed_part(std::string_view key);
-
 // Answers a number in [0, kSlots).
-inline int hash_slot(std::string_view key) { return crc16_xmodem(hashed_part(key)) % kSlots; }
+inline int hash_slot(std::string_view key) { return weir::hash_slot(key); }
 
 }  // namespace weir::server

@@ -39,6 +39,17 @@ class Cluster {
   // Answers an owner's id of 40 digits.
   std::string id_of(size_t owner) const;
 
+  // Most requests name one key in one place, or none. Tells whether this one does, and is this
+  // server's: then admit() need not be asked. REQUIRES: on()
+  bool admits_at_once(const Command& command, Args args) {
+    const KeyPositions& keys = command.keys;
+    const bool is_plain =
+        keys.first == keys.last && keys.numkeys == 0 && !command.has(kMovableKeys | kRunsQueued);
+    if (!is_plain) return false;
+    const auto place = static_cast<size_t>(keys.first);
+    admitted_slot_ = place == 0 ? kNoSlot : hash_slot(args[place]);
+    return !is_moved(admitted_slot_);
+  }
   // Tells whether a request is this server's, and if not answers the error that leads to whoever
   // has it, or says that nobody can. EXEC is all that is queued. REQUIRES: on()
   // A client that has come over TLS is led to where TLS is spoken.

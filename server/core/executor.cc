@@ -60,7 +60,7 @@ Result<void, std::string> Executor::admit(Session& session, const Command* comma
     auto allowed = server_->acl().allow(session, *command, args);
     if (!allowed) return allowed;
   }
-  if (server_->config().cluster_enabled) {
+  if (server_->config().cluster_enabled && !cluster_->admits_at_once(*command, args)) {
     auto served = cluster_->admit(session, *command, args);
     if (!served) return served;
   }

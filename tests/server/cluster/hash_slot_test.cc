@@ -8,12 +8,6 @@
 namespace weir::server {
 namespace {
 
-// The check value of CRC-16/XMODEM.
-TEST(HashSlot, TheSumIsXmodems) {
-  EXPECT_EQ(crc16_xmodem("123456789"), 0x31c3);
-  EXPECT_EQ(crc16_xmodem(""), 0);
-}
-
 // One bit after the other, as the polynomial is defined.
 uint16_t slow_sum(std::string_view bytes) {
   unsigned sum = 0;
@@ -24,10 +18,26 @@ uint16_t slow_sum(std::string_view bytes) {
   return static_cast<uint16_t>(sum);
 }
 
+// The check value of CRC-16/XMODEM.
+TEST(HashSlot, TheSumIsXmodems) {
+  EXPECT_EQ(slow_sum("123456789"), 0x31c3);
+  EXPECT_EQ(hash_slot("123456789"), 0x31c3);
+}
+
+// Wherever the braces are among the blocks that are summed at once.
 TEST(HashSlot, EveryLengthIsSummedAsBitByBit) {
   std::string bytes;
   for (int length = 0; length < 70; ++length) {
-    EXPECT_EQ(crc16_xmodem(bytes), slow_sum(bytes)) << length;
+    EXPECT_EQ(hash_slot(bytes), slow_sum(hashed_part(bytes)) % kSlots) << length;
+    for (size_t open = 0; open < bytes.size(); ++open) {
+      std::string tagged = bytes;
+      tagged[open] = '{';
+      EXPECT_EQ(hash_slot(tagged), slow_sum(hashed_part(tagged)) % kSlots) << tagged;
+      for (size_t close = open + 1; close < bytes.size(); close += 3) {
+        tagged[close] = '}';
+        EXPECT_EQ(hash_slot(tagged), slow_sum(hashed_part(tagged)) % kSlots) << tagged;
+      }
+    }
     bytes += static_cast<char>(length * 37 + 200);
   }
 }
