@@ -20,7 +20,8 @@ constexpr std::string_view kAboutTags =
 constexpr std::string_view kNodeFile = "NODE";
 constexpr size_t kNodeFileBytesMax = 4096;
 // While clients wait, so many keys of others are looked for; ten times as many places at most.
-constexpr size_t kHeldLooksMax = 20'000;
+constexpr size_t kHeldLooksMax = 5'000;
+constexpr size_t kHeldLooksOfRange = 16;  // what it may take to find a range empty
 
 std::vector<SlotRange> ranges_without(const std::vector<SlotRange>& ranges) {
   std::vector<SlotRange> others;
@@ -102,11 +103,13 @@ Cluster::Held Cluster::find_held_keys(const Owner& mine) const {
   const auto count = [&held](std::string_view key) {
     if (held.count++ == 0) held.example = hash_slot(key);
   };
-  for (const SlotRange& range : ranges_without(mine.ranges)) {
+  const std::vector<SlotRange> ranges = ranges_without(mine.ranges);
+  const size_t looks_max = kHeldLooksMax + kHeldLooksOfRange * ranges.size();
+  for (const SlotRange& range : ranges) {
     for (SlotWalk walk(&keys_, range); walk.next(count);) {
       if (!keys_.failure().ok()) return held;
       looks += walk.step();
-      const bool enough = looks >= kHeldLooksMax && (opened_ || held.count > 0);
+      const bool enough = looks >= looks_max && (opened_ || held.count > 0);
       if (!enough) continue;
       held.all = false;
       return held;

@@ -248,23 +248,40 @@ TEST_F(ClusterTest, SlotsWithKeysAreNotTakenAway) {
 TEST_F(ClusterTest, LooksForKeysOfSlotsThatItGivesUpAndForNoOthers) {
   write_topology("epoch 1\nx h:1 0-16383\n");
   start();
-  constexpr int kKeys = 40'000;
+  constexpr int kKeys = 20'000;
   for (int number = 0; number < kKeys; ++number)
     client_->push(words_as_request("SET {b}" + std::to_string(number) + " 1"));
   server_->run_turns();
   client_->take();
   write_topology("epoch 2\nx h:1 0-3299\nx h:1 3301-16383\ny g:2 3300-3300\n");
-  EXPECT_THAT(reload(), HasSubstr("holds at least 2"));
-  EXPECT_EQ(ask("CLUSTER COUNTKEYSINSLOT 3300"), "40000");
+  EXPECT_THAT(reload(), HasSubstr("holds at least 5"));
+  EXPECT_EQ(ask("CLUSTER COUNTKEYSINSLOT 3300"), "20000");
   EXPECT_EQ(ask("CLUSTER COUNTKEYSINSLOT 3299"), "0");
   write_topology("epoch 2\nx h:1 3300-3300\ny g:2 0-3299\ny g:2 3301-16383\n");
+  EXPECT_EQ(reload(), "");
+}
+
+TEST_F(ClusterTest, EveryOtherSlotMayBeGivenUp) {
+  write_topology("epoch 1\nx h:1 0-16383\n");
+  start();
+  for (int number = 0; number < 5'000; ++number) {
+    const std::string key = "k" + std::to_string(number);
+    if (hash_slot(key) % 2 == 0) client_->push(words_as_request("SET " + key + " 1"));
+  }
+  server_->run_turns();
+  std::string text = "epoch 2\n";
+  for (int slot = 0; slot < kSlots; ++slot) {
+    const std::string number = std::to_string(slot);
+    text += (slot % 2 == 0 ? "x h:1 " : "y g:2 ") + number + "-" + number + "\n";
+  }
+  write_topology(text);
   EXPECT_EQ(reload(), "");
 }
 
 TEST_F(ClusterTest, ExpiredKeysThatHideTheAnswerAreWaitedFor) {
   write_topology("epoch 1\nx h:1 0-16383\n");
   start();
-  for (int number = 0; number < 250'000; ++number)
+  for (int number = 0; number < 60'000; ++number)
     client_->push(words_as_request("SET {b}" + std::to_string(number) + " 1 PX 1"));
   server_->run_turns();
   server_->clock.advance(kNsPerS);
@@ -278,21 +295,36 @@ TEST_F(ClusterTest, WaitsForKeysThatHaveMovedEnd) {
   write_topology("epoch 1\nx h:1 0-16383\n");
   start();
   const auto moved = server_->connect();
-  const auto limiter = server_->connect();
+  const auto mover = server_->connect();
   const auto stays = server_->connect();
   moved->push(words_as_request("BLPOP {b}1 {b}2 0"));
-  limiter->push(words_as_request("BLMOVE b {b}3 LEFT LEFT 5"));
+  mover->push(words_as_request("BLMOVE b {b}3 LEFT LEFT 5"));
   stays->push(words_as_request("BLPOP a 0"));
   server_->run_turns();
   write_topology("epoch 2\nx h:1 8192-16383\ny g:2 0-8191\n");
   EXPECT_EQ(reload(), "");
   server_->run_turns();
   EXPECT_EQ(as_text(moved->take()), "(error MOVED 3300 g:2)");
-  EXPECT_EQ(as_text(limiter->take()), "(error MOVED 3300 g:2)");
+  EXPECT_EQ(as_text(mover->take()), "(error MOVED 3300 g:2)");
   EXPECT_EQ(as_text(stays->take()), "");
   EXPECT_EQ(server::ask(*moved, "PING"), "PONG");
   EXPECT_EQ(ask("RPUSH a 1"), "1");
   EXPECT_EQ(as_text(stays->take()), "[\"a\", \"1\"]");
+}
+
+// What RL.ACQUIRE waits for is a key that is there.
+TEST_F(ClusterTest, AKeyWithWaitersIsNotTakenAway) {
+  write_topology("epoch 1\nx h:1 0-16383\n");
+  start();
+  ask("RL.ACQUIRE b LEAKY 1/1s CAPACITY 9");
+  const auto waiter = server_->connect();
+  waiter->push(words_as_request("RL.ACQUIRE b LEAKY 1/1s CAPACITY 9 TIMEOUT 9s"));
+  server_->run_turns();
+  write_topology(kTwo);
+  EXPECT_THAT(reload(), HasSubstr("holds 1 keys of slots"));
+  server_->advance(2 * kNsPerS);
+  server_->run_turns();
+  EXPECT_THAT(as_text(waiter->take()), StartsWith("[1, "));
 }
 
 TEST_F(ClusterTest, ShardedChannelsThatHaveMovedAreLeft) {
