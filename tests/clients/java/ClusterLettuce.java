@@ -97,10 +97,7 @@ public final class ClusterLettuce implements ClusterChecks.Client {
   }
 
   private List<String> sent(Stream<String> keys, Function<String, RedisFuture<String>> command) {
-    connection.setAutoFlushCommands(false);
     var futures = keys.map(command).toArray(RedisFuture[]::new);
-    connection.flushCommands();
-    connection.setAutoFlushCommands(true);
     LettuceFutures.awaitAll(Duration.ofSeconds(20), futures);
     return Stream.of(futures).map(future -> (String) future.toCompletableFuture().join()).toList();
   }

@@ -40,9 +40,9 @@ def bucket4j(client, **options):
                    java.java_program(f"Bucket4jOn{client}", f"bucket4j-{name}"), **options)
 
 
-def on_ioredis(name, script):
-    return library(name, f"{name} on ioredis", "Node",
-                   node.node_program(script, name, "ioredis"))
+def on_ioredis(package, script):
+    return library(package.strip("@").replace("/", "-"), f"{package} on ioredis", "Node",
+                   node.node_program(script, package, "ioredis"))
 
 
 CLIENTS = [
