@@ -181,13 +181,17 @@ void Acl::begin_session(Session& session) const {
   spdlog::debug("client {}: its certificate's name is that of no user who may log in", session.id);
 }
 
-bool Acl::log_in(Session& session, std::string_view name, std::string_view password,
-                 std::string_view command) {
+std::shared_ptr<const User> Acl::find(std::string_view name, std::string_view password) const {
   // Before anything is known of the user, so that the time tells nobody which users there are.
   const std::string hash = sha256_hex(password);
-  const std::shared_ptr<User> user = users_.find(name);
-  if (user != nullptr && user->accepts_hash(hash)) {
-    session.client().set_user(user, true);
+  std::shared_ptr<const User> user = users_.find(name);
+  return user != nullptr && user->accepts_hash(hash) ? user : nullptr;
+}
+
+bool Acl::log_in(Session& session, std::string_view name, std::string_view password,
+                 std::string_view command) {
+  if (std::shared_ptr<const User> user = find(name, password)) {
+    session.client().set_user(std::move(user), true);
     return true;
   }
   denials_.add({.reason = Reason::kAuth,

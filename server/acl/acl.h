@@ -5,6 +5,7 @@
 // executor one test (User::unrestricted).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ class Acl {
   bool asks_for_login() const;
   // Sets the user of a session that is new or starts anew.
   void begin_session(Session& session) const;
+  // Finds the user with that name and password; null: there is none, or it may not log in.
+  std::shared_ptr<const User> find(std::string_view name, std::string_view password) const;
   // Logs a session in. False, and noted, if it may not be this user.
   bool log_in(Session& session, std::string_view user, std::string_view password,
               std::string_view command);

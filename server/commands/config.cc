@@ -51,7 +51,7 @@ Result<void, std::string> check_clients(Call& call, int64_t maxclients) {
 Result<void, std::string> use_tls(Call& call, const Config& next) {
   const Args pairs = call.args.subspan(2);
   for (size_t i = 0; i < pairs.size(); i += 2) {
-    if (next.tls_port == 0 || !to_lower(pairs[i]).starts_with("tls-")) continue;
+    if (!uses_tls(next) || !to_lower(pairs[i]).starts_with("tls-")) continue;
     const auto loaded = server_of(call).sessions().tls().load(next);
     if (loaded) return {};
     return "ERR CONFIG SET failed (possibly related to argument '" + to_lower(pairs[i]) +

@@ -95,6 +95,11 @@ struct Config {
   int64_t acllog_max_len = 128;
   int64_t metrics_port = 0;  // of HTTP; 0: none
   std::vector<std::string> metrics_bind = {"127.0.0.1"};
+  bool metrics_auth = false;
+  int64_t http_port = 0;  // 0: none
+  std::vector<std::string> http_bind = {"127.0.0.1"};
+  int64_t http_tls_port = 0;  // 0: none
+  int64_t http_maxclients = 1000;
   int64_t tcp_backlog = 511;
   int64_t tcp_keepalive = 300;          // 0: off
   int64_t timeout = 0;                  // 0: idle clients stay
@@ -178,6 +183,11 @@ struct Config {
   Limiting limiting = Limiting::kOn;
   DebugAccess enable_debug_command = DebugAccess::kNo;
 };
+
+// Whether any port is for TLS.
+inline bool uses_tls(const Config& config) {
+  return config.tls_port != 0 || config.http_tls_port != 0;
+}
 
 struct ConfigError {
   std::string message;  // "weir.conf:12: port must be between 0 and 65535, got '70000'"

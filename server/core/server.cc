@@ -101,7 +101,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       scripting_(&script_service_, &config_, &turn_) {
   set_wall(&timeline_.wall());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
-  if (config_.tls_port != 0) {
+  if (uses_tls(config_)) {
     reload_.add("tls", [this] { return sessions_.tls().load(config_); });
   }
   if (!config_.policies_file.empty()) {
@@ -116,7 +116,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
 
 storage::Status Server::open() {
   if (const auto opened = acl_.open(); !opened) return storage::Status::failed(opened.error());
-  if (config_.tls_port != 0) {
+  if (uses_tls(config_)) {
     if (const auto loaded = sessions_.tls().load(config_); !loaded)
       return storage::Status::failed(loaded.error());
   }

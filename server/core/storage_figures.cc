@@ -96,6 +96,10 @@ void write_weir_section(Server& server, FigureWriter& out) {
               server.executor().cluster().would_cross_slots());
   out.gauge({"clock_differs", "Whether that lead is more than a second: see docs/clock.md."},
             server.persistence().clock_keeper.differs() ? 1 : 0);
+  out.counter({"http_requests", "Requests of http-port and http-tls-port."},
+              server.report().stats.http_requests);
+  out.counter({"http_requests_failed", "Those of them answered a status of 500 or above."},
+              server.report().stats.http_failed);
   const TlsFigures& tls = server.sessions().tls().figures;
   out.counter({"tls_handshakes", "Handshakes of TLS that have succeeded."}, tls.handshakes);
   out.counter({"tls_handshakes_resumed", "Those of them that resumed a session."}, tls.resumed);

@@ -1,12 +1,27 @@
 #include "server/http/answers.h"
 
+#include "server/acl/acl.h"
 #include "server/core/metrics.h"
 #include "server/core/server.h"
+#include "server/http/credentials.h"
 
 namespace weir::server::http {
 namespace {
 
+// Tells whether the question's credentials are those of a user who may run INFO, which says the
+// same.
+bool may_see_metrics(Server& server, const Question& question) {
+  const auto credentials = parse_credentials(question.authorization);
+  if (!credentials) return false;
+  const auto user = server.acl().find(credentials->user, credentials->password);
+  const Command* info = server.executor().table().find("info");
+  const std::string_view words[] = {"INFO"};
+  return user != nullptr && user->check(*info, words).allowed();
+}
+
 Answer metrics(Server& server, const Question& question) {
+  if (server.config().metrics_auth && !may_see_metrics(server, question))
+    return error_answer("NOAUTH /metrics asks for a user who may run INFO (metrics-auth)");
   const bool open = question.accept.find("application/openmetrics-text") != std::string_view::npos;
   const MetricsFormat format = open ? MetricsFormat::kOpenMetrics : MetricsFormat::kPrometheus;
   return {.content_type = content_type(format), .body = metrics_text(server, format)};
@@ -23,22 +38,26 @@ Answer readiness(Server& server, const Question&) {
 struct Page {
   std::string_view path;
   Answer (*answer)(Server& server, const Question& question);
+  bool only_metrics = false;  // of metrics-port
 };
 
-constexpr Page kPages[] = {{"/metrics", metrics}, {"/healthz", health}, {"/readyz", readiness}};
+constexpr Page kPages[] = {
+    {"/metrics", metrics, true}, {"/healthz", health}, {"/readyz", readiness}};
 
 }  // namespace
 
-Answer answer(Server& server, const Question& question) {
-  if (question.method != "GET" && question.method != "HEAD") {
-    return {.status = 405, .allow = "GET, HEAD", .body = "the methods here are GET and HEAD\n"};
-  }
+Answer answer(Server& server, const Question& question, Port port) {
   const std::string_view path = question.target.substr(0, question.target.find('?'));
+  std::string paths = port == Port::kRequests ? " /v1/take /v1/gate" : "";
   for (const Page& page : kPages) {
-    if (page.path == path) return page.answer(server, question);
+    if (page.only_metrics && port != Port::kMetrics) continue;
+    paths.append(" ").append(page.path);
+    if (page.path != path) continue;
+    if (question.method == "GET" || question.method == "HEAD") return page.answer(server, question);
+    return {.status = 405,
+            .fields = {{"Allow", "GET, HEAD"}},
+            .body = "the methods here are GET and HEAD\n"};
   }
-  std::string paths;
-  for (const Page& page : kPages) paths.append(" ").append(page.path);
   return {.status = 404, .body = "there is no such page; there are" + paths + "\n"};
 }
 

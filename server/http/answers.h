@@ -1,6 +1,7 @@
-// What the port of metrics-port answers, path by path. It knows no sockets.
+// What the ports of HTTP answer to those who only look, path by path. It knows no sockets.
 //
-//     GET /metrics   the metrics, in the format that Accept asks for (docs/metrics.md)
+//     GET /metrics   the metrics, in the format that Accept asks for (docs/metrics.md); on
+//                    metrics-port alone
 //     GET /healthz   200 as long as the process answers at all
 //     GET /readyz    200 if commands that write are served, else 503 and why not
 //
@@ -8,8 +9,10 @@
 // was wrong and what there is.
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <string_view>
+
+#include "server/http/message.h"
 
 namespace weir::server {
 
@@ -17,21 +20,17 @@ class Server;
 
 namespace http {
 
-struct Question {
-  std::string_view method;  // as it was sent
-  std::string_view target;  // the path and, after '?', a query, which is ignored
-  std::string_view accept;  // empty: nothing in particular
-};
+enum class Port : uint8_t { kMetrics, kRequests };
 
-struct Answer {
-  unsigned status = 200;
-  std::string_view content_type = "text/plain; charset=utf-8";
-  std::string_view allow = {};  // the methods that there are, with status 405
-  std::string body;
+struct Question {
+  std::string_view method;              // as it was sent
+  std::string_view target;              // the path and, after '?', a query, which is ignored
+  std::string_view accept = {};         // empty: nothing in particular
+  std::string_view authorization = {};  // empty: nobody
 };
 
 // Answers in proportion to the number of metrics; it changes nothing and waits for nothing.
-Answer answer(Server& server, const Question& question);
+Answer answer(Server& server, const Question& question, Port port = Port::kMetrics);
 
 }  // namespace http
 }  // namespace weir::server

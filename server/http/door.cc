@@ -46,7 +46,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const auto& request = parser_->get();
     const Question question{.method = request.method_string(),
                             .target = request.target(),
-                            .accept = request[wire::field::accept]};
+                            .accept = request[wire::field::accept],
+                            .authorization = request[wire::field::authorization]};
     keep_alive_ = request.keep_alive();
     send(http::answer(server, question), request.version(), question.method == "HEAD");
   }
@@ -93,7 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     response_->set(wire::field::content_type, answer.content_type);
     response_->set(wire::field::cache_control, "no-store");
     response_->set("X-Content-Type-Options", "nosniff");
-    if (!answer.allow.empty()) response_->set(wire::field::allow, answer.allow);
+    for (const auto& [name, value] : answer.fields) response_->set(name, value);
     response_->keep_alive(keep_alive_);
     response_->content_length(answer.body.size());
     if (!only_head) response_->body() = std::move(answer.body);

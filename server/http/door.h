@@ -1,4 +1,5 @@
-// The HTTP port: connections of Boost.Beast on the loop, whose requests wait for the turn.
+// The port of metrics-port: connections of Boost.Beast on the loop, whose requests wait for the
+// turn.
 //
 // A handler of the loop only reads requests; serve(), which the turn calls, answers one, and lets
 // the next connection in. So however much comes in over HTTP, a turn is longer by one answer at
@@ -25,6 +26,7 @@
 
 #include "base/result.h"
 #include "server/config/config.h"
+#include "server/http/request_reader.h"
 
 namespace weir::server {
 
@@ -34,7 +36,6 @@ namespace http {
 
 // They have to fit into what core/descriptors.h keeps for the process itself.
 inline constexpr size_t kConnectionsMax = 16;
-inline constexpr size_t kHeaderBytesMax = 8 << 10;
 inline constexpr std::chrono::seconds kRequestTime{10};
 inline constexpr std::chrono::seconds kSilenceTime{120};
 

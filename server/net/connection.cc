@@ -16,8 +16,9 @@ constexpr size_t kHeldInputMax = 64 << 10;
 }  // namespace
 
 void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
-                      Watcher* watcher) {
-  std::unique_ptr<Connection> made(new Connection(std::move(stream), session, owner, watcher));
+                      Watcher* watcher, std::unique_ptr<Translator> translator) {
+  std::unique_ptr<Connection> made(
+      new Connection(std::move(stream), session, owner, watcher, std::move(translator)));
   Connection* connection = made.get();
   connection->self_ = std::move(made);
   session->set_transport(connection);
@@ -28,9 +29,21 @@ void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, Conn
 // Of a peer whose request CLIENT PAUSE holds up a little is read all the same: so it is seen when
 // it leaves.
 bool Connection::takes_more() const {
+  if (translator_ != nullptr) [[unlikely]]
+    return translator_->takes_more() && !session_->closing();
   if (session_->closing() || session_->unsent_bytes() >= kUnsentMax) return false;
   if (session_->hold() == Hold::kPause) return session_->input().size() < kHeldInputMax;
   return !session_->runnable();
+}
+
+bool Connection::has_more() const { return translator_ != nullptr && translator_->has_more(); }
+
+std::string_view Connection::output() const {
+  return translator_ == nullptr ? session_->output() : translator_->output();
+}
+
+void Connection::mark_sent(size_t bytes) {
+  translator_ == nullptr ? session_->mark_sent(bytes) : translator_->mark_sent(bytes);
 }
 
 bool Connection::watch(Interest interest) {
@@ -46,12 +59,23 @@ void Connection::on_ready(Interest can, std::span<char> buffer, size_t commands_
   if (!received) flush();  // else the turn's end does
 }
 
+void Connection::hand_over(std::string_view bytes, size_t commands_max) {
+  translator_ == nullptr ? session_->receive(bytes, commands_max) : translator_->receive(bytes);
+}
+
 bool Connection::receive(std::span<char> buffer, size_t commands_max) {
+  if (translator_ != nullptr) [[unlikely]] {
+    if (translator_->has_more()) {
+      translator_->receive({});
+      return true;
+    }
+    buffer = buffer.first(std::min(buffer.size(), translator_->receive_bytes_max()));
+  }
   const Transfer transfer = stream_->recv(buffer);
   recv_wants_write_ = transfer.result == Result::kWantsWrite;
   if (transfer.result == Result::kMoved) {
     owner_->note_received(transfer.bytes);
-    session_->receive({buffer.data(), transfer.bytes}, commands_max);
+    hand_over({buffer.data(), transfer.bytes}, commands_max);
     return true;
   }
   if (transfer.result == Result::kEnded) session_->close_after_reply();
@@ -61,14 +85,14 @@ bool Connection::receive(std::span<char> buffer, size_t commands_max) {
 
 bool Connection::send_released() {
   size_t left = std::max(owner_->send_bytes_max(), bytes_to_repeat_);
-  while (left > 0 && !session_->output().empty()) {
-    const std::string_view next = session_->output().substr(0, left);
+  while (left > 0 && !output().empty()) {
+    const std::string_view next = output().substr(0, left);
     const Transfer transfer = stream_->send(next);
     const bool moved = transfer.result == Result::kMoved;
     send_wants_read_ = transfer.result == Result::kWantsRead;
     bytes_to_repeat_ = moved ? 0 : next.size();
     if (!moved) return transfer.result != Result::kBroken;
-    session_->mark_sent(transfer.bytes);
+    mark_sent(transfer.bytes);
     left -= transfer.bytes;
   }
   return true;
@@ -77,16 +101,17 @@ bool Connection::send_released() {
 void Connection::flush() {
   if (self_ == nullptr) return;
   if (session_->dead() || !send_released()) return close();
-  if (session_->closing() && session_->unsent_bytes() == 0) return close();
+  const bool is_all_sent = session_->unsent_bytes() == 0 && output().empty();
+  if (session_->closing() && is_all_sent) return close();
   if (!wait_for_more()) close();
 }
 
 bool Connection::wait_for_more() {
   const bool receives = takes_more();
-  const bool sends = session_->unsent_bytes() > 0 && !session_->output().empty();
+  const bool sends = !output().empty();
   return watch({.read = (receives && !recv_wants_write_) || (sends && send_wants_read_),
                 .write = (sends && !send_wants_read_) || (receives && recv_wants_write_),
-                .at_once = receives && stream_->holds_input()});
+                .at_once = receives && (stream_->holds_input() || has_more())});
 }
 
 void Connection::close() {

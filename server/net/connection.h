@@ -1,5 +1,5 @@
 // One accepted connection: what its stream receives goes to the session, and what the session
-// releases goes to the stream.
+// releases goes to the stream; through a translator where the client speaks another protocol.
 //
 // Invariants
 // 1. Nothing here blocks; a turn reads a connection once, into a buffer that all connections share,
@@ -19,6 +19,7 @@
 #include "server/net/byte_stream.h"
 #include "server/net/watcher.h"
 #include "server/session/session.h"
+#include "server/session/translator.h"
 
 namespace weir::server {
 
@@ -37,8 +38,9 @@ class ConnectionOwner {
 class Connection final : public Transport {
  public:
   // Makes a connection, which lives until it is closed.
+  // Without a translator the client speaks the Redis protocol.
   static void open(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
-                   Watcher* watcher);
+                   Watcher* watcher, std::unique_ptr<Translator> translator = nullptr);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -53,12 +55,20 @@ class Connection final : public Transport {
 
  private:
   Connection(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
-             Watcher* watcher)
-      : stream_(std::move(stream)), session_(session), owner_(owner), watcher_(watcher) {}
+             Watcher* watcher, std::unique_ptr<Translator> translator)
+      : stream_(std::move(stream)),
+        session_(session),
+        translator_(std::move(translator)),
+        owner_(owner),
+        watcher_(watcher) {}
 
   bool takes_more() const;
+  bool has_more() const;
   // Answers whether the session was given bytes: its part in the turn ends with a flush().
   bool receive(std::span<char> buffer, size_t commands_max);
+  void hand_over(std::string_view bytes, size_t commands_max);
+  std::string_view output() const;
+  void mark_sent(size_t bytes);
   // Answers whether the stream still works.
   bool send_released();
   bool watch(Interest interest);
@@ -68,6 +78,7 @@ class Connection final : public Transport {
   std::unique_ptr<Connection> self_;
   const std::unique_ptr<ByteStream> stream_;
   Session* const session_;
+  const std::unique_ptr<Translator> translator_;  // may be null
   ConnectionOwner* const owner_;
   Watcher* const watcher_;
   Interest interest_;

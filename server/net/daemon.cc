@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/ascii.h"
 #include "base/time_units.h"
+#include "server/http/conversation.h"
 #include "server/os/log.h"
 
 namespace weir::server {
@@ -31,7 +33,8 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                 [this](std::unique_ptr<ByteStream> stream, Peer peer) {
                   on_accept(std::move(stream), std::move(peer));
                 }),
-      http_(io),
+      metrics_(io),
+      http_clients_(server),
       poller_(io),
       handshakes_(io, &server->clock(), &server->sessions().tls(),
                   [this](std::unique_ptr<ByteStream> stream, Peer peer) {
@@ -46,7 +49,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
 
 Result<void, std::string> Daemon::listen() {
   if (auto opened = listener_.open(); !opened) return opened;
-  if (auto opened = http_.open(server_.config()); !opened) return opened;
+  if (auto opened = metrics_.open(server_.config()); !opened) return opened;
   const std::string where = "ready to accept connections on " + listener_.addresses();
   spdlog::info("{}", where);
   service_manager_.ready(where);
@@ -61,6 +64,7 @@ int Daemon::run() {
     if (tick_due_) {
       tick_due_ = false;
       server_.tick();
+      http_clients_.end_overdue();
       service_manager_.alive();
     }
     if (std::exchange(reload_due_, false)) (void)server_.reload().run();
@@ -82,7 +86,7 @@ bool Daemon::run_handlers() {
 // Sleeps only if there is nothing to do.
 void Daemon::wait() {
   ready_ = poller_.poll(&ready_list_);
-  if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_ || http_.has_work()) return;
+  if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_ || metrics_.has_work()) return;
   if (server_.keys().work().wanted()) return;
   poller_.wake_loop();
   handshakes_.wake_loop();
@@ -103,9 +107,9 @@ void Daemon::turn() {
   flush_touched();
   forget_closed();
   server_.report().end_phase("send", server_.clock().steady_ns());
-  if (http_.has_work()) {
-    http_.serve(server_);
-    server_.report().end_phase("http", server_.clock().steady_ns());
+  if (metrics_.has_work()) {
+    metrics_.serve(server_);
+    server_.report().end_phase("metrics", server_.clock().steady_ns());
   }
   if (!handshakes_.empty()) {
     handshakes_.step();
@@ -230,12 +234,30 @@ void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
 }
 
 void Daemon::begin_session(std::unique_ptr<ByteStream> stream, Peer peer) {
+  if (peer.http) return begin_http(std::move(stream), std::move(peer));
   const auto session = server_.connect(std::move(peer));
   if (!session) {
     (void)stream->send(session.error());  // as much as fits at once
     return;
   }
   Connection::open(std::move(stream), *session, this, &poller_);
+}
+
+void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
+  const bool has_room = http_clients_.make_room();
+  if (!has_room) ++server_.report().stats.connections_rejected;
+  const auto session =
+      has_room ? server_.connect(std::move(peer))
+               : Result<Session*, std::string>("-ERR max number of clients reached\r\n");
+  if (session) {
+    return Connection::open(
+        std::move(stream), *session, this, &poller_,
+        std::make_unique<http::Conversation>(&server_, *session, &http_clients_));
+  }
+  std::string answer;
+  const std::string_view why = trimmed(session.error(), "-\r\n");
+  http::write(http::error_answer(why), false, false, &answer);
+  (void)stream->send(answer);
 }
 
 void Daemon::wait_for_tick() {
@@ -277,7 +299,7 @@ void Daemon::wait_for_signal() {
 int Daemon::drain() {
   service_manager_.stopping();
   listener_.close();
-  http_.close();
+  metrics_.close();
   handshakes_.clear();
   const storage::Status status = server_.close();
   server_.end_turn();

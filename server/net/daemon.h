@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "base/time_units.h"
 #include "server/core/server.h"
+#include "server/http/clients.h"
 #include "server/http/door.h"
 #include "server/net/connection.h"
 #include "server/net/handshakes.h"
@@ -70,6 +71,7 @@ class Daemon : private ConnectionOwner {
   void forget_closed();
   void on_accept(std::unique_ptr<ByteStream> stream, Peer peer);
   void begin_session(std::unique_ptr<ByteStream> stream, Peer peer);
+  void begin_http(std::unique_ptr<ByteStream> stream, Peer peer);
   bool run_handlers();
   void wait();
   void turn();
@@ -85,7 +87,8 @@ class Daemon : private ConnectionOwner {
   Server& server_;
   boost::asio::io_context& io_;
   Listener listener_;
-  http::Door http_;
+  http::Door metrics_;
+  http::Clients http_clients_;
   Poller poller_;
   Handshakes handshakes_;
   boost::asio::signal_set signals_;

@@ -19,6 +19,9 @@ using Progress = TlsStream::Progress;
 constexpr std::string_view kPlainReply =
     "-ERR this port is for connections over TLS (tls-port); yours did not begin with a "
     "handshake\r\n";
+constexpr std::string_view kPlainHttpReply =
+    "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+    "Content-Length: 54\r\n\r\nthis port is for HTTPS (http-tls-port); begin with it\n";
 constexpr int64_t kLogEveryNs = kNsPerS;
 
 int make_set() {
@@ -93,7 +96,7 @@ void Handshakes::advance(Pending::iterator at) {
   }
   if (progress == Progress::kFailed) return end(at, std::string(handshake.stream->failure()));
   if (progress == Progress::kPlain) {
-    (void)handshake.stream->below().send(kPlainReply);
+    (void)handshake.stream->below().send(handshake.peer.http ? kPlainHttpReply : kPlainReply);
     return end(at, "it speaks no TLS; tls-port is for connections over TLS only");
   }
   Handshake done = take(at);

@@ -99,25 +99,38 @@ Listener::Listener(asio::io_context* io, const Config& config, OnAccept on_accep
     : io_(*io), config_(config), on_accept_(std::move(on_accept)) {}
 
 Result<void, std::string> Listener::open() {
-  for (const bool tls : {false, true}) {
-    const int64_t port = tls ? config_.tls_port : config_.port;
-    if (port == 0) continue;
-    for (const std::string& address : config_.bind) {
-      if (auto opened = open_tcp(address, port, tls); !opened) return opened;
-    }
+  const struct {
+    const std::vector<std::string>& addresses;
+    int64_t port;
+    Kind kind;
+  } wanted[] = {{config_.bind, config_.port, {}},
+                {config_.bind, config_.tls_port, {.tls = true}},
+                {config_.http_bind, config_.http_port, {.http = true}},
+                {config_.http_bind, config_.http_tls_port, {.tls = true, .http = true}}};
+  for (const auto& [addresses, port, kind] : wanted) {
+    if (auto opened = open_doors(addresses, port, kind); !opened) return opened;
   }
   if (!config_.unixsocket.empty()) {
     if (auto opened = open_unix(); !opened) return opened;
   }
   if (tcp_doors_.empty() && unix_doors_.empty())
     return "nothing to listen on: port and tls-port are 0 or no bind address is usable, and "
-           "unixsocket is not set";
+           "unixsocket and http-port are not set";
   for (Door<Tcp>& door : tcp_doors_) accept(&door);
   for (Door<Unix>& door : unix_doors_) accept(&door);
   return {};
 }
 
-Result<void, std::string> Listener::open_tcp(std::string address, int64_t port, bool tls) {
+Result<void, std::string> Listener::open_doors(const std::vector<std::string>& addresses,
+                                               int64_t port, Kind kind) {
+  if (port == 0) return {};
+  for (const std::string& address : addresses) {
+    if (auto opened = open_tcp(address, port, kind); !opened) return opened;
+  }
+  return {};
+}
+
+Result<void, std::string> Listener::open_tcp(std::string address, int64_t port, Kind kind) {
   const bool optional = address.starts_with("-");
   if (optional) address.erase(0, 1);
   if (address == "*") address = "0.0.0.0";
@@ -130,9 +143,12 @@ Result<void, std::string> Listener::open_tcp(std::string address, int64_t port, 
     if (optional) return {};
     return "cannot resolve bind address '" + address + "': " + error.message();
   }
-  Door<Tcp>& door = tcp_doors_.emplace_back(io_, tls);
+  Door<Tcp>& door = tcp_doors_.emplace_back(io_, kind);
   error = listen_on(&door.acceptor, *found.begin(), static_cast<int>(config_.tcp_backlog));
-  auto opened = note_opened(error, address + ":" + std::to_string(port) + (tls ? " (TLS)" : ""));
+  const std::string_view what = kind.http  ? (kind.tls ? " (HTTPS)" : " (HTTP)")
+                                : kind.tls ? " (TLS)"
+                                           : "";
+  auto opened = note_opened(error, address + ":" + std::to_string(port) + std::string(what));
   if (opened) return opened;
   tcp_doors_.pop_back();
   if (!optional) return opened;
@@ -182,7 +198,7 @@ void Listener::accept(Door<Protocol>* door) {
     if (error == asio::error::operation_aborted || !door->acceptor.is_open()) return;
     note_pause(door, error);
     if (!error) {
-      accepted(std::move(socket), door->tls);
+      accepted(std::move(socket), door->kind);
       return accept(door);
     }
     door->retry.expires_after(kRetryAfter);
@@ -203,7 +219,7 @@ void Listener::note_pause(Door<Protocol>* door, const error_code& error) {
   }
 }
 
-void Listener::accepted(Tcp::socket socket, bool tls) {
+void Listener::accepted(Tcp::socket socket, Kind kind) {
   error_code error;
   const Tcp::endpoint local = socket.local_endpoint(error);
   Tcp::endpoint remote;
@@ -213,12 +229,13 @@ void Listener::accepted(Tcp::socket socket, bool tls) {
   Peer peer = {.address = show(remote),
                .local_address = show(local),
                .loopback = is_loopback(remote.address()),
-               .tls = tls};
+               .tls = kind.tls,
+               .http = kind.http};
   peer.descriptor = socket.release();
   on_accept_(std::make_unique<SocketStream>(peer.descriptor), peer);
 }
 
-void Listener::accepted(Unix::socket socket, bool) {
+void Listener::accepted(Unix::socket socket, Kind) {
   const std::string shown = config_.unixsocket + ":0";
   Peer peer = {.address = shown, .local_address = shown, .unix_socket = true};
   peer.descriptor = socket.release();

@@ -15,6 +15,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "server/config/config.h"
@@ -32,27 +33,35 @@ class Listener {
 
   Result<void, std::string> open();
   void close();
-  // For example "127.0.0.1:6379, 127.0.0.1:6380 (TLS), /run/weir.sock".
+  // For example "127.0.0.1:6379, 127.0.0.1:6380 (TLS), 127.0.0.1:8000 (HTTP), /run/weir.sock".
   const std::string& addresses() const { return addresses_; }
 
  private:
   using Tcp = boost::asio::ip::tcp;
   using Unix = boost::asio::local::stream_protocol;
 
+  // What the clients of a door speak.
+  struct Kind {
+    bool tls = false;
+    bool http = false;
+  };
+
   // One address that is listened on. It stays in its place until the listener is destroyed, since
   // handlers point to it.
   template <typename Protocol>
   struct Door {
-    explicit Door(boost::asio::io_context& io, bool is_tls = false)
-        : acceptor(io), retry(io), tls(is_tls) {}
+    explicit Door(boost::asio::io_context& io, Kind kind_of = {})
+        : acceptor(io), retry(io), kind(kind_of) {}
 
     typename Protocol::acceptor acceptor;
     boost::asio::steady_timer retry;
-    const bool tls;
+    const Kind kind;
     bool pauses = false;
   };
 
-  Result<void, std::string> open_tcp(std::string address, int64_t port, bool tls);
+  Result<void, std::string> open_doors(const std::vector<std::string>& addresses, int64_t port,
+                                       Kind kind);
+  Result<void, std::string> open_tcp(std::string address, int64_t port, Kind kind);
   Result<void, std::string> open_unix();
   Result<void, std::string> note_opened(const boost::system::error_code& error,
                                         const std::string& shown);
@@ -60,8 +69,8 @@ class Listener {
   void accept(Door<Protocol>* door);
   template <typename Protocol>
   void note_pause(Door<Protocol>* door, const boost::system::error_code& error);
-  void accepted(Tcp::socket socket, bool tls);
-  void accepted(Unix::socket socket, bool tls);
+  void accepted(Tcp::socket socket, Kind kind);
+  void accepted(Unix::socket socket, Kind kind);
 
   boost::asio::io_context& io_;
   const Config& config_;

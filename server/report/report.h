@@ -27,7 +27,9 @@ struct Stats {
   uint64_t bytes_out = 0;
   uint64_t reads = 0;  // from sockets
   uint64_t writes = 0;
-  uint64_t turns = 0;  // committed with changes
+  uint64_t http_requests = 0;  // of http-port and http-tls-port
+  uint64_t http_failed = 0;    // of them, answered a status of 500 or above
+  uint64_t turns = 0;          // committed with changes
   uint64_t turns_failed = 0;
   uint64_t turns_run = 0;  // in which a session had something to say, changes or not
   int64_t turn_ns = 0;     // all of them together, from the first request to the replies' release

@@ -23,6 +23,7 @@ struct Peer {
   bool loopback = true;  // or a unix socket
   bool unix_socket = false;
   bool tls = false;
+  bool http = false;
   // The common name of the certificate that the client has shown, if it was checked; else "".
   std::string certificate_name = {};
 };

@@ -33,7 +33,8 @@ PROGRAMS = {"calling.md": "tests/clients/calls/page.py",
             "when-weir-is-away.md": "tests/clients/calls/away.py",
             "backup.md": "tests/integration/test_backup.py",
             "metrics.md": "tests/integration/test_metrics.py",
-            "tls.md": "tests/integration/test_tls.py"}
+            "tls.md": "tests/integration/test_tls.py",
+            "http.md": "tests/integration/test_http.py"}
 
 
 def all_pages():

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/http/conversation.h"
 #include "server/net/connection.h"
 #include "tests/server/fake_server.h"
 
@@ -114,6 +115,15 @@ class OneConnection : private ConnectionOwner {
     if (!closed) connection = static_cast<Connection*>(session->transport());
   }
 
+  // The same for a client that speaks HTTP.
+  void open_http() {
+    session = server->connect(FakeServer::local_peer()).value();
+    closed = false;
+    Connection::open(std::make_unique<ScriptedStream>(&stream), session, this, &watcher,
+                     std::make_unique<http::Conversation>(&*server, session, &clients));
+    if (!closed) connection = static_cast<Connection*>(session->transport());
+  }
+
   // The descriptor becomes ready, and the turn goes on to its end.
   void ready(Interest can) {
     call(can);
@@ -139,6 +149,7 @@ class OneConnection : private ConnectionOwner {
 
   size_t received_bytes = 0;  // of which the owner was told
   FakeServer server;
+  http::Clients clients{&*server};
   StreamScript stream;
   FakeWatcher watcher;
   Session* session = nullptr;

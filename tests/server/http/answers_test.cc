@@ -36,11 +36,32 @@ TEST_F(HttpAnswers, TellsWhatThereIs) {
   EXPECT_EQ(answer.body, "there is no such page; there are /metrics /healthz /readyz\n");
 }
 
+TEST_F(HttpAnswers, MetricsMayAskForAUser) {
+  server_->config().metrics_auth = true;
+  server_->acl().set_default_password("secret");
+  const auto status = [this](std::string_view authorization) {
+    return http::answer(*server_,
+                        {.method = "GET", .target = "/metrics", .authorization = authorization})
+        .status;
+  };
+  EXPECT_EQ(status(""), 401u);
+  EXPECT_EQ(status("Basic OnNlY3JldA=="), 200u);
+  EXPECT_EQ(status("Bearer ZGVmYXVsdDpzZWNyZXQ="), 200u);
+  EXPECT_EQ(status("Basic Ondyb25n"), 401u);
+  client_->call({"AUTH", "secret"});
+  client_->call({"ACL", "SETUSER", "few", "on", ">p", "+get"});
+  EXPECT_EQ(status("Basic ZmV3OnA="), 401u);
+  client_->call({"ACL", "SETUSER", "few", "+info"});
+  EXPECT_EQ(status("Basic ZmV3OnA="), 200u);
+  EXPECT_EQ(get("/healthz").status, 200u);
+}
+
 TEST_F(HttpAnswers, OnlyReads) {
   const http::Answer answer =
       http::answer(*server_, {.method = "POST", .target = "/metrics", .accept = ""});
   EXPECT_EQ(answer.status, 405u);
-  EXPECT_EQ(answer.allow, "GET, HEAD");
+  ASSERT_EQ(answer.fields.size(), 1u);
+  EXPECT_EQ(answer.fields[0], std::make_pair(std::string("Allow"), std::string("GET, HEAD")));
 }
 
 TEST_F(HttpAnswers, AQueryIsIgnored) { EXPECT_EQ(get("/healthz?x=1").body, "alive\n"); }

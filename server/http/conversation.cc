@@ -1,0 +1,189 @@
+#include "server/http/conversation.h"
+
+#include <vector>
+
+#include "resp/value.h"
+#include "server/acl/acl.h"
+#include "server/core/server.h"
+#include "server/http/answers.h"
+#include "server/http/credentials.h"
+#include "server/http/gate.h"
+#include "server/http/json.h"
+
+namespace weir::server::http {
+namespace {
+
+constexpr std::string_view kTakePath = "/v1/take";
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kGateCredentials = "X-Weir-Authorization";
+constexpr std::string_view kNotLoggedIn =
+    "WRONGPASS invalid username-password pair or user is disabled.";
+constexpr int kProtocol = 3;  // replies say what is a map
+
+// What a request costs besides its bytes and its command, in units of work: parsing, and writing
+// the answer.
+constexpr size_t kRequestUnits = 100;
+
+}  // namespace
+
+Conversation::Conversation(Server* server, Session* session, Clients* clients)
+    : server_(*server), session_(*session), clients_(*clients), pace_{.session = session} {
+  enter(Stage::kSilent);
+  session_.replies().writer().set_protocol(kProtocol);
+  (void)session_.client().set_library_name("http", "");
+  clients_.add(&pace_);
+}
+
+Conversation::~Conversation() { clients_.remove(&pace_); }
+
+void Conversation::enter(Stage stage) {
+  stage_ = stage;
+  pace_.since_ns = server_.clock().steady_ns();
+  pace_.until_ns = stage == Stage::kAsked ? Pace::kNoEnd : pace_.since_ns + time_for(stage);
+  pace_.silent = stage == Stage::kSilent;
+}
+
+int64_t Conversation::time_for(Stage stage) const {
+  if (stage == Stage::kSilent) return is_new_ ? kRequestNs : kSilenceNs;
+  if (stage == Stage::kDraining) return kDrainNs;
+  return stage == Stage::kBegun ? kRequestNs : kAnswerNs;
+}
+
+void Conversation::receive(std::string_view bytes) {
+  Stats& stats = server_.report().stats;
+  stats.bytes_in += bytes.size();
+  ++stats.reads;
+  session_.join_turn();
+  if (stage_ == Stage::kDraining) {
+    drained_ += bytes.size();
+    if (drained_ > kDrainBytesMax) session_.close_after_reply();
+    return;
+  }
+  input_.append(bytes);
+  is_unexamined_ = true;
+  if (awaits_request() && !session_.closing()) read_request();
+}
+
+void Conversation::read_request() {
+  using Progress = RequestReader::Progress;
+  is_unexamined_ = false;
+  if (input_.empty()) return;
+  is_new_ = false;
+  if (stage_ == Stage::kSilent) enter(Stage::kBegun);
+  size_t used = 0;
+  const Progress progress = reader_.read(input_.unused(), &used);
+  if (used > 0) input_.use(used);
+  if (progress == Progress::kNeedsMore) return;
+  if (progress == Progress::kAsksToGoOn) {
+    output_ += "HTTP/1.1 100 Continue\r\n\r\n";
+    return;
+  }
+  server_.work().charge_entries(kRequestUnits);
+  ++server_.report().stats.http_requests;
+  if (progress == Progress::kDone) return ask();
+  is_refused_ = true;
+  answer(reader_.refusal());
+}
+
+void Conversation::ask() {
+  const Request& request = reader_.request();
+  if (is_gate(request)) return ask_gate();
+  if (request.path() == kTakePath) return ask_take();
+  answer(
+      http::answer(server_, {.method = request.method, .target = request.target}, Port::kRequests));
+}
+
+void Conversation::ask_take() {
+  question_ = Question::kTake;
+  const Request& request = reader_.request();
+  if (request.method != "POST") {
+    return answer(
+        {.status = 405, .fields = {{"Allow", "POST"}}, .body = "the method of /v1/take is POST\n"});
+  }
+  if (!log_in()) return answer_error(kNotLoggedIn);
+  const auto parameters = parameters_of_json(request.body);
+  if (!parameters) return answer_error(parameters.error());
+  const auto words = take_words(*parameters);
+  if (!words) return answer_error(words.error());
+  run(*words);
+}
+
+void Conversation::ask_gate() {
+  question_ = Question::kGate;
+  const auto gate = parse_gate(reader_.request());
+  deny_ = gate ? gate->deny : GateRequest().deny;
+  if (!log_in()) return answer_error(kNotLoggedIn);
+  if (!gate) return answer_error(gate.error());
+  run(gate->words);
+}
+
+// A proxy hands over what its own client has sent, so the gate asks another field first, and does
+// not look at Authorization where nobody has to log in: wrong credentials and none come to the same
+// there.
+bool Conversation::log_in() {
+  const Fields fields = reader_.request().fields;
+  server_.acl().begin_session(session_);
+  std::optional<std::string> given;
+  if (question_ == Question::kGate) given = combined(fields, kGateCredentials);
+  const bool may_ask = question_ == Question::kTake || session_.is_stranger();
+  if (!given && may_ask) given = combined(fields, "Authorization");
+  if (!given) return true;
+  const auto credentials = parse_credentials(*given);
+  return credentials &&
+         server_.acl().log_in(session_, credentials->user, credentials->password, "http");
+}
+
+void Conversation::run(const std::vector<std::string>& words) {
+  const std::vector<std::string_view> args(words.begin(), words.end());
+  enter(Stage::kAsked);
+  session_.submit(args, [this](std::string_view reply) { on_reply(reply); });
+}
+
+// The session's queue calls it when the turn is committed and, with `durability always`, synced.
+void Conversation::on_reply(std::string_view bytes) {
+  resp::Value reply;
+  size_t consumed = 0;
+  if (resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue)
+    return answer_error("ERR internal error: the reply is none");
+  if (reply.is_error()) return answer_error(reply.text);
+  if (question_ == Question::kGate) return answer(gate_answer(reply, deny_));
+  answer({.content_type = kJson, .body = json_of(reply)});
+}
+
+void Conversation::answer_error(std::string_view error) {
+  if (question_ == Question::kGate) return answer(gate_error(error, deny_));
+  Answer refused = error_answer(error);
+  refused.content_type = kJson;
+  refused.body = json_of_error(error);
+  answer(refused);
+}
+
+void Conversation::answer(const Answer& answer) {
+  const Request& request = reader_.request();
+  const bool goes_on = request.keep_alive && !is_refused_;
+  if (answer.status >= 500) ++server_.report().stats.http_failed;
+  write(answer, goes_on, request.method == "HEAD", &output_);
+  if (!goes_on) is_last_ = true;
+  reader_.reset();
+  enter(Stage::kAnswering);
+}
+
+void Conversation::mark_sent(size_t bytes) {
+  Stats& stats = server_.report().stats;
+  stats.bytes_out += bytes;
+  ++stats.writes;
+  sent_ += bytes;
+  if (sent_ < output_.size()) return;
+  output_.clear();
+  sent_ = 0;
+  if (stage_ == Stage::kAnswering) finish();
+}
+
+void Conversation::finish() {
+  if (is_refused_) return enter(Stage::kDraining);
+  if (is_last_) return session_.close_after_reply();
+  enter(Stage::kSilent);
+  is_unexamined_ = !input_.empty();
+}
+
+}  // namespace weir::server::http

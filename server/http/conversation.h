@@ -1,0 +1,100 @@
+// A client that speaks HTTP: its requests become commands of its session, and their replies
+// answers. It knows no socket; a connection moves its bytes.
+//
+//     silent -> begun -> asked -> answering -> silent ...
+//                  |                 |
+//                  +-- refused ------+--> draining -> the session closes
+//
+// Invariants
+// 1. There is one request at a time: the next is parsed when the answer has left. So answers are in
+//    the order of requests, and a turn answers one request of a connection.
+// 2. A request runs as the user whom its credentials name, and as the user whom a new session has
+// if
+//    it names none; nothing is left of the request before it.
+// 3. It holds at most kRequestBytesMax and what one read brings.
+// 4. After a refusal that leaves bytes unread it reads on for a while and throws away, since
+// closing
+//    at once would take the answer back from the client.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time_units.h"
+#include "server/http/clients.h"
+#include "server/http/request_reader.h"
+#include "server/session/input_buffer.h"
+#include "server/session/translator.h"
+
+namespace weir::server {
+
+class Server;
+class Session;
+
+namespace http {
+
+inline constexpr int64_t kRequestNs = 10 * kNsPerS;   // from a request's first byte to its last
+inline constexpr int64_t kAnswerNs = 10 * kNsPerS;    // until the client has taken its answer
+inline constexpr int64_t kSilenceNs = 120 * kNsPerS;  // between two requests
+inline constexpr int64_t kDrainNs = 2 * kNsPerS;
+inline constexpr size_t kDrainBytesMax = 1 << 20;
+
+class Conversation final : public Translator {
+ public:
+  // All three outlive it; the session is told of nothing but by it.
+  Conversation(Server* server, Session* session, Clients* clients);
+  ~Conversation() override;
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  void receive(std::string_view bytes) override;
+  size_t receive_bytes_max() const override { return kReadBytes; }
+  bool has_more() const override { return is_unexamined_ && awaits_request(); }
+  bool takes_more() const override {
+    return (awaits_request() || stage_ == Stage::kDraining) && output().empty();
+  }
+  std::string_view output() const override { return std::string_view(output_).substr(sent_); }
+  void mark_sent(size_t bytes) override;
+
+ private:
+  static constexpr size_t kReadBytes = 16 << 10;
+
+  enum class Stage : uint8_t { kSilent, kBegun, kAsked, kAnswering, kDraining };
+  enum class Question : uint8_t { kTake, kGate };
+
+  bool awaits_request() const { return stage_ == Stage::kSilent || stage_ == Stage::kBegun; }
+  int64_t time_for(Stage stage) const;
+  void enter(Stage stage);
+  void read_request();
+  void ask();
+  void ask_take();
+  void ask_gate();
+  bool log_in();
+  void run(const std::vector<std::string>& words);
+  void on_reply(std::string_view reply);
+  void answer_error(std::string_view error);
+  void answer(const Answer& answer);
+  void finish();
+
+  Server& server_;
+  Session& session_;
+  Clients& clients_;
+  RequestReader reader_;
+  InputBuffer input_;
+  std::string output_;
+  size_t sent_ = 0;  // of it
+  size_t drained_ = 0;
+  Pace pace_;
+  Stage stage_ = Stage::kSilent;
+  Question question_ = Question::kTake;
+  unsigned deny_ = 429;  // the status of a denial at the gate
+  bool is_new_ = true;
+  bool is_unexamined_ = false;  // what was received has not been looked at since the last answer
+  bool is_refused_ = false;
+  bool is_last_ = false;  // the answer that is being sent
+};
+
+}  // namespace http
+}  // namespace weir::server

@@ -1,0 +1,156 @@
+#include "server/http/gate.h"
+
+#include <algorithm>
+
+#include "algorithms/words.h"
+#include "base/ascii.h"
+#include "resp/numbers.h"
+
+namespace weir::server::http {
+namespace {
+
+using resp::Value;
+
+constexpr std::string_view kPrefix = "x-weir-";
+constexpr std::string_view kCredentials = "x-weir-authorization";
+constexpr std::string_view kHeaderSuffix = "-header";
+constexpr unsigned kDenyMin = 401, kDenyMax = 599;
+
+std::string decoded(std::string_view text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool escapes = text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
+                         hex_value(text[i + 2]) >= 0;
+    if (escapes) {
+      bytes.push_back(static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2])));
+      i += 2;
+    } else {
+      bytes.push_back(text[i] == '+' ? ' ' : text[i]);
+    }
+  }
+  return bytes;
+}
+
+Parameters parameters_of_fields(Fields fields) {
+  Parameters parameters;
+  for (const Field& field : fields) {
+    const std::string name = to_lower(field.name);
+    if (!name.starts_with(kPrefix) || name == kCredentials) continue;
+    Parameter parameter = {.name = name.substr(kPrefix.size()), .value = {}};
+    if (!field.value.empty()) parameter.value = field.value;
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
+
+Parameter* find(Parameters* parameters, std::string_view name) {
+  const auto found = std::find_if(
+      parameters->begin(), parameters->end(),
+      [name](const Parameter& parameter) { return equals_ignoring_case(parameter.name, name); });
+  return found == parameters->end() ? nullptr : &*found;
+}
+
+// Puts the values of fields in the place of their names.
+Parameters resolved(const Parameters& given, Fields fields) {
+  Parameters parameters;
+  Parameters named;
+  for (const Parameter& parameter : given) {
+    const std::string name = to_lower(parameter.name);
+    if (!name.ends_with(kHeaderSuffix)) {
+      parameters.push_back(parameter);
+      continue;
+    }
+    const std::string of = name.substr(0, name.size() - kHeaderSuffix.size());
+    const auto value = combined(fields, parameter.value.value_or(""));
+    if (value || of == "key") named.push_back({.name = of, .value = value.value_or("")});
+  }
+  for (Parameter& parameter : named) {
+    Parameter* key = parameter.name == "key" ? find(&parameters, "key") : nullptr;
+    if (key == nullptr) {
+      parameters.push_back(std::move(parameter));
+    } else {
+      key->value = key->value.value_or("") + *parameter.value;
+    }
+  }
+  return parameters;
+}
+
+const Value* member(const Value& map, std::string_view name) {
+  for (size_t i = 0; i + 1 < map.elements.size(); i += 2) {
+    if (map.elements[i].text == name) return &map.elements[i + 1];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_gate(const Request& request) {
+  const std::string_view path = request.path();
+  if (!path.starts_with(kGatePath)) return false;
+  return path.size() == kGatePath.size() || path[kGatePath.size()] == '/';
+}
+
+Parameters parameters_of_query(std::string_view query) {
+  Parameters parameters;
+  while (!query.empty()) {
+    const size_t end = std::min(query.find('&'), query.size());
+    const std::string_view pair = query.substr(0, end);
+    query.remove_prefix(std::min(end + 1, query.size()));
+    if (pair.empty()) continue;
+    const size_t equal = pair.find('=');
+    Parameter parameter = {.name = decoded(pair.substr(0, equal)), .value = {}};
+    if (equal != pair.npos) parameter.value = decoded(pair.substr(equal + 1));
+    parameters.push_back(std::move(parameter));
+    if (parameters.size() > kParametersMax) break;  // which take_words() refuses
+  }
+  return parameters;
+}
+
+Result<GateRequest, std::string> parse_gate(const Request& request) {
+  const bool by_query = request.path().size() == kGatePath.size() && !request.query().empty();
+  Parameters parameters = resolved(
+      by_query ? parameters_of_query(request.query()) : parameters_of_fields(request.fields),
+      request.fields);
+  GateRequest gate;
+  if (const Parameter* deny = find(&parameters, "deny")) {
+    const std::string text = deny->value.value_or("");
+    const auto status = resp::parse_int64(text);
+    if (!status || *status < kDenyMin || *status > kDenyMax) {
+      return "ERR deny must be a status between 401 and 599, got '" + algorithms::shown(text) + "'";
+    }
+    gate.deny = static_cast<unsigned>(*status);
+    parameters.erase(parameters.begin() + (deny - parameters.data()));
+  }
+  if (parameters.empty()) {
+    return std::string(by_query ? "ERR policy or limits, and key must be given in the query"
+                                : "ERR X-Weir-Policy or X-Weir-Limits, and X-Weir-Key must be "
+                                  "given, or policy or limits, and key in a query");
+  }
+  auto words = take_words(parameters);
+  if (!words) return words.error();
+  gate.words = std::move(*words);
+  return gate;
+}
+
+Answer gate_answer(const Value& reply, unsigned deny) {
+  Answer answer;
+  if (const Value* headers = member(reply, "headers")) {
+    for (size_t i = 0; i + 1 < headers->elements.size(); i += 2)
+      answer.fields.emplace_back(headers->elements[i].text, headers->elements[i + 1].text);
+  }
+  const Value* allowed = member(reply, "allowed");
+  if (allowed == nullptr) return gate_error("ERR internal error: RL.TAKE has no verdict", deny);
+  if (allowed->integer == 0) {
+    answer.status = deny;
+    answer.body = "too many requests\n";
+  }
+  return answer;
+}
+
+Answer gate_error(std::string_view error, unsigned deny) {
+  Answer answer = error_answer(error);
+  if (answer.status == deny) answer.status = 500;
+  return answer;
+}
+
+}  // namespace weir::server::http

@@ -1,0 +1,50 @@
+// The gate: a proxy asks whether a request may pass, and reads the answer from the status.
+//
+//     GET /v1/gate?policy=api&key=user:42    from the query, and from no field that it does not
+//     name GET /v1/gate, GET /v1/gate/ANYTHING    from the fields X-Weir-Policy, X-Weir-Key ...;
+//     whatever
+//                                            stands in the path and the query is not read
+//
+// Names are those of take_words.h, and of the gate's own:
+//
+//     NAME-header   the name of a field whose value NAME has: all such fields, with ", " between.
+//                   After key it is added to key's value, and "" if there is no such field; any
+//                   other NAME is then left out.
+//     deny          the status of a denial, 401 to 599; 429 if it is left out
+//
+// So whoever sends the request to the proxy cannot add names to a query that the proxy has fixed,
+// nor can the names in a query be changed by fields that the proxy passes on.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "resp/value.h"
+#include "server/http/message.h"
+#include "server/http/take_words.h"
+
+namespace weir::server::http {
+
+inline constexpr std::string_view kGatePath = "/v1/gate";
+
+bool is_gate(const Request& request);
+
+struct GateRequest {
+  std::vector<std::string> words;  // RL.TAKE and its arguments
+  unsigned deny = 429;
+};
+// The error is a whole line, "ERR ...".
+Result<GateRequest, std::string> parse_gate(const Request& request);
+
+// Splits a query at '&' and '=', and decodes %XX and '+', a blank; a '%' that nothing of that kind
+// follows stays as it is. A name without '=' is a word alone.
+Parameters parameters_of_query(std::string_view query);
+
+// REQUIRES: `reply` is what RL.TAKE answers with HEADERS in RESP3.
+Answer gate_answer(const resp::Value& reply, unsigned deny);
+// An error is never answered with the status of a denial.
+Answer gate_error(std::string_view error, unsigned deny);
+
+}  // namespace weir::server::http

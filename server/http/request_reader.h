@@ -1,0 +1,56 @@
+// Reads requests of HTTP/1.0 and 1.1 from bytes, one after the other.
+//
+// Invariant: a request's memory is bounded by kHeaderBytesMax and kBodyBytesMax, and what it is
+// sent as by kRequestBytesMax, whatever it announces.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "server/http/message.h"
+
+namespace weir::server::http {
+
+inline constexpr size_t kHeaderBytesMax = 8 << 10;
+inline constexpr size_t kBodyBytesMax = 16 << 10;
+// With what comes around the body's chunks.
+inline constexpr size_t kRequestBytesMax = 64 << 10;
+
+class RequestReader {
+ public:
+  RequestReader();
+  ~RequestReader();
+  RequestReader(const RequestReader&) = delete;
+  RequestReader& operator=(const RequestReader&) = delete;
+
+  enum class Progress {
+    kNeedsMore,
+    kAsksToGoOn,  // kNeedsMore, and the client waits for "100 Continue"; once for a request
+    kDone,        // request() is whole
+    kRefused,     // refusal() says why; nothing more can be read
+  };
+  // Goes on with what stands at the front of the bytes, and answers in *used how many of them were
+  // used; those that were not come again with the next call. REQUIRES: neither done nor refused.
+  Progress read(std::string_view bytes, size_t* used);
+
+  // Valid until reset().
+  const Request& request() const { return request_; }
+  const Answer& refusal() const { return refusal_; }
+  // Forgets the request; the next one begins.
+  void reset();
+
+ private:
+  struct Parser;
+
+  Progress refuse(unsigned status, std::string_view why);
+  void finish();
+
+  std::unique_ptr<Parser> parser_;
+  Request request_;
+  Answer refusal_;
+  size_t bytes_ = 0;  // of the request that were used
+  bool asked_to_go_on_ = false;
+};
+
+}  // namespace weir::server::http

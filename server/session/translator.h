@@ -1,0 +1,35 @@
+// What stands between a connection and its session where the client does not speak the Redis
+// protocol: it makes requests of the client's bytes (Session::submit) and bytes of their replies.
+// The connection moves the bytes. Without a translator the session reads and writes by itself.
+//
+// Invariants
+// 1. The session has a part in the turn in which receive() was called, so that the turn's end
+//    flushes the connection.
+// 2. What was committed is told no earlier than the session's own replies leave: a translator knows
+//    of a reply from its sink only.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace weir::server {
+
+class Translator {
+ public:
+  virtual ~Translator() = default;
+
+  // Takes the bytes that were read, none if has_more() was true.
+  virtual void receive(std::string_view bytes) = 0;
+  // The most bytes that one receive() should be given.
+  virtual size_t receive_bytes_max() const = 0;
+  // Whether it may go on with what it has received already.
+  virtual bool has_more() const = 0;
+  // Whether more bytes should be read.
+  virtual bool takes_more() const = 0;
+
+  // Answers what may be sent next, and takes note of how much of it has left.
+  virtual std::string_view output() const = 0;
+  virtual void mark_sent(size_t bytes) = 0;
+};
+
+}  // namespace weir::server

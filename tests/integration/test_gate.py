@@ -1,0 +1,165 @@
+"""The proxies of docs/http.md, as their examples are written there, with load."""
+
+import collections
+import http.server
+import os
+import shutil
+import socket
+import subprocess
+import threading
+from pathlib import Path
+
+import harness
+from http_fixture import Http, example
+
+PORTS = {"7080": "weir", "8000": "proxy", "8080": "application"}  # of the page
+
+
+class Application(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = b"no\n" if self.path == "/forbidden" else b"the application\n"
+        self.send_response(403 if self.path == "/forbidden" else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET
+
+    def log_message(self, *ignored):
+        pass
+
+
+class Proxies(Http):
+    """A policy of 50 in an hour, and 200 requests by several callers at once: exactly 50 pass."""
+
+    LIMIT = 50
+
+    def setUp(self):
+        super().setUp()
+        self.ports = {"weir": self.http_port, "proxy": harness.free_port(),
+                      "application": harness.free_port()}
+        application = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", self.ports["application"]), Application)
+        application.daemon_threads = True
+        thread = threading.Thread(target=application.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(application.server_close)
+        self.addCleanup(application.shutdown)
+        self.weir = self.start()
+        self.weir.call("RL.POLICY", "SET", "api", "FIXED", f"{self.LIMIT}/1h")
+
+    def example(self, language):
+        text = example(language)
+        for port, name in PORTS.items():
+            text = text.replace(f":{port}", f":{self.ports[name]}")
+        return text
+
+    def run_proxy(self, *words):
+        with open(self.path("proxy.log"), "w", encoding="utf-8") as log:
+            process = subprocess.Popen(words, stdout=log, stderr=log, cwd=self.folder,
+                                       env={**os.environ, "HOME": self.folder})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+
+        def listens():
+            self.assertIsNone(process.poll(), Path(self.path("proxy.log")).read_text())
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", self.ports["proxy"])) == 0
+
+        harness.wait_until(listens, "the proxy listens")
+
+    def through(self, path="/", **headers):
+        return self.ask(self.connection(self.ports["proxy"]), path, **headers)
+
+    def load(self):
+        statuses = collections.Counter()
+        lock = threading.Lock()
+
+        def call():
+            connection = self.connection(self.ports["proxy"])
+            for _ in range(25):
+                status = self.ask(connection, "/some/path?cost=0&key=other", X_Weir_Cost="0",
+                                  X_Weir_Key="other", X_Weir_Client="other",
+                                  Authorization="Bearer of.an.application")[0]
+                with lock:
+                    statuses[status] += 1
+
+        callers = [threading.Thread(target=call) for _ in range(8)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        return statuses
+
+    def check_limits(self):
+        self.assertEqual(self.load(), {200: self.LIMIT, 429: 200 - self.LIMIT})
+        status, headers, _ = self.through()
+        self.assertEqual(status, 429)
+        self.assertAlmostEqual(int(headers["Retry-After"]), 3600, delta=60)
+        self.assertRegex(headers["RateLimit"], '"fixed0";r=0;t=[0-9]+')
+        self.weir.call("DEL", "ip:127.0.0.1")
+        self.assertEqual(self.through()[2], "the application\n")
+
+    def nginx(self):
+        path = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+        if path is None:
+            self.skipTest("nginx is not installed")
+        for name in ("body", "proxy", "fastcgi", "uwsgi", "scgi"):
+            os.mkdir(self.path(name))
+        temporary = "".join(f"{name}_temp_path {self.path(name)};\n"
+                            for name in ("proxy", "fastcgi", "uwsgi", "scgi"))
+        config = self.write("nginx.conf", f"""
+            daemon off; master_process off; pid {self.path("nginx.pid")};
+            error_log stderr warn;
+            events {{}}
+            http {{
+              access_log off; client_body_temp_path {self.path("body")};
+              {temporary}
+              {self.example("nginx")}
+            }}""")
+        self.run_proxy(path, "-p", self.folder, "-e", "stderr", "-c", config)
+
+    def test_nginx(self):
+        self.nginx()
+        self.check_limits()
+        status, headers, body = self.through("/forbidden")
+        self.assertEqual((status, body), (403, "no\n"))  # the application's own
+        self.assertRegex(headers["RateLimit"], '"fixed0";r=[0-9]+')
+        self.weir.stop()
+        self.assertEqual(self.through()[0], 200)  # let through, as the example says
+
+    def test_nginx_does_not_take_a_refusal_for_a_denial(self):
+        self.nginx()
+        self.weir.call("RL.POLICY", "DEL", "api")
+        self.assertEqual(self.through()[0], 500)  # an error in what the proxy asks
+
+    def test_caddy(self):
+        path = shutil.which("caddy")
+        if path is None:
+            self.skipTest("caddy is not installed")
+        config = self.write("Caddyfile", "{\n\tadmin off\n\tauto_https off\n}\n" +
+                            self.example("caddyfile"))
+        self.run_proxy(path, "run", "--adapter", "caddyfile", "--config", config)
+        self.check_limits()
+        self.assertEqual(self.through("/forbidden")[0], 403)
+        self.weir.stop()
+        self.assertEqual(self.through()[0], 502)
+
+    def test_haproxy(self):
+        path = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+        if path is None:
+            self.skipTest("haproxy is not installed")
+        script = self.write("weir.lua", self.example("lua"))
+        config = self.write("haproxy.cfg", self.example("haproxy").replace("/etc/haproxy/weir.lua",
+                                                                           script))
+        self.run_proxy(path, "-db", "-f", config)
+        self.check_limits()
+        self.weir.stop()
+        self.assertEqual(self.through()[0], 200)
+
+
+if __name__ == "__main__":
+    harness.main()
