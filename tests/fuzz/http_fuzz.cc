@@ -1,0 +1,239 @@
+// Feeds a whole server arbitrary bytes through several clients of HTTP: requests cut anywhere,
+// turns that end anywhere, time that jumps, a store that fails, clients that go.
+//
+// Demands that nothing aborts, that a turn answers at most one request of a client, that each
+// answer is whole and as long as it says, and that no more is answered than was asked.
+//
+// Input: two bytes of configuration, then operations. The low three bits of an operation's first
+// byte say what it is, the next two for which client:
+//     0, 1     a chunk: one byte of length, then so many bytes
+//     2        the same with two bytes of length, low first
+//     3        the turn ends, and the answers are read
+//     4        a chore tick
+//     5        time passes: one byte, the exponent of 2 in nanoseconds
+//     6        one byte says what goes wrong (see misfortune())
+//     7        a client goes on with what it has sent before, or requests that were held do
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/ascii.h"
+#include "resp/numbers.h"
+#include "server/commands/families.h"
+#include "server/core/server.h"
+#include "server/http/conversation.h"
+#include "storage/memory_store.h"
+#include "tests/fuzz/fuzz_input.h"
+
+namespace {
+
+using weir::fuzz::check;
+using weir::fuzz::FuzzClock;
+using weir::fuzz::Input;
+using weir::server::Config;
+using weir::server::Server;
+using weir::server::Session;
+using weir::server::http::Clients;
+using weir::server::http::Conversation;
+using weir::storage::MemoryDisk;
+using weir::storage::MemoryStore;
+
+constexpr std::string_view kInterim = "HTTP/1.1 100 Continue\r\n\r\n";
+
+Config config_from(Input* input) {
+  Config config;
+  config.storage = weir::server::StorageForm::kMemory;
+  const uint8_t byte = input->byte();
+  config.durability = static_cast<weir::server::DurabilityLevel>(byte % 3);
+  if (byte & 8) config.requirepass = "secret";
+  if (byte & 16) config.http_maxclients = 2;
+  if (byte & 32) config.limiting = weir::server::Limiting::kShadow;
+  config.users = {
+      {.place = "here",
+       .words = {"shop", "on", ">p", "+rl.take", "~shop:*", "policy~free*", "noinline"}}};
+  config.maxmemory = 10'000'000;
+  return config;
+}
+
+struct Client {
+  Session* session = nullptr;
+  std::unique_ptr<Conversation> conversation;
+};
+
+class World {
+ public:
+  explicit World(Input* input) : input_(*input), config_(config_from(input)) {
+    disk_->deferred = (input->byte() & 1) != 0;
+    disk_->steady_ns = [this] { return clock_.steady_ns(); };
+    server_ = std::make_unique<Server>(
+        config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
+        weir::server::command_families(), weir::server::Seeds());
+    check(server_->open().ok());
+    clients_ = std::make_unique<Clients>(server_.get());
+    take({"RL.POLICY", "SET", "free", "FIXED", "3/1h", "AS", "a", "CONCURRENCY", "2"});
+    take({"SET", "text", "1"});
+  }
+
+  void run() {
+    while (!input_.empty()) operate();
+    end_turn();
+    for (Client& client : all_) leave(&client);
+    disk_->faults = {};
+    (void)server_->close();
+  }
+
+ private:
+  void take(std::initializer_list<std::string_view> words) {
+    const auto session = server_->connect({});
+    if (!session) return;
+    server_->acl().begin_session(**session);
+    (void)server_->acl().log_in(**session, "default", "secret", "auth");
+    (*session)->submit({words.begin(), words.size()}, [](std::string_view) {});
+    server_->end_turn();
+    server_->disconnect(*session);
+  }
+
+  void operate() {
+    const uint8_t operation = input_.byte();
+    Client* client = &all_[operation >> 3 & 3];
+    switch (operation & 7) {
+      case 0:
+      case 1:
+        return send(client, input_.take(input_.byte()));
+      case 2: {
+        const size_t low = input_.byte();
+        return send(client, input_.take(low | static_cast<size_t>(input_.byte()) << 8));
+      }
+      case 3:
+        return end_turn();
+      case 4:
+        end_turn();
+        disk_->faults.get = disk_->faults.cursor = 0;  // a failure while recovering ends all
+        server_->tick();
+        return clients_->end_overdue();
+      case 5:
+        return clock_.pass(int64_t{1} << (input_.byte() & 63) % 47);
+      case 6:
+        return misfortune(client, input_.byte());
+      default:
+        if (operation & 128) {
+          for (Session* session : server_->holds().take_runnable()) session->resume(1);
+        } else if (client->session != nullptr && client->conversation->has_more()) {
+          client->conversation->receive({});
+        }
+    }
+  }
+
+  void send(Client* client, std::string_view bytes) {
+    if (client->session == nullptr) {
+      if (!clients_->make_room()) return;
+      const auto session = server_->connect({});
+      if (!session) return;
+      client->session = *session;
+      client->conversation =
+          std::make_unique<Conversation>(server_.get(), *session, clients_.get());
+    }
+    if (client->session->closing() || client->conversation->has_more() ||
+        !client->conversation->takes_more())
+      return;
+    bytes = bytes.substr(0, client->conversation->receive_bytes_max());
+    // A copy, so that reading past the end shows.
+    const std::unique_ptr<char[]> copy(new char[bytes.size()]);
+    bytes.copy(copy.get(), bytes.size());
+    client->conversation->receive({copy.get(), bytes.size()});
+  }
+
+  void end_turn() {
+    server_->serve_waiting();
+    server_->end_turn();
+    for (Client& client : all_) {
+      if (client.session != nullptr) read(&client);
+    }
+    check(answers_ <= server_->report().stats.http_requests);
+  }
+
+  void read(Client* client) {
+    std::string text(client->conversation->output());
+    if (!text.empty()) client->conversation->mark_sent(text.size());
+    check(client->conversation->output().empty());
+    if (text.starts_with(kInterim)) text.erase(0, kInterim.size());
+    if (!text.empty()) check_answer(text);
+    Session* session = client->session;
+    if (session->dead() || (session->closing() && session->unsent_bytes() == 0)) leave(client);
+  }
+
+  // One answer, whole, and nothing after it.
+  void check_answer(std::string_view text) {
+    ++answers_;
+    check(text.starts_with("HTTP/1.1 ") && text.size() > 13 && text[12] == ' ');
+    const auto status = weir::resp::parse_int64(text.substr(9, 3));
+    check(status && *status >= 200 && *status <= 599);
+    const size_t end = text.find("\r\n\r\n");
+    check(end != text.npos);
+    constexpr std::string_view kLength = "\r\nContent-Length: ";
+    const size_t at = text.find(kLength);
+    check(at < end);
+    const std::string_view digits = text.substr(at + kLength.size());
+    const auto length = weir::resp::parse_int64(digits.substr(0, digits.find('\r')));
+    const size_t body = text.size() - end - 4;
+    check(length && (body == 0 || body == static_cast<size_t>(*length)));
+    for (const char c : text.substr(0, end)) check(!weir::is_control(c) || c == '\r' || c == '\n');
+  }
+
+  void leave(Client* client) {
+    if (client->session != nullptr) server_->disconnect(client->session);
+    client->conversation.reset();
+    client->session = nullptr;
+  }
+
+  void misfortune(Client* client, uint8_t what) {
+    weir::storage::MemoryFaults& faults = disk_->faults;
+    const uint64_t when = 1 + (what >> 6);
+    switch (what & 7) {
+      case 0:
+        return leave(client);
+      case 1:
+        faults.append_lost = when;
+        return;
+      case 2:
+        faults.append_kept = when;
+        return;
+      case 3:
+        faults.sync = when;
+        return;
+      case 4:
+        faults.get = when;
+        return;
+      case 5:
+        return take({"CLIENT", "PAUSE", "1000", "ALL"});
+      case 6:
+        if (client->session != nullptr) server_->sessions().kill(client->session);
+        return;
+      default:
+        while (server_->keys().store_in_use().is_open() &&
+               static_cast<MemoryStore&>(*server_->keys().store_in_use()).step()) {
+        }
+    }
+  }
+
+  Input& input_;
+  FuzzClock clock_;
+  Config config_;
+  std::shared_ptr<MemoryDisk> disk_ = weir::storage::make_memory_disk({1, 2});
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<Clients> clients_;
+  std::array<Client, 4> all_;
+  uint64_t answers_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  weir::fuzz::prepare();
+  Input input(data, size);
+  World(&input).run();
+  return 0;
+}
