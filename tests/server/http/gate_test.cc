@@ -56,6 +56,8 @@ TEST(Gate, AFieldThatIsNamedGivesItsValue) {
               ElementsAre("RL.TAKE", "ip:192.0.2.1", "POLICY", "api", "HEADERS"));
   EXPECT_THAT(words("/v1/gate?policy=api&key-header=X-Two&cost-header=X-None", fields),
               ElementsAre("RL.TAKE", "a, b", "POLICY", "api", "HEADERS"));
+  EXPECT_THAT(words("/v1/gate?policy=api&key-header=X-None", fields),
+              ElementsAre("RL.TAKE", "", "POLICY", "api", "HEADERS"));
   EXPECT_THAT(words("/v1/gate?policy=api&key=anybody:&key-header=X-None", fields),
               ElementsAre("RL.TAKE", "anybody:", "POLICY", "api", "HEADERS"));
 }
