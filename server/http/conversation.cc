@@ -100,6 +100,9 @@ void Conversation::ask_take() {
     return answer(
         {.status = 405, .fields = {{"Allow", "POST"}}, .body = "the method of /v1/take is POST\n"});
   }
+  // Only a browser sends it: a page of somebody else's, to a weir on its reader's machine.
+  if (combined(request.fields, "Origin"))
+    return answer_error("DENIED /v1/take is not for pages in a browser: the request has an Origin");
   if (!log_in()) return answer_error(kNotLoggedIn);
   const auto parameters = parameters_of_json(request.body);
   if (!parameters) return answer_error(parameters.error());

@@ -109,6 +109,12 @@ TEST_F(HttpTest, ErrorsHaveTheirStatus) {
   EXPECT_THAT(send(get("/healthz")), StartsWith("HTTP/1.1 200 "));
 }
 
+TEST_F(HttpTest, APageInABrowserTakesNothing) {
+  const std::string body = R"({"key": "k", "limits": "FIXED 1/1h"})";
+  EXPECT_THAT(send(post(body, "Origin: http://example.com\r\n")), StartsWith("HTTP/1.1 403 "));
+  EXPECT_THAT(send(post(body)), HasSubstr(R"({"allowed":true,)"));
+}
+
 TEST_F(HttpTest, RequestsOfOneConnectionAreAnsweredInOrderOneATurn) {
   std::string bytes;
   for (int i = 0; i < 5; ++i) bytes += get("/v1/gate" + std::string(kTwo)) + get("/no");
