@@ -127,6 +127,13 @@ TEST(HttpJson, SaysWhatItIsNot) {
   EXPECT_THAT(json_words(std::string(10000, '[')), ElementsAre(HasSubstr("is no JSON")));
 }
 
+TEST(HttpMessage, WhoIsNotLetInIsToldByStatus) {
+  EXPECT_EQ(status_of_error("DENIED weir runs in protected mode"), 403u);
+  EXPECT_EQ(status_of_error("ERR max number of clients reached"), 503u);
+  EXPECT_EQ(status_of_error("ERR internal error: here"), 500u);
+  EXPECT_EQ(status_of_error("MOVED 1 127.0.0.1:7000"), 421u);
+}
+
 TEST(HttpMessage, AFieldHoldsNoLineEnd) {
   std::string text;
   write({.fields = {{"X", "a\r\nSet-Cookie: b"}}}, true, false, &text);
