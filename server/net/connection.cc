@@ -36,14 +36,20 @@ bool Connection::takes_more() const {
   return !session_->runnable();
 }
 
-bool Connection::has_more() const { return translator_ != nullptr && translator_->has_more(); }
-
-std::string_view Connection::output() const {
-  return translator_ == nullptr ? session_->output() : translator_->output();
+inline bool Connection::has_more() const {
+  return translator_ != nullptr && translator_->has_more();
 }
 
-void Connection::mark_sent(size_t bytes) {
-  translator_ == nullptr ? session_->mark_sent(bytes) : translator_->mark_sent(bytes);
+inline std::string_view Connection::output() const {
+  if (translator_ != nullptr) [[unlikely]]
+    return translator_->output();
+  return session_->output();
+}
+
+inline void Connection::mark_sent(size_t bytes) {
+  if (translator_ != nullptr) [[unlikely]]
+    return translator_->mark_sent(bytes);
+  session_->mark_sent(bytes);
 }
 
 bool Connection::watch(Interest interest) {
@@ -59,8 +65,10 @@ void Connection::on_ready(Interest can, std::span<char> buffer, size_t commands_
   if (!received) flush();  // else the turn's end does
 }
 
-void Connection::hand_over(std::string_view bytes, size_t commands_max) {
-  translator_ == nullptr ? session_->receive(bytes, commands_max) : translator_->receive(bytes);
+inline void Connection::hand_over(std::string_view bytes, size_t commands_max) {
+  if (translator_ != nullptr) [[unlikely]]
+    return translator_->receive(bytes);
+  session_->receive(bytes, commands_max);
 }
 
 bool Connection::receive(std::span<char> buffer, size_t commands_max) {
@@ -101,14 +109,14 @@ bool Connection::send_released() {
 void Connection::flush() {
   if (self_ == nullptr) return;
   if (session_->dead() || !send_released()) return close();
-  const bool is_all_sent = session_->unsent_bytes() == 0 && output().empty();
-  if (session_->closing() && is_all_sent) return close();
+  if (session_->closing() && session_->unsent_bytes() == 0 && output().empty()) return close();
   if (!wait_for_more()) close();
 }
 
 bool Connection::wait_for_more() {
   const bool receives = takes_more();
-  const bool sends = !output().empty();
+  const bool is_unsent = translator_ != nullptr || session_->unsent_bytes() > 0;
+  const bool sends = is_unsent && !output().empty();
   return watch({.read = (receives && !recv_wants_write_) || (sends && send_wants_read_),
                 .write = (sends && !send_wants_read_) || (receives && recv_wants_write_),
                 .at_once = receives && (stream_->holds_input() || has_more())});
