@@ -52,12 +52,39 @@ std::shared_ptr<MemoryDisk> MemoryDisk::after_kill() const {
   return copy;
 }
 
+namespace {
+
+void apply_stamp(const StampWrite& write, std::map<uint64_t, std::string>* stamps) {
+  stamps->erase(stamps->lower_bound(write.first_replaced), stamps->end());
+  (*stamps)[write.stamp.turn] = write.stamp.bytes;
+}
+
+}  // namespace
+
+// A batch that does not fit into what is kept is not there at all.
 std::shared_ptr<MemoryDisk> MemoryDisk::after_power_cut(PowerCut cut) const {
   auto copy = after_kill();
-  const uint64_t last_kept = synced_turn + cut.unsynced_turns_kept;
+  uint64_t last_kept = synced_turn + cut.unsynced_turns_kept;
+  copy->stamps = synced_stamps;
+  copy->unsynced_stamps.clear();
+  for (const StampWrite& write : unsynced_stamps) {
+    if (write.newest_turn > last_kept) break;
+    apply_stamp(write, &copy->stamps);
+  }
+  copy->synced_stamps = copy->stamps;
+  if (!stamps.empty()) last_kept = std::min(last_kept, batch_end(last_kept));
   while (!copy->log.empty() && copy->log.back().turn > last_kept) copy->log.pop_back();
   if (cut.torn) copy->tail_note = "half a turn follows turn " + std::to_string(last_kept);
   return copy;
+}
+
+// The newest end of a batch up to this turn.
+uint64_t MemoryDisk::batch_end(uint64_t turn) const {
+  uint64_t end = synced_turn;
+  for (const StampWrite& write : unsynced_stamps) {
+    if (write.newest_turn <= turn) end = std::max(end, write.newest_turn);
+  }
+  return end;
 }
 
 Status MemoryStore::open(OpenReport* report) {
@@ -72,20 +99,82 @@ Status MemoryStore::open(OpenReport* report) {
   // The turns found here have survived, so a machine that dies now would find them too.
   disk_->synced_turn = last_turn();
   sync_.synced_turn = disk_->synced_turn;
+  disk_->synced_stamps = disk_->stamps;
+  disk_->unsynced_stamps.clear();
+  find_stamps();
   return {};
+}
+
+// The size of each turn counts for the next stamp.
+void MemoryStore::find_stamps() {
+  auto logged = disk_->log.begin();
+  for (const auto& [turn, bytes] : disk_->stamps) {
+    uint64_t since = 0;
+    for (; logged != disk_->log.end() && logged->turn <= turn; ++logged)
+      since += logged->record.size();
+    stamped_.add(turn, since);
+  }
 }
 
 Status MemoryStore::append(uint64_t turn, std::string_view record) {
   if (!log_failure_.ok()) return log_failure_;
   WEIR_CHECK(disk_->log.empty() || disk_->log.back().turn + 1 == turn);
-  const bool lost = strikes(&disk_->faults.append_lost) || disk_->faults.disk_full;
-  const bool kept = strikes(&disk_->faults.append_kept) && !lost;
-  if (!lost) {
+  const Fault fault = next_fault();
+  if (fault != Fault::kLost) {
     figures_.log_bytes += record.size();
     disk_->log.push_back({turn, std::string(record)});
   }
-  if (lost || kept) log_failure_ = Status::failed("injected failure of an append");
+  if (fault != Fault::kNone) log_failure_ = Status::failed("injected failure of an append");
   return log_failure_;
+}
+
+MemoryStore::Fault MemoryStore::next_fault() {
+  const bool lost = strikes(&disk_->faults.append_lost) || disk_->faults.disk_full;
+  const bool kept = strikes(&disk_->faults.append_kept) && !lost;
+  return lost ? Fault::kLost : kept ? Fault::kKept : Fault::kNone;
+}
+
+Status MemoryStore::append_batch(const TurnBatch& batch) {
+  if (!log_failure_.ok()) return log_failure_;
+  WEIR_CHECK(batch.first_turn <= last_turn() + 1);
+  const Fault fault = next_fault();
+  if (fault != Fault::kLost) {
+    uint64_t turn = batch.first_turn;
+    uint64_t bytes = 0;
+    for (const std::string& record : batch.turns) {
+      if (turn > last_turn()) {
+        bytes += record.size();
+        disk_->log.push_back({turn, record});
+      }
+      ++turn;
+    }
+    figures_.log_bytes += bytes;
+    put_stamp(batch, bytes);
+  }
+  if (fault != Fault::kNone) log_failure_ = Status::failed("injected failure of an append");
+  return log_failure_;
+}
+
+void MemoryStore::put_stamp(const TurnBatch& batch, uint64_t bytes) {
+  const StampWrite write{.newest_turn = last_turn(),
+                         .first_replaced = batch.first_stamp_replaced(),
+                         .stamp = {batch.last_turn(), std::string(batch.stamp)}};
+  apply_stamp(write, &disk_->stamps);
+  disk_->unsynced_stamps.push_back(write);
+  stamped_.remove_from(write.first_replaced);
+  stamped_.add(write.stamp.turn, bytes);
+}
+
+Status MemoryStore::stamps(std::vector<KeptStamp>* stamps) {
+  for (const auto& [turn, bytes] : disk_->stamps) stamps->push_back({turn, bytes});
+  return {};
+}
+
+Lookup MemoryStore::kept_turn(uint64_t turn, std::string* record, Status*) {
+  if (disk_->log.empty() || turn < disk_->log.front().turn || turn > disk_->log.back().turn)
+    return Lookup::kAbsent;
+  *record = disk_->log[turn - disk_->log.front().turn].record;
+  return Lookup::kFound;
 }
 
 Status MemoryStore::replay(
@@ -125,6 +214,12 @@ Status MemoryStore::sync_log(uint64_t turn) {
   ++figures_.syncs;
   disk_->synced_turn = std::max(disk_->synced_turn, turn);
   sync_.synced_turn = disk_->synced_turn;
+  const auto later =
+      std::find_if(disk_->unsynced_stamps.begin(), disk_->unsynced_stamps.end(),
+                   [&](const StampWrite& write) { return write.newest_turn > turn; });
+  for (auto at = disk_->unsynced_stamps.begin(); at != later; ++at)
+    apply_stamp(*at, &disk_->synced_stamps);
+  disk_->unsynced_stamps.erase(disk_->unsynced_stamps.begin(), later);
   return {};
 }
 
@@ -194,12 +289,22 @@ Status MemoryStore::apply_pass(uint64_t written_back_turn, int64_t instant_ns) {
   disk_->written_back_turn = written_back_turn;
   disk_->instant_ns = instant_ns;
   drop_expired();
-  while (!disk_->log.empty() && disk_->log.front().turn <= written_back_turn) {
+  drop_turns(written_back_turn);
+  ++figures_.passes;
+  return {};
+}
+
+void MemoryStore::drop_turns(uint64_t written_back_turn) {
+  uint64_t dropped = written_back_turn;
+  if (!stamped_.empty()) {
+    dropped = stamped_.drop_up_to(written_back_turn, needed_turn_);
+    for (auto* stamps : {&disk_->stamps, &disk_->synced_stamps})
+      stamps->erase(stamps->begin(), stamps->lower_bound(dropped));
+  }
+  while (!disk_->log.empty() && disk_->log.front().turn <= dropped) {
     figures_.log_bytes -= std::min<uint64_t>(figures_.log_bytes, disk_->log.front().record.size());
     disk_->log.pop_front();
   }
-  ++figures_.passes;
-  return {};
 }
 
 void MemoryStore::apply_slices() {

@@ -9,7 +9,9 @@
 //    there, unless the disk says `deferred`: then they end in MemoryStore::step().
 // 2. A pass is applied in finish_pass(): a caller that may not hold its thread for long makes small
 //    passes.
-// 3. A cursor that lives across a pass costs a copy of the state, which it shares until then.
+// 3. A power cut leaves batches of a shared log whole, with their stamps, or takes them away whole:
+//    the disk keeps its batches as writes until they are synced.
+// 4. A cursor that lives across a pass costs a copy of the state, which it shares until then.
 #pragma once
 
 #include <deque>
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "storage/horizon.h"
+#include "storage/stamped_turns.h"
 #include "storage/steady_clock.h"
 #include "storage/store.h"
 
@@ -45,6 +48,13 @@ struct LoggedTurn {
   std::string record;
 };
 
+// The stamps of a log, and those of its writes that were not synced.
+struct StampWrite {
+  uint64_t newest_turn = 0;  // of the log after the write
+  uint64_t first_replaced = 0;
+  KeptStamp stamp;
+};
+
 struct MemoryDisk {
   using State = std::map<std::string, std::string, std::less<>>;
 
@@ -59,12 +69,16 @@ struct MemoryDisk {
   uint64_t written_back_turn = 0;
   int64_t instant_ns = 0;
   uint64_t synced_turn = 0;
+  std::map<uint64_t, std::string> stamps;         // by turn, as a process finds them
+  std::map<uint64_t, std::string> synced_stamps;  // ... as a power cut leaves them at least
+  std::vector<StampWrite> unsynced_stamps;        // what lies between the two, in order
   HashSeed seed{};
   bool opened_before = false;
   std::string tail_note;
 
   MemoryFaults faults;
   bool deferred = false;
+  StampedTurns::Kept stamped_kept = {};
   std::function<int64_t()> steady_ns = steady_clock_ns;            // when a sync begins
   std::map<std::string, std::shared_ptr<MemoryDisk>> checkpoints;  // by directory
 
@@ -73,13 +87,17 @@ struct MemoryDisk {
   // carried over.
   std::shared_ptr<MemoryDisk> after_kill() const;
   std::shared_ptr<MemoryDisk> after_power_cut(PowerCut cut) const;
+
+ private:
+  uint64_t batch_end(uint64_t turn) const;
 };
 
 std::shared_ptr<MemoryDisk> make_memory_disk(const HashSeed& seed);
 
 class MemoryStore : public Store {
  public:
-  explicit MemoryStore(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(disk)) {}
+  explicit MemoryStore(std::shared_ptr<MemoryDisk> disk)
+      : disk_(std::move(disk)), stamped_(disk_->stamped_kept) {}
 
   // Ends the oldest operation under way. False if there is none.
   bool step();
@@ -87,6 +105,11 @@ class MemoryStore : public Store {
   Status open(OpenReport* report) override;
   const HashSeed& hash_seed() const override { return disk_->seed; }
   Status append(uint64_t turn, std::string_view record) override;
+  Status append_batch(const TurnBatch& batch) override;
+  Status stamps(std::vector<KeptStamp>* stamps) override;
+  uint64_t stamped_turn(uint64_t at_most) const override { return stamped_.newest_up_to(at_most); }
+  Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) override;
+  void keep_turns_from(uint64_t turn) override { needed_turn_ = turn; }
   Status replay(
       uint64_t first,
       const std::function<Status(uint64_t turn, std::string_view record)>& visit) override;
@@ -110,6 +133,11 @@ class MemoryStore : public Store {
 
  private:
   void soon(std::function<void()> work);
+  enum class Fault { kNone, kLost, kKept };
+  Fault next_fault();
+  void put_stamp(const TurnBatch& batch, uint64_t bytes);
+  void find_stamps();
+  void drop_turns(uint64_t written_back_turn);
   uint64_t last_turn() const;  // the last that was appended
   Status sync_log(uint64_t turn);
   Status apply_pass(uint64_t written_back_turn, int64_t instant_ns);
@@ -129,6 +157,8 @@ class MemoryStore : public Store {
   Status log_failure_;
   StoreFigures figures_;
   ExpiredOwners expired_owners_;
+  StampedTurns stamped_;
+  uint64_t needed_turn_ = 0;  // see keep_turns_from()
 };
 
 // Makes a store on a disk and under a seed of its own.

@@ -12,18 +12,13 @@
 #include <vector>
 
 #include "storage/codec.h"
+#include "storage/log_key.h"
 #include "storage/wal_check.h"
 
 namespace weir::storage {
 namespace {
 
 constexpr uint64_t kRotateShare = 2;  // half of wal_bytes_max
-
-std::string key_of(uint64_t turn) {
-  std::string key;
-  put_u64_be(&key, turn);
-  return key;
-}
 
 // Answers the last turn that is in tables: 0 if there are none, nullopt if that cannot be told. The
 // WAL, which may be broken, is not read: where the tables' database is told to look there is none.
@@ -36,11 +31,20 @@ std::optional<uint64_t> last_turn_in_tables(const rocksdb::Options& set, const s
   database->GetLiveFilesMetaData(&files);
   uint64_t last = 0;
   for (const auto& file : files) {
-    if (file.largestkey.size() != sizeof last) return std::nullopt;
-    // A turn, not the end of dropped ones: those that dropped it had one of their own, after it.
-    last = std::max(last, load_u64_be(file.largestkey.data()));
+    // A turn, not the end of dropped ones: those that dropped it had one of their own, after it. Or
+    // the stamp of the file's last turn, as turns with a stamp come with one always.
+    const auto stamped = turn_of_stamp_key(file.largestkey);
+    const auto turn = stamped ? stamped : turn_of_turn_key(file.largestkey);
+    if (!turn) return std::nullopt;
+    last = std::max(last, *turn);
   }
   return last;
+}
+
+// Whether a file with this largest key holds a turn after `dropped`, or the stamp of `dropped`.
+bool is_needed(const std::string& largest_key, uint64_t dropped) {
+  const auto stamped = turn_of_stamp_key(largest_key);
+  return stamped ? *stamped >= dropped : largest_key > turn_key(dropped);
 }
 
 }  // namespace
@@ -69,6 +73,7 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
   wal_bytes_ = report.bytes;
   if (Status status = open_database(set, path, mode, &database_); !status.ok()) return status;
   if (Status found = find_last_turn(&opened->last_turn); !found.ok()) return found;
+  if (Status found = find_stamps(); !found.ok()) return found;
   appended_turn_ = synced_turn_ = opened->last_turn;
   opened->synced_turn = report.synced_turn;
   if (!report.note.empty()) {
@@ -80,39 +85,59 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
 
 Status RocksLog::find_last_turn(uint64_t* turn) const {
   const std::unique_ptr<rocksdb::Iterator> at(database_->NewIterator(rocksdb::ReadOptions()));
-  at->SeekToLast();
-  *turn = at->Valid() && at->key().size() == 8 ? load_u64_be(at->key().data()) : 0;
+  at->SeekForPrev(turn_key(kStampKeyPrefix));
+  *turn = at->Valid() ? turn_of_turn_key(view_of(at->key())).value_or(0) : 0;
   return from_rocks(at->status(), "cannot read the log " + path_);
 }
 
 Status RocksLog::append(uint64_t turn, std::string_view record) {
-  if (failure_.ok() && sync_failed_) failure_ = Status::failed("a sync of the log failed before");
+  failure_ = check_before_append();
   if (failure_.ok()) failure_ = put(turn, record);
   return failure_;
 }
 
+Status RocksLog::check_before_append() {
+  if (failure_.ok() && sync_failed_) return Status::failed("a sync of the log failed before");
+  return failure_;
+}
+
 Status RocksLog::put(uint64_t turn, std::string_view record) {
+  rocksdb::WriteBatch batch(record.size() + 96);
+  return finish(&batch, add_turn(&batch, turn, record), turn);
+}
+
+rocksdb::Status RocksLog::add_turn(rocksdb::WriteBatch* batch, uint64_t turn,
+                                   std::string_view record) const {
   std::string head;
   put_varint(&head, turn - std::min(turn, synced_turn_.load()));
-  const std::string key = key_of(turn);
+  const std::string key = turn_key(turn);
   const rocksdb::Slice key_part(key);
   const std::array<rocksdb::Slice, 2> value_parts{rocksdb::Slice(head), slice_of(record)};
-  rocksdb::WriteBatch batch(record.size() + 96);
-  rocksdb::Status status =
-      batch.Put(rocksdb::SliceParts(&key_part, 1), rocksdb::SliceParts(value_parts.data(), 2));
-  const uint64_t dropped = dropped_turn_;
-  const uint64_t droppable = droppable_turn_;
-  if (status.ok() && droppable > dropped) {
-    // The ranges do not overlap: nested ones would make reading them quadratic.
-    status = batch.DeleteRange(key_of(dropped == 0 ? 0 : dropped + 1), key_of(droppable + 1));
-  }
-  if (status.ok()) status = write(&batch);
+  return batch->Put(rocksdb::SliceParts(&key_part, 1), rocksdb::SliceParts(value_parts.data(), 2));
+}
+
+// Adds what drops the turns that nobody needs, writes the batch, and notes what it has done.
+Status RocksLog::finish(rocksdb::WriteBatch* batch, rocksdb::Status status, uint64_t turn) {
+  const uint64_t before = dropped_turn_;
+  uint64_t dropped = std::max(before, droppable_turn_.load());
+  if (!stamped_.empty()) dropped = std::max(before, stamped_.drop_up_to(dropped, needed_turn_));
+  if (status.ok() && dropped > before) status = add_drops(batch, dropped);
+  if (status.ok()) status = write(batch);
   if (!status.ok()) return from_rocks(status, "cannot append to the log " + path_);
   appended_turn_ = turn;
-  wal_bytes_ += batch.GetDataSize();
-  dropped_turn_ = droppable;
-  if (droppable > dropped && wal_bytes_ >= rotate_bytes_) rotation_due_ = true;
+  wal_bytes_ += batch->GetDataSize();
+  dropped_turn_ = dropped;
+  if (dropped > before && wal_bytes_ >= rotate_bytes_) rotation_due_ = true;
   return {};
+}
+
+// The ranges do not overlap those of earlier drops: nested ones would make reading them quadratic.
+rocksdb::Status RocksLog::add_drops(rocksdb::WriteBatch* batch, uint64_t dropped) const {
+  const uint64_t before = dropped_turn_;
+  const rocksdb::Status status =
+      batch->DeleteRange(turn_key(before == 0 ? 0 : before + 1), turn_key(dropped + 1));
+  if (!status.ok() || stamped_.empty()) return status;
+  return batch->DeleteRange(stamp_key(before), stamp_key(dropped));
 }
 
 rocksdb::Status RocksLog::write(rocksdb::WriteBatch* batch) {
@@ -125,8 +150,9 @@ Status RocksLog::replay(uint64_t first,
                         const std::function<Status(uint64_t, std::string_view)>& visit) {
   const std::unique_ptr<rocksdb::Iterator> at(database_->NewIterator(rocksdb::ReadOptions()));
   uint64_t expected = first;
-  for (at->Seek(key_of(first)); at->Valid(); at->Next(), ++expected) {
-    const uint64_t turn = at->key().size() == 8 ? load_u64_be(at->key().data()) : 0;
+  for (at->Seek(turn_key(first)); at->Valid(); at->Next(), ++expected) {
+    if (turn_of_stamp_key(view_of(at->key()))) break;
+    const uint64_t turn = turn_of_turn_key(view_of(at->key())).value_or(0);
     if (turn != expected) {
       return Status::corrupt("the log " + path_ + " lacks the turns " + std::to_string(expected) +
                              " to " + std::to_string(turn - 1) + "; restore from a checkpoint");
@@ -183,7 +209,7 @@ Status RocksLog::remove_old_files() {
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.largest_seqno < b.largest_seqno; });
   for (const auto& file : files) {
-    if (file.largestkey > key_of(dropped_turn_)) break;
+    if (is_needed(file.largestkey, dropped_turn_)) break;
     const rocksdb::Status status = database_->DeleteFile(file.name);
     if (!status.ok()) return from_rocks(status, "cannot remove " + path_ + file.name);
   }

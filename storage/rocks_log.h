@@ -2,7 +2,7 @@
 //
 // Invariants
 // 1. A turn's record is one put: after append() it is in the WAL file, after sync() on the disk.
-//    Only append() writes, so it waits for no other writer, and only for the beginning of a flush.
+//    Only appends write, so they wait for no other writer, and only for the beginning of a flush.
 // 2. Each record tells which turn was known to be synced when it was written. So opening can tell
 //    what a power cut may take away from what was destroyed.
 // 3. After a failed append or sync nothing is appended any more, because what the file holds is
@@ -10,6 +10,8 @@
 // 4. A write and the beginning of a flush may both change RocksDB's memtable for a new one. Where
 //    that fails, RocksDB 7.8 ends the process when it is tried again on the same memtable. So the
 //    two exclude one another, and after a failure of either neither is tried again.
+// 5. Where there are stamps (stamped_log.h), a file that is removed holds nothing of the newest one
+//    before what is kept, nor anything after it.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -20,14 +22,19 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "storage/rocks_internal.h"
 #include "storage/rocks_wal_sync.h"
+#include "storage/stamped_log.h"
+#include "storage/stamped_turns.h"
 
 namespace weir::storage {
 
 class RocksLog {
  public:
+  explicit RocksLog(StampedTurns::Kept kept = {}) : stamped_(kept) {}
+
   struct Opened {
     uint64_t last_turn = 0;    // 0: the log is empty
     uint64_t synced_turn = 0;  // this turn must be in the log, or the state must cover it
@@ -40,6 +47,12 @@ class RocksLog {
               uint64_t written_back_turn, Opened* opened);
 
   Status append(uint64_t turn, std::string_view record);
+  // StampedLog's functions.
+  Status append_batch(const TurnBatch& batch);
+  Status stamps(std::vector<KeptStamp>* stamps) const;
+  uint64_t stamped_turn(uint64_t at_most) const { return stamped_.newest_up_to(at_most); }
+  Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) const;
+  void keep_turns_from(uint64_t turn) { needed_turn_ = turn; }
   // True once after each append that has left much to give back: rotate() is then to be called.
   bool take_rotation_due() { return std::exchange(rotation_due_, false); }
   Status replay(uint64_t first, const std::function<Status(uint64_t, std::string_view)>& visit);
@@ -47,7 +60,8 @@ class RocksLog {
   // The functions from here on may be called on any thread.
   Status sync();
   uint64_t synced_turn() const { return synced_turn_.load(); }
-  // Says that the turns up to this one are not needed any more; the next append() drops them.
+  // Says that the turns up to this one are in the state; the next append drops those that nothing
+  // else needs.
   void drop_up_to(uint64_t turn) { droppable_turn_ = turn; }
   // Gives back the files that hold only dropped turns. May run on one thread at a time.
   Status rotate();
@@ -55,11 +69,19 @@ class RocksLog {
   uint64_t bytes_on_disk() const;
 
  private:
+  Status check_before_append();
   Status put(uint64_t turn, std::string_view record);
+  Status put_batch(const TurnBatch& batch);
+  rocksdb::Status add_turn(rocksdb::WriteBatch* batch, uint64_t turn,
+                           std::string_view record) const;
+  rocksdb::Status add_stamp(rocksdb::WriteBatch* batch, const TurnBatch& turns) const;
+  rocksdb::Status add_drops(rocksdb::WriteBatch* batch, uint64_t dropped) const;
+  Status finish(rocksdb::WriteBatch* batch, rocksdb::Status status, uint64_t turn);
   rocksdb::Status write(rocksdb::WriteBatch* batch);
   rocksdb::Status start_flush();
   rocksdb::Status wait_for_flushes();
   Status find_last_turn(uint64_t* turn) const;
+  Status find_stamps();
   Status remove_old_files();
 
   std::string path_;
@@ -72,6 +94,9 @@ class RocksLog {
   std::atomic<uint64_t> droppable_turn_{0};
   std::atomic<uint64_t> dropped_turn_{0};
   bool rotation_due_ = false;
+  StampedTurns stamped_;
+  uint64_t bytes_since_stamp_ = 0;  // of turns
+  uint64_t needed_turn_ = 0;        // see keep_turns_from()
   std::mutex switching_;
   rocksdb::Status switch_failure_;  // under `switching_`
   std::atomic<bool> sync_failed_{false};

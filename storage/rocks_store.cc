@@ -36,6 +36,7 @@ class RocksStore : public Store {
       : options_(options),
         directory_(without_trailing_slash(options.directory)),
         reserve_(directory_.reserve_path(), options_.reserve_bytes),
+        log_(options_.stamped_kept),
         state_(options_) {}
 
   ~RocksStore() override {
@@ -48,6 +49,13 @@ class RocksStore : public Store {
   const HashSeed& hash_seed() const override { return identity_.seed; }
 
   Status append(uint64_t turn, std::string_view record) override;
+  Status append_batch(const TurnBatch& batch) override;
+  Status stamps(std::vector<KeptStamp>* stamps) override { return log_.stamps(stamps); }
+  uint64_t stamped_turn(uint64_t at_most) const override { return log_.stamped_turn(at_most); }
+  Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) override {
+    return log_.kept_turn(turn, record, failure);
+  }
+  void keep_turns_from(uint64_t turn) override { log_.keep_turns_from(turn); }
   Status replay(uint64_t first,
                 const std::function<Status(uint64_t, std::string_view)>& visit) override {
     return log_.replay(first, visit);
@@ -83,6 +91,7 @@ class RocksStore : public Store {
   Status open_databases(OpenMode mode, OpenReport* report);
   Status fit_together(const RocksLog::Opened& log, const WrittenBack& state) const;
   Status sync_log();
+  Status appended(Status status);
   void rotate_log();
   Status write_back(const WrittenBack& written_back);
   Status make_checkpoint(const std::string& directory);
@@ -184,8 +193,14 @@ Status RocksStore::fit_together(const RocksLog::Opened& log, const WrittenBack& 
 }
 
 Status RocksStore::append(uint64_t turn, std::string_view record) {
-  if (!read_only_.ok()) return read_only_;
-  Status status = log_.append(turn, record);
+  return read_only_.ok() ? appended(log_.append(turn, record)) : read_only_;
+}
+
+Status RocksStore::append_batch(const TurnBatch& batch) {
+  return read_only_.ok() ? appended(log_.append_batch(batch)) : read_only_;
+}
+
+Status RocksStore::appended(Status status) {
   if (log_.take_rotation_due()) worker_.post([this] { rotate_log(); });
   return status;
 }

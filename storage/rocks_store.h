@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/time_units.h"
+#include "storage/stamped_turns.h"
 #include "storage/store.h"
 
 namespace rocksdb {
@@ -39,6 +40,8 @@ struct RocksOptions {
   uint64_t wal_bytes_max = 64ull << 20;
   uint64_t block_cache_bytes = 32ull << 20;
   int open_tables_max = kOpenTablesMax;
+  // How much of the log stays after its turns are written back, where it has stamps.
+  StampedTurns::Kept stamped_kept = {};
   // The size of a file that is given up when an opening finds the disk full (reserve_file.h). 0:
   // none.
   uint64_t reserve_bytes = 0;

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "storage/position.h"
+#include "storage/stamped_log.h"
 #include "storage/status.h"
 #include "storage/turn_log.h"
 
@@ -98,8 +99,6 @@ class StateCursor {
   virtual Status status() const = 0;  // must be looked at whenever valid() is false
 };
 
-enum class Lookup { kFound, kAbsent, kFailed };
-
 struct SyncState {
   bool running = false;
   uint64_t synced_turn = 0;          // every turn up to here survives a power cut
@@ -121,7 +120,7 @@ struct StoreFigures {
   uint64_t passes = 0;
 };
 
-class Store : public TurnLog {
+class Store : public TurnLog, public StampedLog {
  public:
   // Called from any thread when a sync, a pass or a checkpoint has ended. Set before open().
   void set_notify(std::function<void()> notify) { notify_ = std::move(notify); }
@@ -134,8 +133,8 @@ class Store : public TurnLog {
   virtual bool is_there() const { return true; }
   virtual const HashSeed& hash_seed() const = 0;
 
-  // The log, to which turns are appended through TurnLog. replay() visits every turn from `first`
-  // on, ascending and without gaps, or fails.
+  // The log, to which turns are appended through TurnLog or StampedLog. replay() visits every turn
+  // from `first` on, ascending and without gaps, or fails.
   virtual Status replay(
       uint64_t first,
       const std::function<Status(uint64_t turn, std::string_view record)>& visit) = 0;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "storage/codec.h"
+#include "storage/log_key.h"
 #include "storage/wal_record.h"
 
 namespace weir::storage {
@@ -17,15 +18,21 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr size_t kBatchHeadBytes = 12;
-// The store's batches hold a put and perhaps a deletion of a range.
-constexpr uint32_t kBatchCountMax = 2;
+// A batch of one turn holds a put and perhaps deletions of ranges; the batch of a shared log's
+// record may hold as many turns as fit into it, of 10 bytes at least.
+constexpr uint32_t kBatchCountMax = 4 << 20;
+
+// The entries of a batch, by RocksDB's numbers.
 constexpr uint8_t kTagPut = 1;
+constexpr uint8_t kTagDelete = 0;
+constexpr uint8_t kTagDeleteRange = 15;
 
 // What a record says of itself. The first part of a record may say less.
 struct Batch {
   uint64_t sequence = 0;
   uint32_t count = 0;
-  uint64_t turn = 0;         // 0: not a turn
+  uint64_t first_turn = 0;  // 0: it has no turn
+  uint64_t last_turn = 0;
   uint64_t synced_turn = 0;  // 0: not told
 };
 
@@ -35,19 +42,33 @@ uint32_t load_u32_le(const char* bytes) {
   return value;
 }
 
+void take_turn(uint64_t turn, std::string_view value, Batch* batch) {
+  Reader reader(value);
+  const uint64_t unsynced = reader.varint();
+  if (!reader.ok() || unsynced > turn) return;
+  if (batch->first_turn == 0) batch->first_turn = turn;
+  batch->last_turn = turn;
+  batch->synced_turn = std::max(batch->synced_turn, turn - unsynced);
+}
+
 std::optional<Batch> parse_batch(std::string_view record) {
   if (record.size() < kBatchHeadBytes) return std::nullopt;
   Batch batch{.sequence = load_u64_le(record.data()), .count = load_u32_le(record.data() + 8)};
   Reader reader(record.substr(kBatchHeadBytes));
-  const uint8_t tag = reader.u8();
-  const std::string_view key = reader.sized_bytes();
-  if (!reader.ok() || tag != kTagPut || key.size() != 8) return batch;
-  const uint64_t turn = load_u64_be(key.data());
-  reader.varint();
-  const uint64_t unsynced = reader.varint();
-  if (!reader.ok() || unsynced > turn) return batch;
-  batch.turn = turn;
-  batch.synced_turn = turn - unsynced;
+  for (uint32_t i = 0; i < batch.count && !reader.at_end(); ++i) {
+    const uint8_t tag = reader.u8();
+    if (tag != kTagPut && tag != kTagDelete && tag != kTagDeleteRange) break;
+    const std::string_view key = reader.sized_bytes();
+    const auto turn = turn_of_turn_key(key);
+    if (!reader.ok()) break;
+    if (tag == kTagDelete) continue;
+    const uint64_t size = reader.varint();
+    // The head of a turn may be there although the rest of its record is in later parts.
+    const std::string_view value = reader.rest();
+    if (tag == kTagPut && turn) take_turn(*turn, value.substr(0, size), &batch);
+    reader.bytes(size);
+    if (!reader.ok()) break;
+  }
   return batch;
 }
 
@@ -79,9 +100,9 @@ class Scanner {
     const auto batch = parse_batch(record);
     if (!batch || (next_sequence_ != 0 && batch->sequence != next_sequence_)) return false;
     next_sequence_ = batch->sequence + batch->count;
-    if (batch->turn == 0) return true;
-    if (scan_.first_turn == 0) scan_.first_turn = batch->turn;
-    scan_.last_turn = batch->turn;
+    if (batch->first_turn == 0) return true;
+    if (scan_.first_turn == 0) scan_.first_turn = batch->first_turn;
+    scan_.last_turn = batch->last_turn;
     scan_.synced_turn = std::max(scan_.synced_turn, batch->synced_turn);
     return true;
   }

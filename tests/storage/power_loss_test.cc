@@ -22,10 +22,13 @@ std::string body_of(uint64_t turn) {
   return std::to_string(turn) + std::string(turn * 7919 % 9000, 'r');
 }
 
+// How turns come: one by one, or as the records of a log that several machines share.
+enum class Log { kOwn, kShared };
+
 // One data directory through many lives.
 class Machine {
  public:
-  explicit Machine(uint64_t seed) : random_(seed) {}
+  Machine(uint64_t seed, Log log) : random_(seed), log_(log) {}
 
   int cuts() const { return cuts_; }
   void live_and_die() {
@@ -52,9 +55,13 @@ class Machine {
       fs_ = std::make_shared<PowerLossFs>(directory_ / "graveyard");
       env_ = rocksdb::NewCompositeEnv(fs_);
     }
-    store_ = std::make_unique<StoreDriver>(make_rocks_store(
-        {.directory = directory_ / "data", .wal_bytes_max = 1 << 20, .env = env_.get()}));
+    store_ = std::make_unique<StoreDriver>(
+        make_rocks_store({.directory = directory_ / "data",
+                          .wal_bytes_max = 1 << 20,
+                          .stamped_kept = {.bytes = 100'000, .stamps = 2},
+                          .env = env_.get()}));
     ASSERT_STATUS_OK(store_->open());
+    (*store_)->keep_turns_from(UINT64_MAX);
     failed_ = false;
     turn_ = store_->report.written_back_turn;
     check_state();
@@ -66,6 +73,22 @@ class Machine {
     ASSERT_GE(turn_, acknowledged_) << "a synced turn is lost";
     ASSERT_LE(turn_, appended_);
     appended_ = turn_;
+    check_stamps();
+  }
+
+  // A record is there whole or not at all, so the log ends with the stamp of its last turn. All
+  // turns after the oldest stamp are there.
+  void check_stamps() {
+    std::vector<KeptStamp> stamps;
+    ASSERT_STATUS_OK((*store_)->stamps(&stamps));
+    ASSERT_EQ(stamps.empty(), log_ == Log::kOwn || turn_ == 0);
+    if (stamps.empty()) return;
+    for (const KeptStamp& stamp : stamps) ASSERT_EQ(stamp.bytes, std::to_string(stamp.turn));
+    ASSERT_EQ(stamps.back().turn, turn_);
+    ASSERT_LE(stamps.front().turn, store_->report.written_back_turn + 5);
+    std::vector<uint64_t> turns;
+    ASSERT_STATUS_OK(store_->replay(stamps.front().turn + 1, &turns));
+    ASSERT_EQ(turns.size(), turn_ - stamps.front().turn);
   }
 
   // The newest turn up to W that changed each key is what the state shows.
@@ -90,14 +113,26 @@ class Machine {
       case 2:
         failed_ = !sync_now().ok();
         break;
-      default: {
-        const uint64_t turn = appended_ + 1;
-        // Whether it is there after a failure is open.
-        appended_ = turn;
-        failed_ = !(*store_)->append(turn, body_of(turn)).ok();
-        if (!failed_) turn_ = turn;
-      }
+      default:
+        log_ == Log::kOwn ? append() : append_batch();
     }
+  }
+
+  // Whether it is there after a failure is open.
+  void append() {
+    const uint64_t turn = ++appended_;
+    failed_ = !(*store_)->append(turn, body_of(turn)).ok();
+    if (!failed_) turn_ = turn;
+  }
+
+  void append_batch() {
+    const uint64_t first = appended_ + 1;
+    std::vector<std::string> turns(1 + random_() % 5);
+    for (std::string& turn : turns) turn = body_of(++appended_);
+    const std::string stamp = std::to_string(appended_);
+    const TurnBatch batch{.first_turn = first, .turns = turns, .stamp = stamp};
+    failed_ = !(*store_)->append_batch(batch).ok();
+    if (!failed_) turn_ = appended_;
   }
 
   Status sync_now() {
@@ -118,6 +153,7 @@ class Machine {
   }
 
   std::mt19937_64 random_;
+  const Log log_;
   TemporaryDirectory directory_;
   std::shared_ptr<PowerLossFs> fs_;
   std::unique_ptr<rocksdb::Env> env_;
@@ -129,9 +165,9 @@ class Machine {
   int cuts_ = 0;
 };
 
-void live_through(uint64_t seed, int lives) {
+void live_through(uint64_t seed, int lives, Log log) {
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Machine machine(seed);
+  Machine machine(seed, log);
   for (int i = 0; i < lives && !testing::Test::HasFailure(); ++i) machine.live_and_die();
   show_power_cuts(machine.cuts());
 }
@@ -161,10 +197,17 @@ TEST(PowerLoss, KeepsWhatAnOpeningFound) {
 }
 
 TEST(PowerLoss, KeepsWhatWasSyncedOfFixedSeeds) {
-  for (const uint64_t seed : {1, 2, 3, 4}) live_through(seed, 15);
+  for (const uint64_t seed : {1, 2, 3, 4}) live_through(seed, 15, Log::kOwn);
 }
 
-TEST(PowerLoss, KeepsWhatWasSyncedOfAFreshSeed) { live_through(test_seed(), power_loss_lives(15)); }
+TEST(PowerLoss, KeepsWhatWasSyncedOfAFreshSeed) {
+  live_through(test_seed(), power_loss_lives(15), Log::kOwn);
+}
+
+TEST(PowerLoss, LeavesRecordsOfASharedLogWhole) {
+  for (const uint64_t seed : {1, 2, 3}) live_through(seed, 15, Log::kShared);
+  live_through(test_seed(), power_loss_lives(15), Log::kShared);
+}
 
 }  // namespace
 }  // namespace weir::storage
