@@ -47,7 +47,8 @@ Status Keyspace::open(OpenReport* report) {
 }
 
 Status Keyspace::reopen(bool keep_memory) {
-  if (options_.log != nullptr) return Status::refused("only the store's own log can be asked");
+  if (options_.log != nullptr && keep_memory)
+    return Status::refused("a log that several machines share decides which turns there are");
   passes_.abandon();
   store_.close();
   auto store = make_store_();
@@ -78,6 +79,7 @@ Status Keyspace::fill_from_store(const OpenReport& report) {
   passes_.begin_at_end_of_log();
   if (Status status = recovery_.fill(store_.get(), &end_); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
+  end_.logged_turn = end_.turn;
   const bool read_only = !report.read_only.ok();
   read_only ? store_.mark_failed() : store_.mark_recovered();
   Status status = recovery_.check(store_.get(), options_.follows || read_only);
@@ -95,6 +97,7 @@ Status Keyspace::append_everything_owed() {
     return Status();
   };
   if (Status status = store_->replay(end_.turn + 1, count); !status.ok()) return status;
+  end_.logged_turn = end_.turn;
   store_.mark_recovered();
   for (const auto& table : set_.tables()) {
     Position position = 0;
@@ -134,17 +137,46 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
   return commit_.commit(log, &store_, &end_, keep_on_failure);
 }
 
-Status Keyspace::follow(uint64_t turn, std::string_view record) {
+Status Keyspace::follow(const TurnBatch& batch) {
   WEIR_CHECK(options_.follows);
-  if (turn != end_.turn + 1)
+  if (batch.first_turn > end_.turn + 1)
     return Status::refused("turn " + std::to_string(end_.turn + 1) + " comes next, got turn " +
-                           std::to_string(turn));
+                           std::to_string(batch.first_turn));
+  if (Status status = append_batch(batch); !status.ok()) return status;
+  uint64_t turn = batch.first_turn;
+  for (const std::string& record : batch.turns) {
+    if (turn > end_.turn) {
+      if (Status status = apply(turn, record); !status.ok()) return status;
+    }
+    ++turn;
+  }
+  return {};
+}
+
+// A turn that was not applied whole may be applied again.
+Status Keyspace::apply(uint64_t turn, std::string_view record) {
   if (Status status = replay_.follow(record, &end_); !status.ok()) return status;
   end_.turn = turn;
   end_.bytes_appended += record.size();
   passes_.note_turn(replay_.changed());
   debt_.begin_turn();
   return {};
+}
+
+Status Keyspace::log_committed(const TurnBatch& batch) {
+  WEIR_CHECK(batch.last_turn() <= end_.turn);
+  return append_batch(batch);
+}
+
+Status Keyspace::append_batch(const TurnBatch& batch) {
+  if (store_.failed()) return Status::failed("the store has failed and was not reopened yet");
+  Status status = store_->append_batch(batch);
+  if (status.ok()) {
+    end_.logged_turn = std::max(end_.logged_turn, batch.last_turn());
+  } else {
+    store_.mark_failed();
+  }
+  return status;
 }
 
 KeyspaceFigures Keyspace::figures() const {

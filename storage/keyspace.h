@@ -71,6 +71,8 @@ class Keyspace {
   Status open(OpenReport* report);
   // Reopens a store that has failed and lets its log decide what happened. With `keep_memory` what
   // is in memory wins and is written to the log whole; otherwise memory is refilled from the store.
+  // Where turns are appended elsewhere (options().log), memory cannot win: those that were not
+  // committed there are dropped.
   Status reopen(bool keep_memory);
   // False after a reopen that failed half-way: then no key can be looked up.
   bool usable() const { return set_.usable(); }
@@ -120,11 +122,15 @@ class Keyspace {
   // the store must be reopened. With `keep_on_failure` the changes stay in memory instead, and the
   // log is owed them.
   Status commit_turn(bool keep_on_failure = false);
-  // Applies the record of a turn that another keyspace has committed (replay.h); the caller sees to
-  // the log. If it fails, the keyspace is as of no turn, until the same record was applied again
-  // and that succeeded. REQUIRES: options().follows, no turn is in progress, and the next command's
-  // instant is not later than that of the newest turn.
-  Status follow(uint64_t turn, std::string_view record);
+  // The turns of a record of a shared log, of which some may be here already: the store's own log
+  // gets them, and those that are new are applied (replay.h). A failure of the first marks the
+  // store as failed. If the second fails, the keyspace is as of no turn, until the same batch was
+  // followed again and that succeeded. REQUIRES: options().follows, no turn is in progress, and the
+  // next command's instant is not later than that of the newest turn.
+  Status follow(const TurnBatch& batch);
+  // Own turns were committed in a shared log, by this record of it: the store's own log gets them.
+  // REQUIRES: batch.last_turn() <= turn().
+  Status log_committed(const TurnBatch& batch);
   uint64_t turn() const { return end_.turn; }
 
   // The work that follows commands.
@@ -134,6 +140,8 @@ class Keyspace {
  private:
   Status fill_from_store(const OpenReport& report);
   void forget_everything();
+  Status append_batch(const TurnBatch& batch);
+  Status apply(uint64_t turn, std::string_view record);
   Status append_everything_owed();
 
   StoreFactory make_store_;

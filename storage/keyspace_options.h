@@ -18,9 +18,8 @@ struct KeyspaceOptions {
   // True while the turns of another keyspace are applied (Keyspace::follow): no turn of its own may
   // change anything, and DBSIZE is what the other one says.
   bool follows = false;
-  // Where turns are appended; null: in the store's own log. It must live as long as the keyspace,
-  // which is opened anew after a failure and cannot be reopened: only the store's own log can be
-  // asked what it holds.
+  // Where turns are appended; null: in the store's own log. It must live as long as the keyspace.
+  // The store's own log gets them once they are committed there (Keyspace::follow, log_committed).
   TurnLog* log = nullptr;
 
   // One more database, which no client can select; only time removes its records.
@@ -41,7 +40,8 @@ struct KeyspaceFigures {
 
 // The end of the log, as the keyspace knows it.
 struct LogEnd {
-  uint64_t turn = 0;            // the newest committed turn
+  uint64_t turn = 0;            // the newest turn
+  uint64_t logged_turn = 0;     // the newest one in the store's own log
   int64_t instant_ns = 0;       // the newest instant that any turn used
   uint64_t bytes_appended = 0;  // since start, and those replayed
 };

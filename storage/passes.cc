@@ -77,7 +77,7 @@ bool Passes::piece(size_t looks) {
   if (wanted_ && !pass_.running()) begin_when_ready();  // what it waited for may be gone now
   if (!pass_.running() || owed_looks_ == 0) return false;
   const size_t looked =
-      pass_.step(std::min(looks, owed_looks_), turn_.now_ns(), set_.tables(), store_.get());
+      pass_.step(std::min(looks, owed_looks_), turn_.now_ns(), end_, set_.tables(), store_.get());
   owed_looks_ -= std::min(owed_looks_, looked);
   if (!pass_.running()) end_pass();
   // The pass is the worker's now.

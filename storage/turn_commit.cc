@@ -41,6 +41,7 @@ Status TurnCommit::append(TurnLog* log, StoreInUse* store, LogEnd* end) {
   }
   end->bytes_appended += record_.bytes().size();
   ++end->turn;
+  if (log == store->get()) end->logged_turn = end->turn;
   burial_.note_logged();
   return {};
 }

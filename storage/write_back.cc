@@ -43,12 +43,19 @@ void WriteBack::begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Stor
   if (!ranges.empty()) store->add_to_pass(std::move(ranges));
 }
 
-size_t WriteBack::step(size_t looks, int64_t now_ns, const Tables& tables, Store* store) {
+size_t WriteBack::step(size_t looks, int64_t now_ns, const LogEnd& end, const Tables& tables,
+                       Store* store) {
   if (phase_ == Phase::kSettling) return settle(looks, tables);
   size_t looked = 0;
   if (phase_ == Phase::kCollecting) {
     instant_ns_ = std::max(instant_ns_, now_ns);
     looked = collect(looks, tables, store);
+    newest_collected_ = end.turn;
+  }
+  if (phase_ == Phase::kLogging && end.logged_turn >= newest_collected_) {
+    phase_ = Phase::kStoring;
+    turn_ = store->stamped_turn(turn_);
+    store->finish_pass(turn_, instant_ns_);
   }
   if (phase_ != Phase::kStoring) return looked;
   const PassState state = store->pass_state();
@@ -64,7 +71,7 @@ size_t WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
   while (looked < looks) {
     Table* table = first_table_from(tables, table_);
     if (table == nullptr) {
-      phase_ = Phase::kStoring;
+      phase_ = Phase::kLogging;
       break;
     }
     if (table->incarnation() != table_) {
@@ -79,9 +86,8 @@ size_t WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
     position_ = last + 1;
     if (last == ~Position{0}) ++table_;
   }
-  if (slice_.bytes() > kSliceBytes || (phase_ == Phase::kStoring && !slice_.empty()))
+  if (slice_.bytes() > kSliceBytes || (phase_ == Phase::kLogging && !slice_.empty()))
     store->add_to_pass(std::exchange(slice_, {}));
-  if (phase_ == Phase::kStoring) store->finish_pass(turn_, instant_ns_);
   return looked;
 }
 

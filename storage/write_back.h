@@ -2,14 +2,19 @@
 // value to the store, and marks the entries clean when the store has taken the pass as a whole.
 //
 // A pass that began when turn T was the newest covers every change up to T, because an entry that
-// changed after T was handed over is dirty again: so W becomes T. Each step is bounded, so that the
-// loop is never held.
+// changed after T was handed over is dirty again: so W becomes T, or where turns have stamps the
+// newest one up to T that has. Each step is bounded, so that the loop is never held.
+//
+// Invariant: what the state gets is in the store's own log first. A pass hands over values of turns
+// after T, too; where turns are committed in another log, it waits until the newest of these is
+// committed and has come into the store's own.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "storage/keyspace_options.h"
 #include "storage/store.h"
 #include "storage/table.h"
 
@@ -29,7 +34,7 @@ class WriteBack {
   // handed over kLooksPerEntry more, each entry settled one. The pass gets the instant of its
   // last collecting step: an entry handed over as absent may have expired since the pass began, and
   // no restart may find an earlier time, at which that entry was still there.
-  size_t step(size_t looks, int64_t now_ns, const Tables& tables, Store* store);
+  size_t step(size_t looks, int64_t now_ns, const LogEnd& end, const Tables& tables, Store* store);
   static constexpr size_t kLooksPerEntry = 4;
   // The store is gone: everything that it had not taken becomes dirty again.
   void abandon(const Tables& tables);
@@ -46,7 +51,7 @@ class WriteBack {
   const Status& failure() const { return failure_; }
 
  private:
-  enum class Phase { kIdle, kCollecting, kStoring, kSettling };
+  enum class Phase { kIdle, kCollecting, kLogging, kStoring, kSettling };
 
   size_t collect(size_t looks, const Tables& tables, Store* store);
   void collect_segment(Table* table, Segment* segment);
@@ -54,6 +59,7 @@ class WriteBack {
 
   Phase phase_ = Phase::kIdle;
   uint64_t turn_ = 0;
+  uint64_t newest_collected_ = 0;  // no value that was handed over is of a later turn
   int64_t instant_ns_ = 0;
   uint64_t written_back_turn_ = 0;
   Incarnation table_ = 0;

@@ -61,8 +61,8 @@ class FollowTest : public RandomElements {
   void catch_up() {
     for (; !told_.empty(); told_.pop_front()) {
       const auto& [turn, record] = told_.front();
-      ASSERT_TRUE(second_->store_in_use()->append(turn, record).ok());
-      const Status status = second_->follow(turn, record);
+      const Status status =
+          second_->follow({.first_turn = turn, .turns = {&record, 1}, .stamp = "a stamp"});
       ASSERT_TRUE(status.ok()) << status.message();
     }
   }
@@ -327,9 +327,16 @@ TEST_F(FollowTest, OnlyTheNextTurnIsApplied) {
   ASSERT_EQ(second_->turn(), keys_->turn());
   TurnRecordWriter record;
   record.begin(now_ns_);
-  EXPECT_EQ(second_->follow(second_->turn() + 2, record.bytes()).code(), Status::Code::kRefused);
-  EXPECT_EQ(second_->follow(second_->turn(), record.bytes()).code(), Status::Code::kRefused);
-  EXPECT_TRUE(second_->follow(second_->turn() + 1, record.bytes()).ok());
+  const std::string bytes(record.bytes());
+  const auto follow = [&](uint64_t turn) {
+    return second_->follow({.first_turn = turn, .turns = {&bytes, 1}, .stamp = "a stamp"});
+  };
+  const uint64_t turn = second_->turn();
+  EXPECT_EQ(follow(turn + 2).code(), Status::Code::kRefused);
+  EXPECT_TRUE(follow(turn).ok()) << "it is there already";
+  EXPECT_EQ(second_->turn(), turn);
+  EXPECT_TRUE(follow(turn + 1).ok());
+  EXPECT_EQ(second_->turn(), turn + 1);
 }
 
 // 0: a fresh seed, printed when it fails.

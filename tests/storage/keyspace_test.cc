@@ -373,7 +373,7 @@ TEST_F(KeyspaceTest, AppendsItsTurnsToTheLogThatItIsHanded) {
   put(0, "b", "1");
   EXPECT_FALSE(keys_->commit_turn().ok());
   expect_same({{{"a", {"1"}}}, {}, {}});
-  EXPECT_FALSE(keys_->reopen(false).ok());
+  EXPECT_FALSE(keys_->reopen(true).ok());
   options_.log = nullptr;
   disk_ = other_disk;  // what it has got is all that there is
   start();
