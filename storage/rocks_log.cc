@@ -91,14 +91,13 @@ Status RocksLog::find_last_turn(uint64_t* turn) const {
 }
 
 Status RocksLog::append(uint64_t turn, std::string_view record) {
-  failure_ = check_before_append();
-  if (failure_.ok()) failure_ = put(turn, record);
+  if (may_append()) failure_ = put(turn, record);
   return failure_;
 }
 
-Status RocksLog::check_before_append() {
-  if (failure_.ok() && sync_failed_) return Status::failed("a sync of the log failed before");
-  return failure_;
+bool RocksLog::may_append() {
+  if (failure_.ok() && sync_failed_) failure_ = Status::failed("a sync of the log failed before");
+  return failure_.ok();
 }
 
 Status RocksLog::put(uint64_t turn, std::string_view record) {

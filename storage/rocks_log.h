@@ -69,7 +69,7 @@ class RocksLog {
   uint64_t bytes_on_disk() const;
 
  private:
-  Status check_before_append();
+  bool may_append();
   Status put(uint64_t turn, std::string_view record);
   Status put_batch(const TurnBatch& batch);
   rocksdb::Status add_turn(rocksdb::WriteBatch* batch, uint64_t turn,

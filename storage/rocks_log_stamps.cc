@@ -28,8 +28,7 @@ Status RocksLog::find_stamps() {
 }
 
 Status RocksLog::append_batch(const TurnBatch& batch) {
-  failure_ = check_before_append();
-  if (failure_.ok()) failure_ = put_batch(batch);
+  if (may_append()) failure_ = put_batch(batch);
   return failure_;
 }
 

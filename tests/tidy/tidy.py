@@ -40,7 +40,8 @@ KNOTTED = {"algorithms", "storage", "server/config", "server/core", "server/rdb"
 
 # A part of a folder that may include less of its folder: the files it may. The first that fits.
 NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc32c)\.h$)",
-          "storage/": r"(?!storage/replication/)"}
+          "storage/shared_logs/": r"base/|storage/(replication/|shared_logs/|(codec|crc32c|file|status)\.h$)",
+          "storage/": r"(?!storage/(replication|shared_logs)/)"}
 
 # Third party, its include path, the only files of the server's code that may know it.
 QUARANTINE = [

@@ -1,0 +1,73 @@
+// A shared log in one file, for processes of one machine: for development and tests. It is no
+// failover, since the log dies with the machine, and calls wait for the disk.
+//
+//     file  := entry*
+//     entry := size(u32) position(u64) crc(u64) check(u32) bytes       integers little-endian
+//
+// `size` counts the bytes, `crc` is their CRC-64, `check` is the CRC-32C of what stands before it.
+//
+// Invariants
+// 1. Whoever writes holds the file's lock and has read to its end under it. So positions follow one
+//    another, and only the last entry can be unfinished: the next writer cuts it off.
+// 2. A file that was trimmed is a new one in the place of the old. Whoever gets the lock of a file
+//    looks whether it is still the one with the name.
+// 3. An entry is told to others only as far as the file says: what follows damage is never taken
+//    for the end of the log.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/file.h"
+#include "storage/replication/shared_log.h"
+
+namespace weir::storage {
+
+class FileLog final : public replication::SharedLog {
+ public:
+  static constexpr size_t kRecordBytesMax = 32 << 20;
+
+  // The file is made by the first append. Its folder must be there.
+  explicit FileLog(std::string path) : path_(std::move(path)) {}
+
+  void append(std::optional<replication::Head> expected, std::string record,
+              std::function<void(replication::Appended)> answer) override;
+  void read(replication::Head after, size_t bytes_max,
+            std::function<void(replication::Read)> answer) override;
+  void trim(uint64_t up_to) override;
+  replication::LogFacts facts() const override;
+  // Answers what was asked since the last call.
+  void tick(int64_t boot_ns) override;
+  int64_t next_deadline() const override { return answers_.empty() ? INT64_MAX : 0; }
+
+ private:
+  struct Entry {
+    replication::Head head;
+    uint64_t at = 0;
+    uint32_t size = 0;  // of the record's bytes
+    uint64_t end() const;
+  };
+
+  replication::Appended append_now(const std::optional<replication::Head>& expected,
+                                   const std::string& record);
+  replication::Read read_now(const replication::Head& after, size_t bytes_max);
+  Status trim_now(uint64_t up_to);
+  Status lock(Descriptor* lock);
+  Status open(bool makes);
+  Status look();
+  bool is_same_file() const;
+  std::optional<Entry> entry_at(uint64_t at, uint64_t file_bytes) const;
+  std::string bytes_at(uint64_t at, size_t size) const;
+
+  const std::string path_;
+  Descriptor file_;
+  std::vector<Entry> entries_;  // in the order of the file
+  uint64_t end_ = 0;            // of the last of them
+  bool is_broken_ = false;      // what follows `end_` is neither an entry nor unfinished
+  std::vector<std::function<void()>> answers_;
+};
+
+}  // namespace weir::storage
