@@ -54,7 +54,8 @@ def make_stream(seed, number, rows, known_names, coverage):
     batches, made, node = [], 0, 0
     while made < STREAM_COMMANDS:
         size = min(STREAM_COMMANDS - made, rng.choice((1, 2, 5, 20, 60, 200)))
-        node = node if batches and rng.random() < 0.7 else rng.randrange(len(TAGS))
+        if len(TAGS) > 1 and rng.random() < 0.3:
+            node = rng.randrange(len(TAGS))
         batch = make_batch(rng, maker, size, node)
         batches += batch
         made += sum(len(part.ops) for part in batch)
