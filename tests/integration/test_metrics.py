@@ -151,6 +151,32 @@ class Metrics(harness.ServerTest):
         cases = re.findall(r'alertname="(\w+)"', read("../../tests/monitoring/alerts_test.yml"))
         self.assertEqual(sorted(cases), sorted(alerts * 2))
 
+    def test_the_compose_stack_fits_together(self):
+        folder = os.path.join(MONITORING, "compose")
+        with open(os.path.join(folder, "compose.yaml"), encoding="utf-8") as file:
+            stack = file.read()
+        mounts = re.findall(r'- "(\.[^:"]+):([^:"]+):ro"', stack)
+        self.assertEqual(len(mounts), 5)
+        for source, _ in mounts:
+            self.assertTrue(os.path.isfile(os.path.join(folder, source)), source)
+        options = json.loads(re.search(r"(?m)^    command: (\[.*--metrics-port.*\])$", stack)[1])
+        options = [re.sub(r"^\$\{WEIR_PASSWORD:.*\}$", "a-phrase", word) for word in options]
+        checked = subprocess.run([harness.executable, "--check-config", *options], text=True,
+                                 timeout=60, check=False, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+        promtool = shutil.which("promtool")
+        if promtool is None:
+            self.skipTest("promtool is not installed (Debian: prometheus)")
+        for source, target in mounts:
+            if target.startswith("/etc/prometheus/"):
+                shutil.copy(os.path.join(folder, source), self.path(os.path.basename(target)))
+        done = subprocess.run([promtool, "check", "config", self.path("prometheus.yml")],
+                              text=True, timeout=60, check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("10 rules found", done.stdout)
+
     def test_a_prometheus_reads_it(self):
         prometheus = shutil.which("prometheus")
         if prometheus is None:
