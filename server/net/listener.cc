@@ -168,7 +168,7 @@ Result<void, std::string> Listener::open_unix() {
   if (path.size() > kPathBytesMax)
     return note_opened(asio::error::make_error_code(asio::error::name_too_long), path);
   const error_code error =
-      listen_on(&unix_doors_.emplace_back(io_).acceptor, path,
+      listen_on(&unix_doors_.emplace_back(io_, Kind()).acceptor, path,
                 static_cast<mode_t>(config_.unixsocketperm), static_cast<int>(config_.tcp_backlog));
   return note_opened(error, path);
 }

@@ -50,8 +50,7 @@ class Listener {
   // handlers point to it.
   template <typename Protocol>
   struct Door {
-    explicit Door(boost::asio::io_context& io, Kind kind_of = {})
-        : acceptor(io), retry(io), kind(kind_of) {}
+    Door(boost::asio::io_context& io, Kind kind_of) : acceptor(io), retry(io), kind(kind_of) {}
 
     typename Protocol::acceptor acceptor;
     boost::asio::steady_timer retry;
