@@ -29,6 +29,7 @@ namespace {
 constexpr int kBystandersPriority = 50;
 constexpr int kDeadMs = 60'000;
 constexpr useconds_t kPauseUs = 300;
+constexpr double kSlowMemory = 3;
 constexpr std::string_view kPing = "PING\r\n";
 
 double ms(int64_t ns) { return static_cast<double>(ns) / kNsPerMs; }
@@ -66,11 +67,15 @@ bool ping(int fd) {
 
 // What is left of the silence when the machine's part is taken away. While the server's own threads
 // had a core, the loop may have waited for one of them. A packet waits while the kernel's thread of
-// a core does.
+// a core does. While memory was slow, what the loop did took so much longer.
 int64_t servers_part(int64_t silence_ns, const Window& loop, const Window& own) {
   const int64_t waited_for_strangers_ns = loop.waited_ns - loop.others_ns;
-  return silence_ns - std::max({loop.gaps_ns, own.gaps_ns, waited_for_strangers_ns,
-                                loop.kernel_waited_ns, own.kernel_waited_ns});
+  const int64_t taken_ns = std::max({loop.gaps_ns, own.gaps_ns, waited_for_strangers_ns,
+                                     loop.kernel_waited_ns, own.kernel_waited_ns});
+  const auto ran_ns = static_cast<double>(std::max<int64_t>(loop.on_core_ns - loop.gaps_ns, 0));
+  const double slowness = std::max(loop.slowness, own.slowness);
+  const bool slow = slowness >= kSlowMemory;
+  return silence_ns - taken_ns - (slow ? static_cast<int64_t>(ran_ns * (1 - 1 / slowness)) : 0);
 }
 
 class Watch {
@@ -115,11 +120,12 @@ class Watch {
         "%.1f ms), %.1f ms (%.1f ms) on the bystander's; the loop ran for %.1f ms, waited for its "
         "core for %.1f ms, slept for "
         "%.1f ms; the server's other threads ran for %.1f ms; the kernel's thread waited for "
-        "%.1f ms on the loop's core, %.1f ms on the bystander's%s\n",
+        "%.1f ms on the loop's core, %.1f ms on the bystander's; memory took %.1f and %.1f times "
+        "as long as usual%s\n",
         ms(into_ns) / 1000, ms(silence_ns), ms(loop.gaps_ns), ms(loop.gap_ns), ms(own.gaps_ns),
         ms(own.gap_ns), ms(loop.on_core_ns), ms(loop.waited_ns),
         ms(std::max<int64_t>(asleep_ns, 0)), ms(loop.others_ns), ms(loop.kernel_waited_ns),
-        ms(own.kernel_waited_ns), servers ? "" : " (the machine's)");
+        ms(own.kernel_waited_ns), loop.slowness, own.slowness, servers ? "" : " (the machine's)");
     std::fflush(stdout);
   }
 

@@ -21,6 +21,8 @@ constexpr int64_t kPeriodNs = 1'000'000;
 constexpr int64_t kGapNs = 2 * kPeriodNs;
 constexpr size_t kLooksKept = 16'384;  // sixteen seconds
 constexpr int kPriority = 60;
+constexpr size_t kProbeWords = (128 << 20) / sizeof(uint64_t);
+constexpr int kProbeTouches = 16;
 
 void sleep_until(int64_t at_ns) {
   const timespec at{.tv_sec = at_ns / kNsPerS, .tv_nsec = at_ns % kNsPerS};
@@ -74,6 +76,25 @@ bool bind_thread(int core, int priority) {
   return pthread_setschedparam(pthread_self(), SCHED_FIFO, &how) == 0;
 }
 
+MemoryProbe::MemoryProbe() : words_(kProbeWords, 1) {}
+
+// Places follow one another as a linear congruence has them (Knuth's MMIX).
+int64_t MemoryProbe::touch_ns() {
+  const int64_t begin_ns = now_ns();
+  for (int i = 0; i < kProbeTouches; ++i) {
+    place_ = place_ * 6364136223846793005 + 1442695040888963407;
+    words_[(place_ >> 24) % kProbeWords] += place_;
+  }
+  return now_ns() - begin_ns;
+}
+
+int64_t median(std::vector<int64_t> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 Spinner::Spinner(int core, pid_t watched)
     : core_(core), kernels_schedstat_(open_schedstat_of_kernels_thread(core)) {
   const std::string first = std::to_string(watched);
@@ -113,12 +134,15 @@ Look Spinner::look() const {
 void Spinner::run() {
   has_priority_ = bind_thread(core_, kPriority);
   looks_.reserve(kLooksKept);
+  MemoryProbe memory;
   int64_t before_ns = now_ns();
   int64_t next_ns = before_ns;
   while (!stopped_) {
     next_ns = std::max(next_ns + kPeriodNs, now_ns());
     sleep_until(next_ns);
-    const Look seen = look();
+    const int64_t probe_ns = memory.touch_ns();
+    Look seen = look();
+    seen.probe_ns = probe_ns;
     const std::lock_guard lock(mutex_);
     longest_gap_ns_ = std::max(longest_gap_ns_, seen.at_ns - before_ns);
     before_ns = seen.at_ns;
@@ -142,11 +166,15 @@ Window Spinner::window(int64_t begin_ns, int64_t end_ns) {
             [](const Look& a, const Look& b) { return a.at_ns < b.at_ns; });
   // From the last look before it to the first after it.
   Window window;
+  std::vector<int64_t> usual;
+  std::vector<int64_t> here;
+  for (const Look& seen : looks) usual.push_back(seen.probe_ns);
   const Look* first = nullptr;
   const Look* before = nullptr;
   for (const Look& seen : looks) {
     if (before != nullptr && seen.at_ns > begin_ns) {
       if (first == nullptr) first = before;
+      here.push_back(seen.probe_ns);
       const int64_t gap_ns = seen.at_ns - before->at_ns;
       window.gap_ns = std::max(window.gap_ns, gap_ns);
       if (gap_ns >= kGapNs) window.gaps_ns += gap_ns;
@@ -158,6 +186,8 @@ Window Spinner::window(int64_t begin_ns, int64_t end_ns) {
     before = &seen;
     if (seen.at_ns >= end_ns) break;
   }
+  const auto usual_ns = static_cast<double>(std::max<int64_t>(median(usual), 1));
+  window.slowness = std::max(1.0, static_cast<double>(median(here)) / usual_ns);
   return window;
 }
 

@@ -1,5 +1,8 @@
 // A thread on one core that looks at the clock each millisecond, before everything else that wants
-// the core: the time between two looks is what the machine took away. With each look it notes how
+// the core: the time between two looks is what the machine took away. Before each look it touches a
+// few places of memory of its own, far apart, and notes how long that took. Where the host of a
+// virtual machine takes memory away or moves it, that is many times longer than usual, and so is
+// what the server's loop does with its own memory meanwhile. With each look it notes how
 // long a process' first thread (the server's loop) has had a core, how long it has waited for one,
 // how long the process' other threads have had one, and how long the kernel's own thread of the
 // core (ksoftirqd, which delivers packets when there are many) has waited for it.
@@ -27,6 +30,7 @@ struct Look {
   int64_t waited_ns = 0;         // or waited for one
   int64_t others_ns = 0;         // its other threads had one
   int64_t kernel_waited_ns = 0;  // the kernel's thread of the core waited for it
+  int64_t probe_ns = 0;          // the look's own touches of memory
 };
 
 // What is known of a stretch of time.
@@ -37,6 +41,19 @@ struct Window {
   int64_t waited_ns = 0;
   int64_t others_ns = 0;
   int64_t kernel_waited_ns = 0;
+  double slowness = 1;  // how many times as long as usual touches of memory took; at least 1
+};
+
+// Memory that is there, and places of it in no order.
+class MemoryProbe {
+ public:
+  MemoryProbe();
+  // Answers how long it took.
+  int64_t touch_ns();
+
+ private:
+  std::vector<uint64_t> words_;
+  uint64_t place_ = 1;
 };
 
 class Spinner {
