@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <vector>
+#include <tuple>
 
 #include "base/ascii.h"
 
@@ -14,6 +15,7 @@ namespace {
 // A digit stands for any digit.
 constexpr std::string_view kForm = "0000-00-00T00-00-00.000Z-turn-";
 constexpr std::string_view kUnfinished = ".tmp";
+constexpr size_t kDigitsOfMs = 13;  // of the instants from 2001 to 2286
 
 bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
@@ -32,8 +34,16 @@ std::vector<std::filesystem::path> checkpoints_in(const std::string& folder,
     name.remove_suffix(suffix.size());
     if (is_checkpoint_name(name)) found.push_back(at->path());
   }
-  std::sort(found.begin(), found.end());
   return found;
+}
+
+// By what a checkpoint is newer than another.
+using Age = std::tuple<bool, uint64_t, std::string>;
+
+Age age_of(const std::filesystem::path& path) {
+  const std::string name = path.filename();
+  const bool has_turn = name.size() > kForm.size();
+  return {has_turn, has_turn ? std::strtoull(name.c_str() + kForm.size(), nullptr, 10) : 0, name};
 }
 
 }  // namespace
@@ -51,25 +61,38 @@ std::string checkpoint_name(int64_t wall_ms, uint64_t turn) {
 }
 
 bool is_checkpoint_name(std::string_view name) {
-  if (is_number(name)) return true;
+  if (name.size() == kDigitsOfMs && is_number(name)) return true;
   if (name.size() <= kForm.size() || !is_number(name.substr(kForm.size()))) return false;
   return std::equal(kForm.begin(), kForm.end(), name.begin(), [](char form, char actual) {
     return form == '0' ? is_digit(actual) : form == actual;
   });
 }
 
-void remove_old_checkpoints(const std::string& folder, int64_t kept) {
-  if (kept == 0) return;
-  const auto found = checkpoints_in(folder, "");
-  const auto keeps = static_cast<size_t>(kept);
-  std::error_code ignored;
-  for (size_t i = 0; i + keeps < found.size(); ++i) std::filesystem::remove_all(found[i], ignored);
+std::vector<std::string> give_up_old_checkpoints(const std::string& folder, int64_t kept,
+                                                 const std::string& made) {
+  if (kept == 0) return {};
+  auto found = checkpoints_in(folder, "");
+  std::erase_if(found, [&](const std::filesystem::path& path) {
+    std::error_code ignored;
+    return path.filename() == made || !std::filesystem::exists(path / "WEIR", ignored);
+  });
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return age_of(a) < age_of(b); });
+  const size_t others = static_cast<size_t>(kept) - 1;
+  std::vector<std::string> given_up;
+  for (size_t i = 0; i + others < found.size(); ++i) {
+    std::error_code error;
+    const std::string unnamed = found[i].string() + std::string(kUnfinished);
+    std::filesystem::rename(found[i], unnamed, error);
+    if (!error) given_up.push_back(unnamed);
+  }
+  return given_up;
 }
 
-void remove_unfinished_checkpoints(const std::string& folder) {
-  std::error_code ignored;
-  for (const auto& path : checkpoints_in(folder, kUnfinished))
-    std::filesystem::remove_all(path, ignored);
+std::vector<std::string> unfinished_checkpoints(const std::string& folder) {
+  std::vector<std::string> left;
+  for (const auto& path : checkpoints_in(folder, kUnfinished)) left.push_back(path);
+  return left;
 }
 
 }  // namespace weir::server

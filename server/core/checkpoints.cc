@@ -47,7 +47,7 @@ void Checkpoints::begin() {
   directory_ = folder + "/" + checkpoint_name(clock_.wall_ns() / kNsPerMs, keys_.turn());
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
-  remove_unfinished_checkpoints(folder);
+  remover_.remove(unfinished_checkpoints(folder));
   keys_.store_in_use()->start_checkpoint(directory_);
   running_turn_ = keys_.turn();
   wanted_ = false;
@@ -70,7 +70,8 @@ void Checkpoints::advance() {
   ++made_;
   spdlog::info("checkpoint written to {}", directory_);
   last_name_ = std::filesystem::path(directory_).filename();
-  remove_old_checkpoints(config_.dir + "/checkpoints", config_.checkpoint_keep);
+  remover_.remove(
+      give_up_old_checkpoints(config_.dir + "/checkpoints", config_.checkpoint_keep, last_name_));
 }
 
 }  // namespace weir::server

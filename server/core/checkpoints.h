@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "server/config/config.h"
+#include "server/core/remover.h"
 #include "server/core/storage_health.h"
 #include "server/os/clock.h"
 #include "storage/keyspace.h"
@@ -54,6 +55,7 @@ class Checkpoints {
   uint64_t made_ = 0;
   std::string directory_;  // of the one that is being made
   std::string last_name_;
+  Remover remover_;
 };
 
 }  // namespace weir::server

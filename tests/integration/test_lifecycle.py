@@ -305,10 +305,15 @@ class Persistence(harness.ServerTest):
         folder = os.path.join(server.data, "checkpoints")
         for name in ("1700000000000", "1700000000001.tmp", "mine"):
             os.makedirs(os.path.join(folder, name))
+            with open(os.path.join(folder, name, "WEIR"), "w", encoding="utf-8") as file:
+                file.write("what it is\n")
         for kept, stay in ((1, 1), (3, 2), (3, 3), (3, 3), (0, 4), (0, 5), (2, 2)):
             server.call("CONFIG", "SET", "checkpoint-keep", kept)
             server.call("INCR", "a")
             self.assertEqual(server.call("SAVE"), "OK")
+            # What goes has lost its name, and is removed beside the turns.
+            harness.wait_until(
+                lambda: not any(name.endswith(".tmp") for name in os.listdir(folder)), "the removal")
             left = os.listdir(folder)
             self.assertIn("mine", left)
             self.assertEqual(len(left) - 1, stay, left)

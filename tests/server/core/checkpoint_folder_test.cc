@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace weir::server {
@@ -18,7 +19,15 @@ class CheckpointFolder : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void make(const std::string& name) {
-    std::filesystem::create_directories(std::filesystem::path(folder_) / name / "state");
+    const auto path = std::filesystem::path(folder_) / name;
+    std::filesystem::create_directories(path / "state");
+    std::ofstream(path / "WEIR") << "what it is";
+  }
+  // What stays when one of this name was made last.
+  std::set<std::string> kept(int64_t count, const std::string& made) {
+    for (const std::string& path : give_up_old_checkpoints(folder_, count, made))
+      std::filesystem::remove_all(path);
+    return names();
   }
   std::set<std::string> names() const {
     std::set<std::string> found;
@@ -47,26 +56,53 @@ TEST_F(CheckpointFolder, TheNewestStayWhicheverTheFormOfTheirNames) {
                                   checkpoint_name(kMs, 9), checkpoint_name(kMs + 1, 10)})
     make(name);
   make("mine");
-  remove_old_checkpoints(folder_, 3);
-  EXPECT_EQ(names(), (std::set<std::string>{"1763937879007", checkpoint_name(kMs, 9),
-                                            checkpoint_name(kMs + 1, 10), "mine"}));
-  remove_old_checkpoints(folder_, 1);
-  EXPECT_EQ(names(), (std::set<std::string>{checkpoint_name(kMs + 1, 10), "mine"}));
-  remove_old_checkpoints(folder_, 0);
-  EXPECT_EQ(names().size(), 2u);
+  const std::string newest = checkpoint_name(kMs + 1, 10);
+  EXPECT_EQ(kept(3, newest), (std::set<std::string>{"1763937879007", checkpoint_name(kMs, 9),
+                                                    checkpoint_name(kMs + 1, 10), "mine"}));
+  EXPECT_EQ(kept(1, newest), (std::set<std::string>{checkpoint_name(kMs + 1, 10), "mine"}));
+  EXPECT_EQ(kept(0, newest).size(), 2u);
 }
 
-TEST_F(CheckpointFolder, WhatWasNotFinishedGoes) {
-  for (const std::string& name : {checkpoint_name(kMs, 9), checkpoint_name(kMs, 9) + ".tmp",
-                                  std::string("17.tmp"), std::string("mine.tmp")})
+// The clock was a year ahead when two of them were made.
+TEST_F(CheckpointFolder, ANameOfALaterInstantMakesNoneNewer) {
+  constexpr int64_t kYearMs = 365LL * 24 * 3600 * 1000;
+  const std::string made = checkpoint_name(kMs, 12);
+  for (const std::string& name :
+       {checkpoint_name(kMs + kYearMs, 5), checkpoint_name(kMs + kYearMs, 6), made})
     make(name);
-  remove_unfinished_checkpoints(folder_);
-  EXPECT_EQ(names(), (std::set<std::string>{checkpoint_name(kMs, 9), "mine.tmp"}));
+  EXPECT_EQ(kept(2, made), (std::set<std::string>{checkpoint_name(kMs + kYearMs, 6), made}));
+}
+
+// After the data was exchanged for older one, turns count from there.
+TEST_F(CheckpointFolder, TheOneThatWasMadeLastStaysWhateverItsTurn) {
+  const std::string made = checkpoint_name(kMs, 3);
+  for (const std::string& name : {checkpoint_name(kMs, 100), checkpoint_name(kMs, 101), made})
+    make(name);
+  EXPECT_EQ(kept(1, made), (std::set<std::string>{made}));
+}
+
+TEST_F(CheckpointFolder, WhatIsNoCheckpointIsLeftAlone) {
+  const std::string made = checkpoint_name(kMs, 3);
+  for (const char* name : {"20251231", "4711", "17639378780071"}) make(name);
+  make(made);
+  std::filesystem::create_directories(std::filesystem::path(folder_) / "1763937878007");
+  std::ofstream(std::filesystem::path(folder_) / "1763937878007/mine") << "a file of somebody's";
+  EXPECT_EQ(kept(1, made).size(), 5u);
+}
+
+TEST_F(CheckpointFolder, WhatWasNotFinishedIsFound) {
+  for (const std::string& name : {checkpoint_name(kMs, 9), checkpoint_name(kMs, 9) + ".tmp",
+                                  std::string("1763937878007.tmp"), std::string("mine.tmp")})
+    make(name);
+  const std::vector<std::string> left = unfinished_checkpoints(folder_);
+  EXPECT_EQ(std::set<std::string>(left.begin(), left.end()),
+            (std::set<std::string>{folder_ + "/" + checkpoint_name(kMs, 9) + ".tmp",
+                                   folder_ + "/1763937878007.tmp"}));
 }
 
 TEST_F(CheckpointFolder, AFolderThatIsNotThereHasNone) {
-  remove_old_checkpoints(folder_ + "/none", 1);
-  remove_unfinished_checkpoints(folder_ + "/none");
+  EXPECT_TRUE(give_up_old_checkpoints(folder_ + "/none", 1, "").empty());
+  EXPECT_TRUE(unfinished_checkpoints(folder_ + "/none").empty());
 }
 
 }  // namespace
