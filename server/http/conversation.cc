@@ -1,5 +1,6 @@
 #include "server/http/conversation.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "resp/value.h"
@@ -18,11 +19,20 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kGateCredentials = "X-Weir-Authorization";
 constexpr std::string_view kNotLoggedIn =
     "WRONGPASS invalid username-password pair or user is disabled.";
+constexpr std::string_view kStranger = "NOAUTH Authentication required.";
 constexpr int kProtocol = 3;  // replies say what is a map
 
 // What a request costs besides its bytes and its command, in units of work: parsing, and writing
 // the answer.
 constexpr size_t kRequestUnits = 100;
+
+// Only a browser sends the one, and only a proxy the others.
+bool is_of_a_page(Fields fields) {
+  constexpr std::string_view kOfProxies[] = {"X-Forwarded-For", "Forwarded", "Via"};
+  return combined(fields, "Sec-Fetch-Site") &&
+         std::none_of(std::begin(kOfProxies), std::end(kOfProxies),
+                      [&](std::string_view name) { return combined(fields, name).has_value(); });
+}
 
 }  // namespace
 
@@ -80,9 +90,17 @@ void Conversation::read_request() {
   }
   server_.work().charge_entries(kRequestUnits);
   ++server_.report().stats.http_requests;
-  if (progress == Progress::kDone) return ask();
-  is_refused_ = true;
-  answer(reader_.refusal());
+  if (progress == Progress::kDone) {
+    ask();
+  } else {
+    is_refused_ = true;
+    answer(reader_.refusal());
+  }
+  (void)server_.timeline().now_ns();  // the turn's time is known by looks at the clock
+}
+
+bool Conversation::is_paused() const {
+  return stage_ == Stage::kAsked && session_.hold() == Hold::kPause && input_.size() < kReadBytes;
 }
 
 void Conversation::ask() {
@@ -104,6 +122,7 @@ void Conversation::ask_take() {
   if (combined(request.fields, "Origin"))
     return answer_error("DENIED /v1/take is not for pages in a browser: the request has an Origin");
   if (!log_in()) return answer_error(kNotLoggedIn);
+  if (session_.is_stranger()) return answer_error(kStranger);
   const auto parameters = parameters_of_json(request.body);
   if (!parameters) return answer_error(parameters.error());
   const auto words = take_words(*parameters);
@@ -113,8 +132,12 @@ void Conversation::ask_take() {
 
 void Conversation::ask_gate() {
   question_ = Question::kGate;
+  deny_ = GateRequest().deny;
+  if (is_of_a_page(reader_.request().fields))
+    return answer_error(
+        "DENIED the gate is not for pages in a browser: the request has a Sec-Fetch-Site");
   const auto gate = parse_gate(reader_.request());
-  deny_ = gate ? gate->deny : GateRequest().deny;
+  if (gate) deny_ = gate->deny;
   if (!log_in()) return answer_error(kNotLoggedIn);
   if (!gate) return answer_error(gate.error());
   run(gate->words);

@@ -8,13 +8,12 @@
 // Invariants
 // 1. There is one request at a time: the next is parsed when the answer has left. So answers are in
 //    the order of requests, and a turn answers one request of a connection.
-// 2. A request runs as the user whom its credentials name, and as the user whom a new session has
-// if
-//    it names none; nothing is left of the request before it.
+// 2. A request runs as the user whom its credentials name, or if it names none as the user whom a
+//    new session has; nothing is left of the request before it.
 // 3. It holds at most kRequestBytesMax and what one read brings.
-// 4. After a refusal that leaves bytes unread it reads on for a while and throws away, since
-// closing
-//    at once would take the answer back from the client.
+// 4. After a refusal that leaves bytes unread it reads on for a while and throws away, since to
+//    close at once would take the answer back from the client.
+// 5. A turn's bound in time sees every request, also one that runs no command.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +52,7 @@ class Conversation final : public Translator {
   size_t receive_bytes_max() const override { return kReadBytes; }
   bool has_more() const override { return is_unexamined_ && awaits_request(); }
   bool takes_more() const override {
-    return (awaits_request() || stage_ == Stage::kDraining) && output().empty();
+    return (awaits_request() || stage_ == Stage::kDraining || is_paused()) && output().empty();
   }
   std::string_view output() const override { return std::string_view(output_).substr(sent_); }
   void mark_sent(size_t bytes) override;
@@ -65,6 +64,8 @@ class Conversation final : public Translator {
   enum class Question : uint8_t { kTake, kGate };
 
   bool awaits_request() const { return stage_ == Stage::kSilent || stage_ == Stage::kBegun; }
+  // CLIENT PAUSE holds the request up. A client that leaves meanwhile is seen by reading on.
+  bool is_paused() const;
   int64_t time_for(Stage stage) const;
   void enter(Stage stage);
   void read_request();

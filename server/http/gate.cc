@@ -13,6 +13,7 @@ using resp::Value;
 
 constexpr std::string_view kPrefix = "x-weir-";
 constexpr std::string_view kCredentials = "x-weir-authorization";
+constexpr std::string_view kChallenge = "WWW-Authenticate";
 constexpr std::string_view kHeaderSuffix = "-header";
 constexpr unsigned kDenyMin = 401, kDenyMax = 599;
 
@@ -39,6 +40,7 @@ Parameters parameters_of_fields(Fields fields) {
     Parameter parameter = {.name = name.substr(kPrefix.size()), .value = {}};
     if (!field.value.empty()) parameter.value = field.value;
     parameters.push_back(std::move(parameter));
+    if (parameters.size() > kParametersMax) break;  // which fault_of_names() refuses
   }
   return parameters;
 }
@@ -101,16 +103,17 @@ Parameters parameters_of_query(std::string_view query) {
     Parameter parameter = {.name = decoded(pair.substr(0, equal)), .value = {}};
     if (equal != pair.npos) parameter.value = decoded(pair.substr(equal + 1));
     parameters.push_back(std::move(parameter));
-    if (parameters.size() > kParametersMax) break;  // which take_words() refuses
+    if (parameters.size() > kParametersMax) break;  // likewise
   }
   return parameters;
 }
 
 Result<GateRequest, std::string> parse_gate(const Request& request) {
   const bool by_query = request.path().size() == kGatePath.size() && !request.query().empty();
-  Parameters parameters = resolved(
-      by_query ? parameters_of_query(request.query()) : parameters_of_fields(request.fields),
-      request.fields);
+  const Parameters given =
+      by_query ? parameters_of_query(request.query()) : parameters_of_fields(request.fields);
+  if (auto fault = fault_of_names(given)) return std::move(*fault);
+  Parameters parameters = resolved(given, request.fields);
   GateRequest gate;
   if (const Parameter* deny = find(&parameters, "deny")) {
     const std::string text = deny->value.value_or("");
@@ -149,6 +152,8 @@ Answer gate_answer(const Value& reply, unsigned deny) {
 
 Answer gate_error(std::string_view error, unsigned deny) {
   Answer answer = error_answer(error);
+  // A proxy may hand it to its caller, whose browser would ask for a password of weir.
+  std::erase_if(answer.fields, [](const auto& field) { return field.first == kChallenge; });
   if (answer.status == deny) answer.status = 500;
   return answer;
 }

@@ -1,9 +1,8 @@
 // The gate: a proxy asks whether a request may pass, and reads the answer from the status.
 //
-//     GET /v1/gate?policy=api&key=user:42    from the query, and from no field that it does not
-//     name GET /v1/gate, GET /v1/gate/ANYTHING    from the fields X-Weir-Policy, X-Weir-Key ...;
-//     whatever
-//                                            stands in the path and the query is not read
+//     GET /v1/gate?policy=api&key=user:42    from the query, and from the fields that it names
+//     GET /v1/gate, GET /v1/gate/ANYTHING    from the fields X-Weir-Policy, X-Weir-Key ...; what
+//                                            else stands in path and query is not read
 //
 // Names are those of take_words.h, and of the gate's own:
 //

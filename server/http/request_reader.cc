@@ -2,6 +2,7 @@
 
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -21,11 +22,29 @@ constexpr unsigned kVersion11 = 11;
 
 struct RequestReader::Parser : wire::request_parser<wire::string_body> {
   Parser() {
-    eager(true);
+    eager(false);  // the header is looked at before the body is read
     header_limit(kHeaderBytesMax);
     body_limit(kBodyBytesMax);
   }
+
+  size_t fields() const { return static_cast<size_t>(std::distance(get().begin(), get().end())); }
+
+  size_t header_fields = 0;  // once the header is done
 };
+
+namespace {
+
+// Whether two programs that read the request could differ about where its body ends: RFC 9112,
+// 6.1 and 6.3. Only the one coding is known here.
+bool is_ambiguous(const wire::request<wire::string_body>& message) {
+  const size_t codings = message.count(wire::field::transfer_encoding);
+  if (codings == 0) return false;
+  return codings > 1 || message.version() < kVersion11 ||
+         message.count(wire::field::content_length) > 0 ||
+         !equals_ignoring_case(view(message[wire::field::transfer_encoding]), "chunked");
+}
+
+}  // namespace
 
 RequestReader::RequestReader() { reset(); }
 RequestReader::~RequestReader() = default;
@@ -55,12 +74,19 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, size_t* used
       return refuse(431, "its header has more than 8192 bytes");
     if (error == wire::error::body_limit) return refuse(413, "its body has more than 16384 bytes");
     if (error) return refuse(400, error.message());
+    if (parser_->is_header_done() && parser_->header_fields == 0) {
+      parser_->header_fields = parser_->fields();
+      if (is_ambiguous(parser_->get())) return refuse(400, "bad Transfer-Encoding");
+    }
     if (taken == 0) break;
   }
   bytes_ += *used;
   if (bytes_ > kRequestBytesMax || (!parser_->is_done() && bytes.size() > kHeaderBytesMax))
     return refuse(413, "it is longer than requests are here");
   if (parser_->is_done()) {
+    // What comes after a body is the client's own also where a proxy has written the header.
+    if (parser_->fields() > parser_->header_fields)
+      return refuse(400, "it has fields after its body");
     finish();
     return Progress::kDone;
   }

@@ -32,11 +32,16 @@ bool is_option(const Parameter& parameter) {
 
 }  // namespace
 
-Result<std::vector<std::string>, std::string> take_words(const Parameters& parameters) {
+std::optional<std::string> fault_of_names(const Parameters& parameters) {
   if (parameters.size() > kParametersMax)
     return "ERR more than " + std::to_string(kParametersMax) + " names are given";
   if (const Parameter* twice = find_twice(parameters))
     return "ERR " + algorithms::shown(twice->name) + " is given twice";
+  return std::nullopt;
+}
+
+Result<std::vector<std::string>, std::string> take_words(const Parameters& parameters) {
+  if (auto fault = fault_of_names(parameters)) return std::move(*fault);
   std::vector<std::string> words = {"RL.TAKE", ""};
   bool has_key = false;
   for (const Parameter& parameter : parameters) {

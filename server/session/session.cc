@@ -132,6 +132,7 @@ Hold Session::run_request(Args args) {
 }
 
 void Session::push_message(std::string_view bytes) {
+  if (client_.peer().http) return;  // which has no way to be told anything
   join_turn();
   replies_.add_message(bytes);
   count_bytes();

@@ -83,6 +83,7 @@ class Proxies(Http):
             for _ in range(25):
                 status = self.ask(connection, "/some/path?cost=0&key=other", X_Weir_Cost="0",
                                   X_Weir_Key="other", X_Weir_Client="other",
+                                  X_Weir_Authorization="Basic eDp5",
                                   Authorization="Bearer of.an.application")[0]
                 with lock:
                     statuses[status] += 1
@@ -145,6 +146,8 @@ class Proxies(Http):
         self.run_proxy(path, "run", "--adapter", "caddyfile", "--config", config)
         self.check_limits()
         self.assertEqual(self.through("/forbidden")[0], 403)
+        self.weir.call("RL.POLICY", "DEL", "api")
+        self.assertEqual(self.through()[0], 400)
         self.weir.stop()
         self.assertEqual(self.through()[0], 502)
 
@@ -157,6 +160,8 @@ class Proxies(Http):
                                                                            script))
         self.run_proxy(path, "-db", "-f", config)
         self.check_limits()
+        self.weir.call("RL.POLICY", "DEL", "api")
+        self.assertEqual(self.through()[0], 500)  # and is not let through
         self.weir.stop()
         self.assertEqual(self.through()[0], 200)
 

@@ -117,7 +117,9 @@ class OneConnection : private ConnectionOwner {
 
   // The same for a client that speaks HTTP.
   void open_http() {
-    session = server->connect(FakeServer::local_peer()).value();
+    Peer peer = FakeServer::local_peer();
+    peer.http = true;
+    session = server->connect(std::move(peer)).value();
     closed = false;
     Connection::open(std::make_unique<ScriptedStream>(&stream), session, this, &watcher,
                      std::make_unique<http::Conversation>(&*server, session, &clients));
