@@ -149,7 +149,8 @@ Result<void, std::string> resume_tally(const ImportOptions& options, const std::
   }
   if (!is_whole || source.empty()) return wrong;
   *tally = std::move(read);
-  if (run != run_id) tally->cursor = "0";
+  // Who may not ask INFO cannot know whether it is the same process, whose cursors count.
+  if (run != run_id || run == "-") tally->cursor = "0";
   return {};
 }
 

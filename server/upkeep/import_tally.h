@@ -48,8 +48,9 @@ struct ImportTally {
 Result<void, std::string> keep_tally(const ImportOptions& options, const std::string& run_id,
                                      const ImportTally& tally);
 
-// Reads the file, if there is one. An import of something else is refused; of a source that was
-// started anew, the database in progress begins again, since a cursor is of one process.
+// Reads the file, if there is one. An import of something else is refused. A cursor is of one
+// process: where the source was started anew, or does not say which it is ("-"), the database in
+// progress begins again.
 Result<void, std::string> resume_tally(const ImportOptions& options, const std::string& run_id,
                                        ImportTally* tally);
 

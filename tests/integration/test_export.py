@@ -1,7 +1,11 @@
 """weir-export and weir-import: policies and keys as lines of JSON, out of one weir and into another."""
 
+import argparse
+import contextlib
+import io
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +105,54 @@ class Exchange(harness.ServerTest):
         self.assertEqual(text, "imported: 3 policies, 11 keys\n")
         self.assertEqual(self.picture(other), self.picture(one))
 
+    def test_a_key_that_somebody_makes_meanwhile_is_left_alone(self):
+        """Whoever makes it comes between the question whether it is there and the answer to it."""
+        one, other = self.memory_server(), self.second()
+        self.fill(one)
+        path = self.path("file")
+        self.tool("weir-export", one, path)
+        program = runpy.run_path(str(TOOLS / "weir-import"))
+        options = argparse.Namespace(host="127.0.0.1", port=other.port, tls=False, user=None,
+                                     password_file=None, database=None, no_keys=False,
+                                     no_policies=True, replace=False, file=path)
+        client = sys.modules["client"].Client(options)
+        ask = client.ask
+
+        def ask_after_others(requests):
+            if requests and requests[0][0] not in ("SELECT", "EXISTS", "WATCH", "UNWATCH"):
+                with other.connect() as rival:
+                    for words in requests:
+                        if words[0] in ("SET", "RESTORE", "HSET", "RPUSH", "SADD", "ZADD"):
+                            rival.call("SELECT", 3 if words[1] == b"other" else 0)
+                            rival.call("SET", words[1], "ours")
+            return ask(requests)
+
+        client.ask = ask_after_others
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.assertEqual(program["run_import"](options, client), 0)
+        self.assertEqual(out.getvalue(), "imported: 0 policies, 0 keys\n"
+                                         "left alone, because weir has them: 11\n")
+        self.assertEqual(other.call("DBSIZE"), 10)
+        self.assertEqual(other.call("GET", "z"), b"ours")
+
+    def test_a_line_that_makes_no_value_takes_none_away(self):
+        other = self.memory_server()
+        lines = ['{"weir": "export", "format": 1}']
+        for key, rest in (("a", '"type":"zset","value":[["m","notanumber"]]'),
+                          ("b", '"type":"zset","value":[["m","nan"]]'),
+                          ("c", '"type":"list","value":[]'),
+                          ("d", '"type":"string","value":"v","expires_ms":1.9e15'),
+                          ("e", '"type":"hash","value":["f"]'),
+                          ("f", '"type":"stream","value":["f"]')):
+            other.call("SET", key, "ours")
+            lines.append(f'{{"database":0,"key":"{key}",{rest}}}')
+        path = self.write("file", "\n".join(lines + ['{"end": true, "policies": 0, "keys": 6}\n']))
+        text = self.tool("weir-import", other, "--replace", path, code=2)
+        self.assertIn("imported: 0 policies, 0 keys\n", text)
+        for key in "abcdef":
+            self.assertEqual((other.call("GET", key), other.call("TTL", key)), (b"ours", -1))
+            self.assertIn(f"not taken: key {key}: ", text)
+
     def test_an_export_goes_on_where_it_was_cut_short(self):
         one, other = self.memory_server(), self.second()
         with one.connect() as client:
@@ -111,7 +163,11 @@ class Exchange(harness.ServerTest):
         path = self.path("file")
         self.tool("weir-export", one, path)
         size = os.path.getsize(path)
-        for kept in (size - 3, size * 2 // 3, size // 2):
+        with open(path, "rb") as file:
+            lines = file.readlines()
+        second = [at for at, line in enumerate(lines) if b'"cursor"' in line][1]
+        before_newline = sum(len(line) for line in lines[:second + 1]) - 1
+        for kept in (size - 3, size * 2 // 3, size // 2, before_newline):
             os.truncate(path, kept)
             self.tool("weir-export", one, "--resume", path)
             other.call("FLUSHALL")
