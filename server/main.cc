@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -34,6 +35,7 @@ void write_pid_file(const std::string& path) {
 }
 
 int serve(Config config) {
+  std::signal(SIGHUP, SIG_IGN);  // until the daemon answers it; nothing has been read that is old
   Descriptors descriptors(config);
   if (!descriptors.enough()) return fail(descriptors.enough().error());
   config.maxclients = descriptors.clients_max();

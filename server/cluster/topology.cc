@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -73,6 +74,9 @@ std::optional<SlotRange> parse_range(std::string_view text) {
 struct Reading {
   std::optional<int64_t> epoch = {};
   std::vector<Owner> owners = {};
+  std::map<std::string, size_t> by_name = {};  // their places
+  using Address = std::pair<std::string, int>;
+  std::map<Address, size_t> by_address = {};  // with the port, and with the tls-port
   std::vector<uint16_t> of_slot = std::vector<uint16_t>(kSlots, kNobody);
 
   using Outcome = Result<void, std::string>;
@@ -124,23 +128,27 @@ struct Reading {
 
   // Answers an owner's place; the line may be its second.
   Result<size_t, std::string> find_or_add(const Owner& read) {
-    for (size_t at = 0; at < owners.size(); ++at) {
-      const Owner& owner = owners[at];
-      const bool same_name = owner.name == read.name;
-      const bool same_host = owner.host == read.host;
-      const bool same_tls = owner.tls_port == read.tls_port;
-      if (same_name && (!same_host || owner.port != read.port))
+    if (const auto known = by_name.find(read.name); known != by_name.end()) {
+      const Owner& owner = owners[known->second];
+      if (owner.host != read.host || owner.port != read.port)
         return "'" + owner.name + "' has another address in a line before";
-      if (same_name && !same_tls)
+      if (owner.tls_port != read.tls_port)
         return "'" + owner.name + "' has another tls-port in a line before";
-      if (same_name) return at;
-      if (same_host && owner.port == read.port)
-        return "'" + owner.name + "' has this address in a line before";
-      if (same_host && same_tls && read.tls_port != 0)
-        return "'" + owner.name + "' has this tls-port in a line before";
+      return known->second;
     }
+    for (const int port : {read.port, read.tls_port}) {
+      const auto taken = by_address.find({read.host, port});
+      if (port == 0 || taken == by_address.end()) continue;
+      const Owner& owner = owners[taken->second];
+      return "'" + owner.name + "' has this " + (owner.tls_port == port ? "tls-port" : "address") +
+             " in a line before";
+    }
+    const size_t place = owners.size();
     owners.push_back(read);
-    return owners.size() - 1;
+    by_name.emplace(read.name, place);
+    by_address.emplace(Address(read.host, read.port), place);
+    if (read.tls_port != 0) by_address.emplace(Address(read.host, read.tls_port), place);
+    return place;
   }
 
   Outcome add_line(std::string_view line) {

@@ -74,16 +74,18 @@ Result<size_t, std::string> Cluster::find_me(const Topology& topology) const {
   if (config_.cluster_announce_port > 0) port = config_.cluster_announce_port;
   const bool announces =
       !config_.cluster_announce_ip.empty() || !config_.cluster_announce_hostname.empty();
+  const OwnHosts own;
   std::string found;
   size_t me = 0;
   size_t count = 0;
   for (size_t at = 0; at < topology.owners().size(); ++at) {
     const Owner& owner = topology.owners()[at];
+    if (owner.port != port) continue;
     const bool is_host =
         announces ? equals_ignoring_case(owner.host, config_.cluster_announce_ip) ||
                         equals_ignoring_case(owner.host, config_.cluster_announce_hostname)
-                  : is_own_host(owner.host);
-    if (!is_host || owner.port != port) continue;
+                  : own.has(owner.host);
+    if (!is_host) continue;
     me = at;
     found += (count++ == 0 ? "'" : ", '") + owner.name + "'";
   }

@@ -35,19 +35,21 @@ bool is_address(const sockaddr* address, const in_addr* four, const in6_addr* si
 
 }  // namespace
 
-bool is_own_host(std::string_view host) {
+OwnHosts::OwnHosts() : all_(nullptr, freeifaddrs) {
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) == 0) all_.reset(all);
+}
+
+bool OwnHosts::has(std::string_view host) const {
   const std::string text(host);
   in_addr four{};
   in6_addr six{};
   const bool is_four = inet_pton(AF_INET, text.c_str(), &four) == 1;
   const bool is_six = inet_pton(AF_INET6, text.c_str(), &six) == 1;
   if (!is_four && !is_six) return has_name(host);
-  ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return false;
   bool found = false;
-  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next)
+  for (const ifaddrs* each = all_.get(); each != nullptr; each = each->ifa_next)
     found |= is_address(each->ifa_addr, is_four ? &four : nullptr, is_six ? &six : nullptr);
-  freeifaddrs(all);
   return found;
 }
 

@@ -1,13 +1,24 @@
 // What this machine is called and reached by.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
+struct ifaddrs;
+
 namespace weir::server {
 
-// Tells whether `host` is an address of one of the machine's interfaces, as text without a zone, or
-// the machine's own name.
-bool is_own_host(std::string_view host);
+// The addresses that the machine's interfaces have when this is made.
+class OwnHosts {
+ public:
+  OwnHosts();
+
+  // Tells whether `host` is one of them, as text without a zone, or the machine's own name.
+  bool has(std::string_view host) const;
+
+ private:
+  std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all_;
+};
 
 }  // namespace weir::server

@@ -85,6 +85,10 @@ TEST(Topology, AnOwnerMayHaveAPortForTls) {
             "F:3: 'a' has another tls-port in a line before");
   EXPECT_EQ(error_of("epoch 1\na h:1 0-9 tls-port=11\nb h:2 10-16383 tls-port=11\n"),
             "F:3: 'a' has this tls-port in a line before");
+  EXPECT_EQ(error_of("epoch 1\na h:1 0-9 tls-port=2\nb h:2 10-16383\n"),
+            "F:3: 'a' has this tls-port in a line before");
+  EXPECT_EQ(error_of("epoch 1\na h:1 0-9\nb h:2 10-16383 tls-port=1\n"),
+            "F:3: 'a' has this address in a line before");
 }
 
 TEST(Topology, TheDigestIsOfWhatIsSaid) {
