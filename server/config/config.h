@@ -95,6 +95,8 @@ struct Config {
   int64_t acllog_max_len = 128;
   int64_t metrics_port = 0;  // of HTTP; 0: none
   std::vector<std::string> metrics_bind = {"127.0.0.1"};
+  int64_t metrics_tls_port = 0;            // 0: none
+  std::vector<std::string> metrics_hosts;  // beside addresses and localhost
   bool metrics_auth = false;
   int64_t http_port = 0;  // 0: none
   std::vector<std::string> http_bind = {"127.0.0.1"};
@@ -186,7 +188,7 @@ struct Config {
 
 // Whether any port is for TLS.
 inline bool uses_tls(const Config& config) {
-  return config.tls_port != 0 || config.http_tls_port != 0;
+  return config.tls_port != 0 || config.http_tls_port != 0 || config.metrics_tls_port != 0;
 }
 
 struct ConfigError {

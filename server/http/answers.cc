@@ -4,6 +4,7 @@
 #include "server/core/metrics.h"
 #include "server/core/server.h"
 #include "server/http/credentials.h"
+#include "server/http/page.h"
 
 namespace weir::server::http {
 namespace {
@@ -44,19 +45,31 @@ struct Page {
 constexpr Page kPages[] = {
     {"/metrics", metrics, true}, {"/healthz", health}, {"/readyz", readiness}};
 
+bool only_reads(const Question& question) {
+  return question.method == "GET" || question.method == "HEAD";
+}
+
+Answer wrong_method() {
+  return {.status = 405,
+          .fields = {{"Allow", "GET, HEAD"}},
+          .body = "the methods here are GET and HEAD\n"};
+}
+
 }  // namespace
 
 Answer answer(Server& server, const Question& question, Port port) {
   const std::string_view path = question.target.substr(0, question.target.find('?'));
-  std::string paths = port == Port::kRequests ? " /v1/take /v1/gate" : "";
+  const bool watches = port == Port::kMetrics;
+  if (const PagePart* part = watches ? find_page_part(path) : nullptr; part != nullptr) {
+    if (!only_reads(question)) return wrong_method();
+    return page_answer(*part, question.host, server.config().metrics_hosts);
+  }
+  std::string paths = watches ? " / /v1/page" : " /v1/take /v1/gate";
   for (const Page& page : kPages) {
-    if (page.only_metrics && port != Port::kMetrics) continue;
+    if (page.only_metrics && !watches) continue;
     paths.append(" ").append(page.path);
     if (page.path != path) continue;
-    if (question.method == "GET" || question.method == "HEAD") return page.answer(server, question);
-    return {.status = 405,
-            .fields = {{"Allow", "GET, HEAD"}},
-            .body = "the methods here are GET and HEAD\n"};
+    return only_reads(question) ? page.answer(server, question) : wrong_method();
   }
   return {.status = 404, .body = "there is no such page; there are" + paths + "\n"};
 }

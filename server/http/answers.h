@@ -1,7 +1,7 @@
 // What the ports of HTTP answer to those who only look, path by path. It knows no sockets.
 //
-//     GET /metrics   the metrics, in the format that Accept asks for (docs/metrics.md); on
-//                    metrics-port alone
+//     GET /          the page for people, and its parts (page.h); on metrics-port alone
+//     GET /metrics   the metrics, in the format that Accept asks for (docs/metrics.md); likewise
 //     GET /healthz   200 as long as the process answers at all
 //     GET /readyz    200 if commands that write are served, else 503 and why not
 //
@@ -27,6 +27,7 @@ struct Question {
   std::string_view target;              // the path and, after '?', a query, which is ignored
   std::string_view accept = {};         // empty: nothing in particular
   std::string_view authorization = {};  // empty: nobody
+  std::string host = {};                // as the field Host says it
 };
 
 // Answers in proportion to the number of metrics; it changes nothing and waits for nothing.

@@ -4,17 +4,36 @@
 #include "server/os/log.h"
 
 namespace weir::server::http {
+namespace {
+
+// Whether `one` makes room rather than `other`, which may be null.
+bool goes_before(const Pace& one, const Pace* other) {
+  if (!one.silent && !one.begun) return false;
+  if (other == nullptr) return true;
+  return one.silent != other->silent ? one.silent : one.since_ns < other->since_ns;
+}
+
+}  // namespace
 
 bool Clients::make_room() {
-  if (all_.size() < static_cast<size_t>(server_.config().http_maxclients)) return true;
-  const Pace* longest = nullptr;
+  const size_t most = most_();
+  if (all_.size() < most) return true;
+  if (all_.size() >= 2 * most) return false;  // so many wait for the end of a script
+  const Pace* first = nullptr;
   for (const Pace* next : all_) {
-    if (!next->silent || next->session->dead()) continue;
-    if (longest == nullptr || next->since_ns < longest->since_ns) longest = next;
+    if (!next->session->dead() && goes_before(*next, first)) first = next;
   }
-  if (longest == nullptr) return false;
-  server_.sessions().kill(longest->session);
+  if (first == nullptr) return false;
+  end(*first);
   return true;
+}
+
+// At once, so that its descriptor is free. While a script runs connections stay until its end.
+void Clients::end(const Pace& pace) {
+  Transport* transport = pace.session->transport();
+  if (transport == nullptr || server_.scripting().busy.current() != nullptr)
+    return server_.sessions().kill(pace.session);
+  transport->abandon();
 }
 
 void Clients::end_overdue() {
@@ -25,6 +44,10 @@ void Clients::end_overdue() {
                   next->session->id, next->session->client().peer().address);
     server_.sessions().kill(next->session);
   }
+}
+
+std::function<size_t()> of_requests(Server* server) {
+  return [server] { return static_cast<size_t>(server->config().http_maxclients); };
 }
 
 }  // namespace weir::server::http

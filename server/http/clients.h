@@ -1,9 +1,11 @@
-// All clients that speak HTTP: how many there may be, and who of them has been too slow.
+// The clients of a port that speaks HTTP: how many there may be, and who of them has been too slow.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
+#include <utility>
 
 namespace weir::server {
 
@@ -11,6 +13,9 @@ class Server;
 class Session;
 
 namespace http {
+
+// Of metrics-port. They have to fit into what core/descriptors.h keeps for the process itself.
+inline constexpr size_t kMetricsClientsMax = 16;
 
 // What a client is doing, as far as these bounds ask. Instants are of the steady clock.
 struct Pace {
@@ -20,14 +25,18 @@ struct Pace {
   int64_t since_ns = 0;
   int64_t until_ns = kNoEnd;  // it is too slow afterwards
   bool silent = true;         // it waits for a request, of which no byte has come
+  bool begun = false;         // a request has come in part
 };
 
 class Clients {
  public:
-  explicit Clients(Server* server) : server_(*server) {}
+  // `most` answers how many there may be; it may change.
+  Clients(Server* server, std::function<size_t()> most)
+      : server_(*server), most_(std::move(most)) {}
 
-  // Makes room for one more than there are if http-maxclients is reached: the one that has been
-  // silent longest goes. False: none of them is silent.
+  // Makes room for one more where there are as many as there may be: the one that has been silent
+  // longest goes, or else the one that has not sent a whole request for longest. False: all others
+  // are being answered.
   bool make_room();
   // Ends those that have taken too long. Call it from time to time, between turns.
   void end_overdue();
@@ -38,9 +47,16 @@ class Clients {
   void remove(const Pace* pace) { all_.remove(pace); }
 
  private:
+  void end(const Pace& pace);
+
   Server& server_;
+  const std::function<size_t()> most_;
   std::list<const Pace*> all_;
 };
+
+// How many there may be: of http-port (http-maxclients), and of metrics-port.
+std::function<size_t()> of_requests(Server* server);
+inline size_t of_metrics() { return kMetricsClientsMax; }
 
 }  // namespace http
 }  // namespace weir::server

@@ -6,10 +6,10 @@
 #include "resp/value.h"
 #include "server/acl/acl.h"
 #include "server/core/server.h"
-#include "server/http/answers.h"
 #include "server/http/credentials.h"
 #include "server/http/gate.h"
 #include "server/http/json.h"
+#include "server/http/page.h"
 
 namespace weir::server::http {
 namespace {
@@ -20,6 +20,9 @@ constexpr std::string_view kGateCredentials = "X-Weir-Authorization";
 constexpr std::string_view kNotLoggedIn =
     "WRONGPASS invalid username-password pair or user is disabled.";
 constexpr std::string_view kStranger = "NOAUTH Authentication required.";
+constexpr std::string_view kProtected =
+    "DENIED weir has no password (protected-mode): the page's tables are shown on this machine "
+    "only";
 constexpr int kProtocol = 3;  // replies say what is a map
 
 // What a request costs besides its bytes and its command, in units of work: parsing, and writing
@@ -36,8 +39,12 @@ bool is_of_a_page(Fields fields) {
 
 }  // namespace
 
-Conversation::Conversation(Server* server, Session* session, Clients* clients)
-    : server_(*server), session_(*session), clients_(*clients), pace_{.session = session} {
+Conversation::Conversation(Server* server, Session* session, Clients* clients, Port port)
+    : server_(*server),
+      session_(*session),
+      clients_(*clients),
+      port_(port),
+      pace_{.session = session} {
   enter(Stage::kSilent);
   session_.replies().writer().set_protocol(kProtocol);
   (void)session_.client().set_library_name("http", "");
@@ -51,6 +58,7 @@ void Conversation::enter(Stage stage) {
   pace_.since_ns = server_.clock().steady_ns();
   pace_.until_ns = stage == Stage::kAsked ? Pace::kNoEnd : pace_.since_ns + time_for(stage);
   pace_.silent = stage == Stage::kSilent;
+  pace_.begun = stage == Stage::kBegun;
 }
 
 int64_t Conversation::time_for(Stage stage) const {
@@ -89,7 +97,7 @@ void Conversation::read_request() {
     return;
   }
   server_.work().charge_entries(kRequestUnits);
-  ++server_.report().stats.http_requests;
+  if (port_ == Port::kRequests) ++server_.report().stats.http_requests;
   if (progress == Progress::kDone) {
     ask();
   } else {
@@ -105,10 +113,18 @@ bool Conversation::is_paused() const {
 
 void Conversation::ask() {
   const Request& request = reader_.request();
-  if (is_gate(request)) return ask_gate();
-  if (request.path() == kTakePath) return ask_take();
-  answer(
-      http::answer(server_, {.method = request.method, .target = request.target}, Port::kRequests));
+  if (port_ == Port::kRequests && is_gate(request)) return ask_gate();
+  if (port_ == Port::kRequests && request.path() == kTakePath) return ask_take();
+  if (port_ == Port::kMetrics && request.path() == kPagePath) return ask_page();
+  const std::string accept = combined(request.fields, "Accept").value_or("");
+  const std::string authorization = combined(request.fields, "Authorization").value_or("");
+  answer(http::answer(server_,
+                      {.method = request.method,
+                       .target = request.target,
+                       .accept = accept,
+                       .authorization = authorization,
+                       .host = combined(request.fields, "Host").value_or("")},
+                      port_));
 }
 
 void Conversation::ask_take() {
@@ -143,6 +159,29 @@ void Conversation::ask_gate() {
   run(gate->words);
 }
 
+void Conversation::ask_page() {
+  question_ = Question::kPage;
+  const Request& request = reader_.request();
+  if (request.method != "POST") {
+    return answer(
+        {.status = 405, .fields = {{"Allow", "POST"}}, .body = "the method of /v1/page is POST\n"});
+  }
+  const std::string fault = fault_of_page_request(request, server_.config().metrics_hosts);
+  if (!fault.empty()) return answer_error(fault);
+  const Peer& peer = session_.client().peer();
+  if (server_.config().protected_mode && !server_.acl().asks_for_login() && !peer.loopback)
+    return answer_error(kProtected);
+  if (!log_in()) return answer_error(kNotLoggedIn);
+  if (session_.is_stranger()) return answer_error(kStranger);
+  const bool logged_in = combined(request.fields, "Authorization").has_value();
+  const auto commands = page_commands(request.body, logged_in);
+  if (!commands) return answer_error(commands.error());
+  session_.client().select(0);
+  replies_.clear();
+  commands_ = commands->size();
+  for (const Words& words : *commands) run(words);
+}
+
 // A proxy hands over what its own client has sent, so the gate asks another field first, and does
 // not look at Authorization where nobody has to log in: wrong credentials and none come to the same
 // there.
@@ -151,7 +190,7 @@ bool Conversation::log_in() {
   server_.acl().begin_session(session_);
   std::optional<std::string> given;
   if (question_ == Question::kGate) given = combined(fields, kGateCredentials);
-  const bool may_ask = question_ == Question::kTake || session_.is_stranger();
+  const bool may_ask = question_ != Question::kGate || session_.is_stranger();
   if (!given && may_ask) given = combined(fields, "Authorization");
   if (!given) return true;
   const auto credentials = parse_credentials(*given);
@@ -171,9 +210,16 @@ void Conversation::on_reply(std::string_view bytes) {
   size_t consumed = 0;
   if (resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue)
     return answer_error("ERR internal error: the reply is none");
+  if (question_ == Question::kPage) return on_page_reply(std::move(reply));
   if (reply.is_error()) return answer_error(reply.text);
   if (question_ == Question::kGate) return answer(gate_answer(reply, deny_));
   answer({.content_type = kJson, .body = json_of(reply)});
+}
+
+void Conversation::on_page_reply(resp::Value reply) {
+  replies_.push_back(std::move(reply));
+  if (replies_.size() < commands_) return;
+  answer({.content_type = kJson, .body = json_of_replies(std::exchange(replies_, {}))});
 }
 
 void Conversation::answer_error(std::string_view error) {
@@ -187,7 +233,7 @@ void Conversation::answer_error(std::string_view error) {
 void Conversation::answer(const Answer& answer) {
   const Request& request = reader_.request();
   const bool goes_on = request.keep_alive && !is_refused_;
-  if (answer.status >= 500) ++server_.report().stats.http_failed;
+  if (answer.status >= 500 && port_ == Port::kRequests) ++server_.report().stats.http_failed;
   write(answer, goes_on, request.method == "HEAD", &output_);
   if (!goes_on) is_last_ = true;
   reader_.reset();

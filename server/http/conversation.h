@@ -1,5 +1,6 @@
 // A client that speaks HTTP: its requests become commands of its session, and their replies
-// answers. It knows no socket; a connection moves its bytes.
+// answers. It knows no socket; a connection moves its bytes. What may be asked depends on the port:
+// verdicts by http-port, and by metrics-port what those ask who watch (answers.h, page.h).
 //
 //     silent -> begun -> asked -> answering -> silent ...
 //                  |                 |
@@ -22,6 +23,8 @@
 #include <vector>
 
 #include "base/time_units.h"
+#include "resp/value.h"
+#include "server/http/answers.h"
 #include "server/http/clients.h"
 #include "server/http/request_reader.h"
 #include "server/session/input_buffer.h"
@@ -43,7 +46,7 @@ inline constexpr size_t kDrainBytesMax = 1 << 20;
 class Conversation final : public Translator {
  public:
   // All three outlive it; the session is told of nothing but by it.
-  Conversation(Server* server, Session* session, Clients* clients);
+  Conversation(Server* server, Session* session, Clients* clients, Port port = Port::kRequests);
   ~Conversation() override;
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
@@ -61,7 +64,7 @@ class Conversation final : public Translator {
   static constexpr size_t kReadBytes = 16 << 10;
 
   enum class Stage : uint8_t { kSilent, kBegun, kAsked, kAnswering, kDraining };
-  enum class Question : uint8_t { kTake, kGate };
+  enum class Question : uint8_t { kTake, kGate, kPage };
 
   bool awaits_request() const { return stage_ == Stage::kSilent || stage_ == Stage::kBegun; }
   // CLIENT PAUSE holds the request up. A client that leaves meanwhile is seen by reading on.
@@ -72,9 +75,11 @@ class Conversation final : public Translator {
   void ask();
   void ask_take();
   void ask_gate();
+  void ask_page();
   bool log_in();
   void run(const std::vector<std::string>& words);
   void on_reply(std::string_view reply);
+  void on_page_reply(resp::Value reply);
   void answer_error(std::string_view error);
   void answer(const Answer& answer);
   void finish();
@@ -82,6 +87,7 @@ class Conversation final : public Translator {
   Server& server_;
   Session& session_;
   Clients& clients_;
+  const Port port_;
   RequestReader reader_;
   InputBuffer input_;
   std::string output_;
@@ -90,7 +96,9 @@ class Conversation final : public Translator {
   Pace pace_;
   Stage stage_ = Stage::kSilent;
   Question question_ = Question::kTake;
-  unsigned deny_ = 429;  // the status of a denial at the gate
+  unsigned deny_ = 429;               // the status of a denial at the gate
+  std::vector<resp::Value> replies_;  // to the page's commands so far
+  size_t commands_ = 0;               // of the page
   bool is_new_ = true;
   bool is_unexamined_ = false;  // what was received has not been looked at since the last answer
   bool is_refused_ = false;

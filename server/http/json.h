@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "resp/value.h"
@@ -15,9 +16,16 @@ namespace weir::server::http {
 // others with commas between. The error is a whole line, "ERR ...".
 Result<Parameters, std::string> parameters_of_json(std::string_view text);
 
+// Reads {"commands": [[word, ...], ...]}, a word being a string, an integer, or {"hex": "..."}. The
+// error is a whole line, "ERR ...".
+Result<std::vector<std::vector<std::string>>, std::string> commands_of_json(std::string_view text);
+
 // Writes a reply as JSON and a line's end: maps are objects, and `allowed`, `shadow` and `banned`
 // are true or false.
 std::string json_of(const resp::Value& reply);
+// {"replies": [...]}: as json_of() has them, but that text that is no UTF-8 is {"hex": "..."}, and
+// an error {"error": "..."}.
+std::string json_of_replies(const std::vector<resp::Value>& replies);
 // {"error": "..."}
 std::string json_of_error(std::string_view error);
 

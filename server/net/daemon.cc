@@ -33,8 +33,8 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                 [this](std::unique_ptr<ByteStream> stream, Peer peer) {
                   on_accept(std::move(stream), std::move(peer));
                 }),
-      metrics_(io),
-      http_clients_(server),
+      http_clients_(server, http::of_requests(server)),
+      metrics_clients_(server, http::of_metrics),
       poller_(io),
       handshakes_(io, &server->clock(), &server->sessions().tls(),
                   [this](std::unique_ptr<ByteStream> stream, Peer peer) {
@@ -49,7 +49,6 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
 
 Result<void, std::string> Daemon::listen() {
   if (auto opened = listener_.open(); !opened) return opened;
-  if (auto opened = metrics_.open(server_.config()); !opened) return opened;
   const std::string where = "ready to accept connections on " + listener_.addresses();
   spdlog::info("{}", where);
   service_manager_.ready(where);
@@ -65,6 +64,7 @@ int Daemon::run() {
       tick_due_ = false;
       server_.tick();
       http_clients_.end_overdue();
+      metrics_clients_.end_overdue();
       service_manager_.alive();
     }
     if (std::exchange(reload_due_, false)) (void)server_.reload().run();
@@ -86,7 +86,7 @@ bool Daemon::run_handlers() {
 // Sleeps only if there is nothing to do.
 void Daemon::wait() {
   ready_ = poller_.poll(&ready_list_);
-  if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_ || metrics_.has_work()) return;
+  if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_) return;
   if (server_.keys().work().wanted()) return;
   poller_.wake_loop();
   handshakes_.wake_loop();
@@ -107,10 +107,6 @@ void Daemon::turn() {
   flush_touched();
   forget_closed();
   server_.report().end_phase("send", server_.clock().steady_ns());
-  if (metrics_.has_work()) {
-    metrics_.serve(server_);
-    server_.report().end_phase("metrics", server_.clock().steady_ns());
-  }
   if (!handshakes_.empty()) {
     handshakes_.step();
     server_.report().end_phase("handshakes", server_.clock().steady_ns());
@@ -244,15 +240,18 @@ void Daemon::begin_session(std::unique_ptr<ByteStream> stream, Peer peer) {
 }
 
 void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
-  const bool has_room = http_clients_.make_room();
-  if (!has_room) ++server_.report().stats.connections_rejected;
-  const auto session =
-      has_room ? server_.connect(std::move(peer))
-               : Result<Session*, std::string>("-ERR max number of clients reached\r\n");
+  const http::Port port = peer.metrics ? http::Port::kMetrics : http::Port::kRequests;
+  http::Clients& clients = peer.metrics ? metrics_clients_ : http_clients_;
+  auto session = server_.connect(std::move(peer));
+  if (session && !clients.make_room()) {
+    ++server_.report().stats.connections_rejected;
+    server_.disconnect(*session);
+    session = std::string("-ERR max number of clients reached\r\n");
+  }
   if (session) {
     return Connection::open(
         std::move(stream), *session, this, &poller_,
-        std::make_unique<http::Conversation>(&server_, *session, &http_clients_));
+        std::make_unique<http::Conversation>(&server_, *session, &clients, port));
   }
   std::string answer;
   const std::string_view why = trimmed(session.error(), "-\r\n");
@@ -299,7 +298,6 @@ void Daemon::wait_for_signal() {
 int Daemon::drain() {
   service_manager_.stopping();
   listener_.close();
-  metrics_.close();
   handshakes_.clear();
   const storage::Status status = server_.close();
   server_.end_turn();

@@ -1,8 +1,7 @@
 // The event loop: sockets, signals and the timer around a Server.
 //
 // One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
-// file, those it is made of (listener, poller, handshakes, the HTTP port's door) and main.cc know
-// Asio.
+// file, those it is made of (listener, poller, handshakes) and main.cc know Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -17,7 +16,6 @@
 #include "base/time_units.h"
 #include "server/core/server.h"
 #include "server/http/clients.h"
-#include "server/http/door.h"
 #include "server/net/connection.h"
 #include "server/net/handshakes.h"
 #include "server/net/listener.h"
@@ -87,8 +85,8 @@ class Daemon : private ConnectionOwner {
   Server& server_;
   boost::asio::io_context& io_;
   Listener listener_;
-  http::Door metrics_;
   http::Clients http_clients_;
+  http::Clients metrics_clients_;
   Poller poller_;
   Handshakes handshakes_;
   boost::asio::signal_set signals_;

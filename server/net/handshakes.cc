@@ -21,7 +21,7 @@ constexpr std::string_view kPlainReply =
     "handshake\r\n";
 constexpr std::string_view kPlainHttpReply =
     "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
-    "Content-Length: 54\r\n\r\nthis port is for HTTPS (http-tls-port); begin with it\n";
+    "Content-Length: 38\r\n\r\nthis port is for HTTPS; begin with it\n";
 constexpr int64_t kLogEveryNs = kNsPerS;
 
 int make_set() {

@@ -93,6 +93,12 @@ error_code listen_on(asio::local::stream_protocol::acceptor* acceptor, const std
   return error;
 }
 
+std::string_view name_of(bool tls, bool http, bool metrics) {
+  if (metrics) return tls ? " (metrics over TLS)" : " (metrics)";
+  if (http) return tls ? " (HTTPS)" : " (HTTP)";
+  return tls ? " (TLS)" : "";
+}
+
 }  // namespace
 
 Listener::Listener(asio::io_context* io, const Config& config, OnAccept on_accept)
@@ -106,14 +112,18 @@ Result<void, std::string> Listener::open() {
   } wanted[] = {{config_.bind, config_.port, {}},
                 {config_.bind, config_.tls_port, {.tls = true}},
                 {config_.http_bind, config_.http_port, {.http = true}},
-                {config_.http_bind, config_.http_tls_port, {.tls = true, .http = true}}};
+                {config_.http_bind, config_.http_tls_port, {.tls = true, .http = true}},
+                {config_.metrics_bind, config_.metrics_port, {.http = true, .metrics = true}},
+                {config_.metrics_bind,
+                 config_.metrics_tls_port,
+                 {.tls = true, .http = true, .metrics = true}}};
   for (const auto& [addresses, port, kind] : wanted) {
     if (auto opened = open_doors(addresses, port, kind); !opened) return opened;
   }
   if (!config_.unixsocket.empty()) {
     if (auto opened = open_unix(); !opened) return opened;
   }
-  if (tcp_doors_.empty() && unix_doors_.empty())
+  if (!serves_requests())
     return "nothing to listen on: port and tls-port are 0 or no bind address is usable, and "
            "unixsocket and http-port are not set";
   for (Door<Tcp>& door : tcp_doors_) accept(&door);
@@ -124,10 +134,18 @@ Result<void, std::string> Listener::open() {
 Result<void, std::string> Listener::open_doors(const std::vector<std::string>& addresses,
                                                int64_t port, Kind kind) {
   if (port == 0) return {};
+  const size_t before = tcp_doors_.size();
   for (const std::string& address : addresses) {
     if (auto opened = open_tcp(address, port, kind); !opened) return opened;
   }
+  if (kind.metrics && tcp_doors_.size() == before)
+    return "metrics-port is set, but no address of metrics-bind is usable";
   return {};
+}
+
+bool Listener::serves_requests() const {
+  const auto serves = [](const Door<Tcp>& door) { return !door.kind.metrics; };
+  return !unix_doors_.empty() || std::any_of(tcp_doors_.begin(), tcp_doors_.end(), serves);
 }
 
 Result<void, std::string> Listener::open_tcp(std::string address, int64_t port, Kind kind) {
@@ -145,9 +163,7 @@ Result<void, std::string> Listener::open_tcp(std::string address, int64_t port, 
   }
   Door<Tcp>& door = tcp_doors_.emplace_back(io_, kind);
   error = listen_on(&door.acceptor, *found.begin(), static_cast<int>(config_.tcp_backlog));
-  const std::string_view what = kind.http  ? (kind.tls ? " (HTTPS)" : " (HTTP)")
-                                : kind.tls ? " (TLS)"
-                                           : "";
+  const std::string_view what = name_of(kind.tls, kind.http, kind.metrics);
   auto opened = note_opened(error, address + ":" + std::to_string(port) + std::string(what));
   if (opened) return opened;
   tcp_doors_.pop_back();
@@ -230,7 +246,8 @@ void Listener::accepted(Tcp::socket socket, Kind kind) {
                .local_address = show(local),
                .loopback = is_loopback(remote.address()),
                .tls = kind.tls,
-               .http = kind.http};
+               .http = kind.http,
+               .metrics = kind.metrics};
   peer.descriptor = socket.release();
   on_accept_(std::make_unique<SocketStream>(peer.descriptor), peer);
 }

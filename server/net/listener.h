@@ -33,7 +33,8 @@ class Listener {
 
   Result<void, std::string> open();
   void close();
-  // For example "127.0.0.1:6379, 127.0.0.1:6380 (TLS), 127.0.0.1:8000 (HTTP), /run/weir.sock".
+  // For example "127.0.0.1:6379, 127.0.0.1:6380 (TLS), 127.0.0.1:8000 (HTTP), 127.0.0.1:9121
+  // (metrics), /run/weir.sock".
   const std::string& addresses() const { return addresses_; }
 
  private:
@@ -44,6 +45,7 @@ class Listener {
   struct Kind {
     bool tls = false;
     bool http = false;
+    bool metrics = false;  // and http
   };
 
   // One address that is listened on. It stays in its place until the listener is destroyed, since
@@ -62,6 +64,7 @@ class Listener {
                                        Kind kind);
   Result<void, std::string> open_tcp(std::string address, int64_t port, Kind kind);
   Result<void, std::string> open_unix();
+  bool serves_requests() const;
   Result<void, std::string> note_opened(const boost::system::error_code& error,
                                         const std::string& shown);
   template <typename Protocol>

@@ -9,6 +9,11 @@ struct ifaddrs;
 
 namespace weir::server {
 
+// Tells whether `host` is an address, of IPv4 or IPv6, as text without a zone.
+bool is_ip_address(std::string_view host);
+// Tells whether `host` is what this machine calls itself, or localhost.
+bool is_own_name(std::string_view host);
+
 // The addresses that the machine's interfaces have when this is made.
 class OwnHosts {
  public:

@@ -24,6 +24,7 @@ struct Peer {
   bool unix_socket = false;
   bool tls = false;
   bool http = false;
+  bool metrics = false;  // by metrics-port, which http is true of, too
   // The common name of the certificate that the client has shown, if it was checked; else "".
   std::string certificate_name = {};
 };

@@ -38,6 +38,7 @@ using weir::server::Server;
 using weir::server::Session;
 using weir::server::http::Clients;
 using weir::server::http::Conversation;
+using weir::server::http::Port;
 using weir::storage::MemoryDisk;
 using weir::storage::MemoryStore;
 
@@ -66,13 +67,16 @@ struct Client {
 class World {
  public:
   explicit World(Input* input) : input_(*input), config_(config_from(input)) {
-    disk_->deferred = (input->byte() & 1) != 0;
+    const uint8_t byte = input->byte();
+    disk_->deferred = (byte & 1) != 0;
+    if (byte & 2) port_ = Port::kMetrics;
     disk_->steady_ns = [this] { return clock_.steady_ns(); };
     server_ = std::make_unique<Server>(
         config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
         weir::server::command_families(), weir::server::Seeds());
     check(server_->open().ok());
-    clients_ = std::make_unique<Clients>(server_.get());
+    clients_ =
+        std::make_unique<Clients>(server_.get(), weir::server::http::of_requests(server_.get()));
     take({"RL.POLICY", "SET", "free", "FIXED", "3/1h", "AS", "a", "CONCURRENCY", "2"});
     take({"SET", "text", "1"});
   }
@@ -134,7 +138,7 @@ class World {
       if (!session) return;
       client->session = *session;
       client->conversation =
-          std::make_unique<Conversation>(server_.get(), *session, clients_.get());
+          std::make_unique<Conversation>(server_.get(), *session, clients_.get(), port_);
     }
     if (client->session->closing() || client->conversation->has_more() ||
         !client->conversation->takes_more())
@@ -152,7 +156,7 @@ class World {
     for (Client& client : all_) {
       if (client.session != nullptr) read(&client);
     }
-    check(answers_ <= server_->report().stats.http_requests);
+    check(port_ == Port::kMetrics || answers_ <= server_->report().stats.http_requests);
   }
 
   void read(Client* client) {
@@ -225,6 +229,7 @@ class World {
   std::shared_ptr<MemoryDisk> disk_ = weir::storage::make_memory_disk({1, 2});
   std::unique_ptr<Server> server_;
   std::unique_ptr<Clients> clients_;
+  Port port_ = Port::kRequests;
   std::array<Client, 4> all_;
   uint64_t answers_ = 0;
 };

@@ -116,13 +116,15 @@ class OneConnection : private ConnectionOwner {
   }
 
   // The same for a client that speaks HTTP.
-  void open_http() {
+  void open_http(http::Port port = http::Port::kRequests) {
     Peer peer = FakeServer::local_peer();
     peer.http = true;
+    peer.metrics = port == http::Port::kMetrics;
+    peer.loopback = loopback;
     session = server->connect(std::move(peer)).value();
     closed = false;
     Connection::open(std::make_unique<ScriptedStream>(&stream), session, this, &watcher,
-                     std::make_unique<http::Conversation>(&*server, session, &clients));
+                     std::make_unique<http::Conversation>(&*server, session, &clients, port));
     if (!closed) connection = static_cast<Connection*>(session->transport());
   }
 
@@ -151,7 +153,8 @@ class OneConnection : private ConnectionOwner {
 
   size_t received_bytes = 0;  // of which the owner was told
   FakeServer server;
-  http::Clients clients{&*server};
+  http::Clients clients{&*server, http::of_requests(&*server)};
+  bool loopback = true;
   StreamScript stream;
   FakeWatcher watcher;
   Session* session = nullptr;

@@ -31,9 +31,9 @@ class HttpAnswers : public ::testing::Test {
 };
 
 TEST_F(HttpAnswers, TellsWhatThereIs) {
-  const http::Answer answer = get("/");
+  const http::Answer answer = get("/nothing");
   EXPECT_EQ(answer.status, 404u);
-  EXPECT_EQ(answer.body, "there is no such page; there are /metrics /healthz /readyz\n");
+  EXPECT_EQ(answer.body, "there is no such page; there are / /v1/page /metrics /healthz /readyz\n");
 }
 
 TEST_F(HttpAnswers, MetricsMayAskForAUser) {

@@ -239,13 +239,11 @@ TEST_F(HttpTest, AChunkWithoutAnEndIsRefused) {
 TEST_F(HttpTest, OtherProtocolsAreRefused) {
   EXPECT_THAT(send("*1\r\n$4\r\nPING\r\n\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
 }
-
 TEST_F(HttpTest, WhoThrowsBytesAwayForLongIsClosed) {
   EXPECT_THAT(send("nothing\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
   one_.server.clock.advance(3 * kSecond);
   clients_.end_overdue();
-  one_.end_turn();
-  EXPECT_TRUE(one_.closed);
+  EXPECT_TRUE(one_.session->dead());
 }
 
 TEST_F(HttpTest, ARequestThatDoesNotEndInTimeEnds) {
@@ -256,8 +254,7 @@ TEST_F(HttpTest, ARequestThatDoesNotEndInTimeEnds) {
   EXPECT_FALSE(one_.session->dead());
   one_.server.clock.advance(2 * kSecond);
   clients_.end_overdue();
-  one_.end_turn();
-  EXPECT_TRUE(one_.closed);
+  EXPECT_TRUE(one_.session->dead());
 }
 
 TEST_F(HttpTest, SilenceEnds) {
@@ -273,13 +270,19 @@ TEST_F(HttpTest, SilenceEnds) {
 
 TEST_F(HttpTest, TheSilentMakesRoom) {
   one_.server->config().http_maxclients = 1;
-  send("GET");
-  EXPECT_FALSE(clients_.make_room());
-  send(" /healthz HTTP/1.1\r\n\r\n");
   EXPECT_TRUE(clients_.make_room());
-  one_.end_turn();
   EXPECT_TRUE(one_.closed);
   EXPECT_EQ(clients_.count(), 0u);
+}
+
+TEST_F(HttpTest, ABegunRequestMakesRoomAndWhoIsBeingAnsweredDoesNot) {
+  one_.server->config().http_maxclients = 1;
+  one_.stream.send_says(Result::kWantsWrite);
+  send(get("/healthz"));
+  EXPECT_FALSE(clients_.make_room());
+  one_.ready(kWrite);
+  send("GET");
+  EXPECT_TRUE(clients_.make_room());
 }
 
 TEST_F(HttpTest, APauseHoldsARequestBack) {

@@ -1,0 +1,45 @@
+// Elements without markup: what comes from weir is only ever text, so no key and no name can become
+// a part of the page.
+
+export const $ = (id) => document.getElementById(id);
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined) element.append(child);
+  }
+  return element;
+}
+
+// h("td", {class: "number"}, "7"): an attribute that is a function listens to the event.
+export const h = (tag, attributes = {}, ...children) =>
+  fill(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+export const show = (id, ...children) => $(id).replaceChildren(...children.flat(Infinity));
+
+// Replaces an element's children, unless they would be the same: what a person has marked or is
+// about to press stays where it is.
+export function update(id, ...children) {
+  const now = $(id).childNodes;
+  const fresh = children.flat(Infinity).filter((child) => child !== null);
+  if (now.length === fresh.length && fresh.every((child, i) => now[i].isEqualNode(child))) return;
+  $(id).replaceChildren(...fresh);
+}
+
+// Rows of cells; a cell is text, an element, or {number: text}.
+export function table(heads, rows, empty) {
+  if (rows.length === 0) return h("p", {class: "soft"}, empty);
+  const cell = (tag, content) => content !== null && typeof content === "object" && "number" in content
+    ? h(tag, {class: "number"}, content.number) : h(tag, {}, content);
+  return h("div", {class: "scroll"}, h("table", {},
+    h("thead", {}, h("tr", {}, heads.map((head) => cell("th", head)))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((each) => cell("td", each)))))));
+}
+
+export const facts = (pairs) => pairs.flatMap(([name, value, mood]) =>
+  [h("dt", {}, name), h("dd", {class: mood ?? ""}, value)]);

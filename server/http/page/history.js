@@ -1,0 +1,66 @@
+// What the metrics were, sample by sample, and what they were a second in between.
+
+const SAMPLES_MAX = 300;  // ten minutes
+const samples = [];       // {at (ms), metrics}
+
+export const value = (metrics, name, labels = {}) => {
+  let sum = NaN;
+  for (const sample of metrics.get(name) ?? []) {
+    if (Object.entries(labels).some(([label, wanted]) => sample.labels[label] !== wanted)) continue;
+    sum = (Number.isNaN(sum) ? 0 : sum) + sample.value;
+  }
+  return sum;
+};
+
+// The points of the charts: {at, allowed, denied, shadow, p50, p99, turn, commit}, NaN where nothing is
+// known.
+const points = [];
+export const history = () => points;
+
+export function add(metrics) {
+  const sample = {at: Date.now(), metrics};
+  const before = samples.at(-1);
+  samples.push(sample);
+  if (samples.length > 2) samples.shift();
+  if (before === undefined) return;
+  points.push({
+    at: sample.at,
+    allowed: rate("weir_verdicts_total", {outcome: "allowed"}),
+    denied: rate("weir_verdicts_total", {outcome: "denied"}),
+    shadow: rate("weir_verdicts_total", {outcome: "shadow_denied"}),
+    p50: quantile("weir_decision_duration_seconds", 0.5),
+    p99: quantile("weir_decision_duration_seconds", 0.99),
+    turn: quantile("weir_turn_duration_seconds", 0.99),
+    commit: quantile("weir_commit_duration_seconds", 0.99),
+  });
+  if (points.length > SAMPLES_MAX) points.shift();
+}
+
+// Forgets what was: weir was away, or has begun anew.
+export function interrupt() { samples.length = 0; }
+
+export const latest = () => samples.at(-1)?.metrics;
+
+// How much a counter grew a second between the last two samples. A counter that fell began anew.
+export function rate(name, labels = {}) {
+  if (samples.length < 2) return NaN;
+  const [before, now] = samples;
+  const grown = value(now.metrics, name, labels) - value(before.metrics, name, labels);
+  const whole = grown < 0 ? value(now.metrics, name, labels) : grown;
+  return whole / ((now.at - before.at) / 1000);
+}
+
+// The bound of a histogram's bucket below which so large a share of the last two seconds' samples is.
+function quantile(name, share) {
+  if (samples.length < 2) return NaN;
+  const [before, now] = samples;
+  const old = new Map((before.metrics.get(`${name}_bucket`) ?? []).map((each) =>
+    [each.labels.le, each.value]));
+  const grown = (now.metrics.get(`${name}_bucket`) ?? []).map((each) =>
+    ({bound: Number(each.labels.le.replace("+Inf", "Infinity")),
+      count: each.value - (old.get(each.labels.le) ?? 0)}));
+  const total = grown.at(-1)?.count ?? 0;
+  if (total <= 0) return NaN;
+  const found = grown.find((each) => each.count >= share * total);
+  return found.bound === Infinity ? NaN : found.bound;
+}

@@ -1,0 +1,199 @@
+// The page: every two seconds it reads the metrics, asks for what names keys, and draws.
+import {$, facts, h, show, table, update} from "./dom.js";
+import {ask, loggedIn, logIn, logOut, metrics, readiness} from "./api.js";
+import {lines, widthOf} from "./charts.js";
+import {bytes, count, duration, instant, percent, text} from "./format.js";
+import * as history from "./history.js";
+import * as key from "./key.js";
+import * as policies from "./policies.js";
+
+const EVERY_MS = 2000;
+const CLIENTS_SHOWN_MAX = 200;
+// What is called a storm: so many denials a second, and such a share of all verdicts.
+const STORM_RATE = 10, STORM_SHARE = 0.5;
+
+const now = (name, labels) => history.value(history.latest(), name, labels);
+const database = () => String(Math.max(0, Number($("database").value) || 0));
+const pill = (id, said, mood) => { $(id).textContent = said; $(id).className = `pill ${mood}`; $(id).hidden = said === ""; };
+
+function drawHead(unready) {
+  const version = history.latest().get("weir_build_info")?.[0]?.labels.version ?? "";
+  $("instance").textContent = `${version} at ${location.host}`;
+  document.title = `${unready === "" ? "" : "(!) "}weir ${location.host}`;
+  pill("state", unready === "" ? "serves writes" : "no writes", unready === "" ? "good" : "bad");
+  const limiting = history.latest().get("weir_limiting_info")?.[0]?.labels.limiting ?? "on";
+  pill("limiting", limiting === "on" ? "" : `limiting: ${limiting}`, "warn");
+}
+
+function drawBanner(unready) {
+  const denied = history.rate("weir_verdicts_total", {outcome: "denied"});
+  const allowed = history.rate("weir_verdicts_total", {outcome: "allowed"});
+  const storms = denied >= STORM_RATE && denied >= STORM_SHARE * (denied + allowed);
+  const said = [];
+  if (unready !== "") said.push(`Commands that write are not served: ${unready}`);
+  if (storms) said.push(`Denial storm: ${count(denied)} of ${count(denied + allowed)} requests a second are denied.`);
+  $("banner").hidden = said.length === 0;
+  $("banner").textContent = said.join(" ");
+}
+
+function drawTiles() {
+  const points = history.history();
+  const point = points.at(-1) ?? {};
+  const total = point.allowed + point.denied;
+  const tile = (name, value, mood) => h("div", {class: "tile"}, h("b", {class: mood ?? ""}, value), h("span", {}, name));
+  const held = history.rate("weir_loop_held_seconds_total");
+  const used = now("weir_working_set_bytes"), most = now("weir_maxmemory_bytes");
+  show("tiles",
+    tile("verdicts a second", count(total)),
+    tile("denied", total > 0 ? percent(point.denied / total) : "-", point.denied > 0 ? "bad" : ""),
+    tile("decision, p99", duration(point.p99)),
+    tile("waiting", count(now("weir_blocked_clients"))),
+    tile("clients", count(now("weir_connected_clients"))),
+    tile("keys", count(now("weir_database_keys"))),
+    tile(most > 0 ? `working set of ${bytes(most)}` : "working set", bytes(used)),
+    tile("unsynced", duration(now("weir_unsynced_age_seconds"))),
+    tile("loop held up", percent(held), held > 0.01 ? "warn" : ""));
+}
+
+function drawCharts() {
+  const points = history.history();
+  show("chart-verdicts", lines(widthOf($("chart-verdicts")), points, [
+    {name: "allowed", kind: "allowed", of: (point) => point.allowed},
+    {name: "denied", kind: "denied", of: (point) => point.denied},
+    {name: "denied in shadow", kind: "shadowed", of: (point) => point.shadow}], count, "verdicts a second"));
+  show("chart-latency", lines(widthOf($("chart-latency")), points, [
+    {name: "decision p50", kind: "allowed", of: (point) => point.p50},
+    {name: "decision p99", kind: "denied", of: (point) => point.p99},
+    {name: "turn p99", kind: "shadowed", of: (point) => point.turn},
+    {name: "commit p99", kind: "sampled", of: (point) => point.commit}], duration, "latency"));
+}
+
+function drawStorage() {
+  const up = now("weir_storage_up") === 1;
+  const late = now("weir_behind") === 1;
+  update("storage", ...facts([
+    ["store", up ? "takes writes" : "has failed", up ? "good" : "bad"],
+    ["write-back", late ? "is late" : "keeps up", late ? "bad" : "good"],
+    ["not written back yet", `${count(now("weir_unwritten_entries"))} entries`],
+    ["could be lost in a crash", duration(now("weir_unsynced_age_seconds"))],
+    ["log", bytes(now("weir_log_bytes"))],
+    ["state", bytes(now("weir_state_bytes"))],
+    ["read from disk a second", count(history.rate("weir_cold_reads_total"))],
+    ["evicted a second", count(history.rate("weir_evicted_entries_total"))],
+    ["clock ahead by", duration(now("weir_clock_lead_seconds"))]]));
+}
+
+function drawClients() {
+  update("clients", ...facts([
+    ["connected", `${count(now("weir_connected_clients"))} of ${count(now("weir_maxclients"))}`],
+    ["waiting", count(now("weir_blocked_clients"))],
+    ["refused connections a second", count(history.rate("weir_rejected_connections_total"))],
+    ["commands a second", count(history.rate("weir_commands_processed_total"))],
+    ["errors a second", count(history.rate("weir_error_count_total") || 0)],
+    ["received a second", bytes(history.rate("weir_net_input_bytes_total"))],
+    ["sent a second", bytes(history.rate("weir_net_output_bytes_total"))]]));
+}
+
+const fields = (line) => Object.fromEntries(line.split(" ").map((each) => {
+  const at = each.indexOf("=");
+  return [each.slice(0, at), each.slice(at + 1)];
+}));
+
+function drawClientList(reply) {
+  if (reply === undefined || reply.error) return update("client-list", h("p", {class: "soft"}, reply?.error ?? "Too many clients to list."));
+  const rows = text(reply).trim().split("\n").map(fields).map((each) =>
+    [each.addr, each.user, each["lib-name"] || each.name || "", {number: duration(Number(each.idle))}, each.cmd]);
+  return update("client-list", table(["address", "user", "library", {number: "silent for"}, "command"], rows, "Nobody."));
+}
+
+function drawTop(reply) {
+  if (reply.error) return update("top", h("p", {class: "soft"}, reply.error));
+  const rows = reply.map(([name, times]) => [
+    h("button", {class: "link", type: "button", click: () => key.open(name, database())}, text(name)),
+    {number: count(times)}]);
+  return update("top", table(["key", {number: "count"}], rows, "Nothing was counted in that time."));
+}
+
+function drawSlowLog(reply) {
+  if (reply.error) return update("slowlog", h("p", {class: "soft"}, reply.error));
+  const rows = reply.map(([, at, us, args, client]) => [instant(at * 1000), {number: duration(us / 1e6)},
+    h("code", {}, args.map(text).join(" ").slice(0, 300)), text(client)]);
+  return update("slowlog", table(["when", {number: "took"}, "command", "client"], rows, "No command was slow."));
+}
+
+// What names keys and clients is for users who may see them.
+async function drawQuestions() {
+  const few = now("weir_connected_clients") <= CLIENTS_SHOWN_MAX;
+  const commands = [["SELECT", database()], ["RL.TOP", $("top-by").value, $("top-window").value, "COUNT", "10"],
+    ["SLOWLOG", "GET", "10"]];
+  if (few) commands.push(["CLIENT", "LIST"]);
+  try {
+    const [selected, top, slow, clients] = await ask(commands);
+    drawTop(selected.error ? selected : top);
+    drawSlowLog(slow);
+    drawClientList(clients);
+    await policies.draw(true);
+  } catch (error) {
+    const said = error.status === 401 ? "Log in to see keys and clients." : error.message;
+    for (const id of ["top", "slowlog", "client-list"]) update(id, h("p", {class: "soft"}, said));
+    await policies.draw(false);
+  }
+}
+
+async function step() {
+  try {
+    const [sample, unready] = [await metrics(), await readiness()];
+    history.add(sample);
+    drawHead(unready);
+    drawBanner(unready);
+    drawTiles();
+    drawCharts();
+    drawStorage();
+    drawClients();
+  } catch (error) {
+    history.interrupt();
+    pill("state", error.status === 401 ? "log in" : "no answer", "bad");
+    $("banner").hidden = error.status === 401;
+    $("banner").textContent = `weir does not answer: ${error.message}`;
+    return;
+  }
+  await drawQuestions();
+}
+
+async function run() {
+  if (!document.hidden) await step();
+  setTimeout(run, EVERY_MS);
+}
+
+function beginLogin() {
+  const warns = location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.host);
+  $("login-warning").hidden = !warns;
+  $("login-open").addEventListener("click", () => { $("login-error").textContent = ""; $("login").showModal(); });
+  $("login-cancel").addEventListener("click", () => { $("login-password").value = ""; $("login").close(); });
+  $("login").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      const user = await logIn($("login-user").value, $("login-password").value);
+      changed(`logged in as ${text(user)}`);
+      $("login").close();
+    } catch (error) {
+      $("login-error").textContent = error.message;
+    }
+    $("login-password").value = "";
+  });
+  $("logout").addEventListener("click", () => { logOut(); changed(""); });
+}
+
+function changed(who) {
+  $("who").textContent = who;
+  $("login-open").hidden = loggedIn();
+  $("logout").hidden = !loggedIn();
+  policies.refreshSoon();
+  drawQuestions();
+}
+
+for (const id of ["top-by", "top-window", "database"]) $(id).addEventListener("change", drawQuestions);
+key.begin(database);
+policies.begin();
+beginLogin();
+run();
