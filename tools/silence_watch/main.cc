@@ -70,8 +70,9 @@ bool ping(int fd) {
 // a core does. While memory was slow, what the loop did took so much longer.
 int64_t servers_part(int64_t silence_ns, const Window& loop, const Window& own) {
   const int64_t waited_for_strangers_ns = loop.waited_ns - loop.others_ns;
-  const int64_t taken_ns = std::max({loop.gaps_ns, own.gaps_ns, waited_for_strangers_ns,
-                                     loop.kernel_waited_ns, own.kernel_waited_ns});
+  const int64_t taken_ns =
+      std::max({loop.gaps_ns, own.gaps_ns, loop.stolen_ns, own.stolen_ns, waited_for_strangers_ns,
+                loop.kernel_waited_ns, own.kernel_waited_ns});
   const auto ran_ns = static_cast<double>(std::max<int64_t>(loop.on_core_ns - loop.gaps_ns, 0));
   const double slowness = std::max(loop.slowness, own.slowness);
   const bool slow = slowness >= kSlowMemory;
@@ -120,12 +121,14 @@ class Watch {
         "%.1f ms), %.1f ms (%.1f ms) on the bystander's; the loop ran for %.1f ms, waited for its "
         "core for %.1f ms, slept for "
         "%.1f ms; the server's other threads ran for %.1f ms; the kernel's thread waited for "
-        "%.1f ms on the loop's core, %.1f ms on the bystander's; memory took %.1f and %.1f times "
+        "%.1f ms on the loop's core, %.1f ms on the bystander's; the host took %.0f and %.0f ms of "
+        "them; memory took %.1f and %.1f times "
         "as long as usual%s\n",
         ms(into_ns) / 1000, ms(silence_ns), ms(loop.gaps_ns), ms(loop.gap_ns), ms(own.gaps_ns),
         ms(own.gap_ns), ms(loop.on_core_ns), ms(loop.waited_ns),
         ms(std::max<int64_t>(asleep_ns, 0)), ms(loop.others_ns), ms(loop.kernel_waited_ns),
-        ms(own.kernel_waited_ns), loop.slowness, own.slowness, servers ? "" : " (the machine's)");
+        ms(own.kernel_waited_ns), ms(loop.stolen_ns), ms(own.stolen_ns), loop.slowness,
+        own.slowness, servers ? "" : " (the machine's)");
     std::fflush(stdout);
   }
 

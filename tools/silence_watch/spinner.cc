@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -44,6 +46,19 @@ Times read_times(int schedstat) {
   long long waited = 0;
   std::sscanf(text, "%lld %lld", &on_core, &waited);
   return {.on_core_ns = on_core, .waited_ns = waited};
+}
+
+// Of a core ("\ncpu1 "), since the machine started.
+int64_t read_stolen_ns(int stat, const std::string& core_name) {
+  std::array<char, 4096> text;
+  const ssize_t bytes = ::pread(stat, text.data(), text.size() - 1, 0);
+  if (bytes <= 0) return 0;
+  text[static_cast<size_t>(bytes)] = '\0';
+  const char* line = std::strstr(text.data(), core_name.c_str());
+  long long stolen = 0;
+  if (line != nullptr)
+    std::sscanf(line + core_name.size(), "%*d %*d %*d %*d %*d %*d %*d %lld", &stolen);
+  return stolen * kNsPerS / sysconf(_SC_CLK_TCK);
 }
 
 int open_schedstat_of_kernels_thread(int core) {
@@ -96,7 +111,10 @@ int64_t median(std::vector<int64_t> values) {
 }
 
 Spinner::Spinner(int core, pid_t watched)
-    : core_(core), kernels_schedstat_(open_schedstat_of_kernels_thread(core)) {
+    : core_(core),
+      kernels_schedstat_(open_schedstat_of_kernels_thread(core)),
+      stat_(::open("/proc/stat", O_RDONLY | O_CLOEXEC)),
+      core_name_("\ncpu" + std::to_string(core) + " ") {
   const std::string first = std::to_string(watched);
   const std::string tasks = "/proc/" + first + "/task";
   const auto add = [&](const std::string& task) {
@@ -110,6 +128,7 @@ Spinner::Spinner(int core, pid_t watched)
     }
   }
   thread_ = std::thread([this] { run(); });
+  while (!looks_at_all_) sleep_until(now_ns() + kPeriodNs);
 }
 
 Spinner::~Spinner() {
@@ -117,6 +136,7 @@ Spinner::~Spinner() {
   thread_.join();
   for (const int file : schedstats_) ::close(file);
   if (kernels_schedstat_ >= 0) ::close(kernels_schedstat_);
+  if (stat_ >= 0) ::close(stat_);
 }
 
 Look Spinner::look() const {
@@ -127,14 +147,15 @@ Look Spinner::look() const {
     if (i == 0) seen.waited_ns = times.waited_ns;
   }
   seen.kernel_waited_ns = read_times(kernels_schedstat_).waited_ns;
+  seen.stolen_ns = read_stolen_ns(stat_, core_name_);
   seen.at_ns = now_ns();
   return seen;
 }
 
 void Spinner::run() {
-  has_priority_ = bind_thread(core_, kPriority);
   looks_.reserve(kLooksKept);
-  MemoryProbe memory;
+  MemoryProbe memory;  // before the priority: the system takes long to give the memory
+  has_priority_ = bind_thread(core_, kPriority);
   int64_t before_ns = now_ns();
   int64_t next_ns = before_ns;
   while (!stopped_) {
@@ -152,6 +173,7 @@ void Spinner::run() {
       looks_[next_] = seen;
     }
     next_ = (next_ + 1) % kLooksKept;
+    looks_at_all_ = true;
   }
 }
 
@@ -182,6 +204,7 @@ Window Spinner::window(int64_t begin_ns, int64_t end_ns) {
       window.waited_ns = seen.waited_ns - first->waited_ns;
       window.others_ns = seen.others_ns - first->others_ns;
       window.kernel_waited_ns = seen.kernel_waited_ns - first->kernel_waited_ns;
+      window.stolen_ns = seen.stolen_ns - first->stolen_ns;
     }
     before = &seen;
     if (seen.at_ns >= end_ns) break;

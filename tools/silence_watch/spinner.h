@@ -4,8 +4,10 @@
 // virtual machine takes memory away or moves it, that is many times longer than usual, and so is
 // what the server's loop does with its own memory meanwhile. With each look it notes how
 // long a process' first thread (the server's loop) has had a core, how long it has waited for one,
-// how long the process' other threads have had one, and how long the kernel's own thread of the
-// core (ksoftirqd, which delivers packets when there are many) has waited for it.
+// how long the process' other threads have had one, how long the kernel's own thread of the core
+// (ksoftirqd, which delivers packets when there are many) has waited for it, and for how long the
+// host of a virtual machine has kept the core from it although it had work (steal): in pieces
+// shorter than a look that is no gap.
 #pragma once
 
 #include <sys/types.h>
@@ -13,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -30,6 +33,7 @@ struct Look {
   int64_t waited_ns = 0;         // or waited for one
   int64_t others_ns = 0;         // its other threads had one
   int64_t kernel_waited_ns = 0;  // the kernel's thread of the core waited for it
+  int64_t stolen_ns = 0;         // the host gave the core to others; in steps of 10 ms
   int64_t probe_ns = 0;          // the look's own touches of memory
 };
 
@@ -41,6 +45,7 @@ struct Window {
   int64_t waited_ns = 0;
   int64_t others_ns = 0;
   int64_t kernel_waited_ns = 0;
+  int64_t stolen_ns = 0;
   double slowness = 1;  // how many times as long as usual touches of memory took; at least 1
 };
 
@@ -58,7 +63,8 @@ class MemoryProbe {
 
 class Spinner {
  public:
-  // `watched`: the process whose times are noted; 0: none. Its threads have all been started.
+  // Returns when it looks. `watched`: the process whose times are noted; 0: none. Its threads have
+  // all been started.
   Spinner(int core, pid_t watched);
   ~Spinner();
   Spinner(const Spinner&) = delete;
@@ -76,7 +82,10 @@ class Spinner {
   const int core_;
   std::vector<int> schedstats_;  // of the process' threads, the first one's first
   const int kernels_schedstat_;  // -1: it cannot be seen
+  const int stat_;               // the system's; -1 likewise
+  const std::string core_name_;  // in it
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> looks_at_all_{false};
   std::atomic<bool> has_priority_{false};
   std::mutex mutex_;
   std::vector<Look> looks_;  // the newest kLooksKept
