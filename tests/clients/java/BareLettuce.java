@@ -8,6 +8,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScanIterator;
 import io.lettuce.core.SetArgs;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.StringCodec;
@@ -17,6 +18,7 @@ import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import io.lettuce.core.protocol.ProtocolVersion;
+import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,7 +49,10 @@ public final class BareLettuce implements Bare {
   private final RedisCommands<String, String> sync;
 
   private BareLettuce(String password, String clientName) {
-    var address = RedisURI.builder().withHost("127.0.0.1").withPort(Report.PORT);
+    String tlsPort = System.getenv("CLIENTS_TLS_PORT");
+    var address = RedisURI.builder().withHost("127.0.0.1")
+        .withPort(tlsPort == null ? Report.PORT : Integer.parseInt(tlsPort))
+        .withSsl(tlsPort != null);
     if (password != null) {
       address.withPassword(password.toCharArray());
     }
@@ -55,8 +60,13 @@ public final class BareLettuce implements Bare {
       address.withClientName(clientName);
     }
     client = RedisClient.create(address.build());
-    client.setOptions(ClientOptions.builder()
-        .protocolVersion(ProtocolVersion.valueOf("RESP" + Report.PROTOCOL)).build());
+    var options = ClientOptions.builder()
+        .protocolVersion(ProtocolVersion.valueOf("RESP" + Report.PROTOCOL));
+    if (tlsPort != null) {
+      var authority = new File(System.getenv("CLIENTS_TLS_CA"));
+      options.sslOptions(SslOptions.builder().trustManager(authority).build());
+    }
+    client.setOptions(options.build());
     try {
       connection = connect(3);
     } catch (RedisException error) {
