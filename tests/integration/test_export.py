@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import harness
+from redis_source import FakeSource
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 BINARY = bytes(range(256))
@@ -146,9 +147,11 @@ class Exchange(harness.ServerTest):
                           ("f", '"type":"stream","value":["f"]')):
             other.call("SET", key, "ours")
             lines.append(f'{{"database":0,"key":"{key}",{rest}}}')
+        lines.append('{"database":0,"key":"\\u001b[2J","type":"stream\\u009b","value":[]}')
         path = self.write("file", "\n".join(lines + ['{"end": true, "policies": 0, "keys": 6}\n']))
         text = self.tool("weir-import", other, "--replace", path, code=2)
         self.assertIn("imported: 0 policies, 0 keys\n", text)
+        self.assertIn("not taken: key \\x1b[2J: its type is 'stream\\x9b'\n", text)
         for key in "abcdef":
             self.assertEqual((other.call("GET", key), other.call("TTL", key)), (b"ours", -1))
             self.assertIn(f"not taken: key {key}: ", text)
@@ -187,6 +190,48 @@ class Exchange(harness.ServerTest):
                             ("{}\n", "no file of weir-export")):
             self.assertIn(wrong, self.tool("weir-import", other, self.write("cut", text), code=1))
         self.assertEqual(other.call("GET", "a"), b"v")
+
+    def test_a_file_that_is_there_stays_until_the_export_has_ended(self):
+        one = self.memory_server()
+        one.call("SET", "a", "v")
+        path = self.write("file", "precious")
+        os.chmod(path, 0o644)
+        with FakeSource({}, {b"SCAN": b"-ERR no\r\n"}) as source:
+            self.assertIn("ERR no", self.tool("weir-export", source, "--no-policies", path, code=1))
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
+        link = self.path("link")
+        os.symlink(path, link)
+        self.tool("weir-export", one, link)
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        self.assertFalse(os.path.exists(path + ".new"))
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(json.loads(file.readlines()[-1]), {"end": True, "policies": 0, "keys": 1})
+
+    def test_a_server_that_lies(self):
+        """What it answers in place of what was asked is one line, and reaches no terminal raw."""
+        page = b"*2\r\n%s*1\r\n%s"
+        zero, name = b"$1\r\n0\r\n", b"$1\r\na\r\n"
+        for replies, text in (
+                ({b"SCAN": page % (b":0\r\n", name)}, "SCAN is answered as no weir does"),
+                ({b"SCAN": page % (zero, b":1\r\n")}, "SCAN is answered as no weir does"),
+                ({b"SCAN": b"-ERR \x1b]0;owned\x07\x1b[2J\r\n"}, "SCAN: ERR \\x1b]0;owned\\x07"),
+                ({b"TYPE": b"*0\r\n"}, "TYPE is answered as no weir does"),
+                ({b"TYPE": b"+stream\r\n"}, "key b'a' has type stream"),
+                ({b"PEXPIRETIME": b"+soon\r\n"}, "PEXPIRETIME is answered as no weir does: soon"),
+                ({b"PEXPIRETIME": b":-1\r\n", b"HGETALL": b"+x\r\n"}, "HGETALL is answered as no weir"),
+                ({b"PEXPIRETIME": b":-1\r\n", b"HGETALL": b"*1\r\n:1\r\n"}, "HGETALL is answered as"),
+                ({b"INFO": b"*0\r\n"}, "INFO is answered as no weir does"),
+                ({b"INFO": b"$99999999999\r\n"}, "announces a text of 99999999999 bytes"),
+                ({b"INFO": b":1_0\r\n"}, "answers what no weir does"),
+                ({b"INFO": b"*1\r\n" * 2000}, "answers what no weir does")):
+            with FakeSource({b"a": b""}, replies) as source:
+                said = self.tool("weir-export", source, "--no-policies", self.path("file"), code=1)
+            self.assertIn(text, said)
+            self.assertNotRegex(said, "[^ -~\n]")
+            self.assertEqual(said.count("\n"), 1, said)
+            os.unlink(self.path("file"))
 
     def test_a_part_of_it(self):
         one, other = self.memory_server(), self.second()

@@ -2,10 +2,17 @@
 
 import argparse
 import os
+import re
 import socket
 import ssl
 import sys
 import time
+
+
+LINE_BYTES = 64 << 10  # of what is no bulk string
+BULK_BYTES_MAX = 1 << 30
+DEPTH_MAX = 32
+NUMBER = re.compile(rb"-?[0-9]{1,18}")
 
 
 class Failure(Exception):
@@ -14,6 +21,12 @@ class Failure(Exception):
 
 class Refused(Exception):
     """An error reply."""
+
+
+def plain(text):
+    """For a terminal: what a server or a file says may hold characters that would steer it."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode()
+                   for c in str(text))
 
 
 class Client:
@@ -54,22 +67,30 @@ class Client:
             raise Failure(f"{words[0]}: {reply}")
         return reply
 
-    def read(self):
-        line = self.file.readline()
+    def read(self, depth=0):
+        line = self.file.readline(LINE_BYTES)
         if not line.endswith(b"\r\n"):
-            raise Failure("the server closed the connection")
+            raise Failure("the server closed the connection, or it is no weir")
         kind, rest = line[:1], line[1:-2]
         if kind == b"-":
             return Refused(rest.decode(errors="replace"))
         if kind == b"+":
             return rest.decode(errors="replace")
+        if kind not in (b":", b"$", b"*") or depth > DEPTH_MAX or not NUMBER.fullmatch(rest):
+            raise Failure(f"the server answers what no weir does: {line[:40]!r}")
+        number = int(rest)
         if kind == b":":
-            return int(rest)
-        if kind == b"$":
-            return self.file.read(int(rest) + 2)[:-2] if int(rest) >= 0 else None
+            return number
+        if number < 0:
+            return None
         if kind == b"*":
-            return [self.read() for _ in range(int(rest))] if int(rest) >= 0 else None
-        raise Failure(f"a reply that begins with {kind!r}")
+            return [self.read(depth + 1) for _ in range(number)]
+        if number > BULK_BYTES_MAX:
+            raise Failure(f"the server announces a text of {number} bytes")
+        text = self.file.read(number + 2)
+        if len(text) != number + 2:
+            raise Failure("the server closed the connection")
+        return text[:-2]
 
 
 class Progress:
@@ -113,5 +134,5 @@ def run(usage, flag, work):
     try:
         return work(options, Client(options))
     except (Failure, OSError) as failure:
-        print(f"{os.path.basename(sys.argv[0])}: {failure}", file=sys.stderr)
+        print(f"{os.path.basename(sys.argv[0])}: {plain(failure)}", file=sys.stderr)
     return 1
