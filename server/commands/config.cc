@@ -99,6 +99,7 @@ void config_resetstat(Call& call) {
   server.sessions().bounds().reset_figures();
   server.sessions().tls().figures.reset();
   call.limiters.verdicts = {};
+  server.waiting().reset_figures();
   call.limiters.policies.reset_counts();
   call.limiters.top.reset(call.limiters.top.denied.capacity());
   call.reply.status("OK");

@@ -196,6 +196,7 @@ void Executor::begin(int64_t now_ns) {
   server_->keys().running().begin_command(now_ns);
   nested_.clear();
   marks_ = marks_now();
+  server_->limiters().verdicts.begin_command();
   ++run_;
 }
 
@@ -221,6 +222,7 @@ void Executor::run_queued(Call& call) {
   session.wait_state().permit(false);
   const storage::TurnInProgress::Mark first = call.keys.running().mark();
   const Marks first_marks = marks_now();
+  const VerdictCounts::Values first_verdicts = call.limiters.verdicts.values();
   const QueuedCommands& queued = session.transaction().queued();
   RequestSlot slots;
   call.reply.array(static_cast<int64_t>(queued.count()));
@@ -244,6 +246,7 @@ void Executor::run_queued(Call& call) {
       server_->messages().pubsub().drop_after(first_marks.message);
       begin_next_queued(call.now_ns);
       marks_ = first_marks;
+      if (failure.is_retry()) call.limiters.verdicts.take_back_to(first_verdicts);
       return call.keys.running().fail(failure);
     }
     settle(session, next.command(), reply_begin);
@@ -257,6 +260,7 @@ void Executor::begin_next_queued(int64_t now_ns) {
   server_->messages().publish_own_events();
   server_->keys().running().begin_next_of_transaction(now_ns);
   marks_ = marks_now();
+  server_->limiters().verdicts.begin_command();
   ++run_;
 }
 
@@ -391,10 +395,5 @@ int64_t Executor::begin_look_ns(bool timed) const {
 }
 
 bool Executor::is_in_script() const { return outer_ != nullptr && !outer_->has(kRunsQueued); }
-
-void Executor::reset_figures() {
-  for (CommandFigures& figures : figures_) figures = {};
-  if (outer_ != nullptr) figures_of(*outer_).calls = 1;  // the command that resets them
-}
 
 }  // namespace weir::server

@@ -19,7 +19,6 @@
 #include "base/result.h"
 #include "server/command/command.h"
 #include "server/command/command_table.h"
-#include "server/limiter/verdict_counts.h"
 #include "server/report/duration_histogram.h"
 #include "server/session/session.h"
 #include "server/session/session_host.h"
@@ -85,7 +84,6 @@ class Executor : private WaiterRunner {
     size_t nested = 0;
     uint64_t slow = 0;
     uint64_t hits = 0, misses = 0;
-    VerdictCounts verdicts;
   };
   // The figures of a command that ran inside the running one, as they were before.
   struct NestedBefore {

@@ -54,8 +54,12 @@ Executor::Marks Executor::marks_now() const {
           .nested = nested_.size(),
           .slow = server_->report().slow_log.mark(),
           .hits = stats.keyspace_hits,
-          .misses = stats.keyspace_misses,
-          .verdicts = server_->limiters().verdicts};
+          .misses = stats.keyspace_misses};
+}
+
+void Executor::reset_figures() {
+  for (CommandFigures& figures : figures_) figures = {};
+  if (outer_ != nullptr) figures_of(*outer_).calls = 1;  // the command that resets them
 }
 
 void Executor::note_nested(CommandFigures* figures) {
@@ -72,7 +76,7 @@ void Executor::forget_try() {
   Stats& stats = server_->report().stats;
   stats.keyspace_hits = marks_.hits;
   stats.keyspace_misses = marks_.misses;
-  server_->limiters().verdicts = marks_.verdicts;
+  server_->limiters().verdicts.take_back();
   Monitors& monitors = server_->messages().monitors();
   monitors.drop_after(std::min(marks_.monitor, monitors.mark()));
   server_->report().slow_log.drop_after(marks_.slow);

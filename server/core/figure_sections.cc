@@ -31,6 +31,10 @@ void write_clients_section(Server& server, FigureWriter& out) {
   out.gauge(
       {"blocked_clients", "Clients whose command waits for a key, an instant or a pause's end."},
       server.waiting().size() + paused);
+  out.gauge({"wait_queues", "Keys, and requests let in by LEAKY limits, that clients wait for."},
+            server.waiting().queues());
+  out.gauge({"wait_queue_longest", "Clients that wait for the same key, where they are most."},
+            server.waiting().longest_queue());
   out.gauge({"tracking_clients", "Clients that keep copies of keys and are told of changes."},
             server.messages().tracking().sessions());
   out.absent({"clients_in_timeout_table"});

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "algorithms/algorithm.h"
 #include "server/core/figure_sections.h"
 #include "server/core/server.h"
 
@@ -29,6 +31,7 @@ constexpr std::string_view kForPeople[] = {
     "verdicts",
     "allowed",
     "denied",
+    "banned",
     "shadow_allowed",
     "shadow_denied",
 };
@@ -36,14 +39,40 @@ constexpr std::string_view kForPeople[] = {
 // Sections for people: percentiles, which histograms tell better, and samples of keys.
 constexpr std::string_view kSectionsLeftOut[] = {"latencystats", "keyspace"};
 
+struct OutcomeLabel {
+  Outcome outcome;
+  std::string_view label;
+};
+
+constexpr OutcomeLabel kOutcomeLabels[] = {{Outcome::kAllowed, "allowed"},
+                                           {Outcome::kDenied, "denied"},
+                                           {Outcome::kBanned, "banned"},
+                                           {Outcome::kShadowAllowed, "shadow_allowed"},
+                                           {Outcome::kShadowDenied, "shadow_denied"}};
+
 void write_verdicts(const VerdictCounts& verdicts, MetricsText& out) {
-  constexpr FigureName kName{"verdicts", "Verdicts of limits. SHADOW's are apart."};
-  out.labelled(kName, {{"outcome", "allowed"}}, verdicts.allowed);
-  out.labelled(kName, {{"outcome", "denied"}}, verdicts.denied);
-  out.labelled(kName, {{"outcome", "shadow_allowed"}}, verdicts.shadow_allowed);
-  out.labelled(kName, {{"outcome", "shadow_denied"}}, verdicts.shadow_denied);
+  constexpr FigureName kName{
+      "verdicts", "Verdicts of limits. Denied has all that were, banned those of them by a ban."};
+  for (const auto& [outcome, label] : kOutcomeLabels)
+    out.labelled(kName, {{"outcome", label}}, verdicts.of(outcome));
   static_cast<FigureWriter&>(out).counter({"permits", "Permits that were taken."},
-                                          verdicts.permits);
+                                          verdicts.permits());
+}
+
+// Of algorithms that have decided since the start; `none` is of policies that block.
+void write_algorithms(const VerdictCounts& verdicts, MetricsText& out) {
+  constexpr FigureName kName{"algorithm_verdicts",
+                             "Verdicts by the algorithm of the limit that decided."};
+  const auto write = [&](uint8_t id, std::string_view name) {
+    const bool is_used = std::ranges::any_of(
+        kOutcomeLabels, [&](const auto& each) { return verdicts.of(id, each.outcome) != 0; });
+    if (!is_used) return;
+    for (const auto& [outcome, label] : kOutcomeLabels)
+      out.labelled(kName, {{"algorithm", name}, {"outcome", label}}, verdicts.of(id, outcome));
+  };
+  write(0, "none");
+  for (const algorithms::Algorithm* algorithm : algorithms::all_algorithms())
+    write(algorithm->id, algorithm->name);
 }
 
 void write_policies(const Policies& policies, MetricsText& out) {
@@ -53,13 +82,45 @@ void write_policies(const Policies& policies, MetricsText& out) {
     PolicyCounts& sum = shown[std::string(has_room ? name : kOther)];
     sum.granted += counts.granted;
     sum.denied += counts.denied;
+    sum.banned += counts.banned;
     sum.shadow_denied += counts.shadow_denied;
   });
   constexpr FigureName kName{"policy_verdicts", "Verdicts under a policy."};
   for (const auto& [policy, counts] : shown) {
     out.labelled(kName, {{"policy", policy}, {"outcome", "allowed"}}, counts.granted);
     out.labelled(kName, {{"policy", policy}, {"outcome", "denied"}}, counts.denied);
+    out.labelled(kName, {{"policy", policy}, {"outcome", "banned"}}, counts.banned);
     out.labelled(kName, {{"policy", policy}, {"outcome", "shadow_denied"}}, counts.shadow_denied);
+  }
+}
+
+DurationBuckets buckets_of(const WaitDurations& durations) {
+  DurationBuckets shown{.buckets = {}, .total = durations.total(), .sum_ns = durations.sum_ns()};
+  for (size_t i = 0; i < WaitDurations::kBounds; ++i)
+    shown.buckets.push_back({WaitDurations::bound_ns(i), durations.below(i)});
+  return shown;
+}
+
+// Of the commands that have waited since the start.
+void write_waits(Server& server, MetricsText& out) {
+  constexpr FigureName kEnded{"command_waits", "Waits that have ended, by how."};
+  constexpr std::pair<WaitEnd, std::string_view> kEnds[] = {{WaitEnd::kServed, "served"},
+                                                            {WaitEnd::kTimedOut, "timed_out"},
+                                                            {WaitEnd::kUnblocked, "unblocked"},
+                                                            {WaitEnd::kLeft, "left"}};
+  FigureWriter& figures = out;
+  const CommandTable& table = server.executor().table();
+  for (size_t i = 0; i < table.count(); ++i) {
+    const std::string_view command = table.row(i)->name;
+    const CommandWaits* waits = server.waiting().figures().of(*table.row(i));
+    if (waits == nullptr) continue;
+    for (const auto& [end, label] : kEnds)
+      out.labelled(kEnded, {{"command", command}, {"end", label}}, waits->ended_as(end));
+    figures.row(kCommandFigures, command, [&] {
+      figures.gauge({"waiting", "Clients that wait now."}, waits->waiting);
+      figures.histogram({"wait_duration", "Waits that have ended.", FigureUnit::kSeconds},
+                        buckets_of(waits->durations));
+    });
   }
 }
 
@@ -121,7 +182,9 @@ std::string metrics_text(Server& server, MetricsFormat format) {
   }
   write_databases(server, out);
   write_verdicts(server.limiters().verdicts, out);
+  write_algorithms(server.limiters().verdicts, out);
   write_policies(server.limiters().policies, out);
+  write_waits(server, out);
   write_histograms(server, out);
   return out.take();
 }

@@ -183,6 +183,7 @@ void Server::wait(Call& call, std::unique_ptr<Waiter> waiter) {
   waiter->session = call.session.id;
   waiter->database = call.database;
   waiter->command = &call.command;
+  waiter->began_ns = call.now_ns;
   waiter->args.assign(call.args.begin(), call.args.end());
   call.session.wait_state().begin();
   waiting_.add(std::move(waiter));

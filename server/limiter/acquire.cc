@@ -27,11 +27,11 @@ int64_t after(int64_t now_ns, int64_t duration_ns) {
   return duration_ns > kNever - now_ns ? kNever : now_ns + duration_ns;
 }
 
-enum class Outcome { kReplied, kDenied, kDeparts };
+enum class TryEnd { kReplied, kDenied, kDeparts };
 
 // One try to take. With kDenied `answer` has the wait; nothing was taken or replied.
 struct Try {
-  Outcome outcome = Outcome::kReplied;
+  TryEnd outcome = TryEnd::kReplied;
   Answer answer;
   bool final = false;                   // waiting would not help
   int64_t due_ns = algorithms::kNever;  // when to try again if no command touches the key
@@ -72,7 +72,7 @@ int64_t gone_from_ns(Call& call, std::string_view key) {
 }
 
 Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int64_t deadline_ns) {
-  Try tried{.outcome = Outcome::kDenied, .answer = peek(call, limiter, request)};
+  Try tried{.outcome = TryEnd::kDenied, .answer = peek(call, limiter, request)};
   if (tried.answer.banned) {
     tried.final = true;
     return tried;
@@ -100,7 +100,7 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
   if (departs_ns == 0) {
     if (!tried.answer.charged) forget_token(call, limiter.key(), request.id);
     answer_request(call, limiter.key(), request, tried.answer);
-    tried.outcome = Outcome::kReplied;
+    tried.outcome = TryEnd::kReplied;
     return tried;
   }
   const auto booking = book_departure(call, limiter, request, departs_ns);
@@ -108,7 +108,7 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
     call.reply.error(booking.error());
     return {};
   }
-  tried.outcome = Outcome::kDeparts;
+  tried.outcome = TryEnd::kDeparts;
   tried.departure = wait_for_departure(call, limiter.key(), request, tried.answer, *booking,
                                        call.now_ns + departs_ns);
   return tried;
@@ -134,13 +134,13 @@ class AcquireWaiter : public QueuedRequest {
     auto limiter = resolve(call, key(), request());
     if (!limiter) return true;
     Try tried = try_to_take(call, *limiter, request(), deadline_ns);
-    if (tried.outcome == Outcome::kDenied && !tried.final) {
+    if (tried.outcome == TryEnd::kDenied && !tried.final) {
       expected_ns = due_ns = tried.due_ns;
       return false;
     }
-    if (tried.outcome == Outcome::kDenied) {
+    if (tried.outcome == TryEnd::kDenied) {
       forget_token(call, key(), request().id);
-      count_denial(call, *limiter);
+      count_denial(call, *limiter, tried.answer);
       reply_denial(call, *limiter, request(), tried.answer);
     }
     successor = std::move(tried.departure);
@@ -156,7 +156,7 @@ class AcquireWaiter : public QueuedRequest {
     Answer answer = peek(call, *limiter, request());
     answer.allowed = answer.verdict.allowed = false;
     answer.verdict.retry_after_ns = std::max<int64_t>(answer.verdict.retry_after_ns, 1);
-    count_denial(call, *limiter);
+    count_denial(call, *limiter, answer);
     reply_denial(call, *limiter, request(), answer);
   }
 
@@ -194,7 +194,7 @@ bool may_wait_until(const Call& call, int64_t due_ns, int64_t deadline_ns) {
 }
 
 void deny(Call& call, Limiter& limiter, const LimiterRequest& request, const Answer& answer) {
-  count_denial(call, limiter);
+  count_denial(call, limiter, answer);
   if (call.session.wait_state().permitted()) forget_token(call, limiter.key(), request.id);
   reply_denial(call, limiter, request, answer);
 }
@@ -268,8 +268,8 @@ void acquire(Call& call, std::string_view key, LimiterRequest request) {
     return join_queue(call, *limiter, std::move(request), deadline_ns);
   }
   Try tried = try_to_take(call, *limiter, request, deadline_ns);
-  if (tried.outcome == Outcome::kReplied) return;
-  if (tried.outcome == Outcome::kDeparts) return call.host.wait(call, std::move(tried.departure));
+  if (tried.outcome == TryEnd::kReplied) return;
+  if (tried.outcome == TryEnd::kDeparts) return call.host.wait(call, std::move(tried.departure));
   if (tried.final || !may_wait_until(call, tried.due_ns, deadline_ns)) {
     return deny(call, *limiter, request, tried.answer);
   }

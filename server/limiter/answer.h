@@ -26,10 +26,13 @@ struct LimitRow {
 struct Answer {
   algorithms::Verdict verdict;  // the verdict of the deciding limit
   int64_t index = 0;            // the index of the deciding limit
+  // Of the deciding limit; null: no limit decides, but a policy that blocks or lets all pass.
+  const algorithms::Algorithm* algorithm = nullptr;
   bool allowed = false;
   bool charged = false;
-  bool shadow = false;                   // allowed in any case
-  bool shadow_denies = false;            // limits that only say what they would deny it
+  bool shadow = false;         // allowed in any case
+  bool shadow_denies = false;  // limits that only say what they would deny it,
+  const algorithms::Algorithm* shadow_algorithm = nullptr;  // the deciding one's algorithm
   int64_t granted = 0;                   // the cost charged; the largest of several
   bool leases = false;                   // a limit is CONCURRENCY
   std::optional<int64_t> lease_id = {};  // the lease that was made

@@ -36,7 +36,7 @@ bool count_denials(Call& call, Limiter& limiter, std::span<const algorithms::Gua
     if (!*begun || (*begun)->rest_ns < rule.for_ns) *begun = {.limit = i, .rest_ns = rule.for_ns};
   }
   if (*begun && call.keys.failure().ok()) {
-    ++call.limiters.verdicts.bans;
+    call.limiters.verdicts.count_ban();
     call.host.notify(EventClass::kLimiter, "banned", call.database, limiter.key());
   }
   return counted;

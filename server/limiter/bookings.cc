@@ -210,6 +210,8 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
     const auto booking = algorithms::reserve(
         limits[i].limit, states[i],
         {.now_ns = call.now_ns, .cost = request.cost(i), .max_wait_ns = max_wait_ns});
+    const bool decides = booked.refused_by == nullptr || booking.wait_ns > booked.wait_ns;
+    if (!booking.granted && decides) booked.refused_by = limits[i].limit.algorithm;
     booked.granted &= booking.granted;
     booked.wait_ns = std::max(booked.wait_ns, booking.wait_ns);
     changed |= booking.changed;
@@ -219,8 +221,9 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
     return booked;
   }
   LimiterRequest charged = request;
-  booked.shadow_denies = !take_watched(call, limiter, &charged, states);
-  if (limiter.names().shadow || limiter.names().shadow_all) changed |= !booked.shadow_denies;
+  booked.shadow_refused_by = take_watched(call, limiter, &charged, states);
+  if (limiter.names().shadow || limiter.names().shadow_all)
+    changed |= booked.shadow_refused_by == nullptr;
   if (booked.wait_ns > 0) {
     const auto id = store_booking(call, limiter, charged, booked.wait_ns);
     if (!id) return id.error();

@@ -26,7 +26,10 @@ struct Booked {
   bool granted = false;
   int64_t wait_ns = 0;  // if not granted, what the wait would have been; kNever
   int64_t id = 0;
-  bool shadow_denies = false;  // a policy in shadow would not have granted it as it is
+  // Of the limit with the longest wait, if it was not granted.
+  const algorithms::Algorithm* refused_by = nullptr;
+  // Of a limit of a policy in shadow that would not have granted it as it is; null: none.
+  const algorithms::Algorithm* shadow_refused_by = nullptr;
 };
 
 // Books the request's costs of all limits that the limiter has named, or none. An error: a limit

@@ -63,6 +63,7 @@ void show_debt(const algorithms::AllRequest& request, std::span<const Guard> gua
     answer->verdict = guard.verdict;
     answer->verdict.remaining = rest;
     answer->index = static_cast<int64_t>(i);
+    answer->algorithm = guard.limit->algorithm;
   }
 }
 
@@ -78,7 +79,9 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
   for (Guard& guard : guards) guard.cost = 0;
   const auto verdict = take_apart(limiter, guards, look).verdict;
   const size_t index = ban.limit < guards.size() ? ban.limit : verdict.deciding;
-  Answer answer{.verdict = guards[index].verdict, .index = static_cast<int64_t>(index)};
+  Answer answer{.verdict = guards[index].verdict,
+                .index = static_cast<int64_t>(index),
+                .algorithm = limiter.all()[ban.limit].limit.algorithm};
   show_ban(ban, own.allowed ? 0 : own_retry_ns, &answer);
   if (request.full) answer.rows = rows_of(limiter, guards);
   answer.allowed = answer.shadow = is_shadowed(limiter, request);
@@ -130,6 +133,7 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
   const algorithms::AllVerdict& verdict = taken.verdict;
   Answer answer{.verdict = guards[verdict.deciding].verdict,
                 .index = static_cast<int64_t>(verdict.deciding),
+                .algorithm = guards[verdict.deciding].limit->algorithm,
                 .allowed = verdict.allowed,
                 .charged = verdict.allowed && asks && !peeks,
                 .granted = verdict.allowed ? largest_cost(guards) : 0,
@@ -139,12 +143,13 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
   if (answer.charged && std::any_of(guards.begin(), guards.end(), lends_one)) {
     answer.lease_id = all.lease_id;
   }
-  answer.shadow_denies = taken.shadow_denies;
+  answer.shadow_denies = taken.shadow_denier != nullptr;
+  answer.shadow_algorithm = taken.shadow_denier;
   if (request.force && answer.charged) show_debt(all, guards, &answer);
   if (holds && answer.charged) {
     answer.hold_id = answer.lease_id ? *answer.lease_id : limiter.draw_id();
     add_hold(call, limiter, *answer.hold_id, *request.hold_ns,
-             charges_of(limiter, guards, taken.shadow_denies, before));
+             charges_of(limiter, guards, answer.shadow_denies, before));
   }
   bool counted = false;
   if (!verdict.allowed && asks && !peeks && !is_shadowed(limiter, request) && !request.force) {
@@ -194,6 +199,7 @@ Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits) {
       algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});
   return {.verdict = guards[verdict.deciding].verdict,
           .index = static_cast<int64_t>(verdict.deciding),
+          .algorithm = guards[verdict.deciding].limit->algorithm,
           .allowed = verdict.allowed};
 }
 

@@ -96,16 +96,20 @@ class Departure : public Waiter {
   }
 
   void deny(Call& call) {
-    Answer denied{.verdict = answer_.verdict, .index = answer_.index, .rows = answer_.rows};
+    Answer denied{.verdict = answer_.verdict,
+                  .index = answer_.index,
+                  .algorithm = answer_.algorithm,
+                  .rows = answer_.rows};
     if (auto limiter = Limiter::find(call, key_)) {
       give_back(call, *limiter);
       if (!limiter->named().empty()) {
         const Answer now = look(call, *limiter, limiter->named());
         denied.verdict = now.verdict;
         denied.index = now.index;
+        denied.algorithm = now.algorithm;
         if (request_.full) add_rows(call, *limiter, &denied);
       }
-      count_denial(call, *limiter);
+      count_denial(call, *limiter, denied);
     }
     denied.allowed = denied.verdict.allowed = false;
     denied.verdict.retry_after_ns = std::max<int64_t>(denied.verdict.retry_after_ns, 1);

@@ -6,17 +6,20 @@ namespace weir::server {
 
 void write_figures(const Limiters& limiters, FigureWriter& out) {
   const VerdictCounts& verdicts = limiters.verdicts;
-  out.counter({"verdicts", "Verdicts of limits, without those of SHADOW."},
-              verdicts.allowed + verdicts.denied);
-  out.counter({"allowed", "Verdicts that allowed."}, verdicts.allowed);
-  out.counter({"denied", "Verdicts that denied."}, verdicts.denied);
+  const uint64_t allowed = verdicts.of(Outcome::kAllowed);
+  const uint64_t denied = verdicts.of(Outcome::kDenied);
+  out.counter({"verdicts", "Verdicts of limits, without those of SHADOW."}, allowed + denied);
+  out.counter({"allowed", "Verdicts that allowed."}, allowed);
+  out.counter({"denied", "Verdicts that denied."}, denied);
+  out.counter({"banned", "Those of the denied that were answered with a ban."},
+              verdicts.of(Outcome::kBanned));
   out.counter({"shadow_allowed", "Verdicts with SHADOW that would have allowed anyway."},
-              verdicts.shadow_allowed);
+              verdicts.of(Outcome::kShadowAllowed));
   out.counter({"shadow_denied", "Verdicts with SHADOW that would have denied."},
-              verdicts.shadow_denied);
+              verdicts.of(Outcome::kShadowDenied));
   out.counter({"repeated_ids", "Requests that came again with their ID, and charged nothing."},
-              verdicts.repeated);
-  out.counter({"bans", "Bans of keys that have begun."}, verdicts.bans);
+              verdicts.repeated());
+  out.counter({"bans", "Bans of keys that have begun."}, verdicts.bans());
   out.text({"limiting", "Whether limiters deny."}, limiting_name(limiters.limiting));
 }
 

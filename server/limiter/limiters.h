@@ -41,8 +41,7 @@ struct LastThrottle {
 
 struct Limiters {
   Limiters(storage::Keyspace* keys, Waiting* waits, WorkMeter* work, const storage::HashSeed& seed,
-           size_t top_keys)
-      : waiting(*waits), policies(keys, work, &zones), versions(keys), ids(seed), top(top_keys) {}
+           size_t top_keys);
 
   Waiting& waiting;
   TimeZones zones;

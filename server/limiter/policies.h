@@ -55,6 +55,7 @@ struct Policy {
 struct PolicyCounts {
   uint64_t granted = 0;
   uint64_t denied = 0;
+  uint64_t banned = 0;         // of the denied, those that were answered with a ban
   uint64_t shadow_denied = 0;  // granted, because the policy is in shadow
   bool is_used = false;  // a take has left a key's adaptive limit used to the half, since reports
                          // last asked

@@ -73,20 +73,21 @@ TakenApart take_apart(const Limiter& limiter, std::span<Guard> guards,
     if (!taken.verdict.allowed) guard.cost = 0;
     if (taken.verdict.allowed && all.upto) guard.cost = taken.verdict.granted;
   }
-  const bool all_watched_allow = algorithms::take_all(watched, after).allowed;
-  taken.shadow_denies = taken.verdict.allowed && !all_watched_allow;
+  const algorithms::AllVerdict of_watched = algorithms::take_all(watched, after);
+  if (taken.verdict.allowed && !of_watched.allowed)
+    taken.shadow_denier = watched[of_watched.deciding].limit->algorithm;
   taken.verdict.deciding = places[taken.verdict.deciding];
   for (size_t i = 0; i < places.size(); ++i) guards[places[i]] = counted[i];
   for (size_t i = 0; i < watched.size(); ++i) {
-    if (!all_watched_allow) watched[i].cost = 0;  // nothing was charged
+    if (!of_watched.allowed) watched[i].cost = 0;  // nothing was charged
     guards[named.policy_at + i] = watched[i];
   }
   return taken;
 }
 
-bool take_watched(Call& call, Limiter& limiter, LimiterRequest* request,
-                  std::span<algorithms::State> states) {
-  if (!limiter.names().shadow && !limiter.names().shadow_all) return true;
+const algorithms::Algorithm* take_watched(Call& call, Limiter& limiter, LimiterRequest* request,
+                                          std::span<algorithms::State> states) {
+  if (!limiter.names().shadow && !limiter.names().shadow_all) return nullptr;
   const auto limits = limiter.named();
   std::vector<Guard> guards;
   for (size_t i = 0; i < limits.size(); ++i) {
@@ -96,15 +97,14 @@ bool take_watched(Call& call, Limiter& limiter, LimiterRequest* request,
                       .entries = limiter.entries_of(limits[i]),
                       .cost = request->cost(i)});
   }
-  if (algorithms::take_all(guards, {.now_ns = call.now_ns, .wall = &call.wall()}).allowed) {
-    return true;
-  }
+  const auto verdict = algorithms::take_all(guards, {.now_ns = call.now_ns, .wall = &call.wall()});
+  if (verdict.allowed) return nullptr;
   std::vector<int64_t> costs;
   for (size_t i = 0; i < limits.size(); ++i) {
     costs.push_back(is_watched(limiter.names(), i) ? 0 : request->cost(i));
   }
   request->costs = std::move(costs);
-  return false;
+  return guards[verdict.deciding].limit->algorithm;
 }
 
 CountedPart counted_part(const NamedLimits& named, std::span<const algorithms::Limit> limits,

@@ -31,16 +31,17 @@ bool is_watched(const NamedLimits& named, size_t index);
 // Takes from all guards, those of a policy in shadow apart.
 struct TakenApart {
   algorithms::AllVerdict verdict;  // of those that count, if there are such
-  bool shadow_denies = false;      // they allow, and the policy's do not
+  // They allow, and the policy's do not: the algorithm of the one that decides. Else null.
+  const algorithms::Algorithm* shadow_denier = nullptr;
 };
 TakenApart take_apart(const Limiter& limiter, std::span<algorithms::Guard> guards,
                       const algorithms::AllRequest& all);
 
 // Takes from `states`, one for each named limit, what a policy in shadow has of them, all or none.
-// If none, that is false, and their costs in the request are 0. It is true where there is no such
-// one.
-bool take_watched(Call& call, Limiter& limiter, LimiterRequest* request,
-                  std::span<algorithms::State> states);
+// If none, their costs in the request are 0, and the answer is the algorithm of the limit that
+// decided. It is null where all was taken, and where there is no such policy.
+const algorithms::Algorithm* take_watched(Call& call, Limiter& limiter, LimiterRequest* request,
+                                          std::span<algorithms::State> states);
 
 // The limits that a request waits for, with its costs of them.
 struct CountedPart {

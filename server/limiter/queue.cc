@@ -94,7 +94,9 @@ QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRe
 }
 
 Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
-  Answer answer{.verdict = place.verdict, .index = static_cast<int64_t>(place.index)};
+  Answer answer{.verdict = place.verdict,
+                .index = static_cast<int64_t>(place.index),
+                .algorithm = place.algorithm};
   answer.verdict.allowed = false;
   answer.verdict.remaining = 0;
   answer.verdict.retry_after_ns =

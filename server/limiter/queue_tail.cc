@@ -93,6 +93,7 @@ QueueTail::Place QueueTail::join(Limits limits, const LimiterRequest& request, i
              .full_at_ns = full_at_ns[all.deciding],
              .verdict = guards[all.deciding].verdict,
              .index = all.deciding,
+             .algorithm = guards[all.deciding].limit->algorithm,
              .looks = looks};
     if (all.allowed) {
       ++next_lease_;

@@ -40,6 +40,7 @@ class QueueTail {
     int64_t full_at_ns = 0;  // when the deciding limit would be full without it; kNever
     algorithms::Verdict verdict;
     size_t index = 0;
+    const algorithms::Algorithm* algorithm = nullptr;  // of the deciding limit
     size_t looks = 0;  // at limits, until this was known: units of work
   };
   using Limits = std::span<const algorithms::Limit>;

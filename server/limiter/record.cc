@@ -3,54 +3,71 @@
 #include "server/limiter/limiters.h"
 
 namespace weir::server {
+namespace {
+
+uint8_t id_of(const algorithms::Algorithm* algorithm) {
+  return algorithm == nullptr ? 0 : algorithm->id;
+}
+
+void count_banned(Call& call, const Answer& answer) {
+  if (!answer.banned || !call.keys.failure().ok()) return;
+  call.limiters.verdicts.count(id_of(answer.algorithm), Outcome::kBanned);
+}
+
+}  // namespace
 
 TopKeys::Name name_of(const Call& call, const Limiter& limiter) {
   return {.database = call.database, .hash = limiter.hash(), .key = limiter.key()};
 }
 
 void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verdict& verdict,
-                   int64_t cost) {
+                   int64_t cost, uint8_t algorithm) {
   if (!call.keys.failure().ok()) return;  // the verdict will be discarded
   Limiters& limiters = call.limiters;
   call.host.notify(EventClass::kLimiter, verdict.allowed ? "allowed" : "limited", name.database,
                    name.key);
   if (verdict.allowed) {
-    ++limiters.verdicts.allowed;
-    limiters.verdicts.permits += static_cast<uint64_t>(cost);
+    limiters.verdicts.count(algorithm, Outcome::kAllowed);
+    limiters.verdicts.count_permits(cost);
     limiters.top.taken.add(name, cost, call.now_ns);
   } else {
-    ++limiters.verdicts.denied;
+    limiters.verdicts.count(algorithm, Outcome::kDenied);
     limiters.top.denied.add(name, 1, call.now_ns);
   }
 }
 
-void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, int64_t cost) {
+void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, int64_t cost,
+                          uint8_t algorithm) {
   if (!call.keys.failure().ok()) return;
   Limiters& limiters = call.limiters;
   if (allowed) {
-    ++limiters.verdicts.shadow_allowed;
+    limiters.verdicts.count(algorithm, Outcome::kShadowAllowed);
     limiters.top.taken.add(name, cost, call.now_ns);
   } else {
-    ++limiters.verdicts.shadow_denied;
+    limiters.verdicts.count(algorithm, Outcome::kShadowDenied);
     limiters.top.shadow.add(name, 1, call.now_ns);
   }
 }
 
-void count_for_policy(Call& call, const Limiter& limiter, bool allowed, bool shadow_denies) {
+void count_for_policy(Call& call, const Limiter& limiter, const PolicyVerdict& verdict) {
   PolicyCounts* counts = limiter.names().counts;
   if (counts == nullptr || !call.keys.failure().ok()) return;
-  if (shadow_denies) {
+  if (verdict.shadow_denies) {
     ++counts->shadow_denied;
   } else {
-    ++(allowed ? counts->granted : counts->denied);
+    ++(verdict.allowed ? counts->granted : counts->denied);
+    if (verdict.banned) ++counts->banned;
   }
 }
 
-void count_denial(Call& call, const Limiter& limiter, bool shadow) {
-  count_for_policy(call, limiter, false, shadow);
+void count_denial(Call& call, const Limiter& limiter, const Answer& answer, bool shadow) {
+  count_for_policy(call, limiter,
+                   {.allowed = false, .shadow_denies = shadow, .banned = answer.banned});
   const TopKeys::Name name = name_of(call, limiter);
-  if (shadow) return count_shadow_verdict(call, name, false, 1);
-  count_verdict(call, name, {.allowed = false}, 1);
+  const uint8_t algorithm = id_of(answer.algorithm);
+  if (shadow) return count_shadow_verdict(call, name, false, 1, algorithm);
+  count_verdict(call, name, {.allowed = false}, 1, algorithm);
+  count_banned(call, answer);
 }
 
 // A request that asks for nothing is no decision that counts.
@@ -59,14 +76,20 @@ void record(Call& call, Limiter& limiter, const Decision& decision) {
   const Answer& answer = decision.answer;
   if (answer.charged || (decision.cost > 0 && !answer.verdict.allowed)) {
     const TopKeys::Name name = name_of(call, limiter);
+    const uint8_t algorithm = id_of(answer.algorithm);
     const bool shadow_denies = answer.shadow_denies || (answer.shadow && !answer.verdict.allowed);
-    count_for_policy(call, limiter, answer.verdict.allowed, shadow_denies);
+    count_for_policy(call, limiter,
+                     {.allowed = answer.verdict.allowed,
+                      .shadow_denies = shadow_denies,
+                      .banned = answer.banned});
     if (answer.shadow) {
-      count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost);
+      count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost, algorithm);
     } else {
-      count_verdict(call, name, answer.verdict, decision.cost);
+      count_verdict(call, name, answer.verdict, decision.cost, algorithm);
+      count_banned(call, answer);
     }
-    if (answer.shadow_denies) count_shadow_verdict(call, name, false, decision.cost);
+    if (answer.shadow_denies)
+      count_shadow_verdict(call, name, false, decision.cost, id_of(answer.shadow_algorithm));
   }
 }
 

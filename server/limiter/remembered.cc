@@ -107,7 +107,7 @@ bool is_ticket(std::string_view what) {
 }  // namespace
 
 void reply_again(Call& call, std::string_view reply) {
-  ++call.limiters.verdicts.repeated;
+  call.limiters.verdicts.count_repeated();
   call.reply.raw(for_session(call, reply));
 }
 

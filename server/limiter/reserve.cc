@@ -19,28 +19,32 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
     const Answer answer = fixed_answer(*limiter, request, true);
     const bool granted = answer.allowed;
     if (granted) {
-      if (!answer.verdict.allowed) count_denial(call, *limiter, true);
-      if (answer.verdict.allowed) count_for_policy(call, *limiter, true, false);
+      if (!answer.verdict.allowed) count_denial(call, *limiter, answer, true);
+      if (answer.verdict.allowed) count_for_policy(call, *limiter, {});
       return Booked{.granted = true, .id = limiter->draw_id()};
     }
-    count_denial(call, *limiter);
+    count_denial(call, *limiter, answer);
     return Booked{.wait_ns = algorithms::kNever};
   }
   const auto ban = ban_against(*limiter, request, call.now_ns);
   if (ban && !is_shadowed(*limiter, request)) {
-    count_denial(call, *limiter);
+    const algorithms::Algorithm* banned_by = limiter->all()[ban->limit].limit.algorithm;
+    count_denial(call, *limiter, {.verdict = {}, .algorithm = banned_by, .banned = true});
     return Booked{.wait_ns = ban->rest_ns};
   }
   if (!never_waits(*limiter, request) && must_queue(call, key, request)) {
     const Answer answer = denial_after_queue(call, *limiter, request);
-    count_denial(call, *limiter);
+    count_denial(call, *limiter, answer);
     return Booked{.wait_ns = answer.verdict.retry_after_ns};
   }
   const auto booked = book(call, *limiter, request);
   if (!booked) return reply_error(call, booked.error());
-  if (!booked->granted) count_denial(call, *limiter);
-  if (booked->shadow_denies) count_denial(call, *limiter, true);
-  if (booked->granted && !booked->shadow_denies) count_for_policy(call, *limiter, true, false);
+  const algorithms::Algorithm* shadow_denier = booked->shadow_refused_by;
+  if (!booked->granted)
+    count_denial(call, *limiter, {.verdict = {}, .algorithm = booked->refused_by});
+  if (shadow_denier != nullptr)
+    count_denial(call, *limiter, {.verdict = {}, .algorithm = shadow_denier}, true);
+  if (booked->granted && shadow_denier == nullptr) count_for_policy(call, *limiter, {});
   return *booked;
 }
 

@@ -49,7 +49,8 @@ std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
       limit, single->state, {.now_ns = call.now_ns, .cost = cost, .wall = &call.wall()});
   if (verdict.changed) save_single(call, &*single, limit);
   if (cost > 0) {
-    count_verdict(call, {call.database, single->ref.position(), key}, verdict, cost);
+    count_verdict(call, {call.database, single->ref.position(), key}, verdict, cost,
+                  limit.algorithm->id);
   }
   return verdict;
 }

@@ -62,7 +62,7 @@ Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
   if (!limiter) return limiter.error();
   if (!has_fixed_answer(*limiter) && must_queue(call, key, request)) {
     const Answer answer = denied_by_queue(call, *limiter, request);
-    count_denial(call, *limiter, answer.shadow);
+    count_denial(call, *limiter, answer, answer.shadow);
     return answer;
   }
   const Decision decision = decide(call, *limiter, request);

@@ -196,7 +196,8 @@ int64_t take_parts(Call& call, std::vector<Part>& parts) {
       if (!part.answer.verdict.allowed) count_toward_ban(call, part);
       record_denied(call, part.limiter);
     }
-    count_denial(call, parts[static_cast<size_t>(denied_by)].limiter, parts[0].request.shadow);
+    const Part& denying = parts[static_cast<size_t>(denied_by)];
+    count_denial(call, denying.limiter, denying.answer, parts[0].request.shadow);
     return denier(parts);
   }
   for (Part& part : parts) {

@@ -13,10 +13,22 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weir::server {
 
 class DurationHistogram;
+
+// A histogram as it is shown: durations by bounds, in ascending order.
+struct DurationBuckets {
+  struct Bucket {
+    int64_t bound_ns = 0;
+    uint64_t below = 0;  // how many were shorter than the bound
+  };
+  std::vector<Bucket> buckets;
+  uint64_t total = 0;
+  uint64_t sum_ns = 0;
+};
 
 enum class FigureKind : uint8_t { kCounter, kGauge, kText };
 
@@ -74,7 +86,8 @@ class FigureWriter {
     write({.name = name, .kind = FigureKind::kText, .value = value});
   }
   // How long something took, each time. INFO has no form for it.
-  void histogram(const FigureName& name, const DurationHistogram& durations) {
+  void histogram(const FigureName& name, const DurationHistogram& durations);
+  void histogram(const FigureName& name, const DurationBuckets& durations) {
     write_histogram(name, durations);
   }
   // Figures of what Redis has and weir has not. Monitoring asks INFO for them; other writers have
@@ -94,7 +107,7 @@ class FigureWriter {
  private:
   virtual void write(const Figure& figure) = 0;
   virtual void write_absent(std::string_view name, std::string_view value) = 0;
-  virtual void write_histogram(const FigureName&, const DurationHistogram&) {}
+  virtual void write_histogram(const FigureName&, const DurationBuckets&) {}
   virtual void begin_row(const FigureFamily& family, std::string_view member) = 0;
   virtual void end_row() = 0;
 };

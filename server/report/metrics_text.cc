@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "resp/numbers.h"
-#include "server/report/duration_histogram.h"
 
 namespace weir::server {
 namespace {
@@ -156,18 +155,18 @@ void MetricsText::fact(const FigureName& name, const Label& said) {
   add_sample(of.name, label(said.name, said.value), "1", &of.samples);
 }
 
-void MetricsText::write_histogram(const FigureName& name, const DurationHistogram& durations) {
+void MetricsText::write_histogram(const FigureName& name, const DurationBuckets& durations) {
   Metric& of = metric(name, "histogram");
   const std::string comma = row_labels_.empty() ? "" : row_labels_ + ",";
-  for (int power = DurationHistogram::kFirstPower; power < DurationHistogram::kLastPower; ++power) {
-    const double bound_s = static_cast<double>(int64_t{1} << power) / 1e9;
+  for (const auto& [bound_ns, below] : durations.buckets) {
+    const double bound_s = static_cast<double>(bound_ns) / 1e9;
     add_sample(of.name + "_bucket", comma + label("le", number_text(bound_s)),
-               std::to_string(durations.below(power)), &of.samples);
+               std::to_string(below), &of.samples);
   }
-  const std::string total = std::to_string(durations.total());
+  const std::string total = std::to_string(durations.total);
   add_sample(of.name + "_bucket", comma + label("le", "+Inf"), total, &of.samples);
   add_sample(of.name + "_sum", row_labels_,
-             number_text(static_cast<double>(durations.sum_ns()) / 1e9), &of.samples);
+             number_text(static_cast<double>(durations.sum_ns) / 1e9), &of.samples);
   add_sample(of.name + "_count", row_labels_, total, &of.samples);
 }
 

@@ -58,7 +58,7 @@ class MetricsText final : public FigureWriter {
 
   void write(const Figure& figure) override;
   void write_absent(std::string_view, std::string_view) override {}
-  void write_histogram(const FigureName& name, const DurationHistogram& durations) override;
+  void write_histogram(const FigureName& name, const DurationBuckets& durations) override;
   void begin_row(const FigureFamily& family, std::string_view member) override;
   void end_row() override;
 

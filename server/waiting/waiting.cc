@@ -16,6 +16,7 @@ void Waiting::add(std::unique_ptr<Waiter> added) {
   const bool is_new = waiters_.emplace(waiter->session, std::move(added)).second;
   WEIR_REQUIRE(is_new);  // a session that waits runs no command
   begun_.push_back(waiter->session);
+  figures_.note_begin(waiter->command);
   for (const WaitKey& key : waiter->keys) enter_queue(waiter, &queues_[key].waiters);
   start_timer(waiter);
 }
@@ -34,6 +35,22 @@ void Waiting::enter_queue(Waiter* waiter, std::deque<Waiter*>* queue) {
     start_timer(*next);
   }
   queue->insert(next, waiter);
+  note_length(queue->size() - 1, queue->size());
+}
+
+// A length of 0 is no queue. Constant time, but for the fall of the longest one by as much as it
+// has fallen.
+void Waiting::note_length(size_t before, size_t now) {
+  if (before == now) return;
+  if (queues_of_length_.size() <= now) queues_of_length_.resize(now + 1);
+  if (before != 0) --queues_of_length_[before];
+  if (now != 0) ++queues_of_length_[now];
+  longest_ = std::max(longest_, now);
+  while (longest_ != 0 && queues_of_length_[longest_] == 0) --longest_;
+}
+
+void Waiting::note_end(const Waiter& waiter, WaitEnd end) {
+  figures_.note_end(waiter.command, end, now_ns_ - waiter.began_ns);
 }
 
 void Waiting::start_timer(Waiter* waiter) {
@@ -56,11 +73,13 @@ void Waiting::leave_queues(Waiter* waiter) {
     const auto queue = queues_.find(key);
     if (queue == queues_.end()) continue;
     std::deque<Waiter*>& waiters = queue->second.waiters;
+    const size_t before = waiters.size();
     if (waiters.front() == waiter) {
       waiters.pop_front();
     } else {
       std::erase(waiters, waiter);
     }
+    note_length(before, waiters.size());
     if (waiters.empty()) {
       queues_.erase(queue);
     } else {
@@ -76,7 +95,7 @@ void Waiting::remove(uint64_t session) {
 
 void Waiting::forget(uint64_t session) {
   const auto found = waiters_.find(session);
-  if (found != waiters_.end()) take(found->second.get());
+  if (found != waiters_.end()) figures_.note_none(take(found->second.get())->command);
 }
 
 const Waiter* Waiting::of_session(uint64_t session) const {
@@ -115,8 +134,13 @@ bool Waiting::try_one(Waiter* waiter, const WaitKey* touched, WaiterRunner& runn
   start_timer(waiter);
   if (!done) return false;
   const std::unique_ptr<Waiter> ended = take(waiter);
-  if (ended->successor == nullptr) return true;
+  if (ended->successor == nullptr) {
+    note_end(*ended, WaitEnd::kServed);
+    return true;
+  }
+  figures_.note_none(ended->command);
   ended->successor->session = ended->session;
+  ended->successor->began_ns = ended->began_ns;
   ended->successor->database = ended->database;
   ended->successor->command = ended->command;
   ended->successor->args = std::move(ended->args);
@@ -154,15 +178,18 @@ void Waiting::serve_due(int64_t now_ns, WaiterRunner& runner) {
     }
     if (!expired) continue;
     runner.act(*waiter, WaiterRunner::Act::kTimeOut);
-    take(waiter);
+    const bool by_another = waiter->unblocked != Waiter::Unblocked::kNo;
+    note_end(*take(waiter), by_another ? WaitEnd::kUnblocked : WaitEnd::kTimedOut);
   }
 }
 
 void Waiting::serve(int64_t now_ns, WaiterRunner& runner) {
+  now_ns_ = now_ns;
   do {
     while (!abandoned_.empty()) {
       const std::unique_ptr<Waiter> gone = std::move(abandoned_.back());
       abandoned_.pop_back();
+      note_end(*gone, WaitEnd::kLeft);
       runner.act(*gone, WaiterRunner::Act::kAbandon);
     }
     while (!ready_.empty()) {

@@ -27,6 +27,7 @@
 
 #include "base/string_hash.h"
 #include "server/command/command.h"
+#include "server/waiting/wait_figures.h"
 
 namespace weir::server {
 
@@ -73,6 +74,7 @@ class Waiter {
 
   // Filled in by Server::wait().
   uint64_t session = 0;
+  int64_t began_ns = 0;  // what follows another wait of the command began with that
   int database = 0;
   const Command* command = nullptr;
   std::vector<std::string> args;  // the request's arguments
@@ -111,6 +113,13 @@ class Waiting {
   // Answers the sessions that began to wait since the last call, or to wait for something else.
   // Their commands may have taken permits in this turn, so a turn that fails fails them too.
   std::vector<uint64_t> take_begun() { return std::exchange(begun_, {}); }
+
+  // What was waited for, and how many stand in the longest queue. A queue is that of a key, or of
+  // one request that a LEAKY limit has let in.
+  const WaitFigures& figures() const { return figures_; }
+  void reset_figures() { figures_.reset(); }
+  size_t queues() const { return queues_.size(); }
+  size_t longest_queue() const { return longest_; }
 
   // The queue of a key, from its head; empty if no session waits for it.
   const std::deque<Waiter*>& queue(int database, std::string_view key) const;
@@ -176,9 +185,11 @@ class Waiting {
   }
   void start_timer(Waiter* waiter);
   void enter_queue(Waiter* waiter, std::deque<Waiter*>* queue);
+  void note_length(size_t before, size_t now);
   void leave_queues(Waiter* waiter);
   void end(Waiter* waiter, Waiter::Unblocked how);
   std::unique_ptr<Waiter> take(Waiter* waiter);
+  void note_end(const Waiter& waiter, WaitEnd end);
   bool try_one(Waiter* waiter, const WaitKey* touched, WaiterRunner& runner);
   void serve_queue(const WaitKey& key, WaiterRunner& runner);
   void serve_due(int64_t now_ns, WaiterRunner& runner);
@@ -190,6 +201,10 @@ class Waiting {
   Queues queues_;
   std::deque<WaitKey> ready_;
   Timers timers_;
+  WaitFigures figures_;
+  int64_t now_ns_ = 0;  // of the last serve()
+  std::vector<size_t> queues_of_length_;
+  size_t longest_ = 0;
 };
 
 }  // namespace weir::server

@@ -162,7 +162,7 @@ TEST_F(Opening, WhatATryHasRunIsSeenOnce) {
     EXPECT_EQ(figures.failed, twice ? 1u : 0u) << name;
     EXPECT_LE(figures.timed, 1u) << name;
   }
-  EXPECT_EQ((*server_)->limiters().verdicts.allowed, 1u);
+  EXPECT_EQ((*server_)->limiters().verdicts.of(Outcome::kAllowed), 1u);
   EXPECT_EQ(other_->call({"SLOWLOG", "LEN"}), ":6\r\n");  // RESET, the script and its four
   const std::string shown = monitor->take();
   EXPECT_EQ(shown.find("INCR\" \"runs"), shown.rfind("INCR\" \"runs"));

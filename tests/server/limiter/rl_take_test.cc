@@ -328,8 +328,9 @@ TEST_F(RlTake, ShadowIsCountedApart) {
   const std::string figures = ask("INFO limiter");
   const std::string end = "\\x0d\\x0a";
   EXPECT_EQ(figures, "\"# Limiter" + end + "verdicts:0" + end + "allowed:0" + end + "denied:0" +
-                         end + "shadow_allowed:1" + end + "shadow_denied:4" + end +
-                         "repeated_ids:0" + end + "bans:0" + end + "limiting:on" + end + "\"");
+                         end + "banned:0" + end + "shadow_allowed:1" + end + "shadow_denied:4" +
+                         end + "repeated_ids:0" + end + "bans:0" + end + "limiting:on" + end +
+                         "\"");
 }
 
 TEST_F(RlTake, TellsWhatAKeyHolds) {

@@ -23,7 +23,8 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "lru_clock executable config_file io_threads_active"},
     {"Clients",
      "connected_clients cluster_connections maxclients client_recent_max_input_buffer "
-     "client_recent_max_output_buffer blocked_clients tracking_clients clients_in_timeout_table"},
+     "client_recent_max_output_buffer blocked_clients wait_queues wait_queue_longest "
+     "tracking_clients clients_in_timeout_table"},
     {"Memory",
      "used_memory used_memory_human used_memory_rss used_memory_rss_human used_memory_peak "
      "used_memory_peak_human used_memory_peak_perc used_memory_rss_peak "
@@ -81,7 +82,7 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "http_requests http_requests_failed "
      "tls_handshakes tls_handshakes_resumed tls_handshakes_failed tls_handshakes_pending"},
     {"Limiter",
-     "verdicts allowed denied shadow_allowed shadow_denied repeated_ids bans "
+     "verdicts allowed denied banned shadow_allowed shadow_denied repeated_ids bans "
      "limiting"},
     {"Storage",
      "storage_status storage_error turn written_back_turn unwritten_entries write_back_running "
