@@ -71,6 +71,8 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
     if (Status status = wal_sync_->sync(); !status.ok()) return status;
   }
   wal_bytes_ = report.bytes;
+  events_ = std::make_shared<RocksEvents>();
+  set.listeners.push_back(events_);
   if (Status status = open_database(set, path, mode, &database_); !status.ok()) return status;
   if (Status found = find_last_turn(&opened->last_turn); !found.ok()) return found;
   if (Status found = find_stamps(); !found.ok()) return found;
@@ -226,10 +228,10 @@ Status RocksLog::checkpoint(const std::string& path) {
   return from_rocks(status, "cannot copy the log to " + path);
 }
 
-uint64_t RocksLog::bytes_on_disk() const {
+uint64_t RocksLog::bytes_in(const std::string& path) {
   uint64_t bytes = 0;
   std::error_code error;
-  for (std::filesystem::directory_iterator at(path_, error), end; !error && at != end;
+  for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
        at.increment(error)) {
     std::error_code gone;
     const auto extension = at->path().extension();

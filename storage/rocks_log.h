@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/rocks_events.h"
 #include "storage/rocks_internal.h"
 #include "storage/rocks_wal_sync.h"
 #include "storage/stamped_log.h"
@@ -66,7 +67,9 @@ class RocksLog {
   // Gives back the files that hold only dropped turns. May run on one thread at a time.
   Status rotate();
   Status checkpoint(const std::string& path);
-  uint64_t bytes_on_disk() const;
+  uint64_t bytes_on_disk() const { return bytes_in(path_); }
+  static uint64_t bytes_in(const std::string& path);
+  uint64_t stalls() const { return events_ == nullptr ? 0 : events_->stalls(); }
 
  private:
   bool may_append();
@@ -87,6 +90,7 @@ class RocksLog {
   std::string path_;
   uint64_t rotate_bytes_ = 0;
   std::unique_ptr<RocksWalSync> wal_sync_;
+  std::shared_ptr<RocksEvents> events_;
   std::unique_ptr<rocksdb::DB> database_;
   std::atomic<uint64_t> appended_turn_{0};
   std::atomic<uint64_t> synced_turn_{0};

@@ -1,12 +1,13 @@
 #include "storage/rocks_state.h"
 
-#include <rocksdb/listener.h>
 #include <rocksdb/utilities/checkpoint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "storage/codec.h"
+#include "storage/rocks_events.h"
+#include "storage/steady_clock.h"
 
 namespace weir::storage {
 namespace {
@@ -61,10 +62,17 @@ Status parse_written_back(std::string_view value, WrittenBack* written_back) {
 
 // Wakes the thread that waits whenever a compaction has ended, and lets compactions go after the
 // event loop where both want the same core.
-class RocksState::CompactionWatcher : public rocksdb::EventListener {
+class RocksState::CompactionWatcher : public RocksEvents {
  public:
-  void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { step_back(); }
-  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { wake(); }
+  void OnCompactionBegin(rocksdb::DB* database, const rocksdb::CompactionJobInfo& job) override {
+    RocksEvents::OnCompactionBegin(database, job);
+    step_back();
+  }
+  void OnCompactionCompleted(rocksdb::DB* database,
+                             const rocksdb::CompactionJobInfo& job) override {
+    RocksEvents::OnCompactionCompleted(database, job);
+    wake();
+  }
   void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status*) override { wake(); }
 
   void stop() {
@@ -175,16 +183,35 @@ void RocksState::stop_waiting() {
   if (watcher_) watcher_->stop();
 }
 
+uint64_t RocksState::level0_files() const {
+  std::string files;
+  database_->GetProperty("rocksdb.num-files-at-level0", &files);
+  return std::strtoull(files.c_str(), nullptr, 10);
+}
+
 void RocksState::wait_for_compactions() {
   // Reads look into every file of level 0, and RocksDB never stalls ingestion, so this bound does.
-  constexpr int kLevel0FilesMax = 20;
+  constexpr uint64_t kLevel0FilesMax = 20;
+  if (level0_files() < kLevel0FilesMax) return;
+  const int64_t begin_ns = steady_clock_ns();
   watcher_->wait_until([this] {
-    std::string files;
-    database_->GetProperty("rocksdb.num-files-at-level0", &files);
-    return std::strtol(files.c_str(), nullptr, 10) < kLevel0FilesMax ||
-           property("rocksdb.background-errors") != 0 ||
+    return level0_files() < kLevel0FilesMax || property("rocksdb.background-errors") != 0 ||
            property("rocksdb.num-running-compactions") == 0;
   });
+  ++merge_waits_;
+  merge_wait_us_ += static_cast<uint64_t>((steady_clock_ns() - begin_ns) / kNsPerUs);
+}
+
+void RocksState::add_figures(StoreFigures* figures) const {
+  figures->write_stalls += watcher_->stalls();
+  figures->compactions += watcher_->compactions();
+  figures->compactions_running += watcher_->compactions_running();
+  figures->compaction_us += watcher_->compaction_us();
+  figures->compaction_bytes += watcher_->compaction_bytes();
+  figures->compaction_pending_bytes = property("rocksdb.estimate-pending-compaction-bytes");
+  figures->unmerged_files = level0_files();
+  figures->merge_waits = merge_waits_;
+  figures->merge_wait_us = merge_wait_us_;
 }
 
 }  // namespace weir::storage

@@ -51,6 +51,8 @@ class RocksState {
   }
   uint64_t bytes_on_disk() const { return property("rocksdb.live-sst-files-size"); }
   uint64_t records_estimate() const { return property("rocksdb.estimate-num-keys"); }
+  // Adds what RocksDB does here by itself.
+  void add_figures(StoreFigures* figures) const;
 
   // The next functions run on the worker thread. finish_pass() or abandon_pass() drops a pass that
   // has met a failure.
@@ -71,6 +73,7 @@ class RocksState {
   Status write_last(const WrittenBack& written_back);
   Status ingest();
   void free_ranges(const Ranges& ranges);
+  uint64_t level0_files() const;
   void wait_for_compactions();
   Status load_written_back(WrittenBack* written_back) const;
 
@@ -86,6 +89,8 @@ class RocksState {
   Ranges ranges_;
   Status pass_failure_;
   bool failed_before_ = false;
+  std::atomic<uint64_t> merge_waits_{0};
+  std::atomic<uint64_t> merge_wait_us_{0};
 };
 
 }  // namespace weir::storage

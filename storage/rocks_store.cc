@@ -345,6 +345,14 @@ StoreFigures RocksStore::figures() const {
   figures.state_records_estimate = state_.records_estimate();
   figures.records_dropped = state_.records_dropped();
   const std::lock_guard lock(mutex_);
+  figures.write_stalls = log_.stalls();
+  state_.add_figures(&figures);
+  std::error_code unknown;
+  const auto space = std::filesystem::space(directory_.path(), unknown);
+  if (!unknown) {
+    figures.disk_bytes = space.capacity;
+    figures.disk_free_bytes = space.available;
+  }
   figures.syncs = syncs_;
   figures.passes = passes_;
   return figures;

@@ -132,6 +132,19 @@ class Store : public TurnLog, public StampedLog {
   // False: what the store was opened from is there no more.
   virtual bool is_there() const { return true; }
   virtual const HashSeed& hash_seed() const = 0;
+  // The store's own work, since it was opened. Those that only some stores have are 0 in others.
+  uint64_t write_stalls = 0;  // times that the store began to slow writing down, or to stop it
+  uint64_t compactions = 0;   // that have ended
+  uint64_t compactions_running = 0;
+  uint64_t compaction_us = 0;
+  uint64_t compaction_bytes = 0;          // written by them
+  uint64_t compaction_pending_bytes = 0;  // that are to be compacted, about
+  uint64_t unmerged_files = 0;  // files that every read of the state may have to look into
+  uint64_t merge_waits = 0;     // passes that waited until there were fewer of them,
+  uint64_t merge_wait_us = 0;   // and how long
+  // The disk that has the data; both 0: not known.
+  uint64_t disk_bytes = 0;
+  uint64_t disk_free_bytes = 0;  // that this process may use
 
   // The log, to which turns are appended through TurnLog or StampedLog. replay() visits every turn
   // from `first` on, ascending and without gaps, or fails.

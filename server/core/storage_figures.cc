@@ -25,6 +25,29 @@ int64_t last_sync_age_ms(Server& server) {
   return (server.clock().steady_ns() - begin_ns) / kNsPerMs;
 }
 
+void write_background(const storage::StoreFigures& figures, FigureWriter& out) {
+  constexpr FigureUnit kMicroseconds = FigureUnit::kMicroseconds;
+  out.counter({"write_stalls", "Times that the store slowed writing down, or stopped it."},
+              figures.write_stalls);
+  out.counter({"compactions", "Compactions of the state that have ended."}, figures.compactions);
+  out.gauge({"compactions_running", "Compactions that run."}, figures.compactions_running);
+  out.counter({"compaction_us", "Time of compactions, all threads together.", kMicroseconds},
+              figures.compaction_us);
+  out.counter({"compaction_bytes", "Bytes that compactions have written.", kBytes},
+              figures.compaction_bytes);
+  out.gauge({"compaction_pending_bytes", "Bytes that are to be compacted, about.", kBytes},
+            figures.compaction_pending_bytes);
+  out.gauge({"unmerged_files", "Files of the state that every read may have to look into."},
+            figures.unmerged_files);
+  out.counter({"merge_waits", "Passes of write-back that waited for fewer of these files."},
+              figures.merge_waits);
+  out.counter({"merge_wait_us", "How long they waited.", kMicroseconds}, figures.merge_wait_us);
+  if (figures.disk_bytes == 0) return;
+  out.gauge({"disk_bytes", "Size of the disk that has the data.", kBytes}, figures.disk_bytes);
+  out.gauge({"disk_free_bytes", "Bytes of it that are free for this server.", kBytes},
+            figures.disk_free_bytes);
+}
+
 void write_store(Server& server, FigureWriter& out) {
   if (!server.keys().store_in_use().is_open()) return;
   const storage::StoreFigures figures = server.keys().store_in_use()->figures();
@@ -38,6 +61,7 @@ void write_store(Server& server, FigureWriter& out) {
   out.counter({"records_dropped_by_compaction", "Expired records that compactions dropped."},
               figures.records_dropped);
   out.counter({"write_back_passes", "Passes of write-back."}, figures.passes);
+  write_background(figures, out);
   out.text({"last_checkpoint", "Name of the last checkpoint since the start; empty: none."},
            server.persistence().checkpoints.last_name());
 }

@@ -63,6 +63,7 @@ class Metrics(harness.ServerTest):
             for _ in range(20):
                 client.call("RL.TAKE", "user", "POLICY", "api")
                 client.call("CL.THROTTLE", "other", 5, 10, 60)
+            client.call("BLPOP", "nothing", "0.001")
             with self.assertRaises(harness.Refused):
                 client.call("LPUSH", "user", "1")
 
@@ -121,6 +122,27 @@ class Metrics(harness.ServerTest):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
+    def test_it_tells_of_waits_and_of_the_disk(self):
+        server = self.start(storage="rocksdb")
+        with server.connect() as one, server.connect() as other:
+            one.send(harness.encode("BLPOP", "list", 0))
+            harness.wait_until(lambda: 'weir_command_waiting{command="blpop"} 1\n'
+                               in self.get("/metrics")[2], "the wait is seen")
+            other.call("RPUSH", "list", "a")
+            one.read()
+        there = self.get("/metrics")[2]
+        figures = dict(line.rsplit(" ", 1) for line in there.splitlines() if line[0] != "#")
+        self.assertEqual(figures['weir_command_waits_total{command="blpop",end="served"}'], "1")
+        self.assertGreater(float(figures['weir_command_wait_duration_seconds_sum{command="blpop"}']), 0)
+        disk = os.statvfs(server.data)
+        self.assertEqual(int(figures["weir_disk_bytes"]), disk.f_blocks * disk.f_frsize)
+        self.assertAlmostEqual(int(figures["weir_disk_free_bytes"]) / disk.f_frsize, disk.f_bavail,
+                               delta=disk.f_blocks // 20)
+        for name in ("weir_write_stalls_total", "weir_compactions_total", "weir_compactions_running",
+                     "weir_compaction_seconds_total", "weir_compaction_bytes_total",
+                     "weir_compaction_pending_bytes", "weir_merge_waits_total"):
+            self.assertEqual(float(figures[name]), 0, name)
+
     def test_alerts_fire_when_they_should(self):
         promtool = shutil.which("promtool")
         if promtool is None:
@@ -175,7 +197,7 @@ class Metrics(harness.ServerTest):
                               text=True, timeout=60, check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIn("10 rules found", done.stdout)
+        self.assertIn("11 rules found", done.stdout)
 
     def test_a_prometheus_reads_it(self):
         prometheus = shutil.which("prometheus")
