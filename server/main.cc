@@ -48,7 +48,8 @@ int serve(Config config) {
                kWeirVersion, getpid(), config.port, config.dir, text_of("storage"),
                text_of("durability"));
   if (!descriptors.warning().empty()) spdlog::warn("{}", descriptors.warning());
-  ServiceManager(config.supervised != Supervision::kNo).status("opening the data in " + config.dir);
+  const ServiceManager manager(config.supervised != Supervision::kNo);
+  manager.status("opening the data in " + config.dir);
   spdlog::info("{} time zones", system_zones().names().size());
   SystemClock clock;
   boost::asio::io_context io(1);
@@ -57,7 +58,10 @@ int serve(Config config) {
       config, &clock, [&] { return make_store(config, descriptors.open_tables_max(), wake); },
       command_families());
   server.sessions().set_descriptors(&descriptors);
-  if (const storage::Status status = server.open(); !status.ok()) {
+  const auto tell = [&manager](const std::string& line, int64_t within_ns) {
+    manager.starting(line, within_ns);
+  };
+  if (const storage::Status status = server.open(tell); !status.ok()) {
     spdlog::critical("cannot start: {}", status.message());
     return 1;
   }

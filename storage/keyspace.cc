@@ -37,13 +37,14 @@ void Keyspace::set_options(const KeyspaceOptions& options) {
   if (debt_.turn_bytes() == 0) debt_.begin_turn();
 }
 
-Status Keyspace::open(OpenReport* report) {
+Status Keyspace::open(OpenReport* report, const OpeningWatch& watch) {
   store_.use(make_store_());
+  store_->set_opening_watch(watch);
   if (Status status = store_->open(report); !status.ok()) {
     store_.close();
     return status;
   }
-  return fill_from_store(*report);
+  return fill_from_store(*report, watch);
 }
 
 Status Keyspace::reopen(bool keep_memory) {
@@ -71,13 +72,14 @@ void Keyspace::forget_everything() {
   pass_ = WriteBack();
 }
 
-Status Keyspace::fill_from_store(const OpenReport& report) {
+Status Keyspace::fill_from_store(const OpenReport& report, const OpeningWatch& watch) {
   set_.begin(store_->hash_seed(), static_cast<size_t>(options_.databases) + 1);
   end_.turn = report.written_back_turn;
   pass_.set_written_back_turn(end_.turn);
   end_.instant_ns = std::max(end_.instant_ns, report.instant_ns);
   passes_.begin_at_end_of_log();
-  if (Status status = recovery_.fill(store_.get(), &end_); !status.ok()) return status;
+  const Recovery::Watch watched{.watch = watch, .last_turn = report.last_turn};
+  if (Status status = recovery_.fill(store_.get(), &end_, watched); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
   end_.logged_turn = end_.turn;
   const bool read_only = !report.read_only.ok();

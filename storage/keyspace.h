@@ -67,8 +67,8 @@ class Keyspace {
   ~Keyspace();
 
   // Opens the store and replays its log. The report's instant_ns is the newest instant that any
-  // turn used.
-  Status open(OpenReport* report);
+  // turn used. `watch` is told how far that is.
+  Status open(OpenReport* report, const OpeningWatch& watch = {});
   // Reopens a store that has failed and lets its log decide what happened. With `keep_memory` what
   // is in memory wins and is written to the log whole; otherwise memory is refilled from the store.
   // Where turns are appended elsewhere (options().log), memory cannot win: those that were not
@@ -138,7 +138,7 @@ class Keyspace {
   StoreInUse& store_in_use() { return store_; }
 
  private:
-  Status fill_from_store(const OpenReport& report);
+  Status fill_from_store(const OpenReport& report, const OpeningWatch& watch = {});
   void forget_everything();
   Status append_batch(const TurnBatch& batch);
   Status apply(uint64_t turn, std::string_view record);

@@ -91,6 +91,7 @@ Status MemoryStore::open(OpenReport* report) {
   report->created = !disk_->opened_before;
   report->written_back_turn = disk_->written_back_turn;
   report->instant_ns = disk_->instant_ns;
+  report->last_turn = last_turn();
   report->tail_note = std::exchange(disk_->tail_note, {});
   if (disk_->faults.opens_read_only) {
     report->read_only = log_failure_ = Status::no_space("injected full disk at the opening");

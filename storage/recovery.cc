@@ -9,9 +9,16 @@
 
 namespace weir::storage {
 
-Status Recovery::fill(Store* store, LogEnd* end) {
+namespace {
+
+// Bytes of records between two words to who watches. It takes a millisecond or so to apply them.
+constexpr uint64_t kWatchBytes = 64 << 10;
+
+}  // namespace
+
+Status Recovery::fill(Store* store, LogEnd* end, const Watch& watch) {
   if (Status status = load_system_records(store); !status.ok()) return status;
-  return replay_log(store, end);
+  return replay_log(store, end, watch);
 }
 
 Status Recovery::check(Store* store, bool follows) {
@@ -42,10 +49,18 @@ Status Recovery::load_system_records(Store* store) {
 
 // The state may be newer than W in places, so replay may meet database tables that are not there
 // any more: which databases were dropped is known only at its end.
-Status Recovery::replay_log(Store* store, LogEnd* end) {
-  Status status = store->replay(end->turn + 1, [&](uint64_t turn, std::string_view record) {
+Status Recovery::replay_log(Store* store, LogEnd* end, const Watch& watch) {
+  const uint64_t before = end->turn;
+  uint64_t told_at_bytes = end->bytes_appended;
+  Status status = store->replay(before + 1, [&](uint64_t turn, std::string_view record) {
     end->turn = turn;
     end->bytes_appended += record.size();
+    if (watch.watch && end->bytes_appended - told_at_bytes >= kWatchBytes) {
+      told_at_bytes = end->bytes_appended;
+      watch.watch({.part = OpeningStep::Part::kReplay,
+                   .done = turn - before,
+                   .all = std::max(watch.last_turn, turn) - before});
+    }
     return replay_.apply_at_opening(record, end);
   });
   for (Table* table : set_.retire_unused()) burial_.drop(table);

@@ -22,14 +22,19 @@ class Recovery {
   Recovery(WorkingSet* set, LiveRecords* records, Burial* burial, Replay* replay)
       : set_(*set), records_(*records), burial_(*burial), replay_(*replay) {}
 
+  // Who is told, now and then, how much of the log was replayed.
+  struct Watch {
+    const OpeningWatch& watch;
+    uint64_t last_turn;
+  };
   // Fills the empty working set, and moves `end` to the end of the log.
-  Status fill(Store* store, LogEnd* end);
+  Status fill(Store* store, LogEnd* end, const Watch& watch);
   // Checks the databases, and makes those that are missing unless `follows`.
   Status check(Store* store, bool follows);
 
  private:
   Status load_system_records(Store* store);
-  Status replay_log(Store* store, LogEnd* end);
+  Status replay_log(Store* store, LogEnd* end, const Watch& watch);
   Status check_number_of_databases() const;
   void create_missing_databases();
   Status look_over_incarnations(Store* store);

@@ -167,14 +167,15 @@ Status RocksStore::open_databases(OpenMode mode, OpenReport* report) {
   WrittenBack written_back;
   RocksLog::Opened log;
   Status status = state_.open(directory_.state_path(), directory_.pass_path(), mode, &written_back);
-  if (status.ok())
-    status = log_.open(options_, directory_.log_path(), mode, written_back.turn, &log);
+  const std::string log_path = directory_.log_path();
+  tell_opening({.part = OpeningStep::Part::kReadLog, .all = RocksLog::bytes_in(log_path)});
+  if (status.ok()) status = log_.open(options_, log_path, mode, written_back.turn, &log);
   if (status.ok()) status = fit_together(log, written_back);
   if (!status.ok()) return status;
   report->written_back_turn = written_back.turn;
   report->instant_ns = written_back.instant_ns;
   report->tail_note = log.tail_note;
-  sync_.synced_turn = std::max(log.last_turn, written_back.turn);
+  report->last_turn = sync_.synced_turn = std::max(log.last_turn, written_back.turn);
   return {};
 }
 
@@ -344,7 +345,6 @@ StoreFigures RocksStore::figures() const {
   figures.state_bytes = state_.bytes_on_disk();
   figures.state_records_estimate = state_.records_estimate();
   figures.records_dropped = state_.records_dropped();
-  const std::lock_guard lock(mutex_);
   figures.write_stalls = log_.stalls();
   state_.add_figures(&figures);
   std::error_code unknown;
@@ -353,6 +353,7 @@ StoreFigures RocksStore::figures() const {
     figures.disk_bytes = space.capacity;
     figures.disk_free_bytes = space.available;
   }
+  const std::lock_guard lock(mutex_);
   figures.syncs = syncs_;
   figures.passes = passes_;
   return figures;

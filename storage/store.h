@@ -40,11 +40,25 @@ struct OpenReport {
   bool created = false;
   uint64_t written_back_turn = 0;  // W
   int64_t instant_ns = 0;          // of W
+  uint64_t last_turn = 0;          // the newest turn in the log or the state: where replay ends
   std::string tail_note;           // how the log's tail was damaged; empty if it was not
   bool gave_up_reserve = false;    // the disk was full, and the reserve made room
   // The disk was full all the same: what is stored can be read, and every write fails with this.
   Status read_only;
 };
+
+// How far an opening is, for who watches it.
+struct OpeningStep {
+  enum class Part : uint8_t {
+    kReadLog,  // in bytes; the store says only how many there are before it begins
+    kReplay,   // in turns
+  };
+  Part part = Part::kReadLog;
+  uint64_t done = 0;
+  uint64_t all = 0;
+};
+// Called on the calling thread of open(), often: it must cost little.
+using OpeningWatch = std::function<void(const OpeningStep& step)>;
 
 // A slice of a write-back pass: changes in ascending order of their stored keys, over all slices of
 // the pass.
@@ -118,20 +132,6 @@ struct StoreFigures {
   uint64_t records_dropped = 0;  // by the compaction filter, since start
   uint64_t syncs = 0;
   uint64_t passes = 0;
-};
-
-class Store : public TurnLog, public StampedLog {
- public:
-  // Called from any thread when a sync, a pass or a checkpoint has ended. Set before open().
-  void set_notify(std::function<void()> notify) { notify_ = std::move(notify); }
-
-  virtual Status open(OpenReport* report) = 0;
-  // Before open(): only the store with this seed will do, and none is made anew. A store that is
-  // opened again under a running server must not begin with nothing.
-  void expect(const HashSeed& seed) { expected_ = seed; }
-  // False: what the store was opened from is there no more.
-  virtual bool is_there() const { return true; }
-  virtual const HashSeed& hash_seed() const = 0;
   // The store's own work, since it was opened. Those that only some stores have are 0 in others.
   uint64_t write_stalls = 0;  // times that the store began to slow writing down, or to stop it
   uint64_t compactions = 0;   // that have ended
@@ -145,6 +145,22 @@ class Store : public TurnLog, public StampedLog {
   // The disk that has the data; both 0: not known.
   uint64_t disk_bytes = 0;
   uint64_t disk_free_bytes = 0;  // that this process may use
+};
+
+class Store : public TurnLog, public StampedLog {
+ public:
+  // Called from any thread when a sync, a pass or a checkpoint has ended. Set before open().
+  void set_notify(std::function<void()> notify) { notify_ = std::move(notify); }
+
+  virtual Status open(OpenReport* report) = 0;
+  // Who is told how far open() is; set before it.
+  void set_opening_watch(OpeningWatch watch) { opening_watch_ = std::move(watch); }
+  // Before open(): only the store with this seed will do, and none is made anew. A store that is
+  // opened again under a running server must not begin with nothing.
+  void expect(const HashSeed& seed) { expected_ = seed; }
+  // False: what the store was opened from is there no more.
+  virtual bool is_there() const { return true; }
+  virtual const HashSeed& hash_seed() const = 0;
 
   // The log, to which turns are appended through TurnLog or StampedLog. replay() visits every turn
   // from `first` on, ascending and without gaps, or fails.
@@ -189,9 +205,14 @@ class Store : public TurnLog, public StampedLog {
     if (notify_) notify_();
   }
 
+  void tell_opening(const OpeningStep& step) const {
+    if (opening_watch_) opening_watch_(step);
+  }
+
   std::optional<HashSeed> expected_;  // see expect()
 
  private:
+  OpeningWatch opening_watch_;
   std::function<void()> notify_;
 };
 

@@ -114,14 +114,16 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
   report_.run_id = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
 }
 
-storage::Status Server::open() {
+storage::Status Server::open(OpeningLines::Tell tell) {
   if (const auto opened = acl_.open(); !opened) return storage::Status::failed(opened.error());
   if (uses_tls(config_)) {
     if (const auto loaded = sessions_.tls().load(config_); !loaded)
       return storage::Status::failed(loaded.error());
   }
   storage::OpenReport report;
-  if (storage::Status status = keys_.open(&report); !status.ok()) return status;
+  OpeningLines lines(&clock_, std::move(tell));
+  const auto watch = [&lines](const storage::OpeningStep& step) { lines.note(step); };
+  if (storage::Status status = keys_.open(&report, watch); !status.ok()) return status;
   persistence_.health.note_opening(report);
   persistence_.clock_keeper.resume();
   keys_.running().begin_command(timeline_.now_ns());
@@ -181,9 +183,9 @@ void Server::notify(EventClass event_class, std::string_view event, int database
 
 void Server::wait(Call& call, std::unique_ptr<Waiter> waiter) {
   waiter->session = call.session.id;
+  waiter->began_ns = call.now_ns;
   waiter->database = call.database;
   waiter->command = &call.command;
-  waiter->began_ns = call.now_ns;
   waiter->args.assign(call.args.begin(), call.args.end());
   call.session.wait_state().begin();
   waiting_.add(std::move(waiter));

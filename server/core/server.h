@@ -24,6 +24,7 @@
 #include "server/core/executor.h"
 #include "server/core/holds.h"
 #include "server/core/messages.h"
+#include "server/core/opening_lines.h"
 #include "server/core/persistence.h"
 #include "server/core/reload.h"
 #include "server/core/script_service.h"
@@ -62,7 +63,7 @@ class Server final : public CallHost {
          const Seeds& seeds = Seeds::fresh(), const Replication& replication = {});
 
   // Opens the data. If that fails, the process should end with the error.
-  storage::Status open();
+  storage::Status open(OpeningLines::Tell tell = {});
   // Commits and syncs the last turns, at the end of the process.
   storage::Status close();
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/time_units.h"
 #include "server/os/log.h"
 
 namespace weir::server {
@@ -18,6 +19,10 @@ void ServiceManager::alive() {
   if (now < next_alive_) return;
   next_alive_ = now + std::chrono::seconds(1);
   tell("WATCHDOG=1");
+}
+
+void ServiceManager::starting(const std::string& status, int64_t within_ns) const {
+  tell("STATUS=" + status + "\nEXTEND_TIMEOUT_USEC=" + std::to_string(within_ns / kNsPerUs));
 }
 
 bool ServiceManager::listens() const { return wanted_ && std::getenv("NOTIFY_SOCKET") != nullptr; }

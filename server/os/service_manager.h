@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace weir::server {
@@ -15,6 +16,9 @@ class ServiceManager {
   // Tells whether there is a service manager to notify.
   bool listens() const;
   void ready(const std::string& status) const { tell("READY=1\nSTATUS=" + status); }
+  // Tells that the start goes on, and that more will be heard within this time. Else the manager
+  // would end a start that takes longer than its TimeoutStartSec=.
+  void starting(const std::string& status, int64_t within_ns) const;
   void status(const std::string& status) const { tell("STATUS=" + status); }
   // Tells that the loop comes round, once a second, if the manager wants to hear of that
   // (WatchdogSec=). Call it as often as you like.

@@ -117,6 +117,24 @@ class Start(harness.ServerTest):
             self.assertEqual(server.stop(), 0)
             self.assertEqual(manager.recv(4096).split(b"\n")[0], b"STOPPING=1")
 
+    def test_a_long_opening_asks_systemd_for_more_time(self):
+        server = self.server(write_back_interval_ms=3_600_000, wal_bytes_max="1gb",
+                             supervised="systemd").start()
+        for i in range(20):
+            server.call("SET", f"key:{i}", "v" * 1_000_000)
+        server.stop(signal.SIGKILL)
+        path = self.path("notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(path)
+            manager.settimeout(harness.PATIENCE_S)
+            server.environment = {**os.environ, "NOTIFY_SOCKET": path}
+            server.start()
+            heard = [manager.recv(4096).decode().split("\n") for _ in range(3)]
+        self.assertRegex(heard[1][0], "^STATUS=reading the log: 2[0-9] MB$")
+        self.assertRegex(heard[1][1], "^EXTEND_TIMEOUT_USEC=[34][0-9]000000$")
+        self.assertEqual(heard[2][0], "READY=1")
+        self.assertIn("reading the log: 2", server.log())
+
     def test_systemd_hears_that_the_loop_comes_round(self):
         path = self.path("notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

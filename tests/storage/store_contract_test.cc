@@ -66,6 +66,7 @@ TYPED_TEST_SUITE(StoreContract, Forms);
 TYPED_TEST(StoreContract, IsCreatedOnce) {
   EXPECT_TRUE(this->store().report.created);
   EXPECT_EQ(this->store().report.written_back_turn, 0u);
+  EXPECT_EQ(this->store().report.last_turn, 0u);
   const HashSeed seed = this->store()->hash_seed();
   this->open();
   EXPECT_FALSE(this->store().report.created);
@@ -76,6 +77,7 @@ TYPED_TEST(StoreContract, IsCreatedOnce) {
 TYPED_TEST(StoreContract, ReplaysWhatWasAppendedAlsoUnsynced) {
   ASSERT_STATUS_OK(this->store().append(1, 100));
   this->open();
+  EXPECT_EQ(this->store().report.last_turn, 100u);
   std::vector<uint64_t> turns;
   ASSERT_STATUS_OK(this->store().replay(1, &turns));
   EXPECT_EQ(turns, turns_between(1, 100));
@@ -135,6 +137,7 @@ TYPED_TEST(StoreContract, APassIsFoundAndItsTurnsAreGone) {
   EXPECT_EQ(this->store()->sync_state().synced_turn, 10u) << "a pass syncs the log";
   this->open();
   EXPECT_EQ(this->store().report.written_back_turn, 7u);
+  EXPECT_EQ(this->store().report.last_turn, 10u);
   EXPECT_EQ(this->store().report.instant_ns, 3 * kSecond);
   EXPECT_EQ(this->store().get(stored_key("a")), stored_value("1"));
   EXPECT_EQ(this->store().get(stored_key("b")), stored_value("2"));
