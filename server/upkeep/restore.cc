@@ -68,8 +68,12 @@ Result<std::vector<Copy>, std::string> files_of(const fs::path& source, const fs
   for (const char* part : kParts) {
     for (fs::directory_iterator at(source / part, error), end; !error && at != end;
          at.increment(error)) {
-      if (!at->is_regular_file() || !is_data(at->path().filename())) continue;
-      copies.push_back({at->path(), target / part / at->path().filename(), at->file_size()});
+      if (!is_data(at->path().filename())) continue;
+      std::error_code unknown;
+      const bool is_file = at->is_regular_file(unknown);
+      const uint64_t size = is_file ? at->file_size(unknown) : 0;
+      if (unknown) return "cannot look at " + at->path().string() + ": " + unknown.message();
+      if (is_file) copies.push_back({at->path(), target / part / at->path().filename(), size});
     }
     if (error) return "cannot read " + (source / part).string() + ": " + error.message();
   }
