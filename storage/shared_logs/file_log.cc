@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/crc64.h"
@@ -151,7 +152,10 @@ Status FileLog::trim_now(uint64_t up_to) {
     return system_failure("cannot read", path_);
   const std::string shorter = path_ + ".new";
   Status status = write_file(shorter, rest);
-  return status.ok() ? rename_file(shorter, path_) : status;
+  if (status.ok()) status = rename_file(shorter, path_);
+  // Else a power cut could bring the longer file back, after the shorter one got new entries.
+  const auto folder = std::filesystem::absolute(path_).parent_path();
+  return status.ok() ? sync_directory(folder.string()) : status;
 }
 
 // Takes the lock of the file that has the name, reads to its end, and cuts off what is unfinished.
