@@ -58,21 +58,32 @@ bool is_varint(std::string_view payload) {
   return reader.ok() && reader.at_end();
 }
 
+void append_hex(char c, std::string* text) {
+  const auto byte = static_cast<uint8_t>(c);
+  *text += "\\x";
+  *text += kHexDigits[byte >> 4];
+  *text += kHexDigits[byte & 15];
+}
+
+void append_plain(char c, std::string* text) {
+  if (!is_printable(c)) return append_hex(c, text);
+  *text += c;
+}
+
 }  // namespace
 
 std::string shown(std::string_view bytes) {
   std::string text = "\"";
   for (const char c : bytes.substr(0, kShownMax)) {
-    if (is_printable(c) && c != '"' && c != '\\') {
-      text += c;
-      continue;
-    }
-    const auto byte = static_cast<uint8_t>(c);
-    text += "\\x";
-    text += kHexDigits[byte >> 4];
-    text += kHexDigits[byte & 15];
+    c == '"' || c == '\\' ? append_hex(c, &text) : append_plain(c, &text);
   }
   return text + (bytes.size() > kShownMax ? "...\"" : "\"");
+}
+
+std::string plain(std::string_view line) {
+  std::string text;
+  for (const char c : line) append_plain(c, &text);
+  return text;
 }
 
 Contents::Contents(const storage::HashSeed& seed, const algorithms::Zones* zones,

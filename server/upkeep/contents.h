@@ -84,5 +84,8 @@ class Contents {
 // A key or a name as a person reads it: in quotes, at most 100 bytes, others than printable ones as
 // \xNN.
 std::string shown(std::string_view bytes);
+// A line of which a part comes from somebody else, for a terminal: the same, but whole, without the
+// quotes, and with what is in quotes.
+std::string plain(std::string_view line);
 
 }  // namespace weir::server

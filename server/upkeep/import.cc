@@ -9,6 +9,7 @@
 
 #include "base/time_units.h"
 #include "server/os/clock.h"
+#include "server/upkeep/contents.h"
 #include "server/upkeep/import_options.h"
 #include "server/upkeep/import_source.h"
 #include "server/upkeep/import_tally.h"
@@ -230,9 +231,9 @@ int run_import(int argc, char** argv, std::span<const Commands>) {
   auto options = read_import_options(argc, argv);
   if (!options) return fail(options.error());
   auto source = RedisClient::connect(options->source, options->tls);
-  if (!source) return fail(source.error());
+  if (!source) return fail(plain(source.error()));
   auto target = RedisClient::connect(options->target, options->tls);
-  if (!target) return fail(target.error());
+  if (!target) return fail(plain(target.error()));
   SystemClock clock;
   Progress progress(&clock);
   Import import_of(*options, source->get(), target->get(), &progress, &clock);
@@ -242,7 +243,7 @@ int run_import(int argc, char** argv, std::span<const Commands>) {
   std::fflush(stdout);
   if (!done) {
     const Done kept = import_of.keep();
-    fail(done.error());
+    fail(plain(done.error()));
     if (!kept) return fail(kept.error());
     return fail("the import did not end; the same command goes on" +
                 std::string(options->progress.empty() ? ", and passes over what weir has by then"

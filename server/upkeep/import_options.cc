@@ -65,8 +65,10 @@ Result<ImportOptions, std::string> read_import_options(int argc, char** argv) {
     std::string* text = nullptr;
     for (const Word& word : words)
       if (word.name == name) text = word.text;
-    if (text == nullptr && name != "--import-into")
+    if (text == nullptr && name != "--import-into") {
+      hide_password(argv[i]);
       return "unknown word '" + std::string(name) + "'\n" + import_usage();
+    }
     if (++i == argc) return std::string(name) + " needs a value";
     if (text != nullptr) {
       *text = argv[i];

@@ -86,7 +86,11 @@ Result<Value, std::string> ImportSource::scan(const std::string& cursor, const s
   if (!replies) return replies.error();
   Value& page = replies->front();
   if (page.is_error()) return "the source answers SCAN: " + page.text;
-  if (page.elements.size() != 2) return "the source answers SCAN as no Redis does";
+  const auto is_text = [](const Value& value) { return value.type == Value::Type::kBulk; };
+  if (page.elements.size() != 2 || !is_text(page.elements[0]) || page.elements[0].text.empty() ||
+      page.elements[1].type != Value::Type::kArray ||
+      !std::ranges::all_of(page.elements[1].elements, is_text))
+    return "the source answers SCAN as no Redis does";
   return std::move(page);
 }
 
@@ -160,6 +164,8 @@ Done ImportSource::take_dump(const SourceKey& key, const Value* replies,
     ++tally_.gone;
     return {};
   }
+  if (payload.type != Value::Type::kBulk || both.elements[1].type != Value::Type::kInteger)
+    return "the source answers DUMP and PTTL as no Redis does: " + to_string(both).substr(0, 200);
   SourceDump dump{.key = &key,
                   .payload = payload.text,
                   .ttl_ms = both.elements[1].integer,

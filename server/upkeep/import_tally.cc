@@ -63,9 +63,8 @@ std::string identity(const ImportOptions& options) {
 }  // namespace
 
 void ImportTally::refuse(std::string_view key, const std::string& reason) {
-  std::string why = reason.substr(0, kReasonBytesMax);
-  for (char& c : why)
-    if (is_control(c)) c = ' ';
+  const std::string why_plain = plain(reason);
+  std::string why = why_plain.substr(0, kReasonBytesMax);
   if (refused.size() >= kReasonsMax && !refused.contains(why)) why = "other reasons";
   Refused& of_reason = refused[why];
   if (of_reason.keys++ == 0) of_reason.example = key.substr(0, kReasonBytesMax);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kPieceBytes = 1 << 20;
 constexpr int64_t kBulkBytesMax = 1LL << 30;
+constexpr int64_t kElementsMax = 1 << 20;  // of one array: a Value takes more than its bytes
 constexpr time_t kPatienceS = 60;  // of one step: a server that is silent for so long is gone
 
 struct FreeAddresses {
@@ -110,7 +111,7 @@ Result<void, std::string> RedisClient::send_all() {
 }
 
 Result<resp::Value, std::string> RedisClient::read_one() {
-  const resp::DecodeLimits limits{.bulk_bytes_max = kBulkBytesMax};
+  const resp::DecodeLimits limits{.bulk_bytes_max = kBulkBytesMax, .elements_max = kElementsMax};
   for (;;) {
     resp::Value value;
     size_t consumed = 0;
@@ -123,18 +124,23 @@ Result<resp::Value, std::string> RedisClient::read_one() {
     input_.erase(0, used_);
     used_ = 0;
     const size_t held = input_.size();
+    if (received_ > kExchangeBytesMax)
+      return name_ + " answers more than 1 GB at once; where the user may not run MEMORY USAGE, " +
+             "the keys may be larger than expected";
     input_.resize(held + kPieceBytes);
     const long got = tls_ ? tls_->receive(input_.data() + held, kPieceBytes)
                           : ::recv(socket_.get(), input_.data() + held, kPieceBytes, 0);
     input_.resize(held + static_cast<size_t>(got > 0 ? got : 0));
     if (got < 0 && !tls_ && errno == EINTR) continue;
     if (got <= 0) return "the connection to " + name_ + " is lost";
+    received_ += static_cast<size_t>(got);
   }
 }
 
 Result<std::vector<resp::Value>, std::string> RedisClient::exchange() {
   if (auto sent = send_all(); !sent) return sent.error();
   std::vector<resp::Value> replies;
+  received_ = 0;
   for (; count_ > 0; --count_) {
     auto reply = read_one();
     if (!reply) return reply.error();

@@ -31,7 +31,9 @@ class RedisClient {
     add(std::span(words.begin(), words.size()));
   }
   // Sends what was added and answers as many replies, errors of the server among them. Fails, with
-  // a line, if the connection does; then the client is of no use any more.
+  // a line, if the connection does, or if the replies together have more than kExchangeBytesMax;
+  // then the client is of no use any more.
+  static constexpr size_t kExchangeBytesMax = size_t{1} << 30;
   Result<std::vector<resp::Value>, std::string> exchange();
   // One request.
   Result<resp::Value, std::string> ask(std::initializer_list<std::string_view> words);
@@ -50,7 +52,8 @@ class RedisClient {
   std::string requests_;
   size_t count_ = 0;
   std::string input_;
-  size_t used_ = 0;  // of the input
+  size_t used_ = 0;      // of the input
+  size_t received_ = 0;  // in the running exchange
 };
 
 }  // namespace weir::server

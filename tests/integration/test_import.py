@@ -293,11 +293,14 @@ class Import(Importing):
             self.assertIn(text, done[2])
         self.assert_same(source, weir)
 
-    def test_dumps_of_a_later_redis(self):
-        """Redis 7.4 numbers its dumps anew; most of what is in them is as it was."""
+    def known_dump(self):
         with self.memory_server().connect() as client:
             client.call("SET", "a", "v")
-            known = client.call("DUMP", "a")
+            return client.call("DUMP", "a")
+
+    def test_dumps_of_a_later_redis(self):
+        """Redis 7.4 numbers its dumps anew; most of what is in them is as it was."""
+        known = self.known_dump()
         later = (12).to_bytes(2, "little")
         with FakeSource({b"a": sealed(known[:-10] + later), b"times": sealed(b"\x19abc" + later),
                          b"broken": known[:-1] + b"?"}) as source:
@@ -308,10 +311,31 @@ class Import(Importing):
         self.assertIn('such as "times": a hash whose fields expire', out)
         self.assertIn('such as "broken": weir answers: ERR DUMP payload', out)
 
+    def test_a_source_that_lies(self):
+        """What it answers in place of what was asked ends the import, and reaches no terminal raw."""
+        known, weir = self.known_dump(), self.memory_server()
+        page, zero, name = b"*2\r\n%s*1\r\n%s", b"$1\r\n0\r\n", b"$1\r\na\r\n"
+        for replies, text in (
+                ({b"PTTL": b"+soon\r\n"}, "answers DUMP and PTTL as no Redis does"),
+                ({b"DUMP": b":7\r\n"}, "answers DUMP and PTTL as no Redis does"),
+                ({b"SCAN": page % (b":0\r\n", name)}, "answers SCAN as no Redis does"),
+                ({b"SCAN": page % (b"$0\r\n\r\n", name)}, "answers SCAN as no Redis does"),
+                ({b"SCAN": page % (zero, b":1\r\n")}, "answers SCAN as no Redis does"),
+                ({b"SCAN": b"*2\r\n" + zero + b"$1\r\na\r\n"}, "answers SCAN as no Redis does"),
+                ({b"SCAN": b"-ERR \x1b]0;owned\x07\x1b[2J\x9b2J\r\n"}, "\\x1b]0;owned\\x07"),
+                ({b"TYPE": b"+\x1b[2J\x9b2J\r\n"}, "type \\x1b[2J\\x9b2J, which weir"),
+                ({}, "copied: 1 keys")):
+            with FakeSource({b"a": known}, replies) as source:
+                code, out, err = self.run_import(weir, f"redis://127.0.0.1:{source.port}/0")
+            self.assertIn(text, out + err)
+            self.assertNotRegex(out + err, "[^ -~\n]")
+            self.assertEqual(code, 2 if b"TYPE" in replies else 1 if replies else 0, err)
+
     def test_words_that_make_no_sense(self):
         for words, text in ((["--import"], "usage: "), (["--import", "http://x"], "redis://"),
                             (["--import", "redis://:secret@h:99999"], "host and port make no sense"),
                             (["--import", "redis://h", "--prot", "1"], "unknown word '--prot'"),
+                            (["--import", "redis://h", "redis://:secret@h"], "unknown word 'redis://:***"),
                             (["--import", "redis://h", "--match"], "--match needs a value"),
                             (["--import", "redis://127.0.0.1:1"], "cannot connect to redis://127.0.0.1:1")):
             done = subprocess.run([harness.executable, *words], text=True, capture_output=True,
