@@ -16,6 +16,7 @@ namespace weir::storage {
 namespace {
 
 constexpr std::string_view kMagic = "weir data directory\n";
+constexpr size_t kIdBytes = 32;
 
 std::string hex(uint64_t value, int digits) {
   char text[17];
@@ -37,14 +38,20 @@ bool parse_hex(std::string_view digits, uint64_t* value) {
   return result.ec == std::errc() && result.ptr == digits.data() + digits.size();
 }
 
-DirectoryIdentity draw_identity() {
-  std::random_device device;
-  const auto word = [&] { return static_cast<uint64_t>(device()) << 32 | device(); };
-  DirectoryIdentity identity;
-  identity.id = hex(word(), 16);
-  identity.id += hex(word(), 16);
-  for (uint64_t& part : identity.seed) part = word();
-  return identity;
+bool parse_decimal(std::string_view digits, uint64_t* value) {
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), *value);
+  return result.ec == std::errc() && result.ptr == digits.data() + digits.size() &&
+         std::to_string(*value) == digits;
+}
+
+bool take_shard(std::string_view* text, ShardIdentity* shard) {
+  std::string_view words;
+  if (!take_line(text, "cluster ", &words) || words.size() != kIdBytes) return false;
+  shard->cluster = words;
+  if (!take_line(text, "shard ", &words) || !is_shard_name(words)) return false;
+  shard->name = words;
+  return take_line(text, "databases ", &words) && parse_decimal(words, &shard->databases) &&
+         shard->databases > 0;
 }
 
 std::string holder(const std::string& lock_path) {
@@ -55,11 +62,26 @@ std::string holder(const std::string& lock_path) {
 
 }  // namespace
 
+DirectoryIdentity draw_identity() {
+  std::random_device device;
+  const auto word = [&] { return static_cast<uint64_t>(device()) << 32 | device(); };
+  DirectoryIdentity identity;
+  identity.id = hex(word(), 16);
+  identity.id += hex(word(), 16);
+  for (uint64_t& part : identity.seed) part = word();
+  return identity;
+}
+
 std::string encode_identity(const DirectoryIdentity& identity) {
   std::string text(kMagic);
-  text += "format " + std::to_string(kDirectoryFormat) + "\n";
+  text += "format " + std::to_string(identity.format()) + "\n";
   text += "id " + identity.id + "\n";
   text += "seed " + hex(identity.seed[0], 16) + " " + hex(identity.seed[1], 16) + "\n";
+  if (identity.shard) {
+    text += "cluster " + identity.shard->cluster + "\n";
+    text += "shard " + identity.shard->name + "\n";
+    text += "databases " + std::to_string(identity.shard->databases) + "\n";
+  }
   return text + "checksum " + hex(crc32c(text), 8) + "\n";
 }
 
@@ -71,18 +93,22 @@ Status parse_identity(std::string_view text, const std::string& path, DirectoryI
   text.remove_prefix(kMagic.size());
   if (!take_line(&text, "format ", &words)) return damaged;
   // The format is looked at before the checksum, because a later format may have another checksum.
-  if (words != std::to_string(kDirectoryFormat)) {
+  const bool is_of_shard = words == std::to_string(kShardDirectoryFormat);
+  if (!is_of_shard && words != std::to_string(kDirectoryFormat)) {
     return Status::refused("data directory of " + path + " has format version " +
-                           std::string(words.substr(0, 20)) + ", this weir-server reads version " +
-                           std::to_string(kDirectoryFormat));
+                           std::string(words.substr(0, 20)) + ", this weir-server reads versions " +
+                           std::to_string(kDirectoryFormat) + " and " +
+                           std::to_string(kShardDirectoryFormat));
   }
-  if (!take_line(&text, "id ", &words) || words.size() != 32) return damaged;
+  if (!take_line(&text, "id ", &words) || words.size() != kIdBytes) return damaged;
   identity->id = words;
   if (!take_line(&text, "seed ", &words) || words.size() != 33 ||
       !parse_hex(words.substr(0, 16), &identity->seed[0]) ||
       !parse_hex(words.substr(17), &identity->seed[1])) {
     return damaged;
   }
+  identity->shard.reset();
+  if (is_of_shard && !take_shard(&text, &identity->shard.emplace())) return damaged;
   const std::string_view summed = whole.substr(0, whole.size() - text.size());
   if (text != "checksum " + hex(crc32c(summed), 8) + "\n") return damaged;
   return {};
@@ -159,9 +185,8 @@ Status RocksDirectory::mark_gone() {
   return status.ok() ? gone() : status;
 }
 
-Status RocksDirectory::begin_creation(DirectoryIdentity* identity) {
-  *identity = draw_identity();
-  Status status = write_file(creation_path(), encode_identity(*identity));
+Status RocksDirectory::begin_creation(const DirectoryIdentity& identity) {
+  Status status = write_file(creation_path(), encode_identity(identity));
   if (status.ok()) status = sync_directory(path_);
   if (status.ok()) status = remove_tree(log_path());
   if (status.ok()) status = remove_tree(state_path());
@@ -171,6 +196,13 @@ Status RocksDirectory::begin_creation(DirectoryIdentity* identity) {
 Status RocksDirectory::end_creation() {
   if (Status status = rename_file(creation_path(), identity_path()); !status.ok()) return status;
   return sync_directory(path_);
+}
+
+Status RocksDirectory::change_identity(const DirectoryIdentity& identity) {
+  const std::string changed = identity_path() + ".changed";
+  Status status = write_file(changed, encode_identity(identity));
+  if (status.ok()) status = rename_file(changed, identity_path());
+  return status.ok() ? sync_directory(path_) : status;
 }
 
 }  // namespace weir::storage

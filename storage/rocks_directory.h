@@ -7,21 +7,28 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "storage/file.h"
 #include "storage/position.h"
+#include "storage/shard_identity.h"
 #include "storage/status.h"
 
 namespace weir::storage {
 
-inline constexpr int kDirectoryFormat = 1;
+inline constexpr int kDirectoryFormat = 1;       // of a directory of no shard
+inline constexpr int kShardDirectoryFormat = 2;  // of a shard's
 
 struct DirectoryIdentity {
   std::string id;  // 32 hexadecimal digits, drawn at creation; checkpoints share it
   HashSeed seed{};
+  std::optional<ShardIdentity> shard = {};
+
+  int format() const { return shard ? kShardDirectoryFormat : kDirectoryFormat; }
 };
 
+DirectoryIdentity draw_identity();
 std::string encode_identity(const DirectoryIdentity& identity);
 Status parse_identity(std::string_view text, const std::string& path, DirectoryIdentity* identity);
 
@@ -38,8 +45,10 @@ class RocksDirectory {
   // lock() or lock_to_look().
   Status identify(bool* fresh, DirectoryIdentity* identity);
   // Begin and end the making of the databases, in which the directory is marked as unfinished.
-  Status begin_creation(DirectoryIdentity* identity);
+  Status begin_creation(const DirectoryIdentity& identity);
   Status end_creation();
+  // Says anew what the directory is: a power cut leaves what was said before, or this.
+  Status change_identity(const DirectoryIdentity& identity);
   // The data was deleted under the server that used it: says so in a file, because of which the
   // directory is refused until a person has removed the file. Answers the refusal.
   Status mark_gone();

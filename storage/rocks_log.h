@@ -52,6 +52,9 @@ class RocksLog {
   Status append_batch(const TurnBatch& batch);
   Status stamps(std::vector<KeptStamp>* stamps) const;
   uint64_t stamped_turn(uint64_t at_most) const { return stamped_.newest_up_to(at_most); }
+  // No file of the log holds a byte of any stamp after it, and turns go as those of a log without
+  // stamps. May take as long as writing the whole log.
+  Status remove_stamps();
   Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) const;
   void keep_turns_from(uint64_t turn) { needed_turn_ = turn; }
   // True once after each append that has left much to give back: rotate() is then to be called.

@@ -64,6 +64,21 @@ rocksdb::Status RocksLog::add_stamp(rocksdb::WriteBatch* batch, const TurnBatch&
   return status.ok() ? batch->Put(key, slice_of(turns.stamp)) : status;
 }
 
+// What a flush and a compaction have written anew holds neither the stamps nor the range that
+// erased them: a reader that knows no stamps finds turns alone.
+Status RocksLog::remove_stamps() {
+  rocksdb::WriteBatch batch;
+  rocksdb::Status status = batch.DeleteRange(stamp_key(0), stamp_key(UINT64_MAX));
+  if (status.ok()) status = write(&batch);
+  if (status.ok()) status = database_->Flush(rocksdb::FlushOptions());
+  rocksdb::CompactRangeOptions compaction;
+  compaction.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  if (status.ok()) status = database_->CompactRange(compaction, nullptr, nullptr);
+  if (!status.ok()) return from_rocks(status, "cannot remove the stamps of the log " + path_);
+  stamped_.remove_from(0);
+  return sync();
+}
+
 Status RocksLog::stamps(std::vector<KeptStamp>* stamps) const {
   const std::unique_ptr<rocksdb::Iterator> at(database_->NewIterator(rocksdb::ReadOptions()));
   for (at->Seek(stamp_key(0)); at->Valid(); at->Next()) {

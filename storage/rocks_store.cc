@@ -85,6 +85,8 @@ class RocksStore : public Store {
   StoreFigures figures() const override;
 
  private:
+  Status begin_creation();
+  Status take_shard_step();
   Status open_existing(OpenReport* report);
   Status open_to_look(OpenReport* report);
   Status find_databases() const;
@@ -125,12 +127,38 @@ Status RocksStore::open(OpenReport* report) {
     if (identity_.seed != *expected_)
       return Status::refused(directory_.path() + " holds other data than the server has opened");
   }
-  if (status.ok() && fresh) status = directory_.begin_creation(&identity_);
+  if (status.ok() && !fresh)
+    status = check_shard(directory_.path(), identity_.shard, options_.shard, options_.shard_step);
+  if (status.ok() && fresh) status = begin_creation();
   if (status.ok())
     status = fresh ? open_databases(OpenMode::kCreate, report) : open_existing(report);
   if (status.ok() && fresh) status = directory_.end_creation();
+  if (status.ok()) status = take_shard_step();
   if (status.ok() && read_only_.ok()) worker_.post([this] { reserve_.keep(); });
   return status;
+}
+
+Status RocksStore::begin_creation() {
+  if (options_.shard_step != ShardStep::kNone)
+    return Status::refused("data directory " + directory_.path() + " holds no data");
+  identity_ = draw_identity();
+  if (options_.shard) {
+    identity_.shard = options_.shard;
+    identity_.seed = options_.shard_seed;
+  }
+  return directory_.begin_creation(identity_);
+}
+
+// A directory that leaves has no stamps any more when it says so. If that is cut short, it is one
+// of its shard without stamps, and leaves when it is asked again.
+Status RocksStore::take_shard_step() {
+  if (options_.shard_step == ShardStep::kNone) return {};
+  if (!read_only_.ok()) return read_only_;
+  identity_.shard = options_.shard_step == ShardStep::kJoin ? options_.shard : std::nullopt;
+  if (options_.shard_step == ShardStep::kLeave) {
+    if (Status status = log_.remove_stamps(); !status.ok()) return status;
+  }
+  return directory_.change_identity(identity_);
 }
 
 Status RocksStore::open_to_look(OpenReport* report) {

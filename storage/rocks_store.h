@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/time_units.h"
+#include "storage/shard_identity.h"
 #include "storage/stamped_turns.h"
 #include "storage/store.h"
 
@@ -48,6 +50,11 @@ struct RocksOptions {
   // The store is opened to be looked at: not a byte of the directory is changed, nothing can be
   // written, and a directory that a server uses is refused.
   bool inspect = false;
+  // The shard that the directory must belong to; none: it must belong to none. One that is looked
+  // at may belong to any.
+  std::optional<ShardIdentity> shard = {};
+  HashSeed shard_seed{};  // of a directory that is made for the shard
+  ShardStep shard_step = ShardStep::kNone;
   bool direct_reads = false;  // past the system's page cache
   // Expired records are gone from the disk within this time plus that of a compaction, also where
   // nothing is written any more, as long as passes (empty ones will do) come by.

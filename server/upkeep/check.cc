@@ -116,8 +116,7 @@ class Check {
   void tell(const Contents& contents, const storage::NewestRecords& records,
             const storage::StoreFigures& figures, const storage::OpenReport& opened) {
     const auto say = [this](const std::string& line) { report_.lines.push_back(line); };
-    say(directory_ + ": weir data of format " + std::to_string(storage::kDirectoryFormat) + ", " +
-        identity());
+    say(identity());
     say("turn " + std::to_string(records.turn()) + " of " + instant_text(records.instant_ns()) +
         "; " + std::to_string(records.turns_of_log()) + " turns in the log after turn " +
         std::to_string(opened.written_back_turn));
@@ -148,8 +147,13 @@ class Check {
     storage::RocksDirectory directory(directory_);
     bool fresh = false;
     storage::DirectoryIdentity identity;
-    const auto status = directory.identify(&fresh, &identity);
-    return "id " + (status.ok() ? identity.id : status.message());
+    if (const auto status = directory.identify(&fresh, &identity); !status.ok())
+      return directory_ + ": " + status.message();
+    return directory_ + ": weir data of format " + std::to_string(identity.format()) + ", id " +
+           identity.id +
+           (identity.shard
+                ? ", of shard " + identity.shard->name + " of cluster " + identity.shard->cluster
+                : "");
   }
 
   void open_all() {

@@ -86,7 +86,8 @@ TEST_F(RocksDirectoryTest, OfAnUnknownVersionIsRefusedNamingBoth) {
   std::string text = contents(data_ + "/WEIR");
   text.replace(text.find("format 1"), 8, "format 27");
   overwrite(data_ + "/WEIR", text);
-  expect_refused(Status::Code::kRefused, "has format version 27, this weir-server reads version 1");
+  expect_refused(Status::Code::kRefused,
+                 "has format version 27, this weir-server reads versions 1 and 2");
 }
 
 TEST_F(RocksDirectoryTest, WithADamagedIdentityIsRefused) {
