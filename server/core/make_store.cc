@@ -2,10 +2,8 @@
 
 #include "server/os/log.h"
 #include "storage/memory_store.h"
-#include "storage/rocks_store.h"
 
 namespace weir::server {
-namespace {
 
 storage::RocksOptions rocks_options(const Config& config, int open_tables_max) {
   storage::RocksOptions options;
@@ -25,8 +23,6 @@ storage::RocksOptions rocks_options(const Config& config, int open_tables_max) {
   };
   return options;
 }
-
-}  // namespace
 
 std::unique_ptr<storage::Store> make_store(const Config& config, int open_tables_max,
                                            const std::function<void()>& notify) {

@@ -5,9 +5,13 @@
 #include <memory>
 
 #include "server/config/config.h"
+#include "storage/rocks_store.h"
 #include "storage/store.h"
 
 namespace weir::server {
+
+// What a data directory on RocksDB is opened with, but for its notices.
+storage::RocksOptions rocks_options(const Config& config, int open_tables_max);
 
 // Makes the store, which may hold `open_tables_max` files of the state open, and calls `notify`
 // from its own threads.

@@ -6,8 +6,12 @@
 #include <vector>
 
 #include "server/config/config.h"
+#include "server/core/make_store.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
+#include "server/os/random.h"
+#include "server/replication/new_shard.h"
+#include "server/replication/open_log.h"
 #include "server/upkeep/check.h"
 #include "server/upkeep/import.h"
 #include "server/upkeep/restore.h"
@@ -55,11 +59,48 @@ int restore(int argc, char** argv, std::span<const Commands> families) {
   return 0;
 }
 
+int new_shard(int argc, char** argv, std::span<const Commands>) {
+  if (argc < 4)
+    return fail("usage: weir-server --new-shard file:PATH NAME (--dir DIR | weir.conf)");
+  const auto log = open_shared_log(argv[1]);
+  if (!log) return fail(log.error());
+  Config config;
+  if (const auto loaded = load_config(argc - 2, argv + 2, &config); !loaded)
+    return fail(loaded.error().message);
+  SystemClock clock;
+  const Seeds seeds = Seeds::fresh();
+  std::string said;
+  const ShardPlan plan{.store = rocks_options(config, storage::kOpenTablesMin),
+                       .name = argv[2],
+                       .databases = static_cast<uint64_t>(config.databases),
+                       .log = log->get(),
+                       .clock = &clock,
+                       .random = {seeds.ids[0], seeds.ids[1], seeds.choices}};
+  if (const auto made = make_shard(plan, &said); !made) return fail(made.error());
+  std::printf("%s\n", said.c_str());
+  return 0;
+}
+
+int out_of_shard(int argc, char** argv, std::span<const Commands>) {
+  if (argc < 2) return fail("usage: weir-server --leave-shard (--dir DIR | weir.conf)");
+  Config config;
+  if (const auto loaded = load_config(argc, argv, &config); !loaded)
+    return fail(loaded.error().message);
+  if (const auto left = leave_shard(rocks_options(config, storage::kOpenTablesMin)); !left)
+    return fail(left.error());
+  std::printf("data directory %s belongs to no shard any more\n", config.dir.c_str());
+  return 0;
+}
+
 struct Mode {
   const char* word;
   int (*run)(int argc, char** argv, std::span<const Commands> families);
 };
-constexpr Mode kModes[] = {{"--check", check}, {"--restore", restore}, {"--import", run_import}};
+constexpr Mode kModes[] = {{"--check", check},
+                           {"--restore", restore},
+                           {"--import", run_import},
+                           {"--new-shard", new_shard},
+                           {"--leave-shard", out_of_shard}};
 
 }  // namespace
 
@@ -77,6 +118,8 @@ std::optional<int> run_upkeep(int argc, char** argv, std::span<const Commands> f
 const char* upkeep_usage() {
   return "       weir-server --check DIR\n"
          "       weir-server --restore CHECKPOINT (--dir DIR | weir.conf)\n"
+         "       weir-server --new-shard file:PATH NAME (--dir DIR | weir.conf)\n"
+         "       weir-server --leave-shard (--dir DIR | weir.conf)\n"
          "       weir-server --import redis://[user:password@]host[:port][/db] [option ...]\n";
 }
 

@@ -1,4 +1,5 @@
-// What weir-server does in place of serving: --check, --restore, --import.
+// What weir-server does in place of serving: --check, --restore, --import, --new-shard,
+// --leave-shard.
 //
 // Each prints what it has found on standard output, what is wrong on standard error, each line with
 // the program's name, and on a terminal how far it is. The exit code is 0 only if all is well.

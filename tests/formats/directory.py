@@ -9,6 +9,7 @@ import json
 import mmap
 import os
 import struct
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -51,6 +52,12 @@ def pack(data, path):
 
     with tarfile.open(path, "w:xz", preset=9) as archive:
         archive.add(data, arcname="data", filter=keep)
+
+
+def run(*words):
+    """weir-server with these words, to its end."""
+    return subprocess.run([harness.executable, *words], text=True, check=False,
+                          capture_output=True, timeout=harness.PATIENCE_S)
 
 
 def unpack(path, folder):

@@ -29,7 +29,7 @@ MAY_INCLUDE = {folder: {folder, "base"} for folder in CODE_FOLDERS} | {"server":
 FLOORS = [
     ["os"], ["config"], ["tls"], ["command"], ["report"], ["session"],
     ["waiting", "pubsub", "tracking", "acl", "rdb"],
-    ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["upkeep"],
+    ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["replication"], ["upkeep"],
     ["http"], ["net"],
 ]
 FLOOR_OF = {name: row for row, names in enumerate(FLOORS) for name in names}

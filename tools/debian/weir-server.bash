@@ -4,7 +4,7 @@ _weir_server() {
   if [[ $word == --* ]]; then
     local options
     options=$(weir-server --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
-    mapfile -t COMPREPLY < <(compgen -W "$options --check --check-config --help --import --restore --version" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "$options --check --check-config --help --import --leave-shard --new-shard --restore --version" -- "$word")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   fi

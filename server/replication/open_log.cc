@@ -1,0 +1,72 @@
+#include "server/replication/open_log.h"
+
+#include <utility>
+
+#include "storage/shared_logs/file_log.h"
+
+namespace weir::server {
+
+using storage::replication::Appended;
+using storage::replication::Genesis;
+using storage::replication::Head;
+using storage::replication::Read;
+using storage::replication::SharedLog;
+
+namespace {
+
+constexpr std::string_view kFile = "file:";
+constexpr int64_t kLookNs = 10 * kNsPerMs;
+constexpr size_t kGenesisBytes = 4096;
+
+}  // namespace
+
+Result<std::unique_ptr<SharedLog>, std::string> open_shared_log(std::string_view address) {
+  const bool is_file = address.starts_with(kFile);
+  const std::string path(is_file ? address.substr(kFile.size()) : "");
+  if (path.empty() || path[0] != '/' || path.back() == '/')
+    return "a shared log is file:PATH, PATH beginning with /, got '" + std::string(address) + "'";
+  return std::unique_ptr<SharedLog>(std::make_unique<storage::FileLog>(path));
+}
+
+template <typename Answer>
+void WaitingLog::wait_for(const std::optional<Answer>& answer) {
+  const int64_t end_ns = clock_.steady_ns() + kAnswerNs;
+  while (true) {
+    log_.tick(clock_.steady_ns());
+    if (answer || clock_.steady_ns() >= end_ns) return;
+    clock_.sleep_ns(kLookNs);
+  }
+}
+
+// The answer may come when nobody waits for it any more.
+Appended WaitingLog::append(std::optional<Head> expected, std::string record) {
+  const auto answer = std::make_shared<std::optional<Appended>>();
+  log_.append(expected, std::move(record), [answer](const Appended& came) { *answer = came; });
+  wait_for(*answer);
+  return answer->value_or(Appended{});
+}
+
+Read WaitingLog::read(Head after, size_t bytes_max) {
+  const auto answer = std::make_shared<std::optional<Read>>();
+  log_.read(after, bytes_max, [answer](Read came) { *answer = std::move(came); });
+  wait_for(*answer);
+  return answer->value_or(Read{});
+}
+
+Result<std::optional<FoundGenesis>, std::string> read_genesis(WaitingLog* log) {
+  const Read read = log->read({}, kGenesisBytes);
+  if (read.outcome == Read::Outcome::kTrimmed)
+    return std::string(
+        "the shared log does not keep its beginning any more: a directory joins by "
+        "a copy of another member's checkpoint");
+  if (read.outcome != Read::Outcome::kRecords) return std::string("the shared log cannot be read");
+  if (read.records.empty()) return std::optional<FoundGenesis>();
+  const auto& first = read.records.front();
+  const auto decoded = storage::replication::decode_record(first.bytes);
+  const Genesis* genesis = decoded ? std::get_if<Genesis>(&decoded->body) : nullptr;
+  if (genesis == nullptr)
+    return std::string("the shared log does not begin with a GENESIS that this weir-server knows");
+  return std::optional(FoundGenesis{first.head, *genesis});
+}
+
+}  // namespace weir::server
