@@ -32,6 +32,7 @@ export function add(metrics) {
     p99: quantile("weir_decision_duration_seconds", 0.99),
     turn: quantile("weir_turn_duration_seconds", 0.99),
     commit: quantile("weir_commit_duration_seconds", 0.99),
+    wait: quantile("weir_command_wait_duration_seconds", 0.99),
   });
   if (points.length > SAMPLES_MAX) points.shift();
 }
@@ -54,11 +55,18 @@ export function rate(name, labels = {}) {
 function quantile(name, share) {
   if (samples.length < 2) return NaN;
   const [before, now] = samples;
-  const old = new Map((before.metrics.get(`${name}_bucket`) ?? []).map((each) =>
-    [each.labels.le, each.value]));
-  const grown = (now.metrics.get(`${name}_bucket`) ?? []).map((each) =>
-    ({bound: Number(each.labels.le.replace("+Inf", "Infinity")),
-      count: each.value - (old.get(each.labels.le) ?? 0)}));
+  const grown = [];  // of all commands together, where the histogram is one for each
+  const add = (sample, sign) => {
+    for (const {labels, value} of sample.metrics.get(`${name}_bucket`) ?? []) {
+      const bound = Number(labels.le.replace("+Inf", "Infinity"));
+      const found = grown.find((each) => each.bound === bound);
+      if (found === undefined) grown.push({bound, count: sign * value});
+      else found.count += sign * value;
+    }
+  };
+  add(now, 1);
+  add(before, -1);
+  grown.sort((one, other) => one.bound - other.bound);
   const total = grown.at(-1)?.count ?? 0;
   if (total <= 0) return NaN;
   const found = grown.find((each) => each.count >= share * total);

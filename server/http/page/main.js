@@ -47,7 +47,7 @@ function drawTiles() {
     tile("verdicts a second", count(total)),
     tile("denied", total > 0 ? percent(point.denied / total) : "-", point.denied > 0 ? "bad" : ""),
     tile("decision, p99", duration(point.p99)),
-    tile("waiting", count(now("weir_blocked_clients"))),
+    tile("waiting", count(now("weir_command_waiting") || 0)),
     tile("clients", count(now("weir_connected_clients"))),
     tile("keys", count(now("weir_database_keys"))),
     tile(most > 0 ? `working set of ${bytes(most)}` : "working set", bytes(used)),
@@ -78,6 +78,9 @@ function drawStorage() {
     ["could be lost in a crash", duration(now("weir_unsynced_age_seconds"))],
     ["log", bytes(now("weir_log_bytes"))],
     ["state", bytes(now("weir_state_bytes"))],
+    ["disk, free", `${bytes(now("weir_disk_free_bytes"))} of ${bytes(now("weir_disk_bytes"))}`],
+    ["compactions running", count(now("weir_compactions_running"))],
+    ["times that RocksDB held writing up", count(now("weir_write_stalls_total"))],
     ["read from disk a second", count(history.rate("weir_cold_reads_total"))],
     ["evicted a second", count(history.rate("weir_evicted_entries_total"))],
     ["clock ahead by", duration(now("weir_clock_lead_seconds"))]]));
@@ -86,7 +89,10 @@ function drawStorage() {
 function drawClients() {
   update("clients", ...facts([
     ["connected", `${count(now("weir_connected_clients"))} of ${count(now("weir_maxclients"))}`],
-    ["waiting", count(now("weir_blocked_clients"))],
+    ["waiting for a verdict or a list", count(now("weir_command_waiting") || 0)],
+    ["longest queue", count(now("weir_wait_queue_longest") || 0)],
+    ["waits that end a second", count(history.rate("weir_command_waits_total") || 0)],
+    ["such a wait, p99", duration(history.history().at(-1)?.wait)],
     ["refused connections a second", count(history.rate("weir_rejected_connections_total"))],
     ["commands a second", count(history.rate("weir_commands_processed_total"))],
     ["errors a second", count(history.rate("weir_error_count_total") || 0)],
