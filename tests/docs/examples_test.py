@@ -34,7 +34,8 @@ PROGRAMS = {"calling.md": "tests/clients/calls/page.py",
             "backup.md": "tests/integration/test_backup.py",
             "metrics.md": "tests/integration/test_metrics.py",
             "tls.md": "tests/integration/test_tls.py",
-            "http.md": "tests/integration/test_http.py"}
+            "http.md": "tests/integration/test_http.py",
+            "operations.md": "tests/integration/test_operations.py"}
 
 
 def all_pages():

@@ -2,9 +2,12 @@
 
 import contextlib
 import os
+import re
+import shlex
 import threading
 import time
 import unittest
+from pathlib import Path
 
 import browser
 import harness
@@ -188,6 +191,25 @@ class Page(harness.ServerTest):
         page.run("document.querySelectorAll('#top button')[1].click()")
         self.shows("#key-view", "no such key")  # it was denied, so there is none
         self.assertEqual(page.complaints(), [])
+
+    def test_the_users_of_the_documentation(self):
+        page = (Path(__file__).resolve().parents[2] / "docs/metrics.md").read_text(encoding="utf-8")
+        lines = re.findall(r"(?m)^redis-cli (ACL SETUSER .*)$", page)
+        self.assertEqual(len(lines), 2)
+        weir = self.start(storage="memory")
+        for line in lines:
+            weir.call(*shlex.split(line))
+        weir.call("RL.POLICY", "SET", "api", "100/1s")
+        shown = self.browse()
+        self.shows("#state", "serves writes")
+        self.log_in("look", "a-long-phrase")
+        self.shows("#who", "look")
+        self.shows("#policies", "GCRA 100/1s BURST 99")
+        self.assertNotIn("NOPERM", shown.text("main"))
+        shown.click("#logout")
+        self.log_in("ops", "another-long-phrase")
+        self.shows("#who", "ops")
+        self.change(weir)
 
     def test_who_may_see_and_who_may_change(self):
         weir = self.start("--requirepass", "secret").connect()
