@@ -223,17 +223,34 @@ void Table::mark_dirty(Entry* entry) {
   dirty_bytes_ += footprint(entry);
 }
 
-void Table::take_dirty(Segment* segment, std::vector<Entry*>* entries) {
-  for (Entry* entry = segment->dirty; entry != nullptr;) {
-    Entry* next = entry->dirty_next;
+// Makes a segment's dirty entries from `first` to `last` clean, and appends them to `taken` if that
+// is not null.
+size_t Table::unlink_dirty(Segment* segment, Position first, Position last,
+                           std::vector<Entry*>* taken) {
+  size_t unlinked = 0;
+  for (Entry** link = &segment->dirty; *link != nullptr;) {
+    Entry* entry = *link;
+    if (entry->position < first || entry->position > last) {
+      link = &entry->dirty_next;
+      continue;
+    }
+    *link = entry->dirty_next;
     entry->dirty_next = nullptr;
     entry->flags &= static_cast<uint8_t>(~Entry::kDirty);
-    entries->push_back(entry);
-    --dirty_;
     dirty_bytes_ -= footprint(entry);
-    entry = next;
+    if (taken != nullptr) taken->push_back(entry);
+    ++unlinked;
   }
-  segment->dirty = nullptr;
+  dirty_ -= unlinked;
+  return unlinked;
+}
+
+void Table::take_dirty(Segment* segment, Position first, std::vector<Entry*>* entries) {
+  unlink_dirty(segment, first, ~Position{0}, entries);
+}
+
+size_t Table::forget_dirty(Segment* segment, Position first, Position last) {
+  return unlink_dirty(segment, first, last, nullptr);
 }
 
 void Table::append_range(const Segment* segment, Position first, Position last,
@@ -253,24 +270,6 @@ void Table::append_range(const Segment* segment, Position first, Position last,
     const Position b_place = stored_part(b->position);
     return a_place != b_place ? a_place < b_place : a->key() < b->key();
   });
-}
-
-size_t Table::forget_dirty(Segment* segment, Position first, Position last) {
-  size_t forgotten = 0;
-  for (Entry** link = &segment->dirty; *link != nullptr;) {
-    Entry* entry = *link;
-    if (entry->position < first || entry->position > last) {
-      link = &entry->dirty_next;
-      continue;
-    }
-    *link = entry->dirty_next;
-    entry->dirty_next = nullptr;
-    entry->flags &= static_cast<uint8_t>(~Entry::kDirty);
-    dirty_bytes_ -= footprint(entry);
-    ++forgotten;
-  }
-  dirty_ -= forgotten;
-  return forgotten;
 }
 
 }  // namespace weir::storage

@@ -88,8 +88,9 @@ class Table {
   static void free_outside(char* block);
 
   void mark_dirty(Entry* entry);
-  // Moves a segment's dirty list into `entries`, in no order; the entries are dirty no more.
-  void take_dirty(Segment* segment, std::vector<Entry*>* entries);
+  // Moves a segment's dirty entries at `first` and after it into `entries`, in no order; they are
+  // dirty no more.
+  void take_dirty(Segment* segment, Position first, std::vector<Entry*>* entries);
   Segment* segment_at(Position position) const;
   // Appends a segment's entries from `first` to `last`, in key order, to `entries`.
   static void append_range(const Segment* segment, Position first, Position last,
@@ -124,6 +125,7 @@ class Table {
   Node* parent_cell(Position position, Directory** directory) const;
   void resize_buckets(Segment* segment, uint8_t bits);
   void note_outside(const Entry* entry, size_t before);
+  size_t unlink_dirty(Segment* segment, Position first, Position last, std::vector<Entry*>* taken);
   void free_node(Node node);
 
   Incarnation incarnation_;

@@ -91,12 +91,13 @@ size_t WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
   return looked;
 }
 
-// Hands over a segment's dirty entries. REQUIRES: no entry holds uncommitted changes, so that only
-// committed values leave.
+// Hands over a segment's dirty entries from position_ on: what stands before it was passed when
+// that was a segment of its own, and waits for the next pass. REQUIRES: no entry holds uncommitted
+// changes, so that only committed values leave.
 void WriteBack::collect_segment(Table* table, Segment* segment) {
   if (segment->dirty == nullptr) return;
   gathered_.clear();
-  table->take_dirty(segment, &gathered_);
+  table->take_dirty(segment, position_, &gathered_);
   dirty -= gathered_.size();
   std::sort(gathered_.begin(), gathered_.end(), in_key_order);
   for (Entry* entry : gathered_) {

@@ -142,7 +142,7 @@ TEST_F(TableModel, StaysEqualWhileItGrowsAndShrinks) {
     std::vector<Entry*> taken;
     for (Position position = 0;;) {
       Segment* segment = table_.segment_at(position);
-      table_.take_dirty(segment, &taken);
+      table_.take_dirty(segment, segment->begin, &taken);
       if (segment->last() == ~Position{0}) break;
       position = segment->last() + 1;
     }
@@ -217,7 +217,7 @@ TEST_F(TableModel, KeepsDirtyEntriesOverSplits) {
   do {
     Segment* segment = table_.segment_at(position);
     const size_t before = taken.size();
-    table_.take_dirty(segment, &taken);
+    table_.take_dirty(segment, segment->begin, &taken);
     for (size_t i = before; i < taken.size(); ++i) {
       EXPECT_GE(taken[i]->position, segment->begin);
       EXPECT_LE(taken[i]->position, segment->last());
