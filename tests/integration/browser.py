@@ -36,6 +36,8 @@ class Browser:
             "browserName": "chrome", "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"}}}})
         self.session = "/session/" + made["sessionId"]
+        # What a page shows once a server has answered is waited for.
+        self.post(self.session + "/timeouts", {"implicit": 10_000})
 
     def close(self):
         try:
@@ -87,6 +89,10 @@ class Browser:
         place = f"{self.session}/element/{self.element(selector)}"
         self.post(place + "/clear")
         self.post(place + "/value", {"text": words})
+
+    def fill(self, selector, words):
+        """Puts the words there at once, whatever a key would do."""
+        self.run("arguments[0].value = arguments[1]", {ELEMENT: self.element(selector)}, words)
 
     def choose(self, selector, value):
         self.run("const e = document.querySelector(arguments[0]); e.value = arguments[1];"
