@@ -45,7 +45,7 @@ uint32_t load_u32_le(const char* bytes) {
 void take_turn(uint64_t turn, std::string_view value, Batch* batch) {
   Reader reader(value);
   const uint64_t unsynced = reader.varint();
-  if (!reader.ok() || unsynced > turn) return;
+  if (!reader.ok() || unsynced > turn || turn == 0) return;  // they count from 1
   if (batch->first_turn == 0) batch->first_turn = turn;
   batch->last_turn = turn;
   batch->synced_turn = std::max(batch->synced_turn, turn - unsynced);
