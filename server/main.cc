@@ -6,8 +6,11 @@
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include "server/commands/families.h"
 #include "server/config/config.h"
@@ -20,6 +23,7 @@
 #include "server/os/log.h"
 #include "server/os/service_manager.h"
 #include "server/os/time_zones.h"
+#include "server/replication/join_shard.h"
 #include "server/upkeep/upkeep.h"
 
 namespace weir::server {
@@ -32,6 +36,18 @@ int fail(const std::string& message) {
 
 void write_pid_file(const std::string& path) {
   if (!path.empty()) std::ofstream(path) << getpid() << "\n";
+}
+
+int fail_to_start(const std::string& message) {
+  spdlog::critical("cannot start: {}", message);
+  return 1;
+}
+
+// At once, with whatever the process was doing: nothing that is left to do may count.
+void end_process(const std::string& why) {
+  spdlog::critical("{}; the process ends", why);
+  spdlog::default_logger()->flush();
+  std::_Exit(1);
 }
 
 int serve(Config config) {
@@ -54,17 +70,26 @@ int serve(Config config) {
   SystemClock clock;
   boost::asio::io_context io(1);
   const auto wake = [&io] { boost::asio::post(io, [] {}); };
+  const Seeds seeds = Seeds::fresh();
+  Joined joined;
+  if (!config.log.empty()) {
+    auto joins = join_shard(config, &clock, seeds.choices + 1, end_process);
+    if (!joins) return fail_to_start(joins.error());
+    joined = std::move(*joins);
+  }
+  Replication replication;
+  if (joined.member) replication = joined.member->replication();
+  const auto shard = joined.member ? std::optional(joined.store) : std::nullopt;
   Server server(
-      config, &clock, [&] { return make_store(config, descriptors.open_tables_max(), wake); },
-      command_families());
+      config, &clock,
+      [&] { return make_store(config, descriptors.open_tables_max(), wake, shard); },
+      command_families(), seeds, replication);
   server.sessions().set_descriptors(&descriptors);
   const auto tell = [&manager](const std::string& line, int64_t within_ns) {
     manager.starting(line, within_ns);
   };
-  if (const storage::Status status = server.open(tell); !status.ok()) {
-    spdlog::critical("cannot start: {}", status.message());
-    return 1;
-  }
+  if (const storage::Status status = server.open(tell); !status.ok())
+    return fail_to_start(status.message());
   Daemon daemon(&server, &io);
   if (const auto listens = daemon.listen(); !listens) {
     spdlog::critical("{}", listens.error());
@@ -83,6 +108,9 @@ int check_config(int argc, const char* const* argv) {
     return fail(loaded.error().message);
   if (const auto started = start_log("", LogLevel::kWarning); !started)
     return fail(started.error());
+  if (!config.log.empty()) {
+    if (const auto checked = check_member_options(config); !checked) return fail(checked.error());
+  }
   config.storage = StorageForm::kMemory;
   SystemClock clock;
   Server server(

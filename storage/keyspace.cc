@@ -31,9 +31,11 @@ Keyspace::~Keyspace() {
 
 void Keyspace::set_options(const KeyspaceOptions& options) {
   const int databases = options_.databases;
+  const bool followed = options_.follows;
   options_ = options;
   options_.databases = databases;
   set_.tell_counts(options_.follows);
+  if (followed && !options_.follows) recovery_.create_missing_databases();
   if (debt_.turn_bytes() == 0) debt_.begin_turn();
 }
 
@@ -60,6 +62,10 @@ Status Keyspace::reopen(bool keep_memory) {
   if (!report.read_only.ok()) return report.read_only;  // reads go on, with memory as it is
   if (keep_memory) return append_everything_owed();
   forget_everything();
+  if (options_.follows) {
+    turn_.forget_instant();
+    end_.instant_ns = 0;
+  }
   return fill_from_store(report);
 }
 
@@ -140,7 +146,7 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
 }
 
 Status Keyspace::follow(const TurnBatch& batch) {
-  WEIR_CHECK(options_.follows);
+  WEIR_CHECK(options_.follows || batch.last_turn() <= end_.turn);
   if (batch.first_turn > end_.turn + 1)
     return Status::refused("turn " + std::to_string(end_.turn + 1) + " comes next, got turn " +
                            std::to_string(batch.first_turn));
@@ -163,11 +169,6 @@ Status Keyspace::apply(uint64_t turn, std::string_view record) {
   passes_.note_turn(replay_.changed());
   debt_.begin_turn();
   return {};
-}
-
-Status Keyspace::log_committed(const TurnBatch& batch) {
-  WEIR_CHECK(batch.last_turn() <= end_.turn);
-  return append_batch(batch);
 }
 
 Status Keyspace::append_batch(const TurnBatch& batch) {

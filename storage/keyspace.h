@@ -72,10 +72,13 @@ class Keyspace {
   // Reopens a store that has failed and lets its log decide what happened. With `keep_memory` what
   // is in memory wins and is written to the log whole; otherwise memory is refilled from the store.
   // Where turns are appended elsewhere (options().log), memory cannot win: those that were not
-  // committed there are dropped.
+  // committed there are dropped. Where it follows, instants begin anew with those of the turns that
+  // the store has.
   Status reopen(bool keep_memory);
   // False after a reopen that failed half-way: then no key can be looked up.
   bool usable() const { return set_.usable(); }
+  // Where it follows no more, turns from now on are its own, and what no turn has made yet becomes
+  // a part of the running command. Where it begins to follow, reopen(false) is to be called next.
   void set_options(const KeyspaceOptions& options);
   const KeyspaceOptions& options() const { return options_; }
   KeyspaceFigures figures() const;
@@ -125,13 +128,13 @@ class Keyspace {
   // The turns of a record of a shared log, of which some may be here already: the store's own log
   // gets them, and those that are new are applied (replay.h). A failure of the first marks the
   // store as failed. If the second fails, the keyspace is as of no turn, until the same batch was
-  // followed again and that succeeded. REQUIRES: options().follows, no turn is in progress, and the
-  // next command's instant is not later than that of the newest turn.
+  // followed again and that succeeded. REQUIRES: no turn is in progress. Unless options().follows,
+  // batch.last_turn() <= turn(): own turns that were committed by this record. Where it follows,
+  // the next command's instant is not later than that of the newest turn.
   Status follow(const TurnBatch& batch);
-  // Own turns were committed in a shared log, by this record of it: the store's own log gets them.
-  // REQUIRES: batch.last_turn() <= turn().
-  Status log_committed(const TurnBatch& batch);
   uint64_t turn() const { return end_.turn; }
+  // The newest turn that the store's own log has.
+  uint64_t logged_turn() const { return end_.logged_turn; }
 
   // The work that follows commands.
   Work& work() { return work_; }

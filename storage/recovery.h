@@ -31,12 +31,13 @@ class Recovery {
   Status fill(Store* store, LogEnd* end, const Watch& watch);
   // Checks the databases, and makes those that are missing unless `follows`.
   Status check(Store* store, bool follows);
+  // Makes the databases that no turn has made, as changes of the turn in progress.
+  void create_missing_databases();
 
  private:
   Status load_system_records(Store* store);
   Status replay_log(Store* store, LogEnd* end, const Watch& watch);
   Status check_number_of_databases() const;
-  void create_missing_databases();
   Status look_over_incarnations(Store* store);
   void look_at(Incarnation incarnation);
 

@@ -40,6 +40,8 @@ class [[nodiscard]] Status {
   bool is_no_space() const { return no_space_; }
   // True if nothing has failed: the command is to be rolled back and run again.
   bool is_retry() const { return code_ == Code::kNotYet || code_ == Code::kBehind; }
+  // True if nothing was done and nothing is in doubt: what was asked for cannot be had.
+  bool is_refusal() const { return code_ == Code::kRefused; }
   const std::string& message() const { return message_; }
 
  private:

@@ -36,7 +36,7 @@ Status TurnCommit::append(TurnLog* log, StoreInUse* store, LogEnd* end) {
   if (store->failed()) return Status::failed("the store has failed and was not reopened yet");
   encode_changes();
   if (Status status = log->append(end->turn + 1, record_.bytes()); !status.ok()) {
-    store->mark_failed();
+    if (!status.is_refusal()) store->mark_failed();
     return status;
   }
   end->bytes_appended += record_.bytes().size();

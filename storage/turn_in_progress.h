@@ -119,8 +119,10 @@ class TurnInProgress {
   void keep_all();
   void take_back_all();
   void end_empty();
-  // Forgets everything, when the working set is forgotten.
+  // Forgets everything, when the working set is forgotten. The instant stays.
   void forget();
+  // Lets the next command have any instant. REQUIRES: the working set was forgotten.
+  void forget_instant() { now_ns_ = now_ms_ = 0; }
 
   // A buffer for an element that is about to be put.
   std::string* payload() { return &payload_; }

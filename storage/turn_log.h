@@ -5,7 +5,8 @@
 // 1. Turns are appended in ascending order and without gaps, each once. It holds because only
 //    the end of a turn appends, and counts the turn when its append was accepted.
 // 2. Once an append has failed, it is unknown whether the log holds the record. The keyspace
-//    appends nothing more until the store was reopened and the log has told.
+//    appends nothing more until the store was reopened and the log has told. An append that is
+//    refused has done nothing, and the turn is taken back.
 #pragma once
 
 #include <cstdint>

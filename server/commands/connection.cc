@@ -64,7 +64,8 @@ void hello_reply(Call& call) {
   reply.bulk("mode");
   reply.bulk(server_of(call).config().cluster_enabled ? "cluster" : "standalone");
   reply.bulk("role");
-  reply.bulk("master");
+  const Membership* shard = server_of(call).persistence().office.membership();
+  reply.bulk(shard == nullptr || shard->serves() ? "master" : "replica");
   reply.bulk("modules");
   reply.array(0);
 }

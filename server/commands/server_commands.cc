@@ -17,7 +17,22 @@ void time(Call& call) {
   call.reply.bulk_integer(now_us % kUsPerS);
 }
 
+// A standby answers as a replica whose master is the owner, if that is known.
+void role_of_standby(Call& call, const MemberView& member) {
+  const size_t colon = member.owner_address.rfind(':');
+  const std::string_view address = member.owner_address;
+  const bool is_known = colon != std::string::npos;
+  call.reply.array(5);
+  call.reply.bulk("slave");
+  call.reply.bulk(is_known ? address.substr(0, colon) : "");
+  call.reply.integer(is_known ? resp::parse_int64(address.substr(colon + 1)).value_or(0) : 0);
+  call.reply.bulk(member.state == "following" ? "connected" : "connecting");
+  call.reply.integer(static_cast<int64_t>(member.turn));
+}
+
 void role(Call& call) {
+  const Membership* shard = server_of(call).persistence().office.membership();
+  if (shard != nullptr && !shard->serves()) return role_of_standby(call, shard->view());
   call.reply.array(3);
   call.reply.bulk("master");
   call.reply.integer(0);  // replication offset
@@ -56,7 +71,8 @@ constexpr Command kCommands[] = {
      .flags = kDangerous | kFast | kLoading | kNoScript,
      .group = "server",
      .categories = "admin",
-     .summary = "Answers the server's part in replication: a master without replicas.",
+     .summary =
+         "Answers the server's part in replication: a master without replicas, or a standby.",
      .since = "2.8.12",
      .run = role},
     {.name = "wait",

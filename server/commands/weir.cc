@@ -1,4 +1,4 @@
-// What is about weir itself and has no like in Redis: WEIR CLOCK.
+// What is about weir itself and has no like in Redis: its clock, and its part in a shard.
 #include <string>
 
 #include "base/ascii.h"
@@ -35,12 +35,64 @@ void clock(Call& call) {
   if (call.args.size() == 2) return reply_clock(call);
   if (call.args.size() != 3 || !equals_ignoring_case(call.args[2], "RESET"))
     return call.reply.error("ERR syntax error: WEIR CLOCK takes RESET or nothing");
+  if (server_of(call).timeline().is_led())
+    return call.reply.error(
+        "ERR in a shard instants approach the owner's wall clock by themselves, and nothing is to "
+        "be "
+        "reset");
   const int64_t dropped_ns = server_of(call).persistence().clock_keeper.reset();
   call.reply.map(2);
   call.reply.bulk("dropped_ms");
   call.reply.integer(dropped_ns / kNsPerMs);
   call.reply.bulk("granted_again");
   call.reply.bulk(dropped_ns == 0 ? kNothing : kRegranted);
+}
+
+constexpr std::string_view kNoShard = "ERR this server is a member of no shard";
+
+Result<Membership*, ErrorReplied> member_of(Call& call) {
+  Membership* member = server_of(call).persistence().office.membership();
+  if (member == nullptr) return reply_error(call, kNoShard);
+  return member;
+}
+
+void reply_done(Call& call, const Result<void, std::string>& done) {
+  done ? call.reply.status("OK") : call.reply.error(done.error());
+}
+
+void status(Call& call) {
+  const auto member = member_of(call);
+  if (!member) return;
+  const MemberView seen = (*member)->view();
+  const auto text = [&](std::string_view name, std::string_view value) {
+    call.reply.bulk(name);
+    call.reply.bulk(value);
+  };
+  const auto number = [&](std::string_view name, uint64_t value) {
+    call.reply.bulk(name);
+    call.reply.integer(static_cast<int64_t>(value));
+  };
+  call.reply.map(11);
+  text("shard", seen.shard);
+  text("node", seen.node);
+  text("state", seen.state);
+  number("serves", seen.serves ? 1 : 0);
+  text("owner", seen.owner_address);
+  text("owner_node", seen.owner_node);
+  number("epoch", seen.epoch);
+  number("position", seen.position);
+  number("turn", seen.turn);
+  number("committed_turn", seen.committed);
+  text("stopped_because", seen.stopped_because);
+}
+
+void takeover(Call& call) {
+  if (const auto member = member_of(call)) reply_done(call, (*member)->take_over());
+}
+
+void handover(Call& call) {
+  if (const auto member = member_of(call))
+    reply_done(call, (*member)->hand_over(std::string(call.args[2])));
 }
 
 constexpr Command kCommands[] = {
@@ -59,6 +111,14 @@ constexpr Command kCommands[] = {
          "Tells how instants stand to the wall clock, or takes their difference for granted.",
      .since = "weir 0.1",
      .run = clock},
+    {.name = "weir|handover",
+     .arity = 3,
+     .flags = kAdmin | kNoScript | kNoMulti,
+     .group = "server",
+     .usage = "node",
+     .summary = "Gives the office of the shard's owner, which this server has, to another member.",
+     .since = "weir 0.1",
+     .run = handover},
     {.name = "weir|help",
      .arity = 2,
      .flags = kLoading,
@@ -66,6 +126,20 @@ constexpr Command kCommands[] = {
      .summary = "Explains the subcommands.",
      .since = "weir 0.1",
      .run = container_help},
+    {.name = "weir|status",
+     .arity = 2,
+     .flags = kAdmin | kNoScript | kLoading,
+     .group = "server",
+     .summary = "Tells how this server stands in its shard, and who the owner is.",
+     .since = "weir 0.1",
+     .run = status},
+    {.name = "weir|takeover",
+     .arity = 2,
+     .flags = kAdmin | kNoScript | kNoMulti,
+     .group = "server",
+     .summary = "Makes this server its shard's owner, whoever is.",
+     .since = "weir 0.1",
+     .run = takeover},
 };
 
 }  // namespace

@@ -151,6 +151,13 @@ struct Config {
   int64_t cluster_announce_port = 0;      // 0: port
   std::string cluster_announce_hostname;  // "": none
 
+  // Failover.
+  std::string log;  // "": this server is of no shard
+  std::string shard = "main";
+  int64_t failover_after_ms = 2000;
+  int64_t read_lease_ms = -1;      // -1: three quarters of failover-after-ms
+  int64_t append_interval_ms = 0;  // the least time between two appends of turns
+
   // Memory and write-back.
   int64_t maxmemory = 0;  // 0: half of the machine's memory
   int64_t write_back_interval_ms = 5000;

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "server/config/config_words.h"
+#include "storage/shard_identity.h"
 
 namespace weir::server {
 namespace {
@@ -42,6 +43,20 @@ Result<void, Refusal> accept_host(std::string* value) {
   if (fits) return {};
   return Refusal{.redis = "argument must be an address or a host name",
                  .plain = "must be an address or a host name, got " + printable(*value)};
+}
+
+Result<void, Refusal> accept_shared_log(std::string* value) {
+  const bool is_file = value->starts_with("file:/") && !value->ends_with('/');
+  if (value->empty() || is_file) return accept_path(value);
+  return Refusal{.redis = "argument must be the address of a shared log",
+                 .plain = "must be file:PATH, PATH beginning with /, got " + printable(*value)};
+}
+
+Result<void, Refusal> accept_shard(std::string* value) {
+  if (storage::is_shard_name(*value)) return {};
+  return Refusal{
+      .redis = "argument must be the name of a shard",
+      .plain = "must be 1 to 64 letters, digits, '-', '_' and '.', got " + printable(*value)};
 }
 
 Result<void, Refusal> accept_event_classes(std::string* value) {

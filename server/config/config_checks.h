@@ -14,6 +14,11 @@ Result<void, Refusal> accept_path_not_empty(std::string* value);
 // Accepts an address or the name of a machine, as lists of words have it, or nothing.
 Result<void, Refusal> accept_host(std::string* value);
 
+// Accepts the address of a shared log, or nothing.
+Result<void, Refusal> accept_shared_log(std::string* value);
+// Accepts the name of a shard.
+Result<void, Refusal> accept_shard(std::string* value);
+
 // Accepts classes of keyspace events, as notify-keyspace-events has them, and puts them into Redis'
 // order.
 Result<void, Refusal> accept_event_classes(std::string* value);

@@ -1,47 +1,12 @@
 #include "server/config/config_options.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/ascii.h"
-#include "base/time_units.h"
-#include "server/config/config_checks.h"
+#include "server/config/option_kinds.h"
 
 namespace weir::server {
 namespace {
-
-constexpr int64_t kInt32Max = INT32_MAX;
-constexpr int64_t kInt64Max = INT64_MAX;
-constexpr int64_t kKb = 1 << 10, kMb = 1 << 20;
-constexpr auto kAtStart = Changeable::kAtStart;
-
-// Each list has the order of its enumeration in config.h.
-constexpr std::array<std::string_view, 3> kDurabilities = {"always", "everysec", "no"};
-constexpr std::array<std::string_view, 2> kStorageForms = {"rocksdb", "memory"};
-constexpr std::array<std::string_view, 2> kFailurePolicies = {"deny", "memory"};
-constexpr std::array<std::string_view, 3> kLimitings = {"on", "shadow", "off"};
-constexpr std::array<std::string_view, 3> kDebugAccesses = {"no", "yes", "local"};
-constexpr std::array<std::string_view, 3> kSupervisions = {"no", "systemd", "auto"};
-constexpr std::array<std::string_view, 2> kPubsubDefaults = {"allchannels", "resetchannels"};
-constexpr std::array<std::string_view, 3> kTlsAuthClients = {"no", "yes", "optional"};
-constexpr std::array<std::string_view, 2> kTlsUsers = {"off", "CN"};
-constexpr std::array<std::string_view, 8> kLogLevels = {"trace", "debug",   "verbose", "notice",
-                                                        "info",  "warning", "error",   "nothing"};
-
-template <auto field>
-constexpr Choice choice(std::span<const std::string_view> names) {
-  return {.names = names,
-          .get = [](const Config& config) { return static_cast<size_t>(config.*field); },
-          .set =
-              [](Config* config, size_t index) {
-                auto& value = config->*field;
-                value = static_cast<std::remove_reference_t<decltype(value)>>(index);
-              }};
-}
-
-constexpr Number bytes(int64_t Config::*field, int64_t min, int64_t max = kInt64Max) {
-  return {field, min, max, Unit::kBytes};
-}
 
 constexpr Option kOptions[] = {
     // Network.
@@ -256,6 +221,32 @@ constexpr Option kOptions[] = {
      .kind = Text{&Config::cluster_announce_hostname, accept_host},
      .changeable = kAtStart,
      .help = "Name of this machine that clients of the cluster are told beside its address."},
+
+    // Failover.
+    {.name = "log",
+     .kind = Text{&Config::log, accept_shared_log},
+     .changeable = kAtStart,
+     .help =
+         "Shared log of the shard that this server is a member of, as file:PATH; empty: it is of "
+         "none."},
+    {.name = "shard",
+     .kind = Text{&Config::shard, accept_shard},
+     .changeable = kAtStart,
+     .help = "Name of that shard."},
+    {.name = "failover-after-ms",
+     .kind = Number{&Config::failover_after_ms, 500, 60000},
+     .changeable = kAtStart,
+     .help = "How long the shared log is silent before a standby takes over, in milliseconds."},
+    {.name = "read-lease-ms",
+     .kind = Number{&Config::read_lease_ms, -1, 45000},
+     .changeable = kAtStart,
+     .help =
+         "How long an owner answers reads after the log has last heard of it; -1: three quarters "
+         "of failover-after-ms."},
+    {.name = "append-interval-ms",
+     .kind = Number{&Config::append_interval_ms, 0, 10000},
+     .changeable = kAtStart,
+     .help = "The least time between two records of turns in the shared log; 0: none."},
 
     // Memory and write-back.
     {.name = "maxmemory",

@@ -43,6 +43,7 @@ void ClockKeeper::resume() {
 }
 
 void ClockKeeper::store() {
+  if (timeline_.is_led()) return;
   const int64_t lead_ns = timeline_.to_store().lead_ns;
   if (lead_ns == stored_.lead_ns) return;
   stored_.lead_ns = lead_ns;
@@ -54,6 +55,7 @@ void ClockKeeper::store() {
 }
 
 void ClockKeeper::take_back() {
+  if (timeline_.is_led()) return;
   stored_ = read();
   timeline_.take_back_accept(stored_);
 }

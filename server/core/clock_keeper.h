@@ -1,4 +1,6 @@
-// What is stored of the clock, what a reset of it changes, and what the log says of it.
+// What is stored of the clock, what a reset of it changes, and what the log says of it. Where
+// instants are led by others (Timeline::lead_by) nothing is stored: their lead is to another
+// machine's clock.
 #pragma once
 
 #include <cstdint>

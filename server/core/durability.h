@@ -24,14 +24,21 @@ struct Coverage {
   int64_t ask_at_ns = kNotDue;
 };
 
+// What is to be told to clients.
+struct Told {
+  uint64_t turn = 0;          // the newest one when it came about
+  bool touched_data = false;  // it depends on data
+  int64_t ended_ns = 0;       // when its turn ended
+};
+
 class Durability {
  public:
   Durability(const Config* config, storage::Keyspace* keys) : config_(*config), keys_(*keys) {}
   virtual ~Durability() = default;
 
-  // Answers whether what happened up to `turn` may be told. `touched_data` tells that the replies
-  // depend on data; where those may leave, the others may, too. Instants are of the steady clock.
-  virtual Coverage covers(uint64_t turn, bool touched_data, int64_t steady_ns) const;
+  // Answers whether it may be told. Where what depends on data may be, the rest may, too. Instants
+  // are of the steady clock.
+  virtual Coverage covers(const Told& told, int64_t steady_ns) const;
   // Starts a sync if one is due, and answers how the last one failed. The turn calls it once, at
   // its end.
   storage::Status sync_when_due(int64_t steady_ns);

@@ -64,6 +64,7 @@ Result<void, std::string> Executor::admit(Session& session, const Command* comma
     auto served = cluster_->admit(session, *command, args);
     if (!served) return served;
   }
+  if (auto served = server_->persistence().office.admit(session, *command); !served) return served;
   const bool writes =
       command->has(kWrites) || (command->has(kRunsQueued) && queues_writes(session));
   if (writes && server_->persistence().health.writes_denied())

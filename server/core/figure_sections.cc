@@ -73,7 +73,9 @@ void write_stats_section(Server& server, FigureWriter& out) {
 }
 
 void write_replication_section(Server& server, FigureWriter& out) {
-  out.absent("role", "master");
+  const Membership* shard = server.persistence().office.membership();
+  out.absent("role", shard == nullptr || shard->serves() ? "master" : "slave");
+  if (shard != nullptr) shard->write_figures(out);
   out.absent({"connected_slaves"});
   out.absent("master_failover_state", "no-failover");
   out.absent("master_replid", server.report().run_id);

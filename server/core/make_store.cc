@@ -25,11 +25,17 @@ storage::RocksOptions rocks_options(const Config& config, int open_tables_max) {
 }
 
 std::unique_ptr<storage::Store> make_store(const Config& config, int open_tables_max,
-                                           const std::function<void()>& notify) {
+                                           const std::function<void()>& notify,
+                                           const std::optional<StoreShard>& shard) {
   std::unique_ptr<storage::Store> store;
+  storage::RocksOptions options = rocks_options(config, open_tables_max);
+  if (shard) {
+    options.shard = shard->identity;
+    options.shard_seed = shard->seed;
+  }
   switch (config.storage) {
     case StorageForm::kRocksdb:
-      store = storage::make_rocks_store(rocks_options(config, open_tables_max));
+      store = storage::make_rocks_store(std::move(options));
       break;
     case StorageForm::kMemory:
       store = storage::make_memory_store();

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "server/config/config.h"
 #include "storage/rocks_store.h"
@@ -13,9 +14,16 @@ namespace weir::server {
 // What a data directory on RocksDB is opened with, but for its notices.
 storage::RocksOptions rocks_options(const Config& config, int open_tables_max);
 
+// The shard that the store must belong to, and what a new one is made with.
+struct StoreShard {
+  storage::ShardIdentity identity;
+  storage::HashSeed seed{};
+};
+
 // Makes the store, which may hold `open_tables_max` files of the state open, and calls `notify`
 // from its own threads.
 std::unique_ptr<storage::Store> make_store(const Config& config, int open_tables_max,
-                                           const std::function<void()>& notify);
+                                           const std::function<void()>& notify,
+                                           const std::optional<StoreShard>& shard = {});
 
 }  // namespace weir::server

@@ -190,6 +190,8 @@ std::string metrics_text(Server& server, MetricsFormat format) {
 }
 
 std::string unready_reason(Server& server) {
+  const Membership* shard = server.persistence().office.membership();
+  if (shard != nullptr && !shard->serves()) return "this server is a standby of its shard";
   const StorageHealth& health = server.persistence().health;
   if (health.writes_denied()) {
     return "the store has failed: " + health.failure().message();

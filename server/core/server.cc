@@ -15,9 +15,11 @@ namespace {
 
 constexpr int64_t kWorkSliceNs = kNsPerMs;
 
-storage::KeyspaceOptions keyspace_options(const Config& config, storage::TurnLog* log) {
+storage::KeyspaceOptions keyspace_options(const Config& config, storage::TurnLog* log,
+                                          bool follows) {
   storage::KeyspaceOptions options;
   options.log = log;
+  options.follows = follows;
   options.databases = static_cast<int>(config.databases);
   options.memory_bytes_max =
       static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : machine_memory_bytes() / 2);
@@ -69,7 +71,8 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       config_(std::move(config)),
       clock_(*clock),
       timeline_(clock),
-      keys_(std::move(make_store), keyspace_options(config_, replication.log)),
+      keys_(std::move(make_store),
+            keyspace_options(config_, replication.log, replication.membership != nullptr)),
       random_(seeds.choices),
       report_(clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
@@ -87,7 +90,8 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
             .clock = clock}),
       messages_(&sessions_, &config_, &keys_, &work(), [this] { return random(); }),
       holds_(&sessions_),
-      persistence_(&config_, clock, &timeline_, &keys_, replication.make_durability),
+      persistence_(&config_, clock, &timeline_, &keys_, replication.make_durability,
+                   {this, replication.membership, replication.instants}),
       turn_({.config = &config_,
              .clock = clock,
              .clock_keeper = &persistence_.clock_keeper,
@@ -125,7 +129,7 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   const auto watch = [&lines](const storage::OpeningStep& step) { lines.note(step); };
   if (storage::Status status = keys_.open(&report, watch); !status.ok()) return status;
   persistence_.health.note_opening(report);
-  persistence_.clock_keeper.resume();
+  if (!persistence_.office.lead_time()) persistence_.clock_keeper.resume();
   keys_.running().begin_command(timeline_.now_ns());
   if (const auto opened = executor_.cluster().open(); !opened)
     return storage::Status::failed(opened.error());
@@ -139,7 +143,7 @@ storage::Status Server::open(OpeningLines::Tell tell) {
     if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
     spdlog::warn("policies-file: {}", read.error());
   }
-  return {};
+  return persistence_.office.begin(report.read_only);
 }
 
 storage::Status Server::close() {
@@ -192,7 +196,7 @@ void Server::wait(Call& call, std::unique_ptr<Waiter> waiter) {
 }
 
 void Server::serve_waiting() {
-  if (waiting_.empty() || !keys_.usable()) return;
+  if (waiting_.empty() || !keys_.usable() || !persistence_.office.serves()) return;
   if (!waiting_.anybody_ready(timeline_.now_ns())) return;
   executor_.serve_waiting();
   session_service_.deliver_messages();
@@ -202,7 +206,9 @@ int64_t Server::next_wait_ns() {
   const auto until = [](int64_t at_ns, int64_t now_ns) {
     return at_ns == kNotDue ? kNotDue : std::max<int64_t>(at_ns - now_ns, 0);
   };
-  const int64_t wait_ns = until(waiting_.next_ns(), timeline_.now_ns());
+  int64_t wait_ns = persistence_.office.next_ns();
+  if (persistence_.office.serves())
+    wait_ns = std::min(wait_ns, until(waiting_.next_ns(), timeline_.now_ns()));
   const int64_t ask_at_ns = turn_.ask_at_ns();
   return ask_at_ns == kNotDue ? wait_ns : std::min(wait_ns, until(ask_at_ns, clock_.steady_ns()));
 }
@@ -215,6 +221,7 @@ void Server::end_turn() {
   session_service_.note_pressure();
   if (keys_.work().stuck() && persistence_.health.denies()) turn_.give_up_writing_back();
   timeline_.synchronise();
+  persistence_.office.act();
   work().begin_turn();
 }
 
@@ -239,7 +246,9 @@ void Server::tick() {
   // If the wall clock was set back, that is written though nobody writes, or who is killed next
   // would start at earlier instants than its readers saw. It is a turn without requests: where the
   // disk takes nothing, no reader is answered an error for it.
-  if (persistence_.clock_keeper.lead_has_grown() && !keys_.store_in_use().failed()) {
+  const bool is_own_clock = !timeline_.is_led();
+  if (is_own_clock && persistence_.clock_keeper.lead_has_grown() &&
+      !keys_.store_in_use().failed()) {
     persistence_.clock_keeper.store();
     turn_.commit_early();
   }
@@ -264,7 +273,7 @@ void Server::tick() {
 
 // A slice of what deleted policies leave to be erased.
 void Server::drop_overrides() {
-  if (!keys_.usable() || keys_.store_in_use().failed() || keys_.options().follows) return;
+  if (!keys_.usable() || keys_.store_in_use().failed() || !persistence_.office.serves()) return;
   limiters_.policies.drop_some();
   if (!keys_.failure().ok()) keys_.running().roll_back();
 }
@@ -275,9 +284,7 @@ void Server::apply_config(const std::vector<std::string>& changed) {
       effect.happen(*this);
   }
   report_.set_rules(config_);
-  storage::KeyspaceOptions options = keyspace_options(config_, keys_.options().log);
-  options.follows = keys_.options().follows;
-  keys_.set_options(options);
+  keys_.set_options(keyspace_options(config_, keys_.options().log, keys_.options().follows));
   sessions_.bounds().note_options();
   const auto top_keys = static_cast<size_t>(config_.top_keys);
   if (top_keys != limiters_.top.denied.capacity()) limiters_.top.reset(top_keys);

@@ -47,11 +47,13 @@ struct ShutdownRequest {
   bool requested = false;
 };
 
-// What a member of several machines puts in the place of the store's own log and of this machine's
-// syncs.
+// What a member of several machines puts in the place of the store's own log, of this machine's
+// syncs and of its clock. All of it outlives the server.
 struct Replication {
   storage::TurnLog* log = nullptr;  // null: the store's own
   DurabilityFactory make_durability;
+  Membership* membership = nullptr;   // null: this server is of no shard
+  InstantSource* instants = nullptr;  // null: this machine's clock
 };
 
 class Server final : public CallHost {
@@ -73,8 +75,8 @@ class Server final : public CallHost {
 
   // Serves sessions that wait, as far as their instants have come. Call it between turns.
   void serve_waiting();
-  // Answers how long it is until a session's wait may end or held replies may leave, in
-  // nanoseconds; kNotDue when time alone changes nothing.
+  // Answers how long it is until a session's wait may end, held replies may leave, or the shard's
+  // log is to be asked, in nanoseconds; kNotDue when time alone changes nothing.
   int64_t next_wait_ns();
   // Commits what the sessions did since the last call, and releases replies.
   void end_turn();

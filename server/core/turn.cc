@@ -31,13 +31,15 @@ void Turn::end() {
   if (const storage::Status failure = needs_.durability->sync_when_due(now_ns); !failure.ok())
     fail_sync(failure);
   const auto may_tell = [&](bool touched_data) {
-    return held_.empty() && needs_.durability->covers(keys_.turn(), touched_data, now_ns).covered;
+    const Told told{.turn = keys_.turn(), .touched_data = touched_data, .ended_ns = now_ns};
+    return needs_.durability->covers(told, now_ns).covered;
   };
-  const bool releases_data = may_tell(true);
+  const bool releases_data = held_.empty() && may_tell(true);
   const bool releases_others = releases_data || may_tell(false);
   for (Session* session : touched_) {
+    const OutputQueue& queue = session->replies().queue();
     const bool may_leave =
-        releases_others && (releases_data || !session->replies().queue().turn_touched_data());
+        releases_data || (releases_others && queue.owes_nothing() && !queue.turn_tells_of_data());
     finish(session, may_leave, now_ns);
   }
   release_held();
@@ -88,17 +90,17 @@ int64_t Turn::commit() {
                   : "; refusing commands that write (storage-failure-policy deny)"));
     if (!keep) drop_unsynced();
   }
-  if (!status.ok()) fail(begun_waits);
+  if (!status.ok())
+    fail(begun_waits, status.is_refusal() ? status.message() : needs_.health->error());
   return end_ns;
 }
 
 // `begun_waits` are the sessions that began to wait in the turn. They wait no more, because what a
 // wait has booked was taken back.
-void Turn::fail(const std::vector<uint64_t>& begun_waits) {
+void Turn::fail(const std::vector<uint64_t>& begun_waits, const std::string& error) {
   ++needs_.report->stats.turns_failed;
   needs_.health->note_other_data();
   needs_.clock_keeper->take_back();
-  const std::string error = needs_.health->error();
   for (Session* session : touched_) session->replies().fail_turn(error);
   for (const uint64_t id : begun_waits) {
     Session* session = needs_.sessions->find_session(id);
@@ -134,10 +136,9 @@ void Turn::drop_unsynced() {
   drop_held_after(keys_.store_in_use()->sync_state().synced_turn);
 }
 
-// Ends the sessions whose replies wait for later turns, because what became of those is unknown.
 void Turn::drop_held_after(uint64_t turn) {
   std::erase_if(held_, [&](const Held& held) {
-    if (held.turn <= turn) return false;
+    if (held.told.turn <= turn) return false;
     if (Session* session = needs_.sessions->find_session(held.session))
       needs_.sessions->kill(session);
     return true;
@@ -149,10 +150,11 @@ void Turn::finish(Session* session, bool durable, int64_t now_ns) {
   if (durable) {
     session->release(produced);
   } else {
-    held_.push_back({.turn = keys_.turn(),
-                     .session = session->id,
-                     .produced = produced,
-                     .touched_data = session->replies().queue().turn_touched_data()});
+    const bool touched_data = session->replies().queue().turn_tells_of_data();
+    held_.push_back(
+        {.told = {.turn = keys_.turn(), .touched_data = touched_data, .ended_ns = now_ns},
+         .session = session->id,
+         .produced = produced});
   }
   session->activity().note_interaction(now_ns);
   session->end_turn();
@@ -164,8 +166,7 @@ void Turn::release_held() {
   ask_at_ns_ = kNotDue;
   while (!held_.empty()) {
     const Held& held = held_.front();
-    const Coverage coverage =
-        needs_.durability->covers(held.turn, held.touched_data, needs_.clock->steady_ns());
+    const Coverage coverage = needs_.durability->covers(held.told, needs_.clock->steady_ns());
     if (!coverage.covered) {
       ask_at_ns_ = coverage.ask_at_ns;
       return;

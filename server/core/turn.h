@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,8 @@ class Turn {
   // Gives the store up: its log cannot be shortened any more, and is as long as it may become. With
   // the policy `memory` it is not called, and the log grows as long as the disk takes it.
   void give_up_writing_back();
+  // Ends the sessions whose replies wait for later turns, because what became of those is unknown.
+  void drop_held_after(uint64_t turn);
 
   // While a script runs long, sessions that have no part in the turn are served in rounds. What
   // they are told depends on no data, so it waits for nothing but what they are owed already.
@@ -68,17 +71,15 @@ class Turn {
  private:
   // Replies that wait: all that a session had been answered when the turn ended.
   struct Held {
-    uint64_t turn;
+    Told told;
     uint64_t session;
     size_t produced;
-    bool touched_data;
   };
 
   int64_t commit();
-  void fail(const std::vector<uint64_t>& begun_waits);
+  void fail(const std::vector<uint64_t>& begun_waits, const std::string& error);
   void fail_sync(const storage::Status& failure);
   void drop_unsynced();
-  void drop_held_after(uint64_t turn);
   void finish(Session* session, bool durable, int64_t now_ns);
   void release_held();
   void touch(Session* session);

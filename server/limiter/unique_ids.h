@@ -14,6 +14,8 @@ class UniqueIds {
 
   // Answers a number of 1 or more, larger than any before.
   int64_t next();
+  // Forgets what was learnt of the keyspace, which others have changed.
+  void forget() { next_ = 0; }
 
  private:
   storage::Keyspace& keys_;

@@ -99,6 +99,7 @@ void Daemon::turn() {
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
+  server_.persistence().office.listen();
   TurnBudget budget(&server_.timeline(), &server_.work());
   const bool served = serve_ready(commands_max, &budget);
   serve_long(commands_max, served, &budget);

@@ -26,6 +26,11 @@ int64_t SystemClock::wall_ns() {
 int64_t SystemClock::steady_ns() {
   return count_ns(std::chrono::steady_clock::now().time_since_epoch());
 }
+int64_t SystemClock::boot_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return now.tv_sec * kNsPerS + now.tv_nsec;
+}
 // This clock has the origin of std::chrono's steady clock here, but is kept by the timer's
 // interrupts.
 int64_t SystemClock::coarse_steady_ns() {
@@ -66,7 +71,28 @@ void Timeline::resume(int64_t newest_instant_ns, const StoredClock& stored) {
   newest_ns_ = std::max(newest_instant_ns, wall_ns_ + wall_.lead_ns);
 }
 
+void Timeline::lead_by(InstantSource* source) {
+  source_ = source;
+  accepted_ns_ = 0;
+  wall_ = {};
+  begin_anew();
+}
+
+void Timeline::begin_anew() {
+  newest_ns_ = 0;
+  follow_source();
+}
+
+void Timeline::follow_source() {
+  passes_ = source_->passes();
+  wall_ns_ = clock_->wall_ns();
+  steady_ns_ = clock_->steady_ns();
+  newest_ns_ = std::max(newest_ns_, source_->instant_ns());
+  wall_.lead_ns = newest_ns_ - wall_ns_;
+}
+
 void Timeline::synchronise() {
+  if (source_ != nullptr) return follow_source();
   const int64_t wall_ns = clock_->wall_ns();
   const int64_t steady_ns = clock_->steady_ns();
   const int64_t step_ns = (wall_ns - wall_ns_) - (steady_ns - steady_ns_);
@@ -83,6 +109,7 @@ void Timeline::synchronise() {
 
 int64_t Timeline::now_ns() {
   looked_steady_ns_ = clock_->steady_ns();
+  if (!passes_) return newest_ns_;
   const int64_t instant_ns = wall_ns_ + wall_.lead_ns + (looked_steady_ns_ - steady_ns_);
   newest_ns_ = std::max(newest_ns_, instant_ns);
   return newest_ns_;

@@ -7,6 +7,8 @@
 //    A wall clock that steps back adds to the lead; one that steps forward first uses the lead up,
 //    as far as it has not been accepted.
 // 3. accept() changes no instant, neither now nor later ones while the clocks agree.
+// 4. Where a source leads, instants are the source's at the last synchronise(), and go on with the
+//    steady clock if they pass.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +23,8 @@ class Clock {
   virtual ~Clock() = default;
   virtual int64_t wall_ns() = 0;    // since the Unix epoch; may jump
   virtual int64_t steady_ns() = 0;  // since an unknown moment; never runs back
+  // As steady_ns(), from a moment of its own, and it goes on while the machine sleeps.
+  virtual int64_t boot_ns() { return steady_ns(); }
   // Answers what steady_ns() was at most coarse_step_ns() ago; much cheaper where that is not 0.
   virtual int64_t coarse_steady_ns() { return steady_ns(); }
   virtual int64_t coarse_step_ns() { return 0; }
@@ -31,6 +35,7 @@ class SystemClock : public Clock {
  public:
   int64_t wall_ns() override;
   int64_t steady_ns() override;
+  int64_t boot_ns() override;
   int64_t coarse_steady_ns() override;
   int64_t coarse_step_ns() override;
   void sleep_ns(int64_t duration_ns) override;
@@ -45,9 +50,27 @@ struct StoredClock {
   friend bool operator==(const StoredClock&, const StoredClock&) = default;
 };
 
+// What instants are in the place of the wall clock's: those of several machines that go on where
+// another has ended (server/replication/).
+class InstantSource {
+ public:
+  virtual ~InstantSource() = default;
+  // Answers the instant now; it never runs back while it passes.
+  virtual int64_t instant_ns() = 0;
+  // Tells whether time passes. Where it does not, instants are those of records that come.
+  virtual bool passes() const = 0;
+};
+
 class Timeline {
  public:
   explicit Timeline(Clock* clock);
+
+  // From now on instants come from a source; the lead is what they are ahead of the wall clock, and
+  // may be negative. The source must live as long.
+  void lead_by(InstantSource* source);
+  bool is_led() const { return source_ != nullptr; }
+  // The source has become another: its instants may be earlier ones. Nobody may hold older ones.
+  void begin_anew();
 
   // Continues a run that ended with this instant and this lead.
   void resume(int64_t newest_instant_ns, const StoredClock& stored);
@@ -71,7 +94,11 @@ class Timeline {
   int64_t steady_ns() { return clock_->steady_ns(); }
 
  private:
+  void follow_source();
+
   Clock* clock_;
+  InstantSource* source_ = nullptr;
+  bool passes_ = true;
   int64_t wall_ns_;    // at the last synchronise()
   int64_t steady_ns_;  // likewise
   WallClock wall_;

@@ -15,6 +15,11 @@ bool OutputQueue::turn_touched_data() const {
                      [](const Mark& mark) { return mark.kind == ReplyKind::kOfData; });
 }
 
+bool OutputQueue::turn_tells_of_data() const {
+  return std::any_of(marks_.begin(), marks_.end(),
+                     [](const Mark& mark) { return mark.kind != ReplyKind::kPlain; });
+}
+
 void OutputQueue::fail(std::string_view error_line) {
   if (marks_.empty()) return;  // the session ran nothing, and when the turn began is not known
   const std::string old = tail_.substr(turn_begin_ - tail_begin_);

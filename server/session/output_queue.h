@@ -72,6 +72,11 @@ class OutputQueue {
   // Answers where the reply that was marked last ends, and the next one begins.
   size_t marked_end() const { return marks_.empty() ? turn_begin_ : marks_.back().end; }
   bool turn_touched_data() const;
+  // Tells whether anything of the running turn tells of what was done in it: replies of data, and
+  // messages.
+  bool turn_tells_of_data() const;
+  // Tells whether all of earlier turns is released.
+  bool owes_nothing() const { return released_ >= turn_begin_; }
   size_t turn_bytes() const { return end() - turn_begin_; }
   // Replaces each reply of the running turn that is of data by `error_line`, and drops the turn's
   // messages.

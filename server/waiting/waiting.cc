@@ -98,6 +98,17 @@ void Waiting::forget(uint64_t session) {
   if (found != waiters_.end()) figures_.note_none(take(found->second.get())->command);
 }
 
+std::vector<uint64_t> Waiting::forget_all() {
+  abandoned_.clear();
+  ready_.clear();
+  std::vector<uint64_t> sessions;
+  for (const auto& [session, waiter] : waiters_) sessions.push_back(session);
+  for (const uint64_t session : sessions) forget(session);
+  ready_.clear();  // those who stood after somebody are gone, too
+  begun_.clear();
+  return sessions;
+}
+
 const Waiter* Waiting::of_session(uint64_t session) const {
   const auto found = waiters_.find(session);
   return found == waiters_.end() ? nullptr : found->second.get();

@@ -85,8 +85,7 @@ class Machine {
   }
   Status commit(const SharedRecord& record) {
     const std::string stamp = std::to_string(record.id);
-    return keys->log_committed(
-        {.first_turn = record.first_turn, .turns = record.turns, .stamp = stamp});
+    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .stamp = stamp});
   }
   // The places in the log of the oldest and the newest stamp that it confirms.
   std::pair<size_t, size_t> confirmed(const std::vector<SharedRecord>& log) const {

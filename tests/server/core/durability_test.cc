@@ -26,8 +26,9 @@ class DurabilityTest : public ::testing::Test {
 
   Coverage covers(bool touched_data) {
     Server& server = **server_;
-    return server.persistence().durability->covers(server.keys().turn(), touched_data,
-                                                   server_->clock.steady_ns());
+    const int64_t now_ns = server_->clock.steady_ns();
+    const Told told{.turn = server.keys().turn(), .touched_data = touched_data, .ended_ns = now_ns};
+    return server.persistence().durability->covers(told, now_ns);
   }
   void expect_covered(bool covered) {
     for (const bool touched_data : {kData, kNoData}) {
@@ -76,8 +77,8 @@ class KnownFrom final : public Durability {
  public:
   using Durability::Durability;
 
-  Coverage covers(uint64_t, bool touched_data, int64_t steady_ns) const override {
-    return {.covered = !touched_data || steady_ns >= at_ns, .ask_at_ns = at_ns};
+  Coverage covers(const Told& told, int64_t steady_ns) const override {
+    return {.covered = !told.touched_data || steady_ns >= at_ns, .ask_at_ns = at_ns};
   }
 
   int64_t at_ns = 0;

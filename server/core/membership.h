@@ -1,0 +1,62 @@
+// What a server asks of the shard that it is a member of (server/replication/). A server alone has
+// none.
+//
+// A member is the shard's owner, which serves requests for data, or a standby, which applies what
+// the owner has done and refuses them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace weir::server {
+
+class FigureWriter;
+class Server;
+
+// A member as people and clients are told of it.
+struct MemberView {
+  std::string shard;
+  std::string node;   // 40 hexadecimal digits
+  std::string state;  // "joining", "following", "claiming", "owning", "handing over", "stopped"
+  bool serves = false;
+  std::string owner_address;  // "host:port" of the owner, as the log has it; "": not known
+  std::string owner_node;
+  uint64_t epoch = 0;           // the position of the CLAIM that made the owner
+  uint64_t position = 0;        // of the newest record that this member has read or appended
+  uint64_t turn = 0;            // the newest turn it has applied or made
+  uint64_t committed = 0;       // the newest turn of its own that is committed
+  std::string stopped_because;  // "": it has not stopped
+};
+
+class Membership {
+ public:
+  virtual ~Membership() = default;
+
+  // Begins to follow the shard's log. Fails where this directory cannot. REQUIRES: the data is
+  // open.
+  virtual Result<void, std::string> begin(Server* server) = 0;
+  // Takes in what has come from the log. To be called between turns, before sessions are served.
+  virtual void listen() = 0;
+  // Sends the log what is due. To be called between turns, after a turn.
+  virtual void act() = 0;
+  // Answers how long it is until listen() and act() have something to do by themselves, in
+  // nanoseconds; kNotDue: not before something comes.
+  virtual int64_t next_ns() = 0;
+
+  // Tells whether requests for data are served.
+  virtual bool serves() const = 0;
+  // The error line for requests for data while they are not served.
+  virtual std::string refusal() const = 0;
+  virtual MemberView view() const = 0;
+  // Writes what INFO replication shows of it, beside the role.
+  virtual void write_figures(FigureWriter& out) const = 0;
+
+  // Gives the office of owner to a standby, by its node's name. Fails where this is not the owner.
+  virtual Result<void, std::string> hand_over(const std::string& node) = 0;
+  // Makes this member the owner, whoever is: an operator's decision.
+  virtual Result<void, std::string> take_over() = 0;
+};
+
+}  // namespace weir::server

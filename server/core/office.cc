@@ -1,0 +1,88 @@
+#include "server/core/office.h"
+
+#include "server/command/command_facts.h"
+#include "server/core/policies_reload.h"
+#include "server/core/server.h"
+#include "server/os/log.h"
+
+namespace weir::server {
+namespace {
+
+constexpr std::string_view kUnblocked =
+    "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
+
+}  // namespace
+
+// Those who wait for channels do not ask for data.
+Result<void, std::string> Office::admit_at_standby(const Session& session,
+                                                   const Command& command) const {
+  constexpr uint32_t kOfData = kReads | kWrites | kMayReplicate;
+  const bool is_of_data =
+      command.has(kRunsQueued)
+          ? (session.transaction().flags() & kOfData) != 0
+          : command.has(kOfData) || (has_keys(command) && !command.has(kPubsub));
+  if (!is_of_data) return {};
+  return membership_->refusal();
+}
+
+storage::Status Office::begin(const storage::Status& disk) {
+  if (membership_ == nullptr) return {};
+  if (!disk.ok()) return disk;
+  const auto begun = membership_->begin(&server_);
+  return begun ? storage::Status() : storage::Status::failed(begun.error());
+}
+
+bool Office::lead_time() {
+  if (instants_ != nullptr) server_.timeline().lead_by(instants_);
+  return instants_ != nullptr;
+}
+
+void Office::follow_others(bool follows) {
+  storage::KeyspaceOptions options = server_.keys().options();
+  options.follows = follows;
+  server_.keys().set_options(options);
+}
+
+void Office::forget_history() {
+  server_.persistence().health.note_other_data();
+  server_.persistence().durability->start_anew();
+  server_.messages().tracking().everything_changed();
+  server_.limiters().versions.forget();
+  server_.limiters().ages = BookingAges();
+}
+
+void Office::take() {
+  storage::Keyspace& keys = server_.keys();
+  keys.running().begin_command(server_.timeline().now_ns());
+  follow_others(false);
+  forget_history();
+  server_.scripting().scripts.open();
+  server_.scripting().functions.open();
+  server_.turn().commit_early();
+  if (const auto read = reload_policies_between_turns(server_); !read)
+    spdlog::warn("policies-file: {}", read.error());
+  server_.turn().commit_early();
+}
+
+// They are answered with the next turn's end.
+void Office::end_waits() {
+  for (const uint64_t id : server_.waiting().forget_all()) {
+    Session* session = server_.sessions().find_session(id);
+    if (session == nullptr) continue;
+    session->join_turn();
+    session->replies().writer().error(kUnblocked);
+    session->end_wait();
+  }
+}
+
+storage::Status Office::lose() {
+  server_.turn().drop_held_after(0);
+  end_waits();
+  follow_others(true);
+  const storage::Status status = server_.keys().reopen(false);
+  server_.timeline().begin_anew();
+  forget_history();
+  return status;
+}
+
+}  // namespace weir::server

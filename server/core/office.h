@@ -1,0 +1,74 @@
+// A server's part in its shard, if it is a member of one: what is to be asked between turns, and
+// what changes when the shard's office of owner comes to the server, and when it goes.
+//
+// Invariants
+// 1. The office comes and goes between turns.
+// 2. What was kept beside the keyspace, and was right for one history of it, is forgotten whenever
+//    another member may have gone on with the data: names of scripts, libraries, ids, lists of
+//    bookings, copies that clients track.
+// 3. When the office goes, no reply leaves that has waited: for a turn which is not committed, or,
+//    if it is that of a read, for the proof that nobody else was the owner. Its session ends, and
+//    to its client the outcome is unknown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "server/command/command.h"
+#include "server/core/membership.h"
+#include "server/os/clock.h"
+#include "server/waiting/waiting.h"
+#include "storage/status.h"
+
+namespace weir::server {
+
+class Server;
+class Session;
+
+class Office {
+ public:
+  // `membership` is null for a server of no shard, `instants` for one by its own machine's clock.
+  Office(Server* server, Membership* membership, InstantSource* instants)
+      : server_(*server), membership_(membership), instants_(instants) {}
+
+  Membership* membership() const { return membership_; }
+  // Tells whether requests for data are served.
+  bool serves() const { return membership_ == nullptr || membership_->serves(); }
+  // Answers the error line for a request that depends on data or may change it, and is not served.
+  Result<void, std::string> admit(const Session& session, const Command& command) const {
+    return serves() ? Result<void, std::string>() : admit_at_standby(session, command);
+  }
+
+  // The data is open: begins to follow the shard's log. `disk` says whether it takes writes.
+  storage::Status begin(const storage::Status& disk);
+  // The source of instants leads the timeline. False: there is none.
+  bool lead_time();
+  // What Membership has of these names; nothing happens in a server of no shard.
+  void listen() {
+    if (membership_ != nullptr) membership_->listen();
+  }
+  void act() {
+    if (membership_ != nullptr) membership_->act();
+  }
+  int64_t next_ns() { return membership_ == nullptr ? kNotDue : membership_->next_ns(); }
+
+  // The server serves data from now on, at the instants that its timeline has now. What the first
+  // turn has to bring is committed.
+  void take();
+  // The server has its data as its own log has them. Waits end with Redis' error for a master that
+  // became a replica. A failure leaves it without data.
+  storage::Status lose();
+
+ private:
+  Result<void, std::string> admit_at_standby(const Session& session, const Command& command) const;
+  void follow_others(bool follows);
+  void forget_history();
+  void end_waits();
+
+  Server& server_;
+  Membership* const membership_;
+  InstantSource* const instants_;
+};
+
+}  // namespace weir::server

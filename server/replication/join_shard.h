@@ -1,0 +1,32 @@
+// How a server becomes a member of a shard when it starts.
+//
+// A directory that belongs to the shard goes on where it was. An empty one joins: it takes the
+// shard's identity from the beginning of the log. Any other is refused.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "server/config/config.h"
+#include "server/core/make_store.h"
+#include "server/os/clock.h"
+#include "server/replication/shard_member.h"
+
+namespace weir::server {
+
+struct Joined {
+  StoreShard store;
+  std::unique_ptr<ShardMember> member;
+};
+
+// Fails with why this configuration and this directory cannot be a member's. `on_failure` as in
+// MemberPlan. REQUIRES: config.log is not empty.
+Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint64_t seed,
+                                       std::function<void(const std::string& why)> on_failure);
+
+// What is wrong with the options of a member, as --check-config tells it.
+Result<void, std::string> check_member_options(const Config& config);
+
+}  // namespace weir::server

@@ -1,0 +1,15 @@
+// What people and clients are told of a member of a shard.
+#pragma once
+
+#include <string_view>
+
+#include "storage/replication/port.h"
+#include "storage/replication/role.h"
+
+namespace weir::server {
+
+// Why a member lost its office or stopped, as the end of a sentence.
+std::string_view words_of(storage::replication::Reason reason);
+std::string_view words_of(storage::replication::Role role);
+
+}  // namespace weir::server

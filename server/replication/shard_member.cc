@@ -1,0 +1,254 @@
+#include "server/replication/shard_member.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/time_units.h"
+#include "server/os/log.h"
+#include "server/replication/member_words.h"
+
+namespace weir::server {
+
+using storage::Status;
+using storage::TurnBatch;
+using storage::replication::Appended;
+using storage::replication::Instants;
+using storage::replication::Member;
+using storage::replication::MemberOptions;
+using storage::replication::OfficeClock;
+using storage::replication::Read;
+using storage::replication::Role;
+using storage::replication::SharedLog;
+
+namespace {
+
+constexpr int64_t kTakeoverNs = 5 * kNsPerS;
+constexpr int64_t kTakeoverRetryNs = 300 * kNsPerMs;
+
+// Asks the member; the rest is the base's.
+class ShardDurability final : public Durability {
+ public:
+  ShardDurability(const Config* config, storage::Keyspace* keys, const ShardMember* member)
+      : Durability(config, keys), member_(*member) {}
+
+  Coverage covers(const Told& told, int64_t steady_ns) const override {
+    return member_.covers(told, steady_ns);
+  }
+
+ private:
+  const ShardMember& member_;
+};
+
+}  // namespace
+
+ShardMember::ShardMember(MemberPlan plan, std::unique_ptr<SharedLog> log, Clock* clock)
+    : plan_(std::move(plan)), clock_(*clock), random_(plan_.seed), log_(std::move(log)) {}
+
+Replication ShardMember::replication() {
+  const auto make_durability = [this](const Config* config, storage::Keyspace* keys) {
+    keys_ = keys;
+    return std::make_unique<ShardDurability>(config, keys, this);
+  };
+  return {.log = this, .make_durability = make_durability, .membership = this, .instants = this};
+}
+
+Result<void, std::string> ShardMember::begin(Server* server) {
+  server_ = server;
+  const auto node = plan_.node();
+  if (!node) return node.error();
+  node_ = node->id;
+  kept_ = std::make_unique<KeptTurns>(keys_, [this](const Status& failure) { fail(failure); });
+  const storage::replication::LogFacts facts = log_->facts();
+  MemberOptions options;
+  options.records = {.shard = plan_.shard_checksum};
+  if (facts.uses_parts) options.records.part_bytes_max = facts.record_bytes_max;
+  options.self = {.node = node_,
+                  .address = plan_.address,
+                  .incarnation = {.high = random_.next(), .low = random_.next()}};
+  options.times = plan_.times;
+  options.append_interval_ns = plan_.append_interval_ns;
+  member_ = std::make_unique<Member>(options, kept_.get(), static_cast<Port*>(this),
+                                     keys_->figures().instant_ns);
+  spdlog::info("node {} is a member of shard {}, with turn {}; clients reach it at {}", node_,
+               plan_.shard, keys_->turn(), plan_.address);
+  act();
+  return {};
+}
+
+Instants ShardMember::now() const {
+  return {.boot_ns = clock_.boot_ns(), .wall_ns = clock_.wall_ns()};
+}
+
+void ShardMember::fail(const Status& failure) {
+  plan_.on_failure("the store of a shard's member has failed: " + failure.message());
+}
+
+void ShardMember::listen() {
+  if (!member_) return;
+  if (keys_->store_in_use().failed()) fail(server_->persistence().health.failure());
+  log_->tick(clock_.boot_ns());
+  while (!answers_.empty()) {
+    const auto answer = std::move(answers_.front());
+    answers_.pop_front();
+    answer();
+  }
+  settle();
+}
+
+void ShardMember::act() {
+  if (!member_) return;
+  settle();
+  claim_for_operator();
+  member_->tick(now());
+  ask_to_read();
+  settle();
+}
+
+void ShardMember::claim_for_operator() {
+  if (!takeover_ || member_->role() == Role::kClaiming) return;
+  const int64_t now_ns = clock_.boot_ns();
+  if (member_->owns() || now_ns > takeover_->until_ns) return takeover_.reset();
+  if (now_ns < takeover_->next_ns) return;
+  takeover_->next_ns = now_ns + kTakeoverRetryNs;
+  member_->claim_by_operator(now());
+}
+
+// What every event may have made possible.
+void ShardMember::settle() {
+  while (!unsealed_.empty() && member_->may_seal()) {
+    member_->sealed(unsealed_.front().turn, unsealed_.front().record);
+    unsealed_.pop_front();
+  }
+  keys_->store_in_use()->keep_turns_from(member_->turns_needed_from());
+  if (std::exchange(data_moved_, false)) server_->timeline().synchronise();
+}
+
+int64_t ShardMember::next_ns() {
+  if (!member_) return kNotDue;
+  if (!answers_.empty()) return 0;
+  int64_t at_ns = std::min(member_->next_deadline(), log_->next_deadline());
+  if (takeover_) at_ns = std::min(at_ns, takeover_->next_ns);
+  return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
+}
+
+std::string ShardMember::refusal() const {
+  if (member_->role() == Role::kStopped)
+    return "MASTERDOWN this member of shard " + plan_.shard + " has stopped: " + stopped_because_;
+  return "READONLY You can't write against a read only replica.";
+}
+
+int64_t ShardMember::instant_ns() {
+  const int64_t newest_ns = keys_->figures().instant_ns;
+  return office_ ? std::max(office_->at(now()), newest_ns) : newest_ns;
+}
+
+// A turn that cannot be sealed at the moment waits; if the office is lost, it is dropped with the
+// sealed ones.
+Status ShardMember::append(uint64_t turn, std::string_view record) {
+  if (!office_) return Status::refused(refusal());
+  const storage::replication::LogFacts facts = log_->facts();
+  if (!facts.uses_parts && record.size() > facts.record_bytes_max) {
+    return Status::refused("ERR a turn of " + std::to_string(record.size()) +
+                           " bytes is larger than the shared log takes, which is " +
+                           std::to_string(facts.record_bytes_max));
+  }
+  if (unsealed_.empty() && member_->may_seal()) {
+    member_->sealed(turn, record);
+  } else {
+    unsealed_.push_back({.turn = turn, .record = std::string(record)});
+  }
+  return {};
+}
+
+Coverage ShardMember::covers(const Told& told, int64_t steady_ns) const {
+  if (!told.touched_data || !office_) return {.covered = true};
+  if (told.turn > member_->committed_turn()) return {};
+  const int64_t boot_ns = clock_.boot_ns();
+  const int64_t ended_ns = boot_ns - (steady_ns - told.ended_ns);
+  return {.covered = member_->may_answer_reads(boot_ns) || member_->acknowledged_since(ended_ns)};
+}
+
+void ShardMember::append(std::optional<Head> expected, std::string record) {
+  log_->append(expected, std::move(record), [this](const Appended& came) {
+    answers_.push_back([this, came] { member_->appended(came, now()); });
+  });
+}
+
+void ShardMember::read(Head after, size_t bytes_max) {
+  read_asked_ = ReadAsked{.after = after, .bytes_max = bytes_max};
+  ask_to_read();
+}
+
+// A standby that cannot write back as fast as it reads, reads later.
+void ShardMember::ask_to_read() {
+  if (!read_asked_ || (!office_ && keys_->work().overloaded())) return;
+  const ReadAsked asked = *std::exchange(read_asked_, std::nullopt);
+  log_->read(asked.after, asked.bytes_max, [this](Read came) {
+    answers_.push_back([this, came = std::move(came)] { member_->read(came, now()); });
+  });
+}
+
+void ShardMember::follow(const Batch& batch) {
+  const std::string stamp = encode_stamp(batch.stamp);
+  const Status status =
+      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
+  data_moved_ = true;
+  if (!status.ok()) fail(status);
+}
+
+void ShardMember::commit(const Batch& batch) {
+  const std::string stamp = encode_stamp(batch.stamp);
+  const Status status =
+      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
+  if (!status.ok()) fail(status);
+}
+
+// A stamp alone stands with the turn before the next one.
+void ShardMember::restamp(const Stamp& stamp) {
+  const std::string bytes = encode_stamp(stamp);
+  const TurnBatch batch{.first_turn = stamp.next_turn, .turns = {}, .stamp = bytes};
+  if (const Status status = keys_->store_in_use()->append_batch(batch); !status.ok()) fail(status);
+}
+
+void ShardMember::take_office(int64_t instant_ns) {
+  office_.emplace(std::max(instant_ns, keys_->figures().instant_ns), now());
+  server_->timeline().synchronise();
+  spdlog::warn("this is the owner of shard {} from turn {} on, epoch {}", plan_.shard,
+               keys_->turn() + 1, member_->fold().epoch().position);
+  server_->persistence().office.take();
+}
+
+void ShardMember::lose_office(Reason reason) {
+  spdlog::warn(
+      "this is not the owner of shard {} any more: {}; {} turns that were not committed are "
+      "dropped",
+      plan_.shard, words_of(reason), keys_->turn() - keys_->logged_turn());
+  unsealed_.clear();
+  office_.reset();
+  if (const Status status = server_->persistence().office.lose(); !status.ok()) fail(status);
+}
+
+void ShardMember::stop(Reason reason) {
+  stopped_because_ = words_of(reason);
+  spdlog::critical("this member of shard {} has stopped and follows no more: {}", plan_.shard,
+                   stopped_because_);
+}
+
+uint64_t ShardMember::written_back_turn() const { return keys_->figures().written_back_turn; }
+
+Result<void, std::string> ShardMember::hand_over(const std::string& node) {
+  if (!serves()) return std::string("ERR this member is not the owner of its shard");
+  if (node == node_) return std::string("ERR this member is the owner already");
+  answers_.push_back([this, node] { member_->hand_over(node, now()); });
+  return {};
+}
+
+Result<void, std::string> ShardMember::take_over() {
+  if (office_) return std::string("ERR this member is the owner already");
+  if (member_->role() == Role::kStopped) return "ERR this member has stopped: " + stopped_because_;
+  const int64_t now_ns = clock_.boot_ns();
+  takeover_ = Takeover{.until_ns = now_ns + kTakeoverNs, .next_ns = now_ns};
+  return {};
+}
+
+}  // namespace weir::server

@@ -1,0 +1,136 @@
+// A server as a member of a shard: puts the protocol (storage/replication/member.h), the shared log
+// and the server's keyspace together.
+//
+// Invariants
+// 1. The protocol runs between turns only. Answers of the log that come at other times, while a
+//    script runs long, wait for that.
+// 2. What the own store's log has is what the shared log has committed, or what was read there.
+// 3. A store that fails ends the process: another member goes on.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/cluster/node_file.h"
+#include "server/core/durability.h"
+#include "server/core/membership.h"
+#include "server/core/server.h"
+#include "server/os/clock.h"
+#include "server/os/random.h"
+#include "server/replication/kept_turns.h"
+#include "storage/replication/member.h"
+#include "storage/replication/office_clock.h"
+#include "storage/replication/shared_log.h"
+
+namespace weir::server {
+
+// What a member is, before its data is open.
+struct MemberPlan {
+  std::string shard;            // its name
+  uint64_t shard_checksum = 0;  // that its records carry
+  std::string address;          // "host:port" that clients reach this server by
+  storage::replication::Times times;
+  int64_t append_interval_ns = 0;
+  uint64_t seed = 0;  // of what is drawn at random
+  // Which node this is, once the data is open, or why that is not known.
+  std::function<Result<NodeFile, std::string>()> node;
+  // The process must end; it does not come back.
+  std::function<void(const std::string& why)> on_failure;
+};
+
+class ShardMember final : public Membership,
+                          public InstantSource,
+                          public storage::TurnLog,
+                          private storage::replication::Port {
+ public:
+  ShardMember(MemberPlan plan, std::unique_ptr<storage::replication::SharedLog> log, Clock* clock);
+
+  // Membership
+  Result<void, std::string> begin(Server* server) override;
+  void listen() override;
+  void act() override;
+  int64_t next_ns() override;
+  bool serves() const override { return office_ && member_->may_seal(); }
+  std::string refusal() const override;
+  MemberView view() const override;
+  void write_figures(FigureWriter& out) const override;
+  Result<void, std::string> hand_over(const std::string& node) override;
+  Result<void, std::string> take_over() override;
+
+  // InstantSource, and of Port the same: the owner's instants, or those of the turns that come.
+  int64_t instant_ns() override;
+  bool passes() const override { return office_.has_value(); }
+
+  // TurnLog
+  storage::Status append(uint64_t turn, std::string_view record) override;
+
+  // Whether the replies of a turn may leave.
+  Coverage covers(const Told& told, int64_t steady_ns) const;
+  // What the server is made with.
+  Replication replication();
+
+  const storage::replication::Member& protocol() const { return *member_; }
+
+ private:
+  using Head = storage::replication::Head;
+  using Batch = storage::replication::Batch;
+  using Stamp = storage::replication::Stamp;
+  using Reason = storage::replication::Reason;
+
+  struct ReadAsked {
+    Head after;
+    size_t bytes_max = 0;
+  };
+
+  // Port
+  void append(std::optional<Head> expected, std::string record) override;
+  void read(Head after, size_t bytes_max) override;
+  void follow(const Batch& batch) override;
+  void commit(const Batch& batch) override;
+  void restamp(const Stamp& stamp) override;
+  void take_office(int64_t instant_ns) override;
+  void lose_office(Reason reason) override;
+  void stop(Reason reason) override;
+  uint64_t written_back_turn() const override;
+  uint64_t random() override { return random_.next(); }
+
+  storage::replication::Instants now() const;
+  void settle();
+  void ask_to_read();
+  void claim_for_operator();
+  void fail(const storage::Status& failure);
+
+  const MemberPlan plan_;
+  Clock& clock_;
+  Random random_;
+  std::string node_;
+  Server* server_ = nullptr;
+  storage::Keyspace* keys_ = nullptr;
+  // What came at other times than the protocol's: the log's answers, and what people ask for.
+  std::deque<std::function<void()>> answers_;
+  std::unique_ptr<storage::replication::SharedLog> log_;
+  std::unique_ptr<KeptTurns> kept_;
+  std::unique_ptr<storage::replication::Member> member_;
+  std::optional<storage::replication::OfficeClock> office_;  // while this is the owner
+  // Turns that were made while the protocol took none: during a rewind, or a hand-over.
+  struct Unsealed {
+    uint64_t turn;
+    std::string record;
+  };
+  std::deque<Unsealed> unsealed_;
+  std::optional<ReadAsked> read_asked_;  // waits until write-back has caught up
+  bool data_moved_ = false;              // the timeline has to be looked at
+  std::string stopped_because_;
+  // A CLAIM over an epoch that is not the current one any more is void, so an operator's is
+  // repeated.
+  struct Takeover {
+    int64_t until_ns = 0;
+    int64_t next_ns = 0;
+  };
+  std::optional<Takeover> takeover_;
+};
+
+}  // namespace weir::server

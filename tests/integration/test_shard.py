@@ -1,0 +1,268 @@
+"""Members of a shard over a log in a file: real processes that are killed, stopped and started again.
+
+The log in a file is for development and tests; what is shown here is the server's part in a shard.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+import harness
+
+
+class Journal(threading.Thread):
+    """A client that takes permits of limits that never refill, at whoever serves."""
+
+    def __init__(self, ports, keys=8):
+        super().__init__(daemon=True)
+        self.ports = ports
+        self.keys = keys
+        self.granted = [0] * keys
+        self.unknown = [0] * keys
+        self.longest_s = 0.0
+        self.ended = threading.Event()
+        self.failure = None
+
+    def run(self):
+        client, served_at = None, time.monotonic()
+        while not self.ended.is_set():
+            key = random.randrange(self.keys)
+            try:
+                client = client or self.connect()
+                if client is None:
+                    continue
+                reply = client.call("RL.TAKE", f"l{key}", "FIXED", "1000000/3650d")
+                self.granted[key] += reply[0]
+                self.longest_s = max(self.longest_s, time.monotonic() - served_at)
+                served_at = time.monotonic()
+            except harness.Refused as refused:
+                if not str(refused).startswith("READONLY"):
+                    self.failure = str(refused)
+                client = self.close(client)
+            except OSError:
+                self.unknown[key] += 1
+                client = self.close(client)
+
+    def connect(self):
+        try:
+            client = harness.Client(("127.0.0.1", random.choice(self.ports)))
+            client.socket.settimeout(3)
+            return client
+        except OSError:
+            time.sleep(0.01)
+            return None
+
+    def close(self, client):
+        client.close()
+        time.sleep(0.005)
+
+    def end(self):
+        self.ended.set()
+        self.join(harness.PATIENCE_S)
+
+
+class Shard(harness.ServerTest):
+    def command(self, *words):
+        """(code, output) of the executable as a command."""
+        done = subprocess.run([harness.executable, *map(str, words)], capture_output=True, text=True,
+                              timeout=harness.PATIENCE_S, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def log_file(self):
+        return "file:" + self.path("shared-log")
+
+    def make_shard(self, name="a"):
+        os.makedirs(self.path(name), exist_ok=True)
+        code, out = self.command("--new-shard", self.log_file(), "main", "--dir",
+                                 self.path(name) + "/data")
+        self.assertEqual(code, 0, out)
+
+    def member(self, name, *options, **named):
+        folder = self.path(name)
+        os.makedirs(folder, exist_ok=True)
+        server = harness.Server(folder, *options, log=self.log_file(), **{"failover_after_ms": 1000, **named})
+        self.servers.append(server)
+        return server
+
+    def status(self, server):
+        flat = [word.decode() if isinstance(word, bytes) else word for word in server.call("WEIR", "STATUS")]
+        return dict(zip(flat[::2], flat[1::2]))
+
+    def serves(self, server):
+        return server.process.poll() is None and self.status(server)["serves"] == 1
+
+    def owner_of(self, *servers):
+        harness.wait_until(lambda: any(self.serves(server) for server in servers), "somebody serves")
+        return next(server for server in servers if self.serves(server))
+
+    def agree(self, *servers):
+        def alike():
+            return len({self.status(server)["turn"] for server in servers}) == 1
+        harness.wait_until(alike, "all have the same turns")
+
+    def test_a_standby_takes_over_what_clients_were_told(self):
+        self.make_shard()
+        members = [self.member("a").start(), self.member("b").start()]
+        owner = self.owner_of(*members)
+        journal = Journal([member.port for member in members])
+        journal.start()
+        for _ in range(4):
+            time.sleep(0.4)
+            owner.send_signal(signal.SIGKILL)
+            owner.wait()
+            dead, owner = owner, self.owner_of(*(each for each in members if each is not owner))
+            time.sleep(0.3)
+            dead.start()
+        self.agree(*members)
+        journal.end()
+        self.assertIsNone(journal.failure)
+        self.assertGreater(sum(journal.granted), 500)
+        owner = self.owner_of(*members)
+        for key in range(journal.keys):
+            left = owner.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
+            charged = 1000000 - left
+            self.assertGreaterEqual(charged, journal.granted[key])
+            self.assertLessEqual(charged, journal.granted[key] + journal.unknown[key])
+        print(f"{sum(journal.granted)} grants, {sum(journal.unknown)} unknown, the longest time "
+              f"without one {journal.longest_s:.2f} s", flush=True)
+
+    def test_a_stopped_owner_wakes_as_a_standby(self):
+        self.make_shard()
+        one, other = self.member("a").start(), self.member("b").start()
+        owner = self.owner_of(one, other)
+        standby = other if owner is one else one
+        with owner.connect() as blocked, owner.connect() as reader:
+            blocked.send(harness.encode("BLPOP", "list", "0"))
+            reader.call("SET", "k", "1")
+            owner.send_signal(signal.SIGSTOP)
+            harness.wait_until(lambda: self.serves(standby), "the standby takes over")
+            standby.call("SET", "k", "2")
+            owner.send_signal(signal.SIGCONT)
+            reader.send(harness.encode("GET", "k"))
+            # Nothing, an error, or the end; never the old value.
+            try:
+                self.assertNotEqual(reader.read(), b"1")
+            except (harness.Refused, ConnectionError):
+                pass
+            with self.assertRaises((harness.Refused, ConnectionError)):
+                blocked.read()
+        harness.wait_until(lambda: self.status(owner)["state"] == "following", "the old owner follows")
+        self.assertEqual(standby.call("GET", "k"), b"2")
+        self.assertEqual(owner.call("ROLE")[:3], [b"slave", b"127.0.0.1", standby.port])
+        self.assertIn("another member has taken over", owner.log())
+
+    def test_what_a_standby_answers(self):
+        self.make_shard()
+        one, other = self.member("a").start(), self.member("b").start()
+        owner = self.owner_of(one, other)
+        standby = other if owner is one else one
+        harness.wait_until(lambda: self.status(standby)["owner"] == f"127.0.0.1:{owner.port}",
+                           "the standby knows the owner")
+        with standby.connect() as client:
+            self.assertEqual(client.call("PING"), "PONG")
+            self.assertEqual(client.call("ROLE")[0], b"slave")
+            self.assertIn(b"role:slave", client.call("INFO", "replication"))
+            for words in (["GET", "k"], ["SET", "k", "v"], ["RL.TAKE", "k", "5/1s"], ["EVAL", "return 1", 0],
+                          ["EVAL_RO", "return 1", 0], ["WATCH", "k"], ["DBSIZE"], ["KEYS", "*"],
+                          ["SCAN", 0], ["FLUSHALL"], ["RL.POLICY", "SET", "p", "5/1s"], ["PUBLISH", "c", "m"],
+                          ["FUNCTION", "FLUSH"], ["SCRIPT", "LOAD", "return 1"]):
+                self.assert_refused("READONLY", client, *words)
+            client.call("MULTI")
+            self.assert_refused("READONLY", client, "INCR", "k")
+            self.assert_refused("EXECABORT", client, "EXEC")
+            self.assert_refused("ERR this member is not the owner", client, "WEIR", "HANDOVER", "x")
+        self.assertEqual(owner.call("ROLE")[0], b"master")
+
+    def test_the_office_is_handed_over_and_taken(self):
+        self.make_shard()
+        one, other = self.member("a").start(), self.member("b").start()
+        owner = self.owner_of(one, other)
+        standby = other if owner is one else one
+        owner.call("SET", "k", "v")
+        self.assertEqual(owner.call("WEIR", "HANDOVER", self.status(standby)["node"]), "OK")
+        harness.wait_until(lambda: self.serves(standby), "the standby has the office")
+        self.assertEqual(standby.call("GET", "k"), b"v")
+        self.assertEqual(owner.call("WEIR", "TAKEOVER"), "OK")
+        harness.wait_until(lambda: self.serves(owner), "the office is taken back")
+        self.assertEqual(owner.call("GET", "k"), b"v")
+        self.assertIn("it was handed over", owner.log())
+
+    def test_what_is_kept_beside_the_data_moves_too(self):
+        self.make_shard()
+        one, other = self.member("a").start(), self.member("b").start()
+        owner = self.owner_of(one, other)
+        standby = other if owner is one else one
+        owner.call("RL.POLICY", "SET", "p", "3/1h")
+        sha = owner.call("SCRIPT", "LOAD", "return redis.call('INCR', KEYS[1])")
+        owner.call("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 7 end)")
+        owner.call("EVALSHA", sha, 1, "n")
+        lease = owner.call("RL.TAKE", "pool", "CONCURRENCY", 2, "LEASE", "1h")
+        for _ in range(3):
+            owner.call("RL.TAKE", "user", "POLICY", "p")
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+        harness.wait_until(lambda: self.serves(standby), "the standby takes over")
+        self.assertEqual(standby.call("EVALSHA", sha, 1, "n"), 2)
+        self.assertEqual(standby.call("FCALL", "f", 0), 7)
+        self.assertEqual(standby.call("RL.TAKE", "user", "POLICY", "p")[0], 0)
+        self.assertEqual(standby.call("RL.RELEASE", "pool", lease[-1]), 1)
+
+    def test_starts_that_are_refused(self):
+        self.make_shard()
+        fails = [
+            ({"dir": self.path("alone/data")}, "belongs to no shard"),
+            ({"shard": "other"}, "is of shard 'main', and shard is 'other'"),
+            ({"databases": 4}, "has 16 databases, and databases is 4"),
+            ({"storage": "memory"}, "needs storage rocksdb"),
+            ({"bind": "*"}, "set cluster-announce-ip"),
+        ]
+        os.makedirs(self.path("alone"))
+        alone = harness.Server(self.path("alone"))
+        self.servers.append(alone)
+        alone.start().stop()
+        for named, text in fails:
+            server = self.member("c", **named).spawn()
+            code, _, err = server.wait()
+            self.assertEqual(code, 1, named)
+            self.assertIn(text, err + server.log())
+        without = harness.Server(self.path("a"))
+        code, _, err = without.spawn().wait()
+        self.assertEqual(code, 1)
+        self.assertIn("shard", err + without.log())
+        os.remove(self.path("shared-log"))
+        empty = self.member("d").spawn()
+        self.assertEqual(empty.wait()[0], 1)
+        self.assertIn("is empty", empty.log())
+
+    def test_an_emptied_log_stops_its_members(self):
+        self.make_shard()
+        server = self.member("a").start()
+        self.owner_of(server).call("SET", "k", "v")
+        os.remove(self.path("shared-log"))
+        harness.wait_until(lambda: self.status(server)["state"] == "stopped", "the member stops")
+        with server.connect() as client:
+            self.assertEqual(client.call("PING"), "PONG")
+            self.assert_refused("MASTERDOWN this member of shard main has stopped", client, "GET", "k")
+        self.assertIn("knows nothing of what this member's directory holds", server.log())
+
+    def test_a_member_leaves_with_all_its_turns(self):
+        self.make_shard()
+        server = self.member("a").start()
+        self.owner_of(server)
+        for number in range(100):
+            server.call("SET", f"k{number}", number)
+        self.assertEqual(server.stop(), 0)
+        code, out = self.command("--leave-shard", "--dir", server.data)
+        self.assertEqual(code, 0, out)
+        alone = harness.Server(server.folder)
+        self.servers.append(alone)
+        alone.start()
+        self.assertEqual(alone.call("DBSIZE"), 100)
+        self.assertEqual(alone.call("GET", "k99"), b"99")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,48 @@
+// Whole servers of a shard under random faults: whatever happens, nothing that a client was told is
+// forgotten, no limit is exceeded, and in the end one server serves and all have the same data.
+//
+// WEIR_SERVER_SEEDS=300 makes it long, WEIR_SEED=n replays one.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/shard_servers/cluster.h"
+
+namespace weir::server {
+namespace {
+
+constexpr uint64_t kSeeds = 12;
+
+uint64_t number_of(const char* variable, uint64_t otherwise) {
+  const char* given = std::getenv(variable);
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
+}
+
+TEST(ShardServers, KeepWhatTheyHaveSaid) {
+  const uint64_t one = number_of("WEIR_SEED", 0);
+  const uint64_t first = one != 0 ? one : 1;
+  const uint64_t last = one != 0 ? one : number_of("WEIR_SERVER_SEEDS", kSeeds);
+  ShardCluster::Figures sum;
+  for (uint64_t seed = first; seed <= last && !HasFailure(); ++seed) {
+    SCOPED_TRACE("replay with WEIR_SEED=" + std::to_string(seed));
+    ShardCluster cluster(seed, 2 + seed % 2);
+    cluster.run(60 * kSecond);
+    cluster.be_quiet(40 * kSecond);
+    if (HasFailure()) return;
+    cluster.check();
+    sum.acknowledged += cluster.figures().acknowledged;
+    sum.kills += cluster.figures().kills;
+    sum.closed += cluster.figures().closed;
+    sum.rejoins += cluster.figures().rejoins;
+    sum.rewinds += cluster.figures().rewinds;
+  }
+  std::printf(
+      "%llu replies, %llu outcomes unknown, %llu kills, %llu failovers of the engine, %llu "
+      "standbys that began anew\n",
+      static_cast<unsigned long long>(sum.acknowledged),
+      static_cast<unsigned long long>(sum.closed), static_cast<unsigned long long>(sum.kills),
+      static_cast<unsigned long long>(sum.rewinds), static_cast<unsigned long long>(sum.rejoins));
+}
+
+}  // namespace
+}  // namespace weir::server
