@@ -57,8 +57,13 @@ void Conversation::enter(Stage stage) {
   stage_ = stage;
   pace_.since_ns = server_.clock().steady_ns();
   pace_.until_ns = stage == Stage::kAsked ? Pace::kNoEnd : pace_.since_ns + time_for(stage);
-  pace_.silent = stage == Stage::kSilent;
-  pace_.begun = stage == Stage::kBegun;
+  pace_.waited_for = waited_for(stage);
+}
+
+Pace::For Conversation::waited_for(Stage stage) {
+  if (stage == Stage::kSilent) return Pace::For::kRequest;
+  if (stage == Stage::kBegun) return Pace::For::kRest;
+  return stage == Stage::kAsked ? Pace::For::kWeir : Pace::For::kTaking;
 }
 
 int64_t Conversation::time_for(Stage stage) const {

@@ -74,6 +74,7 @@ class Conversation final : public Translator {
   void read_request();
   void ask();
   void ask_take();
+  static Pace::For waited_for(Stage stage);
   void ask_gate();
   void ask_page();
   bool log_in();

@@ -268,23 +268,6 @@ TEST_F(HttpTest, SilenceEnds) {
   EXPECT_TRUE(one_.session->dead());
 }
 
-TEST_F(HttpTest, TheSilentMakesRoom) {
-  one_.server->config().http_maxclients = 1;
-  EXPECT_TRUE(clients_.make_room());
-  EXPECT_TRUE(one_.closed);
-  EXPECT_EQ(clients_.count(), 0u);
-}
-
-TEST_F(HttpTest, ABegunRequestMakesRoomAndWhoIsBeingAnsweredDoesNot) {
-  one_.server->config().http_maxclients = 1;
-  one_.stream.send_says(Result::kWantsWrite);
-  send(get("/healthz"));
-  EXPECT_FALSE(clients_.make_room());
-  one_.ready(kWrite);
-  send("GET");
-  EXPECT_TRUE(clients_.make_room());
-}
-
 TEST_F(HttpTest, APauseHoldsARequestBack) {
   call({"CLIENT", "PAUSE", "1000", "ALL"});
   EXPECT_EQ(gate(), "");
