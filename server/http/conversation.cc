@@ -29,10 +29,14 @@ constexpr int kProtocol = 3;  // replies say what is a map
 // the answer.
 constexpr size_t kRequestUnits = 100;
 
-// Only a browser sends the one, and only a proxy the others.
+// Only a browser sends Sec-Fetch-Site, and only a proxy the fields of proxies. To an address
+// without TLS on another machine browsers do not send it; there a page cannot change User-Agent
+// without leave, and all browsers begin it with the same word.
 bool is_of_a_page(Fields fields) {
   constexpr std::string_view kOfProxies[] = {"X-Forwarded-For", "Forwarded", "Via"};
-  return combined(fields, "Sec-Fetch-Site") &&
+  const bool is_of_browser = combined(fields, "Sec-Fetch-Site") ||
+                             combined(fields, "User-Agent").value_or("").starts_with("Mozilla/");
+  return is_of_browser &&
          std::none_of(std::begin(kOfProxies), std::end(kOfProxies),
                       [&](std::string_view name) { return combined(fields, name).has_value(); });
 }
@@ -156,7 +160,8 @@ void Conversation::ask_gate() {
   deny_ = GateRequest().deny;
   if (is_of_a_page(reader_.request().fields))
     return answer_error(
-        "DENIED the gate is not for pages in a browser: the request has a Sec-Fetch-Site");
+        "DENIED the gate is not for pages in a browser: the request has a Sec-Fetch-Site, or a "
+        "browser's User-Agent");
   const auto gate = parse_gate(reader_.request());
   if (gate) deny_ = gate->deny;
   if (!log_in()) return answer_error(kNotLoggedIn);
