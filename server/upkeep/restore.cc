@@ -40,8 +40,8 @@ std::optional<Owner> owner_of(const fs::path& path) {
 }
 
 fs::path nearest_folder(const std::string& target) {
-  fs::path path = fs::absolute(target);
   std::error_code ignored;
+  fs::path path = fs::absolute(target, ignored);
   while (!fs::exists(path, ignored) && path.has_relative_path()) path = path.parent_path();
   return path;
 }
