@@ -138,7 +138,12 @@ Status RocksDirectory::lock() {
 }
 
 Status RocksDirectory::lock_to_look() {
-  if (!std::filesystem::is_directory(path_)) return Status::refused(path_ + " is no directory");
+  std::error_code error;
+  if (!std::filesystem::is_directory(path_, error)) {
+    const bool is_unknown = error && error != std::errc::no_such_file_or_directory;
+    return Status::refused(is_unknown ? "cannot look at " + path_ + ": " + error.message()
+                                      : path_ + " is no directory");
+  }
   const std::string lock_path = path_ + "/LOCK";
   Descriptor descriptor(::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!descriptor.ok())

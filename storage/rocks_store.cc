@@ -356,7 +356,8 @@ Status RocksStore::make_checkpoint(const std::string& directory) {
     (void)remove_tree(unfinished);
     return status;
   }
-  return sync_directory(std::filesystem::absolute(directory).parent_path().string());
+  std::error_code ignored;  // what has no name cannot be synced, which is told then
+  return sync_directory(std::filesystem::absolute(directory, ignored).parent_path().string());
 }
 
 Status RocksStore::probe() {

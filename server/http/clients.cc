@@ -8,9 +8,10 @@ namespace {
 
 // Whether `one` makes room rather than `other`, which may be null.
 bool goes_before(const Pace& one, const Pace* other) {
-  if (!one.silent && !one.begun) return false;
+  if (one.waited_for == Pace::For::kWeir) return false;
   if (other == nullptr) return true;
-  return one.silent != other->silent ? one.silent : one.since_ns < other->since_ns;
+  return one.waited_for != other->waited_for ? one.waited_for < other->waited_for
+                                             : one.since_ns < other->since_ns;
 }
 
 }  // namespace

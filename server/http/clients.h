@@ -24,8 +24,14 @@ struct Pace {
   Session* session;
   int64_t since_ns = 0;
   int64_t until_ns = kNoEnd;  // it is too slow afterwards
-  bool silent = true;         // it waits for a request, of which no byte has come
-  bool begun = false;         // a request has come in part
+  // What it is waited for, by which it makes room for another: the least first.
+  enum class For : uint8_t {
+    kRequest,  // of which no byte has come
+    kRest,     // of a request
+    kTaking,   // of an answer, or of nothing more: it drains
+    kWeir,     // it is waited for by the client, and stays
+  };
+  For waited_for = For::kRequest;
 };
 
 class Clients {
@@ -35,8 +41,9 @@ class Clients {
       : server_(*server), most_(std::move(most)) {}
 
   // Makes room for one more where there are as many as there may be: the one that has been silent
-  // longest goes, or else the one that has not sent a whole request for longest. False: all others
-  // are being answered.
+  // longest goes, or else the one that has not sent a whole request for longest, or else the one
+  // that has not taken its answer for longest: what is taken at once has left by the end of a turn.
+  // False: all others wait for the end of their commands.
   bool make_room();
   // Ends those that have taken too long. Call it from time to time, between turns.
   void end_overdue();

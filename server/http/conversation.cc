@@ -23,16 +23,23 @@ constexpr std::string_view kStranger = "NOAUTH Authentication required.";
 constexpr std::string_view kProtected =
     "DENIED weir has no password (protected-mode): the page's tables are shown on this machine "
     "only";
+constexpr std::string_view kNoReply = "ERR internal error: the reply is none";
+constexpr std::string_view kTooLong =
+    "ERR the replies to one request of the page would have more than 8 MB: ask for less at once";
 constexpr int kProtocol = 3;  // replies say what is a map
 
 // What a request costs besides its bytes and its command, in units of work: parsing, and writing
 // the answer.
 constexpr size_t kRequestUnits = 100;
 
-// Only a browser sends the one, and only a proxy the others.
+// Only a browser sends Sec-Fetch-Site, and only a proxy the fields of proxies. To an address
+// without TLS on another machine browsers do not send it; there a page cannot change User-Agent
+// without leave, and all browsers begin it with the same word.
 bool is_of_a_page(Fields fields) {
   constexpr std::string_view kOfProxies[] = {"X-Forwarded-For", "Forwarded", "Via"};
-  return combined(fields, "Sec-Fetch-Site") &&
+  const bool is_of_browser = combined(fields, "Sec-Fetch-Site") ||
+                             combined(fields, "User-Agent").value_or("").starts_with("Mozilla/");
+  return is_of_browser &&
          std::none_of(std::begin(kOfProxies), std::end(kOfProxies),
                       [&](std::string_view name) { return combined(fields, name).has_value(); });
 }
@@ -57,8 +64,13 @@ void Conversation::enter(Stage stage) {
   stage_ = stage;
   pace_.since_ns = server_.clock().steady_ns();
   pace_.until_ns = stage == Stage::kAsked ? Pace::kNoEnd : pace_.since_ns + time_for(stage);
-  pace_.silent = stage == Stage::kSilent;
-  pace_.begun = stage == Stage::kBegun;
+  pace_.waited_for = waited_for(stage);
+}
+
+Pace::For Conversation::waited_for(Stage stage) {
+  if (stage == Stage::kSilent) return Pace::For::kRequest;
+  if (stage == Stage::kBegun) return Pace::For::kRest;
+  return stage == Stage::kAsked ? Pace::For::kWeir : Pace::For::kTaking;
 }
 
 int64_t Conversation::time_for(Stage stage) const {
@@ -77,6 +89,7 @@ void Conversation::receive(std::string_view bytes) {
     if (drained_ > kDrainBytesMax) session_.close_after_reply();
     return;
   }
+  if (has_command_left()) return run(commands_[next_++]);
   input_.append(bytes);
   is_unexamined_ = true;
   if (awaits_request() && !session_.closing()) read_request();
@@ -151,7 +164,8 @@ void Conversation::ask_gate() {
   deny_ = GateRequest().deny;
   if (is_of_a_page(reader_.request().fields))
     return answer_error(
-        "DENIED the gate is not for pages in a browser: the request has a Sec-Fetch-Site");
+        "DENIED the gate is not for pages in a browser: the request has a Sec-Fetch-Site, or a "
+        "browser's User-Agent");
   const auto gate = parse_gate(reader_.request());
   if (gate) deny_ = gate->deny;
   if (!log_in()) return answer_error(kNotLoggedIn);
@@ -178,8 +192,10 @@ void Conversation::ask_page() {
   if (!commands) return answer_error(commands.error());
   session_.client().select(0);
   replies_.clear();
-  commands_ = commands->size();
-  for (const Words& words : *commands) run(words);
+  commands_ = *commands;
+  answered_ = 0;
+  next_ = 1;
+  run(commands_[0]);
 }
 
 // A proxy hands over what its own client has sent, so the gate asks another field first, and does
@@ -206,20 +222,29 @@ void Conversation::run(const std::vector<std::string>& words) {
 
 // The session's queue calls it when the turn is committed and, with `durability always`, synced.
 void Conversation::on_reply(std::string_view bytes) {
+  if (question_ == Question::kPage) return on_page_reply(bytes);
   resp::Value reply;
   size_t consumed = 0;
   if (resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue)
-    return answer_error("ERR internal error: the reply is none");
-  if (question_ == Question::kPage) return on_page_reply(std::move(reply));
+    return answer_error(kNoReply);
   if (reply.is_error()) return answer_error(reply.text);
   if (question_ == Question::kGate) return answer(gate_answer(reply, deny_));
   answer({.content_type = kJson, .body = json_of(reply)});
 }
 
-void Conversation::on_page_reply(resp::Value reply) {
-  replies_.push_back(std::move(reply));
-  if (replies_.size() < commands_) return;
-  answer({.content_type = kJson, .body = json_of_replies(std::exchange(replies_, {}))});
+void Conversation::on_page_reply(std::string_view bytes) {
+  resp::Value reply;
+  size_t consumed = 0;
+  const bool is_too_long = replies_.size() + bytes.size() > kPageBytesMax;
+  replies_.append(replies_.empty() ? "{\"replies\":[" : ",");
+  if (is_too_long || resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue) {
+    reply.type = resp::Value::Type::kError;
+    reply.text = is_too_long ? kTooLong : kNoReply;
+  }
+  replies_ += page_json_of(reply);
+  if (++answered_ < commands_.size()) return;
+  commands_.clear();
+  answer({.content_type = kJson, .body = std::exchange(replies_, {}) + "]}\n"});
 }
 
 void Conversation::answer_error(std::string_view error) {

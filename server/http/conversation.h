@@ -14,7 +14,9 @@
 // 3. It holds at most kRequestBytesMax and what one read brings.
 // 4. After a refusal that leaves bytes unread it reads on for a while and throws away, since to
 //    close at once would take the answer back from the client.
-// 5. A turn's bound in time sees every request, also one that runs no command.
+// 5. A turn's bound in time sees every request, also one that runs no command. Of the page's
+// commands
+//    a turn runs one, whose reply it makes JSON, and together the replies have a bound (page.h).
 #pragma once
 
 #include <cstdint>
@@ -53,9 +55,12 @@ class Conversation final : public Translator {
 
   void receive(std::string_view bytes) override;
   size_t receive_bytes_max() const override { return kReadBytes; }
-  bool has_more() const override { return is_unexamined_ && awaits_request(); }
+  bool has_more() const override {
+    return (is_unexamined_ && awaits_request()) || has_command_left();
+  }
   bool takes_more() const override {
-    return (awaits_request() || stage_ == Stage::kDraining || is_paused()) && output().empty();
+    const bool reads = awaits_request() || stage_ == Stage::kDraining || is_paused();
+    return (reads || has_command_left()) && output().empty();
   }
   std::string_view output() const override { return std::string_view(output_).substr(sent_); }
   void mark_sent(size_t bytes) override;
@@ -69,6 +74,7 @@ class Conversation final : public Translator {
   bool awaits_request() const { return stage_ == Stage::kSilent || stage_ == Stage::kBegun; }
   // CLIENT PAUSE holds the request up. A client that leaves meanwhile is seen by reading on.
   bool is_paused() const;
+  static Pace::For waited_for(Stage stage);
   int64_t time_for(Stage stage) const;
   void enter(Stage stage);
   void read_request();
@@ -77,9 +83,13 @@ class Conversation final : public Translator {
   void ask_gate();
   void ask_page();
   bool log_in();
+  // Of the page, the one before being answered.
+  bool has_command_left() const {
+    return stage_ == Stage::kAsked && answered_ == next_ && next_ < commands_.size();
+  }
   void run(const std::vector<std::string>& words);
   void on_reply(std::string_view reply);
-  void on_page_reply(resp::Value reply);
+  void on_page_reply(std::string_view reply);
   void answer_error(std::string_view error);
   void answer(const Answer& answer);
   void finish();
@@ -96,9 +106,11 @@ class Conversation final : public Translator {
   Pace pace_;
   Stage stage_ = Stage::kSilent;
   Question question_ = Question::kTake;
-  unsigned deny_ = 429;               // the status of a denial at the gate
-  std::vector<resp::Value> replies_;  // to the page's commands so far
-  size_t commands_ = 0;               // of the page
+  unsigned deny_ = 429;                             // the status of a denial at the gate
+  std::vector<std::vector<std::string>> commands_;  // of the page
+  size_t next_ = 0;                                 // of them
+  size_t answered_ = 0;
+  std::string replies_;  // to them, as JSON
   bool is_new_ = true;
   bool is_unexamined_ = false;  // what was received has not been looked at since the last answer
   bool is_refused_ = false;

@@ -182,16 +182,10 @@ Result<std::vector<std::vector<std::string>>, std::string> commands_of_json(std:
   return commands;
 }
 
-std::string json_of_replies(const std::vector<Value>& replies) {
-  json::array array;
-  for (const Value& reply : replies) {
-    if (reply.is_error()) {
-      array.push_back(json::object{{"error", text_of(reply.text, Bytes::kHex)}});
-    } else {
-      array.push_back(converted(reply, Bytes::kHex));
-    }
-  }
-  return json::serialize(json::object{{"replies", std::move(array)}}) + "\n";
+std::string page_json_of(const Value& reply) {
+  if (reply.is_error())
+    return json::serialize(json::object{{"error", text_of(reply.text, Bytes::kHex)}});
+  return json::serialize(converted(reply, Bytes::kHex));
 }
 
 std::string json_of(const Value& reply) { return json::serialize(converted(reply)) + "\n"; }

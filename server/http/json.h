@@ -23,9 +23,9 @@ Result<std::vector<std::vector<std::string>>, std::string> commands_of_json(std:
 // Writes a reply as JSON and a line's end: maps are objects, and `allowed`, `shadow` and `banned`
 // are true or false.
 std::string json_of(const resp::Value& reply);
-// {"replies": [...]}: as json_of() has them, but that text that is no UTF-8 is {"hex": "..."}, and
-// an error {"error": "..."}.
-std::string json_of_replies(const std::vector<resp::Value>& replies);
+// The same without the line's end, but that text that is no UTF-8 is {"hex": "..."}, and an error
+// {"error": "..."}.
+std::string page_json_of(const resp::Value& reply);
 // {"error": "..."}
 std::string json_of_error(std::string_view error);
 

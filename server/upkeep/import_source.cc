@@ -114,7 +114,8 @@ Done ImportSource::weigh(std::vector<SourceKey>* keys) {
       tally_.refuse(key.name, "type " + type.text + ", which weir does not have");
       continue;
     }
-    key.bytes = usage.type == Value::Type::kInteger ? usage.integer : kUnknownBytes;
+    const bool is_known = usage.type == Value::Type::kInteger && usage.integer >= 0;
+    key.bytes = is_known ? usage.integer : kUnknownBytes;
     if (key.bytes > kKeyBytesMax) {
       tally_.refuse(key.name, "too large: more than 1 GB of the source's memory");
       continue;
@@ -154,7 +155,8 @@ Done ImportSource::take_dump(const SourceKey& key, const Value* replies,
              ": " + replies[i].text;
   }
   const Value& both = replies[3];
-  if (both.elements.size() != 2) return "the source answers EXEC: " + to_string(both);
+  if (both.elements.size() != 2)
+    return "the source answers EXEC: " + to_string(both).substr(0, 200);
   const Value& payload = both.elements[0];
   if (payload.is_error() || both.elements[1].is_error()) {
     tally_.refuse(key.name, payload.is_error() ? payload.text : both.elements[1].text);

@@ -40,8 +40,8 @@ std::optional<Owner> owner_of(const fs::path& path) {
 }
 
 fs::path nearest_folder(const std::string& target) {
-  fs::path path = fs::absolute(target);
   std::error_code ignored;
+  fs::path path = fs::absolute(target, ignored);
   while (!fs::exists(path, ignored) && path.has_relative_path()) path = path.parent_path();
   return path;
 }
@@ -55,6 +55,12 @@ Result<void, std::string> give(const fs::path& path, mode_t mode, const std::opt
 
 // What RocksDB writes for people, and this directory's own lock, is not part of the data.
 bool is_data(const std::string& name) { return name != "LOCK" && !name.starts_with("LOG"); }
+
+// The one who has written the checkpoint may be no more than the service's user, and root gives him
+// what is restored: a link would give him any file.
+std::string link_error(const fs::path& path) {
+  return path.string() + " is a symbolic link, which no checkpoint has";
+}
 
 struct Copy {
   fs::path from;
@@ -70,6 +76,7 @@ Result<std::vector<Copy>, std::string> files_of(const fs::path& source, const fs
          at.increment(error)) {
       if (!is_data(at->path().filename())) continue;
       std::error_code unknown;
+      if (at->is_symlink(unknown)) return link_error(at->path());
       const bool is_file = at->is_regular_file(unknown);
       const uint64_t size = is_file ? at->file_size(unknown) : 0;
       if (unknown) return "cannot look at " + at->path().string() + ": " + unknown.message();
@@ -82,7 +89,8 @@ Result<std::vector<Copy>, std::string> files_of(const fs::path& source, const fs
 }
 
 Result<void, std::string> copy_file(const Copy& copy, const std::optional<Owner>& owner) {
-  const storage::Descriptor from(::open(copy.from.c_str(), O_RDONLY | O_CLOEXEC));
+  const storage::Descriptor from(::open(copy.from.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!from.ok() && errno == ELOOP) return link_error(copy.from);
   if (!from.ok()) return failure("cannot read", copy.from);
   const storage::Descriptor to(
       ::open(copy.to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));

@@ -93,6 +93,14 @@ class Restore(BackupTest):
             self.assertIn(text, err)
             self.assertEqual(picture(target) if before is not None else None, before)
 
+    def test_a_folder_that_is_gone_has_no_target(self):
+        """Somebody has removed the folder in which the shell is."""
+        path = self.checkpoint(self.server().start())
+        script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" --restore "$1" --dir restored'
+        done = subprocess.run(["sh", "-c", script, os.path.abspath(harness.executable), path],
+                              cwd=self.folder, text=True, capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done)
+
     def test_a_damaged_checkpoint_is_not_restored(self):
         server = self.stopped()
         [table, *_] = sorted(glob.glob(server.data + "/state/*.sst"))

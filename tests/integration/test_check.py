@@ -65,7 +65,10 @@ class Check(BackupTest):
         self.assertEqual(server.start().call("GET", "late:100"), b"x" * 200)
 
     def test_what_is_no_data(self):
+        os.symlink("loop", self.path("loop"))
         for folder, text in ((self.path("none"), "is no directory"),
+                             (self.path("loop"), "cannot look at " + self.path("loop") + ": Too many"),
+                             (self.path("n" * 300), "File name too long"),
                              (self.folder, "holds no data of weir")):
             code, out, err = run("--check", folder)
             self.assertEqual((code, out), (1, ""))

@@ -144,7 +144,11 @@ class Exchange(harness.ServerTest):
                           ("c", '"type":"list","value":[]'),
                           ("d", '"type":"string","value":"v","expires_ms":1.9e15'),
                           ("e", '"type":"hash","value":["f"]'),
-                          ("f", '"type":"stream","value":["f"]')):
+                          ("f", '"type":"stream","value":["f"]'),
+                          ("g", f'"type":"zset","value":[["m",1{"0" * 400}]]'),
+                          ("h", '"type":"string","value":["v"]'),
+                          ("i", '"type":"string"'),
+                          ("j", '"type":"hash","value":[["f",{"base64":"?"}]]')):
             other.call("SET", key, "ours")
             lines.append(f'{{"database":0,"key":"{key}",{rest}}}')
         lines.append('{"database":0,"key":"\\u001b[2J","type":"stream\\u009b","value":[]}')
@@ -152,9 +156,15 @@ class Exchange(harness.ServerTest):
         text = self.tool("weir-import", other, "--replace", path, code=2)
         self.assertIn("imported: 0 policies, 0 keys\n", text)
         self.assertIn("not taken: key \\x1b[2J: its type is 'stream\\x9b'\n", text)
-        for key in "abcdef":
+        for key in "abcdefghij":
             self.assertEqual((other.call("GET", key), other.call("TTL", key)), (b"ours", -1))
             self.assertIn(f"not taken: key {key}: ", text)
+        other.call("FLUSHALL")
+        text = self.tool("weir-import", other, path, code=2)
+        self.assertEqual(text.count("not taken: key "), 11)
+        path = self.write("file", lines[0] + '\n{"database":0,"key":7,"type":"string","value":"v"}\n')
+        text = self.tool("weir-import", other, path, code=1)
+        self.assertIn("line 2 makes no sense: ", text)
 
     def test_an_export_goes_on_where_it_was_cut_short(self):
         one, other = self.memory_server(), self.second()

@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import time
 import urllib.parse
 import urllib.request
 
@@ -296,6 +297,29 @@ class Metrics(harness.ServerTest):
 
         self.assertEqual(self.get("/healthz")[0], 200)
         self.assertEqual(begun[0].recv(1), b"")  # the oldest has made room
+
+    def test_who_takes_no_answer_does_not_keep_others_out(self):
+        """A probe of liveness that found no room would have the process ended."""
+        server, slow = self.start(), []
+        for _ in range(CONNECTIONS_MAX):
+            client = socket.socket()
+            self.addCleanup(client.close)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2304)
+            client.connect(("127.0.0.1", self.http_port))
+            client.sendall(b"GET /page/main.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000)
+            slow.append(client)
+
+        def sends_no_more():
+            sent = []
+            for pause_s in (0.2, 0):
+                found = re.search(rb"total_net_output_bytes:(\d+)", server.call("INFO", "stats"))
+                sent.append(int(found[1]))
+                time.sleep(pause_s)
+            return 0 < sent[0] < sent[1] < sent[0] + 10000  # INFO's own reply is sent
+
+        harness.wait_until(sends_no_more, "no answer is taken")
+        for _ in range(3):
+            self.assertEqual(self.get("/healthz")[0], 200)
 
     def test_others_are_served_in_a_flood_of_requests(self):
         server = self.start()

@@ -82,6 +82,23 @@ TEST_F(HttpPage, AsksSeveralAtOnce) {
       << "each request begins with database 0";
 }
 
+TEST_F(HttpPage, TheRepliesToOneRequestAreBounded) {
+  std::vector<std::unique_ptr<FakeClient>> clients;
+  for (int i = 0; i < 1000; ++i) clients.push_back(one_.server.connect());
+  std::string many = R"({"commands": [["ACL", "WHOAMI"])";
+  for (int i = 0; i < 60; ++i) many += R"(,["CLIENT", "LIST"])";
+  std::string answer = ask(many + R"(,["ACL", "WHOAMI"]]})");
+  while (one_.watcher.interest.write) one_.ready(kWrite);
+  answer += one_.stream.sent;
+  const auto has = [&answer](std::string_view text) { return answer.find(text) != answer.npos; };
+  EXPECT_TRUE(has(R"({"replies":["default","id=)"));
+  EXPECT_TRUE(has(R"(,{"error":"ERR the replies to one request of the page would have more than 8 )"
+                  R"(MB: ask for less at once"})"));
+  EXPECT_TRUE(answer.ends_with("\"},\"default\"]}\n")) << "what fits still is answered";
+  EXPECT_LT(answer.size(), http::kPageBytesMax + (64 << 10));
+  for (const auto& client : clients) client->leave();
+}
+
 TEST_F(HttpPage, WritesBytesThatAreNoText) {
   call({"RL.TAKE", "k\xff\xfe", "FIXED", "1/1h"});
   EXPECT_THAT(ask(R"({"commands": [["RL.TOP", "TAKEN"], ["RL.PEEK", {"hex": "6bfffe"}]]})"),
