@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "storage/shared_logs/file_log.h"
+#include "storage/shared_logs/postgres/address.h"
+#include "storage/shared_logs/postgres_log.h"
 
 namespace weir::server {
 
@@ -20,11 +22,26 @@ constexpr size_t kGenesisBytes = 4096;
 
 }  // namespace
 
-Result<std::unique_ptr<SharedLog>, std::string> open_shared_log(std::string_view address) {
+Result<std::unique_ptr<SharedLog>, std::string> open_shared_log(std::string_view address,
+                                                                const LogPlan& plan) {
+  if (storage::postgres::is_postgres_address(address)) {
+    const auto parsed = storage::postgres::parse_address(std::string(address));
+    if (!parsed) return parsed.error();
+    if (plan.shard.empty()) return std::string("a shared log on PostgreSQL needs a shard's name");
+    return std::unique_ptr<SharedLog>(std::make_unique<storage::PostgresLog>(
+        storage::PostgresOptions{.address = *parsed,
+                                 .shard = plan.shard,
+                                 .password_file = plan.password_file,
+                                 .log_timeout_ns = plan.log_timeout_ns,
+                                 .makes_shard = plan.makes_shard}));
+  }
   const bool is_file = address.starts_with(kFile);
   const std::string path(is_file ? address.substr(kFile.size()) : "");
-  if (path.empty() || path[0] != '/' || path.back() == '/')
-    return "a shared log is file:PATH, PATH beginning with /, got '" + std::string(address) + "'";
+  if (path.empty() || path[0] != '/' || path.back() == '/') {
+    const bool may_hold_password = address.find('@') != std::string_view::npos;
+    return "a shared log is file:PATH, PATH beginning with /, or postgres://USER@HOST/DATABASE" +
+           (may_hold_password ? "" : ", got '" + std::string(address) + "'");
+  }
   return std::unique_ptr<SharedLog>(std::make_unique<storage::FileLog>(path));
 }
 
@@ -59,7 +76,10 @@ Result<std::optional<FoundGenesis>, std::string> read_genesis(WaitingLog* log) {
     return std::string(
         "the shared log does not keep its beginning any more: a directory joins by "
         "a copy of another member's checkpoint");
-  if (read.outcome != Read::Outcome::kRecords) return std::string("the shared log cannot be read");
+  if (read.outcome != Read::Outcome::kRecords) {
+    const std::string why = log->trouble().text;
+    return "the shared log cannot be read" + (why.empty() ? "" : ": " + why);
+  }
   if (read.records.empty()) return std::optional<FoundGenesis>();
   const auto& first = read.records.front();
   const auto decoded = storage::replication::decode_record(first.bytes);

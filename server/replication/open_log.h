@@ -14,10 +14,19 @@
 
 namespace weir::server {
 
+struct LogPlan {
+  std::string shard;          // its name; file: has one log and needs none
+  std::string password_file;  // the first line of it is the password of a database; "": none
+  int64_t log_timeout_ns = kNsPerS;
+  bool makes_shard = false;  // of --new-shard alone: the log is begun if it is not there
+};
+
 // "file:PATH", PATH from the root on: a file that processes of one machine share, for development
-// and tests. No other engine is known yet. Nothing is opened or asked before the first call.
+// and tests. "postgres://USER@HOST[:PORT][,HOST...]/DATABASE[?OPTION=VALUE...]": PostgreSQL, by an
+// address of libpq's; such a log is a Board and a WatchedLog, too. Nothing is opened or asked
+// before the first call. An error never repeats what may be a password.
 Result<std::unique_ptr<storage::replication::SharedLog>, std::string> open_shared_log(
-    std::string_view address);
+    std::string_view address, const LogPlan& plan = {});
 
 // For a process that does nothing else meanwhile. They wait for kAnswerNs at most.
 class WaitingLog {
@@ -29,6 +38,7 @@ class WaitingLog {
   storage::replication::Appended append(std::optional<storage::replication::Head> expected,
                                         std::string record);
   storage::replication::Read read(storage::replication::Head after, size_t bytes_max);
+  storage::replication::LogTrouble trouble() const { return log_.trouble(); }
 
  private:
   template <typename Answer>

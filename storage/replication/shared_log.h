@@ -55,6 +55,12 @@ struct LogFacts {
   bool uses_parts = false;  // a turn larger than record_bytes_max travels as PART records
 };
 
+// Why an engine does not do what it should; for people.
+struct LogTrouble {
+  std::string text;           // one line; empty: all is well, as far as is known
+  bool needs_person = false;  // it does not pass with time: a server that starts should not start
+};
+
 // Called on the server's loop. Answers come on the loop too, later and each exactly once, never
 // from inside the call.
 class SharedLog {
@@ -72,6 +78,7 @@ class SharedLog {
   // A hint that records up to this position may go, from the first on. The last record stays.
   virtual void trim(uint64_t up_to) = 0;
   virtual LogFacts facts() const = 0;
+  virtual LogTrouble trouble() const { return {}; }
 
   // The backend's own timers, in nanoseconds of CLOCK_BOOTTIME.
   virtual void tick(int64_t boot_ns) = 0;

@@ -40,7 +40,8 @@ KNOTTED = {"algorithms", "storage", "server/config", "server/core", "server/rdb"
 
 # A part of a folder that may include less of its folder: the files it may. The first that fits.
 NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc32c)\.h$)",
-          "storage/shared_logs/": r"base/|storage/(replication/|shared_logs/|(codec|crc32c|file|status)\.h$)",
+          # Names are looked up on a thread.
+          "storage/shared_logs/": r"base/|storage/(replication/|shared_logs/|(codec|crc32c|file|status|worker_thread)\.h$)",
           "storage/": r"(?!storage/(replication|shared_logs)/)"}
 
 # Third party, its include path, the only files of the server's code that may know it.
@@ -50,6 +51,7 @@ QUARANTINE = [
     ("Boost.JSON", r"boost/json", r"server/http/json\.cc$"),
     ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream|acl/sha256\.cc|script/sha1\.cc)"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
+    ("libpq", r"(postgresql/)?(libpq|postgres_ext)", r"storage/shared_logs/postgres/"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
     ("spdlog", r"spdlog/", r"server/"),
     ("GoogleTest", r"g(test|mock)/", r"(?!)"),
@@ -71,7 +73,7 @@ BANNED = [
     (r"\bkRemoveAndSkipUntil\b", r"", "it may bring an older value back to life"),
     (r"\b(u|nano)?sleep\s*\(|\bsleep_(for|until)\b", r"tests/", "tests do not sleep"),
     (r"_clock::now|\b(clock_gettime|gettimeofday|random_device)\b",
-     r"(algorithms|resp|storage/replication)/", "time and randomness are arguments here"),
+     r"(algorithms|resp|storage/(replication|shared_logs))/", "time and randomness are arguments here"),
     (r"#\s*include\s*<(chrono|ctime|time\.h|sys/time\.h|random|thread|mutex|fstream|future)>",
      r"storage/replication/", "time, randomness, threads and files are not seen here"),
 ]

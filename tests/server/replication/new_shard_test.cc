@@ -175,13 +175,17 @@ TEST_F(NewShardTest, LeavesAndGoesOnAlone) {
 }
 
 TEST(OpenSharedLog, NamesWhatIsAccepted) {
-  for (const std::string address :
-       {"", "file:", "file:relative", "file:/folder/", "postgres://x"}) {
+  const std::string accepted =
+      "a shared log is file:PATH, PATH beginning with /, or postgres://USER@HOST/DATABASE";
+  for (const std::string address : {"", "file:", "file:relative", "file:/folder/", "mysql://x"}) {
     const auto log = open_shared_log(address);
     ASSERT_FALSE(log) << address;
-    EXPECT_EQ(log.error(),
-              "a shared log is file:PATH, PATH beginning with /, got '" + address + "'");
+    EXPECT_EQ(log.error(), accepted + ", got '" + address + "'");
   }
+  EXPECT_EQ(open_shared_log("postgre://me:secret@host").error(), accepted);
+  expect_part(open_shared_log("postgres://me:secret@host/db").error(), "must not hold a password");
+  expect_part(open_shared_log("postgres://me@host/db").error(), "needs a shard's name");
+  EXPECT_TRUE(open_shared_log("postgres://me@host/db", {.shard = "main", .password_file = ""}));
 }
 
 }  // namespace

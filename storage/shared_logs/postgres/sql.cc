@@ -1,0 +1,155 @@
+#include "storage/shared_logs/postgres/sql.h"
+
+#include <algorithm>
+
+#include "base/time_units.h"
+#include "storage/replication/log_rows.h"
+
+namespace weir::storage::postgres {
+
+using replication::Appended;
+using replication::Head;
+using replication::Read;
+using replication::Record;
+
+namespace {
+
+constexpr int kRowsOfARead = 64;
+constexpr const char* kLockTimeout = "55P03";
+
+// For the transaction that the statement is.
+const std::string kLocally = "set_config('synchronous_commit', 'local', true)";
+
+uint64_t to_bigint(uint64_t number) { return std::min(number, static_cast<uint64_t>(INT64_MAX)); }
+
+}  // namespace
+
+const std::vector<Table>& tables() {
+  // Much of weir_head's page is left free, so that an update finds room in it and no index has to
+  // learn of it. Compression would cost the server time and gain nothing.
+  static const std::vector<Table> kTables = {
+      {"weir_head",
+       "create table if not exists weir_head (shard text primary key, last bigint not null, "
+       "crc bigint not null) with (fillfactor = 20);"},
+      {"weir_log",
+       "create table if not exists weir_log (shard text, at bigint, crc bigint not null, "
+       "record bytea not null, primary key (shard, at)); "
+       "alter table weir_log alter column record set storage external;"},
+      {"weir_board",
+       "create table if not exists weir_board (shard text, name text, facts bytea not null, "
+       "seen timestamptz not null default now(), primary key (shard, name));"}};
+  return kTables;
+}
+
+Statement make_table(const Table& table) {
+  return {.sql = "select " + kLocally + "; " + table.made_by, .parameters = {}, .is_script = true};
+}
+
+// Without the look it would wait for an append that waits, since that holds the row.
+Statement make_shard(const std::string& shard) {
+  return {.sql = "with locally as (select " + kLocally +
+                 ") insert into weir_head select $1, 0, 0 from locally where not exists "
+                 "(select 1 from weir_head where shard = $1) on conflict do nothing",
+          .parameters = {text_of(shard)}};
+}
+
+Statement append(const std::string& shard, const std::optional<Head>& expected, uint64_t crc,
+                 std::string record) {
+  std::optional<uint64_t> position, last_crc;
+  if (expected) {
+    position = expected->position;
+    last_crc = expected->crc;
+  }
+  Statement statement{
+      .sql =
+          "with h as (update weir_head set last = last + 1, crc = $4 where shard = $1 "
+          "and ($2::bigint is null or (last = $2 and crc = $3)) returning last) "
+          "insert into weir_log (shard, at, crc, record) "
+          "select $1, last, $4, $5 from h returning at",
+      .parameters = {text_of(shard), number_of(position), number_of(last_crc), number_of(crc)}};
+  statement.parameters.push_back(bytes_of(std::move(record)));
+  return statement;
+}
+
+// A warning is how the server says that it gave up waiting for its standbys.
+Appended appended(const Answer& answer, uint64_t crc) {
+  if (answer.sqlstate() == kLockTimeout)
+    return {.outcome = Appended::Outcome::kRefused, .head = {}};
+  if (!answer.ok() || answer.was_warned()) return {};
+  if (answer.rows() == 0) return {.outcome = Appended::Outcome::kRefused, .head = {}};
+  return {.outcome = Appended::Outcome::kDone,
+          .head = {.position = answer.number(0, 0), .crc = crc}};
+}
+
+// The first row proves the identity of `after`. Rows after so many bytes come without their bytes:
+// else the server would send 64 records of any size. The length of what is stored apart is known
+// without fetching it.
+Statement read(const std::string& shard, const Head& after, size_t bytes_max) {
+  return {.sql =
+              "select at, crc, case when at > $2 and $3 > 0 and coalesce(before, 0) < $3 "
+              "then record end from (select at, crc, record, "
+              "sum(case when at > $2 then octet_length(record) end) over "
+              "(order by at rows between unbounded preceding and 1 preceding) as before "
+              "from weir_log where shard = $1 and at >= $2 order by at limit " +
+              std::to_string(kRowsOfARead) + ") as rows order by at",
+          .parameters = {text_of(shard), number_of(to_bigint(after.position)),
+                         number_of(to_bigint(bytes_max))}};
+}
+
+Read rows_read(const Answer& answer, const Head& after, size_t bytes_max) {
+  std::vector<Record> rows;
+  bool is_cut = answer.rows() == kRowsOfARead;
+  for (int row = 0; row < answer.rows(); ++row) {
+    const Head head{.position = answer.number(row, 0), .crc = answer.number(row, 1)};
+    const bool follows = head.position > after.position;
+    // Any other first row tells by its position alone.
+    const bool tells = row > 0 || (after.position == 0 && head.position == 1);
+    if (follows && tells && answer.is_null(row, 2)) {
+      is_cut = true;
+      break;
+    }
+    rows.push_back({.head = head, .bytes = std::string(answer.bytes(row, 2))});
+  }
+  if (bytes_max == 0 && rows.empty() && is_cut && after.position == 0) {
+    Read there;
+    there.outcome = Read::Outcome::kRecords;
+    return there;
+  }
+  return replication::read_from_rows(after, std::move(rows), !is_cut);
+}
+
+Statement trim(const std::string& shard, uint64_t up_to, uint64_t records_max) {
+  return {.sql = "with locally as (select " + kLocally +
+                 ") delete from weir_log where shard = $1 and at <= (select least($2::bigint, "
+                 "(select last - 1 from weir_head where shard = $1), "
+                 "(select min(at) + $3::bigint - 1 from weir_log where shard = $1)) from locally)",
+          .parameters = {text_of(shard), number_of(to_bigint(up_to)), number_of(records_max)}};
+}
+
+Statement put_facts(const std::string& shard, const std::string& name, const std::string& facts) {
+  return {.sql = "with locally as (select " + kLocally +
+                 ") insert into weir_board (shard, name, facts, seen) select $1, $2, $3, now() "
+                 "from locally on conflict (shard, name) do update "
+                 "set facts = excluded.facts, seen = excluded.seen",
+          .parameters = {text_of(shard), text_of(name), bytes_of(facts)}};
+}
+
+Statement read_board(const std::string& shard) {
+  return {.sql =
+              "select name, facts, "
+              "(greatest(0, extract(epoch from now() - seen)) * 1000000)::bigint "
+              "from weir_board where shard = $1 order by name",
+          .parameters = {text_of(shard)}};
+}
+
+std::vector<replication::BoardEntry> board_read(const Answer& answer) {
+  std::vector<replication::BoardEntry> entries;
+  for (int row = 0; row < answer.rows(); ++row) {
+    entries.push_back({.name = std::string(answer.bytes(row, 0)),
+                       .bytes = std::string(answer.bytes(row, 1)),
+                       .age_ns = static_cast<int64_t>(answer.number(row, 2)) * kNsPerUs});
+  }
+  return entries;
+}
+
+}  // namespace weir::storage::postgres

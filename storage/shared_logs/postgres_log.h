@@ -1,0 +1,126 @@
+// The shared log of a shard in PostgreSQL 15 or later, over libpq: tables weir_head, weir_log and
+// weir_board (postgres/sql.h), which are made where they are missing. It is also the shard's Board.
+//
+// Nothing here waits: not for a connection, a name or an answer. No clock is read either. Whoever
+// owns it calls tick() at next_deadline() and asks next_deadline() again after every call, since an
+// append() or read() brings it forward. set_watcher() makes answers come sooner.
+//
+// Invariants
+// 1. There is one connection at a time, and one statement on it. An append without an answer keeps
+//    its connection three times log-timeout, and a second more for each 4 MiB. At most one new
+//    connection a second. With lock_timeout that is never more than two processes of the server,
+//    however long it lets an append wait.
+// 2. Nothing is ever cancelled: a cancelled append stands in the log, and no standby has it.
+// 3. An append is kDone only if the server said so without a warning; kRefused only if it was not
+//    sent, or the server did nothing.
+// 4. What waits for a connection is answered when all hosts of the address were tried in vain.
+//
+// A shard that nobody made reads as an empty log, and refuses appends.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time_units.h"
+#include "storage/replication/shared_log.h"
+#include "storage/shared_logs/postgres/connection.h"
+#include "storage/shared_logs/postgres/connector.h"
+#include "storage/shared_logs/postgres/request.h"
+#include "storage/shared_logs/postgres/session.h"
+#include "storage/shared_logs/postgres/socket_watch.h"
+#include "storage/shared_logs/postgres/upkeep.h"
+#include "storage/shared_logs/socket_watcher.h"
+
+namespace weir::storage {
+
+struct PostgresOptions {
+  postgres::Address address;
+  std::string shard;
+  std::string password_file;  // its first line is the password; "": none
+  int64_t log_timeout_ns = kNsPerS;
+  bool makes_shard = false;  // of --new-shard alone: the log is begun if it is not there
+};
+
+class PostgresLog final : public replication::SharedLog,
+                          public replication::Board,
+                          public WatchedLog {
+ public:
+  static constexpr size_t kRecordBytesMax = 32 << 20;
+
+  explicit PostgresLog(PostgresOptions options);
+
+  void append(std::optional<replication::Head> expected, std::string record,
+              std::function<void(replication::Appended)> answer) override;
+  void read(replication::Head after, size_t bytes_max,
+            std::function<void(replication::Read)> answer) override;
+  void trim(uint64_t up_to) override { upkeep_.trim(up_to); }
+  // Of the server, as it was when the connection began, and every 30 s since.
+  replication::LogFacts facts() const override;
+  replication::LogTrouble trouble() const override;
+  // Also looks at the socket.
+  void tick(int64_t boot_ns) override;
+  int64_t next_deadline() const override;
+
+  void put(std::string name, std::string bytes) override;
+  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(); }
+
+  void set_watcher(SocketWatcher* watcher) override;
+  void on_ready(int64_t boot_ns) override { tick(boot_ns); }
+
+ private:
+  using Request = postgres::Request;
+  enum class Doing { kNothing, kSession, kRequest, kUpkeep };
+
+  // These answer whether there may be more to do at once.
+  bool step();
+  bool connect();
+  bool send_next();
+  bool expire();
+
+  void enqueue(Request request);
+  void send(Doing doing, const postgres::Statement& statement, int64_t allowed_ns);
+  void send_request(Request request);
+  void take(const postgres::Answer& answer);
+  void go_on_with_session(postgres::Session::Step step);
+  void take_append(const postgres::AppendRequest& request, const postgres::Answer& answer);
+  void take_read(Request request, const postgres::Answer& answer);
+  std::string failure_of(const postgres::Answer& answer);
+  void lose(const std::string& why);
+  void drop();
+  // Answers that it was not done: not sent, or given up after it was sent.
+  void fail(Request request, bool was_sent);
+  void fail_waiting();
+  int64_t allowed_ns(const Request& request) const;
+  void note_time();
+  void watch();
+
+  const PostgresOptions options_;
+  postgres::Connector connector_;
+  std::unique_ptr<postgres::Connection> connection_;
+  std::optional<postgres::Session> session_;  // until the connection can be used
+  postgres::Upkeep upkeep_;
+  postgres::SocketWatch watch_;
+  postgres::ServerFacts server_;
+
+  // What is under way on the connection, and until when it may be.
+  Doing doing_ = Doing::kNothing;
+  std::optional<Request> in_flight_;
+  int64_t in_flight_ns_ = 0;
+  std::optional<int64_t> deadline_ns_;
+  bool is_lost_ = false;
+
+  std::deque<Request> waiting_;
+  std::vector<std::function<void()>> answers_;
+  int64_t now_ns_ = 0;
+  bool is_damaged_ = false;  // the next read says so
+  replication::LogTrouble connection_trouble_;
+  std::string append_trouble_;
+  std::string read_trouble_;
+};
+
+}  // namespace weir::storage
