@@ -152,7 +152,9 @@ struct Config {
   std::string cluster_announce_hostname;  // "": none
 
   // Failover.
-  std::string log;  // "": this server is of no shard
+  std::string log;                // "": this server is of no shard
+  std::string log_password_file;  // "": none
+  int64_t log_timeout_ms = 1000;
   std::string shard = "main";
   int64_t failover_after_ms = 2000;
   int64_t read_lease_ms = -1;      // -1: three quarters of failover-after-ms

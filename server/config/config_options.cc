@@ -227,8 +227,16 @@ constexpr Option kOptions[] = {
      .kind = Text{&Config::log, accept_shared_log},
      .changeable = kAtStart,
      .help =
-         "Shared log of the shard that this server is a member of, as file:PATH; empty: it is of "
-         "none."},
+         "Shared log of the shard that this server is a member of: postgres://USER@HOST/DATABASE, "
+         "or file:PATH; empty: it is of none."},
+    {.name = "log-password-file",
+     .kind = Text{&Config::log_password_file, accept_path},
+     .changeable = kAtStart,
+     .help = "File whose first line is the password for the log's database; empty for none."},
+    {.name = "log-timeout-ms",
+     .kind = Number{&Config::log_timeout_ms, 100, 60000},
+     .changeable = kAtStart,
+     .help = "How long the log's database may take before it is asked anew, in milliseconds."},
     {.name = "shard",
      .kind = Text{&Config::shard, accept_shard},
      .changeable = kAtStart,

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "storage/shared_logs/socket_watcher.h"
 
 namespace weir::server {
 
@@ -41,6 +42,10 @@ class Membership {
   virtual void listen() = 0;
   // Sends the log what is due. To be called between turns, after a turn.
   virtual void act() = 0;
+  // Where the log has a socket, the watcher is told which; null: nobody watches any more.
+  virtual void set_watcher(storage::SocketWatcher* watcher) = 0;
+  // The socket is ready. May be called at any time; what has come waits for listen().
+  virtual void on_socket_ready() = 0;
   // Answers how long it is until listen() and act() have something to do by themselves, in
   // nanoseconds; kNotDue: not before something comes.
   virtual int64_t next_ns() = 0;

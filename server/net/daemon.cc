@@ -40,6 +40,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                   [this](std::unique_ptr<ByteStream> stream, Peer peer) {
                     begin_session(std::move(stream), std::move(peer));
                   }),
+      log_watch_(io, server->persistence().office.membership()),
       signals_(*io, SIGTERM, SIGINT, SIGHUP),
       ticker_(*io),
       waker_(*io),

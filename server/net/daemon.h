@@ -1,7 +1,7 @@
 // The event loop: sockets, signals and the timer around a Server.
 //
 // One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
-// file, those it is made of (listener, poller, handshakes) and main.cc know Asio.
+// file, those it is made of (listener, poller, handshakes, log_watch) and main.cc know Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -19,6 +19,7 @@
 #include "server/net/connection.h"
 #include "server/net/handshakes.h"
 #include "server/net/listener.h"
+#include "server/net/log_watch.h"
 #include "server/net/poller.h"
 #include "server/os/service_manager.h"
 
@@ -89,6 +90,7 @@ class Daemon : private ConnectionOwner {
   http::Clients metrics_clients_;
   Poller poller_;
   Handshakes handshakes_;
+  LogWatch log_watch_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer waker_;  // wakes the loop for sessions that wait for an instant

@@ -131,7 +131,9 @@ Result<void, std::string> check_member_options(const Config& config) {
 Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint64_t seed,
                                        std::function<void(const std::string& why)> on_failure) {
   if (const auto checked = check_member_options(config); !checked) return checked.error();
-  auto log = open_shared_log(config.log);
+  auto log = open_shared_log(config.log, {.shard = config.shard,
+                                          .password_file = config.log_password_file,
+                                          .log_timeout_ns = config.log_timeout_ms * kNsPerMs});
   if (!log) return log.error();
   const auto shard = find_shard(config, log->get(), clock);
   if (!shard) return shard.error();

@@ -22,6 +22,7 @@ using storage::replication::SharedLog;
 
 namespace {
 
+constexpr int64_t kTroubleNs = 500 * kNsPerMs;
 constexpr int64_t kTakeoverNs = 5 * kNsPerS;
 constexpr int64_t kTakeoverRetryNs = 300 * kNsPerMs;
 
@@ -42,7 +43,17 @@ class ShardDurability final : public Durability {
 }  // namespace
 
 ShardMember::ShardMember(MemberPlan plan, std::unique_ptr<SharedLog> log, Clock* clock)
-    : plan_(std::move(plan)), clock_(*clock), random_(plan_.seed), log_(std::move(log)) {}
+    : plan_(std::move(plan)),
+      clock_(*clock),
+      random_(plan_.seed),
+      log_(std::move(log)),
+      watched_log_(dynamic_cast<storage::WatchedLog*>(log_.get())) {}
+
+void ShardMember::set_watcher(storage::SocketWatcher* watcher) {
+  if (watched_log_ != nullptr) watched_log_->set_watcher(watcher);
+}
+
+void ShardMember::on_socket_ready() { watched_log_->on_ready(clock_.boot_ns()); }
 
 Replication ShardMember::replication() {
   const auto make_durability = [this](const Config* config, storage::Keyspace* keys) {
@@ -99,9 +110,21 @@ void ShardMember::act() {
   if (!member_) return;
   settle();
   claim_for_operator();
+  tell_trouble();
   member_->tick(now());
   ask_to_read();
   settle();
+}
+
+void ShardMember::tell_trouble() {
+  const int64_t now_ns = clock_.boot_ns();
+  if (now_ns < look_for_trouble_at_ns_) return;
+  look_for_trouble_at_ns_ = now_ns + kTroubleNs;
+  const storage::replication::LogTrouble trouble = log_->trouble();
+  if (trouble.text == told_trouble_) return;
+  told_trouble_ = trouble.text;
+  told_trouble_.empty() ? spdlog::info("the shared log answers again")
+                        : spdlog::warn("the shared log: {}", told_trouble_);
 }
 
 void ShardMember::claim_for_operator() {

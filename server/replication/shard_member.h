@@ -24,6 +24,7 @@
 #include "storage/replication/member.h"
 #include "storage/replication/office_clock.h"
 #include "storage/replication/shared_log.h"
+#include "storage/shared_logs/socket_watcher.h"
 
 namespace weir::server {
 
@@ -52,6 +53,8 @@ class ShardMember final : public Membership,
   Result<void, std::string> begin(Server* server) override;
   void listen() override;
   void act() override;
+  void set_watcher(storage::SocketWatcher* watcher) override;
+  void on_socket_ready() override;
   int64_t next_ns() override;
   bool serves() const override { return office_ && member_->may_seal(); }
   std::string refusal() const override;
@@ -101,6 +104,7 @@ class ShardMember final : public Membership,
   void settle();
   void ask_to_read();
   void claim_for_operator();
+  void tell_trouble();
   void fail(const storage::Status& failure);
 
   const MemberPlan plan_;
@@ -112,6 +116,7 @@ class ShardMember final : public Membership,
   // What came at other times than the protocol's: the log's answers, and what people ask for.
   std::deque<std::function<void()>> answers_;
   std::unique_ptr<storage::replication::SharedLog> log_;
+  storage::WatchedLog* const watched_log_;  // the same; null: it has no socket
   std::unique_ptr<KeptTurns> kept_;
   std::unique_ptr<storage::replication::Member> member_;
   std::optional<storage::replication::OfficeClock> office_;  // while this is the owner
@@ -131,6 +136,8 @@ class ShardMember final : public Membership,
     int64_t next_ns = 0;
   };
   std::optional<Takeover> takeover_;
+  std::string told_trouble_;  // of the log
+  int64_t look_for_trouble_at_ns_ = 0;
 };
 
 }  // namespace weir::server

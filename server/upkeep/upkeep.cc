@@ -60,13 +60,15 @@ int restore(int argc, char** argv, std::span<const Commands> families) {
 }
 
 int new_shard(int argc, char** argv, std::span<const Commands>) {
-  if (argc < 4)
-    return fail("usage: weir-server --new-shard file:PATH NAME (--dir DIR | weir.conf)");
-  const auto log = open_shared_log(argv[1]);
-  if (!log) return fail(log.error());
+  if (argc < 4) return fail("usage: weir-server --new-shard LOG NAME (--dir DIR | weir.conf)");
   Config config;
   if (const auto loaded = load_config(argc - 2, argv + 2, &config); !loaded)
     return fail(loaded.error().message);
+  const auto log = open_shared_log(argv[1], {.shard = argv[2],
+                                             .password_file = config.log_password_file,
+                                             .log_timeout_ns = config.log_timeout_ms * kNsPerMs,
+                                             .makes_shard = true});
+  if (!log) return fail(log.error());
   SystemClock clock;
   const Seeds seeds = Seeds::fresh();
   std::string said;
@@ -118,7 +120,7 @@ std::optional<int> run_upkeep(int argc, char** argv, std::span<const Commands> f
 const char* upkeep_usage() {
   return "       weir-server --check DIR\n"
          "       weir-server --restore CHECKPOINT (--dir DIR | weir.conf)\n"
-         "       weir-server --new-shard file:PATH NAME (--dir DIR | weir.conf)\n"
+         "       weir-server --new-shard LOG NAME (--dir DIR | weir.conf)\n"
          "       weir-server --leave-shard (--dir DIR | weir.conf)\n"
          "       weir-server --import redis://[user:password@]host[:port][/db] [option ...]\n";
 }

@@ -1,7 +1,5 @@
-"""Members of a shard over a log in a file: real processes that are killed, stopped and started again.
-
-The log in a file is for development and tests; what is shown here is the server's part in a shard.
-"""
+"""Members of a shard: real processes that are killed, stopped and started again, over a log in a file
+and over one in a PostgreSQL that the tests start."""
 
 import os
 import random
@@ -9,8 +7,10 @@ import signal
 import subprocess
 import threading
 import time
+import unittest
 
 import harness
+import postgres
 
 
 class Journal(threading.Thread):
@@ -65,25 +65,31 @@ class Journal(threading.Thread):
 
 
 class Shard(harness.ServerTest):
+    # What a start says where the log is not that of its shard.
+    OF_ANOTHER_SHARD = "is of shard 'main', and shard is 'other'"
+
     def command(self, *words):
         """(code, output) of the executable as a command."""
         done = subprocess.run([harness.executable, *map(str, words)], capture_output=True, text=True,
                               timeout=harness.PATIENCE_S, check=False)
         return done.returncode, done.stdout + done.stderr
 
-    def log_file(self):
+    def log_address(self):
         return "file:" + self.path("shared-log")
+
+    def empty_log(self):
+        os.remove(self.path("shared-log"))
 
     def make_shard(self, name="a"):
         os.makedirs(self.path(name), exist_ok=True)
-        code, out = self.command("--new-shard", self.log_file(), "main", "--dir",
+        code, out = self.command("--new-shard", self.log_address(), "main", "--dir",
                                  self.path(name) + "/data")
         self.assertEqual(code, 0, out)
 
     def member(self, name, *options, **named):
         folder = self.path(name)
         os.makedirs(folder, exist_ok=True)
-        server = harness.Server(folder, *options, log=self.log_file(), **{"failover_after_ms": 1000, **named})
+        server = harness.Server(folder, *options, **{"log": self.log_address(), "failover_after_ms": 1000, **named})
         self.servers.append(server)
         return server
 
@@ -214,7 +220,7 @@ class Shard(harness.ServerTest):
         self.make_shard()
         fails = [
             ({"dir": self.path("alone/data")}, "belongs to no shard"),
-            ({"shard": "other"}, "is of shard 'main', and shard is 'other'"),
+            ({"shard": "other"}, self.OF_ANOTHER_SHARD),
             ({"databases": 4}, "has 16 databases, and databases is 4"),
             ({"storage": "memory"}, "needs storage rocksdb"),
             ({"bind": "*"}, "set cluster-announce-ip"),
@@ -232,7 +238,7 @@ class Shard(harness.ServerTest):
         code, _, err = without.spawn().wait()
         self.assertEqual(code, 1)
         self.assertIn("shard", err + without.log())
-        os.remove(self.path("shared-log"))
+        self.empty_log()
         empty = self.member("d").spawn()
         self.assertEqual(empty.wait()[0], 1)
         self.assertIn("is empty", empty.log())
@@ -241,7 +247,7 @@ class Shard(harness.ServerTest):
         self.make_shard()
         server = self.member("a").start()
         self.owner_of(server).call("SET", "k", "v")
-        os.remove(self.path("shared-log"))
+        self.empty_log()
         harness.wait_until(lambda: self.status(server)["state"] == "stopped", "the member stops")
         with server.connect() as client:
             self.assertEqual(client.call("PING"), "PONG")
@@ -262,6 +268,54 @@ class Shard(harness.ServerTest):
         alone.start()
         self.assertEqual(alone.call("DBSIZE"), 100)
         self.assertEqual(alone.call("GET", "k99"), b"99")
+
+
+@unittest.skipUnless(postgres.programs() or os.environ.get("CI"), "PostgreSQL is not installed")
+class OnPostgres(Shard):
+    """The same over PostgreSQL, which keeps the logs of several shards, and what only that can do."""
+
+    OF_ANOTHER_SHARD = "is empty: weir-server --new-shard makes a shard"
+
+    def setUp(self):
+        super().setUp()
+        self.database = postgres.Postgres()
+
+    def tearDown(self):
+        super().tearDown()
+        self.database.close()
+
+    def log_address(self):
+        return self.database.address()
+
+    def empty_log(self):
+        self.database.ask("delete from weir_log; delete from weir_head")
+
+    def test_a_database_that_restarts_forgets_nothing(self):
+        self.make_shard()
+        members = [self.member("a").start(), self.member("b").start()]
+        owner = self.owner_of(*members)
+        owner.call("SET", "k", "before")
+        with owner.connect() as client:
+            self.database.kill()
+            client.send(harness.encode("INCR", "n"))
+            with owner.connect() as other:
+                self.assertEqual(other.call("PING"), "PONG")
+            self.database.start()
+            self.assertEqual(client.read(), 1)
+        owner = self.owner_of(*members)
+        self.assertEqual(owner.call("GET", "k"), b"before")
+        self.assertEqual(owner.call("INCR", "n"), 2)
+        self.agree(*members)
+        self.assertIn("the shared log answers again", "".join(member.log() for member in members))
+        backends = self.database.ask("select count(*) from pg_stat_activity where application_name = 'weir'")
+        self.assertLessEqual(int(backends), 4)
+
+    def test_an_address_with_a_password_is_refused_and_not_shown(self):
+        server = self.member("a", log="postgres://weir:secret@127.0.0.1/weir").spawn()
+        code, out, err = server.wait()
+        self.assertEqual(code, 1)
+        self.assertIn("password", out + err + server.log())
+        self.assertNotIn("secret", out + err + server.log())
 
 
 if __name__ == "__main__":
