@@ -110,8 +110,10 @@ TEST_F(Connecting, APoolerIsRefused) {
   const pid_t process = server_.spawn(pooler, {folder + "/bouncer.ini"});
   wait_until([&] { return std::filesystem::exists(folder + "/.s.PGSQL.6432"); });
   PostgresLog* log = connect(address("admin", "port=6432"));
-  EXPECT_EQ(read(log, {}).outcome, ReadOutcome::kFailed);
-  EXPECT_TRUE(log->trouble().needs_person);
+  wait_until([&] {  // the pooler listens a little after its socket is there
+    EXPECT_EQ(read(log, {}).outcome, ReadOutcome::kFailed);
+    return log->trouble().needs_person;
+  });
   EXPECT_NE(log->trouble().text.find("a connection pooler"), std::string::npos)
       << log->trouble().text;
   logs_.clear();
