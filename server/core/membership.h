@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "storage/shared_logs/socket_watcher.h"
+#include "storage/replication/socket_watcher.h"
 
 namespace weir::server {
 

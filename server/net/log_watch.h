@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "server/core/membership.h"
-#include "storage/shared_logs/socket_watcher.h"
+#include "storage/replication/socket_watcher.h"
 
 namespace weir::server {
 

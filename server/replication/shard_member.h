@@ -24,7 +24,7 @@
 #include "storage/replication/member.h"
 #include "storage/replication/office_clock.h"
 #include "storage/replication/shared_log.h"
-#include "storage/shared_logs/socket_watcher.h"
+#include "storage/replication/socket_watcher.h"
 
 namespace weir::server {
 

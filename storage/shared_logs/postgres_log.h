@@ -28,13 +28,13 @@
 
 #include "base/time_units.h"
 #include "storage/replication/shared_log.h"
+#include "storage/replication/socket_watcher.h"
 #include "storage/shared_logs/postgres/connection.h"
 #include "storage/shared_logs/postgres/connector.h"
 #include "storage/shared_logs/postgres/request.h"
 #include "storage/shared_logs/postgres/session.h"
 #include "storage/shared_logs/postgres/socket_watch.h"
 #include "storage/shared_logs/postgres/upkeep.h"
-#include "storage/shared_logs/socket_watcher.h"
 
 namespace weir::storage {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/time_units.h"
-#include "storage/shared_logs/socket_watcher.h"
+#include "storage/replication/socket_watcher.h"
 #include "tests/postgres/proxy.h"
 
 namespace weir::storage::postgres {

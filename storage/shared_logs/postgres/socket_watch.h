@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "storage/file.h"
-#include "storage/shared_logs/socket_watcher.h"
+#include "storage/replication/socket_watcher.h"
 
 namespace weir::storage::postgres {
 
