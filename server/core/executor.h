@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "server/command/command.h"
 #include "server/command/command_table.h"
+#include "server/pubsub/monitors.h"
 #include "server/report/duration_histogram.h"
 #include "server/session/session.h"
 #include "server/session/session_host.h"
@@ -80,7 +81,7 @@ class Executor : private WaiterRunner {
   // after them.
   struct Marks {
     size_t message = 0;
-    size_t monitor = 0;
+    Monitors::Mark monitor;
     size_t nested = 0;
     uint64_t slow = 0;
     uint64_t hits = 0, misses = 0;

@@ -77,8 +77,7 @@ void Executor::forget_try() {
   stats.keyspace_hits = marks_.hits;
   stats.keyspace_misses = marks_.misses;
   server_->limiters().verdicts.take_back();
-  Monitors& monitors = server_->messages().monitors();
-  monitors.drop_after(std::min(marks_.monitor, monitors.mark()));
+  server_->messages().monitors().drop_after(marks_.monitor);
   server_->report().slow_log.drop_after(marks_.slow);
   for (; nested_.size() > marks_.nested; nested_.pop_back()) {
     const NestedBefore& before = nested_.back();

@@ -48,6 +48,9 @@ class Sessions final : public SessionDirectory {
   Session* find_session(uint64_t id) const override;
   void each_session(const std::function<void(Session&)>& visit) const override;
   void kill(Session* session) override;
+  size_t unsent_bytes_max(const Session& session) const override {
+    return bounds_.reply_bytes_max(session);
+  }
   void enforce_output_limit(Session* session) override;
   std::string describe(const Session& session) const override;
 

@@ -8,6 +8,7 @@
 #include "resp/inline_arguments.h"
 #include "server/command/redaction.h"
 #include "server/config/config.h"
+#include "server/os/log.h"
 #include "server/session/session.h"
 #include "server/session/session_directory.h"
 
@@ -48,16 +49,47 @@ void Monitors::forget(Session& session) {
   if (std::exchange(session.listening().monitors, false)) std::erase(sessions_, &session);
 }
 
+size_t Monitors::bytes_max() const {
+  size_t most = 0;
+  for (const Session* session : sessions_)
+    most = std::max(most, directory_.unsent_bytes_max(*session));
+  return most;
+}
+
 void Monitors::show(const Call& call, bool from_script) {
+  if (overflowed_) return;
   const size_t begin = pending_.size();
+  const size_t most = bytes_max();
   pending_ += "+" + head(call, from_script);
-  for (const std::string_view arg : redacted(call.command, call.args))
+  for (const std::string_view arg : redacted(call.command, call.args)) {
+    overflowed_ = pending_.size() + arg.size() > most;
+    if (overflowed_) break;
     pending_.append(" ").append(resp::quote_argument(arg));
+  }
   pending_ += "\r\n";
   work_.charge(1, kQuotingFactor * (pending_.size() - begin));
+  if (overflowed_) pending_.resize(begin);
+}
+
+void Monitors::drop_after(const Mark& mark) {
+  pending_.resize(std::min(mark.bytes, pending_.size()));
+  overflowed_ = overflowed_ && mark.overflowed;
+}
+
+void Monitors::end_all() {
+  for (Session* session : sessions_) {
+    if (session->dead()) continue;
+    spdlog::warn(
+        "Client id={} addr={} closed for overcoming of output buffer limits: one command made more "
+        "than {} bytes for MONITOR (client-output-buffer-limit, maxmemory-clients)",
+        session->id, session->client().peer().address, bytes_max());
+    directory_.kill(session);
+    session->kill_unsent();
+  }
 }
 
 void Monitors::deliver() {
+  if (std::exchange(overflowed_, false)) end_all();
   const std::string lines = std::exchange(pending_, {});
   for (Session* session : sessions_) {
     if (session->closing()) continue;

@@ -7,6 +7,8 @@
 // 1. While no session monitors, a command costs one look at any().
 // 2. A session is known here exactly while its `monitors` says so; forget() is called before it
 //    ends.
+// 3. No more lines are kept than the session that may have most unsent may have; where a command
+//    would make more, those who monitor are ended by deliver(), unless the command is taken back.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +25,11 @@ struct Config;
 
 class Monitors {
  public:
+  struct Mark {
+    size_t bytes = 0;
+    bool overflowed = false;
+  };
+
   Monitors(SessionDirectory* sessions, const Config* config, WorkMeter* work)
       : directory_(*sessions), config_(*config), work_(*work) {}
 
@@ -34,19 +41,22 @@ class Monitors {
   void show(const Call& call, bool from_script);
   // Hands over the lines; to be called between commands.
   void deliver();
-  bool has_pending() const { return !pending_.empty(); }
+  bool has_pending() const { return !pending_.empty() || overflowed_; }
   // Take back the commands that were shown since a mark.
-  size_t mark() const { return pending_.size(); }
-  void drop_after(size_t mark) { pending_.resize(mark); }
+  Mark mark() const { return {.bytes = pending_.size(), .overflowed = overflowed_}; }
+  void drop_after(const Mark& mark);
 
  private:
   std::string head(const Call& call, bool from_script) const;
+  size_t bytes_max() const;
+  void end_all();
 
   SessionDirectory& directory_;
   const Config& config_;
   WorkMeter& work_;  // charged for the bytes of lines that are made, and for each receiver
   std::vector<Session*> sessions_;
-  std::string pending_;  // whole lines
+  std::string pending_;      // whole lines
+  bool overflowed_ = false;  // a line was left out
 };
 
 }  // namespace weir::server

@@ -1,6 +1,7 @@
 // All sessions, for code that reaches others than the one that it serves.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -17,6 +18,8 @@ class SessionDirectory {
   virtual void each_session(const std::function<void(Session&)>& visit) const = 0;
   // Ends a session, whether it is part of the turn or not; its socket closes when the turn ends.
   virtual void kill(Session* session) = 0;
+  // Answers how many bytes a session may have unsent.
+  virtual size_t unsent_bytes_max(const Session& session) const = 0;
   // Ends a session if more waits to be sent than its class may have.
   virtual void enforce_output_limit(Session* session) = 0;
   // Describes a session as CLIENT LIST shows it, without a line end.

@@ -95,5 +95,20 @@ TEST_F(MonitorTest, WhoDoesNotReadIsDisconnected) {
   EXPECT_FALSE(server_->messages().monitors().any());
 }
 
+TEST_F(MonitorTest, OneScriptThatMakesTooManyLinesEndsWhoWatches) {
+  server_->config().client_output_buffer_limit.pubsub = {.hard_bytes = 100'000};
+  watch();
+  const std::string_view script =
+      "local x = string.rep('x', 60000) redis.call('ECHO', x) redis.call('ECHO', x)"
+      " redis.call('SET', 'k', 'v') return 1";
+  EXPECT_EQ(client_->call({"EVAL", script, "0"}), ":1\r\n");
+  EXPECT_TRUE(monitor_->closed());
+  EXPECT_EQ(monitor_->take().find("ECHO"), std::string::npos);
+  EXPECT_FALSE(server_->messages().monitors().any());
+  monitor_ = server_.connect();
+  watch();
+  EXPECT_EQ(seen({"GET", "k"}), kFrom + "\"GET\" \"k\"\r\n");
+}
+
 }  // namespace
 }  // namespace weir::server
