@@ -271,6 +271,16 @@ class Shard(harness.ServerTest):
 
 
 @unittest.skipUnless(postgres.programs() or os.environ.get("CI"), "PostgreSQL is not installed")
+class Demonstration(unittest.TestCase):
+    def test_the_demonstration_shows_a_failover(self):
+        tool = os.path.join(os.path.dirname(__file__), "../../tools/weir-failover-demo")
+        done = subprocess.run([tool, "--file", "--seconds", "9", "--kill-every", "3"],
+                              env={**os.environ, "WEIR_SERVER": harness.executable},
+                              capture_output=True, text=True, timeout=harness.PATIENCE_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"[23] kills; [0-9]{3,} granted, .*; forgotten: 0")
+
+
 class OnPostgres(Shard):
     """The same over PostgreSQL, which keeps the logs of several shards, and what only that can do."""
 

@@ -1,0 +1,82 @@
+"""Where the shared log is: a PostgreSQL of its own, or a file."""
+
+import glob
+import os
+import pwd
+import signal
+import subprocess
+import tempfile
+import time
+
+from members import HOST, free_port
+
+USER = "weir"
+
+
+def programs():
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+    if not found:
+        raise RuntimeError("there is no PostgreSQL under /usr/lib/postgresql: apt install postgresql, "
+                           "or use --file")
+    return os.path.dirname(found[-1])
+
+
+class FileLog:
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "shared-log")
+
+    def address(self):
+        return "file:" + self.path
+
+    def close(self):
+        pass
+
+
+class Database:
+    """On a free port of this machine, in a folder that goes; root's is run by nobody, since PostgreSQL
+    refuses to be root's."""
+
+    def __init__(self, folder):
+        del folder  # which its user may not enter
+        self.folder = tempfile.mkdtemp(prefix="weir-failover-demo-database-")
+        self.port = free_port()
+        self.rights = {}
+        if os.getuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+            self.rights = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        data = os.path.join(self.folder, "data")
+        self.run("initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8")
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(programs(), "postgres"), "-D", data, "-p", str(self.port), "-h", HOST, "-k",
+                 self.folder], stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self.how())
+        self.make_database()
+
+    def how(self):
+        return {**self.rights, "cwd": self.folder,
+                "env": {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": self.folder}}
+
+    def run(self, program, *words):
+        done = subprocess.run([os.path.join(programs(), program), *map(str, words)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=60, check=False, **self.how())
+        if done.returncode != 0:
+            raise RuntimeError(f"{program}: {done.stdout}{done.stderr}")
+
+    def make_database(self):
+        end = time.monotonic() + 30
+        while True:
+            try:
+                return self.run("createdb", "-h", HOST, "-p", self.port, "-U", USER, "weir")
+            except RuntimeError:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise
+            time.sleep(0.1)
+
+    def address(self):
+        return f"postgres://{USER}@{HOST}:{self.port}/weir"
+
+    def close(self):
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait()
+        subprocess.run(["rm", "-rf", self.folder], check=False)
