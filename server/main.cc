@@ -20,6 +20,7 @@
 #include "server/core/server.h"
 #include "server/net/daemon.h"
 #include "server/os/clock.h"
+#include "server/os/heap.h"
 #include "server/os/log.h"
 #include "server/os/service_manager.h"
 #include "server/os/time_zones.h"
@@ -140,6 +141,7 @@ int main_in_namespace(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--check-config") == 0)
     return check_config(argc - 1, argv + 1);
   if (const auto done = run_upkeep(argc, argv, command_families())) return *done;
+  prepare_heap();
   Config config;
   if (const auto loaded = load_config(argc, argv, &config); !loaded)
     return fail(loaded.error().message);

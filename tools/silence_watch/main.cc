@@ -17,10 +17,12 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/time_units.h"
+#include "tools/silence_watch/sleeps.h"
 #include "tools/silence_watch/spinner.h"
 
 namespace weir::silence {
@@ -82,7 +84,10 @@ int64_t servers_part(int64_t silence_ns, const Window& loop, const Window& own) 
 class Watch {
  public:
   explicit Watch(const Job& job)
-      : job_(job), loop_spinner_(job.loop_core, job.pid), own_spinner_(job.own_core, 0) {}
+      : job_(job),
+        loop_spinner_(job.loop_core, job.pid),
+        own_spinner_(job.own_core, 0),
+        sleeps_(job.own_core, job.pid) {}
 
   int run() {
     const int fd = connect_to(job_.port);
@@ -129,6 +134,8 @@ class Watch {
         ms(std::max<int64_t>(asleep_ns, 0)), ms(loop.others_ns), ms(loop.kernel_waited_ns),
         ms(own.kernel_waited_ns), ms(loop.stolen_ns), ms(own.stolen_ns), loop.slowness,
         own.slowness, servers ? "" : " (the machine's)");
+    if (const std::string seen = sleeps_.seen(sent_ns, answered_ns); !seen.empty())
+      std::printf("             the loop slept in %s\n", seen.c_str());
     std::fflush(stdout);
   }
 
@@ -161,6 +168,7 @@ class Watch {
   const Job job_;
   Spinner loop_spinner_;
   Spinner own_spinner_;
+  Sleeps sleeps_;
   std::vector<int64_t> round_trips_;
   int late_ = 0;
   int servers_ = 0;
