@@ -270,7 +270,6 @@ class Shard(harness.ServerTest):
         self.assertEqual(alone.call("GET", "k99"), b"99")
 
 
-@unittest.skipUnless(postgres.programs() or os.environ.get("CI"), "PostgreSQL is not installed")
 class Demonstration(unittest.TestCase):
     def test_the_demonstration_shows_a_failover(self):
         tool = os.path.join(os.path.dirname(__file__), "../../tools/weir-failover-demo")
@@ -281,6 +280,7 @@ class Demonstration(unittest.TestCase):
         self.assertRegex(done.stdout, r"[23] kills; [0-9]{3,} granted, .*; forgotten: 0")
 
 
+@unittest.skipUnless(postgres.programs() or os.environ.get("CI"), "PostgreSQL is not installed")
 class OnPostgres(Shard):
     """The same over PostgreSQL, which keeps the logs of several shards, and what only that can do."""
 
