@@ -60,7 +60,11 @@ Status Keyspace::reopen(bool keep_memory) {
   if (Status status = store->open(&report); !status.ok()) return status;
   store_.use(std::move(store));
   if (!report.read_only.ok()) return report.read_only;  // reads go on, with memory as it is
-  if (keep_memory) return append_everything_owed();
+  if (keep_memory) {
+    // Turns that the log has lost are numbered anew: it may have no gap.
+    end_.turn = std::min(end_.turn, report.last_turn);
+    return append_everything_owed();
+  }
   forget_everything();
   if (options_.follows) {
     turn_.forget_instant();

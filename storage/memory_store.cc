@@ -38,55 +38,6 @@ class MemoryCursor : public StateCursor {
 
 }  // namespace
 
-std::shared_ptr<MemoryDisk> make_memory_disk(const HashSeed& seed) {
-  auto disk = std::make_shared<MemoryDisk>();
-  disk->seed = seed;
-  return disk;
-}
-
-std::shared_ptr<MemoryDisk> MemoryDisk::after_kill() const {
-  auto copy = std::make_shared<MemoryDisk>(*this);
-  copy->state = std::make_shared<State>(*state);
-  copy->faults = {};
-  copy->checkpoints.clear();
-  return copy;
-}
-
-namespace {
-
-void apply_stamp(const StampWrite& write, std::map<uint64_t, std::string>* stamps) {
-  stamps->erase(stamps->lower_bound(write.first_replaced), stamps->end());
-  (*stamps)[write.stamp.turn] = write.stamp.bytes;
-}
-
-}  // namespace
-
-// A batch that does not fit into what is kept is not there at all.
-std::shared_ptr<MemoryDisk> MemoryDisk::after_power_cut(PowerCut cut) const {
-  auto copy = after_kill();
-  uint64_t last_kept = synced_turn + cut.unsynced_turns_kept;
-  copy->stamps = synced_stamps;
-  copy->unsynced_stamps.clear();
-  for (const StampWrite& write : unsynced_stamps) {
-    if (write.newest_turn > last_kept) break;
-    apply_stamp(write, &copy->stamps);
-  }
-  copy->synced_stamps = copy->stamps;
-  if (!stamps.empty()) last_kept = std::min(last_kept, batch_end(last_kept));
-  while (!copy->log.empty() && copy->log.back().turn > last_kept) copy->log.pop_back();
-  if (cut.torn) copy->tail_note = "half a turn follows turn " + std::to_string(last_kept);
-  return copy;
-}
-
-// The newest end of a batch up to this turn.
-uint64_t MemoryDisk::batch_end(uint64_t turn) const {
-  uint64_t end = synced_turn;
-  for (const StampWrite& write : unsynced_stamps) {
-    if (write.newest_turn <= turn) end = std::max(end, write.newest_turn);
-  }
-  return end;
-}
-
 Status MemoryStore::open(OpenReport* report) {
   report->created = !disk_->opened_before;
   report->written_back_turn = disk_->written_back_turn;
@@ -119,6 +70,24 @@ void MemoryStore::find_stamps() {
 
 Status MemoryStore::append(uint64_t turn, std::string_view record) {
   if (!log_failure_.ok()) return log_failure_;
+  if (late_appends_ > 0 || (disk_->deferred && disk_->appends_late)) {
+    append_late(turn, record);
+    return {};
+  }
+  append_now(turn, record);
+  return log_failure_;
+}
+
+void MemoryStore::append_late(uint64_t turn, std::string_view record) {
+  ++late_appends_;
+  late_turn_ = turn;
+  soon([this, turn, record = std::string(record)] {
+    --late_appends_;
+    if (log_failure_.ok()) append_now(turn, record);
+  });
+}
+
+void MemoryStore::append_now(uint64_t turn, std::string_view record) {
   WEIR_CHECK(disk_->log.empty() || disk_->log.back().turn + 1 == turn);
   const Fault fault = next_fault();
   if (fault != Fault::kLost) {
@@ -126,7 +95,6 @@ Status MemoryStore::append(uint64_t turn, std::string_view record) {
     disk_->log.push_back({turn, std::string(record)});
   }
   if (fault != Fault::kNone) log_failure_ = Status::failed("injected failure of an append");
-  return log_failure_;
 }
 
 MemoryStore::Fault MemoryStore::next_fault() {
@@ -227,14 +195,16 @@ Status MemoryStore::sync_log(uint64_t turn) {
 void MemoryStore::start_sync() {
   WEIR_CHECK(!sync_.running);
   sync_.running = true;
-  soon([this, turn = last_turn(), begin_ns = disk_->steady_ns()] {
-    sync_.failure = sync_log(turn);
+  soon([this, turn = std::max(late_turn_, last_turn()), begin_ns = disk_->steady_ns()] {
+    sync_.failure = last_turn() < turn ? log_failure_ : sync_log(turn);
     sync_.running = false;
     if (sync_.failure.ok()) sync_.last_begin_steady_ns = begin_ns;
   });
 }
 
 Status MemoryStore::sync_now() {
+  while (late_appends_ > 0) step();
+  if (last_turn() < late_turn_) return log_failure_;
   const int64_t begin_ns = disk_->steady_ns();
   Status status = sync_log(last_turn());
   if (status.ok()) sync_.last_begin_steady_ns = begin_ns;

@@ -6,7 +6,8 @@
 //
 // Invariants
 // 1. Syncs, passes and checkpoints end inside the call that starts them, with `notify` called
-//    there, unless the disk says `deferred`: then they end in MemoryStore::step().
+//    there, unless the disk says `deferred`: then they end in MemoryStore::step(), and so do
+//    appends if it says `appends_late`, too.
 // 2. A pass is applied in finish_pass(): a caller that may not hold its thread for long makes small
 //    passes.
 // 3. A power cut leaves batches of a shared log whole, with their stamps, or takes them away whole:
@@ -23,76 +24,12 @@
 #include <vector>
 
 #include "storage/horizon.h"
+#include "storage/memory_disk.h"
 #include "storage/stamped_turns.h"
 #include "storage/steady_clock.h"
 #include "storage/store.h"
 
 namespace weir::storage {
-
-// Failures to come. Each number says which call from now on fails: 1 the next one, 0 none. A number
-// counts itself down.
-struct MemoryFaults {
-  uint64_t append_lost = 0;  // nothing is written
-  uint64_t append_kept = 0;  // the turn is in the log although the call fails
-  uint64_t sync = 0;
-  uint64_t pass = 0;
-  uint64_t checkpoint = 0;
-  uint64_t get = 0;
-  uint64_t cursor = 0;           // counts the positions that cursors reach
-  bool disk_full = false;        // every append, pass and checkpoint fails while it is set
-  bool opens_read_only = false;  // a store that is opened while it is set takes no writes
-};
-
-struct LoggedTurn {
-  uint64_t turn = 0;
-  std::string record;
-};
-
-// The stamps of a log, and those of its writes that were not synced.
-struct StampWrite {
-  uint64_t newest_turn = 0;  // of the log after the write
-  uint64_t first_replaced = 0;
-  KeptStamp stamp;
-};
-
-struct MemoryDisk {
-  using State = std::map<std::string, std::string, std::less<>>;
-
-  // What a power cut leaves of the turns that were never synced.
-  struct PowerCut {
-    uint64_t unsynced_turns_kept = 0;
-    bool torn = false;  // half a turn follows them
-  };
-
-  std::deque<LoggedTurn> log;
-  std::shared_ptr<State> state = std::make_shared<State>();
-  uint64_t written_back_turn = 0;
-  int64_t instant_ns = 0;
-  uint64_t synced_turn = 0;
-  std::map<uint64_t, std::string> stamps;         // by turn, as a process finds them
-  std::map<uint64_t, std::string> synced_stamps;  // ... as a power cut leaves them at least
-  std::vector<StampWrite> unsynced_stamps;        // what lies between the two, in order
-  HashSeed seed{};
-  bool opened_before = false;
-  std::string tail_note;
-
-  MemoryFaults faults;
-  bool deferred = false;
-  StampedTurns::Kept stamped_kept = {};
-  std::function<int64_t()> steady_ns = steady_clock_ns;            // when a sync begins
-  std::map<std::string, std::shared_ptr<MemoryDisk>> checkpoints;  // by directory
-
-  // The disk as it is found after a death. After the death of the process everything is found;
-  // after that of the machine the synced turns and perhaps more. Faults and checkpoints are not
-  // carried over.
-  std::shared_ptr<MemoryDisk> after_kill() const;
-  std::shared_ptr<MemoryDisk> after_power_cut(PowerCut cut) const;
-
- private:
-  uint64_t batch_end(uint64_t turn) const;
-};
-
-std::shared_ptr<MemoryDisk> make_memory_disk(const HashSeed& seed);
 
 class MemoryStore : public Store {
  public:
@@ -105,6 +42,10 @@ class MemoryStore : public Store {
   Status open(OpenReport* report) override;
   const HashSeed& hash_seed() const override { return disk_->seed; }
   Status append(uint64_t turn, std::string_view record) override;
+  uint64_t appended_turn() const override {
+    return late_appends_ == 0 && log_failure_.ok() ? UINT64_MAX : last_turn();
+  }
+  Status append_failure() const override { return log_failure_; }
   Status append_batch(const TurnBatch& batch) override;
   Status stamps(std::vector<KeptStamp>* stamps) override;
   uint64_t stamped_turn(uint64_t at_most) const override { return stamped_.newest_up_to(at_most); }
@@ -133,6 +74,8 @@ class MemoryStore : public Store {
 
  private:
   void soon(std::function<void()> work);
+  void append_late(uint64_t turn, std::string_view record);
+  void append_now(uint64_t turn, std::string_view record);
   enum class Fault { kNone, kLost, kKept };
   Fault next_fault();
   void put_stamp(const TurnBatch& batch, uint64_t bytes);
@@ -148,6 +91,8 @@ class MemoryStore : public Store {
 
   const std::shared_ptr<MemoryDisk> disk_;
   std::deque<std::function<void()>> pending_;
+  size_t late_appends_ = 0;  // of pending_
+  uint64_t late_turn_ = 0;   // the newest of them
   std::vector<StateSlice> slices_;
   std::string last_key_of_pass_;
   std::string swept_up_to_;  // where the dropping of expired records goes on in the next pass

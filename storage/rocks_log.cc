@@ -76,7 +76,13 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
   if (Status status = open_database(set, path, mode, &database_); !status.ok()) return status;
   if (Status found = find_last_turn(&opened->last_turn); !found.ok()) return found;
   if (Status found = find_stamps(); !found.ok()) return found;
-  appended_turn_ = synced_turn_ = opened->last_turn;
+  newest_turn_ = synced_turn_ = opened->last_turn;
+  writer_ = std::make_unique<LogWriter>(
+      std::max(opened->last_turn, written_back_turn),
+      [this](rocksdb::WriteBatch* batch) {
+        return from_rocks(write(batch), "cannot append to the log " + path_);
+      },
+      notify_);
   opened->synced_turn = report.synced_turn;
   if (!report.note.empty()) {
     opened->tail_note =
@@ -98,6 +104,7 @@ Status RocksLog::append(uint64_t turn, std::string_view record) {
 }
 
 bool RocksLog::may_append() {
+  if (failure_.ok()) failure_ = writer_->failure();
   if (failure_.ok() && sync_failed_) failure_ = Status::failed("a sync of the log failed before");
   return failure_.ok();
 }
@@ -123,10 +130,11 @@ Status RocksLog::finish(rocksdb::WriteBatch* batch, rocksdb::Status status, uint
   uint64_t dropped = std::max(before, droppable_turn_.load());
   if (!stamped_.empty()) dropped = std::max(before, stamped_.drop_up_to(dropped, needed_turn_));
   if (status.ok() && dropped > before) status = add_drops(batch, dropped);
-  if (status.ok()) status = write(batch);
   if (!status.ok()) return from_rocks(status, "cannot append to the log " + path_);
-  appended_turn_ = turn;
-  wal_bytes_ += batch->GetDataSize();
+  const size_t bytes = batch->GetDataSize();
+  if (Status written = writer_->write(std::move(*batch), turn); !written.ok()) return written;
+  newest_turn_ = turn;
+  wal_bytes_ += bytes;
   dropped_turn_ = dropped;
   if (dropped > before && wal_bytes_ >= rotate_bytes_) rotation_due_ = true;
   return {};
@@ -167,7 +175,9 @@ Status RocksLog::replay(uint64_t first,
 }
 
 Status RocksLog::sync() {
-  const uint64_t turn = appended_turn_.load();
+  if (Status status = writer_->wait(); !status.ok()) return status;
+  const uint64_t turn = writer_->written_turn();
+  const LogWriter::Aside aside(writer_.get());
   if (Status status = wal_sync_->sync(); !status.ok()) {
     sync_failed_ = true;
     return status;
@@ -188,6 +198,7 @@ Status RocksLog::rotate() {
 }
 
 rocksdb::Status RocksLog::start_flush() {
+  const LogWriter::Aside aside(writer_.get());
   const std::lock_guard alone(switching_);
   wal_bytes_ = 0;
   rocksdb::FlushOptions options;
@@ -218,6 +229,7 @@ Status RocksLog::remove_old_files() {
 }
 
 Status RocksLog::checkpoint(const std::string& path) {
+  if (Status status = writer_->wait(); !status.ok()) return status;
   rocksdb::Checkpoint* made = nullptr;
   rocksdb::Status status = rocksdb::Checkpoint::Create(database_.get(), &made);
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);

@@ -1,12 +1,16 @@
 // The `log/` database: turn number -> what the turn changed.
 //
 // Invariants
-// 1. A turn's record is one put: after append() it is in the WAL file, after sync() on the disk.
-//    Only appends write, so they wait for no other writer, and only for the beginning of a flush.
+// 1. A turn's record is one put: when appended_turn() has come to it, it is in the WAL file, after
+// a
+//    sync() that began then it is on the disk. Only appends write. While a sync or the beginning of
+//    a flush is under way they leave it to the writer's thread (rocks_log_writer.h), so they wait
+//    for neither.
 // 2. Each record tells which turn was known to be synced when it was written. So opening can tell
 //    what a power cut may take away from what was destroyed.
 // 3. After a failed append or sync nothing is appended any more, because what the file holds is
-//    unknown: append() keeps the failure and answers it again.
+//    unknown: append() keeps the failure and answers it again. One of the writer's thread shows in
+//    append_failure() first.
 // 4. A write and the beginning of a flush may both change RocksDB's memtable for a new one. Where
 //    that fails, RocksDB 7.8 ends the process when it is tried again on the same memtable. So the
 //    two exclude one another, and after a failure of either neither is tried again.
@@ -26,6 +30,7 @@
 
 #include "storage/rocks_events.h"
 #include "storage/rocks_internal.h"
+#include "storage/rocks_log_writer.h"
 #include "storage/rocks_wal_sync.h"
 #include "storage/stamped_log.h"
 #include "storage/stamped_turns.h"
@@ -34,7 +39,10 @@ namespace weir::storage {
 
 class RocksLog {
  public:
-  explicit RocksLog(StampedTurns::Kept kept = {}) : stamped_(kept) {}
+  // `notify` is called from another thread when appends that were left to one are written.
+  explicit RocksLog(
+      StampedTurns::Kept kept = {}, std::function<void()> notify = [] {})
+      : notify_(std::move(notify)), stamped_(kept) {}
 
   struct Opened {
     uint64_t last_turn = 0;    // 0: the log is empty
@@ -47,8 +55,11 @@ class RocksLog {
   Status open(const RocksOptions& options, const std::string& path, OpenMode mode,
               uint64_t written_back_turn, Opened* opened);
 
+  // May complete later: appended_turn() tells, or append_failure().
   Status append(uint64_t turn, std::string_view record);
-  // StampedLog's functions.
+  uint64_t appended_turn() const { return writer_->written_turn(); }
+  Status append_failure() const { return writer_->failure(); }
+  // StampedLog's functions, which complete before they return.
   Status append_batch(const TurnBatch& batch);
   Status stamps(std::vector<KeptStamp>* stamps) const;
   uint64_t stamped_turn(uint64_t at_most) const { return stamped_.newest_up_to(at_most); }
@@ -62,6 +73,7 @@ class RocksLog {
   Status replay(uint64_t first, const std::function<Status(uint64_t, std::string_view)>& visit);
 
   // The functions from here on may be called on any thread.
+  // Covers every append that has returned before it, also those that complete later.
   Status sync();
   uint64_t synced_turn() const { return synced_turn_.load(); }
   // Says that the turns up to this one are in the state; the next append drops those that nothing
@@ -90,12 +102,14 @@ class RocksLog {
   Status find_stamps();
   Status remove_old_files();
 
+  const std::function<void()> notify_;
   std::string path_;
   uint64_t rotate_bytes_ = 0;
   std::unique_ptr<RocksWalSync> wal_sync_;
   std::shared_ptr<RocksEvents> events_;
   std::unique_ptr<rocksdb::DB> database_;
-  std::atomic<uint64_t> appended_turn_{0};
+  std::unique_ptr<LogWriter> writer_;
+  uint64_t newest_turn_ = 0;  // that append() or append_batch() has taken
   std::atomic<uint64_t> synced_turn_{0};
   std::atomic<uint64_t> wal_bytes_{0};  // bytes written since the last rotation
   std::atomic<uint64_t> droppable_turn_{0};

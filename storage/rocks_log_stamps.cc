@@ -33,7 +33,7 @@ Status RocksLog::append_batch(const TurnBatch& batch) {
 }
 
 Status RocksLog::put_batch(const TurnBatch& batch) {
-  const uint64_t newest = appended_turn_;
+  const uint64_t newest = newest_turn_;
   if (batch.first_turn > newest + 1)
     return Status::corrupt("the log " + path_ + " ends at turn " + std::to_string(newest) +
                            ", got turn " + std::to_string(batch.first_turn));
@@ -50,7 +50,8 @@ Status RocksLog::put_batch(const TurnBatch& batch) {
   if (status.ok()) status = add_stamp(&written, batch);
   stamped_.remove_from(batch.first_stamp_replaced());
   stamped_.add(batch.last_turn(), std::exchange(bytes_since_stamp_, 0));
-  return finish(&written, status, std::max(newest, batch.last_turn()));
+  Status taken = finish(&written, status, std::max(newest, batch.last_turn()));
+  return taken.ok() ? writer_->wait() : taken;
 }
 
 rocksdb::Status RocksLog::add_stamp(rocksdb::WriteBatch* batch, const TurnBatch& turns) const {

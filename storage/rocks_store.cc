@@ -36,7 +36,7 @@ class RocksStore : public Store {
       : options_(options),
         directory_(without_trailing_slash(options.directory)),
         reserve_(directory_.reserve_path(), options_.reserve_bytes),
-        log_(options_.stamped_kept),
+        log_(options_.stamped_kept, [this] { notify(); }),
         state_(options_) {}
 
   ~RocksStore() override {
@@ -49,6 +49,8 @@ class RocksStore : public Store {
   const HashSeed& hash_seed() const override { return identity_.seed; }
 
   Status append(uint64_t turn, std::string_view record) override;
+  uint64_t appended_turn() const override { return log_.appended_turn(); }
+  Status append_failure() const override { return log_.append_failure(); }
   Status append_batch(const TurnBatch& batch) override;
   Status stamps(std::vector<KeptStamp>* stamps) override { return log_.stamps(stamps); }
   uint64_t stamped_turn(uint64_t at_most) const override { return log_.stamped_turn(at_most); }

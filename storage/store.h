@@ -6,9 +6,9 @@
 // which everything is in the state. Opening replays the log from W + 1.
 //
 // Invariants
-// 1. append() answers ok only when the record will be found again after the death of the process
-//    (kill -9). After the death of the machine it will be found if a sync that began later has
-//    completed.
+// 1. When appended_turn() has come to a turn, its record will be found again after the death of the
+//    process (kill -9). After the death of the machine it will be found if a sync that began after
+//    its append() has completed.
 // 2. A pass of write-backs becomes visible and durable as a whole, together with its W and instant,
 //    or not at all. The store syncs the log before that, so the state never holds what the log
 //    could still lose.
@@ -149,7 +149,8 @@ struct StoreFigures {
 
 class Store : public TurnLog, public StampedLog {
  public:
-  // Called from any thread when a sync, a pass or a checkpoint has ended. Set before open().
+  // Called from any thread when a sync, a pass or a checkpoint has ended, or an append that was not
+  // completed when it returned. Set before open().
   void set_notify(std::function<void()> notify) { notify_ = std::move(notify); }
 
   virtual Status open(OpenReport* report) = 0;
@@ -167,6 +168,12 @@ class Store : public TurnLog, public StampedLog {
   virtual Status replay(
       uint64_t first,
       const std::function<Status(uint64_t turn, std::string_view record)>& visit) = 0;
+  // append() may complete later than it returns, while the disk is busy: every turn up to this one
+  // is in the log; `notify` tells when to look again. The greatest number: append() has always
+  // completed when it returns.
+  virtual uint64_t appended_turn() const { return UINT64_MAX; }
+  // How such an append has failed. It stays, and nothing is appended any more.
+  virtual Status append_failure() const { return {}; }
   // Starts a sync of every turn appended so far. REQUIRES: none is running.
   virtual void start_sync() = 0;
   virtual SyncState sync_state() const = 0;

@@ -22,8 +22,8 @@ class TurnLog {
 
   // Appends the record of a turn. Ok says that the record was accepted and that no other record can
   // take its place in the order. The append may complete later than this call. Whoever holds the
-  // turn's replies asks the log itself when they may leave, as it does for a sync. The store's
-  // append has completed when it returns.
+  // turn's replies asks the log itself when they may leave, as it does for a sync: the store's
+  // own has Store::appended_turn().
   virtual Status append(uint64_t turn, std::string_view record) = 0;
 };
 

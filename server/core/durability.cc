@@ -15,7 +15,9 @@ constexpr int64_t kSyncLateNs = 2 * kNsPerS;
 // Replies leave in the order of their turns, so those that depend on no data wait like the others.
 Coverage Durability::covers(const Told& told, int64_t steady_ns) const {
   constexpr Coverage kCovered{.covered = true};
-  if (config_.durability == DurabilityLevel::kNo || keys_.store_in_use().failed()) return kCovered;
+  if (keys_.store_in_use().failed()) return kCovered;
+  if (told.touched_data && keys_.store_in_use()->appended_turn() < told.turn) return {};
+  if (config_.durability == DurabilityLevel::kNo) return kCovered;
   if (keys_.store_in_use()->sync_state().synced_turn >= told.turn) return kCovered;
   if (config_.durability == DurabilityLevel::kAlways) return {};
   const bool late = unsynced_since_ns_ != 0 && steady_ns - unsynced_since_ns_ >= kSyncLateNs;
@@ -23,7 +25,12 @@ Coverage Durability::covers(const Told& told, int64_t steady_ns) const {
 }
 
 storage::Status Durability::sync_when_due(int64_t steady_ns) {
-  if (keys_.store_in_use().failed() || config_.durability == DurabilityLevel::kNo) return {};
+  if (keys_.store_in_use().failed()) return {};
+  if (keys_.store_in_use()->appended_turn() < keys_.logged_turn()) {
+    if (storage::Status failure = keys_.store_in_use()->append_failure(); !failure.ok())
+      return failure;
+  }
+  if (config_.durability == DurabilityLevel::kNo) return {};
   const storage::SyncState sync = keys_.store_in_use()->sync_state();
   if (!sync.failure.ok()) return sync.failure;
   if (sync.synced_turn >= keys_.logged_turn()) {

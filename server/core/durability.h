@@ -1,7 +1,8 @@
 // When the replies of a turn may leave, and the syncs that let them.
 //
 // With `always` a turn's replies wait until a sync has covered it. With `everysec` they leave at
-// once, unless the oldest change has waited for a sync for two seconds. With `no` they never wait.
+// once, unless the oldest change has waited for a sync for two seconds. With `no` they never wait
+// for a sync. What depends on data always waits until its turn has been written into the log.
 // Nor does any reply wait after the store has failed: storage-failure-policy says what is promised
 // then.
 #pragma once
@@ -39,8 +40,8 @@ class Durability {
   // Answers whether it may be told. Where what depends on data may be, the rest may, too. Instants
   // are of the steady clock.
   virtual Coverage covers(const Told& told, int64_t steady_ns) const;
-  // Starts a sync if one is due, and answers how the last one failed. The turn calls it once, at
-  // its end.
+  // Starts a sync if one is due, and answers how the last one failed, or an append. The turn calls
+  // it once, at its end.
   storage::Status sync_when_due(int64_t steady_ns);
   // Answers how long the oldest change has waited for a sync; 0 when all are synced.
   int64_t unsynced_ns(int64_t steady_ns) const;

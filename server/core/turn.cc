@@ -114,10 +114,13 @@ void Turn::fail(const std::vector<uint64_t>& begun_waits, const std::string& err
 // What of the unsynced turns is on disk is unknown. Replies that waited for the sync may never
 // leave, so their connections end: to a client that is a command whose outcome is unknown.
 void Turn::fail_sync(const storage::Status& failure) {
-  needs_.health->fail(failure, "the log could not be synced: " + failure.message());
+  const bool unwritten = keys_.store_in_use()->appended_turn() < keys_.logged_turn();
+  const char* what =
+      unwritten ? "the log takes no more records: " : "the log could not be synced: ";
+  needs_.health->fail(failure, what + failure.message());
   if (!needs_.health->denies()) return;
   drop_held_after(0);
-  if (needs_.config->durability != DurabilityLevel::kAlways) return;
+  if (needs_.config->durability != DurabilityLevel::kAlways && !unwritten) return;
   for (Session* session : touched_) {
     if (session->replies().queue().turn_touched_data()) needs_.sessions->kill(session);
   }
@@ -132,8 +135,10 @@ void Turn::give_up_writing_back() {
 // After this no reply waits for a sync, so those that wait already would leave unsynced: their
 // sessions end.
 void Turn::drop_unsynced() {
-  if (needs_.config->durability != DurabilityLevel::kAlways) return;
-  drop_held_after(keys_.store_in_use()->sync_state().synced_turn);
+  uint64_t kept = keys_.store_in_use()->appended_turn();
+  if (needs_.config->durability == DurabilityLevel::kAlways)
+    kept = std::min(kept, keys_.store_in_use()->sync_state().synced_turn);
+  drop_held_after(kept);
 }
 
 void Turn::drop_held_after(uint64_t turn) {

@@ -121,14 +121,19 @@ void World::note_reply(const Request& request, const resp::Value& reply) {
                                    : audit_.denied(request.args[1], permits);
   }
   if (!request.vouches_for || reply.is_error()) return;
-  // Where memory goes on without the disk, a reply may have left before its sync.
+  // Where memory goes on without the disk, a reply may have left before its sync, and before its
+  // record was in the log.
   const bool synced = denies() || request.storage_failures_seen == storage_failures_;
+  if (!synced && disk_->appends_late) return;
   history_.vouch(*request.vouches_for, request.vouches_for_power_cut && synced);
 }
 
 // The server has opened its store again without a crash.
 void World::note_recovery() {
   trace("the store works again");
+  while (store().appended_turn() < server_->keys().logged_turn()) {
+    if (!store().step()) return;  // it has failed again
+  }
   const Inspection found = inspect(*disk_);
   const int64_t now_ms = server_->timeline().now_ns() / kNsPerMs;
   if (denies()) return check_found(found, Crash::kKill);

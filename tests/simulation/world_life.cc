@@ -61,6 +61,7 @@ void World::open(Crash crash) {
   faults_wanted_ = !random_.one_in(3);
   storage_failures_at_open_ = storage_failures_;
   disk_->deferred = random_.one_in(2);
+  disk_->appends_late = random_.one_in(2);
   const server::Config config = any_config();
   trace("starts with durability " + std::to_string(static_cast<int>(config.durability)) +
         ", policy " + std::to_string(static_cast<int>(config.storage_failure_policy)));
