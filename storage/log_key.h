@@ -2,6 +2,8 @@
 // FORMAT.md.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +16,10 @@ namespace weir::storage {
 inline constexpr size_t kTurnKeyBytes = 8;
 inline constexpr size_t kStampKeyBytes = 16;
 inline constexpr uint64_t kStampKeyPrefix = UINT64_MAX;  // a number that no turn has
+
+inline std::array<char, kTurnKeyBytes> turn_key_bytes(uint64_t turn) {
+  return std::bit_cast<std::array<char, kTurnKeyBytes>>(__builtin_bswap64(turn));
+}
 
 inline std::string turn_key(uint64_t turn) {
   std::string key;

@@ -99,8 +99,10 @@ Status RocksLog::find_last_turn(uint64_t* turn) const {
 }
 
 Status RocksLog::append(uint64_t turn, std::string_view record) {
-  if (may_append()) failure_ = put(turn, record);
-  return failure_;
+  if (!may_append()) return failure_;
+  Status status = put(turn, record);
+  if (!status.ok()) failure_ = status;
+  return status;
 }
 
 bool RocksLog::may_append() {
@@ -116,11 +118,13 @@ Status RocksLog::put(uint64_t turn, std::string_view record) {
 
 rocksdb::Status RocksLog::add_turn(rocksdb::WriteBatch* batch, uint64_t turn,
                                    std::string_view record) const {
-  std::string head;
-  put_varint(&head, turn - std::min(turn, synced_turn_.load()));
-  const std::string key = turn_key(turn);
-  const rocksdb::Slice key_part(key);
-  const std::array<rocksdb::Slice, 2> value_parts{rocksdb::Slice(head), slice_of(record)};
+  char head[kVarintBytesMax];
+  const uint64_t unsynced = turn - std::min(turn, synced_turn_.load());
+  const auto head_bytes = static_cast<size_t>(weir::put_varint(head, unsynced) - head);
+  const auto key = turn_key_bytes(turn);
+  const rocksdb::Slice key_part(key.data(), key.size());
+  const std::array<rocksdb::Slice, 2> value_parts{rocksdb::Slice(head, head_bytes),
+                                                  slice_of(record)};
   return batch->Put(rocksdb::SliceParts(&key_part, 1), rocksdb::SliceParts(value_parts.data(), 2));
 }
 

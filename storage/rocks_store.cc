@@ -95,7 +95,9 @@ class RocksStore : public Store {
   Status open_databases(OpenMode mode, OpenReport* report);
   Status fit_together(const RocksLog::Opened& log, const WrittenBack& state) const;
   Status sync_log();
-  Status appended(Status status);
+  void post_rotation() {
+    worker_.post([this] { rotate_log(); });
+  }
   void rotate_log();
   Status write_back(const WrittenBack& written_back);
   Status make_checkpoint(const std::string& directory);
@@ -224,15 +226,16 @@ Status RocksStore::fit_together(const RocksLog::Opened& log, const WrittenBack& 
 }
 
 Status RocksStore::append(uint64_t turn, std::string_view record) {
-  return read_only_.ok() ? appended(log_.append(turn, record)) : read_only_;
+  if (!read_only_.ok()) return read_only_;
+  Status status = log_.append(turn, record);
+  if (log_.take_rotation_due()) post_rotation();
+  return status;
 }
 
 Status RocksStore::append_batch(const TurnBatch& batch) {
-  return read_only_.ok() ? appended(log_.append_batch(batch)) : read_only_;
-}
-
-Status RocksStore::appended(Status status) {
-  if (log_.take_rotation_due()) worker_.post([this] { rotate_log(); });
+  if (!read_only_.ok()) return read_only_;
+  Status status = log_.append_batch(batch);
+  if (log_.take_rotation_due()) post_rotation();
   return status;
 }
 

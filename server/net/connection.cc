@@ -93,8 +93,9 @@ bool Connection::receive(std::span<char> buffer, size_t commands_max) {
 
 bool Connection::send_released() {
   size_t left = std::max(owner_->send_bytes_max(), bytes_to_repeat_);
-  while (left > 0 && !output().empty()) {
+  while (left > 0) {
     const std::string_view next = output().substr(0, left);
+    if (next.empty()) break;
     const Transfer transfer = stream_->send(next);
     const bool moved = transfer.result == Result::kMoved;
     send_wants_read_ = transfer.result == Result::kWantsRead;

@@ -90,7 +90,7 @@ void Daemon::wait() {
   if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_) return;
   if (server_.keys().work().wanted()) return;
   poller_.wake_loop();
-  handshakes_.wake_loop();
+  if (!handshakes_.empty()) handshakes_.wake_loop();
   io_.run_one();
   ready_ = poller_.poll(&ready_list_);
 }

@@ -147,7 +147,7 @@ void Handshakes::log_failure(const Peer& peer, std::string_view why) {
 }
 
 void Handshakes::wake_loop() {
-  if (waking_ || pending_.empty()) return;
+  if (waking_) return;
   waking_ = true;
   set_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                   [this](boost::system::error_code) { waking_ = false; });

@@ -48,7 +48,7 @@ class Handshakes {
   void step();
   bool empty() const { return pending_.empty(); }
   size_t count() const { return pending_.size(); }
-  // Makes the loop's next wait end when one can go on.
+  // Makes the loop's next wait end when one can go on. REQUIRES: !empty()
   void wake_loop();
   // Ends all.
   void clear();
