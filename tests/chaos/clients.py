@@ -1,0 +1,139 @@
+"""Clients that write a journal: they take permits, count up, and read, at whichever member serves.
+
+Every value in the journal is how often the key was counted up: for a limit that never refills that is
+its permits less what remains.
+"""
+
+import itertools
+import random
+import threading
+import time
+
+import journal
+from members import PORT, Client, Refused
+
+PERMITS = 100_000_000
+LIMIT = ("FIXED", f"{PERMITS}/3650d")
+KEYS = 6
+# Errors that say that nothing was done.
+REFUSALS = ("READONLY", "MASTERDOWN", "CLUSTERDOWN", "LOADING", "MISCONF", "TRYAGAIN")
+
+
+def count_of_limit(reply):
+    return PERMITS - reply[2]
+
+
+def read_count(ask, key):
+    """What is charged at a key, whoever asks."""
+    if key.startswith("l"):
+        return count_of_limit(ask("RL.PEEK", key, *LIMIT, "COST", 0))
+    return int(ask("GET", key) or 0)
+
+
+def all_keys():
+    return [f"{kind}{number}" for kind in "lc" for number in range(KEYS)]
+
+
+class Caller(threading.Thread):
+    def __init__(self, hosts, path, number, pace_s, seed):
+        super().__init__(daemon=True)
+        self.path = path
+        self.journal = journal.Writer(path)
+        self.hosts = itertools.cycle(hosts[number % len(hosts):] + hosts[:number % len(hosts)])
+        self.host = next(self.hosts)
+        # Some wait for a database that fails over, others soon look for another member.
+        self.timeout_s = 1.0 if number % 2 else 5.0
+        self.pace_s = pace_s
+        self.rng = random.Random(seed)
+        self.acknowledged = 0
+        self.ended = threading.Event()
+        self.failure = None
+        self.client = None
+
+    def run(self):
+        try:
+            while not self.ended.wait(self.pace_s * self.rng.uniform(0.5, 1.5)):
+                self.turn()
+        except Exception as failure:  # pylint: disable=broad-except
+            self.failure = repr(failure)
+
+    def turn(self):
+        if self.client is None and not self.connect():
+            return
+        kind, key = self.rng.choice(("take", "take", "incr", "incr", "peek", "get")), self.rng.randrange(KEYS)
+        key = ("l" if kind in ("take", "peek") else "c") + str(key)
+        self.journal.send(kind, key)
+        try:
+            value = self.request(kind, key)
+        except Refused as refused:
+            if not str(refused).startswith(REFUSALS):
+                raise
+            self.journal.refused(str(refused))
+            return self.go_on()
+        except OSError:
+            return self.go_on()
+        self.journal.reply(value)
+        self.acknowledged += 1
+
+    def request(self, kind, key):
+        if kind == "take":
+            reply = self.client.ask("RL.TAKE", key, *LIMIT)
+            if reply[0] != 1:
+                raise AssertionError(f"a limit with room denies: {reply}")
+            return count_of_limit(reply)
+        if kind == "incr":
+            return self.client.ask("INCR", key)
+        return read_count(self.client.ask, key)
+
+    def connect(self):
+        try:
+            self.client = Client(self.host, PORT, 0.5)
+            self.client.socket.settimeout(self.timeout_s)
+            return True
+        except OSError:
+            self.host = next(self.hosts)
+            return False
+
+    def go_on(self):
+        """At the next member."""
+        self.client.close()
+        self.client = None
+        self.host = next(self.hosts)
+
+    def end(self):
+        self.ended.set()
+        self.join(20)
+
+
+class Callers:
+    def __init__(self, hosts, folder, count, pace_s, seed):
+        self.all = [Caller(hosts, f"{folder}/client-{number}.journal", number, pace_s * count, seed * 100 + number)
+                    for number in range(count)]
+
+    def start(self):
+        for caller in self.all:
+            caller.start()
+
+    def acknowledged(self):
+        return sum(caller.acknowledged for caller in self.all)
+
+    def failures(self):
+        return [caller.failure for caller in self.all if caller.failure]
+
+    def end(self):
+        for caller in self.all:
+            caller.ended.set()
+        for caller in self.all:
+            caller.end()
+
+    def paths(self):
+        return [caller.path for caller in self.all]
+
+    def wait_served(self, patience_s, count=10):
+        """So many more are acknowledged."""
+        begin, end = self.acknowledged(), time.monotonic() + patience_s
+        while self.acknowledged() < begin + count:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True

@@ -1,0 +1,202 @@
+"""What can go wrong with PostgreSQL, and with the way weir speaks to it.
+
+Two faults of it at once would be one that loses acknowledged records (both copies gone), so those that
+replace a copy run alone.
+"""
+
+import signal
+import time
+
+from faults import fault, long_or_short
+
+BACKENDS_MAX = 2  # of each member, whatever the database does
+
+
+def wait_for_appends(world, seconds):
+    """So long is the database looked at: weir never has more than two connections a member."""
+    for _ in range(int(seconds * 4) + 1):
+        try:
+            for host, count in world.database.backends().items():
+                if count > BACKENDS_MAX:
+                    world.breach(f"{host} has {count} connections to the database")
+        except RuntimeError:
+            pass
+        yield 0.25
+
+
+def log_is_back(world):
+    world.database.wait_synchronous()
+    world.log_back.append(time.monotonic_ns())
+
+
+def cut_off_weir(world):
+    world.database.primary.ask("select pg_terminate_backend(pid) from pg_stat_activity "
+                               "where application_name = 'weir'")
+
+
+@fault("pg-restart", 3, needs="postgres")
+def pg_restart(world):
+    server = world.database.primary
+    server.kill()
+    yield long_or_short(world.rng, 0.1, 4)
+    server.start(wait=False)
+    server.wait_ready()
+    log_is_back(world)
+
+
+@fault("pg-stop", 2, needs="postgres")
+def pg_stop(world):
+    server = world.database.primary
+    server.signal_all(signal.SIGSTOP)
+    yield long_or_short(world.rng, 0.2, 5)
+    server.signal_all(signal.SIGCONT)
+
+
+@fault("pg-link-down", 2, needs="postgres")
+def pg_link_down(world):
+    server = world.database.primary
+    server.machine.cut()
+    yield long_or_short(world.rng, 0.3, 5)
+    server.machine.mend()
+    log_is_back(world)
+
+
+@fault("pg-promote", 2, needs="postgres", is_alone=True)
+def pg_promote(world):
+    """The primary dies; the synchronous standby has all that was acknowledged, and is promoted."""
+    world.database.primary.kill()
+    yield long_or_short(world.rng, 0.1, 3)
+    world.database.promote()
+    yield world.rng.uniform(0, 1)
+    world.database.rejoin()
+    log_is_back(world)
+
+
+@fault("pg-promote-unfenced", 2, needs="postgres", is_alone=True)
+def pg_promote_unfenced(world):
+    """The standby is promoted while the old primary lives and is reachable: it acknowledges nothing more."""
+    world.database.promote()
+    yield long_or_short(world.rng, 0.5, 6)
+    world.database.standby.kill()
+    yield world.rng.uniform(0, 1)
+    world.database.rejoin()
+    log_is_back(world)
+
+
+@fault("pg-visible-row", 2, needs="postgres", is_alone=True)
+def pg_visible_row(world):
+    """Rows that are visible and that no replica has, since their primary was killed while it waited for one;
+    then the replica is promoted, and they are gone."""
+    database = world.database
+    database.standby.kill()
+    yield 0.7
+    database.primary.kill()
+    database.primary.start()
+    yield world.rng.uniform(0.2, 2.5)
+    database.primary.kill()
+    database.standby.start()
+    database.promote()
+    yield 0.3
+    database.rejoin()
+    log_is_back(world)
+
+
+@fault("pg-cancel", 2, needs="postgres", is_alone=True)
+def pg_cancel(world):
+    """An append that waits for the standby is cancelled: it stands in the primary, and is not acknowledged.
+    Then the standby comes back, or takes over without it."""
+    database = world.database
+    database.standby.kill()
+    for _ in range(world.rng.randrange(2, 8)):
+        yield 0.3
+        database.primary.ask("select pg_cancel_backend(pid) from pg_stat_activity "
+                             "where application_name = 'weir' and wait_event = 'SyncRep'")
+    if world.rng.random() < 0.5:
+        database.standby.start()
+        log_is_back(world)
+        return
+    database.primary.kill()
+    database.standby.start()
+    database.promote()
+    database.rejoin()
+    log_is_back(world)
+
+
+@fault("pg-terminate", 2, needs="postgres")
+def pg_terminate(world):
+    for _ in range(world.rng.randrange(1, 6)):
+        cut_off_weir(world)
+        yield world.rng.uniform(0.05, 0.5)
+
+
+@fault("pg-standby-away", 2, needs="postgres", is_alone=True)
+def pg_standby_away(world):
+    """Appends wait for it. Others' connections must remain possible; sometimes the owner dies meanwhile."""
+    database = world.database
+    database.standby.kill()
+    yield from wait_for_appends(world, world.rng.uniform(1, 4))
+    if world.rng.random() < 0.5:
+        owner = world.owner(1)
+        owner.kill()
+        yield from wait_for_appends(world, world.rng.uniform(1, 3))
+        owner.start()
+    database.standby.start()
+    log_is_back(world)
+
+
+@fault("pg-standby-long-away", 0, needs="postgres", is_alone=True)
+def pg_standby_long_away(world):
+    """For minutes; and another application of the same server goes on reading all the time."""
+    database = world.database
+    database.standby.kill()
+    for _ in range(10):
+        yield from wait_for_appends(world, 12)
+        if database.primary.ask("select count(*) > 0 from weir_log") != "t":
+            world.breach("another application is not served while the standby is away")
+    database.standby.start()
+    log_is_back(world)
+
+
+@fault("pg-read-only", 2, needs="postgres")
+def pg_read_only(world):
+    """Every session of weir's is one that may not write."""
+    primary = world.database.primary
+    primary.ask("alter database weir set default_transaction_read_only = on", database="postgres", writes=True)
+    cut_off_weir(world)
+    yield world.rng.uniform(0.5, 4)
+    primary.ask("alter database weir reset default_transaction_read_only", database="postgres", writes=True)
+    cut_off_weir(world)
+
+
+def promote_behind(world, owner_dies):
+    """The standby is asynchronous and behind when the primary dies and it is promoted."""
+    database = world.database
+    database.set("synchronous_standby_names", "")
+    yield 0.3
+    database.standby.machine.drop("in", [database.primary.host])
+    yield long_or_short(world.rng, 0.1, 1.5)
+    owner = world.owner(1)
+    if owner_dies:
+        owner.kill()
+    database.primary.kill()
+    database.standby.machine.pass_all()
+    yield world.rng.uniform(0, 1)
+    database.promote()
+    database.set("synchronous_standby_names", "")
+    yield 2.0
+    if owner_dies:
+        owner.start()
+    database.rejoin()
+    log_is_back(world)
+
+
+@fault("pg-promote-async", 0, needs="postgres", is_lossy=True, is_alone=True)
+def pg_promote_async(world):
+    """What the log has lost is put back by the owner, which lives."""
+    yield from promote_behind(world, owner_dies=False)
+
+
+@fault("pg-promote-async-owner-dies", 0, needs="postgres", is_lossy=True, is_alone=True)
+def pg_promote_async_owner_dies(world):
+    """What the log has lost is put back by the next owner, as far as it had read it."""
+    yield from promote_behind(world, owner_dies=True)

@@ -1,0 +1,164 @@
+"""What can go wrong with members. Each fault is a generator: it breaks something, yields for how many seconds
+that lasts (or for how long to wait for the next step), and mends it when it is gone on with.
+"""
+
+import dataclasses
+import os
+import typing
+
+import network
+from members import FAKETIME, Away, Refused
+
+
+@dataclasses.dataclass
+class Fault:
+    name: str
+    run: typing.Callable
+    weight: int
+    needs: str = ""        # "postgres", or "faketime"
+    is_lossy: bool = False  # what was acknowledged may be lost: only where it is asked for by name
+    is_alone: bool = False  # never beside a second fault
+
+
+FAULTS = {}
+
+
+def fault(name, weight, **more):
+    def add(run):
+        FAULTS[name] = Fault(name, run, weight, **more)
+        return run
+    return add
+
+
+def long_or_short(rng, least, most):
+    """As many of a tenth of a second as of several."""
+    return least * (most / least) ** rng.random()
+
+
+def victim(world):
+    """Mostly the owner."""
+    return world.owner(2) if world.rng.random() < 0.8 else world.rng.choice(world.members)
+
+
+@fault("kill", 6)
+def kill(world):
+    member = victim(world)
+    member.kill()
+    yield world.rng.uniform(0.05, 3)
+    member.start()
+
+
+@fault("kill-all", 1)
+def kill_all(world):
+    for member in world.members:
+        member.kill()
+    yield 0.2
+    for member in world.members:
+        member.start()
+        yield world.rng.uniform(0, 0.5)
+
+
+@fault("stop", 4)
+def stop(world):
+    member = victim(world)
+    member.stop_running()
+    yield long_or_short(world.rng, 0.1, 10)
+    member.go_on()
+
+
+@fault("link-down", 3)
+def link_down(world):
+    member = victim(world)
+    member.machine.cut()
+    yield long_or_short(world.rng, 0.3, 6)
+    member.machine.mend()
+
+
+@fault("to-log-lost", 2, needs="postgres")
+def to_log_lost(world):
+    """What it sends to the log vanishes; clients reach it all the time."""
+    yield from one_way(world, "out", world.database.hosts())
+
+
+@fault("from-log-lost", 2, needs="postgres")
+def from_log_lost(world):
+    """What it appends arrives, and it is not told so."""
+    yield from one_way(world, "in", world.database.hosts())
+
+
+@fault("to-clients-lost", 1)
+def to_clients_lost(world):
+    """Requests arrive, replies do not; it stays the owner."""
+    yield from one_way(world, "out", [network.CLIENTS])
+
+
+def one_way(world, way, hosts):
+    member = victim(world)
+    member.machine.drop(way, hosts)
+    yield long_or_short(world.rng, 0.5, 6)
+    member.machine.pass_all()
+
+
+@fault("slow-link", 2)
+def slow_link(world):
+    member = victim(world)
+    member.machine.slow(delay_ms=50, loss_percent=5, seed=world.rng.randrange(1 << 30))
+    yield world.rng.uniform(2, 5)
+    member.machine.quick()
+
+
+@fault("clock", 2, needs="faketime")
+def clock(world):
+    """Its wall clock steps, and then it loses the office with that clock, or does not."""
+    member = victim(world)
+    member.set_clock(world.rng.choice((-3600, 3600, -1, 1)))
+    yield 1.5
+    if world.rng.random() < 0.5:
+        member.kill()
+        yield 1.5
+        member.start()
+    member.set_clock(0)
+    yield 1.2
+
+
+@fault("disk-full", 2)
+def disk_full(world):
+    """No byte more has room beside its data. A member whose disk fails ends by itself."""
+    member = victim(world)
+    ballast = os.path.join(member.disk, "ballast")
+    with open(ballast, "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(1 << 16))
+        except OSError:
+            pass
+    yield world.rng.uniform(1, 5)
+    os.remove(ballast)
+
+
+@fault("handover", 2)
+def handover(world):
+    owner = world.owner(2)
+    to = world.rng.choice([member for member in world.members if member is not owner])
+    try:
+        owner.ask("WEIR", "HANDOVER", to.status()["node"])
+    except (Away, Refused):
+        pass
+    yield 0.5
+
+
+@fault("takeover", 1)
+def takeover(world):
+    """An operator's, at a standby."""
+    owner = world.owner(2)
+    try:
+        world.rng.choice([member for member in world.members if member is not owner]).ask("WEIR", "TAKEOVER")
+    except (Away, Refused):
+        pass
+    yield 1.0
+
+
+def available(args):
+    """Names of those that this machine and this log can have, but the lossy ones."""
+    here = {"": True, "postgres": args.log == "postgres", "faketime": os.path.exists(FAKETIME)}
+    return [name for name, each in FAULTS.items() if here[each.needs] and not each.is_lossy]

@@ -1,0 +1,140 @@
+"""Members of the shard: weir-server processes, each on a machine of its own."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import isolation
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools/owners"))
+from resp import Client, Refused  # noqa: E402
+
+PORT = 6379
+DISK_MB = 128
+START_S = 60
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+
+
+class Away(Exception):
+    """It does not answer."""
+
+
+class Member:
+    def __init__(self, server, machine, folder, options):
+        self.server = server
+        self.machine = machine
+        self.name = machine.name
+        self.host = machine.host
+        self.disk = os.path.join(folder, self.name)
+        self.output = os.path.join(folder, self.name + ".log")
+        self.clock = os.path.join(folder, self.name + ".clock")
+        self.options = options
+        self.process = None
+        self.is_stopped = False
+        self.deaths = []  # codes of ends that nobody here asked for
+        isolation.small_disk(self.disk, DISK_MB)
+        self.set_clock(0)
+
+    def set_clock(self, seconds):
+        """By how much its wall clock is wrong, where libfaketime is installed; it looks once a second."""
+        Path(self.clock).write_text(f"{seconds:+d}\n", encoding="ascii")
+
+    def environment(self):
+        if not os.path.exists(FAKETIME):
+            return dict(os.environ)
+        return {**os.environ, "LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": self.clock,
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_CACHE_DURATION": "1", "NO_FAKE_STAT": "1"}
+
+    def data(self):
+        return os.path.join(self.disk, "data")
+
+    def command(self):
+        # Each machine has been up for another time than the others.
+        boottime = int(self.host.rsplit(".", 1)[1]) * 1000
+        return [*self.machine.inside(), "unshare", "--time", "--boottime", str(boottime), "--", self.server,
+                "--bind", self.host, "--port", str(PORT), "--protected-mode", "no", "--dir", self.data(),
+                "--disk-reserve", "0", *self.options]
+
+    def make_shard(self, log):
+        isolation.run(*self.machine.inside(), self.server, "--new-shard", log, "main", "--dir", self.data())
+
+    def start(self):
+        if self.lives():
+            return
+        self.note_end()
+        with open(self.output, "ab") as output:
+            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                                            env=self.environment())
+        self.is_stopped = False
+
+    def note_end(self):
+        """Whether it has ended, and nobody here has killed it."""
+        if self.process is not None and self.process.poll() is not None:
+            self.deaths.append(self.process.returncode)
+            self.process = None
+
+    def lives(self):
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self):
+        if self.lives():
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+        self.note_end()
+
+    def stop_running(self):
+        if self.lives():
+            self.process.send_signal(signal.SIGSTOP)
+            self.is_stopped = True
+
+    def go_on(self):
+        if self.is_stopped and self.lives():
+            self.process.send_signal(signal.SIGCONT)
+        self.is_stopped = False
+
+    def forget_all(self):
+        """An empty directory."""
+        shutil.rmtree(self.data(), ignore_errors=True)
+
+    def ask(self, *words, timeout_s=1.0):
+        try:
+            client = Client(self.host, PORT, timeout_s)
+            try:
+                return client.ask(*words)
+            finally:
+                client.close()
+        except OSError as failure:
+            raise Away(f"{self.name}: {failure}") from failure
+
+    def status(self, timeout_s=1.0):
+        flat = [word.decode() if isinstance(word, bytes) else word
+                for word in self.ask("WEIR", "STATUS", timeout_s=timeout_s)]
+        return dict(zip(flat[::2], flat[1::2]))
+
+    def state(self):
+        """(state, whether it serves), or (None, False) of one that does not answer."""
+        try:
+            seen = self.status()
+            return seen["state"], seen["serves"] == 1
+        except (Away, Refused):
+            return None, False
+
+    def wait_for(self, condition, what, patience_s=START_S):
+        end = time.monotonic() + patience_s
+        while True:
+            try:
+                seen = self.status()
+                if condition(seen):
+                    return
+                if seen["state"] == "stopped":
+                    raise AssertionError(f"{self.name} has stopped: {seen['stopped_because']}")
+            except (Away, Refused):
+                pass
+            if time.monotonic() > end:
+                raise AssertionError(f"{self.name}: waited {patience_s} s in vain: {what}")
+            time.sleep(0.05)

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Chaos: members of a shard as real processes, a real PostgreSQL pair, and real faults.
+
+    tests/chaos/run.py SERVER [--takeovers N] [--seed S] [--fault NAME]... [--log postgres|file]
+    tests/chaos/run.py SERVER --ci             some 30 takeovers, in less than five minutes
+    tests/chaos/run.py SERVER --plant NAME     a fault that the checker has to find: it fails if it does not
+    tests/chaos/run.py --list                  the faults
+
+Members, PostgreSQL's primary and its synchronous standby are on machines of their own: network namespaces
+on a bridge. That needs root. Clients write journals; in the end a member with an empty directory reads the
+log, and what it answers is held against the journals (checker.py has the laws). A seed gives the same
+faults in the same order, not at the same instants. What a run that failed has written is kept in
+build/chaos/SEED.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import checker  # noqa: E402
+import clients  # noqa: E402
+import database_faults  # noqa: E402, F401: it registers them
+import isolation  # noqa: E402
+import journal  # noqa: E402
+import measure  # noqa: E402
+import steps  # noqa: E402
+from faults import FAULTS, available  # noqa: E402
+from members import Away, Refused  # noqa: E402
+from plants import AT_REST, PLANTS  # noqa: E402
+from world import World  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+CI_TAKEOVERS, CI_SECONDS = 30, 210
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("server", nargs="?", default=str(ROOT / "build/release/weir-server"))
+    parser.add_argument("--ci", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--takeovers", type=int, default=30, help="how many there are to be")
+    parser.add_argument("--seconds", type=float, default=1e9, help="no new fault after so many")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--fault", action="append", default=[], help="only this one; may be given again")
+    parser.add_argument("--log", choices=("postgres", "file"), default="postgres")
+    parser.add_argument("--members", type=int, choices=(2, 3), default=3)
+    parser.add_argument("--clients", type=int, default=6)
+    parser.add_argument("--pace-ms", type=float, default=6, help="between two requests, of all clients together")
+    parser.add_argument("--failover-after-ms", type=int, default=1000)
+    parser.add_argument("--option", action="append", default=[], help="of each member: --option=--name=value")
+    parser.add_argument("--plant", choices=sorted(PLANTS))
+    parser.add_argument("--keep", action="store_true", help="what a clean run has written, too")
+    args = parser.parse_args()
+    args.server = os.path.abspath(args.server)
+    args.option = [word for option in args.option for word in option.split("=", 1)]
+    unknown = [name for name in args.fault if name not in FAULTS]
+    if unknown:
+        parser.error(f"no such fault: {unknown[0]}; there are {', '.join(sorted(FAULTS))}")
+    if args.ci:
+        args.takeovers, args.seconds = CI_TAKEOVERS, CI_SECONDS
+    if args.plant:
+        args.takeovers, args.fault = 2, ["kill"]
+    return args
+
+
+def judge(world, args, done):
+    """The failures of a run, after its last fault."""
+    if not args.plant or args.plant in AT_REST:
+        world.callers.end()
+    more = PLANTS[args.plant](world) if args.plant else []
+    world.callers.end()
+    entries = journal.read(world.callers.paths() + more)
+    counts = world.counts(clients.all_keys(), clients.read_count)
+    deaths = [f"{member.name} died with {code}" for member in world.members for code in member.deaths if code < 0]
+    if counts is None:
+        return world.breaches + deaths
+    verdict = checker.check(entries, counts)
+    report(world, args, done, entries, verdict)
+    return verdict.failures(world.may_lose) + world.breaches + deaths
+
+
+def report(world, args, done, entries, verdict):
+    ends = [code for member in world.members for code in member.deaths]
+    say(f"\nseed {args.seed}, {args.members} members, failover-after {args.failover_after_ms} ms: "
+        f"{sum(step.takeovers for step in done)} takeovers in {len(done)} steps; {verdict.line()}")
+    if world.database:
+        say(f"{world.database.claims()} CLAIMs in the log, which {world.rewinds()} times was found to have lost its end")
+        say("first grant after the database and its standby answer again: " + measure.after(world.log_back, entries))
+    say(f"members that ended by themselves: {len(ends)}")
+    for note in world.notes:
+        say("note: " + note)
+    if world.may_lose:
+        say(f"what this log may lose, and lost: {verdict.forgotten} grants; {verdict.losses}")
+    for line in measure.table(done, entries):
+        say(line)
+
+
+def run(args):
+    begin = time.monotonic()
+    folder = isolation.make_folder()
+    world = World(args, folder)
+    world.start()
+    try:
+        done = steps.run(world, args, say)
+        failures = judge(world, args, done)
+    except (AssertionError, RuntimeError, OSError, subprocess.SubprocessError, Refused, Away):
+        failures = ["the run could not go on: " + traceback.format_exc()]
+    name = f"{args.plant or args.seed}"
+    if failures or args.keep:
+        kept = str(ROOT / "build/chaos" / name)
+        world.keep(kept)
+        say(f"kept: {kept}")
+    for failure in failures:
+        say("BROKEN: " + failure)
+    say(f"{time.monotonic() - begin:.0f} s in all, {time.process_time():.0f} s of processor time in this program")
+    if args.plant:
+        say("the planted fault was found" if failures else "NOBODY HAS FOUND the planted fault")
+        return 0 if failures else 1
+    if not failures and args.takeovers > world.watcher.takeovers and not args.ci:
+        say("the time was over before there were as many takeovers")
+    return 1 if failures else 0
+
+
+def main():
+    args = arguments()
+    if args.list:
+        for name in sorted(FAULTS):
+            missing = "" if name in available(args) or FAULTS[name].is_lossy else "  (not on this machine)"
+            print(f"{name:28} {(FAULTS[name].run.__doc__ or '').strip().splitlines()[:1]}{missing}")
+        return 0
+    isolation.enter()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    left_out = [name for name, each in FAULTS.items() if name not in available(args) and not each.is_lossy]
+    if left_out:
+        say(f"not here: {', '.join(left_out)}")
+    return run(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

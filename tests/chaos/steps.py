@@ -1,0 +1,61 @@
+"""Runs faults one after the other, two at once now and then, and waits for everything to be whole again."""
+
+import heapq
+import time
+
+import measure
+from faults import FAULTS, available
+
+TWO_AT_ONCE = 0.2
+
+
+def choose(world, args, done):
+    """Each fault once, and then by their weights."""
+    names = args.fault or available(args)
+    todo = [name for name in names if name not in done and (FAULTS[name].weight or args.fault)]
+    if todo:
+        first = world.rng.choice(todo)
+    else:
+        weights = [FAULTS[name].weight or (1 if args.fault else 0) for name in names]
+        first = world.rng.choices(names, weights)[0]
+    # At most one of the database: what it breaks, a second could not ask about.
+    others = [name for name in names if not FAULTS[name].is_alone and name != first and FAULTS[name].weight
+              and not (name.startswith("pg-") and first.startswith("pg-"))]
+    if others and not FAULTS[first].is_alone and world.rng.random() < TWO_AT_ONCE:
+        return [first, world.rng.choice(others)]
+    return [first]
+
+
+def run_together(world, names):
+    """Each goes its own way; what one has to wait for, the others wait for as well."""
+    now = time.monotonic()
+    due = [(now + number * world.rng.uniform(0, 1), number, FAULTS[name].run(world))
+           for number, name in enumerate(names)]
+    heapq.heapify(due)
+    while due:
+        at, number, running = heapq.heappop(due)
+        time.sleep(max(0, at - time.monotonic()))
+        wait_s = next(running, None)
+        if wait_s is not None:
+            heapq.heappush(due, (time.monotonic() + wait_s, number, running))
+
+
+def run(world, args, say):
+    steps, done = [], set()
+    begin = time.monotonic()
+    while world.watcher.takeovers < args.takeovers and time.monotonic() < begin + args.seconds and not world.breaches:
+        names = choose(world, args, done)
+        done.update(names)
+        before, sent = world.watcher.takeovers, time.monotonic_ns()
+        run_together(world, names)
+        whole = world.settle()
+        step = measure.Step(names, sent, time.monotonic_ns(), world.watcher.takeovers - before)
+        steps.append(step)
+        say(f"{time.monotonic() - begin:6.1f} s  {'+'.join(names):32} {(step.ended - step.began) / 1e9:5.1f} s, "
+            f"{step.takeovers} takeovers, {world.callers.acknowledged()} acknowledged")
+        if world.callers.failures():
+            world.breach(f"a client was told what it did not expect: {world.callers.failures()[0]}")
+        if not whole:
+            break
+        time.sleep(world.rng.uniform(0.1, 0.6))
+    return steps

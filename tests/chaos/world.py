@@ -1,0 +1,183 @@
+"""Machines, members, a log and clients: what a run breaks and what it measures."""
+
+import os
+import random
+import threading
+import time
+
+import database
+import isolation
+import network
+from clients import Callers
+from faults import FAULTS
+from members import Away, Member, Refused
+
+SETTLE_S = 90
+
+
+def strict_options(server, failover_after_ms):
+    """All replies wait for their commit, also in a weir that can do otherwise."""
+    options = ["--shard", "main", "--failover-after-ms", str(failover_after_ms)]
+    if "--commit-wait-ms" in isolation.run(server, "--help"):
+        options += ["--commit-wait-ms", "-1"]
+    return options
+
+
+class Watcher(threading.Thread):
+    """Who serves, seen every few hundredths of a second."""
+
+    def __init__(self, members):
+        super().__init__(daemon=True)
+        self.members = members
+        self.serving = None   # (name, incarnation's start, epoch)
+        self.takeovers = 0
+        self.running = True
+
+    def run(self):
+        while self.running:
+            for member in self.members:
+                self.look(member)
+            time.sleep(0.05)
+
+    def look(self, member):
+        if not member.lives() or member.is_stopped:
+            return
+        try:
+            seen = member.status(timeout_s=0.2)
+        except (Away, Refused):
+            return
+        if not seen["serves"] or (self.serving and seen["epoch"] <= self.serving[1]):
+            return
+        if self.serving and seen["epoch"] > self.serving[1]:
+            self.takeovers += 1
+        self.serving = (member.name, seen["epoch"])
+
+
+class World:
+    def __init__(self, args, folder):
+        self.args = args
+        self.folder = folder
+        self.rng = random.Random(args.seed)
+        network.make_bridge()
+        self.database = None
+        if args.log == "postgres":
+            machines = [network.Machine(name, 21 + number) for number, name in enumerate(("pg1", "pg2"))]
+            self.database = database.Pair(machines, folder)
+            log = self.database.address()
+        else:
+            log = f"file:{folder}/shared-log"
+        self.log = log
+        options = ["--log", log, *strict_options(args.server, args.failover_after_ms), *args.option]
+        self.members = [self.machine(name, 11 + number, options) for number, name in
+                        enumerate(("weir1", "weir2", "weir3")[:args.members])]
+        self.fresh = self.machine("fresh", 19, options)  # empty until the end
+        self.callers = Callers([member.host for member in self.members], folder, args.clients,
+                               args.pace_ms / 1000, args.seed)
+        self.watcher = Watcher(self.members)
+        self.breaches = []
+        self.notes = []
+        self.log_back = []    # when the database was whole again, CLOCK_MONOTONIC in ns
+        self.rewinds_of = {}  # by process
+        # Whether faults are asked for that may lose what was acknowledged.
+        self.may_lose = any(FAULTS[name].is_lossy for name in args.fault)
+
+    def machine(self, name, number, options):
+        return Member(self.args.server, network.Machine(name, number), self.folder, options)
+
+    def start(self):
+        self.members[0].make_shard(self.log)
+        for member in self.members:
+            member.start()
+        self.owner(patience_s=SETTLE_S)
+        self.watcher.start()
+        self.callers.start()
+
+    def owner(self, patience_s=20):
+        """Who serves, or after that time anybody who lives."""
+        end = time.monotonic() + patience_s
+        while True:
+            for member in self.members:
+                if member.lives() and not member.is_stopped and member.state()[1]:
+                    return member
+            if time.monotonic() > end:
+                return self.rng.choice(self.members)
+            time.sleep(0.05)
+
+    def breach(self, text):
+        self.breaches.append(text)
+
+    def settle(self):
+        """All that was broken is whole again: everybody runs, somebody serves, clients are served."""
+        end = time.monotonic() + SETTLE_S
+        while True:
+            for member in self.members:
+                self.revive(member)
+            states = {member.name: member.state() for member in self.members}
+            if all(state in ("following", "owning") for state, _ in states.values()) and any(
+                    serves for _, serves in states.values()) and self.callers.wait_served(1):
+                self.note_rewinds()
+                return True
+            if time.monotonic() > end:
+                self.breach(f"no service {SETTLE_S} s after the last fault: {states}")
+                return False
+            time.sleep(0.05)
+
+    def note_rewinds(self):
+        for member in self.members:
+            try:
+                info = member.ask("INFO").decode()
+            except (Away, Refused):
+                continue
+            for line in info.splitlines():
+                if line.startswith("shard_log_rewinds:"):
+                    self.rewinds_of[member.process.pid] = int(line.split(":")[1])
+
+    def rewinds(self):
+        return sum(self.rewinds_of.values())
+
+    def revive(self, member):
+        member.note_end()
+        if not member.lives():
+            member.start()
+            time.sleep(0.2)
+            return
+        if member.state()[0] == "stopped":
+            if not self.may_lose:
+                self.breach(f"{member.name} has stopped: {member.status()['stopped_because']}")
+            self.notes.append(f"{member.name} stopped and began anew: {member.status()['stopped_because']}")
+            member.kill()
+            member.forget_all()
+            member.start()
+            time.sleep(0.2)
+
+    def counts(self, keys, read_count):
+        """What a member that has nothing but the log knows, and whether the others know the same; None if it
+        cannot read the log."""
+        try:
+            turn = self.owner().status()["turn"]
+            self.fresh.start()
+            self.fresh.wait_for(lambda seen: seen["turn"] >= turn, "it has read the log")
+        except (AssertionError, Away) as failure:
+            self.breach(f"a new member cannot read the log: {failure}")
+            return None
+        counts = self.answers(self.fresh, keys, read_count)
+        for member in self.members:
+            if self.answers(member, keys, read_count) != counts:
+                self.breach(f"{member.name} answers other counts than a member that read the log")
+        return counts
+
+    def answers(self, member, keys, read_count):
+        """Of a member that takes the office for it."""
+        if not member.state()[1]:
+            member.ask("WEIR", "TAKEOVER", timeout_s=10)
+            member.wait_for(lambda seen: seen["serves"] == 1, "it has the office")
+        return {key: read_count(lambda *words: member.ask(*words, timeout_s=10), key) for key in keys}
+
+    def keep(self, path):
+        """Journals, logs and the log's records, to look at."""
+        os.makedirs(path, exist_ok=True)
+        isolation.run("sh", "-c", f"cp {self.folder}/*.journal {self.folder}/*.log {path}/", check=False)
+        if self.database and self.database.primary.lives():
+            rows = self.database.primary.ask("select at, crc, get_byte(record, 2), length(record) from weir_log order by at")
+            with open(os.path.join(path, "weir_log"), "w", encoding="ascii") as file:
+                file.write(rows + "\n")
