@@ -1,6 +1,7 @@
 """Clients that write a journal: they take permits, count up, and read, at whichever member serves.
 
-Every value in the journal is how often the key was counted up: for a limit that never refills that is
+What they ask for `once` has an ID, and is asked for until it is answered: it is charged once, however often
+that was. Every value in the journal is how often the key was counted up: for a limit that never refills that is
 its permits less what remains.
 """
 
@@ -15,6 +16,9 @@ from members import PORT, Client, Refused
 PERMITS = 100_000_000
 LIMIT = ("FIXED", f"{PERMITS}/3650d")
 KEYS = 6
+KEEPS_ASKING_S = 40  # weir knows an ID for 60
+# The kinds of requests, and of their keys: limits, limits asked with an ID, counters.
+KINDS = {"take": "l", "peek": "l", "once": "i", "incr": "c", "get": "c"}
 # Errors that say that nothing was done.
 REFUSALS = ("READONLY", "MASTERDOWN", "CLUSTERDOWN", "LOADING", "MISCONF", "TRYAGAIN")
 
@@ -25,19 +29,21 @@ def count_of_limit(reply):
 
 def read_count(ask, key):
     """What is charged at a key, whoever asks."""
-    if key.startswith("l"):
+    if key[0] in "li":
         return count_of_limit(ask("RL.PEEK", key, *LIMIT, "COST", 0))
     return int(ask("GET", key) or 0)
 
 
 def all_keys():
-    return [f"{kind}{number}" for kind in "lc" for number in range(KEYS)]
+    return [f"{kind}{number}" for kind in "lic" for number in range(KEYS)]
 
 
 class Caller(threading.Thread):
     def __init__(self, hosts, path, number, pace_s, seed):
         super().__init__(daemon=True)
         self.path = path
+        self.number = number
+        self.again = None  # the request whose outcome is not known, and until when it is asked for
         self.journal = journal.Writer(path)
         self.hosts = itertools.cycle(hosts[number % len(hosts):] + hosts[:number % len(hosts)])
         self.host = next(self.hosts)
@@ -60,24 +66,35 @@ class Caller(threading.Thread):
     def turn(self):
         if self.client is None and not self.connect():
             return
-        kind, key = self.rng.choice(("take", "take", "incr", "incr", "peek", "get")), self.rng.randrange(KEYS)
-        key = ("l" if kind in ("take", "peek") else "c") + str(key)
-        self.journal.send(kind, key)
+        kind, key, token = self.next_request()
         try:
-            value = self.request(kind, key)
+            value = self.request(kind, key, token)
         except Refused as refused:
             if not str(refused).startswith(REFUSALS):
                 raise
-            self.journal.refused(str(refused))
+            if kind != "once":
+                self.journal.refused(str(refused))
             return self.go_on()
         except OSError:
             return self.go_on()
         self.journal.reply(value)
         self.acknowledged += 1
+        self.again = None
 
-    def request(self, kind, key):
-        if kind == "take":
-            reply = self.client.ask("RL.TAKE", key, *LIMIT)
+    def next_request(self):
+        """(kind, key, ID): a new one in the journal, or that of `once` whose outcome is not known yet."""
+        if self.again and time.monotonic() < self.again[1]:
+            return self.again[0]
+        kind = self.rng.choice(list(KINDS))
+        key = KINDS[kind] + str(self.rng.randrange(KEYS))
+        self.journal.send(kind, key)
+        request = kind, key, f"{self.number}-{self.journal.number}"
+        self.again = (request, time.monotonic() + KEEPS_ASKING_S) if kind == "once" else None
+        return request
+
+    def request(self, kind, key, token):
+        if kind in ("take", "once"):
+            reply = self.client.ask("RL.TAKE", key, *LIMIT, *(("ID", token) if kind == "once" else ()))
             if reply[0] != 1:
                 raise AssertionError(f"a limit with room denies: {reply}")
             return count_of_limit(reply)

@@ -13,15 +13,16 @@ import isolation
 USER = DATABASE = "weir"
 NOBODY = "65534"  # PostgreSQL refuses to be root's
 START_S = 60
+DISK_MB = 400
 SETTINGS = """
 listen_addresses = '*'
 shared_buffers = 16MB
 max_connections = 40
 wal_level = replica
 max_wal_senders = 6
-wal_keep_size = 128MB
-max_wal_size = 256MB
-min_wal_size = 32MB
+wal_keep_size = 64MB
+max_wal_size = 64MB
+min_wal_size = 8MB
 hot_standby = on
 synchronous_commit = on
 synchronous_standby_names = 'ANY 1 (pg1, pg2)'
@@ -51,7 +52,7 @@ class Server:
         self.data = os.path.join(self.folder, "data")
         self.output = os.path.join(folder, self.name + ".log")
         self.process = None
-        os.makedirs(self.folder)
+        isolation.small_disk(self.folder, DISK_MB)
         shutil.chown(self.folder, int(NOBODY), int(NOBODY))
 
     def command(self, program, *words):
@@ -74,7 +75,7 @@ class Server:
                         timeout_s=timeout_s, environment=options)
 
     def make(self):
-        self.run("initdb", "-D", self.data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8")
+        self.run("initdb", "-D", self.data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8", "--wal-segsize", "1")
         with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="ascii") as file:
             file.write(SETTINGS + f"unix_socket_directories = '{self.folder}'\n")
         with open(os.path.join(self.data, "pg_hba.conf"), "a", encoding="ascii") as file:
@@ -92,6 +93,8 @@ class Server:
             file.write(f"unix_socket_directories = '{self.folder}'\n")
 
     def start(self, wait=True):
+        if self.lives():
+            return
         with open(self.output, "ab") as output:
             self.process = subprocess.Popen(self.command("postgres", "-D", self.data), stdin=subprocess.DEVNULL,
                                             stdout=output, stderr=output, cwd=self.folder,

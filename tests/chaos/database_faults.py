@@ -4,9 +4,11 @@ Two faults of it at once would be one that loses acknowledged records (both copi
 replace a copy run alone.
 """
 
+import os
 import signal
 import time
 
+import isolation
 from faults import fault, long_or_short
 
 BACKENDS_MAX = 2  # of each member, whatever the database does
@@ -61,10 +63,14 @@ def pg_link_down(world):
     log_is_back(world)
 
 
-@fault("pg-promote", 2, needs="postgres", is_alone=True)
+@fault("pg-promote", 2, needs="postgres")
 def pg_promote(world):
-    """The primary dies; the synchronous standby has all that was acknowledged, and is promoted."""
+    """The primary dies; the synchronous standby has all that was acknowledged, and is promoted. Sometimes the
+    owner dies with it."""
+    owner = world.owner(1)
     world.database.primary.kill()
+    if world.rng.random() < 0.3:
+        owner.kill()
     yield long_or_short(world.rng, 0.1, 3)
     world.database.promote()
     yield world.rng.uniform(0, 1)
@@ -72,7 +78,7 @@ def pg_promote(world):
     log_is_back(world)
 
 
-@fault("pg-promote-unfenced", 2, needs="postgres", is_alone=True)
+@fault("pg-promote-unfenced", 2, needs="postgres")
 def pg_promote_unfenced(world):
     """The standby is promoted while the old primary lives and is reachable: it acknowledges nothing more."""
     world.database.promote()
@@ -83,10 +89,10 @@ def pg_promote_unfenced(world):
     log_is_back(world)
 
 
-@fault("pg-visible-row", 2, needs="postgres", is_alone=True)
+@fault("pg-visible-row", 2, needs="postgres")
 def pg_visible_row(world):
     """Rows that are visible and that no replica has, since their primary was killed while it waited for one;
-    then the replica is promoted, and they are gone."""
+    then the replica is promoted, and they are gone. Sometimes all members begin anew on what is left."""
     database = world.database
     database.standby.kill()
     yield 0.7
@@ -94,14 +100,19 @@ def pg_visible_row(world):
     database.primary.start()
     yield world.rng.uniform(0.2, 2.5)
     database.primary.kill()
+    if world.rng.random() < 0.3:
+        for member in world.members:
+            member.kill()
     database.standby.start()
     database.promote()
+    for member in world.members:
+        member.start()
     yield 0.3
     database.rejoin()
     log_is_back(world)
 
 
-@fault("pg-cancel", 2, needs="postgres", is_alone=True)
+@fault("pg-cancel", 2, needs="postgres")
 def pg_cancel(world):
     """An append that waits for the standby is cancelled: it stands in the primary, and is not acknowledged.
     Then the standby comes back, or takes over without it."""
@@ -129,22 +140,26 @@ def pg_terminate(world):
         yield world.rng.uniform(0.05, 0.5)
 
 
-@fault("pg-standby-away", 2, needs="postgres", is_alone=True)
+@fault("pg-standby-away", 2, needs="postgres")
 def pg_standby_away(world):
-    """Appends wait for it. Others' connections must remain possible; sometimes the owner dies meanwhile."""
+    """Appends wait for it, which is dead or out of reach; sometimes the owner dies meanwhile."""
     database = world.database
-    database.standby.kill()
+    if world.rng.random() < 0.5:
+        database.standby.kill()
+    else:
+        database.standby.machine.drop("in", [database.primary.host])
     yield from wait_for_appends(world, world.rng.uniform(1, 4))
     if world.rng.random() < 0.5:
         owner = world.owner(1)
         owner.kill()
         yield from wait_for_appends(world, world.rng.uniform(1, 3))
         owner.start()
+    database.standby.machine.pass_all()
     database.standby.start()
     log_is_back(world)
 
 
-@fault("pg-standby-long-away", 0, needs="postgres", is_alone=True)
+@fault("pg-standby-long-away", 0, needs="postgres")
 def pg_standby_long_away(world):
     """For minutes; and another application of the same server goes on reading all the time."""
     database = world.database
@@ -166,6 +181,19 @@ def pg_read_only(world):
     yield world.rng.uniform(0.5, 4)
     primary.ask("alter database weir reset default_transaction_read_only", database="postgres", writes=True)
     cut_off_weir(world)
+
+
+@fault("pg-disk-full", 2, needs="postgres")
+def pg_disk_full(world):
+    """Of the primary: appends fail, or it ends."""
+    server = world.database.primary
+    ballast = isolation.fill_disk(server.folder)
+    yield world.rng.uniform(1, 5)
+    os.remove(ballast)
+    if not server.lives():
+        server.start(wait=False)
+    server.wait_ready()
+    log_is_back(world)
 
 
 def promote_behind(world, owner_dies):
@@ -190,13 +218,13 @@ def promote_behind(world, owner_dies):
     log_is_back(world)
 
 
-@fault("pg-promote-async", 0, needs="postgres", is_lossy=True, is_alone=True)
+@fault("pg-promote-async", 0, needs="postgres", is_lossy=True)
 def pg_promote_async(world):
     """What the log has lost is put back by the owner, which lives."""
     yield from promote_behind(world, owner_dies=False)
 
 
-@fault("pg-promote-async-owner-dies", 0, needs="postgres", is_lossy=True, is_alone=True)
+@fault("pg-promote-async-owner-dies", 0, needs="postgres", is_lossy=True)
 def pg_promote_async_owner_dies(world):
     """What the log has lost is put back by the next owner, as far as it had read it."""
     yield from promote_behind(world, owner_dies=True)

@@ -6,6 +6,7 @@ import dataclasses
 import os
 import typing
 
+import isolation
 import network
 from members import FAKETIME, Away, Refused
 
@@ -17,7 +18,6 @@ class Fault:
     weight: int
     needs: str = ""        # "postgres", or "faketime"
     is_lossy: bool = False  # what was acknowledged may be lost: only where it is asked for by name
-    is_alone: bool = False  # never beside a second fault
 
 
 FAULTS = {}
@@ -125,13 +125,7 @@ def clock(world):
 def disk_full(world):
     """No byte more has room beside its data. A member whose disk fails ends by itself."""
     member = victim(world)
-    ballast = os.path.join(member.disk, "ballast")
-    with open(ballast, "wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(bytes(1 << 16))
-        except OSError:
-            pass
+    ballast = isolation.fill_disk(member.disk)
     yield world.rng.uniform(1, 5)
     os.remove(ballast)
 

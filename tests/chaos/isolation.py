@@ -45,3 +45,14 @@ def small_disk(path, megabytes):
     """A file system that can be full."""
     os.makedirs(path, exist_ok=True)
     run("mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "none", path)
+
+
+def fill_disk(folder):
+    """Not a byte more has room; what to remove afterwards."""
+    ballast = os.path.join(folder, "ballast")
+    with open(ballast, "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(1 << 16))
+        except OSError:
+            return ballast

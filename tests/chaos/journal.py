@@ -11,7 +11,7 @@ Times are those of CLOCK_MONOTONIC, which all clients share.
 import dataclasses
 import time
 
-CHARGES = ("take", "incr")
+CHARGES = ("take", "once", "incr")
 
 
 @dataclasses.dataclass

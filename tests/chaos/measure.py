@@ -1,41 +1,41 @@
-"""How long clients were not served after each fault, from their journals."""
+#!/usr/bin/env python3
+"""How long clients were not served after each fault, from their journals.
+
+    tests/chaos/measure.py FILE...      the table of several runs, which run.py --figures FILE has written
+"""
 
 import bisect
 import collections
 import dataclasses
+import json
+import sys
 
 
 @dataclasses.dataclass
 class Step:
     names: list
-    began: int  # CLOCK_MONOTONIC, ns
+    began: int           # CLOCK_MONOTONIC, ns
     ended: int
     takeovers: int
+    silence_s: float = 0
+    after_log_s: list = dataclasses.field(default_factory=list)
+
+    def kind(self):
+        return self.names[0] if len(self.names) == 1 else "two at once"
 
 
-def silences(steps, entries):
-    """Of each step: the longest time between two grants that were told one after the other, in seconds."""
-    told = grants(entries)
-    found = []
+def measure(steps, entries, log_back):
+    """Of each step: the longest time between two grants that were told one after the other, and the first one
+    after each instant at which the database was whole again."""
+    told = sorted(entry.ended for entry in entries if entry.charges() and entry.is_acknowledged())
     for step in steps:
         first = max(0, bisect.bisect_left(told, step.began) - 1)
         window = told[first:bisect.bisect_right(told, step.ended) + 1]
-        found.append(max((later - one for one, later in zip(window, window[1:])), default=0) / 1e9)
-    return found
-
-
-def grants(entries):
-    return sorted(entry.ended for entry in entries if entry.charges() and entry.is_acknowledged())
-
-
-def after(instants, entries):
-    """How long after each the first grant is told, of a request sent at whatever time."""
-    told = grants(entries)
-    waits = [(told[at] - instant) / 1e9 for instant in instants for at in [bisect.bisect_left(told, instant)]
-             if at < len(told)]
-    if not waits:
-        return "never looked at"
-    return f"{len(waits)} times, p50 {share(waits, 50):.2f} s, p99 {share(waits, 99):.2f} s, longest {max(waits):.2f} s"
+        step.silence_s = max((later - one for one, later in zip(window, window[1:])), default=0) / 1e9
+        for instant in log_back:
+            at = bisect.bisect_left(told, instant)
+            if step.began < instant <= step.ended and at < len(told):
+                step.after_log_s.append((told[at] - instant) / 1e9)
 
 
 def share(values, percent):
@@ -43,16 +43,39 @@ def share(values, percent):
     return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
 
 
-def table(steps, entries):
+def shares(values):
+    return [f"{value:.2f} s" for value in (share(values, 50), share(values, 99), max(values))]
+
+
+def table(steps):
     rows = collections.defaultdict(list)
-    takeovers = collections.Counter()
-    for step, silence in zip(steps, silences(steps, entries)):
-        name = step.names[0] if len(step.names) == 1 else "two at once"
-        rows[name].append(silence)
-        takeovers[name] += step.takeovers
-    lines = ["| fault | times | takeovers | without a grant: p50 | p99 | longest |", "|---|---|---|---|---|---|"]
-    for name in sorted(rows):
-        of = rows[name]
-        lines.append(f"| {name} | {len(of)} | {takeovers[name]} | {share(of, 50):.2f} s | {share(of, 99):.2f} s | "
-                     f"{max(of):.2f} s |")
+    for step in steps:
+        rows[step.kind()].append(step)
+    lines = ["| fault | times | takeovers | no grant: p50 | p99 | longest |", "|---|---|---|---|---|---|"]
+    for name, of in sorted(rows.items()):
+        cells = [name, len(of), sum(step.takeovers for step in of), *shares([step.silence_s for step in of])]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    waits = [wait for step in steps if len(step.names) == 1 for wait in step.after_log_s]
+    if waits:
+        lines.append(f"first grant after the database was whole again, {len(waits)} times: p50, p99, longest "
+                     + ", ".join(shares(waits)))
     return lines
+
+
+def save(path, steps, totals):
+    """Appends a run."""
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps({"totals": totals, "steps": [dataclasses.asdict(step) for step in steps]}) + "\n")
+
+
+def main():
+    runs = [json.loads(line) for path in sys.argv[1:] for line in open(path, encoding="utf-8")]
+    totals = collections.Counter()
+    for run in runs:
+        totals.update(run["totals"])
+    print(f"{len(runs)} runs: " + ", ".join(f"{name} {count}" for name, count in totals.items()))
+    print("\n".join(table([Step(**step) for run in runs for step in run["steps"]])))
+
+
+if __name__ == "__main__":
+    main()

@@ -135,6 +135,8 @@ class Member:
                     raise AssertionError(f"{self.name} has stopped: {seen['stopped_because']}")
             except (Away, Refused):
                 pass
+            if not self.lives():
+                raise AssertionError(f"{self.name} has ended, {self.output} says why")
             if time.monotonic() > end:
                 raise AssertionError(f"{self.name}: waited {patience_s} s in vain: {what}")
             time.sleep(0.05)

@@ -60,6 +60,7 @@ def arguments():
     parser.add_argument("--failover-after-ms", type=int, default=1000)
     parser.add_argument("--option", action="append", default=[], help="of each member: --option=--name=value")
     parser.add_argument("--plant", choices=sorted(PLANTS))
+    parser.add_argument("--figures", metavar="FILE", help="append the figures, for measure.py")
     parser.add_argument("--keep", action="store_true", help="what a clean run has written, too")
     args = parser.parse_args()
     args.server = os.path.abspath(args.server)
@@ -96,14 +97,20 @@ def report(world, args, done, entries, verdict):
         f"{sum(step.takeovers for step in done)} takeovers in {len(done)} steps; {verdict.line()}")
     if world.database:
         say(f"{world.database.claims()} CLAIMs in the log, which {world.rewinds()} times was found to have lost its end")
-        say("first grant after the database and its standby answer again: " + measure.after(world.log_back, entries))
     say(f"members that ended by themselves: {len(ends)}")
     for note in world.notes:
         say("note: " + note)
     if world.may_lose:
         say(f"what this log may lose, and lost: {verdict.forgotten} grants; {verdict.losses}")
-    for line in measure.table(done, entries):
+    measure.measure(done, entries, world.log_back)
+    for line in measure.table(done):
         say(line)
+    if args.figures:
+        totals = {"takeovers": sum(step.takeovers for step in done), "faults": len(done),
+                  "granted": verdict.acknowledged, "read": verdict.reads, "refused": verdict.refused,
+                  "unknown": verdict.unknown, "forgotten": verdict.forgotten, "ran back": verdict.ran_back,
+                  "laws broken": len(verdict.failures(False)), "rewinds": world.rewinds()}
+        measure.save(args.figures, done, totals)
 
 
 def run(args):
