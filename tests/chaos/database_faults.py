@@ -38,6 +38,7 @@ def cut_off_weir(world):
 
 @fault("pg-restart", 3, needs="postgres")
 def pg_restart(world):
+    """kill -9 of the primary, and its restart."""
     server = world.database.primary
     server.kill()
     yield long_or_short(world.rng, 0.1, 4)
@@ -48,6 +49,7 @@ def pg_restart(world):
 
 @fault("pg-stop", 2, needs="postgres")
 def pg_stop(world):
+    """SIGSTOP of all processes of the primary."""
     server = world.database.primary
     server.signal_all(signal.SIGSTOP)
     yield long_or_short(world.rng, 0.2, 5)
@@ -56,6 +58,7 @@ def pg_stop(world):
 
 @fault("pg-link-down", 2, needs="postgres")
 def pg_link_down(world):
+    """Nobody reaches the primary, its standby included."""
     server = world.database.primary
     server.machine.cut()
     yield long_or_short(world.rng, 0.3, 5)
@@ -135,6 +138,7 @@ def pg_cancel(world):
 
 @fault("pg-terminate", 2, needs="postgres")
 def pg_terminate(world):
+    """weir's connections are ended, again and again."""
     for _ in range(world.rng.randrange(1, 6)):
         cut_off_weir(world)
         yield world.rng.uniform(0.05, 0.5)

@@ -42,6 +42,7 @@ def victim(world):
 
 @fault("kill", 6)
 def kill(world):
+    """kill -9 of a member, mostly of the owner, and its restart a while later."""
     member = victim(world)
     member.kill()
     yield world.rng.uniform(0.05, 3)
@@ -50,6 +51,7 @@ def kill(world):
 
 @fault("kill-all", 1)
 def kill_all(world):
+    """kill -9 of all members; each replays its log, and one claims."""
     for member in world.members:
         member.kill()
     yield 0.2
@@ -60,6 +62,7 @@ def kill_all(world):
 
 @fault("stop", 4)
 def stop(world):
+    """SIGSTOP for a tenth of a second to ten seconds: it wakes and does not know."""
     member = victim(world)
     member.stop_running()
     yield long_or_short(world.rng, 0.1, 10)
@@ -68,6 +71,7 @@ def stop(world):
 
 @fault("link-down", 3)
 def link_down(world):
+    """Nobody reaches the member, and it reaches nobody."""
     member = victim(world)
     member.machine.cut()
     yield long_or_short(world.rng, 0.3, 6)
@@ -101,6 +105,7 @@ def one_way(world, way, hosts):
 
 @fault("slow-link", 2)
 def slow_link(world):
+    """50 ms more each way, and every twentieth packet lost."""
     member = victim(world)
     member.machine.slow(delay_ms=50, loss_percent=5, seed=world.rng.randrange(1 << 30))
     yield world.rng.uniform(2, 5)
@@ -132,6 +137,7 @@ def disk_full(world):
 
 @fault("handover", 2)
 def handover(world):
+    """Ordered: the owner gives the office to another."""
     owner = world.owner(2)
     to = world.rng.choice([member for member in world.members if member is not owner])
     try:

@@ -1,5 +1,6 @@
 """Members of the shard: weir-server processes, each on a machine of its own."""
 
+import glob
 import os
 import shutil
 import signal
@@ -16,7 +17,7 @@ from resp import Client, Refused  # noqa: E402
 PORT = 6379
 DISK_MB = 128
 START_S = 60
-FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), "")
 
 
 class Away(Exception):

@@ -94,7 +94,7 @@ def judge(world, args, done):
 def report(world, args, done, entries, verdict):
     ends = [code for member in world.members for code in member.deaths]
     say(f"\nseed {args.seed}, {args.members} members, failover-after {args.failover_after_ms} ms: "
-        f"{sum(step.takeovers for step in done)} takeovers in {len(done)} steps; {verdict.line()}")
+        f"{sum(step.takeovers for step in done)} takeovers and {world.watcher.renewals} claims anew of owners in {len(done)} steps; {verdict.line()}")
     if world.database:
         say(f"{world.database.claims()} CLAIMs in the log, which {world.rewinds()} times was found to have lost its end")
     say(f"members that ended by themselves: {len(ends)}")
@@ -106,7 +106,7 @@ def report(world, args, done, entries, verdict):
     for line in measure.table(done):
         say(line)
     if args.figures:
-        totals = {"takeovers": sum(step.takeovers for step in done), "faults": len(done),
+        totals = {"takeovers": sum(step.takeovers for step in done), "renewals": world.watcher.renewals, "faults": len(done),
                   "granted": verdict.acknowledged, "read": verdict.reads, "refused": verdict.refused,
                   "unknown": verdict.unknown, "forgotten": verdict.forgotten, "ran back": verdict.ran_back,
                   "laws broken": len(verdict.failures(False)), "rewinds": world.rewinds()}
@@ -144,7 +144,7 @@ def main():
     if args.list:
         for name in sorted(FAULTS):
             missing = "" if name in available(args) or FAULTS[name].is_lossy else "  (not on this machine)"
-            print(f"{name:28} {(FAULTS[name].run.__doc__ or '').strip().splitlines()[:1]}{missing}")
+            print(f"{name:28} {' '.join(FAULTS[name].run.__doc__.split())}{missing}")
         return 0
     isolation.enter()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -29,8 +29,9 @@ class Watcher(threading.Thread):
     def __init__(self, members):
         super().__init__(daemon=True)
         self.members = members
-        self.serving = None   # (name, incarnation's start, epoch)
-        self.takeovers = 0
+        self.serving = None   # (name, process, epoch)
+        self.takeovers = 0    # another process than before has the office
+        self.renewals = 0     # the same has claimed it again, since the log was rewound
         self.running = True
 
     def run(self):
@@ -40,17 +41,22 @@ class Watcher(threading.Thread):
             time.sleep(0.05)
 
     def look(self, member):
-        if not member.lives() or member.is_stopped:
+        running = member.process  # which another thread may end at any time
+        if running is None or running.poll() is not None or member.is_stopped:
             return
         try:
             seen = member.status(timeout_s=0.2)
         except (Away, Refused):
             return
-        if not seen["serves"] or (self.serving and seen["epoch"] <= self.serving[1]):
+        # Who has been deposed may not know it yet.
+        if not seen["serves"] or (self.serving and seen["epoch"] <= self.serving[2]):
             return
-        if self.serving and seen["epoch"] > self.serving[1]:
+        found = (member.name, running.pid, seen["epoch"])
+        if self.serving and found[:2] == self.serving[:2]:
+            self.renewals += 1
+        elif self.serving:
             self.takeovers += 1
-        self.serving = (member.name, seen["epoch"])
+        self.serving = found
 
 
 class World:
