@@ -81,7 +81,7 @@ def pg_promote(world):
     log_is_back(world)
 
 
-@fault("pg-promote-unfenced", 2, needs="postgres")
+@fault("pg-promote-unfenced", 2, needs="postgres", rewinds=True)
 def pg_promote_unfenced(world):
     """The standby is promoted while the old primary lives and is reachable: it acknowledges nothing more."""
     world.database.promote()
@@ -92,7 +92,7 @@ def pg_promote_unfenced(world):
     log_is_back(world)
 
 
-@fault("pg-visible-row", 2, needs="postgres")
+@fault("pg-visible-row", 2, needs="postgres", rewinds=True)
 def pg_visible_row(world):
     """Rows that are visible and that no replica has, since their primary was killed while it waited for one;
     then the replica is promoted, and they are gone. Sometimes all members begin anew on what is left."""
@@ -115,7 +115,7 @@ def pg_visible_row(world):
     log_is_back(world)
 
 
-@fault("pg-cancel", 2, needs="postgres")
+@fault("pg-cancel", 2, needs="postgres", rewinds=True)
 def pg_cancel(world):
     """An append that waits for the standby is cancelled: it stands in the primary, and is not acknowledged.
     Then the standby comes back, or takes over without it."""
@@ -222,13 +222,13 @@ def promote_behind(world, owner_dies):
     log_is_back(world)
 
 
-@fault("pg-promote-async", 0, needs="postgres", is_lossy=True)
+@fault("pg-promote-async", 0, needs="postgres", is_lossy=True, rewinds=True)
 def pg_promote_async(world):
     """What the log has lost is put back by the owner, which lives."""
     yield from promote_behind(world, owner_dies=False)
 
 
-@fault("pg-promote-async-owner-dies", 0, needs="postgres", is_lossy=True)
+@fault("pg-promote-async-owner-dies", 0, needs="postgres", is_lossy=True, rewinds=True)
 def pg_promote_async_owner_dies(world):
     """What the log has lost is put back by the next owner, as far as it had read it."""
     yield from promote_behind(world, owner_dies=True)

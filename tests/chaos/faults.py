@@ -18,6 +18,7 @@ class Fault:
     weight: int
     needs: str = ""        # "postgres", or "faketime"
     is_lossy: bool = False  # what was acknowledged may be lost: only where it is asked for by name
+    rewinds: bool = False   # what members have read, and nobody was told of, may vanish from the log
 
 
 FAULTS = {}

@@ -97,11 +97,13 @@ def report(world, args, done, entries, verdict):
         f"{sum(step.takeovers for step in done)} takeovers and {world.watcher.renewals} claims anew of owners in {len(done)} steps; {verdict.line()}")
     if world.database:
         say(f"{world.database.claims()} CLAIMs in the log, which {world.rewinds()} times was found to have lost its end")
-    say(f"members that ended by themselves: {len(ends)}")
-    for note in world.notes:
+    say(f"members that ended by themselves: {len(ends)}; that stopped and had to begin anew: {world.stopped}")
+    for note in sorted(set(world.notes)):
         say("note: " + note)
     if world.may_lose:
-        say(f"what this log may lose, and lost: {verdict.forgotten} grants; {verdict.losses}")
+        say(f"what this log may lose, and lost: {verdict.forgotten} grants")
+        for loss in verdict.losses:
+            say("lost: " + loss)
     measure.measure(done, entries, world.log_back)
     for line in measure.table(done):
         say(line)
@@ -109,7 +111,8 @@ def report(world, args, done, entries, verdict):
         totals = {"takeovers": sum(step.takeovers for step in done), "renewals": world.watcher.renewals, "faults": len(done),
                   "granted": verdict.acknowledged, "read": verdict.reads, "refused": verdict.refused,
                   "unknown": verdict.unknown, "forgotten": verdict.forgotten, "ran back": verdict.ran_back,
-                  "laws broken": len(verdict.failures(False)), "rewinds": world.rewinds()}
+                  "laws broken": len(verdict.failures(False)), "rewinds": world.rewinds(),
+                  "members stopped": world.stopped}
         measure.save(args.figures, done, totals)
 
 

@@ -49,6 +49,7 @@ def run(world, args, say):
         done.update(names)
         ended = sum(len(member.deaths) for member in world.members)
         before, sent = world.watcher.takeovers, time.monotonic_ns()
+        world.may_rewind = any(FAULTS[name].rewinds for name in names)
         run_together(world, names)
         whole = world.settle()
         step = measure.Step(names, sent, time.monotonic_ns(), world.watcher.takeovers - before)

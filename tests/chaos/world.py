@@ -13,6 +13,7 @@ from faults import FAULTS
 from members import Away, Member, Refused
 
 SETTLE_S = 90
+OTHER_TURNS = "the shared log has other turns than this member's directory"
 
 
 def strict_options(server, failover_after_ms):
@@ -82,6 +83,8 @@ class World:
         self.watcher = Watcher(self.members)
         self.breaches = []
         self.notes = []
+        self.stopped = 0      # members that had to begin anew
+        self.may_rewind = False
         self.log_back = []    # when the database was whole again, CLOCK_MONOTONIC in ns
         self.rewinds_of = {}  # by process
         # Whether faults are asked for that may lose what was acknowledged.
@@ -113,20 +116,32 @@ class World:
         self.breaches.append(text)
 
     def settle(self):
-        """All that was broken is whole again: everybody runs, somebody serves, clients are served."""
+        """All that was broken is whole again: everybody runs, somebody serves, clients are served, and the
+        others follow."""
         end = time.monotonic() + SETTLE_S
         while True:
             for member in self.members:
                 self.revive(member)
-            states = {member.name: member.state() for member in self.members}
-            if all(state in ("following", "owning") for state, _ in states.values()) and any(
-                    serves for _, serves in states.values()) and self.callers.wait_served(1):
+            seen = self.statuses()
+            owner = next((each for each in seen if each.get("serves")), None)
+            if owner and self.callers.wait_served(1) and all(
+                    each.get("epoch") == owner["epoch"] and each["turn"] >= owner["turn"]
+                    and each["state"] in ("following", "owning") for each in self.statuses()):
                 self.note_rewinds()
                 return True
             if time.monotonic() > end:
-                self.breach(f"no service {SETTLE_S} s after the last fault: {states}")
+                self.breach(f"no service, or somebody does not follow, {SETTLE_S} s after the last fault: {seen}")
                 return False
             time.sleep(0.05)
+
+    def statuses(self):
+        found = []
+        for member in self.members:
+            try:
+                found.append(member.status())
+            except (Away, Refused):
+                found.append({})
+        return found
 
     def note_rewinds(self):
         for member in self.members:
@@ -148,13 +163,20 @@ class World:
             time.sleep(0.2)
             return
         if member.state()[0] == "stopped":
-            if not self.may_lose:
-                self.breach(f"{member.name} has stopped: {member.status()['stopped_because']}")
-            self.notes.append(f"{member.name} stopped and began anew: {member.status()['stopped_because']}")
-            member.kill()
-            member.forget_all()
-            member.start()
-            time.sleep(0.2)
+            self.rejoin(member)
+
+    def rejoin(self, member):
+        """What a person does with a member that has stopped. One that had read what vanished from the log, and
+        whose next owner had not, is one of them; nobody was told of what only it has."""
+        why = member.status()["stopped_because"]
+        self.stopped += 1
+        self.notes.append(f"{member.name} stopped and began anew: {why}")
+        if not (self.may_rewind and why == OTHER_TURNS):
+            self.breach(f"{member.name} has stopped: {why}")
+        member.kill()
+        member.forget_all()
+        member.start()
+        time.sleep(0.2)
 
     def counts(self, keys, read_count):
         """What a member that has nothing but the log knows, and whether the others know the same; None if it
