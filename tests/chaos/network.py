@@ -29,7 +29,7 @@ class Machine:
         run("ip", "link", "set", "dev", name, "master", BRIDGE, "up")
         for words in (("link", "set", "lo", "up"), ("addr", "add", self.host + "/24", "dev", "eth0"),
                       ("link", "set", "eth0", "up")):
-            run("ip", "-n", name, *words)
+            run(*self.inside(), "ip", *words)
 
     def inside(self):
         """What a command begins with that is to run on this machine."""

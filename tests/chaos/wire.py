@@ -28,7 +28,10 @@ def tap(interface):
 
 
 def take(sock, queue, to, due, lost):
-    frame, (_, _, kind, _, _) = sock.recvfrom(FRAME_MAX)
+    try:
+        frame, (_, _, kind, _, _) = sock.recvfrom(FRAME_MAX)
+    except OSError:
+        return  # the link has gone down, which a second fault may do
     if kind != OUTGOING and not lost:
         queue.append((due, to, frame))
 

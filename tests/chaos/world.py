@@ -100,6 +100,7 @@ class World:
         self.owner(patience_s=SETTLE_S)
         self.watcher.start()
         self.callers.start()
+        self.callers.wait_served(SETTLE_S)
 
     def owner(self, patience_s=20):
         """Who serves, or after that time anybody who lives."""
