@@ -13,6 +13,7 @@ from faults import FAULTS
 from members import Away, Member, Refused
 
 SETTLE_S = 90
+BACKENDS_MAX = 2  # of each member
 OTHER_TURNS = "the shared log has other turns than this member's directory"
 
 
@@ -129,6 +130,7 @@ class World:
                     each.get("epoch") == owner["epoch"] and each["turn"] >= owner["turn"]
                     and each["state"] in ("following", "owning") for each in self.statuses()):
                 self.note_rewinds()
+                self.count_backends()
                 return True
             if time.monotonic() > end:
                 self.breach(f"no service, or somebody does not follow, {SETTLE_S} s after the last fault: {seen}")
@@ -153,6 +155,12 @@ class World:
             for line in info.splitlines():
                 if line.startswith("shard_log_rewinds:"):
                     self.rewinds_of[member.process.pid] = int(line.split(":")[1])
+
+    def count_backends(self):
+        """weir has few connections to the database, whatever that does."""
+        for host, count in (self.database.backends() if self.database else {}).items():
+            if count > BACKENDS_MAX:
+                self.breach(f"{host} has {count} connections to the database")
 
     def rewinds(self):
         return sum(self.rewinds_of.values())
