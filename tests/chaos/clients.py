@@ -16,6 +16,7 @@ from members import PORT, Client, Refused
 PERMITS = 100_000_000
 LIMIT = ("FIXED", f"{PERMITS}/3650d")
 KEYS = 6
+READER_PACE_S = 0.02
 KEEPS_ASKING_S = 40  # weir knows an ID for 60
 # The kinds of requests, and of their keys: limits, limits asked with an ID, counters.
 KINDS = {"take": "l", "peek": "l", "once": "i", "incr": "c", "get": "c"}
@@ -55,11 +56,15 @@ class Caller(threading.Thread):
         self.ended = threading.Event()
         self.failure = None
         self.client = None
+        self.kinds = list(KINDS)
+        self.rests = threading.Event()
+        self.avoids = None  # a host
 
     def run(self):
         try:
             while not self.ended.wait(self.pace_s * self.rng.uniform(0.5, 1.5)):
-                self.turn()
+                if not self.rests.is_set():
+                    self.turn()
         except Exception as failure:  # pylint: disable=broad-except
             self.failure = repr(failure)
 
@@ -74,7 +79,7 @@ class Caller(threading.Thread):
                 raise
             if kind != "once":
                 self.journal.refused(str(refused))
-            return self.go_on()
+            return self.go_on(refused=True)
         except OSError:
             return self.go_on()
         self.journal.reply(value)
@@ -85,7 +90,7 @@ class Caller(threading.Thread):
         """(kind, key, ID): a new one in the journal, or that of `once` whose outcome is not known yet."""
         if self.again and time.monotonic() < self.again[1]:
             return self.again[0]
-        kind = self.rng.choice(list(KINDS))
+        kind = self.rng.choice(self.kinds)
         key = KINDS[kind] + str(self.rng.randrange(KEYS))
         self.journal.send(kind, key)
         request = kind, key, f"{self.number}-{self.journal.number}"
@@ -103,6 +108,8 @@ class Caller(threading.Thread):
         return read_count(self.client.ask, key)
 
     def connect(self):
+        if self.host == self.avoids:
+            self.host = next(self.hosts)
         try:
             self.client = Client(self.host, PORT, 0.5)
             self.client.socket.settimeout(self.timeout_s)
@@ -111,8 +118,9 @@ class Caller(threading.Thread):
             self.host = next(self.hosts)
             return False
 
-    def go_on(self):
+    def go_on(self, refused=False):
         """At the next member."""
+        del refused
         self.client.close()
         self.client = None
         self.host = next(self.hosts)
@@ -122,17 +130,46 @@ class Caller(threading.Thread):
         self.join(20)
 
 
+class Reader(Caller):
+    """Asks one member only, whoever serves: an owner that was deposed would tell it an old count."""
+
+    def run(self):
+        self.kinds = [kind for kind in KINDS if kind in ("peek", "get")]
+        self.timeout_s = 1.0
+        super().run()
+
+    def go_on(self, refused=False):
+        if not refused:
+            super().go_on()
+
+
 class Callers:
     def __init__(self, hosts, folder, count, pace_s, seed):
-        self.all = [Caller(hosts, f"{folder}/client-{number}.journal", number, pace_s * count, seed * 100 + number)
-                    for number in range(count)]
+        self.callers = [Caller(hosts, f"{folder}/client-{number}.journal", number, pace_s * count, seed * 100 + number)
+                            for number in range(count)]
+        self.all = self.callers + [Reader([host], f"{folder}/reader-{number}.journal", number, READER_PACE_S,
+                                          seed * 100 + 50 + number) for number, host in enumerate(hosts)]
 
     def start(self):
         for caller in self.all:
             caller.start()
 
     def acknowledged(self):
-        return sum(caller.acknowledged for caller in self.all)
+        return sum(caller.acknowledged for caller in self.callers)
+
+    def rest(self):
+        """Nothing of theirs is under way any more."""
+        for caller in self.callers:
+            caller.rests.set()
+        time.sleep(0.3)
+
+    def go_on(self, avoiding=None):
+        """At another member than that host, if it is named."""
+        for caller in self.callers:
+            if caller.avoids != avoiding and caller.client and caller.rests.is_set():
+                caller.go_on()
+            caller.avoids = avoiding
+            caller.rests.clear()
 
     def failures(self):
         return [caller.failure for caller in self.all if caller.failure]

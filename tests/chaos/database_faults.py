@@ -88,25 +88,32 @@ def pg_promote_unfenced(world):
     log_is_back(world)
 
 
-@fault("pg-visible-row", 2, needs="postgres", rewinds=True)
+@fault("pg-visible-row", 3, needs="postgres", rewinds=True)
 def pg_visible_row(world):
     """Rows that are visible and that no replica has, since their primary was killed while it waited for one;
-    then the replica is promoted, and they are gone. Sometimes all members begin anew on what is left."""
-    database = world.database
+    then the replica is promoted, and they are gone. Sometimes all members begin anew on what is left, or only
+    the owner has read them and dies."""
+    database, ending = world.database, world.rng.choice(("all live", "all live", "all begin anew", "the owner dies"))
+    owner = world.owner(2)
+    others = [member for member in world.members if member is not owner]
     database.standby.kill()
     yield 0.7
     database.primary.kill()
+    if ending == "the owner dies":
+        for member in others:
+            member.stop_running()
     database.primary.start()
-    yield world.rng.uniform(0.2, 2.5)
+    yield world.rng.uniform(1.2, 2.5)
     database.primary.kill()
-    if world.rng.random() < 0.3:
-        for member in world.members:
-            member.kill()
+    for member in {"all live": [], "all begin anew": world.members, "the owner dies": [owner]}[ending]:
+        member.kill()
     database.standby.start()
     database.promote()
-    for member in world.members:
+    for member in world.members if ending == "all begin anew" else others:
+        member.go_on()
         member.start()
-    yield 0.3
+    yield 3.5 if ending == "the owner dies" else 0.3
+    owner.start()
     database.rejoin()
     log_is_back(world)
 

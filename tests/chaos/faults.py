@@ -159,6 +159,33 @@ def takeover(world):
     yield 1.0
 
 
+@fault("quiet-owner", 3, needs="postgres")
+def quiet_owner(world):
+    """It loses the office while nobody writes at it, so that no reply waits for a commit; others write at its
+    successor at once. Those who go on reading at it must not be told old counts."""
+    owner = world.owner(2)
+    others = [member for member in world.members if member is not owner]
+    way = world.rng.choice(("out", "in", "stop", "takeover", "handover"))
+    world.callers.rest()
+    try:
+        if way == "stop":
+            owner.stop_running()
+        elif way == "takeover":
+            world.rng.choice(others).ask("WEIR", "TAKEOVER")
+        elif way == "handover":
+            owner.ask("WEIR", "HANDOVER", world.rng.choice(others).status()["node"])
+        else:
+            owner.machine.drop(way, world.database.hosts())
+    except (Away, Refused):
+        pass
+    world.callers.go_on(avoiding=owner.host)
+    yield world.rng.uniform(1.5, 4)
+    owner.go_on()
+    owner.machine.pass_all()
+    yield 0.3
+    world.callers.go_on()
+
+
 def available(args):
     """Names of those that this machine and this log can have, but the lossy ones."""
     here = {"": True, "postgres": args.log == "postgres", "faketime": os.path.exists(FAKETIME)}
