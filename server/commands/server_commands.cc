@@ -1,10 +1,13 @@
 // What a standalone server says about itself: TIME, ROLE, WAIT, LOLWUT.
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
+#include "server/commands/standbys.h"
 #include "server/core/server.h"
 
 namespace weir::server {
@@ -33,19 +36,58 @@ void role_of_standby(Call& call, const MemberView& member) {
 void role(Call& call) {
   const Membership* shard = server_of(call).persistence().office.membership();
   if (shard != nullptr && !shard->serves()) return role_of_standby(call, shard->view());
+  const std::vector<MemberSeen> standbys = standbys_of(call);
   call.reply.array(3);
   call.reply.bulk("master");
-  call.reply.integer(0);  // replication offset
-  call.reply.array(0);    // replicas
+  call.reply.integer(shard == nullptr ? 0 : static_cast<int64_t>(shard->view().turn));
+  call.reply.array(standbys.size());
+  for (const MemberSeen& standby : standbys) {
+    call.reply.array(3);
+    call.reply.bulk(standby.host);
+    call.reply.bulk(std::to_string(standby.port));
+    call.reply.bulk(std::to_string(standby.turn));
+  }
 }
 
-// WAIT answers at once, because there are no replicas.
+// Looks from time to time whether a turn is committed.
+class CommitWaiter : public Waiter {
+ public:
+  explicit CommitWaiter(uint64_t turn) : turn_(turn) {}
+
+  bool try_again(Call& call) override {
+    const int64_t standbys = standbys_with(call, turn_);
+    if (standbys == 0) {
+      due_ns = call.now_ns + kLookNs;
+      return false;
+    }
+    call.reply.integer(standbys);
+    return true;
+  }
+  void time_out(Call& call) override { call.reply.integer(standbys_with(call, turn_)); }
+
+  static constexpr int64_t kLookNs = 5 * kNsPerMs;
+
+ private:
+  uint64_t turn_;
+};
+
+// A server of no shard answers at once, because it has no replicas; a shard's owner with the number
+// of its standbys, once what was done is committed.
 void wait(Call& call) {
-  if (!integer_argument(call, call.args[1])) return;
+  const auto wanted = integer_argument(call, call.args[1]);
+  if (!wanted) return;
   const auto timeout_ms = resp::parse_int64(call.args[2]);
-  if (!timeout_ms) return call.reply.error("ERR timeout is not an integer or out of range");
+  if (!timeout_ms || *timeout_ms > (kNotDue - call.now_ns) / kNsPerMs)
+    return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
-  call.reply.integer(0);
+  const uint64_t turn = turn_of_now(call);
+  const int64_t standbys = standbys_with(call, turn);
+  const bool waits = standbys == 0 && *wanted > 0 && !standbys_of(call).empty();
+  if (!waits || !call.session.wait_state().permitted()) return call.reply.integer(standbys);
+  auto waiter = std::make_unique<CommitWaiter>(turn);
+  waiter->due_ns = call.now_ns + CommitWaiter::kLookNs;
+  if (*timeout_ms > 0) waiter->deadline_ns = call.now_ns + *timeout_ms * kNsPerMs;
+  call.host.wait(call, std::move(waiter));
 }
 
 void lolwut(Call& call) {
@@ -81,7 +123,8 @@ constexpr Command kCommands[] = {
      .group = "generic",
      .categories = "connection",
      .usage = "numreplicas timeout",
-     .summary = "Answers how many replicas have the connection's changes: 0.",
+     .summary = "Answers how many standbys survive with the connection's changes: those of the "
+                "shard, once they are committed; 0 without a shard.",
      .since = "3.0.0",
      .tips = "request_policy:all_shards response_policy:agg_min",
      .run = wait},

@@ -1,5 +1,5 @@
-// WAITAOF: waits until everything written before it survives a power cut. There are no replicas to
-// wait for.
+// WAITAOF: waits until everything written before it survives a power cut of this machine. For the
+// standbys of a shard nobody waits here: they count once the turn is committed.
 //
 // Invariants
 // 1. The answer is true for every command that was run before it, on any connection.
@@ -10,6 +10,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
+#include "server/commands/standbys.h"
 #include "server/core/server.h"
 
 namespace weir::server {
@@ -17,10 +18,10 @@ namespace {
 
 constexpr int64_t kLookNs = 5 * kNsPerMs;
 
-void reply_synced(Call& call, bool synced) {
+void reply_synced(Call& call, bool synced, uint64_t turn) {
   call.reply.array(2);
   call.reply.integer(synced ? 1 : 0);
-  call.reply.integer(0);  // replicas
+  call.reply.integer(standbys_with(call, turn));
 }
 
 bool has_log(const storage::StoreInUse& store) { return store.is_open() && !store.failed(); }
@@ -47,11 +48,11 @@ class SyncWaiter : public Waiter {
       due_ns = call.now_ns + kLookNs;
       return false;
     }
-    reply_synced(call, true);
+    reply_synced(call, true, turn_);
     return true;
   }
   void time_out(Call& call) override {
-    reply_synced(call, is_synced(call.keys.store_in_use(), turn_));
+    reply_synced(call, is_synced(call.keys.store_in_use(), turn_), turn_);
   }
 
  private:
@@ -68,11 +69,10 @@ void waitaof(Call& call) {
   if (!timeout_ms || *timeout_ms > (kNotDue - call.now_ns) / kNsPerMs)
     return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
-  // If this turn has changed something, it will have the next number.
-  const uint64_t turn = call.keys.turn() + (call.keys.running().has_changes() ? 1 : 0);
+  const uint64_t turn = turn_of_now(call);
   const bool synced = is_synced(call.keys.store_in_use(), turn);
   if (synced || *local == 0 || !call.session.wait_state().permitted())
-    return reply_synced(call, synced);
+    return reply_synced(call, synced, turn);
   auto waiter = std::make_unique<SyncWaiter>(turn);
   waiter->due_ns = call.now_ns + kLookNs;
   if (*timeout_ms > 0) waiter->deadline_ns = call.now_ns + *timeout_ms * kNsPerMs;

@@ -72,7 +72,8 @@ void status(Call& call) {
     call.reply.bulk(name);
     call.reply.integer(static_cast<int64_t>(value));
   };
-  call.reply.map(11);
+  const std::vector<MemberSeen> members = (*member)->members();
+  call.reply.map(12);
   text("shard", seen.shard);
   text("node", seen.node);
   text("state", seen.state);
@@ -84,6 +85,19 @@ void status(Call& call) {
   number("turn", seen.turn);
   number("committed_turn", seen.committed);
   text("stopped_because", seen.stopped_because);
+  call.reply.bulk("members");
+  call.reply.array(members.size());
+  for (const MemberSeen& one : members) {
+    call.reply.map(8);
+    text("node", one.node);
+    text("address", one.host + ":" + std::to_string(one.port));
+    text("state", one.state);
+    number("present", one.is_present ? 1 : 0);
+    number("position", one.position);
+    number("turn", one.turn);
+    number("lag_turns", one.lag_turns);
+    number("age_ms", static_cast<uint64_t>(one.age_ms));
+  }
 }
 
 void takeover(Call& call) {
@@ -130,7 +144,7 @@ constexpr Command kCommands[] = {
      .arity = 2,
      .flags = kAdmin | kNoScript | kLoading,
      .group = "server",
-     .summary = "Tells how this server stands in its shard, and who the owner is.",
+     .summary = "Tells how this server stands in its shard, and of the other members.",
      .since = "weir 0.1",
      .run = status},
     {.name = "weir|takeover",

@@ -159,6 +159,10 @@ struct Config {
   int64_t failover_after_ms = 2000;
   int64_t read_lease_ms = -1;      // -1: three quarters of failover-after-ms
   int64_t append_interval_ms = 0;  // the least time between two appends of turns
+  int64_t log_retention_bytes = int64_t{1} << 30;
+  int64_t log_bytes_max = int64_t{16} << 30;  // at least log_retention_bytes
+  std::string member_user;                    // "": default
+  std::string member_password;                // "": none is told
 
   // Memory and write-back.
   int64_t maxmemory = 0;  // 0: half of the machine's memory

@@ -1,8 +1,5 @@
 #include "server/config/config_options.h"
 
-#include <algorithm>
-
-#include "base/ascii.h"
 #include "server/config/option_kinds.h"
 
 namespace weir::server {
@@ -255,6 +252,23 @@ constexpr Option kOptions[] = {
      .kind = Number{&Config::append_interval_ms, 0, 10000},
      .changeable = kAtStart,
      .help = "The least time between two records of turns in the shared log; 0: none."},
+    {.name = "log-retention-bytes",
+     .kind = bytes(&Config::log_retention_bytes, 64 << 10),
+     .changeable = kAtStart,
+     .help = "How much of the shared log always stays, for members that come back."},
+    {.name = "log-bytes-max",
+     .kind = bytes(&Config::log_bytes_max, 64 << 10),
+     .changeable = kAtStart,
+     .help = "Beyond this the shared log is not kept for a member that is away: it copies another "
+             "member's data when it comes back."},
+    {.name = "member-user",
+     .kind = Text{&Config::member_user},
+     .changeable = kAtStart,
+     .help = "User that a member of the shard is at another member; empty: default."},
+    {.name = "member-password",
+     .kind = Text{&Config::member_password},
+     .changeable = kAtStart,
+     .help = "Password of that user; empty: none is told."},
 
     // Memory and write-back.
     {.name = "maxmemory",
@@ -375,21 +389,5 @@ constexpr Option kOptions[] = {
 }  // namespace
 
 std::span<const Option> config_options() { return kOptions; }
-
-const Option* find_option(std::string_view name) {
-  for (const Option& option : kOptions) {
-    if (equals_ignoring_case(name, option.name)) return &option;
-    if (!option.alias.empty() && equals_ignoring_case(name, option.alias)) return &option;
-  }
-  return nullptr;
-}
-
-bool is_secret_option(std::string_view name) {
-  constexpr std::string_view kSecret[] = {"requirepass", "masterauth", "masteruser",
-                                          "tls-key-file-pass", "tls-client-key-file-pass"};
-  return std::any_of(std::begin(kSecret), std::end(kSecret), [name](std::string_view secret) {
-    return equals_ignoring_case(name, secret);
-  });
-}
 
 }  // namespace weir::server

@@ -1,6 +1,7 @@
 #include "server/core/checkpoints.h"
 
 #include <filesystem>
+#include <utility>
 
 #include "base/time_units.h"
 #include "server/config/config_options.h"
@@ -25,6 +26,13 @@ Result<void, std::string> Checkpoints::ask() {
   return {};
 }
 
+Result<void, std::string> Checkpoints::ask_in(std::string directory,
+                                              std::function<void(bool made)> ended) {
+  if (auto asked = ask(); !asked) return asked;
+  elsewhere_ = Elsewhere{.directory = std::move(directory), .ended = std::move(ended)};
+  return {};
+}
+
 Result<void, std::string> Checkpoints::make_now(const std::function<void()>& commit) {
   if (auto asked = ask(); !asked) return asked;
   commit();
@@ -45,9 +53,13 @@ Result<void, std::string> Checkpoints::make_now(const std::function<void()>& com
 void Checkpoints::begin() {
   const std::string folder = config_.dir + "/checkpoints";
   directory_ = folder + "/" + checkpoint_name(clock_.wall_ns() / kNsPerMs, keys_.turn());
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
-  remover_.remove(unfinished_checkpoints(folder));
+  if (elsewhere_) {
+    directory_ = elsewhere_->directory;
+  } else {
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    remover_.remove(unfinished_checkpoints(folder));
+  }
   keys_.store_in_use()->start_checkpoint(directory_);
   running_turn_ = keys_.turn();
   wanted_ = false;
@@ -60,11 +72,14 @@ void Checkpoints::advance() {
   const storage::PassState state = keys_.store_in_use()->checkpoint_state();
   if (state.running) return;
   running_ = false;
-  last_ok_ = state.failure.ok();
-  if (!last_ok_) {
+  if (!state.failure.ok())
     spdlog::error("the checkpoint to {} failed: {}", directory_, state.failure.message());
-    return;
-  }
+  if (elsewhere_) return std::exchange(elsewhere_, std::nullopt)->ended(state.failure.ok());
+  last_ok_ = state.failure.ok();
+  if (last_ok_) end_kept();
+}
+
+void Checkpoints::end_kept() {
   last_s_ = clock_.wall_ns() / kNsPerS;
   last_turn_ = running_turn_;
   ++made_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -23,6 +24,9 @@ class Checkpoints {
 
   // Asks for a checkpoint, which begins when no pass is running. An error is a whole line.
   Result<void, std::string> ask();
+  // Asks for one in another directory, which is neither counted nor kept among the others; `ended`
+  // is told whether it is there. The folder of `directory` must be there.
+  Result<void, std::string> ask_in(std::string directory, std::function<void(bool made)> ended);
   // Makes a checkpoint and waits for it, as SAVE does. `commit` commits what the commands of the
   // turn have done so far, because a pass must not see it before that.
   Result<void, std::string> make_now(const std::function<void()>& commit);
@@ -40,13 +44,21 @@ class Checkpoints {
   int64_t last_s() const { return last_s_; }  // when the last one was made, Unix time; 0: none
 
  private:
+  // Where a checkpoint goes that is made for somebody, and whom its end is told.
+  struct Elsewhere {
+    std::string directory;
+    std::function<void(bool made)> ended;
+  };
+
   void begin();
+  void end_kept();
 
   const Config& config_;
   storage::Keyspace& keys_;
   Clock& clock_;
   const StorageHealth& health_;
   bool wanted_ = false;
+  std::optional<Elsewhere> elsewhere_;  // of the one that is asked for or made
   bool running_ = false;
   bool last_ok_ = true;
   int64_t last_s_ = 0;

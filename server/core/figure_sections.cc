@@ -72,20 +72,6 @@ void write_stats_section(Server& server, FigureWriter& out) {
   server.acl().denials().write_figures(out);
 }
 
-void write_replication_section(Server& server, FigureWriter& out) {
-  const Membership* shard = server.persistence().office.membership();
-  out.absent("role", shard == nullptr || shard->serves() ? "master" : "slave");
-  if (shard != nullptr) shard->write_figures(out);
-  out.absent({"connected_slaves"});
-  out.absent("master_failover_state", "no-failover");
-  out.absent("master_replid", server.report().run_id);
-  out.absent("master_replid2", std::string(40, '0'));
-  out.absent({"master_repl_offset"});
-  out.absent("second_repl_offset", "-1");
-  out.absent({"repl_backlog_active", "repl_backlog_size", "repl_backlog_first_byte_offset",
-              "repl_backlog_histlen"});
-}
-
 void write_modules_section(Server&, FigureWriter&) {}
 
 void write_errorstats_section(Server& server, FigureWriter& out) {

@@ -34,6 +34,8 @@ std::string info_text(Server& server, Args wanted);
 void write_server_section(Server& server, FigureWriter& out);
 void write_memory_section(Server& server, FigureWriter& out);
 void write_cpu_section(Server& server, FigureWriter& out);
+// replication_figures.cc
+void write_replication_section(Server& server, FigureWriter& out);
 // storage_figures.cc
 void write_persistence_section(Server& server, FigureWriter& out);
 void write_weir_section(Server& server, FigureWriter& out);

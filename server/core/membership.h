@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "storage/replication/socket_watcher.h"
@@ -15,6 +16,7 @@ namespace weir::server {
 
 class FigureWriter;
 class Server;
+class Snapshots;
 
 // A member as people and clients are told of it.
 struct MemberView {
@@ -29,6 +31,23 @@ struct MemberView {
   uint64_t turn = 0;            // the newest turn it has applied or made
   uint64_t committed = 0;       // the newest turn of its own that is committed
   std::string stopped_because;  // "": it has not stopped
+};
+
+// A member of the shard as the members tell one another of themselves; this one as it is. What is
+// told may be late or wrong: it is for people, and for clients that look for a member.
+struct MemberSeen {
+  std::string node;  // 40 hexadecimal digits
+  std::string host;  // that clients reach it by
+  uint16_t port = 0;
+  std::string state;  // as MemberView has it
+  bool is_self = false;
+  bool is_owner = false;    // by the shared log
+  bool is_present = false;  // heard of within ten seconds
+  bool is_standby = false;  // present, no owner, and follows the log
+  uint64_t position = 0;    // of the newest record it has read or appended
+  uint64_t turn = 0;        // the newest turn it has applied
+  uint64_t lag_turns = 0;   // turns that it lacks, of those that this member knows of
+  int64_t age_ms = 0;       // of what it has told
 };
 
 class Membership {
@@ -55,6 +74,8 @@ class Membership {
   // The error line for requests for data while they are not served.
   virtual std::string refusal() const = 0;
   virtual MemberView view() const = 0;
+  // All members that were heard of within an hour, by their nodes' names; this one always.
+  virtual std::vector<MemberSeen> members() const = 0;
   // Writes what INFO replication shows of it, beside the role.
   virtual void write_figures(FigureWriter& out) const = 0;
 
@@ -62,6 +83,8 @@ class Membership {
   virtual Result<void, std::string> hand_over(const std::string& node) = 0;
   // Makes this member the owner, whoever is: an operator's decision.
   virtual Result<void, std::string> take_over() = 0;
+  // The copies of its data that other members take; null: it gives none.
+  virtual Snapshots* snapshots() { return nullptr; }
 };
 
 }  // namespace weir::server

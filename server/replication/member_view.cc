@@ -1,4 +1,6 @@
 // What a member tells of itself.
+#include <algorithm>
+
 #include "server/replication/member_words.h"
 #include "server/replication/shard_member.h"
 #include "server/report/figures.h"
@@ -8,7 +10,7 @@ namespace weir::server {
 MemberView ShardMember::view() const {
   const storage::replication::Fold& fold = member_->fold();
   return {.shard = plan_.shard,
-          .node = node_,
+          .node = self_.node,
           .state = std::string(words_of(member_->role())),
           .serves = serves(),
           .owner_address = fold.owner().address,
@@ -18,6 +20,21 @@ MemberView ShardMember::view() const {
           .turn = keys_->turn(),
           .committed = office_ ? member_->committed_turn() : keys_->logged_turn(),
           .stopped_because = stopped_because_};
+}
+
+storage::replication::MemberFacts ShardMember::facts() const {
+  storage::replication::MemberFacts facts;
+  facts.author = self_;
+  facts.role = member_->role();
+  facts.applied_turn = office_ ? member_->committed_turn() : keys_->turn();
+  facts.head = member_->fold().head();
+  facts.written_back_turn = keys_->figures().written_back_turn;
+  facts.written_back_head = written_back_;
+  return facts;
+}
+
+std::vector<MemberSeen> ShardMember::members() const {
+  return board_.members(facts(), member_->fold().owner().node);
 }
 
 void ShardMember::write_figures(FigureWriter& out) const {
@@ -39,6 +56,21 @@ void ShardMember::write_figures(FigureWriter& out) const {
   out.counter({"shard_claims", "How often it has claimed to be."}, figures.claims);
   out.counter({"shard_log_rewinds", "How often it has found that the shared log lost its end."},
               figures.rewinds);
+  const std::vector<MemberSeen> seen_members = members();
+  uint64_t present = 0;
+  uint64_t lag_turns = 0;
+  for (const MemberSeen& member : seen_members) {
+    present += member.is_present ? 1 : 0;
+    if (member.is_standby) lag_turns = std::max(lag_turns, member.lag_turns);
+  }
+  out.gauge({"members_seen",
+             "Members of the shard that were heard of within ten seconds, this one "
+             "included."},
+            present);
+  out.gauge({"standby_lag_turns",
+             "Turns that the standby which is the furthest back lacks, as it "
+             "last told."},
+            lag_turns);
 }
 
 }  // namespace weir::server

@@ -47,7 +47,8 @@ ShardMember::ShardMember(MemberPlan plan, std::unique_ptr<SharedLog> log, Clock*
       clock_(*clock),
       random_(plan_.seed),
       log_(std::move(log)),
-      watched_log_(dynamic_cast<storage::WatchedLog*>(log_.get())) {}
+      watched_log_(dynamic_cast<storage::WatchedLog*>(log_.get())),
+      board_(dynamic_cast<storage::replication::Board*>(log_.get())) {}
 
 void ShardMember::set_watcher(storage::SocketWatcher* watcher) {
   if (watched_log_ != nullptr) watched_log_->set_watcher(watcher);
@@ -67,20 +68,21 @@ Result<void, std::string> ShardMember::begin(Server* server) {
   server_ = server;
   const auto node = plan_.node();
   if (!node) return node.error();
-  node_ = node->id;
+  self_ = {.node = node->id,
+           .address = plan_.address,
+           .incarnation = {.high = random_.next(), .low = random_.next()}};
   kept_ = std::make_unique<KeptTurns>(keys_, [this](const Status& failure) { fail(failure); });
   const storage::replication::LogFacts facts = log_->facts();
   MemberOptions options;
   options.records = {.shard = plan_.shard_checksum};
   if (facts.uses_parts) options.records.part_bytes_max = facts.record_bytes_max;
-  options.self = {.node = node_,
-                  .address = plan_.address,
-                  .incarnation = {.high = random_.next(), .low = random_.next()}};
+  options.self = self_;
   options.times = plan_.times;
   options.append_interval_ns = plan_.append_interval_ns;
   member_ = std::make_unique<Member>(options, kept_.get(), static_cast<Port*>(this),
                                      keys_->figures().instant_ns);
-  spdlog::info("node {} is a member of shard {}, with turn {}; clients reach it at {}", node_,
+  trail_ = storage::replication::StampTrail(kept_->stamps());
+  spdlog::info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
                plan_.shard, keys_->turn(), plan_.address);
   act();
   return {};
@@ -114,6 +116,8 @@ void ShardMember::act() {
   member_->tick(now());
   ask_to_read();
   settle();
+  const int64_t now_ns = clock_.boot_ns();
+  if (now_ns >= board_.next_ns(member_->role())) board_.write(facts(), now_ns);
 }
 
 void ShardMember::tell_trouble() {
@@ -143,13 +147,15 @@ void ShardMember::settle() {
     unsealed_.pop_front();
   }
   keys_->store_in_use()->keep_turns_from(member_->turns_needed_from());
+  written_back_ = trail_.reached(keys_->figures().written_back_turn);
   if (std::exchange(data_moved_, false)) server_->timeline().synchronise();
 }
 
 int64_t ShardMember::next_ns() {
   if (!member_) return kNotDue;
   if (!answers_.empty()) return 0;
-  int64_t at_ns = std::min(member_->next_deadline(), log_->next_deadline());
+  int64_t at_ns =
+      std::min({member_->next_deadline(), log_->next_deadline(), board_.next_ns(member_->role())});
   if (takeover_) at_ns = std::min(at_ns, takeover_->next_ns);
   return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
 }
@@ -216,6 +222,7 @@ void ShardMember::follow(const Batch& batch) {
   const Status status =
       keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
   data_moved_ = true;
+  trail_.note(batch.first_turn, batch.stamp);
   if (!status.ok()) fail(status);
 }
 
@@ -223,6 +230,7 @@ void ShardMember::commit(const Batch& batch) {
   const std::string stamp = encode_stamp(batch.stamp);
   const Status status =
       keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
+  trail_.note(batch.first_turn, batch.stamp);
   if (!status.ok()) fail(status);
 }
 
@@ -230,6 +238,7 @@ void ShardMember::commit(const Batch& batch) {
 void ShardMember::restamp(const Stamp& stamp) {
   const std::string bytes = encode_stamp(stamp);
   const TurnBatch batch{.first_turn = stamp.next_turn, .turns = {}, .stamp = bytes};
+  trail_.note(stamp.next_turn, stamp);
   if (const Status status = keys_->store_in_use()->append_batch(batch); !status.ok()) fail(status);
 }
 
@@ -261,7 +270,7 @@ uint64_t ShardMember::written_back_turn() const { return keys_->figures().writte
 
 Result<void, std::string> ShardMember::hand_over(const std::string& node) {
   if (!serves()) return std::string("ERR this member is not the owner of its shard");
-  if (node == node_) return std::string("ERR this member is the owner already");
+  if (node == self_.node) return std::string("ERR this member is the owner already");
   answers_.push_back([this, node] { member_->hand_over(node, now()); });
   return {};
 }

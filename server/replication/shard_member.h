@@ -21,10 +21,12 @@
 #include "server/os/clock.h"
 #include "server/os/random.h"
 #include "server/replication/kept_turns.h"
+#include "server/replication/shard_board.h"
 #include "storage/replication/member.h"
 #include "storage/replication/office_clock.h"
 #include "storage/replication/shared_log.h"
 #include "storage/replication/socket_watcher.h"
+#include "storage/replication/stamp_trail.h"
 
 namespace weir::server {
 
@@ -59,6 +61,7 @@ class ShardMember final : public Membership,
   bool serves() const override { return office_ && member_->may_seal(); }
   std::string refusal() const override;
   MemberView view() const override;
+  std::vector<MemberSeen> members() const override;
   void write_figures(FigureWriter& out) const override;
   Result<void, std::string> hand_over(const std::string& node) override;
   Result<void, std::string> take_over() override;
@@ -101,6 +104,7 @@ class ShardMember final : public Membership,
   uint64_t random() override { return random_.next(); }
 
   storage::replication::Instants now() const;
+  storage::replication::MemberFacts facts() const;  // what it tells the others of itself
   void settle();
   void ask_to_read();
   void claim_for_operator();
@@ -110,13 +114,14 @@ class ShardMember final : public Membership,
   const MemberPlan plan_;
   Clock& clock_;
   Random random_;
-  std::string node_;
+  storage::replication::Author self_;
   Server* server_ = nullptr;
   storage::Keyspace* keys_ = nullptr;
   // What came at other times than the protocol's: the log's answers, and what people ask for.
   std::deque<std::function<void()>> answers_;
   std::unique_ptr<storage::replication::SharedLog> log_;
   storage::WatchedLog* const watched_log_;  // the same; null: it has no socket
+  ShardBoard board_;
   std::unique_ptr<KeptTurns> kept_;
   std::unique_ptr<storage::replication::Member> member_;
   std::optional<storage::replication::OfficeClock> office_;  // while this is the owner
@@ -128,6 +133,8 @@ class ShardMember final : public Membership,
   std::deque<Unsealed> unsealed_;
   std::optional<ReadAsked> read_asked_;  // waits until write-back has caught up
   bool data_moved_ = false;              // the timeline has to be looked at
+  storage::replication::StampTrail trail_;
+  Head written_back_;  // the place in the log that the state files have reached
   std::string stopped_because_;
   // A CLAIM over an epoch that is not the current one any more is void, so an operator's is
   // repeated.

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time_units.h"
 #include "storage/replication/head.h"
 
 namespace weir::storage::replication {
@@ -95,10 +96,13 @@ struct BoardEntry {
 // or wrong facts cost a hop or some retained log, never safety.
 class Board {
  public:
+  // Facts that are so old are of a member that does not come back, and are removed.
+  static constexpr int64_t kRemovedAfterNs = 24 * kNsPerHour;
+
   virtual ~Board() = default;
 
   virtual void put(std::string name, std::string bytes) = 0;
-  // As the backend last read it.
+  // As the backend last read it; ages are of now.
   virtual std::vector<BoardEntry> snapshot() const = 0;
 };
 

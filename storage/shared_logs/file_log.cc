@@ -88,7 +88,8 @@ replication::LogFacts FileLog::facts() const {
           .uses_parts = false};
 }
 
-void FileLog::tick(int64_t) {
+void FileLog::tick(int64_t boot_ns) {
+  boot_ns_ = boot_ns;
   for (const auto& answer : std::exchange(answers_, {})) answer();
 }
 

@@ -23,15 +23,16 @@
 
 #include "storage/file.h"
 #include "storage/replication/shared_log.h"
+#include "storage/shared_logs/file_board.h"
 
 namespace weir::storage {
 
-class FileLog final : public replication::SharedLog {
+class FileLog final : public replication::SharedLog, public replication::Board {
  public:
   static constexpr size_t kRecordBytesMax = 32 << 20;
 
   // The file is made by the first append. Its folder must be there.
-  explicit FileLog(std::string path) : path_(std::move(path)) {}
+  explicit FileLog(std::string path) : path_(std::move(path)), board_(path_ + ".board") {}
 
   void append(std::optional<replication::Head> expected, std::string record,
               std::function<void(replication::Appended)> answer) override;
@@ -39,9 +40,14 @@ class FileLog final : public replication::SharedLog {
             std::function<void(replication::Read)> answer) override;
   void trim(uint64_t up_to) override;
   replication::LogFacts facts() const override;
-  // Answers what was asked since the last call.
+  // Answers what was asked since the last call. The board's ages are of then.
   void tick(int64_t boot_ns) override;
   int64_t next_deadline() const override { return answers_.empty() ? INT64_MAX : 0; }
+
+  void put(std::string name, std::string bytes) override { board_.put(name, bytes, boot_ns_); }
+  std::vector<replication::BoardEntry> snapshot() const override {
+    return board_.snapshot(boot_ns_);
+  }
 
  private:
   struct Entry {
@@ -63,6 +69,8 @@ class FileLog final : public replication::SharedLog {
   std::string bytes_at(uint64_t at, size_t size) const;
 
   const std::string path_;
+  const FileBoard board_;
+  int64_t boot_ns_ = 0;  // of the last tick
   Descriptor file_;
   std::vector<Entry> entries_;  // in the order of the file
   uint64_t end_ = 0;            // of the last of them

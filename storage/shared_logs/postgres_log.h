@@ -67,7 +67,7 @@ class PostgresLog final : public replication::SharedLog,
   int64_t next_deadline() const override;
 
   void put(std::string name, std::string bytes) override;
-  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(); }
+  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(now_ns_); }
 
   void set_watcher(SocketWatcher* watcher) override;
   void on_ready(int64_t boot_ns) override { tick(boot_ns); }

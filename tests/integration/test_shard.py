@@ -182,6 +182,74 @@ class Shard(harness.ServerTest):
             self.assert_refused("ERR this member is not the owner", client, "WEIR", "HANDOVER", "x")
         self.assertEqual(owner.call("ROLE")[0], b"master")
 
+    def members_of(self, server):
+        """The members as this one knows them, by their ports."""
+        flat = [[word.decode() if isinstance(word, bytes) else word for word in one]
+                for one in self.status(server)["members"]]
+        members = [dict(zip(one[::2], one[1::2])) for one in flat]
+        return {int(one["address"].rpartition(":")[2]): one for one in members}
+
+    def info(self, server):
+        lines = server.call("INFO", "replication").decode().split("\r\n")
+        return dict(line.split(":", 1) for line in lines if ":" in line)
+
+    def test_members_know_of_one_another(self):
+        self.make_shard()
+        members = [self.member(name).start() for name in "abc"]
+        owner = self.owner_of(*members)
+        standbys = [member for member in members if member is not owner]
+        ports = sorted(member.port for member in members)
+        for number in range(50):
+            owner.call("SET", f"k{number}", number)
+        self.agree(*members)
+        turn = self.status(owner)["turn"]
+
+        def all_know():
+            return all(sorted(self.members_of(each)) == ports and
+                       all(one["turn"] == turn and one["lag_turns"] == 0 for one in self.members_of(each).values())
+                       for each in members)
+        harness.wait_until(all_know, "each member knows all turns of all members")
+        self.assertEqual({one["state"] for one in self.members_of(standbys[0]).values()}, {"owning", "following"})
+        for each in members:
+            self.assertEqual(self.members_of(each)[each.port]["node"], self.status(each)["node"])
+            self.assertEqual(self.members_of(each)[each.port]["age_ms"], 0)
+            self.assertEqual(self.info(each)["members_seen"], "3")
+            self.assertEqual(self.info(each)["standby_lag_turns"], "0")
+        info = self.info(owner)
+        self.assertEqual(info["connected_slaves"], "2")
+        shown = sorted(info[f"slave{number}"].rpartition(",")[0] for number in range(2))
+        self.assertEqual(shown, sorted(f"ip=127.0.0.1,port={each.port},state=online,offset={turn}"
+                                       for each in standbys))
+        self.assertEqual(info["master_repl_offset"], str(turn))
+        role, offset, replicas = owner.call("ROLE")
+        self.assertEqual((role, offset), (b"master", turn))
+        self.assertEqual(sorted(replicas), sorted([b"127.0.0.1", str(each.port).encode(), str(turn).encode()]
+                                                  for each in standbys))
+        with owner.connect() as client:
+            client.send(harness.encode("SET", "k", "v") + harness.encode("WAIT", "1", "0") +
+                        harness.encode("WAITAOF", "1", "1", "0"))
+            self.assertEqual([client.read(), client.read(), client.read()], ["OK", 2, [1, 2]])
+            self.assertEqual(client.call("WAIT", "9", "50"), 2)
+        info = self.info(standbys[0])
+        self.assertEqual((info["role"], info["master_host"], info["master_port"], info["master_link_status"],
+                          info["connected_slaves"]), ("slave", "127.0.0.1", str(owner.port), "up", "0"))
+        # Who is gone is no standby any more, and is still known for an hour.
+        standbys[0].send_signal(signal.SIGKILL)
+        standbys[0].wait()
+        harness.wait_until(lambda: self.info(owner)["connected_slaves"] == "1", "the dead one is no standby")
+        self.assertEqual(self.info(owner)["members_seen"], "2")
+        self.assertEqual(self.members_of(owner)[standbys[0].port]["present"], 0)
+        self.assertGreater(self.members_of(owner)[standbys[0].port]["age_ms"], 9000)
+
+    def test_a_member_is_announced_as_it_is_told(self):
+        self.make_shard()
+        members = [self.member("a", cluster_announce_ip="192.0.2.7", cluster_announce_port=1234).start(),
+                   self.member("b").start()]
+        owner = self.owner_of(*members)
+        other = next(member for member in members if member is not owner)
+        harness.wait_until(lambda: len(self.members_of(other)) == 2, "both are known")
+        self.assertIn("192.0.2.7:1234", [one["address"] for one in self.members_of(other).values()])
+
     def test_the_office_is_handed_over_and_taken(self):
         self.make_shard()
         one, other = self.member("a").start(), self.member("b").start()

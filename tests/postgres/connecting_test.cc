@@ -199,6 +199,12 @@ TEST_F(Connecting, MembersTellOneAnother) {
   EXPECT_LE(seen[0].age_ns, 5 * kNsPerS);
   sql("update weir_board set seen = now() - interval '1 minute'");
   wait_until([&] { return one->snapshot()[0].age_ns >= 60 * kNsPerS; });
+  sql("update weir_board set seen = now() - interval '25 hours' where name = 'one'");
+  sql("insert into weir_board values ('other', 'one', 'x', now() - interval '25 hours')");
+  two->put("two", "newer");
+  wait_until([&] { return one->snapshot().size() == 1; });
+  EXPECT_EQ(one->snapshot()[0].name, "two");
+  EXPECT_EQ(value("select count(*) from weir_board where shard = 'other'"), "1");
 }
 
 }  // namespace

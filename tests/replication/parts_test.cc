@@ -7,6 +7,7 @@
 #include "storage/replication/lease.h"
 #include "storage/replication/silence.h"
 #include "storage/replication/stamp_search.h"
+#include "storage/replication/stamp_trail.h"
 #include "storage/replication/timeline.h"
 #include "tests/replication/disk.h"
 
@@ -22,6 +23,30 @@ Silence silent_for(int reads, int64_t step_ns) {
   silence.new_record(0);
   for (int i = 0; i <= reads; ++i) silence.successful_read(i * step_ns);
   return silence;
+}
+
+Stamp stamp_at(uint64_t position, uint64_t turn) {
+  return {.head = {.position = position, .crc = 100 + position},
+          .epoch = {},
+          .next_turn = turn + 1,
+          .times = kTimes};
+}
+
+TEST(StampTrail, TellsThePlaceThatTheStateFilesHaveReached) {
+  StampTrail trail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
+  EXPECT_EQ(trail.reached(9), stamp_at(1, 0).head);
+  trail.note(21, stamp_at(9, 25));
+  EXPECT_EQ(trail.reached(24), stamp_at(6, 20).head) << "the newest that is not newer";
+  trail.note(26, stamp_at(30, 25));  // only BEATs came
+  EXPECT_EQ(trail.reached(25), stamp_at(30, 25).head) << "the same turn has a newer stamp";
+  EXPECT_EQ(StampTrail().reached(5), Head{});
+  EXPECT_EQ(StampTrail({stamp_at(4, 10)}).reached(5), Head{}) << "none is old enough";
+}
+
+TEST(StampTrail, ARewindTakesPlacesBack) {
+  StampTrail trail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
+  trail.note(11, stamp_at(5, 15));
+  EXPECT_EQ(trail.reached(30), stamp_at(5, 15).head);
 }
 
 TEST(Silence, CountsWhatItReads) {

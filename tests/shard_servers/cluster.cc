@@ -9,8 +9,8 @@
 
 namespace weir::server {
 
+using storage::replication::BoardEntry;
 using storage::replication::Genesis;
-using storage::replication::SimLog;
 
 namespace {
 
@@ -31,8 +31,29 @@ uint64_t checksum() { return storage::replication::shard_checksum(genesis().clus
 
 }  // namespace
 
+void SimBoard::put(std::string name, std::string bytes) {
+  if (random_.one_in(8)) return;  // lost
+  std::deque<Put>& puts = puts_[std::move(name)];
+  puts.push_back({.bytes = std::move(bytes), .at_ns = agenda_.now_ns()});
+  if (puts.size() > 2) puts.pop_front();
+}
+
+// What was put last comes two seconds later.
+std::vector<BoardEntry> SimBoard::snapshot() const {
+  std::vector<BoardEntry> entries;
+  for (const auto& [name, puts] : puts_) {
+    for (const Put& put : puts) {
+      const int64_t age_ns = agenda_.now_ns() - put.at_ns;
+      if (age_ns < 2 * kSecond) continue;
+      if (!entries.empty() && entries.back().name == name) entries.pop_back();
+      entries.push_back({.name = name, .bytes = put.bytes, .age_ns = age_ns});
+    }
+  }
+  return entries;
+}
+
 ShardCluster::ShardCluster(uint64_t seed, size_t nodes)
-    : random_(seed), network_(&agenda_, &engine_, &random_, &counts_) {
+    : random_(seed), network_(&agenda_, &engine_, &random_, &counts_), board_(&agenda_, &random_) {
   set_log_level(LogLevel::kNothing);
   network_.set_typical_delay(random_.between(100'000, 3'000'000));
   const std::string first =
@@ -69,7 +90,8 @@ void ShardCluster::start(Node* node) {
   };
   plan.on_failure = [](const std::string& why) { ADD_FAILURE() << why; };
   node->member = std::make_unique<ShardMember>(
-      std::move(plan), std::make_unique<SimLog>(&network_, &node->link), node->clock.get());
+      std::move(plan), std::make_unique<SimLogWithBoard>(&network_, &node->link, &board_),
+      node->clock.get());
   Config config;
   config.databases = 2;
   config.write_back_interval_ms = random_.between(20, 2'000);

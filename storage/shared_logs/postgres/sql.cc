@@ -128,7 +128,9 @@ Statement trim(const std::string& shard, uint64_t up_to, uint64_t records_max) {
 
 Statement put_facts(const std::string& shard, const std::string& name, const std::string& facts) {
   return {.sql = "with locally as (select " + kLocally +
-                 ") insert into weir_board (shard, name, facts, seen) select $1, $2, $3, now() "
+                 "), old as (delete from weir_board where shard = $1 and name <> $2 and "
+                 "seen < now() - interval '1 day') "
+                 "insert into weir_board (shard, name, facts, seen) select $1, $2, $3, now() "
                  "from locally on conflict (shard, name) do update "
                  "set facts = excluded.facts, seen = excluded.seen",
           .parameters = {text_of(shard), text_of(name), bytes_of(facts)}};

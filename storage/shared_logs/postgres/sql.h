@@ -45,6 +45,7 @@ replication::Read rows_read(const Answer& answer, const replication::Head& after
 // At most so many records, up to the position.
 Statement trim(const std::string& shard, uint64_t up_to, uint64_t records_max);
 
+// Also removes what nobody has put for a day.
 Statement put_facts(const std::string& shard, const std::string& name, const std::string& facts);
 Statement read_board(const std::string& shard);
 std::vector<replication::BoardEntry> board_read(const Answer& answer);

@@ -25,6 +25,13 @@ void Upkeep::put(std::string name, std::string facts) {
   unwritten_[std::move(name)] = std::move(facts);
 }
 
+std::vector<replication::BoardEntry> Upkeep::board(int64_t now_ns) const {
+  std::vector<replication::BoardEntry> board = board_;
+  for (replication::BoardEntry& entry : board)
+    entry.age_ns += std::max<int64_t>(now_ns - board_read_ns_, 0);
+  return board;
+}
+
 void Upkeep::trim(uint64_t up_to) { trim_up_to_ = std::max(trim_up_to_, up_to); }
 
 std::optional<Statement> Upkeep::next(int64_t now_ns, bool is_idle) {
@@ -54,7 +61,10 @@ void Upkeep::take(const Answer& answer, int64_t now_ns) {
       done == Task::kTrim && (!answer.ok() || answer.changed_rows() < trim_records_);
   if (has_trimmed && trim_up_to_ == trimming_up_to_) trim_up_to_ = 0;
   if (!answer.ok()) return;
-  if (done == Task::kBoard) board_ = board_read(answer);
+  if (done == Task::kBoard) {
+    board_ = board_read(answer);
+    board_read_ns_ = now_ns;
+  }
   if (done == Task::kFacts) copies_ = copies_of(std::string(answer.bytes(0, 0)));
   if (done != Task::kTrim) return;
   const int64_t took_ns = now_ns - begun_ns_;

@@ -23,7 +23,8 @@ class Upkeep {
   explicit Upkeep(std::string shard) : shard_(std::move(shard)) {}
 
   void put(std::string name, std::string facts);
-  const std::vector<replication::BoardEntry>& board() const { return board_; }
+  // As it was last read; ages are of `now_ns`.
+  std::vector<replication::BoardEntry> board(int64_t now_ns) const;
   void trim(uint64_t up_to);
 
   // A new connection; what was under way on another is not answered any more.
@@ -49,6 +50,7 @@ class Upkeep {
   std::map<Task, int64_t> done_ns_;
   std::map<std::string, std::string> unwritten_;
   std::vector<replication::BoardEntry> board_;
+  int64_t board_read_ns_ = 0;
   uint64_t trim_up_to_ = 0;
   uint64_t trimming_up_to_ = 0;
   uint64_t trim_records_ = 64;

@@ -1,0 +1,26 @@
+#include "server/commands/standbys.h"
+
+#include "server/core/server.h"
+
+namespace weir::server {
+
+std::vector<MemberSeen> standbys_of(Call& call) {
+  const Membership* shard = server_of(call).persistence().office.membership();
+  if (shard == nullptr || !shard->serves()) return {};
+  std::vector<MemberSeen> members = shard->members();
+  std::erase_if(members,
+                [](const MemberSeen& member) { return member.is_self || !member.is_standby; });
+  return members;
+}
+
+int64_t standbys_with(Call& call, uint64_t turn) {
+  const Membership* shard = server_of(call).persistence().office.membership();
+  if (shard == nullptr || shard->view().committed < turn) return 0;
+  return static_cast<int64_t>(standbys_of(call).size());
+}
+
+uint64_t turn_of_now(Call& call) {
+  return call.keys.turn() + (call.keys.running().has_changes() ? 1 : 0);
+}
+
+}  // namespace weir::server

@@ -1,0 +1,77 @@
+#include "server/replication/shard_board.h"
+
+#include <algorithm>
+
+#include "resp/numbers.h"
+#include "server/replication/member_words.h"
+
+namespace weir::server {
+
+using storage::replication::BoardEntry;
+using storage::replication::BoardView;
+using storage::replication::MemberFacts;
+using storage::replication::Role;
+
+namespace {
+
+// Another member's turns, and its own, are only as new as what it has told.
+MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self, const std::string& owner) {
+  const MemberFacts& facts = seen.facts;
+  MemberSeen member;
+  member.node = facts.author.node;
+  const size_t colon = facts.author.address.rfind(':');
+  member.host = facts.author.address.substr(0, colon);
+  if (colon != std::string::npos) {
+    const auto port = resp::parse_int64(facts.author.address.substr(colon + 1)).value_or(0);
+    member.port = port > 0 && port <= UINT16_MAX ? static_cast<uint16_t>(port) : 0;
+  }
+  member.state = words_of(facts.role);
+  member.is_self = member.node == self;
+  member.is_owner = member.node == owner;
+  member.is_present = seen.age_ns < BoardView::kPresentForNs;
+  const bool follows = facts.role == Role::kFollowing || facts.role == Role::kClaiming;
+  member.is_standby = member.is_present && !member.is_owner && follows;
+  member.position = facts.head.position;
+  member.turn = facts.applied_turn;
+  member.age_ms = seen.age_ns / kNsPerMs;
+  return member;
+}
+
+}  // namespace
+
+int64_t ShardBoard::next_ns(Role role) const {
+  if (board_ == nullptr) return INT64_MAX;
+  return role == written_role_ ? written_ns_ + kEveryNs : 0;
+}
+
+void ShardBoard::write(const MemberFacts& own, int64_t boot_ns) {
+  if (boot_ns < next_ns(own.role)) return;
+  written_role_ = own.role;
+  written_ns_ = boot_ns;
+  board_->put(own.author.node, encode_facts(own));
+}
+
+BoardView ShardBoard::view(const MemberFacts& own) const {
+  std::vector<BoardEntry> entries;
+  if (board_ != nullptr) entries = board_->snapshot();
+  std::erase_if(entries, [&](const BoardEntry& entry) { return entry.name == own.author.node; });
+  entries.push_back({.name = own.author.node, .bytes = encode_facts(own)});
+  return BoardView(entries);
+}
+
+std::vector<MemberSeen> ShardBoard::members(const MemberFacts& own,
+                                            const std::string& owner) const {
+  std::vector<MemberSeen> members;
+  uint64_t newest = 0;
+  const BoardView board = view(own);
+  for (const BoardView::Seen& seen : board.members()) {
+    members.push_back(seen_of(seen, own.author.node, owner));
+    newest = std::max(newest, members.back().turn);
+  }
+  for (MemberSeen& member : members) member.lag_turns = newest - member.turn;
+  std::sort(members.begin(), members.end(),
+            [](const MemberSeen& a, const MemberSeen& b) { return a.node < b.node; });
+  return members;
+}
+
+}  // namespace weir::server

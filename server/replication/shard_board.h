@@ -1,0 +1,41 @@
+// The members of a shard as they tell one another of themselves, on the Board that the engine of
+// the shared log keeps beside it.
+//
+// Every member writes its facts every two seconds, and at once if its role has changed. What is
+// read there may be late, wrong or missing; nothing depends on it but where clients go, and how
+// much of the log is kept.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "server/core/membership.h"
+#include "storage/replication/board.h"
+#include "storage/replication/shared_log.h"
+
+namespace weir::server {
+
+class ShardBoard {
+ public:
+  static constexpr int64_t kEveryNs = 2 * kNsPerS;
+
+  // `board` is null where the engine has none: then a member knows itself alone.
+  explicit ShardBoard(storage::replication::Board* board) : board_(board) {}
+
+  // When facts are to be written next, by CLOCK_BOOTTIME.
+  int64_t next_ns(storage::replication::Role role) const;
+  void write(const storage::replication::MemberFacts& own, int64_t boot_ns);
+
+  // What all members have told, but the one whose facts these are: it is as it is.
+  storage::replication::BoardView view(const storage::replication::MemberFacts& own) const;
+  // `owner` is the owner's node as the log has it.
+  std::vector<MemberSeen> members(const storage::replication::MemberFacts& own,
+                                  const std::string& owner) const;
+
+ private:
+  storage::replication::Board* const board_;
+  storage::replication::Role written_role_ = storage::replication::Role::kJoining;
+  int64_t written_ns_ = -kEveryNs;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,59 @@
+#include "storage/shared_logs/file_board.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/time_units.h"
+#include "storage/codec.h"
+#include "storage/file.h"
+
+namespace weir::storage {
+
+using replication::BoardEntry;
+
+namespace {
+
+constexpr std::string_view kUnfinished = ".new";
+
+}  // namespace
+
+// The name is not synced: after a power cut all of it is old.
+void FileBoard::put(const std::string& name, std::string_view bytes, int64_t boot_ns) const {
+  std::error_code ignored;
+  std::filesystem::create_directory(folder_, ignored);
+  std::string text;
+  put_u64_le(&text, static_cast<uint64_t>(boot_ns));
+  text += bytes;
+  const std::string path = folder_ + "/" + name;
+  const std::string unfinished = path + std::string(kUnfinished);
+  if (write_file(unfinished, text).ok()) (void)rename_file(unfinished, path);
+}
+
+std::vector<BoardEntry> FileBoard::snapshot(int64_t boot_ns) const {
+  std::vector<BoardEntry> entries;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder_, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string path = at->path();
+    std::string text;
+    if (path.ends_with(kUnfinished) || !read_file(path, &text).ok()) continue;
+    Reader reader(text);
+    const auto put_at_ns = static_cast<int64_t>(reader.u64_le());
+    const int64_t age_ns = boot_ns - put_at_ns;
+    // Another process's clock was read a moment later than this one's.
+    const bool is_old = age_ns > replication::Board::kRemovedAfterNs || age_ns < -kNsPerS;
+    if (!reader.ok() || is_old) {
+      std::error_code ignored;
+      std::filesystem::remove(path, ignored);
+      continue;
+    }
+    entries.push_back({.name = at->path().filename(),
+                       .bytes = text.substr(sizeof put_at_ns),
+                       .age_ns = std::max<int64_t>(age_ns, 0)});
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const BoardEntry& a, const BoardEntry& b) { return a.name < b.name; });
+  return entries;
+}
+
+}  // namespace weir::storage

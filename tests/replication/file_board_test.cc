@@ -1,0 +1,76 @@
+// What members tell one another beside a log in a file.
+#include "storage/shared_logs/file_board.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/time_units.h"
+#include "storage/file.h"
+#include "storage/shared_logs/file_log.h"
+
+namespace weir::storage {
+namespace {
+
+class FileBoardTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = ::testing::TempDir() + "file-board-" + std::to_string(::getpid());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directory(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string folder_;
+};
+
+TEST_F(FileBoardTest, SeveralTellOneAnother) {
+  const FileBoard one(folder_ + "/log.board");
+  const FileBoard other(folder_ + "/log.board");
+  EXPECT_TRUE(one.snapshot(kNsPerHour).empty());
+  one.put("b", "facts", kNsPerHour);
+  other.put("a", std::string("\0more", 5), kNsPerHour + kNsPerS);
+  one.put("b", "later facts", kNsPerHour + 2 * kNsPerS);
+  const auto seen = other.snapshot(kNsPerHour + 3 * kNsPerS);
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0].name, "a");
+  EXPECT_EQ(seen[0].bytes, std::string("\0more", 5));
+  EXPECT_EQ(seen[0].age_ns, 2 * kNsPerS);
+  EXPECT_EQ(seen[1].bytes, "later facts");
+  EXPECT_EQ(seen[1].age_ns, kNsPerS);
+}
+
+// After the machine's start CLOCK_BOOTTIME begins anew, and nobody was heard of.
+TEST_F(FileBoardTest, WhatIsOldIsRemoved) {
+  const FileBoard board(folder_ + "/log.board");
+  board.put("old", "facts", kNsPerHour);
+  board.put("new", "facts", kNsPerDay);
+  EXPECT_EQ(board.snapshot(kNsPerHour + kNsPerDay).size(), 2u);
+  EXPECT_EQ(board.snapshot(2 * kNsPerHour + kNsPerDay).size(), 1u);
+  EXPECT_FALSE(file_exists(folder_ + "/log.board/old"));
+  EXPECT_TRUE(board.snapshot(kNsPerMinute).empty());
+  EXPECT_FALSE(file_exists(folder_ + "/log.board/new"));
+}
+
+TEST_F(FileBoardTest, AFileThatIsNoneIsNotThere) {
+  const FileBoard board(folder_ + "/log.board");
+  board.put("a", "facts", kNsPerS);
+  ASSERT_TRUE(write_file(folder_ + "/log.board/b", "short").ok());
+  ASSERT_TRUE(write_file(folder_ + "/log.board/c.new", "not yet there").ok());
+  EXPECT_EQ(board.snapshot(kNsPerS).size(), 1u);
+}
+
+TEST_F(FileBoardTest, ALogInAFileHasOne) {
+  FileLog one(folder_ + "/log");
+  FileLog other(folder_ + "/log");
+  one.tick(kNsPerS);
+  one.put("a", "facts");
+  other.tick(3 * kNsPerS);
+  ASSERT_EQ(other.snapshot().size(), 1u);
+  EXPECT_EQ(other.snapshot()[0].age_ns, 2 * kNsPerS);
+}
+
+}  // namespace
+}  // namespace weir::storage
