@@ -121,6 +121,10 @@ Result<void, std::string> check_member_options(const Config& config) {
   if (address_of(config).front() == ':')
     return std::string(
         "log: bind names no address that clients could be told; set cluster-announce-ip");
+  if (config.log_bytes_max < config.log_retention_bytes)
+    return "log: log-bytes-max is at least log-retention-bytes, " +
+           std::to_string(config.log_retention_bytes) + ", got " +
+           std::to_string(config.log_bytes_max);
   if (config.read_lease_ms > config.failover_after_ms * 3 / 4)
     return "log: read-lease-ms is at most three quarters of failover-after-ms, " +
            std::to_string(config.failover_after_ms * 3 / 4) + ", got " +
@@ -147,6 +151,8 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   plan.address = address_of(config);
   plan.times = {.lease_ns = lease_ns, .failover_after_ns = failover_after_ns};
   plan.append_interval_ns = config.append_interval_ms * kNsPerMs;
+  plan.trim = {.retained_bytes = static_cast<uint64_t>(config.log_retention_bytes),
+               .bytes_max = static_cast<uint64_t>(config.log_bytes_max)};
   plan.seed = seed;
   plan.node = [dir = config.dir, seed] { return node_of_directory(dir, Random(seed + 1)); };
   plan.on_failure = std::move(on_failure);

@@ -71,6 +71,10 @@ void ShardMember::write_figures(FigureWriter& out) const {
              "Turns that the standby which is the furthest back lacks, as it "
              "last told."},
             lag_turns);
+  out.gauge({"shard_log_trimmed",
+             "Position up to which this owner has let records of the shared "
+             "log go."},
+            trimmer_.trimmed_up_to());
 }
 
 }  // namespace weir::server

@@ -51,6 +51,13 @@ void ShardBoard::write(const MemberFacts& own, int64_t boot_ns) {
   board_->put(own.author.node, encode_facts(own));
 }
 
+bool ShardBoard::was_read(const std::string& node) const {
+  if (board_ == nullptr) return false;
+  const std::vector<BoardEntry> entries = board_->snapshot();
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const BoardEntry& entry) { return entry.name == node; });
+}
+
 BoardView ShardBoard::view(const MemberFacts& own) const {
   std::vector<BoardEntry> entries;
   if (board_ != nullptr) entries = board_->snapshot();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "server/core/membership.h"
@@ -26,6 +27,8 @@ class ShardBoard {
   int64_t next_ns(storage::replication::Role role) const;
   void write(const storage::replication::MemberFacts& own, int64_t boot_ns);
 
+  // Tells whether the board has been read since this member, `node`, first wrote there.
+  bool was_read(const std::string& node) const;
   // What all members have told, but the one whose facts these are: it is as it is.
   storage::replication::BoardView view(const storage::replication::MemberFacts& own) const;
   // `owner` is the owner's node as the log has it.

@@ -48,7 +48,8 @@ ShardMember::ShardMember(MemberPlan plan, std::unique_ptr<SharedLog> log, Clock*
       random_(plan_.seed),
       log_(std::move(log)),
       watched_log_(dynamic_cast<storage::WatchedLog*>(log_.get())),
-      board_(dynamic_cast<storage::replication::Board*>(log_.get())) {}
+      board_(dynamic_cast<storage::replication::Board*>(log_.get())),
+      trimmer_(log_.get(), plan_.trim) {}
 
 void ShardMember::set_watcher(storage::SocketWatcher* watcher) {
   if (watched_log_ != nullptr) watched_log_->set_watcher(watcher);
@@ -118,6 +119,9 @@ void ShardMember::act() {
   settle();
   const int64_t now_ns = clock_.boot_ns();
   if (now_ns >= board_.next_ns(member_->role())) board_.write(facts(), now_ns);
+  // Before the board was read once, nobody else is known.
+  if (serves() && trimmer_.due(now_ns) && board_.was_read(self_.node))
+    trimmer_.trim(written_back_, board_.view(facts()), now_ns);
 }
 
 void ShardMember::tell_trouble() {
@@ -198,8 +202,12 @@ Coverage ShardMember::covers(const Told& told, int64_t steady_ns) const {
 }
 
 void ShardMember::append(std::optional<Head> expected, std::string record) {
-  log_->append(expected, std::move(record), [this](const Appended& came) {
-    answers_.push_back([this, came] { member_->appended(came, now()); });
+  const size_t bytes = record.size();
+  log_->append(expected, std::move(record), [this, bytes](const Appended& came) {
+    answers_.push_back([this, came, bytes] {
+      if (came.outcome == Appended::Outcome::kDone) trimmer_.note(came.head.position, bytes);
+      member_->appended(came, now());
+    });
   });
 }
 
@@ -213,7 +221,10 @@ void ShardMember::ask_to_read() {
   if (!read_asked_ || (!office_ && keys_->work().overloaded())) return;
   const ReadAsked asked = *std::exchange(read_asked_, std::nullopt);
   log_->read(asked.after, asked.bytes_max, [this](Read came) {
-    answers_.push_back([this, came = std::move(came)] { member_->read(came, now()); });
+    answers_.push_back([this, came = std::move(came)] {
+      for (const storage::replication::Record& record : came.records) trimmer_.note(record);
+      member_->read(came, now());
+    });
   });
 }
 

@@ -21,6 +21,7 @@
 #include "server/os/clock.h"
 #include "server/os/random.h"
 #include "server/replication/kept_turns.h"
+#include "server/replication/log_trimmer.h"
 #include "server/replication/shard_board.h"
 #include "storage/replication/member.h"
 #include "storage/replication/office_clock.h"
@@ -37,6 +38,7 @@ struct MemberPlan {
   std::string address;          // "host:port" that clients reach this server by
   storage::replication::Times times;
   int64_t append_interval_ns = 0;
+  storage::replication::TrimOptions trim;
   uint64_t seed = 0;  // of what is drawn at random
   // Which node this is, once the data is open, or why that is not known.
   std::function<Result<NodeFile, std::string>()> node;
@@ -122,6 +124,7 @@ class ShardMember final : public Membership,
   std::unique_ptr<storage::replication::SharedLog> log_;
   storage::WatchedLog* const watched_log_;  // the same; null: it has no socket
   ShardBoard board_;
+  LogTrimmer trimmer_;
   std::unique_ptr<KeptTurns> kept_;
   std::unique_ptr<storage::replication::Member> member_;
   std::optional<storage::replication::OfficeClock> office_;  // while this is the owner

@@ -24,6 +24,7 @@ using replication::Record;
 
 namespace {
 
+constexpr uint64_t kRewrittenAlways = 1 << 20;
 constexpr size_t kCheckedBytes = 4 + 8 + 8;
 constexpr size_t kEntryHeadBytes = kCheckedBytes + 4;
 
@@ -147,6 +148,8 @@ Status FileLog::trim_now(uint64_t up_to) {
          kept->head.position <= up_to)
     ++kept;
   if (kept == entries_.begin() || kept == entries_.end()) return {};
+  // The rest is written anew, so what goes has to be worth it.
+  if (end_ > kRewrittenAlways && kept->at < end_ / 4) return {};
   std::string rest(size_of(file_.get()) - kept->at, '\0');
   if (::pread(file_.get(), rest.data(), rest.size(), static_cast<off_t>(kept->at)) !=
       static_cast<ssize_t>(rest.size()))

@@ -250,6 +250,41 @@ class Shard(harness.ServerTest):
         harness.wait_until(lambda: len(self.members_of(other)) == 2, "both are known")
         self.assertIn("192.0.2.7:1234", [one["address"] for one in self.members_of(other).values()])
 
+    # Little of the log stays; what is in the state files says how much may go.
+    TRIMS = {"log_retention_bytes": "256kb", "log_bytes_max": "4mb", "write_back_interval_ms": "100"}
+
+    def log_bytes(self):
+        return os.path.getsize(self.path("shared-log"))
+
+    def fill(self, server, megabytes):
+        with server.connect() as client:
+            for number in range(64 * megabytes):
+                client.call("SET", f"f{number % 64}", os.urandom(8192).hex())
+
+    def test_the_log_is_trimmed(self):
+        self.make_shard()
+        members = [self.member(name, **self.TRIMS).start() for name in "ab"]
+        owner = self.owner_of(*members)
+        standby = next(member for member in members if member is not owner)
+        self.fill(owner, 8)
+        harness.wait_until(lambda: self.log_bytes() < 1500000, "what all have in their files goes")
+        # Who is away for a while goes on by reading.
+        standby.send_signal(signal.SIGKILL)
+        standby.wait()
+        self.fill(owner, 2)
+        time.sleep(3)
+        self.assertGreater(self.log_bytes(), 2000000)
+        standby.start()
+        self.agree(*members)
+        harness.wait_until(lambda: self.log_bytes() < 1500000, "what it has now goes, too")
+        self.assertGreater(int(self.info(owner)["shard_log_trimmed"]), 0)
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+        harness.wait_until(lambda: self.serves(standby), "the standby takes over")
+        owner.start()
+        self.agree(*members)
+        self.assertEqual(len(standby.call("GET", "f63")), 16384)
+
     def test_the_office_is_handed_over_and_taken(self):
         self.make_shard()
         one, other = self.member("a").start(), self.member("b").start()
@@ -292,6 +327,7 @@ class Shard(harness.ServerTest):
             ({"databases": 4}, "has 16 databases, and databases is 4"),
             ({"storage": "memory"}, "needs storage rocksdb"),
             ({"bind": "*"}, "set cluster-announce-ip"),
+            ({"log_bytes_max": "1mb"}, "log-bytes-max is at least log-retention-bytes, 1073741824, got 1048576"),
         ]
         os.makedirs(self.path("alone"))
         alone = harness.Server(self.path("alone"))
@@ -367,6 +403,9 @@ class OnPostgres(Shard):
 
     def empty_log(self):
         self.database.ask("delete from weir_log; delete from weir_head")
+
+    def log_bytes(self):
+        return int(self.database.ask("select coalesce(sum(length(record)), 0) from weir_log"))
 
     def test_a_database_that_restarts_forgets_nothing(self):
         self.make_shard()
