@@ -25,6 +25,7 @@
 #include "server/os/service_manager.h"
 #include "server/os/time_zones.h"
 #include "server/replication/join_shard.h"
+#include "server/replication/snapshot_pull.h"
 #include "server/upkeep/upkeep.h"
 
 namespace weir::server {
@@ -51,6 +52,11 @@ void end_process(const std::string& why) {
   std::_Exit(1);
 }
 
+// What a member has copied becomes its data before that is opened, again or for the first time.
+void put_copy_in_place(const std::string& directory) {
+  if (const auto put = install_snapshot(directory); !put) end_process(put.error());
+}
+
 int serve(Config config) {
   std::signal(SIGHUP, SIG_IGN);  // until the daemon answers it; nothing has been read that is old
   Descriptors descriptors(config);
@@ -72,9 +78,12 @@ int serve(Config config) {
   boost::asio::io_context io(1);
   const auto wake = [&io] { boost::asio::post(io, [] {}); };
   const Seeds seeds = Seeds::fresh();
+  const auto tell = [&manager](const std::string& line, int64_t within_ns) {
+    manager.starting(line, within_ns);
+  };
   Joined joined;
   if (!config.log.empty()) {
-    auto joins = join_shard(config, &clock, seeds.choices + 1, end_process);
+    auto joins = join_shard(config, &clock, seeds.choices + 1, end_process, tell);
     if (!joins) return fail_to_start(joins.error());
     joined = std::move(*joins);
   }
@@ -83,12 +92,12 @@ int serve(Config config) {
   const auto shard = joined.member ? std::optional(joined.store) : std::nullopt;
   Server server(
       config, &clock,
-      [&] { return make_store(config, descriptors.open_tables_max(), wake, shard); },
+      [&] {
+        if (shard) put_copy_in_place(config.dir);
+        return make_store(config, descriptors.open_tables_max(), wake, shard);
+      },
       command_families(), seeds, replication);
   server.sessions().set_descriptors(&descriptors);
-  const auto tell = [&manager](const std::string& line, int64_t within_ns) {
-    manager.starting(line, within_ns);
-  };
   if (const storage::Status status = server.open(tell); !status.ok())
     return fail_to_start(status.message());
   Daemon daemon(&server, &io);

@@ -61,6 +61,7 @@ Commands waitaof_commands();          // WAITAOF
 Commands server_commands();           // TIME, ROLE, WAIT, LOLWUT
 Commands memory_commands();           // MEMORY
 Commands weir_commands();             // WEIR CLOCK
+Commands weir_snapshot_commands();    // WEIR SNAPSHOT
 Commands cluster_commands();          // CLUSTER, READONLY, ASKING ...
 Commands cluster_changes_commands();  // CLUSTER MEET, ADDSLOTS ...: what the configuration decides
 Commands standalone_commands();       // REPLICAOF, MODULE ...: what there is not

@@ -9,6 +9,7 @@
 #include "server/cluster/topology.h"
 #include "server/os/plain_file.h"
 #include "server/os/replace_file.h"
+#include "server/replication/first_copy.h"
 #include "server/replication/open_log.h"
 #include "server/replication/shard_names.h"
 #include "storage/replication/shard_id.h"
@@ -55,6 +56,32 @@ Result<StoreShard, std::string> shard_of_log(const Config& config, SharedLog* lo
   const storage::replication::Genesis& genesis = (*found)->genesis;
   return StoreShard{.identity = shard_of(genesis),
                     .seed = {genesis.hash_seed[0], genesis.hash_seed[1]}};
+}
+
+// Whether a member without data can begin by reading the log alone.
+bool holds_all(SharedLog* log, Clock* clock) {
+  WaitingLog waiting(log, clock);
+  if (waiting.read({}, 0).outcome == storage::replication::Read::Outcome::kTrimmed) return false;
+  const auto found = read_genesis(&waiting);
+  return !found || !*found || (*found)->genesis.first_turn <= 1;
+}
+
+// Sees to it that the directory has data, if that is what it needs.
+Result<void, std::string> copy_if_needed(const Config& config, const PullPlan& plan, SharedLog* log,
+                                         Clock* clock, uint64_t random) {
+  if (holds_copy(config.dir)) {  // that an earlier process has made whole
+    storage::RocksDirectory held(config.dir);
+    if (const Status locked = held.lock_to_look(); !locked.ok()) return locked.message();
+    if (const auto put = install_snapshot(config.dir); !put) return put.error();
+  }
+  const auto here = shard_of_directory(config);
+  if (!here) return here.error();
+  if (*here || holds_all(log, clock)) return {};
+  storage::RocksDirectory held(config.dir);
+  if (const Status locked = held.lock(); !locked.ok()) return locked.message();
+  WaitingLog waiting(log, clock);
+  auto* const board = dynamic_cast<storage::replication::Board*>(log);
+  return copy_first_data(plan, &waiting, board, random, clock);
 }
 
 Result<StoreShard, std::string> find_shard(const Config& config, SharedLog* log, Clock* clock) {
@@ -133,12 +160,18 @@ Result<void, std::string> check_member_options(const Config& config) {
 }
 
 Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint64_t seed,
-                                       std::function<void(const std::string& why)> on_failure) {
+                                       std::function<void(const std::string& why)> on_failure,
+                                       decltype(PullPlan::tell) tell) {
   if (const auto checked = check_member_options(config); !checked) return checked.error();
   auto log = open_shared_log(config.log, {.shard = config.shard,
                                           .password_file = config.log_password_file,
                                           .log_timeout_ns = config.log_timeout_ms * kNsPerMs});
   if (!log) return log.error();
+  PullPlan pull = pull_plan(config);
+  pull.tell = std::move(tell);
+  const uint64_t drawn = Random(seed + 2).next();
+  if (const auto copied = copy_if_needed(config, pull, log->get(), clock, drawn); !copied)
+    return copied.error();
   const auto shard = find_shard(config, log->get(), clock);
   if (!shard) return shard.error();
   const int64_t failover_after_ns = config.failover_after_ms * kNsPerMs;
@@ -151,6 +184,7 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   plan.address = address_of(config);
   plan.times = {.lease_ns = lease_ns, .failover_after_ns = failover_after_ns};
   plan.append_interval_ns = config.append_interval_ms * kNsPerMs;
+  plan.pull = pull_plan(config);
   plan.trim = {.retained_bytes = static_cast<uint64_t>(config.log_retention_bytes),
                .bytes_max = static_cast<uint64_t>(config.log_bytes_max)};
   plan.seed = seed;

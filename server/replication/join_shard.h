@@ -22,9 +22,11 @@ struct Joined {
 };
 
 // Fails with why this configuration and this directory cannot be a member's. `on_failure` as in
-// MemberPlan. REQUIRES: config.log is not empty.
+// MemberPlan; `tell` as in PullPlan, of the data that an empty directory begins with. REQUIRES:
+// config.log is not empty.
 Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint64_t seed,
-                                       std::function<void(const std::string& why)> on_failure);
+                                       std::function<void(const std::string& why)> on_failure,
+                                       decltype(PullPlan::tell) tell);
 
 // What is wrong with the options of a member, as --check-config tells it.
 Result<void, std::string> check_member_options(const Config& config);

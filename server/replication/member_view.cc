@@ -11,7 +11,8 @@ MemberView ShardMember::view() const {
   const storage::replication::Fold& fold = member_->fold();
   return {.shard = plan_.shard,
           .node = self_.node,
-          .state = std::string(words_of(member_->role())),
+          .state = is_too_late_ && copies_->can_copy() ? "copying"
+                                                       : std::string(words_of(member_->role())),
           .serves = serves(),
           .owner_address = fold.owner().address,
           .owner_node = fold.owner().node,
@@ -30,6 +31,8 @@ storage::replication::MemberFacts ShardMember::facts() const {
   facts.head = member_->fold().head();
   facts.written_back_turn = keys_->figures().written_back_turn;
   facts.written_back_head = written_back_;
+  const SnapshotPlace taken = copies_->given().oldest();
+  facts.checkpoint_head = {.position = taken.position, .crc = taken.crc};
   return facts;
 }
 

@@ -1,6 +1,7 @@
 #include "server/replication/shard_board.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "resp/numbers.h"
 #include "server/replication/member_words.h"
@@ -38,6 +39,26 @@ MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self, const s
 }
 
 }  // namespace
+
+std::vector<std::string> sources_of(const BoardView& board, const std::string& self) {
+  std::vector<const MemberFacts*> able;
+  for (const BoardView::Seen& seen : board.members()) {
+    const MemberFacts& facts = seen.facts;
+    const bool has_data = facts.role == Role::kFollowing || facts.role == Role::kOwning;
+    if (has_data && seen.age_ns < BoardView::kPresentForNs && facts.author.node != self)
+      able.push_back(&facts);
+  }
+  std::sort(able.begin(), able.end(), [](const MemberFacts* a, const MemberFacts* b) {
+    const auto rank = [](const MemberFacts* facts) {
+      return std::pair(facts->role == Role::kOwning, UINT64_MAX - facts->applied_turn);
+    };
+    return rank(a) < rank(b);
+  });
+  std::vector<std::string> addresses;
+  addresses.reserve(able.size());
+  for (const MemberFacts* facts : able) addresses.push_back(facts->author.address);
+  return addresses;
+}
 
 int64_t ShardBoard::next_ns(Role role) const {
   if (board_ == nullptr) return INT64_MAX;

@@ -16,6 +16,11 @@
 
 namespace weir::server {
 
+// "host:port" of the members whose data can be copied, but this one's: standbys first, and among
+// them the one that has most.
+std::vector<std::string> sources_of(const storage::replication::BoardView& board,
+                                    const std::string& self);
+
 class ShardBoard {
  public:
   static constexpr int64_t kEveryNs = 2 * kNsPerS;

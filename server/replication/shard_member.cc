@@ -72,6 +72,22 @@ Result<void, std::string> ShardMember::begin(Server* server) {
   self_ = {.node = node->id,
            .address = plan_.address,
            .incarnation = {.high = random_.next(), .low = random_.next()}};
+  begin_protocol();
+  copies_ = std::make_unique<ShardCopies>(
+      plan_.pull, server_, &clock_, [this]() -> Result<SnapshotPlace, std::string> {
+        if (member_->role() == Role::kStopped)
+          return "ERR this member of shard " + plan_.shard + " has stopped: " + stopped_because_;
+        if (!copies_->can_copy() || written_back_.position == 0)
+          return std::string("ERR this member has no data of the shard that could be copied yet");
+        return SnapshotPlace{.position = written_back_.position, .crc = written_back_.crc};
+      });
+  spdlog::info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
+               plan_.shard, keys_->turn(), plan_.address);
+  act();
+  return {};
+}
+
+void ShardMember::begin_protocol() {
   kept_ = std::make_unique<KeptTurns>(keys_, [this](const Status& failure) { fail(failure); });
   const storage::replication::LogFacts facts = log_->facts();
   MemberOptions options;
@@ -80,13 +96,26 @@ Result<void, std::string> ShardMember::begin(Server* server) {
   options.self = self_;
   options.times = plan_.times;
   options.append_interval_ns = plan_.append_interval_ns;
+  trail_ = storage::replication::StampTrail(kept_->stamps());
   member_ = std::make_unique<Member>(options, kept_.get(), static_cast<Port*>(this),
                                      keys_->figures().instant_ns);
-  trail_ = storage::replication::StampTrail(kept_->stamps());
-  spdlog::info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
-               plan_.shard, keys_->turn(), plan_.address);
-  act();
-  return {};
+}
+
+// The store is closed, and opened anew with what was copied (main.cc puts it in place).
+void ShardMember::adopt_copy() {
+  ++life_;
+  answers_.clear();
+  unsealed_.clear();
+  read_asked_.reset();
+  takeover_.reset();
+  is_too_late_ = false;
+  stopped_because_.clear();
+  if (const Status status = server_->persistence().office.lose(); !status.ok()) return fail(status);
+  begin_protocol();
+  data_moved_ = true;
+  copies_->adopted();
+  spdlog::warn("this member of shard {} goes on with the copied data, at turn {}", plan_.shard,
+               keys_->turn());
 }
 
 Instants ShardMember::now() const {
@@ -114,6 +143,9 @@ void ShardMember::act() {
   settle();
   claim_for_operator();
   tell_trouble();
+  copies_->given().begin_turn();
+  const auto sources = [this] { return sources_of(board_.view(facts()), self_.node); };
+  if (is_too_late_ && copies_->has_copied(sources, random_.next())) adopt_copy();
   member_->tick(now());
   ask_to_read();
   settle();
@@ -165,6 +197,8 @@ int64_t ShardMember::next_ns() {
 }
 
 std::string ShardMember::refusal() const {
+  if (is_too_late_ && copies_->can_copy())
+    return "MASTERDOWN this member of shard " + plan_.shard + " copies another member's data";
   if (member_->role() == Role::kStopped)
     return "MASTERDOWN this member of shard " + plan_.shard + " has stopped: " + stopped_because_;
   return "READONLY You can't write against a read only replica.";
@@ -203,7 +237,8 @@ Coverage ShardMember::covers(const Told& told, int64_t steady_ns) const {
 
 void ShardMember::append(std::optional<Head> expected, std::string record) {
   const size_t bytes = record.size();
-  log_->append(expected, std::move(record), [this, bytes](const Appended& came) {
+  log_->append(expected, std::move(record), [this, bytes, life = life_](const Appended& came) {
+    if (life != life_) return;
     answers_.push_back([this, came, bytes] {
       if (came.outcome == Appended::Outcome::kDone) trimmer_.note(came.head.position, bytes);
       member_->appended(came, now());
@@ -220,7 +255,8 @@ void ShardMember::read(Head after, size_t bytes_max) {
 void ShardMember::ask_to_read() {
   if (!read_asked_ || (!office_ && keys_->work().overloaded())) return;
   const ReadAsked asked = *std::exchange(read_asked_, std::nullopt);
-  log_->read(asked.after, asked.bytes_max, [this](Read came) {
+  log_->read(asked.after, asked.bytes_max, [this, life = life_](Read came) {
+    if (life != life_) return;
     answers_.push_back([this, came = std::move(came)] {
       for (const storage::replication::Record& record : came.records) trimmer_.note(record);
       member_->read(came, now());
@@ -273,6 +309,7 @@ void ShardMember::lose_office(Reason reason) {
 
 void ShardMember::stop(Reason reason) {
   stopped_because_ = words_of(reason);
+  is_too_late_ = reason == Reason::kTrimmed;
   spdlog::critical("this member of shard {} has stopped and follows no more: {}", plan_.shard,
                    stopped_because_);
 }

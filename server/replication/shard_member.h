@@ -23,6 +23,7 @@
 #include "server/replication/kept_turns.h"
 #include "server/replication/log_trimmer.h"
 #include "server/replication/shard_board.h"
+#include "server/replication/shard_copies.h"
 #include "storage/replication/member.h"
 #include "storage/replication/office_clock.h"
 #include "storage/replication/shared_log.h"
@@ -40,6 +41,7 @@ struct MemberPlan {
   int64_t append_interval_ns = 0;
   storage::replication::TrimOptions trim;
   uint64_t seed = 0;  // of what is drawn at random
+  PullPlan pull;      // how it copies another member's data
   // Which node this is, once the data is open, or why that is not known.
   std::function<Result<NodeFile, std::string>()> node;
   // The process must end; it does not come back.
@@ -67,6 +69,7 @@ class ShardMember final : public Membership,
   void write_figures(FigureWriter& out) const override;
   Result<void, std::string> hand_over(const std::string& node) override;
   Result<void, std::string> take_over() override;
+  Snapshots* snapshots() override { return &copies_->given(); }
 
   // InstantSource, and of Port the same: the owner's instants, or those of the turns that come.
   int64_t instant_ns() override;
@@ -108,6 +111,8 @@ class ShardMember final : public Membership,
   storage::replication::Instants now() const;
   storage::replication::MemberFacts facts() const;  // what it tells the others of itself
   void settle();
+  void begin_protocol();
+  void adopt_copy();
   void ask_to_read();
   void claim_for_operator();
   void tell_trouble();
@@ -139,6 +144,10 @@ class ShardMember final : public Membership,
   storage::replication::StampTrail trail_;
   Head written_back_;  // the place in the log that the state files have reached
   std::string stopped_because_;
+  std::unique_ptr<ShardCopies> copies_;
+  bool is_too_late_ = false;  // for the log: another member's data is copied
+  // Of member_, which ends where other data is adopted. Answers to an earlier one go nowhere.
+  uint64_t life_ = 0;
   // A CLAIM over an epoch that is not the current one any more is void, so an operator's is
   // repeated.
   struct Takeover {

@@ -9,12 +9,12 @@
 
 #include "base/time_units.h"
 #include "server/os/clock.h"
+#include "server/peer/redis_client.h"
 #include "server/upkeep/contents.h"
 #include "server/upkeep/import_options.h"
 #include "server/upkeep/import_source.h"
 #include "server/upkeep/import_tally.h"
 #include "server/upkeep/progress.h"
-#include "server/upkeep/redis_client.h"
 
 namespace weir::server {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "server/peer/redis_url.h"
 #include "server/tls/tls_client.h"
-#include "server/upkeep/redis_url.h"
 
 namespace weir::server {
 

@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "server/os/clock.h"
+#include "server/peer/redis_client.h"
 #include "server/upkeep/import_tally.h"
-#include "server/upkeep/redis_client.h"
 
 namespace weir::server {
 

@@ -2,112 +2,18 @@
 and over one in a PostgreSQL that the tests start."""
 
 import os
-import random
 import signal
-import subprocess
-import threading
 import time
 import unittest
 
 import harness
 import postgres
+from shard_fixture import Journal, OnPostgres, ShardTest
 
 
-class Journal(threading.Thread):
-    """A client that takes permits of limits that never refill, at whoever serves."""
-
-    def __init__(self, ports, keys=8):
-        super().__init__(daemon=True)
-        self.ports = ports
-        self.keys = keys
-        self.granted = [0] * keys
-        self.unknown = [0] * keys
-        self.longest_s = 0.0
-        self.ended = threading.Event()
-        self.failure = None
-
-    def run(self):
-        client, served_at = None, time.monotonic()
-        while not self.ended.is_set():
-            key = random.randrange(self.keys)
-            try:
-                client = client or self.connect()
-                if client is None:
-                    continue
-                reply = client.call("RL.TAKE", f"l{key}", "FIXED", "1000000/3650d")
-                self.granted[key] += reply[0]
-                self.longest_s = max(self.longest_s, time.monotonic() - served_at)
-                served_at = time.monotonic()
-            except harness.Refused as refused:
-                if not str(refused).startswith("READONLY"):
-                    self.failure = str(refused)
-                client = self.close(client)
-            except OSError:
-                self.unknown[key] += 1
-                client = self.close(client)
-
-    def connect(self):
-        try:
-            client = harness.Client(("127.0.0.1", random.choice(self.ports)))
-            client.socket.settimeout(3)
-            return client
-        except OSError:
-            time.sleep(0.01)
-            return None
-
-    def close(self, client):
-        client.close()
-        time.sleep(0.005)
-
-    def end(self):
-        self.ended.set()
-        self.join(harness.PATIENCE_S)
-
-
-class Shard(harness.ServerTest):
+class Shard(ShardTest):
     # What a start says where the log is not that of its shard.
     OF_ANOTHER_SHARD = "is of shard 'main', and shard is 'other'"
-
-    def command(self, *words):
-        """(code, output) of the executable as a command."""
-        done = subprocess.run([harness.executable, *map(str, words)], capture_output=True, text=True,
-                              timeout=harness.PATIENCE_S, check=False)
-        return done.returncode, done.stdout + done.stderr
-
-    def log_address(self):
-        return "file:" + self.path("shared-log")
-
-    def empty_log(self):
-        os.remove(self.path("shared-log"))
-
-    def make_shard(self, name="a"):
-        os.makedirs(self.path(name), exist_ok=True)
-        code, out = self.command("--new-shard", self.log_address(), "main", "--dir",
-                                 self.path(name) + "/data")
-        self.assertEqual(code, 0, out)
-
-    def member(self, name, *options, **named):
-        folder = self.path(name)
-        os.makedirs(folder, exist_ok=True)
-        server = harness.Server(folder, *options, **{"log": self.log_address(), "failover_after_ms": 1000, **named})
-        self.servers.append(server)
-        return server
-
-    def status(self, server):
-        flat = [word.decode() if isinstance(word, bytes) else word for word in server.call("WEIR", "STATUS")]
-        return dict(zip(flat[::2], flat[1::2]))
-
-    def serves(self, server):
-        return server.process.poll() is None and self.status(server)["serves"] == 1
-
-    def owner_of(self, *servers):
-        harness.wait_until(lambda: any(self.serves(server) for server in servers), "somebody serves")
-        return next(server for server in servers if self.serves(server))
-
-    def agree(self, *servers):
-        def alike():
-            return len({self.status(server)["turn"] for server in servers}) == 1
-        harness.wait_until(alike, "all have the same turns")
 
     def test_a_standby_takes_over_what_clients_were_told(self):
         self.make_shard()
@@ -181,109 +87,6 @@ class Shard(harness.ServerTest):
             self.assert_refused("EXECABORT", client, "EXEC")
             self.assert_refused("ERR this member is not the owner", client, "WEIR", "HANDOVER", "x")
         self.assertEqual(owner.call("ROLE")[0], b"master")
-
-    def members_of(self, server):
-        """The members as this one knows them, by their ports."""
-        flat = [[word.decode() if isinstance(word, bytes) else word for word in one]
-                for one in self.status(server)["members"]]
-        members = [dict(zip(one[::2], one[1::2])) for one in flat]
-        return {int(one["address"].rpartition(":")[2]): one for one in members}
-
-    def info(self, server):
-        lines = server.call("INFO", "replication").decode().split("\r\n")
-        return dict(line.split(":", 1) for line in lines if ":" in line)
-
-    def test_members_know_of_one_another(self):
-        self.make_shard()
-        members = [self.member(name).start() for name in "abc"]
-        owner = self.owner_of(*members)
-        standbys = [member for member in members if member is not owner]
-        ports = sorted(member.port for member in members)
-        for number in range(50):
-            owner.call("SET", f"k{number}", number)
-        self.agree(*members)
-        turn = self.status(owner)["turn"]
-
-        def all_know():
-            return all(sorted(self.members_of(each)) == ports and
-                       all(one["turn"] == turn and one["lag_turns"] == 0 for one in self.members_of(each).values())
-                       for each in members)
-        harness.wait_until(all_know, "each member knows all turns of all members")
-        self.assertEqual({one["state"] for one in self.members_of(standbys[0]).values()}, {"owning", "following"})
-        for each in members:
-            self.assertEqual(self.members_of(each)[each.port]["node"], self.status(each)["node"])
-            self.assertEqual(self.members_of(each)[each.port]["age_ms"], 0)
-            self.assertEqual(self.info(each)["members_seen"], "3")
-            self.assertEqual(self.info(each)["standby_lag_turns"], "0")
-        info = self.info(owner)
-        self.assertEqual(info["connected_slaves"], "2")
-        shown = sorted(info[f"slave{number}"].rpartition(",")[0] for number in range(2))
-        self.assertEqual(shown, sorted(f"ip=127.0.0.1,port={each.port},state=online,offset={turn}"
-                                       for each in standbys))
-        self.assertEqual(info["master_repl_offset"], str(turn))
-        role, offset, replicas = owner.call("ROLE")
-        self.assertEqual((role, offset), (b"master", turn))
-        self.assertEqual(sorted(replicas), sorted([b"127.0.0.1", str(each.port).encode(), str(turn).encode()]
-                                                  for each in standbys))
-        with owner.connect() as client:
-            client.send(harness.encode("SET", "k", "v") + harness.encode("WAIT", "1", "0") +
-                        harness.encode("WAITAOF", "1", "1", "0"))
-            self.assertEqual([client.read(), client.read(), client.read()], ["OK", 2, [1, 2]])
-            self.assertEqual(client.call("WAIT", "9", "50"), 2)
-        info = self.info(standbys[0])
-        self.assertEqual((info["role"], info["master_host"], info["master_port"], info["master_link_status"],
-                          info["connected_slaves"]), ("slave", "127.0.0.1", str(owner.port), "up", "0"))
-        # Who is gone is no standby any more, and is still known for an hour.
-        standbys[0].send_signal(signal.SIGKILL)
-        standbys[0].wait()
-        harness.wait_until(lambda: self.info(owner)["connected_slaves"] == "1", "the dead one is no standby")
-        self.assertEqual(self.info(owner)["members_seen"], "2")
-        self.assertEqual(self.members_of(owner)[standbys[0].port]["present"], 0)
-        self.assertGreater(self.members_of(owner)[standbys[0].port]["age_ms"], 9000)
-
-    def test_a_member_is_announced_as_it_is_told(self):
-        self.make_shard()
-        members = [self.member("a", cluster_announce_ip="192.0.2.7", cluster_announce_port=1234).start(),
-                   self.member("b").start()]
-        owner = self.owner_of(*members)
-        other = next(member for member in members if member is not owner)
-        harness.wait_until(lambda: len(self.members_of(other)) == 2, "both are known")
-        self.assertIn("192.0.2.7:1234", [one["address"] for one in self.members_of(other).values()])
-
-    # Little of the log stays; what is in the state files says how much may go.
-    TRIMS = {"log_retention_bytes": "256kb", "log_bytes_max": "4mb", "write_back_interval_ms": "100"}
-
-    def log_bytes(self):
-        return os.path.getsize(self.path("shared-log"))
-
-    def fill(self, server, megabytes):
-        with server.connect() as client:
-            for number in range(64 * megabytes):
-                client.call("SET", f"f{number % 64}", os.urandom(8192).hex())
-
-    def test_the_log_is_trimmed(self):
-        self.make_shard()
-        members = [self.member(name, **self.TRIMS).start() for name in "ab"]
-        owner = self.owner_of(*members)
-        standby = next(member for member in members if member is not owner)
-        self.fill(owner, 8)
-        harness.wait_until(lambda: self.log_bytes() < 1500000, "what all have in their files goes")
-        # Who is away for a while goes on by reading.
-        standby.send_signal(signal.SIGKILL)
-        standby.wait()
-        self.fill(owner, 2)
-        time.sleep(3)
-        self.assertGreater(self.log_bytes(), 2000000)
-        standby.start()
-        self.agree(*members)
-        harness.wait_until(lambda: self.log_bytes() < 1500000, "what it has now goes, too")
-        self.assertGreater(int(self.info(owner)["shard_log_trimmed"]), 0)
-        owner.send_signal(signal.SIGKILL)
-        owner.wait()
-        harness.wait_until(lambda: self.serves(standby), "the standby takes over")
-        owner.start()
-        self.agree(*members)
-        self.assertEqual(len(standby.call("GET", "f63")), 16384)
 
     def test_the_office_is_handed_over_and_taken(self):
         self.make_shard()
@@ -385,27 +188,10 @@ class Demonstration(unittest.TestCase):
 
 
 @unittest.skipUnless(postgres.programs() or os.environ.get("CI"), "PostgreSQL is not installed")
-class OnPostgres(Shard):
-    """The same over PostgreSQL, which keeps the logs of several shards, and what only that can do."""
+class ShardOnPostgres(OnPostgres, Shard):
+    """The same over PostgreSQL, and what only that can do."""
 
     OF_ANOTHER_SHARD = "is empty: weir-server --new-shard makes a shard"
-
-    def setUp(self):
-        super().setUp()
-        self.database = postgres.Postgres()
-
-    def tearDown(self):
-        super().tearDown()
-        self.database.close()
-
-    def log_address(self):
-        return self.database.address()
-
-    def empty_log(self):
-        self.database.ask("delete from weir_log; delete from weir_head")
-
-    def log_bytes(self):
-        return int(self.database.ask("select coalesce(sum(length(record)), 0) from weir_log"))
 
     def test_a_database_that_restarts_forgets_nothing(self):
         self.make_shard()

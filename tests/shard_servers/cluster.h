@@ -109,7 +109,8 @@ class ShardCluster {
   void check();
 
   struct Figures {
-    uint64_t acknowledged = 0, refused = 0, kills = 0, rewinds = 0, closed = 0, rejoins = 0;
+    uint64_t acknowledged = 0, refused = 0, kills = 0, rewinds = 0, closed = 0, rejoins = 0,
+             copies = 0, trimmed = 0;
   };
   Figures figures() const { return figures_; }
 
@@ -117,6 +118,7 @@ class ShardCluster {
   void start(Node* node);
   void kill(Node* node);
   void rejoin_if_stopped(Node* node);
+  Node* source_for(const Node* node);
   void step(Node* node);
   void take_replies(Node* node);
   void lose_client(Node* node);
@@ -134,6 +136,7 @@ class ShardCluster {
   storage::replication::SimEngine engine_;
   storage::replication::SimNetwork network_;
   SimBoard board_;
+  uint64_t trim_bytes_ = 0;  // of the log, that stay
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<const Node*, Journal::Asked> asked_;  // by whom no reply has come yet
   Journal journal_;

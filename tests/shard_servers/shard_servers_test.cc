@@ -35,13 +35,16 @@ TEST(ShardServers, KeepWhatTheyHaveSaid) {
     sum.closed += cluster.figures().closed;
     sum.rejoins += cluster.figures().rejoins;
     sum.rewinds += cluster.figures().rewinds;
+    sum.copies += cluster.figures().copies;
+    sum.trimmed += cluster.figures().trimmed;
   }
   std::printf(
       "%llu replies, %llu outcomes unknown, %llu kills, %llu failovers of the engine, %llu "
-      "standbys that began anew\n",
+      "standbys that began anew, %llu that copied another's data, %llu records trimmed\n",
       static_cast<unsigned long long>(sum.acknowledged),
       static_cast<unsigned long long>(sum.closed), static_cast<unsigned long long>(sum.kills),
-      static_cast<unsigned long long>(sum.rewinds), static_cast<unsigned long long>(sum.rejoins));
+      static_cast<unsigned long long>(sum.rewinds), static_cast<unsigned long long>(sum.rejoins),
+      static_cast<unsigned long long>(sum.copies), static_cast<unsigned long long>(sum.trimmed));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ NOTES = {
     "evalsha": "bodies survive restarts",
     "script|load": "bodies survive restarts",
     "exec": "one instant for all of it, whole or not at all through a crash",
-    "wait": "there are never replicas",
+    "wait": "a server of no shard never has replicas",
     "hrandfield": "at most 1,048,576 repetitions",
     "srandmember": "at most 1,048,576 repetitions",
     "zrandmember": "at most 1,048,576 repetitions",
@@ -80,8 +80,8 @@ NOTES = {
 
 OURS = {
     "rl.*": "weir's own: limiters",
-    "weir": "weir's own: its clock",
-    "weir|*": "weir's own: its clock",
+    "weir": "weir's own: its clock, and its shard",
+    "weir|*": "weir's own: its clock, and its shard",
     "cl.throttle": "redis-cell's",
     "throttle": "throttlecrab's",
     "gcra": "written for Redis 8.8, held back there",

@@ -13,17 +13,27 @@
 
 #include "base/result.h"
 #include "resp/value.h"
+#include "server/peer/redis_url.h"
 #include "server/tls/tls_client.h"
-#include "server/upkeep/redis_url.h"
 #include "storage/file.h"
 
 namespace weir::server {
 
 class RedisClient {
  public:
+  // How long a server may be silent in one step before it counts as gone.
+  struct Patience {
+    int64_t seconds = 60;
+  };
+
   // Connects, authenticates as the URL says, and selects nothing. The error names the server.
   static Result<std::unique_ptr<RedisClient>, std::string> connect(const RedisUrl& url,
-                                                                   const TlsClientOptions& tls);
+                                                                   const TlsClientOptions& tls,
+                                                                   Patience patience);
+  static Result<std::unique_ptr<RedisClient>, std::string> connect(const RedisUrl& url,
+                                                                   const TlsClientOptions& tls) {
+    return connect(url, tls, Patience{.seconds = 60});
+  }
 
   // Adds a request to those that are sent next.
   void add(std::span<const std::string_view> words);
@@ -41,7 +51,8 @@ class RedisClient {
  private:
   explicit RedisClient(const RedisUrl& url) : name_(url.shown()) {}
 
-  Result<void, std::string> open(const RedisUrl& url, const TlsClientOptions& tls);
+  Result<void, std::string> open(const RedisUrl& url, const TlsClientOptions& tls,
+                                 Patience patience);
   Result<void, std::string> authenticate(const RedisUrl& url);
   Result<void, std::string> send_all();
   Result<resp::Value, std::string> read_one();

@@ -1,4 +1,4 @@
-#include "server/upkeep/redis_url.h"
+#include "server/peer/redis_url.h"
 
 #include <charconv>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "server/upkeep/redis_client.h"
+#include "server/peer/redis_client.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -16,13 +16,12 @@ namespace {
 constexpr size_t kPieceBytes = 1 << 20;
 constexpr int64_t kBulkBytesMax = 1LL << 30;
 constexpr int64_t kElementsMax = 1 << 20;  // of one array: a Value takes more than its bytes
-constexpr time_t kPatienceS = 60;  // of one step: a server that is silent for so long is gone
 
 struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
 
-Result<storage::Descriptor, std::string> connect_socket(const RedisUrl& url) {
+Result<storage::Descriptor, std::string> connect_socket(const RedisUrl& url, int64_t patience_s) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -35,7 +34,7 @@ Result<storage::Descriptor, std::string> connect_socket(const RedisUrl& url) {
     storage::Descriptor made(
         ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
     if (!made.ok()) continue;
-    const timeval patience{.tv_sec = kPatienceS, .tv_usec = 0};
+    const timeval patience{.tv_sec = static_cast<time_t>(patience_s), .tv_usec = 0};
     ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     const int on = 1;
@@ -54,17 +53,19 @@ void append_header(std::string* out, char kind, size_t number) {
 
 }  // namespace
 
-Result<std::unique_ptr<RedisClient>, std::string> RedisClient::connect(
-    const RedisUrl& url, const TlsClientOptions& tls) {
+Result<std::unique_ptr<RedisClient>, std::string> RedisClient::connect(const RedisUrl& url,
+                                                                       const TlsClientOptions& tls,
+                                                                       Patience patience) {
   std::unique_ptr<RedisClient> client(new RedisClient(url));
-  if (auto opened = client->open(url, tls); !opened)
+  if (auto opened = client->open(url, tls, patience); !opened)
     return "cannot connect to " + url.shown() + ": " + opened.error();
   if (auto known = client->authenticate(url); !known) return known.error();
   return client;
 }
 
-Result<void, std::string> RedisClient::open(const RedisUrl& url, const TlsClientOptions& tls) {
-  auto made = connect_socket(url);
+Result<void, std::string> RedisClient::open(const RedisUrl& url, const TlsClientOptions& tls,
+                                            Patience patience) {
+  auto made = connect_socket(url, patience.seconds);
   if (!made) return made.error();
   socket_ = std::move(*made);
   if (!url.tls) return {};

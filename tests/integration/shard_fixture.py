@@ -1,0 +1,172 @@
+"""Members of a shard as processes, over a log in a file or over one in a PostgreSQL that the tests
+start, and a client that takes permits of them."""
+
+import os
+import random
+import subprocess
+import threading
+import time
+
+import harness
+import postgres
+
+
+class Journal(threading.Thread):
+    """A client that takes permits of limits that never refill, at whoever serves."""
+
+    def __init__(self, ports, keys=8, password=None):
+        super().__init__(daemon=True)
+        self.ports = ports
+        self.keys = keys
+        self.password = password
+        self.granted = [0] * keys
+        self.unknown = [0] * keys
+        self.longest_s = 0.0
+        self.ended = threading.Event()
+        self.failure = None
+
+    def run(self):
+        client, served_at = None, time.monotonic()
+        while not self.ended.is_set():
+            key = random.randrange(self.keys)
+            try:
+                client = client or self.connect()
+                if client is None:
+                    continue
+                reply = client.call("RL.TAKE", f"l{key}", "FIXED", "1000000/3650d")
+                self.granted[key] += reply[0]
+                self.longest_s = max(self.longest_s, time.monotonic() - served_at)
+                served_at = time.monotonic()
+            except harness.Refused as refused:
+                if not str(refused).startswith("READONLY"):
+                    self.failure = str(refused)
+                client = self.close(client)
+            except OSError:
+                self.unknown[key] += 1
+                client = self.close(client)
+
+    def connect(self):
+        try:
+            client = harness.Client(("127.0.0.1", random.choice(self.ports)))
+            client.socket.settimeout(3)
+            if self.password:
+                client.call("AUTH", self.password)
+            return client
+        except OSError:
+            time.sleep(0.01)
+            return None
+
+    def close(self, client):
+        client.close()
+        time.sleep(0.005)
+
+    def end(self):
+        self.ended.set()
+        self.join(harness.PATIENCE_S)
+
+class Secured(harness.Server):
+    """A server that asks for a password."""
+
+    PASSWORD = "secret"
+
+    def connect(self, host="127.0.0.1"):
+        client = super().connect(host)
+        client.call("AUTH", self.PASSWORD)
+        return client
+
+class OnUnixSocket(harness.Server):
+    """A server that the test reaches by a socket in its folder, and others by TLS alone."""
+
+    def connect(self, host="127.0.0.1"):
+        return harness.Client(self.folder + "/socket")
+
+class ShardTest(harness.ServerTest):
+    """Makes shards, and members of them."""
+
+    def command(self, *words):
+        """(code, output) of the executable as a command."""
+        done = subprocess.run([harness.executable, *map(str, words)], capture_output=True, text=True,
+                              timeout=harness.PATIENCE_S, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def log_address(self):
+        return "file:" + self.path("shared-log")
+
+    def empty_log(self):
+        os.remove(self.path("shared-log"))
+
+    def make_shard(self, name="a"):
+        os.makedirs(self.path(name), exist_ok=True)
+        code, out = self.command("--new-shard", self.log_address(), "main", "--dir",
+                                 self.path(name) + "/data")
+        self.assertEqual(code, 0, out)
+
+    def member(self, name, *options, **named):
+        folder = self.path(name)
+        os.makedirs(folder, exist_ok=True)
+        kind = Secured if "requirepass" in named else OnUnixSocket if "unixsocket" in named else harness.Server
+        server = kind(folder, *options, **{"log": self.log_address(), "failover_after_ms": 1000, **named})
+        self.servers.append(server)
+        return server
+
+    def status(self, server):
+        flat = [word.decode() if isinstance(word, bytes) else word for word in server.call("WEIR", "STATUS")]
+        return dict(zip(flat[::2], flat[1::2]))
+
+    def serves(self, server):
+        return server.process.poll() is None and self.status(server)["serves"] == 1
+
+    def owner_of(self, *servers):
+        harness.wait_until(lambda: any(self.serves(server) for server in servers), "somebody serves")
+        return next(server for server in servers if self.serves(server))
+
+    def agree(self, *servers):
+        def alike():
+            return len({self.status(server)["turn"] for server in servers}) == 1
+        harness.wait_until(alike, "all have the same turns")
+
+    def members_of(self, server):
+        """The members as this one knows them, by their ports."""
+        flat = [[word.decode() if isinstance(word, bytes) else word for word in one]
+                for one in self.status(server)["members"]]
+        members = [dict(zip(one[::2], one[1::2])) for one in flat]
+        return {int(one["address"].rpartition(":")[2]): one for one in members}
+
+    def info(self, server):
+        lines = server.call("INFO", "replication").decode().split("\r\n")
+        return dict(line.split(":", 1) for line in lines if ":" in line)
+
+    # Little of the log stays; what is in the state files says how much may go.
+    TRIMS = {"log_retention_bytes": "256kb", "log_bytes_max": "4mb", "write_back_interval_ms": "100"}
+
+    def log_bytes(self):
+        return os.path.getsize(self.path("shared-log"))
+
+    def fill(self, server, megabytes):
+        with server.connect() as client:
+            for number in range(64 * megabytes):
+                client.call("SET", f"f{number % 64}", os.urandom(8192).hex())
+
+    # A log so short that who is away for a moment, or begins without data, copies another's data.
+    SHORT = {"log_retention_bytes": "64kb", "log_bytes_max": "64kb", "write_back_interval_ms": "100"}
+
+
+class OnPostgres:
+    """For a ShardTest: the log is in a PostgreSQL, which keeps those of several shards."""
+
+    def setUp(self):
+        super().setUp()
+        self.database = postgres.Postgres()
+
+    def tearDown(self):
+        super().tearDown()
+        self.database.close()
+
+    def log_address(self):
+        return self.database.address()
+
+    def empty_log(self):
+        self.database.ask("delete from weir_log; delete from weir_head")
+
+    def log_bytes(self):
+        return int(self.database.ask("select coalesce(sum(length(record)), 0) from weir_log"))
