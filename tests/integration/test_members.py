@@ -168,6 +168,24 @@ class Members(ShardTest):
             self.assertLessEqual(1000000 - left, journal.granted[key] + journal.unknown[key])
         self.assertEqual(third.call("GET", "f63") is None, False)
 
+    def test_a_shard_that_was_made_of_data_is_joined_by_copying(self):
+        os.makedirs(self.path("a"))
+        alone = harness.Server(self.path("a"))
+        self.servers.append(alone)
+        alone.start()
+        alone.call("SET", "k", "v")
+        self.assertEqual(alone.stop(), 0)
+        self.make_shard()
+        owner = self.member("a").start()
+        self.owner_of(owner)
+        other = self.member("b").start()
+        self.assertIn("copied the data of member", other.log())
+        self.agree(owner, other)
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+        harness.wait_until(lambda: self.serves(other), "the other one takes over")
+        self.assertEqual(other.call("GET", "k"), b"v")
+
     def test_copies_come_by_tls_where_the_ports_have_it(self):
         self.make_shard()
         files = certificates.Certificates(self.path("certificates"))
