@@ -145,7 +145,11 @@ Node* ShardCluster::source_for(const Node* node) {
   for (const auto& other : nodes_) {
     const bool is_alive =
         other.get() != node && other->server && other->stopped_until_ns <= agenda_.now_ns();
-    if (is_alive && other->member->protocol().role() != storage::replication::Role::kStopped)
+    if (!is_alive) continue;
+    // One that has not read to the end may be too late itself.
+    const auto role = other->member->protocol().role();
+    if (role == storage::replication::Role::kFollowing ||
+        role == storage::replication::Role::kOwning)
       return other.get();
   }
   return nullptr;
