@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "tests/replication/sim_log.h"
 #include "tests/server/fake_server.h"
 #include "tests/shard_servers/journal.h"
+#include "tests/shard_servers/sim_board.h"
 #include "tests/simulation/random.h"
 
 namespace weir::server {
@@ -42,43 +42,6 @@ class NodeClock final : public Clock {
   const storage::replication::Agenda& agenda_;
   int64_t boot_offset_ns_;
   int64_t wall_offset_ns_;
-};
-
-// What the members tell one another: as an engine's board is, late, and now and then lost.
-class SimBoard {
- public:
-  SimBoard(const storage::replication::Agenda* agenda, simulation::Random* random)
-      : agenda_(*agenda), random_(*random) {}
-
-  void put(std::string name, std::string bytes);
-  std::vector<storage::replication::BoardEntry> snapshot() const;
-
- private:
-  struct Put {
-    std::string bytes;
-    int64_t at_ns = 0;
-  };
-  const storage::replication::Agenda& agenda_;
-  simulation::Random& random_;
-  std::map<std::string, std::deque<Put>> puts_;  // of each name the newest two
-};
-
-// A member's backend: the simulated log with the simulated board.
-class SimLogWithBoard final : public storage::replication::SimLog,
-                              public storage::replication::Board {
- public:
-  SimLogWithBoard(storage::replication::SimNetwork* network, storage::replication::Link* link,
-                  SimBoard* board)
-      : SimLog(network, link), board_(*board) {}
-  void put(std::string name, std::string bytes) override {
-    board_.put(std::move(name), std::move(bytes));
-  }
-  std::vector<storage::replication::BoardEntry> snapshot() const override {
-    return board_.snapshot();
-  }
-
- private:
-  SimBoard& board_;
 };
 
 // A machine: its disk and clocks, and its process while it lives.
