@@ -66,7 +66,6 @@ class RocksStore : public Store {
   void start_sync() override;
   SyncState sync_state() const override;
   Status sync_now() override;
-
   Lookup get(std::string_view stored_key, std::string* value, Status* failure) override {
     return state_.get(stored_key, value, failure);
   }
@@ -75,7 +74,6 @@ class RocksStore : public Store {
   void add_to_pass(StateSlice slice) override;
   void finish_pass(uint64_t written_back_turn, int64_t instant_ns) override;
   PassState pass_state() const override;
-
   void start_checkpoint(const std::string& directory) override;
   PassState checkpoint_state() const override;
 

@@ -114,6 +114,12 @@ enum CommandFlag : uint32_t {
   kRunsQueued = 1 << 25,  // what is queued in the transaction is what it does
   // CLIENT's: CLIENT PAUSE does not hold it up, and CLIENT CACHING is not about it.
   kOfClient = 1 << 26,
+  // A shard's owner may answer it before the shared log has it (server/core/early_replies.h): it
+  // takes permits; or it counts, where the option uncommitted-commands says so.
+  kTakes = 1 << 27,
+  kCounts = 1 << 28,
+  // It tells that what was written before it is committed, so in a shard its reply waits for that.
+  kTellsOfCommits = 1 << 29,
 };
 
 // What a command does with a key, in the terms of COMMAND's key specifications.

@@ -64,6 +64,7 @@ Commands weir_commands();             // WEIR CLOCK
 Commands weir_snapshot_commands();    // WEIR SNAPSHOT
 Commands cluster_commands();          // CLUSTER, READONLY, ASKING ...
 Commands cluster_changes_commands();  // CLUSTER MEET, ADDSLOTS ...: what the configuration decides
+Commands sentinel_commands();         // SENTINEL
 Commands standalone_commands();       // REPLICAOF, MODULE ...: what there is not
 
 std::span<const Commands> command_families();

@@ -99,7 +99,7 @@ void limit_use(Args args, LimitUse* use) { add_dialect_use(args, 6, use); }
 constexpr Command kCommands[] = {
     {.name = "gcra",
      .arity = -5,
-     .flags = kWrites | kFast | kDenyOom | kWakesNobody,
+     .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key max_burst tokens_per_period period [TOKENS count | NUM_REQUESTS count]",

@@ -5,6 +5,7 @@
 //
 // Only the sum is compared with the bounds. A sum outside them changes nothing, unless SATURATE
 // moves it to the bound.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
+#include "server/limiter/limiters.h"
 #include "server/types/lookups.h"
 
 namespace weir::server {
@@ -98,6 +100,7 @@ struct Whole {
     return !__builtin_sub_overflow(a, b, rest);
   }
   static std::string text(Number number) { return std::to_string(number); }
+  static int64_t permits(Number applied) { return applied; }
   static void reply(Call& call, Number number) { call.reply.integer(number); }
 };
 
@@ -115,6 +118,11 @@ struct Float {
   static bool add(Number a, Number b, Number* sum) { return std::isfinite(*sum = a + b); }
   static bool subtract(Number a, Number b, Number* rest) { return std::isfinite(*rest = a - b); }
   static std::string text(Number number) { return resp::format_long_double_human(number); }
+  // A part of a permit counts as a whole one, and so many that they have no number as the most.
+  static int64_t permits(Number applied) {
+    constexpr Number kMost = std::numeric_limits<int64_t>::max() / 2;
+    return static_cast<int64_t>(std::ceil(std::clamp<Number>(applied, 0, kMost)));
+  }
   static void reply(Call& call, Number number) {
     call.reply.protocol() == 3 ? call.reply.real(static_cast<double>(number))
                                : call.reply.bulk(text(number));
@@ -227,6 +235,8 @@ void run(Call& call, const Options& options) {
   const auto sum = sum_of<Kind>(*current, *change, options.saturate);
   if (sum.refused) return reply_pair<Kind>(call, *current, 0);
   if (sum.unanswerable) return call.reply.error("ERR applied increment would overflow");
+  if (sum.applied < 0) call.limiters.takings.make_strict();  // it gives back
+  call.limiters.takings.count(Kind::permits(sum.applied));
   store(call, &ref, Kind::text(sum.value), options, expire_at_ms);
   reply_pair<Kind>(call, sum.value, sum.applied);
 }
@@ -249,7 +259,7 @@ void limit_use(Args args, LimitUse* use) {
 constexpr Command kCommands[] = {
     {.name = "increx",
      .arity = -2,
-     .flags = kWrites | kFast | kDenyOom,
+     .flags = kWrites | kFast | kDenyOom | kTakes,
      .keys = {1, 1, 1},
      .group = "string",
      .categories = "string ratelimit",

@@ -13,8 +13,9 @@
 namespace weir::server {
 namespace {
 
-constexpr uint32_t kTakes = kCostOption | kUptoOption | kShadowOption | kForceOption | kIdOption |
-                            kHoldOption | kFullOption | kHeadersOption | kOnChangeOption;
+constexpr uint32_t kTakeOptions = kCostOption | kUptoOption | kShadowOption | kForceOption |
+                                  kIdOption | kHoldOption | kFullOption | kHeadersOption |
+                                  kOnChangeOption;
 constexpr uint32_t kLooks =
     kCostOption | kFullOption | kHeadersOption | kOnChangeOption | kLimitsMayLack;
 constexpr uint32_t kTakesMany = kCostOption | kUptoOption | kShadowOption | kForceOption |
@@ -22,7 +23,7 @@ constexpr uint32_t kTakesMany = kCostOption | kUptoOption | kShadowOption | kFor
                                 kLimitsOfEach;
 
 void rl_take(Call& call) {
-  const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakes);
+  const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakeOptions);
   if (!request) return call.reply.error(request.error());
   take(call, call.args[1], **request);
 }
@@ -66,7 +67,7 @@ void rl_mtake(Call& call) {
   take_many(call, *keys, *request);
 }
 
-void use_of_take(Args args, LimitUse* use) { add_limit_use(args, 2, kTakes, use); }
+void use_of_take(Args args, LimitUse* use) { add_limit_use(args, 2, kTakeOptions, use); }
 void use_of_peek(Args args, LimitUse* use) { add_limit_use(args, 2, kLooks, use); }
 
 void use_of_mtake(Args args, LimitUse* use) {
@@ -78,7 +79,7 @@ void use_of_mtake(Args args, LimitUse* use) {
 constexpr Command kCommands[] = {
     {.name = "rl.take",
      .arity = -3,
-     .flags = kWrites | kFast | kDenyOom | kWakesNobody,
+     .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD time] [FULL] "
@@ -99,7 +100,7 @@ constexpr Command kCommands[] = {
      .limit_use = use_of_peek},
     {.name = "rl.mtake",
      .arity = -4,
-     .flags = kWrites | kDenyOom | kMovableKeys | kWakesNobody,
+     .flags = kWrites | kDenyOom | kMovableKeys | kWakesNobody | kTakes,
      .keys = {.numkeys = 1},
      .group = "limiter",
      .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "

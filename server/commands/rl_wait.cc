@@ -30,7 +30,7 @@ void use_of_reserve(Args args, LimitUse* use) { add_limit_use(args, 2, kReserves
 constexpr Command kCommands[] = {
     {.name = "rl.acquire",
      .arity = -3,  // so that a missing TIMEOUT is asked for by its name
-     .flags = kWrites | kBlocking | kDenyOom | kWakesNobody,
+     .flags = kWrites | kBlocking | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key limits [COST n] TIMEOUT time [ID token] [HOLD time] [FULL] [HEADERS] "
@@ -41,7 +41,7 @@ constexpr Command kCommands[] = {
      .limit_use = use_of_acquire},
     {.name = "rl.reserve",
      .arity = -3,
-     .flags = kWrites | kFast | kDenyOom | kWakesNobody,
+     .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key limits [COST n] [MAXWAIT time] [ID token] [ONCHANGE mode]",

@@ -1,6 +1,7 @@
 // Strings, changed in place: INCR and its like, APPEND, SETRANGE. The expiry stays as it was.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 
 #include "resp/numbers.h"
@@ -8,6 +9,7 @@
 #include "server/command/event_class.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
+#include "server/limiter/limiters.h"
 #include "server/types/lookups.h"
 
 namespace weir::server {
@@ -31,6 +33,7 @@ void add(Call& call, int64_t increment) {
   }
   if (__builtin_add_overflow(number, increment, &number))
     return call.reply.error("ERR increment or decrement would overflow");
+  call.limiters.takings.count(std::abs(std::max(increment, -INT64_MAX)));
   char digits[20];
   put_keeping_expiry(call, &ref, {digits, resp::format_int64(number, digits)}, "incrby");
   call.reply.integer(number);
@@ -102,7 +105,7 @@ void setrange(Call& call) {
 constexpr Command kCommands[] = {
     {.name = "incr",
      .arity = 2,
-     .flags = kWrites | kDenyOom | kFast,
+     .flags = kWrites | kDenyOom | kFast | kCounts,
      .keys = {1, 1, 1},
      .group = "string",
      .usage = "key",
@@ -111,7 +114,7 @@ constexpr Command kCommands[] = {
      .run = incr},
     {.name = "decr",
      .arity = 2,
-     .flags = kWrites | kDenyOom | kFast,
+     .flags = kWrites | kDenyOom | kFast | kCounts,
      .keys = {1, 1, 1},
      .group = "string",
      .usage = "key",
@@ -120,7 +123,7 @@ constexpr Command kCommands[] = {
      .run = decr},
     {.name = "incrby",
      .arity = 3,
-     .flags = kWrites | kDenyOom | kFast,
+     .flags = kWrites | kDenyOom | kFast | kCounts,
      .keys = {1, 1, 1},
      .group = "string",
      .usage = "key increment",
@@ -129,7 +132,7 @@ constexpr Command kCommands[] = {
      .run = incrby},
     {.name = "decrby",
      .arity = 3,
-     .flags = kWrites | kDenyOom | kFast,
+     .flags = kWrites | kDenyOom | kFast | kCounts,
      .keys = {1, 1, 1},
      .group = "string",
      .usage = "key decrement",

@@ -163,6 +163,11 @@ struct Config {
   int64_t log_bytes_max = int64_t{16} << 30;  // at least log_retention_bytes
   std::string member_user;                    // "": default
   std::string member_password;                // "": none is told
+  int64_t commit_wait_ms = 20;                // of commands that take; -1: for ever
+  int64_t uncommitted_ms_max = 120000;
+  int64_t uncommitted_permits_max = 0;  // 0: no bound
+  int64_t uncommitted_bytes_max = 256 << 20;
+  std::string uncommitted_commands;  // "incr", or ""
 
   // Memory and write-back.
   int64_t maxmemory = 0;  // 0: half of the machine's memory

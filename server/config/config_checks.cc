@@ -64,6 +64,16 @@ Result<void, Refusal> accept_shard(std::string* value) {
       .plain = "must be 1 to 64 letters, digits, '-', '_' and '.', got " + printable(*value)};
 }
 
+Result<void, Refusal> accept_uncommitted_commands(std::string* value) {
+  if (value->empty()) return {};
+  if (equals_ignoring_case(*value, "incr")) {
+    *value = "incr";
+    return {};
+  }
+  return Refusal{.redis = "argument must be incr or empty",
+                 .plain = "must be incr or empty, got " + printable(*value)};
+}
+
 Result<void, Refusal> accept_event_classes(std::string* value) {
   bool all = true;
   for (char c : kKeyClasses) all = all && contains(*value, c);

@@ -18,6 +18,8 @@ Result<void, Refusal> accept_host(std::string* value);
 Result<void, Refusal> accept_shared_log(std::string* value);
 // Accepts the name of a shard.
 Result<void, Refusal> accept_shard(std::string* value);
+// Accepts the names of groups of commands: "incr", or nothing.
+Result<void, Refusal> accept_uncommitted_commands(std::string* value);
 
 // Accepts classes of keyspace events, as notify-keyspace-events has them, and puts them into Redis'
 // order.

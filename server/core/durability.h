@@ -40,6 +40,15 @@ class Durability {
   // Answers whether it may be told. Where what depends on data may be, the rest may, too. Instants
   // are of the steady clock.
   virtual Coverage covers(const Told& told, int64_t steady_ns) const;
+  // Answers how long the reply of a command that has taken permits waits; then it may leave without
+  // being covered. kNotDue: it waits as all others do.
+  virtual int64_t early_wait_ns() const { return kNotDue; }
+  // Whether it leaves now; if so, what it tells is counted as told.
+  virtual bool let_out_early(const Told& /*told*/, uint64_t /*permits*/, int64_t /*steady_ns*/) {
+    return false;
+  }
+  // Whether what is not covered will not be soon: those who wait for it are to be ended.
+  virtual bool gives_up() const { return false; }
   // Starts a sync if one is due, and answers how the last one failed, or an append. The turn calls
   // it once, at its end.
   storage::Status sync_when_due(int64_t steady_ns);

@@ -18,7 +18,6 @@ namespace weir::server {
 namespace {
 
 constexpr uint64_t kTimedOneIn = 16;
-constexpr int64_t kRetryNs = 10 * kNsPerMs;  // of a waiter that write-back holds up
 
 // A failure that takes a whole transaction back, not one of its commands.
 bool is_for_all(const storage::Status& failure) {
@@ -139,7 +138,10 @@ Ran Executor::execute(Session& session, Args args) {
   }
   if (const auto admitted = admit(session, command, args); !admitted) {
     reject(session, command, admitted.error());
-    return {.touched_data = command != nullptr && command->has(kWrites), .command = command};
+    // In a shard no error of this kind has to do with what the turn does, or waits for its commit.
+    const bool is_alone = server_->persistence().office.membership() == nullptr;
+    return {.touched_data = is_alone && command != nullptr && command->has(kWrites),
+            .command = command};
   }
   session.activity().note_command(command);
   if (session.transaction().open() && !command->has(kNotQueued)) {
@@ -157,6 +159,10 @@ Ran Executor::execute(Session& session, Args args) {
   const size_t reply_begin = session.replies().reply_begin();
   session.replies().unbound();
   session.wait_state().permit(false);
+  const auto early_permits = server_->persistence().office.early_permits(*command);
+  const bool has_run = server_->keys().failure().ok();
+  server_->persistence().office.take_back_if_late(*command, early_permits);
+  const bool is_taken_back = has_run && !server_->keys().failure().ok();
   if (session.wait_state().waiting() &&
       !server_->keys().failure().ok()) {  // the error is the answer
     server_->waiting().forget(session.id);
@@ -172,7 +178,12 @@ Ran Executor::execute(Session& session, Args args) {
   if (may_name_several_keys(*command)) cluster_->note_slots(*command, args);
   settle(session, *command, reply_begin);
   if (server_->waiting().anybody_ready(now_ns)) serve_waiting();
-  return {.touched_data = (flags & (kReads | kWrites | kMayReplicate)) != 0, .command = command};
+  const bool waits =
+      command->has(kTellsOfCommits) && server_->persistence().office.membership() != nullptr;
+  return {.touched_data =
+              waits || (!is_taken_back && (flags & (kReads | kWrites | kMayReplicate)) != 0),
+          .command = command,
+          .early_permits = is_taken_back ? std::nullopt : early_permits};
 }
 
 // Nothing here may begin or settle a command of the keyspace: the script's is still open.
@@ -198,21 +209,13 @@ void Executor::begin(int64_t now_ns) {
   nested_.clear();
   marks_ = marks_now();
   server_->limiters().verdicts.begin_command();
+  server_->limiters().takings.begin_command();
   ++run_;
 }
 
 void Executor::roll_back() {
   server_->keys().running().roll_back();
   server_->messages().pubsub().drop_after(marks_.message);
-}
-
-template <typename Body>
-void Executor::attempt(const Session& session, const resp::ReplyWriter& reply, const Body& body) {
-  try {
-    body();
-  } catch (...) {
-    note_exception(session, reply);
-  }
 }
 
 // A queued command that fails is taken back alone, because each begins where the one before it has
@@ -263,74 +266,6 @@ void Executor::begin_next_queued(int64_t now_ns) {
   marks_ = marks_now();
   server_->limiters().verdicts.begin_command();
   ++run_;
-}
-
-void Executor::serve_waiting() { server_->waiting().serve(server_->timeline().now_ns(), *this); }
-
-// A waiter whose session is gone can still give back what was taken for it, so it acts in the name
-// of a session without a client.
-bool Executor::act(Waiter& waiter, Act act) {
-  std::optional<Session> nobody;
-  Session* session = server_->sessions().find_session(waiter.session);
-  if (session != nullptr && session->dead()) session = nullptr;
-  if (session == nullptr) act = Act::kAbandon;
-  if (act == Act::kAbandon) {
-    session = &nobody.emplace(&server_->sessions().host(), waiter.session, Peer());
-    session->client().select(waiter.database);
-  } else {
-    session->join_turn();
-  }
-  storage::Keyspace& keys = server_->keys();
-  begin(server_->timeline().now_ns());
-  const size_t reply_begin = session->replies().mark();
-  const std::vector<std::string_view>& args = waiter.arguments();
-  Call call{.host = *server_,
-            .limiters = server_->limiters(),
-            .session = *session,
-            .keys = keys,
-            .reply = session->replies().writer(),
-            .command = *waiter.command,
-            .args = args,
-            .database = session->client().database(),
-            .now_ns = keys.running().now_ns()};
-  bool done = true;
-  call.work().charge_probes(waiter.touched != nullptr ? 1 : args.size());
-  reply_too_long_ = false;
-  session->replies().bound(server_->sessions().bounds().reply_bytes_max(*session));
-  const auto try_once = [&] {
-    attempt(*session, session->replies().writer(), [&] { act_once(call, &waiter, act, &done); });
-  };
-  server_->messages().tracking().follow(call, try_once);
-  while (keys.failure().code() == storage::Status::Code::kNotYet) {
-    take_back_for_retry(reply_begin, &session->replies());
-    waiter.successor.reset();
-    begin(call.now_ns);
-    server_->messages().tracking().follow(call, try_once);
-  }
-  session->replies().unbound();
-  if (act == Act::kTry && take_back_for_retry(reply_begin, &session->replies()) != Hold::kNone) {
-    waiter.successor.reset();
-    waiter.due_ns = call.now_ns + kRetryNs;
-    return false;
-  }
-  if (!keys.failure().ok()) {  // the error is the answer
-    waiter.successor.reset();
-    done = true;
-  }
-  settle(*session, *waiter.command, reply_begin);
-  if (done && !nobody && waiter.successor == nullptr && !session->dead()) session->end_wait();
-  return done;
-}
-
-void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
-  if (act == Act::kTry) *done = waiter->try_again(call);
-  const bool as_moved = waiter->unblocked == Waiter::Unblocked::kMoved;
-  const bool in_error = waiter->unblocked == Waiter::Unblocked::kAsError || as_moved;
-  if (act == Act::kTimeOut && !in_error) waiter->time_out(call);
-  if (act == Act::kAbandon || in_error) waiter->abandon(call);
-  if (act == Act::kTimeOut && in_error)
-    call.reply.error(as_moved ? cluster_->moved_error(call)
-                              : "UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 
 // Marks the waiters that wait for what a command may have changed, so that they are tried after it.

@@ -139,4 +139,13 @@ class Executor : private WaiterRunner {
   bool error_counted_ = false;   // of the running command
 };
 
+template <typename Body>
+void Executor::attempt(const Session& session, const resp::ReplyWriter& reply, const Body& body) {
+  try {
+    body();
+  } catch (...) {
+    note_exception(session, reply);
+  }
+}
+
 }  // namespace weir::server

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -17,6 +18,7 @@ namespace weir::server {
 class FigureWriter;
 class Server;
 class Snapshots;
+struct Command;
 
 // A member as people and clients are told of it.
 struct MemberView {
@@ -30,6 +32,7 @@ struct MemberView {
   uint64_t position = 0;        // of the newest record that this member has read or appended
   uint64_t turn = 0;            // the newest turn it has applied or made
   uint64_t committed = 0;       // the newest turn of its own that is committed
+  uint64_t standbys = 0;        // other members that follow, as far as is known
   std::string stopped_because;  // "": it has not stopped
 };
 
@@ -50,6 +53,38 @@ struct MemberSeen {
   int64_t age_ms = 0;       // of what it has told
 };
 
+// A request for data at the owner, as far as the log's state says whether it is served.
+struct DataRequest {
+  bool writes = false;
+  bool leaves_early = false;  // its reply may leave before the log has its turn
+  uint64_t permits = 0;       // of which that reply would tell, as far as is known
+};
+
+// What the owner answers while the log is slow or away. Asking costs next to nothing.
+class OwnerRules {
+ public:
+  // Answers the error line for a request that is not served because of the log.
+  virtual Result<void, std::string> admit(const DataRequest& request) const = 0;
+  // Tells whether the command's reply may ever leave before the log has its turn.
+  virtual bool leaves_early(const Command& command) const = 0;
+
+ protected:
+  ~OwnerRules() = default;
+};
+
+// The parts of "host:port", where the host may be "[::1]"; empty where the text is.
+struct HostAndPort {
+  std::string_view host;
+  std::string_view port;
+};
+inline HostAndPort host_and_port(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos) return {};
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return {.host = host, .port = text.substr(colon + 1)};
+}
+
 class Membership {
  public:
   virtual ~Membership() = default;
@@ -61,6 +96,9 @@ class Membership {
   virtual void listen() = 0;
   // Sends the log what is due. To be called between turns, after a turn.
   virtual void act() = 0;
+  // Tells the log that the owner lives, if that is due, and does nothing else. To be called from
+  // time to time while a command runs long.
+  virtual void beat() = 0;
   // Where the log has a socket, the watcher is told which; null: nobody watches any more.
   virtual void set_watcher(storage::SocketWatcher* watcher) = 0;
   // The socket is ready. May be called at any time; what has come waits for listen().
@@ -73,6 +111,7 @@ class Membership {
   virtual bool serves() const = 0;
   // The error line for requests for data while they are not served.
   virtual std::string refusal() const = 0;
+  virtual const OwnerRules& rules() const = 0;
   virtual MemberView view() const = 0;
   // All members that were heard of within an hour, by their nodes' names; this one always.
   virtual std::vector<MemberSeen> members() const = 0;
@@ -85,6 +124,11 @@ class Membership {
   virtual Result<void, std::string> take_over() = 0;
   // The copies of its data that other members take; null: it gives none.
   virtual Snapshots* snapshots() { return nullptr; }
+  // The process is to end: gives the office away, if it is known to whom, and has committed what
+  // there is. listen() and act() go on with it.
+  virtual void begin_to_leave() = 0;
+  // Tells whether that is done, or will not be.
+  virtual bool has_left() const = 0;
 };
 
 }  // namespace weir::server

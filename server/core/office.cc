@@ -14,15 +14,32 @@ constexpr std::string_view kUnblocked =
 }  // namespace
 
 // Those who wait for channels do not ask for data.
-Result<void, std::string> Office::admit_at_standby(const Session& session,
-                                                   const Command& command) const {
+Result<void, std::string> Office::admit_in_shard(const Session& session,
+                                                 const Command& command) const {
   constexpr uint32_t kOfData = kReads | kWrites | kMayReplicate;
-  const bool is_of_data =
-      command.has(kRunsQueued)
-          ? (session.transaction().flags() & kOfData) != 0
-          : command.has(kOfData) || (has_keys(command) && !command.has(kPubsub));
+  const uint32_t flags = command.has(kRunsQueued) ? session.transaction().flags() : command.flags;
+  const bool is_of_data = (flags & kOfData) != 0 || (has_keys(command) && !command.has(kPubsub));
   if (!is_of_data) return {};
-  return membership_->refusal();
+  if (!membership_->serves()) return membership_->refusal();
+  return membership_->rules().admit(
+      {.writes = (flags & (kWrites | kMayReplicate)) != 0,
+       .leaves_early = !session.transaction().open() && leaves_early(command)});
+}
+
+bool Office::leaves_early(const Command& command) const {
+  return membership_ != nullptr && membership_->rules().leaves_early(command);
+}
+
+std::optional<uint64_t> Office::told_permits() const { return server_.limiters().takings.told(); }
+
+void Office::look_again(const Command& command, std::optional<uint64_t> early_permits) {
+  if (!membership_->serves() || !server_.keys().failure().ok()) return;
+  const auto admitted = membership_->rules().admit({.writes = command.has(kWrites),
+                                                    .leaves_early = early_permits.has_value(),
+                                                    .permits = early_permits.value_or(0)});
+  if (admitted) return;
+  server_.limiters().verdicts.take_back();
+  server_.keys().running().fail(storage::Status::aborted(admitted.error()));
 }
 
 storage::Status Office::begin(const storage::Status& disk) {
@@ -75,6 +92,14 @@ void Office::end_waits() {
   }
 }
 
+void Office::cut_listeners() {
+  server_.messages().tracking().everything_changed();
+  server_.sessions().each_session([this](Session& session) {
+    const Listening& listening = session.listening();
+    if (listening.tracking.on || listening.subscribed()) server_.sessions().kill(&session);
+  });
+}
+
 storage::Status Office::lose() {
   server_.turn().drop_held_after(0);
   end_waits();
@@ -82,6 +107,7 @@ storage::Status Office::lose() {
   const storage::Status status = server_.keys().reopen(false);
   server_.timeline().begin_anew();
   forget_history();
+  cut_listeners();
   return status;
 }
 

@@ -9,9 +9,12 @@
 // 3. When the office goes, no reply leaves that has waited: for a turn which is not committed, or,
 //    if it is that of a read, for the proof that nobody else was the owner. Its session ends, and
 //    to its client the outcome is unknown.
+// 4. Sessions that are told of changes end with it, too: nobody would tell them of the next
+// owner's.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -37,7 +40,18 @@ class Office {
   bool serves() const { return membership_ == nullptr || membership_->serves(); }
   // Answers the error line for a request that depends on data or may change it, and is not served.
   Result<void, std::string> admit(const Session& session, const Command& command) const {
-    return serves() ? Result<void, std::string>() : admit_at_standby(session, command);
+    return membership_ == nullptr ? Result<void, std::string>() : admit_in_shard(session, command);
+  }
+  // Answers how many permits the reply of the command that has just run tells of, if it may leave
+  // before the shared log has its turn.
+  std::optional<uint64_t> early_permits(const Command& command) const {
+    const bool may = command.has(kTakes | kCounts) && leaves_early(command);
+    return may ? told_permits() : std::nullopt;
+  }
+  // A command that was let in because its reply would leave early, and has turned out otherwise
+  // while the log is away, fails.
+  void take_back_if_late(const Command& command, std::optional<uint64_t> early_permits) {
+    if (membership_ != nullptr && command.has(kTakes | kCounts)) look_again(command, early_permits);
   }
 
   // The data is open: begins to follow the shard's log. `disk` says whether it takes writes.
@@ -51,6 +65,9 @@ class Office {
   void act() {
     if (membership_ != nullptr) membership_->act();
   }
+  void beat() {
+    if (membership_ != nullptr) membership_->beat();
+  }
   int64_t next_ns() { return membership_ == nullptr ? kNotDue : membership_->next_ns(); }
 
   // The server serves data from now on, at the instants that its timeline has now. What the first
@@ -59,9 +76,15 @@ class Office {
   // The server has its data as its own log has them. Waits end with Redis' error for a master that
   // became a replica. A failure leaves it without data.
   storage::Status lose();
+  // The server cannot tell any more whether others have changed the data: clients that keep copies
+  // of it, or are told of changes, are to begin anew, so their sessions end.
+  void cut_listeners();
 
  private:
-  Result<void, std::string> admit_at_standby(const Session& session, const Command& command) const;
+  Result<void, std::string> admit_in_shard(const Session& session, const Command& command) const;
+  bool leaves_early(const Command& command) const;
+  std::optional<uint64_t> told_permits() const;
+  void look_again(const Command& command, std::optional<uint64_t> early_permits);
   void follow_others(bool follows);
   void forget_history();
   void end_waits();

@@ -50,6 +50,8 @@ bool ScriptService::writes_denied() const { return server_.persistence().health.
 
 std::string ScriptService::storage_error() const { return server_.persistence().health.error(); }
 
+void ScriptService::beat() { server_.persistence().office.beat(); }
+
 bool ScriptService::serve_while_busy(const RunningScript& script) {
   return server_.scripting().busy.serve(script);
 }

@@ -34,6 +34,7 @@ class ScriptService final : public ScriptHost {
   void roll_back() override;
   bool writes_denied() const override;
   std::string storage_error() const override;
+  void beat() override;
   bool serve_while_busy(const RunningScript& script) override;
 
  private:

@@ -42,7 +42,7 @@ void Turn::end() {
         releases_data || (releases_others && queue.owes_nothing() && !queue.turn_tells_of_data());
     finish(session, may_leave, now_ns);
   }
-  release_held();
+  held_.release([this](Session* session) { touch(session); });
   note_length();
 }
 
@@ -141,47 +141,18 @@ void Turn::drop_unsynced() {
   drop_held_after(kept);
 }
 
-void Turn::drop_held_after(uint64_t turn) {
-  std::erase_if(held_, [&](const Held& held) {
-    if (held.told.turn <= turn) return false;
-    if (Session* session = needs_.sessions->find_session(held.session))
-      needs_.sessions->kill(session);
-    return true;
-  });
-}
-
 void Turn::finish(Session* session, bool durable, int64_t now_ns) {
   const size_t produced = session->replies().queue().end();
   if (durable) {
     session->release(produced);
   } else {
     const bool touched_data = session->replies().queue().turn_tells_of_data();
-    held_.push_back(
-        {.told = {.turn = keys_.turn(), .touched_data = touched_data, .ended_ns = now_ns},
-         .session = session->id,
-         .produced = produced});
+    held_.add(session, {.turn = keys_.turn(), .touched_data = touched_data, .ended_ns = now_ns});
   }
   session->activity().note_interaction(now_ns);
   session->end_turn();
   needs_.sessions->enforce_output_limit(session);
   needs_.holds->remember(*session);
-}
-
-void Turn::release_held() {
-  ask_at_ns_ = kNotDue;
-  while (!held_.empty()) {
-    const Held& held = held_.front();
-    const Coverage coverage = needs_.durability->covers(held.told, needs_.clock->steady_ns());
-    if (!coverage.covered) {
-      ask_at_ns_ = coverage.ask_at_ns;
-      return;
-    }
-    if (Session* session = needs_.sessions->find_session(held.session)) {
-      session->release(held.produced);
-      touch(session);
-    }
-    held_.pop_front();
-  }
 }
 
 void Turn::touch(Session* session) {
@@ -194,10 +165,7 @@ std::vector<Session*> Turn::end_busy_round() {
   in_turn_.resize(busy_mark_);
   const int64_t now_ns = needs_.clock->steady_ns();
   for (Session* session : served) {
-    const bool is_owed = std::any_of(held_.begin(), held_.end(), [session](const Held& held) {
-      return held.session == session->id;
-    });
-    finish(session, !is_owed, now_ns);
+    finish(session, !held_.owes(*session), now_ns);
   }
   begin_busy_rounds();  // after those that were ended just now
   return served;

@@ -2,14 +2,14 @@
 //
 // Invariants
 // 1. What a session was answered in a turn is released only when the turn is committed and
-//    Durability covers it, and never before what the session was answered in an earlier turn.
+//    Durability covers it, and never before what the session was answered in an earlier turn; or
+//    Durability lets it out early (held_replies.h).
 // 2. If a turn cannot be committed, every reply of it that may depend on data becomes the error,
 //    and every session that began to wait in it is answered the error.
 // 3. A session that ends is forgotten here first.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "server/config/config.h"
 #include "server/core/clock_keeper.h"
 #include "server/core/durability.h"
+#include "server/core/held_replies.h"
 #include "server/core/holds.h"
 #include "server/core/storage_health.h"
 #include "server/os/clock.h"
@@ -53,14 +54,14 @@ class Turn {
   void commit_early();
   // Answers the instant of the steady clock at which a turn should end because held replies may
   // leave then; kNotDue: there is none.
-  int64_t ask_at_ns() const { return ask_at_ns_; }
+  int64_t ask_at_ns() const { return held_.ask_at_ns(); }
   // The sessions that may have something to send, or may have to end; valid until the next end().
   const std::vector<Session*>& touched() const { return touched_; }
   // Gives the store up: its log cannot be shortened any more, and is as long as it may become. With
   // the policy `memory` it is not called, and the log grows as long as the disk takes it.
   void give_up_writing_back();
   // Ends the sessions whose replies wait for later turns, because what became of those is unknown.
-  void drop_held_after(uint64_t turn);
+  void drop_held_after(uint64_t turn) { held_.drop_after(turn); }
 
   // While a script runs long, sessions that have no part in the turn are served in rounds. What
   // they are told depends on no data, so it waits for nothing but what they are owed already.
@@ -69,19 +70,11 @@ class Turn {
   std::vector<Session*> end_busy_round();
 
  private:
-  // Replies that wait: all that a session had been answered when the turn ended.
-  struct Held {
-    Told told;
-    uint64_t session;
-    size_t produced;
-  };
-
   int64_t commit();
   void fail(const std::vector<uint64_t>& begun_waits, const std::string& error);
   void fail_sync(const storage::Status& failure);
   void drop_unsynced();
   void finish(Session* session, bool durable, int64_t now_ns);
-  void release_held();
   void touch(Session* session);
   void note_length();
 
@@ -89,8 +82,7 @@ class Turn {
   storage::Keyspace& keys_ = *needs_.keys;
   std::vector<Session*> in_turn_;
   std::vector<Session*> touched_;
-  std::deque<Held> held_;
-  int64_t ask_at_ns_ = kNotDue;
+  HeldReplies held_{needs_.clock, needs_.sessions, needs_.durability};
   uint64_t turns_ended_ = 0;
   size_t busy_mark_ = 0;         // those of in_turn_ after it came while a script ran long
   int64_t begin_steady_ns_ = 0;  // 0: no turn is running

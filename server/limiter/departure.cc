@@ -53,6 +53,7 @@ class Departure : public Waiter {
       reply_again(call, ticket_.reply);
       return true;
     }
+    call.limiters.takings.make_strict();  // what it tells of was taken before
     // Another client may have put something else at the key meanwhile.
     auto limiter = Limiter::find(call, key_);
     if (limiter && !limiter->exists()) {

@@ -142,6 +142,9 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
   held_ = std::move(next);
   entries_.clear();
   names_ = named;
+  const auto lends = [](const HeldLimit& held) { return held.limit.algorithm->makes_leases; };
+  if (std::any_of(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(named_), lends))
+    call_->limiters.takings.make_strict();
   policy_version_ = std::max(policy_version_, named.policy_version);
   if (adopted_) return std::string(kWrongType);
   return this->named();

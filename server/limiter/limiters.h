@@ -10,6 +10,7 @@
 #include "server/limiter/policies.h"
 #include "server/limiter/random_ids.h"
 #include "server/limiter/request_cache.h"
+#include "server/limiter/takings.h"
 #include "server/limiter/top_windows.h"
 #include "server/limiter/unique_ids.h"
 #include "server/limiter/verdict_counts.h"
@@ -52,6 +53,7 @@ struct Limiters {
   BookingAges ages;    // of bookings that RL.CANCEL has looked for
   TopBoard top;
   VerdictCounts verdicts;
+  Takings takings;
   LastThrottle last_throttle;
   Limiting limiting = Limiting::kOn;
 };

@@ -29,6 +29,7 @@ void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verd
   if (verdict.allowed) {
     limiters.verdicts.count(algorithm, Outcome::kAllowed);
     limiters.verdicts.count_permits(cost);
+    limiters.takings.count(cost);
     limiters.top.taken.add(name, cost, call.now_ns);
   } else {
     limiters.verdicts.count(algorithm, Outcome::kDenied);
@@ -42,6 +43,7 @@ void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, i
   Limiters& limiters = call.limiters;
   if (allowed) {
     limiters.verdicts.count(algorithm, Outcome::kShadowAllowed);
+    limiters.takings.count(cost);
     limiters.top.taken.add(name, cost, call.now_ns);
   } else {
     limiters.verdicts.count(algorithm, Outcome::kShadowDenied);

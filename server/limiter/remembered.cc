@@ -108,6 +108,7 @@ bool is_ticket(std::string_view what) {
 
 void reply_again(Call& call, std::string_view reply) {
   call.limiters.verdicts.count_repeated();
+  call.limiters.takings.make_strict();
   call.reply.raw(for_session(call, reply));
 }
 

@@ -1,7 +1,10 @@
 #include "server/limiter/reserve.h"
 
+#include <algorithm>
+
 #include "server/limiter/bans.h"
 #include "server/limiter/bookings.h"
+#include "server/limiter/limiters.h"
 #include "server/limiter/policy_effect.h"
 #include "server/limiter/queue.h"
 #include "server/limiter/record.h"
@@ -54,6 +57,8 @@ void reserve(Call& call, std::string_view key, const LimiterRequest& request) {
   if (recalled(call, key, request.id)) return;
   const auto booked = book_or_queue(call, key, request);
   if (!booked) return;
+  if (booked->granted)
+    call.limiters.takings.count(*std::max_element(request.costs.begin(), request.costs.end()));
   const size_t begin = call.reply.buffer()->size();
   call.reply.array(3);
   call.reply.integer(booked->granted ? 1 : 0);

@@ -32,6 +32,7 @@ Result<Verdict, ErrorReplied> throttle_any(Call& call, std::string_view key,
   }
   LimiterRequest request;
   request.limits = {limit};
+  if (cost < 0) call.limiters.takings.make_strict();
   if (cost < 0) return give_back(call, key, request, -std::max(cost, -algorithms::kCostMax));
   request.costs = {cost};
   const auto answer = take_any(call, key, request);

@@ -12,6 +12,7 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kBusyReadBytes = 16 << 10;
+constexpr std::chrono::milliseconds kLeaveStep(5);
 constexpr size_t kHandlersMax = 16;  // between two turns
 
 // What a turn sends to all connections, and of it to one.
@@ -296,11 +297,28 @@ void Daemon::wait_for_signal() {
   });
 }
 
+// What was asked is committed and answered, and the office is given to another member. A turn needs
+// the log, so the loop goes on for that.
+void Daemon::leave_shard() {
+  Membership* const member = server_.persistence().office.membership();
+  if (member == nullptr) return;
+  member->begin_to_leave();
+  while (true) {
+    member->listen();
+    server_.end_turn();
+    flush_touched();
+    forget_closed();
+    if (member->has_left()) return;
+    io_.run_one_for(kLeaveStep);
+  }
+}
+
 // Takes no new connections and no new requests, then commits and answers those taken before.
 int Daemon::drain() {
   service_manager_.stopping();
   listener_.close();
   handshakes_.clear();
+  leave_shard();
   const storage::Status status = server_.close();
   server_.end_turn();
   flush_touched();

@@ -81,6 +81,7 @@ class Daemon : private ConnectionOwner {
   void wait_for_tick();
   void wait_for_signal();
   void wait_for_waiters();
+  void leave_shard();
   int drain();
 
   Server& server_;

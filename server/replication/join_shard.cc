@@ -23,6 +23,7 @@ using storage::replication::SharedLog;
 namespace {
 
 constexpr size_t kNodeFileBytesMax = 4096;
+constexpr int64_t kLookNs = 2 * kNsPerMs;
 
 // Nothing: there is no data yet.
 Result<std::optional<StoreShard>, std::string> shard_of_directory(const Config& config) {
@@ -133,6 +134,32 @@ std::string address_of(const Config& config) {
   return host + ":" + std::to_string(port);
 }
 
+// A log that is away may come back, and a member can start without; one that needs a person cannot.
+Result<void, std::string> ask_log(SharedLog* log, int64_t wait_ns, Clock* clock) {
+  const auto has_come = std::make_shared<bool>(false);
+  log->read({}, 0, [has_come](const storage::replication::Read&) { *has_come = true; });
+  for (const int64_t end_ns = clock->boot_ns() + wait_ns;
+       !*has_come && clock->boot_ns() < end_ns;) {
+    log->tick(clock->boot_ns());
+    if (log->trouble().needs_person) return log->trouble().text;
+    if (!*has_come) clock->sleep_ns(kLookNs);
+  }
+  return {};
+}
+
+ReplyPlan reply_plan_of(const Config& config) {
+  ReplyPlan plan;
+  plan.log_timeout_ns = config.log_timeout_ms * kNsPerMs;
+  plan.speaks_cluster = config.cluster_enabled;
+  plan.early.uncommitted_bytes_max = static_cast<size_t>(config.uncommitted_bytes_max);
+  if (config.commit_wait_ms < 0) return plan;
+  plan.early_wait_ns = config.commit_wait_ms * kNsPerMs;
+  plan.counts_leave_early = config.uncommitted_commands == "incr";
+  plan.early.age_ns_max = config.uncommitted_ms_max * kNsPerMs;
+  plan.early.permits_max = static_cast<uint64_t>(config.uncommitted_permits_max);
+  return plan;
+}
+
 }  // namespace
 
 Result<void, std::string> check_member_options(const Config& config) {
@@ -174,6 +201,8 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
     return copied.error();
   const auto shard = find_shard(config, log->get(), clock);
   if (!shard) return shard.error();
+  if (const auto usable = ask_log(log->get(), config.log_timeout_ms * kNsPerMs, clock); !usable)
+    return usable.error();
   const int64_t failover_after_ns = config.failover_after_ms * kNsPerMs;
   const int64_t lease_ns =
       config.read_lease_ms < 0 ? failover_after_ns / 4 * 3 : config.read_lease_ms * kNsPerMs;
@@ -187,6 +216,7 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   plan.pull = pull_plan(config);
   plan.trim = {.retained_bytes = static_cast<uint64_t>(config.log_retention_bytes),
                .bytes_max = static_cast<uint64_t>(config.log_bytes_max)};
+  plan.replies = reply_plan_of(config);
   plan.seed = seed;
   plan.node = [dir = config.dir, seed] { return node_of_directory(dir, Random(seed + 1)); };
   plan.on_failure = std::move(on_failure);

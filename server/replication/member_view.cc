@@ -8,6 +8,9 @@
 namespace weir::server {
 
 MemberView ShardMember::view() const {
+  const std::vector<MemberSeen> seen = members();
+  const auto standbys = static_cast<uint64_t>(std::count_if(
+      seen.begin(), seen.end(), [](const MemberSeen& member) { return member.is_standby; }));
   const storage::replication::Fold& fold = member_->fold();
   return {.shard = plan_.shard,
           .node = self_.node,
@@ -20,6 +23,7 @@ MemberView ShardMember::view() const {
           .position = fold.head().position,
           .turn = keys_->turn(),
           .committed = office_ ? member_->committed_turn() : keys_->logged_turn(),
+          .standbys = standbys,
           .stopped_because = stopped_because_};
 }
 
@@ -78,6 +82,7 @@ void ShardMember::write_figures(FigureWriter& out) const {
              "Position up to which this owner has let records of the shared "
              "log go."},
             trimmer_.trimmed_up_to());
+  replies_.write_figures(out);
 }
 
 }  // namespace weir::server

@@ -22,23 +22,53 @@ using storage::replication::SharedLog;
 
 namespace {
 
-constexpr int64_t kTroubleNs = 500 * kNsPerMs;
-constexpr int64_t kTakeoverNs = 5 * kNsPerS;
-constexpr int64_t kTakeoverRetryNs = 300 * kNsPerMs;
+constexpr int64_t kLeaveNs = kNsPerS;
 
 // Asks the member; the rest is the base's.
 class ShardDurability final : public Durability {
  public:
-  ShardDurability(const Config* config, storage::Keyspace* keys, const ShardMember* member)
-      : Durability(config, keys), member_(*member) {}
+  ShardDurability(const Config* config, storage::Keyspace* keys, OwnerReplies* replies)
+      : Durability(config, keys), replies_(*replies) {}
 
   Coverage covers(const Told& told, int64_t steady_ns) const override {
-    return member_.covers(told, steady_ns);
+    return replies_.covers(told, steady_ns);
   }
+  int64_t early_wait_ns() const override { return replies_.early_wait_ns(); }
+  bool let_out_early(const Told& told, uint64_t permits, int64_t steady_ns) override {
+    return replies_.let_out_early(told, permits, steady_ns);
+  }
+  bool gives_up() const override { return replies_.gives_up(); }
 
  private:
-  const ShardMember& member_;
+  OwnerReplies& replies_;
 };
+
+Instants now(Clock* clock) { return {.boot_ns = clock->boot_ns(), .wall_ns = clock->wall_ns()}; }
+
+void fail(const MemberPlan& plan, const Status& failure) {
+  plan.on_failure("the store of a shard's member has failed: " + failure.message());
+}
+
+// The standby that has most turns; "": none is known.
+std::string successor_of(const std::vector<MemberSeen>& members) {
+  const MemberSeen* best = nullptr;
+  for (const MemberSeen& member : members) {
+    if (member.is_standby && !member.is_self && (best == nullptr || member.turn > best->turn))
+      best = &member;
+  }
+  return best == nullptr ? "" : best->node;
+}
+
+void look_for_log(LogAbsence* absence, bool in_office, int64_t lease_ns, Server* server) {
+  const int64_t boot_ns = server->clock().boot_ns();
+  const bool was_away = absence->is_away();
+  absence->look(boot_ns);
+  if (!in_office) return;
+  if (absence->is_away() && !was_away)
+    spdlog::warn(
+        "the shared log does not answer: what has to wait for it is refused until it does");
+  if (absence->outlasts(lease_ns, boot_ns)) server->persistence().office.cut_listeners();
+}
 
 }  // namespace
 
@@ -49,7 +79,8 @@ ShardMember::ShardMember(MemberPlan plan, std::unique_ptr<SharedLog> log, Clock*
       log_(std::move(log)),
       watched_log_(dynamic_cast<storage::WatchedLog*>(log_.get())),
       board_(dynamic_cast<storage::replication::Board*>(log_.get())),
-      trimmer_(log_.get(), plan_.trim) {}
+      trimmer_(log_.get(), plan_.trim),
+      replies_(plan_.replies, clock) {}
 
 void ShardMember::set_watcher(storage::SocketWatcher* watcher) {
   if (watched_log_ != nullptr) watched_log_->set_watcher(watcher);
@@ -60,7 +91,7 @@ void ShardMember::on_socket_ready() { watched_log_->on_ready(clock_.boot_ns()); 
 Replication ShardMember::replication() {
   const auto make_durability = [this](const Config* config, storage::Keyspace* keys) {
     keys_ = keys;
-    return std::make_unique<ShardDurability>(config, keys, this);
+    return std::make_unique<ShardDurability>(config, keys, &replies_);
   };
   return {.log = this, .make_durability = make_durability, .membership = this, .instants = this};
 }
@@ -88,7 +119,8 @@ Result<void, std::string> ShardMember::begin(Server* server) {
 }
 
 void ShardMember::begin_protocol() {
-  kept_ = std::make_unique<KeptTurns>(keys_, [this](const Status& failure) { fail(failure); });
+  kept_ =
+      std::make_unique<KeptTurns>(keys_, [this](const Status& failure) { fail(plan_, failure); });
   const storage::replication::LogFacts facts = log_->facts();
   MemberOptions options;
   options.records = {.shard = plan_.shard_checksum};
@@ -96,21 +128,23 @@ void ShardMember::begin_protocol() {
   options.self = self_;
   options.times = plan_.times;
   options.append_interval_ns = plan_.append_interval_ns;
+  options.early_release_ns_max = plan_.replies.early.age_ns_max;
   trail_ = storage::replication::StampTrail(kept_->stamps());
   member_ = std::make_unique<Member>(options, kept_.get(), static_cast<Port*>(this),
                                      keys_->figures().instant_ns);
+  replies_.begin(member_.get());
 }
 
 // The store is closed, and opened anew with what was copied (main.cc puts it in place).
 void ShardMember::adopt_copy() {
   ++life_;
   answers_.clear();
-  unsealed_.clear();
   read_asked_.reset();
-  takeover_.reset();
+  wishes_.give_up_taking();
   is_too_late_ = false;
   stopped_because_.clear();
-  if (const Status status = server_->persistence().office.lose(); !status.ok()) return fail(status);
+  if (const Status status = server_->persistence().office.lose(); !status.ok())
+    return fail(plan_, status);
   begin_protocol();
   data_moved_ = true;
   copies_->adopted();
@@ -118,35 +152,29 @@ void ShardMember::adopt_copy() {
                keys_->turn());
 }
 
-Instants ShardMember::now() const {
-  return {.boot_ns = clock_.boot_ns(), .wall_ns = clock_.wall_ns()};
-}
-
-void ShardMember::fail(const Status& failure) {
-  plan_.on_failure("the store of a shard's member has failed: " + failure.message());
-}
-
 void ShardMember::listen() {
   if (!member_) return;
-  if (keys_->store_in_use().failed()) fail(server_->persistence().health.failure());
+  if (keys_->store_in_use().failed()) fail(plan_, server_->persistence().health.failure());
   log_->tick(clock_.boot_ns());
   while (!answers_.empty()) {
     const auto answer = std::move(answers_.front());
     answers_.pop_front();
-    answer();
+    (void)answer(While::kBetweenTurns);
   }
   settle();
+  look_for_log(&replies_.absence(), office_.has_value(), plan_.times.lease_ns, server_);
+  owner_teller_.look(plan_.shard, member_->fold().owner().address, &server_->messages().pubsub());
 }
 
 void ShardMember::act() {
   if (!member_) return;
   settle();
-  claim_for_operator();
-  tell_trouble();
+  wishes_.act(member_.get(), self_.node, now(&clock_));
+  trouble_.look(*log_, clock_.boot_ns());
   copies_->given().begin_turn();
   const auto sources = [this] { return sources_of(board_.view(facts()), self_.node); };
   if (is_too_late_ && copies_->has_copied(sources, random_.next())) adopt_copy();
-  member_->tick(now());
+  member_->tick(now(&clock_));
   ask_to_read();
   settle();
   const int64_t now_ns = clock_.boot_ns();
@@ -156,32 +184,29 @@ void ShardMember::act() {
     trimmer_.trim(written_back_, board_.view(facts()), now_ns);
 }
 
-void ShardMember::tell_trouble() {
-  const int64_t now_ns = clock_.boot_ns();
-  if (now_ns < look_for_trouble_at_ns_) return;
-  look_for_trouble_at_ns_ = now_ns + kTroubleNs;
-  const storage::replication::LogTrouble trouble = log_->trouble();
-  if (trouble.text == told_trouble_) return;
-  told_trouble_ = trouble.text;
-  told_trouble_.empty() ? spdlog::info("the shared log answers again")
-                        : spdlog::warn("the shared log: {}", told_trouble_);
+void ShardMember::beat() {
+  if (!office_) return;
+  is_in_turn_ = true;
+  log_->tick(clock_.boot_ns());
+  while (!answers_.empty() && answers_.front()(While::kInATurn)) answers_.pop_front();
+  member_->tick(now(&clock_), While::kInATurn);
+  is_in_turn_ = false;
 }
 
-void ShardMember::claim_for_operator() {
-  if (!takeover_ || member_->role() == Role::kClaiming) return;
-  const int64_t now_ns = clock_.boot_ns();
-  if (member_->owns() || now_ns > takeover_->until_ns) return takeover_.reset();
-  if (now_ns < takeover_->next_ns) return;
-  takeover_->next_ns = now_ns + kTakeoverRetryNs;
-  member_->claim_by_operator(now());
+void ShardMember::begin_to_leave() {
+  std::string to = plan_.successor ? plan_.successor() : successor_of(members());
+  if (to.empty()) to = wishes_.other_owner();
+  wishes_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs, std::move(to));
+}
+
+bool ShardMember::has_left() const {
+  return !office_ || wishes_.has_left(replies_.turns().count(), clock_.boot_ns());
 }
 
 // What every event may have made possible.
 void ShardMember::settle() {
-  while (!unsealed_.empty() && member_->may_seal()) {
-    member_->sealed(unsealed_.front().turn, unsealed_.front().record);
-    unsealed_.pop_front();
-  }
+  replies_.turns().seal(member_.get());
+  replies_.settle();
   keys_->store_in_use()->keep_turns_from(member_->turns_needed_from());
   written_back_ = trail_.reached(keys_->figures().written_back_turn);
   if (std::exchange(data_moved_, false)) server_->timeline().synchronise();
@@ -192,7 +217,8 @@ int64_t ShardMember::next_ns() {
   if (!answers_.empty()) return 0;
   int64_t at_ns =
       std::min({member_->next_deadline(), log_->next_deadline(), board_.next_ns(member_->role())});
-  if (takeover_) at_ns = std::min(at_ns, takeover_->next_ns);
+  at_ns = std::min(at_ns, wishes_.next_ns());
+  if (office_) at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
   return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
 }
 
@@ -205,8 +231,9 @@ std::string ShardMember::refusal() const {
 }
 
 int64_t ShardMember::instant_ns() {
+  if (is_in_turn_) return keys_->running().now_ns();
   const int64_t newest_ns = keys_->figures().instant_ns;
-  return office_ ? std::max(office_->at(now()), newest_ns) : newest_ns;
+  return office_ ? std::max(office_->at(now(&clock_)), newest_ns) : newest_ns;
 }
 
 // A turn that cannot be sealed at the moment waits; if the office is lost, it is dropped with the
@@ -219,29 +246,21 @@ Status ShardMember::append(uint64_t turn, std::string_view record) {
                            " bytes is larger than the shared log takes, which is " +
                            std::to_string(facts.record_bytes_max));
   }
-  if (unsealed_.empty() && member_->may_seal()) {
-    member_->sealed(turn, record);
-  } else {
-    unsealed_.push_back({.turn = turn, .record = std::string(record)});
-  }
+  replies_.turns().add(turn, record, member_.get());
   return {};
-}
-
-Coverage ShardMember::covers(const Told& told, int64_t steady_ns) const {
-  if (!told.touched_data || !office_) return {.covered = true};
-  if (told.turn > member_->committed_turn()) return {};
-  const int64_t boot_ns = clock_.boot_ns();
-  const int64_t ended_ns = boot_ns - (steady_ns - told.ended_ns);
-  return {.covered = member_->may_answer_reads(boot_ns) || member_->acknowledged_since(ended_ns)};
 }
 
 void ShardMember::append(std::optional<Head> expected, std::string record) {
   const size_t bytes = record.size();
+  replies_.absence().sent(clock_.boot_ns());
   log_->append(expected, std::move(record), [this, bytes, life = life_](const Appended& came) {
     if (life != life_) return;
-    answers_.push_back([this, came, bytes] {
-      if (came.outcome == Appended::Outcome::kDone) trimmer_.note(came.head.position, bytes);
-      member_->appended(came, now());
+    answers_.push_back([this, came, bytes](While when) {
+      if (!member_->appended(came, now(&clock_), when)) return false;
+      if (came.outcome != Appended::Outcome::kDone) return true;
+      trimmer_.note(came.head.position, bytes);
+      replies_.absence().acknowledged();
+      return true;
     });
   });
 }
@@ -257,9 +276,11 @@ void ShardMember::ask_to_read() {
   const ReadAsked asked = *std::exchange(read_asked_, std::nullopt);
   log_->read(asked.after, asked.bytes_max, [this, life = life_](Read came) {
     if (life != life_) return;
-    answers_.push_back([this, came = std::move(came)] {
+    answers_.push_back([this, came = std::move(came)](While when) {
+      if (when == While::kInATurn) return false;
       for (const storage::replication::Record& record : came.records) trimmer_.note(record);
-      member_->read(came, now());
+      member_->read(came, now(&clock_));
+      return true;
     });
   });
 }
@@ -270,7 +291,7 @@ void ShardMember::follow(const Batch& batch) {
       keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
   data_moved_ = true;
   trail_.note(batch.first_turn, batch.stamp);
-  if (!status.ok()) fail(status);
+  if (!status.ok()) fail(plan_, status);
 }
 
 void ShardMember::commit(const Batch& batch) {
@@ -278,7 +299,7 @@ void ShardMember::commit(const Batch& batch) {
   const Status status =
       keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
   trail_.note(batch.first_turn, batch.stamp);
-  if (!status.ok()) fail(status);
+  if (!status.ok()) fail(plan_, status);
 }
 
 // A stamp alone stands with the turn before the next one.
@@ -286,11 +307,12 @@ void ShardMember::restamp(const Stamp& stamp) {
   const std::string bytes = encode_stamp(stamp);
   const TurnBatch batch{.first_turn = stamp.next_turn, .turns = {}, .stamp = bytes};
   trail_.note(stamp.next_turn, stamp);
-  if (const Status status = keys_->store_in_use()->append_batch(batch); !status.ok()) fail(status);
+  if (const Status status = keys_->store_in_use()->append_batch(batch); !status.ok()) fail(plan_, status);
 }
 
 void ShardMember::take_office(int64_t instant_ns) {
-  office_.emplace(std::max(instant_ns, keys_->figures().instant_ns), now());
+  office_.emplace(std::max(instant_ns, keys_->figures().instant_ns), now(&clock_));
+  replies_.take_office();
   server_->timeline().synchronise();
   spdlog::warn("this is the owner of shard {} from turn {} on, epoch {}", plan_.shard,
                keys_->turn() + 1, member_->fold().epoch().position);
@@ -302,9 +324,10 @@ void ShardMember::lose_office(Reason reason) {
       "this is not the owner of shard {} any more: {}; {} turns that were not committed are "
       "dropped",
       plan_.shard, words_of(reason), keys_->turn() - keys_->logged_turn());
-  unsealed_.clear();
+  const uint64_t lost = replies_.lose_office();
+  if (lost > 0) spdlog::warn("clients were told of {} permits in them", lost);
   office_.reset();
-  if (const Status status = server_->persistence().office.lose(); !status.ok()) fail(status);
+  if (const Status status = server_->persistence().office.lose(); !status.ok()) fail(plan_, status);
 }
 
 void ShardMember::stop(Reason reason) {
@@ -319,15 +342,18 @@ uint64_t ShardMember::written_back_turn() const { return keys_->figures().writte
 Result<void, std::string> ShardMember::hand_over(const std::string& node) {
   if (!serves()) return std::string("ERR this member is not the owner of its shard");
   if (node == self_.node) return std::string("ERR this member is the owner already");
-  answers_.push_back([this, node] { member_->hand_over(node, now()); });
+  answers_.push_back([this, node](While when) {
+    if (when == While::kInATurn) return false;
+    member_->hand_over(node, now(&clock_));
+    return true;
+  });
   return {};
 }
 
 Result<void, std::string> ShardMember::take_over() {
   if (office_) return std::string("ERR this member is the owner already");
   if (member_->role() == Role::kStopped) return "ERR this member has stopped: " + stopped_because_;
-  const int64_t now_ns = clock_.boot_ns();
-  takeover_ = Takeover{.until_ns = now_ns + kTakeoverNs, .next_ns = now_ns};
+  wishes_.take(clock_.boot_ns());
   return {};
 }
 

@@ -2,8 +2,10 @@
 // and the server's keyspace together.
 //
 // Invariants
-// 1. The protocol runs between turns only. Answers of the log that come at other times, while a
-//    script runs long, wait for that.
+// 1. The protocol runs between turns. Answers of the log that come at other times wait for that.
+// Only
+//    while a script runs long the owner takes in between that its appends are acknowledged, and
+//    tells the log that it lives, at the instant of the turn that runs.
 // 2. What the own store's log has is what the shared log has committed, or what was read there.
 // 3. A store that fails ends the process: another member goes on.
 #pragma once
@@ -15,15 +17,18 @@
 #include <string>
 
 #include "server/cluster/node_file.h"
-#include "server/core/durability.h"
 #include "server/core/membership.h"
 #include "server/core/server.h"
 #include "server/os/clock.h"
 #include "server/os/random.h"
 #include "server/replication/kept_turns.h"
 #include "server/replication/log_trimmer.h"
+#include "server/replication/office_wishes.h"
+#include "server/replication/owner_replies.h"
+#include "server/replication/owner_teller.h"
 #include "server/replication/shard_board.h"
 #include "server/replication/shard_copies.h"
+#include "server/replication/trouble_teller.h"
 #include "storage/replication/member.h"
 #include "storage/replication/office_clock.h"
 #include "storage/replication/shared_log.h"
@@ -40,10 +45,14 @@ struct MemberPlan {
   storage::replication::Times times;
   int64_t append_interval_ns = 0;
   storage::replication::TrimOptions trim;
+  ReplyPlan replies;
   uint64_t seed = 0;  // of what is drawn at random
   PullPlan pull;      // how it copies another member's data
   // Which node this is, once the data is open, or why that is not known.
   std::function<Result<NodeFile, std::string>()> node;
+  // Whom a stop gives the office to, by the node's name; "": it is not known. May be empty: then it
+  // is the member that was the owner before.
+  std::function<std::string()> successor;
   // The process must end; it does not come back.
   std::function<void(const std::string& why)> on_failure;
 };
@@ -59,17 +68,21 @@ class ShardMember final : public Membership,
   Result<void, std::string> begin(Server* server) override;
   void listen() override;
   void act() override;
+  void beat() override;
   void set_watcher(storage::SocketWatcher* watcher) override;
   void on_socket_ready() override;
   int64_t next_ns() override;
   bool serves() const override { return office_ && member_->may_seal(); }
   std::string refusal() const override;
+  const OwnerRules& rules() const override { return replies_; }
   MemberView view() const override;
   std::vector<MemberSeen> members() const override;
   void write_figures(FigureWriter& out) const override;
   Result<void, std::string> hand_over(const std::string& node) override;
   Result<void, std::string> take_over() override;
   Snapshots* snapshots() override { return &copies_->given(); }
+  void begin_to_leave() override;
+  bool has_left() const override;
 
   // InstantSource, and of Port the same: the owner's instants, or those of the turns that come.
   int64_t instant_ns() override;
@@ -78,15 +91,15 @@ class ShardMember final : public Membership,
   // TurnLog
   storage::Status append(uint64_t turn, std::string_view record) override;
 
-  // Whether the replies of a turn may leave.
-  Coverage covers(const Told& told, int64_t steady_ns) const;
   // What the server is made with.
   Replication replication();
 
   const storage::replication::Member& protocol() const { return *member_; }
+  const OwnerReplies& replies() const { return replies_; }
 
  private:
   using Head = storage::replication::Head;
+  using While = storage::replication::While;
   using Batch = storage::replication::Batch;
   using Stamp = storage::replication::Stamp;
   using Reason = storage::replication::Reason;
@@ -108,15 +121,11 @@ class ShardMember final : public Membership,
   uint64_t written_back_turn() const override;
   uint64_t random() override { return random_.next(); }
 
-  storage::replication::Instants now() const;
   storage::replication::MemberFacts facts() const;  // what it tells the others of itself
   void settle();
   void begin_protocol();
   void adopt_copy();
   void ask_to_read();
-  void claim_for_operator();
-  void tell_trouble();
-  void fail(const storage::Status& failure);
 
   const MemberPlan plan_;
   Clock& clock_;
@@ -124,8 +133,9 @@ class ShardMember final : public Membership,
   storage::replication::Author self_;
   Server* server_ = nullptr;
   storage::Keyspace* keys_ = nullptr;
-  // What came at other times than the protocol's: the log's answers, and what people ask for.
-  std::deque<std::function<void()>> answers_;
+  // What came at other times than the protocol's: the log's answers, and what people ask for. One
+  // that cannot be taken in while a turn runs answers false and stays.
+  std::deque<std::function<bool(While when)>> answers_;
   std::unique_ptr<storage::replication::SharedLog> log_;
   storage::WatchedLog* const watched_log_;  // the same; null: it has no socket
   ShardBoard board_;
@@ -133,14 +143,10 @@ class ShardMember final : public Membership,
   std::unique_ptr<KeptTurns> kept_;
   std::unique_ptr<storage::replication::Member> member_;
   std::optional<storage::replication::OfficeClock> office_;  // while this is the owner
-  // Turns that were made while the protocol took none: during a rewind, or a hand-over.
-  struct Unsealed {
-    uint64_t turn;
-    std::string record;
-  };
-  std::deque<Unsealed> unsealed_;
+  OwnerReplies replies_;
   std::optional<ReadAsked> read_asked_;  // waits until write-back has caught up
-  bool data_moved_ = false;              // the timeline has to be looked at
+  bool is_in_turn_ = false;
+  bool data_moved_ = false;  // the timeline has to be looked at
   storage::replication::StampTrail trail_;
   Head written_back_;  // the place in the log that the state files have reached
   std::string stopped_because_;
@@ -148,15 +154,9 @@ class ShardMember final : public Membership,
   bool is_too_late_ = false;  // for the log: another member's data is copied
   // Of member_, which ends where other data is adopted. Answers to an earlier one go nowhere.
   uint64_t life_ = 0;
-  // A CLAIM over an epoch that is not the current one any more is void, so an operator's is
-  // repeated.
-  struct Takeover {
-    int64_t until_ns = 0;
-    int64_t next_ns = 0;
-  };
-  std::optional<Takeover> takeover_;
-  std::string told_trouble_;  // of the log
-  int64_t look_for_trouble_at_ns_ = 0;
+  OfficeWishes wishes_;
+  OwnerTeller owner_teller_;
+  TroubleTeller trouble_;
 };
 
 }  // namespace weir::server

@@ -90,6 +90,7 @@ struct Context {
   size_t command_ns = 0;         // of that: of commands, which charge the WorkMeter themselves
   size_t block_bytes_max = 0;    // the largest block of memory that this run has taken
   int64_t served_at_run_ns = 0;  // when others were served last, from the script's begin
+  int64_t beat_at_run_ns = 0;    // when the server was told last that the script goes on
   Stop stop = Stop::kNone;
   std::optional<uint64_t> random;  // drawn when a script first asks for a number
   JsonSettings json;

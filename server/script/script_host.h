@@ -45,6 +45,9 @@ class ScriptHost {
   virtual void roll_back() = 0;
   virtual bool writes_denied() const = 0;
   virtual std::string storage_error() const = 0;
+  // A script goes on. To be called every kBeatNs while it does.
+  static constexpr int64_t kBeatNs = 100 * kNsPerMs;
+  virtual void beat() = 0;
   // Serves other clients while a script runs long. False: a client has ended the script.
   virtual bool serve_while_busy(const RunningScript& script) = 0;
 

@@ -8,11 +8,23 @@ namespace {
 // A tail of so many bytes becomes a chunk, and an empty tail keeps no more memory than that.
 constexpr size_t kChunkBytesMin = 64 << 10;
 
+bool is_of_data(ReplyKind kind) { return kind == ReplyKind::kOfData || kind == ReplyKind::kOfTake; }
+
 }  // namespace
 
 bool OutputQueue::turn_touched_data() const {
   return std::any_of(marks_.begin(), marks_.end(),
-                     [](const Mark& mark) { return mark.kind == ReplyKind::kOfData; });
+                     [](const Mark& mark) { return is_of_data(mark.kind); });
+}
+
+std::optional<OutputQueue::Takes> OutputQueue::leading_takes() const {
+  std::optional<Takes> takes;
+  for (const Mark& mark : marks_) {
+    if (mark.kind == ReplyKind::kOfData || mark.kind == ReplyKind::kMessage) break;
+    if (!takes && mark.kind == ReplyKind::kOfTake) takes.emplace();
+    if (takes) *takes = {.end = mark.end, .permits = takes->permits + mark.permits};
+  }
+  return takes;
 }
 
 bool OutputQueue::turn_tells_of_data() const {
@@ -32,7 +44,7 @@ void OutputQueue::fail(std::string_view error_line) {
     const bool is_diverted = diverted != diverted_.end() && diverted->end == mark.end &&
                              diverted->begin == turn_begin_ + at;
     if (is_diverted) diverted->begin = end();
-    if (mark.kind == ReplyKind::kOfData && next > at) {
+    if (is_of_data(mark.kind) && next > at) {
       append(error_line);
     } else if (mark.kind != ReplyKind::kMessage) {
       tail_.append(old, at, next - at);

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,7 @@ namespace weir::server {
 enum class ReplyKind : uint8_t {
   kPlain,    // true whatever becomes of the turn
   kOfData,   // must not be sent if the turn fails
+  kOfTake,   // the same, and it may leave before the turn is committed
   kMessage,  // no reply: tells of what the turn has done, and is dropped with it
 };
 
@@ -66,6 +68,10 @@ class OutputQueue {
   void begin_turn() { turn_begin_ = end(); }
   // Makes one reply of what was appended since the mark before, or since the turn began.
   void mark(ReplyKind kind) { marks_.push_back({.end = end(), .kind = kind}); }
+  // The same for a reply kOfTake that tells of so many permits.
+  void mark_take(uint64_t permits) {
+    marks_.push_back({.end = end(), .kind = ReplyKind::kOfTake, .permits = permits});
+  }
   // Gives the reply that was marked last to a sink in place of the connection: the sink takes it
   // when all before it is sent and it is released itself.
   void divert(ReplySink sink);
@@ -75,6 +81,15 @@ class OutputQueue {
   // Tells whether anything of the running turn tells of what was done in it: replies of data, and
   // messages.
   bool turn_tells_of_data() const;
+  // Answers what stands at the beginning of the running turn's replies and may leave before the
+  // turn is committed: where it ends, and of how many permits it tells. None: nothing of data does.
+  struct Takes {
+    size_t end = 0;
+    uint64_t permits = 0;
+  };
+  std::optional<Takes> leading_takes() const;
+  size_t turn_begin() const { return turn_begin_; }
+  bool has_released(size_t place) const { return released_ >= place; }
   // Tells whether all of earlier turns is released.
   bool owes_nothing() const { return released_ >= turn_begin_; }
   size_t turn_bytes() const { return end() - turn_begin_; }
@@ -104,6 +119,7 @@ class OutputQueue {
   struct Mark {
     size_t end;
     ReplyKind kind;
+    uint64_t permits = 0;  // of kOfTake
   };
 
   // A reply that a sink takes. It is in one chunk, or in the tail.

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -50,12 +51,13 @@ class Replies {
   // session has a part in the turn.
   size_t reply_begin() const { return queue_.marked_end() - queue_.tail_begin(); }
   // Ends the reply of a command, and drops it if the client wants none. `touched_data` tells that
-  // the reply may depend on data.
-  void note(bool touched_data) {
+  // the reply may depend on data, `early_permits` that it may leave before its turn is committed.
+  void note(bool touched_data, std::optional<uint64_t> early_permits = {}) {
     const bool is_usual = mode_ == ReplyMode::kOn && !is_push_;
     if (!is_usual) [[unlikely]]
       apply_mode();
-    queue_.mark(touched_data ? ReplyKind::kOfData : ReplyKind::kPlain);
+    early_permits ? queue_.mark_take(*early_permits)
+                  : queue_.mark(touched_data ? ReplyKind::kOfData : ReplyKind::kPlain);
     if (sink_) [[unlikely]]
       queue_.divert(std::exchange(sink_, {}));
   }

@@ -121,7 +121,7 @@ Hold Session::run_request(Args args) {
   }
   const Ran ran = host_.execute(*this, args);
   if (ran.hold == Hold::kNone) {
-    if (!wait_state_.waiting() && !dead_) replies_.note(ran.touched_data);
+    if (!wait_state_.waiting() && !dead_) replies_.note(ran.touched_data, ran.early_permits);
     // CLIENT CACHING is for the next command, or for all of the next transaction.
     bool& caching = listening_.tracking.caching;
     const bool of_client = ran.command != nullptr && ran.command->has(kOfClient);
@@ -138,9 +138,9 @@ void Session::push_message(std::string_view bytes) {
   count_bytes();
 }
 
-void Session::end_wait() {
+void Session::end_wait(std::optional<uint64_t> early_permits) {
   wait_state_.end();
-  if (!dead_) replies_.note(true);
+  if (!dead_) replies_.note(true, early_permits);
   runnable_ = requests_.keeps_any();
 }
 

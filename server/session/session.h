@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,7 +84,8 @@ class Session {
   // Adds a message that is no reply, after what was replied so far.
   void push_message(std::string_view bytes);
   // Ends the wait of a command, which has replied; the requests that were kept meanwhile may run.
-  void end_wait();
+  // `early_permits`: as Ran has them.
+  void end_wait(std::optional<uint64_t> early_permits = {});
 
   // Tells whether the client has not logged in, and must.
   bool is_stranger() const;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/command/command.h"
@@ -22,6 +23,8 @@ struct Ran {
   bool touched_data = false;         // the reply may depend on data
   Hold hold = Hold::kNone;           // otherwise it was taken back, and runs again after that
   const Command* command = nullptr;  // null: the request names none
+  // How many permits the reply tells of, if it may leave before its turn is committed.
+  std::optional<uint64_t> early_permits = {};
 };
 
 class SessionHost {

@@ -12,8 +12,12 @@ bool EarlyReleases::allows(uint64_t permits, size_t uncommitted_bytes, int64_t b
 
 void EarlyReleases::released(uint64_t turn, uint64_t permits, int64_t sealed_boot_ns) {
   WEIR_CHECK(released_.empty() || turn >= released_.back().turn);
-  released_.push_back({.turn = turn, .permits = permits, .sealed_boot_ns = sealed_boot_ns});
   permits_ += permits;
+  if (!released_.empty() && released_.back().turn == turn) {
+    released_.back().permits += permits;
+    return;
+  }
+  released_.push_back({.turn = turn, .permits = permits, .sealed_boot_ns = sealed_boot_ns});
 }
 
 void EarlyReleases::committed(uint64_t turn) {

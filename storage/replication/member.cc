@@ -34,21 +34,33 @@ void Member::sealed(uint64_t turn, std::string_view record) {
   held_.seal(turn, record);
 }
 
-void Member::appended(const Appended& answer, Instants now) {
-  if (!in_flight_) return;
+bool Member::appended(const Appended& answer, Instants now, While when) {
+  if (!in_flight_) return true;
+  if (when == While::kInATurn) {
+    const bool settles = answer.outcome == Appended::Outcome::kDone && in_flight_->has_condition &&
+                         answer.head == in_flight_->head && may_seal();
+    const bool is_claim = in_flight_->kind == Kind::kClaim;
+    if (!settles || is_claim || must_read_ || search_) return false;
+  }
   const InFlight sent = *std::exchange(in_flight_, std::nullopt);
-  if (role_ == Role::kStopped) return;
+  if (role_ == Role::kStopped) return true;
   if (role_ == Role::kClaiming) role_ = Role::kFollowing;
-  if (answer.outcome == Appended::Outcome::kDone && sent.has_condition) {
-    if (answer.head != sent.head) return stop(Reason::kDamaged);  // the condition was ignored
+  const bool is_done = answer.outcome == Appended::Outcome::kDone;
+  if (is_done && sent.has_condition) {
+    if (answer.head != sent.head) {  // the condition was ignored
+      stop(Reason::kDamaged);
+      return true;
+    }
     if (absorb({.head = sent.head, .bytes = sent.bytes}, now)) acknowledge(sent.sent_boot_ns, now);
-    return tick(now);
+    if (when == While::kBetweenTurns) tick(now);
+    return true;
   }
   must_read_ = true;
-  if (answer.outcome == Appended::Outcome::kDone) {
+  if (is_done) {
     claim_ahead_ = sent;
     claim_ahead_->head = answer.head;
-    return tick(now);
+    tick(now);
+    return true;
   }
   unsettled_ = owns();
   if (sent.kind == Kind::kClaim && !owns()) silence_.unacknowledged_claim();
@@ -58,6 +70,7 @@ void Member::appended(const Appended& answer, Instants now) {
     refused_at_ = fold_.head();
   }
   tick(now);
+  return true;
 }
 
 void Member::hand_over(std::string to, Instants now) {
@@ -81,9 +94,10 @@ void Member::change_times(const Times& times, Instants now) {
 }
 
 // Does the next thing, if nothing is in flight. Every event ends here.
-void Member::tick(Instants now) {
+void Member::tick(Instants now, While when) {
   if (lease_.may_let_out(now.boot_ns)) let_out_turn_ = std::max(let_out_turn_, committed_turn_);
   if (role_ == Role::kStopped || in_flight_ || is_reading_) return;
+  if (when == While::kInATurn && (search_ || must_read_ || !may_seal())) return;
   if (search_ || must_read_) {
     if (now.boot_ns < pace_.read_again_at_ns) return;
     is_reading_ = true;
@@ -91,7 +105,7 @@ void Member::tick(Instants now) {
   }
   if (!owns()) return standby_step(now);
   serve_if_ready(now);
-  owner_step(now);
+  owner_step(now, when);
 }
 
 bool Member::may_seal() const {

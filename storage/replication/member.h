@@ -47,6 +47,10 @@ struct MemberOptions {
   int64_t early_release_ns_max = 0;  // how long early replies go on without the log
 };
 
+// When an event comes. In the middle of a turn a member does nothing that could cost it its office
+// or needs the turn's end: it takes in that what it appended was acknowledged, and sends BEATs.
+enum class While { kBetweenTurns, kInATurn };
+
 struct MemberFigures {
   uint64_t rewinds = 0;
   uint64_t claims = 0;       // sent
@@ -67,11 +71,12 @@ class Member {
   // REQUIRES: may_seal(), and the number follows newest_turn().
   void sealed(uint64_t turn, std::string_view record);
 
-  // The answers of the log, in whatever state the member is.
-  void appended(const Appended& answer, Instants now);
+  // The answers of the log, in whatever state the member is. False: not in the middle of a turn;
+  // the answer is to be brought again after it, before any other.
+  bool appended(const Appended& answer, Instants now, While when = While::kBetweenTurns);
   void read(const Read& answer, Instants now);
   // At next_deadline() or at any other time.
-  void tick(Instants now);
+  void tick(Instants now, While when = While::kBetweenTurns);
 
   // An owner in office gives the shard to this node: it seals no more, commits what it has, and
   // appends HANDOVER. Without effect in any other state.
@@ -94,10 +99,11 @@ class Member {
   bool may_seal() const;
   // A reply that depends on data also waits for the commit of every turn it depends on.
   bool may_answer_reads(int64_t boot_ns) const;
-  // Whether an append that was sent at or after this time was acknowledged; it stands in for a
-  // lease of 0.
+  // Whether an append that was sent at or after this time was acknowledged: nobody else was owner
+  // then. It stands in for a lease, and needs none, not even after a HANDOVER was sent.
   bool acknowledged_since(int64_t boot_ns) const {
-    return may_seal() && lease_.is_acknowledged() && lease_.sent_boot_ns() >= boot_ns;
+    return in_office_ && owns() && healing_ == Healing::kNo && lease_.is_acknowledged() &&
+           lease_.sent_boot_ns() >= boot_ns;
   }
   bool may_release_early(int64_t boot_ns) const;
 
@@ -138,7 +144,7 @@ class Member {
   // member_append.cc
   void standby_step(Instants now);
   bool may_claim() const;
-  void owner_step(Instants now);
+  void owner_step(Instants now, While when);
   int64_t owner_deadline() const;
   void send(Kind kind, std::string record, bool has_condition, Instants now);
   void send_claim(bool has_condition, bool waits, Instants now);

@@ -26,12 +26,13 @@ bool Member::may_claim() const {
 }
 
 // The member has read to the end and its CLAIM is the current epoch, unless it heals.
-void Member::owner_step(Instants now) {
+void Member::owner_step(Instants now, While when) {
   if (now.boot_ns < owner_deadline()) return;
   if (healing_ == Healing::kClaiming) {
     return send_claim(true, fold_.epoch() != claims_.newest(), now);
   }
-  const bool lacks_turns = held_.newest() >= fold_.next_turn();
+  const bool only_beats = when == While::kInATurn;
+  const bool lacks_turns = !only_beats && held_.newest() >= fold_.next_turn();
   // Its address and its instant stand in the log every so often, however much there is to append.
   const bool must_beat = may_seal() && now.boot_ns >= pace_.beat_sent_at_ns + Pace::kBeatNsMax;
   if (lacks_turns && !must_beat &&
@@ -45,7 +46,7 @@ void Member::owner_step(Instants now) {
     const Handover handover{.to = hands_over_to_, .instant_ns = port_->instant_ns()};
     return send(Kind::kHandover, maker_.make(fold_, port_->random(), handover), true, now);
   }
-  if (times_changed_) return send_claim(true, false, now);
+  if (times_changed_ && !only_beats) return send_claim(true, false, now);
   const int64_t beat_ns =
       pace_.beat_deadline(lease_.sent_boot_ns(), fold_.times().failover_after_ns);
   if (!unsettled_ && now.boot_ns < beat_ns) return;

@@ -38,7 +38,7 @@ class Journal(threading.Thread):
                 self.longest_s = max(self.longest_s, time.monotonic() - served_at)
                 served_at = time.monotonic()
             except harness.Refused as refused:
-                if not str(refused).startswith("READONLY"):
+                if not str(refused).startswith(("READONLY", "MASTERDOWN the log")):
                     self.failure = str(refused)
                 client = self.close(client)
             except OSError:

@@ -15,31 +15,69 @@ class Shard(ShardTest):
     # What a start says where the log is not that of its shard.
     OF_ANOTHER_SHARD = "is of shard 'main', and shard is 'other'"
 
-    def test_a_standby_takes_over_what_clients_were_told(self):
+    def kill_owners(self, kills, **named):
+        """A journal of what clients were told while owners were killed, and what each limit has charged."""
         self.make_shard()
-        members = [self.member("a").start(), self.member("b").start()]
+        members = [self.member("a", **named).start(), self.member("b", **named).start()]
         owner = self.owner_of(*members)
         journal = Journal([member.port for member in members])
         journal.start()
-        for _ in range(4):
+        for _ in range(kills):
             time.sleep(0.4)
             owner.send_signal(signal.SIGKILL)
             owner.wait()
             dead, owner = owner, self.owner_of(*(each for each in members if each is not owner))
             time.sleep(0.3)
             dead.start()
-        self.agree(*members)
         journal.end()
+        self.agree(*members)
         self.assertIsNone(journal.failure)
         self.assertGreater(sum(journal.granted), 500)
         owner = self.owner_of(*members)
+        charged = [1000000 - owner.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
+                   for key in range(journal.keys)]
         for key in range(journal.keys):
-            left = owner.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
-            charged = 1000000 - left
-            self.assertGreaterEqual(charged, journal.granted[key])
-            self.assertLessEqual(charged, journal.granted[key] + journal.unknown[key])
-        print(f"{sum(journal.granted)} grants, {sum(journal.unknown)} unknown, the longest time "
-              f"without one {journal.longest_s:.2f} s", flush=True)
+            self.assertLessEqual(charged[key], journal.granted[key] + journal.unknown[key])
+        print(f"{sum(journal.granted)} grants, {sum(journal.unknown)} unknown, {journal.longest_s:.2f} s without", flush=True)
+        return journal, charged
+
+    def test_a_standby_takes_over_what_clients_were_told(self):
+        journal, charged = self.kill_owners(4, commit_wait_ms=-1)
+        for key in range(journal.keys):
+            self.assertGreaterEqual(charged[key], journal.granted[key])
+
+    def test_what_was_told_early_is_forgotten_within_the_bound(self):
+        journal, charged = self.kill_owners(3, commit_wait_ms=0, append_interval_ms=20, uncommitted_permits_max=5)
+        self.assertLessEqual(sum(max(journal.granted[key] - charged[key], 0) for key in range(8)), 3 * 5)
+
+    def test_a_long_script_keeps_the_office(self):
+        self.make_shard()
+        one, other = (self.member(name, script_time_limit_ms=0) for name in "ab")
+        owner = self.owner_of(one.start(), other.start())
+        standby = other if owner is one else one
+        script, count, took_s = "for i = 1, ARGV[1] do end return redis.call('INCR', KEYS[1])", 1000000, 0
+        while took_s < 3:
+            count *= 2 if took_s < 0.5 else int(3.5 / took_s) + 1
+            begin_s = time.monotonic()
+            owner.call("EVAL", script, 1, "n", count)
+            took_s = time.monotonic() - begin_s
+        self.assertTrue(self.serves(owner))
+        self.assertNotIn("this is the owner", standby.log())
+
+    def test_a_stop_gives_the_office_away(self):
+        self.make_shard()
+        members = [self.member(name, failover_after_ms=8000).start() for name in "ab"]
+        first = self.owner_of(*members)
+        second = members[1] if first is members[0] else members[0]
+        first.call("SET", "k", "v")
+        self.assertEqual(first.call("WEIR", "HANDOVER", self.status(second)["node"]), "OK")
+        harness.wait_until(lambda: self.serves(second), "the standby has the office")
+        second.call("SET", "k", "w")
+        begin_s = time.monotonic()
+        self.assertEqual(second.stop(), 0)
+        harness.wait_until(lambda: self.serves(first), "the office is back")
+        self.assertLess(time.monotonic() - begin_s, 6)
+        self.assertEqual(first.call("GET", "k"), b"w")
 
     def test_a_stopped_owner_wakes_as_a_standby(self):
         self.make_shard()
@@ -61,7 +99,8 @@ class Shard(ShardTest):
                 pass
             with self.assertRaises((harness.Refused, ConnectionError)):
                 blocked.read()
-        harness.wait_until(lambda: self.status(owner)["state"] == "following", "the old owner follows")
+        new_owner = f"127.0.0.1:{standby.port}"
+        harness.wait_until(lambda: self.status(owner)["owner"] == new_owner, "the old owner follows")
         self.assertEqual(standby.call("GET", "k"), b"2")
         self.assertEqual(owner.call("ROLE")[:3], [b"slave", b"127.0.0.1", standby.port])
         self.assertIn("another member has taken over", owner.log())
@@ -193,9 +232,48 @@ class ShardOnPostgres(OnPostgres, Shard):
 
     OF_ANOTHER_SHARD = "is empty: weir-server --new-shard makes a shard"
 
-    def test_a_database_that_restarts_forgets_nothing(self):
+    def test_what_is_answered_while_the_database_is_away(self):
         self.make_shard()
         members = [self.member("a").start(), self.member("b").start()]
+        owner = self.owner_of(*members)
+        owner.call("SET", "k", "v")
+        with owner.connect() as strict, owner.connect() as client:
+            self.database.kill()
+            strict.send(harness.encode("INCR", "n"))
+            self.assertEqual(client.call("RL.TAKE", "l", "FIXED", "10/3650d")[0], 1)
+            with self.assertRaises(ConnectionError):
+                strict.read()
+            for words in (["SET", "k", "v"], ["GET", "k"], ["RL.TAKE", "p", "CONCURRENCY", 2, "LEASE", "1h"]):
+                self.assert_refused("MASTERDOWN the log does not answer", client, *words)
+            self.assertEqual(client.call("PING"), "PONG")
+            self.assertEqual(client.call("RL.TAKE", "l", "FIXED", "10/3650d", "COST", 2)[0], 1)
+            info = client.call("INFO", "replication").decode()
+            self.assertIn("early_permits:3", info)
+            self.assertRegex(info, "log_away_ms:[1-9]")
+            self.database.start()
+
+            def is_back():
+                try:
+                    return client.call("INCR", "n") == 2
+                except harness.Refused:
+                    return False
+            harness.wait_until(is_back, "the owner serves again")
+            self.assertEqual(client.call("RL.PEEK", "l", "FIXED", "10/3650d", "COST", 0)[2], 7)
+            self.assertIn("early_permits_lost:0", client.call("INFO", "replication").decode())
+
+    def test_a_log_that_needs_a_person_is_refused_at_the_start(self):
+        self.make_shard()
+        self.member("a").start().stop()
+        self.database.ask("drop table weir_log, weir_head, weir_board; create role limited login")
+        address = self.log_address().replace("weir@", "limited@")
+        server = self.member("a", log=address).spawn()
+        self.assertEqual(server.wait()[0], 1)
+        self.assertIn("cannot start", server.log())
+        self.assertIn("limited", server.log())
+
+    def test_a_database_that_restarts_forgets_nothing(self):
+        self.make_shard()
+        members = [self.member(name, log_timeout_ms=5000).start() for name in "ab"]
         owner = self.owner_of(*members)
         owner.call("SET", "k", "before")
         with owner.connect() as client:

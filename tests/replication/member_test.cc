@@ -39,6 +39,29 @@ TEST(Member, WaitsForGenesis) {
   EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
 }
 
+// A command holds the loop.
+TEST(Member, OnlyBeatsInTheMiddleOfATurn) {
+  StageOptions options;
+  options.process.runs_long = true;
+  Stage stage(options);
+  stage.elect(kA);
+  stage.append_all(kA);
+  Member& member = stage.process(kA).member();
+  const Instants now = stage.clocks(kA);
+  const auto after = [&](int64_t ns) { return Instants{now.boot_ns + ns, now.wall_ns + ns}; };
+  member.sealed(member.newest_turn() + 1, "turn");
+  member.tick(after(kMs), While::kInATurn);
+  EXPECT_FALSE(stage.has_append(kA)) << "no turn is sent";
+  member.tick(after(600 * kMs), While::kInATurn);
+  ASSERT_TRUE(stage.has_append(kA));
+  EXPECT_FALSE(member.appended({.outcome = Appended::Outcome::kRefused, .head = {}},
+                               after(700 * kMs), While::kInATurn))
+      << "what may cost the office waits";
+  EXPECT_FALSE(member.appended({.outcome = Appended::Outcome::kUnknown, .head = {}},
+                               after(700 * kMs), While::kInATurn));
+  EXPECT_TRUE(member.owns());
+}
+
 TEST(Member, OneAppendTakesAllTurnsSealedSinceTheLast) {
   Stage stage({});
   stage.elect(kA);
@@ -175,7 +198,9 @@ TEST(Member, KnowsWhatWasAcknowledgedSince) {
   stage.append_all(kA);  // it beats
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
   stage.hand_over(kA, "B");
-  EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns));
+  EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond)) << "it was the owner then";
+  EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns + 2 * kSecond));
+  EXPECT_FALSE(stage.member(kA).may_answer_reads(boot_ns + kSecond));
 }
 
 // A reply that waits for another lease to run out does not leave while the log is looked through:

@@ -64,6 +64,7 @@ void Process::apply(uint64_t turn, const std::string& bytes) {
 
 void Process::tick(Instants now) {
   now_ = now;
+  if (options_.runs_long && random_.one_in(2)) member_->tick(now, While::kInATurn);
   member_->tick(now);
   settle();
 }
@@ -73,7 +74,8 @@ void Process::deliver(const Appended& answer, Instants now) {
   if (answer.outcome == Appended::Outcome::kDone) {
     trimming_.note(answer.head.position, last_record_.size());
   }
-  member_->appended(answer, now);
+  const bool is_long = options_.runs_long && random_.one_in(2);
+  if (!is_long || !member_->appended(answer, now, While::kInATurn)) member_->appended(answer, now);
   settle();
 }
 

@@ -40,6 +40,7 @@ class Stage : public Wire {
   int64_t real_ns() const { return kEpochNs + now_ns_; }
   // Unless it is told, a member's clock is wrong by a thousand seconds times its number.
   void set_wall_error(size_t member, int64_t ns) { members_[member].wall_error_ns = ns; }
+  Instants clocks(size_t member) const;
   void tick(size_t member) { process(member).tick(clocks(member)); }
   bool write(size_t member, int turns = 1) { return process(member).write(clocks(member), turns); }
   bool ask_to_read(size_t member) { return process(member).ask_to_read(clocks(member)); }
@@ -129,7 +130,6 @@ class Stage : public Wire {
 
   void append(Process* process, std::optional<Head> expected, std::string record) override;
   void read(Process* process, Head after, size_t bytes_max) override;
-  Instants clocks(size_t member) const;
   Actor& actor_of(const Process* process);
   PendingAppend take_append(size_t member);
   bool step(size_t member);

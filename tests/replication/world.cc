@@ -85,6 +85,7 @@ void World::add_node(ProcessOptions options) {
   options.node = std::string(1, static_cast<char>('A' + nodes_.size()));
   if (random_.one_in(5)) options.times = {.lease_ns = 750 * kMs, .failover_after_ns = kSecond};
   auto node = std::make_unique<Node>();
+  options.runs_long = random_.one_in(3);
   node->options = std::move(options);
   node->disk = std::make_shared<Disk>();
   node->rate = 0.9 + 0.2 * static_cast<double>(random_.below(1000)) / 1000;

@@ -3,95 +3,36 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/crc64.h"
-#include "storage/replication/record.h"
-#include "storage/replication/shard_id.h"
-
 namespace weir::server {
-
-using storage::replication::Genesis;
 
 namespace {
 
 constexpr int64_t kStepNs = 2 * kMs;
-constexpr int64_t kTickNs = 100 * kMs;
-constexpr std::string_view kShard = "main";
-constexpr storage::HashSeed kSeed = {11, 22};
-
-Genesis genesis() {
-  Genesis genesis;
-  genesis.shard_name = kShard;
-  genesis.hash_seed = {11, 22};
-  genesis.databases = 2;
-  return genesis;
-}
-
-uint64_t checksum() { return storage::replication::shard_checksum(genesis().cluster, kShard); }
 
 }  // namespace
-
-ShardCluster::ShardCluster(uint64_t seed, size_t nodes)
-    : random_(seed), network_(&agenda_, &engine_, &random_, &counts_), board_(&agenda_, &random_) {
-  set_log_level(LogLevel::kNothing);
-  network_.set_typical_delay(random_.between(100'000, 3'000'000));
-  trim_bytes_ = static_cast<uint64_t>(random_.between(500, 20'000));
-  const std::string first =
-      encode_record({.nonce = random_.next(), .shard = checksum(), .epoch = {}}, genesis());
-  engine_.append(engine_.primary(), storage::replication::Head{}, first);
-  engine_.make_durable(engine_.primary(), 1);
-  for (size_t i = 0; i < nodes; ++i) {
-    auto node = std::make_unique<Node>();
-    node->name = std::string(39, '0') + std::to_string(i);
-    node->clock = std::make_unique<NodeClock>(&agenda_, random_.between(1, 1000) * kSecond,
-                                              random_.between(-400, 400) * kMs);
-    node->disk = storage::make_memory_disk(kSeed);
-    node->disk->steady_ns = [clock = node->clock.get()] { return clock->steady_ns(); };
-    nodes_.push_back(std::move(node));
-    start(nodes_.back().get());
-  }
-}
 
 ShardCluster::~ShardCluster() {
   for (const auto& node : nodes_) kill(node.get());
 }
 
-void ShardCluster::start(Node* node) {
-  MemberPlan plan;
-  plan.shard = kShard;
-  plan.shard_checksum = checksum();
-  plan.address = node->name.substr(39) + ":6379";
-  plan.times = {.lease_ns = 1'500 * kMs, .failover_after_ns = 2'000 * kMs};
-  plan.seed = random_.next();
-  plan.trim = {.retained_bytes = trim_bytes_, .bytes_max = trim_bytes_ + trim_bytes_ / 4};
-  plan.node = [node]() -> Result<NodeFile, std::string> {
-    NodeFile file;
-    file.id = node->name;
-    return file;
-  };
-  plan.on_failure = [](const std::string& why) { ADD_FAILURE() << why; };
-  node->member = std::make_unique<ShardMember>(
-      std::move(plan), std::make_unique<SimLogWithBoard>(&network_, &node->link, &board_),
-      node->clock.get());
-  Config config;
-  config.databases = 2;
-  config.write_back_interval_ms = random_.between(20, 2'000);
-  const auto make_store = [node] {
-    auto store = std::make_unique<storage::MemoryStore>(node->disk);
-    node->store = store.get();
-    return store;
-  };
-  node->server = std::make_unique<Server>(config, node->clock.get(), make_store, command_families(),
-                                          Seeds{.choices = random_.next(), .ids = {1, ++life_}},
-                                          node->member->replication());
-  const storage::Status opened = node->server->open();
-  ASSERT_TRUE(opened.ok()) << opened.message();
-}
-
 void ShardCluster::kill(Node* node) {
   if (!node->server) return;
   lose_client(node);
-  node->server.reset();
-  node->member.reset();
+  look_for_losses(node);
+  node->leaves = false;
+  EXPECT_EQ(journal_.lost_early(node->member->replies().early_permits(), plan_.early.permits_max),
+            "");
+  lost_seen_.erase(node);
+  stop_process(node);
+}
+
+// An office that ends takes with it what had left early.
+void ShardCluster::look_for_losses(Node* node) {
+  const uint64_t lost = node->member->replies().early_permits_lost();
+  uint64_t& seen = lost_seen_[node];
+  const std::string wrong = journal_.lost_early(lost - seen, plan_.early.permits_max);
+  EXPECT_EQ(wrong, "");
+  seen = lost;
 }
 
 // A standby may have read what the engine then lost, and somebody has written other turns since: no
@@ -107,13 +48,14 @@ void ShardCluster::rejoin_if_stopped(Node* node) {
   }
   Node* source = is_too_late ? source_for(node) : nullptr;
   if (is_too_late && source == nullptr) return;
-  auto disk = storage::make_memory_disk(kSeed);
+  std::shared_ptr<storage::MemoryDisk> disk;
   if (is_too_late) {
     source->store->start_checkpoint("copy");
     disk = source->disk->checkpoints["copy"];
   }
   kill(node);
-  node->disk = std::move(disk);
+  wipe(node);
+  if (is_too_late) node->disk = std::move(disk);
   node->disk->steady_ns = [clock = node->clock.get()] { return clock->steady_ns(); };
   ++(is_too_late ? figures_.copies : figures_.rejoins);
   start(node);
@@ -133,6 +75,15 @@ Node* ShardCluster::source_for(const Node* node) {
   return nullptr;
 }
 
+// A process that was told to stop has done what it could.
+void ShardCluster::end_well(Node* node) {
+  kill(node);
+  ++figures_.stops;
+  agenda_.after(random_.between(50, 800) * kMs, [this, node] {
+    if (!node->server) start(node);
+  });
+}
+
 void ShardCluster::lose_client(Node* node) {
   if (node->client != nullptr) {
     node->server->disconnect(std::exchange(node->client, nullptr));
@@ -147,16 +98,12 @@ void ShardCluster::lose_client(Node* node) {
 void ShardCluster::step(Node* node) {
   if (!node->server || node->stopped_until_ns > agenda_.now_ns()) return;
   rejoin_if_stopped(node);
-  Server& server = *node->server;
-  if (agenda_.now_ns() - node->ticked_at_ns >= kTickNs) {
-    node->ticked_at_ns = agenda_.now_ns();
-    server.tick();
-  }
-  server.persistence().office.listen();
-  if (!asked_.contains(node) && random_.one_in(3)) ask(node);
-  server.serve_waiting();
-  server.end_turn();
+  turn(node, [&] {
+    if (!node->leaves && !asked_.contains(node) && random_.one_in(3)) ask(node);
+  });
+  look_for_losses(node);
   take_replies(node);
+  if (node->leaves && node->member->has_left()) end_well(node);
 }
 
 void ShardCluster::take_replies(Node* node) {
@@ -172,6 +119,7 @@ void ShardCluster::take_replies(Node* node) {
     const std::string wrong = journal_.told(asked->second, reply);
     EXPECT_EQ(wrong, "");
     if (reply.starts_with('-')) ++figures_.refused;
+    if (reply.starts_with("-MASTERDOWN the log")) ++figures_.away;
     asked_.erase(asked);
   }
   if (node->client->dead()) lose_client(node);
@@ -250,7 +198,7 @@ void ShardCluster::fault() {
 
 void ShardCluster::fault_of(Node* node) {
   const int64_t length_ns = random_.between(50, random_.one_in(3) ? 6'000 : 800) * kMs;
-  switch (random_.below(7)) {
+  switch (random_.below(8)) {
     case 0:
     case 1:
       if (!node->server) return;
@@ -271,6 +219,11 @@ void ShardCluster::fault_of(Node* node) {
       return;
     case 4:
       return node->clock->step_wall(random_.between(-3'600, 3'600) * kSecond);
+    case 6:
+      if (!node->server || node->leaves) return;
+      node->member->begin_to_leave();
+      node->leaves = true;
+      return;
     case 5: {
       const Node* to = nodes_[random_.below(nodes_.size())].get();
       if (node->server) (void)node->member->hand_over(to->name);
@@ -285,6 +238,7 @@ void ShardCluster::be_quiet(int64_t ns) {
   network_.be_quiet();
   for (const auto& node : nodes_) {
     node->stopped_until_ns = 0;
+    if (node->server && node->leaves) kill(node.get());
     if (!node->server) start(node.get());
   }
   const int64_t end_ns = agenda_.now_ns() + ns;
@@ -292,13 +246,8 @@ void ShardCluster::be_quiet(int64_t ns) {
     agenda_.pass(kStepNs);
     for (const auto& node : nodes_) {
       rejoin_if_stopped(node.get());
-      Server& server = *node->server;
-      if (agenda_.now_ns() - node->ticked_at_ns >= kTickNs) {
-        node->ticked_at_ns = agenda_.now_ns();
-        server.tick();
-      }
-      server.persistence().office.listen();
-      server.end_turn();
+      turn(node.get(), [] {});
+      look_for_losses(node.get());
       take_replies(node.get());
     }
   }
@@ -374,6 +323,8 @@ void ShardCluster::check() {
     EXPECT_EQ(node->server->keys().turn(), serves->server->keys().turn()) << node->name;
     EXPECT_EQ(contents_of(node.get()), expected) << node->name;
   }
+  EXPECT_EQ(journal_.check_forgotten(), "");
+  figures_.forgotten = journal_.forgotten();
   figures_.acknowledged = journal_.acknowledged();
 }
 

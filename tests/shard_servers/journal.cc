@@ -17,7 +17,7 @@ std::string Journal::told(const Asked& asked, std::string_view reply) {
   Sum& taken = taken_[asked.key];
   if (asked.kind == Asked::Kind::kTake) {
     if (reply.starts_with("*6\r\n:1\r\n")) ++taken.acknowledged;
-    return taken.acknowledged > kLimit ? "limit l" + text(asked.key) + " has granted too much" : "";
+    return "";
   }
   int64_t value = 0;
   if (reply.starts_with(':')) value = std::strtoll(reply.data() + 1, nullptr, 10);
@@ -39,11 +39,28 @@ void Journal::unknown(const Asked& asked) {
   if (asked.kind == Asked::Kind::kCount) ++counted_[asked.key].unknown;
 }
 
-std::string Journal::check_limit(size_t key, uint64_t charged) const {
+std::string Journal::lost_early(uint64_t permits, uint64_t permits_max) {
+  if (permits > 0) ++losses_;
+  lost_ += permits;
+  if (permits_max == 0 || permits <= permits_max) return "";
+  return "an office has lost " + text(permits) + " permits that were told, more than " +
+         text(permits_max);
+}
+
+std::string Journal::check_limit(size_t key, uint64_t charged) {
   const Sum& sum = taken_[key];
-  if (charged >= sum.acknowledged && charged <= sum.acknowledged + sum.unknown) return "";
+  const bool too_many = sum.acknowledged > kLimit * (1 + losses_);
+  if (charged < sum.acknowledged) forgotten_ += sum.acknowledged - charged;
+  if (!too_many && charged <= sum.acknowledged + sum.unknown) return "";
   return "limit l" + text(key) + " has charged " + text(charged) + ", told were " +
-         text(sum.acknowledged) + ", and " + text(sum.unknown) + " are unknown";
+         text(sum.acknowledged) + ", and " + text(sum.unknown) + " are unknown; " + text(losses_) +
+         " offices have lost what was told";
+}
+
+std::string Journal::check_forgotten() const {
+  if (forgotten_ <= lost_) return "";
+  return text(forgotten_) + " permits that were told are forgotten, and " + text(lost_) +
+         " were lost with an office";
 }
 
 std::string Journal::check_counter(size_t key, int64_t value) const {

@@ -246,5 +246,50 @@ TEST(InputBuffer, IsAStringOfWhichTheFrontIsUsed) {
   }
 }
 
+// What may leave before its turn is committed ends before the first reply that may not.
+TEST(OutputQueue, TellsWhichTakesLead) {
+  OutputQueue queue;
+  queue.begin_turn();
+  EXPECT_FALSE(queue.leading_takes());
+  queue.append("+PONG");
+  queue.mark(ReplyKind::kPlain);
+  EXPECT_FALSE(queue.leading_takes()) << "no reply of data";
+  queue.append(":1");
+  queue.mark_take(2);
+  queue.append(":1");
+  queue.mark_take(3);
+  queue.append("+PONG");
+  queue.mark(ReplyKind::kPlain);
+  const size_t end = queue.end();
+  queue.append(":7");
+  queue.mark(ReplyKind::kOfData);
+  queue.append(":1");
+  queue.mark_take(1);
+  ASSERT_TRUE(queue.leading_takes());
+  EXPECT_EQ(queue.leading_takes()->end, end);
+  EXPECT_EQ(queue.leading_takes()->permits, 5u);
+  EXPECT_TRUE(queue.turn_touched_data());
+}
+
+TEST(OutputQueue, AMessageKeepsTheTakesAfterItBack) {
+  OutputQueue queue;
+  queue.begin_turn();
+  queue.append(">1");
+  queue.mark(ReplyKind::kMessage);
+  queue.append(":1");
+  queue.mark_take(1);
+  EXPECT_FALSE(queue.leading_takes());
+}
+
+TEST(OutputQueue, ATakeOfAFailedTurnIsAnError) {
+  OutputQueue queue;
+  queue.begin_turn();
+  queue.append(":1");
+  queue.mark_take(1);
+  queue.fail("-E");
+  queue.release(queue.end());
+  EXPECT_EQ(send(&queue), "-E");
+}
+
 }  // namespace
 }  // namespace weir::server

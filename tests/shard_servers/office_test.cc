@@ -1,0 +1,135 @@
+// How an owner keeps its office while a script runs long, and gives it away when its process is to
+// end. Tests in small letters have the names of the protocol's traps.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/shard_servers/stage.h"
+
+namespace weir::server {
+namespace {
+
+using ::testing::StartsWith;
+using Client = ShardStage::Client;
+
+// 500 looks at the clock.
+constexpr std::string_view kLongScript =
+    "redis.call('INCR', KEYS[1]) for i = 1, 500000 do end return redis.call('INCR', KEYS[1])";
+constexpr int64_t kLookNs = 8 * kMs;
+
+MemberSettings fast() {
+  MemberSettings settings;
+  settings.times = {.lease_ns = 750 * kMs, .failover_after_ns = 1'000 * kMs};
+  return settings;
+}
+
+TEST(Office, ALongScriptKeepsIt) {
+  ShardStage stage(fast());
+  Node* const owner = stage.owner();
+  Node* const standby = stage.standby();
+  Client* const client = stage.connect(owner);
+  bool was_lost = false;
+  const auto look = [&] { was_lost = was_lost || standby->member->serves(); };
+  EXPECT_GT(stage.run_long(client, {"EVAL", kLongScript, "1", "n"}, kLookNs, look), 3 * kSecond);
+  EXPECT_FALSE(was_lost);
+  stage.pass(200 * kMs);
+  EXPECT_EQ(client->take(), ":2\r\n");
+  EXPECT_EQ(stage.owner(), owner);
+  EXPECT_EQ(stage.figure(owner, "shard_offices"), 1);
+  EXPECT_EQ(standby->server->keys().turn(), owner->server->keys().turn());
+}
+
+// What the log answers meanwhile is taken in when the turn has ended, however bad it is.
+TEST(Office, nothing_waits_inside_the_loop) {
+  ShardStage stage(fast());
+  Node* const owner = stage.owner();
+  Node* const standby = stage.standby();
+  Client* const client = stage.connect(owner);
+  int looks = 0;
+  const auto meanwhile = [&] {
+    if (++looks == 150) {
+      EXPECT_TRUE(standby->member->take_over());
+    }
+    if (looks > 150) {
+      EXPECT_TRUE(owner->member->serves()) << "until the turn ends";
+    }
+  };
+  stage.run_long(client, {"EVAL", kLongScript, "1", "n"}, kLookNs, meanwhile);
+  ASSERT_GT(looks, 400);
+  stage.pass(kSecond);
+  EXPECT_TRUE(client->closed());
+  EXPECT_EQ(client->take(), "") << "its turn is lost, and nobody is told";
+  EXPECT_EQ(stage.owner(), standby);
+  EXPECT_EQ(stage.ask(standby, {"GET", "n"}), "$-1\r\n");
+}
+
+TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
+  ShardStage stage;
+  Node* const first = stage.owner();
+  Node* const second = stage.standby();
+  EXPECT_TRUE(first->member->hand_over(second->name));
+  stage.pass(300 * kMs);
+  ASSERT_EQ(stage.owner(), second);
+  Client* const client = stage.connect(second);
+  client->send({"INCR", "n"});
+  second->member->begin_to_leave();
+  EXPECT_FALSE(second->member->has_left());
+  stage.pass(300 * kMs);
+  EXPECT_TRUE(second->member->has_left());
+  EXPECT_EQ(stage.owner(), first) << "at once, not after failover-after";
+  EXPECT_FALSE(client->closed());
+  const std::string told = client->take();
+  EXPECT_EQ(stage.ask(first, {"GET", "n"}), told == ":1\r\n" ? "$1\r\n1\r\n" : "$-1\r\n") << told;
+}
+
+TEST(Office, StopsWithWhatIsCommittedWhereNobodyIsKnown) {
+  ShardStage stage;
+  Node* const owner = stage.owner();
+  Client* const client = stage.connect(owner);
+  stage.call(client, {"INCR", "n"}, kMs);
+  owner->member->begin_to_leave();
+  stage.pass(50 * kMs);
+  EXPECT_TRUE(owner->member->has_left());
+  EXPECT_EQ(client->take(), ":1\r\n");
+}
+
+TEST(Office, AStopWaitsForALogThatIsAwayAsLongAsForItsAnswer) {
+  ShardStage stage;
+  Node* const owner = stage.owner();
+  stage.take_log_away(10 * kSecond);
+  Client* const client = stage.connect(owner);
+  stage.call(client, {"INCR", "n"}, kMs);
+  owner->member->begin_to_leave();
+  stage.pass(1'500 * kMs);
+  EXPECT_FALSE(owner->member->has_left());
+  stage.pass(kSecond);
+  EXPECT_TRUE(owner->member->has_left());
+}
+
+TEST(Office, wait_and_info_agree) {
+  ShardStage stage;
+  Node* const owner = stage.owner();
+  EXPECT_EQ(stage.figure(owner, "connected_slaves"), 0);
+  EXPECT_EQ(stage.ask(owner, {"WAIT", "1", "0"}), ":0\r\n");
+  EXPECT_EQ(stage.ask(owner, {"WAITAOF", "1", "0", "0"}), "*2\r\n:1\r\n:0\r\n");
+  EXPECT_THAT(stage.ask(stage.standby(), {"WAIT", "1", "0"}), StartsWith("-ERR WAIT cannot"));
+}
+
+// A take that has left early is told of, and WAIT says whether the log has it.
+TEST(Office, WaitWaitsForTheLog) {
+  MemberSettings settings;
+  settings.replies.early_wait_ns = 0;
+  settings.replies.early.age_ns_max = 120 * kSecond;
+  ShardStage stage(settings);
+  Client* const client = stage.connect(stage.owner());
+  Client* const other = stage.connect(stage.owner());
+  stage.block_appends(kSecond);
+  EXPECT_THAT(stage.call(client, {"RL.TAKE", "l", "5/1d"}), StartsWith("*6\r\n:1\r\n"));
+  EXPECT_EQ(stage.call(client, {"WAIT", "1", "0"}), "");
+  EXPECT_EQ(stage.call(other, {"WAITAOF", "1", "0", "0"}), "");
+  stage.pass(3 * kSecond);
+  EXPECT_EQ(client->take(), ":0\r\n");
+  EXPECT_EQ(other->take(), "*2\r\n:1\r\n:0\r\n");
+}
+
+}  // namespace
+}  // namespace weir::server
