@@ -47,6 +47,9 @@ TEST(StampTrail, ARewindTakesPlacesBack) {
   StampTrail trail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
   trail.note(11, stamp_at(5, 15));
   EXPECT_EQ(trail.reached(30), stamp_at(5, 15).head);
+  trail = StampTrail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
+  trail.note(5, stamp_at(3, 25));  // longer, and another history from turn 5 on
+  EXPECT_EQ(trail.reached(24), stamp_at(1, 0).head);
 }
 
 TEST(Silence, CountsWhatItReads) {
