@@ -97,7 +97,7 @@ def pg_visible_row(world):
     owner = world.owner(2)
     others = [member for member in world.members if member is not owner]
     database.standby.kill()
-    yield 0.7
+    yield world.rng.choice((0.25, 0.7))  # replies are held for two seconds and then given up
     database.primary.kill()
     if ending == "the owner dies":
         for member in others:

@@ -64,6 +64,8 @@ def arguments():
     parser.add_argument("--keep", action="store_true", help="what a clean run has written, too")
     args = parser.parse_args()
     args.server = os.path.abspath(args.server)
+    if not args.list and not os.access(args.server, os.X_OK):
+        parser.error(f"{args.server} is no program: build it by tools/build release, or name another")
     args.option = [word for option in args.option for word in option.split("=", 1)]
     unknown = [name for name in args.fault if name not in FAULTS]
     if unknown:
@@ -84,6 +86,8 @@ def judge(world, args, done):
     world.callers.end()
     entries = journal.read(world.callers.paths() + more)
     counts = world.counts(clients.all_keys(), clients.read_count)
+    if args.ci and world.watcher.takeovers < CI_TAKEOVERS // 2:
+        world.breach(f"{world.watcher.takeovers} takeovers in {CI_SECONDS} s are too few to tell anything")
     deaths = [f"{member.name} died with {code}" for member in world.members for code in member.deaths if code < 0]
     if counts is None:
         return world.breaches + deaths

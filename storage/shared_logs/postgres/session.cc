@@ -19,7 +19,9 @@ struct Setting {
 
 // A warning must reach the client, because that is how a wait for standbys is given up.
 // lock_timeout ends the wait for an append whose author has gone but which waits for a standby
-// itself.
+// itself. A member that the network has cut off cannot say that it has gone: the server looks after
+// it every few seconds, or each such cut would leave a process there for two hours, which is what
+// the system's own keepalive takes.
 std::vector<Setting> settings(const SessionPlan& plan) {
   return {{"synchronous_commit", "on"},
           {"client_min_messages", "warning"},
@@ -28,7 +30,11 @@ std::vector<Setting> settings(const SessionPlan& plan) {
           {"idle_in_transaction_session_timeout", "0"},
           {"default_transaction_isolation", "read committed"},
           {"lock_timeout", std::to_string(plan.lock_timeout_ns / kNsPerMs) + "ms"},
-          {"client_connection_check_interval", "1s"}};
+          {"client_connection_check_interval", "1s"},
+          {"tcp_keepalives_idle", "2"},
+          {"tcp_keepalives_interval", "1"},
+          {"tcp_keepalives_count", "3"},
+          {"tcp_user_timeout", "5000"}};
 }
 
 // What the look answers after the settings.
