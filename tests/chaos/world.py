@@ -13,7 +13,8 @@ from faults import FAULTS
 from members import Away, Member, Refused
 
 SETTLE_S = 90
-BACKENDS_MAX = 2  # of each member
+BACKENDS_MAX, BACKENDS_EVER = 2, 4  # of each member: for longer than the next, and at any time
+CUT_OFF_S = 10
 OTHER_TURNS = "the shared log has other turns than this member's directory"
 
 
@@ -130,7 +131,7 @@ class World:
                     each.get("epoch") == owner["epoch"] and each["turn"] >= owner["turn"]
                     and each["state"] in ("following", "owning") for each in self.statuses()):
                 self.note_rewinds()
-                self.count_backends()
+                self.wait_for_few_backends()
                 return True
             if time.monotonic() > end:
                 self.breach(f"no service, or somebody does not follow, {SETTLE_S} s after the last fault: {seen}")
@@ -157,10 +158,20 @@ class World:
                     self.rewinds_of[member.process.pid] = int(line.split(":")[1])
 
     def count_backends(self):
-        """weir has few connections to the database, whatever that does."""
-        for host, count in (self.database.backends() if self.database else {}).items():
-            if count > BACKENDS_MAX:
+        """weir has few connections to the database, whatever that does; true if there are no more than there may
+        be for long. The database takes seconds to see that the network has cut one off."""
+        many = {host: count for host, count in self.database.backends().items() if count > BACKENDS_MAX}
+        for host, count in many.items():
+            if count > BACKENDS_EVER:
                 self.breach(f"{host} has {count} connections to the database")
+        return not many
+
+    def wait_for_few_backends(self):
+        end = time.monotonic() + CUT_OFF_S
+        while self.database and not self.count_backends():
+            if time.monotonic() > end:
+                return self.breach(f"more than {BACKENDS_MAX} connections to the database: {self.database.backends()}")
+            time.sleep(0.2)
 
     def rewinds(self):
         return sum(self.rewinds_of.values())
