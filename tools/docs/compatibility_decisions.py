@@ -82,6 +82,8 @@ OURS = {
     "rl.*": "weir's own: limiters",
     "weir": "weir's own: its clock, and its shard",
     "weir|*": "weir's own: its clock, and its shard",
+    "sentinel": "Redis Sentinel's, which members of a shard stand in for",
+    "sentinel|*": "Redis Sentinel's, which members of a shard stand in for",
     "cl.throttle": "redis-cell's",
     "throttle": "throttlecrab's",
     "gcra": "written for Redis 8.8, held back there",
