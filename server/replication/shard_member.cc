@@ -307,7 +307,8 @@ void ShardMember::restamp(const Stamp& stamp) {
   const std::string bytes = encode_stamp(stamp);
   const TurnBatch batch{.first_turn = stamp.next_turn, .turns = {}, .stamp = bytes};
   trail_.note(stamp.next_turn, stamp);
-  if (const Status status = keys_->store_in_use()->append_batch(batch); !status.ok()) fail(plan_, status);
+  if (const Status status = keys_->store_in_use()->append_batch(batch); !status.ok())
+    fail(plan_, status);
 }
 
 void ShardMember::take_office(int64_t instant_ns) {
