@@ -43,7 +43,7 @@ class Gate {
   int came_ = 0;
 };
 
-class LogWriterTest : public testing::Test {
+class RocksLogWriter : public testing::Test {
  protected:
   Status take(uint64_t turn, size_t bytes = 10) {
     rocksdb::WriteBatch batch;
@@ -66,13 +66,13 @@ class LogWriterTest : public testing::Test {
                     [] {}};
 };
 
-TEST_F(LogWriterTest, TheCallingThreadWritesWhereNothingHinders) {
+TEST_F(RocksLogWriter, TheCallingThreadWritesWhereNothingHinders) {
   ASSERT_STATUS_OK(take(1));
   EXPECT_EQ(writer_.written_turn(), 1u);
   EXPECT_EQ(written_by_, std::vector{::pthread_self()});
 }
 
-TEST_F(LogWriterTest, WhileSomethingHindersTheCallingThreadDoesNotWait) {
+TEST_F(RocksLogWriter, WhileSomethingHindersTheCallingThreadDoesNotWait) {
   gate_.close();
   {
     const LogWriter::Aside aside(&writer_);
@@ -90,7 +90,7 @@ TEST_F(LogWriterTest, WhileSomethingHindersTheCallingThreadDoesNotWait) {
   EXPECT_EQ(written_by_[2], ::pthread_self());
 }
 
-TEST_F(LogWriterTest, NothingIsWrittenAfterAFailure) {
+TEST_F(RocksLogWriter, NothingIsWrittenAfterAFailure) {
   gate_.close();
   const LogWriter::Aside aside(&writer_);
   fails_after_ = 1;
@@ -103,7 +103,7 @@ TEST_F(LogWriterTest, NothingIsWrittenAfterAFailure) {
   EXPECT_EQ(written_by_.size(), 1u);
 }
 
-TEST_F(LogWriterTest, AFailureOfTheCallingThreadStays) {
+TEST_F(RocksLogWriter, AFailureOfTheCallingThreadStays) {
   fails_after_ = 0;
   EXPECT_EQ(take(1).message(), "injected");
   fails_after_ = UINT64_MAX;
@@ -111,7 +111,7 @@ TEST_F(LogWriterTest, AFailureOfTheCallingThreadStays) {
   EXPECT_EQ(writer_.wait().message(), "injected");
 }
 
-TEST_F(LogWriterTest, TooManyBytesMakeTheCallingThreadWait) {
+TEST_F(RocksLogWriter, TooManyBytesMakeTheCallingThreadWait) {
   gate_.close();
   const LogWriter::Aside aside(&writer_);
   for (uint64_t turn = 1; turn <= 16; ++turn) ASSERT_STATUS_OK(take(turn, 1 << 20));
