@@ -96,7 +96,7 @@ int serve(Config config) {
         if (shard) put_copy_in_place(config.dir);
         return make_store(config, descriptors.open_tables_max(), wake, shard);
       },
-      command_families(), seeds, replication);
+      joined.member ? shard_command_families() : command_families(), seeds, replication);
   server.sessions().set_descriptors(&descriptors);
   if (const storage::Status status = server.open(tell); !status.ok())
     return fail_to_start(status.message());

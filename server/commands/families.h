@@ -68,5 +68,7 @@ Commands sentinel_commands();         // SENTINEL
 Commands standalone_commands();       // REPLICAOF, MODULE ...: what there is not
 
 std::span<const Commands> command_families();
+// Those of a member of a shard, too: a server alone knows no SENTINEL, since clients go by that.
+std::span<const Commands> shard_command_families();
 
 }  // namespace weir::server

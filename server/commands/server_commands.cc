@@ -55,12 +55,11 @@ class CommitWaiter : public Waiter {
   explicit CommitWaiter(uint64_t turn) : turn_(turn) {}
 
   bool try_again(Call& call) override {
-    const int64_t standbys = standbys_with(call, turn_);
-    if (standbys == 0) {
+    if (!is_committed(call, turn_)) {
       due_ns = call.now_ns + kLookNs;
       return false;
     }
-    call.reply.integer(standbys);
+    call.reply.integer(standbys_with(call, turn_));
     return true;
   }
   void time_out(Call& call) override { call.reply.integer(standbys_with(call, turn_)); }
@@ -80,10 +79,13 @@ void wait(Call& call) {
   if (!timeout_ms || *timeout_ms > (kNotDue - call.now_ns) / kNsPerMs)
     return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
+  const Membership* shard = server_of(call).persistence().office.membership();
+  if (shard != nullptr && !shard->serves())
+    return call.reply.error("ERR WAIT cannot be used with replica instances.");
   const uint64_t turn = turn_of_now(call);
-  const int64_t standbys = standbys_with(call, turn);
-  const bool waits = standbys == 0 && *wanted > 0 && !standbys_of(call).empty();
-  if (!waits || !call.session.wait_state().permitted()) return call.reply.integer(standbys);
+  const bool waits = !is_committed(call, turn) && *wanted > 0;
+  if (!waits || !call.session.wait_state().permitted())
+    return call.reply.integer(standbys_with(call, turn));
   auto waiter = std::make_unique<CommitWaiter>(turn);
   waiter->due_ns = call.now_ns + CommitWaiter::kLookNs;
   if (*timeout_ms > 0) waiter->deadline_ns = call.now_ns + *timeout_ms * kNsPerMs;

@@ -13,9 +13,17 @@ std::vector<MemberSeen> standbys_of(Call& call) {
   return members;
 }
 
-int64_t standbys_with(Call& call, uint64_t turn) {
+bool is_in_shard(Call& call) {
+  return server_of(call).persistence().office.membership() != nullptr;
+}
+
+bool is_committed(Call& call, uint64_t turn) {
   const Membership* shard = server_of(call).persistence().office.membership();
-  if (shard == nullptr || shard->view().committed < turn) return 0;
+  return shard == nullptr || shard->view().committed >= turn;
+}
+
+int64_t standbys_with(Call& call, uint64_t turn) {
+  if (!is_in_shard(call) || !is_committed(call, turn)) return 0;
   return static_cast<int64_t>(standbys_of(call).size());
 }
 

@@ -1,5 +1,5 @@
-// WAITAOF: waits until everything written before it survives a power cut of this machine. For the
-// standbys of a shard nobody waits here: they count once the turn is committed.
+// WAITAOF: waits until everything written before it survives a power cut: until it is on this
+// machine's disk, or in a shard in the shared log, from where the standbys take it.
 //
 // Invariants
 // 1. The answer is true for every command that was run before it, on any connection.
@@ -26,7 +26,9 @@ void reply_synced(Call& call, bool synced, uint64_t turn) {
 
 bool has_log(const storage::StoreInUse& store) { return store.is_open() && !store.failed(); }
 
-bool is_synced(const storage::StoreInUse& store, uint64_t turn) {
+bool is_synced(Call& call, uint64_t turn) {
+  if (is_in_shard(call)) return is_committed(call, turn);
+  const storage::StoreInUse& store = call.keys.store_in_use();
   return has_log(store) && store->sync_state().synced_turn >= turn;
 }
 
@@ -43,7 +45,7 @@ class SyncWaiter : public Waiter {
   explicit SyncWaiter(uint64_t turn) : turn_(turn) {}
 
   bool try_again(Call& call) override {
-    if (!is_synced(call.keys.store_in_use(), turn_)) {
+    if (!is_synced(call, turn_)) {
       start_sync_if_nobody_does(call, turn_);
       due_ns = call.now_ns + kLookNs;
       return false;
@@ -51,9 +53,7 @@ class SyncWaiter : public Waiter {
     reply_synced(call, true, turn_);
     return true;
   }
-  void time_out(Call& call) override {
-    reply_synced(call, is_synced(call.keys.store_in_use(), turn_), turn_);
-  }
+  void time_out(Call& call) override { reply_synced(call, is_synced(call, turn_), turn_); }
 
  private:
   uint64_t turn_;
@@ -70,7 +70,7 @@ void waitaof(Call& call) {
     return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
   const uint64_t turn = turn_of_now(call);
-  const bool synced = is_synced(call.keys.store_in_use(), turn);
+  const bool synced = is_synced(call, turn);
   if (synced || *local == 0 || !call.session.wait_state().permitted())
     return reply_synced(call, synced, turn);
   auto waiter = std::make_unique<SyncWaiter>(turn);

@@ -202,7 +202,7 @@ void print_command(const Command& command) {
 }  // namespace
 
 int main() {
-  const weir::server::CommandTable table{weir::server::command_families()};
+  const weir::server::CommandTable table{weir::server::shard_command_families()};
   std::map<std::string_view, std::vector<const Command*>> groups;
   for (const Command* command : table.all()) {
     const auto subcommands = table.subcommands(*command);
