@@ -3,6 +3,7 @@ and over one in a PostgreSQL that the tests start."""
 
 import os
 import signal
+import subprocess
 import time
 import unittest
 
