@@ -80,7 +80,8 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
   writer_ = std::make_unique<LogWriter>(
       std::max(opened->last_turn, written_back_turn),
       [this](rocksdb::WriteBatch* batch) {
-        return from_rocks(write(batch), "cannot append to the log " + path_);
+        const rocksdb::Status status = write(batch);
+        return status.ok() ? Status() : from_rocks(status, "cannot append to the log " + path_);
       },
       notify_);
   opened->synced_turn = report.synced_turn;
@@ -106,7 +107,7 @@ Status RocksLog::append(uint64_t turn, std::string_view record) {
 }
 
 bool RocksLog::may_append() {
-  if (failure_.ok()) failure_ = writer_->failure();
+  if (writer_->failed() && failure_.ok()) failure_ = writer_->failure();
   if (failure_.ok() && sync_failed_) failure_ = Status::failed("a sync of the log failed before");
   return failure_.ok();
 }
@@ -136,7 +137,7 @@ Status RocksLog::finish(rocksdb::WriteBatch* batch, rocksdb::Status status, uint
   if (status.ok() && dropped > before) status = add_drops(batch, dropped);
   if (!status.ok()) return from_rocks(status, "cannot append to the log " + path_);
   const size_t bytes = batch->GetDataSize();
-  if (Status written = writer_->write(std::move(*batch), turn); !written.ok()) return written;
+  if (Status written = writer_->write(batch, turn); !written.ok()) return written;
   newest_turn_ = turn;
   wal_bytes_ += bytes;
   dropped_turn_ = dropped;

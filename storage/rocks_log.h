@@ -108,7 +108,6 @@ class RocksLog {
   std::unique_ptr<RocksWalSync> wal_sync_;
   std::shared_ptr<RocksEvents> events_;
   std::unique_ptr<rocksdb::DB> database_;
-  std::unique_ptr<LogWriter> writer_;
   uint64_t newest_turn_ = 0;  // that append() or append_batch() has taken
   std::atomic<uint64_t> synced_turn_{0};
   std::atomic<uint64_t> wal_bytes_{0};  // bytes written since the last rotation
@@ -122,6 +121,7 @@ class RocksLog {
   rocksdb::Status switch_failure_;  // under `switching_`
   std::atomic<bool> sync_failed_{false};
   Status failure_;
+  std::unique_ptr<LogWriter> writer_;  // the last one: its thread uses the others
 };
 
 }  // namespace weir::storage

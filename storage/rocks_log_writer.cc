@@ -21,9 +21,9 @@ LogWriter::~LogWriter() {
 }
 
 // Where nothing waits, only the calling thread could make something wait.
-Status LogWriter::write(rocksdb::WriteBatch batch, uint64_t turn) {
+Status LogWriter::write(rocksdb::WriteBatch* batch, uint64_t turn) {
   if (asides_ == 0 && taken_turn_ == written_turn_) {
-    Status status = write_(&batch);
+    Status status = write_(batch);
     if (status.ok()) {
       taken_turn_ = turn;
       written_turn_ = turn;
@@ -35,8 +35,8 @@ Status LogWriter::write(rocksdb::WriteBatch batch, uint64_t turn) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return bytes_ < kBytesMax || !failure_.ok(); });
   if (!failure_.ok()) return failure_;
-  bytes_ += batch.GetDataSize();
-  waiting_.push_back({std::move(batch), turn});
+  bytes_ += batch->GetDataSize();
+  waiting_.push_back({std::move(*batch), turn});
   taken_turn_ = turn;
   if (!std::exchange(asked_, true)) thread_.post([this] { write_what_waits(); });
   return {};
@@ -81,7 +81,10 @@ void LogWriter::note(const Status& status, size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     bytes_ -= bytes;
-    if (!status.ok()) failure_ = status;
+    if (!status.ok()) {
+      failure_ = status;
+      failed_ = true;
+    }
   }
   changed_.notify_all();
 }

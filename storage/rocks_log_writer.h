@@ -38,12 +38,13 @@ class LogWriter {
 
   // Takes the batch that ends with a turn. Ok says that it is written, or will be unless that
   // fails; then failure() and every later call tell. Waits where too many bytes wait. REQUIRES:
-  // always the same thread.
-  Status write(rocksdb::WriteBatch batch, uint64_t turn);
+  // always the same thread. The batch is not used any more afterwards.
+  Status write(rocksdb::WriteBatch* batch, uint64_t turn);
   // Waits until what was taken before the call is written. On any thread.
   Status wait();
   // Every turn up to this one is in the log's files.
   uint64_t written_turn() const { return written_turn_.load(); }
+  bool failed() const { return failed_; }
   Status failure() const;
 
   // While one lives, batches are written on the writer's thread.
@@ -71,6 +72,7 @@ class LogWriter {
   const Write write_;
   const std::function<void()> notify_;
   std::atomic<int> asides_{0};
+  std::atomic<bool> failed_{false};
   std::atomic<uint64_t> taken_turn_;
   std::atomic<uint64_t> written_turn_;
   mutable std::mutex mutex_;  // of what follows

@@ -48,7 +48,7 @@ class RocksLogWriter : public testing::Test {
   Status take(uint64_t turn, size_t bytes = 10) {
     rocksdb::WriteBatch batch;
     EXPECT_TRUE(batch.Put(std::to_string(turn), std::string(bytes, 'v')).ok());
-    return writer_.write(std::move(batch), turn);
+    return writer_.write(&batch, turn);
   }
 
   Gate gate_;
