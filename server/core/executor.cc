@@ -159,10 +159,15 @@ Ran Executor::execute(Session& session, Args args) {
   const size_t reply_begin = session.replies().reply_begin();
   session.replies().unbound();
   session.wait_state().permit(false);
-  const auto early_permits = server_->persistence().office.early_permits(*command);
-  const bool has_run = server_->keys().failure().ok();
-  server_->persistence().office.take_back_if_late(*command, early_permits);
-  const bool is_taken_back = has_run && !server_->keys().failure().ok();
+  std::optional<uint64_t> early_permits;
+  bool is_taken_back = false;
+  const bool is_in_shard = server_->persistence().office.membership() != nullptr;
+  if (is_in_shard) [[unlikely]] {
+    early_permits = server_->persistence().office.early_permits(*command);
+    const bool has_run = server_->keys().failure().ok();
+    server_->persistence().office.take_back_if_late(*command, early_permits);
+    is_taken_back = has_run && !server_->keys().failure().ok();
+  }
   if (session.wait_state().waiting() &&
       !server_->keys().failure().ok()) {  // the error is the answer
     server_->waiting().forget(session.id);
@@ -178,8 +183,7 @@ Ran Executor::execute(Session& session, Args args) {
   if (may_name_several_keys(*command)) cluster_->note_slots(*command, args);
   settle(session, *command, reply_begin);
   if (server_->waiting().anybody_ready(now_ns)) serve_waiting();
-  const bool waits =
-      command->has(kTellsOfCommits) && server_->persistence().office.membership() != nullptr;
+  const bool waits = is_in_shard && command->has(kTellsOfCommits);
   return {.touched_data =
               waits || (!is_taken_back && (flags & (kReads | kWrites | kMayReplicate)) != 0),
           .command = command,
