@@ -22,13 +22,11 @@ void time(Call& call) {
 
 // A standby answers as a replica whose master is the owner, if that is known.
 void role_of_standby(Call& call, const MemberView& member) {
-  const size_t colon = member.owner_address.rfind(':');
-  const std::string_view address = member.owner_address;
-  const bool is_known = colon != std::string::npos;
+  const HostAndPort owner = host_and_port(member.owner_address);
   call.reply.array(5);
   call.reply.bulk("slave");
-  call.reply.bulk(is_known ? address.substr(0, colon) : "");
-  call.reply.integer(is_known ? resp::parse_int64(address.substr(colon + 1)).value_or(0) : 0);
+  call.reply.bulk(owner.host);
+  call.reply.integer(resp::parse_int64(owner.port).value_or(0));
   call.reply.bulk(member.state == "following" ? "connected" : "connecting");
   call.reply.integer(static_cast<int64_t>(member.turn));
 }

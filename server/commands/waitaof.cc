@@ -86,8 +86,9 @@ constexpr Command kCommands[] = {
      .group = "generic",
      .categories = "connection",
      .usage = "numlocal:integer numreplicas timeout",
-     .summary = "Waits until all that was written before it survives a power cut; answers whether "
-                "it does, and 0 replicas.",
+     .summary =
+         "Waits until all that was written before it survives a power cut, in a shard that of "
+         "its owner; answers whether it does, and how many standbys there are.",
      .since = "7.2.0",
      .run = waitaof},
 };

@@ -32,7 +32,6 @@ struct MemberView {
   uint64_t position = 0;        // of the newest record that this member has read or appended
   uint64_t turn = 0;            // the newest turn it has applied or made
   uint64_t committed = 0;       // the newest turn of its own that is committed
-  uint64_t standbys = 0;        // other members that follow, as far as is known
   std::string stopped_because;  // "": it has not stopped
 };
 

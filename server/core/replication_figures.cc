@@ -32,11 +32,10 @@ void write_owner(const std::vector<MemberSeen>& members, const MemberView& view,
   for (const MemberSeen& member : members) {
     if (member.is_owner) owner = member;
   }
-  const size_t colon = view.owner_address.rfind(':');
-  const bool is_told = colon != std::string::npos;
-  out.absent("master_host", is_told ? view.owner_address.substr(0, colon) : owner.host);
-  out.absent("master_port",
-             is_told ? view.owner_address.substr(colon + 1) : std::to_string(owner.port));
+  const HostAndPort told = host_and_port(view.owner_address);
+  const bool is_told = !told.host.empty();
+  out.absent("master_host", is_told ? std::string(told.host) : owner.host);
+  out.absent("master_port", is_told ? std::string(told.port) : std::to_string(owner.port));
   const bool is_up = owner.is_present && view.state == "following";
   out.absent("master_link_status", is_up ? "up" : "down");
   out.absent("master_last_io_seconds_ago",

@@ -8,9 +8,6 @@
 namespace weir::server {
 
 MemberView ShardMember::view() const {
-  const std::vector<MemberSeen> seen = members();
-  const auto standbys = static_cast<uint64_t>(std::count_if(
-      seen.begin(), seen.end(), [](const MemberSeen& member) { return member.is_standby; }));
   const storage::replication::Fold& fold = member_->fold();
   return {.shard = plan_.shard,
           .node = self_.node,
@@ -23,7 +20,6 @@ MemberView ShardMember::view() const {
           .position = fold.head().position,
           .turn = keys_->turn(),
           .committed = office_ ? member_->committed_turn() : keys_->logged_turn(),
-          .standbys = standbys,
           .stopped_because = stopped_because_};
 }
 

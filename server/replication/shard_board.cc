@@ -20,12 +20,10 @@ MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self, const s
   const MemberFacts& facts = seen.facts;
   MemberSeen member;
   member.node = facts.author.node;
-  const size_t colon = facts.author.address.rfind(':');
-  member.host = facts.author.address.substr(0, colon);
-  if (colon != std::string::npos) {
-    const auto port = resp::parse_int64(facts.author.address.substr(colon + 1)).value_or(0);
-    member.port = port > 0 && port <= UINT16_MAX ? static_cast<uint16_t>(port) : 0;
-  }
+  const HostAndPort address = host_and_port(facts.author.address);
+  member.host = address.host;
+  const auto port = resp::parse_int64(address.port).value_or(0);
+  member.port = port > 0 && port <= UINT16_MAX ? static_cast<uint16_t>(port) : 0;
   member.state = words_of(facts.role);
   member.is_self = member.node == self;
   member.is_owner = member.node == owner;

@@ -194,7 +194,7 @@ void ShardMember::beat() {
 }
 
 void ShardMember::begin_to_leave() {
-  std::string to = plan_.successor ? plan_.successor() : successor_of(members());
+  std::string to = successor_of(members());
   if (to.empty()) to = wishes_.other_owner();
   wishes_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs, std::move(to));
 }

@@ -50,9 +50,6 @@ struct MemberPlan {
   PullPlan pull;      // how it copies another member's data
   // Which node this is, once the data is open, or why that is not known.
   std::function<Result<NodeFile, std::string>()> node;
-  // Whom a stop gives the office to, by the node's name; "": it is not known. May be empty: then it
-  // is the member that was the owner before.
-  std::function<std::string()> successor;
   // The process must end; it does not come back.
   std::function<void(const std::string& why)> on_failure;
 };
