@@ -69,13 +69,16 @@ bool ping(int fd) {
 
 // What is left of the silence when the machine's part is taken away. While the server's own threads
 // had a core, the loop may have waited for one of them. A packet waits while the kernel's thread of
-// a core does. While memory was slow, what the loop did took so much longer.
+// a core does. While memory was slow, what the loop did took so much longer, and so did what it
+// waited for.
 int64_t servers_part(int64_t silence_ns, const Window& loop, const Window& own) {
-  const int64_t waited_for_strangers_ns = loop.waited_ns - loop.others_ns;
+  const int64_t waited_for_own_ns = std::min(loop.waited_ns, loop.others_ns);
+  const int64_t waited_for_strangers_ns = loop.waited_ns - waited_for_own_ns;
   const int64_t taken_ns =
       std::max({loop.gaps_ns, own.gaps_ns, loop.stolen_ns, own.stolen_ns, waited_for_strangers_ns,
                 loop.kernel_waited_ns, own.kernel_waited_ns});
-  const auto ran_ns = static_cast<double>(std::max<int64_t>(loop.on_core_ns - loop.gaps_ns, 0));
+  const auto ran_ns =
+      static_cast<double>(std::max<int64_t>(loop.on_core_ns + waited_for_own_ns - loop.gaps_ns, 0));
   const double slowness = std::max(loop.slowness, own.slowness);
   const bool slow = slowness >= kSlowMemory;
   return silence_ns - taken_ns - (slow ? static_cast<int64_t>(ran_ns * (1 - 1 / slowness)) : 0);
