@@ -2,6 +2,7 @@
 // default.
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/memtablerep.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
@@ -17,6 +18,8 @@ constexpr uint64_t kWalBytesMin = 1ull << 20;
 constexpr int kFilterBitsPerKey = 10;
 // Where writing back lags far behind, the log has tables, and nothing but an opening reads them.
 constexpr int kLogOpenTablesMax = 32;
+// The least that a turn takes in the log, about: the lists of a memtable have room for as many.
+constexpr uint64_t kTurnBytesMin = 64;
 
 // True for lines that RocksDB logs at every creation and every pass although nothing is wrong: a
 // new database's directory is not there yet, and a file that was written to be ingested carries no
@@ -121,6 +124,12 @@ rocksdb::Options log_database_options(const RocksOptions& options) {
   // RocksLog removes old files itself. A compaction that finds nothing left to write, which would
   // be the case here, aborts the process if the disk is full just then (another assertion).
   set.disable_auto_compactions = true;
+  // A server alone reads its log when it opens, and never again: its memtables are plain lists,
+  // sorted when somebody reads them. A shard's members look for single turns.
+  if (!options.shard) {
+    set.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>(wal_bytes / kTurnBytesMin);
+    set.allow_concurrent_memtable_write = false;  // those lists cannot do it
+  }
   set.ttl = 0;
   set.periodic_compaction_seconds = 0;
   return set;
