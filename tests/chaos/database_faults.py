@@ -11,6 +11,8 @@ import time
 import isolation
 from faults import fault, long_or_short
 
+LONG_AWAY_S = int(os.environ.get("WEIR_LONG_AWAY_S", "120"))
+
 
 def wait_for_appends(world, seconds):
     """So long is the database looked at: weir never has more than two connections a member."""
@@ -171,7 +173,7 @@ def pg_standby_long_away(world):
     """For minutes; and another application of the same server goes on reading all the time."""
     database = world.database
     database.standby.kill()
-    for _ in range(10):
+    for _ in range(LONG_AWAY_S // 12):
         yield from wait_for_appends(world, 12)
         if database.primary.ask("select count(*) > 0 from weir_log") != "t":
             world.breach("another application is not served while the standby is away")
