@@ -18,7 +18,11 @@ def programs():
 
 
 class Postgres:
-    def __init__(self):
+    """With a database `weir` of its user `weir`, who needs no password; or, bare, with neither: others than its
+    user `postgres` on its socket then need a password."""
+
+    def __init__(self, bare=False):
+        self.admin = "postgres" if bare else "weir"
         self.folder = tempfile.mkdtemp(prefix="weir-postgres-")
         self.port = harness.free_port()
         self.data = os.path.join(self.folder, "data")
@@ -27,9 +31,11 @@ class Postgres:
         if os.getuid() == 0:
             self.user = pwd.getpwnam("nobody")
             os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
-        self.run("initdb", "-D", self.data, "-U", "weir", "-A", "trust", "--no-sync", "-E", "UTF8")
+        self.run("initdb", "-D", self.data, "-U", self.admin, "--auth-local=trust", "--no-sync", "-E", "UTF8",
+                 "--auth-host=" + ("scram-sha-256" if bare else "trust"))
         self.start()
-        self.run("createdb", "-h", "127.0.0.1", "-p", self.port, "-U", "weir", "weir")
+        if not bare:
+            self.ask("create database weir", "postgres")
 
     def how(self):
         rights = {} if self.user is None else {"user": self.user.pw_uid, "group": self.user.pw_gid,
@@ -53,8 +59,7 @@ class Postgres:
 
     def is_ready(self):
         try:
-            self.run("psql", "-h", "127.0.0.1", "-p", self.port, "-U", "weir", "-d", "postgres", "-c", "select 1")
-            return True
+            return self.ask("select 1", "postgres") == "1"
         except AssertionError:
             return False
 
@@ -71,6 +76,6 @@ class Postgres:
     def address(self):
         return f"postgres://weir@127.0.0.1:{self.port}/weir"
 
-    def ask(self, words):
-        return self.run("psql", "-h", "127.0.0.1", "-p", self.port, "-U", "weir", "-d", "weir", "-At", "-c",
+    def ask(self, words, database="weir"):
+        return self.run("psql", "-h", self.folder, "-p", self.port, "-U", self.admin, "-d", database, "-At", "-c",
                         words).strip()

@@ -2,6 +2,8 @@
 over a PostgreSQL that the tests start. Each says yes or no."""
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import time
@@ -11,6 +13,7 @@ import harness
 import postgres
 from shard_fixture import Journal, OnPostgres, ShardTest
 
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/failover.md")
 POOLER = "/usr/sbin/pgbouncer"
 
 
@@ -148,6 +151,56 @@ class Operations(OnPostgres, ShardTest):
             owner.start()
             time.sleep(0.5)
         self.end(journal, *members)
+
+
+@unittest.skipUnless(postgres.programs() or os.environ.get("CI"), "PostgreSQL is not installed")
+class ThePage(ShardTest):
+    """What docs/failover.md has somebody type, on two machines and a PostgreSQL that asks for a password."""
+
+    def setUp(self):
+        super().setUp()
+        self.database = postgres.Postgres(bare=True)
+        self.addCleanup(self.database.close)
+        with open(PAGE, encoding="utf-8") as page:
+            text = page.read().split("\n## Ten lines\n")[1].split("\n## ")[0]
+        self.statements, self.settings, self.making = (
+            block.replace("    ", "") for block in re.findall(r"(?:^    .*\n)+", text, re.MULTILINE))
+
+    def here(self, text, name):
+        """The page's text for a machine of this name: its paths, and where its database is."""
+        return (text.replace("/etc/weir", self.path(name)).replace("10.0.0.1", "127.0.0.1")
+                .replace("weir@db1,db2", f"weir@127.0.0.1:{self.database.port}"))
+
+    def machine(self, name):
+        folder = self.path(name)
+        os.makedirs(folder)
+        password = re.search("PASSWORD '(.*)'", self.statements)[1]
+        secret = os.open(folder + "/log-password", os.O_CREAT | os.O_WRONLY, 0o600)
+        os.write(secret, password.encode() + b"\n")
+        os.close(secret)
+        with open(folder + "/weir.conf", "w", encoding="utf-8") as out:
+            out.write(self.here(self.settings, name) + f"dir {folder}/data\n")
+        return harness.Server(folder, config_file=folder + "/weir.conf")
+
+    def test_ten_lines_make_a_pair(self):
+        for statement in self.statements.strip().splitlines():
+            self.database.ask(statement, "postgres")
+        pair = [self.machine(name) for name in "ab"]
+        self.servers += pair
+        program, *words = shlex.split(self.here(self.making.strip(), "a"))
+        self.assertEqual(program, "weir-server")
+        code, out = self.command(*words)
+        self.assertEqual(code, 0, out)
+        for server in pair:
+            server.start()
+        owner = self.owner_of(*pair)
+        self.assertEqual(owner.call("RL.TAKE", "l", "FIXED", "10/3650d", "COST", 4)[0], 1)
+        harness.wait_until(lambda: self.info(owner).get("connected_slaves") == "1", "the other one follows")
+        other = next(each for each in pair if each is not owner)
+        owner.send_signal(9)
+        owner.wait()
+        harness.wait_until(lambda: self.serves(other), "the other one serves")
+        self.assertEqual(other.call("RL.PEEK", "l", "FIXED", "10/3650d", "COST", 0)[2], 6)
 
 
 if __name__ == "__main__":
