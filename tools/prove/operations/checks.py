@@ -18,7 +18,6 @@ import harness
 import http_fixture
 from load import Takers, call_site
 from root import TOOLS, Failed
-from service import PLACE
 
 NOTICED_S = 5
 SITE_LIMIT, CALLERS, REQUESTS = 500, 8, 250
@@ -51,9 +50,9 @@ def tls(proof):
     service = proof.service
     proof.root.install("openssl", "redis-tools")
     service.make_certificates()
-    service.edit(port=0, tls_port=service.port, tls_cert_file=f"{PLACE}/weir.crt",
-                 tls_key_file=f"{PLACE}/weir.key", tls_ca_cert_file=f"{PLACE}/ca.crt",
-                 metrics_port=service.metrics_port, http_port=service.http_port)
+    service.edit(port=0, tls_port=service.port)
+    lines = service.edited
+    service.edit(metrics_port=service.metrics_port, http_port=service.http_port)
     if proof.plants("tls"):
         service.edit(tls_auth_clients="no")
     service.start()
@@ -64,7 +63,7 @@ def tls(proof):
            f"without a certificate PING is answered {without!r}")
     _, plain = service.redis_cli("PING", certificate=False, tls=False)
     demand("PONG" not in plain, f"without TLS PING is answered {plain!r}")
-    return (f"{service.edited} lines of weir.conf edited; redis-cli with a certificate: "
+    return (f"{lines} lines of weir.conf edited, and one each for metrics and HTTP; redis-cli with a certificate: "
             f"{' '.join(said.split())}; without: {without.strip()}")
 
 

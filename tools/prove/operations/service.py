@@ -36,7 +36,6 @@ class Service:
         """By the lines of docs/tls.md."""
         page = (TOOLS.parent / "docs/tls.md").read_text(encoding="utf-8")
         lines = re.findall(r"(?m)^(?:KIND=|openssl ).*$", page)
-        self.root.run("install", "-d", "-o", "root", "-g", "weir", "-m", "0750", PLACE)
         self.root.run("sh", "-ec", "\n".join(lines), place=PLACE)
         self.root.run("sh", "-c", "chgrp weir *.key && chmod 640 *.key", place=PLACE)
 
