@@ -25,8 +25,9 @@ Status LogWriter::write(rocksdb::WriteBatch* batch, uint64_t turn) {
   if (asides_ == 0 && taken_turn_ == written_turn_) {
     Status status = write_(batch);
     if (status.ok()) {
-      taken_turn_ = turn;
+      // In this order: who waits for what was taken is woken by nobody here.
       written_turn_ = turn;
+      taken_turn_ = turn;
     } else {
       note(status, 0);
     }

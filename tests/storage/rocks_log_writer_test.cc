@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <vector>
 
@@ -13,6 +16,8 @@
 
 namespace weir::storage {
 namespace {
+
+constexpr std::chrono::seconds kPatience{10};
 
 // Lets through whoever comes while it is open.
 class Gate {
@@ -120,6 +125,32 @@ TEST_F(RocksLogWriter, TooManyBytesMakeTheCallingThreadWait) {
   ASSERT_STATUS_OK(take(17));  // for ever, if the gate stayed shut
   ASSERT_STATUS_OK(writer_.wait());
   EXPECT_EQ(writer_.written_turn(), 17u);
+}
+
+// Who waits for a turn that the calling thread has just written must not sleep: nobody would wake
+// it.
+TEST(RocksLogWriterThreads, NobodyWaitsForWhatTheCallingThreadHasWritten) {
+  LogWriter writer(
+      0, [](rocksdb::WriteBatch*) { return Status(); }, [] {});
+  std::atomic<bool> ended{false};
+  WorkerThread other;
+  std::promise<void> gone;
+  other.post([&] {
+    while (!ended) EXPECT_STATUS_OK(writer.wait());
+    gone.set_value();
+  });
+  uint64_t turn = 0;
+  const auto take = [&] {
+    rocksdb::WriteBatch batch;
+    EXPECT_STATUS_OK(writer.write(&batch, ++turn));
+  };
+  for (int i = 0; i < 1'000'000; ++i) take();
+  ended = true;
+  const auto woken = gone.get_future();
+  EXPECT_EQ(woken.wait_for(kPatience), std::future_status::ready);
+  const LogWriter::Aside aside(&writer);
+  take();  // by the other way, which wakes whoever sleeps
+  woken.wait();
 }
 
 // A file system that holds up syncs of the log, and writes into it.
