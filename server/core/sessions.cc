@@ -59,7 +59,7 @@ void Sessions::each_session(const std::function<void(Session&)>& visit) const {
 void Sessions::kill(Session* session) {
   if (session->dead()) return;
   session->kill();
-  if (!session->in_turn()) host().note_in_turn(session);
+  session->join_turn();  // whose end closes it; by this way it is listed there once
 }
 
 void Sessions::enforce_output_limit(Session* session) {

@@ -26,7 +26,7 @@ void Turn::end() {
   in_turn_.clear();
   for (Session* session : touched_) session->touch(turns_ended_);
   const bool runs = begin_steady_ns_ != 0;
-  const int64_t now_ns = commit();
+  const int64_t now_ns = commit(touched_);
   if (!runs) needs_.report->loop.begin(now_ns);
   if (const storage::Status failure = needs_.durability->sync_when_due(now_ns); !failure.ok())
     fail_sync(failure);
@@ -46,10 +46,7 @@ void Turn::end() {
   note_length();
 }
 
-void Turn::commit_early() {
-  touched_ = in_turn_;
-  commit();
-}
+void Turn::commit_early() { commit(in_turn_); }
 
 void Turn::note_length() {
   if (begin_steady_ns_ == 0) return;
@@ -58,8 +55,9 @@ void Turn::note_length() {
   needs_.report->note_turn(now_ns - std::exchange(begin_steady_ns_, 0));
 }
 
-// Commits the turn, and answers the instant of the steady clock at which that was done.
-int64_t Turn::commit() {
+// Commits what these sessions did, and answers the instant of the steady clock at which that was
+// done.
+int64_t Turn::commit(const std::vector<Session*>& sessions) {
   const std::vector<uint64_t> begun_waits = needs_.waiting->take_begun();
   if (!keys_.running().has_changes()) {
     (void)keys_.commit_turn();
@@ -91,17 +89,18 @@ int64_t Turn::commit() {
     if (!keep) drop_unsynced();
   }
   if (!status.ok())
-    fail(begun_waits, status.is_refusal() ? status.message() : needs_.health->error());
+    fail(sessions, begun_waits, status.is_refusal() ? status.message() : needs_.health->error());
   return end_ns;
 }
 
 // `begun_waits` are the sessions that began to wait in the turn. They wait no more, because what a
 // wait has booked was taken back.
-void Turn::fail(const std::vector<uint64_t>& begun_waits, const std::string& error) {
+void Turn::fail(const std::vector<Session*>& sessions, const std::vector<uint64_t>& begun_waits,
+                const std::string& error) {
   ++needs_.report->stats.turns_failed;
   needs_.health->note_other_data();
   needs_.clock_keeper->take_back();
-  for (Session* session : touched_) session->replies().fail_turn(error);
+  for (Session* session : sessions) session->replies().fail_turn(error);
   for (const uint64_t id : begun_waits) {
     Session* session = needs_.sessions->find_session(id);
     if (session == nullptr || needs_.waiting->of_session(id) == nullptr) continue;

@@ -45,12 +45,13 @@ class Turn {
   };
   explicit Turn(const Needs& needs) : needs_(needs) {}
 
-  // Adds a session that has a part in the turn.
+  // Adds a session that has a part in the turn. REQUIRES: it has none yet (Session::join_turn()).
   void add(Session* session);
   void forget(const Session& session);
   // Commits what the sessions did since the last call, and releases replies.
   void end();
-  // Commits what the turn has done so far, for a command that needs it in the log.
+  // Commits what the turn has done so far, for a command that needs it in the log. Between two
+  // turns, too: whose replies leave then is left as it is.
   void commit_early();
   // Answers the instant of the steady clock at which a turn should end because held replies may
   // leave then; kNotDue: there is none.
@@ -70,8 +71,9 @@ class Turn {
   std::vector<Session*> end_busy_round();
 
  private:
-  int64_t commit();
-  void fail(const std::vector<uint64_t>& begun_waits, const std::string& error);
+  int64_t commit(const std::vector<Session*>& sessions);
+  void fail(const std::vector<Session*>& sessions, const std::vector<uint64_t>& begun_waits,
+            const std::string& error);
   void fail_sync(const storage::Status& failure);
   void drop_unsynced();
   void finish(Session* session, bool durable, int64_t now_ns);

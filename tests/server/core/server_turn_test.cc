@@ -1,6 +1,9 @@
 // The end of a turn: what leaves when, and what happens when the disk fails or is slow.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "tests/server/fake_server.h"
 
 namespace weir::server {
@@ -33,6 +36,29 @@ TEST(Turn, IsInTheLogBeforeItIsAnswered) {
   server.end_turn();
   EXPECT_EQ(client->take(), kOk);
   EXPECT_EQ(get_after_kill(server, "a"), bulk("1"));
+}
+
+// The loop closes what it finds dead there, so a second mention would be of a session that is gone.
+// So ends who is owed a reply and waits for another one when its server loses the office.
+TEST(Turn, ListsASessionOnceThatIsKilledAndThenAnswered) {
+  FakeServer server;
+  auto client = server.connect();
+  client->call({"BLPOP", "list", "0"});
+  server->sessions().kill(&client->session());
+  client->session().join_turn();
+  server->end_turn();
+  EXPECT_EQ(server->turn().touched(), std::vector{&client->session()});
+  server.end_turn();
+}
+
+// The office may come at such an instant, and then the server commits what it wrote down itself.
+TEST(Turn, IsAnsweredThoughSomethingIsCommittedBeforeItsRepliesLeave) {
+  FakeServer server;
+  auto client = server.connect();
+  client->push(request({"PING"}));
+  server->end_turn();
+  server->turn().commit_early();
+  EXPECT_EQ(server->turn().touched().size(), 1u);
 }
 
 TEST(Turn, ThatChangesNothingWritesNothing) {
