@@ -163,7 +163,9 @@ void ShardMember::listen() {
   }
   settle();
   look_for_log(&replies_.absence(), office_.has_value(), plan_.times.lease_ns, server_);
-  owner_teller_.look(plan_.shard, member_->fold().owner().address, &server_->messages().pubsub());
+  const std::string& owner = member_->fold().owner().address;
+  owner_teller_.look(plan_.shard, owner, &server_->messages().pubsub());
+  stale_clients_.look(owner, serves(), clock_.boot_ns(), server_);
 }
 
 void ShardMember::act() {
@@ -217,7 +219,7 @@ int64_t ShardMember::next_ns() {
   if (!answers_.empty()) return 0;
   int64_t at_ns =
       std::min({member_->next_deadline(), log_->next_deadline(), board_.next_ns(member_->role())});
-  at_ns = std::min(at_ns, wishes_.next_ns());
+  at_ns = std::min({at_ns, wishes_.next_ns(), stale_clients_.next_ns()});
   if (office_) at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
   return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
 }
@@ -329,6 +331,7 @@ void ShardMember::lose_office(Reason reason) {
   if (lost > 0) spdlog::warn("clients were told of {} permits in them", lost);
   office_.reset();
   if (const Status status = server_->persistence().office.lose(); !status.ok()) fail(plan_, status);
+  stale_clients_.office_lost(clock_.boot_ns(), server_);
 }
 
 void ShardMember::stop(Reason reason) {

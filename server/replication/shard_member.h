@@ -28,6 +28,7 @@
 #include "server/replication/owner_teller.h"
 #include "server/replication/shard_board.h"
 #include "server/replication/shard_copies.h"
+#include "server/replication/stale_clients.h"
 #include "server/replication/trouble_teller.h"
 #include "storage/replication/member.h"
 #include "storage/replication/office_clock.h"
@@ -153,6 +154,7 @@ class ShardMember final : public Membership,
   uint64_t life_ = 0;
   OfficeWishes wishes_;
   OwnerTeller owner_teller_;
+  StaleClients stale_clients_;
   TroubleTeller trouble_;
 };
 

@@ -76,9 +76,34 @@ TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
   stage.pass(300 * kMs);
   EXPECT_TRUE(second->member->has_left());
   EXPECT_EQ(stage.owner(), first) << "at once, not after failover-after";
-  EXPECT_FALSE(client->closed());
+  EXPECT_TRUE(client->closed()) << "after its answer";
   const std::string told = client->take();
   EXPECT_EQ(stage.ask(first, {"GET", "n"}), told == ":1\r\n" ? "$1\r\n1\r\n" : "$-1\r\n") << told;
+}
+
+// Who came to a standby asks anew, and so does who comes by what somebody said before. Subscribers
+// stay to hear of it.
+TEST(Office, ClientsThatLookForTheOwnerAreSentAwayWhereItIsNot) {
+  ShardStage stage({}, 3);
+  Node* const first = stage.owner();
+  Node* const second = stage.standby();
+  Client* const here = stage.connect(first);
+  Client* const there = stage.connect(second);
+  Client* const listens = stage.connect(second);
+  stage.call(listens, {"SUBSCRIBE", "+switch-master"});
+  EXPECT_EQ(stage.call(here, {"WEIR", "HANDOVER", second->name}), "+OK\r\n");
+  stage.pass(300 * kMs);
+  ASSERT_EQ(stage.owner(), second);
+  EXPECT_TRUE(here->closed());
+  EXPECT_FALSE(there->closed()) << "it is where it wanted to be";
+  EXPECT_FALSE(listens->closed());
+  Client* const late = stage.connect(first);
+  EXPECT_THAT(stage.call(late, {"GET", "n"}), StartsWith("-READONLY"));
+  stage.pass(kSecond);
+  EXPECT_TRUE(late->closed());
+  Client* const later = stage.connect(first);
+  stage.pass(5 * kSecond);
+  EXPECT_FALSE(later->closed()) << "twice is enough";
 }
 
 TEST(Office, StopsWithWhatIsCommittedWhereNobodyIsKnown) {

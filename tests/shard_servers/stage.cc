@@ -42,7 +42,8 @@ void ShardStage::serve(Node* node) {
       client->inbox_.append(client->session_->output());
       client->session_->mark_sent(client->session_->output().size());
     }
-    if (client->session_->dead())
+    const Session& session = *client->session_;
+    if (session.dead() || (session.closing() && session.unsent_bytes() == 0))
       node->server->disconnect(std::exchange(client->session_, nullptr));
   }
 }

@@ -1,0 +1,30 @@
+// Closes the connections of clients that look for the owner where it is no more, as a Redis
+// Sentinel has a master and its replicas do when it makes another one master: a client that keeps
+// its connection would be refused for ever, and one that has to connect anew asks who the owner is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace weir::server {
+
+class Server;
+
+class StaleClients {
+ public:
+  // Those who come meanwhile by what somebody told them before are sent away so much later.
+  static constexpr int64_t kAgainNs = 1'000'000'000;
+
+  // This member has lost the office.
+  void office_lost(int64_t boot_ns, Server* server);
+  // `owner` is the owner's address as the log has it, "": not known; `serves`: it is this member.
+  void look(const std::string& owner, bool serves, int64_t boot_ns, Server* server);
+  // When look() has something to do, by CLOCK_BOOTTIME; INT64_MAX: when another owner is known.
+  int64_t next_ns() const { return again_at_ns_; }
+
+ private:
+  std::string known_;
+  int64_t again_at_ns_ = INT64_MAX;
+};
+
+}  // namespace weir::server
