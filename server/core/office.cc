@@ -13,14 +13,18 @@ constexpr std::string_view kUnblocked =
 
 }  // namespace
 
-// Those who wait for channels do not ask for data.
+// Those who wait for channels do not ask for data. Libraries send SCRIPT LOAD to every server that
+// they know, as to replicas of a Redis: a standby says what is wrong with the script, or its SHA-1.
 Result<void, std::string> Office::admit_in_shard(const Session& session,
                                                  const Command& command) const {
   constexpr uint32_t kOfData = kReads | kWrites | kMayReplicate;
   const uint32_t flags = command.has(kRunsQueued) ? session.transaction().flags() : command.flags;
   const bool is_of_data = (flags & kOfData) != 0 || (has_keys(command) && !command.has(kPubsub));
   if (!is_of_data) return {};
-  if (!membership_->serves()) return membership_->refusal();
+  if (!membership_->serves()) {
+    if (command.name == "script|load") return {};
+    return membership_->refusal();
+  }
   return membership_->rules().admit(
       {.writes = (flags & (kWrites | kMayReplicate)) != 0,
        .leaves_early = !session.transaction().open() && leaves_early(command)});

@@ -146,6 +146,12 @@ std::optional<bool> Scripts::declared_to_write_by_name(std::string_view name) {
 void Scripts::load(Call& call) {
   const std::string_view body = call.args[2];
   std::string name = sha1_hex(body);
+  if (call.keys.options().follows) {  // others' turns: what they load comes in those
+    Script script;
+    if (!compile(call, &script, body)) return;
+    forget({script.reference});
+    return call.reply.bulk(name);
+  }
   if (Script* known = find(name)) {
     index_.keep(known);
     stale_ = !call.keys.failure().ok();

@@ -54,7 +54,8 @@ class Session(unittest.TestCase):
         return [name for name, _ in outcome_of(program).failed]
 
     def test_counts_what_was_said(self):
-        got = outcome_of("print('version 1.2\\nok a\\nnot ok b: x: y\\nskip c: z\\nnoise\\ndone')")
+        got = outcome_of("print('version 1.2\\nok a\\nnot ok b: x: y\\nskip c: z\\nfigure d 1 s\\nnoise\\ndone')")
+        self.assertEqual(got.figures, {"d": "1 s"})
         self.assertEqual((got.version, got.passed, got.failed, got.skipped, got.noise),
                          ("1.2", ["a"], [("b", "x: y")], [("c", "z")], ["noise"]))
         self.assertEqual(got.summary(), "1/2")

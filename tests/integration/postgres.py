@@ -1,5 +1,5 @@
 """A PostgreSQL of a test's own: on a free port of 127.0.0.1, in a folder that goes, as a user without
-rights, since PostgreSQL serves no root."""
+rights, since PostgreSQL serves no root. As a program it prints the address and ends with its input."""
 
 import glob
 import os
@@ -7,6 +7,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 
 import harness
@@ -79,3 +80,12 @@ class Postgres:
     def ask(self, words, database="weir"):
         return self.run("psql", "-h", self.folder, "-p", self.port, "-U", self.admin, "-d", database, "-At", "-c",
                         words).strip()
+
+
+if __name__ == "__main__":
+    made = Postgres()
+    print(made.address(), flush=True)
+    try:
+        sys.stdin.read()
+    finally:
+        made.close()

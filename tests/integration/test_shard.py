@@ -120,13 +120,16 @@ class Shard(ShardTest):
             for words in (["GET", "k"], ["SET", "k", "v"], ["RL.TAKE", "k", "5/1s"], ["EVAL", "return 1", 0],
                           ["EVAL_RO", "return 1", 0], ["WATCH", "k"], ["DBSIZE"], ["KEYS", "*"],
                           ["SCAN", 0], ["FLUSHALL"], ["RL.POLICY", "SET", "p", "5/1s"], ["PUBLISH", "c", "m"],
-                          ["FUNCTION", "FLUSH"], ["SCRIPT", "LOAD", "return 1"]):
+                          ["FUNCTION", "FLUSH"]):
                 self.assert_refused("READONLY", client, *words)
+            self.assertEqual(client.call("SCRIPT", "LOAD", "return 1"), b"e0e1f9fabfc9d4800c877a703b823ac0578ff8db")
+            self.assert_refused("ERR Error compiling script", client, "SCRIPT", "LOAD", "return return")
             client.call("MULTI")
             self.assert_refused("READONLY", client, "INCR", "k")
             self.assert_refused("EXECABORT", client, "EXEC")
             self.assert_refused("ERR this member is not the owner", client, "WEIR", "HANDOVER", "x")
         self.assertEqual(owner.call("ROLE")[0], b"master")
+        self.assertEqual(owner.call("SCRIPT", "EXISTS", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"), [0])
 
     def test_the_office_is_handed_over_and_taken(self):
         self.make_shard()

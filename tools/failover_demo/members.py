@@ -32,8 +32,9 @@ def program():
 
 
 class Member:
-    def __init__(self, name, folder, log):
+    def __init__(self, name, folder, log, options=()):
         self.name = name
+        self.options = options
         self.port = free_port()
         self.data = os.path.join(folder, name)
         self.log = log
@@ -50,7 +51,7 @@ class Member:
         with open(self.output, "ab") as output:
             self.process = subprocess.Popen(
                 [program(), "--port", str(self.port), "--dir", self.data, "--log", self.log, "--shard", "main",
-                 "--disk-reserve", "0"], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+                 "--disk-reserve", "0", *self.options], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         end = time.monotonic() + START_S
         while True:
             try:

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import catalogue, clusters, installs, kept, page, servers, session, table
+from . import catalogue, clusters, installs, kept, page, servers, session, shards, table
 
 ROOT = Path(__file__).resolve().parents[3]
 CI_SECONDS_MAX = 900
@@ -58,6 +58,9 @@ def try_on(make, client, protocol, prepared):
 
 
 def makers_of(client, options):
+    if client.log:
+        return {"redis": lambda: shards.redis(options.redis),
+                "weir": lambda: shards.weir(options.weir, client.log)}
     if client.owners == 0:
         return {"redis": lambda: servers.redis(options.redis),
                 "weir": lambda: servers.weir(options.weir, options.storage)}
@@ -91,6 +94,9 @@ def tell(row):
     print("  ".join(filter(None, row.cells())), flush=True)
     for server, name, why in row.failures():
         print(f"    not ok on {server}: {name}: {why}")
+    for server, outcome in row.outcomes.items():
+        if outcome.figures:
+            print(f"    {server}: " + ", ".join(" ".join(pair) for pair in outcome.figures.items()))
     for line in row.remarks():
         print(f"    {line}")
     for server, outcome in row.outcomes.items():
@@ -114,7 +120,7 @@ def run(options, clients):
     rows = []
     for client in clients:
         # In CI a cluster speaks the newer protocol only: with one server both are tried.
-        protocols = client.protocols[-1:] if options.ci and client.owners else client.protocols
+        protocols = client.protocols[-1:] if options.ci and (client.owners or client.log) else client.protocols
         for protocol in protocols:
             is_late = options.ci and time.monotonic() - begin > CI_SECONDS_MAX
             rows.append(kept_or_tried(client, protocol, options, is_late))

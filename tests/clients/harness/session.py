@@ -5,6 +5,8 @@ A program reads its orders from the environment:
     CLIENTS_PORT       on 127.0.0.1          CLIENTS_DURABLE    1 when data survives the restart
     CLIENTS_OWNERS     of how many owners a cluster is, where it is one; then the port is the first's
     CLIENTS_KEYS       a file with a key of each of its slots, in order
+    CLIENTS_SENTINELS  ports of those who know who serves, CLIENTS_MASTER the name to ask them by, and
+    CLIENTS_MEMBERS    ports of those who may serve, all divided by commas
     CLIENTS_TLS_PORT   where to connect over TLS instead, if it is there, and
     CLIENTS_TLS_CA     the file of the authority that the server's certificate is from
 and writes lines (what else it writes is shown only if it fails):
@@ -14,6 +16,7 @@ and writes lines (what else it writes is shown only if it fails):
     skip NAME: WHY     one that this server or library cannot be asked
     restart            kill the server, start it again; the program waits for a line on its input
     move SLOT          give the slot, which has no keys, to another owner; it waits likewise
+    figure NAME TEXT   what was measured
     done               the last line
 Invariants:
 1. A program that dies, hangs or stops before `done` has a failed check, however much passed before.
@@ -43,6 +46,7 @@ class Outcome:
         self.passed = []
         self.failed = []
         self.skipped = []
+        self.figures = {}
         self.seconds = 0.0
         self.noise = []
         self.is_done = False
@@ -77,6 +81,9 @@ def obey(line, outcome, process, server):
         server.move(int(rest))
         process.stdin.write("moved\n")
         process.stdin.flush()
+    elif word == "figure":
+        name, _, text = rest.partition(" ")
+        outcome.figures[name] = text
     elif line == "done":
         outcome.is_done = True
     else:
@@ -88,6 +95,7 @@ def environment(server, protocol, extra):
         extra = {**extra, "CLIENTS_TLS_PORT": str(server.tls[0]), "CLIENTS_TLS_CA": server.tls[1]}
     if hasattr(server, "keys"):
         extra = {**extra, "CLIENTS_KEYS": str(server.keys)}
+    extra = {**getattr(server, "environment", {}), **extra}
     return {**os.environ, "CLIENTS_SERVER": server.name, "CLIENTS_PORT": str(server.port),
             "CLIENTS_PROTOCOL": str(protocol), "CLIENTS_DURABLE": str(int(server.durable)),
             "PYTHONDONTWRITEBYTECODE": "1", **extra}

@@ -20,6 +20,9 @@ class Client:
 
     `owners` of more than 0 is a cluster of so many, of which the first is killed, or all of them.
 
+    `log` of a shard of three members, "file" or "postgres", makes it a shard, beside a Redis master with
+    its replicas and sentinels: who serves is killed, and then has to hand over. "": it is none.
+
     `is_suite` marks a library's own tests: its program says `ok` or `not ok` with the same name on
     both servers, exits with 0 and `done` whatever failed, and is judged by what fails on weir alone.
     `is_of_calls` marks what holds docs/calling.md to its word; docs/clients.md leaves it out.
@@ -41,6 +44,7 @@ class Client:
     seconds_max: int = 0  # 0: the usual limit of its kind
     owners: int = 0
     kills_all_owners: bool = False
+    log: str = ""
 
     def limit_seconds(self):
         return self.seconds_max or (SUITE_SECONDS_MAX if self.is_suite else CLIENT_SECONDS_MAX)
