@@ -165,7 +165,7 @@ void ShardMember::listen() {
   look_for_log(&replies_.absence(), office_.has_value(), plan_.times.lease_ns, server_);
   const std::string& owner = member_->fold().owner().address;
   owner_teller_.look(plan_.shard, owner, &server_->messages().pubsub());
-  stale_clients_.look(owner, serves(), clock_.boot_ns(), server_);
+  stale_clients_.look(owner, owner == plan_.address, clock_.boot_ns(), server_);
 }
 
 void ShardMember::act() {

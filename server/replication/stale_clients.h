@@ -17,8 +17,8 @@ class StaleClients {
 
   // This member has lost the office.
   void office_lost(int64_t boot_ns, Server* server);
-  // `owner` is the owner's address as the log has it, "": not known; `serves`: it is this member.
-  void look(const std::string& owner, bool serves, int64_t boot_ns, Server* server);
+  // `owner` is the owner's address as the log has it, "": not known; `is_here`: it is this one's.
+  void look(const std::string& owner, bool is_here, int64_t boot_ns, Server* server);
   // When look() has something to do, by CLOCK_BOOTTIME; INT64_MAX: when another owner is known.
   int64_t next_ns() const { return again_at_ns_; }
 
