@@ -5,6 +5,7 @@ The executable is the program's first argument: test_x.py path/to/weir-server [u
 """
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -20,9 +21,15 @@ executable = None
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Not one of those that Linux gives to connections on their way out, as those of other tests are."""
+    while True:
+        port = random.SystemRandom().randrange(10000, 32000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def wait_until(condition, what):

@@ -169,19 +169,19 @@ TEST_F(SharedServer, TablesThatAreDroppedReadAsRewound) {
 TEST_F(SharedServer, TrimmingIsAPrefixAtEveryMoment) {
   PostgresLog* log = connect();
   EXPECT_EQ(read(log, {}).outcome, ReadOutcome::kRecords);
-  sql("insert into weir_log select 'main', n, n, 'x' from generate_series(1, 5000) n");
-  sql("update weir_head set last = 5000, crc = 5000");
-  log->trim(4500);
-  log->trim(4800);
+  sql("insert into weir_log select 'main', n, n, 'x' from generate_series(1, 50000) n");
+  sql("update weir_head set last = 50000, crc = 50000");
+  log->trim(45000);
+  log->trim(48000);
   std::string first;
   int steps = 0;
   wait_until([&] {
     const auto row = sql("select min(at), max(at), count(*) from weir_log")[0];
-    EXPECT_EQ(row[1], "5000");
+    EXPECT_EQ(row[1], "50000");
     EXPECT_EQ(std::stoi(row[1]) - std::stoi(row[0]) + 1, std::stoi(row[2])) << "a hole";
     steps += first != row[0];
     first = row[0];
-    return first == "4801";
+    return first == "48001";
   });
   EXPECT_GT(steps, 2) << "in several statements";
   log->trim(UINT64_MAX);
