@@ -12,11 +12,10 @@ constexpr int64_t kSyncLateNs = 2 * kNsPerS;
 
 }  // namespace
 
-// Replies leave in the order of their turns, so those that depend on no data wait like the others.
 Coverage Durability::covers(const Told& told, int64_t steady_ns) const {
   constexpr Coverage kCovered{.covered = true};
-  if (keys_.store_in_use().failed()) return kCovered;
-  if (told.touched_data && keys_.store_in_use()->appended_turn() < told.turn) return {};
+  if (!told.touched_data || keys_.store_in_use().failed()) return kCovered;
+  if (keys_.store_in_use()->appended_turn() < told.turn) return {};
   if (config_.durability == DurabilityLevel::kNo) return kCovered;
   if (keys_.store_in_use()->sync_state().synced_turn >= told.turn) return kCovered;
   if (config_.durability == DurabilityLevel::kAlways) return {};

@@ -2,7 +2,8 @@
 //
 // With `always` a turn's replies wait until a sync has covered it. With `everysec` they leave at
 // once, unless the oldest change has waited for a sync for two seconds. With `no` they never wait
-// for a sync. What depends on data always waits until its turn has been written into the log.
+// for a sync. What depends on data always waits until its turn has been written into the log, and
+// what does not (PING) waits for nothing: a slow disk is nothing to it.
 // Nor does any reply wait after the store has failed: storage-failure-policy says what is promised
 // then.
 #pragma once
