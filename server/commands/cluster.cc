@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
@@ -226,8 +227,27 @@ void zero(Call& call) { call.reply.integer(0); }
 void links(Call& call, const Cluster&) { call.reply.array(0); }
 void ok(Call& call, const Cluster&) { call.reply.status("OK"); }
 
-void no_replica(Call& call, const Cluster&) {
-  call.reply.error("ERR You should send CLUSTER FAILOVER to a replica");
+constexpr std::string_view kNoReplica = "ERR You should send CLUSTER FAILOVER to a replica";
+
+void no_replica(Call& call, const Cluster&) { call.reply.error(kNoReplica); }
+
+// A standby of a shard is asked for this as a replica of a Redis Cluster is.
+void failover(Call& call) {
+  Membership* const member = server_of(call).persistence().office.membership();
+  if (member == nullptr) return in_cluster<no_replica>(call);
+  MemberOrder order{.kind = MemberOrder::Kind::kAskForOffice};
+  if (call.args.size() == 3) {
+    const std::string_view how = call.args[2];
+    if (!equals_ignoring_case(how, "FORCE") && !equals_ignoring_case(how, "TAKEOVER"))
+      return call.reply.error("ERR syntax error");
+    order.kind = MemberOrder::Kind::kTakeOffice;
+  } else if (call.args.size() > 3) {
+    return call.reply.error("ERR syntax error");
+  }
+  const MemberView seen = member->view();
+  if (seen.node == seen.owner_node) return call.reply.error(kNoReplica);
+  const auto begun = member->order(order);
+  begun ? call.reply.status("OK") : call.reply.error(begun.error());
 }
 
 void help(Call& call, const Cluster&) { container_help(call); }
@@ -282,8 +302,8 @@ constexpr Command kCommands[] = {
          .arity = -2,
          .flags = kChanges,
          .usage = "[FORCE | TAKEOVER]",
-         .summary = "An error: there are no replicas.",
-         .run = in_cluster<no_replica>}),
+         .summary = "Has a standby of a shard get the office of its owner; in a cluster an error.",
+         .run = failover}),
     row({.name = "cluster|getkeysinslot",
          .arity = 4,
          .flags = kStale,

@@ -60,7 +60,8 @@ Commands slowlog_commands();          // SLOWLOG, MONITOR
 Commands waitaof_commands();          // WAITAOF
 Commands server_commands();           // TIME, ROLE, WAIT, LOLWUT
 Commands memory_commands();           // MEMORY
-Commands weir_commands();             // WEIR CLOCK
+Commands weir_commands();             // WEIR CLOCK, WEIR STATUS ...
+Commands failover_commands();         // FAILOVER
 Commands weir_snapshot_commands();    // WEIR SNAPSHOT
 Commands cluster_commands();          // CLUSTER, READONLY, ASKING ...
 Commands cluster_changes_commands();  // CLUSTER MEET, ADDSLOTS ...: what the configuration decides

@@ -8,6 +8,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
+#include "server/core/successor.h"
 
 namespace weir::server {
 namespace {
@@ -193,6 +194,20 @@ void ckquorum(Call& call) {
                     " usable Sentinels. Quorum and failover authorization can be reached");
 }
 
+// At the owner it hands over; at a standby, that one asks for the office.
+void failover(Call& call) {
+  const auto shard = named_shard(call);
+  if (!shard) return;
+  MemberOrder order{.kind = MemberOrder::Kind::kAskForOffice};
+  if (shard->view.serves) {
+    const MemberSeen* const heir = successor_of(shard->members);
+    if (heir == nullptr) return call.reply.error("NOGOODSLAVE No suitable replica to promote");
+    order = {.kind = MemberOrder::Kind::kHandOver, .node = heir->node};
+  }
+  const auto begun = server_of(call).persistence().office.membership()->order(order);
+  begun ? call.reply.status("OK") : call.reply.error(begun.error());
+}
+
 // Every row but its name, arity, usage, summary, version and function.
 constexpr Command of_sentinel(Command command) {
   command.flags = kLoading | kNoScript;
@@ -213,6 +228,14 @@ constexpr Command kCommands[] = {
                  .summary = "Tells how many members there are to take the owner's office.",
                  .since = "2.8.4",
                  .run = ckquorum}),
+    {.name = "sentinel|failover",
+     .arity = 3,
+     .flags = kAdmin | kNoScript | kLoading,
+     .group = "connection",
+     .usage = "master-name",
+     .summary = "Moves the office of the shard's owner to a standby.",
+     .since = "2.8.4",
+     .run = failover},
     of_sentinel({.name = "sentinel|get-master-addr-by-name",
                  .arity = 3,
                  .usage = "master-name",

@@ -25,12 +25,6 @@ void replicaof(Call& call) {
   call.reply.error(kNoReplication);
 }
 
-void failover(Call& call) {
-  if (call.args.size() > 1 && equals_ignoring_case(call.args[1], "ABORT"))
-    return call.reply.error("ERR No failover in progress.");
-  call.reply.error("ERR FAILOVER requires connected replicas.");
-}
-
 void module_list(Call& call) { call.reply.array(0); }
 
 void no_modules(Call& call) { call.reply.error("ERR weir loads no modules"); }
@@ -52,13 +46,6 @@ constexpr Command of_modules(Command command, uint32_t flags) {
 }
 
 constexpr Command kCommands[] = {
-    of_replication({.name = "failover",
-                    .arity = -1,
-                    .usage = "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
-                    .summary = "An error, since there is no replica to take over.",
-                    .since = "6.2.0",
-                    .run = failover},
-                   kStale),
     of_replication({.name = "psync",
                     .arity = -3,
                     .usage = "replicationid offset",

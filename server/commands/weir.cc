@@ -1,4 +1,6 @@
 // What is about weir itself and has no like in Redis: its clock, and its part in a shard.
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "base/ascii.h"
@@ -100,13 +102,43 @@ void status(Call& call) {
   }
 }
 
-void takeover(Call& call) {
-  if (const auto member = member_of(call)) reply_done(call, (*member)->take_over());
+void order(Call& call, const MemberOrder& order) {
+  if (const auto member = member_of(call)) reply_done(call, (*member)->order(order));
 }
 
+void takeover(Call& call) { order(call, {.kind = MemberOrder::Kind::kTakeOffice}); }
+void rejoin(Call& call) { order(call, {.kind = MemberOrder::Kind::kRejoin}); }
+
 void handover(Call& call) {
-  if (const auto member = member_of(call))
-    reply_done(call, (*member)->hand_over(std::string(call.args[2])));
+  order(call, {.kind = MemberOrder::Kind::kHandOver, .node = std::string(call.args[2])});
+}
+
+using Digest = std::array<char, 32>;
+
+std::string_view compared(const Digest& told, const Digest& own) {
+  if (told == Digest()) return "not told";
+  return told == own ? "same" : "differs";
+}
+
+void check(Call& call) {
+  const auto member = member_of(call);
+  if (!member) return;
+  const std::vector<MemberSeen> members = (*member)->members();
+  const auto self = std::find_if(members.begin(), members.end(),
+                                 [](const MemberSeen& one) { return one.is_self; });
+  call.reply.array(members.size());
+  for (const MemberSeen& one : members) {
+    const auto text = [&](std::string_view name, std::string_view value) {
+      call.reply.bulk(name);
+      call.reply.bulk(value);
+    };
+    call.reply.map(5);
+    text("node", one.node);
+    text("address", one.host + ":" + std::to_string(one.port));
+    text("state", one.is_present ? one.state : "away");
+    text("configuration", compared(one.configuration, self->configuration));
+    text("acl", compared(one.acl, self->acl));
+  }
 }
 
 constexpr Command kCommands[] = {
@@ -116,6 +148,13 @@ constexpr Command kCommands[] = {
      .group = "server",
      .summary = "What is about weir itself.",
      .since = "weir 0.1"},
+    {.name = "weir|check",
+     .arity = 2,
+     .flags = kAdmin | kNoScript,
+     .group = "server",
+     .summary = "Tells which members of the shard have another configuration or other users.",
+     .since = "weir 0.1",
+     .run = check},
     {.name = "weir|clock",
      .arity = -2,
      .flags = kAdmin | kWrites | kNoScript | kNoMulti,
@@ -140,6 +179,13 @@ constexpr Command kCommands[] = {
      .summary = "Explains the subcommands.",
      .since = "weir 0.1",
      .run = container_help},
+    {.name = "weir|rejoin",
+     .arity = 2,
+     .flags = kAdmin | kNoScript | kNoMulti,
+     .group = "server",
+     .summary = "Has a member that has stopped go on with a copy of another member's data.",
+     .since = "weir 0.1",
+     .run = rejoin},
     {.name = "weir|status",
      .arity = 2,
      .flags = kAdmin | kNoScript | kLoading,

@@ -5,6 +5,7 @@
 // the owner has done and refuses them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -50,6 +51,21 @@ struct MemberSeen {
   uint64_t turn = 0;        // the newest turn it has applied
   uint64_t lag_turns = 0;   // turns that it lacks, of those that this member knows of
   int64_t age_ms = 0;       // of what it has told
+  // What stands for its configuration and for its users; zeros: it has not told.
+  std::array<char, 32> configuration{};
+  std::array<char, 32> acl{};
+};
+
+// What a person wants of this member.
+struct MemberOrder {
+  enum class Kind {
+    kHandOver,      // the owner gives its office to the standby `node`
+    kAskForOffice,  // a standby has the owner hand it over
+    kTakeOffice,    // this member becomes the owner, whoever is
+    kRejoin,        // a member that has stopped goes on with a copy of another one's data
+  };
+  Kind kind;
+  std::string node = {};
 };
 
 // A request for data at the owner, as far as the log's state says whether it is served.
@@ -117,10 +133,8 @@ class Membership {
   // Writes what INFO replication shows of it, beside the role.
   virtual void write_figures(FigureWriter& out) const = 0;
 
-  // Gives the office of owner to a standby, by its node's name. Fails where this is not the owner.
-  virtual Result<void, std::string> hand_over(const std::string& node) = 0;
-  // Makes this member the owner, whoever is: an operator's decision.
-  virtual Result<void, std::string> take_over() = 0;
+  // Begins what is ordered. The error is a whole line, and tells why that cannot be.
+  virtual Result<void, std::string> order(const MemberOrder& order) = 0;
   // The copies of its data that other members take; null: it gives none.
   virtual Snapshots* snapshots() { return nullptr; }
   // The process is to end: gives the office away, if it is known to whom, and has committed what

@@ -16,12 +16,7 @@ PullPlan pull_plan(const Config& config) {
   PullPlan plan;
   plan.directory = config.dir;
   plan.shard = config.shard;
-  plan.tls = config.port == 0;
-  plan.user = config.member_user;
-  plan.password = config.member_password;
-  plan.tls_options = {.ca_cert_file = config.tls_ca_cert_file,
-                      .cert_file = config.tls_cert_file,
-                      .key_file = config.tls_key_file};
+  plan.peers = peer_access(config);
   return plan;
 }
 

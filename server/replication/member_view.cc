@@ -31,6 +31,8 @@ storage::replication::MemberFacts ShardMember::facts() const {
   facts.head = member_->fold().head();
   facts.written_back_turn = keys_->figures().written_back_turn;
   facts.written_back_head = written_back_;
+  facts.configuration_digest = digests_.configuration;
+  facts.acl_digest = digests_.acl;
   const SnapshotPlace taken = copies_->given().oldest();
   facts.checkpoint_head = {.position = taken.position, .crc = taken.crc};
   return facts;

@@ -33,6 +33,8 @@ MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self, const s
   member.position = facts.head.position;
   member.turn = facts.applied_turn;
   member.age_ms = seen.age_ns / kNsPerMs;
+  member.configuration = facts.configuration_digest;
+  member.acl = facts.acl_digest;
   return member;
 }
 

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "base/time_units.h"
 #include "server/os/log.h"
+#include "storage/file.h"
 
 namespace weir::server {
 
@@ -32,6 +34,14 @@ bool ShardCopies::has_copied(const Sources& sources, uint64_t random) {
   return false;
 }
 
-void ShardCopies::adopted() { remover_.remove({data_set_aside(directory_)}); }
+void ShardCopies::adopted() {
+  const std::string aside = data_set_aside(directory_);
+  if (!std::exchange(keeps_old_data_, false)) return remover_.remove({aside});
+  const std::string kept =
+      directory_ + "/before-rejoin-" + std::to_string(clock_.wall_ns() / kNsPerS);
+  if (const auto named = storage::rename_file(aside, kept); !named.ok())
+    return spdlog::warn("the data that this member had is lost: {}", named.message());
+  spdlog::warn("the data that this member had lies in {}, which nothing needs any more", kept);
+}
 
 }  // namespace weir::server

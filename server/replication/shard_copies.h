@@ -28,7 +28,9 @@ class ShardCopies {
   // they are needed, or looks whether that has ended. True, once: the copy waits to be put in place
   // of the data.
   bool has_copied(const Sources& sources, uint64_t random);
-  // The copy is in place: the old data goes.
+  // The data that the next copy replaces stays, in a folder beside it, for people to look at.
+  void keep_old_data() { keeps_old_data_ = true; }
+  // The copy is in place: the old data goes, or gets the name by which it stays.
   void adopted();
 
  private:
@@ -39,6 +41,7 @@ class ShardCopies {
   Snapshots given_;
   Remover remover_;
   int64_t begin_at_ns_ = 0;
+  bool keeps_old_data_ = false;
   std::unique_ptr<SnapshotPull> pull_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/time_units.h"
+#include "server/core/successor.h"
 #include "server/os/log.h"
 #include "server/replication/member_words.h"
 
@@ -49,16 +50,6 @@ void fail(const MemberPlan& plan, const Status& failure) {
   plan.on_failure("the store of a shard's member has failed: " + failure.message());
 }
 
-// The standby that has most turns; "": none is known.
-std::string successor_of(const std::vector<MemberSeen>& members) {
-  const MemberSeen* best = nullptr;
-  for (const MemberSeen& member : members) {
-    if (member.is_standby && !member.is_self && (best == nullptr || member.turn > best->turn))
-      best = &member;
-  }
-  return best == nullptr ? "" : best->node;
-}
-
 void look_for_log(LogAbsence* absence, bool in_office, int64_t lease_ns, Server* server) {
   const int64_t boot_ns = server->clock().boot_ns();
   const bool was_away = absence->is_away();
@@ -80,7 +71,8 @@ ShardMember::ShardMember(MemberPlan plan, std::unique_ptr<SharedLog> log, Clock*
       watched_log_(dynamic_cast<storage::WatchedLog*>(log_.get())),
       board_(dynamic_cast<storage::replication::Board*>(log_.get())),
       trimmer_(log_.get(), plan_.trim),
-      replies_(plan_.replies, clock) {}
+      replies_(plan_.replies, clock),
+      wishes_(plan_.pull.peers) {}
 
 void ShardMember::set_watcher(storage::SocketWatcher* watcher) {
   if (watched_log_ != nullptr) watched_log_->set_watcher(watcher);
@@ -180,7 +172,10 @@ void ShardMember::act() {
   ask_to_read();
   settle();
   const int64_t now_ns = clock_.boot_ns();
-  if (now_ns >= board_.next_ns(member_->role())) board_.write(facts(), now_ns);
+  if (now_ns >= board_.next_ns(member_->role())) {
+    digests_ = node_digests(server_->config(), server_->acl().users());
+    board_.write(facts(), now_ns);
+  }
   // Before the board was read once, nobody else is known.
   if (serves() && trimmer_.due(now_ns) && board_.was_read(self_.node))
     trimmer_.trim(written_back_, board_.view(facts()), now_ns);
@@ -196,8 +191,9 @@ void ShardMember::beat() {
 }
 
 void ShardMember::begin_to_leave() {
-  std::string to = successor_of(members());
-  if (to.empty()) to = wishes_.other_owner();
+  const std::vector<MemberSeen> all = members();
+  const MemberSeen* const successor = successor_of(all);
+  std::string to = successor == nullptr ? wishes_.other_owner() : successor->node;
   wishes_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs, std::move(to));
 }
 
@@ -343,21 +339,17 @@ void ShardMember::stop(Reason reason) {
 
 uint64_t ShardMember::written_back_turn() const { return keys_->figures().written_back_turn; }
 
-Result<void, std::string> ShardMember::hand_over(const std::string& node) {
-  if (!serves()) return std::string("ERR this member is not the owner of its shard");
-  if (node == self_.node) return std::string("ERR this member is the owner already");
-  answers_.push_back([this, node](While when) {
-    if (when == While::kInATurn) return false;
-    member_->hand_over(node, now(&clock_));
-    return true;
-  });
-  return {};
-}
-
-Result<void, std::string> ShardMember::take_over() {
-  if (office_) return std::string("ERR this member is the owner already");
-  if (member_->role() == Role::kStopped) return "ERR this member has stopped: " + stopped_because_;
-  wishes_.take(clock_.boot_ns());
+Result<void, std::string> ShardMember::order(const MemberOrder& order) {
+  const int64_t now_ns = clock_.boot_ns();
+  if (order.kind != MemberOrder::Kind::kRejoin)
+    return wishes_.order(order, view(), members(), now_ns);
+  if (member_->role() != Role::kStopped)
+    return "ERR only a member that has stopped rejoins, and this one is " +
+           std::string(words_of(member_->role()));
+  if (!copies_->can_copy())
+    return std::string("ERR this member has no directory that another one's data could go to");
+  copies_->keep_old_data();
+  is_too_late_ = true;
   return {};
 }
 

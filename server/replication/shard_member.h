@@ -23,6 +23,7 @@
 #include "server/os/random.h"
 #include "server/replication/kept_turns.h"
 #include "server/replication/log_trimmer.h"
+#include "server/replication/node_digests.h"
 #include "server/replication/office_wishes.h"
 #include "server/replication/owner_replies.h"
 #include "server/replication/owner_teller.h"
@@ -76,8 +77,7 @@ class ShardMember final : public Membership,
   MemberView view() const override;
   std::vector<MemberSeen> members() const override;
   void write_figures(FigureWriter& out) const override;
-  Result<void, std::string> hand_over(const std::string& node) override;
-  Result<void, std::string> take_over() override;
+  Result<void, std::string> order(const MemberOrder& order) override;
   Snapshots* snapshots() override { return &copies_->given(); }
   void begin_to_leave() override;
   bool has_left() const override;
@@ -137,6 +137,7 @@ class ShardMember final : public Membership,
   std::unique_ptr<storage::replication::SharedLog> log_;
   storage::WatchedLog* const watched_log_;  // the same; null: it has no socket
   ShardBoard board_;
+  NodeDigests digests_;  // as the Board has them
   LogTrimmer trimmer_;
   std::unique_ptr<KeptTurns> kept_;
   std::unique_ptr<storage::replication::Member> member_;

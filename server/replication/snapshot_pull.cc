@@ -13,7 +13,6 @@
 #include "base/ascii.h"
 #include "base/crc64.h"
 #include "base/time_units.h"
-#include "resp/numbers.h"
 #include "storage/file.h"
 #include "storage/rocks_directory.h"
 
@@ -31,6 +30,7 @@ constexpr int64_t kLookNs = 100 * kNsPerMs;
 constexpr int64_t kPatienceNs = 30 * kNsPerMinute;  // of the checkpoint that is made
 constexpr int64_t kTellNs = 2 * kNsPerS;
 constexpr int64_t kWithinNs = kNsPerMinute;  // and the last piece is synced
+constexpr int64_t kSilenceS = 10;
 constexpr int kEmptyPiecesMax = 1000;
 constexpr std::string_view kIdentity = "WEIR";
 constexpr std::string_view kFolders[] = {"log", "state"};
@@ -221,16 +221,7 @@ class Copy {
 Result<Pulled, std::string> pull_from(const PullPlan& plan, const Source& source,
                                       const std::string& id, Clock* clock,
                                       const std::atomic<bool>& stops) {
-  const size_t colon = source.rfind(':');
-  const auto port = resp::parse_int64(std::string_view(source).substr(colon + 1));
-  if (colon == std::string::npos || !port) return "'" + source + "' is no address";
-  const RedisUrl url{.tls = plan.tls,
-                     .user = plan.user,
-                     .password = plan.password,
-                     .host = source.substr(0, colon),
-                     .port = static_cast<int>(*port),
-                     .database = -1};
-  auto client = RedisClient::connect(url, plan.tls_options, RedisClient::Patience{.seconds = 10});
+  auto client = connect_to_peer(plan.peers, source, kSilenceS);
   if (!client) return client.error();
   auto pulled = Copy(plan, id, client->get(), clock, &stops).make();
   if (!pulled) return "member " + source + ": " + pulled.error();

@@ -22,7 +22,7 @@
 
 #include "base/result.h"
 #include "server/os/clock.h"
-#include "server/peer/redis_client.h"
+#include "server/replication/peer.h"
 #include "storage/worker_thread.h"
 
 namespace weir::server {
@@ -30,12 +30,9 @@ namespace weir::server {
 struct PullPlan {
   std::string directory;  // the data directory; "": there is none to copy to
   std::string shard;      // its name, which the copy must have
-  bool tls = false;
   // Told how far a copy is, and within which time more will be told; null: nobody listens.
   std::function<void(const std::string& line, int64_t within_ns)> tell;
-  std::string user;  // of the other members
-  std::string password;
-  TlsClientOptions tls_options;
+  PeerAccess peers;
 };
 
 // "host:port" of a member that has what is to be copied.

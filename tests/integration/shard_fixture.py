@@ -132,6 +132,11 @@ class ShardTest(harness.ServerTest):
         members = [dict(zip(one[::2], one[1::2])) for one in flat]
         return {int(one["address"].rpartition(":")[2]): one for one in members}
 
+    def hand_over(self, owner, to):
+        """Gives the office away once the owner knows of the other one."""
+        harness.wait_until(lambda: self.members_of(owner).get(to.port, {}).get("present") == 1, "the other is known")
+        self.assertEqual(owner.call("WEIR", "HANDOVER", self.status(to)["node"]), "OK")
+
     def info(self, server):
         lines = server.call("INFO", "replication").decode().split("\r\n")
         return dict(line.split(":", 1) for line in lines if ":" in line)

@@ -71,7 +71,7 @@ class Shard(ShardTest):
         first = self.owner_of(*members)
         second = members[1] if first is members[0] else members[0]
         first.call("SET", "k", "v")
-        self.assertEqual(first.call("WEIR", "HANDOVER", self.status(second)["node"]), "OK")
+        self.hand_over(first, second)
         harness.wait_until(lambda: self.serves(second), "the standby has the office")
         second.call("SET", "k", "w")
         begin_s = time.monotonic()
@@ -137,7 +137,7 @@ class Shard(ShardTest):
         owner = self.owner_of(one, other)
         standby = other if owner is one else one
         owner.call("SET", "k", "v")
-        self.assertEqual(owner.call("WEIR", "HANDOVER", self.status(standby)["node"]), "OK")
+        self.hand_over(owner, standby)
         harness.wait_until(lambda: self.serves(standby), "the standby has the office")
         self.assertEqual(standby.call("GET", "k"), b"v")
         self.assertEqual(owner.call("WEIR", "TAKEOVER"), "OK")

@@ -226,11 +226,13 @@ void ShardCluster::fault_of(Node* node) {
       return;
     case 5: {
       const Node* to = nodes_[random_.below(nodes_.size())].get();
-      if (node->server) (void)node->member->hand_over(to->name);
+      if (node->server)
+        (void)node->member->order({.kind = MemberOrder::Kind::kHandOver, .node = to->name});
       return;
     }
     default:
-      if (node->server && random_.one_in(2)) (void)node->member->take_over();
+      if (node->server && random_.one_in(2))
+        (void)node->member->order({.kind = MemberOrder::Kind::kTakeOffice});
   }
 }
 

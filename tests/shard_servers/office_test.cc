@@ -47,7 +47,7 @@ TEST(Office, nothing_waits_inside_the_loop) {
   int looks = 0;
   const auto meanwhile = [&] {
     if (++looks == 150) {
-      EXPECT_TRUE(standby->member->take_over());
+      EXPECT_TRUE(standby->member->order({.kind = MemberOrder::Kind::kTakeOffice}));
     }
     if (looks > 150) {
       EXPECT_TRUE(owner->member->serves()) << "until the turn ends";
@@ -66,7 +66,7 @@ TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
   ShardStage stage;
   Node* const first = stage.owner();
   Node* const second = stage.standby();
-  EXPECT_TRUE(first->member->hand_over(second->name));
+  EXPECT_TRUE(first->member->order({.kind = MemberOrder::Kind::kHandOver, .node = second->name}));
   stage.pass(300 * kMs);
   ASSERT_EQ(stage.owner(), second);
   Client* const client = stage.connect(second);

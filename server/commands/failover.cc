@@ -1,0 +1,95 @@
+// FAILOVER: the owner of a shard gives its office to a standby, as a master of Redis gives its part
+// to a replica. A server of no shard has no replicas.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "base/ascii.h"
+#include "resp/numbers.h"
+#include "server/command/arguments.h"
+#include "server/command/command_errors.h"
+#include "server/commands/families.h"
+#include "server/core/server.h"
+#include "server/core/successor.h"
+
+namespace weir::server {
+namespace {
+
+struct Wanted {
+  std::string_view host;
+  std::optional<int64_t> port;  // nothing: whoever has most
+  bool is_forced = false;
+  bool has_timeout = false;
+};
+
+// As Redis reads it.
+Result<Wanted, ErrorReplied> read_wanted(Call& call) {
+  Wanted wanted;
+  for (size_t at = 1; at < call.args.size(); ++at) {
+    const size_t left = call.args.size() - at - 1;
+    const std::string_view word = call.args[at];
+    if (equals_ignoring_case(word, "TIMEOUT") && left >= 1 && !wanted.has_timeout) {
+      const auto timeout_ms = integer_argument(call, call.args[++at]);
+      if (!timeout_ms) return timeout_ms.error();
+      if (*timeout_ms <= 0) return reply_error(call, "ERR FAILOVER timeout must be greater than 0");
+      wanted.has_timeout = true;
+    } else if (equals_ignoring_case(word, "TO") && left >= 2 && !wanted.port) {
+      wanted.host = call.args[++at];
+      const auto port = integer_argument(call, call.args[++at]);
+      if (!port) return port.error();
+      wanted.port = *port;
+    } else if (equals_ignoring_case(word, "FORCE") && !wanted.is_forced) {
+      wanted.is_forced = true;
+    } else {
+      return reply_error(call, "ERR syntax error");
+    }
+  }
+  return wanted;
+}
+
+const MemberSeen* find_heir(const std::vector<MemberSeen>& members, const Wanted& wanted) {
+  if (!wanted.port) return successor_of(members);
+  const auto named = std::find_if(members.begin(), members.end(), [&](const MemberSeen& one) {
+    return !one.is_self && one.host == wanted.host && one.port == *wanted.port;
+  });
+  return named == members.end() ? nullptr : &*named;
+}
+
+void failover(Call& call) {
+  if (call.args.size() == 2 && equals_ignoring_case(call.args[1], "ABORT"))
+    return call.reply.error("ERR No failover in progress.");
+  const auto wanted = read_wanted(call);
+  if (!wanted) return;
+  Membership* const member = server_of(call).persistence().office.membership();
+  if (member == nullptr) return call.reply.error("ERR FAILOVER requires connected replicas.");
+  if (!member->serves())
+    return call.reply.error("ERR FAILOVER is not valid when server is a replica.");
+  if (wanted->is_forced && !(wanted->has_timeout && wanted->port))
+    return call.reply.error(
+        "ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
+  const std::vector<MemberSeen> members = member->members();
+  const MemberSeen* const heir = find_heir(members, *wanted);
+  if (heir == nullptr)
+    return call.reply.error(wanted->port ? "ERR FAILOVER target HOST and PORT is not a replica."
+                                         : "ERR FAILOVER requires connected replicas.");
+  if (!heir->is_standby) return call.reply.error("ERR FAILOVER target replica is not online.");
+  const auto begun = member->order({.kind = MemberOrder::Kind::kHandOver, .node = heir->node});
+  begun ? call.reply.status("OK") : call.reply.error(begun.error());
+}
+
+constexpr Command kCommands[] = {
+    {.name = "failover",
+     .arity = -1,
+     .flags = kAdmin | kNoScript | kStale,
+     .group = "server",
+     .usage = "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
+     .summary = "Gives the office of the shard's owner to a standby; of no shard it is an error.",
+     .since = "6.2.0",
+     .run = failover},
+};
+
+}  // namespace
+
+Commands failover_commands() { return kCommands; }
+
+}  // namespace weir::server
