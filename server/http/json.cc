@@ -1,7 +1,7 @@
 #include "server/http/json.h"
 
 #include <algorithm>
-#include <boost/json/src.hpp>  // here alone: the library without its .so
+#include <boost/json.hpp>
 
 #include "algorithms/words.h"
 #include "base/ascii.h"

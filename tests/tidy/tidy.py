@@ -48,7 +48,7 @@ NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc32c)\.
 QUARANTINE = [
     ("Asio", r"boost/asio", r"server/(net/(listener|poller|handshakes|log_watch|daemon)[^/]*|main\.cc)$"),
     ("Boost.Beast", r"boost/beast", r"server/http/request_reader[^/]*$"),
-    ("Boost.JSON", r"boost/json", r"server/http/json\.cc$"),
+    ("Boost.JSON", r"boost/json", r"(base/boost_json|server/http/json)\.cc$"),
     ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream|acl/sha256\.cc|script/sha1\.cc)"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
     ("libpq", r"(postgresql/)?(libpq|postgres_ext)", r"storage/shared_logs/postgres/"),
