@@ -54,6 +54,8 @@ struct LogFacts {
   Fsync fsync = Fsync::kUnknown;
   size_t record_bytes_max = 0;
   bool uses_parts = false;  // a turn larger than record_bytes_max travels as PART records
+  // Why the engine may lose what it has acknowledged, one line; empty: it is not known to.
+  std::string weakness;
 };
 
 // Why an engine does not do what it should; for people.

@@ -86,7 +86,8 @@ replication::LogFacts FileLog::facts() const {
           .copies = 1,
           .fsync = replication::LogFacts::Fsync::kYes,
           .record_bytes_max = kRecordBytesMax,
-          .uses_parts = false};
+          .uses_parts = false,
+          .weakness = ""};
 }
 
 void FileLog::tick(int64_t boot_ns) {

@@ -70,7 +70,8 @@ LogFacts PostgresLog::facts() const {
                    : server_.syncs         ? LogFacts::Fsync::kYes
                                            : LogFacts::Fsync::kNo,
           .record_bytes_max = kRecordBytesMax,
-          .uses_parts = false};
+          .uses_parts = false,
+          .weakness = ""};
 }
 
 LogTrouble PostgresLog::trouble() const {

@@ -18,7 +18,6 @@ namespace {
 constexpr size_t kChunk = 256 * 1024;
 constexpr size_t kPileMax = 4 << 20;
 constexpr int64_t kDelayNs = kNsPerS;
-constexpr const char* kAppend = "update weir_head";
 
 // What is there; nothing at the end.
 std::optional<std::string> receive(const Descriptor& from) {
@@ -37,9 +36,7 @@ void send(const Descriptor& to, std::string* bytes) {
 
 }  // namespace
 
-Proxy::Proxy(std::string socket_of_server) : socket_of_server_(std::move(socket_of_server)) {
-  listen();
-}
+Proxy::Proxy(ProxyPlan plan) : plan_(std::move(plan)) { listen(); }
 
 void Proxy::listen() {
   listener_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -54,6 +51,23 @@ void Proxy::listen() {
   EXPECT_EQ(::listen(listener_.get(), 64), 0);
   EXPECT_EQ(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&here), &size), 0);
   port_ = ntohs(here.sin_port);
+}
+
+// To the server; none if it does not listen.
+Descriptor Proxy::connect() const {
+  sockaddr_in by_port{};
+  by_port.sin_family = AF_INET;
+  by_port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  by_port.sin_port = htons(static_cast<uint16_t>(plan_.port));
+  sockaddr_un by_name{};
+  by_name.sun_family = AF_UNIX;
+  std::strncpy(by_name.sun_path, plan_.socket.c_str(), sizeof by_name.sun_path - 1);
+  const bool has_name = !plan_.socket.empty();
+  Descriptor server(::socket(has_name ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int failed =
+      has_name ? ::connect(server.get(), reinterpret_cast<sockaddr*>(&by_name), sizeof by_name)
+               : ::connect(server.get(), reinterpret_cast<sockaddr*>(&by_port), sizeof by_port);
+  return failed == 0 ? std::move(server) : Descriptor();
 }
 
 void Proxy::set_open(bool is_open) {
@@ -82,11 +96,8 @@ void Proxy::step(int64_t now_ns) {
     Descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.ok()) break;
     ++taken_;
-    Descriptor server(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un there{};
-    there.sun_family = AF_UNIX;
-    std::strncpy(there.sun_path, socket_of_server_.c_str(), sizeof there.sun_path - 1);
-    if (::connect(server.get(), reinterpret_cast<sockaddr*>(&there), sizeof there) != 0) continue;
+    Descriptor server = connect();
+    if (!server.ok()) continue;
     ways_.emplace_back();
     ways_.back().client = std::move(client);
     ways_.back().server = std::move(server);
@@ -124,7 +135,7 @@ void Proxy::step(Way* way, int64_t now_ns) {
 }
 
 void Proxy::from_client(Way* way, std::string bytes) {
-  if (arranged_ != Fault::kNone && bytes.find(kAppend) != std::string::npos)
+  if (arranged_ != Fault::kNone && bytes.find(plan_.append) != std::string::npos)
     way->fault = std::exchange(arranged_, Fault::kNone);
   if (way->fault == Fault::kLoseRequest) return;
   (way->fault == Fault::kDelayRequest ? way->held : way->to_server) += bytes;

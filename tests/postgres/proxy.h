@@ -1,4 +1,5 @@
-// Stands between a log and its server, and loses or delays what it is told to. It runs when it is
+// Stands between a log and its server, and loses or delays what it is told to. The server is any
+// engine's. It runs when it is
 // told to, on the test's own thread.
 #pragma once
 
@@ -13,6 +14,12 @@
 
 namespace weir::storage::postgres {
 
+struct ProxyPlan {
+  std::string socket;  // the server's; "": it has a port of this machine
+  int port = 0;
+  std::string append = "update weir_head";  // is part of each append's bytes
+};
+
 class Proxy {
  public:
   enum class Fault {
@@ -22,7 +29,9 @@ class Proxy {
     kDelayRequest,  // it arrives some time after its author has closed the connection
   };
 
-  explicit Proxy(std::string socket_of_server);
+  explicit Proxy(std::string socket_of_server)
+      : Proxy(ProxyPlan{.socket = std::move(socket_of_server)}) {}
+  explicit Proxy(ProxyPlan plan);
 
   int port() const { return port_; }
   // Of the next append.
@@ -49,10 +58,11 @@ class Proxy {
   };
 
   void listen();
+  Descriptor connect() const;
   void step(Way* way, int64_t now_ns);
   void from_client(Way* way, std::string bytes);
 
-  const std::string socket_of_server_;
+  const ProxyPlan plan_;
   Descriptor listener_;
   int port_ = 0;
   std::list<Way> ways_;

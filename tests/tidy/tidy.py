@@ -48,10 +48,11 @@ NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc32c)\.
 QUARANTINE = [
     ("Asio", r"boost/asio", r"server/(net/(listener|poller|handshakes|log_watch|daemon)[^/]*|main\.cc)$"),
     ("Boost.Beast", r"boost/beast", r"server/http/request_reader[^/]*$"),
-    ("Boost.JSON", r"boost/json", r"(base/boost_json|server/http/json)\.cc$"),
+    ("Boost.JSON", r"boost/json", r"(base/boost_json|server/http/json|storage/shared_logs/nats/answers)\.cc$"),
     ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream|acl/sha256\.cc|script/sha1\.cc)"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
     ("libpq", r"(postgresql/)?(libpq|postgres_ext)", r"storage/shared_logs/postgres/"),
+    ("cnats", r"nats/", r"storage/shared_logs/nats/link\.cc$"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
     ("spdlog", r"spdlog/", r"server/"),
     ("GoogleTest", r"g(test|mock)/", r"(?!)"),

@@ -1,0 +1,76 @@
+#include "storage/shared_logs/nats/address.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace weir::storage::nats {
+namespace {
+
+constexpr std::string_view kScheme = "nats://";
+constexpr const char* kForm = "nats://[USER@]HOST[:PORT][,HOST[:PORT]...]";
+constexpr std::string_view kUsualPort = "4222";
+constexpr uint32_t kPortMax = 65535;
+
+bool is_letter_or_digit(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+         (character >= '0' && character <= '9');
+}
+
+bool holds_only(std::string_view text, std::string_view others) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char character) {
+    return is_letter_or_digit(character) || others.find(character) != std::string_view::npos;
+  });
+}
+
+bool is_port(std::string_view text) {
+  uint32_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port > 0 && port <= kPortMax;
+}
+
+// With its port; nothing if it is no host.
+std::optional<std::string> host_of(std::string_view text) {
+  const size_t bracket = text.find(']');
+  const bool is_number_6 = text.starts_with('[') && bracket != std::string_view::npos;
+  const size_t colon = text.find(':', is_number_6 ? bracket : 0);
+  const std::string_view name = text.substr(0, colon);
+  const std::string_view port =
+      colon == std::string_view::npos ? kUsualPort : text.substr(colon + 1);
+  const bool is_name = is_number_6
+                           ? name.ends_with(']') && holds_only(name.substr(1, bracket - 1), ":.%")
+                           : holds_only(name, ".-_");
+  if (!is_name || !is_port(port)) return std::nullopt;
+  return std::string(name) + ":" + std::string(port);
+}
+
+}  // namespace
+
+bool is_nats_address(std::string_view text) { return text.starts_with(kScheme); }
+
+Result<Address, std::string> parse_address(std::string_view text) {
+  const std::string form = std::string("the address of the shared log is not ") + kForm;
+  if (!is_nats_address(text)) return form;
+  std::string_view rest = text.substr(kScheme.size());
+  Address address;
+  if (const size_t at = rest.rfind('@'); at != std::string_view::npos) {
+    const std::string_view user = rest.substr(0, at);
+    if (user.find(':') != std::string_view::npos)
+      return std::string(
+          "the address of the shared log must not hold a password: it belongs in the file that "
+          "log-password-file names");
+    if (!holds_only(user, ".-_")) return form;
+    address.user = user;
+    rest = rest.substr(at + 1);
+  }
+  while (true) {
+    const size_t comma = rest.find(',');
+    auto host = host_of(rest.substr(0, comma));
+    if (!host) return form;
+    address.hosts.push_back(std::move(*host));
+    if (comma == std::string_view::npos) return address;
+    rest = rest.substr(comma + 1);
+  }
+}
+
+}  // namespace weir::storage::nats
