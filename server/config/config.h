@@ -154,6 +154,7 @@ struct Config {
   // Failover.
   std::string log;                // "": this server is of no shard
   std::string log_password_file;  // "": none
+  bool log_allow_weak_engine = false;
   int64_t log_timeout_ms = 1000;
   std::string shard = "main";
   int64_t failover_after_ms = 2000;

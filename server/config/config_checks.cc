@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "server/config/config_words.h"
 #include "storage/shard_identity.h"
+#include "storage/shared_logs/nats/address.h"
 #include "storage/shared_logs/postgres/address.h"
 
 namespace weir::server {
@@ -48,13 +49,14 @@ Result<void, Refusal> accept_host(std::string* value) {
 
 Result<void, Refusal> accept_shared_log(std::string* value) {
   const bool is_file = value->starts_with("file:/") && !value->ends_with('/');
-  if (value->empty() || is_file || storage::postgres::is_postgres_address(*value))
+  if (value->empty() || is_file || storage::postgres::is_postgres_address(*value) ||
+      storage::nats::is_nats_address(*value))
     return accept_path(value);
   // What is written may hold a password.
   return Refusal{.redis = "argument must be the address of a shared log",
                  .plain =
-                     "must be postgres://USER@HOST/DATABASE, or file:PATH with a PATH that "
-                     "begins with /"};
+                     "must be postgres://USER@HOST/DATABASE, nats://HOST, or file:PATH with a PATH "
+                     "that begins with /"};
 }
 
 Result<void, Refusal> accept_shard(std::string* value) {

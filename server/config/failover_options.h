@@ -11,11 +11,15 @@ inline constexpr Option kFailoverOptions[] = {
      .changeable = kAtStart,
      .help =
          "Shared log of the shard that this server is a member of: postgres://USER@HOST/DATABASE, "
-         "or file:PATH; empty: it is of none."},
+         "nats://HOST, or file:PATH; empty: it is of none."},
     {.name = "log-password-file",
      .kind = Text{&Config::log_password_file, accept_path},
      .changeable = kAtStart,
      .help = "File whose first line is the password for the log's database; empty for none."},
+    {.name = "log-allow-weak-engine",
+     .kind = Flag{&Config::log_allow_weak_engine},
+     .changeable = kAtStart,
+     .help = "Takes a server of the log, or a stream of it, that may lose what it acknowledges."},
     {.name = "log-timeout-ms",
      .kind = Number{&Config::log_timeout_ms, 100, 60000},
      .changeable = kAtStart,

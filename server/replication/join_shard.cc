@@ -192,7 +192,8 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   if (const auto checked = check_member_options(config); !checked) return checked.error();
   auto log = open_shared_log(config.log, {.shard = config.shard,
                                           .password_file = config.log_password_file,
-                                          .log_timeout_ns = config.log_timeout_ms * kNsPerMs});
+                                          .log_timeout_ns = config.log_timeout_ms * kNsPerMs,
+                                          .allows_weak_engine = config.log_allow_weak_engine});
   if (!log) return log.error();
   PullPlan pull = pull_plan(config);
   pull.tell = std::move(tell);

@@ -57,6 +57,13 @@ void ShardMember::write_figures(FigureWriter& out) const {
   out.gauge({"shard_turn", "The newest turn that this member has."}, seen.turn);
   out.gauge({"shard_committed_turn", "The newest turn of this member that is committed."},
             seen.committed);
+  const storage::replication::LogFacts log = log_->facts();
+  out.text({"shard_log_engine", "What keeps the shared log."}, log.engine + " " + log.version);
+  out.gauge({"shard_log_copies", "How many servers hold what the shared log has acknowledged."},
+            log.copies);
+  out.text({"shard_log_synced", "Whether it is on their disks then."}, words_of(log.fsync));
+  out.text({"shard_log_weakness", "Why the shared log may lose it; empty: no reason is known."},
+           log.weakness);
   out.counter({"shard_offices", "How often this member has become the owner."}, figures.offices);
   out.counter({"shard_claims", "How often it has claimed to be."}, figures.claims);
   out.counter({"shard_log_rewinds", "How often it has found that the shared log lost its end."},

@@ -2,6 +2,7 @@
 
 namespace weir::server {
 
+using storage::replication::LogFacts;
 using storage::replication::Reason;
 using storage::replication::Role;
 
@@ -41,6 +42,18 @@ std::string_view words_of(Role role) {
       return "handing over";
     case Role::kStopped:
       return "stopped";
+  }
+  return "";
+}
+
+std::string_view words_of(LogFacts::Fsync fsync) {
+  switch (fsync) {
+    case LogFacts::Fsync::kNo:
+      return "no";
+    case LogFacts::Fsync::kYes:
+      return "yes";
+    case LogFacts::Fsync::kUnknown:
+      return "unknown";
   }
   return "";
 }

@@ -5,11 +5,14 @@
 
 #include "storage/replication/port.h"
 #include "storage/replication/role.h"
+#include "storage/replication/shared_log.h"
 
 namespace weir::server {
 
 // Why a member lost its office or stopped, as the end of a sentence.
 std::string_view words_of(storage::replication::Reason reason);
 std::string_view words_of(storage::replication::Role role);
+// One word.
+std::string_view words_of(storage::replication::LogFacts::Fsync fsync);
 
 }  // namespace weir::server

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "storage/shared_logs/file_log.h"
+#include "storage/shared_logs/nats/address.h"
+#include "storage/shared_logs/nats_log.h"
 #include "storage/shared_logs/postgres/address.h"
 #include "storage/shared_logs/postgres_log.h"
 
@@ -20,26 +22,48 @@ constexpr std::string_view kFile = "file:";
 constexpr int64_t kLookNs = 10 * kNsPerMs;
 constexpr size_t kGenesisBytes = 4096;
 
+Result<std::unique_ptr<SharedLog>, std::string> open_postgres(std::string_view address,
+                                                              const LogPlan& plan) {
+  const auto parsed = storage::postgres::parse_address(std::string(address));
+  if (!parsed) return parsed.error();
+  return std::unique_ptr<SharedLog>(std::make_unique<storage::PostgresLog>(
+      storage::PostgresOptions{.address = *parsed,
+                               .shard = plan.shard,
+                               .password_file = plan.password_file,
+                               .log_timeout_ns = plan.log_timeout_ns,
+                               .makes_shard = plan.makes_shard}));
+}
+
+Result<std::unique_ptr<SharedLog>, std::string> open_nats(std::string_view address,
+                                                          const LogPlan& plan) {
+  const auto parsed = storage::nats::parse_address(address);
+  if (!parsed) return parsed.error();
+  return std::unique_ptr<SharedLog>(std::make_unique<storage::NatsLog>(
+      storage::NatsOptions{.address = *parsed,
+                           .shard = plan.shard,
+                           .password_file = plan.password_file,
+                           .log_timeout_ns = plan.log_timeout_ns,
+                           .makes_shard = plan.makes_shard,
+                           .bytes_max = plan.bytes_max,
+                           .allows_weak_engine = plan.allows_weak_engine}));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SharedLog>, std::string> open_shared_log(std::string_view address,
                                                                 const LogPlan& plan) {
-  if (storage::postgres::is_postgres_address(address)) {
-    const auto parsed = storage::postgres::parse_address(std::string(address));
-    if (!parsed) return parsed.error();
-    if (plan.shard.empty()) return std::string("a shared log on PostgreSQL needs a shard's name");
-    return std::unique_ptr<SharedLog>(std::make_unique<storage::PostgresLog>(
-        storage::PostgresOptions{.address = *parsed,
-                                 .shard = plan.shard,
-                                 .password_file = plan.password_file,
-                                 .log_timeout_ns = plan.log_timeout_ns,
-                                 .makes_shard = plan.makes_shard}));
-  }
+  const bool is_postgres = storage::postgres::is_postgres_address(address);
+  const bool is_nats = storage::nats::is_nats_address(address);
+  if ((is_postgres || is_nats) && plan.shard.empty())
+    return std::string("a shared log on a server needs a shard's name");
+  if (is_postgres) return open_postgres(address, plan);
+  if (is_nats) return open_nats(address, plan);
   const bool is_file = address.starts_with(kFile);
   const std::string path(is_file ? address.substr(kFile.size()) : "");
   if (path.empty() || path[0] != '/' || path.back() == '/') {
     const bool may_hold_password = address.find('@') != std::string_view::npos;
-    return "a shared log is file:PATH, PATH beginning with /, or postgres://USER@HOST/DATABASE" +
+    return "a shared log is file:PATH, PATH beginning with /, postgres://USER@HOST/DATABASE, "
+           "or nats://HOST" +
            (may_hold_password ? "" : ", got '" + std::string(address) + "'");
   }
   return std::unique_ptr<SharedLog>(std::make_unique<storage::FileLog>(path));

@@ -19,12 +19,15 @@ struct LogPlan {
   std::string password_file;  // the first line of it is the password of a database; "": none
   int64_t log_timeout_ns = kNsPerS;
   bool makes_shard = false;  // of --new-shard alone: the log is begun if it is not there
+  uint64_t bytes_max = uint64_t{16} << 30;  // of a log that is begun, where the engine has a bound
+  bool allows_weak_engine = false;
 };
 
 // "file:PATH", PATH from the root on: a file that processes of one machine share, for development
 // and tests. "postgres://USER@HOST[:PORT][,HOST...]/DATABASE[?OPTION=VALUE...]": PostgreSQL, by an
-// address of libpq's; such a log is a Board and a WatchedLog, too. Nothing is opened or asked
-// before the first call. An error never repeats what may be a password.
+// address of libpq's. "nats://[USER@]HOST[:PORT][,HOST...]": NATS JetStream. The latter two are a
+// Board and a WatchedLog, too. Nothing is opened or asked before the first call. An error never
+// repeats what may be a password.
 Result<std::unique_ptr<storage::replication::SharedLog>, std::string> open_shared_log(
     std::string_view address, const LogPlan& plan = {});
 

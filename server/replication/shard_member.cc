@@ -95,6 +95,8 @@ Result<void, std::string> ShardMember::begin(Server* server) {
   self_ = {.node = node->id,
            .address = plan_.address,
            .incarnation = {.high = random_.next(), .low = random_.next()}};
+  if (const std::string weakness = log_->facts().weakness; !weakness.empty())
+    spdlog::warn("the shared log may lose what it has acknowledged: {}", weakness);
   begin_protocol();
   copies_ = std::make_unique<ShardCopies>(
       plan_.pull, server_, &clock_, [this]() -> Result<SnapshotPlace, std::string> {

@@ -64,10 +64,13 @@ int new_shard(int argc, char** argv, std::span<const Commands>) {
   Config config;
   if (const auto loaded = load_config(argc - 2, argv + 2, &config); !loaded)
     return fail(loaded.error().message);
-  const auto log = open_shared_log(argv[1], {.shard = argv[2],
-                                             .password_file = config.log_password_file,
-                                             .log_timeout_ns = config.log_timeout_ms * kNsPerMs,
-                                             .makes_shard = true});
+  const auto log =
+      open_shared_log(argv[1], {.shard = argv[2],
+                                .password_file = config.log_password_file,
+                                .log_timeout_ns = config.log_timeout_ms * kNsPerMs,
+                                .makes_shard = true,
+                                .bytes_max = 2 * static_cast<uint64_t>(config.log_bytes_max),
+                                .allows_weak_engine = config.log_allow_weak_engine});
   if (!log) return fail(log.error());
   SystemClock clock;
   const Seeds seeds = Seeds::fresh();

@@ -1,0 +1,154 @@
+"""Members of a shard over NATS JetStream: what other engines' members do, and what only this one has."""
+
+import os
+import random
+import signal
+import time
+import unittest
+
+import harness
+import nats
+import test_members
+import test_shard
+import test_upkeep
+from shard_fixture import Journal, ShardTest
+
+
+class OnNats:
+    """For a ShardTest: the log is in a NATS."""
+
+    SERVERS = 1
+
+    def setUp(self):
+        super().setUp()
+        self.nats = nats.Nats(self.SERVERS)
+
+    def tearDown(self):
+        super().tearDown()
+        self.nats.close()
+
+    def log_address(self):
+        return self.nats.address()
+
+    def empty_log(self):
+        config = self.nats.api("STREAM.INFO.weir_main")["config"]
+        self.nats.api("STREAM.DELETE.weir_main")
+        self.nats.api("STREAM.CREATE.weir_main", {**config, "metadata": {}})
+
+    def log_bytes(self):
+        return self.nats.api("STREAM.INFO.weir_main")["state"]["bytes"]
+
+
+def needs_nats(kind):
+    return unittest.skipUnless(nats.program() or os.environ.get("CI"), "there is no nats-server")(kind)
+
+
+@needs_nats
+class ShardOnNats(OnNats, test_shard.Shard):
+    OF_ANOTHER_SHARD = "there is no stream weir_other: weir-server --new-shard makes it"
+
+    def test_a_turn_larger_than_a_message_travels_in_parts(self):
+        self.make_shard()
+        members = [self.member(name).start() for name in "ab"]
+        owner = self.owner_of(*members)
+        other = next(member for member in members if member is not owner)
+        values = {f"k{number}": random.randbytes(number << 20).hex() for number in (1, 3)}
+        for key, value in values.items():
+            owner.call("SET", key, value)
+        owner.call("SET", "small", "v")
+        self.agree(*members)
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+        harness.wait_until(lambda: self.serves(other), "the standby takes over")
+        for key, value in values.items():
+            self.assertEqual(other.call("GET", key), value.encode())
+        self.assertEqual(other.call("GET", "small"), b"v")
+        owner.start()
+        self.agree(*members)
+
+    def test_a_server_that_restarts_forgets_nothing(self):
+        self.make_shard()
+        members = [self.member(name).start() for name in "ab"]
+        owner = self.owner_of(*members)
+        owner.call("SET", "k", "before")
+        self.nats.kill()
+        with owner.connect() as client:
+            self.assertEqual(client.call("PING"), "PONG")
+            self.assertEqual(client.call("RL.TAKE", "l", "FIXED", "10/3650d")[0], 1)
+        harness.wait_until(lambda: self.refuses(owner), "the log is missed")
+        self.nats.start()
+
+        def is_back():
+            try:
+                return self.owner_of(*members).call("SET", "k", "after") == "OK"
+            except (harness.Refused, ConnectionError):
+                return False
+        harness.wait_until(is_back, "the shard serves again")
+        self.agree(*members)
+
+    def refuses(self, server):
+        try:
+            server.call("GET", "k")
+        except harness.Refused as refused:
+            return str(refused).startswith("MASTERDOWN the log does not answer")
+        except ConnectionError:  # who waited for the log is closed
+            pass
+        return False
+
+    def test_a_shard_is_made_by_new_shard_alone(self):
+        server = self.member("a").spawn()
+        code, out, err = server.wait()
+        self.assertEqual(code, 1)
+        self.assertIn("there is no stream weir_main", out + err + server.log())
+        self.assertEqual(self.nats.api("STREAM.INFO.weir_main")["error"]["err_code"], 10059)
+
+    def test_an_address_with_a_password_is_refused_and_not_shown(self):
+        server = self.member("a", log="nats://weir:secret@127.0.0.1").spawn()
+        code, out, err = server.wait()
+        self.assertEqual(code, 1)
+        self.assertIn("password", out + err + server.log())
+        self.assertNotIn("secret", out + err + server.log())
+
+
+@needs_nats
+class MembersOnNats(OnNats, test_members.Members):
+    """The same over NATS."""
+
+
+@needs_nats
+class UpkeepOnNats(OnNats, test_upkeep.Upkeep):
+    """The same over NATS."""
+
+
+@needs_nats
+class OnACluster(OnNats, ShardTest):
+    SERVERS = 3
+
+    def test_the_leader_of_the_stream_dies_with_the_owner(self):
+        self.make_shard()
+        members = [self.member(name, commit_wait_ms=-1).start() for name in "ab"]
+        owner = self.owner_of(*members)
+        journal = Journal([member.port for member in members])
+        journal.start()
+        time.sleep(1)
+        self.nats.kill(leader := self.nats.leader_of("weir_main"))
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+        other = next(member for member in members if member is not owner)
+        harness.wait_until(lambda: self.serves(other), "the standby takes over")
+        self.nats.start(leader)
+        owner.start()
+        time.sleep(1)
+        journal.end()
+        self.assertIsNone(journal.failure)
+        self.agree(*members)
+        owner = self.owner_of(*members)
+        for key in range(journal.keys):
+            charged = 1000000 - owner.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
+            self.assertGreaterEqual(charged, journal.granted[key])
+            self.assertLessEqual(charged, journal.granted[key] + journal.unknown[key])
+        print(f"{sum(journal.granted)} grants, {sum(journal.unknown)} unknown, {journal.longest_s:.2f} s without", flush=True)
+
+
+if __name__ == "__main__":
+    harness.main()
