@@ -4,9 +4,27 @@
 #include <utility>
 
 #include "base/check.h"
+#include "storage/codec.h"
 #include "storage/scan.h"
+#include "storage/turn_check.h"
+#include "storage/turn_commit.h"
 
 namespace weir::storage {
+namespace {
+
+// All of them before anything is kept of one: what is in the own log is applied at each opening.
+Status look_at_new(const TurnBatch& batch, uint64_t newest, TurnCheck* check) {
+  uint64_t turn = batch.first_turn;
+  for (const std::string& record : batch.turns) {
+    const uint64_t number = turn++;
+    if (number <= newest) continue;
+    if (const Status status = check->look(record); !status.ok())
+      return Status::refused("turn " + std::to_string(number) + ": " + status.message());
+  }
+  return {};
+}
+
+}  // namespace
 
 Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
     : make_store_(std::move(make_store)),
@@ -154,6 +172,9 @@ Status Keyspace::follow(const TurnBatch& batch) {
   if (batch.first_turn > end_.turn + 1)
     return Status::refused("turn " + std::to_string(end_.turn + 1) + " comes next, got turn " +
                            std::to_string(batch.first_turn));
+  const Ref bound = look_up_system(kNextElementsIdRecord);
+  TurnCheck check(set_, bound.exists() ? Reader(bound.value()).varint() : 1);
+  if (Status status = look_at_new(batch, end_.turn, &check); !status.ok()) return status;
   if (Status status = append_batch(batch); !status.ok()) return status;
   uint64_t turn = batch.first_turn;
   for (const std::string& record : batch.turns) {

@@ -1,5 +1,6 @@
 #include "storage/lists.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -20,7 +21,7 @@ ElementsId Lists::make(int database, Layout layout) {
   Table* table = set_.elements_table(set_.table(database));
   if (layout_of(next_) != layout) ++next_;
   const ElementsId id = next_++;
-  WEIR_CHECK(id <= kElementsIdMax);
+  WEIR_REQUIRE(id <= kElementsIdMax);
   table->open->add(
       std::make_unique<Elements>(&set_, &turn_, table, ListBirth{id, burial_.passes_at_birth()}));
   turn_.note_newborn({table->incarnation(), id});
@@ -68,7 +69,7 @@ bool Lists::copy(int from_database, ElementsId from, int to_database, ElementsId
 // next process, even if this one dies now.
 std::optional<ElementsId> Lists::new_bound() {
   if (next_ <= bound_) return std::nullopt;
-  bound_ = next_ + kIdsPerRecord;
+  bound_ = std::min(next_ + kIdsPerRecord, kElementsIdMax + 1);
   return bound_;
 }
 

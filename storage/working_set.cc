@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/check.h"
 #include "storage/open_lists.h"
 
 namespace weir::storage {
@@ -92,6 +93,7 @@ bool WorkingSet::usable() const {
 }
 
 void WorkingSet::clear(int database) {
+  WEIR_REQUIRE(next_incarnation_ < kElementsBit);
   Table* table = add_table(next_incarnation_++);
   table->complete = true;
   this->database(database) = {.table = table, .count = 0, .changed = true};

@@ -24,6 +24,8 @@ std::string_view words_of(Reason reason) {
       return "the shared log does not keep what this member needs next";
     case Reason::kDamaged:
       return "the shared log is damaged";
+    case Reason::kBadTurns:
+      return "the shared log holds a turn that no owner can have made";
   }
   return "";
 }

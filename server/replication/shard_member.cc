@@ -285,13 +285,19 @@ void ShardMember::ask_to_read() {
   });
 }
 
-void ShardMember::follow(const Batch& batch) {
+// A turn that is refused says nothing of the own store: it would be refused after each restart.
+bool ShardMember::follow(const Batch& batch) {
   const std::string stamp = encode_stamp(batch.stamp);
   const Status status =
       keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
+  if (status.is_refusal()) {
+    bad_turn_ = status.message();
+    return false;
+  }
   data_moved_ = true;
   trail_.note(batch.first_turn, batch.stamp);
   if (!status.ok()) fail(plan_, status);
+  return true;
 }
 
 void ShardMember::commit(const Batch& batch) {
@@ -334,6 +340,7 @@ void ShardMember::lose_office(Reason reason) {
 
 void ShardMember::stop(Reason reason) {
   stopped_because_ = words_of(reason);
+  if (reason == Reason::kBadTurns) stopped_because_ += ": " + bad_turn_;
   is_too_late_ = reason == Reason::kTrimmed;
   spdlog::critical("this member of shard {} has stopped and follows no more: {}", plan_.shard,
                    stopped_because_);

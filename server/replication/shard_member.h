@@ -110,7 +110,7 @@ class ShardMember final : public Membership,
   // Port
   void append(std::optional<Head> expected, std::string record) override;
   void read(Head after, size_t bytes_max) override;
-  void follow(const Batch& batch) override;
+  bool follow(const Batch& batch) override;
   void commit(const Batch& batch) override;
   void restamp(const Stamp& stamp) override;
   void take_office(int64_t instant_ns) override;
@@ -149,6 +149,7 @@ class ShardMember final : public Membership,
   storage::replication::StampTrail trail_;
   Head written_back_;  // the place in the log that the state files have reached
   std::string stopped_because_;
+  std::string bad_turn_;  // what is wrong with one that was read; "": nothing
   std::unique_ptr<ShardCopies> copies_;
   bool is_too_late_ = false;  // for the log: another member's data is copied
   // Of member_, which ends where other data is adopted. Answers to an earlier one go nowhere.

@@ -99,7 +99,10 @@ bool Member::absorb_turns(const Fold::Outcome& outcome) {
     held_.accept(std::move(batch));
     return true;
   }
-  port_->follow(batch);
+  if (!port_->follow(batch)) {
+    stop(Reason::kBadTurns);
+    return false;
+  }
   held_.wrote(batch);
   return true;
 }

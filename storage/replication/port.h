@@ -21,6 +21,7 @@ enum class Reason {
   kRewoundTooFar,  // the log confirms none of the local stamps
   kTrimmed,        // the log no longer keeps what follows the local log: a snapshot is needed
   kDamaged,        // the log has a gap or a broken record
+  kBadTurns,       // the log holds a turn that nobody could have made
 };
 
 class Port {
@@ -34,8 +35,8 @@ class Port {
   // A standby has read the batch: it is written to the local log in one write, which also removes
   // every stamp of first_turn or later before it puts the batch's own. Then those of its turns that
   // are new are applied. (A member that is ahead of the log gets turns again that it has; they are
-  // the same bytes.)
-  virtual void follow(const Batch& batch) = 0;
+  // the same bytes.) False: one of them cannot be applied, and nothing was done.
+  virtual bool follow(const Batch& batch) = 0;
   // An owner's batch is committed: written likewise; its turns are applied already.
   virtual void commit(const Batch& batch) = 0;
   // The stamp replaces every stamp of its turn or later.

@@ -10,7 +10,7 @@ namespace weir::storage::replication {
 const char* name_of(Reason reason) {
   static constexpr const char* kNames[] = {"fenced",       "handed over", "impossible",
                                            "turns differ", "twin",        "rewound too far",
-                                           "trimmed",      "damaged"};
+                                           "trimmed",      "damaged",     "bad turns"};
   return kNames[static_cast<int>(reason)];
 }
 
@@ -245,7 +245,7 @@ void Process::read(Head after, size_t bytes_max) {
   wire_->read(this, after, bytes_max);
 }
 
-void Process::follow(const Batch& batch) {
+bool Process::follow(const Batch& batch) {
   trace("follows turns " + std::to_string(batch.first_turn) + " to " +
         std::to_string(batch.last_turn()));
   disk_->write(batch, options_.flaws.writes_by_turn);
@@ -253,6 +253,7 @@ void Process::follow(const Batch& batch) {
     const uint64_t turn = batch.first_turn + i;
     if (turn > newest_turn()) apply(turn, batch.turns[i]);
   }
+  return true;
 }
 
 void Process::commit(const Batch& batch) {

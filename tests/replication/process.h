@@ -100,7 +100,7 @@ class Process : public Port {
   // Port
   void append(std::optional<Head> expected, std::string record) override;
   void read(Head after, size_t bytes_max) override;
-  void follow(const Batch& batch) override;
+  bool follow(const Batch& batch) override;
   void commit(const Batch& batch) override;
   void restamp(const Stamp& stamp) override;
   void take_office(int64_t instant_ns) override;
