@@ -100,6 +100,11 @@ class Board {
  public:
   // Facts that are so old are of a member that does not come back, and are removed.
   static constexpr int64_t kRemovedAfterNs = 24 * kNsPerHour;
+  // What is longer is nobody's facts, and of more entries only the youngest are read: whoever can
+  // write to the engine can fill it.
+  static constexpr size_t kFactsBytesMax = 4096;
+  static constexpr size_t kNameBytesMax = 64;
+  static constexpr size_t kEntriesMax = 64;
 
   virtual ~Board() = default;
 

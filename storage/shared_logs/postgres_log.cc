@@ -76,7 +76,10 @@ LogFacts PostgresLog::facts() const {
 
 LogTrouble PostgresLog::trouble() const {
   if (!connection_trouble_.text.empty()) return connection_trouble_;
-  return {.text = append_trouble_.empty() ? read_trouble_ : append_trouble_, .needs_person = false};
+  for (const std::string* text : {&append_trouble_, &read_trouble_})
+    if (!text->empty()) return {.text = *text, .needs_person = false};
+  const std::string& upkeep = upkeep_.trouble();
+  return {.text = upkeep.empty() ? "" : "PostgreSQL: " + upkeep, .needs_person = false};
 }
 
 void PostgresLog::tick(int64_t boot_ns) {
@@ -227,6 +230,8 @@ void PostgresLog::take_read(Request request, const Answer& answer) {
   if (answer.ok()) {
     told = postgres::rows_read(answer, read.after, read.bytes_max);
     read_trouble_.clear();
+    if (told.outcome == Read::Outcome::kDamaged || told.outcome == Read::Outcome::kFailed)
+      read_trouble_ = "PostgreSQL: " + postgres::fault_of_rows(answer);
   } else {
     read_trouble_ = failure_of(answer);
   }

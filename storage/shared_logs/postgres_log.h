@@ -34,6 +34,7 @@
 #include "storage/shared_logs/postgres/request.h"
 #include "storage/shared_logs/postgres/session.h"
 #include "storage/shared_logs/postgres/socket_watch.h"
+#include "storage/shared_logs/postgres/sql.h"
 #include "storage/shared_logs/postgres/upkeep.h"
 
 namespace weir::storage {
@@ -50,7 +51,7 @@ class PostgresLog final : public replication::SharedLog,
                           public replication::Board,
                           public WatchedLog {
  public:
-  static constexpr size_t kRecordBytesMax = 32 << 20;
+  static constexpr size_t kRecordBytesMax = postgres::kRecordBytesMax;
 
   explicit PostgresLog(PostgresOptions options);
 

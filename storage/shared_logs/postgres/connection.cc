@@ -1,6 +1,10 @@
 #include "storage/shared_logs/postgres/connection.h"
 
+#include <sys/ioctl.h>
+
+#include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "storage/shared_logs/postgres/one_line.h"
 
@@ -8,6 +12,8 @@ namespace weir::storage::postgres {
 namespace {
 
 constexpr int kBinary = 1;
+// More than any answer to weir has; a server that sends more has an error text without end.
+constexpr size_t kAnswerBytesMax = 48 << 20;
 
 bool is_error(const PGresult* result) {
   const ExecStatusType status = PQresultStatus(result);
@@ -23,6 +29,7 @@ Connection::Connection(OpenConnection connection) : connection_(std::move(connec
 bool Connection::send(const Statement& statement) {
   is_busy_ = true;
   was_warned_ = false;
+  received_ = 0;
   result_.reset();
   if (statement.is_script)
     return PQsendQuery(connection_.get(), statement.sql.c_str()) == 1 && flush();
@@ -32,7 +39,7 @@ bool Connection::send(const Statement& statement) {
   std::vector<int> lengths(count), formats(count, kBinary);
   for (size_t i = 0; i < count; ++i) {
     const Parameter& parameter = statement.parameters[i];
-    types[i] = parameter.type;
+    types[i] = static_cast<Oid>(parameter.type);
     values[i] = parameter.bytes ? parameter.bytes->data() : nullptr;
     lengths[i] = parameter.bytes ? static_cast<int>(parameter.bytes->size()) : 0;
   }
@@ -42,9 +49,25 @@ bool Connection::send(const Statement& statement) {
          flush();
 }
 
+// Takes in what has come. libpq keeps an answer whole, however long it is; what it has taken of the
+// socket is not less than what is counted here.
+bool Connection::receive() {
+  const int before = waiting_bytes();
+  if (PQconsumeInput(connection_.get()) == 0) return false;
+  received_ += static_cast<size_t>(std::max(before - waiting_bytes(), 0));
+  if (received_ <= kAnswerBytesMax) return true;
+  last_words_ = "the server answers more than " + std::to_string(kAnswerBytesMax) + " bytes";
+  return false;
+}
+
+int Connection::waiting_bytes() const {
+  int waiting = 0;
+  return ::ioctl(PQsocket(connection_.get()), FIONREAD, &waiting) == 0 ? waiting : 0;
+}
+
 // The first error of a script is its answer.
 Connection::Step Connection::step() {
-  if (PQconsumeInput(connection_.get()) == 0 || !flush()) return Step::kLost;
+  if (!receive() || !flush()) return Step::kLost;
   while (is_busy_ && PQisBusy(connection_.get()) == 0) {
     std::unique_ptr<PGresult, Clear> next(PQgetResult(connection_.get()));
     if (!next) {

@@ -35,12 +35,15 @@ class Connection {
  private:
   static void hear(void* self, const PGresult* notice);
   bool flush();
+  bool receive();
+  int waiting_bytes() const;
 
   OpenConnection connection_;
   std::unique_ptr<PGresult, Clear> result_;
   bool is_busy_ = false;
   bool wants_write_ = false;
   bool was_warned_ = false;
+  size_t received_ = 0;     // bytes, about, since the last statement
   std::string last_words_;  // an error that came unasked
 };
 

@@ -1,4 +1,5 @@
-// What libpq and the server say takes several lines; weir's errors take one.
+// What libpq and the server say takes several lines, and as many bytes as somebody likes; weir's
+// errors take one line of a few.
 #pragma once
 
 #include <string>
@@ -6,14 +7,18 @@
 
 namespace weir::storage::postgres {
 
+inline constexpr size_t kLineBytesMax = 500;
+
 inline std::string one_line(std::string_view text) {
   std::string line;
   bool is_gap = false;
   for (const char character : text) {
-    const bool is_space = static_cast<unsigned char>(character) <= ' ';
+    const auto code = static_cast<unsigned char>(character);
+    const bool is_space = code <= ' ' || code == 0x7f;
     if (is_gap && !is_space && !line.empty()) line += ' ';
     if (!is_space) line += character;
     is_gap = is_space;
+    if (line.size() >= kLineBytesMax) return line + "...";
   }
   return line;
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/time_units.h"
+#include "storage/shared_logs/postgres/one_line.h"
 #include "storage/shared_logs/postgres/sql.h"
 
 namespace weir::storage::postgres {
@@ -131,7 +132,7 @@ Session::Step Session::look(const Answer& answer) {
         "append promises would be lost in it: give the address of the server itself",
         true);
   if (answer.truth(0, kRecovery)) return fail("the server is a standby of PostgreSQL", false);
-  facts_ = {.version = std::string(answer.bytes(0, kVersion)),
+  facts_ = {.version = one_line(answer.bytes(0, kVersion)),
             .copies = copies_of(std::string(answer.bytes(0, kStandbys))),
             .syncs = answer.bytes(0, kFsync) == "on"};
   user_ = answer.bytes(0, kUser);

@@ -20,6 +20,22 @@ constexpr const char* kLockTimeout = "55P03";
 // For the transaction that the statement is.
 const std::string kLocally = "set_config('synchronous_commit', 'local', true)";
 
+// Columns of what read() answers.
+enum Column { kAt, kCrc, kRecord, kBytes };
+
+bool has_log_columns(const Answer& answer) {
+  return answer.has_types({Type::kInt8, Type::kInt8, Type::kBytea, Type::kInt8});
+}
+
+Read damaged() {
+  Read read;
+  read.outcome = Read::Outcome::kDamaged;
+  return read;
+}
+
+// Of a row of weir_board. Nobody is heard of in the future, and infinity has no age.
+const std::string kIsYoung = "seen between now() - interval '1 day' and now() + interval '1 day'";
+
 uint64_t to_bigint(uint64_t number) { return std::min(number, static_cast<uint64_t>(INT64_MAX)); }
 
 }  // namespace
@@ -86,29 +102,47 @@ Appended appended(const Answer& answer, uint64_t crc) {
 // without fetching it.
 Statement read(const std::string& shard, const Head& after, size_t bytes_max) {
   return {.sql =
-              "select at, crc, case when at > $2 and $3 > 0 and coalesce(before, 0) < $3 "
-              "then record end from (select at, crc, record, "
-              "sum(case when at > $2 then octet_length(record) end) over "
-              "(order by at rows between unbounded preceding and 1 preceding) as before "
+              "select at, crc, case when at > $2 and $3 > 0 and coalesce(before, 0) < $3 and bytes "
+              "<= " +
+              std::to_string(kRecordBytesMax) +
+              " then record end, bytes from (select at, crc, record, bytes, "
+              "sum(case when at > $2 then bytes end) over "
+              "(order by at rows between unbounded preceding and 1 preceding) as before from "
+              "(select at, crc, record, octet_length(record)::bigint as bytes "
               "from weir_log where shard = $1 and at >= $2 order by at limit " +
-              std::to_string(kRowsOfARead) + ") as rows order by at",
+              std::to_string(kRowsOfARead) + ") as rows) as sums order by at",
           .parameters = {text_of(shard), number_of(to_bigint(after.position)),
                          number_of(to_bigint(bytes_max))}};
 }
 
+std::string fault_of_rows(const Answer& answer) {
+  if (!has_log_columns(answer)) return "weir_log has columns of other types than weir gives it";
+  for (int row = 0; row < answer.rows(); ++row) {
+    if (answer.number(row, kBytes) <= kRecordBytesMax) continue;
+    return "weir_log holds a record of " + std::to_string(answer.number(row, kBytes)) +
+           " bytes at " + std::to_string(answer.number(row, kAt)) + ", and a record has at most " +
+           std::to_string(kRecordBytesMax);
+  }
+  return "weir_log lacks a record, or holds one whose bytes do not have its checksum";
+}
+
 Read rows_read(const Answer& answer, const Head& after, size_t bytes_max) {
+  if (!has_log_columns(answer)) return {};
   std::vector<Record> rows;
   bool is_cut = answer.rows() == kRowsOfARead;
+  bool follows_any = false;
   for (int row = 0; row < answer.rows(); ++row) {
-    const Head head{.position = answer.number(row, 0), .crc = answer.number(row, 1)};
+    const Head head{.position = answer.number(row, kAt), .crc = answer.number(row, kCrc)};
     const bool follows = head.position > after.position;
     // Any other first row tells by its position alone.
     const bool tells = row > 0 || (after.position == 0 && head.position == 1);
-    if (follows && tells && answer.is_null(row, 2)) {
+    if (follows && tells && answer.is_null(row, kRecord)) {
+      if (bytes_max > 0 && !follows_any) return damaged();  // it is too large, or null
       is_cut = true;
       break;
     }
-    rows.push_back({.head = head, .bytes = std::string(answer.bytes(row, 2))});
+    follows_any |= follows;
+    rows.push_back({.head = head, .bytes = std::string(answer.bytes(row, kRecord))});
   }
   if (bytes_max == 0 && rows.empty() && is_cut && after.position == 0) {
     Read there;
@@ -128,9 +162,9 @@ Statement trim(const std::string& shard, uint64_t up_to, uint64_t records_max) {
 
 Statement put_facts(const std::string& shard, const std::string& name, const std::string& facts) {
   return {.sql = "with locally as (select " + kLocally +
-                 "), old as (delete from weir_board where shard = $1 and name <> $2 and "
-                 "seen < now() - interval '1 day') "
-                 "insert into weir_board (shard, name, facts, seen) select $1, $2, $3, now() "
+                 "), old as (delete from weir_board where shard = $1 and name <> $2 and not (" +
+                 kIsYoung +
+                 ")) insert into weir_board (shard, name, facts, seen) select $1, $2, $3, now() "
                  "from locally on conflict (shard, name) do update "
                  "set facts = excluded.facts, seen = excluded.seen",
           .parameters = {text_of(shard), text_of(name), bytes_of(facts)}};
@@ -138,13 +172,19 @@ Statement put_facts(const std::string& shard, const std::string& name, const std
 
 Statement read_board(const std::string& shard) {
   return {.sql =
-              "select name, facts, "
-              "(greatest(0, extract(epoch from now() - seen)) * 1000000)::bigint "
-              "from weir_board where shard = $1 order by name",
+              "select name, facts, age from (select name, facts, "
+              "(greatest(0, extract(epoch from now() - seen)) * 1000000)::bigint as age "
+              "from weir_board where shard = $1 and " +
+              kIsYoung +
+              " and octet_length(name) <= " + std::to_string(replication::Board::kNameBytesMax) +
+              " and octet_length(facts) <= " + std::to_string(replication::Board::kFactsBytesMax) +
+              " order by seen desc limit " + std::to_string(replication::Board::kEntriesMax) +
+              ") as young order by name",
           .parameters = {text_of(shard)}};
 }
 
-std::vector<replication::BoardEntry> board_read(const Answer& answer) {
+std::optional<std::vector<replication::BoardEntry>> board_read(const Answer& answer) {
+  if (!answer.has_types({Type::kText, Type::kBytea, Type::kInt8})) return std::nullopt;
   std::vector<replication::BoardEntry> entries;
   for (int row = 0; row < answer.rows(); ++row) {
     entries.push_back({.name = std::string(answer.bytes(row, 0)),

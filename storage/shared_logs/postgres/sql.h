@@ -34,13 +34,19 @@ Statement make_table(const Table& table);
 // Begins the log of a shard, if it is not there.
 Statement make_shard(const std::string& shard);
 
+inline constexpr size_t kRecordBytesMax = 32 << 20;
+
 Statement append(const std::string& shard, const std::optional<replication::Head>& expected,
                  uint64_t crc, std::string record);
 // `crc` is that of the record. A record may be there although this says kUnknown.
 replication::Appended appended(const Answer& answer, uint64_t crc);
 
+// Whoever can write to the tables can put rows of any size there, and libpq keeps a row whole: what
+// is larger than anything of weir's is not fetched.
 Statement read(const std::string& shard, const replication::Head& after, size_t bytes_max);
 replication::Read rows_read(const Answer& answer, const replication::Head& after, size_t bytes_max);
+// Why rows are not those of a log, one line.
+std::string fault_of_rows(const Answer& answer);
 
 // At most so many records, up to the position.
 Statement trim(const std::string& shard, uint64_t up_to, uint64_t records_max);
@@ -48,6 +54,7 @@ Statement trim(const std::string& shard, uint64_t up_to, uint64_t records_max);
 // Also removes what nobody has put for a day.
 Statement put_facts(const std::string& shard, const std::string& name, const std::string& facts);
 Statement read_board(const std::string& shard);
-std::vector<replication::BoardEntry> board_read(const Answer& answer);
+// Nothing if it is no answer to that.
+std::optional<std::vector<replication::BoardEntry>> board_read(const Answer& answer);
 
 }  // namespace weir::storage::postgres

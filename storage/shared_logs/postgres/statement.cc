@@ -1,28 +1,21 @@
 #include "storage/shared_logs/postgres/statement.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
 #include "storage/shared_logs/postgres/one_line.h"
 
 namespace weir::storage::postgres {
-namespace {
 
-// From the server's catalog of types; they never change.
-constexpr uint32_t kBytea = 17;
-constexpr uint32_t kInt8 = 20;
-constexpr uint32_t kText = 25;
-
-}  // namespace
-
-Parameter text_of(std::string text) { return {.type = kText, .bytes = std::move(text)}; }
-Parameter bytes_of(std::string bytes) { return {.type = kBytea, .bytes = std::move(bytes)}; }
+Parameter text_of(std::string text) { return {.type = Type::kText, .bytes = std::move(text)}; }
+Parameter bytes_of(std::string bytes) { return {.type = Type::kBytea, .bytes = std::move(bytes)}; }
 
 Parameter number_of(std::optional<uint64_t> number) {
-  if (!number) return {.type = kInt8, .bytes = std::nullopt};
+  if (!number) return {.type = Type::kInt8, .bytes = std::nullopt};
   std::string bytes;
   for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(*number >> shift);
-  return {.type = kInt8, .bytes = std::move(bytes)};
+  return {.type = Type::kInt8, .bytes = std::move(bytes)};
 }
 
 bool Answer::ok() const {
@@ -33,6 +26,14 @@ bool Answer::ok() const {
 std::string Answer::failure() const {
   const std::string primary = field(PG_DIAG_MESSAGE_PRIMARY);
   return one_line(primary.empty() ? PQresultErrorMessage(result_.get()) : primary);
+}
+
+bool Answer::has_types(std::initializer_list<Type> types) const {
+  int column = 0;
+  if (PQnfields(result_.get()) != static_cast<int>(types.size())) return false;
+  return std::all_of(types.begin(), types.end(), [&](Type type) {
+    return PQftype(result_.get(), column++) == static_cast<Oid>(type);
+  });
 }
 
 bool Answer::is_null(int row, int column) const {

@@ -11,9 +11,12 @@
 
 namespace weir::storage::postgres {
 
+// The server's numbers of its types; they never change.
+enum class Type : uint32_t { kBytea = 17, kInt8 = 20, kText = 25 };
+
 // A parameter as the protocol carries it: its bytes, or nothing for null.
 struct Parameter {
-  uint32_t type = 0;  // the server's number of it
+  Type type = Type::kText;
   std::optional<std::string> bytes;
 };
 
@@ -47,6 +50,8 @@ class Answer {
   std::string table() const { return field(PG_DIAG_TABLE_NAME); }
   std::string failure() const;  // one line
 
+  // The columns are these. What stands in a table that others have made may be anything.
+  bool has_types(std::initializer_list<Type> types) const;
   int rows() const { return PQntuples(result_.get()); }
   // REQUIRES: there are such a row and column.
   bool is_null(int row, int column) const;

@@ -60,9 +60,14 @@ void Upkeep::take(const Answer& answer, int64_t now_ns) {
   const bool has_trimmed =
       done == Task::kTrim && (!answer.ok() || answer.changed_rows() < trim_records_);
   if (has_trimmed && trim_up_to_ == trimming_up_to_) trim_up_to_ = 0;
-  if (!answer.ok()) return;
+  if (!answer.ok()) {
+    trouble_ = answer.failure();
+    return;
+  }
   if (done == Task::kBoard) {
-    board_ = board_read(answer);
+    auto board = board_read(answer);
+    trouble_ = board ? "" : "weir_board has columns of other types than weir gives it";
+    if (board) board_ = *std::move(board);
     board_read_ns_ = now_ns;
   }
   if (done == Task::kFacts) copies_ = copies_of(std::string(answer.bytes(0, 0)));

@@ -37,6 +37,8 @@ class Upkeep {
   int64_t next_deadline() const;
   // The setting synchronous_standby_names, once it was read anew.
   std::optional<uint64_t> copies() const { return copies_; }
+  // Why the board could not be read or the log not be trimmed, one line; empty: all is well.
+  const std::string& trouble() const { return trouble_; }
 
  private:
   enum class Task { kNone, kPut, kBoard, kTrim, kFacts };
@@ -55,6 +57,7 @@ class Upkeep {
   uint64_t trimming_up_to_ = 0;
   uint64_t trim_records_ = 64;
   std::optional<uint64_t> copies_;
+  std::string trouble_;
 };
 
 }  // namespace weir::storage::postgres
