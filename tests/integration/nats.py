@@ -23,7 +23,10 @@ def program():
 
 
 class Nats:
-    def __init__(self, servers=1):
+    """With a password there is one user, `weir`, who has it."""
+
+    def __init__(self, servers=1, password=None):
+        self.password = password
         self.folder = tempfile.mkdtemp(prefix="weir-nats-")
         self.program = program()
         self.ports = [harness.free_port() for _ in range(servers)]
@@ -38,6 +41,8 @@ class Nats:
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"server_name: n{node}\nlisten: \"127.0.0.1:{self.ports[node]}\"\n"
                        f"jetstream {{ store_dir: \"{self.folder}/n{node}\", max_file_store: 1TB, sync_interval: always }}\n")
+            if self.password:
+                file.write(f"authorization {{ users: [ {{ user: weir, password: \"{self.password}\" }} ] }}\n")
             if len(self.ports) > 1:
                 routes = ", ".join(f'"nats://127.0.0.1:{port}"' for port in self.cluster_ports)
                 file.write(f"cluster {{ name: weir, listen: \"127.0.0.1:{self.cluster_ports[node]}\", routes: [{routes}] }}\n")
@@ -82,26 +87,27 @@ class Nats:
     def try_to_ask(self, name, request):
         for port, process in zip(self.ports, self.processes):
             try:
-                return ask_once(port, "$JS.API." + name, request) if process.poll() is None else {}
+                return self.ask_once(port, "$JS.API." + name, request) if process.poll() is None else {}
             except (OSError, ValueError):
                 time.sleep(0.05)
         return {}
 
 
-def ask_once(port, subject, request):
-    """One request on a connection of its own, in the protocol of NATS."""
-    payload = json.dumps(request) if request else ""
-    with socket.create_connection(("127.0.0.1", port), timeout=2) as stream:
-        reader = stream.makefile("rb")
-        reader.readline()
-        stream.sendall(b'CONNECT {"verbose":false,"headers":true}\r\nSUB _INBOX.test 1\r\n' +
-                       f"PUB {subject} _INBOX.test {len(payload)}\r\n{payload}\r\n".encode())
-        while line := reader.readline():
-            if line.startswith(b"PING"):
-                stream.sendall(b"PONG\r\n")
-            if line.startswith(b"MSG"):
-                return json.loads(reader.read(int(line.split()[-1])))
-    return {}
+    def ask_once(self, port, subject, request):
+        """One request on a connection of its own, in the protocol of NATS."""
+        payload = json.dumps(request) if request else ""
+        who = {"verbose": False, "headers": True, **({"user": "weir", "pass": self.password} if self.password else {})}
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as stream:
+            reader = stream.makefile("rb")
+            reader.readline()
+            stream.sendall(f"CONNECT {json.dumps(who)}\r\nSUB _INBOX.test 1\r\n"
+                           f"PUB {subject} _INBOX.test {len(payload)}\r\n{payload}\r\n".encode())
+            while line := reader.readline():
+                if line.startswith(b"PING"):
+                    stream.sendall(b"PONG\r\n")
+                if line.startswith(b"MSG"):
+                    return json.loads(reader.read(int(line.split()[-1])))
+        return {}
 
 
 if __name__ == "__main__":

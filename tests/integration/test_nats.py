@@ -111,6 +111,35 @@ class ShardOnNats(OnNats, test_shard.Shard):
 
 
 @needs_nats
+class WithAPassword(OnNats, ShardTest):
+    def setUp(self):
+        super().setUp()
+        self.nats.close()
+        self.nats = nats.Nats(password="a-long-phrase")
+        with open(self.path("password"), "w", encoding="utf-8") as file:
+            file.write("a-long-phrase\nmore\n")
+
+    def log_address(self):
+        return self.nats.address().replace("nats://", "nats://weir@")
+
+    def test_it_is_read_from_its_file(self):
+        os.makedirs(self.path("a"))
+        code, out = self.command("--new-shard", self.log_address(), "main", "--dir", self.path("a/data"))
+        self.assertEqual(code, 1)
+        self.assertIn("Authorization", out)
+        code, out = self.command("--new-shard", self.log_address(), "main", "--dir", self.path("a/data"),
+                                 "--log-password-file", self.path("password"))
+        self.assertEqual(code, 0, out)
+        server = self.member("a", log_password_file=self.path("password")).start()
+        self.assertEqual(self.owner_of(server).call("SET", "k", "v"), "OK")
+        info = self.info(server)
+        self.assertEqual(info["shard_log_engine"], "nats jetstream 2.15.2")
+        self.assertEqual((info["shard_log_copies"], info["shard_log_synced"]), ("1", "unknown"))
+        self.assertIn("one server alone", info["shard_log_weakness"])
+        self.assertIn("may lose what it has acknowledged: one server alone", server.log())
+
+
+@needs_nats
 class MembersOnNats(OnNats, test_members.Members):
     """The same over NATS."""
 

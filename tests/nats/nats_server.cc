@@ -158,6 +158,10 @@ size_t NatsServer::leader_of(const std::string& stream) {
   return nodes_.size();
 }
 
+void NatsServer::await_leader(const std::string& stream) {
+  for (int tries = 0; tries < kTries && leader_of(stream) == servers(); ++tries) wait_a_moment();
+}
+
 std::string ask_once(const std::string& url, const std::string& subject, const std::string& payload,
                      const std::vector<std::pair<std::string, std::string>>& headers) {
   natsConnection* connection = nullptr;

@@ -40,6 +40,7 @@ class NatsServer {
   std::string ask(const std::string& subject, const std::string& payload);
   // The node that leads a stream; servers() if none does.
   size_t leader_of(const std::string& stream);
+  void await_leader(const std::string& stream);
 
  private:
   struct Node {
