@@ -12,6 +12,7 @@
 #include "server/replication/first_copy.h"
 #include "server/replication/open_log.h"
 #include "server/replication/shard_names.h"
+#include "storage/replication/plain.h"
 #include "storage/replication/shard_id.h"
 #include "storage/rocks_directory.h"
 
@@ -172,9 +173,14 @@ Result<void, std::string> check_member_options(const Config& config) {
         "fails, another member goes on");
   if (config.cluster_enabled)
     return std::string("log: a member of a shard does not speak the cluster protocol yet");
-  if (address_of(config).front() == ':')
+  const std::string address = address_of(config);
+  if (address.front() == ':')
     return std::string(
         "log: bind names no address that clients could be told; set cluster-announce-ip");
+  if (!storage::replication::is_plain_address(address))
+    return std::string(
+        "log: clients are told an address of letters, digits, '-', '_', '.', ':', '[', ']' and "
+        "'%', with a port from 1 to 65535; set cluster-announce-ip");
   if (config.log_bytes_max < config.log_retention_bytes)
     return "log: log-bytes-max is at least log-retention-bytes, " +
            std::to_string(config.log_retention_bytes) + ", got " +

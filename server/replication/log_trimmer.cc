@@ -1,5 +1,7 @@
 #include "server/replication/log_trimmer.h"
 
+#include <utility>
+
 #include "server/os/log.h"
 
 namespace weir::server {
@@ -24,17 +26,17 @@ void LogTrimmer::trim(const Head& own, const BoardView& board, int64_t boot_ns) 
 
 // A reader proves by the record it has read last that it stands in this log.
 void LogTrimmer::name_the_late(const BoardView& board) {
+  const std::set<std::string> before = std::exchange(late_, {});
   for (const BoardView::Seen& seen : board.members()) {
     const auto& facts = seen.facts;
     if (facts.role == Role::kStopped) continue;
-    if (facts.head.position > trimmed_up_to_) {
-      late_.erase(facts.author.node);
-    } else if (late_.insert(facts.author.node).second) {
-      spdlog::warn(
-          "member {} at {} is at position {} of the shared log, which is longer than log-bytes-max "
-          "and is not kept for it any more; it has to copy another member's data",
-          facts.author.node, facts.author.address, facts.head.position);
-    }
+    if (facts.head.position > trimmed_up_to_) continue;
+    late_.insert(facts.author.node);
+    if (before.contains(facts.author.node)) continue;
+    spdlog::warn(
+        "member {} at {} is at position {} of the shared log, which is longer than log-bytes-max "
+        "and is not kept for it any more; it has to copy another member's data",
+        facts.author.node, facts.author.address, facts.head.position);
   }
 }
 

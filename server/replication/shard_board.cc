@@ -38,6 +38,11 @@ MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self, const s
   return member;
 }
 
+bool has(const std::vector<BoardEntry>& entries, const std::string& name) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const BoardEntry& entry) { return entry.name == name; });
+}
+
 }  // namespace
 
 std::vector<std::string> sources_of(const BoardView& board, const std::string& self) {
@@ -72,31 +77,25 @@ void ShardBoard::write(const MemberFacts& own, int64_t boot_ns) {
   board_->put(own.author.node, encode_facts(own));
 }
 
-bool ShardBoard::was_read(const std::string& node) const {
-  if (board_ == nullptr) return false;
-  const std::vector<BoardEntry> entries = board_->snapshot();
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const BoardEntry& entry) { return entry.name == node; });
-}
-
 BoardView ShardBoard::view(const MemberFacts& own) const {
   std::vector<BoardEntry> entries;
   if (board_ != nullptr) entries = board_->snapshot();
+  const bool was_read = has(entries, own.author.node);
   std::erase_if(entries, [&](const BoardEntry& entry) { return entry.name == own.author.node; });
   entries.push_back({.name = own.author.node, .bytes = encode_facts(own)});
-  return BoardView(entries);
+  return BoardView(entries, was_read);
 }
 
 std::vector<MemberSeen> ShardBoard::members(const MemberFacts& own,
                                             const std::string& owner) const {
   std::vector<MemberSeen> members;
-  uint64_t newest = 0;
+  uint64_t newest = own.applied_turn;
   const BoardView board = view(own);
   for (const BoardView::Seen& seen : board.members()) {
     members.push_back(seen_of(seen, own.author.node, owner));
-    newest = std::max(newest, members.back().turn);
+    if (members.back().is_owner) newest = std::max(newest, members.back().turn);
   }
-  for (MemberSeen& member : members) member.lag_turns = newest - member.turn;
+  for (MemberSeen& member : members) member.lag_turns = newest - std::min(newest, member.turn);
   std::sort(members.begin(), members.end(),
             [](const MemberSeen& a, const MemberSeen& b) { return a.node < b.node; });
   return members;

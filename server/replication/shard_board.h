@@ -32,9 +32,8 @@ class ShardBoard {
   int64_t next_ns(storage::replication::Role role) const;
   void write(const storage::replication::MemberFacts& own, int64_t boot_ns);
 
-  // Tells whether the board has been read since this member, `node`, first wrote there.
-  bool was_read(const std::string& node) const;
-  // What all members have told, but the one whose facts these are: it is as it is.
+  // What all members have told, but the one whose facts these are: it is as it is. The board counts
+  // as read once this member is found there.
   storage::replication::BoardView view(const storage::replication::MemberFacts& own) const;
   // `owner` is the owner's node as the log has it.
   std::vector<MemberSeen> members(const storage::replication::MemberFacts& own,

@@ -178,9 +178,7 @@ void ShardMember::act() {
     digests_ = node_digests(server_->config(), server_->acl().users());
     board_.write(facts(), now_ns);
   }
-  // Before the board was read once, nobody else is known.
-  if (serves() && trimmer_.due(now_ns) && board_.was_read(self_.node))
-    trimmer_.trim(written_back_, board_.view(facts()), now_ns);
+  if (serves() && trimmer_.due(now_ns)) trimmer_.trim(written_back_, board_.view(facts()), now_ns);
 }
 
 void ShardMember::beat() {
@@ -241,10 +239,12 @@ int64_t ShardMember::instant_ns() {
 Status ShardMember::append(uint64_t turn, std::string_view record) {
   if (!office_) return Status::refused(refusal());
   const storage::replication::LogFacts facts = log_->facts();
-  if (!facts.uses_parts && record.size() > facts.record_bytes_max) {
+  const size_t bytes_max =
+      facts.uses_parts ? storage::replication::Fold::kPartsBytesMax : facts.record_bytes_max;
+  if (record.size() > bytes_max) {
     return Status::refused("ERR a turn of " + std::to_string(record.size()) +
                            " bytes is larger than the shared log takes, which is " +
-                           std::to_string(facts.record_bytes_max));
+                           std::to_string(bytes_max));
   }
   replies_.turns().add(turn, record, member_.get());
   return {};

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "storage/codec.h"
+#include "storage/replication/plain.h"
 
 namespace weir::storage::replication {
 namespace {
@@ -30,6 +31,14 @@ std::array<char, 32> read_digest(Reader* reader) {
   const std::string_view bytes = reader->bytes(digest.size());
   if (reader->ok()) std::memcpy(digest.data(), bytes.data(), digest.size());
   return digest;
+}
+
+bool is_plain(const MemberFacts& facts) {
+  return is_plain_name(facts.author.node) && is_plain_address(facts.author.address) &&
+         is_plain_number(facts.applied_turn) && is_plain_number(facts.head.position) &&
+         is_plain_number(facts.written_back_turn) &&
+         is_plain_number(facts.written_back_head.position) &&
+         is_plain_number(facts.checkpoint_head.position);
 }
 
 }  // namespace
@@ -74,20 +83,25 @@ std::optional<MemberFacts> decode_facts(std::string_view bytes) {
     return std::nullopt;
   }
   facts.role = static_cast<Role>(role);
-  return facts;
+  return is_plain(facts) ? std::optional(std::move(facts)) : std::nullopt;
 }
 
-BoardView::BoardView(const std::vector<BoardEntry>& entries) {
+BoardView::BoardView(const std::vector<BoardEntry>& entries, bool was_read) : was_read_(was_read) {
   for (const BoardEntry& entry : entries) {
     if (entry.age_ns >= kForgottenAfterNs) continue;
-    if (auto facts = decode_facts(entry.bytes)) {
+    auto facts = decode_facts(entry.bytes);
+    if (facts && facts->author.node == entry.name)
       members_.push_back({.facts = *std::move(facts), .age_ns = entry.age_ns});
-    }
   }
+  if (members_.size() <= Board::kEntriesMax) return;
+  std::stable_sort(members_.begin(), members_.end(),
+                   [](const Seen& a, const Seen& b) { return a.age_ns < b.age_ns; });
+  members_.resize(Board::kEntriesMax);
 }
 
 // A stopped member needs a snapshot or a person, and nothing of the log.
 uint64_t BoardView::needed_from() const {
+  if (!was_read_) return 0;
   uint64_t needed = UINT64_MAX;
   for (const Seen& seen : members_) {
     const uint64_t checkpoint = seen.facts.checkpoint_head.position;

@@ -39,7 +39,8 @@ struct MemberFacts {
 };
 
 std::string encode_facts(const MemberFacts& facts);
-// Answers nothing for an unknown format and for bytes that are not exactly one member's facts.
+// Answers nothing for an unknown format, for bytes that are not exactly one member's facts, and for
+// names, addresses and numbers that no member has (plain.h).
 std::optional<MemberFacts> decode_facts(std::string_view bytes);
 
 class BoardView {
@@ -54,8 +55,9 @@ class BoardView {
     int64_t age_ns = 0;
   };
 
-  // What cannot be decoded is as good as not there.
-  explicit BoardView(const std::vector<BoardEntry>& entries);
+  // What cannot be decoded, or tells of another than its name, is as good as not there. Unless the
+  // Board `was_read`, there may be members that need anything.
+  explicit BoardView(const std::vector<BoardEntry>& entries, bool was_read = true);
 
   // All but those that are forgotten.
   const std::vector<Seen>& members() const { return members_; }
@@ -68,6 +70,7 @@ class BoardView {
 
  private:
   std::vector<Seen> members_;
+  bool was_read_;
 };
 
 }  // namespace weir::storage::replication

@@ -74,6 +74,7 @@ Verdict Fold::judge_part(const Part& part) const {
   if (part.turn > next_turn_) return Verdict::kImpossible;
   if (parts_ != 0 && part.count != parts_wanted_) return Verdict::kImpossible;
   if (part.number <= parts_) return Verdict::kVoid;
+  if (part_bytes_.size() + part.bytes.size() > kPartsBytesMax) return Verdict::kImpossible;
   return part.number == parts_ + 1 ? Verdict::kValid : Verdict::kImpossible;
 }
 

@@ -36,6 +36,9 @@ enum class Verdict { kValid, kVoid, kImpossible };
 
 class Fold {
  public:
+  // The most bytes that PARTs are put together to: twice what an engine takes in one record.
+  static constexpr size_t kPartsBytesMax = 64 << 20;
+
   struct Outcome {
     Verdict verdict = Verdict::kImpossible;
     Kind kind = Kind::kGenesis;  // unless impossible

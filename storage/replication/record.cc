@@ -1,9 +1,11 @@
 #include "storage/replication/record.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
 #include "storage/codec.h"
+#include "storage/replication/plain.h"
 
 namespace weir::storage::replication {
 namespace {
@@ -99,7 +101,9 @@ Turns read_turns(Reader* reader) {
   Turns turns;
   turns.first_turn = reader->u64_le();
   const uint64_t count = reader->varint();
-  for (uint64_t i = 0; i < count && reader->ok(); ++i) turns.turns.push_back(reader->sized_bytes());
+  const uint64_t counted = std::min<uint64_t>(count, kTurnsOfRecordMax);
+  for (uint64_t i = 0; i < counted && reader->ok(); ++i)
+    turns.turns.push_back(reader->sized_bytes());
   return turns;
 }
 
@@ -143,6 +147,25 @@ Handover read_handover(Reader* reader) {
   handover.to = reader->sized_bytes();
   handover.instant_ns = instant(reader);
   return handover;
+}
+
+bool is_plain(const Author& author) {
+  return is_plain_name(author.node) && is_plain_address(author.address);
+}
+bool is_plain(const Genesis& genesis) {
+  return is_plain_name(genesis.shard_name) && is_plain_number(genesis.first_turn);
+}
+bool is_plain(const Claim& claim) {
+  return is_plain(claim.author) && is_plain_instant(claim.instant_ns) &&
+         is_plain_time(claim.times.lease_ns) && is_plain_time(claim.times.failover_after_ns);
+}
+bool is_plain(const Turns& turns) { return is_plain_number(turns.first_turn); }
+bool is_plain(const Part& part) { return is_plain_number(part.turn); }
+bool is_plain(const Beat& beat) {
+  return is_plain(beat.author) && is_plain_instant(beat.instant_ns);
+}
+bool is_plain(const Handover& handover) {
+  return is_plain_name(handover.to) && is_plain_instant(handover.instant_ns);
 }
 
 std::optional<Body> read_body(Kind kind, Reader* reader) {
@@ -190,6 +213,7 @@ std::optional<DecodedRecord> decode_record(std::string_view bytes) {
   record.envelope.epoch = {.position = reader.u64_le(), .crc = reader.u64_le()};
   std::optional<Body> body = read_body(kind, &reader);
   if (!body || !reader.ok() || !reader.at_end()) return std::nullopt;
+  if (!std::visit([](const auto& value) { return is_plain(value); }, *body)) return std::nullopt;
   record.body = std::move(*body);
   return record;
 }

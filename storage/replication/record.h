@@ -111,8 +111,12 @@ struct DecodedRecord {
   Kind kind() const { return static_cast<Kind>(body.index() + 1); }
 };
 
+// Turns of one record. An author puts as many together as fit into 256 KiB.
+inline constexpr size_t kTurnsOfRecordMax = 1 << 18;
+
 std::string encode_record(const Envelope& envelope, const Body& body);
-// Answers nothing for an unknown version or kind and for bytes that are not exactly one record.
+// Answers nothing for an unknown version or kind, for bytes that are not exactly one record, and
+// for names, addresses, instants and numbers that no author has (plain.h).
 std::optional<DecodedRecord> decode_record(std::string_view bytes);
 
 // The instant in the head of a turn record (storage/FORMAT.md); 0 if it is too short to have one.

@@ -52,6 +52,23 @@ TEST(Board, WhatCannotBeReadIsNotThere) {
   EXPECT_EQ(BoardView({}).needed_from(), UINT64_MAX);
 }
 
+TEST(Board, WhoTellsOfAnotherIsNotThere) {
+  BoardEntry forged = entry_of(facts_of("A", 1));
+  forged.name = "B";
+  EXPECT_TRUE(BoardView({forged}).members().empty());
+}
+
+// The engine is bounded too, but not every one.
+TEST(Board, OfManyEntriesTheYoungestCount) {
+  std::vector<BoardEntry> entries;
+  for (uint64_t i = 1; i <= 5000; ++i)
+    entries.push_back(entry_of(facts_of("n" + std::to_string(i), i), static_cast<int64_t>(i)));
+  entries.push_back(entry_of(facts_of("A", 9000)));
+  const BoardView view(entries);
+  ASSERT_EQ(view.members().size(), Board::kEntriesMax);
+  EXPECT_EQ(view.members()[0].facts.author.node, "A");
+}
+
 TEST(Board, ForgetsAMemberAfterAnHour) {
   const BoardView view(
       {entry_of(facts_of("A", 7), kNsPerHour - 1), entry_of(facts_of("B", 3), kNsPerHour)});
@@ -119,6 +136,25 @@ TEST(Trimming, AsksTheBoardUpToALimit) {
   EXPECT_EQ(trimming_of(50, kOptions).up_to(45, slow), 4u);
   EXPECT_EQ(trimming_of(60, kOptions).up_to(45, slow), 10u) << "500 bytes are enough";
   EXPECT_EQ(trimming_of(60, kOptions).up_to(8, slow), 7u) << "the own stamp counts always";
+}
+
+// Whoever can write to the Board can say what it likes, in the name of every member.
+TEST(Trimming, ForgedFactsMoveItBetweenTheTwoBounds) {
+  const Trimming trimming = trimming_of(60, kOptions);
+  for (const uint64_t position : {uint64_t{0}, uint64_t{1}, uint64_t{INT64_MAX}}) {
+    MemberFacts forged = facts_of("B", 7);
+    forged.head.position = forged.written_back_head.position = position;
+    const uint64_t up_to = trimming.up_to(1000, BoardView({entry_of(forged)}));
+    EXPECT_GE(up_to, 10u) << "not more than bytes_max is kept";
+    EXPECT_LE(up_to, 50u) << "not less than retained_bytes";
+  }
+}
+
+// Nobody is known, which is not the same as nobody being there.
+TEST(Trimming, WithoutABoardOnlyTheUpperBoundCounts) {
+  const BoardView unread({entry_of(facts_of("A", 1000))}, false);
+  EXPECT_EQ(trimming_of(40, kOptions).up_to(1000, unread), 0u);
+  EXPECT_EQ(trimming_of(60, kOptions).up_to(1000, unread), 10u);
 }
 
 TEST(Trimming, OfARewoundLogOnlyWhatIsThereCounts) {

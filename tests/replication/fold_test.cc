@@ -142,6 +142,30 @@ TEST_F(FoldTest, PartsMakeATurn) {
   EXPECT_EQ(part(7, 1, 3, "a"), Verdict::kImpossible);
 }
 
+// An author may send a part again whose fate it does not know.
+TEST_F(FoldTest, APartTwiceIsVoidAndCountsOnce) {
+  claim("a");
+  EXPECT_EQ(part(5, 1, 3, "a"), Verdict::kValid);
+  EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kValid);
+  EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kVoid);
+  EXPECT_EQ(part(5, 1, 3, "a"), Verdict::kVoid);
+  EXPECT_EQ(fold_.parts(), 2u);
+  EXPECT_EQ(part(5, 3, 3, "c"), Verdict::kValid);
+  EXPECT_EQ(outcome_.turns, std::vector<std::string>{"abc"});
+  EXPECT_EQ(part(5, 3, 3, "c"), Verdict::kVoid);
+  EXPECT_TRUE(outcome_.turns.empty());
+  EXPECT_EQ(fold_.next_turn(), 6u);
+}
+
+TEST_F(FoldTest, PartsHaveABound) {
+  claim("a");
+  const std::string large(Fold::kPartsBytesMax / 4, 'a');
+  for (uint64_t number = 1; number <= 4; ++number)
+    EXPECT_EQ(part(5, number, UINT64_MAX, large), Verdict::kValid);
+  EXPECT_EQ(part(5, 5, UINT64_MAX, "b"), Verdict::kImpossible);
+  EXPECT_EQ(fold_.parts(), 4u);
+}
+
 TEST_F(FoldTest, AClaimDropsUnfinishedParts) {
   claim("a");
   part(5, 1, 2, "a");
