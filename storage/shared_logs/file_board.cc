@@ -14,6 +14,22 @@ using replication::BoardEntry;
 namespace {
 
 constexpr std::string_view kUnfinished = ".new";
+constexpr size_t kLooksMax = 1000;
+
+// Whoever can write to the folder can put anything there, a pipe too, whose opening would wait.
+bool is_small_file(const std::filesystem::directory_entry& entry) {
+  std::error_code error;
+  if (!entry.is_regular_file(error) || entry.is_symlink(error)) return false;
+  const uintmax_t bytes = entry.file_size(error);
+  return !error && bytes <= sizeof(uint64_t) + replication::Board::kFactsBytesMax;
+}
+
+// The youngest are left.
+void cut(std::vector<BoardEntry>* entries) {
+  std::stable_sort(entries->begin(), entries->end(),
+                   [](const BoardEntry& a, const BoardEntry& b) { return a.age_ns < b.age_ns; });
+  entries->resize(std::min(entries->size(), replication::Board::kEntriesMax));
+}
 
 }  // namespace
 
@@ -36,7 +52,9 @@ std::vector<BoardEntry> FileBoard::snapshot(int64_t boot_ns) const {
        at.increment(error)) {
     const std::string path = at->path();
     std::string text;
-    if (path.ends_with(kUnfinished) || !read_file(path, &text).ok()) continue;
+    if (path.ends_with(kUnfinished) || !is_small_file(*at) || !read_file(path, &text).ok())
+      continue;
+    if (entries.size() >= kLooksMax) break;
     Reader reader(text);
     const auto put_at_ns = static_cast<int64_t>(reader.u64_le());
     const int64_t age_ns = boot_ns - put_at_ns;
@@ -51,6 +69,7 @@ std::vector<BoardEntry> FileBoard::snapshot(int64_t boot_ns) const {
                        .bytes = text.substr(sizeof put_at_ns),
                        .age_ns = std::max<int64_t>(age_ns, 0)});
   }
+  cut(&entries);
   std::sort(entries.begin(), entries.end(),
             [](const BoardEntry& a, const BoardEntry& b) { return a.name < b.name; });
   return entries;

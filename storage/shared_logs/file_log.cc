@@ -1,11 +1,13 @@
 #include "storage/shared_logs/file_log.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -25,6 +27,7 @@ using replication::Record;
 namespace {
 
 constexpr uint64_t kRewrittenAlways = 1 << 20;
+constexpr int kLockLooks = 20;  // a millisecond apart
 constexpr size_t kCheckedBytes = 4 + 8 + 8;
 constexpr size_t kEntryHeadBytes = kCheckedBytes + 4;
 
@@ -55,6 +58,18 @@ Read outcome_of(Read::Outcome outcome) {
 uint64_t size_of(int file) {
   struct stat facts {};
   return ::fstat(file, &facts) == 0 ? static_cast<uint64_t>(facts.st_size) : 0;
+}
+
+// A process that holds the lock and was stopped holds it for as long as it is: nobody waits for
+// that.
+bool lock_soon(int file) {
+  for (int look = 0; look < kLockLooks; ++look) {
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    ::poll(nullptr, 0, 1);
+  }
+  errno = EWOULDBLOCK;
+  return false;
 }
 
 bool write_at(int file, uint64_t at, const std::string& bytes) {
@@ -171,14 +186,19 @@ Status FileLog::lock(Descriptor* lock) {
       if (Status status = open(true); !status.ok()) return status;
     }
     *lock = Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
-    if (!lock->ok() || ::flock(lock->get(), LOCK_EX) != 0)
-      return system_failure("cannot lock", path_);
+    if (!lock->ok() || !lock_soon(lock->get())) {
+      const bool is_held = errno == EWOULDBLOCK;
+      Status failure = system_failure("cannot lock", path_);
+      trouble_ = is_held ? "another process holds the lock of " + path_ : failure.message();
+      return failure;
+    }
     struct stat locked {};
     struct stat mine {};
     if (is_same_file() && ::fstat(lock->get(), &locked) == 0 && ::fstat(file_.get(), &mine) == 0 &&
         locked.st_ino == mine.st_ino)
       break;
   }
+  trouble_.clear();
   if (Status status = look(); !status.ok()) return status;
   if (!is_broken_ && size_of(file_.get()) > end_ &&
       ::ftruncate(file_.get(), static_cast<off_t>(end_)) != 0)
@@ -233,7 +253,8 @@ std::optional<FileLog::Entry> FileLog::entry_at(uint64_t at, uint64_t file_bytes
   if (at + kEntryHeadBytes > file_bytes) return std::nullopt;
   const std::string head = bytes_at(at, kEntryHeadBytes);
   if (head.size() != kEntryHeadBytes ||
-      load_u32_le(head.data() + kCheckedBytes) != crc32c(head.substr(0, kCheckedBytes)))
+      load_u32_le(head.data() + kCheckedBytes) != crc32c(head.substr(0, kCheckedBytes)) ||
+      load_u32_le(head.data()) > kRecordBytesMax)
     return std::nullopt;
   return Entry{
       .head = {.position = load_u64_le(head.data() + 4), .crc = load_u64_le(head.data() + 12)},

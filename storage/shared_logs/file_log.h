@@ -1,5 +1,6 @@
 // A shared log in one file, for processes of one machine: for development and tests. It is no
-// failover, since the log dies with the machine, and calls wait for the disk.
+// failover, since the log dies with the machine, and calls wait for the disk. They wait for another
+// process for 20 ms at most, and refuse an append then.
 //
 //     file  := entry*
 //     entry := size(u32) position(u64) crc(u64) check(u32) bytes       integers little-endian
@@ -40,6 +41,9 @@ class FileLog final : public replication::SharedLog, public replication::Board {
             std::function<void(replication::Read)> answer) override;
   void trim(uint64_t up_to) override;
   replication::LogFacts facts() const override;
+  replication::LogTrouble trouble() const override {
+    return {.text = trouble_, .needs_person = false};
+  }
   // Answers what was asked since the last call. The board's ages are of then.
   void tick(int64_t boot_ns) override;
   int64_t next_deadline() const override { return answers_.empty() ? INT64_MAX : 0; }
@@ -75,6 +79,7 @@ class FileLog final : public replication::SharedLog, public replication::Board {
   std::vector<Entry> entries_;  // in the order of the file
   uint64_t end_ = 0;            // of the last of them
   bool is_broken_ = false;      // what follows `end_` is neither an entry nor unfinished
+  std::string trouble_;
   std::vector<std::function<void()>> answers_;
 };
 

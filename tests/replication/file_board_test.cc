@@ -2,6 +2,7 @@
 #include "storage/shared_logs/file_board.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -60,6 +61,29 @@ TEST_F(FileBoardTest, AFileThatIsNoneIsNotThere) {
   ASSERT_TRUE(write_file(folder_ + "/log.board/b", "short").ok());
   ASSERT_TRUE(write_file(folder_ + "/log.board/c.new", "not yet there").ok());
   EXPECT_EQ(board.snapshot(kNsPerS).size(), 1u);
+}
+
+TEST_F(FileBoardTest, WhatIsNobodysIsNotRead) {
+  const FileBoard board(folder_ + "/log.board");
+  board.put("a", "facts", kNsPerS);
+  const std::string folder = folder_ + "/log.board/";
+  ASSERT_EQ(::mkfifo((folder + "pipe").c_str(), 0600), 0);
+  ASSERT_TRUE(write_file(folder + "large", std::string(10'000, 'x')).ok());
+  ASSERT_TRUE(write_file(folder + "sparse", std::string(8, '\0')).ok());
+  std::filesystem::resize_file(folder + "sparse", uint64_t{1} << 40);
+  std::filesystem::create_symlink("/dev/zero", folder + "link");
+  const auto seen = board.snapshot(kNsPerS);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].name, "a");
+}
+
+TEST_F(FileBoardTest, OfManyFilesTheYoungestCount) {
+  const FileBoard board(folder_ + "/log.board");
+  for (int i = 0; i < 200; ++i) board.put("old" + std::to_string(i), "facts", kNsPerS);
+  board.put("young", "facts", 2 * kNsPerS);
+  const auto seen = board.snapshot(3 * kNsPerS);
+  ASSERT_EQ(seen.size(), replication::Board::kEntriesMax);
+  EXPECT_EQ(seen.back().name, "young");
 }
 
 TEST_F(FileBoardTest, ALogInAFileHasOne) {

@@ -1,11 +1,15 @@
 // The log in a file is a SharedLog as the others are.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include "storage/codec.h"
+#include "storage/crc32c.h"
 #include "storage/shared_logs/file_log.h"
 #include "tests/replication/conformance.h"
 #include "tests/storage/store_driver.h"
@@ -130,6 +134,49 @@ TEST_F(FileLogTest, WhatIsNoEntryIsDamageAndNeverTheEnd) {
   EXPECT_EQ(read(&other, first).outcome, Read::Outcome::kDamaged);
   EXPECT_EQ(append(&other, first, "another").outcome, Appended::Outcome::kRefused);
   EXPECT_EQ(append(&log, second, "third").outcome, Appended::Outcome::kRefused);
+}
+
+// The head has the right checksum: only its size is one that no writer gives.
+TEST_F(FileLogTest, AnEntryOfFourGigabytesIsDamage) {
+  FileLog log(path_);
+  const Head first = append(&log, Head{}, "first").head;
+  std::string head(4, '\xff');
+  put_u64_le(&head, 2);
+  put_u64_le(&head, 77);
+  const uint32_t check = crc32c(head);
+  head.append(reinterpret_cast<const char*>(&check), sizeof check);
+  std::ofstream(path_, std::ios::binary | std::ios::app) << head;
+  std::filesystem::resize_file(path_, uint64_t{5} << 30);  // it is there as a whole, as zeros
+  EXPECT_EQ(read(&log, first).outcome, Read::Outcome::kDamaged);
+  EXPECT_EQ(append(&log, first, "second").outcome, Appended::Outcome::kRefused);
+}
+
+TEST_F(FileLogTest, AStoppedProcessWithTheLockHoldsNobodyUp) {
+  FileLog log(path_);
+  const Head first = append(&log, Head{}, "first").head;
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const int file = ::open(path_.c_str(), O_RDWR);
+    const bool has_lock = ::flock(file, LOCK_EX) == 0 && ::write(pipe[1], "x", 1) == 1;
+    ::raise(SIGSTOP);
+    ::_exit(has_lock ? 0 : 1);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(pipe[0], &byte, 1), 1);
+  EXPECT_EQ(append(&log, first, "second").outcome, Appended::Outcome::kRefused);
+  EXPECT_EQ(log.trouble().text, "another process holds the lock of " + path_);
+  log.trim(1);
+  EXPECT_EQ(read(&log, {}).records.size(), 1u);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(append(&log, first, "second").outcome, Appended::Outcome::kDone);
+  EXPECT_EQ(log.trouble().text, "");
+  ::close(pipe[0]);
+  ::close(pipe[1]);
 }
 
 constexpr int kAppendsOfEach = 150;
