@@ -7,8 +7,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 namespace weir::server {
 namespace {
@@ -45,6 +47,17 @@ Result<storage::Descriptor, std::string> connect_socket(const RedisUrl& url, int
   return std::string(std::strerror(error));
 }
 
+int64_t now_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec;
+}
+
+std::string shown(int64_t bytes) {
+  return bytes >> 30 > 0 ? std::to_string(bytes >> 30) + " GB"
+                         : std::to_string(bytes >> 20) + " MB";
+}
+
 void append_header(std::string* out, char kind, size_t number) {
   *out += kind;
   *out += std::to_string(number);
@@ -56,16 +69,15 @@ void append_header(std::string* out, char kind, size_t number) {
 Result<std::unique_ptr<RedisClient>, std::string> RedisClient::connect(const RedisUrl& url,
                                                                        const TlsClientOptions& tls,
                                                                        Patience patience) {
-  std::unique_ptr<RedisClient> client(new RedisClient(url));
-  if (auto opened = client->open(url, tls, patience); !opened)
+  std::unique_ptr<RedisClient> client(new RedisClient(url, patience));
+  if (auto opened = client->open(url, tls); !opened)
     return "cannot connect to " + url.shown() + ": " + opened.error();
   if (auto known = client->authenticate(url); !known) return known.error();
   return client;
 }
 
-Result<void, std::string> RedisClient::open(const RedisUrl& url, const TlsClientOptions& tls,
-                                            Patience patience) {
-  auto made = connect_socket(url, patience.seconds);
+Result<void, std::string> RedisClient::open(const RedisUrl& url, const TlsClientOptions& tls) {
+  auto made = connect_socket(url, patience_.seconds);
   if (!made) return made.error();
   socket_ = std::move(*made);
   if (!url.tls) return {};
@@ -111,8 +123,21 @@ Result<void, std::string> RedisClient::send_all() {
   return {};
 }
 
+Result<void, std::string> RedisClient::look_at_bounds() const {
+  if (received_ > patience_.exchange_bytes)
+    return name_ + " answers more than " + shown(static_cast<int64_t>(patience_.exchange_bytes)) +
+           " at once; where the user may not run MEMORY USAGE, the keys may be larger than " +
+           "expected";
+  if (patience_.exchange_seconds > 0 && now_s() - began_at_s_ > patience_.exchange_seconds)
+    return name_ + " takes more than " + std::to_string(patience_.exchange_seconds) +
+           " seconds for an answer";
+  return {};
+}
+
 Result<resp::Value, std::string> RedisClient::read_one() {
-  const resp::DecodeLimits limits{.bulk_bytes_max = kBulkBytesMax, .elements_max = kElementsMax};
+  const auto bytes_max = static_cast<int64_t>(patience_.exchange_bytes);
+  const resp::DecodeLimits limits{.bulk_bytes_max = std::min(kBulkBytesMax, bytes_max),
+                                  .elements_max = kElementsMax};
   for (;;) {
     resp::Value value;
     size_t consumed = 0;
@@ -121,13 +146,11 @@ Result<resp::Value, std::string> RedisClient::read_one() {
     used_ += consumed;
     if (status == resp::DecodeStatus::kValue) return value;
     if (status == resp::DecodeStatus::kError)
-      return name_ + " answers what is no reply, or one of more than 1 GB";
+      return name_ + " answers what is no reply, or one of more than " + shown(bytes_max);
     input_.erase(0, used_);
     used_ = 0;
     const size_t held = input_.size();
-    if (received_ > kExchangeBytesMax)
-      return name_ + " answers more than 1 GB at once; where the user may not run MEMORY USAGE, " +
-             "the keys may be larger than expected";
+    if (auto bounded = look_at_bounds(); !bounded) return bounded.error();
     input_.resize(held + kPieceBytes);
     const long got = tls_ ? tls_->receive(input_.data() + held, kPieceBytes)
                           : ::recv(socket_.get(), input_.data() + held, kPieceBytes, 0);
@@ -142,6 +165,7 @@ Result<std::vector<resp::Value>, std::string> RedisClient::exchange() {
   if (auto sent = send_all(); !sent) return sent.error();
   std::vector<resp::Value> replies;
   received_ = 0;
+  began_at_s_ = now_s();
   for (; count_ > 0; --count_) {
     auto reply = read_one();
     if (!reply) return reply.error();

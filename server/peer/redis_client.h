@@ -21,9 +21,12 @@ namespace weir::server {
 
 class RedisClient {
  public:
-  // How long a server may be silent in one step before it counts as gone.
+  static constexpr size_t kExchangeBytesMax = size_t{1} << 30;
+  // What a server may take before it counts as gone, or as one that means no good.
   struct Patience {
-    int64_t seconds = 60;
+    int64_t seconds = 60;                       // of silence, in one step
+    int64_t exchange_seconds = 0;               // for all replies of an exchange; 0: any time
+    size_t exchange_bytes = kExchangeBytesMax;  // of all replies of an exchange
   };
 
   // Connects, authenticates as the URL says, and selects nothing. The error names the server.
@@ -32,7 +35,7 @@ class RedisClient {
                                                                    Patience patience);
   static Result<std::unique_ptr<RedisClient>, std::string> connect(const RedisUrl& url,
                                                                    const TlsClientOptions& tls) {
-    return connect(url, tls, Patience{.seconds = 60});
+    return connect(url, tls, Patience{});
   }
 
   // Adds a request to those that are sent next.
@@ -41,30 +44,31 @@ class RedisClient {
     add(std::span(words.begin(), words.size()));
   }
   // Sends what was added and answers as many replies, errors of the server among them. Fails, with
-  // a line, if the connection does, or if the replies together have more than kExchangeBytesMax;
-  // then the client is of no use any more.
-  static constexpr size_t kExchangeBytesMax = size_t{1} << 30;
+  // a line, if the connection does, or if the replies together have more bytes or take longer than
+  // patience has; then the client is of no use any more.
   Result<std::vector<resp::Value>, std::string> exchange();
   // One request.
   Result<resp::Value, std::string> ask(std::initializer_list<std::string_view> words);
 
  private:
-  explicit RedisClient(const RedisUrl& url) : name_(url.shown()) {}
+  RedisClient(const RedisUrl& url, Patience patience) : name_(url.shown()), patience_(patience) {}
 
-  Result<void, std::string> open(const RedisUrl& url, const TlsClientOptions& tls,
-                                 Patience patience);
+  Result<void, std::string> open(const RedisUrl& url, const TlsClientOptions& tls);
   Result<void, std::string> authenticate(const RedisUrl& url);
   Result<void, std::string> send_all();
   Result<resp::Value, std::string> read_one();
+  Result<void, std::string> look_at_bounds() const;
 
   const std::string name_;
+  const Patience patience_;
   storage::Descriptor socket_;
   std::unique_ptr<TlsClient> tls_;
   std::string requests_;
   size_t count_ = 0;
   std::string input_;
-  size_t used_ = 0;      // of the input
-  size_t received_ = 0;  // in the running exchange
+  size_t used_ = 0;         // of the input
+  size_t received_ = 0;     // in the running exchange
+  int64_t began_at_s_ = 0;  // it
 };
 
 }  // namespace weir::server

@@ -13,6 +13,7 @@
 #include "base/ascii.h"
 #include "base/crc64.h"
 #include "base/time_units.h"
+#include "server/replication/snapshot_list.h"
 #include "storage/file.h"
 #include "storage/rocks_directory.h"
 
@@ -32,52 +33,19 @@ constexpr int64_t kTellNs = 2 * kNsPerS;
 constexpr int64_t kWithinNs = kNsPerMinute;  // and the last piece is synced
 constexpr int64_t kSilenceS = 10;
 constexpr int kEmptyPiecesMax = 1000;
-constexpr std::string_view kIdentity = "WEIR";
-constexpr std::string_view kFolders[] = {"log", "state"};
-
-struct ListedFile {
-  std::string path;
-  uint64_t bytes = 0;
-};
+// What a member that means no good may take of this one.
+constexpr uint64_t kRoomBytes = 64 << 20;  // that stay on the disk
+constexpr int64_t kProgressNs = kNsPerMinute;
+constexpr uint64_t kProgressBytes = 1 << 20;  // in that time
+constexpr size_t kToldBytesMax = 200;
 
 std::string incoming(const std::string& directory) { return directory + "/incoming"; }
 
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-           c == '_' || c == '.';
-  });
-}
-
-bool is_of_data(std::string_view path) {
-  if (path == kIdentity) return true;
-  return std::any_of(std::begin(kFolders), std::end(kFolders), [&](std::string_view folder) {
-    return path.size() > folder.size() + 1 && path.starts_with(folder) &&
-           path[folder.size()] == '/' && is_plain_name(path.substr(folder.size() + 1));
-  });
-}
-
-// The value of a field of a map; null if there is none of that type.
-const Value* field(const Value& map, std::string_view name, Value::Type type) {
-  for (size_t i = 0; i + 1 < map.elements.size(); i += 2) {
-    if (map.elements[i].text == name && map.elements[i + 1].type == type)
-      return &map.elements[i + 1];
-  }
-  return nullptr;
-}
-
-Result<std::vector<ListedFile>, std::string> read_list(const Value& begun) {
-  const Value* files = field(begun, "files", Value::Type::kArray);
-  std::vector<ListedFile> list;
-  for (const Value& file : files == nullptr ? std::vector<Value>() : files->elements) {
-    if (file.elements.size() != 2 || file.elements[1].integer < 0 ||
-        !is_of_data(file.elements[0].text))
-      return std::string("it lists what is no file of a data directory");
-    list.push_back(
-        {.path = file.elements[0].text, .bytes = static_cast<uint64_t>(file.elements[1].integer)});
-  }
-  if (list.empty()) return std::string("it lists no files");
-  return list;
+// An error of another member, as a line may have it.
+std::string told(std::string text) {
+  if (text.size() > kToldBytesMax) text = text.substr(0, kToldBytesMax) + "...";
+  std::replace_if(text.begin(), text.end(), is_control, ' ');
+  return text;
 }
 
 // One snapshot of one member.
@@ -98,6 +66,8 @@ class Copy {
     if (auto made = make_target(); !made) return made.error();
     Pulled pulled;
     for (const ListedFile& file : *list) whole_ += file.bytes;
+    if (auto fits = look_for_room(); !fits) return fits.error();
+    progress_at_ns_ = clock_.steady_ns();
     for (const ListedFile& file : *list) {
       if (auto copied = copy(file); !copied) return copied.error();
       ++pulled.files;
@@ -112,7 +82,7 @@ class Copy {
   Result<Value, std::string> ask(std::initializer_list<std::string_view> words) {
     if (stops_) return std::string("the server stops");
     auto reply = client_.ask(words);
-    if (reply && reply->is_error()) return reply->text;
+    if (reply && reply->is_error()) return told(reply->text);
     return reply;
   }
 
@@ -124,9 +94,8 @@ class Copy {
       if (!reply) return reply.error();
       const bool is_busy =
           reply->is_error() && reply->text.find("already in progress") != std::string::npos;
-      if (reply->is_error() && !is_busy) return reply->text;
-      const Value* made = field(*reply, "made", Value::Type::kInteger);
-      if (made != nullptr && made->integer == 1) return read_list(*reply);
+      if (reply->is_error() && !is_busy) return told(reply->text);
+      if (is_made(*reply)) return read_snapshot_list(*reply);
       tell("waiting for another member's checkpoint");
       if (stops_) return std::string("the server stops");
       if (clock_.steady_ns() > end_ns) return std::string("its checkpoint takes too long");
@@ -136,10 +105,29 @@ class Copy {
 
   Result<void, std::string> make_target() {
     Status status = storage::remove_tree(target_);
-    for (const std::string_view folder : kFolders) {
+    for (const std::string_view folder : kDataFolders) {
       if (status.ok()) status = storage::make_directory(target_ + "/" + std::string(folder));
     }
     if (!status.ok()) return status.message();
+    return {};
+  }
+
+  // All files together are not more than was listed.
+  Result<void, std::string> look_for_room() const {
+    std::error_code error;
+    const uint64_t free = fs::space(target_, error).available;
+    if (error || whole_ + kRoomBytes <= free) return {};
+    return "its data has " + std::to_string(whole_ >> 20) + " MB, and " + plan_.directory +
+           " has room for " + std::to_string((free - std::min(free, kRoomBytes)) >> 20);
+  }
+
+  Result<void, std::string> look_at_progress() {
+    const int64_t now_ns = clock_.steady_ns();
+    if (now_ns < progress_at_ns_ + kProgressNs) return {};
+    if (copied_ < progress_bytes_ + kProgressBytes)
+      return std::string("it gives less than 1 MB a minute");
+    progress_at_ns_ = now_ns;
+    progress_bytes_ = copied_;
     return {};
   }
 
@@ -152,6 +140,7 @@ class Copy {
     for (uint64_t at = 0; at < file.bytes;) {
       auto piece = read_piece(file.path, at);
       if (!piece) return piece.error();
+      if (auto goes_on = look_at_progress(); !goes_on) return goes_on.error();
       const std::string& bytes = piece->text;
       if (bytes.size() > file.bytes - at) return file.path + " has more bytes than were listed";
       if (bytes.empty() && ++empty > kEmptyPiecesMax) return file.path + " ends too early";
@@ -193,7 +182,7 @@ class Copy {
   Result<void, std::string> finish() {
     std::string text;
     storage::DirectoryIdentity identity;
-    const std::string path = target_ + "/" + std::string(kIdentity);
+    const std::string path = target_ + "/" + std::string(kIdentityFile);
     Status status = storage::read_file(path, &text);
     if (status.ok()) status = storage::parse_identity(text, path, &identity);
     if (!status.ok()) return status.message();
@@ -215,6 +204,9 @@ class Copy {
   const std::atomic<bool>& stops_;
   uint64_t whole_ = 0;   // bytes
   uint64_t copied_ = 0;  // of them
+  // When it was looked at last, and how much was copied then.
+  int64_t progress_at_ns_ = 0;
+  uint64_t progress_bytes_ = 0;
   int64_t tell_at_ns_ = 0;
 };
 
@@ -222,9 +214,12 @@ Result<Pulled, std::string> pull_from(const PullPlan& plan, const Source& source
                                       const std::string& id, Clock* clock,
                                       const std::atomic<bool>& stops) {
   auto client = connect_to_peer(plan.peers, source, kSilenceS);
-  if (!client) return client.error();
+  if (!client) return told(client.error());
   auto pulled = Copy(plan, id, client->get(), clock, &stops).make();
-  if (!pulled) return "member " + source + ": " + pulled.error();
+  if (!pulled) {
+    (void)storage::remove_tree(incoming(plan.directory) + ".tmp");
+    return "member " + source + ": " + pulled.error();
+  }
   pulled->from = source;
   return pulled;
 }
@@ -259,7 +254,7 @@ Result<void, std::string> install_snapshot(const std::string& directory) {
   const std::string from = incoming(directory);
   const std::string aside = data_set_aside(directory);
   Status status = storage::make_directory(aside);
-  for (const std::string_view folder : kFolders) {
+  for (const std::string_view folder : kDataFolders) {
     const std::string name = "/" + std::string(folder);
     if (!status.ok() || !storage::file_exists(from + name)) continue;
     if (storage::file_exists(directory + name)) {
@@ -268,7 +263,7 @@ Result<void, std::string> install_snapshot(const std::string& directory) {
     }
     if (status.ok()) status = storage::rename_file(from + name, directory + name);
   }
-  const std::string identity = "/" + std::string(kIdentity);
+  const std::string identity = "/" + std::string(kIdentityFile);
   if (status.ok() && storage::file_exists(from + identity))
     status = storage::rename_file(from + identity, directory + identity);
   if (status.ok()) status = storage::sync_directory(directory);
