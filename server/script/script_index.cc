@@ -1,5 +1,7 @@
 #include "server/script/script_index.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
 
 #include "base/ascii.h"
@@ -12,7 +14,10 @@ constexpr size_t kNameBytes = 20;
 constexpr size_t kHeadBytes = 2 + kNameBytes;
 constexpr std::string_view kCountKey = "scripts";
 
-std::string record_key(uint32_t number) { return "script/" + std::to_string(number); }
+constexpr std::string_view kPrefix = "script/";
+constexpr size_t kFreeMax = 1 << 16;
+
+std::string record_key(uint32_t number) { return std::string(kPrefix) + std::to_string(number); }
 
 std::string packed_name(std::string_view name) {
   std::string packed;
@@ -38,15 +43,16 @@ std::vector<int> ScriptIndex::reload() {
   const storage::Ref count = keys_->look_up_system(kCountKey);
   if (count.exists() && count.value().size() == sizeof numbers_)
     std::memcpy(&numbers_, count.value().data(), sizeof numbers_);
-  for (uint32_t number = 0; number < numbers_; ++number) {
+  uint32_t next = 0;
+  for (const uint32_t number : used_numbers()) {
+    note_free(next, number);
+    next = number + 1;
     const storage::Ref record = keys_->look_up_system(record_key(number));
     const std::string_view value = record.value();
-    if (!record.exists() || value.size() < kHeadBytes || value[0] != kFormat) {
-      free_.push_back(number);
-      continue;
-    }
+    if (value.size() < kHeadBytes || value[0] != kFormat) continue;
     Script script;
     script.name = unpacked_name(value.substr(2, kNameBytes));
+    if (scripts_.contains(script.name)) continue;
     if (const auto old = before.find(script.name); old != before.end()) {
       script = std::move(old->second);
       before.erase(old);
@@ -56,9 +62,29 @@ std::vector<int> ScriptIndex::reload() {
     script.kept = value[1] != 0;
     insert(std::move(script));
   }
+  note_free(next, numbers_);
   std::vector<int> references;
   for (const auto& [name, script] : before) references.push_back(script.reference);
   return references;
+}
+
+// In their order.
+std::vector<uint32_t> ScriptIndex::used_numbers() const {
+  std::vector<uint32_t> numbers;
+  keys_->visit_system(kPrefix, [&](std::string_view key, std::string_view) {
+    const std::string_view digits = key.substr(kPrefix.size());
+    uint32_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (number < numbers_ && record_key(number) == key) numbers.push_back(number);
+  });
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+// How many there are is what a record says, and it is not always the own one.
+void ScriptIndex::note_free(uint32_t from, uint32_t to) {
+  for (uint32_t number = from; number < to && free_.size() < kFreeMax; ++number)
+    free_.push_back(number);
 }
 
 void ScriptIndex::insert(Script script) {

@@ -1,8 +1,9 @@
 // The index of known scripts, on disk and in memory.
 //
 // A body is a system record "script/<n>": format (1), kept (1 or 0), the 20 bytes of the name, the
-// body. The record "scripts" says how many numbers are in use (4 bytes). All numbers below it are
-// looked at when the data is opened, and free ones are used again first. DO NOT CHANGE.
+// body. The record "scripts" says how many numbers are in use (4 bytes). All records of numbers
+// below it are looked at when the data is opened, and free ones are used again first. DO NOT
+// CHANGE.
 //
 // Scripts of SCRIPT LOAD are kept until SCRIPT FLUSH. Those of EVAL are bounded in number and in
 // bytes; the least recently used are forgotten first.
@@ -11,6 +12,8 @@
 // 1. A script here has its record, except while `stale` is set: after a turn that failed the index
 //    is made again from the records.
 // 2. Nothing here compiles.
+// 3. The records may be another member's, who may write anything: no number of theirs is counted up
+//    to, and of two with one name the first counts.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +70,8 @@ class ScriptIndex {
   uint64_t evicted() const { return evicted_; }
 
  private:
+  std::vector<uint32_t> used_numbers() const;
+  void note_free(uint32_t from, uint32_t to);
   void insert(Script script);
   void erase(Script* script, std::vector<int>* references);
   void put_record(const Script& script, std::string_view body);

@@ -18,6 +18,27 @@ struct ScriptBounds : ::testing::Test {
   std::unique_ptr<FakeClient> client = server.connect();
 };
 
+// The records of a shard's turns are of whoever can write to its log.
+TEST_F(ScriptBounds, OfNumbersInRecordsNobodyCountsTo) {
+  storage::Keyspace& keys = server->keys();
+  const auto put = [&](std::string_view key, std::string_view value) {
+    storage::Ref record = keys.look_up_system(key);
+    keys.put(&record, storage::Type::kSystem, value, 0);
+  };
+  keys.running().begin_command(server->timeline().now_ns());
+  const std::string head = std::string("\1\0", 2) + std::string(20, 'n');
+  put("scripts", "\xff\xff\xff\xff");
+  for (const char* number : {"3", "5", "4294967294", "4294967295", "x", "07"})
+    put("script/" + std::string(number), head + "return 1");
+  server->scripting().scripts.open();
+  ASSERT_TRUE(keys.commit_turn().ok());
+  EXPECT_EQ(server->scripting().scripts.figures().scripts, 1u) << "of one name";
+  for (int i = 0; i < 600; ++i)
+    EXPECT_EQ(eval("return " + std::to_string(i)), ":" + std::to_string(i) + "\r\n");
+  EXPECT_EQ(client->call({"SCRIPT", "FLUSH"}), "+OK\r\n");
+  EXPECT_EQ(eval("return 7"), ":7\r\n");
+}
+
 // As with Redis, whose own limit is what unpack() can put on the stack.
 TEST_F(ScriptBounds, OfArgumentsAreThoseOfUnpack) {
   for (const int count : {7990, 7994, 7999}) {
