@@ -24,9 +24,11 @@ Genesis genesis() {
   return genesis;
 }
 
-uint64_t checksum() { return storage::replication::shard_checksum(genesis().cluster, kShard); }
-
 }  // namespace
+
+uint64_t Machines::checksum() {
+  return storage::replication::shard_checksum(genesis().cluster, kShard);
+}
 
 Machines::Machines(uint64_t seed, size_t nodes, const MemberSettings& settings)
     : random_(seed),

@@ -76,6 +76,7 @@ class Machines {
   virtual ~Machines() = default;
 
  protected:
+  static uint64_t checksum();  // of the shard, in its records
   void start(Node* node);
   // An empty disk in place of the node's.
   static void wipe(Node* node);

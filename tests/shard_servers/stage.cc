@@ -82,6 +82,13 @@ Node* ShardStage::standby() const {
   return nullptr;
 }
 
+void ShardStage::forge(const storage::replication::Body& body) {
+  const storage::replication::Head epoch = nodes_[0]->member->protocol().fold().epoch();
+  engine_.append(engine_.primary(), std::nullopt,
+                 encode_record({.nonce = 77, .shard = checksum(), .epoch = epoch}, body));
+  engine_.make_durable(engine_.primary(), engine_.size(engine_.primary()));
+}
+
 ShardStage::Client* ShardStage::connect(Node* node) {
   const auto session = node->server->connect(FakeServer::local_peer());
   EXPECT_TRUE(session.ok());

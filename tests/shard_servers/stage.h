@@ -53,6 +53,13 @@ class ShardStage : private Machines {
   int64_t run_long(Client* client, std::initializer_list<std::string_view> words,
                    int64_t ns_per_look, const std::function<void()>& meanwhile = {});
 
+  // Somebody who is no member writes a record at the end of the log, as of the present epoch, or
+  // something on the Board.
+  void forge(const storage::replication::Body& body);
+  void forge_facts(const std::string& name, const storage::replication::MemberFacts& facts) {
+    board_.put(name, encode_facts(facts));
+  }
+
   // The log answers nobody.
   void take_log_away(int64_t ns) { network_.restart_engine(ns); }
   // The log is read, and takes no appends.
