@@ -45,7 +45,8 @@ LogFacts SimLog::facts() const {
           .copies = 2,
           .fsync = LogFacts::Fsync::kYes,
           .record_bytes_max = 32 * 1024 * 1024,
-          .uses_parts = false};
+          .uses_parts = false,
+          .weakness = {}};
 }
 
 void SimLog::forget_answered() {
