@@ -9,9 +9,9 @@
 // 2. Nats-Expected-Last-Msg-Id, which would name the whole crc, is never sent: each server of a
 //    cluster looks at it when it stores the message, against what it remembers itself. A server
 //    that was away and was sent what it lacks (processCatchupMsg of the server, up to 2.15.2 at
-//    least) remembers an older id, drops what it is told to store, and loses that when it becomes
-//    leader. Before 2.15 a restarted server also forgets the id of a message that is older than the
-//    duplicate window.
+//    least) remembers an older id, drops what it is told to store, and is no copy any more
+//    (tests/nats/cluster_faults_test.cc fails then). Before 2.15 a restarted server also forgets
+//    the id of a message that is older than the duplicate window.
 // 3. A subject holds 16 bits of the crc, not all 64, because the server keeps an index of subjects
 //    in memory: 65536 of them take it a few megabytes, one for each record would take gigabytes.
 //    So an engine that lost a suffix and gave its positions out again lets one append of 65536
