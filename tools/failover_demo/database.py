@@ -1,10 +1,11 @@
-"""Where the shared log is: a PostgreSQL of its own, or a file."""
+"""Where the shared log is: a PostgreSQL of its own, three servers of NATS, or a file."""
 
 import glob
 import os
 import pwd
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -30,6 +31,27 @@ class FileLog:
 
     def close(self):
         pass
+
+
+class NatsServers:
+    """A cluster of three, which is that of the tests: nats-server is built if it is not there."""
+
+    PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/integration/nats.py")
+
+    def __init__(self, folder):
+        del folder  # they have one of their own
+        self.process = subprocess.Popen([sys.executable, "-B", self.PROGRAM, "3"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.place = self.process.stdout.readline().strip()
+        if not self.place:
+            raise RuntimeError("no servers of NATS")
+
+    def address(self):
+        return self.place
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 class Database:
