@@ -226,3 +226,22 @@ class Pair:
 
     def claims(self):
         return int(self.primary.ask("select count(*) from weir_log where get_byte(record, 2) = 2"))
+
+    def rows(self):
+        """Of each record its position, checksum, kind and length, a line each; empty if the log cannot be read."""
+        if not self.primary.lives():
+            return ""
+        return self.primary.ask("select at, crc, get_byte(record, 2), length(record) from weir_log order by at")
+
+    def lose_second_half(self):
+        """As if it had never been appended."""
+        self.primary.ask(
+            "delete from weir_log where at > (select last / 2 from weir_head); "
+            "update weir_head set last = l.at, crc = l.crc from weir_log l where l.at = (select max(at) from weir_log)")
+
+    def lose_one_in_the_middle(self):
+        self.primary.ask("delete from weir_log where at = (select max(at) / 2 from weir_log)")
+
+    def empty(self):
+        """What --new-shard begins with."""
+        self.primary.ask("delete from weir_log; delete from weir_head; delete from weir_board")

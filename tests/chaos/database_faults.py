@@ -25,19 +25,19 @@ def wait_for_appends(world, seconds):
 
 
 def log_is_back(world):
-    world.database.wait_synchronous()
+    world.engine.wait_synchronous()
     world.log_back.append(time.monotonic_ns())
 
 
 def cut_off_weir(world):
-    world.database.primary.ask("select pg_terminate_backend(pid) from pg_stat_activity "
+    world.engine.primary.ask("select pg_terminate_backend(pid) from pg_stat_activity "
                                "where application_name = 'weir'")
 
 
 @fault("pg-restart", 3, needs="postgres")
 def pg_restart(world):
     """kill -9 of the primary, and its restart."""
-    server = world.database.primary
+    server = world.engine.primary
     server.kill()
     yield long_or_short(world.rng, 0.1, 4)
     server.start(wait=False)
@@ -48,7 +48,7 @@ def pg_restart(world):
 @fault("pg-stop", 2, needs="postgres")
 def pg_stop(world):
     """SIGSTOP of all processes of the primary."""
-    server = world.database.primary
+    server = world.engine.primary
     server.signal_all(signal.SIGSTOP)
     yield long_or_short(world.rng, 0.2, 5)
     server.signal_all(signal.SIGCONT)
@@ -57,7 +57,7 @@ def pg_stop(world):
 @fault("pg-link-down", 2, needs="postgres")
 def pg_link_down(world):
     """Nobody reaches the primary, its standby included."""
-    server = world.database.primary
+    server = world.engine.primary
     server.machine.cut()
     yield long_or_short(world.rng, 0.3, 5)
     server.machine.mend()
@@ -69,24 +69,24 @@ def pg_promote(world):
     """The primary dies; the synchronous standby has all that was acknowledged, and is promoted. Sometimes the
     owner dies with it."""
     owner = world.owner(1)
-    world.database.primary.kill()
+    world.engine.primary.kill()
     if world.rng.random() < 0.3:
         owner.kill()
     yield long_or_short(world.rng, 0.1, 3)
-    world.database.promote()
+    world.engine.promote()
     yield world.rng.uniform(0, 1)
-    world.database.rejoin()
+    world.engine.rejoin()
     log_is_back(world)
 
 
 @fault("pg-promote-unfenced", 2, needs="postgres", rewinds=True)
 def pg_promote_unfenced(world):
     """The standby is promoted while the old primary lives and is reachable: it acknowledges nothing more."""
-    world.database.promote()
+    world.engine.promote()
     yield long_or_short(world.rng, 0.5, 6)
-    world.database.standby.kill()
+    world.engine.standby.kill()
     yield world.rng.uniform(0, 1)
-    world.database.rejoin()
+    world.engine.rejoin()
     log_is_back(world)
 
 
@@ -95,7 +95,7 @@ def pg_visible_row(world):
     """Rows that are visible and that no replica has, since their primary was killed while it waited for one;
     then the replica is promoted, and they are gone. Sometimes all members begin anew on what is left, or only
     the owner has read them and dies."""
-    database, ending = world.database, world.rng.choice(("all live", "all live", "all begin anew", "the owner dies"))
+    database, ending = world.engine, world.rng.choice(("all live", "all live", "all begin anew", "the owner dies"))
     owner = world.owner(2)
     others = [member for member in world.members if member is not owner]
     database.standby.kill()
@@ -124,7 +124,7 @@ def pg_visible_row(world):
 def pg_cancel(world):
     """An append that waits for the standby is cancelled: it stands in the primary, and is not acknowledged.
     Then the standby comes back, or takes over without it."""
-    database = world.database
+    database = world.engine
     database.standby.kill()
     for _ in range(world.rng.randrange(2, 8)):
         yield 0.3
@@ -152,7 +152,7 @@ def pg_terminate(world):
 @fault("pg-standby-away", 2, needs="postgres")
 def pg_standby_away(world):
     """Appends wait for it, which is dead or out of reach; sometimes the owner dies meanwhile."""
-    database = world.database
+    database = world.engine
     if world.rng.random() < 0.5:
         database.standby.kill()
     else:
@@ -171,7 +171,7 @@ def pg_standby_away(world):
 @fault("pg-standby-long-away", 0, needs="postgres")
 def pg_standby_long_away(world):
     """For minutes; and another application of the same server goes on reading all the time."""
-    database = world.database
+    database = world.engine
     database.standby.kill()
     for _ in range(LONG_AWAY_S // 12):
         yield from wait_for_appends(world, 12)
@@ -184,7 +184,7 @@ def pg_standby_long_away(world):
 @fault("pg-read-only", 2, needs="postgres")
 def pg_read_only(world):
     """Every session of weir's is one that may not write."""
-    primary = world.database.primary
+    primary = world.engine.primary
     primary.ask("alter database weir set default_transaction_read_only = on", database="postgres", writes=True)
     cut_off_weir(world)
     yield world.rng.uniform(0.5, 4)
@@ -195,7 +195,7 @@ def pg_read_only(world):
 @fault("pg-disk-full", 2, needs="postgres")
 def pg_disk_full(world):
     """Of the primary: appends fail, or it ends."""
-    server = world.database.primary
+    server = world.engine.primary
     ballast = isolation.fill_disk(server.folder)
     yield world.rng.uniform(1, 5)
     os.remove(ballast)
@@ -207,7 +207,7 @@ def pg_disk_full(world):
 
 def promote_behind(world, owner_dies):
     """The standby is asynchronous and behind when the primary dies and it is promoted."""
-    database = world.database
+    database = world.engine
     database.set("synchronous_standby_names", "")
     yield 0.3
     database.standby.machine.drop("in", [database.primary.host])

@@ -16,7 +16,7 @@ class Fault:
     name: str
     run: typing.Callable
     weight: int
-    needs: str = ""        # "postgres", or "faketime"
+    needs: str = ""        # "postgres", "nats", "engine" (either of them), or "faketime"
     is_lossy: bool = False  # what was acknowledged may be lost: only where it is asked for by name
     rewinds: bool = False   # what members have read, and nobody was told of, may vanish from the log
 
@@ -79,16 +79,16 @@ def link_down(world):
     member.machine.mend()
 
 
-@fault("to-log-lost", 2, needs="postgres")
+@fault("to-log-lost", 2, needs="engine")
 def to_log_lost(world):
     """What it sends to the log vanishes; clients reach it all the time."""
-    yield from one_way(world, "out", world.database.hosts())
+    yield from one_way(world, "out", world.engine.hosts())
 
 
-@fault("from-log-lost", 2, needs="postgres")
+@fault("from-log-lost", 2, needs="engine")
 def from_log_lost(world):
     """What it appends arrives, and it is not told so."""
-    yield from one_way(world, "in", world.database.hosts())
+    yield from one_way(world, "in", world.engine.hosts())
 
 
 @fault("to-clients-lost", 1)
@@ -159,7 +159,7 @@ def takeover(world):
     yield 1.0
 
 
-@fault("quiet-owner", 3, needs="postgres")
+@fault("quiet-owner", 3, needs="engine")
 def quiet_owner(world):
     """It loses the office while nobody writes at it, so that no reply waits for a commit; others write at its
     successor at once. Those who go on reading at it must not be told old counts."""
@@ -175,7 +175,7 @@ def quiet_owner(world):
         elif way == "handover":
             owner.ask("WEIR", "HANDOVER", world.rng.choice(others).status()["node"])
         else:
-            owner.machine.drop(way, world.database.hosts())
+            owner.machine.drop(way, world.engine.hosts())
     except (Away, Refused):
         pass
     world.callers.go_on(avoiding=owner.host)
@@ -188,5 +188,15 @@ def quiet_owner(world):
 
 def available(args):
     """Names of those that this machine and this log can have, but the lossy ones."""
-    here = {"": True, "postgres": args.log == "postgres", "faketime": os.path.exists(FAKETIME)}
-    return [name for name, each in FAULTS.items() if here[each.needs] and not each.is_lossy]
+    here = {"": True, "engine": args.engine != "file", "faketime": os.path.exists(FAKETIME), args.engine: True}
+    return [name for name, each in FAULTS.items() if here.get(each.needs) and not each.is_lossy]
+
+
+def left_out(args):
+    """Names of those that this machine cannot have."""
+    return [name for name, each in FAULTS.items()
+            if each.needs in ("", "faketime") and not each.is_lossy and name not in available(args)]
+
+
+def is_of_engine(name):
+    return FAULTS[name].needs in ("postgres", "nats")

@@ -15,13 +15,13 @@ PROGRAMS = {"unshare": "util-linux", "nsenter": "util-linux", "setpriv": "util-l
             "nft": "nftables"}
 
 
-def enter():
-    """Returns inside; outside it never returns."""
+def enter(programs):
+    """Returns inside; outside it never returns. Programs are named with their packages."""
     if os.environ.get(INSIDE) == "yes":
         return
     if os.getuid() != 0:
         sys.exit("chaos: network namespaces and mounts need root, and this is not root: nothing was tested")
-    for program, package in PROGRAMS.items():
+    for program, package in {**PROGRAMS, **programs}.items():
         if shutil.which(program) is None:
             sys.exit(f"chaos: {program} is missing: apt install {package}")
     os.execvpe("unshare", ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",

@@ -19,14 +19,15 @@ class Step:
     takeovers: int
     silence_s: float = 0
     after_log_s: list = dataclasses.field(default_factory=list)
+    elections: list = dataclasses.field(default_factory=list)  # of the engine: (seconds, and until the first grant after it)
 
     def kind(self):
         return self.names[0] if len(self.names) == 1 else "two at once"
 
 
-def measure(steps, entries, log_back):
+def measure(steps, entries, log_back, elections=()):
     """Of each step: the longest time between two grants that were told one after the other, and the first one
-    after each instant at which the database was whole again."""
+    after each instant at which the engine was whole again, or had elected a leader."""
     told = sorted(entry.ended for entry in entries if entry.charges() and entry.is_acknowledged())
     for step in steps:
         first = max(0, bisect.bisect_left(told, step.began) - 1)
@@ -36,6 +37,10 @@ def measure(steps, entries, log_back):
             at = bisect.bisect_left(told, instant)
             if step.began < instant <= step.ended and at < len(told):
                 step.after_log_s.append((told[at] - instant) / 1e9)
+        for since, instant in elections:
+            at = bisect.bisect_left(told, instant)
+            if step.began < instant <= step.ended and at < len(told):
+                step.elections.append(((instant - since) / 1e9, (told[at] - instant) / 1e9))
 
 
 def share(values, percent):
@@ -57,9 +62,21 @@ def table(steps):
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     waits = [wait for step in steps if len(step.names) == 1 for wait in step.after_log_s]
     if waits:
-        lines.append(f"first grant after the database was whole again, {len(waits)} times: p50, p99, longest "
+        lines.append(f"first grant after the engine was whole again, {len(waits)} times: p50, p99, longest "
                      + ", ".join(shares(waits)))
-    return lines
+    return lines + table_of_elections(rows)
+
+
+def table_of_elections(rows):
+    lines = []
+    for name, of in sorted(rows.items()):
+        found = [election for step in of for election in step.elections]
+        if found:
+            own, ours = zip(*found)
+            lines.append("| " + " | ".join([name, str(len(found)), *shares(own), *shares(ours)]) + " |")
+    head = ["| fault | elections of the engine | p50 | p99 | longest | then to the first grant: p50 | p99 | longest |",
+            "|---|---|---|---|---|---|---|---|"]
+    return head + lines if lines else []
 
 
 def save(path, steps, totals):

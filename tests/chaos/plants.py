@@ -27,9 +27,7 @@ def lost_records(world):
     for member in world.members:
         member.kill()
         member.forget_all()
-    world.database.primary.ask(
-        "delete from weir_log where at > (select last / 2 from weir_head); "
-        "update weir_head set last = l.at, crc = l.crc from weir_log l where l.at = (select max(at) from weir_log)")
+    world.engine.lose_second_half()
     for member in world.members:
         member.start()
     world.settle()
@@ -39,7 +37,7 @@ def lost_records(world):
 
 def hole(world):
     """A record in the middle of the log is gone."""
-    world.database.primary.ask("delete from weir_log where at = (select max(at) / 2 from weir_log)")
+    world.engine.lose_one_in_the_middle()
     return []
 
 
@@ -48,8 +46,30 @@ def emptied_state(world):
     for member in world.members:
         member.kill()
         member.forget_all()
-    world.database.primary.ask("delete from weir_log; delete from weir_head; delete from weir_board")
+    world.engine.empty()
     world.members[0].make_shard(world.log)
+    for member in world.members:
+        member.start()
+    world.settle()
+    time.sleep(1)
+    return []
+
+
+def lazy_sync(world):
+    """NATS syncs every two minutes, as it does by default, and its power is cut while no member has the log."""
+    for server in world.engine.servers:
+        server.kill()
+        server.sync = "2m"
+        server.start()
+    world.engine.wait_whole()
+    world.settle()
+    time.sleep(3)
+    for member in world.members:
+        member.kill()
+        member.forget_all()
+    world.engine.cut_power(world.engine.servers)
+    for server in world.engine.servers:
+        server.start()
     for member in world.members:
         member.start()
     world.settle()
@@ -60,4 +80,5 @@ def emptied_state(world):
 # What is done to the journal or to the log at the end; the others go on with clients.
 AT_REST = ("forged-grant", "stale-read", "hole")
 PLANTS = {"forged-grant": forged_grant, "stale-read": stale_read, "lost-records": lost_records, "hole": hole,
-          "emptied-state": emptied_state}
+          "emptied-state": emptied_state, "lazy-sync": lazy_sync}
+OF_NATS = ("lazy-sync",)

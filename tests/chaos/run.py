@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Chaos: members of a shard as real processes, a real PostgreSQL pair, and real faults.
+"""Chaos: members of a shard as real processes, a real engine of the log, and real faults.
 
-    tests/chaos/run.py SERVER [--takeovers N] [--seed S] [--fault NAME]... [--log postgres|file]
+    tests/chaos/run.py SERVER [--takeovers N] [--seed S] [--fault NAME]... [--engine postgres|nats|file]
     tests/chaos/run.py SERVER --ci             some 30 takeovers, in less than five minutes
     tests/chaos/run.py SERVER --plant NAME     a fault that the checker has to find: it fails if it does not
     tests/chaos/run.py --list                  the faults
 
-Members, PostgreSQL's primary and its synchronous standby are on machines of their own: network namespaces
-on a bridge. That needs root. Clients write journals; in the end a member with an empty directory reads the
+Members are on machines of their own, network namespaces on a bridge, and so are PostgreSQL's primary and its
+synchronous standby, or the three servers of a NATS cluster. That needs root. Clients write journals; in the end a member with an empty directory reads the
 log, and what it answers is held against the journals (checker.py has the laws). A seed gives the same
 faults in the same order, not at the same instants. What a run that failed has written is kept in
 build/chaos/SEED.
@@ -30,10 +30,12 @@ import database_faults  # noqa: E402, F401: it registers them
 import isolation  # noqa: E402
 import journal  # noqa: E402
 import measure  # noqa: E402
+import nats  # noqa: E402
+import nats_faults  # noqa: E402, F401: it registers them
 import steps  # noqa: E402
-from faults import FAULTS, available  # noqa: E402
+from faults import FAULTS, left_out  # noqa: E402
 from members import Away, Refused  # noqa: E402
-from plants import AT_REST, PLANTS  # noqa: E402
+from plants import AT_REST, OF_NATS, PLANTS  # noqa: E402
 from world import World  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +55,8 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=1e9, help="no new fault after so many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fault", action="append", default=[], help="only this one; may be given again")
-    parser.add_argument("--log", choices=("postgres", "file"), default="postgres")
+    parser.add_argument("--engine", "--log", choices=("postgres", "nats", "file"), default="postgres",
+                        help="what keeps the log")
     parser.add_argument("--members", type=int, choices=(2, 3), default=3)
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--pace-ms", type=float, default=6, help="between two requests, of all clients together")
@@ -72,6 +75,8 @@ def arguments():
         parser.error(f"no such fault: {unknown[0]}; there are {', '.join(sorted(FAULTS))}")
     if args.ci:
         args.takeovers, args.seconds = CI_TAKEOVERS, CI_SECONDS
+    if args.plant in OF_NATS and args.engine != "nats":
+        parser.error(f"{args.plant} is of --engine nats")
     if args.plant:
         args.takeovers, args.fault = 2, ["kill"]
     return args
@@ -100,8 +105,8 @@ def report(world, args, done, entries, verdict):
     ends = [code for member in world.members for code in member.deaths]
     say(f"\nseed {args.seed}, {args.members} members, failover-after {args.failover_after_ms} ms: "
         f"{sum(step.takeovers for step in done)} takeovers and {world.watcher.renewals} claims anew of owners in {len(done)} steps; {verdict.line()}")
-    if world.database:
-        say(f"{world.database.claims()} CLAIMs in the log, which {world.rewinds()} times was found to have lost its end")
+    if world.engine:
+        say(f"{world.engine.claims()} CLAIMs in the log, which {world.rewinds()} times was found to have lost its end")
     say(f"members that ended by themselves: {len(ends)}; that stopped and had to begin anew: {world.stopped}")
     for note in sorted(set(world.notes)):
         say("note: " + note)
@@ -109,7 +114,7 @@ def report(world, args, done, entries, verdict):
         say(f"what this log may lose, and lost: {verdict.forgotten} grants")
         for loss in verdict.losses:
             say("lost: " + loss)
-    measure.measure(done, entries, world.log_back)
+    measure.measure(done, entries, world.log_back, world.elections)
     for line in measure.table(done):
         say(line)
     if args.figures:
@@ -151,14 +156,13 @@ def main():
     args = arguments()
     if args.list:
         for name in sorted(FAULTS):
-            missing = "" if name in available(args) or FAULTS[name].is_lossy else "  (not on this machine)"
+            missing = "  (not on this machine)" if name in left_out(args) else ""
             print(f"{name:28} {' '.join(FAULTS[name].run.__doc__.split())}{missing}")
         return 0
-    isolation.enter()
+    isolation.enter(nats.PROGRAMS if args.engine == "nats" else {})
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    left_out = [name for name, each in FAULTS.items() if name not in available(args) and not each.is_lossy]
-    if left_out:
-        say(f"not here: {', '.join(left_out)}")
+    if left_out(args):
+        say(f"not here: {', '.join(left_out(args))}")
     return run(args)
 
 

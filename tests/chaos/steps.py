@@ -4,7 +4,7 @@ import heapq
 import time
 
 import measure
-from faults import FAULTS, available
+from faults import FAULTS, available, is_of_engine
 
 TWO_AT_ONCE = 0.2
 
@@ -18,10 +18,10 @@ def choose(world, args, done):
     else:
         weights = [FAULTS[name].weight or (1 if args.fault else 0) for name in names]
         first = world.rng.choices(names, weights)[0]
-    # At most one of the database: what it breaks, a second could not ask about.
+    # At most one of the engine: what it breaks, a second could not ask about.
     # A cold start with a clock of another hour forgets IDs, and may.
     others = [name for name in names if name != first and FAULTS[name].weight and {name, first} != {"clock", "kill-all"}
-              and not (name.startswith("pg-") and first.startswith("pg-"))]
+              and not (is_of_engine(name) and is_of_engine(first))]
     if others and world.rng.random() < TWO_AT_ONCE:
         return [first, world.rng.choice(others)]
     return [first]
