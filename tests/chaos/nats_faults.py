@@ -16,15 +16,15 @@ from nats import OPERATOR, STREAM
 ELECTION_S = 45
 
 
-def elect(world, gone, patience_s=ELECTION_S):
-    """So long as nobody but that server leads the stream; how long that was is noted."""
+def elect(world, gone, patience_s=None):
+    """So long as nobody but that server leads the stream, or no longer than that; how long it was is noted."""
     since = time.monotonic_ns()
-    while (time.monotonic_ns() - since) / 1e9 < patience_s:
+    while (time.monotonic_ns() - since) / 1e9 < (patience_s or ELECTION_S):
         if world.engine.leader(without=gone):
             world.elections.append((since, time.monotonic_ns()))
             return
         yield 0.03
-    if patience_s == ELECTION_S:
+    if patience_s is None:
         world.breach(f"NATS has elected no leader in {ELECTION_S} s")
 
 
@@ -33,6 +33,11 @@ def log_is_back(world):
     world.engine.await_leader()
     world.log_back.append(time.monotonic_ns())
     world.engine.wait_whole()
+
+
+def patience(rng):
+    """Mostly until another server leads."""
+    return long_or_short(rng, 0.2, 10) if rng.random() < 0.3 else None
 
 
 def start_in_turn(world, servers):
@@ -74,7 +79,7 @@ def nats_leader_stop(world):
     """SIGSTOP of the stream's leader: it wakes, and does not know that another one leads."""
     leader = world.engine.await_leader()
     leader.signal(signal.SIGSTOP)
-    yield from elect(world, leader, patience_s=long_or_short(world.rng, 0.2, 15))
+    yield from elect(world, leader, patience(world.rng))
     yield world.rng.uniform(0, 1)
     leader.signal(signal.SIGCONT)
     log_is_back(world)
@@ -85,7 +90,7 @@ def nats_leader_cut(world):
     """Nobody reaches the stream's leader, and it reaches nobody."""
     leader = world.engine.await_leader()
     leader.machine.cut()
-    yield from elect(world, leader, patience_s=long_or_short(world.rng, 0.3, 15))
+    yield from elect(world, leader, patience(world.rng))
     yield world.rng.uniform(0, 2)
     leader.machine.mend()
     log_is_back(world)

@@ -9,9 +9,22 @@ from faults import FAULTS, available, is_of_engine
 TWO_AT_ONCE = 0.2
 
 
+# What --ci has time for over NATS, whose elections take seconds: these once, then those that take few.
+CI_OF_NATS = ("nats-leader-and-owner", "nats-leader-kill", "nats-leader-deaf", "nats-two-restart", "nats-all-restart",
+              "nats-power-cut", "nats-server-emptied", "kill", "stop", "link-down", "to-log-lost", "from-log-lost",
+              "quiet-owner", "handover", "takeover")
+QUICK = ("kill", "handover", "takeover")
+
+
+def names_for(args, done):
+    if args.fault or not args.ci or args.engine != "nats":
+        return args.fault or available(args)
+    return QUICK if done.issuperset(CI_OF_NATS) else CI_OF_NATS
+
+
 def choose(world, args, done):
     """Each fault once, and then by their weights."""
-    names = args.fault or available(args)
+    names = names_for(args, done)
     todo = [name for name in names if name not in done and (FAULTS[name].weight or args.fault)]
     if todo:
         first = world.rng.choice(todo)
