@@ -176,7 +176,8 @@ TEST_F(NewShardTest, LeavesAndGoesOnAlone) {
 
 TEST(OpenSharedLog, NamesWhatIsAccepted) {
   const std::string accepted =
-      "a shared log is file:PATH, PATH beginning with /, or postgres://USER@HOST/DATABASE";
+      "a shared log is file:PATH, PATH beginning with /, postgres://USER@HOST/DATABASE, or "
+      "nats://HOST";
   for (const std::string address : {"", "file:", "file:relative", "file:/folder/", "mysql://x"}) {
     const auto log = open_shared_log(address);
     ASSERT_FALSE(log) << address;
