@@ -18,6 +18,7 @@ using storage::replication::SharedLog;
 
 namespace {
 
+constexpr std::string_view kNoShard = "a shared log on a server needs a shard's name";
 constexpr std::string_view kFile = "file:";
 constexpr int64_t kLookNs = 10 * kNsPerMs;
 constexpr size_t kGenesisBytes = 4096;
@@ -26,6 +27,7 @@ Result<std::unique_ptr<SharedLog>, std::string> open_postgres(std::string_view a
                                                               const LogPlan& plan) {
   const auto parsed = storage::postgres::parse_address(std::string(address));
   if (!parsed) return parsed.error();
+  if (plan.shard.empty()) return std::string(kNoShard);
   return std::unique_ptr<SharedLog>(std::make_unique<storage::PostgresLog>(
       storage::PostgresOptions{.address = *parsed,
                                .shard = plan.shard,
@@ -38,6 +40,7 @@ Result<std::unique_ptr<SharedLog>, std::string> open_nats(std::string_view addre
                                                           const LogPlan& plan) {
   const auto parsed = storage::nats::parse_address(address);
   if (!parsed) return parsed.error();
+  if (plan.shard.empty()) return std::string(kNoShard);
   return std::unique_ptr<SharedLog>(std::make_unique<storage::NatsLog>(
       storage::NatsOptions{.address = *parsed,
                            .shard = plan.shard,
@@ -52,12 +55,8 @@ Result<std::unique_ptr<SharedLog>, std::string> open_nats(std::string_view addre
 
 Result<std::unique_ptr<SharedLog>, std::string> open_shared_log(std::string_view address,
                                                                 const LogPlan& plan) {
-  const bool is_postgres = storage::postgres::is_postgres_address(address);
-  const bool is_nats = storage::nats::is_nats_address(address);
-  if ((is_postgres || is_nats) && plan.shard.empty())
-    return std::string("a shared log on a server needs a shard's name");
-  if (is_postgres) return open_postgres(address, plan);
-  if (is_nats) return open_nats(address, plan);
+  if (storage::postgres::is_postgres_address(address)) return open_postgres(address, plan);
+  if (storage::nats::is_nats_address(address)) return open_nats(address, plan);
   const bool is_file = address.starts_with(kFile);
   const std::string path(is_file ? address.substr(kFile.size()) : "");
   if (path.empty() || path[0] != '/' || path.back() == '/') {

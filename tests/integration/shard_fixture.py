@@ -134,8 +134,15 @@ class ShardTest(harness.ServerTest):
 
     def hand_over(self, owner, to):
         """Gives the office away once the owner knows of the other one."""
-        harness.wait_until(lambda: self.members_of(owner).get(to.port, {}).get("present") == 1, "the other is known")
-        self.assertEqual(owner.call("WEIR", "HANDOVER", self.status(to)["node"]), "OK")
+        node = self.status(to)["node"]
+
+        def given():
+            try:
+                return owner.call("WEIR", "HANDOVER", node) == "OK"
+            except harness.Refused as refused:
+                self.assertIn("no member of that name is there", str(refused))
+                return False
+        harness.wait_until(given, "the owner knows of the other one")
 
     def info(self, server):
         lines = server.call("INFO", "replication").decode().split("\r\n")

@@ -81,7 +81,8 @@ TEST(HostileBoard, FactsOfNobodyAreShownNowhere) {
   facts.author = {.node = "evil2", .address = "evil:1", .incarnation = {}};
   facts.applied_turn = UINT64_MAX;
   stage.forge_facts("evil2", facts);
-  stage.pass(500 * kMs);
+  stage.meet();
+  stage.pass(3 * kSecond);
   EXPECT_THAT(stage.ask(owner, {"INFO", "replication"}), Not(HasSubstr("evil")));
   EXPECT_THAT(stage.ask(owner, {"WEIR", "STATUS"}), Not(HasSubstr("evil")));
   EXPECT_EQ(stage.figure(owner, "members_seen"), 2);
@@ -95,14 +96,16 @@ TEST(HostileBoard, TurnsThatNobodyHasDoNotMakeTheOthersLag) {
   facts.role = storage::replication::Role::kFollowing;
   facts.author = {.node = "ahead", .address = "a:1", .incarnation = {}};
   facts.applied_turn = INT64_MAX;
+  stage.meet();
   stage.forge_facts("ahead", facts);
-  stage.pass(500 * kMs);
+  stage.pass(3 * kSecond);
   EXPECT_EQ(stage.figure(owner, "members_seen"), 3);
   EXPECT_LT(stage.figure(owner, "standby_lag_turns"), 100);
 }
 
 TEST(Handover, GoesToNobodyWhomTheBoardDoesNotKnow) {
   ShardStage stage({}, 3);
+  stage.meet();
   Node* const owner = stage.owner();
   for (const char* name : {"nobody", "", "a\r\nb"})
     EXPECT_THAT(stage.ask(owner, {"WEIR", "HANDOVER", name}),

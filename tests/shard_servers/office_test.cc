@@ -66,6 +66,7 @@ TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
   ShardStage stage;
   Node* const first = stage.owner();
   Node* const second = stage.standby();
+  stage.meet();
   EXPECT_TRUE(first->member->order({.kind = MemberOrder::Kind::kHandOver, .node = second->name}));
   stage.pass(300 * kMs);
   ASSERT_EQ(stage.owner(), second);
@@ -85,6 +86,7 @@ TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
 // stay to hear of it.
 TEST(Office, ClientsThatLookForTheOwnerAreSentAwayWhereItIsNot) {
   ShardStage stage({}, 3);
+  stage.meet();
   Node* const first = stage.owner();
   Node* const second = stage.standby();
   Client* const here = stage.connect(first);

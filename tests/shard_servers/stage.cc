@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace weir::server {
@@ -80,6 +81,16 @@ Node* ShardStage::standby() const {
     if (!node->member->serves()) return node.get();
   }
   return nullptr;
+}
+
+void ShardStage::meet() {
+  const auto know_all = [&] {
+    return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+      return node->member->members().size() >= nodes_.size();
+    });
+  };
+  for (int i = 0; i < 100 && !know_all(); ++i) pass(500 * kMs);
+  EXPECT_TRUE(know_all());
 }
 
 void ShardStage::forge(const storage::replication::Body& body) {

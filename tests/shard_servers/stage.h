@@ -37,6 +37,8 @@ class ShardStage : private Machines {
 
   // The servers go round every millisecond.
   void pass(int64_t ns);
+  // Until each member knows the others by the Board.
+  void meet();
   Node* owner() const;
   Node* standby() const;
   Client* connect(Node* node);
