@@ -17,6 +17,7 @@ from resp import Client, Refused  # noqa: E402
 PORT = 6379
 DISK_MB = 128
 START_S = 60
+CANNOT_READ = "the shared log cannot be read"
 FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), "")
 
 
@@ -37,6 +38,7 @@ class Member:
         self.process = None
         self.is_stopped = False
         self.deaths = []  # codes of ends that nobody here asked for
+        self.given_up = 0  # times that it could not start
         isolation.small_disk(self.disk, DISK_MB)
         self.set_clock(0)
 
@@ -60,8 +62,14 @@ class Member:
                 "--bind", self.host, "--port", str(PORT), "--protected-mode", "no", "--dir", self.data(),
                 "--disk-reserve", "0", *self.options]
 
-    def make_shard(self, log):
-        isolation.run(*self.machine.inside(), self.server, "--new-shard", log, "main", "--dir", self.data())
+    def make_shard(self, log, tries=5):
+        """Tried again while the log does not answer, as an operator would."""
+        try:
+            isolation.run(*self.machine.inside(), self.server, "--new-shard", log, "main", "--dir", self.data())
+        except RuntimeError as failure:
+            if tries == 1 or CANNOT_READ not in str(failure):
+                raise
+            self.make_shard(log, tries - 1)
 
     def start(self):
         if self.lives():
@@ -75,8 +83,17 @@ class Member:
     def note_end(self):
         """Whether it has ended, and nobody here has killed it."""
         if self.process is not None and self.process.poll() is not None:
-            self.deaths.append(self.process.returncode)
+            if self.process.returncode == 1 and self.gave_up():
+                self.given_up += 1
+            else:
+                self.deaths.append(self.process.returncode)
             self.process = None
+
+    def gave_up(self):
+        """Without data it cannot start while the log does not answer, and says so."""
+        with open(self.output, encoding="utf-8", errors="replace") as file:
+            last = (file.readlines() or [""])[-1]
+        return "cannot start: " + CANNOT_READ in last
 
     def lives(self):
         return self.process is not None and self.process.poll() is None
@@ -137,6 +154,10 @@ class Member:
             except (Away, Refused):
                 pass
             if not self.lives():
+                self.note_end()
+                if self.given_up and time.monotonic() < end:
+                    self.start()
+                    continue
                 raise AssertionError(f"{self.name} has ended, {self.output} says why")
             if time.monotonic() > end:
                 raise AssertionError(f"{self.name}: waited {patience_s} s in vain: {what}")

@@ -107,7 +107,8 @@ def report(world, args, done, entries, verdict):
         f"{sum(step.takeovers for step in done)} takeovers and {world.watcher.renewals} claims anew of owners in {len(done)} steps; {verdict.line()}")
     if world.engine:
         say(f"{world.engine.claims()} CLAIMs in the log, which {world.rewinds()} times was found to have lost its end")
-    say(f"members that ended by themselves: {len(ends)}; that stopped and had to begin anew: {world.stopped}")
+    given_up = sum(member.given_up for member in [*world.members, world.fresh])
+    say(f"members that ended by themselves: {len(ends)}; that could not start without data and log: {given_up}; that stopped and had to begin anew: {world.stopped}")
     for note in sorted(set(world.notes)):
         say("note: " + note)
     if world.may_lose:
