@@ -62,12 +62,12 @@ class Member:
                 "--bind", self.host, "--port", str(PORT), "--protected-mode", "no", "--dir", self.data(),
                 "--disk-reserve", "0", *self.options]
 
-    def make_shard(self, log, tries=5):
+    def make_shard(self, log, tries=10):
         """Tried again while the log does not answer, as an operator would."""
         try:
             isolation.run(*self.machine.inside(), self.server, "--new-shard", log, "main", "--dir", self.data())
         except RuntimeError as failure:
-            if tries == 1 or CANNOT_READ not in str(failure):
+            if tries == 1 or "the shared log" not in str(failure):
                 raise
             self.make_shard(log, tries - 1)
 
