@@ -11,6 +11,7 @@
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
+#include "server/command/reply_done.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -29,10 +30,6 @@ std::string wrong_form(const Call& call) {
 }
 
 std::vector<std::string> words_of(Args args) { return {args.begin(), args.end()}; }
-
-void reply_result(Call& call, const Result<void, std::string>& done) {
-  done ? call.reply.status("OK") : call.reply.error(done.error());
-}
 
 void acl_whoami(Call& call) { call.reply.bulk(call.session.client().user().name()); }
 
@@ -91,7 +88,7 @@ void acl_setuser(Call& call) {
   if (set)
     spdlog::info("user {} changed by client {} ({})", name, call.session.id,
                  call.session.client().peer().address);
-  reply_result(call, set);
+  reply_done(call, set);
 }
 
 void acl_deluser(Call& call) {
@@ -235,9 +232,9 @@ void acl_log(Call& call) {
     reply_denied(call.reply, denials.entries()[static_cast<size_t>(i)], now_ms);
 }
 
-void acl_load(Call& call) { reply_result(call, server_of(call).acl().load(call.session)); }
+void acl_load(Call& call) { reply_done(call, server_of(call).acl().load(call.session)); }
 
-void acl_save(Call& call) { reply_result(call, server_of(call).acl().save()); }
+void acl_save(Call& call) { reply_done(call, server_of(call).acl().save()); }
 
 constexpr uint32_t kOpen = kNoScript | kLoading;
 constexpr uint32_t kOthers = kAdmin | kNoScript | kLoading;

@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
+#include "server/command/reply_done.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -246,8 +247,7 @@ void failover(Call& call) {
   }
   const MemberView seen = member->view();
   if (seen.node == seen.owner_node) return call.reply.error(kNoReplica);
-  const auto begun = member->order(order);
-  begun ? call.reply.status("OK") : call.reply.error(begun.error());
+  reply_done(call, member->order(order));
 }
 
 void help(Call& call, const Cluster&) { container_help(call); }

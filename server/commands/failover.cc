@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/ascii.h"
-#include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
+#include "server/command/reply_done.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/core/successor.h"
@@ -73,8 +73,7 @@ void failover(Call& call) {
     return call.reply.error(wanted->port ? "ERR FAILOVER target HOST and PORT is not a replica."
                                          : "ERR FAILOVER requires connected replicas.");
   if (!heir->is_standby) return call.reply.error("ERR FAILOVER target replica is not online.");
-  const auto begun = member->order({.kind = MemberOrder::Kind::kHandOver, .node = heir->node});
-  begun ? call.reply.status("OK") : call.reply.error(begun.error());
+  reply_done(call, member->order({.kind = MemberOrder::Kind::kHandOver, .node = heir->node}));
 }
 
 constexpr Command kCommands[] = {

@@ -5,6 +5,7 @@
 
 #include "base/time_units.h"
 #include "server/command/command_errors.h"
+#include "server/command/reply_done.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -204,8 +205,7 @@ void failover(Call& call) {
     if (heir == nullptr) return call.reply.error("NOGOODSLAVE No suitable replica to promote");
     order = {.kind = MemberOrder::Kind::kHandOver, .node = heir->node};
   }
-  const auto begun = server_of(call).persistence().office.membership()->order(order);
-  begun ? call.reply.status("OK") : call.reply.error(begun.error());
+  reply_done(call, server_of(call).persistence().office.membership()->order(order));
 }
 
 // Every row but its name, arity, usage, summary, version and function.

@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/time_units.h"
 #include "server/command/command_errors.h"
+#include "server/command/reply_done.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -56,10 +57,6 @@ Result<Membership*, ErrorReplied> member_of(Call& call) {
   Membership* member = server_of(call).persistence().office.membership();
   if (member == nullptr) return reply_error(call, kNoShard);
   return member;
-}
-
-void reply_done(Call& call, const Result<void, std::string>& done) {
-  done ? call.reply.status("OK") : call.reply.error(done.error());
 }
 
 void status(Call& call) {

@@ -1,32 +1,17 @@
 #include "server/http/credentials.h"
 
-#include <cstdint>
-
 #include "base/ascii.h"
+#include "base/base64.h"
 
 namespace weir::server::http {
 namespace {
 
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-// Reads base64 (RFC 4648, 4), with its padding or without.
+// Reads base64 with its padding or without.
 std::optional<std::string> decoded(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
-  if (text.size() % 4 == 1) return std::nullopt;
-  std::string bytes;
-  uint32_t bits = 0;
-  int held = 0;
-  for (const char c : text) {
-    const size_t value = kAlphabet.find(c);
-    if (value == kAlphabet.npos) return std::nullopt;
-    bits = bits << 6 | static_cast<uint32_t>(value);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    bytes.push_back(static_cast<char>(bits >> held & 0xff));
-  }
-  return bytes;
+  std::string padded(text);
+  padded.append((4 - padded.size() % 4) % 4, '=');
+  return decode_base64(padded);
 }
 
 }  // namespace

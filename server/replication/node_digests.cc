@@ -17,6 +17,9 @@ constexpr std::string_view kLocal[] = {
     "logfile", "loglevel",   "log-password-file", "pidfile",       "policies-file",
     "port",    "supervised", "unixsocket",        "unixsocketperm"};
 
+// They are looked at every two seconds: a millisecond's work.
+constexpr size_t kUsersBytesMax = 256 << 10;
+
 bool is_local(std::string_view name) {
   return std::any_of(std::begin(kLocalFamilies), std::end(kLocalFamilies),
                      [&](std::string_view family) { return name.starts_with(family); }) ||
@@ -38,9 +41,14 @@ NodeDigests node_digests(const Config& config, const acl::Users& users) {
     if (is_local(option.name) || is_secret_option(option.name)) continue;
     options.append(option.name).append(" ").append(file_text(option, config)).append("\n");
   }
+  NodeDigests digests{.configuration = digest_of(options), .acl = {}};
   std::string lines;
-  for (const auto& [name, user] : users.all()) lines.append(user->line()).append("\n");
-  return {.configuration = digest_of(options), .acl = digest_of(lines)};
+  for (const auto& [name, user] : users.all()) {
+    lines.append(user->line()).append("\n");
+    if (lines.size() > kUsersBytesMax) return digests;
+  }
+  digests.acl = digest_of(lines);
+  return digests;
 }
 
 }  // namespace weir::server

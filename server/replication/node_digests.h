@@ -15,7 +15,8 @@ struct NodeDigests {
 };
 
 // Options that say where a machine keeps its files, and where it is reached, do not count; nor do
-// secrets, which are no matter for the others' eyes.
+// secrets, which are no matter for the others' eyes. Of users whose rules have more than 256 KB
+// nothing is told.
 NodeDigests node_digests(const Config& config, const acl::Users& users);
 
 }  // namespace weir::server

@@ -11,10 +11,6 @@ namespace {
 constexpr int64_t kTakeoverNs = 5 * kNsPerS;
 constexpr int64_t kTakeoverRetryNs = 300 * kNsPerMs;
 
-bool holds_office(const MemberView& seen) {
-  return seen.serves || seen.state == "owning" || seen.state == "handing over";
-}
-
 Result<void, std::string> check_heir(const std::string& node, const MemberView& seen,
                                      const std::vector<MemberSeen>& members) {
   if (!seen.serves) return std::string("ERR this member is not the owner of its shard");
@@ -43,7 +39,6 @@ Result<void, std::string> OfficeWishes::order(const MemberOrder& order, const Me
     if (checked) heir_ = order.node;
     return checked;
   }
-  if (holds_office(seen)) return std::string("ERR this member is the owner already");
   if (!seen.stopped_because.empty()) return "ERR this member has stopped: " + seen.stopped_because;
   if (order.kind == MemberOrder::Kind::kAskForOffice) return ask_for_office(seen);
   takeover_ = Takeover{.until_ns = boot_ns + kTakeoverNs, .next_ns = boot_ns};

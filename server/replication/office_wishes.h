@@ -19,7 +19,8 @@ class OfficeWishes {
 
   // Instants are of CLOCK_BOOTTIME.
   // Fails, with a whole line, where `seen`, which is this member, cannot do it. `members` are all
-  // of the shard. REQUIRES: the order is about the office.
+  // of the shard. REQUIRES: the order is about the office, and an owner is only asked to give it
+  // away.
   Result<void, std::string> order(const MemberOrder& order, const MemberView& seen,
                                   const std::vector<MemberSeen>& members, int64_t boot_ns);
   void give_up_taking() { takeover_.reset(); }

@@ -349,9 +349,13 @@ void ShardMember::stop(Reason reason) {
 uint64_t ShardMember::written_back_turn() const { return keys_->figures().written_back_turn; }
 
 Result<void, std::string> ShardMember::order(const MemberOrder& order) {
-  const int64_t now_ns = clock_.boot_ns();
-  if (order.kind != MemberOrder::Kind::kRejoin)
-    return wishes_.order(order, view(), members(), now_ns);
+  if (order.kind == MemberOrder::Kind::kRejoin) return rejoin();
+  if (order.kind != MemberOrder::Kind::kHandOver && member_->owns())
+    return std::string("ERR this member is the owner already");
+  return wishes_.order(order, view(), members(), clock_.boot_ns());
+}
+
+Result<void, std::string> ShardMember::rejoin() {
   if (member_->role() != Role::kStopped)
     return "ERR only a member that has stopped rejoins, and this one is " +
            std::string(words_of(member_->role()));

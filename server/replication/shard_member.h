@@ -122,6 +122,7 @@ class ShardMember final : public Membership,
   storage::replication::MemberFacts facts() const;  // what it tells the others of itself
   void settle();
   void begin_protocol();
+  Result<void, std::string> rejoin();
   void adopt_copy();
   void ask_to_read();
 

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/crc64.h"
+#include "base/one_line.h"
 #include "base/time_units.h"
 #include "server/replication/snapshot_list.h"
 #include "storage/file.h"
@@ -42,11 +42,7 @@ constexpr size_t kToldBytesMax = 200;
 std::string incoming(const std::string& directory) { return directory + "/incoming"; }
 
 // An error of another member, as a line may have it.
-std::string told(std::string text) {
-  if (text.size() > kToldBytesMax) text = text.substr(0, kToldBytesMax) + "...";
-  std::replace_if(text.begin(), text.end(), is_control, ' ');
-  return text;
-}
+std::string told(std::string_view text) { return one_line(text, kToldBytesMax); }
 
 // One snapshot of one member.
 class Copy {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
 #include "storage/shared_logs/nats/address.h"
-#include "storage/shared_logs/nats/base64.h"
 #include "storage/shared_logs/nats/names.h"
 #include "storage/shared_logs/nats/outcome.h"
 #include "storage/shared_logs/nats/session.h"
@@ -75,7 +75,7 @@ TEST(NatsAnswers, DeepAndLongOnesAreNotUnderstood) {
   EXPECT_FALSE(done("{\"a\":\"" + std::string(kAnswerBytesMax, 'a') + "\"}"));
   const auto odd =
       done(R"({"error":{"err_code":1,"description":")" + std::string(5000, 'x') + R"(\n"}})");
-  EXPECT_LE(odd.error().text.size(), 300u);
+  EXPECT_LE(odd.error().text.size(), 503u);
 }
 
 TEST(NatsAnswers, Base64) {

@@ -134,6 +134,7 @@ TEST_F(NatsLogTest, ABoard) {
   one->put("member one", std::string("\0\xff", 2));
   two->put("two", "facts");
   wait_until([&] { return one->snapshot().size() == 2 && two->snapshot().size() == 2; });
+  one->put("large", std::string(replication::Board::kFactsBytesMax + 1, 'x'));
   one->put("member one", "newer");
   const auto newest = [&] {
     for (const auto& entry : two->snapshot())
@@ -144,6 +145,7 @@ TEST_F(NatsLogTest, ABoard) {
   for (const auto& entry : two->snapshot()) {
     EXPECT_GE(entry.age_ns, 0);
     EXPECT_LT(entry.age_ns, 20 * kNsPerS);
+    EXPECT_NE(entry.name, "large") << "nobody's facts are so long";
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/shared_logs/postgres/one_line.h"
+#include "base/one_line.h"
 #include "storage/shared_logs/postgres/session.h"
 
 namespace weir::storage::postgres {

@@ -6,8 +6,9 @@
 #include <charconv>
 #include <optional>
 
+#include "base/base64.h"
+#include "base/one_line.h"
 #include "base/time_units.h"
-#include "storage/shared_logs/nats/base64.h"
 
 namespace weir::storage::nats {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr size_t kDepthMax = 16;
-constexpr size_t kTextMax = 300;
 
 std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
 
@@ -50,14 +50,6 @@ bool truth_at(const json::value* object, const char* name) {
 }
 
 Problem not_understood() { return {.code = 0, .text = "an answer that is not understood"}; }
-
-// For people: printable, one line, not long.
-std::string one_line(std::string text) {
-  if (text.size() > kTextMax) text.resize(kTextMax);
-  for (char& character : text)
-    if (static_cast<unsigned char>(character) < ' ' || character == '\x7f') character = ' ';
-  return text;
-}
 
 Problem problem_of(const json::value& error) {
   std::string text = one_line(text_at(&error, "description"));

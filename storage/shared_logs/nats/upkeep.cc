@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLookNs = 2 * kNsPerS;
 constexpr int64_t kAllowedNs = 3 * kNsPerS;
 constexpr int64_t kTrimAgainNs = kNsPerS;
-constexpr size_t kEntriesMax = 1000;
+constexpr size_t kLooksMax = 1000;  // at entries, whoever has put them
 
 }  // namespace
 
@@ -66,6 +66,7 @@ void Upkeep::take_info(const Reply& reply) {
   if (!info) return end_board(false);
   info_ = *info;
   board_read_.clear();
+  looked_at_ = 0;
   read_board(1);
 }
 
@@ -78,12 +79,16 @@ void Upkeep::take_entry(const Reply& reply) {
   const auto entry = message(reply.text);
   if (!entry) return end_board(entry.error().code == kNoMessage);
   const std::string prefix = names_.board_prefix();
-  if (entry->subject.starts_with(prefix)) {
-    board_read_.push_back({.name = name_of(std::string_view(entry->subject).substr(prefix.size())),
+  const bool is_of_board = entry->subject.starts_with(prefix) &&
+                           entry->data.size() <= replication::Board::kFactsBytesMax;
+  std::string name =
+      is_of_board ? name_of(std::string_view(entry->subject).substr(prefix.size())) : "";
+  if (!name.empty() && name.size() <= replication::Board::kNameBytesMax) {
+    board_read_.push_back({.name = std::move(name),
                            .bytes = entry->data,
                            .age_ns = std::max<int64_t>(info_.now_ns - entry->time_ns, 0)});
   }
-  if (board_read_.size() >= kEntriesMax || entry->sequence == UINT64_MAX) return end_board(true);
+  if (++looked_at_ >= kLooksMax || entry->sequence == UINT64_MAX) return end_board(true);
   read_board(entry->sequence + 1);
 }
 

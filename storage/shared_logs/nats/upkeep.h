@@ -55,6 +55,7 @@ class Upkeep {
   bool is_looking_ = false;
   std::vector<replication::BoardEntry> board_;
   std::vector<replication::BoardEntry> board_read_;  // so far
+  size_t looked_at_ = 0;                             // entries, so far
   int64_t board_read_ns_ = 0;
 
   uint64_t trim_up_to_ = 0;

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "storage/shared_logs/postgres/one_line.h"
+#include "base/one_line.h"
 
 namespace weir::storage::postgres {
 namespace {

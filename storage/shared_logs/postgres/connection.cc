@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "storage/shared_logs/postgres/one_line.h"
+#include "base/one_line.h"
 
 namespace weir::storage::postgres {
 namespace {
@@ -14,6 +14,7 @@ namespace {
 constexpr int kBinary = 1;
 // More than any answer to weir has; a server that sends more has an error text without end.
 constexpr size_t kAnswerBytesMax = 48 << 20;
+constexpr int kTakenAtOnce = 8192;  // libpq makes room for as many before it reads
 
 bool is_error(const PGresult* result) {
   const ExecStatusType status = PQresultStatus(result);
@@ -50,11 +51,12 @@ bool Connection::send(const Statement& statement) {
 }
 
 // Takes in what has come. libpq keeps an answer whole, however long it is; what it has taken of the
-// socket is not less than what is counted here.
+// socket is not less than what is counted here. A short answer, as to an append, is taken at once.
 bool Connection::receive() {
-  const int before = waiting_bytes();
+  const int before = is_busy_ ? waiting_bytes() : 0;
   if (PQconsumeInput(connection_.get()) == 0) return false;
-  received_ += static_cast<size_t>(std::max(before - waiting_bytes(), 0));
+  const int left = before > kTakenAtOnce ? waiting_bytes() : 0;
+  received_ += static_cast<size_t>(std::max(before - left, 0));
   if (received_ <= kAnswerBytesMax) return true;
   last_words_ = "the server answers more than " + std::to_string(kAnswerBytesMax) + " bytes";
   return false;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/one_line.h"
 #include "base/time_units.h"
 #include "storage/file.h"
-#include "storage/shared_logs/postgres/one_line.h"
 
 namespace weir::storage::postgres {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/one_line.h"
 #include "base/time_units.h"
-#include "storage/shared_logs/postgres/one_line.h"
 #include "storage/shared_logs/postgres/sql.h"
 
 namespace weir::storage::postgres {

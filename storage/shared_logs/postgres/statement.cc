@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "storage/shared_logs/postgres/one_line.h"
+#include "base/one_line.h"
 
 namespace weir::storage::postgres {
 

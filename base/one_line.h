@@ -1,15 +1,13 @@
-// What libpq and the server say takes several lines, and as many bytes as somebody likes; weir's
-// errors take one line of a few.
+// What other programs say, for a line of the log or of an error: it may take several lines there,
+// as many bytes as somebody likes, and characters that a terminal obeys.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace weir::storage::postgres {
+namespace weir {
 
-inline constexpr size_t kLineBytesMax = 500;
-
-inline std::string one_line(std::string_view text) {
+inline std::string one_line(std::string_view text, size_t bytes_max = 500) {
   std::string line;
   bool is_gap = false;
   for (const char character : text) {
@@ -18,9 +16,9 @@ inline std::string one_line(std::string_view text) {
     if (is_gap && !is_space && !line.empty()) line += ' ';
     if (!is_space) line += character;
     is_gap = is_space;
-    if (line.size() >= kLineBytesMax) return line + "...";
+    if (line.size() >= bytes_max) return line + "...";
   }
   return line;
 }
 
-}  // namespace weir::storage::postgres
+}  // namespace weir

@@ -1,14 +1,14 @@
-// Base64 (RFC 4648) as JetStream writes bytes into its answers.
+// Base64 (RFC 4648, 4).
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace weir::storage::nats {
+namespace weir {
 
 // Answers nothing for a text that is not base64 with its padding, from the first letter to the
 // last.
 std::optional<std::string> decode_base64(std::string_view text);
 
-}  // namespace weir::storage::nats
+}  // namespace weir

@@ -1,9 +1,9 @@
-#include "storage/shared_logs/nats/base64.h"
+#include "base/base64.h"
 
 #include <array>
 #include <cstdint>
 
-namespace weir::storage::nats {
+namespace weir {
 namespace {
 
 constexpr uint8_t kNone = 0xff;
@@ -40,4 +40,4 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace weir::storage::nats
+}  // namespace weir
