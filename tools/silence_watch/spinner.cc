@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/time_units.h"
+#include "tools/silence_watch/memory_probe.h"
 
 namespace weir::silence {
 namespace {
@@ -23,8 +24,6 @@ constexpr int64_t kPeriodNs = 1'000'000;
 constexpr int64_t kGapNs = 2 * kPeriodNs;
 constexpr size_t kLooksKept = 16'384;  // sixteen seconds
 constexpr int kPriority = 60;
-constexpr size_t kProbeWords = (128 << 20) / sizeof(uint64_t);
-constexpr int kProbeTouches = 16;
 
 void sleep_until(int64_t at_ns) {
   const timespec at{.tv_sec = at_ns / kNsPerS, .tv_nsec = at_ns % kNsPerS};
@@ -91,18 +90,6 @@ bool bind_thread(int core, int priority) {
   return pthread_setschedparam(pthread_self(), SCHED_FIFO, &how) == 0;
 }
 
-MemoryProbe::MemoryProbe() : words_(kProbeWords, 1) {}
-
-// Places follow one another as a linear congruence has them (Knuth's MMIX).
-int64_t MemoryProbe::touch_ns() {
-  const int64_t begin_ns = now_ns();
-  for (int i = 0; i < kProbeTouches; ++i) {
-    place_ = place_ * 6364136223846793005 + 1442695040888963407;
-    words_[(place_ >> 24) % kProbeWords] += place_;
-  }
-  return now_ns() - begin_ns;
-}
-
 int64_t median(std::vector<int64_t> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
@@ -112,6 +99,7 @@ int64_t median(std::vector<int64_t> values) {
 
 Spinner::Spinner(int core, pid_t watched)
     : core_(core),
+      watched_(watched),
       kernels_schedstat_(open_schedstat_of_kernels_thread(core)),
       stat_(::open("/proc/stat", O_RDONLY | O_CLOEXEC)),
       core_name_("\ncpu" + std::to_string(core) + " ") {
@@ -154,7 +142,7 @@ Look Spinner::look() const {
 
 void Spinner::run() {
   looks_.reserve(kLooksKept);
-  MemoryProbe memory;  // before the priority: the system takes long to give the memory
+  MemoryProbe memory(watched_);  // before the priority: the system takes long to give the memory
   has_priority_ = bind_thread(core_, kPriority);
   int64_t before_ns = now_ns();
   int64_t next_ns = before_ns;

@@ -1,13 +1,11 @@
 // A thread on one core that looks at the clock each millisecond, before everything else that wants
 // the core: the time between two looks is what the machine took away. Before each look it touches a
-// few places of memory of its own, far apart, and notes how long that took. Where the host of a
-// virtual machine takes memory away or moves it, that is many times longer than usual, and so is
-// what the server's loop does with its own memory meanwhile. With each look it notes how
-// long a process' first thread (the server's loop) has had a core, how long it has waited for one,
-// how long the process' other threads have had one, how long the kernel's own thread of the core
-// (ksoftirqd, which delivers packets when there are many) has waited for it, and for how long the
-// host of a virtual machine has kept the core from it although it had work (steal): in pieces
-// shorter than a look that is no gap.
+// few places of memory (memory_probe.h), of the watched process' if there is one, and notes how
+// long that took. With each look it notes how long a process' first thread (the server's loop) has
+// had a core, how long it has waited for one, how long the process' other threads have had one, how
+// long the kernel's own thread of the core (ksoftirqd, which delivers packets when there are many)
+// has waited for it, and for how long the host of a virtual machine has kept the core from it
+// although it had work (steal): in pieces shorter than a look that is no gap.
 #pragma once
 
 #include <sys/types.h>
@@ -49,18 +47,6 @@ struct Window {
   double slowness = 1;  // how many times as long as usual touches of memory took; at least 1
 };
 
-// Memory that is there, and places of it in no order.
-class MemoryProbe {
- public:
-  MemoryProbe();
-  // Answers how long it took.
-  int64_t touch_ns();
-
- private:
-  std::vector<uint64_t> words_;
-  uint64_t place_ = 1;
-};
-
 class Spinner {
  public:
   // Returns when it looks. `watched`: the process whose times are noted; 0: none. Its threads have
@@ -80,6 +66,7 @@ class Spinner {
   Look look() const;
 
   const int core_;
+  const pid_t watched_;
   std::vector<int> schedstats_;  // of the process' threads, the first one's first
   const int kernels_schedstat_;  // -1: it cannot be seen
   const int stat_;               // the system's; -1 likewise
