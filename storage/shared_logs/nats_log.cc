@@ -22,6 +22,7 @@ namespace {
 constexpr int64_t kPatience = 3;  // times log-timeout
 constexpr int64_t kBetweenNs = kNsPerS;
 constexpr int64_t kLookNs = 10 * kNsPerMs;  // where nobody watches the mailbox
+constexpr int64_t kAskAgainNs = 250 * kNsPerMs;
 constexpr size_t kBytesOfASecond = 4 << 20;
 constexpr size_t kHeadersMax = 1024;
 constexpr const char* kOneCopy = "one server alone holds the stream";
@@ -90,6 +91,7 @@ void NatsLog::tick(int64_t boot_ns) {
   note_time();
   for (const Incoming& incoming : link_.take()) take(incoming);
   connect();
+  if (state_ == State::kSession && now_ns_ >= ask_again_ns_) ask_session();
   expire();
   if (state_ == State::kReady) upkeep_.step(now_ns_);
   if (state_ == State::kReady && upkeep_.is_stream_gone())
@@ -103,6 +105,7 @@ int64_t NatsLog::next_deadline() const {
   int64_t next = calls_.next_deadline();
   for (const Waiting& waiting : waiting_) next = std::min(next, waiting.deadline_ns.value_or(0));
   if (state_ == State::kClosed) next = std::min(next, open_again_ns_);
+  if (state_ == State::kSession) next = std::min(next, ask_again_ns_);
   if (state_ == State::kReady) next = std::min(next, upkeep_.next_deadline());
   const bool expects = state_ == State::kOpening || !calls_.empty();
   if (expects && !watcher_) next = std::min(next, now_ns_ + kLookNs);
@@ -158,12 +161,18 @@ void NatsLog::begin_session(size_t payload_max) {
   ask_session();
 }
 
+// A stream without a leader answers nothing, and does not answer later what it was asked then. The
+// first answer to a question counts, and the first that expires ends them all.
 void NatsLog::ask_session() {
+  ask_again_ns_ = now_ns_ + kAskAgainNs;
   calls_.ask(session_->next(), kPatience * options_.log_timeout_ns,
-             [this](const Reply& reply) { take_session(reply); });
+             [this, question = question_](const Reply& reply) {
+               if (question == question_) take_session(reply);
+             });
 }
 
 void NatsLog::take_session(const Reply& reply) {
+  ++question_;
   if (reply.kind == Reply::Kind::kLost) return;
   const nats::Session::Step step = session_->take(reply);
   if (step == nats::Session::Step::kMore) return ask_session();

@@ -128,6 +128,8 @@ class NatsLog final : public replication::SharedLog, public replication::Board, 
   nats::Calls calls_;
   nats::Upkeep upkeep_;
   std::optional<nats::Session> session_;  // until the connection can be used
+  uint64_t question_ = 0;                 // of the session, asked until it is answered
+  int64_t ask_again_ns_ = 0;
   SocketWatcher* watcher_ = nullptr;
 
   State state_ = State::kClosed;
