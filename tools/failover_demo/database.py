@@ -49,6 +49,12 @@ class NatsServers:
     def address(self):
         return self.place
 
+    def processes(self):
+        """The first of each server."""
+        pid = self.process.pid
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+
     def close(self):
         self.process.stdin.close()
         self.process.wait()
@@ -97,6 +103,9 @@ class Database:
 
     def address(self):
         return f"postgres://{USER}@{HOST}:{self.port}/weir"
+
+    def processes(self):
+        return [self.process.pid]
 
     def close(self):
         self.process.send_signal(signal.SIGQUIT)

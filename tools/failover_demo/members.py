@@ -32,8 +32,9 @@ def program():
 
 
 class Member:
-    def __init__(self, name, folder, log, options=()):
+    def __init__(self, name, folder, log, options=(), shard="main"):
         self.name = name
+        self.shard = shard
         self.options = options
         self.port = free_port()
         self.data = os.path.join(folder, name)
@@ -42,7 +43,7 @@ class Member:
         self.process = None
 
     def make_shard(self):
-        done = subprocess.run([program(), "--new-shard", self.log, "main", "--dir", self.data],
+        done = subprocess.run([program(), "--new-shard", self.log, self.shard, "--dir", self.data],
                               capture_output=True, text=True, timeout=START_S, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"--new-shard: {done.stdout}{done.stderr}")
@@ -50,7 +51,7 @@ class Member:
     def start(self):
         with open(self.output, "ab") as output:
             self.process = subprocess.Popen(
-                [program(), "--port", str(self.port), "--dir", self.data, "--log", self.log, "--shard", "main",
+                [program(), "--port", str(self.port), "--dir", self.data, "--log", self.log, "--shard", self.shard,
                  "--disk-reserve", "0", *self.options], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         end = time.monotonic() + START_S
         while True:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parents[2] / "build/release/tools/weir-bench"
@@ -24,6 +25,45 @@ def process_s(pid):
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def family(pids):
+    """These processes and all that they have started."""
+    known = list(pids)
+    for pid in known:
+        try:
+            with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+                known += map(int, file.read().split())
+        except FileNotFoundError:
+            pass  # it has ended
+    return known
+
+
+def written_bytes(pid):
+    """What it has given the disk to write, whole pages."""
+    with open(f"/proc/{pid}/io", encoding="ascii") as file:
+        return int(dict(line.split(": ") for line in file)["write_bytes"])
+
+
+class Use:
+    """What processes use from now on: those that there are now."""
+
+    def __init__(self, pids):
+        self.begin_s = time.monotonic()
+        self.pids = family(pids)
+        self.before = {pid: (process_s(pid), written_bytes(pid)) for pid in self.pids}
+
+    def per_second(self):
+        """(processor seconds, bytes written), of each second since then."""
+        took_s = time.monotonic() - self.begin_s
+        used_s = written = 0
+        for pid, (seconds, written_before) in self.before.items():
+            try:
+                used_s += process_s(pid) - seconds
+                written += written_bytes(pid) - written_before
+            except FileNotFoundError:
+                pass  # it has ended
+        return used_s / took_s, written / took_s
 
 
 def start_load(port, *options):

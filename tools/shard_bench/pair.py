@@ -42,6 +42,9 @@ class Pair(Database):
                               timeout=READY_S, check=True, **self.how())
         return done.stdout.strip()
 
+    def processes(self):
+        return [*super().processes(), self.standby.pid]
+
     def wal_bytes(self):
         return int(self.ask("select pg_current_wal_lsn() - '0/0'"))
 
