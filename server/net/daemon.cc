@@ -14,6 +14,9 @@ namespace {
 constexpr size_t kBusyReadBytes = 16 << 10;
 constexpr std::chrono::milliseconds kLeaveStep(5);
 constexpr size_t kHandlersMax = 16;  // between two turns
+// By so much what waits may be late. The instant of one deadline is computed anew in each turn, and
+// comes out a little different; setting the timer each time cost two system calls and a wakeup.
+constexpr std::chrono::microseconds kWakerSlack(200);
 
 // What a turn sends to all connections, and of it to one.
 constexpr size_t kTurnSendBytes = 8 << 20;
@@ -276,7 +279,7 @@ void Daemon::wait_for_waiters() {
   const int64_t wait_ns = server_.next_wait_ns();
   if (wait_ns == kNotDue) return;
   const auto at = std::chrono::steady_clock::now() + std::chrono::nanoseconds(wait_ns);
-  if (at >= waker_at_) return;
+  if (at + kWakerSlack >= waker_at_) return;
   waker_at_ = at;
   waker_.expires_at(at);
   waker_.async_wait([this](boost::system::error_code error) {

@@ -184,7 +184,12 @@ void ShardMember::act() {
 void ShardMember::beat() {
   if (!office_) return;
   is_in_turn_ = true;
-  log_->tick(clock_.boot_ns());
+  // While a script runs, nobody watches the socket.
+  if (watched_log_ != nullptr) {
+    on_socket_ready();
+  } else {
+    log_->tick(clock_.boot_ns());
+  }
   while (!answers_.empty() && answers_.front()(While::kInATurn)) answers_.pop_front();
   member_->tick(now(&clock_), While::kInATurn);
   is_in_turn_ = false;

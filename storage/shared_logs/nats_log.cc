@@ -103,7 +103,9 @@ void NatsLog::tick(int64_t boot_ns) {
 int64_t NatsLog::next_deadline() const {
   if (!answers_.empty()) return 0;
   int64_t next = calls_.next_deadline();
-  for (const Waiting& waiting : waiting_) next = std::min(next, waiting.deadline_ns.value_or(0));
+  for (const Waiting& waiting : waiting_)
+    next =
+        std::min(next, waiting.deadline_ns.value_or(now_ns_ + kPatience * options_.log_timeout_ns));
   if (state_ == State::kClosed) next = std::min(next, open_again_ns_);
   if (state_ == State::kSession) next = std::min(next, ask_again_ns_);
   if (state_ == State::kReady) next = std::min(next, upkeep_.next_deadline());

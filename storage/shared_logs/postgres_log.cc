@@ -85,6 +85,7 @@ LogTrouble PostgresLog::trouble() const {
 void PostgresLog::tick(int64_t boot_ns) {
   now_ns_ = boot_ns;
   note_time();
+  if (is_overdue()) is_ready_ = true;  // the watcher's owner may not have come to say so
   do {
     while (step()) continue;
   } while (expire());
@@ -96,8 +97,10 @@ void PostgresLog::tick(int64_t boot_ns) {
 int64_t PostgresLog::next_deadline() const {
   if (!answers_.empty() || is_lost_) return 0;
   int64_t next = INT64_MAX;
-  if (doing_ != Doing::kNothing) next = deadline_ns_.value_or(0);
-  for (const Request& request : waiting_) next = std::min(next, request.deadline_ns.value_or(0));
+  // What was asked since the last tick is not older than that.
+  if (doing_ != Doing::kNothing) next = deadline_ns_.value_or(now_ns_ + in_flight_ns_);
+  for (const Request& request : waiting_)
+    next = std::min(next, request.deadline_ns.value_or(now_ns_ + allowed_ns(request)));
   if (!connection_) next = std::min(next, connector_.next_deadline());
   if (connection_ && doing_ == Doing::kNothing) next = std::min(next, upkeep_.next_deadline());
   const bool expects = doing_ != Doing::kNothing || connector_.descriptor() >= 0;
@@ -110,14 +113,29 @@ void PostgresLog::put(std::string name, std::string bytes) {
 }
 
 void PostgresLog::set_watcher(SocketWatcher* watcher) {
+  is_ready_ = true;
   watch_.set_watcher(watcher);
   watch();
 }
 
+void PostgresLog::on_ready(int64_t boot_ns) {
+  is_ready_ = true;
+  tick(boot_ns);
+}
+
 bool PostgresLog::step() {
   if (!connection_) return connect();
-  const Connection::Step step = is_lost_ ? Connection::Step::kLost : connection_->step();
-  if (step == Connection::Step::kWaiting) return send_next();
+  if (is_lost_) {
+    lose(connection_->failure());
+    return true;
+  }
+  return (is_ready_ && look()) || send_next();
+}
+
+bool PostgresLog::look() {
+  is_ready_ = !watch_.has_watcher();
+  const Connection::Step step = connection_->step();
+  if (step == Connection::Step::kWaiting) return false;
   if (step == Connection::Step::kLost) {
     lose(connection_->failure());
   } else {
@@ -135,6 +153,7 @@ bool PostgresLog::connect() {
     return false;
   }
   connection_ = std::make_unique<Connection>(connector_.take());
+  is_ready_ = true;
   session_.emplace(postgres::SessionPlan{.shard = options_.shard,
                                          .makes_shard = options_.makes_shard,
                                          .lock_timeout_ns = options_.log_timeout_ns / 5 * 4});
@@ -267,10 +286,14 @@ void PostgresLog::drop() {
   connector_.begin_round();
 }
 
+bool PostgresLog::is_overdue() const {
+  return doing_ != Doing::kNothing && now_ns_ >= deadline_ns_.value_or(now_ns_ + in_flight_ns_);
+}
+
 // An append that was not answered keeps its connection no longer: the next one gets a new one, and
 // is refused by lock_timeout as long as the server still works on this one.
 bool PostgresLog::expire() {
-  if (doing_ != Doing::kNothing && now_ns_ >= deadline_ns_.value_or(now_ns_ + in_flight_ns_)) {
+  if (is_overdue()) {
     std::string why = "no answer within " + std::to_string(in_flight_ns_ / kNsPerMs) + " ms";
     if (in_flight_ && in_flight_->append()) {
       why += " to an append; perhaps it waits for a synchronous standby that is away";

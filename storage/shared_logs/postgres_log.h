@@ -63,7 +63,7 @@ class PostgresLog final : public replication::SharedLog,
   // Of the server, as it was when the connection began, and every 30 s since.
   replication::LogFacts facts() const override;
   replication::LogTrouble trouble() const override;
-  // Also looks at the socket.
+  // Also looks at the socket, unless a watcher would have told of it.
   void tick(int64_t boot_ns) override;
   int64_t next_deadline() const override;
 
@@ -71,7 +71,7 @@ class PostgresLog final : public replication::SharedLog,
   std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(now_ns_); }
 
   void set_watcher(SocketWatcher* watcher) override;
-  void on_ready(int64_t boot_ns) override { tick(boot_ns); }
+  void on_ready(int64_t boot_ns) override;
 
  private:
   using Request = postgres::Request;
@@ -79,6 +79,7 @@ class PostgresLog final : public replication::SharedLog,
 
   // These answer whether there may be more to do at once.
   bool step();
+  bool look();
   bool connect();
   bool send_next();
   bool expire();
@@ -96,6 +97,7 @@ class PostgresLog final : public replication::SharedLog,
   // Answers that it was not done: not sent, or given up after it was sent.
   void fail(Request request, bool was_sent);
   void fail_waiting();
+  bool is_overdue() const;
   int64_t allowed_ns(const Request& request) const;
   void note_time();
   void watch();
@@ -114,6 +116,7 @@ class PostgresLog final : public replication::SharedLog,
   int64_t in_flight_ns_ = 0;
   std::optional<int64_t> deadline_ns_;
   bool is_lost_ = false;
+  bool is_ready_ = true;  // the socket may be, as far as the watcher has told
 
   std::deque<Request> waiting_;
   std::vector<std::function<void()>> answers_;

@@ -44,7 +44,7 @@ class NatsEngine : public LogEngine {
         .password_file = "",
         .makes_shard = true,
         .bytes_max = kStreamBytes});
-    log->set_watcher(driver_.new_watcher());
+    driver_.watch(log.get());
     return log;
   }
   void pass() override { driver_.pass(&proxy_); }

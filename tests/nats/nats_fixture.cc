@@ -29,7 +29,7 @@ NatsOptions NatsTest::options() const {
 
 NatsLog* NatsTest::connect(const NatsOptions& options) {
   logs_.push_back(std::make_unique<NatsLog>(options));
-  logs_.back()->set_watcher(driver_.new_watcher());
+  driver_.watch(logs_.back().get());
   return logs_.back().get();
 }
 

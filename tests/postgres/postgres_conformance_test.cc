@@ -39,7 +39,7 @@ class PostgresEngine : public LogEngine {
     EXPECT_TRUE(address);
     auto log = std::make_unique<PostgresLog>(PostgresOptions{
         .address = *address, .shard = shard, .password_file = "", .makes_shard = true});
-    log->set_watcher(driver_.new_watcher());
+    driver_.watch(log.get());
     return log;
   }
   void pass() override { driver_.pass(&proxy_); }

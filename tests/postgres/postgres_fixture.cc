@@ -32,7 +32,7 @@ PostgresLog* PostgresTest::connect(const std::string& address, bool makes_shard,
                                                                 .shard = "main",
                                                                 .password_file = password_file,
                                                                 .makes_shard = makes_shard}));
-  logs_.back()->set_watcher(driver_.new_watcher());
+  driver_.watch(logs_.back().get());
   return logs_.back().get();
 }
 

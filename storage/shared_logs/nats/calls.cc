@@ -21,6 +21,7 @@ void Calls::take(const Incoming& incoming) {
 }
 
 void Calls::note_time(int64_t now_ns) {
+  noted_ns_ = now_ns;
   for (auto& [serial, pending] : pending_)
     if (!pending.deadline_ns) pending.deadline_ns = now_ns + pending.allowed_ns;
 }
@@ -44,7 +45,7 @@ void Calls::lose_all() {
 int64_t Calls::next_deadline() const {
   int64_t next = INT64_MAX;
   for (const auto& [serial, pending] : pending_)
-    next = std::min(next, pending.deadline_ns.value_or(0));
+    next = std::min(next, pending.deadline_ns.value_or(noted_ns_ + pending.allowed_ns));
   return next;
 }
 

@@ -41,6 +41,7 @@ class Calls {
   void lose_all();
 
   bool empty() const { return pending_.empty(); }
+  // Of what was asked since the last note_time() the earliest that it can have.
   int64_t next_deadline() const;
 
  private:
@@ -55,6 +56,7 @@ class Calls {
   Link& link_;
   uint64_t serial_ = 0;
   uint64_t newest_answered_ = 0;
+  int64_t noted_ns_ = 0;
   std::map<uint64_t, Pending> pending_;
 };
 
