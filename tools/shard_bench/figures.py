@@ -50,20 +50,25 @@ class Use:
 
     def __init__(self, pids):
         self.begin_s = time.monotonic()
-        self.pids = family(pids)
-        self.before = {pid: (process_s(pid), written_bytes(pid)) for pid in self.pids}
+        self.before = self.used(family(pids))
+
+    @staticmethod
+    def used(pids):
+        """Of those that have not ended: (processor seconds, bytes written)."""
+        found = {}
+        for pid in pids:
+            try:
+                found[pid] = (process_s(pid), written_bytes(pid))
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+        return found
 
     def per_second(self):
         """(processor seconds, bytes written), of each second since then."""
         took_s = time.monotonic() - self.begin_s
-        used_s = written = 0
-        for pid, (seconds, written_before) in self.before.items():
-            try:
-                used_s += process_s(pid) - seconds
-                written += written_bytes(pid) - written_before
-            except FileNotFoundError:
-                pass  # it has ended
-        return used_s / took_s, written / took_s
+        differences = [[later - before for later, before in zip(now, self.before[pid])]
+                       for pid, now in self.used(self.before).items()]
+        return [sum(column) / took_s for column in zip(*differences)]
 
 
 def start_load(port, *options):
