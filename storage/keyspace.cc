@@ -91,6 +91,18 @@ Status Keyspace::reopen(bool keep_memory) {
   return fill_from_store(report);
 }
 
+// Memory is filled anew only where it is ahead of the log: with many keys that takes long, and who
+// hands the office over has nothing that is not committed.
+Status Keyspace::drop_uncommitted() {
+  if (store_.failed() || turn_.has_changes() || end_.turn != end_.logged_turn) return reopen(false);
+  watches_.touch_all();
+  turn_.forget();
+  turn_.forget_instant();
+  end_.instant_ns = end_.logged_instant_ns;
+  turn_.reach(end_.instant_ns);
+  return {};
+}
+
 void Keyspace::forget_everything() {
   watches_.touch_all();
   turn_.forget();
@@ -110,6 +122,7 @@ Status Keyspace::fill_from_store(const OpenReport& report, const OpeningWatch& w
   if (Status status = recovery_.fill(store_.get(), &end_, watched); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
   end_.logged_turn = end_.turn;
+  end_.logged_instant_ns = end_.instant_ns;
   const bool read_only = !report.read_only.ok();
   read_only ? store_.mark_failed() : store_.mark_recovered();
   Status status = recovery_.check(store_.get(), options_.follows || read_only);
@@ -201,6 +214,8 @@ Status Keyspace::append_batch(const TurnBatch& batch) {
   Status status = store_->append_batch(batch);
   if (status.ok()) {
     end_.logged_turn = std::max(end_.logged_turn, batch.last_turn());
+    for (const std::string& record : batch.turns)
+      end_.logged_instant_ns = std::max(end_.logged_instant_ns, instant_of_turn(record));
   } else {
     store_.mark_failed();
   }

@@ -75,10 +75,15 @@ class Keyspace {
   // committed there are dropped. Where it follows, instants begin anew with those of the turns that
   // the store has.
   Status reopen(bool keep_memory);
+  // For a keyspace that begins to follow: turns that were not committed elsewhere are dropped, and
+  // instants begin anew with those of the turns that the store has, as by reopen(false), which it
+  // calls only if there are such turns or the store has failed. REQUIRES: no turn is in progress.
+  Status drop_uncommitted();
   // False after a reopen that failed half-way: then no key can be looked up.
   bool usable() const { return set_.usable(); }
   // Where it follows no more, turns from now on are its own, and what no turn has made yet becomes
-  // a part of the running command. Where it begins to follow, reopen(false) is to be called next.
+  // a part of the running command. Where it begins to follow, drop_uncommitted() is to be called
+  // next.
   void set_options(const KeyspaceOptions& options);
   const KeyspaceOptions& options() const { return options_; }
   KeyspaceFigures figures() const;

@@ -40,10 +40,11 @@ struct KeyspaceFigures {
 
 // The end of the log, as the keyspace knows it.
 struct LogEnd {
-  uint64_t turn = 0;            // the newest turn
-  uint64_t logged_turn = 0;     // the newest one in the store's own log
-  int64_t instant_ns = 0;       // the newest instant that any turn used
-  uint64_t bytes_appended = 0;  // since start, and those replayed
+  uint64_t turn = 0;              // the newest turn
+  uint64_t logged_turn = 0;       // the newest one in the store's own log
+  int64_t instant_ns = 0;         // the newest instant that any turn used
+  int64_t logged_instant_ns = 0;  // the same of those turns that the store's own log has
+  uint64_t bytes_appended = 0;    // since start, and those replayed
 };
 
 }  // namespace weir::storage

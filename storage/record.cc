@@ -102,6 +102,13 @@ void TurnRecordWriter::drop(Incarnation incarnation, uint64_t elements_id) {
   begin_entry(kOpDrop, incarnation, key);
 }
 
+int64_t instant_of_turn(std::string_view record) {
+  Reader reader(record);
+  const bool is_known = reader.u8() == kTurnFormat;
+  const auto instant_ns = static_cast<int64_t>(reader.u64_le());
+  return reader.ok() && is_known ? instant_ns : 0;
+}
+
 Status parse_turn_record(std::string_view bytes, int64_t* instant_ns,
                          const std::function<Status(const TurnEntry&)>& visit) {
   Reader reader(bytes);

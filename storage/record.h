@@ -94,6 +94,9 @@ struct TurnEntry {
   ValueView value;       // meaningless when erased or dropped
 };
 
+// Of a turn's record: the newest instant that the turn used; 0 if the bytes are no such record.
+int64_t instant_of_turn(std::string_view record);
+
 // Calls `visit` for each entry in order. Nothing is visited twice; on an error some may have been
 // visited already.
 Status parse_turn_record(std::string_view bytes, int64_t* instant_ns,

@@ -41,7 +41,10 @@ Status TurnCommit::append(TurnLog* log, StoreInUse* store, LogEnd* end) {
   }
   end->bytes_appended += record_.bytes().size();
   ++end->turn;
-  if (log == store->get()) end->logged_turn = end->turn;
+  if (log == store->get()) {
+    end->logged_turn = end->turn;
+    end->logged_instant_ns = turn_.now_ns();
+  }
   burial_.note_logged();
   return {};
 }

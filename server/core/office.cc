@@ -104,11 +104,12 @@ void Office::cut_listeners() {
   });
 }
 
-storage::Status Office::lose() {
+storage::Status Office::lose(bool has_other_data) {
   server_.turn().drop_held_after(0);
   end_waits();
   follow_others(true);
-  const storage::Status status = server_.keys().reopen(false);
+  storage::Keyspace& keys = server_.keys();
+  const storage::Status status = has_other_data ? keys.reopen(false) : keys.drop_uncommitted();
   server_.timeline().begin_anew();
   forget_history();
   cut_listeners();

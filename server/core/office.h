@@ -74,8 +74,9 @@ class Office {
   // turn has to bring is committed.
   void take();
   // The server has its data as its own log has them. Waits end with Redis' error for a master that
-  // became a replica. A failure leaves it without data.
-  storage::Status lose();
+  // became a replica. A failure leaves it without data. `has_other_data`: the directory is another
+  // one than before.
+  storage::Status lose(bool has_other_data = false);
   // The server cannot tell any more whether others have changed the data: clients that keep copies
   // of it, or are told of changes, are to begin anew, so their sessions end.
   void cut_listeners();

@@ -137,7 +137,7 @@ void ShardMember::adopt_copy() {
   wishes_.give_up_taking();
   is_too_late_ = false;
   stopped_because_.clear();
-  if (const Status status = server_->persistence().office.lose(); !status.ok())
+  if (const Status status = server_->persistence().office.lose(true); !status.ok())
     return fail(plan_, status);
   begin_protocol();
   data_moved_ = true;

@@ -75,7 +75,7 @@ class Machine {
   void lose_office() {
     sealed.turns.clear();
     follow(true);
-    const Status status = keys->reopen(false);
+    const Status status = keys->drop_uncommitted();
     ASSERT_TRUE(status.ok()) << status.message();
   }
 
@@ -379,6 +379,29 @@ TEST(SharedLog, APassWaitsForTheNewestTurnThatItHasCollected) {
     machine.step_disk();
   }
   EXPECT_EQ(machine.written_back(), 1u);
+}
+
+// Whoever hands the office over has nothing that is not committed, and keeps its memory as it is.
+// Reads were later than the newest turn; who follows is no later than the turns that come.
+TEST(SharedLog, WhoLosesTheOfficeIsAtTheInstantOfTheNewestTurn) {
+  Machine machine(SIZE_MAX);
+  machine.start();
+  machine.take_office();
+  Keyspace& keys = *machine.keys;
+  keys.running().begin_command(kStartNs);
+  for (int database = 0; database <= kDatabases; ++database) keys.clear(database);
+  Ref ref = keys.look_up(0, "k1");
+  keys.put(&ref, Type::kString, "committed", 0);
+  ASSERT_TRUE(keys.commit_turn().ok());
+  ASSERT_TRUE(machine.commit({.id = 1, .first_turn = 1, .turns = {machine.sealed.turns[0]}}).ok());
+  keys.running().begin_command(kStartNs + kNsPerS);
+  EXPECT_TRUE(keys.look_up(0, "k1").exists());
+  ASSERT_TRUE(keys.commit_turn().ok());
+  ASSERT_EQ(keys.figures().instant_ns, kStartNs + kNsPerS);
+
+  machine.lose_office();
+  EXPECT_EQ(keys.figures().instant_ns, kStartNs);
+  EXPECT_EQ(contents_of(&keys, kStartNs)[0].at("k1").payload, "committed");
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SharedLogTest, ::testing::Values(0, 1, 2, 3, 4));

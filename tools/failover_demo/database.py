@@ -22,6 +22,13 @@ def programs():
     return os.path.dirname(found[-1])
 
 
+def size_of(path):
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0  # it went meanwhile
+
+
 class FileLog:
     def __init__(self, folder):
         self.path = os.path.join(folder, "shared-log")
@@ -54,6 +61,12 @@ class NatsServers:
         pid = self.process.pid
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             return [int(word) for word in file.read().split()]
+
+    def log_bytes(self):
+        """Of all files of all servers: what a record takes, in all its copies."""
+        with open(f"/proc/{self.processes()[0]}/cmdline", encoding="utf-8") as file:
+            folder = os.path.dirname(file.read().rstrip("\0").split("\0")[-1])
+        return sum(size_of(os.path.join(place, name)) for place, _, names in os.walk(folder) for name in names)
 
     def close(self):
         self.process.stdin.close()

@@ -39,12 +39,6 @@ def family(pids):
     return known
 
 
-def written_bytes(pid):
-    """What it has given the disk to write, whole pages."""
-    with open(f"/proc/{pid}/io", encoding="ascii") as file:
-        return int(dict(line.split(": ") for line in file)["write_bytes"])
-
-
 class Use:
     """What processes use from now on: those that there are now."""
 
@@ -54,21 +48,19 @@ class Use:
 
     @staticmethod
     def used(pids):
-        """Of those that have not ended: (processor seconds, bytes written)."""
+        """Of those that have not ended."""
         found = {}
         for pid in pids:
             try:
-                found[pid] = (process_s(pid), written_bytes(pid))
+                found[pid] = process_s(pid)
             except (FileNotFoundError, ProcessLookupError):
                 continue
         return found
 
     def per_second(self):
-        """(processor seconds, bytes written), of each second since then."""
+        """Processor seconds of each second since then."""
         took_s = time.monotonic() - self.begin_s
-        differences = [[later - before for later, before in zip(now, self.before[pid])]
-                       for pid, now in self.used(self.before).items()]
-        return [sum(column) / took_s for column in zip(*differences)]
+        return sum(now - self.before[pid] for pid, now in self.used(self.before).items()) / took_s
 
 
 def start_load(port, *options):

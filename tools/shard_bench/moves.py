@@ -49,11 +49,12 @@ def hand_over(members, owner_of):
     owner = owner_of()
     other = next(member for member in members if member is not owner)
     node = other.ask("SENTINEL", "MYID")
-    try:
-        owner.ask("WEIR", "HANDOVER", node)
-    except OSError:
-        pass  # its clients are sent away when it has gone
     while owner_of() is not other:
+        try:
+            if owner_of() is owner:
+                owner.ask("WEIR", "HANDOVER", node)
+        except (OSError, Refused):
+            pass  # its clients are sent away when it has gone; a member that has just begun is not known yet
         time.sleep(0.01)
 
 

@@ -45,7 +45,8 @@ class Pair(Database):
     def processes(self):
         return [*super().processes(), self.standby.pid]
 
-    def wal_bytes(self):
+    def log_bytes(self):
+        """Of the primary's own log; the standby keeps as much."""
         return int(self.ask("select pg_current_wal_lsn() - '0/0'"))
 
     def close(self):

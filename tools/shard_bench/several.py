@@ -32,35 +32,35 @@ class Shard:
             member.kill()
 
 
-def loads(shards, rate, pipeline, seconds):
-    """The load generators, each with its part of the rate."""
-    return [figures.start_load(shard.owner().port, "--seconds", seconds, "--rate", rate // len(shards), "--pipeline",
-                               pipeline) for shard in shards]
+def loads(shards, seconds, *options, rate=None):
+    """The load generators, each with its part of the rate; None: as fast as they can."""
+    paced = ("--rate", rate // len(shards)) if rate else ()
+    return [figures.start_load(shard.owner().port, "--seconds", seconds, *paced, *options) for shard in shards]
 
 
 def latency_us(shards, seconds, percentile):
     """The worst shard's."""
-    reports = [figures.report(load) for load in loads(shards, LATENCY_RATE, 1, seconds)]
+    reports = [figures.report(load) for load in loads(shards, seconds, rate=LATENCY_RATE)]
     return max(report[percentile] for report in reports)
 
 
-def costs_us(shards, engine, seconds):
-    """Processor time of a grant: (owners, standbys, engine)."""
-    running = loads(shards, COST_RATE, 16, seconds + 1.5)
+def costs_us(shards, engine, seconds, *options, rate=None):
+    """Grants a second, and processor time of each: (owners, standbys, engine)."""
+    running = loads(shards, seconds + 1.5, *options, rate=rate)
     time.sleep(1)
     owners = [shard.owner().process.pid for shard in shards]
     others = [member.process.pid for shard in shards for member in shard.members if member.process.pid not in owners]
     uses = [figures.Use(pids) for pids in (owners, others, engine.processes())]
     time.sleep(seconds)
-    used = [use.per_second()[0] for use in uses]
-    for load in running:
-        figures.report(load)
-    return [seconds_of_one / COST_RATE * 1e6 for seconds_of_one in used]
+    used = [use.per_second() for use in uses]
+    per_second = sum(figures.report(load)["per_second"] for load in running)
+    return per_second, [seconds_of_one / per_second * 1e6 for seconds_of_one in used]
 
 
 def run(options, folder, engine):
-    print(f"| shards | a grant takes at {LATENCY_RATE}/s, p50 | p99 | processor time of a grant at {COST_RATE}/s: owners | "
-          "standbys | engine |\n|---|---|---|---|---|---|", flush=True)
+    print("Processor time of a grant: owners + standbys + engine.\n\n"
+          f"| shards | a grant takes at {LATENCY_RATE}/s, p50 | p99 | processor time at {COST_RATE}/s | grants/s as fast as it goes | "
+          "processor time then |\n|---|---|---|---|---|---|", flush=True)
     made = 0
     for count in map(int, options.shards.split(",")):
         shards = [Shard(made + number, folder, engine.address()) for number in range(count)]
@@ -69,9 +69,10 @@ def run(options, folder, engine):
             for shard in shards:
                 shard.start()
             p50, p99 = (latency_us(shards, options.seconds, name) / 1000 for name in ("p50_us", "p99_us"))
-            owners, standbys, engines = costs_us(shards, engine, options.seconds)
-            print(f"| {count} | {p50:.2f} ms | {p99:.2f} ms | {owners:.1f} us | {standbys:.1f} us | {engines:.1f} us |",
-                  flush=True)
+            costs = [costs_us(shards, engine, options.seconds, "--pipeline", 16, rate=COST_RATE),
+                     costs_us(shards, engine, options.seconds, "--pipeline", 64)]
+            paced, full = (" + ".join(f"{us:.1f}" for us in of) + " us" for _, of in costs)
+            print(f"| {count} | {p50:.2f} ms | {p99:.2f} ms | {paced} | {costs[1][0]:.0f} | {full} |", flush=True)
         finally:
             for shard in shards:
                 shard.kill()
