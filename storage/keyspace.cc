@@ -67,9 +67,14 @@ Status Keyspace::open(OpenReport* report, const OpeningWatch& watch) {
   return fill_from_store(*report, watch);
 }
 
-Status Keyspace::reopen(bool keep_memory) {
-  if (options_.log != nullptr && keep_memory)
+Status Keyspace::reopen(Keep keep) {
+  if (options_.log != nullptr && keep == Keep::kAll)
     return Status::refused("a log that several machines share decides which turns there are");
+  const bool has_all = !store_.failed() && !turn_.has_changes() && end_.turn == end_.logged_turn;
+  if (keep == Keep::kCommitted && has_all) {
+    end_at_newest_logged_turn();
+    return {};
+  }
   passes_.abandon();
   store_.close();
   auto store = make_store_();
@@ -78,7 +83,7 @@ Status Keyspace::reopen(bool keep_memory) {
   if (Status status = store->open(&report); !status.ok()) return status;
   store_.use(std::move(store));
   if (!report.read_only.ok()) return report.read_only;  // reads go on, with memory as it is
-  if (keep_memory) {
+  if (keep == Keep::kAll) {
     // Turns that the log has lost are numbered anew: it may have no gap.
     end_.turn = std::min(end_.turn, report.last_turn);
     return append_everything_owed();
@@ -91,16 +96,14 @@ Status Keyspace::reopen(bool keep_memory) {
   return fill_from_store(report);
 }
 
-// Memory is filled anew only where it is ahead of the log: with many keys that takes long, and who
-// hands the office over has nothing that is not committed.
-Status Keyspace::drop_uncommitted() {
-  if (store_.failed() || turn_.has_changes() || end_.turn != end_.logged_turn) return reopen(false);
+// With many keys it takes long to fill memory anew, and who hands an office over has nothing that
+// is not committed.
+void Keyspace::end_at_newest_logged_turn() {
   watches_.touch_all();
   turn_.forget();
   turn_.forget_instant();
   end_.instant_ns = end_.logged_instant_ns;
   turn_.reach(end_.instant_ns);
-  return {};
 }
 
 void Keyspace::forget_everything() {

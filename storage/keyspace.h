@@ -69,21 +69,16 @@ class Keyspace {
   // Opens the store and replays its log. The report's instant_ns is the newest instant that any
   // turn used. `watch` is told how far that is.
   Status open(OpenReport* report, const OpeningWatch& watch = {});
-  // Reopens a store that has failed and lets its log decide what happened. With `keep_memory` what
-  // is in memory wins and is written to the log whole; otherwise memory is refilled from the store.
-  // Where turns are appended elsewhere (options().log), memory cannot win: those that were not
-  // committed there are dropped. Where it follows, instants begin anew with those of the turns that
-  // the store has.
-  Status reopen(bool keep_memory);
-  // For a keyspace that begins to follow: turns that were not committed elsewhere are dropped, and
-  // instants begin anew with those of the turns that the store has, as by reopen(false), which it
-  // calls only if there are such turns or the store has failed. REQUIRES: no turn is in progress.
-  Status drop_uncommitted();
+  // Reopens a store that has failed and lets its log decide what happened. Where turns are appended
+  // elsewhere (options().log), Keep::kAll is refused: those that were not committed there are
+  // dropped. Where it follows, instants begin anew with those of the turns that the store has; then
+  // Keep::kCommitted opens a store that has not failed only if there are turns to drop. REQUIRES of
+  // kCommitted: it follows, and no turn is in progress.
+  Status reopen(Keep keep);
   // False after a reopen that failed half-way: then no key can be looked up.
   bool usable() const { return set_.usable(); }
   // Where it follows no more, turns from now on are its own, and what no turn has made yet becomes
-  // a part of the running command. Where it begins to follow, drop_uncommitted() is to be called
-  // next.
+  // a part of the running command. Where it begins to follow, a reopen is to be called next.
   void set_options(const KeyspaceOptions& options);
   const KeyspaceOptions& options() const { return options_; }
   KeyspaceFigures figures() const;
@@ -148,6 +143,7 @@ class Keyspace {
  private:
   Status fill_from_store(const OpenReport& report, const OpeningWatch& watch = {});
   void forget_everything();
+  void end_at_newest_logged_turn();
   Status append_batch(const TurnBatch& batch);
   Status apply(uint64_t turn, std::string_view record);
   Status append_everything_owed();

@@ -39,6 +39,13 @@ struct KeyspaceFigures {
 };
 
 // The end of the log, as the keyspace knows it.
+// What of memory stays when the store is opened anew.
+enum class Keep {
+  kNothing,    // it is filled from the store
+  kAll,        // what is in memory wins, and is written to the log whole
+  kCommitted,  // all, if the store's log has all of it; else nothing
+};
+
 struct LogEnd {
   uint64_t turn = 0;              // the newest turn
   uint64_t logged_turn = 0;       // the newest one in the store's own log

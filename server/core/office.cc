@@ -108,8 +108,8 @@ storage::Status Office::lose(bool has_other_data) {
   server_.turn().drop_held_after(0);
   end_waits();
   follow_others(true);
-  storage::Keyspace& keys = server_.keys();
-  const storage::Status status = has_other_data ? keys.reopen(false) : keys.drop_uncommitted();
+  const storage::Status status =
+      server_.keys().reopen(has_other_data ? storage::Keep::kNothing : storage::Keep::kCommitted);
   server_.timeline().begin_anew();
   forget_history();
   cut_listeners();

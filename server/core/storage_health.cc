@@ -49,7 +49,7 @@ void StorageHealth::look() {
 void StorageHealth::look_at_the_end() {
   if (!keys_.store_in_use().is_open() || keys_.store_in_use()->is_there()) return;
   fail_if_gone();
-  (void)keys_.reopen(!denies());
+  (void)keys_.reopen(denies() ? storage::Keep::kNothing : storage::Keep::kAll);
 }
 
 void StorageHealth::fail_if_gone() {
@@ -63,7 +63,8 @@ bool StorageHealth::try_to_recover() {
   if (!keys_.store_in_use().failed() || now_ns < next_try_steady_ns_) return false;
   next_try_steady_ns_ = now_ns + kRetryNs;
   if (keys_.store_in_use().is_open() && !keys_.store_in_use()->probe().ok()) return false;
-  const storage::Status status = keys_.reopen(!denies());
+  const storage::Status status =
+      keys_.reopen(denies() ? storage::Keep::kNothing : storage::Keep::kAll);
   if (!status.ok()) {
     spdlog::error("storage could not be reopened: {}", status.message());
     if (keys_.usable()) return false;

@@ -201,7 +201,7 @@ class Follower {
     check(keys_->commit_turn().ok());
     work(input);
     set_follows(true);
-    check(keys_->drop_uncommitted().ok());
+    check(keys_->reopen(Keep::kCommitted).ok());
   }
   void set_follows(bool follows) {
     options_.follows = follows;

@@ -262,7 +262,7 @@ TEST_F(ElementsTest, AFailedCommitGivesNoIdAway) {
   put_record(0, "a", owner_of(numbered(2)));
   disk_->faults.append_lost = 1;
   EXPECT_FALSE(keys_->commit_turn().ok());
-  ASSERT_TRUE(keys_->reopen(false).ok());
+  ASSERT_TRUE(keys_->reopen(Keep::kNothing).ok());
   keys();
   const ElementsId id = make_list(0, numbered(2));
   std::string payload;
@@ -306,7 +306,7 @@ TEST_F(ElementsTest, AnExpiryOfTheTurnIsTakenBackWithIt) {
   disk_->faults.append_lost = 1;
   EXPECT_FALSE(keys_->commit_turn().ok());
   expect_records({{{"z", lasting}}, {}, {}});
-  ASSERT_TRUE(keys_->reopen(false).ok());
+  ASSERT_TRUE(keys_->reopen(Keep::kNothing).ok());
   expect_records({{{"z", lasting}}, {}, {}});
 }
 
@@ -360,7 +360,7 @@ TEST_F(ElementsTest, MemoryGoesOnAndPaysTheDropsLater) {
     erase(0, "z");
     disk_->faults.append_lost = 1;
     EXPECT_TRUE(keys_->commit_turn(true).ok());
-    ASSERT_TRUE(keys_->reopen(true).ok());
+    ASSERT_TRUE(keys_->reopen(Keep::kAll).ok());
     crash();
     expect_records({{}, {}, {}});
     settle();

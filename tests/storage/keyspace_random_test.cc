@@ -77,7 +77,7 @@ class KeyspaceRandomTest : public KeyspaceTest, public ::testing::WithParamInter
     ASSERT_EQ(status.ok(), !changed);
     if (!changed) return;
     expect_same(committed_);
-    ASSERT_TRUE(keys_->reopen(false).ok());
+    ASSERT_TRUE(keys_->reopen(Keep::kNothing).ok());
     if (kept) committed_ = running;
   }
 

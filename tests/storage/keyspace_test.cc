@@ -92,7 +92,7 @@ TEST_F(KeyspaceTest, FailedTurnIsTakenBackWhole) {
   EXPECT_FALSE(keys_->commit_turn().ok());
   EXPECT_TRUE(keys_->store_in_use().failed());
   expect_same({{{"a", {"1", 0}}}, {}, {}});
-  ASSERT_TRUE(keys_->reopen(false).ok());
+  ASSERT_TRUE(keys_->reopen(Keep::kNothing).ok());
   expect_same({{{"a", {"1", 0}}}, {}, {}});
   keys();
   put(0, "a", "3");
@@ -107,7 +107,7 @@ TEST_F(KeyspaceTest, ReopeningDecidesWhatAnUnknownAppendDid) {
   disk_->faults.append_kept = 1;
   EXPECT_FALSE(keys_->commit_turn().ok());
   expect_same({{}, {}, {}});
-  ASSERT_TRUE(keys_->reopen(false).ok());
+  ASSERT_TRUE(keys_->reopen(Keep::kNothing).ok());
   expect_same({{{"a", {"1", 0}}}, {}, {}});
 }
 
@@ -121,7 +121,7 @@ TEST_F(KeyspaceTest, MemoryGoesOnAndPaysTheDiskLater) {
   put(0, "b", "3");
   EXPECT_TRUE(keys_->commit_turn(true).ok());
   expect_same({{{"a", {"2", 0}}, {"b", {"3", 0}}}, {}, {}});
-  ASSERT_TRUE(keys_->reopen(true).ok());
+  ASSERT_TRUE(keys_->reopen(Keep::kAll).ok());
   disk_ = disk_->after_kill();
   start();
   expect_same({{{"a", {"2", 0}}, {"b", {"3", 0}}}, {}, {}});
@@ -373,7 +373,7 @@ TEST_F(KeyspaceTest, AppendsItsTurnsToTheLogThatItIsHanded) {
   put(0, "b", "1");
   EXPECT_FALSE(keys_->commit_turn().ok());
   expect_same({{{"a", {"1"}}}, {}, {}});
-  EXPECT_FALSE(keys_->reopen(true).ok());
+  EXPECT_FALSE(keys_->reopen(Keep::kAll).ok());
   options_.log = nullptr;
   disk_ = other_disk;  // what it has got is all that there is
   start();
