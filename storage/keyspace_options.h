@@ -38,7 +38,6 @@ struct KeyspaceFigures {
   uint64_t log_bytes_appended = 0;
 };
 
-// The end of the log, as the keyspace knows it.
 // What of memory stays when the store is opened anew.
 enum class Keep {
   kNothing,    // it is filled from the store
@@ -46,6 +45,7 @@ enum class Keep {
   kCommitted,  // all, if the store's log has all of it; else nothing
 };
 
+// The end of the log, as the keyspace knows it.
 struct LogEnd {
   uint64_t turn = 0;              // the newest turn
   uint64_t logged_turn = 0;       // the newest one in the store's own log
