@@ -55,8 +55,8 @@ Result<void, Refusal> accept_shared_log(std::string* value) {
   // What is written may hold a password.
   return Refusal{.redis = "argument must be the address of a shared log",
                  .plain =
-                     "must be postgres://USER@HOST/DATABASE, nats://HOST, or file:PATH with a PATH "
-                     "that begins with /"};
+                     "must be postgres://USER@HOST/DATABASE, nats://HOST, tls://HOST, or file:PATH "
+                     "with a PATH that begins with /"};
 }
 
 Result<void, Refusal> accept_shard(std::string* value) {

@@ -11,7 +11,7 @@ inline constexpr Option kFailoverOptions[] = {
      .changeable = kAtStart,
      .help =
          "Shared log of the shard that this server is a member of: postgres://USER@HOST/DATABASE, "
-         "nats://HOST, or file:PATH; empty: it is of none."},
+         "nats://HOST, tls://HOST, or file:PATH; empty: it is of none."},
     {.name = "log-password-file",
      .kind = Text{&Config::log_password_file, accept_path},
      .changeable = kAtStart,

@@ -62,7 +62,7 @@ Result<std::unique_ptr<SharedLog>, std::string> open_shared_log(std::string_view
   if (path.empty() || path[0] != '/' || path.back() == '/') {
     const bool may_hold_password = address.find('@') != std::string_view::npos;
     return "a shared log is file:PATH, PATH beginning with /, postgres://USER@HOST/DATABASE, "
-           "or nats://HOST" +
+           "nats://HOST, or tls://HOST" +
            (may_hold_password ? "" : ", got '" + std::string(address) + "'");
   }
   return std::unique_ptr<SharedLog>(std::make_unique<storage::FileLog>(path));

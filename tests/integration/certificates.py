@@ -1,7 +1,9 @@
-"""Certificates for a test, made by openssl when it runs: an authority, a server, clients."""
+"""Certificates for a test, made by openssl when it runs: an authority, a server, clients. As a program
+`certificates.py FOLDER CLIENT` makes them, and the client's key with a password, locked.key."""
 
 import os
 import subprocess
+import sys
 
 
 def openssl(*words, text=None):
@@ -35,3 +37,9 @@ class Certificates:
         """Of a server that asks for no certificate, if `more` says nothing else."""
         return {"tls_cert_file": self.path(name + ".crt"), "tls_key_file": self.path(name + ".key"),
                 "tls_ca_cert_file": self.path("ca.crt"), "tls_auth_clients": "no", **more}
+
+
+if __name__ == "__main__":
+    made = Certificates(sys.argv[1])
+    _, client_key = made.make(sys.argv[2], sys.argv[2])
+    openssl("pkey", "-aes128", "-passout", "pass:secret", "-in", client_key, "-out", made.path("locked.key"))

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -23,10 +24,11 @@ def program():
 
 
 class Nats:
-    """With a password there is one user, `weir`, who has it."""
+    """With a password there is one user, `weir`, who has it. With Certificates its connections are encrypted."""
 
-    def __init__(self, servers=1, password=None):
+    def __init__(self, servers=1, password=None, certificates=None):
         self.password = password
+        self.certificates = certificates
         self.folder = tempfile.mkdtemp(prefix="weir-nats-")
         self.program = program()
         self.ports = [harness.free_port() for _ in range(servers)]
@@ -43,6 +45,9 @@ class Nats:
                        f"jetstream {{ store_dir: \"{self.folder}/n{node}\", max_file_store: 1TB, sync_interval: always }}\n")
             if self.password:
                 file.write(f"authorization {{ users: [ {{ user: weir, password: \"{self.password}\" }} ] }}\n")
+            if self.certificates:
+                own = self.certificates.path("server")
+                file.write(f"tls {{ cert_file: \"{own}.crt\", key_file: \"{own}.key\" }}\n")
             if len(self.ports) > 1:
                 routes = ", ".join(f'"nats://127.0.0.1:{port}"' for port in self.cluster_ports)
                 file.write(f"cluster {{ name: weir, listen: \"127.0.0.1:{self.cluster_ports[node]}\", routes: [{routes}] }}\n")
@@ -68,7 +73,8 @@ class Nats:
         shutil.rmtree(self.folder)
 
     def address(self):
-        return "nats://" + ",".join(f"127.0.0.1:{port}" for port in self.ports)
+        scheme, end = ("tls", "?tlsca=" + self.certificates.path("ca.crt")) if self.certificates else ("nats", "")
+        return f"{scheme}://" + ",".join(f"127.0.0.1:{port}" for port in self.ports) + end
 
     def leader_of(self, stream):
         info = self.api(f"STREAM.INFO.{stream}")
@@ -92,14 +98,20 @@ class Nats:
                 time.sleep(0.05)
         return {}
 
+    def encrypt(self, stream):
+        """After the server's first line."""
+        while stream.recv(1) != b"\n":
+            pass
+        if not self.certificates:
+            return stream
+        return ssl.create_default_context(cafile=self.certificates.path("ca.crt")).wrap_socket(stream, server_hostname="127.0.0.1")
 
     def ask_once(self, port, subject, request):
         """One request on a connection of its own, in the protocol of NATS."""
         payload = json.dumps(request) if request else ""
         who = {"verbose": False, "headers": True, **({"user": "weir", "pass": self.password} if self.password else {})}
-        with socket.create_connection(("127.0.0.1", port), timeout=2) as stream:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as plain, self.encrypt(plain) as stream:
             reader = stream.makefile("rb")
-            reader.readline()
             stream.sendall(f"CONNECT {json.dumps(who)}\r\nSUB _INBOX.test 1\r\n"
                            f"PUB {subject} _INBOX.test {len(payload)}\r\n{payload}\r\n".encode())
             while line := reader.readline():

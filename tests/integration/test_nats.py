@@ -6,6 +6,7 @@ import signal
 import time
 import unittest
 
+import certificates
 import harness
 import nats
 import test_members
@@ -137,6 +138,50 @@ class WithAPassword(OnNats, ShardTest):
         self.assertEqual((info["shard_log_copies"], info["shard_log_synced"]), ("1", "unknown"))
         self.assertIn("one server alone", info["shard_log_weakness"])
         self.assertIn("may lose what it has acknowledged: one server alone", server.log())
+
+
+@needs_nats
+class Encrypted(OnNats, ShardTest):
+    def setUp(self):
+        super().setUp()
+        self.nats.close()
+        self.certificates = certificates.Certificates(self.path("certificates"))
+        self.nats = nats.Nats(certificates=self.certificates)
+
+    def test_members_talk_to_it_and_one_takes_over(self):
+        self.make_shard()
+        members = [self.member(name, commit_wait_ms=-1).start() for name in "ab"]
+        owner = self.owner_of(*members)
+        other = next(member for member in members if member is not owner)
+        self.assertEqual(owner.call("SET", "k", "v" * (3 << 20)), "OK")
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+        harness.wait_until(lambda: self.serves(other), "the standby takes over")
+        self.assertEqual(other.call("STRLEN", "k"), 3 << 20)
+        owner.start()
+        self.agree(*members)
+
+    def test_a_new_certificate_and_authority(self):
+        self.make_shard()
+        server = self.member("a").start()
+        self.owner_of(server).call("SET", "k", "before")
+        certificates.Certificates(self.path("certificates"))
+        self.nats.kill()
+        self.nats.start()
+
+        def is_back():
+            try:
+                return self.owner_of(server).call("SET", "k", "after") == "OK"
+            except (harness.Refused, ConnectionError):
+                return False
+        harness.wait_until(is_back, "the files are read anew")
+
+    def test_an_authority_that_did_not_sign(self):
+        self.make_shard()
+        certificates.Certificates(self.path("others"))
+        server = self.member("a", log=self.log_address().replace("/certificates/", "/others/")).spawn()
+        harness.wait_until(lambda: "certificate" in server.log(), "it is said why")
+        self.assertIn("SSL handshake error", server.log())
 
 
 @needs_nats

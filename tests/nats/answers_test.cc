@@ -131,12 +131,31 @@ TEST(NatsAddress, HostsAndTheirPorts) {
   EXPECT_EQ(parse_address("nats://a")->user, "");
   for (const char* const other :
        {"nats://", "nats://a,", "nats://a:0", "nats://a:65536", "nats://a:x", "nats://a b",
-        "nats://a/b", "nats://@a", "nats://[::1", "nats://[]:1", "tls://a"})
+        "nats://a/b", "nats://@a", "nats://[::1", "nats://[]:1", "http://a"})
+    EXPECT_FALSE(parse_address(other)) << other;
+}
+
+TEST(NatsAddress, Encrypted) {
+  const auto address = parse_address("tls://weir@a,b?tlskey=/k&tlsca=/the ca=1&tlscert=/c");
+  ASSERT_TRUE(address);
+  EXPECT_TRUE(address->is_encrypted);
+  EXPECT_EQ(address->hosts.size(), 2u);
+  EXPECT_EQ(address->authority_file, "/the ca=1");
+  EXPECT_EQ(address->certificate_file, "/c");
+  EXPECT_EQ(address->key_file, "/k");
+  EXPECT_TRUE(parse_address("tls://a")->authority_file.empty());
+  EXPECT_FALSE(parse_address("nats://a")->is_encrypted);
+  for (const char* const other :
+       {"tls://", "tls://a?", "tls://a?tlsca=", "tls://a?tlsca=ca", "tls://a?tlsca=/a&",
+        "tls://a?tlsca=/a&tlsca=/b", "tls://a?ca=/a", "nats://a?tlsca=/a", "tls://?tlsca=/a",
+        "tls://a?tlscert=/a", "tls://a?tlskey=/a", "tls://a?tlsca=/a?tlscert=/b"})
     EXPECT_FALSE(parse_address(other)) << other;
 }
 
 TEST(NatsAddress, APasswordIsRefusedAndNotRepeated) {
-  for (const char* const text : {"nats://weir:secret@a", "nats://weir:secret/@a b"}) {
+  for (const char* const text :
+       {"nats://weir:secret@a", "nats://weir:secret/@a b", "tls://weir:secret@a?tlsca=/a",
+        "tls://weir:what?secret@a", "tls://a?tlsca=/a&secret"}) {
     const auto address = parse_address(text);
     ASSERT_FALSE(address);
     EXPECT_EQ(address.error().find("secret"), std::string::npos);

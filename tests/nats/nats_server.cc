@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include "storage/file.h"
+#include "storage/shared_logs/nats/encryption.h"
 
 namespace weir::storage::nats {
 namespace {
@@ -60,7 +61,8 @@ const std::string& NatsServer::program() {
   return found;
 }
 
-NatsServer::NatsServer(size_t servers) : nodes_(servers) {
+NatsServer::NatsServer(size_t servers, std::string tls, std::string files)
+    : tls_(std::move(tls)), files_(std::move(files)), nodes_(servers) {
   std::string pattern = fs::temp_directory_path() / "weir-nats-XXXXXX";
   folder_ = ::mkdtemp(pattern.data());
   for (Node& node : nodes_) node = {.port = free_port(), .cluster_port = free_port()};
@@ -79,7 +81,8 @@ std::string NatsServer::write_configuration(size_t node) const {
   std::ofstream file(path);
   file << "server_name: " << name(node) << "\nlisten: \"127.0.0.1:" << nodes_[node].port
        << "\"\njetstream { store_dir: \"" << folder_ << "/" << name(node)
-       << "\", max_file_store: 1TB, sync_interval: always }\n";
+       << "\", max_file_store: 1TB, sync_interval: always }\n"
+       << tls_ << "\n";
   if (nodes_.size() == 1) return path;
   file << "cluster { name: weir, listen: \"127.0.0.1:" << nodes_[node].cluster_port
        << "\", routes: [";
@@ -129,11 +132,15 @@ void NatsServer::await() {
   ask("$JS.API.STREAM.DELETE.ready", "");
 }
 
+std::string NatsServer::address_of(const std::string& hosts) const {
+  return tls_.empty() ? "nats://" + hosts : "tls://" + hosts + files_;
+}
+
 std::string NatsServer::address() const {
-  std::string text;
+  std::string hosts;
   for (const Node& node : nodes_)
-    text += (text.empty() ? "nats://" : ",") + ("127.0.0.1:" + std::to_string(node.port));
-  return text;
+    hosts += (hosts.empty() ? "" : ",") + ("127.0.0.1:" + std::to_string(node.port));
+  return address_of(hosts);
 }
 
 // An answer of the whole cluster that it is not ready is none.
@@ -142,7 +149,7 @@ std::string NatsServer::ask(const std::string& subject, const std::string& paylo
     const Node& node = nodes_[static_cast<size_t>(tries) % nodes_.size()];
     if (node.process < 0) continue;
     const std::string answer =
-        ask_once("nats://127.0.0.1:" + std::to_string(node.port), subject, payload);
+        ask_once(address_of("127.0.0.1:" + std::to_string(node.port)), subject, payload);
     if (!answer.empty() && answer.find("\"code\":503") == std::string::npos) return answer;
     wait_a_moment();
   }
@@ -162,13 +169,21 @@ void NatsServer::await_leader(const std::string& stream) {
   for (int tries = 0; tries < kTries && leader_of(stream) == servers(); ++tries) wait_a_moment();
 }
 
-std::string ask_once(const std::string& url, const std::string& subject, const std::string& payload,
+std::string ask_once(const std::string& address, const std::string& subject,
+                     const std::string& payload,
                      const std::vector<std::pair<std::string, std::string>>& headers) {
+  const Address parsed = *parse_address(address);
+  const std::string& host = parsed.hosts.front();
+  natsOptions* options = nullptr;
   natsConnection* connection = nullptr;
   natsMsg* request = nullptr;
   natsMsg* reply = nullptr;
   std::string answer;
-  natsStatus status = natsConnection_ConnectTo(&connection, url.c_str());
+  natsStatus status = natsOptions_Create(&options);
+  if (status == NATS_OK) status = natsOptions_SetURL(options, ("nats://" + host).c_str());
+  if (const std::string why = set_encryption(options, parsed, host); !why.empty())
+    throw std::runtime_error(why);
+  if (status == NATS_OK) status = natsConnection_Connect(&connection, options);
   if (status == NATS_OK)
     status = natsMsg_Create(&request, subject.c_str(), nullptr, payload.data(),
                             static_cast<int>(payload.size()));
@@ -180,6 +195,7 @@ std::string ask_once(const std::string& url, const std::string& subject, const s
   natsMsg_Destroy(reply);
   natsMsg_Destroy(request);
   natsConnection_Destroy(connection);
+  natsOptions_Destroy(options);
   return answer;
 }
 

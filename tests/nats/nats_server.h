@@ -17,8 +17,10 @@ class NatsServer {
   // Of the version that the tests are for, which is built if need be; "": it cannot be had.
   static const std::string& program();
 
-  // Starts a cluster of so many servers, and waits until it has a leader.
-  explicit NatsServer(size_t servers);
+  // Starts a cluster of so many servers, and waits until it has a leader. `tls` is that block of
+  // their configuration, empty for connections that are not encrypted; `files` is how their
+  // addresses end then.
+  explicit NatsServer(size_t servers, std::string tls = "", std::string files = "");
   ~NatsServer();
   NatsServer(const NatsServer&) = delete;
   NatsServer& operator=(const NatsServer&) = delete;
@@ -31,7 +33,7 @@ class NatsServer {
   void await();
 
   int port(size_t node) const { return nodes_[node].port; }
-  // nats://... of all.
+  // nats://... or tls://... of all.
   std::string address() const;
   // The name of a node, as the servers know it.
   static std::string name(size_t node) { return "n" + std::to_string(node); }
@@ -50,7 +52,10 @@ class NatsServer {
   };
 
   std::string write_configuration(size_t node) const;
+  std::string address_of(const std::string& hosts) const;
 
+  const std::string tls_;
+  const std::string files_;
   std::string folder_;
   std::vector<Node> nodes_;
 };
@@ -60,8 +65,9 @@ NatsServer& shared_server();
 NatsServer& shared_cluster();
 void stop_shared_servers();
 
-// Runs on a connection of its own, and waits. "": no answer.
-std::string ask_once(const std::string& url, const std::string& subject, const std::string& payload,
+// Runs on a connection of its own to the address' first server, and waits. "": no answer.
+std::string ask_once(const std::string& address, const std::string& subject,
+                     const std::string& payload,
                      const std::vector<std::pair<std::string, std::string>>& headers = {});
 
 }  // namespace weir::storage::nats

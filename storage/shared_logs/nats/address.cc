@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace weir::storage::nats {
 namespace {
 
-constexpr std::string_view kScheme = "nats://";
-constexpr const char* kForm = "nats://[USER@]HOST[:PORT][,HOST[:PORT]...]";
+constexpr std::string_view kPlain = "nats://";
+constexpr std::string_view kEncrypted = "tls://";
+constexpr const char* kForm =
+    "nats://[USER@]HOST[:PORT][,HOST[:PORT]...], or the same with tls:// and "
+    "?tlsca=FILE&tlscert=FILE&tlskey=FILE, or some of these";
 constexpr std::string_view kUsualPort = "4222";
 constexpr uint32_t kPortMax = 65535;
 
@@ -44,15 +49,42 @@ std::optional<std::string> host_of(std::string_view text) {
   return std::string(name) + ":" + std::string(port);
 }
 
+// Of what stands after the question mark. Answers whether it is such.
+bool take_files(std::string_view text, Address* address) {
+  const std::pair<std::string_view, std::string*> known[] = {
+      {"tlsca=/", &address->authority_file},
+      {"tlscert=/", &address->certificate_file},
+      {"tlskey=/", &address->key_file}};
+  while (true) {
+    const std::string_view option = text.substr(0, text.find('&'));
+    const auto found = std::find_if(std::begin(known), std::end(known), [&](const auto& one) {
+      return option.starts_with(one.first) && one.second->empty();
+    });
+    if (found == std::end(known) || option.find('?') != std::string_view::npos) return false;
+    *found->second = option.substr(found->first.size() - 1);
+    if (option.size() == text.size()) return true;
+    text = text.substr(option.size() + 1);
+  }
+}
+
 }  // namespace
 
-bool is_nats_address(std::string_view text) { return text.starts_with(kScheme); }
+bool is_nats_address(std::string_view text) {
+  return text.starts_with(kPlain) || text.starts_with(kEncrypted);
+}
 
 Result<Address, std::string> parse_address(std::string_view text) {
   const std::string form = std::string("the address of the shared log is not ") + kForm;
   if (!is_nats_address(text)) return form;
-  std::string_view rest = text.substr(kScheme.size());
   Address address;
+  address.is_encrypted = text.starts_with(kEncrypted);
+  std::string_view rest = text.substr((address.is_encrypted ? kEncrypted : kPlain).size());
+  if (const size_t options = rest.find('?'); options != std::string_view::npos) {
+    if (!address.is_encrypted || !take_files(rest.substr(options + 1), &address)) return form;
+    if (address.certificate_file.empty() != address.key_file.empty())
+      return std::string("the address of the shared log has one of tlscert and tlskey alone");
+    rest = rest.substr(0, options);
+  }
   if (const size_t at = rest.rfind('@'); at != std::string_view::npos) {
     const std::string_view user = rest.substr(0, at);
     if (user.find(':') != std::string_view::npos)

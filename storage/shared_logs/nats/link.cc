@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "storage/shared_logs/nats/answers.h"
+#include "storage/shared_logs/nats/encryption.h"
+#include "storage/shared_logs/nats/words.h"
 
 namespace weir::storage::nats {
 namespace {
@@ -26,14 +28,6 @@ struct Destroy {
   void operator()(natsMsg* message) const { natsMsg_Destroy(message); }
   void operator()(natsInbox* inbox) const { natsInbox_Destroy(inbox); }
 };
-
-// The library's own words, if they say more than the status.
-std::string text_of(natsStatus status) {
-  natsStatus last = NATS_OK;
-  const char* const words = nats_GetLastError(&last);
-  const std::string text = natsStatus_GetText(status);
-  return words && *words && last == status ? text + " (" + words + ")" : text;
-}
 
 std::unique_ptr<natsOptions, Destroy> options_for(const std::string& url, const std::string& user,
                                                   const std::string& password) {
@@ -172,6 +166,8 @@ void Link::connect(uint64_t number) {
 std::string Link::try_host(const std::string& host, const std::string& password, uint64_t number) {
   const auto options = options_for("nats://" + host, plan_.address.user, password);
   if (!options) return "out of memory";
+  if (std::string failure = set_encryption(options.get(), plan_.address, host); !failure.empty())
+    return failure;
   auto connection = std::make_unique<Connection>(this, number);
   natsStatus status = natsConnection_Connect(&connection->server, options.get());
   natsInbox* made = nullptr;
@@ -191,7 +187,7 @@ std::string Link::try_host(const std::string& host, const std::string& password,
     status =
         natsSubscription_SetOnCompleteCB(connection->answers, &Connection::end, connection.get());
   // Then it is closed already, and nobody was told of its inbox.
-  if (status != NATS_OK) return text_of(status);
+  if (status != NATS_OK) return words_of(status);
   connection_ = std::move(connection);
   return "";
 }
