@@ -87,9 +87,9 @@ Result<FoundGenesis, std::string> begin_log(const ShardPlan& plan, const Base& b
       log.append(storage::replication::Head{},
                  encode_record({.nonce = plan.random[2], .shard = shard, .epoch = {}}, genesis));
   if (appended.outcome == Appended::Outcome::kDone) return FoundGenesis{appended.head, genesis};
-  return std::string(
-      "the shared log did not take the shard's first record; the same command may "
-      "be given again");
+  const std::string why = log.trouble().text;
+  return "the shared log did not take the shard's first record" +
+         (why.empty() ? "" : " (" + why + ")") + "; the same command may be given again";
 }
 
 Status join(const ShardPlan& plan, const FoundGenesis& found) {

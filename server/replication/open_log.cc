@@ -40,6 +40,10 @@ Result<std::unique_ptr<SharedLog>, std::string> open_nats(std::string_view addre
                                                           const LogPlan& plan) {
   const auto parsed = storage::nats::parse_address(address);
   if (!parsed) return parsed.error();
+  if (parsed->user.empty() && !plan.password_file.empty())
+    return std::string(
+        "log-password-file has the password of a user, and the address of the shared log names "
+        "none: nats://USER@HOST");
   if (plan.shard.empty()) return std::string(kNoShard);
   return std::unique_ptr<SharedLog>(std::make_unique<storage::NatsLog>(
       storage::NatsOptions{.address = *parsed,

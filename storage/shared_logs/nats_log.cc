@@ -26,6 +26,8 @@ constexpr int64_t kAskAgainNs = 250 * kNsPerMs;
 constexpr size_t kBytesOfASecond = 4 << 20;
 constexpr size_t kHeadersMax = 1024;
 constexpr const char* kOneCopy = "one server alone holds the stream";
+constexpr const char* kNotPermitted =
+    "the server does not permit this user all that a member needs (docs/failover.md has the list)";
 
 int64_t time_for(size_t bytes) { return static_cast<int64_t>(bytes / kBytesOfASecond) * kNsPerS; }
 
@@ -74,7 +76,7 @@ LogFacts NatsLog::facts() const {
   if (weakness.empty() && info.replicas < 2 && !info.version.empty()) weakness = kOneCopy;
   return {.engine = "nats jetstream",
           .version = info.version.empty() ? "unknown" : info.version,
-          .copies = std::max<uint64_t>(info.replicas, 1),
+          .copies = info.copies,
           .fsync = LogFacts::Fsync::kUnknown,
           .record_bytes_max = kRecordBytesMax,
           .uses_parts = true,
@@ -83,7 +85,13 @@ LogFacts NatsLog::facts() const {
 
 LogTrouble NatsLog::trouble() const {
   if (!connection_trouble_.text.empty()) return connection_trouble_;
-  return {.text = append_trouble_.empty() ? read_trouble_ : append_trouble_, .needs_person = false};
+  for (const std::string* text : {&append_trouble_, &read_trouble_, &permission_trouble_})
+    if (!text->empty()) return {.text = *text, .needs_person = false};
+  const std::string weakness = upkeep_.info().version.empty() || options_.allows_weak_engine
+                                   ? ""
+                                   : nats::weakness_of(upkeep_.info());
+  return {.text = weakness.empty() ? "" : "NATS: it may lose what it acknowledges: " + weakness,
+          .needs_person = false};
 }
 
 void NatsLog::tick(int64_t boot_ns) {
@@ -138,6 +146,11 @@ void NatsLog::take(const Incoming& incoming) {
     case Incoming::Kind::kNobody:
       if (incoming.kind == Incoming::Kind::kAnswer) answered_ns_ = now_ns_;
       return calls_.take(incoming);
+    case Incoming::Kind::kNotPermitted:
+      permission_trouble_ = std::string("NATS: ") + kNotPermitted;
+      if (state_ != State::kSession) return;
+      lose(kNotPermitted);
+      return fail_waiting();
   }
 }
 
@@ -150,6 +163,7 @@ void NatsLog::connect() {
 
 void NatsLog::begin_session(size_t payload_max) {
   answered_ns_ = now_ns_;
+  permission_trouble_.clear();
   if (payload_max < kPayloadMax) {
     lose("the server's max_payload is " + std::to_string(payload_max) + ", and has to be " +
              std::to_string(kPayloadMax) + " at least",
@@ -219,7 +233,8 @@ void NatsLog::send_append(Append append) {
 }
 
 void NatsLog::take_append(const Append& append, const Reply& reply) {
-  const nats::AppendEnd end = nats::end_of_append(reply, names_.log_stream(), append.crc);
+  const nats::AppendEnd end =
+      nats::end_of_append(reply, names_.log_stream(), append.expected, append.crc);
   append_trouble_ = end.trouble.empty() ? "" : "NATS: " + end.trouble;
   answers_.push_back([answer = append.answer, told = end.told] { answer(told); });
 }
@@ -282,7 +297,14 @@ void NatsLog::expire() {
     }
     fail(std::move(waiting_[i]));
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (connection_trouble_.text.empty()) connection_trouble_.text = what_is_waited_for();
   }
+}
+
+// Where it is not known yet that it is in vain.
+std::string NatsLog::what_is_waited_for() const {
+  if (state_ == State::kSession) return "NATS: JetStream does not answer; has it a leader?";
+  return "NATS: no connection yet";
 }
 
 // What was asked since the last tick began at an unknown time: it counts from now on.

@@ -120,6 +120,7 @@ class NatsLog final : public replication::SharedLog, public replication::Board, 
   void fail(Waiting waiting);
   void fail_waiting();
   void expire();
+  std::string what_is_waited_for() const;
   void note_time();
 
   const NatsOptions options_;
@@ -143,6 +144,7 @@ class NatsLog final : public replication::SharedLog, public replication::Board, 
   replication::LogTrouble connection_trouble_;
   std::string append_trouble_;
   std::string read_trouble_;
+  std::string permission_trouble_;
 };
 
 }  // namespace weir::storage

@@ -13,17 +13,24 @@ namespace weir::storage::nats {
 namespace {
 
 using Outcome = replication::Appended::Outcome;
+using replication::Head;
 
-AppendEnd end_by(const std::string& answer) {
-  return end_of_append({.kind = Reply::Kind::kAnswer, .text = answer}, "weir_main", 7);
+AppendEnd end_by(const std::string& answer,
+                 const std::optional<replication::Head>& expected = std::nullopt) {
+  return end_of_append({.kind = Reply::Kind::kAnswer, .text = answer}, "weir_main", expected, 7);
 }
 
 TEST(NatsAnswers, AnAppendIsDoneOnlyIfTheStreamHasStoredItNow) {
   const AppendEnd end = end_by(R"({"stream":"weir_main","seq":12})");
   EXPECT_EQ(end.told.outcome, Outcome::kDone);
-  EXPECT_EQ(end.told.head, (replication::Head{12, 7}));
+  EXPECT_EQ(end.told.head, (Head{12, 7}));
   EXPECT_EQ(end_by(R"({"stream":"weir_main","seq":18446744073709551615})").told.head.position,
             UINT64_MAX);
+  EXPECT_EQ(end_by(R"({"stream":"weir_main","seq":12})", Head{11, 1}).told.outcome, Outcome::kDone);
+  for (const uint64_t position : {uint64_t{0}, uint64_t{10}, uint64_t{12}, UINT64_MAX})
+    EXPECT_EQ(end_by(R"({"stream":"weir_main","seq":12})", Head{position, 1}).told.outcome,
+              Outcome::kUnknown)
+        << "it was to follow another one";
   for (const char* const other :
        {R"({"stream":"weir_main","seq":12,"duplicate":true})", R"({"stream":"other","seq":12})",
         R"({"stream":"weir_main","seq":0})", R"({"stream":"weir_main","seq":-1})",
@@ -41,7 +48,7 @@ TEST(NatsAnswers, AnAppendIsRefusedOnlyByItsCondition) {
   }
   using Kind = Reply::Kind;
   for (const Kind kind : {Kind::kNobody, Kind::kExpired, Kind::kLost}) {
-    const AppendEnd end = end_of_append({.kind = kind, .text = ""}, "weir_main", 7);
+    const AppendEnd end = end_of_append({.kind = kind, .text = ""}, "weir_main", Head{}, 7);
     EXPECT_EQ(end.told.outcome, Outcome::kUnknown);
     EXPECT_FALSE(end.trouble.empty());
   }
@@ -67,6 +74,7 @@ TEST(NatsAnswers, AMessage) {
     EXPECT_EQ(message(other).error().code, 0) << other;
   EXPECT_EQ(message(R"({"error":{"err_code":10037}})").error().code, kNoMessage);
   EXPECT_EQ(message(R"({"message":{"seq":1,"time":"2026-13-99T99:99:99Zx"}})")->time_ns, 0);
+  EXPECT_EQ(message(R"({"message":{"seq":1,"time":"2261-99-99T99:99:99Z"}})")->time_ns, 0);
 }
 
 TEST(NatsAnswers, DeepAndLongOnesAreNotUnderstood) {
@@ -88,10 +96,12 @@ TEST(NatsAnswers, Base64) {
 }
 
 StreamInfo info_of(const std::string& version, const std::string& setting = "") {
-  const auto info =
-      stream_info(R"({"config":{"storage":"file","retention":"limits","discard":"new",)" + setting +
-                  R"("num_replicas":3,"max_msgs":-1,"metadata":{"_nats.ver":")" + version +
-                  R"("}},"state":{"last_seq":5}})");
+  std::string answer = R"({"config":{"name":"weir_main","subjects":["weir.main.log.*"],)";
+  answer += R"("storage":"file","retention":"limits","discard":"new","num_replicas":3,)";
+  answer += R"("max_msgs":-1,"max_msg_size":-1,)" + setting;
+  answer += R"("metadata":{"_nats.ver":")" + version + R"("}},)";
+  answer += R"("cluster":{"replicas":[{"active":5000},{"active":10000000000}]},)";
+  const auto info = stream_info(answer + R"("state":{"last_seq":5}})");
   EXPECT_TRUE(info);
   return *info;
 }
@@ -103,8 +113,15 @@ TEST(NatsAnswers, OldServersAndOtherSettingsAreWeak) {
     EXPECT_NE(weakness_of(info_of(version)), "") << version;
   for (const char* const setting :
        {R"("max_age":5,)", R"("persist_mode":"async",)", R"("sealed":true,)", R"("mirror":{},)",
-        R"("storage":"memory",)", R"("discard":"old",)"})
+        R"("storage":"memory",)", R"("discard":"old",)", R"("max_msg_size":4096,)",
+        R"("first_seq":1000,)", R"("subjects":["weir.other.log.*"],)", R"("subjects":[],)",
+        R"("subjects":["weir.main.log.*","x"],)"})
     EXPECT_NE(weakness_of(info_of("2.15.2", setting)), "") << setting;
+}
+
+TEST(NatsAnswers, CopiesAreThoseThatAreHeardOf) {
+  EXPECT_EQ(info_of("2.15.2").copies, 2u);
+  EXPECT_EQ(info_of("2.15.2").replicas, 3u);
 }
 
 TEST(NatsNames, AreSafe) {

@@ -12,8 +12,9 @@ namespace {
 constexpr std::string_view kPlain = "nats://";
 constexpr std::string_view kEncrypted = "tls://";
 constexpr const char* kForm =
-    "nats://[USER@]HOST[:PORT][,HOST[:PORT]...], or the same with tls:// and "
-    "?tlsca=FILE&tlscert=FILE&tlskey=FILE, or some of these";
+    "nats://[USER@]HOST[:PORT][,HOST[:PORT]...] (the scheme once, and nothing after the last "
+    "port), or the same with tls:// and then ?tlsca=FILE&tlscert=FILE&tlskey=FILE, or some of "
+    "these, where each FILE begins with /";
 constexpr std::string_view kUsualPort = "4222";
 constexpr uint32_t kPortMax = 65535;
 

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
 #include <optional>
@@ -94,7 +95,9 @@ int64_t time_of(std::string_view text) {
                          take_number(&text, 2, &parts.tm_min) && take_letter(&text, ':') &&
                          take_number(&text, 2, &parts.tm_sec);
   constexpr int kFirstYear = 1970, kLastYear = 2261;
-  if (!has_begun || parts.tm_year < kFirstYear || parts.tm_year > kLastYear) return 0;
+  if (!has_begun || parts.tm_year < kFirstYear || parts.tm_year > kLastYear || parts.tm_mon > 12 ||
+      parts.tm_mday > 31 || parts.tm_hour > 24)
+    return 0;
   int64_t part_ns = 0;
   if (take_letter(&text, '.')) {
     for (int64_t unit = kNsPerS / 10; !text.empty() && text[0] >= '0' && text[0] <= '9';
@@ -105,6 +108,29 @@ int64_t time_of(std::string_view text) {
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
   return static_cast<int64_t>(::timegm(&parts)) * kNsPerS + part_ns;
+}
+
+constexpr int64_t kSilentNs = 10 * kNsPerS;
+
+uint64_t copies_of(const json::value* cluster) {
+  const json::value* const list = member(cluster, "replicas");
+  const json::array* const others = list ? list->if_array() : nullptr;
+  uint64_t copies = 1;
+  if (others == nullptr) return copies;
+  for (const json::value& other : *others)
+    copies += !truth_at(&other, "offline") && signed_at(&other, "active").value_or(0) < kSilentNs;
+  return copies;
+}
+
+// That it takes messages of the log, and no others (names.h).
+bool has_our_subject(const json::value* config) {
+  const json::value* const value = member(config, "subjects");
+  const json::array* const subjects = value ? value->if_array() : nullptr;
+  const std::string name = text_at(config, "name");
+  const std::string ours =
+      "weir." + name.substr(std::min(name.find('_') + 1, name.size())) + ".log.*";
+  return subjects != nullptr && subjects->size() == 1 && subjects->front().is_string() &&
+         view(subjects->front().get_string()) == ours;
 }
 
 // What would lose records, refuse appends or let a position come twice.
@@ -119,6 +145,11 @@ std::string unlike_ours(const json::value* config) {
   for (const char* const limit : {"max_age", "max_msgs", "max_msgs_per_subject"})
     if (const auto number = signed_at(config, limit); number && *number > 0)
       return std::string(limit) + " is " + std::to_string(*number);
+  if (const auto size = signed_at(config, "max_msg_size"); size && *size > 0)
+    return "max_msg_size is " + std::to_string(*size);
+  if (const auto first = number_at(config, "first_seq"); first && *first > 1)
+    return "first_seq is " + std::to_string(*first);
+  if (!has_our_subject(config)) return "it has other subjects";
   for (const char* const truth : {"sealed", "deny_purge", "allow_rollup_hdrs", "no_ack"})
     if (truth_at(config, truth)) return std::string(truth) + " is true";
   for (const char* const other : {"mirror", "sources", "subject_transform"})
@@ -175,6 +206,7 @@ Result<StreamInfo, Problem> stream_info(std::string_view answer) {
   if (!config || !last) return not_understood();
   return StreamInfo{.version = one_line(text_at(member(config, "metadata"), "_nats.ver")),
                     .replicas = number_at(config, "num_replicas").value_or(1),
+                    .copies = copies_of(member(&*parsed, "cluster")),
                     .last_sequence = *last,
                     .now_ns = time_of(text_at(&*parsed, "ts")),
                     .unlike_ours = unlike_ours(config)};

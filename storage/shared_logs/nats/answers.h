@@ -15,8 +15,10 @@ inline constexpr size_t kAnswerBytesMax = 4 << 20;
 
 // Numbers of the server's errors, which never change.
 enum ErrorCode : int64_t {
+  kAccountFull = 10002,
   kNoPeers = 10005,
   kNoMessage = 10037,
+  kServersFull = 10047,
   kNameInUse = 10058,
   kNoStream = 10059,
   kWrongLastSequence = 10071,
@@ -51,8 +53,9 @@ Result<Message, Problem> message(std::string_view answer);
 std::string_view header(std::string_view headers, std::string_view name);
 
 struct StreamInfo {
-  std::string version;  // of the server that leads the stream; empty: older than 2.11
-  uint64_t replicas = 1;
+  std::string version;    // of the server that leads the stream; empty: older than 2.11
+  uint64_t replicas = 1;  // that it is to have
+  uint64_t copies = 1;    // on servers that the leader has heard of within ten seconds, its own too
   uint64_t last_sequence = 0;
   int64_t now_ns = 0;       // the server's clock, since 1970
   std::string unlike_ours;  // a setting that is not as --new-shard makes it, with its value

@@ -1,11 +1,11 @@
 // TLS of a connection of cnats, which makes the handshake in a blocking socket and waits in it
-// without an end. That is bounded here by an option of the socket, which is known when OpenSSL
-// tells that the handshake begins.
+// without an end. That is bounded here from inside of OpenSSL, which tells when a handshake begins
+// and before it reads.
 //
 // Invariants
 // 1. A connection to tls:// is encrypted or is none; one to nats:// is encrypted if the server
 //    insists, as NATS' clients do it. A certificate is verified, and that it names the host.
-// 2. The handshake is given up when the server says nothing for a second.
+// 2. The handshake is given up after a second, or two if the server then says nothing.
 // 3. Nobody is asked for the password of a key: a key that has one is an error.
 #pragma once
 

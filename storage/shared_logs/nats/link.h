@@ -4,21 +4,22 @@
 //
 // Invariants
 // 1. Nothing here waits on the caller's thread, but for the end: that waits for a connection that
-//    is being made, a second for each host at most.
+//    is being made, for each host a second to connect, one for the server's first words and one for
+//    a handshake, and as long as the system looks for its name.
 // 2. The library never connects anew by itself, so that no message is sent twice, and what is not
-//    answered when a connection is lost is known to be given up.
-// 3. Memory for what comes is bounded; what does not fit is dropped, as if the network had lost it.
+//    answered when a connection is lost is known to be given up. It connects to no server that the
+//    address does not name.
+// 3. Memory for what has come is bounded; what does not fit is dropped, as if the network had lost
+//    it. What the library itself keeps of a message that comes in pieces is not: it believes the
+//    server's word for its size, and does not give that back when the connection ends under it.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "storage/file.h"
 #include "storage/shared_logs/nats/address.h"
 #include "storage/shared_logs/nats/requests.h"
 #include "storage/worker_thread.h"
@@ -36,7 +37,8 @@ struct Incoming {
     kNotOpened,  // all hosts were tried in vain
     kLost,
     kAnswer,
-    kNobody,  // an answer of the server that nobody listens to the subject
+    kNobody,        // an answer of the server that nobody listens to the subject
+    kNotPermitted,  // the server has refused something that was sent, or the subject of answers
   };
   Kind kind = Kind::kLost;
   uint64_t connection = 0;  // open() counts them
@@ -62,26 +64,22 @@ class Link {
   // What has happened since the last call.
   std::vector<Incoming> take();
   // Can be read when there is something to take.
-  int descriptor() const { return wake_.get(); }
+  int descriptor() const;
 
  private:
+  struct Mailbox;
+  struct Ear;
   struct Connection;
 
   void connect(uint64_t number);
   std::string try_host(const std::string& host, const std::string& password, uint64_t number);
   void disconnect();
   void publish(uint64_t serial, const Outgoing& message);
-  void push(Incoming incoming);
 
   const LinkPlan plan_;
-  Descriptor wake_;
+  const std::shared_ptr<Mailbox> mailbox_;  // the library's threads may have it after this is gone
   std::atomic<bool> is_ending_ = false;
   uint64_t number_ = 0;
-
-  std::mutex mutex_;
-  std::vector<Incoming> mailbox_;
-  size_t mailbox_bytes_ = 0;
-  std::condition_variable ended_;  // a connection, or all of it
 
   // Of the worker's thread.
   size_t next_host_ = 0;

@@ -1,9 +1,9 @@
-// What a shard's streams and subjects are called.
+// What a shard's streams and subjects are called:
 //
-//     weir_SHARD                   the stream of the log
-//     weir.SHARD.log.XXXX          its subjects; XXXX is the end of the record's crc, in
-//     hexadecimal KV_weir_SHARD                the stream of the board, a key-value bucket to other
-//     clients $KV.weir_SHARD.MEMBER        its subjects
+//     weir_SHARD               the stream of the log
+//     weir.SHARD.log.XXXX      its subjects; XXXX is the end of the record's crc, hexadecimal
+//     KV_weir_SHARD            the stream of the board, a key-value bucket to other clients
+//     $KV.weir_SHARD.MEMBER    its subjects
 //
 // A name is written with its letters, digits, '-' and '_' as they are and each other byte as =XX,
 // since the server gives a meaning to dots, stars and spaces.

@@ -16,7 +16,8 @@ bool is_refusal(const Problem& problem) {
 
 }  // namespace
 
-AppendEnd end_of_append(const Reply& reply, const std::string& stream, uint64_t crc) {
+AppendEnd end_of_append(const Reply& reply, const std::string& stream,
+                        const std::optional<replication::Head>& expected, uint64_t crc) {
   switch (reply.kind) {
     case Reply::Kind::kNobody:
       return unknown("the stream has no leader at the moment");
@@ -32,6 +33,8 @@ AppendEnd end_of_append(const Reply& reply, const std::string& stream, uint64_t 
     return {.told = {.outcome = Appended::Outcome::kRefused, .head = {}}, .trouble = ""};
   if (!answer) return unknown(answer.error().text);
   if (answer->is_duplicate) return unknown("the stream had stored an append already");
+  if (expected && answer->sequence != expected->position + 1)
+    return unknown("an append is said to be at another position than its condition lets it have");
   return {.told = {.outcome = Appended::Outcome::kDone,
                    .head = {.position = answer->sequence, .crc = crc}},
           .trouble = ""};

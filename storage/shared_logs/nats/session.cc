@@ -74,8 +74,9 @@ Session::Step Session::look(const std::string& answer) {
   return Step::kMore;
 }
 
-// Without a cluster there is one copy, of which the server warns when it starts. A cluster that has
-// too few servers at the moment refuses, so that no shard is made weaker by chance.
+// Without a cluster there is one copy, of which the server warns when it starts. A cluster that
+// knows of too few servers refuses, so that no shard is made weaker by chance; one that is away for
+// the moment gets its copy when it is back.
 Session::Step Session::make(const std::string& answer) {
   const auto made = done(answer);
   const bool makes_log = state_ == State::kMakeLog;
@@ -86,7 +87,14 @@ Session::Step Session::make(const std::string& answer) {
   const bool is_there = made || made.error().code == kNameInUse;
   if (!is_there) {
     const std::string stream = makes_log ? names_.log_stream() : names_.board_stream();
-    return fail("cannot make the stream " + stream + ": " + made.error().text, false);
+    const int64_t code = made.error().code;
+    const bool is_full = code == kNoPeers || code == kServersFull || code == kAccountFull;
+    return fail("cannot make the stream " + stream + ": " + made.error().text +
+                    (makes_log && is_full ? "; it wants " + std::to_string(replicas_) +
+                                                " servers with " + std::to_string(plan_.bytes_max) +
+                                                " bytes for it, twice log-bytes-max"
+                                          : ""),
+                false);
   }
   if (!makes_log) return Step::kReady;
   has_made_ = true;

@@ -176,8 +176,8 @@ TEST_F(NewShardTest, LeavesAndGoesOnAlone) {
 
 TEST(OpenSharedLog, NamesWhatIsAccepted) {
   const std::string accepted =
-      "a shared log is file:PATH, PATH beginning with /, postgres://USER@HOST/DATABASE, or "
-      "nats://HOST";
+      "a shared log is file:PATH, PATH beginning with /, postgres://USER@HOST/DATABASE, "
+      "nats://HOST, or tls://HOST";
   for (const std::string address : {"", "file:", "file:relative", "file:/folder/", "mysql://x"}) {
     const auto log = open_shared_log(address);
     ASSERT_FALSE(log) << address;
@@ -187,6 +187,8 @@ TEST(OpenSharedLog, NamesWhatIsAccepted) {
   expect_part(open_shared_log("postgres://me:secret@host/db").error(), "must not hold a password");
   expect_part(open_shared_log("postgres://me@host/db").error(), "needs a shard's name");
   EXPECT_TRUE(open_shared_log("postgres://me@host/db", {.shard = "main", .password_file = ""}));
+  expect_part(open_shared_log("nats://host", {.shard = "main", .password_file = "/p"}).error(),
+              "names none: nats://USER@HOST");
 }
 
 }  // namespace
