@@ -1,4 +1,5 @@
-"""Clients that write a journal: they take permits, count up, and read, at whichever member serves.
+"""Clients that write a journal: they take permits, count up, and read, at whichever member serves. Now and then
+one counts up and sets a large value in one EXEC, whose turn is longer than what NATS takes in one message.
 
 What they ask for `once` has an ID, and is asked for until it is answered: it is charged once, however often
 that was. Every value in the journal is how often the key was counted up: for a limit that never refills that is
@@ -18,6 +19,8 @@ LIMIT = ("FIXED", f"{PERMITS}/3650d")
 KEYS = 6
 READER_PACE_S = 0.02
 KEEPS_ASKING_S = 40  # weir knows an ID for 60
+BALLAST_BYTES = 1_300_000
+BALLAST_SHARE = 0.01  # of what counts up
 # The kinds of requests, and of their keys: limits, limits asked with an ID, counters.
 KINDS = {"take": "l", "peek": "l", "once": "i", "incr": "c", "get": "c"}
 # Errors that say that nothing was done.
@@ -104,8 +107,15 @@ class Caller(threading.Thread):
                 raise AssertionError(f"a limit with room denies: {reply}")
             return count_of_limit(reply)
         if kind == "incr":
-            return self.client.ask("INCR", key)
+            return self.count_with_ballast(key) if self.rng.random() < BALLAST_SHARE else self.client.ask("INCR", key)
         return read_count(self.client.ask, key)
+
+    def count_with_ballast(self, key):
+        self.client.ask("MULTI")
+        self.client.ask("INCR", key)
+        self.client.ask("SET", f"ballast{self.number}", self.rng.randbytes(BALLAST_BYTES))
+        count, _ = self.client.ask("EXEC")
+        return count
 
     def connect(self):
         if self.host == self.avoids:

@@ -224,8 +224,9 @@ class Pair:
                                 "group by 1", database="postgres")
         return {row.split("|")[0]: int(row.split("|")[1]) for row in rows.splitlines()}
 
-    def claims(self):
-        return int(self.primary.ask("select count(*) from weir_log where get_byte(record, 2) = 2"))
+    def count(self, kind):
+        """How many records are of a kind, which is a record's third byte."""
+        return int(self.primary.ask(f"select count(*) from weir_log where get_byte(record, 2) = {kind}"))
 
     def rows(self):
         """Of each record its position, checksum, kind and length, a line each; empty if the log cannot be read."""

@@ -15,8 +15,7 @@ GET_SERVER = Path(__file__).resolve().parents[1] / "nats/get-server"
 PROGRAMS = disks.PROGRAMS
 STREAM, BOARD = "weir_main", "KV_weir_main"
 CLUSTER_PORT, HTTP_PORT = 6222, 8222
-DISK_MB = 160
-CLAIM = 2  # the kind of a record, its third byte
+DISK_MB = 320
 OPERATOR = "operator"  # of the cluster, in its system account
 SETTINGS = """
 server_name: {name}
@@ -190,8 +189,9 @@ class Cluster:
                     return list(connection.messages(STREAM, 1, last))
         return []
 
-    def claims(self):
-        return sum(1 for *_, data in self.messages() if data[2] == CLAIM)
+    def count(self, kind):
+        """How many records are of a kind, which is a record's third byte."""
+        return sum(1 for *_, data in self.messages() if data[2] == kind)
 
     def rows(self):
         """Of each record its position, checksum, kind and length, a line each; empty if the log cannot be read."""

@@ -40,6 +40,7 @@ from world import World  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 CI_TAKEOVERS, CI_SECONDS = 30, 210
+CLAIM, PART = 2, 4  # kinds of records
 
 
 def say(text):
@@ -106,7 +107,7 @@ def report(world, args, done, entries, verdict):
     say(f"\nseed {args.seed}, {args.members} members, failover-after {args.failover_after_ms} ms: "
         f"{sum(step.takeovers for step in done)} takeovers and {world.watcher.renewals} claims anew of owners in {len(done)} steps; {verdict.line()}")
     if world.engine:
-        say(f"{world.engine.claims()} CLAIMs in the log, which {world.rewinds()} times was found to have lost its end")
+        say(f"{world.engine.count(CLAIM)} CLAIMs and {world.engine.count(PART)} PARTs in the log, which {world.rewinds()} times was found to have lost its end")
     given_up = sum(member.given_up for member in [*world.members, world.fresh])
     say(f"members that ended by themselves: {len(ends)}; that could not start without data and log: {given_up}; that stopped and had to begin anew: {world.stopped}")
     for note in sorted(set(world.notes)):

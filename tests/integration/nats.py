@@ -123,9 +123,11 @@ class Nats:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: whoever started it closes its input then
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     made = Nats(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
-    print(made.address(), flush=True)
     try:
+        print(made.address(), flush=True)
         sys.stdin.read()
     finally:
         made.close()
