@@ -206,7 +206,9 @@ void NatsLog::take_session(const Reply& reply) {
 
 // What is under way is answered, and what it asks anew waits for the next connection.
 void NatsLog::lose(std::string why, bool needs_person) {
-  connection_trouble_ = {.text = "NATS: " + std::move(why), .needs_person = needs_person};
+  const bool is_known = !needs_person && !permission_trouble_.empty();
+  connection_trouble_ = {.text = is_known ? permission_trouble_ : "NATS: " + std::move(why),
+                         .needs_person = needs_person};
   state_ = State::kClosed;
   link_.close();
   calls_.lose_all();

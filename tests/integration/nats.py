@@ -24,10 +24,12 @@ def program():
 
 
 class Nats:
-    """With a password there is one user, `weir`, who has it. With Certificates its connections are encrypted."""
+    """With a password there is the user `weir`, who has it, and may do all or has those permissions, and `admin`.
+    With Certificates its connections are encrypted."""
 
-    def __init__(self, servers=1, password=None, certificates=None):
+    def __init__(self, servers=1, password=None, permissions="", certificates=None):
         self.password = password
+        self.permissions = permissions
         self.certificates = certificates
         self.folder = tempfile.mkdtemp(prefix="weir-nats-")
         self.program = program()
@@ -44,7 +46,9 @@ class Nats:
             file.write(f"server_name: n{node}\nlisten: \"127.0.0.1:{self.ports[node]}\"\n"
                        f"jetstream {{ store_dir: \"{self.folder}/n{node}\", max_file_store: 1TB, sync_interval: always }}\n")
             if self.password:
-                file.write(f"authorization {{ users: [ {{ user: weir, password: \"{self.password}\" }} ] }}\n")
+                rights = f", permissions: {{ {self.permissions} }}" if self.permissions else ""
+                file.write(f"authorization {{ users: [ {{ user: weir, password: \"{self.password}\"{rights} }},\n"
+                           f"  {{ user: admin, password: \"{self.password}\" }} ] }}\n")
             if self.certificates:
                 own = self.certificates.path("server")
                 file.write(f"tls {{ cert_file: \"{own}.crt\", key_file: \"{own}.key\" }}\n")
@@ -109,7 +113,7 @@ class Nats:
     def ask_once(self, port, subject, request):
         """One request on a connection of its own, in the protocol of NATS."""
         payload = json.dumps(request) if request else ""
-        who = {"verbose": False, "headers": True, **({"user": "weir", "pass": self.password} if self.password else {})}
+        who = {"verbose": False, "headers": True, **({"user": "admin", "pass": self.password} if self.password else {})}
         with socket.create_connection(("127.0.0.1", port), timeout=2) as plain, self.encrypt(plain) as stream:
             reader = stream.makefile("rb")
             stream.sendall(f"CONNECT {json.dumps(who)}\r\nSUB _INBOX.test 1\r\n"

@@ -113,10 +113,16 @@ class ShardOnNats(OnNats, test_shard.Shard):
 
 @needs_nats
 class WithAPassword(OnNats, ShardTest):
+    # As docs/failover.md has it.
+    NEEDED = ("$JS.API.STREAM.>", "weir.main.log.*", "$KV.weir_main.*")
+
     def setUp(self):
         super().setUp()
+        self.begin_with("")
+
+    def begin_with(self, permissions):
         self.nats.close()
-        self.nats = nats.Nats(password="a-long-phrase")
+        self.nats = nats.Nats(password="a-long-phrase", permissions=permissions)
         with open(self.path("password"), "w", encoding="utf-8") as file:
             file.write("a-long-phrase\nmore\n")
 
@@ -138,6 +144,35 @@ class WithAPassword(OnNats, ShardTest):
         self.assertEqual((info["shard_log_copies"], info["shard_log_synced"]), ("1", "unknown"))
         self.assertIn("one server alone", info["shard_log_weakness"])
         self.assertIn("may lose what it has acknowledged: one server alone", server.log())
+
+    def permissions(self, needed):
+        subjects = ", ".join(f'"{subject}"' for subject in needed)
+        return f'publish: [ {subjects} ], subscribe: [ "_INBOX.>" ]'
+
+    def make(self):
+        os.makedirs(self.path("a"), exist_ok=True)
+        return self.command("--new-shard", self.log_address(), "main", "--dir", self.path("a/data"),
+                            "--log-password-file", self.path("password"))
+
+    def test_the_rights_that_a_member_needs(self):
+        self.begin_with(self.permissions(self.NEEDED))
+        code, out = self.make()
+        self.assertEqual(code, 0, out)
+        server = self.member("a", log_password_file=self.path("password")).start()
+        self.assertEqual(self.owner_of(server).call("SET", "k", "v"), "OK")
+        harness.wait_until(lambda: self.members_of(server), "it is on the board")
+        self.assertNotIn("permit", server.log())
+
+    def test_a_right_that_lacks_is_said(self):
+        for lacks in self.NEEDED[:2]:
+            self.begin_with(self.permissions([subject for subject in self.NEEDED if subject != lacks]))
+            code, out = self.make()
+            self.assertEqual(code, 1)
+            self.assertIn("the server does not permit this user", out)
+        self.begin_with(self.permissions(self.NEEDED[:2]))
+        self.assertEqual(self.make()[0], 0)
+        server = self.member("a", log_password_file=self.path("password")).start()
+        harness.wait_until(lambda: "does not permit this user" in server.log(), "a member without a board")
 
 
 @needs_nats

@@ -63,6 +63,18 @@ TEST_F(NatsLogTest, AWeakStreamIsTakenOnlyIfThatIsSaid) {
   EXPECT_NE(other->facts().weakness.find("storage is memory"), std::string::npos);
 }
 
+TEST_F(NatsLogTest, AStreamThatBecomesWeakIsTrouble) {
+  NatsLog* const log = connect();
+  Head end;
+  put(log, &end, "a");
+  const std::string of = R"({"name":")" + names_.log_stream() + R"(","subjects":[")" +
+                         names_.log_subjects() + R"("],"storage":"file","discard":"old"})";
+  api("UPDATE." + names_.log_stream(), of);
+  wait_until([&] { return log->trouble().text.find("discard is old") != std::string::npos; });
+  EXPECT_FALSE(log->trouble().needs_person);
+  put(log, &end, "it goes on");
+}
+
 TEST_F(NatsLogTest, AServerThatIsAwayIsTrouble) {
   NatsOptions nowhere = options();
   nowhere.address = *parse_address("nats://127.0.0.1:1,127.0.0.1:2");
@@ -70,7 +82,8 @@ TEST_F(NatsLogTest, AServerThatIsAwayIsTrouble) {
   EXPECT_EQ(append(log, Head{}, "a").outcome, AppendOutcome::kRefused) << "it was not sent";
   EXPECT_EQ(read(log, {}).outcome, ReadOutcome::kFailed);
   EXPECT_FALSE(log->trouble().needs_person);
-  EXPECT_NE(log->trouble().text.find("127.0.0.1:2"), std::string::npos) << log->trouble().text;
+  for (const char* const host : {"127.0.0.1:1: nobody listens", "127.0.0.1:2: nobody listens"})
+    EXPECT_NE(log->trouble().text.find(host), std::string::npos) << log->trouble().text;
 }
 
 // Beyond the end the server would remove everything, and give the next record another position.

@@ -52,7 +52,7 @@ QUARANTINE = [
     ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream|acl/sha256\.cc|script/sha1\.cc)|storage/shared_logs/nats/encryption\.cc$"),
     ("RocksDB", r"rocksdb/", r"storage/rocks_"),
     ("libpq", r"(postgresql/)?(libpq|postgres_ext)", r"storage/shared_logs/postgres/"),
-    ("cnats", r"nats/", r"storage/shared_logs/nats/(link\.cc|encryption\.(h|cc)|words\.h)$"),
+    ("cnats", r"nats/", r"storage/shared_logs/nats/(link\.cc|(encryption|refusals)\.(h|cc)|words\.h)$"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
     ("spdlog", r"spdlog/", r"server/"),
     ("GoogleTest", r"g(test|mock)/", r"(?!)"),

@@ -1,11 +1,8 @@
 #include "storage/shared_logs/nats/link.h"
 
 #include <nats/nats.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <charconv>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -14,6 +11,7 @@
 #include "storage/file.h"
 #include "storage/shared_logs/nats/answers.h"
 #include "storage/shared_logs/nats/encryption.h"
+#include "storage/shared_logs/nats/refusals.h"
 #include "storage/shared_logs/nats/words.h"
 
 namespace weir::storage::nats {
@@ -25,7 +23,6 @@ constexpr int64_t kPingMs = 1000;
 constexpr int kPingsMax = 2;
 constexpr int kPendingMessages = 10'000;
 constexpr int kPendingBytes = 64 << 20;
-constexpr size_t kMailboxBytes = 64 << 20;
 
 struct Destroy {
   void operator()(natsOptions* options) const { natsOptions_Destroy(options); }
@@ -54,26 +51,6 @@ std::unique_ptr<natsOptions, Destroy> options_for(const std::string& url, const 
 
 }  // namespace
 
-struct Link::Mailbox {
-  const Descriptor wake{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
-  std::mutex mutex;
-  std::vector<Incoming> waiting;
-  size_t bytes = 0;
-  std::condition_variable ended;  // a connection, or all of it
-
-  void push(Incoming incoming) {
-    const std::lock_guard lock(mutex);
-    const bool is_message =
-        incoming.kind == Incoming::Kind::kAnswer || incoming.kind == Incoming::Kind::kNobody;
-    if (is_message && bytes + incoming.text.size() > kMailboxBytes) return;
-    bytes += incoming.text.size() + sizeof incoming;
-    waiting.push_back(std::move(incoming));
-    const uint64_t one = 1;
-    // It fails only if the counter is full, and then the loop is woken anyway.
-    if (::write(wake.get(), &one, sizeof one) < 0) return;
-  }
-};
-
 // What the library calls back with.
 struct Link::Ear {
   static void hear(natsConnection* server, natsSubscription* answers, natsMsg* message, void* self);
@@ -84,11 +61,12 @@ struct Link::Ear {
   const std::shared_ptr<Mailbox> mailbox;
   const uint64_t connection;
   natsConnection* server = nullptr;
-  bool is_open = false;  // end() has not come yet; under the mutex of the mailbox
+  bool is_open = false;  // end() has not come yet; changed by tell()
 };
 
 struct Link::Connection {
-  Connection() = default;
+  Connection(const std::shared_ptr<Mailbox>& mailbox, uint64_t number)
+      : refusals(mailbox, number), ear(new Ear{.mailbox = mailbox, .connection = number}) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection() {
@@ -96,11 +74,11 @@ struct Link::Connection {
     natsConnection_Destroy(server);
   }
 
+  const Refusals refusals;
   std::unique_ptr<Ear> ear;
   natsConnection* server = nullptr;
   natsSubscription* answers = nullptr;
   std::string inbox;
-  bool is_refusal_told = false;
 };
 
 void Link::Ear::hear(natsConnection*, natsSubscription*, natsMsg* message, void* self) {
@@ -119,7 +97,7 @@ void Link::Ear::hear(natsConnection*, natsSubscription*, natsMsg* message, void*
   ear->mailbox->push(std::move(incoming));
 }
 
-// Nothing is told after it. The ear may go as soon as the mutex is free.
+// Nothing is told after it, and the ear may go.
 void Link::Ear::end(void* self) {
   auto* const ear = static_cast<Ear*>(self);
   const std::shared_ptr<Mailbox> mailbox = ear->mailbox;
@@ -128,9 +106,7 @@ void Link::Ear::end(void* self) {
   mailbox->push({.kind = Incoming::Kind::kLost,
                  .connection = ear->connection,
                  .text = one_line(words && *words ? words : natsStatus_GetText(status))});
-  const std::lock_guard lock(mailbox->mutex);
-  ear->is_open = false;
-  mailbox->ended.notify_all();
+  mailbox->tell([ear] { ear->is_open = false; });
 }
 
 void Link::Ear::leave(std::unique_ptr<Ear> ear) {
@@ -148,15 +124,10 @@ Link::~Link() {
   bool is_closed = false;
   worker_.post([this, &is_closed] {
     disconnect();
-    const std::lock_guard lock(mailbox_->mutex);
-    is_closed = true;
-    mailbox_->ended.notify_all();
+    mailbox_->tell([&is_closed] { is_closed = true; });
   });
-  std::unique_lock lock(mailbox_->mutex);
-  mailbox_->ended.wait(lock, [&] { return is_closed; });
+  mailbox_->wait_until([&is_closed] { return is_closed; });
 }
-
-int Link::descriptor() const { return mailbox_->wake.get(); }
 
 uint64_t Link::open() {
   const uint64_t number = ++number_;
@@ -172,13 +143,7 @@ void Link::send(uint64_t serial, Outgoing message) {
   worker_.post([this, serial, message = std::move(message)] { publish(serial, message); });
 }
 
-std::vector<Incoming> Link::take() {
-  uint64_t count = 0;
-  if (::read(mailbox_->wake.get(), &count, sizeof count) < 0) return {};
-  const std::lock_guard lock(mailbox_->mutex);
-  mailbox_->bytes = 0;
-  return std::exchange(mailbox_->waiting, {});
-}
+std::vector<Incoming> Link::take() { return mailbox_->take(); }
 
 void Link::connect(uint64_t number) {
   disconnect();
@@ -212,8 +177,8 @@ std::string Link::try_host(const std::string& host, const std::string& password,
   if (!options) return "out of memory";
   if (std::string failure = set_encryption(options.get(), plan_.address, host); !failure.empty())
     return failure;
-  auto connection = std::make_unique<Connection>();
-  connection->ear = std::unique_ptr<Ear>(new Ear{.mailbox = mailbox_, .connection = number});
+  auto connection = std::make_unique<Connection>(mailbox_, number);
+  if (!connection->refusals.listen(options.get())) return "out of memory";
   Ear* const ear = connection->ear.get();
   natsStatus status = natsConnection_Connect(&connection->server, options.get());
   ear->server = connection->server;
@@ -243,23 +208,13 @@ std::string Link::try_host(const std::string& host, const std::string& password,
 void Link::disconnect() {
   if (!connection_) return;
   natsConnection_Close(connection_->server);
-  {
-    std::unique_lock lock(mailbox_->mutex);
-    mailbox_->ended.wait(lock, [this] { return !connection_->ear->is_open; });
-  }
+  mailbox_->wait_until([this] { return !connection_->ear->is_open; });
   connection_.reset();
 }
 
-// A connection on which sending fails is closed, of which end() tells. That something else was
-// refused the server tells later, so that it is looked at when the next message is sent.
+// A connection on which sending fails is closed, of which end() tells.
 void Link::publish(uint64_t serial, const Outgoing& message) {
   if (!connection_) return;
-  const char* words = nullptr;
-  if (natsConnection_GetLastError(connection_->server, &words) == NATS_NOT_PERMITTED &&
-      !std::exchange(connection_->is_refusal_told, true))
-    mailbox_->push({.kind = Incoming::Kind::kNotPermitted,
-                    .connection = connection_->ear->connection,
-                    .text = ""});
   natsMsg* made = nullptr;
   const std::string reply = connection_->inbox + "." + std::to_string(serial);
   natsStatus status =

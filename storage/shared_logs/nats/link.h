@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "storage/shared_logs/nats/address.h"
+#include "storage/shared_logs/nats/mailbox.h"
 #include "storage/shared_logs/nats/requests.h"
 #include "storage/worker_thread.h"
 
@@ -29,22 +30,6 @@ namespace weir::storage::nats {
 struct LinkPlan {
   Address address;
   std::string password_file;  // its first line is the password, read at each attempt; "": none
-};
-
-struct Incoming {
-  enum class Kind {
-    kOpened,
-    kNotOpened,  // all hosts were tried in vain
-    kLost,
-    kAnswer,
-    kNobody,        // an answer of the server that nobody listens to the subject
-    kNotPermitted,  // the server has refused something that was sent, or the subject of answers
-  };
-  Kind kind = Kind::kLost;
-  uint64_t connection = 0;  // open() counts them
-  uint64_t serial = 0;      // of kAnswer and kNobody: of the request
-  size_t payload_max = 0;   // of kOpened: the largest message that the server takes
-  std::string text;         // of an answer its bytes; of a failure one line
 };
 
 class Link {
@@ -64,10 +49,9 @@ class Link {
   // What has happened since the last call.
   std::vector<Incoming> take();
   // Can be read when there is something to take.
-  int descriptor() const;
+  int descriptor() const { return mailbox_->descriptor(); }
 
  private:
-  struct Mailbox;
   struct Ear;
   struct Connection;
 
