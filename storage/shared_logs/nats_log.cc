@@ -20,6 +20,7 @@ using replication::Read;
 namespace {
 
 constexpr int64_t kPatience = 3;  // times log-timeout
+constexpr int64_t kMaking = 3;    // times that: servers make a stream and elect its leader
 constexpr int64_t kBetweenNs = kNsPerS;
 constexpr int64_t kLookNs = 10 * kNsPerMs;  // where nobody watches the mailbox
 constexpr int64_t kAskAgainNs = 250 * kNsPerMs;
@@ -112,8 +113,7 @@ int64_t NatsLog::next_deadline() const {
   if (!answers_.empty()) return 0;
   int64_t next = calls_.next_deadline();
   for (const Waiting& waiting : waiting_)
-    next =
-        std::min(next, waiting.deadline_ns.value_or(now_ns_ + kPatience * options_.log_timeout_ns));
+    next = std::min(next, waiting.deadline_ns.value_or(now_ns_ + patience_ns()));
   if (state_ == State::kClosed) next = std::min(next, open_again_ns_);
   if (state_ == State::kSession) next = std::min(next, ask_again_ns_);
   if (state_ == State::kReady) next = std::min(next, upkeep_.next_deadline());
@@ -309,11 +309,15 @@ std::string NatsLog::what_is_waited_for() const {
   return "NATS: no connection yet";
 }
 
+int64_t NatsLog::patience_ns() const {
+  return kPatience * options_.log_timeout_ns * (options_.makes_shard ? kMaking : 1);
+}
+
 // What was asked since the last tick began at an unknown time: it counts from now on.
 void NatsLog::note_time() {
   calls_.note_time(now_ns_);
   for (Waiting& waiting : waiting_)
-    if (!waiting.deadline_ns) waiting.deadline_ns = now_ns_ + kPatience * options_.log_timeout_ns;
+    if (!waiting.deadline_ns) waiting.deadline_ns = now_ns_ + patience_ns();
 }
 
 }  // namespace weir::storage

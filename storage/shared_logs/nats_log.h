@@ -18,7 +18,8 @@
 // 3. Everything that decides is asked of the stream's leader. What it says may be old: a record
 //    that is missing is no harm to a reader, and an append is held to its condition.
 // 4. What waits for a connection is answered when all hosts of the address were tried in vain, when
-//    a person is needed, and in any case after three times log-timeout.
+//    a person is needed, and in any case after three times log-timeout, nine where the shard is
+//    made.
 //
 // Records are the same for all members, so their greatest size is that of the server's usual
 // max_payload, and servers that take less are refused. A larger turn travels as PARTs.
@@ -121,6 +122,7 @@ class NatsLog final : public replication::SharedLog, public replication::Board, 
   void fail_waiting();
   void expire();
   std::string what_is_waited_for() const;
+  int64_t patience_ns() const;
   void note_time();
 
   const NatsOptions options_;
