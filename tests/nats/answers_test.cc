@@ -146,9 +146,12 @@ TEST(NatsAddress, HostsAndTheirPorts) {
   EXPECT_EQ(address->hosts,
             (std::vector<std::string>{"a:4222", "b.example:4333", "[::1]:4222", "10.0.0.1:1"}));
   EXPECT_EQ(parse_address("nats://a")->user, "");
+  EXPECT_EQ(parse_address("nats://a:1,nats://b,c")->hosts,
+            (std::vector<std::string>{"a:1", "b:4222", "c:4222"}));
   for (const char* const other :
        {"nats://", "nats://a,", "nats://a:0", "nats://a:65536", "nats://a:x", "nats://a b",
-        "nats://a/b", "nats://@a", "nats://[::1", "nats://[]:1", "http://a"})
+        "nats://a/b", "nats://@a", "nats://[::1", "nats://[]:1", "http://a", "nats://a,tls://b",
+        "nats://a,nats://nats://b"})
     EXPECT_FALSE(parse_address(other)) << other;
 }
 

@@ -12,9 +12,8 @@ namespace {
 constexpr std::string_view kPlain = "nats://";
 constexpr std::string_view kEncrypted = "tls://";
 constexpr const char* kForm =
-    "nats://[USER@]HOST[:PORT][,HOST[:PORT]...] (the scheme once, and nothing after the last "
-    "port), or the same with tls:// and then ?tlsca=FILE&tlscert=FILE&tlskey=FILE, or some of "
-    "these, where each FILE begins with /";
+    "nats://[USER@]HOST[:PORT][,HOST[:PORT]...], or tls:// with the same and perhaps "
+    "?tlsca=/FILE&tlscert=/FILE&tlskey=/FILE";
 constexpr std::string_view kUsualPort = "4222";
 constexpr uint32_t kPortMax = 65535;
 
@@ -68,6 +67,11 @@ bool take_files(std::string_view text, Address* address) {
   }
 }
 
+// Without what stands in the address: it may be a password.
+std::string wrong(const std::string& what) {
+  return "the address of the shared log " + what + "; its form is " + kForm;
+}
+
 }  // namespace
 
 bool is_nats_address(std::string_view text) {
@@ -75,13 +79,15 @@ bool is_nats_address(std::string_view text) {
 }
 
 Result<Address, std::string> parse_address(std::string_view text) {
-  const std::string form = std::string("the address of the shared log is not ") + kForm;
-  if (!is_nats_address(text)) return form;
+  if (!is_nats_address(text)) return wrong("begins with neither nats:// nor tls://");
   Address address;
   address.is_encrypted = text.starts_with(kEncrypted);
-  std::string_view rest = text.substr((address.is_encrypted ? kEncrypted : kPlain).size());
+  const std::string_view scheme = address.is_encrypted ? kEncrypted : kPlain;
+  std::string_view rest = text.substr(scheme.size());
   if (const size_t options = rest.find('?'); options != std::string_view::npos) {
-    if (!address.is_encrypted || !take_files(rest.substr(options + 1), &address)) return form;
+    if (!address.is_encrypted) return wrong("has a ? after nats://");
+    if (!take_files(rest.substr(options + 1), &address))
+      return wrong("has something else than files after the ?, or one twice");
     if (address.certificate_file.empty() != address.key_file.empty())
       return std::string("the address of the shared log has one of tlscert and tlskey alone");
     rest = rest.substr(0, options);
@@ -92,14 +98,18 @@ Result<Address, std::string> parse_address(std::string_view text) {
       return std::string(
           "the address of the shared log must not hold a password: it belongs in the file that "
           "log-password-file names");
-    if (!holds_only(user, ".-_")) return form;
+    if (!holds_only(user, ".-_"))
+      return wrong("has a user with other characters than letters, digits, '.', '-' and '_'");
     address.user = user;
     rest = rest.substr(at + 1);
   }
   while (true) {
+    if (!address.hosts.empty() && rest.starts_with(scheme)) rest = rest.substr(scheme.size());
     const size_t comma = rest.find(',');
     auto host = host_of(rest.substr(0, comma));
-    if (!host) return form;
+    if (!host)
+      return wrong("has no host, or not a port, at place " +
+                   std::to_string(address.hosts.size() + 1) + " of its list");
     address.hosts.push_back(std::move(*host));
     if (comma == std::string_view::npos) return address;
     rest = rest.substr(comma + 1);

@@ -1,5 +1,5 @@
 // nats://[USER@]HOST[:PORT][,HOST[:PORT]...]: the servers of a NATS cluster, one of which a client
-// talks to. A number of IPv6 stands in brackets.
+// talks to. A number of IPv6 stands in brackets. The scheme may stand before each host.
 //
 // tls:// in the place of nats:// encrypts the connection, and after the hosts there may stand
 // ?tlsca=FILE (whose certificates are trusted for the servers; without it those that the system
