@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tools/owners"))
 from resp import Client, Refused  # noqa: E402
 
 PORT = 6379
-DISK_MB = 128
+DISK_MB = 512
 START_S = 60
 CANNOT_READ = "the shared log cannot be read"
 FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), "")
