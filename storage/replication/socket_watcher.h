@@ -1,8 +1,8 @@
 // A shared log whose answers come over a socket, and the loop that watches this socket for it.
 //
 // Who only calls SharedLog::tick() needs none of it: a tick looks at the socket, too, unless a
-// watcher is set: then the log may rely on on_ready(). An owner with
-// an event loop watches the socket to hear of an answer at once.
+// watcher is set: then the log may rely on on_ready(). An owner with an event loop watches the
+// socket to hear of an answer at once.
 #pragma once
 
 #include <cstdint>

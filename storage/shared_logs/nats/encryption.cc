@@ -3,7 +3,8 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
+
+#include <chrono>
 
 #include "storage/file.h"
 #include "storage/shared_logs/nats/words.h"
@@ -11,35 +12,31 @@
 namespace weir::storage::nats {
 namespace {
 
-constexpr time_t kHandshakeS = 1;
+using std::chrono::steady_clock;
+
+constexpr int kHandshakeS = 1;
 
 thread_local bool is_of_cnats = false;      // what this thread makes of OpenSSL
 thread_local SSL_CTX* last_made = nullptr;  // by such a thread
-thread_local timespec handshake_end{};
+thread_local steady_clock::time_point handshake_end;
 thread_local bool has_asked_password = false;
 
-bool is_over(const timespec& end) {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec);
-}
-
-// Before each read of a connection's socket. After the handshake other threads read, and cnats
-// waits by itself, with an end.
+// Called before each read of the socket. After the handshake other threads read, and cnats bounds
+// their waits by itself.
 long may_read(BIO* socket, int operation, const char*, size_t, int, long, int result, size_t*) {
   if (operation != BIO_CB_READ || !is_of_cnats) return result;
   const auto* const connection = reinterpret_cast<const SSL*>(BIO_get_callback_arg(socket));
-  return SSL_in_init(connection) && is_over(handshake_end) ? -1 : result;
+  return SSL_in_init(connection) && steady_clock::now() >= handshake_end ? -1 : result;
 }
 
-// A server may be silent, and it may send its part byte by byte: one read is bounded, and when the
-// last one begins. What is sent in a handshake fits into the socket.
+// Called when a handshake begins. Each read of it gets a limit, for a server that is silent, and no
+// read begins after the end, for one that sends byte by byte. Writes need none: what a handshake
+// sends fits into the socket.
 void bound(const SSL* connection, int where, int) {
   if ((where & SSL_CB_HANDSHAKE_START) == 0 || !is_of_cnats) return;
   const timeval silence{.tv_sec = kHandshakeS, .tv_usec = 0};
   ::setsockopt(SSL_get_fd(connection), SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof silence);
-  ::clock_gettime(CLOCK_MONOTONIC, &handshake_end);
-  handshake_end.tv_sec += kHandshakeS;
+  handshake_end = steady_clock::now() + std::chrono::seconds(kHandshakeS);
   BIO* const socket = SSL_get_rbio(connection);
   BIO_set_callback_arg(socket, reinterpret_cast<char*>(const_cast<SSL*>(connection)));
   BIO_set_callback_ex(socket, may_read);

@@ -38,6 +38,7 @@ std::string weakness_of(const StreamInfo& info) {
 Outgoing Session::next() const {
   if (state_ == State::kMakeLog) return make_log(names_, replicas_, plan_.bytes_max);
   if (state_ == State::kMakeBoard) return make_board(names_, info_.replicas);
+  if (state_ == State::kReadOnce) return get_message(names_.log_stream(), 1);
   return get_info(names_.log_stream());
 }
 
@@ -45,6 +46,7 @@ Session::Step Session::take(const Reply& reply) {
   if (reply.kind == Reply::Kind::kNobody)
     return fail("the server has no JetStream, or not for this user", false);
   if (reply.kind != Reply::Kind::kAnswer) return fail("JetStream does not answer", false);
+  if (state_ == State::kReadOnce) return Step::kReady;
   return state_ == State::kLook ? look(reply.text) : make(reply.text);
 }
 
@@ -75,8 +77,8 @@ Session::Step Session::look(const std::string& answer) {
 }
 
 // Without a cluster there is one copy, of which the server warns when it starts. A cluster that
-// knows of too few servers refuses, so that no shard is made weaker by chance; one that is away for
-// the moment gets its copy when it is back.
+// knows of too few servers refuses, so that no shard is made weaker by chance. A server that it
+// knows of and that is away gets its copy when it is back.
 Session::Step Session::make(const std::string& answer) {
   const auto made = done(answer);
   const bool makes_log = state_ == State::kMakeLog;
@@ -96,7 +98,11 @@ Session::Step Session::make(const std::string& answer) {
                                           : ""),
                 false);
   }
-  if (!makes_log) return Step::kReady;
+  if (!makes_log) {
+    // The leader of a new stream tells of it some milliseconds before it reads from it.
+    state_ = State::kReadOnce;
+    return Step::kMore;
+  }
   has_made_ = true;
   state_ = State::kLook;
   return Step::kMore;
