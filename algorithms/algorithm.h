@@ -73,7 +73,9 @@ struct Settle {
   int64_t charged = 0;          // how much that was,
   const State* kept = nullptr;  // and what kept_state() answered then; null: that is not known
   int64_t used = 0;             // >= 0
-  bool peek = false;            // answers whether it can be; the state and entries stay as they are
+  int64_t low_water = 0;        // the least that Algorithm::used answered since the charge, and now
+  bool untouched = false;  // nothing has changed the state since the charge, so it can be undone
+  bool peek = false;       // answers whether it can be; the state and entries stay as they are
   Entries* entries = nullptr;
   const WallClock* wall = &kTrueWallClock;
 };
@@ -155,8 +157,11 @@ struct Algorithm {
   // Gives permits back. The answer is the verdict of cost 0 after it.
   Verdict (*refund)(const Limit& limit, State& state, const Refund& refund) = nullptr;
   // Changes a charge into what was used, in the window to which it was charged. Null: it takes no
-  // window to tell how (settle.h). A denial is kNever, and changes nothing.
+  // window to tell how (settle.h), or charges are leases. A denial is kNever, and changes nothing.
   Verdict (*settle)(const Limit& limit, State& state, const Settle& settle) = nullptr;
+  // Answers how many whole permits refund() could give back now, rounded down: 0 is full. Null
+  // where `settle` is not, and where charges are leases. The instant is clamped already.
+  int64_t (*used)(const Limit& limit, const State& state, int64_t now_ns) = nullptr;
   // Books permits. Null if the algorithm has no bookings; can_reserve() tells for a limit.
   Booking (*reserve)(const Limit& limit, State& state, const Reserve& reserve) = nullptr;
   // Tells whether bookings make sense with these options; null means that they always do.
@@ -213,6 +218,9 @@ inline Verdict refund(const Limit& limit, State& state, const Refund& refund) {
 // Answers the debt: the permits taken beyond what there was, rounded up. The request's cost means
 // nothing.
 int64_t owed(const Limit& limit, const State& state, Request request);
+// Answers how many whole permits could be given back now; 0 where that is a matter of windows or
+// leases.
+int64_t used(const Limit& limit, const State& state, int64_t now_ns);
 // Tells whether permits of this limit can be booked.
 inline bool can_reserve(const Limit& limit) {
   const Algorithm& algorithm = *limit.algorithm;

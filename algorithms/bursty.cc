@@ -78,6 +78,11 @@ struct Bursty {
             .next_free_ns = next_free_ns + ceil_divide(units - from_store, limit.rate_count)};
   }
 
+  int64_t used(const Limit& limit, int64_t now_ns) const {
+    const int128 owed = int128{next_free_ns - now_ns} * limit.rate_count;
+    return floor_divide(owed + full_of(limit) - stored, limit.rate_period_ns);
+  }
+
   bool give_back(const Limit& limit, int64_t now_ns, int64_t permits) {
     if (next_free_ns == now_ns && stored == full_of(limit)) return false;
     const int128 owed = int128{next_free_ns - now_ns} * limit.rate_count;
@@ -193,6 +198,7 @@ constinit const Algorithm algorithm_bursty = {
     .decide = debt_decide<Bursty>,
     .owed = debt_owed<Bursty>,
     .refund = debt_refund<Bursty>,
+    .used = debt_used<Bursty>,
     .reserve = debt_reserve<Bursty>,
     .carry_over = carry_over_bursty,
     .expires_at_ns = expires_bursty,

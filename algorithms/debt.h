@@ -12,6 +12,7 @@
 //     static int64_t dearest(limit)                    the longest time of a permit, in intervals
 //     State state() const
 //     Kind spend(limit, cost) const                    the next request waits for these
+//     int64_t used(limit, now_ns) const                how many whole permits give_back() can take
 //     bool give_back(limit, now_ns, permits)           true if it changed
 //     Verdict verdict(limit, now_ns, DebtOutcome) const
 //
@@ -68,6 +69,11 @@ int64_t debt_owed(const Limit& limit, const State& state, const Request& request
   const int64_t wait_ns =
       debt_wait(Kind::at(limit, state, request.now_ns).next_free_ns, request.now_ns);
   return wait_ns <= 0 ? 0 : ceil_divide(int128{wait_ns} * limit.rate_count, limit.rate_period_ns);
+}
+
+template <class Kind>
+int64_t debt_used(const Limit& limit, const State& state, int64_t now_ns) {
+  return Kind::at(limit, state, now_ns).used(limit, now_ns);
 }
 
 template <class Kind>

@@ -111,7 +111,7 @@ Exact time_of(const Limit& limit, int64_t permits) {
                   static_cast<uint128>(permits) * static_cast<uint128>(limit.rate_period_ns));
 }
 
-// Answers floor(room / I). REQUIRES: 0 <= room < fill + I.
+// Answers floor(room / I). REQUIRES: room >= 0.
 int64_t permits_in(const Limit& limit, Exact room) {
   if (limit.rate_count == 1) return room.ns / limit.interval_ns;
   uint64_t units = 0;
@@ -178,6 +178,11 @@ int64_t owed_gcra(const Limit& limit, const State& state, const Request& request
   const int128 over =
       units_of(limit, minus(limit, offset_at(limit, load(state), request.now_ns), fill_of(limit)));
   return over <= 0 ? 0 : static_cast<int64_t>(ceil_divide(over, limit.rate_period_ns));
+}
+
+int64_t used_gcra(const Limit& limit, const State& state, int64_t now_ns) {
+  const Exact offset = offset_at(limit, load(state), now_ns);
+  return offset.ns < 0 ? 0 : permits_in(limit, offset);
 }
 
 Verdict refund_gcra(const Limit& limit, State& state, const Refund& refund) {
@@ -292,6 +297,7 @@ constinit const Algorithm algorithm_gcra = {
     .decide = decide_gcra,
     .owed = owed_gcra,
     .refund = refund_gcra,
+    .used = used_gcra,
     .reserve = reserve_gcra,
     .carry_over = carry_over_gcra,
     .expires_at_ns = expires_gcra,

@@ -102,6 +102,7 @@ constinit const Algorithm algorithm_leaky = {
     .decide = level_decide,
     .owed = level_owed,
     .refund = level_refund,
+    .used = level_used,
     .reserve = reserve_leaky,
     .carry_over = carry_over_leaky,
     .expires_at_ns = level_expires_at_ns,

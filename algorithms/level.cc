@@ -89,6 +89,11 @@ int64_t level_owed(const Limit& limit, const State& state, const Request& reques
   return over <= 0 ? 0 : ceil_divide(over, limit.rate_period_ns);
 }
 
+int64_t level_used(const Limit& limit, const State& state, int64_t now_ns) {
+  const int128 used = used_at(limit, level_of(state), now_ns);
+  return used <= 0 ? 0 : floor_divide(used, limit.rate_period_ns);
+}
+
 Verdict level_refund(const Limit& limit, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);

@@ -53,6 +53,7 @@ int128 used_at(const Limit& limit, const Level& level, int64_t now_ns);
 // The next functions are those of the descriptor.
 Verdict level_decide(const Limit& limit, State& state, const Request& request);
 int64_t level_owed(const Limit& limit, const State& state, const Request& request);
+int64_t level_used(const Limit& limit, const State& state, int64_t now_ns);
 Verdict level_refund(const Limit& limit, State& state, const Refund& refund);
 Booking level_reserve(const Limit& limit, State& state, const Reserve& reserve);
 int64_t level_expires_at_ns(const Limit& limit, const State& state);

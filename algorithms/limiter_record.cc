@@ -23,14 +23,16 @@ static_assert(std::tuple_size_v<decltype(Limit::options)> ==
               std::tuple_size_v<decltype(LimitSpec::options)>);
 static_assert(std::tuple_size_v<decltype(Limit::options)> <= kOptionsMax,
               "each option of a limit is written as an option of its grammar");
-constexpr size_t kHeadBytesMax = 2 + 1 + kVarintBytesMax;
+constexpr size_t kHeadBytesMax = 2 + 1 + 2 * kVarintBytesMax;
 constexpr uint64_t kFlagUnit = 32;  // DO NOT CHANGE this, nor the flags
 constexpr uint64_t kSomeNamed = 1;
 constexpr uint64_t kHasPolicy = 2;
 constexpr uint64_t kHasBookings = 4;
 constexpr uint64_t kHasHolds = 8;
 constexpr uint64_t kHasBans = 16;
-constexpr uint64_t kAllFlags = 2 * kHasBans - 1;
+constexpr uint64_t kHasChanges = 32;
+constexpr uint64_t kAllFlags = 2 * kHasChanges - 1;
+constexpr uint64_t kChangesMax = uint64_t{1} << 60;
 constexpr uint8_t kAdaptive = 128;  // added to the algorithm's id
 
 // The divisors are constants for speed: a decision on a stored state comes here twice.
@@ -89,6 +91,7 @@ std::optional<RecordError> read_limit(Reader& in, const Zones* zones, LimitState
   out.limit = *limit;
   out.ban = {};
   out.adaptive = {};
+  out.low_water = {};
   if (adapts && !read_adaptive(in, out.limit, out.adaptive)) {
     return in.ok() ? RecordError::kBadAdaptive : RecordError::kTruncated;
   }
@@ -167,6 +170,21 @@ bool read_bans(Reader& in, std::span<LimitState> limits) {
   return true;
 }
 
+void write_low_water(std::span<const LimitState> limits, std::string& out) {
+  for (const LimitState& each : limits) {
+    char bytes[LowWater::kBytesMax];
+    Writer writer(bytes, sizeof bytes);
+    each.low_water.write(writer);
+    WEIR_REQUIRE(writer.ok());
+    out.append(bytes, writer.size());
+  }
+}
+
+bool read_low_water(Reader& in, uint64_t newest_change, std::span<LimitState> limits) {
+  return std::ranges::all_of(
+      limits, [&](LimitState& each) { return each.low_water.read(in, newest_change); });
+}
+
 }  // namespace
 
 std::string_view describe(RecordError error) {
@@ -189,6 +207,8 @@ std::string_view describe(RecordError error) {
       return "the limiter record's bans make no sense";
     case RecordError::kBadAdaptive:
       return "the limiter record's ADAPTIVE makes no sense";
+    case RecordError::kBadLowWater:
+      return "the limiter record's low water makes no sense";
     case RecordError::kTrailingBytes:
       return "the limiter record has bytes after its end";
   }
@@ -210,9 +230,10 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
   writer.varint(limits.size() +
                 kFlagUnit * ((some_named ? kSomeNamed : 0) + (has_policy ? kHasPolicy : 0) +
                              (head.bookings ? kHasBookings : 0) + (head.holds ? kHasHolds : 0) +
-                             (has_bans ? kHasBans : 0)));
+                             (has_bans ? kHasBans : 0) + (head.changes ? kHasChanges : 0)));
   if (some_named) writer.varint(head.named);
   if (has_policy) writer.varint(head.policy_version);
+  if (head.changes) writer.varint(*head.changes);
   for (const LimitState& each : limits) {
     const bool is_adaptive = each.limit.adaptive.is_set();
     write_parameters(each.limit, writer, is_adaptive ? kAdaptive : 0);
@@ -222,6 +243,7 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
   WEIR_REQUIRE(writer.ok());
   out.resize(begin + writer.size());
   if (has_bans) write_bans(limits, out);
+  if (head.changes) write_low_water(limits, out);
 }
 
 void write_record(std::span<const LimitState> limits, std::string& out) {
@@ -241,10 +263,12 @@ Result<RecordHead, RecordError> read_record(std::string_view record, std::span<L
   }
   head.named = (flags & kSomeNamed) != 0 ? in.varint() : head.limits;
   if ((flags & kHasPolicy) != 0) head.policy_version = in.varint();
+  if ((flags & kHasChanges) != 0) head.changes = in.varint();
   head.bookings = (flags & kHasBookings) != 0;
   head.holds = (flags & kHasHolds) != 0;
   if (!in.ok()) return RecordError::kTruncated;
-  if (flags > kAllFlags || head.named < 1 || head.named > head.limits) {
+  if (head.changes.value_or(0) > kChangesMax || flags > kAllFlags || head.named < 1 ||
+      head.named > head.limits) {
     return RecordError::kBadHead;
   }
   for (size_t i = 0; i < head.limits; ++i) {
@@ -252,6 +276,9 @@ Result<RecordHead, RecordError> read_record(std::string_view record, std::span<L
   }
   if ((flags & kHasBans) != 0 && !read_bans(in, out.first(head.limits))) {
     return in.ok() ? RecordError::kBadBans : RecordError::kTruncated;
+  }
+  if (head.changes && !read_low_water(in, *head.changes, out.first(head.limits))) {
+    return in.ok() ? RecordError::kBadLowWater : RecordError::kTruncated;
   }
   if (in.left() != 0) return RecordError::kTrailingBytes;
   return head;

@@ -1,8 +1,11 @@
 // A limiter as bytes: one or more limits, each with its parameters and its state.
 //
-//     record := varint(limits + 32 * flags) [varint(named)] [varint(policy_version)] limit...
+//     record := varint(limits + 32 * flags) [varint(named)] [varint(policy_version)]
+//               [varint(changes)] limit... [bans] [low water...]
 //               1 to 16 limits; flag 1: `named` follows, 2: `policy_version` follows, 4: bookings,
-//               8: holds, 16: bans follow the last limit
+//               8: holds, 16: bans follow the last limit, 32: `changes` follows, and the low water
+//               of each limit at the end; beside bookings and holds always, save in records of
+//               versions that did not count changes
 //     limit  := byte(algorithm id) varint(count) period varint(capacity) option... state
 //             | byte(algorithm id + 128) varint(count) period varint(capacity) option... adaptive
 //               state         count and capacity are the present ones
@@ -30,6 +33,7 @@
 //     bans   := varint(n) n x { varint(index of the limit, rising) rule varint(until_ns)
 //               varint(denials) [varint(first denial ns) varint(ns from the one before)...] }
 //     rule   := varint(0)  |  varint(after) varint(for_ns) varint(within_ns)
+//     low water := varint(n) n x { varint(change) varint(permits) }, n <= 8      low_water.h
 //
 // CL.THROTTLE key 15 30 60 on a new key at 1700000000 s is 14 bytes:
 //     01 | 01  1e  f3 01  10 | 00 94 5f ad fe 9c 97 17
@@ -39,6 +43,7 @@
 // DO NOT CHANGE what is written; it is on disk. Bytes that cannot be a record are an error value.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +51,7 @@
 #include "algorithms/adaptive.h"
 #include "algorithms/algorithm.h"
 #include "algorithms/ban.h"
+#include "algorithms/low_water.h"
 #include "algorithms/zone.h"
 
 namespace weir::algorithms {
@@ -60,6 +66,7 @@ struct LimitState {
   State state;
   BanState ban = {};
   AdaptiveState adaptive = {};
+  LowWater low_water = {};
 };
 
 // The fields of a record before its limits.
@@ -70,6 +77,8 @@ struct RecordHead {
   uint64_t policy_version = 0;  // the newest version of a policy that it has followed; 0: none
   bool bookings = false;        // the limiter has a list of bookings beside its entries
   bool holds = false;           // and one of holds
+  // How often it has changed since it has bookings or holds; nothing: that was not counted.
+  std::optional<uint64_t> changes = std::nullopt;
 
   friend bool operator==(const RecordHead&, const RecordHead&) = default;
 };
@@ -84,6 +93,7 @@ enum class RecordError : uint8_t {
   kBadState,
   kBadBans,
   kBadAdaptive,
+  kBadLowWater,
   kTrailingBytes,
 };
 std::string_view describe(RecordError error);

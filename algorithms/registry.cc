@@ -59,6 +59,11 @@ bool same_limit(const Limit& a, const Limit& b) {
   return a.adaptive.is_set() ? a.period_ns == b.period_ns : a.algorithm->same(a, b);
 }
 
+int64_t used(const Limit& limit, const State& state, int64_t now_ns) {
+  if (limit.algorithm->used == nullptr) return 0;
+  return limit.algorithm->used(limit, state, clamp_instant(now_ns));
+}
+
 int64_t owed(const Limit& limit, const State& state, Request request) {
   request.now_ns = clamp_instant(request.now_ns);
   return limit.algorithm->owed(limit, state, request);

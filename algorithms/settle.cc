@@ -1,5 +1,7 @@
 #include "algorithms/settle.h"
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "base/check.h"
@@ -28,37 +30,39 @@ Request by_force(const Settle& settle, int64_t now_ns, int64_t cost) {
   return {.now_ns = now_ns, .cost = cost, .force = true, .wall = settle.wall};
 }
 
-// Tells whether the state is still that which the charge left; then `as_if` is the one that a
-// charge of what was used would have left.
-bool is_untouched(const Limit& limit, const State& state, const Settle& settle, State* as_if) {
-  if (settle.kept == nullptr) return false;
-  State charged = *settle.kept;
-  decide(limit, charged, by_force(settle, settle.charged_at_ns, settle.charged));
-  if (!(Stored(limit, charged) == Stored(limit, state))) return false;
+// Answers the state that a charge of what was used would have left; nothing if that is not known.
+std::optional<State> as_if_used(const Limit& limit, const Settle& settle) {
+  if (!settle.untouched || settle.kept == nullptr) return std::nullopt;
   State used = *settle.kept;
   const Request request = by_force(settle, settle.charged_at_ns, settle.used);
-  if (!decide(limit, used, request).allowed) return false;
-  *as_if = used;
-  return true;
+  if (!decide(limit, used, request).allowed) return std::nullopt;
+  return used;
 }
 
 Verdict settle_by_difference(const Limit& limit, State& state, const Settle& settle) {
   if (settle.used <= settle.charged) {
-    return refund(
-        limit, state,
-        {.now_ns = settle.now_ns, .permits = settle.charged - settle.used, .wall = settle.wall});
+    const int64_t permits = std::min(settle.charged - settle.used, settle.low_water);
+    return refund(limit, state, {.now_ns = settle.now_ns, .permits = permits, .wall = settle.wall});
   }
   return decide(limit, state, by_force(settle, settle.now_ns, settle.used - settle.charged));
 }
 
 }  // namespace
 
+bool is_as_charged(const Limit& limit, const State& state, const Settle& settle) {
+  if (settle.kept == nullptr || limit.algorithm->settle != nullptr) return false;
+  State charged = *settle.kept;
+  decide(limit, charged, by_force(settle, settle.charged_at_ns, settle.charged));
+  return Stored(limit, charged) == Stored(limit, state);
+}
+
 Verdict settle(const Limit& limit, State& state, const Settle& settle) {
   WEIR_REQUIRE(settle.used >= 0 && settle.charged >= 0 && !limit.algorithm->makes_leases);
   if (limit.algorithm->settle != nullptr) return limit.algorithm->settle(limit, state, settle);
   State next = state;
   Verdict verdict;
-  if (is_untouched(limit, state, settle, &next)) {
+  if (const auto as_if = as_if_used(limit, settle)) {
+    next = *as_if;
     verdict = peek(limit, next, {.now_ns = settle.now_ns, .cost = 0, .wall = settle.wall});
     verdict.changed = true;
   } else {

@@ -98,6 +98,11 @@ Verdict refund_token_bucket(const Limit& limit, State& state, const Refund& refu
   return level_refund(limit, state, refund);
 }
 
+int64_t used_token_bucket(const Limit& limit, const State& state, int64_t now_ns) {
+  if (!is_interval(limit)) return level_used(limit, state, now_ns);
+  return limit.capacity - interval_at(limit, state, now_ns).level;
+}
+
 bool reserves_token_bucket(const Limit& limit) { return !is_interval(limit); }
 
 // Answers what is missing from full, in units of 1/rate_period_ns permits.
@@ -196,6 +201,7 @@ constinit const Algorithm algorithm_token_bucket = {
     .decide = decide_token_bucket,
     .owed = owed_token_bucket,
     .refund = refund_token_bucket,
+    .used = used_token_bucket,
     .reserve = level_reserve,
     .reserves = reserves_token_bucket,
     .carry_over = carry_over_token_bucket,

@@ -136,6 +136,11 @@ struct Warm {
     return next;
   }
 
+  int64_t used(const Limit& limit, int64_t now_ns) const {
+    const int128 owed = int128{next_free_ns - now_ns} * limit.rate_count;
+    return owed <= 0 ? 0 : floor_divide(owed, limit.rate_period_ns);
+  }
+
   bool give_back(const Limit& limit, int64_t now_ns, int64_t permits) {
     if (next_free_ns <= now_ns) return false;
     const int128 owed = int128{next_free_ns - now_ns} * limit.rate_count;
@@ -259,6 +264,7 @@ constinit const Algorithm algorithm_warmup = {
     .decide = debt_decide<Warm>,
     .owed = debt_owed<Warm>,
     .refund = debt_refund<Warm>,
+    .used = debt_used<Warm>,
     .reserve = debt_reserve<Warm>,
     .carry_over = carry_over_warmup,
     .expires_at_ns = expires_warmup,

@@ -13,6 +13,8 @@ constexpr uint8_t kOpErase = 2;
 constexpr uint8_t kOpDrop = 3;
 constexpr uint64_t kHashMask = (uint64_t{1} << 48) - 1;
 
+uint8_t format_of(Type type) { return type >= Type::kLimiterCharges ? 2 : 1; }
+
 Status unknown_format(std::string_view what, int found, int known) {
   return Status::refused(std::string(what) + " has format version " + std::to_string(found) +
                          ", this weir-server reads version " + std::to_string(known));
@@ -46,7 +48,7 @@ size_t value_bytes(const ValueView& value) {
 }
 
 void append_value(std::string* out, const ValueView& value) {
-  char head[10] = {static_cast<char>(kValueFormat), static_cast<char>(value.type)};
+  char head[10] = {static_cast<char>(format_of(value.type)), static_cast<char>(value.type)};
   size_t size = 2;
   if (value.expire_at_ms != 0) {
     head[1] = static_cast<char>(static_cast<uint8_t>(value.type) | kHasExpiry);
@@ -60,7 +62,7 @@ void append_value(std::string* out, const ValueView& value) {
 Status parse_value(std::string_view bytes, ValueView* value) {
   Reader reader(bytes);
   const uint8_t format = reader.u8();
-  if (reader.ok() && format != kValueFormat)
+  if (reader.ok() && (format == 0 || format > kValueFormat))
     return unknown_format("a stored value", format, kValueFormat);
   const uint8_t type = reader.u8();
   value->type = static_cast<Type>(type & ~kHasExpiry);
@@ -68,6 +70,8 @@ Status parse_value(std::string_view bytes, ValueView* value) {
   value->payload = reader.rest();
   if (!reader.ok() || value->type == Type::kNone)
     return Status::corrupt("a stored value is cut short");
+  if (format != format_of(value->type))
+    return Status::corrupt("a stored value is of a type that its format does not have");
   return {};
 }
 

@@ -14,7 +14,9 @@
 
 namespace weir::storage {
 
-inline constexpr uint8_t kValueFormat = 1;
+// Stored values are of format 1, or of 2 where their type came later, so that a program that knows
+// format 1 only refuses them.
+inline constexpr uint8_t kValueFormat = 2;
 inline constexpr uint8_t kTurnFormat = 1;
 
 // What a record holds. The numbers are on disk.
@@ -30,7 +32,11 @@ enum class Type : uint8_t {
   kSet = 18,
   kZset = 19,
   kLimiterEntries = 20,
+  kLimiterCharges = 21,  // a limiter with bookings or holds that counts its changes; of format 2
 };
+inline constexpr bool is_limiter(Type type) {
+  return type == Type::kLimiter || type == Type::kLimiterEntries || type == Type::kLimiterCharges;
+}
 inline constexpr bool owns_elements(Type type) { return type >= Type::kHash; }
 
 // The number under which a database's contents live; it is never used again once it was dropped.

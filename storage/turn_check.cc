@@ -35,7 +35,7 @@ std::optional<size_t> database_of(std::string_view name, size_t databases) {
 
 bool is_of_clients(Type type) {
   return type == Type::kString || type == Type::kLimiter ||
-         (owns_elements(type) && type <= Type::kLimiterEntries);
+         (owns_elements(type) && type <= Type::kLimiterCharges);
 }
 
 bool has_twins(std::vector<Incarnation> names) {

@@ -71,6 +71,25 @@ int64_t gone_from_ns(Call& call, std::string_view key) {
   return (last_ms + 1) * kNsPerMs;
 }
 
+std::vector<algorithms::State> states_of(std::span<const HeldLimit> limits) {
+  std::vector<algorithms::State> states;
+  for (const HeldLimit& held : limits) states.push_back(held.state);
+  return states;
+}
+
+// What the request was charged: nothing of a limit in shadow that denied, whose state is as before.
+std::vector<MadeCharge> charges_since(std::span<const HeldLimit> limits,
+                                      std::span<const algorithms::State> before,
+                                      const LimiterRequest& request) {
+  std::vector<MadeCharge> made;
+  for (size_t i = 0; i < limits.size(); ++i) {
+    const bool charged = !std::ranges::equal(before[i].words, limits[i].state.words);
+    made.push_back({.permits = charged ? request.cost(i) : 0,
+                    .kept = algorithms::kept_state(limits[i].limit, before[i], limits[i].state)});
+  }
+  return made;
+}
+
 Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int64_t deadline_ns) {
   Try tried{.outcome = TryEnd::kDenied, .answer = peek(call, limiter, request)};
   if (tried.answer.banned) {
@@ -94,6 +113,7 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
     tried.final = true;
     return tried;
   }
+  const std::vector<algorithms::State> before = states_of(limiter.named());
   const Decision decision = decide(call, limiter, request);
   record(call, limiter, decision);
   tried.answer = decision.answer;
@@ -103,7 +123,8 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
     tried.outcome = TryEnd::kReplied;
     return tried;
   }
-  const auto booking = book_departure(call, limiter, request, departs_ns);
+  const auto made = charges_since(limiter.named(), before, request);
+  const auto booking = book_departure(call, limiter, made, request.id, departs_ns);
   if (!booking) {
     call.reply.error(booking.error());
     return {};

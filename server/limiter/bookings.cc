@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/concurrency.h"
 #include "algorithms/limit_text.h"
+#include "algorithms/wide.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/policy_effect.h"
 #include "server/limiter/record.h"
@@ -20,13 +20,9 @@ namespace {
 constexpr int kForgottenMax = 64;     // due bookings removed with each new one
 constexpr size_t kBookingUnits = 2;   // of work: one is found, read and put in order
 constexpr uint64_t kWithInstant = 0;  // in the place of n, which is never 0
+constexpr uint64_t kWithCharge = 0;   // likewise, after the instant
 
 uint64_t read_count = 0;
-
-struct Part {
-  int64_t cost = 0;
-  std::string_view limit;
-};
 
 // A booking's value. Only its instant is read at first. REQUIRES: the bytes outlive it.
 class Booking {
@@ -40,22 +36,26 @@ class Booking {
   }
 
   int64_t booked_ns() const { return booked_ns_; }
-  // What follows the parts. REQUIRES: they were read.
+  // What follows the charge. REQUIRES: that was read.
   std::string_view token() const { return reader_.ok() ? reader_.rest() : std::string_view(); }
-  // Calls `use` with each part, or never if the bytes make no sense. REQUIRES: not called before.
-  template <typename Use>
-  void read_parts(Use use) {
-    Part parts[algorithms::kLimitsMax];
-    const size_t count = std::min<uint64_t>(parts_, algorithms::kLimitsMax);
-    for (Part& part : std::span(parts).first(count)) {
-      part.cost = static_cast<int64_t>(reader_.varint());
-      part.limit = reader_.bytes(reader_.varint());
-    }
-    if (!reader_.ok()) return;
-    for (const Part& part : std::span(parts).first(count)) use(part);
+  // Nothing if the bytes make no sense. REQUIRES: not called before.
+  std::optional<Charge> read() {
+    return parts_ == kWithCharge ? read_charge(reader_) : read_parts();
   }
 
  private:
+  // As older versions wrote them.
+  std::optional<Charge> read_parts() {
+    Charge charge{.at_ns = booked_ns_, .size = parts_};
+    if (charge.size < 1 || charge.size > charge.parts.size()) return std::nullopt;
+    for (Charge::Part& part : std::span(charge.parts).first(charge.size)) {
+      part.permits = static_cast<int64_t>(reader_.varint());
+      part.limit = reader_.sized_bytes();
+      if (part.permits < 0 || part.permits > algorithms::kCostMax) return std::nullopt;
+    }
+    return reader_.ok() ? std::optional(charge) : std::nullopt;
+  }
+
   storage::Reader reader_;
   int64_t booked_ns_ = 0;
   uint64_t parts_ = 0;
@@ -72,7 +72,7 @@ void forget_due(const Call& call, storage::Elements* bookings) {
 
 // Stores a booking and answers its id. An error: there is no room.
 Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
-                                           const LimiterRequest& request, int64_t wait_ns,
+                                           std::span<const MadeCharge> made, int64_t wait_ns,
                                            std::string_view token = {}) {
   const int64_t id = limiter.draw_id();
   storage::Elements* bookings = limiter.bookings();
@@ -83,18 +83,12 @@ Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
     return "ERR the key has " + std::to_string(kBookingsMax) +
            " bookings that are not due yet, the most there may be";
   }
-  const auto limits = limiter.named();
   std::string value;
   const int64_t booked_ns = call.limiters.ids.stamp(call.now_ns);
   storage::put_varint(&value, kWithInstant);
   storage::put_varint(&value, static_cast<uint64_t>(booked_ns));
-  storage::put_varint(&value, limits.size());
-  for (size_t i = 0; i < limits.size(); ++i) {
-    const std::string text = algorithms::format_limit(limits[i].limit);
-    storage::put_varint(&value, static_cast<uint64_t>(request.cost(i)));
-    storage::put_varint(&value, text.size());
-    value += text;
-  }
+  storage::put_varint(&value, kWithCharge);
+  append_charge(call, limiter, made, &value);
   value += token;
   const int64_t due_ns = call.now_ns + wait_ns;
   bookings->put(view(member_of_id(id)), storage::order_of_integer(due_ns), value);
@@ -130,27 +124,37 @@ class LimitsByText {
 
 // One part of the booking that is cancelled: its cost, less what was booked later.
 struct Refund {
-  HeldLimit* held = nullptr;
-  int64_t cost = 0;
+  Settlement settlement;
   int64_t owed = 0;  // booked later, and not due either
 
-  int64_t permits() const { return std::max<int64_t>(cost - owed, 0); }
+  bool can_be_owed() const { return algorithms::can_reserve(settlement.held()->limit); }
+  int64_t permits() const { return std::max<int64_t>(settlement.charged() - owed, 0); }
+  bool owes_all() const { return permits() == 0 || !can_be_owed(); }
 };
 
-std::vector<Refund> refunds_of(Booking* booking, const LimitsByText& limits) {
+// What of a booking without a charge was in use of its limit ever since (bookings.h).
+int64_t waiting_of(const Call& call, const Charge& charge, int64_t due_ns,
+                   const algorithms::Limit& limit) {
+  if (charge.size > 1) return 0;
+  if (!limit.algorithm->queues) return charge.parts[0].permits;
+  const auto units = algorithms::int128{due_ns - call.now_ns} * limit.rate_count;
+  return algorithms::floor_divide(units, limit.rate_period_ns);
+}
+
+std::vector<Refund> refunds_of(const Call& call, Limiter& limiter, const Charge& charge,
+                               int64_t due_ns) {
   std::vector<Refund> refunds;
-  booking->read_parts([&](const Part& part) {
-    HeldLimit* held = limits.find(part.limit);
-    if (held == nullptr || held->limit.algorithm->makes_leases) return;
-    refunds.push_back({.held = held, .cost = part.cost});
-  });
+  for (const SettledPart& each : settlements_of(call, limiter, charge)) {
+    Refund& refund = refunds.emplace_back(Refund{each.settlement});
+    if (charge.change != 0) continue;
+    const algorithms::Limit& limit = refund.settlement.held()->limit;
+    refund.settlement.bound(waiting_of(call, charge, due_ns, limit));
+  }
   return refunds;
 }
 
 bool owes_all(const std::vector<Refund>& refunds) {
-  return std::none_of(refunds.begin(), refunds.end(), [](const Refund& refund) {
-    return refund.permits() > 0 && algorithms::can_reserve(refund.held->limit);
-  });
+  return std::ranges::all_of(refunds, [](const Refund& refund) { return refund.owes_all(); });
 }
 
 // Reads the ages of all bookings that are not due.
@@ -178,15 +182,28 @@ void add_owed(Call& call, const storage::Elements& bookings, const LimitsByText&
     if (slot.due_ns <= call.now_ns) return Seen::kDrop;
     const auto found = bookings.find(view(member_of_id(slot.age.id)));
     if (!found) return call.keys.turn() > slot.turn ? Seen::kDrop : Seen::kKeep;
-    Booking(found->value).read_parts([&](const Part& part) {
+    const auto charge = Booking(found->value).read();
+    if (!charge) return Seen::kKeep;
+    for (const Charge::Part& part : charge->all()) {
       const HeldLimit* held = limits.find(part.limit);
       for (Refund& refund : *refunds) {
-        if (refund.held == held && algorithms::can_reserve(held->limit)) refund.owed += part.cost;
+        if (refund.settlement.held() == held && refund.can_be_owed()) refund.owed += part.permits;
       }
-    });
+    }
     return owes_all(*refunds) ? Seen::kStop : Seen::kKeep;
   };
   call.limiters.ages.visit_younger(bookings.id(), age, add);
+}
+
+std::vector<MadeCharge> made_charges(std::span<const HeldLimit> limits,
+                                     const LimiterRequest& charged,
+                                     std::span<const algorithms::State> after) {
+  std::vector<MadeCharge> made;
+  for (size_t i = 0; i < limits.size(); ++i) {
+    made.push_back({.permits = charged.cost(i),
+                    .kept = algorithms::kept_state(limits[i].limit, limits[i].state, after[i])});
+  }
+  return made;
 }
 
 }  // namespace
@@ -225,7 +242,8 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
   if (limiter.names().shadow || limiter.names().shadow_all)
     changed |= booked.shadow_refused_by == nullptr;
   if (booked.wait_ns > 0) {
-    const auto id = store_booking(call, limiter, charged, booked.wait_ns);
+    const auto id =
+        store_booking(call, limiter, made_charges(limits, charged, states), booked.wait_ns);
     if (!id) return id.error();
     booked.id = *id;
   } else {
@@ -237,8 +255,9 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
 }
 
 Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
-                                            const LimiterRequest& request, int64_t wait_ns) {
-  const auto id = store_booking(call, limiter, request, wait_ns, request.id);
+                                            std::span<const MadeCharge> made,
+                                            std::string_view token, int64_t wait_ns) {
+  const auto id = store_booking(call, limiter, made, wait_ns, token);
   if (id) limiter.save();
   return id;
 }
@@ -249,24 +268,21 @@ std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
   if (bookings == nullptr) return std::nullopt;
   const IdMember member = member_of_id(id);
   const auto found = bookings->find(view(member));
-  if (!found || storage::integer_of_order(found->order) <= call.now_ns) return std::nullopt;
-  const LimitsByText limits(limiter);
+  if (!found) return std::nullopt;
+  const int64_t due_ns = storage::integer_of_order(found->order);
+  if (due_ns <= call.now_ns) return std::nullopt;
   Booking booking(found->value);
   const Age age{.booked_ns = booking.booked_ns(), .id = id};
-  std::vector<Refund> refunds = refunds_of(&booking, limits);
+  const auto charge = booking.read();
+  std::vector<Refund> refunds;
+  if (charge) refunds = refunds_of(call, limiter, *charge, due_ns);
   const std::string token(booking.token());
   if (!call.limiters.ages.knows(bookings->id())) learn_ages(call, *bookings);
-  add_owed(call, *bookings, limits, age, &refunds);
+  add_owed(call, *bookings, LimitsByText(limiter), age, &refunds);
   int64_t most = 0;
-  for (const Refund& refund : refunds) {
-    const int64_t permits = refund.permits();
-    most = std::max(most, permits);
-    HeldLimit& held = *refund.held;
-    algorithms::refund(held.limit, held.state,
-                       {.now_ns = call.now_ns,
-                        .permits = permits,
-                        .entries = limiter.entries_of(held),
-                        .wall = &call.wall()});
+  for (Refund& refund : refunds) {
+    refund.settlement.set_used(refund.settlement.charged() - refund.permits());
+    most = std::max(most, refund.settlement.run());
   }
   call.limiters.ages.erase(bookings->id(), age, call.keys.turn());
   bookings->erase(view(member));

@@ -5,16 +5,26 @@
 // wait for it. Bookings that are not due are elements of the key:
 //
 //     member := id (u64 be)       order := the instant it is due       DO NOT CHANGE
-//     value  := 0(varint) the instant it was made(varint) parts token  |  parts
+//     value  := 0(varint) the instant it was made(varint) 0(varint) charge token       charges.h
+//             | 0(varint) the instant it was made(varint) parts token  |  parts
 //     parts  := n(varint) n x { cost(varint) size(varint) the limit as text }      1 <= n <= 16
 //
 // The token, which may be empty, is the ID of a request that waits until the booking is due. Values
-// without an instant were written by versions whose ids rose: their order is that of the ids.
+// without a charge were written by versions that did not keep one, values without an instant by
+// versions whose ids rose: their order is that of the ids.
+//
+// A booking without a charge does not tell what its limits had in use since. One of a single limit
+// gives back all of it that still waits: until the booking is due, GCRA, TOKENBUCKET, BURSTY and
+// WARMUP owe more than all they have, and LEAKY has in the funnel what leaves until then. One of
+// several limits gives nothing back.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "server/limiter/charges.h"
 #include "server/limiter/limiter.h"
 #include "server/limiter/request.h"
 
@@ -36,10 +46,11 @@ struct Booked {
 // takes no bookings, or the key has too many.
 Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequest& request);
 
-// Stores that a request whose permits are taken already is due after `wait_ns`; answers the id
-// under which it can be cancelled. An error: the key has too many bookings.
+// Stores that a request, of which the named limits are charged already, is due after `wait_ns`;
+// answers the id under which it can be cancelled. An error: the key has too many bookings.
 Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
-                                            const LimiterRequest& request, int64_t wait_ns);
+                                            std::span<const MadeCharge> made,
+                                            std::string_view token, int64_t wait_ns);
 
 // Cancels a booking, saves what changed, and answers the permits given back. Who waits for it under
 // an ID waits no longer. Nothing: there is no such booking, or it is due.

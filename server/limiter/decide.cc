@@ -88,10 +88,10 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
   return {.answer = answer, .cost = cost, .changed = false};
 }
 
-std::vector<HeldCharge> charges_of(Limiter& limiter, const std::vector<Guard>& guards,
+std::vector<MadeCharge> charges_of(Limiter& limiter, const std::vector<Guard>& guards,
                                    bool shadow_denies,
                                    const std::vector<algorithms::State>& before) {
-  std::vector<HeldCharge> charges;
+  std::vector<MadeCharge> charges;
   for (size_t i = 0; i < guards.size(); ++i) {
     const HeldLimit& held = limiter.named()[i];
     charges.push_back({.charged = !shadow_denies || !is_watched(limiter.names(), i),

@@ -8,6 +8,7 @@
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
 #include "server/limiter/full_answer.h"
+#include "server/limiter/holds.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/record.h"
 
@@ -82,18 +83,18 @@ class Departure : public Waiter {
  private:
   void give_back(Call& call, Limiter& limiter) const {
     if (!limiter.exists()) return;
-    if (answer_.lease_id && release(call, limiter)) limiter.save();
     cancel(call, limiter, ticket_.booking);
+    if (answer_.hold_id) drop_hold(limiter, *answer_.hold_id);
+    if (answer_.lease_id) release(call, limiter);
+    if (answer_.hold_id || answer_.lease_id) limiter.save();
   }
 
-  bool release(Call& call, Limiter& limiter) const {
-    bool released = false;
+  void release(Call& call, Limiter& limiter) const {
     for (HeldLimit& held : limiter.all()) {
       if (!held.limit.algorithm->makes_leases) continue;
-      released |= algorithms::release_lease(held.state, *limiter.entries_of(held),
-                                            {.id = *answer_.lease_id, .now_ns = call.now_ns}) > 0;
+      algorithms::release_lease(held.state, *limiter.entries_of(held),
+                                {.id = *answer_.lease_id, .now_ns = call.now_ns});
     }
-    return released;
   }
 
   void deny(Call& call) {

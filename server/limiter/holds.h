@@ -5,19 +5,18 @@
 // key:
 //
 //     member := id (u64 be)       order := the instant at which it ends       DO NOT CHANGE
-//     value  := when it was charged(varint, ns) n(varint) n x part            1 <= n <= 16
-//     part   := charged(varint) size(varint) the limit as text  size(varint) kept state
-//               without a text if the limit was not charged
+//     value  := charge                                                   charges.h
 //
-// The kept state is as in the limiter's record (algorithms/settle.h). The id is also that of the
-// lease that the request has of a CONCURRENCY limit. How a hold was settled is remembered as a
-// request with an ID is (remembered.h), so that the same RL.SETTLE gets the same answer.
+// The id is also that of the lease that the request has of a CONCURRENCY limit. How a hold was
+// settled is remembered as a request with an ID is (remembered.h), so that the same RL.SETTLE gets
+// the same answer.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "server/limiter/answer.h"
+#include "server/limiter/charges.h"
 #include "server/limiter/limiter.h"
 
 namespace weir::server {
@@ -28,22 +27,19 @@ inline constexpr size_t kHoldsMax = 65'536;
 Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
                                               const LimiterRequest& request);
 
-// What a limit was charged.
-struct HeldCharge {
-  bool charged = true;  // false: a policy's in shadow, which denied; it is stored without a text
-  int64_t permits = 0;
-  algorithms::State kept;
-};
-
 // Stores what the limits that the limiter has named were charged now, one after the other.
 // REQUIRES: the limiter drew the id, and is saved afterwards.
 void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
-              const std::vector<HeldCharge>& charges);
+              const std::vector<MadeCharge>& charges);
+
+// Forgets a hold whose permits were given back otherwise. REQUIRES: the limiter is saved
+// afterwards.
+void drop_hold(Limiter& limiter, int64_t id);
 
 struct Settled {
   bool found = true;       // false: there is no such hold, or it has ended
   Answer answer;           // of the limit with the least rest; a debt is a rest below 0
-  int64_t given_back = 0;  // the most of any limit
+  int64_t given_back = 0;  // the most that came back of any limit
 };
 
 // Settles a hold with what was used, one number for all of its limits or one for each, and saves

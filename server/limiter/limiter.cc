@@ -69,9 +69,7 @@ Result<Limiter, std::string> Limiter::find(Call& call, std::string_view key) {
   limiter.hash_ = ref.position();
   limiter.exists_ = ref.exists();
   if (!ref.exists()) return limiter;
-  const bool ours =
-      ref.type() == storage::Type::kLimiter || ref.type() == storage::Type::kLimiterEntries;
-  if (ours) {
+  if (storage::is_limiter(ref.type())) {
     if (auto decoded = limiter.decode(ref); !decoded) return decoded.error();
     return limiter;
   }
@@ -98,15 +96,37 @@ Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
   held_.reserve(head->limits);
   for (size_t i = 0; i < head->limits; ++i) {
     const bool has_list = stored[i].limit.algorithm->uses_entries;
-    held_.push_back(
-        {stored[i].limit, stored[i].state, has_list ? next_list() : 0, std::move(stored[i].ban)});
+    held_.push_back({.limit = stored[i].limit,
+                     .state = stored[i].state,
+                     .list = has_list ? next_list() : 0,
+                     .ban = std::move(stored[i].ban),
+                     .low_water = stored[i].low_water});
     if (!held_[i].limit.adaptive.is_set()) continue;
     held_[i].adaptive = stored[i].adaptive;
     held_[i].used_before = used_permits(held_[i], call_->now_ns);
   }
   named_ = head->named;
   policy_version_ = head->policy_version;
+  changes_ = head->changes.value_or(0);
+  if (keeps_charges()) note_used();
   return {};
+}
+
+void Limiter::note_used() {
+  for (HeldLimit& held : held_) {
+    if (held.limit.algorithm->used == nullptr) continue;
+    held.low_water.note(changes_, algorithms::used(held.limit, held.state, call_->now_ns));
+  }
+}
+
+// What the command itself has charged is no low: only what it gave back is, or a smaller capacity.
+void Limiter::note_used_after() {
+  for (HeldLimit& held : held_) {
+    const auto marks = held.low_water.marks();
+    if (marks.empty()) continue;
+    const int64_t used = algorithms::used(held.limit, held.state, call_->now_ns);
+    if (used < marks.back().used) held.low_water.note(changes_, used);
+  }
 }
 
 // Adopts what redis-cell leaves in a dump: the theoretical arrival time by its wall clock, as a
@@ -146,6 +166,7 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
   if (std::any_of(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(named_), lends))
     call_->limiters.takings.make_strict();
   policy_version_ = std::max(policy_version_, named.policy_version);
+  if (keeps_charges()) note_used();  // a count that was lowered lowers what is in use
   if (adopted_) return std::string(kWrongType);
   return this->named();
 }
@@ -154,7 +175,11 @@ bool Limiter::match_equal(HeldLimit* held, const Limit& limit, std::vector<bool>
   for (size_t i = 0; i < held_.size(); ++i) {
     if ((*taken)[i] || !algorithms::same_limit(held_[i].limit, limit)) continue;
     (*taken)[i] = true;
-    *held = {limit, held_[i].state, held_[i].list, held_[i].ban};
+    *held = {.limit = limit,
+             .state = held_[i].state,
+             .list = held_[i].list,
+             .ban = held_[i].ban,
+             .low_water = held_[i].low_water};
     if (limit.adaptive.is_set()) {
       held->limit = held_[i].limit;
       held->limit.ban = limit.ban;
@@ -201,19 +226,27 @@ bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<b
       algorithms::change_count(from.limit, from.state, from.limit.adaptive.start, call_->now_ns);
     }
     const algorithms::Entries* entries = entries_of(from);
-    *held = {limit,
-             algorithms::carry_over(from.limit, limit, from.state,
-                                    {.mode = mode, .now_ns = call_->now_ns, .wall = &call_->wall()},
-                                    entries),
-             from.list, from.ban};
+    *held = {.limit = limit,
+             .state = algorithms::carry_over(
+                 from.limit, limit, from.state,
+                 {.mode = mode, .now_ns = call_->now_ns, .wall = &call_->wall()}, entries),
+             .list = from.list,
+             .ban = from.ban};
+    forget_charges(held);
     algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
     return true;
   }
   return false;
 }
 
+// The limit is another one than that which was charged until now, so it gives nothing of it back.
+void Limiter::forget_charges(HeldLimit* held) const {
+  if (changes_ > 0 && held->limit.algorithm->used != nullptr) held->low_water.note(changes_, 0);
+}
+
 void Limiter::start(HeldLimit* held, const Limit& limit) {
-  *held = {limit, algorithms::fresh_state(limit, call_->now_ns)};
+  *held = {.limit = limit, .state = algorithms::fresh_state(limit, call_->now_ns)};
+  forget_charges(held);
   if (!adopted_ || limit.algorithm != &algorithms::algorithm_gcra) return;
   held->state = *adopted_;
   adopted_.reset();
@@ -268,12 +301,13 @@ int64_t Limiter::holds_not_ended() {
   return after_now(holds_ == 0 ? nullptr : holds(), call_->now_ns);
 }
 
-int64_t Limiter::last_hold_ends_ns() {
-  const storage::Elements* list = holds_ == 0 ? nullptr : holds();
+int64_t Limiter::last_of(storage::ElementsId* id) const {
+  const storage::Elements* list =
+      *id == 0 ? nullptr : call_->keys.lists().open(call_->database, *id);
   if (list == nullptr) return 0;
   const int64_t last_ns =
       list->empty() ? 0 : storage::integer_of_order(list->at(list->size() - 1).order);
-  if (last_ns <= call_->now_ns) holds_ = 0;
+  if (last_ns <= call_->now_ns) *id = 0;
   return last_ns;
 }
 
@@ -306,17 +340,22 @@ void Limiter::save() {
     if (held.limit.adaptive.is_set()) count_taken(&held);
   }
   storage::Ref ref = call_->look_up(key_);
-  const int64_t gone_ns = std::max(gone_at_ns(), last_hold_ends_ns());
+  last_of(&bookings_);
+  const int64_t gone_ns = std::max(gone_at_ns(), last_of(&holds_));
   if (gone_ns <= call_->now_ns) return call_->keys.erase(&ref);
   const int64_t gone_ms = algorithms::units_up(gone_ns, kNsPerMs);
 
+  if (keeps_charges()) {
+    ++changes_;
+    note_used_after();
+  }
   std::vector<storage::ElementsId> lists;
   if (bookings_ != 0) lists.push_back(bookings_);
   if (holds_ != 0) lists.push_back(holds_);
   std::vector<LimitState> states;
   states.reserve(held_.size());
   for (HeldLimit& held : held_) {
-    states.push_back({held.limit, held.state, held.ban, held.adaptive});
+    states.push_back({held.limit, held.state, held.ban, held.adaptive, held.low_water});
     if (!held.limit.algorithm->uses_entries) continue;
     held.list = static_cast<StoredEntries*>(entries_of(held))->id();
     lists.push_back(held.list);
@@ -327,9 +366,10 @@ void Limiter::save() {
                              .named = named_,
                              .policy_version = policy_version_,
                              .bookings = bookings_ != 0,
-                             .holds = holds_ != 0},
+                             .holds = holds_ != 0,
+                             .changes = keeps_charges() ? std::optional(changes_) : std::nullopt},
                             states, value);
-  const auto type = lists.empty() ? storage::Type::kLimiter : storage::Type::kLimiterEntries;
+  const auto type = type_of_limiter(!lists.empty(), keeps_charges());
   call_->keys.put(&ref, type, value, gone_ms == algorithms::kNever ? 0 : gone_ms);
 }
 

@@ -34,6 +34,7 @@ struct HeldLimit {
   storage::ElementsId list = 0;  // the list of its entries; 0: none, or not made yet
   algorithms::BanState ban = {};
   algorithms::AdaptiveState adaptive = {};
+  algorithms::LowWater low_water = {};  // since each booking and hold that the key still has
   int64_t used_before = 0;  // with ADAPTIVE: permits, before the running command took any
 };
 
@@ -117,6 +118,8 @@ class Limiter {
   storage::Elements* holds();
   bool has_holds() const { return holds_ != 0; }
   int64_t holds_not_ended();
+  // How often the key has been saved since it has bookings or holds.
+  uint64_t changes() const { return changes_; }
   // Draws a number that no lease, no booking and no hold of this key has.
   int64_t draw_id();
 
@@ -129,6 +132,7 @@ class Limiter {
   Result<void, std::string> decode(const storage::Ref& ref);
   bool adopt(std::string_view text);
   void start(HeldLimit* held, const algorithms::Limit& limit);
+  void forget_charges(HeldLimit* held) const;
   bool match_equal(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken);
   // Keeps the present count of an adaptive limit, or takes over that of the policy.
   void follow_count(const NamedLimits& named, size_t limit, HeldLimit* held);
@@ -139,8 +143,12 @@ class Limiter {
   void keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const;
   std::string too_many(std::span<const HeldLimit> next) const;
   int64_t gone_at_ns() const;
-  // Answers the last end of all holds, and forgets the list if that has come.
-  int64_t last_hold_ends_ns();
+  // Answers the last instant of a list of bookings or holds; forgets the list if that has come.
+  int64_t last_of(storage::ElementsId* list) const;
+  bool keeps_charges() const { return bookings_ != 0 || holds_ != 0; }
+  // Notes what is in use of each limit, before the command charges it and after that.
+  void note_used();
+  void note_used_after();
 
   Call* call_;
   std::string_view key_;
@@ -152,6 +160,7 @@ class Limiter {
   uint64_t policy_version_ = 0;
   storage::ElementsId bookings_ = 0;
   storage::ElementsId holds_ = 0;
+  uint64_t changes_ = 0;
   // The state of a foreign string, which a GCRA limit may adopt.
   std::optional<algorithms::State> adopted_;
   bool parameters_changed_ = false;

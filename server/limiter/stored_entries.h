@@ -21,6 +21,12 @@ IdMember member_of_id(int64_t id);
 int64_t id_of_member(std::string_view member);
 inline std::string_view view(const IdMember& member) { return {member.data(), member.size()}; }
 
+// Answers the type of a limiter's record, by its lists and by whether it counts its changes.
+inline storage::Type type_of_limiter(bool has_lists, bool counts_changes) {
+  if (counts_changes) return storage::Type::kLimiterCharges;
+  return has_lists ? storage::Type::kLimiterEntries : storage::Type::kLimiter;
+}
+
 class StoredEntries : public algorithms::Entries {
  public:
   // `id` is 0 if there is no list yet.

@@ -23,8 +23,6 @@ using storage::Type;
 // Sent to clients: DO NOT CHANGE.
 constexpr std::string_view kBadData = "ERR Bad data format";
 
-bool is_limiter(Type type) { return type == Type::kLimiter || type == Type::kLimiterEntries; }
-
 Kind kind_of(Type type) {
   switch (type) {
     case Type::kHash:
@@ -127,8 +125,8 @@ std::string_view error_line(ReadError error) {
 
 Result<std::string, ErrorReplied> dump(Call& call, const storage::Ref& ref) {
   std::string bytes;
-  const auto appended = is_limiter(ref.type()) ? append_limiter(call, ref, &bytes)
-                                               : append_redis_value(call, ref, &bytes);
+  const auto appended = storage::is_limiter(ref.type()) ? append_limiter(call, ref, &bytes)
+                                                        : append_redis_value(call, ref, &bytes);
   if (!appended) return appended.error();
   rdb::seal(&bytes);
   return bytes;

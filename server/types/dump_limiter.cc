@@ -32,6 +32,7 @@ using ListOwner = const algorithms::Algorithm*;
 
 struct Contents {
   std::string_view record;
+  bool counts_changes = false;
   std::vector<std::vector<Element>> lists;
 };
 
@@ -46,11 +47,11 @@ void append_list(const Elements& list, std::string* body) {
 }
 
 // Answers the lists of a limiter with this record; nothing for bytes that are no record.
-std::optional<std::vector<ListOwner>> lists_of(std::string_view record,
-                                               const algorithms::Zones& zones) {
+std::optional<std::vector<ListOwner>> lists_of(Contents* contents, const algorithms::Zones& zones) {
   std::array<algorithms::LimitState, algorithms::kLimitsMax> limits;
-  const auto head = algorithms::read_record(record, limits, &zones);
+  const auto head = algorithms::read_record(contents->record, limits, &zones);
   if (!head) return std::nullopt;
+  contents->counts_changes = head->changes.has_value();
   std::vector<ListOwner> lists;
   if (head->bookings) lists.push_back(nullptr);
   if (head->holds) lists.push_back(nullptr);
@@ -84,7 +85,7 @@ bool read_list(rdb::Reader* reader, ListOwner owner, std::vector<Element>* list)
 std::optional<Contents> contents_of(rdb::Reader* reader, const algorithms::Zones& zones) {
   Contents contents;
   contents.record = reader->text();
-  const auto lists = lists_of(contents.record, zones);
+  const auto lists = lists_of(&contents, zones);
   if (!lists || reader->size() != lists->size() || !reader->ok()) return std::nullopt;
   for (const ListOwner owner : *lists) {
     if (!read_list(reader, owner, &contents.lists.emplace_back())) return std::nullopt;
@@ -138,7 +139,7 @@ bool restore_limiter(Call& call, std::string_view body, std::string_view key,
   if (!ids.empty()) storage::append_owner_head(&value, ids);
   value.append(contents->record);
   storage::Ref ref = call.look_up(key);
-  call.keys.put(&ref, ids.empty() ? Type::kLimiter : Type::kLimiterEntries, value, expire_at_ms);
+  call.keys.put(&ref, type_of_limiter(!ids.empty(), contents->counts_changes), value, expire_at_ms);
   return true;
 }
 

@@ -22,6 +22,7 @@ std::string_view type_name(storage::Type type) {
       return "string";
     case storage::Type::kLimiter:
     case storage::Type::kLimiterEntries:
+    case storage::Type::kLimiterCharges:
       return "limiter";
     case storage::Type::kHash:
       return "hash";

@@ -38,6 +38,7 @@ std::string_view name_of(Type type) {
       return "string";
     case Type::kLimiter:
     case Type::kLimiterEntries:
+    case Type::kLimiterCharges:
       return "limiter";
     case Type::kHash:
       return "hash";
@@ -190,7 +191,7 @@ std::string_view Contents::take_key(const storage::KeyView& key, const storage::
   DatabaseContents& database = databases_[known->second];
   ++database.keys[std::string(type)];
   if (value.expire_at_ms != 0 && value.expire_at_ms < instant_ms_) ++database.expired;
-  if (value.type == Type::kLimiter) return take_limiter(value.payload, 0);
+  if (value.type == Type::kLimiter) return take_limiter(value.type, value.payload, 0);
   return storage::owns_elements(value.type) ? take_owner(key, value) : "";
 }
 
@@ -198,7 +199,7 @@ std::string_view Contents::take_owner(const storage::KeyView& key,
                                       const storage::ValueView& value) {
   storage::OwnerView owner;
   if (!storage::parse_owner(value.payload, &owner)) return "its elements are not named";
-  if (value.type == Type::kLimiterEntries) return take_limiter(owner.rest, owner.lists);
+  if (storage::is_limiter(value.type)) return take_limiter(value.type, owner.rest, owner.lists);
   if (owner.lists != 1) return "it has more lists of elements than its type has";
   const bool may_be_empty = value.expire_at_ms != 0 && value.expire_at_ms < instant_ms_;
   lists_.push_back(
@@ -206,10 +207,12 @@ std::string_view Contents::take_owner(const storage::KeyView& key,
   return {};
 }
 
-std::string_view Contents::take_limiter(std::string_view record, size_t lists) {
+std::string_view Contents::take_limiter(Type type, std::string_view record, size_t lists) {
   std::array<algorithms::LimitState, algorithms::kLimitsMax> limits;
   const auto head = algorithms::read_record(record, limits, &zones_);
   if (!head) return algorithms::describe(head.error());
+  if (head->changes.has_value() != (type == Type::kLimiterCharges))
+    return "its record is not of its type: one of them counts its changes";
   size_t expected = (head->bookings ? 1u : 0u) + (head->holds ? 1u : 0u);
   for (size_t i = 0; i < head->limits; ++i) {
     const algorithms::Algorithm& algorithm = *limits[i].limit.algorithm;

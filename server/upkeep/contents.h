@@ -59,7 +59,7 @@ class Contents {
   std::string_view take_element(const storage::KeyView& key, const storage::ValueView& value);
   std::string_view take_key(const storage::KeyView& key, const storage::ValueView& value);
   std::string_view take_owner(const storage::KeyView& key, const storage::ValueView& value);
-  std::string_view take_limiter(std::string_view record, size_t lists);
+  std::string_view take_limiter(storage::Type type, std::string_view record, size_t lists);
   void note_damage(std::string what);
 
   const storage::HashSeed seed_;

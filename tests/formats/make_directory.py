@@ -72,7 +72,7 @@ def main():
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="weir-formats-") as folder:
         clock = directory.Clock(Path(folder) / "clock", BEGIN_MS)
-        facts = {"now_ms": BEGIN_MS}
+        facts = {"now_ms": BEGIN_MS, "charges": 1}  # bookings keep what was charged, and when
         server = harness.Server(folder, durability="always", write_back_interval_ms=3600000).start()
         try:
             waiting = fill(server, clock, facts)

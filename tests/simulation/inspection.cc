@@ -36,7 +36,7 @@ Record record_of(storage::Keyspace* keys, int database, const std::string& key,
                  const storage::Ref& ref) {
   Record record{.is_limiter = ref.type() == storage::Type::kLimiter,
                 .expire_at_ms = ref.expire_at_ms()};
-  if (ref.type() == storage::Type::kLimiterEntries) {
+  if (ref.type() == storage::Type::kLimiterCharges) {
     add_holds(keys, database, ref, &record);
     return record;
   }

@@ -21,7 +21,12 @@ namespace weir::simulation {
 namespace {
 
 using algorithms::LimitState;
-using States = std::vector<LimitState>;
+
+// The limits of a key, and how often it has changed since it has holds.
+struct States : std::vector<LimitState> {
+  using std::vector<LimitState>::vector;
+  uint64_t changes = 0;
+};
 
 const algorithms::Zones& zones() {
   static const server::TimeZones zones;
@@ -47,18 +52,33 @@ Asked parse(const Args& args) {
   return asked;
 }
 
-States load(const Record& record) {
+States load(const Record& record, int64_t now_ns) {
   States states(algorithms::kLimitsMax);
   const auto head = algorithms::read_record(record.text, states, &zones());
   if (!head) throw Violation("the model holds a record that is none");
   states.resize(head->limits);
+  states.changes = head->changes.value_or(0);
+  if (record.held_until_ns == 0) return states;
+  for (LimitState& each : states) {
+    if (each.limit.algorithm->used == nullptr) continue;
+    each.low_water.note(states.changes, algorithms::used(each.limit, each.state, now_ns));
+  }
   return states;
+}
+
+// What gave permits back, or made the limit smaller, is a low.
+void note_lows(States* states, int64_t now_ns) {
+  for (LimitState& each : *states) {
+    const auto marks = each.low_water.marks();
+    const int64_t used = algorithms::used(each.limit, each.state, now_ns);
+    if (!marks.empty() && used < marks.back().used) each.low_water.note(states->changes, used);
+  }
 }
 
 States load_or_fresh(const Step& step, const Record* record, const Asked& asked) {
   States states;
   if (record != nullptr) {
-    states = load(*record);
+    states = load(*record, step.now_ns);
     for (LimitState& each : states) algorithms::follow_ban(each.limit.ban, each.ban, step.now_ns);
     return states;
   }
@@ -74,7 +94,7 @@ std::vector<int64_t> used_before(const Step& step, size_t limits) {
   std::vector<int64_t> used(limits);
   const Record* record = step.find(step.args[1]);
   if (record == nullptr) return used;
-  const States before = load(*record);
+  const States before = load(*record, step.now_ns);
   for (size_t i = 0; i < limits; ++i) {
     used[i] = algorithms::used_permits(before[i].limit, before[i].state, step.now_ns);
   }
@@ -111,9 +131,16 @@ void store(const Step& step, States states, int64_t held_until_ns, bool takes = 
     return;
   }
   Record record{.is_limiter = true, .held_until_ns = held_until_ns};
+  if (held_until_ns != 0) {
+    ++states.changes;
+    note_lows(&states, step.now_ns);
+  }
   algorithms::append_record(
-      {.limits = states.size(), .named = states.size(), .holds = held_until_ns != 0}, states,
-      record.text);
+      {.limits = states.size(),
+       .named = states.size(),
+       .holds = held_until_ns != 0,
+       .changes = held_until_ns != 0 ? std::optional(states.changes) : std::nullopt},
+      states, record.text);
   const int64_t expires_ms = algorithms::units_up(gone_ns, kNsPerMs);
   record.expire_at_ms = expires_ms == algorithms::kNever ? 0 : expires_ms;
   step.contents().put(step.args[1], std::move(record), step.now_ms());
@@ -217,7 +244,7 @@ Expected refund(const Step& step) {
   const Record* record = step.find(step.args[1]);
   if (record == nullptr) return null();
   if (!record->is_limiter) return wrong_type();
-  States states = load(*record);
+  States states = load(*record, step.now_ns);
   bool changed = false;
   for (LimitState& each : states) {
     changed |= algorithms::refund(
@@ -236,7 +263,7 @@ Expected report(const Step& step) {
   const Record* record = step.find(step.args[1]);
   if (record == nullptr) return null();
   if (!record->is_limiter) return wrong_type();
-  States states = load(*record);
+  States states = load(*record, step.now_ns);
   resp::Value counts = array({});
   for (size_t i = 0; i < states.size(); ++i) {
     LimitState& each = states[i];
