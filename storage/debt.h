@@ -21,8 +21,8 @@
 
 namespace weir::storage {
 
-// Thrown where a command changes more than it may; TurnInProgress::failure() says why. The change
-// that threw it has not been made, not even in part.
+// Thrown where a command changes more than it may, or makes a name that is too long;
+// TurnInProgress::failure() says why. The change that threw it has not been made, not even in part.
 struct ChangeRefused : std::exception {
   const char* what() const noexcept override { return "the change was refused"; }
 };

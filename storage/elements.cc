@@ -128,6 +128,7 @@ bool Elements::set(std::string_view member, uint64_t order, std::string_view val
   const Position position = position_of(member);
   Entry* entry = table_->find(position, member);
   if (if_absent && entry != nullptr && entry->has(Entry::kPresent)) return false;
+  if (entry == nullptr) turn_.admit_name("a field or member", member.size());
   turn_.charge(member.size() + payload.size());
   if (entry == nullptr) {
     entry = table_->insert(position, member, payload.size());

@@ -30,7 +30,7 @@ Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
     : make_store_(std::move(make_store)),
       options_(options),
       debt_(set_, pass_, store_, options_),
-      turn_(&set_, &watches_, &events_, &debt_),
+      turn_(&set_, &watches_, &events_, &debt_, options_),
       burial_(&set_, &pass_),
       records_(&set_, &turn_, &burial_, &watches_, &events_, store_),
       lists_(&set_, &turn_, &burial_, store_),

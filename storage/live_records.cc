@@ -98,9 +98,16 @@ void LiveRecords::expire_owner(Table* table, Entry* entry) {
   burial_.note_expired(table, entry, owner);
 }
 
+// The names of other records are the server's own: a short prefix before a name that is bounded.
+bool LiveRecords::is_named_by_clients(const Ref& ref) const {
+  return ref.database_ >= 0 && ref.database_ != set_.hidden_database();
+}
+
 void LiveRecords::put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms) {
   // If a read has failed, it is not known that this key is absent, so no entry may be made for it.
   if (ref->entry_ == nullptr && ref->database_ >= 0 && !turn_.failure().ok()) return;
+  if (ref->entry_ == nullptr && is_named_by_clients(*ref))
+    turn_.admit_name("a key", ref->key_.size());
   if (ref->database_ >= 0) turn_.charge(ref->key_.size() + value.size());
   if (ref->entry_ == nullptr)
     ref->entry_ = ref->table_->insert(ref->position_, ref->key_, value.size());

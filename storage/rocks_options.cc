@@ -141,6 +141,8 @@ rocksdb::Options state_database_options(const RocksOptions& options) {
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   // With filters and indexes in a block cache smaller than they are, an absent key cost 550 us.
+  // Partitioned ones made it 4.5 us of processor time in place of 1.5 where all of them fit into
+  // the cache, and a key that is there 21 in place of 15. They take 1.4 bytes for a key.
   table.cache_index_and_filter_blocks = false;
   table.format_version = 5;
   set.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

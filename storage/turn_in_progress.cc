@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/time_units.h"
 #include "storage/elements_index.h"
+#include "storage/name_bound.h"
 #include "storage/open_lists.h"
 
 namespace weir::storage {
@@ -80,6 +81,11 @@ void TurnInProgress::add_unchanged(Entry* entry) {
 
 void TurnInProgress::refuse_change() {
   fail(debt_.refusal());
+  throw ChangeRefused();
+}
+
+void TurnInProgress::refuse_name(std::string_view what, size_t bytes) {
+  fail(Status::aborted(long_name_error(what, bytes, options_.name_bytes_max)));
   throw ChangeRefused();
 }
 

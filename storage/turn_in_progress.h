@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "storage/debt.h"
 #include "storage/element_key.h"
 #include "storage/key_events.h"
+#include "storage/keyspace_options.h"
 #include "storage/undo.h"
 #include "storage/watches.h"
 #include "storage/working_set.h"
@@ -41,8 +43,9 @@ class TurnInProgress {
     size_t turn_bytes = 0;
   };
 
-  TurnInProgress(WorkingSet* set, Watches* watches, KeyEvents* events, Debt* debt)
-      : set_(*set), watches_(*watches), events_(*events), debt_(*debt) {}
+  TurnInProgress(WorkingSet* set, Watches* watches, KeyEvents* events, Debt* debt,
+                 const KeyspaceOptions& options)
+      : set_(*set), watches_(*watches), events_(*events), debt_(*debt), options_(options) {}
 
   void begin_command(int64_t now_ns) {
     WEIR_CHECK(now_ns >= now_ns_);
@@ -91,6 +94,12 @@ class TurnInProgress {
     if (!debt_.add(bytes)) [[unlikely]]
       refuse_change();
   }
+  // To be called before an entry is made for a name that has none. Throws ChangeRefused where the
+  // name is too long (name_bound.h); `what` is as there.
+  void admit_name(std::string_view what, size_t bytes) {
+    if (bytes > options_.name_bytes_max) [[unlikely]]
+      refuse_name(what, bytes);
+  }
   // What memory owes the disk, with what this turn has changed.
   const Debt& debt() const { return debt_; }
   // Saves an entry that is about to change, unless the running command has saved it already; true
@@ -134,12 +143,14 @@ class TurnInProgress {
   };
 
   [[noreturn]] void refuse_change();
+  [[noreturn]] void refuse_name(std::string_view what, size_t bytes);
   void forget_newborn(size_t mark);
 
   WorkingSet& set_;
   Watches& watches_;
   KeyEvents& events_;
   Debt& debt_;
+  const KeyspaceOptions& options_;
   int64_t now_ns_ = 0;
   int64_t now_ms_ = 0;
   uint32_t stamp_ = 0;  // of the running command

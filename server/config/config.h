@@ -129,6 +129,7 @@ struct Config {
   int64_t proto_max_bulk_len = 512 << 20;
   int64_t proto_inline_max_bytes = 64 << 10;
   int64_t multibulk_count_max = 1 << 20;
+  int64_t key_bytes_max = 64 << 10;
   int64_t client_query_buffer_limit = 1 << 30;
   OutputBufferLimits client_output_buffer_limit;
   int64_t maxmemory_clients = -50;  // below 0: percent of maxmemory; 0: no bound

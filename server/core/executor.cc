@@ -9,6 +9,7 @@
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
+#include "server/command/key_bound.h"
 #include "server/core/cluster.h"
 #include "server/core/server.h"
 #include "server/os/log.h"
@@ -55,6 +56,7 @@ Result<void, std::string> Executor::admit(Session& session, const Command* comma
     return "NOAUTH Authentication required.";
   if (session.transaction().open() && command->has(kNoMulti))
     return "ERR Command not allowed inside a transaction";
+  if (auto fits = check_keys(*command, args, server_->config().key_bytes_max); !fits) return fits;
   if (!session.client().user().unrestricted()) {
     auto allowed = server_->acl().allow(session, *command, args);
     if (!allowed) return allowed;

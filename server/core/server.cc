@@ -23,6 +23,7 @@ storage::KeyspaceOptions keyspace_options(const Config& config, storage::TurnLog
   options.databases = static_cast<int>(config.databases);
   options.memory_bytes_max =
       static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : machine_memory_bytes() / 2);
+  options.name_bytes_max = static_cast<size_t>(config.key_bytes_max);
   options.unwritten_max = static_cast<size_t>(config.write_back_entries_max);
   options.log_bytes_max = static_cast<uint64_t>(config.wal_bytes_max);
   options.write_back_interval_ns = config.write_back_interval_ms * kNsPerMs;

@@ -13,6 +13,7 @@
 #include "server/acl/user.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_table.h"
+#include "server/command/key_bound.h"
 #include "server/config/config.h"
 #include "server/script/context.h"
 #include "server/script/looks.h"
@@ -66,6 +67,8 @@ Result<void, std::string> check_admission(Context& context, const Command* comma
   if (!arity_fits(*command, context.args.size()) || command->run == nullptr)
     return "ERR Wrong number of args calling Redis command from script";
   if (command->has(kNoScript)) return "ERR This Redis command is not allowed from script";
+  if (auto fits = check_keys(*command, context.args, context.host->config().key_bytes_max); !fits)
+    return fits;
   if (!context.session->client().user().unrestricted()) {
     auto allowed = context.host->allow_in_script(*context.session, *command, context.args);
     if (!allowed) return allowed;

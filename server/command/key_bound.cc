@@ -1,0 +1,16 @@
+#include "server/command/key_bound.h"
+
+#include "server/command/command_facts.h"
+#include "storage/name_bound.h"
+
+namespace weir::server {
+
+Result<void, std::string> check_keys_among(const Command& command, Args args, size_t bytes_max) {
+  for (const KeyReference& key : find_keys(command, args)) {
+    const size_t bytes = args[key.position].size();
+    if (bytes > bytes_max) return storage::long_name_error("a key", bytes, bytes_max);
+  }
+  return {};
+}
+
+}  // namespace weir::server
