@@ -189,7 +189,7 @@ bool begins_adaptive(std::span<const std::string_view> words) {
 
 Result<size_t, RangeError> parse_adaptive(std::span<const std::string_view> words, Adaptive& rule) {
   const std::string_view range = words.size() > 1 ? words[1] : std::string_view();
-  const size_t dots = range.find(kDots);
+  const size_t dots = range.substr(0, kNumberBytesMax + kDots.size()).find(kDots);
   const auto min = dots == range.npos ? std::nullopt : parse_number(range.substr(0, dots));
   const auto max = dots == range.npos ? std::nullopt : parse_number(range.substr(dots + 2));
   if (!min || !max || *min < 1 || *max < *min) {

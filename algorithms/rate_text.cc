@@ -31,7 +31,8 @@ constexpr std::string_view kCalendarNames[] = {"mo", "month", "months", "y", "yr
 
 // Reads digits without a superfluous leading zero; a number that is too large answers the largest.
 std::optional<int64_t> parse_digits(std::string_view text) {
-  if (text.empty() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
+  if (text.empty() || text.size() > kNumberBytesMax) return std::nullopt;
+  if (text.size() > 1 && text[0] == '0') return std::nullopt;
   if (!std::ranges::all_of(text, is_digit)) return std::nullopt;
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -64,14 +65,17 @@ struct RateWords {
   size_t words = 1;
 };
 
+// Where the slash of a rate is; npos in a word that has none as far as a rate may reach.
+size_t slash_of(std::string_view word) { return word.substr(0, kNumberBytesMax + 1).find('/'); }
+
 bool is_per(std::span<const std::string_view> words) {
-  return words.size() > 1 && words[0].find('/') == words[0].npos &&
+  return words.size() > 1 && slash_of(words[0]) == words[0].npos &&
          equals_ignoring_case(words[1], "PER");
 }
 
 RateWords cut_rate(Grammar::Rate kind, std::span<const std::string_view> words) {
   RateWords rate{.count = words[0]};
-  const size_t slash = words[0].find('/');
+  const size_t slash = slash_of(words[0]);
   if (slash != words[0].npos) {
     rate.count = words[0].substr(0, slash);
     rate.period = words[0].substr(slash + 1);
@@ -98,8 +102,9 @@ struct Decimal {
 };
 
 std::optional<Decimal> parse_decimal(std::string_view text) {
+  if (text.size() > 12) return std::nullopt;
   const size_t point = text.find('.');
-  if (point == text.npos || text.size() > 12) return std::nullopt;
+  if (point == text.npos) return std::nullopt;
   std::string digits(text);
   digits.erase(point, 1);
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
@@ -143,7 +148,9 @@ std::string rate_form(Grammar::Rate kind, const RateWords& rate) {
   if (kind == Grammar::Rate::kCount) return "an integer";
   const std::string units =
       " (" + std::string(kUnitNames) + ", in lower case, or second minute hour day week)";
-  if (rate.has_period) {
+  const bool is_readable =
+      rate.count.size() <= kNumberBytesMax && rate.period.size() <= kNumberBytesMax;
+  if (rate.has_period && is_readable) {
     if (names_calendar(rate.period)) {
       return "count/period with a unit of fixed length; months are counted by FIXED, for example "
              "FIXED 100 ALIGN MONTH";
@@ -173,6 +180,7 @@ std::optional<int64_t> parse_number(std::string_view text) {
 }
 
 std::optional<int64_t> parse_duration(std::string_view text) {
+  if (text.size() > kNumberBytesMax) return std::nullopt;
   const size_t digits = std::min(text.find_first_not_of(kDigits), text.size());
   const auto number = parse_digits(text.substr(0, digits));
   const auto unit_ns = parse_unit(text.substr(digits));
@@ -189,7 +197,7 @@ std::optional<int64_t> parse_time(std::string_view text) {
 
 bool begins_rate(std::span<const std::string_view> words) {
   if (words.empty() || words[0].empty() || !is_digit(words[0][0])) return false;
-  return words[0].find('/') != words[0].npos || is_per(words);
+  return slash_of(words[0]) != words[0].npos || is_per(words);
 }
 
 Result<size_t, RangeError> parse_rate(Grammar::Rate kind, std::span<const std::string_view> words,

@@ -23,6 +23,9 @@ namespace weir::algorithms {
 // The units as an error message names them.
 inline constexpr std::string_view kUnitNames = "us ms s m h d w";
 
+// No number, and no duration, is longer; a longer word is none, which is told without reading it.
+inline constexpr size_t kNumberBytesMax = 32;
+
 // Reads an integer and a unit as nanoseconds. A number that is too large answers the largest;
 // nothing if the text is no duration.
 std::optional<int64_t> parse_duration(std::string_view text);

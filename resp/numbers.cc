@@ -12,6 +12,7 @@
 namespace weir::resp {
 namespace {
 
+constexpr size_t kInt64BytesMax = 20;  // "-9223372036854775808"
 // The longest text of a long double: 4933 digits, a sign, 17 decimals and their point, with room.
 constexpr size_t kLongDoubleBytesMax = 5 * 1024;
 
@@ -45,6 +46,7 @@ std::optional<int64_t> parse_int64(std::string_view text) {
     }
     if (i == text.size()) return number;
   }
+  if (text.size() > kInt64BytesMax) return std::nullopt;
   // from_chars takes neither '+' nor spaces; only leading zeros and "-0" are left to refuse.
   const size_t digits = !text.empty() && text[0] == '-' ? 1 : 0;
   if (text.size() > digits && text[digits] == '0' && text.size() > 1) return std::nullopt;
@@ -61,6 +63,7 @@ std::optional<double> parse_double(std::string_view text) {
     small[text.copy(small, text.size())] = '\0';
     return parse_float<double>(small, text.size(), std::strtod, HUGE_VAL);
   }
+  if (text.size() >= kLongDoubleBytesMax) return std::nullopt;
   const std::string copy(text);
   return parse_float<double>(copy.c_str(), copy.size(), std::strtod, HUGE_VAL);
 }

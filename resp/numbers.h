@@ -13,12 +13,14 @@
 
 namespace weir::resp {
 
+// Whatever the length of a text, it takes constant time to see that it is no number.
+
 // Reads a decimal integer in its one canonical spelling: no '+', no space, no leading zero, no
 // "-0".
 std::optional<int64_t> parse_int64(std::string_view text);
 
 // Reads the whole text as strtod() does, hexadecimal and infinities included. Refused are: empty, a
-// leading space, NaN, overflow, underflow to zero.
+// leading space, NaN, overflow, underflow to zero, more than 5119 bytes.
 std::optional<double> parse_double(std::string_view text);
 
 // Reads INCRBYFLOAT's wider type in the same way; at most 5119 bytes. Infinities are accepted,

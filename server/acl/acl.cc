@@ -30,6 +30,8 @@ std::string acl_path(const Config& config) {
 constexpr SubscriptionKind kKinds[] = {SubscriptionKind::kChannel, SubscriptionKind::kPattern,
                                        SubscriptionKind::kShard};
 
+// Strangers can send no longer word (resp/request_parser.h), so nobody can log in with one.
+constexpr size_t kPasswordBytesMax = 16 << 10;
 constexpr size_t kObjectBytesMax = 1024;  // of what ACL LOG shows of a denied name
 
 constexpr std::string_view kNoFile =
@@ -182,6 +184,7 @@ void Acl::begin_session(Session& session) const {
 }
 
 std::shared_ptr<const User> Acl::find(std::string_view name, std::string_view password) const {
+  if (password.size() > kPasswordBytesMax) return nullptr;
   // Before anything is known of the user, so that the time tells nobody which users there are.
   const std::string hash = sha256_hex(password);
   std::shared_ptr<const User> user = users_.find(name);

@@ -11,7 +11,8 @@ namespace {
 // Reads a number of keys as a cluster's node does before the command looks at it itself: as C's
 // atoi, which takes what stands before the first byte that is no digit.
 int number_of_keys(std::string_view word) {
-  return static_cast<int>(std::strtol(std::string(word).c_str(), nullptr, 10));
+  constexpr size_t kBytesMax = 64;
+  return static_cast<int>(std::strtol(std::string(word.substr(0, kBytesMax)).c_str(), nullptr, 10));
 }
 
 }  // namespace

@@ -103,8 +103,10 @@ bool matches_pattern(const Call& call, std::string_view pattern, std::string_vie
   return matches;
 }
 
+std::string_view up_to_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+
 std::string_view shown_part(std::string_view argument) {
-  return argument.substr(0, argument.find('\0'));
+  return up_to_nul(argument.substr(0, kShownBytesMax));
 }
 
 }  // namespace weir::server

@@ -59,7 +59,11 @@ Result<void, ErrorReplied> check_pattern(Call& call, std::string_view pattern);
 // Tells whether a name matches a pattern (resp/glob.h), and charges what that takes.
 bool matches_pattern(const Call& call, std::string_view pattern, std::string_view name);
 
-// Answers the bytes up to the first NUL: this is how Redis shows an argument in an error.
+// Answers the bytes up to the first NUL, which is where C's strings end.
+std::string_view up_to_nul(std::string_view text);
+// Answers what an error shows of an argument: as in Redis what comes before a NUL, but no more than
+// kShownBytesMax.
+inline constexpr size_t kShownBytesMax = 128;
 std::string_view shown_part(std::string_view argument);
 
 }  // namespace weir::server

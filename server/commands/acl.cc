@@ -25,8 +25,8 @@ constexpr int64_t kPasswordBitsMax = 4096;
 constexpr int64_t kShownDenials = 10;
 
 std::string wrong_form(const Call& call) {
-  return "ERR unknown subcommand or wrong number of arguments for '" + std::string(call.args[1]) +
-         "'. Try ACL HELP.";
+  return "ERR unknown subcommand or wrong number of arguments for '" +
+         std::string(shown_part(call.args[1])) + "'. Try ACL HELP.";
 }
 
 std::vector<std::string> words_of(Args args) { return {args.begin(), args.end()}; }

@@ -33,9 +33,9 @@ void client_setname(Call& call) {
 }
 
 void client_setinfo(Call& call) {
-  const std::string option(call.args[2]);
-  const bool is_name = equals_ignoring_case(option, "lib-name");
-  if (!is_name && !equals_ignoring_case(option, "lib-ver"))
+  const std::string option(shown_part(call.args[2]));
+  const bool is_name = equals_ignoring_case(call.args[2], "lib-name");
+  if (!is_name && !equals_ignoring_case(call.args[2], "lib-ver"))
     return call.reply.error("ERR Unrecognized option '" + option + "'");
   Client& client = call.session.client();
   const auto set = is_name ? client.set_library_name(call.args[3], option)
@@ -71,7 +71,7 @@ void list_by_id(Call& call) {
 Result<ClientClass, ErrorReplied> class_argument(Call& call, std::string_view text) {
   const auto client_class = parse_client_class(text);
   if (client_class) return *client_class;
-  return reply_error(call, "ERR Unknown client type '" + std::string(text) + "'");
+  return reply_error(call, "ERR Unknown client type '" + std::string(shown_part(text)) + "'");
 }
 
 void client_list(Call& call) {

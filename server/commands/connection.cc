@@ -12,8 +12,15 @@
 namespace weir::server {
 namespace {
 
+// Anybody may ask for it, and it copies what it is told.
+constexpr size_t kPingBytesMax = 64 << 10;
+
 void ping(Call& call) {
   if (call.args.size() > 2) return call.reply.error(arity_error(call.command));
+  if (call.args.size() == 2 && call.args[1].size() > kPingBytesMax) {
+    return call.reply.error("ERR PING takes a message of at most " + std::to_string(kPingBytesMax) +
+                            " bytes, got one of " + std::to_string(call.args[1].size()));
+  }
   const std::string_view message = call.args.size() == 2 ? call.args[1] : std::string_view();
   if (call.session.listening().subscribed() && call.reply.protocol() == 2) {
     call.reply.array(2);

@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "base/check.h"
 #include "base/time_units.h"
+#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/server.h"
@@ -66,7 +67,7 @@ void debug(Call& call) {
   if (is("BROKEN-CHECK", 2)) WEIR_REQUIRE(call.args.empty());
   if (is("HELP", 2)) return help(call);
   call.reply.error("ERR unknown subcommand or wrong number of arguments for '" +
-                   std::string(call.args[1]) + "'. Try DEBUG HELP.");
+                   std::string(shown_part(call.args[1])) + "'. Try DEBUG HELP.");
 }
 
 // One row, as on Redis: its subcommands are not commands.

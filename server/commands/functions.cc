@@ -25,7 +25,7 @@ void fcall(Call& call) { server_of(call).scripting().functions.call(call, false)
 void fcall_ro(Call& call) { server_of(call).scripting().functions.call(call, true); }
 
 // An error may show what a client wrote, up to a NUL.
-void refuse(Call& call, std::string_view error) { call.reply.error(shown_part(error)); }
+void refuse(Call& call, std::string_view error) { call.reply.error(up_to_nul(error)); }
 
 void reply_result(Call& call, const Result<void, std::string>& done) {
   done ? call.reply.status("OK") : refuse(call, done.error());
@@ -44,7 +44,7 @@ void function_load(Call& call) {
   const auto rest = read_leading_options(call, words, kLoadOptions, &options);
   if (!rest) return;
   if (!rest->empty())
-    return refuse(call, "ERR Unknown option given: " + std::string(rest->front()));
+    return refuse(call, "ERR Unknown option given: " + std::string(shown_part(rest->front())));
   std::string name;
   const auto loaded =
       server_of(call).scripting().functions.load(call, call.args.back(), options.replace, &name);

@@ -247,9 +247,11 @@ void increx(Call& call) {
   options->is_float ? run<Float>(call, *options) : run<Whole>(call, *options);
 }
 
-// An increment below zero gives back.
+// An increment below zero gives back. A request with more words than all options have repeats one,
+// and is refused.
 void limit_use(Args args, LimitUse* use) {
   use->is_inline = true;
+  args = args.first(std::min(args.size(), 2 + 2 * std::size(kOptions)));
   for (size_t i = 2; i + 1 < args.size(); ++i) {
     if (equals_ignoring_case(args[i], "BYINT") || equals_ignoring_case(args[i], "BYFLOAT"))
       use->is_admins |= args[i + 1].starts_with('-');

@@ -81,7 +81,7 @@ void spublish(Call& call) { publish_on(call, Kind::kShard); }
 void list_channels(Call& call, Kind kind) {
   if (call.args.size() > 3) {
     return call.reply.error("ERR unknown subcommand or wrong number of arguments for '" +
-                            std::string(call.args[1]) + "'. Try PUBSUB HELP.");
+                            std::string(shown_part(call.args[1])) + "'. Try PUBSUB HELP.");
   }
   const std::string_view pattern = call.args.size() == 3 ? call.args[2] : "*";
   if (!check_pattern(call, pattern)) return;

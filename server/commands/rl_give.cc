@@ -3,6 +3,7 @@
 #include <string>
 
 #include "algorithms/concurrency.h"
+#include "algorithms/words.h"
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
@@ -21,8 +22,8 @@ namespace {
 Result<int64_t, std::string> id_argument(std::string_view text) {
   const auto id = resp::parse_int64(text);
   if (id && *id > 0) return *id;
-  return "ERR id must be an integer above 0, as it was answered, got '" +
-         std::string(shown_part(text).substr(0, 64)) + "'";
+  return "ERR id must be an integer above 0, as it was answered, got '" + algorithms::shown(text) +
+         "'";
 }
 
 struct RefundArguments {

@@ -105,7 +105,7 @@ ErrorReplied refuse_top(Call& call, std::string_view word) {
                      "ERR RL.TOP takes DENIED, TAKEN or SHADOW, MINUTE, HOUR or DAY, and COUNT "
                      "with an integer " +
                          algorithms::between(1, kTopCountMax) + ", or RESET alone, got '" +
-                         std::string(shown_part(word).substr(0, 64)) + "'");
+                         algorithms::shown(word) + "'");
 }
 
 template <auto kKind>

@@ -12,6 +12,7 @@
 #include "server/config/config_words.h"
 #include "server/core/policies_reload.h"
 #include "server/core/server.h"
+#include "server/limiter/limit_use.h"
 #include "server/limiter/policy_history.h"
 #include "server/limiter/policy_words.h"
 #include "server/limiter/request.h"
@@ -20,6 +21,9 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kOverridesAtOnce = 100;
+
+// Whether the name can be that of a policy; to look a longer one up would take its length.
+bool can_be_name(const Call& call) { return call.args[2].size() <= kPolicyNameBytesMax; }
 
 // Keeps what the policy was before the change that has this number.
 void keep_history(Call& call, uint64_t number, std::string before) {
@@ -65,7 +69,7 @@ void policy_set(Call& call) {
 }
 
 Result<const Policy*, ErrorReplied> existing_policy(Call& call) {
-  const Policy* policy = call.limiters.policies.find(call.args[2]);
+  const Policy* policy = can_be_name(call) ? call.limiters.policies.find(call.args[2]) : nullptr;
   if (policy != nullptr) return policy;
   return reply_error(call, "ERR no policy is named '" + algorithms::shown(call.args[2]) +
                                "'; RL.POLICY SET makes one");
@@ -155,7 +159,7 @@ void policy_overrides(Call& call) {
 }
 
 void policy_get(Call& call) {
-  const Policy* policy = call.limiters.policies.find(call.args[2]);
+  const Policy* policy = can_be_name(call) ? call.limiters.policies.find(call.args[2]) : nullptr;
   if (policy == nullptr) return call.reply.null();
   call.reply.map(3);
   call.reply.bulk("limits");
@@ -167,6 +171,7 @@ void policy_get(Call& call) {
 }
 
 void policy_del(Call& call) {
+  if (!can_be_name(call)) return call.reply.integer(0);
   const Policy* before = call.limiters.policies.find(call.args[2]);
   std::string text_before = before != nullptr ? policy_text(*before) : std::string();
   const bool erased = call.limiters.policies.erase(call.args[2]);
@@ -204,7 +209,7 @@ void policy_stats(Call& call) {
 }
 
 void names_policy_if_any(Args args, LimitUse* use) {
-  if (args.size() > 2) use->policies.push_back(2);
+  if (args.size() > 2) add_policy_use(args, 2, use);
 }
 
 // What the file of policies changes, as lines of - and +: what was, and what is.
@@ -235,7 +240,7 @@ void policy_reload(Call& call) {
 
 // The file names the policies. policy_reload() asks for each that would change, as a fourth word.
 void names_one_of_file(Args args, LimitUse* use) {
-  if (args.size() == 4) use->policies.push_back(3);
+  if (args.size() == 4) add_policy_use(args, 3, use);
 }
 
 void policy_list(Call& call) {
@@ -244,7 +249,7 @@ void policy_list(Call& call) {
   for (const std::string& name : names) call.reply.bulk(name);
 }
 
-void names_policy(Args, LimitUse* use) { use->policies.push_back(2); }
+void names_policy(Args args, LimitUse* use) { add_policy_use(args, 2, use); }
 
 constexpr Command kCommands[] = {
     {.name = "rl.policy",

@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "server/commands/families.h"
 #include "server/limiter/adapt.h"
+#include "server/limiter/limit_use.h"
 
 namespace weir::server {
 namespace {
@@ -50,7 +51,7 @@ void policy_report(Call& call) {
   report_to_policy(call, call.args[2], *report);
 }
 
-void names_policy(Args, LimitUse* use) { use->policies.push_back(2); }
+void names_policy(Args args, LimitUse* use) { add_policy_use(args, 2, use); }
 
 constexpr Command kCommands[] = {
     {.name = "rl.report",

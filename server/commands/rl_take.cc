@@ -1,8 +1,8 @@
 // RL.TAKE, RL.PEEK, RL.MTAKE: permits now, or a verdict.
 #include <string>
 
+#include "algorithms/words.h"
 #include "resp/numbers.h"
-#include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/limiter/limit_use.h"
 #include "server/limiter/limiters.h"
@@ -40,7 +40,7 @@ Result<Args, std::string> keys_to_take(const Call& call) {
   const auto most = static_cast<int64_t>(algorithms::kLimitsMax);
   if (!numkeys || *numkeys < 1 || *numkeys > most) {
     return "ERR numkeys must be between 1 and " + std::to_string(most) + ", got '" +
-           std::string(shown_part(call.args[1]).substr(0, 64)) + "'";
+           algorithms::shown(call.args[1]) + "'";
   }
   const auto count = static_cast<size_t>(*numkeys);
   if (call.args.size() < 2 + count) {

@@ -163,7 +163,7 @@ int compare_texts(const SortOptions& options, const Item& first, const Item& sec
   if (!first.text || !second.text)
     return int{first.text.has_value()} - int{second.text.has_value()};
   if (options.target) return first.text->compare(*second.text);
-  return shown_part(*first.text).compare(shown_part(*second.text));
+  return up_to_nul(*first.text).compare(up_to_nul(*second.text));
 }
 
 int compare_items(const SortOptions& options, const Item& first, const Item& second) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "algorithms/gcra.h"
+#include "algorithms/words.h"
 #include "resp/numbers.h"
 #include "server/command/command_errors.h"
 #include "server/command/error_replied.h"
@@ -25,8 +26,7 @@ struct Question {
 };
 
 std::string integer_error(std::string_view text, std::string_view name) {
-  return "ERR " + std::string(name) + " must be an integer, got '" +
-         std::string(text.substr(0, 64)) + "'";
+  return "ERR " + std::string(name) + " must be an integer, got '" + algorithms::shown(text) + "'";
 }
 
 // Reads "key max_burst count period [quantity]": what these dialects call quantity is the cost.

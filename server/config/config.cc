@@ -15,18 +15,20 @@ namespace {
 
 using Pairs = std::span<const std::string_view>;
 
+constexpr size_t kShownBytesMax = 128;  // of a name, in an error
+
 // Makes the error of a pair; it has the client's spelling of the name, without line breaks.
 std::string set_error(std::string_view name, std::string_view why) {
-  std::string text = "ERR CONFIG SET failed (possibly related to argument '" + std::string(name) +
-                     "') - " + std::string(why);
+  std::string text = "ERR CONFIG SET failed (possibly related to argument '" +
+                     std::string(name.substr(0, kShownBytesMax)) + "') - " + std::string(why);
   std::replace(text.begin(), text.end(), '\r', ' ');
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
 std::string unknown_set_error(std::string_view name) {
-  std::string text =
-      "ERR Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'";
+  std::string text = "ERR Unknown option or number of arguments for CONFIG SET - '" +
+                     std::string(name.substr(0, kShownBytesMax)) + "'";
   if (const RefusedOption* refused = find_refused(name); refused != nullptr)
     text += ": " + std::string(refused->why);
   std::replace(text.begin(), text.end(), '\r', ' ');

@@ -155,13 +155,13 @@ void Executor::note_if_slow(const Call& call, int64_t begin_ns) {
   const bool logs =
       server_->report().slow_log.is_slow(duration_ns) && !call.session.wait_state().waiting();
   if (!logs || call.command.has(kSkipSlowLog)) return;
-  const std::vector<std::string_view> args = redacted(call.command, call.args);
+  // Two more than are kept, because what is secret may be told by the two words before it.
+  const Args first = call.args.first(std::min(call.args.size(), SlowLog::kArgsMax + 2));
   SlowLog::Entry entry{.unix_s = call.wall_ns() / kNsPerS,
                        .duration_us = duration_ns / kNsPerUs,
-                       .args = {args.begin(), args.end()},
                        .address = is_in_script() ? "?:0" : call.session.client().peer().address,
                        .client_name = is_in_script() ? "" : call.session.client().name()};
-  server_->report().slow_log.add(std::move(entry));
+  server_->report().slow_log.add(std::move(entry), redacted(call.command, first), call.args.size());
 }
 
 }  // namespace weir::server

@@ -10,6 +10,7 @@
 #include "server/command/arguments.h"
 #include "server/limiter/limiter.h"
 #include "server/limiter/limiters.h"
+#include "server/limiter/request.h"
 
 namespace weir::server {
 namespace {
@@ -68,7 +69,7 @@ void report_to_key(Call& call, std::string_view key, const algorithms::Report& r
 
 void report_to_policy(Call& call, std::string_view name, const algorithms::Report& report) {
   Policies& policies = call.limiters.policies;
-  if (policies.find(name) == nullptr) {
+  if (name.size() > kPolicyNameBytesMax || policies.find(name) == nullptr) {
     return call.reply.error("ERR no policy is named '" + algorithms::shown(name) +
                             "'; RL.POLICY SET makes one");
   }

@@ -24,13 +24,19 @@ bool writes_limits(Args words, uint32_t options) {
 
 }  // namespace
 
+void add_policy_use(Args args, size_t position, LimitUse* use) {
+  if (args[position].size() <= kPolicyNameBytesMax) use->policies.push_back(position);
+}
+
+// A request with more words is refused for that.
 void add_limit_use(Args args, size_t first, uint32_t options, LimitUse* use) {
   if (first > args.size()) return;
   use->is_inline = writes_limits(args.subspan(first), options);
+  args = args.first(std::min(args.size(), first + kRequestWordsMax));
   for (size_t i = first; i < args.size(); ++i) {
     if (equals_ignoring_case(args[i], "FORCE")) use->is_admins = true;
     if (equals_ignoring_case(args[i], "POLICY") && i + 1 < args.size())
-      use->policies.push_back(i + 1);
+      add_policy_use(args, i + 1, use);
   }
 }
 

@@ -7,6 +7,9 @@
 
 namespace weir::server {
 
+// Adds the name of a policy among the arguments; one that is too long for a name names none.
+void add_policy_use(Args args, size_t position, LimitUse* use);
+
 // Adds what the words from `first` on do: limits, policies, options. `options` are those that the
 // command takes (request.h).
 void add_limit_use(Args args, size_t first, uint32_t options, LimitUse* use);

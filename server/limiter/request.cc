@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/ban.h"
+#include "algorithms/grammar.h"
 #include "algorithms/limit_text.h"
+#include "algorithms/limiter_record.h"
 #include "algorithms/rate_text.h"
 #include "algorithms/words.h"
 #include "base/ascii.h"
@@ -35,6 +38,18 @@ constexpr WordRow kOptions[] = {
     {kOnChangeOption, "ONCHANGE", true},
 };
 
+// Every limit of every key with every option; the words of ADAPTIVE, AS and EACH, and the options
+// of the request.
+constexpr size_t kAlgorithmWords = 1 + 3 + 2 * algorithms::kOptionsMax;
+constexpr size_t kLimitWords = kAlgorithmWords + 4 + algorithms::kBanWords + 2;
+constexpr size_t kOptionWords = 2 * std::size(kOptions);
+static_assert(kCostsMax == algorithms::kLimitsMax * algorithms::kLimitsMax);
+static_assert(kCostsMax * kLimitWords + algorithms::kLimitsMax * 3 + kOptionWords <=
+              kRequestWordsMax);
+
+// The digits of kCostMax, and a comma.
+constexpr size_t kCostBytesMax = 14;
+
 std::string quoted(std::string_view word) { return "'" + algorithms::shown(word) + "'"; }
 
 class RequestReader {
@@ -43,6 +58,10 @@ class RequestReader {
       : words_(words), accepted_(options), zones_(zones) {}
 
   Result<LimiterRequest, std::string> read() {
+    if (words_.size() > kRequestWordsMax) {
+      return "ERR syntax error: limits and options are at most " +
+             std::to_string(kRequestWordsMax) + " words, got " + std::to_string(words_.size());
+    }
     if (auto done = read_limits(); !done) return done.error();
     while (at_ < words_.size()) {
       if (auto done = read_option(); !done) return done.error();
@@ -73,6 +92,10 @@ class RequestReader {
 
   Done read_each() {
     while (next_is("EACH")) {
+      if (request_.each.size() == algorithms::kLimitsMax) {
+        return "ERR syntax error: EACH stands once for each key, at most " +
+               std::to_string(algorithms::kLimitsMax) + " times";
+      }
       ++at_;
       request_.each.emplace_back();
       if (auto done = read_list(&request_.each.back()); !done) return done;
@@ -240,7 +263,12 @@ std::string id_error(std::string_view id) {
 Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name,
                                                       std::string_view text) {
   std::vector<int64_t> costs;
+  if (text.size() > kCostsMax * kCostBytesMax) text = text.substr(0, kCostsMax * kCostBytesMax);
   for (size_t begin = 0; begin <= text.size();) {
+    if (costs.size() == kCostsMax) {
+      return "ERR " + std::string(name) + " takes at most " + std::to_string(kCostsMax) +
+             " numbers, one for each limit of each key";
+    }
     const size_t end = std::min(text.find(',', begin), text.size());
     const auto cost = resp::parse_int64(text.substr(begin, end - begin));
     if (!cost || *cost < 0 || *cost > algorithms::kCostMax) {

@@ -6,8 +6,9 @@
 //     limits := limit | POLICY name, in any order; one policy at most
 //             | EACH limits [EACH limits ...]      of RL.MTAKE: those of each key
 //
-// Parsing looks at the words only. An error names the argument, what was given and what is
-// accepted.
+// Parsing looks at the words only, and at no more of them than a request may have: it ends at the
+// first that may not stand where it does, and tells a word that is too long by its length. An error
+// names the argument, what was given and what is accepted.
 #pragma once
 
 #include <algorithm>
@@ -44,6 +45,11 @@ enum RequestOption : uint32_t {
   kLimitsOfEach = 1 << 10,
 };
 
+// The words of a request end here, and so does what is read of one that has more: no request needs
+// as many (request.cc).
+inline constexpr size_t kRequestWordsMax = 8192;
+// Numbers of a COST: one for each limit of each key of RL.MTAKE.
+inline constexpr size_t kCostsMax = 256;
 inline constexpr size_t kIdBytesMax = 64;
 inline constexpr size_t kPolicyNameBytesMax = 128;
 inline constexpr int64_t kTimeoutNsMax = 3'650 * kNsPerDay;
@@ -84,8 +90,8 @@ struct LimiterRequest : AskedLimits {
 Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options,
                                                   const algorithms::Zones* zones = nullptr);
 
-// Parses a number of permits for all limits, or one for each with commas between. The error is a
-// whole line, which calls the argument `name`.
+// Parses a number of permits for all limits, or one for each, at most kCostsMax, with commas
+// between. The error is a whole line, which calls the argument `name`.
 Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name, std::string_view text);
 
 // Checks what can only be told once a policy's limits are known: there must be as many costs as

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/limit_text.h"
+#include "algorithms/rate_text.h"
 #include "algorithms/words.h"
 #include "base/ascii.h"
 
@@ -41,7 +42,8 @@ std::string hint_about(std::string_view word, bool after_options) {
   for (const Elsewhere& each : kElsewhere) {
     if (equals_ignoring_case(each.word, word)) return "; " + std::string(each.hint);
   }
-  if (std::all_of(word.begin(), word.end(), is_digit) && !word.empty()) {
+  const bool may_be_number = !word.empty() && word.size() <= algorithms::kNumberBytesMax;
+  if (may_be_number && std::all_of(word.begin(), word.end(), is_digit)) {
     return "; a rate has a period: " + algorithms::shown(word) + "/1m or " +
            algorithms::shown(word) + " PER minute";
   }

@@ -8,20 +8,19 @@
 namespace weir::server {
 namespace {
 
-void cut(std::string* arg) {
-  if (arg->size() <= SlowLog::kArgBytesMax) return;
-  const size_t more = arg->size() - SlowLog::kArgBytesMax;
-  arg->resize(SlowLog::kArgBytesMax);
-  arg->append("... (" + std::to_string(more) + " more bytes)");
+std::string cut(std::string_view arg) {
+  if (arg.size() <= SlowLog::kArgBytesMax) return std::string(arg);
+  return std::string(arg.substr(0, SlowLog::kArgBytesMax)) + "... (" +
+         std::to_string(arg.size() - SlowLog::kArgBytesMax) + " more bytes)";
 }
 
 // The last place tells how many arguments there were.
-void cut(std::vector<std::string>* args) {
-  const size_t count = args->size();
-  if (count > SlowLog::kArgsMax) args->resize(SlowLog::kArgsMax - 1);
-  for (std::string& arg : *args) cut(&arg);
-  if (count > SlowLog::kArgsMax)
-    args->push_back("... (" + std::to_string(count - args->size()) + " more arguments)");
+std::vector<std::string> cut(std::span<const std::string_view> first, size_t count) {
+  std::vector<std::string> args;
+  const size_t kept = count > SlowLog::kArgsMax ? SlowLog::kArgsMax - 1 : count;
+  for (const std::string_view arg : first.first(kept)) args.push_back(cut(arg));
+  if (count > kept) args.push_back("... (" + std::to_string(count - kept) + " more arguments)");
+  return args;
 }
 
 bool is_threshold(int64_t us) { return us >= 0 && us <= INT64_MAX / kNsPerUs; }
@@ -47,9 +46,9 @@ bool SlowLog::is_slow(int64_t duration_ns) const {
   return logs_ && duration_ns / kNsPerUs >= rules_.slower_than_us;
 }
 
-void SlowLog::add(Entry entry) {
+void SlowLog::add(Entry entry, std::span<const std::string_view> first, size_t count) {
   entry.id = next_id_++;
-  cut(&entry.args);
+  entry.args = cut(first, count);
   entries_.push_front(std::move(entry));
   while (entries_.size() > static_cast<size_t>(rules_.entries_max)) entries_.pop_back();
 }

@@ -4,14 +4,15 @@
 // the exact one; only such commands are measured. The log itself knows no clock and no session.
 //
 // Invariants
-// 1. Entries are cut when they are made, to at most kArgsMax arguments of kArgBytesMax bytes, as
-//    Redis cuts them.
+// 1. Of a request no more is copied than an entry keeps: at most kArgsMax arguments of kArgBytesMax
+//    bytes, cut as Redis cuts them.
 // 2. IDs rise by one and are never used again while the process lives, RESET or not, but for those
 //    of entries that were taken back, which nobody has seen.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,9 +50,9 @@ class SlowLog {
   bool wants_exact_begin() const { return suspect_ns_ == kAlways; }
   bool is_slow(int64_t duration_ns) const;
 
-  // Adds an entry. Its `id` is assigned here, its arguments are cut, and the oldest entries make
-  // room.
-  void add(Entry entry);
+  // Adds an entry. Its `id` is assigned here, its arguments are the first of `count` ones, cut, and
+  // the oldest entries make room. REQUIRES: `first` are all of them, or at least kArgsMax.
+  void add(Entry entry, std::span<const std::string_view> first, size_t count);
   void clear() { entries_.clear(); }
   // Takes back the entries that were added since a mark.
   uint64_t mark() const { return next_id_; }

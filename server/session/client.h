@@ -84,12 +84,12 @@ class Client {
  private:
   static Result<void, std::string> set_word(std::string_view word, const std::string& what,
                                             std::string* kept) {
-    if (!std::all_of(word.begin(), word.end(), [](char c) { return c >= '!' && c <= '~'; }))
-      return "ERR " + what + " cannot contain spaces, newlines or special characters.";
     if (word.size() > kNameBytesMax) {
       return "ERR " + what + " may have at most " + std::to_string(kNameBytesMax) +
              " bytes, got one of " + std::to_string(word.size());
     }
+    if (!std::all_of(word.begin(), word.end(), [](char c) { return c >= '!' && c <= '~'; }))
+      return "ERR " + what + " cannot contain spaces, newlines or special characters.";
     kept->assign(word);
     return {};
   }

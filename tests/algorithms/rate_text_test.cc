@@ -114,6 +114,15 @@ TEST(RateText, OffersWhatItReads) {
   }
 }
 
+TEST(RateText, WhatIsTooLongIsNoNumber) {
+  const std::string longest(kNumberBytesMax, '1');
+  EXPECT_EQ(parse_number(longest), INT64_MAX);
+  EXPECT_EQ(parse_number(longest + "1"), std::nullopt);
+  EXPECT_EQ(parse_time(longest + "1"), std::nullopt);
+  EXPECT_EQ(parse_duration(longest.substr(1) + "s"), INT64_MAX);
+  EXPECT_EQ(parse_duration(longest + "s"), std::nullopt);
+}
+
 TEST(RateText, ReadsDurations) {
   EXPECT_EQ(parse_duration("1us"), 1'000);
   EXPECT_EQ(parse_duration("1500ns"), 1'500);

@@ -23,7 +23,9 @@ import harness  # noqa: E402
 
 # The role that the README recommends.
 SHOP = ("+@ratelimit", "+ping", "+select", "+client|setinfo", "+client|setname", "~shop:*")
-USERS = {"shop": SHOP, "limits": ("+@ratelimit", "+@ratelimitadmin", "~*"), "reader": ("+@read", "+@connection", "~*")}
+# One with a choice of policies that takes long to compare, and long names beside short ones.
+POLICIES = (*SHOP, *(f"policy~{'a' * i}-*" for i in range(1, 40)))
+USERS = {"shop": SHOP, "policies": POLICIES, "limits": ("+@ratelimit", "+@ratelimitadmin", "~*"), "reader": ("+@read", "+@connection", "~*")}
 PASSWORD = "word"
 GONE = (ConnectionError, TimeoutError, BrokenPipeError, EOFError, OSError)
 

@@ -157,5 +157,11 @@ TEST(NumbersTest, LongDoublesAsIncrements) {
   EXPECT_EQ(format_long_double_human(std::numeric_limits<long double>::lowest()).size(), 4934u);
 }
 
+TEST(NumbersTest, WhatIsTooLongIsNone) {
+  EXPECT_FALSE(parse_int64(std::string(21, '1')));
+  EXPECT_TRUE(parse_double(std::string(5118, '0') + "1"));
+  EXPECT_FALSE(parse_double(std::string(5120, '0')));
+}
+
 }  // namespace
 }  // namespace weir::resp

@@ -15,27 +15,29 @@ using ::testing::ElementsAre;
 
 TEST(SlowLog, CutsArgumentsAsRedisDoes) {
   SlowLog log;
-  std::vector<std::string> args(40, "x");
-  args[1] = std::string(130, 'y');
-  log.add({.args = args});
+  const std::string long_one(130, 'y');
+  std::vector<std::string_view> args(40, "x");
+  args[1] = long_one;
+  log.add({}, args, args.size());
   const auto& kept = log.entries().front().args;
   ASSERT_EQ(kept.size(), 32u);
   EXPECT_EQ(kept[1], std::string(128, 'y') + "... (2 more bytes)");
   EXPECT_EQ(kept[30], "x");
   EXPECT_EQ(kept[31], "... (9 more arguments)");
-  log.add({.args = std::vector<std::string>(32, "x")});
+  log.add({}, std::vector<std::string_view>(32, "x"), 32);
+  EXPECT_EQ(log.entries().front().args.size(), 32u);
   EXPECT_EQ(log.entries().front().args.back(), "x");
 }
 
 TEST(SlowLog, KeepsTheNewestAndNeverGivesAnIdAgain) {
   SlowLog log;
   log.set_rules({.slower_than_us = 0, .entries_max = 2});
-  for (int i = 0; i < 3; ++i) log.add({});
+  for (int i = 0; i < 3; ++i) log.add({}, {}, 0);
   ASSERT_EQ(log.entries().size(), 2u);
   EXPECT_EQ(log.entries()[0].id, 2u);
   EXPECT_EQ(log.entries()[1].id, 1u);
   log.clear();
-  log.add({});
+  log.add({}, {}, 0);
   EXPECT_EQ(log.entries()[0].id, 3u);
 }
 
