@@ -12,10 +12,6 @@ constexpr int64_t kPlainHeaderBytesMax = 16;
 constexpr int64_t kUnauthenticatedCountMax = 10;
 constexpr int64_t kUnauthenticatedBulkBytesMax = 16384;
 
-// This much memory is kept from one request to the next; what a larger request took is given back.
-constexpr size_t kArgumentsKept = 1024;
-constexpr size_t kInlineBytesKept = 4096;
-
 // A header line as clients write it, "<type><one to ten digits>\r\n", at the front of `bytes`:
 // steps over it and returns its number. Returns -1 for anything that needs the general way, be it
 // incomplete, unusual or wrong.
@@ -51,10 +47,14 @@ void RequestParser::reset() {
   error_.clear();
 }
 
-void RequestParser::start_request() {
+void RequestParser::free_large() {
   if (args_.capacity() > kArgumentsKept) std::vector<std::string_view>().swap(args_);
   if (pieces_.capacity() > kArgumentsKept) std::vector<Piece>().swap(pieces_);
   if (unescaped_.capacity() > kInlineBytesKept) std::string().swap(unescaped_);
+}
+
+void RequestParser::start_request() {
+  give_back();
   args_.clear();
   pieces_.clear();
   position_ = scanned_ = 0;

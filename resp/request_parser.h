@@ -58,6 +58,17 @@ class RequestParser {
 
   // Forgets the request in progress and any error.
   void reset();
+  // Gives back the memory of a large request, unless one is in progress. The arguments do not hold
+  // any more.
+  void give_back() {
+    if (is_large() && state_ == State::kStart) [[unlikely]]
+      free_large();
+  }
+  // Answers how much memory the parser holds.
+  size_t memory_bytes() const {
+    return args_.capacity() * sizeof(std::string_view) + pieces_.capacity() * sizeof(Piece) +
+           unescaped_.capacity();
+  }
 
  private:
   enum class State { kStart, kInline, kCount, kBulkHeader, kBulkBody, kFailed };
@@ -66,6 +77,15 @@ class RequestParser {
     size_t offset, size;
   };
 
+  // This much memory is kept from one request to the next.
+  static constexpr size_t kArgumentsKept = 1024;
+  static constexpr size_t kInlineBytesKept = 4096;
+
+  bool is_large() const {
+    return args_.capacity() > kArgumentsKept || pieces_.capacity() > kArgumentsKept ||
+           unescaped_.capacity() > kInlineBytesKept;
+  }
+  void free_large();
   void start_request();
   bool parse_plain(std::string_view input, const RequestLimits& limits);
   ParseStatus parse_multibulk(std::string_view input, const RequestLimits& limits);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/heap_bytes.h"
 #include "storage/owner.h"
 
 namespace weir::storage {
@@ -41,6 +42,17 @@ bool Watches::changed(WatchId id, int64_t now_ms) const {
   const Watched& watched = watches_.at(id);
   const bool ended = watched.expire_at_ms != 0 && now_ms > watched.expire_at_ms;
   return watched.touched || ended;
+}
+
+size_t Watches::memory_bytes(WatchId id) const {
+  const Watched& watched = watches_.at(id);
+  return memory_bytes(watched.key) + heap_bytes(watched.lists) +
+         watched.lists.size() * hash_node_bytes<ByList::value_type>();
+}
+
+size_t Watches::memory_bytes(const std::string& key) {
+  return hash_node_bytes<ById::value_type>() + heap_bytes(key) +
+         hash_node_bytes<ByPosition::value_type>();
 }
 
 void Watches::remove(WatchId id) {

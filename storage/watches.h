@@ -56,6 +56,10 @@ class Watches {
   void remove(WatchId id);
   // True if what the key holds has changed since, or its time has ended.
   bool changed(WatchId id, int64_t now_ms) const;
+  // Answers how much memory a watch takes. REQUIRES: it was added and not removed.
+  size_t memory_bytes(WatchId id) const;
+  // What one on this key would take that names no lists.
+  static size_t memory_bytes(const std::string& key);
   // The watch with this id. REQUIRES: it was added and not removed.
   const Watched& at(WatchId id) const { return watches_.at(id); }
 
@@ -67,10 +71,14 @@ class Watches {
   std::vector<WatchId> untouched(int database) const;
 
  private:
+  using ById = std::unordered_map<WatchId, Watched>;
+  using ByPosition = std::unordered_multimap<Position, WatchId>;
+  using ByList = std::unordered_multimap<ElementsId, WatchId>;
+
   WatchId next_ = 1;
-  std::unordered_map<WatchId, Watched> watches_;
-  std::unordered_multimap<Position, WatchId> by_position_;
-  std::unordered_multimap<ElementsId, WatchId> by_list_;
+  ById watches_;
+  ByPosition by_position_;
+  ByList by_list_;
 };
 
 }  // namespace weir::storage

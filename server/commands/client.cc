@@ -178,7 +178,10 @@ void set_switch(Call& call, bool* value) {
   call.reply.status("OK");
 }
 
-void client_no_evict(Call& call) { set_switch(call, &call.session.client().switches().no_evict); }
+void client_no_evict(Call& call) {
+  set_switch(call, &call.session.client().switches().no_evict);
+  server_of(call).sessions().bounds().note_choice(&call.session);
+}
 void client_no_touch(Call& call) { set_switch(call, &call.session.client().switches().no_touch); }
 
 std::string wrong_form(std::string_view subcommand) {

@@ -140,6 +140,7 @@ void reset(Call& call) {
   session.transaction().clear(call.keys);
   server_of(call).messages().forget(session);
   session.client().reset();
+  server_of(call).sessions().bounds().note_choice(&session);
   session.replies().set_mode(ReplyMode::kOn);
   server_of(call).acl().begin_session(session);
   call.reply.set_protocol(2);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "base/heap_bytes.h"
 #include "base/string_hash.h"
 #include "base/time_units.h"
 #include "resp/numbers.h"
@@ -37,11 +38,12 @@ class ElementWaiter : public Waiter {
   explicit ElementWaiter(const Form* form) : form_(form) { wants = form->type; }
 
   bool try_again(Call& call) override {
-    if (touched != nullptr) return try_at(call, touched->key);
+    if (touched != nullptr) return try_at(call, touched->key());
     return std::any_of(keys.begin(), keys.end(),
-                       [&](const WaitKey& key) { return try_at(call, key.key); });
+                       [&](const WaitKey& key) { return try_at(call, key.key()); });
   }
   void time_out(Call& call) override { call.reply.null_array(); }
+  size_t own_bytes() const override { return block_bytes(sizeof(*this)); }
 
  private:
   bool try_at(Call& call, std::string_view key) const {
@@ -69,7 +71,7 @@ std::vector<WaitKey> wait_keys(Call& call, Args keys) {
   std::vector<WaitKey> result;
   ViewSet seen;
   for (const std::string_view key : keys) {
-    if (seen.insert(key).second) result.push_back({call.database, std::string(key)});
+    if (seen.insert(key).second) result.emplace_back(call.database, key);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/heap_bytes.h"
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
@@ -61,6 +62,7 @@ class CommitWaiter : public Waiter {
     return true;
   }
   void time_out(Call& call) override { call.reply.integer(standbys_with(call, turn_)); }
+  size_t own_bytes() const override { return block_bytes(sizeof(*this)); }
 
   static constexpr int64_t kLookNs = 5 * kNsPerMs;
 

@@ -6,6 +6,7 @@
 // 2. While a session waits, the store is looked at every kLookNs; otherwise never.
 #include <memory>
 
+#include "base/heap_bytes.h"
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
@@ -54,6 +55,7 @@ class SyncWaiter : public Waiter {
     return true;
   }
   void time_out(Call& call) override { reply_synced(call, is_synced(call, turn_), turn_); }
+  size_t own_bytes() const override { return block_bytes(sizeof(*this)); }
 
  private:
   uint64_t turn_;

@@ -13,7 +13,7 @@ constexpr int64_t kStrangersUnsentMax = 64 << 10;
 
 }  // namespace
 
-size_t ClientBounds::bytes_max() const {
+size_t ClientBounds::configured_bytes_max() const {
   const int64_t given = config_.maxmemory_clients;
   if (given >= 0) return given == 0 ? SIZE_MAX : static_cast<size_t>(given);
   const size_t share = keys_.options().memory_bytes_max / 100 * static_cast<size_t>(-given);
@@ -22,16 +22,16 @@ size_t ClientBounds::bytes_max() const {
 
 void ClientBounds::evict() {
   while (exceeded()) {
-    Session* largest = nullptr;
-    sessions_.each_session([&largest](Session& session) {
-      if (session.dead() || session.client().switches().no_evict) return;
-      if (largest == nullptr || session.counted_bytes() > largest->counted_bytes())
-        largest = &session;
-    });
-    if (largest == nullptr || largest->counted_bytes() == 0) return;
+    Session* largest = by_size_.largest();
+    const size_t largest_bytes = largest == nullptr ? 0 : largest->kept().counted;
+    if (shared_bytes() > largest_bytes) {
+      shared_->give_up(bytes_ + shared_bytes() - bytes_max_);
+      continue;
+    }
+    if (largest == nullptr) return;
     spdlog::warn("Evicting client: id={} addr={} name={} with {} bytes (maxmemory-clients)",
                  largest->id, largest->client().peer().address, largest->client().name(),
-                 largest->counted_bytes());
+                 largest_bytes);
     ++evicted_;
     sessions_.kill(largest);
     largest->kill_unsent();
@@ -44,15 +44,16 @@ const OutputBufferLimit& ClientBounds::limit_of(const Session& session) const {
 }
 
 void ClientBounds::note_options() {
+  bytes_max_ = configured_bytes_max();
   const int64_t hard = config_.client_output_buffer_limit.normal.hard_bytes;
   const size_t own = hard > 0 ? static_cast<size_t>(hard) : SIZE_MAX / 2;
-  usual_reply_bytes_max_ = std::min({own, bytes_max(), SIZE_MAX / 2});
+  usual_reply_bytes_max_ = std::min({own, bytes_max_, SIZE_MAX / 2});
 }
 
 size_t ClientBounds::unusual_reply_bytes_max(const Session& session) const {
   const int64_t hard = limit_of(session).hard_bytes;
   const size_t own = hard > 0 ? static_cast<size_t>(hard) : SIZE_MAX / 2;
-  return session.client().switches().no_evict ? own : std::min({own, bytes_max(), SIZE_MAX / 2});
+  return session.client().switches().no_evict ? own : std::min({own, bytes_max_, SIZE_MAX / 2});
 }
 
 void ClientBounds::kill_for_output(Session* session) {

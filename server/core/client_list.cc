@@ -40,14 +40,14 @@ void add_buffers(std::string* line, const Session& session) {
   const size_t unsent = session.unsent_bytes();
   add(line, "qbuf", session.input().size());
   add(line, "qbuf-free", session.input().capacity() - session.input().size());
-  add(line, "argv-mem", 0);
-  add(line, "multi-mem", session.transaction().queued().memory_bytes());
+  add(line, "argv-mem", session.wait_state().words_bytes());
+  add(line, "multi-mem", session.kept().of(Kept::kQueued) + session.kept().of(Kept::kWatches));
   add(line, "rbs", session.replies().queue().capacity());
   add(line, "rbp", unsent);
   add(line, "obl", unsent);
   add(line, "oll", 0);
   add(line, "omem", unsent);
-  add(line, "tot-mem", sizeof(Session) + session.buffer_bytes());
+  add(line, "tot-mem", session.memory_bytes());
 }
 
 }  // namespace

@@ -67,9 +67,15 @@ bool Executor::act(Waiter& waiter, Act act) {
     done = true;
   }
   settle(*session, *waiter.command, reply_begin);
-  if (done && !nobody && waiter.successor == nullptr && !session->dead())
+  if (!done || nobody || session->dead()) return done;
+  if (waiter.successor != nullptr) {  // which waits with the same request
+    session->wait_state().begin({.all = waiter.successor->memory_bytes() + waiter.request_bytes(),
+                                 .words = waiter.words_bytes()});
+    session->count_bytes();
+  } else {
     session->end_wait(server_->persistence().office.early_permits(*waiter.command));
-  return done;
+  }
+  return true;
 }
 
 void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {

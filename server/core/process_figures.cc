@@ -123,6 +123,9 @@ void write_memory_section(Server& server, FigureWriter& out) {
               "mem_total_replication_buffers", "mem_cluster_links", "mem_clients_slaves"});
   out.gauge({"mem_clients_normal", "Bytes of clients and their buffers.", kBytes},
             server.sessions().bytes());
+  out.gauge(
+      {"mem_tracking_table", "Bytes of the names of keys that tracking clients have read.", kBytes},
+      server.messages().tracking().bytes());
   out.absent({"mem_aof_buffer"});
   out.text({"mem_allocator", "The allocator."}, "libc");
   out.absent({"active_defrag_running", "lazyfree_pending_objects"});

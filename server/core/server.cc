@@ -105,6 +105,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
              .report = &report_}),
       scripting_(&script_service_, &config_, &turn_) {
   set_wall(&timeline_.wall());
+  sessions_.bounds().set_shared(&messages_.tracking());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
   if (uses_tls(config_)) {
     reload_.add("tls", [this] { return sessions_.tls().load(config_); });
@@ -192,8 +193,9 @@ void Server::wait(Call& call, std::unique_ptr<Waiter> waiter) {
   waiter->database = call.database;
   waiter->command = &call.command;
   waiter->args.assign(call.args.begin(), call.args.end());
-  call.session.wait_state().begin();
+  const WaitState::Bytes bytes{.all = waiter->memory_bytes(), .words = waiter->words_bytes()};
   waiting_.add(std::move(waiter));
+  call.session.wait_state().begin(bytes);
 }
 
 void Server::serve_waiting() {

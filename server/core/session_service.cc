@@ -63,9 +63,9 @@ void SessionService::deliver_messages() {
   if (!is_busy()) server_.messages().deliver();
 }
 
-void SessionService::count_client_bytes(int64_t change) {
+void SessionService::count_client_bytes(Session& session, int64_t change) {
   ClientBounds& bounds = server_.sessions().bounds();
-  bounds.count(change);
+  bounds.count(&session, change);
   if (change > 0 && bounds.exceeded() && !server_.executor().is_running()) bounds.evict();
 }
 

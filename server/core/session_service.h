@@ -26,7 +26,7 @@ class SessionService final : public SessionHost {
   uint64_t slice_end() const override;
   Ran execute(Session& session, Args args) override;
   void deliver_messages() override;
-  void count_client_bytes(int64_t change) override;
+  void count_client_bytes(Session& session, int64_t change) override;
   void count_received(size_t bytes) override;
   void count_sent(size_t bytes) override;
   void note_protocol_error(const Session& session, const std::string& error) override;

@@ -38,13 +38,9 @@ Result<Session*, std::string> Sessions::add(Peer peer) {
   auto session = std::make_unique<Session>(needs_.host, id, std::move(peer));
   session->activity().begin(needs_.clock->steady_ns());
   ++needs_.report->stats.connections;
-  return sessions_.emplace(id, std::move(session)).first->second.get();
-}
-
-size_t Sessions::bytes() const {
-  size_t bytes = 0;
-  for (const auto& [id, session] : sessions_) bytes += sizeof(Session) + session->buffer_bytes();
-  return bytes;
+  Session* added = sessions_.emplace(id, std::move(session)).first->second.get();
+  added->count_bytes();
+  return added;
 }
 
 Session* Sessions::find_session(uint64_t id) const {

@@ -43,8 +43,8 @@ class Sessions final : public SessionDirectory {
 
   const std::map<uint64_t, std::unique_ptr<Session>>& all() const { return sessions_; }
   size_t count() const { return sessions_.size(); }
-  // Answers what they take with their buffers.
-  size_t bytes() const;
+  // Answers what they take, with their buffers and all that is kept for them.
+  size_t bytes() const { return bounds_.bytes(); }
   Session* find_session(uint64_t id) const override;
   void each_session(const std::function<void(Session&)>& visit) const override;
   void kill(Session* session) override;

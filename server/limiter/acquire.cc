@@ -205,7 +205,7 @@ void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t de
     keep_ticket(call, waiter->key(), waiter->request().id, {.rank = waiter->rank},
                 call.now_ms() + wait_ms + kRememberedMs);
   }
-  waiter->keys = {{call.database, waiter->key()}};
+  waiter->keys = {{call.database, waiter->shared_key()}};
   call.host.wait(call, std::move(waiter));
 }
 
@@ -226,7 +226,7 @@ void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t de
   if (place.at_ns == kNever || !may_wait_until(call, place.at_ns, deadline_ns)) {
     return deny(call, limiter, request, denial_at(place, call.now_ns));
   }
-  auto waiter = std::make_unique<AcquireWaiter>(std::string(limiter.key()), std::move(request));
+  auto waiter = std::make_unique<AcquireWaiter>(limiter.key(), std::move(request));
   take_over_tail(call, limiter, waiter.get());
   begin_waiting(call, std::move(waiter), deadline_ns, 0);
 }
@@ -234,8 +234,7 @@ void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t de
 // Takes the place that the request had before. How long that will take is not known.
 void rejoin_queue(Call& call, std::string_view key, LimiterRequest request, int64_t deadline_ns,
                   int64_t rank) {
-  begin_waiting(call, std::make_unique<AcquireWaiter>(std::string(key), std::move(request)),
-                deadline_ns, rank);
+  begin_waiting(call, std::make_unique<AcquireWaiter>(key, std::move(request)), deadline_ns, rank);
 }
 
 // Inside a transaction or a script a session does not wait.
@@ -294,7 +293,7 @@ void acquire(Call& call, std::string_view key, LimiterRequest request) {
   if (tried.final || !may_wait_until(call, tried.due_ns, deadline_ns)) {
     return deny(call, *limiter, request, tried.answer);
   }
-  auto waiter = std::make_unique<AcquireWaiter>(std::string(key), std::move(request));
+  auto waiter = std::make_unique<AcquireWaiter>(key, std::move(request));
   waiter->expected_ns = waiter->due_ns = tried.due_ns;
   begin_waiting(call, std::move(waiter), deadline_ns, rank);
 }

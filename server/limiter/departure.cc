@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "algorithms/concurrency.h"
+#include "base/heap_bytes.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
 #include "server/limiter/full_answer.h"
@@ -14,12 +15,6 @@
 
 namespace weir::server {
 namespace {
-
-// A departure waits in a queue of its own, which no key can have, so that it is found by its
-// booking.
-WaitKey name_of_departure(int database, std::string_view key, int64_t booking) {
-  return {.database = -1 - database, .key = std::to_string(booking) + ':' + std::string(key)};
-}
 
 // What is left where the key has ended, since all its limits are full.
 void show_untouched(Answer* answer) {
@@ -33,12 +28,21 @@ void show_untouched(Answer* answer) {
 
 class Departure : public Waiter {
  public:
-  Departure(std::string key, LimiterRequest request, Answer answer, Ticket ticket)
-      : key_(std::move(key)),
+  // It waits in a queue of its own beside the key's, so that it is found by its booking.
+  Departure(WaitKey key, LimiterRequest request, Answer answer, Ticket ticket)
+      : key_(key.name),
         request_(std::move(request)),
-        answer_(answer),
+        answer_(std::move(answer)),
         ticket_(std::move(ticket)) {
+    keys = {std::move(key)};
     due_ns = ticket_.departs_ns;
+  }
+
+  size_t own_bytes() const override {
+    size_t bytes = block_bytes(sizeof(*this)) + request_.heap_bytes() + heap_bytes(ticket_.reply) +
+                   heap_bytes(answer_.rows);
+    for (const LimitRow& row : answer_.rows) bytes += heap_bytes(row.name);
+    return bytes;
   }
 
   bool try_again(Call& call) override {
@@ -56,7 +60,7 @@ class Departure : public Waiter {
     }
     call.limiters.takings.make_strict();  // what it tells of was taken before
     // Another client may have put something else at the key meanwhile.
-    auto limiter = Limiter::find(call, key_);
+    auto limiter = Limiter::find(call, key());
     if (limiter && !limiter->exists()) {
       show_untouched(&answer_);
     } else if (limiter && !limiter->named().empty()) {
@@ -65,7 +69,7 @@ class Departure : public Waiter {
       answer_.index = now.index;
       if (request_.full) add_rows(call, *limiter, &answer_);
     }
-    answer_request(call, key_, request_, answer_);
+    answer_request(call, key(), request_, answer_);
     return true;
   }
   void time_out(Call& call) override {
@@ -74,7 +78,7 @@ class Departure : public Waiter {
   }
   void abandon(Call& call) override {
     if (!request_.id.empty()) return;
-    if (auto limiter = Limiter::find(call, key_)) give_back(call, *limiter);
+    if (auto limiter = Limiter::find(call, key())) give_back(call, *limiter);
   }
   bool may_be_unblocked() const override { return false; }
   void set_cancelled() { cancelled_ = true; }
@@ -102,7 +106,7 @@ class Departure : public Waiter {
                   .index = answer_.index,
                   .algorithm = answer_.algorithm,
                   .rows = answer_.rows};
-    if (auto limiter = Limiter::find(call, key_)) {
+    if (auto limiter = Limiter::find(call, key())) {
       give_back(call, *limiter);
       if (!limiter->named().empty()) {
         const Answer now = look(call, *limiter, limiter->named());
@@ -118,7 +122,9 @@ class Departure : public Waiter {
     reply_answer(call, request_, denied);
   }
 
-  std::string key_;
+  const std::string& key() const { return *key_; }
+
+  std::shared_ptr<const std::string> key_;
   LimiterRequest request_;
   Answer answer_;
   Ticket ticket_;
@@ -144,32 +150,29 @@ std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
     const int64_t wait_ms = std::min((departs_ns - call.now_ns) / kNsPerMs, kTicketMs);
     keep_ticket(call, key, request.id, ticket, call.now_ms() + wait_ms + kRememberedMs);
   }
-  auto waiter = std::make_unique<Departure>(std::string(key), request, answer, std::move(ticket));
-  waiter->keys = {name_of_departure(call.database, key, booking)};
-  return waiter;
+  return std::make_unique<Departure>(WaitKey(call.database, key, booking), request, answer,
+                                     std::move(ticket));
 }
 
 std::unique_ptr<Waiter> wait_again(Call& call, std::string_view key, const LimiterRequest& request,
                                    const Ticket& ticket) {
-  WaitKey name = name_of_departure(call.database, key, ticket.booking);
   Waiting& waiting = call.limiters.waiting;
-  const auto& queue = waiting.queue(name.database, name.key);
+  const auto& queue = waiting.queue(call.database, key, ticket.booking);
   if (!queue.empty()) waiting.supersede(queue.front());
   Answer answer;
   if (ticket.lease != 0) answer.lease_id = ticket.lease;
-  auto waiter = std::make_unique<Departure>(std::string(key), request, answer, ticket);
+  auto waiter = std::make_unique<Departure>(WaitKey(call.database, key, ticket.booking), request,
+                                            answer, ticket);
   waiter->set_asked_again();
-  waiter->keys = {std::move(name)};
   return waiter;
 }
 
 void deny_departure(Call& call, std::string_view key, int64_t booking) {
   Waiting& waiting = call.limiters.waiting;
-  const WaitKey name = name_of_departure(call.database, key, booking);
-  for (Waiter* waiter : waiting.queue(name.database, name.key)) {
+  for (Waiter* waiter : waiting.queue(call.database, key, booking)) {
     static_cast<Departure*>(waiter)->set_cancelled();
   }
-  waiting.signal(name.database, name.key);
+  waiting.signal(call.database, key, booking);
 }
 
 }  // namespace weir::server

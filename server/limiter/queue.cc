@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/heap_bytes.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/policy_effect.h"
 #include "server/limiter/resolve.h"
@@ -64,6 +65,13 @@ LimiterRequest least_of(const LimiterRequest& request) {
 }
 
 }  // namespace
+
+size_t QueuedRequest::own_bytes() const {
+  const size_t limits = request_.limits.size() + 1;  // a policy may have others
+  const size_t watch = storage::Watches::memory_bytes(*key_);
+  return block_bytes(sizeof(*this) + sizeof(int64_t)) + heap_bytes(*key_) + request_.heap_bytes() +
+         QueueTail::memory_bytes(limits) + watch;
+}
 
 bool has_queue(Call& call, std::string_view key) { return last_in_queue(call, key) != nullptr; }
 

@@ -41,12 +41,15 @@ class KeyWatch {
 // One who waits to take.
 class QueuedRequest : public Waiter {
  public:
-  QueuedRequest(std::string key, LimiterRequest request)
-      : key_(std::move(key)), request_(std::move(request)) {}
+  QueuedRequest(std::string_view key, LimiterRequest request)
+      : key_(std::make_shared<const std::string>(key)), request_(std::move(request)) {}
 
   bool strict() const override { return true; }
+  // The tail counts as if it were here, because any who is the last in a queue may get it.
+  size_t own_bytes() const override;
 
-  const std::string& key() const { return key_; }
+  const std::string& key() const { return *key_; }
+  const std::shared_ptr<const std::string>& shared_key() const { return key_; }
   const LimiterRequest& request() const { return request_; }
 
   // The limiter once this request is served; the last in the queue may have it.
@@ -59,7 +62,7 @@ class QueuedRequest : public Waiter {
   Tail tail;
 
  private:
-  std::string key_;
+  std::shared_ptr<const std::string> key_;
   LimiterRequest request_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/take_all.h"
+#include "base/heap_bytes.h"
 
 namespace weir::server {
 namespace {
@@ -35,6 +36,12 @@ void QueueTail::attach(Call& call) {
     copy.stored = std::make_unique<StoredEntries>(call, copy.list);
     copy.entries.set_base(copy.stored.get());
   }
+}
+
+size_t QueueTail::memory_bytes(size_t limits) {
+  constexpr size_t kDequeBytes = block_bytes(64) + block_bytes(512);
+  constexpr size_t kChangeBytes = 128;  // what one request changes of a limit's entries
+  return block_bytes(sizeof(QueueTail)) + kDequeBytes + limits * (sizeof(Copy) + kChangeBytes);
 }
 
 bool QueueTail::has_entries() const {

@@ -30,6 +30,9 @@ class QueueTail {
   QueueTail(const QueueTail&) = delete;
   QueueTail& operator=(const QueueTail&) = delete;
 
+  // Answers about how much memory a tail takes, as far as one waiter has made it so large.
+  static size_t memory_bytes(size_t limits);
+
   // To be called in each command that uses the tail after the one that made it.
   void attach(Call& call);
   // Tells whether it is good only as long as the entries of the key stay as they are.

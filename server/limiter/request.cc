@@ -10,6 +10,7 @@
 #include "algorithms/rate_text.h"
 #include "algorithms/words.h"
 #include "base/ascii.h"
+#include "base/heap_bytes.h"
 #include "resp/numbers.h"
 #include "server/limiter/policy_words.h"
 #include "server/limiter/request_hints.h"
@@ -280,6 +281,17 @@ Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name,
     begin = end + 1;
   }
   return costs;
+}
+
+size_t LimiterRequest::heap_bytes() const {
+  const auto of = [](const AskedLimits& asked) {
+    return weir::heap_bytes(asked.limits) + weir::heap_bytes(asked.names) +
+           weir::heap_bytes(asked.policy);
+  };
+  size_t bytes =
+      of(*this) + weir::heap_bytes(each) + weir::heap_bytes(costs) + weir::heap_bytes(id);
+  for (const AskedLimits& asked : each) bytes += of(asked);
+  return bytes;
 }
 
 Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options,

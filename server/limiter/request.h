@@ -79,6 +79,8 @@ struct LimiterRequest : AskedLimits {
   std::optional<int64_t> hold_ns;                  // > 0
   std::optional<algorithms::CarryOver> on_change;  // of the limits that are no policy's
 
+  // Answers how much memory the request holds beside itself.
+  size_t heap_bytes() const;
   int64_t cost(size_t limit) const { return costs.size() == 1 ? costs[0] : costs[limit]; }
   // A request of cost 0 asks for nothing: it is allowed in any state and never waits.
   bool asks() const {

@@ -42,6 +42,8 @@ class ByteStream {
   // descriptor does not become readable because of them.
   virtual bool holds_input() const = 0;
   virtual int descriptor() const = 0;
+  // Answers about how much memory the stream takes, itself included.
+  virtual size_t memory_bytes() const = 0;
 };
 
 }  // namespace weir::server

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/heap_bytes.h"
+
 namespace weir::server {
 namespace {
 
@@ -24,6 +26,10 @@ void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, Conn
   session->set_transport(connection);
   const bool at_once = connection->stream_->holds_input();
   if (!connection->watch({.read = true, .at_once = at_once})) connection->close();
+}
+
+size_t Connection::memory_bytes() const {
+  return block_bytes(sizeof(*this)) + stream_->memory_bytes();
 }
 
 // Of a peer whose request CLIENT PAUSE holds up a little is read all the same: so it is seen when

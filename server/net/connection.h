@@ -51,6 +51,7 @@ class Connection final : public Transport {
   // Closes if the session has come to its end; reads on if there is room.
   void flush() override;
   void abandon() override { close(); }
+  size_t memory_bytes() const override;
   Session* session() const { return session_; }
 
  private:

@@ -217,8 +217,13 @@ void Daemon::serve_while_busy() {
   handshakes_.step();  // who ends a script may come over TLS
   busy_buffer_.resize(kBusyReadBytes);
   const auto commands_max = static_cast<size_t>(server_.config().turn_commands_max);
+  // None can be evicted before the script ends. So once all have too much, who has sent much is
+  // not read from.
+  const bool is_too_much = server_.sessions().bounds().exceeded();
   for (const Poller::Ready& ready : poller_.poll(&busy_list_)) {
-    if (ready.connection->session()->in_turn()) continue;
+    Session* session = ready.connection->session();
+    if (session->in_turn()) continue;
+    if (is_too_much && session->input().size() > kBusyReadBytes) continue;
     ready.connection->on_ready(ready.can, busy_buffer_, commands_max);
   }
   for (Session* session : server_.turn().end_busy_round()) {

@@ -6,6 +6,7 @@
 // 2. It sets no option of the socket: the calls themselves say that they must not wait.
 #pragma once
 
+#include "base/heap_bytes.h"
 #include "server/net/byte_stream.h"
 
 namespace weir::server {
@@ -22,6 +23,7 @@ class SocketStream : public ByteStream {
   Transfer send(std::string_view bytes) override;
   bool holds_input() const override { return false; }
   int descriptor() const override { return descriptor_; }
+  size_t memory_bytes() const override { return block_bytes(sizeof(*this)); }
 
  private:
   const int descriptor_;

@@ -125,6 +125,11 @@ TlsStream::Progress TlsStream::handshake() {
   return fail();
 }
 
+size_t TlsStream::memory_bytes() const {
+  constexpr size_t kSslBytes = 32 << 10;  // measured, between two records
+  return kSslBytes + below_->memory_bytes();
+}
+
 std::string TlsStream::peer_name() const {
   if (!is_established_ || SSL_get_verify_result(ssl_.get()) != X509_V_OK) return "";
   const X509* certificate = SSL_get0_peer_certificate(ssl_.get());

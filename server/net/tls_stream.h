@@ -49,6 +49,7 @@ class TlsStream final : public ByteStream {
   Transfer send(std::string_view bytes) override;
   bool holds_input() const override { return holds_input_; }
   int descriptor() const override { return below_->descriptor(); }
+  size_t memory_bytes() const override;
 
  private:
   friend struct TlsWire;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/heap_bytes.h"
 #include "resp/glob.h"
 #include "resp/reply.h"
 #include "server/report/figures.h"
@@ -36,8 +37,17 @@ std::string encoded(int protocol, const Parts& parts) {
 }  // namespace
 
 void Pubsub::subscribe(Session& session, SubscriptionKind kind, std::string_view name) {
-  session.listening().subscriptions.names_[static_cast<size_t>(kind)].emplace(name);
-  of(kind)[std::string(name)].emplace(session.id, &session);
+  auto& own = session.listening().subscriptions.names_[static_cast<size_t>(kind)];
+  const auto [mine, is_new] = own.emplace(name);
+  if (!is_new) return;
+  of(kind)[*mine].emplace(session.id, &session);
+  session.kept().add(Kept::kSubscriptions, bytes_of_subscription(*mine));
+}
+
+// A name is kept for the session and in the table, where others may share it.
+size_t Pubsub::bytes_of_subscription(const std::string& name) {
+  return tree_node_bytes<std::string>() + hash_node_bytes<Names::value_type>() +
+         tree_node_bytes<Sessions::value_type>() + 2 * block_bytes(name.size() + 1);
 }
 
 void Pubsub::unsubscribe(Session& session, SubscriptionKind kind, std::string_view name) {
@@ -47,6 +57,7 @@ void Pubsub::unsubscribe(Session& session, SubscriptionKind kind, std::string_vi
   const auto found = of(kind).find(name);
   found->second.erase(session.id);
   if (found->second.empty()) of(kind).erase(found);
+  session.kept().take(Kept::kSubscriptions, bytes_of_subscription(*mine));
   own.erase(mine);  // last: `name` may be its own
 }
 

@@ -69,6 +69,7 @@ class Pubsub {
     std::string text;
   };
 
+  static size_t bytes_of_subscription(const std::string& name);
   const Names& of(SubscriptionKind kind) const { return subscribers_[static_cast<size_t>(kind)]; }
   Names& of(SubscriptionKind kind) { return subscribers_[static_cast<size_t>(kind)]; }
   bool matches(std::string_view pattern, std::string_view name) const;

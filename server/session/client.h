@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/heap_bytes.h"
 #include "base/result.h"
+#include "server/session/kept_bytes.h"
 
 namespace weir::server {
 
@@ -27,6 +29,10 @@ struct Peer {
   bool metrics = false;  // by metrics-port, which http is true of, too
   // The common name of the certificate that the client has shown, if it was checked; else "".
   std::string certificate_name = {};
+
+  size_t memory_bytes() const {
+    return heap_bytes(address) + heap_bytes(local_address) + heap_bytes(certificate_name);
+  }
 };
 
 class Client {
@@ -39,9 +45,9 @@ class Client {
     bool debugger_refused = false;  // what was to be debugged must not run
   };
 
-  // `user` is never null.
-  Client(Peer peer, std::shared_ptr<const acl::User> user)
-      : peer_(std::move(peer)), user_(std::move(user)) {}
+  // `user` is never null. `kept`: where the client writes down what its names take.
+  Client(Peer peer, std::shared_ptr<const acl::User> user, KeptBytes* kept)
+      : peer_(std::move(peer)), user_(std::move(user)), kept_(*kept) {}
 
   const Peer& peer() const { return peer_; }
 
@@ -76,26 +82,33 @@ class Client {
 
   // Forgets what the client has chosen, as RESET does; it keeps the name of its library.
   void reset() {
-    name_.clear();
+    name_ = {};
+    note_names();
     database_ = 0;
     switches_ = {};
   }
 
  private:
-  static Result<void, std::string> set_word(std::string_view word, const std::string& what,
-                                            std::string* kept) {
+  Result<void, std::string> set_word(std::string_view word, const std::string& what,
+                                     std::string* kept) {
     if (word.size() > kNameBytesMax) {
       return "ERR " + what + " may have at most " + std::to_string(kNameBytesMax) +
              " bytes, got one of " + std::to_string(word.size());
     }
     if (!std::all_of(word.begin(), word.end(), [](char c) { return c >= '!' && c <= '~'; }))
       return "ERR " + what + " cannot contain spaces, newlines or special characters.";
-    kept->assign(word);
+    *kept = std::string(word);
+    note_names();
     return {};
+  }
+  void note_names() {
+    kept_.set(Kept::kNames,
+              heap_bytes(name_) + heap_bytes(library_name_) + heap_bytes(library_version_));
   }
 
   const Peer peer_;
   std::shared_ptr<const acl::User> user_;
+  KeptBytes& kept_;
   bool authenticated_ = false;
   std::string name_;
   std::string library_name_;

@@ -64,6 +64,8 @@ class OutputQueue {
   size_t unsent_bytes() const { return end() - sent_; }
   // Answers how much memory the queue holds.
   size_t capacity() const { return chunks_capacity_ + tail_.capacity(); }
+  // The same, with what is noted of the replies.
+  size_t memory_bytes() const { return capacity() + marks_.capacity() * sizeof(Mark); }
 
   void begin_turn() { turn_begin_ = end(); }
   // Makes one reply of what was appended since the mark before, or since the turn began.

@@ -41,7 +41,6 @@ void QueuedCommands::add(const Command& command, Args args) {
     block->append(arg);
   }
   ++count_;
-  argument_bytes_ += argument_bytes;
 }
 
 bool QueuedCommands::Walk::next() {

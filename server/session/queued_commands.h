@@ -21,8 +21,6 @@ class QueuedCommands {
  public:
   void add(const Command& command, Args args);
   size_t count() const { return count_; }
-  // Answers the bytes of the arguments alone.
-  size_t argument_bytes() const { return argument_bytes_; }
   // Answers what the blocks take.
   size_t memory_bytes() const { return block_bytes_; }
 
@@ -47,7 +45,6 @@ class QueuedCommands {
  private:
   std::vector<std::string> blocks_;
   size_t count_ = 0;
-  size_t argument_bytes_ = 0;
   size_t block_bytes_ = 0;
 };
 

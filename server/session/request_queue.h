@@ -61,11 +61,17 @@ class RequestQueue {
     }
     unused_ = {};
     from_kept_ = false;
+    args_ = {};
+    parser_.give_back();
   }
 
   // The bytes that are kept.
   const InputBuffer& kept() const { return kept_; }
   const SubmittedRequests& submitted() const { return submitted_; }
+  // Answers how much memory the queue holds.
+  size_t memory_bytes() const {
+    return kept_.capacity() + parser_.memory_bytes() + submitted_.memory_bytes();
+  }
   bool keeps_any() const { return !kept_.empty() || !submitted_.empty(); }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/heap_bytes.h"
 #include "server/config/config.h"
 #include "server/session/session_host.h"
 #include "server/session/slice.h"
@@ -12,6 +13,8 @@ namespace {
 
 constexpr size_t kStrangersRequestMax = 32 << 10;  // bytes; AUTH with the longest words fits
 constexpr size_t kStrangersCommandsMax = 8;        // of sessions that have to log in, per slice
+// Of a session itself, with its entry in the list of all, and the lists that it may stand in.
+constexpr size_t kOwnBytes = block_bytes(sizeof(Session)) + 160;
 
 resp::RequestLimits request_limits(const Config& config, bool is_stranger) {
   return {.bulk_bytes_max = config.proto_max_bulk_len,
@@ -23,25 +26,30 @@ resp::RequestLimits request_limits(const Config& config, bool is_stranger) {
 }  // namespace
 
 Session::Session(SessionHost* host, uint64_t session_id, Peer peer)
-    : id(session_id), host_(*host), client_(std::move(peer), host->default_user()) {}
+    : id(session_id), host_(*host), client_(std::move(peer), host->default_user(), &kept_) {
+  set_transport(nullptr);
+}
 
-Session::~Session() { host_.count_client_bytes(-static_cast<int64_t>(counted_bytes_)); }
+Session::~Session() { kill_unsent(); }
 
-size_t Session::buffer_bytes() const { return input().capacity() + replies_.queue().capacity(); }
+void Session::set_transport(Transport* transport) {
+  transport_ = transport;
+  const size_t transport_bytes = transport == nullptr ? 0 : transport->memory_bytes();
+  kept_.set(Kept::kSession, kOwnBytes + client_.peer().memory_bytes() + transport_bytes);
+}
 
 void Session::count_bytes() {
   if (dead_) return;
-  const size_t bytes = buffer_bytes() + transaction_.queued().argument_bytes() +
-                       requests_.submitted().argument_bytes();
-  if (bytes == counted_bytes_) return;
-  const size_t before = std::exchange(counted_bytes_, bytes);
-  host_.count_client_bytes(static_cast<int64_t>(bytes) - static_cast<int64_t>(before));
+  const size_t bytes = memory_bytes();
+  if (bytes == kept_.counted) return;
+  const size_t before = std::exchange(kept_.counted, bytes);
+  host_.count_client_bytes(*this, static_cast<int64_t>(bytes) - static_cast<int64_t>(before));
 }
 
 void Session::kill_unsent() {
-  count_bytes();  // which does nothing once the session is dead
-  host_.count_client_bytes(-static_cast<int64_t>(std::exchange(counted_bytes_, 0)));
   kill();
+  const size_t before = std::exchange(kept_.counted, 0);
+  if (before > 0) host_.count_client_bytes(*this, -static_cast<int64_t>(before));
   replies_.queue().give_up();
 }
 

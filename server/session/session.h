@@ -17,6 +17,7 @@
 #include "server/session/activity.h"
 #include "server/session/client.h"
 #include "server/session/hold.h"
+#include "server/session/kept_bytes.h"
 #include "server/session/listening.h"
 #include "server/session/replies.h"
 #include "server/session/request_queue.h"
@@ -57,7 +58,7 @@ class Session {
   size_t unsent_bytes() const { return replies_.queue().unsent_bytes(); }
   // The transport moves the bytes; null: nothing does any more.
   Transport* transport() const { return transport_; }
-  void set_transport(Transport* transport) { transport_ = transport; }
+  void set_transport(Transport* transport);
 
   // A session that is closing reads nothing more, and its connection ends when everything released
   // is sent.
@@ -89,11 +90,18 @@ class Session {
 
   // Tells whether the client has not logged in, and must.
   bool is_stranger() const;
-  // Answers how much memory the session's buffers take, and how much of it the server has counted.
-  size_t buffer_bytes() const;
-  size_t counted_bytes() const { return counted_bytes_; }
+  // Answers how much memory the session takes: its buffers, and what is kept for it. It is what
+  // falls under maxmemory-clients.
+  size_t memory_bytes() const {
+    return requests_.memory_bytes() + replies_.queue().memory_bytes() + kept_.sum();
+  }
+  // Tells the server what that has come to. The session does so itself whenever it has received or
+  // sent; who keeps more for it, or less, at another time calls this.
+  void count_bytes();
 
   // The parts.
+  KeptBytes& kept() { return kept_; }
+  const KeptBytes& kept() const { return kept_; }
   Client& client() { return client_; }
   const Client& client() const { return client_; }
   Activity& activity() { return activity_; }
@@ -113,21 +121,20 @@ class Session {
   void run_requests(size_t commands_max);
   // Answers why the request must run again later, or kNone.
   Hold run_request(Args args);
-  void count_bytes();
   void check_input_size();
   void fail_protocol(const std::string& error);
 
   SessionHost& host_;
+  KeptBytes kept_;
   Client client_;
   Activity activity_;
   RequestQueue requests_;
   Replies replies_;
-  WaitState wait_state_;
-  Transaction transaction_;
+  WaitState wait_state_{&kept_};
+  Transaction transaction_{&kept_};
   Listening listening_;
   Transport* transport_ = nullptr;
   uint64_t touched_in_turn_ = 0;
-  size_t counted_bytes_ = 0;
   Hold hold_ = Hold::kNone;
   bool runnable_ = false;
   bool closing_ = false;

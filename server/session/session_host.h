@@ -55,8 +55,9 @@ class SessionHost {
   // Hands what was published to the sessions that listen. The session calls it between commands.
   virtual void deliver_messages() = 0;
 
-  // Counts a change of how much memory the buffers of a session take.
-  virtual void count_client_bytes(int64_t change) = 0;
+  // Counts a change of how much memory a session takes. It may end sessions, this one too, if no
+  // command is running.
+  virtual void count_client_bytes(Session& session, int64_t change) = 0;
   virtual void count_received(size_t bytes) = 0;
   virtual void count_sent(size_t bytes) = 0;
   virtual void note_protocol_error(const Session& session, const std::string& error) = 0;

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "server/command/command.h"
+#include "server/session/kept_bytes.h"
 #include "server/session/queued_commands.h"
 #include "storage/keyspace.h"
 
@@ -24,6 +25,9 @@ namespace weir::server {
 
 class Transaction {
  public:
+  // `kept`: where it writes down what it keeps.
+  explicit Transaction(KeptBytes* kept) : kept_(*kept) {}
+
   bool open() const { return open_; }
   void begin() { open_ = true; }
   // Takes note that a command was refused, so that EXEC will refuse them all.
@@ -31,7 +35,6 @@ class Transaction {
   bool aborted() const { return aborted_; }
 
   void queue(const Command& command, Args args);
-  // Its memory_bytes() are what Redis calls multi-mem.
   const QueuedCommands& queued() const { return queued_; }
   // Answers all flags that any of the queued commands has.
   uint32_t flags() const { return flags_; }
@@ -49,11 +52,13 @@ class Transaction {
   void clear(storage::Keyspace& keys);
 
  private:
+  KeptBytes& kept_;
   bool open_ = false;
   bool aborted_ = false;
   uint32_t flags_ = 0;
   QueuedCommands queued_;
-  std::map<std::pair<int, std::string>, storage::WatchId> watched_;
+  using Watched = std::map<std::pair<int, std::string>, storage::WatchId>;
+  Watched watched_;
   std::shared_ptr<bool> touched_;  // shared with the watches
 };
 

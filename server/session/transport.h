@@ -1,6 +1,8 @@
 // What moves a session's bytes, as the owner of the session sees it.
 #pragma once
 
+#include <cstddef>
+
 namespace weir::server {
 
 class Transport {
@@ -10,6 +12,8 @@ class Transport {
   virtual void flush() = 0;
   // Ends now, whatever is unsent. The transport and the session are gone afterwards.
   virtual void abandon() = 0;
+  // Answers how much memory the transport takes.
+  virtual size_t memory_bytes() const { return 0; }
 
  protected:
   ~Transport() = default;

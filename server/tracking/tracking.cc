@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/heap_bytes.h"
 #include "resp/reply.h"
 #include "server/command/command_facts.h"
 #include "server/config/config.h"
@@ -26,6 +27,25 @@ bool wants_reads(const TrackingState& state) {
 
 }  // namespace
 
+size_t Tracking::bytes_of(const Table::value_type& read) {
+  return hash_node_bytes<Table::value_type>() + heap_bytes(read.first) +
+         heap_bytes(read.second.sessions);
+}
+
+// For the session, in the table, and in the count of lengths.
+size_t Tracking::bytes_of_prefix(const std::string& prefix) {
+  constexpr size_t kIdBytes =
+      2 * block_bytes(sizeof(uint64_t));  // a list of them grows by doubling
+  return tree_node_bytes<std::string>() +
+         hash_node_bytes<std::pair<const std::string, std::vector<uint64_t>>>() + kIdBytes +
+         tree_node_bytes<std::pair<const size_t, size_t>>() + 2 * block_bytes(prefix.size() + 1);
+}
+
+void Tracking::clear_table() {
+  table_.clear();
+  table_bytes_ = items_ = 0;
+}
+
 Session* Tracking::find_session(uint64_t id) const { return needs_.sessions->find_session(id); }
 
 void Tracking::enable(Session& session, const TrackingState& wanted) {
@@ -43,6 +63,7 @@ void Tracking::add_prefix(Session& session, const std::string& prefix) {
   const auto [place, is_new] = broadcasts_.try_emplace(prefix);
   if (is_new) ++prefix_lengths_[prefix.size()];
   place->second.push_back(session.id);
+  session.kept().add(Kept::kPrefixes, bytes_of_prefix(prefix));
 }
 
 void Tracking::disable(Session& session) {
@@ -55,9 +76,9 @@ void Tracking::disable(Session& session) {
     if (--prefix_lengths_[prefix.size()] == 0) prefix_lengths_.erase(prefix.size());
   }
   session.listening().tracking = {};
+  session.kept().set(Kept::kPrefixes, 0);
   if (--sessions_ > 0) return;
-  table_.clear();
-  items_ = 0;
+  clear_table();
   needs_.use_changed();
 }
 
@@ -103,22 +124,32 @@ bool Tracking::visit_prefixes(
 // ids are removed each time the list has doubled.
 void Tracking::remember(const Session& session, std::string_view key) {
   auto place = table_.find(key);
-  if (place == table_.end()) place = table_.try_emplace(std::string(key)).first;
+  if (place == table_.end()) {
+    place = table_.try_emplace(std::string(key)).first;
+    table_bytes_ += bytes_of(*place);
+  }
   Readers& readers = place->second;
   std::vector<uint64_t>& ids = readers.sessions;
   if (std::find(ids.begin(), ids.end(), session.id) != ids.end()) return;
+  const size_t bytes_before = bytes_of(*place);
   if (ids.size() >= readers.purge_at) {
     items_ -= std::erase_if(ids, [&](uint64_t id) { return find_session(id) == nullptr; });
     readers.purge_at = std::max<size_t>(ids.size() * 2, readers.purge_at);
   }
   ids.push_back(session.id);
   ++items_;
+  table_bytes_ += bytes_of(*place) - bytes_before;
   limit_keys();
 }
 
 void Tracking::limit_keys() {
   const auto keys_max = static_cast<size_t>(needs_.config->tracking_table_max_keys);
   while (keys_max > 0 && table_.size() > keys_max) drop_some_key();
+}
+
+void Tracking::give_up(size_t bytes) {
+  const size_t end = table_bytes_ - std::min(bytes, table_bytes_);
+  while (table_bytes_ > end && !table_.empty()) drop_some_key();
 }
 
 void Tracking::drop_some_key() {
@@ -137,6 +168,7 @@ void Tracking::key_changed(std::string_view key, uint64_t by) {
 void Tracking::forget(std::string_view key, uint64_t by) {
   const auto place = table_.find(key);
   if (place == table_.end()) return;
+  table_bytes_ -= bytes_of(*place);
   const std::vector<uint64_t> ids = std::move(place->second.sessions);
   items_ -= ids.size();
   for (const uint64_t id : ids) {
@@ -162,8 +194,7 @@ void Tracking::everything_changed() {
     if (session.listening().tracking.on)
       pending_.push_back({.session = session.id, .everything = true, .key = {}});
   });
-  table_.clear();
-  items_ = 0;
+  clear_table();
 }
 
 void Tracking::deliver() {

@@ -27,6 +27,7 @@
 
 #include "base/string_hash.h"
 #include "server/command/command.h"
+#include "server/session/shared_names.h"
 #include "server/session/tracking_state.h"
 
 namespace weir::server {
@@ -35,7 +36,7 @@ class FigureWriter;
 class SessionDirectory;
 struct Config;
 
-class Tracking {
+class Tracking final : public SharedNames {
  public:
   struct Needs {
     SessionDirectory* sessions;
@@ -63,6 +64,10 @@ class Tracking {
   void deliver();
   bool has_pending() const { return !pending_.empty() || !changed_.empty(); }
 
+  // The names of keys that sessions have read are kept for all of them, with their ids.
+  size_t bytes() const override { return table_bytes_; }
+  void give_up(size_t bytes) override;
+
   size_t sessions() const { return sessions_; }
   size_t keys() const { return table_.size(); }
   size_t items() const { return items_; }  // sessions beside keys
@@ -75,6 +80,7 @@ class Tracking {
     std::vector<uint64_t> sessions;
     size_t purge_at = 16;  // at this size ids of closed sessions are removed
   };
+  using Table = StringMap<Readers>;
   struct Word {
     uint64_t session = 0;
     bool everything = false;
@@ -87,6 +93,9 @@ class Tracking {
   };
   using Indices = std::vector<size_t>;  // in a list of Changed
 
+  static size_t bytes_of(const Table::value_type& read);
+  static size_t bytes_of_prefix(const std::string& prefix);
+  void clear_table();
   void add_prefix(Session& session, const std::string& prefix);
   void follow_write(Call& call, const std::function<void()>& act);
   bool matters(std::string_view key) const;
@@ -107,7 +116,8 @@ class Tracking {
   Needs needs_;
   size_t sessions_ = 0;
   size_t items_ = 0;
-  StringMap<Readers> table_;
+  size_t table_bytes_ = 0;
+  Table table_;
   StringMap<std::vector<uint64_t>> broadcasts_;  // prefix -> sessions
   std::map<size_t, size_t> prefix_lengths_;      // length -> how many prefixes have it
   std::vector<Word> pending_;

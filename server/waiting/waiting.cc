@@ -3,13 +3,40 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/heap_bytes.h"
 
 namespace weir::server {
 namespace {
 
 const std::deque<Waiter*> kNobody;
 
+// A queue begins with two blocks of std::deque's, of 64 and 512 bytes.
+constexpr size_t kQueueBytes = hash_node_bytes<std::pair<const WaitKey, std::deque<Waiter*>>>() +
+                               block_bytes(64) + block_bytes(512) + sizeof(bool);
+// A waiter's entry in the list of all, its timer, and its part of what notes lengths and
+// beginnings.
+constexpr size_t kEntryBytes = tree_node_bytes<std::pair<const uint64_t, Waiter*>>() +
+                               tree_node_bytes<std::pair<int64_t, Waiter*>>() + 64;
+
 }  // namespace
+
+size_t Waiter::places_bytes() const {
+  constexpr size_t kNameHead = 48;  // of a shared name, before its bytes
+  size_t bytes = kEntryBytes + heap_bytes(keys);
+  for (const WaitKey& key : keys)
+    bytes += kQueueBytes + block_bytes(kNameHead) + heap_bytes(*key.name);
+  return bytes;
+}
+
+size_t Waiter::request_bytes() const {
+  return heap_bytes(args) + block_bytes(args.size() * sizeof(std::string_view));
+}
+
+size_t Waiter::words_bytes() const {
+  size_t bytes = 0;
+  for (const std::string& word : args) bytes += word.size();
+  return bytes;
+}
 
 void Waiting::add(std::unique_ptr<Waiter> added) {
   Waiter* waiter = added.get();
@@ -17,7 +44,11 @@ void Waiting::add(std::unique_ptr<Waiter> added) {
   WEIR_REQUIRE(is_new);  // a session that waits runs no command
   begun_.push_back(waiter->session);
   figures_.note_begin(waiter->command);
-  for (const WaitKey& key : waiter->keys) enter_queue(waiter, &queues_[key].waiters);
+  for (WaitKey& key : waiter->keys) {
+    const auto queue = queues_.try_emplace(key).first;
+    key.name = queue->first.name;
+    enter_queue(waiter, &queue->second.waiters);
+  }
   start_timer(waiter);
 }
 
@@ -114,9 +145,9 @@ const Waiter* Waiting::of_session(uint64_t session) const {
   return found == waiters_.end() ? nullptr : found->second.get();
 }
 
-const std::deque<Waiter*>& Waiting::queue(int database, std::string_view key) const {
+const std::deque<Waiter*>& Waiting::queue(int database, std::string_view key, int64_t part) const {
   if (queues_.empty()) return kNobody;
-  const auto found = queues_.find(KeyView(database, key));
+  const auto found = queues_.find(KeyView(database, key, part));
   return found == queues_.end() ? kNobody : found->second.waiters;
 }
 
@@ -126,9 +157,9 @@ void Waiting::mark_ready(const WaitKey& key, Queue* queue) {
   ready_.push_back(key);
 }
 
-void Waiting::signal(int database, std::string_view key) {
+void Waiting::signal(int database, std::string_view key, int64_t part) {
   if (queues_.empty()) return;
-  const auto found = queues_.find(KeyView(database, key));
+  const auto found = queues_.find(KeyView(database, key, part));
   if (found != queues_.end()) mark_ready(found->first, &found->second);
 }
 

@@ -33,11 +33,17 @@ namespace weir::server {
 
 inline constexpr int64_t kNotDue = INT64_MAX;
 
+// A key that is waited for. All who stand in its queue share one copy of its name.
 struct WaitKey {
   int database = 0;
-  std::string key;
+  std::shared_ptr<const std::string> name;  // never null
+  int64_t part = 0;  // tells the queues that a key has beside its own, 0, from one another
 
-  bool operator==(const WaitKey&) const = default;
+  WaitKey(int number, std::shared_ptr<const std::string> key, int64_t which = 0)
+      : database(number), name(std::move(key)), part(which) {}
+  WaitKey(int number, std::string_view key, int64_t which = 0)
+      : WaitKey(number, std::make_shared<const std::string>(key), which) {}
+  std::string_view key() const { return *name; }
 };
 
 class Waiter {
@@ -54,6 +60,9 @@ class Waiter {
   virtual bool strict() const { return false; }
   // True: CLIENT UNBLOCK may end the wait.
   virtual bool may_be_unblocked() const { return true; }
+  // Answers how much memory the waiter takes beside what is said of every waiter below, its own
+  // object included.
+  virtual size_t own_bytes() const = 0;
 
   std::vector<WaitKey> keys;  // may be empty
   // In a queue, those who have a lower rank come first. 0: none, it stands where it came.
@@ -84,8 +93,16 @@ class Waiter {
     if (views_.empty()) views_.assign(args.begin(), args.end());
     return views_;
   }
+  // Answers how much memory the wait takes, with its places in queues. A name that others wait for,
+  // too, counts for each of them, since each may be the last to let go of it.
+  size_t memory_bytes() const { return own_bytes() + places_bytes() + request_bytes(); }
+  // Of that, what the request's arguments take, and how long they are.
+  size_t request_bytes() const;
+  size_t words_bytes() const;
 
  private:
+  size_t places_bytes() const;
+
   std::vector<std::string_view> views_;
 };
 
@@ -124,11 +141,11 @@ class Waiting {
   size_t queues() const { return queues_.size(); }
   size_t longest_queue() const { return longest_; }
 
-  // The queue of a key, from its head; empty if no session waits for it.
-  const std::deque<Waiter*>& queue(int database, std::string_view key) const;
+  // The queue of a key, or of a part of it, from its head; empty if no session waits for it.
+  const std::deque<Waiter*>& queue(int database, std::string_view key, int64_t part = 0) const;
 
   // Called when a command has touched a key, or all keys if it is not known which.
-  void signal(int database, std::string_view key);
+  void signal(int database, std::string_view key, int64_t part = 0);
   void signal_all();
 
   // Tries the waiters that signals and instants have made ready, until none is ready.
@@ -152,15 +169,18 @@ class Waiting {
   struct KeyView {
     int database;
     std::string_view key;
+    int64_t part;
 
-    KeyView(int number, std::string_view name) : database(number), key(name) {}
-    KeyView(const WaitKey& of) : database(of.database), key(of.key) {}
+    KeyView(int number, std::string_view name, int64_t which)
+        : database(number), key(name), part(which) {}
+    KeyView(const WaitKey& of) : KeyView(of.database, of.key(), of.part) {}
     bool operator==(const KeyView&) const = default;
   };
   struct KeyHash {
     using is_transparent = void;
     size_t operator()(const KeyView& key) const {
-      return StringHash()(key.key) * 31 + static_cast<size_t>(key.database);
+      return (StringHash()(key.key) + static_cast<size_t>(key.part)) * 31 +
+             static_cast<size_t>(key.database);
     }
   };
   struct KeyEqual {

@@ -40,6 +40,7 @@ class WireStream final : public ByteStream {
   }
   bool holds_input() const override { return false; }
   int descriptor() const override { return -1; }
+  size_t memory_bytes() const override { return sizeof(*this); }
 
  private:
   Wire& wire_;

@@ -24,7 +24,7 @@ from arena import GONE, Arena, Form, Skipped, harness  # noqa: E402
 from attacks import ATTACKS  # noqa: E402
 from known import KNOWN, KNOWN_LONG  # noqa: E402
 
-MODULES = ("deaths", "replies", "values", "floods", "limiters", "words", "sessions", "messages",
+MODULES = ("deaths", "replies", "values", "floods", "limiters", "words", "keepers", "sessions", "messages",
            "scripts", "rights", "disk", "encrypted")
 ROW = "%-24s %10s %-26s %8s %8s %7s  %s"
 

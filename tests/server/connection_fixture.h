@@ -76,6 +76,7 @@ class ScriptedStream : public ByteStream {
 
   bool holds_input() const override { return script_.holds_input; }
   int descriptor() const override { return 1000; }
+  size_t memory_bytes() const override { return sizeof(*this); }
 
  private:
   StreamScript& script_;
