@@ -129,7 +129,7 @@ def broadcast_prefixes(arena):
     """CLIENT TRACKING ON BCAST with long prefixes."""
     keep(arena, lambda i: [("HELLO", 3)] + [
         ("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", name_of(i * 10 + n)) for n in range(10)],
-        count(arena, 10))
+        count(arena, 5))
 
 
 @attack
