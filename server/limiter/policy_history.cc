@@ -52,19 +52,20 @@ void erase(storage::Keyspace& keys, const std::string& record) {
 }  // namespace
 
 void keep_changes(storage::Keyspace& keys, std::vector<NumberedChange> changes) {
-  struct Kept {
+  struct KeptChange {
     uint64_t number = 0;
     std::string policy = {};
     PolicyChange* added = nullptr;  // null: it is kept already
   };
-  std::vector<Kept> all;
+  std::vector<KeptChange> all;
   keys.visit_system(kPrefix, [&](std::string_view name, std::string_view value) {
     all.push_back({.number = number_of(name), .policy = decode(value).policy});
   });
   for (NumberedChange& next : changes)
     all.push_back({next.number, next.change.policy, &next.change});
-  std::sort(all.begin(), all.end(),
-            [](const Kept& left, const Kept& right) { return left.number > right.number; });
+  std::sort(all.begin(), all.end(), [](const KeptChange& left, const KeptChange& right) {
+    return left.number > right.number;
+  });
   std::map<std::string_view, size_t> of_policy;
   size_t count = 0;
   for (const auto& [number, policy, added] : all) {
