@@ -217,6 +217,7 @@ int64_t Server::next_wait_ns() {
 }
 
 void Server::end_turn() {
+  if (sessions_.bounds().exceeded()) sessions_.bounds().evict();  // the shared names have grown
   session_service_.deliver_messages();
   turn_.end();
   work_a_slice();

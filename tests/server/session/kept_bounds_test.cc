@@ -143,6 +143,7 @@ TEST(KeptBound, TheLargestOfVeryManyEndsWhoeverMayBeEvicted) {
   EXPECT_FALSE(large->closed());
   for (const auto& client : small) EXPECT_FALSE(client->closed());
   spared->call({"RESET"});  // may be evicted again
+  spared->call({"WATCH", std::string(kMb, 'w')});
   auto last = server.connect();
   last->call({"BLPOP", std::string(kMb, 'b'), "0"});
   EXPECT_EQ(server->sessions().bounds().evicted(), 2u);

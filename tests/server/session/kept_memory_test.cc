@@ -23,7 +23,7 @@ constexpr double kShareMost = 3;
 // What the heap may grow by besides: lists of the server's and of the test's own.
 constexpr double kSlackBytes = 16 << 10;
 // Of those that write a booking, or a ticket: the store, which is in memory here, keeps it.
-constexpr double kShareOfWriters = 0.5;
+constexpr double kShareOfWriters = 0.4;
 
 using Words = std::vector<std::string>;
 
