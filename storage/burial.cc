@@ -175,6 +175,9 @@ size_t Burial::free_dying(size_t looks) {
 
 // Frees a list's entries, with about `looks` looks in all. False if some are left then.
 bool Burial::free_some(Table* table, ElementsId id, size_t looks, size_t* looked) {
+  // Only where a turn that no owner made has named a dropped list can somebody have opened it
+  // again.
+  if (auto open = table->open->take(id)) close(std::move(open));
   const Position last = last_position(id);
   Position position = std::max(dying_position_, first_position(id));
   while (*looked < looks) {

@@ -47,6 +47,9 @@
 // 3. No turn is committed whose record lacks a list that died before it, unless a pass has erased
 //    the list with its owner. It holds because unlogged_ goes into each record, and leaves it only
 //    when a record is in the log or when the pass that took the owner has ended.
+// 4. No index points to an entry that is freed. It holds because bury() takes the index of a list
+//    that is open, and free_some() that of one which was opened since: an owner is left without its
+//    list where a shared log holds turns that no owner has made.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,8 @@ Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
       commit_(&set_, &turn_, &pass_, &debt_, &burial_, &records_, &lists_, &passes_),
       replay_(&set_, &turn_, &pass_, &burial_, &records_, &lists_, &watches_),
       recovery_(&set_, &records_, &burial_, &replay_),
-      work_(&passes_, &reclaimer_, &burial_, &debt_, &set_, turn_, store_) {
+      work_(&passes_, &reclaimer_, &burial_, &debt_, &set_, turn_, store_),
+      list_names_(&set_, &records_, turn_, store_) {
   set_.tell_counts(options_.follows);
 }
 
@@ -104,6 +105,13 @@ void Keyspace::end_at_newest_logged_turn() {
   turn_.forget_instant();
   end_.instant_ns = end_.logged_instant_ns;
   turn_.reach(end_.instant_ns);
+  list_names_.begin(elements_bound());
+}
+
+// From here on no id of a list was drawn, as far as the log says.
+ElementsId Keyspace::elements_bound() {
+  const Ref bound = look_up_system(kNextElementsIdRecord);
+  return bound.exists() ? Reader(bound.value()).varint() : 1;
 }
 
 void Keyspace::forget_everything() {
@@ -124,6 +132,7 @@ Status Keyspace::fill_from_store(const OpenReport& report, const OpeningWatch& w
   const Recovery::Watch watched{.watch = watch, .last_turn = report.last_turn};
   if (Status status = recovery_.fill(store_.get(), &end_, watched); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
+  list_names_.begin(elements_bound());
   end_.logged_turn = end_.turn;
   end_.logged_instant_ns = end_.instant_ns;
   const bool read_only = !report.read_only.ok();
@@ -188,8 +197,9 @@ Status Keyspace::follow(const TurnBatch& batch) {
   if (batch.first_turn > end_.turn + 1)
     return Status::refused("turn " + std::to_string(end_.turn + 1) + " comes next, got turn " +
                            std::to_string(batch.first_turn));
-  const Ref bound = look_up_system(kNextElementsIdRecord);
-  TurnCheck check(set_, bound.exists() ? Reader(bound.value()).varint() : 1);
+  if (batch.last_turn() > end_.turn) turn_.begin_command(turn_.now_ns());  // old values are read
+  list_names_.begin_batch();
+  TurnCheck check(set_, elements_bound(), options_.meaning.get(), &list_names_);
   if (Status status = look_at_new(batch, end_.turn, &check); !status.ok()) return status;
   if (Status status = append_batch(batch); !status.ok()) return status;
   uint64_t turn = batch.first_turn;
@@ -199,6 +209,7 @@ Status Keyspace::follow(const TurnBatch& batch) {
     }
     ++turn;
   }
+  list_names_.end_batch();
   return {};
 }
 

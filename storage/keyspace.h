@@ -43,6 +43,7 @@
 #include "storage/debt.h"
 #include "storage/key_events.h"
 #include "storage/keyspace_options.h"
+#include "storage/list_names.h"
 #include "storage/lists.h"
 #include "storage/live_records.h"
 #include "storage/passes.h"
@@ -130,7 +131,8 @@ class Keyspace {
   // store as failed. If the second fails, the keyspace is as of no turn, until the same batch was
   // followed again and that succeeded. REQUIRES: no turn is in progress. Unless options().follows,
   // batch.last_turn() <= turn(): own turns that were committed by this record. Where it follows,
-  // the next command's instant is not later than that of the newest turn.
+  // the next command's instant is not later than that of the newest turn. A turn that cannot be is
+  // refused (turn_check.h), with all of the batch; the message names turn and key.
   Status follow(const TurnBatch& batch);
   uint64_t turn() const { return end_.turn; }
   // The newest turn that the store's own log has.
@@ -141,6 +143,7 @@ class Keyspace {
   StoreInUse& store_in_use() { return store_; }
 
  private:
+  ElementsId elements_bound();
   Status fill_from_store(const OpenReport& report, const OpeningWatch& watch = {});
   void forget_everything();
   void end_at_newest_logged_turn();
@@ -167,6 +170,7 @@ class Keyspace {
   Replay replay_;
   Recovery recovery_;
   Work work_;
+  ListNames list_names_;
 };
 
 }  // namespace weir::storage

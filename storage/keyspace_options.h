@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "storage/turn_log.h"
 
 namespace weir::storage {
+
+class Meaning;
 
 struct KeyspaceOptions {
   int databases = 16;
@@ -22,6 +25,8 @@ struct KeyspaceOptions {
   // Where turns are appended; null: in the store's own log. It must live as long as the keyspace.
   // The store's own log gets them once they are committed there (Keyspace::follow, log_committed).
   TurnLog* log = nullptr;
+  // Asked about the records of turns that are followed; null: nothing is known of types.
+  std::shared_ptr<Meaning> meaning = nullptr;
 
   // One more database, which no client can select; only time removes its records.
   int hidden_database() const { return databases; }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/one_line.h"
 #include "storage/codec.h"
 #include "storage/owner.h"
 #include "storage/turn_commit.h"
@@ -13,8 +14,15 @@ namespace weir::storage {
 namespace {
 
 constexpr std::string_view kHidden = "hidden";
+constexpr size_t kShownBytes = 100;
 
 Status refused(const std::string& what) { return Status::refused("a turn's record " + what); }
+
+Status refused(std::string_view what, std::string_view kind, std::string_view name,
+               std::string_view why = {}) {
+  return refused(std::string(what) + ": " + std::string(kind) + " \"" +
+                 one_line(name, kShownBytes) + "\"" + (why.empty() ? "" : ": ") + std::string(why));
+}
 
 // The only number of a value; nothing if it is not one.
 std::optional<uint64_t> number_of(std::string_view value) {
@@ -45,8 +53,12 @@ bool has_twins(std::vector<Incarnation> names) {
 
 }  // namespace
 
-TurnCheck::TurnCheck(const WorkingSet& set, ElementsId elements_bound)
-    : next_incarnation_(set.next_incarnation()), next_elements_id_(elements_bound) {
+TurnCheck::TurnCheck(const WorkingSet& set, ElementsId elements_bound, Meaning* meaning,
+                     ListNames* names)
+    : meaning_(meaning),
+      lists_(*names),
+      next_incarnation_(set.next_incarnation()),
+      next_elements_id_(elements_bound) {
   for (const Database& database : set.databases())
     names_.push_back(database.table == nullptr ? 0 : database.table->incarnation());
 }
@@ -55,15 +67,29 @@ Status TurnCheck::look(std::string_view record) {
   names_before_ = names_;
   next_before_ = next_incarnation_;
   names_changed_ = is_past_system_ = false;
+  looked_at_.clear();
+  lists_.begin_turn(record);
   int64_t instant_ns = 0;
   const Status status = parse_turn_record(
       record, &instant_ns, [this](const TurnEntry& entry) { return look_at(entry); });
   if (!status.ok()) return Status::refused(status.message());
   if (instant_ns < 0 || instant_ns > kInstantNsMax) return refused("is of an impossible instant");
-  return is_past_system_ ? Status() : look_at_names();
+  if (Status names = is_past_system_ ? Status() : look_at_names(); !names.ok()) return names;
+  if (Status doubles = look_for_doubles(); !doubles.ok()) return doubles;
+  return lists_.end_turn(instant_ns);
+}
+
+// An entry is the last form of what it names, so each name is there once.
+Status TurnCheck::look_for_doubles() {
+  if (looked_at_.size() < 2) return {};
+  std::sort(looked_at_.begin(), looked_at_.end());
+  const auto twin = std::adjacent_find(looked_at_.begin(), looked_at_.end());
+  if (twin == looked_at_.end()) return {};
+  return refused("changes a record twice", "name", twin->key);
 }
 
 Status TurnCheck::look_at(const TurnEntry& entry) {
+  if (!entry.dropped) looked_at_.push_back({entry.incarnation, entry.key});
   if (entry.incarnation == kSystemIncarnation) return look_at_system(entry);
   if (!is_past_system_) {
     is_past_system_ = true;
@@ -83,13 +109,20 @@ Status TurnCheck::look_at_system(const TurnEntry& entry) {
   if (entry.erased) return {};
   if (entry.value.type != Type::kSystem || entry.value.expire_at_ms != 0)
     return refused("holds a system record that is none");
-  if (!is_known) return {};
+  if (!is_known) {
+    if (meaning_ == nullptr) return {};
+    const Fault fault = meaning_->of_system_record(entry.key, entry.value.payload);
+    if (fault.what.empty() || fault.may_be_newer) return {};
+    return refused("holds what cannot be", "system record", entry.key, fault.what);
+  }
   if (entry.key.starts_with(kDatabaseRecords)) return look_at_database(entry);
   const auto next = number_of(entry.value.payload);
   const bool is_of_lists = entry.key == kNextElementsIdRecord;
   if (!next || *next == 0 || *next > (is_of_lists ? kElementsIdMax + 1 : uint64_t{kElementsBit}))
     return refused("holds a bound of numbers that is none");
-  (is_of_lists ? next_elements_id_ : next_incarnation_) = *next;
+  uint64_t& bound = is_of_lists ? next_elements_id_ : next_incarnation_;
+  if (*next < bound) return refused("lowers a bound of numbers");
+  bound = *next;
   names_changed_ |= !is_of_lists;
   return {};
 }
@@ -126,18 +159,29 @@ Status TurnCheck::look_at_names() {
   return {};
 }
 
-Status TurnCheck::look_at_record(const TurnEntry& entry) const {
+Status TurnCheck::look_at_record(const TurnEntry& entry) {
   if (entry.dropped) return refused("drops a list without naming it");
-  if (entry.erased) return {};
+  if (entry.erased) {
+    lists_.add_record(entry);
+    return {};
+  }
   if (!is_of_clients(entry.value.type)) return refused("holds a value of an unknown type");
   if (entry.value.expire_at_ms < 0) return refused("holds a value that expires before time began");
-  return owns_elements(entry.value.type) ? look_at_owner(entry) : Status();
+  OwnerView owner;
+  if (owns_elements(entry.value.type)) {
+    if (!parse_owner(entry.value.payload, &owner))
+      return refused("holds an owner of elements that does not name them");
+    if (Status status = look_at_owner(owner); !status.ok()) return status;
+  }
+  RecordMeaning meaning;
+  if (meaning_ != nullptr) meaning = meaning_->of_record(entry.value);
+  if (!meaning.fault.what.empty() && !meaning.fault.may_be_newer)
+    return refused("holds what cannot be", "key", entry.key, meaning.fault.what);
+  owner.lists == 0 ? lists_.add_record(entry) : lists_.add_owner(entry, owner, meaning);
+  return {};
 }
 
-Status TurnCheck::look_at_owner(const TurnEntry& entry) const {
-  OwnerView owner;
-  if (!parse_owner(entry.value.payload, &owner))
-    return refused("holds an owner of elements that does not name them");
+Status TurnCheck::look_at_owner(const OwnerView& owner) const {
   std::vector<ElementsId> ids(owner.all().begin(), owner.all().end());
   std::sort(ids.begin(), ids.end());
   if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
@@ -146,15 +190,17 @@ Status TurnCheck::look_at_owner(const TurnEntry& entry) const {
   return {};
 }
 
-Status TurnCheck::look_at_element(const TurnEntry& entry) const {
+Status TurnCheck::look_at_element(const TurnEntry& entry) {
   Reader reader(entry.key);
   const ElementsId id = reader.varint();
   if (!reader.ok() || id == 0 || (entry.dropped && !reader.at_end()))
     return refused("holds an element of no list");
   if (id >= next_elements_id_) return refused("names a list that was never made");
-  const bool is_put = !entry.erased && !entry.dropped;
-  if (is_put && (!is_element(entry.value) || entry.value.expire_at_ms != 0))
+  if (entry.dropped) lists_.add_drop({entry.incarnation, id});
+  if (entry.dropped || entry.erased) return {};
+  if (!is_element(entry.value) || entry.value.expire_at_ms != 0)
     return refused("holds an element that is none");
+  lists_.add_element(entry, id, reader.rest());
   return {};
 }
 
