@@ -2,10 +2,10 @@
 // used, counted, and compared with what others say of it.
 //
 // Records come in the order of their stored keys, so the databases are known before their keys, and
-// all owners of elements before the elements. What cannot be read, or contradicts another record,
-// is a line of damage(), which names it; the look goes on.
+// all owners of elements before the elements. What cannot be read (stored_meaning.h), or
+// contradicts another record, is a line of damage(), which names it; the look goes on.
 //
-// Memory: a number for each list of elements.
+// Memory: three numbers for each list of elements.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/zone.h"
+#include "server/core/stored_meaning.h"
 #include "storage/element_key.h"
 #include "storage/record.h"
 
@@ -28,7 +28,7 @@ struct DatabaseContents {
 class Contents {
  public:
   // `instant_ns`: that of the newest turn.
-  Contents(const storage::HashSeed& seed, const algorithms::Zones* zones, int64_t instant_ns);
+  Contents(const storage::HashSeed& seed, int64_t instant_ns);
 
   void take(std::string_view stored_key, std::string_view stored_value);
   // To be called after the last record.
@@ -49,21 +49,21 @@ class Contents {
  private:
   struct List {
     storage::ListName name;
+    const storage::ElementRule* rule = nullptr;
     bool is_met = false;
   };
 
   std::string_view take_system(std::string_view name, const storage::ValueView& value);
   std::string_view take_database(std::string_view name, std::string_view payload);
-  std::string_view take_script(std::string_view payload);
-  std::string_view take_functions(std::string_view payload);
   std::string_view take_element(const storage::KeyView& key, const storage::ValueView& value);
   std::string_view take_key(const storage::KeyView& key, const storage::ValueView& value);
-  std::string_view take_owner(const storage::KeyView& key, const storage::ValueView& value);
-  std::string_view take_limiter(storage::Type type, std::string_view record, size_t lists);
+  std::string_view take_owner(const storage::KeyView& key, const storage::ValueView& value,
+                              const storage::RecordMeaning& meaning);
+  void sort_lists();
   void note_damage(std::string what);
 
   const storage::HashSeed seed_;
-  const algorithms::Zones& zones_;
+  StoredMeaning meaning_;
   const int64_t instant_ms_;
   std::map<storage::Incarnation, int> numbers_;  // of the databases that live there
   std::map<int, DatabaseContents> databases_;
@@ -76,9 +76,11 @@ class Contents {
   uint64_t libraries_ = 0;
   uint64_t damages_ = 0;
   std::vector<std::string> damage_;
-  std::vector<List> lists_;  // those that must not be empty; sorted once elements come
+  uint64_t next_incarnation_ = 1;
+  uint64_t next_elements_id_ = 1;
+  std::vector<List> lists_;  // sorted once elements come
   bool are_sorted_ = false;
-  storage::ListName last_list_;  // of the last element
+  List* last_list_ = nullptr;  // of the last element
 };
 
 // A key or a name as a person reads it: in quotes, at most 100 bytes, others than printable ones as

@@ -7,6 +7,7 @@
 #include "base/time_units.h"
 #include "server/core/cluster.h"
 #include "server/core/policies_reload.h"
+#include "server/core/stored_meaning.h"
 #include "server/os/log.h"
 #include "server/os/machine.h"
 
@@ -15,11 +16,8 @@ namespace {
 
 constexpr int64_t kWorkSliceNs = kNsPerMs;
 
-storage::KeyspaceOptions keyspace_options(const Config& config, storage::TurnLog* log,
-                                          bool follows) {
-  storage::KeyspaceOptions options;
-  options.log = log;
-  options.follows = follows;
+// Of those that `options` say, the configuration decides these.
+storage::KeyspaceOptions configured(storage::KeyspaceOptions options, const Config& config) {
   options.databases = static_cast<int>(config.databases);
   options.memory_bytes_max =
       static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : machine_memory_bytes() / 2);
@@ -72,8 +70,10 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       config_(std::move(config)),
       clock_(*clock),
       timeline_(clock),
-      keys_(std::move(make_store),
-            keyspace_options(config_, replication.log, replication.membership != nullptr)),
+      keys_(std::move(make_store), configured({.follows = replication.membership != nullptr,
+                                               .log = replication.log,
+                                               .meaning = std::make_shared<StoredMeaning>()},
+                                              config_)),
       random_(seeds.choices),
       report_(clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
@@ -288,7 +288,7 @@ void Server::apply_config(const std::vector<std::string>& changed) {
       effect.happen(*this);
   }
   report_.set_rules(config_);
-  keys_.set_options(keyspace_options(config_, keys_.options().log, keys_.options().follows));
+  keys_.set_options(configured(keys_.options(), config_));
   sessions_.bounds().note_options();
   const auto top_keys = static_cast<size_t>(config_.top_keys);
   if (top_keys != limiters_.top.denied.capacity()) limiters_.top.reset(top_keys);

@@ -208,6 +208,11 @@ std::vector<MadeCharge> made_charges(std::span<const HeldLimit> limits,
 
 }  // namespace
 
+bool is_booking(std::string_view value) {
+  Booking booking(value);
+  return booking.booked_ns() >= 0 && booking.read().has_value();
+}
+
 uint64_t bookings_read() { return read_count; }
 
 Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequest& request) {

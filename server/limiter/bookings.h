@@ -56,6 +56,9 @@ Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
 // an ID waits no longer. Nothing: there is no such booking, or it is due.
 std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id);
 
+// Tells whether these bytes can be a booking's value.
+bool is_booking(std::string_view value);
+
 // How many bookings the process has read: what tests count as work.
 uint64_t bookings_read();
 

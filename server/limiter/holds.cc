@@ -63,6 +63,11 @@ std::string token_of(int64_t id) {
 
 }  // namespace
 
+bool is_hold(std::string_view value) {
+  storage::Reader reader(value);
+  return read_charge(reader).has_value() && reader.at_end();
+}
+
 Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
                                               const LimiterRequest& request) {
   if (!request.hold_ns || !limiter.has_holds()) return {};

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/limiter/answer.h"
@@ -35,6 +36,9 @@ void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
 // Forgets a hold whose permits were given back otherwise. REQUIRES: the limiter is saved
 // afterwards.
 void drop_hold(Limiter& limiter, int64_t id);
+
+// Tells whether these bytes can be a hold's value.
+bool is_hold(std::string_view value);
 
 struct Settled {
   bool found = true;       // false: there is no such hold, or it has ended

@@ -13,6 +13,7 @@
 #include "base/crc64.h"
 #include "base/one_line.h"
 #include "base/time_units.h"
+#include "server/replication/copy_check.h"
 #include "server/replication/snapshot_list.h"
 #include "storage/file.h"
 #include "storage/rocks_directory.h"
@@ -174,7 +175,7 @@ class Copy {
     return std::move(reply->elements[1]);
   }
 
-  // What was copied gets its name when it is whole, synced, and of this shard.
+  // What was copied gets its name when it is whole, synced, of this shard, and can be.
   Result<void, std::string> finish() {
     std::string text;
     storage::DirectoryIdentity identity;
@@ -184,6 +185,10 @@ class Copy {
     if (!status.ok()) return status.message();
     if (!identity.shard || identity.shard->name != plan_.shard)
       return "its data is not of shard " + plan_.shard;
+    const auto tell_records = [this](uint64_t records) {
+      tell("looking at what was copied: " + std::to_string(records) + " records");
+    };
+    if (auto good = check_copy(target_, tell_records, stops_); !good) return told(good.error());
     status = storage::sync_tree(target_);
     if (status.ok()) status = storage::remove_tree(incoming(plan_.directory));
     if (status.ok()) status = storage::rename_file(target_, incoming(plan_.directory));

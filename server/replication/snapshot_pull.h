@@ -10,8 +10,9 @@
 // 3. NODE is no part of it: a copy of the data is not the same node.
 // 4. Names of files come from another machine: only those of a data directory are taken.
 // 5. Nor is the other machine believed in anything else: what it lists has to fit on the disk with
-//    room left, no file gets more bytes than were listed, no answer may be large or slow, and a
-//    copy that does not go on is given up.
+//    room left, no file gets more bytes than were listed, no answer may be large or slow, a copy
+//    that does not go on is given up, and so is one that holds a record which cannot be
+//    (copy_check.h).
 #pragma once
 
 #include <atomic>

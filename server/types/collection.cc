@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/one_line.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
 #include "server/types/lookups.h"
@@ -13,15 +14,24 @@
 namespace weir::server {
 namespace {
 
+constexpr size_t kShownBytes = 100;
+
 storage::OwnerView owner_at(const storage::Ref& ref) {
   storage::OwnerView owner;
   WEIR_REQUIRE(storage::parse_owner(ref.value(), &owner));
   return owner;
 }
 
-// A later version may add bytes after the first; they mean nothing here.
 Form form_of(const storage::OwnerView& owner) {
   return owner.rest.empty() ? Form::kCompact : static_cast<Form>(owner.rest[0]);
+}
+
+// What only damage leaves behind, or somebody who means harm: no command may rely on it, or hand it
+// on.
+ErrorReplied without_elements(storage::Keyspace* keys, std::string_view key) {
+  keys->running().fail_to_read(storage::Status::corrupt("key \"" + one_line(key, kShownBytes) +
+                                                        "\" has lost all of its elements"));
+  return reading_failed();
 }
 
 }  // namespace
@@ -88,6 +98,7 @@ Result<Collection, ErrorReplied> collection_of(Call& call, const storage::Ref& r
   collection.form_ = form_of(owner);
   collection.elements_ = call.keys.lists().open(ref.database(), owner.ids[0]);
   if (collection.elements_ == nullptr) return reading_failed();
+  if (collection.elements_->empty()) return without_elements(&call.keys, ref.key());
   return collection;
 }
 
@@ -131,7 +142,10 @@ Result<void, ErrorReplied> copy_collection(Call& call, const storage::Ref& from,
     if (!call.keys.lists().copy(database, id, to->database(), copies.back()))
       return reading_failed();
     const storage::Elements* copy = call.keys.lists().open(to->database(), copies.back());
-    if (copy != nullptr) call.work().charge_entries(copy->size());
+    if (copy == nullptr) return reading_failed();
+    if (copy->empty() && type != storage::Type::kLimiterEntries)
+      return without_elements(&call.keys, from.key());
+    call.work().charge_entries(copy->size());
   }
   std::string payload;
   storage::append_owner_head(&payload, copies);

@@ -17,6 +17,8 @@
 // 2. A change of elements never touches the owner's record, so it costs what those elements cost,
 //    and the expiry stays.
 // 3. The form goes from compact to large and never back, whatever is removed.
+// 4. A command that finds a collection without elements fails as one whose record cannot be read:
+//    only data that this process has not made can hold one (storage/list_names.h).
 #pragma once
 
 #include <cstdint>
@@ -32,6 +34,11 @@ namespace weir::server {
 // Compact is Redis' listpack or intset, large its hashtable or skiplist. A collection is compact as
 // long as it has always been small; each type says what small means. On disk: DO NOT CHANGE.
 enum class Form : uint8_t { kCompact = 0, kLarge = 1 };
+// Tells whether these can be an owner's own bytes: a form, and what a later version may add, which
+// means nothing here.
+inline bool is_form(std::string_view own_bytes) {
+  return own_bytes.empty() || static_cast<uint8_t>(own_bytes[0]) <= uint8_t{1};
+}
 
 // What a key holds of a type, or its absence. Valid until the end of the command.
 class Collection {

@@ -1,14 +1,13 @@
 #include "server/types/dump_limiter.h"
 
-#include <array>
 #include <deque>
 #include <optional>
 #include <unordered_set>
 #include <vector>
 
-#include "algorithms/limiter_record.h"
 #include "base/string_hash.h"
 #include "server/limiter/limiters.h"
+#include "server/limiter/read_limiter.h"
 #include "server/limiter/stored_entries.h"
 #include "server/rdb/integers.h"
 #include "server/rdb/reader.h"
@@ -24,11 +23,7 @@ using storage::Type;
 
 constexpr uint8_t kLimiterType = 119;
 constexpr uint8_t kVersion = 1;
-constexpr size_t kMemberBytes = 8;
 constexpr size_t kOrderBytes = 8;
-
-// The owner of a list: the algorithm of a limit, or null for the bookings and the holds.
-using ListOwner = const algorithms::Algorithm*;
 
 struct Contents {
   std::string_view record;
@@ -46,36 +41,14 @@ void append_list(const Elements& list, std::string* body) {
   });
 }
 
-// Answers the lists of a limiter with this record; nothing for bytes that are no record.
-std::optional<std::vector<ListOwner>> lists_of(Contents* contents, const algorithms::Zones& zones) {
-  std::array<algorithms::LimitState, algorithms::kLimitsMax> limits;
-  const auto head = algorithms::read_record(contents->record, limits, &zones);
-  if (!head) return std::nullopt;
-  contents->counts_changes = head->changes.has_value();
-  std::vector<ListOwner> lists;
-  if (head->bookings) lists.push_back(nullptr);
-  if (head->holds) lists.push_back(nullptr);
-  for (size_t i = 0; i < head->limits; ++i) {
-    const ListOwner owner = limits[i].limit.algorithm;
-    if (owner->uses_entries) lists.push_back(owner);
-  }
-  return lists;
-}
-
-bool can_be_in(ListOwner owner, const Element& element) {
-  if (element.member.size() != kMemberBytes) return false;
-  const int64_t at_ns = storage::integer_of_order(element.order);
-  return owner == nullptr ? at_ns >= 0 : algorithms::can_be_entry(*owner, at_ns);
-}
-
-bool read_list(rdb::Reader* reader, ListOwner owner, std::vector<Element>* list) {
+bool read_list(rdb::Reader* reader, const storage::ElementRule& rule, std::vector<Element>* list) {
   ViewSet members;
   for (uint64_t left = reader->size(); left > 0; --left) {
     Element element;
     element.order = rdb::load_unsigned(reader->bytes(kOrderBytes));
     element.member = reader->text();
     element.value = reader->text();
-    if (!reader->ok() || !can_be_in(owner, element)) return false;
+    if (!reader->ok() || !rule.allows(element.member, element.order, element.value)) return false;
     if (!members.insert(element.member).second) return false;
     list->push_back(element);
   }
@@ -85,10 +58,12 @@ bool read_list(rdb::Reader* reader, ListOwner owner, std::vector<Element>* list)
 std::optional<Contents> contents_of(rdb::Reader* reader, const algorithms::Zones& zones) {
   Contents contents;
   contents.record = reader->text();
-  const auto lists = lists_of(&contents, zones);
-  if (!lists || reader->size() != lists->size() || !reader->ok()) return std::nullopt;
-  for (const ListOwner owner : *lists) {
-    if (!read_list(reader, owner, &contents.lists.emplace_back())) return std::nullopt;
+  ReadLimiter limiter;
+  if (!read_limiter(contents.record, zones, &limiter).what.empty()) return std::nullopt;
+  if (reader->size() != limiter.lists || !reader->ok()) return std::nullopt;
+  contents.counts_changes = limiter.head.changes.has_value();
+  for (size_t i = 0; i < limiter.lists; ++i) {
+    if (!read_list(reader, *limiter.rules[i], &contents.lists.emplace_back())) return std::nullopt;
   }
   return reader->at_end() ? std::optional(contents) : std::nullopt;
 }

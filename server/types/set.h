@@ -13,6 +13,9 @@ namespace weir::server {
 // Redis' set-max-intset-entries.
 inline constexpr size_t kCompactMembersMax = 512;
 
+// Integers by their value, all others after them, by their bytes.
+uint64_t order_of_member(std::string_view member);
+
 // Adds a member; true if it was none. The view may point into this set.
 bool add_member(Collection* set, std::string_view member);
 

@@ -7,8 +7,6 @@
 namespace weir::server {
 namespace {
 
-constexpr std::string_view kMinusZero = "-";
-
 bool needs_large(const Collection& zset, std::string_view member) {
   return member.size() > kCompactZsetMemberBytesMax || zset.size() >= kCompactZsetMembersMax;
 }

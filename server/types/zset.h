@@ -22,6 +22,8 @@ namespace weir::server {
 
 inline constexpr size_t kCompactZsetMembersMax = 128;
 inline constexpr size_t kCompactZsetMemberBytesMax = 64;
+// The value of an element. On disk: DO NOT CHANGE.
+inline constexpr std::string_view kMinusZero = "-";
 
 double score_of(const storage::Element& element);
 

@@ -4,8 +4,8 @@
 #include <ctime>
 
 #include "base/time_units.h"
+#include "server/core/contents.h"
 #include "server/core/server.h"
-#include "server/upkeep/contents.h"
 #include "storage/newest_records.h"
 #include "storage/rocks_directory.h"
 #include "storage/rocks_verify.h"
@@ -92,8 +92,7 @@ class Check {
       report_.damage.push_back(status.message());
       return;
     }
-    TimeZones zones;
-    Contents contents(store->hash_seed(), &zones.stored(), records.instant_ns());
+    Contents contents(store->hash_seed(), records.instant_ns());
     const storage::StoreFigures figures = store->figures();
     const uint64_t expected = figures.state_records_estimate + records.changes();
     const auto status = records.visit([&](std::string_view key,

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/time_units.h"
+#include "server/core/contents.h"
 #include "server/os/clock.h"
 #include "server/peer/redis_client.h"
-#include "server/upkeep/contents.h"
 #include "server/upkeep/import_options.h"
 #include "server/upkeep/import_source.h"
 #include "server/upkeep/import_tally.h"

@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "base/ascii.h"
+#include "server/core/contents.h"
 #include "server/os/plain_file.h"
 #include "server/os/replace_file.h"
-#include "server/upkeep/contents.h"
 #include "server/upkeep/progress.h"
 
 namespace weir::server {

@@ -1,8 +1,8 @@
-#include "server/upkeep/contents.h"
+#include "server/core/contents.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/os/time_zones.h"
 #include "server/script/sha1.h"
 #include "storage/codec.h"
 #include "storage/owner.h"
@@ -40,6 +40,8 @@ class ContentsTest : public ::testing::Test {
     storage::put_varint(&payload, incarnation);
     storage::put_varint(&payload, 1);
     system_record(name, payload);
+    system_record("next-incarnation", "\x64");
+    system_record("next-elements-id", "\x64");
   }
   static std::string owner(std::initializer_list<storage::ElementsId> ids) {
     std::string payload;
@@ -52,8 +54,7 @@ class ContentsTest : public ::testing::Test {
     return contents_.damage().empty() ? "" : contents_.damage()[0];
   }
 
-  TimeZones zones_;
-  Contents contents_{kSeed, &zones_.stored(), 10'000'000'000};
+  Contents contents_{kSeed, 10'000'000'000};
 };
 
 TEST_F(ContentsTest, KeysAreCountedByDatabaseAndType) {
@@ -70,7 +71,7 @@ TEST_F(ContentsTest, KeysAreCountedByDatabaseAndType) {
   EXPECT_EQ(contents_.databases().at(3).expired, 1u);
   EXPECT_EQ(contents_.left_over(), 1u);
   EXPECT_EQ(contents_.elements(), 1u);
-  EXPECT_EQ(contents_.records(), 6u);
+  EXPECT_EQ(contents_.records(), 8u);
 }
 
 TEST_F(ContentsTest, AListThatIsGoneIsDamage) {
@@ -80,6 +81,39 @@ TEST_F(ContentsTest, AListThatIsGoneIsDamage) {
   element(3, "f", std::string(8, '\0'));
   contents_.end();
   EXPECT_EQ(damage(), "database 3: a key's list of elements, 1, is gone");
+}
+
+TEST_F(ContentsTest, ListsThatNoOwnerHasMade) {
+  database();
+  key("a", Type::kHash, owner({1}));
+  key("b", Type::kHash, owner({1}));
+  key("c", Type::kHash, owner({100}));
+  key("d", Type::kSet, owner({3, 5}));
+  key("e", Type::kSet, owner({7}) + "\x02");
+  key("t", Type::kSet, owner({9}));
+  key("z", Type::kZset, owner({11}));
+  key("l", Type::kList, owner({2}));
+  element(1, "f", std::string(8, '\0'));
+  element(9, "12", std::string(8, '\xff'));
+  element(11, "m", std::string(8, '\xff'));
+  element(2, "short", std::string(8, '\0'));
+  element(101, "m", std::string(8, '\0'));
+  contents_.end();
+  EXPECT_THAT(contents_.damage(),
+              ::testing::UnorderedElementsAre(
+                  "key \"c\": it names a list that was never made",
+                  "key \"d\": it has more lists of elements than its type has",
+                  "key \"e\": it has a form that none has", "two keys have the list of elements 1",
+                  "element \"12\": its owner cannot have such an element",
+                  "element \"m\": its owner cannot have such an element",
+                  "element \"short\": its owner cannot have such an element",
+                  "element \"m\": it is of a list that was never made"));
+}
+
+TEST_F(ContentsTest, ADatabaseOfAnIncarnationThatWasNeverDrawn) {
+  database("db/3", 100);
+  contents_.end();
+  EXPECT_EQ(damage(), "database 3 has an incarnation that was never drawn");
 }
 
 TEST_F(ContentsTest, AKeyAtAWrongPlace) {
