@@ -25,7 +25,7 @@ from attacks import ATTACKS  # noqa: E402
 from known import KNOWN, KNOWN_LONG  # noqa: E402
 
 MODULES = ("deaths", "replies", "values", "floods", "limiters", "words", "keepers", "sessions", "messages",
-           "scripts", "rights", "disk", "encrypted")
+           "scripts", "rights", "disk", "encrypted", "shared_log")
 ROW = "%-24s %10s %-26s %8s %8s %7s  %s"
 
 
