@@ -166,8 +166,9 @@ void Contents::sort_lists() {
   std::sort(lists_.begin(), lists_.end(),
             [](const List& a, const List& b) { return a.name < b.name; });
   for (size_t i = 1; i < lists_.size(); ++i) {
-    if (lists_[i].name == lists_[i - 1].name)
-      note_damage("two keys have the list of elements " + std::to_string(lists_[i].name.id));
+    if (lists_[i].name != lists_[i - 1].name) continue;
+    note_damage("two keys have the list of elements " + std::to_string(lists_[i].name.id));
+    lists_[i].is_met = true;  // whether it is empty is asked of the first
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/record.h"
 #include "storage/replication/board.h"
 #include "storage/replication/record.h"
 #include "tests/shard_servers/stage.h"
@@ -44,6 +45,25 @@ TEST(HostileLog, ATurnThatCannotBeAppliedStopsWhoReadsIt) {
     EXPECT_EQ(standby->server->keys().turn(), newest);
     EXPECT_EQ(standby->server->keys().logged_turn(), newest) << "its restart meets it anew";
   }
+}
+
+// Turn and key are named: a person has to find them.
+TEST(HostileLog, ASetWithoutElementsStopsWhoReadsIt) {
+  ShardStage stage;
+  Node* const owner = stage.owner();
+  Node* const standby = stage.standby();
+  EXPECT_EQ(stage.ask(owner, {"SADD", "t", "x"}), ":1\r\n");
+  const uint64_t next = standby->server->keys().turn() + 1;
+  storage::TurnRecordWriter writer;
+  writer.begin(standby->server->keys().figures().instant_ns);
+  writer.put(1, "empty",
+             {.type = storage::Type::kSet, .expire_at_ms = 0, .payload = {"\1\x80\1\0", 4}});
+  stage.forge(Turns{.first_turn = next, .turns = {std::string(writer.bytes())}});
+  stage.pass(kSecond);
+  EXPECT_THAT(reason_of(&stage, standby),
+              HasSubstr("a turn that no owner can have made: turn " + std::to_string(next) +
+                        ": a turn's record names a list without elements: key \"empty\""));
+  EXPECT_EQ(standby->server->keys().logged_turn(), next - 1);
 }
 
 TEST(HostileLog, AnAuthorThatIsNotPlainStopsWhoReadsIt) {

@@ -22,7 +22,7 @@ struct OfType {
 const OfType kTypes[] = {
     {Type::kHash,
      {"HRANDFIELD k", "HRANDFIELD k -3", "HRANDFIELD k 2", "HGETALL k", "HSCAN k 0", "HDEL k f",
-      "HSET k f v", "HINCRBY k f 1", "HLEN k", "SORT o BY k->* GET k->f"}},
+      "HSET k f v", "HINCRBY k f 1", "HLEN k", "SORT o ALPHA GET *->f"}},
     {Type::kList,
      {"LPOP k", "RPOP k 2", "RPOPLPUSH k q", "LMOVE k k LEFT RIGHT", "BLPOP k 0", "LRANGE k 0 -1",
       "LINDEX k 0", "LPUSH k v", "RPUSHX k v", "LINSERT k BEFORE a b", "LSET k 0 v", "LTRIM k 0 1",
@@ -41,7 +41,7 @@ class LostElementsTest : public LimiterTest {
  protected:
   void put(Type type) {
     ask("DEL k q");
-    ask("RPUSH o a b");
+    ask("RPUSH o k a");
     storage::Keyspace& keys = (*server_)->keys();
     keys.running().begin_command((*server_)->timeline().now_ns());
     const storage::ElementsId id = keys.lists().make(
