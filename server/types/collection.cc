@@ -143,7 +143,7 @@ Result<void, ErrorReplied> copy_collection(Call& call, const storage::Ref& from,
       return reading_failed();
     const storage::Elements* copy = call.keys.lists().open(to->database(), copies.back());
     if (copy == nullptr) return reading_failed();
-    if (copy->empty() && type != storage::Type::kLimiterEntries)
+    if (copy->empty() && !storage::is_limiter(type))
       return without_elements(&call.keys, from.key());
     call.work().charge_entries(copy->size());
   }

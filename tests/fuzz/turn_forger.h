@@ -24,8 +24,9 @@ using storage::Incarnation;
 using storage::Type;
 
 inline constexpr uint64_t kNumbers[] = {0, 1, 2, 3, 5, 8, 20, 128, 4000, 4097, 1 << 20, UINT64_MAX};
-inline constexpr Type kTypes[] = {Type::kHash,   Type::kList,    Type::kSet,           Type::kZset,
-                                  Type::kString, Type::kLimiter, Type::kLimiterEntries};
+inline constexpr Type kTypes[] = {Type::kHash,           Type::kList,          Type::kSet,
+                                  Type::kZset,           Type::kString,        Type::kLimiter,
+                                  Type::kLimiterEntries, Type::kLimiterCharges};
 
 inline std::string varint(uint64_t number) {
   std::string bytes;
