@@ -161,7 +161,7 @@ class Arena:
     def stop(self, number=signal.SIGKILL):
         for client in self.clients:
             with contextlib.suppress(OSError):
-                client.socket.close()
+                client.close()
         self.clients = []
         if self.server is not None and self.server.process.poll() is None:
             self.server.stop(number)

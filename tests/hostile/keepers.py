@@ -47,7 +47,7 @@ def keep(arena, requests_of, connections, user=None, writes=False, leaves=lambda
                     client.send(words if isinstance(words, bytes) else harness.encode(*words))
                 if leaves(i):
                     client.call("PING")
-                    client.socket.close()
+                    client.close()
         arena.settle()
     if not arena.lives():
         return

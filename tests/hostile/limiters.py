@@ -9,6 +9,14 @@ def limits_of(rates):
     return [word for rate in rates for word in ("GCRA", rate)]
 
 
+def take_all(client, key, limits, *options):
+    """How often a key is granted until it denies."""
+    count = 0
+    while count < 1000 and client.call("RL.TAKE", key, *limits, *options)[0] == 1:
+        count += 1
+    return count
+
+
 @attack
 def log_behind_queue(arena):
     """RL.TAKE while somebody waits, on a limiter with a long log."""
@@ -39,7 +47,7 @@ def waiters_of_many_limits(arena):
         client.pipeline([("CL.THROTTLE", "shop:k", 5, 1, 3600),
                          ("RL.TAKE", "shop:k", *limits)] * arena.size(20, 100))
         for waiter in waiting:
-            waiter.socket.close()
+            waiter.close()
         arena.settle()
 
 
@@ -117,3 +125,57 @@ def kept_lists(arena):
                     ("RL.TAKE", "shop:k", "SLIDINGLOG", f"{i % 900 + 1}/1h"),
                     ("RL.RESET", "shop:k"))]):
             client.pipeline(requests)
+
+
+@attack
+def give_backs_of_full_limits(arena):
+    """What is cancelled or settled with nothing long after its limit was full again."""
+    arena.start()
+    client = arena.connect("shop")
+    two = ("GCRA", "10/1s", "GCRA", "100/1h")
+    one = ("GCRA", "10/1s")
+    funnel = ("LEAKY", "5/1s", "CAPACITY", "15")
+    client.call("RL.TAKE", "shop:booked", *two, "COST", "0,100")
+    held, booked = [], []
+    for _ in range(4):
+        held.append(client.call("RL.TAKE", "shop:held", *one, "COST", 10, "HOLD", "1d")[6])
+        booked.append(client.call("RL.RESERVE", "shop:booked", *two, "COST", 10)[2])
+        time.sleep(1.02)
+    drop = client.call("RL.RESERVE", "shop:funnel", *funnel, "COST", 15)[2]
+    time.sleep(2.9)
+    with arena.bystander():
+        for what, key, limits, options, ids, most in (
+                ("holds", "shop:held", one, (), held, 10),
+                ("bookings", "shop:booked", two, ("COST", "1,0"), booked, 10),
+                ("a booking", "shop:funnel", funnel, (), [drop], 15)):
+            begin = time.monotonic()
+            count = take_all(client, key, limits, *options)
+            for identity in ids:
+                client.call("RL.CANCEL", key, identity)
+                count += take_all(client, key, limits, *options)
+            most += 1 + int((time.monotonic() - begin) * 10)  # what comes meanwhile
+            if count > most:
+                arena.fault(f"{what} that were cancelled let {count} pass at once, not {most}")
+
+
+@attack
+def leavers_of_a_former_window(arena):
+    """Who was let into a funnel in the window before leaves it: this window has its own permits."""
+    arena.start()
+    client = arena.connect("shop")
+    limits = ("LEAKY", "5/1s", "CAPACITY", "400", "FIXED", "40/4s", "ALIGN", "EPOCH")
+    time.sleep(4 - time.time() % 4 + 0.02)  # a window has just begun
+    waiting = [arena.connect("shop") for _ in range(40)]
+    for waiter in waiting:
+        waiter.request("RL.ACQUIRE", "shop:k", *limits, "TIMEOUT", 0)
+    time.sleep(0.2)
+    window = time.time() // 4
+    time.sleep(4 - time.time() % 4 + 0.02)  # and now the next one; most of them are in the funnel
+    with arena.bystander():
+        count = take_all(client, "shop:k", limits)
+        for waiter in waiting:
+            waiter.close()
+        time.sleep(0.3)
+        count += take_all(client, "shop:k", limits)
+    if count > 40 and time.time() // 4 == window + 1:
+        arena.fault(f"leavers of the window before let {count} pass in one window, not 40")
