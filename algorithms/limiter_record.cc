@@ -32,7 +32,6 @@ constexpr uint64_t kHasHolds = 8;
 constexpr uint64_t kHasBans = 16;
 constexpr uint64_t kHasChanges = 32;
 constexpr uint64_t kAllFlags = 2 * kHasChanges - 1;
-constexpr uint64_t kChangesMax = uint64_t{1} << 60;
 constexpr uint8_t kAdaptive = 128;  // added to the algorithm's id
 
 // The divisors are constants for speed: a decision on a stored state comes here twice.
@@ -271,6 +270,7 @@ Result<RecordHead, RecordError> read_record(std::string_view record, std::span<L
       head.named > head.limits) {
     return RecordError::kBadHead;
   }
+  if (head.changes && !head.bookings && !head.holds) return RecordError::kBadHead;
   for (size_t i = 0; i < head.limits; ++i) {
     if (const auto error = read_limit(in, zones, out[i])) return *error;
   }

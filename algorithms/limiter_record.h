@@ -57,6 +57,8 @@
 namespace weir::algorithms {
 
 inline constexpr size_t kLimitsMax = 16;
+// More changes than any key lives to see: what claims more is forged.
+inline constexpr uint64_t kChangesMax = uint64_t{1} << 60;
 // The most bytes that a record of one limit takes.
 inline constexpr size_t kLimiterRecordBytesMax =
     1 + 1 + 5 * 10 + (1 + kZoneNameBytesMax) + kStateBytesMax;

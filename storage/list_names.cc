@@ -10,6 +10,9 @@
 namespace weir::storage {
 namespace {
 
+// A limiter keeps its lists while its type changes with what it counts.
+Type kind_of(Type type) { return is_limiter(type) ? Type::kLimiterEntries : type; }
+
 constexpr size_t kShownBytes = 100;
 
 Status refused(const std::string& what) { return Status::refused("a turn's record " + what); }
@@ -85,7 +88,7 @@ Status ListNames::end_turn(int64_t instant_ns) {
 Status ListNames::judge(Named* named) {
   named->is_new = true;
   if (named->list.id >= fresh_in_batch_) return {};
-  const Had sought{.list = named->list, .type = named->owner->value.type};
+  const Had sought{.list = named->list, .type = kind_of(named->owner->value.type)};
   bool had = false;
   if (Status status = had_it(*named->owner, sought, &had); !status.ok()) return status;
   if (!had) {
@@ -156,7 +159,7 @@ Status ListNames::had_it(const TurnEntry& entry, const Had& sought, bool* had) {
   ValueView before;
   if (Status status = read_before(entry, &before); !status.ok()) return status;
   OwnerView owner;
-  if (before.type != sought.type || !parse_owner(before.payload, &owner)) return {};
+  if (kind_of(before.type) != sought.type || !parse_owner(before.payload, &owner)) return {};
   const auto ids = owner.all();
   *had = std::find(ids.begin(), ids.end(), sought.list.id) != ids.end();
   return {};
@@ -170,7 +173,8 @@ Status ListNames::collect_had() {
     OwnerView owner;
     if (!owns_elements(before.type) || !parse_owner(before.payload, &owner)) continue;
     for (const ElementsId id : owner.all())
-      had_.push_back({.list = {entry.incarnation | kElementsBit, id}, .type = before.type});
+      had_.push_back(
+          {.list = {entry.incarnation | kElementsBit, id}, .type = kind_of(before.type)});
   }
   std::sort(had_.begin(), had_.end());
   return {};

@@ -104,6 +104,8 @@ bool LiveRecords::is_named_by_clients(const Ref& ref) const {
 }
 
 void LiveRecords::put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms) {
+  OwnerView owner;
+  WEIR_REQUIRE(!owns_elements(type) || parse_owner(value, &owner));
   // If a read has failed, it is not known that this key is absent, so no entry may be made for it.
   if (ref->entry_ == nullptr && ref->database_ >= 0 && !turn_.failure().ok()) return;
   if (ref->entry_ == nullptr && is_named_by_clients(*ref))

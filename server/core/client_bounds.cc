@@ -23,8 +23,13 @@ size_t ClientBounds::configured_bytes_max() const {
 void ClientBounds::evict() {
   while (exceeded()) {
     Session* largest = by_size_.largest();
+    if (largest != nullptr && largest->dead()) {
+      largest->kill_unsent();
+      continue;
+    }
     const size_t largest_bytes = largest == nullptr ? 0 : largest->kept().counted;
-    if (shared_bytes() > largest_bytes) {
+    const bool helps = largest != nullptr || bytes_ < bytes_max_;
+    if (helps && shared_bytes() > largest_bytes) {
       shared_->give_up(bytes_ + shared_bytes() - bytes_max_);
       continue;
     }

@@ -138,7 +138,8 @@ int64_t waiting_of(const Call& call, const Charge& charge, int64_t due_ns,
   if (charge.size > 1) return 0;
   if (!limit.algorithm->queues) return charge.parts[0].permits;
   const auto units = algorithms::int128{due_ns - call.now_ns} * limit.rate_count;
-  return algorithms::floor_divide(units, limit.rate_period_ns);
+  return static_cast<int64_t>(
+      std::min<algorithms::int128>(units / limit.rate_period_ns, charge.parts[0].permits));
 }
 
 std::vector<Refund> refunds_of(const Call& call, Limiter& limiter, const Charge& charge,

@@ -141,12 +141,13 @@ std::vector<SettledPart> settlements_of(const Call& call, Limiter& limiter, cons
     if (limits[i] == nullptr || limits[i]->limit.algorithm->makes_leases) continue;
     HeldLimit& held = *limits[i];
     const auto kept = kept_of(charge.parts[i], held.limit);
+    const bool is_known = charge.change <= limiter.changes();  // else it is forged
     algorithms::Settle settle{.now_ns = call.now_ns,
                               .charged_at_ns = charge.at_ns,
                               .charged = charge.parts[i].permits,
                               .kept = kept ? &*kept : nullptr,
                               .used = charge.parts[i].permits,
-                              .low_water = held.low_water.since(charge.change),
+                              .low_water = is_known ? held.low_water.since(charge.change) : 0,
                               .entries = limiter.entries_of(held),
                               .wall = &call.wall()};
     settle.untouched = charge.change != 0

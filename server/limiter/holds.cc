@@ -111,6 +111,7 @@ Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t i
   for (size_t i = 0; i < parts.size(); ++i) {
     auto& [part, settlement] = parts[i];
     settlement.set_used(used.size() == 1 ? used[0] : used[part]);
+    if (charge->change == 0) settlement.bound(0);  // what was in use since is not known
     const algorithms::Verdict verdict = settlement.peek();
     if (!verdict.allowed) return denied(verdict, i);
   }

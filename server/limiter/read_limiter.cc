@@ -65,6 +65,8 @@ Fault read_limiter(std::string_view record, const algorithms::Zones& zones, Read
   static const DatedRule<is_hold> holds;
   const auto head = algorithms::read_record(record, limiter->limits, &zones);
   if (!head) return {algorithms::describe(head.error()), may_be_newer(head.error())};
+  if (head->changes.value_or(0) > algorithms::kChangesMax / 2)
+    return {"it has changed more often than it can have"};
   limiter->head = *head;
   limiter->lists = 0;
   const auto add = [limiter](const ElementRule* rule) { limiter->rules[limiter->lists++] = rule; };

@@ -24,6 +24,7 @@ void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, Conn
   Connection* connection = made.get();
   connection->self_ = std::move(made);
   session->set_transport(connection);
+  session->count_bytes();
   const bool at_once = connection->stream_->holds_input();
   if (!connection->watch({.read = true, .at_once = at_once})) connection->close();
 }

@@ -75,9 +75,9 @@ RecordMeaning RecordReader::read(const storage::ValueView& value) {
 RecordMeaning RecordReader::read_limiter(Type type, std::string_view record, size_t lists) {
   RecordMeaning meaning;
   meaning.fault = server::read_limiter(record, lists, zones_, &limiter_);
+  if (!meaning.fault.what.empty()) return meaning;
   const bool is_of_type = limiter_.head.changes.has_value() == (type == Type::kLimiterCharges);
-  if (meaning.fault.what.empty() && !is_of_type)
-    return wrong("its record is not of its type: one of them counts its changes");
+  if (!is_of_type) return wrong("its record is not of its type: one of them counts its changes");
   meaning.rules = limiter_.rules;
   return meaning;
 }

@@ -65,6 +65,27 @@ TEST(LimiterRecord, RoundTripsAndTheFastPathAgrees) {
   }
 }
 
+TEST(LimiterRecord, ChangesAreCountedBesideBookingsAndHoldsOnly) {
+  LimitState each = used(4, 3, 1);
+  each.low_water.note(5, 2);
+  const auto record_of = [&each](const RecordHead& head) {
+    std::string record;
+    append_record(head, {&each, 1}, record);
+    return record;
+  };
+  RecordHead head{.limits = 1, .named = 1, .holds = true, .changes = 7};
+  LimitState read;
+  EXPECT_EQ(read_record(record_of(head), {&read, 1}).value(), head);
+  EXPECT_EQ(read.low_water.since(3), 2);
+  head.changes = 4;  // fewer than the mark's
+  EXPECT_EQ(error_of(record_of(head)), RecordError::kBadLowWater);
+  head.changes = kChangesMax + 1;
+  EXPECT_EQ(error_of(record_of(head)), RecordError::kBadHead);
+  head.changes = 7;
+  head.holds = false;
+  EXPECT_EQ(error_of(record_of(head)), RecordError::kBadHead);
+}
+
 TEST(LimiterRecord, HoldsSeveralLimits) {
   const std::vector<LimitState> limits(kLimitsMax, used(4, 3, 1));
   std::string record;

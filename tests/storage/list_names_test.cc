@@ -20,7 +20,7 @@ class ShortMembers final : public ElementRule {
 class TestMeaning final : public Meaning {
  public:
   RecordMeaning of_record(const ValueView& value) override {
-    RecordMeaning meaning{.may_be_empty = value.type == Type::kLimiterEntries};
+    RecordMeaning meaning{.may_be_empty = is_limiter(value.type)};
     if (value.type == Type::kZset) meaning.rules[0] = &short_members_;
     if (value.payload == "bad") meaning.fault = {"it is bad"};
     if (value.payload == "new") meaning.fault = {"it is of a later version", true};
@@ -119,6 +119,24 @@ TEST_F(ListNamesTest, AfterAnOpeningToo) {
   put_owner("i", 90);
   put_member(90, "n");
   expect_refused("names a list that is not its own");
+}
+
+TEST_F(ListNamesTest, ALimiterKeepsItsListsWhileItsTypeChanges) {
+  begin();
+  put_owner("l", 2, Type::kLimiterEntries);
+  expect_taken();
+  for (const uint64_t holds : {3, 4}) {
+    begin();
+    put(kFirst, "l", Type::kLimiterCharges, varints({2, holds, 2}));  // a hold is made,
+    expect_taken();
+    begin();
+    put_owner("l", 2, Type::kLimiterEntries);  // and has ended
+    writer_.drop(kElements, holds);
+    expect_taken();
+  }
+  begin();
+  put_owner("other", 2, Type::kLimiterCharges);
+  expect_refused("names a list that is not its own: key \"other\"");
 }
 
 TEST_F(ListNamesTest, AListHasOneOwner) {
