@@ -24,7 +24,7 @@ inline Fate fate_of(std::string_view stored_key, std::string_view value, int64_t
   const auto key = parse_stored_key(stored_key);
   if (!key || key->incarnation == kStoreIncarnation) return Fate::kKept;
   ValueView view;
-  if (value.size() < 2 || static_cast<uint8_t>(value[0]) != kValueFormat) return Fate::kKept;
+  if (value.size() < 2 || static_cast<uint8_t>(value[0]) > kValueFormat) return Fate::kKept;
   if (!parse_value(value, &view).ok()) return Fate::kKept;
   if (view.expire_at_ms == 0 || view.expire_at_ms >= horizon_ms) return Fate::kKept;
   return owns_elements(view.type) ? Fate::kExpiredOwner : Fate::kDropped;

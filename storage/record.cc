@@ -15,9 +15,9 @@ constexpr uint64_t kHashMask = (uint64_t{1} << 48) - 1;
 
 uint8_t format_of(Type type) { return type >= Type::kLimiterCharges ? 2 : 1; }
 
-Status unknown_format(std::string_view what, int found, int known) {
+Status unknown_format(std::string_view what, int found, std::string_view known) {
   return Status::refused(std::string(what) + " has format version " + std::to_string(found) +
-                         ", this weir-server reads version " + std::to_string(known));
+                         ", this weir-server reads " + std::string(known));
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ Status parse_value(std::string_view bytes, ValueView* value) {
   Reader reader(bytes);
   const uint8_t format = reader.u8();
   if (reader.ok() && (format == 0 || format > kValueFormat))
-    return unknown_format("a stored value", format, kValueFormat);
+    return unknown_format("a stored value", format, "versions 1 and 2");
   const uint8_t type = reader.u8();
   value->type = static_cast<Type>(type & ~kHasExpiry);
   value->expire_at_ms = type & kHasExpiry ? static_cast<int64_t>(reader.u64_le()) : 0;
@@ -118,7 +118,7 @@ Status parse_turn_record(std::string_view bytes, int64_t* instant_ns,
   Reader reader(bytes);
   const uint8_t format = reader.u8();
   if (reader.ok() && format != kTurnFormat)
-    return unknown_format("a turn's record", format, kTurnFormat);
+    return unknown_format("a turn's record", format, "version 1");
   *instant_ns = static_cast<int64_t>(reader.u64_le());
   while (reader.ok() && !reader.at_end()) {
     TurnEntry entry;

@@ -63,7 +63,7 @@ bool matches_pattern(const Call& call, std::string_view pattern, std::string_vie
 std::string_view up_to_nul(std::string_view text);
 // Answers what an error shows of an argument: as in Redis what comes before a NUL, but no more than
 // kShownBytesMax.
-inline constexpr size_t kShownBytesMax = 128;
+inline constexpr size_t kShownBytesMax = 1024;
 std::string_view shown_part(std::string_view argument);
 
 }  // namespace weir::server

@@ -7,17 +7,18 @@
 namespace weir::server {
 
 std::string unknown_command_error(const CommandTable& table, Args args) {
+  constexpr size_t kShownMax = 128;  // as in Redis
   const Command* container = table.find(args[0]);
   if (container != nullptr && args.size() > 1) {
-    return "ERR unknown subcommand '" + std::string(shown_part(args[1])) + "'. Try " +
-           to_upper(container->name) + " HELP.";
+    return "ERR unknown subcommand '" + std::string(shown_part(args[1]).substr(0, kShownMax)) +
+           "'. Try " + to_upper(container->name) + " HELP.";
   }
   std::string shown;
-  for (size_t i = 1; i < args.size() && shown.size() < kShownBytesMax; ++i) {
-    const size_t room = kShownBytesMax - shown.size();
+  for (size_t i = 1; i < args.size() && shown.size() < kShownMax; ++i) {
+    const size_t room = kShownMax - shown.size();
     shown.append("'").append(shown_part(args[i]).substr(0, room)).append("' ");
   }
-  return "ERR unknown command '" + std::string(shown_part(args[0])) +
+  return "ERR unknown command '" + std::string(shown_part(args[0]).substr(0, kShownMax)) +
          "', with args beginning with: " + shown;
 }
 

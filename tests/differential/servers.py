@@ -140,7 +140,7 @@ def weir_command(program, options):
     # Redis has no limit of time, and a build with sanitizers is slow.
     return [program, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY/data",
             "--loglevel", "warning", "--disk-reserve", "0", "--script-time-limit-ms", "5000",
-            "--multibulk-count-max", "2147483647", *options]
+            "--multibulk-count-max", "2147483647", "--key-bytes-max", "512mb", *options]
 
 
 def weir_server(program, options):

@@ -30,7 +30,7 @@ def figures(arena):
 def keep(arena, requests_of, connections, user=None, writes=False, leaves=lambda i: False):
     """requests_of(i): the requests of connection i, as words or as bytes. Who is disconnected for it
     is no fault. `writes`: they make keys, too, which maxmemory bounds."""
-    arena.start(maxmemory_clients=f"{BOUND_MB}mb")
+    arena.start(maxmemory_clients=f"{BOUND_MB}mb", key_bytes_max="512mb")
     if user is not None:
         arena.make_user(user)
     before_mb = arena.memory()

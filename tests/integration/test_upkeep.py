@@ -194,6 +194,8 @@ class ThePage(unittest.TestCase):
             "add a machine",  # test_members.py, an empty machine joins under load
             "roll a restart", "move the office", "back up",
             "restore the whole shard",
+            # tests/shard_servers/ makes such turns, tests/hostile/shared_log.py too
+            'a member says "a turn that no owner can have made", with the turn and the key',
             # test_office.py has these two
             'a member says "other turns than this member\'s directory"', "see where members differ",
             "leave"])

@@ -97,7 +97,7 @@ TEST(FormatExample, UnknownVersionsAreRefusedNamingBoth) {
   const Status of_value = parse_value("\x07\x02hi", &value);
   EXPECT_EQ(of_value.code(), Status::Code::kRefused);
   EXPECT_NE(of_value.message().find("version 7"), std::string::npos);
-  EXPECT_NE(of_value.message().find("version 1"), std::string::npos);
+  EXPECT_NE(of_value.message().find("versions 1 and 2"), std::string::npos);
   int64_t instant_ns = 0;
   const std::string record = std::string("\x07", 1) + std::string(8, '\0');
   const Status of_turn =

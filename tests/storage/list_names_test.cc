@@ -124,6 +124,7 @@ TEST_F(ListNamesTest, AfterAnOpeningToo) {
 TEST_F(ListNamesTest, ALimiterKeepsItsListsWhileItsTypeChanges) {
   begin();
   put_owner("l", 2, Type::kLimiterEntries);
+  put_member(2);
   expect_taken();
   for (const uint64_t holds : {3, 4}) {
     begin();

@@ -38,7 +38,7 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "allocator_resident allocator_frag_ratio allocator_frag_bytes allocator_rss_ratio "
      "allocator_rss_bytes rss_overhead_ratio rss_overhead_bytes mem_not_counted_for_evict "
      "mem_replication_backlog mem_total_replication_buffers mem_cluster_links mem_clients_slaves "
-     "mem_clients_normal mem_aof_buffer mem_allocator active_defrag_running "
+     "mem_clients_normal mem_tracking_table mem_aof_buffer mem_allocator active_defrag_running "
      "lazyfree_pending_objects"},
     {"Persistence",
      "loading async_loading current_cow_peak current_cow_size current_cow_size_age "

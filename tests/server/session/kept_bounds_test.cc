@@ -12,6 +12,7 @@ constexpr int64_t kMb = 1 << 20;
 Config with_clients_memory(int64_t bytes) {
   Config config;
   config.maxmemory_clients = bytes;
+  config.key_bytes_max = 16 * kMb;  // so that few requests keep much
   return config;
 }
 
