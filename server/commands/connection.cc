@@ -13,7 +13,7 @@ namespace weir::server {
 namespace {
 
 // Anybody may ask for it, and it copies what it is told.
-constexpr size_t kPingBytesMax = 64 << 10;
+constexpr size_t kPingBytesMax = 1 << 20;
 
 void ping(Call& call) {
   if (call.args.size() > 2) return call.reply.error(arity_error(call.command));
