@@ -19,7 +19,7 @@ constexpr size_t kMemberBytes = sizeof(IdMember);
 
 // Bookings and holds: by an id and an instant.
 template <bool (*is_value)(std::string_view)>
-class DatedRule : public ElementRule {
+class DatedRule final : public ElementRule {
  public:
   bool allows(std::string_view member, uint64_t order, std::string_view value) const override {
     return member.size() == kMemberBytes && storage::integer_of_order(order) >= 0 &&
@@ -27,7 +27,7 @@ class DatedRule : public ElementRule {
   }
 };
 
-class EntryRule : public ElementRule {
+class EntryRule final : public ElementRule {
  public:
   explicit EntryRule(const Algorithm& algorithm) : algorithm_(algorithm) {}
   const Algorithm& algorithm() const { return algorithm_; }

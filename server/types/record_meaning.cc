@@ -16,21 +16,21 @@ using storage::ElementRule;
 using storage::RecordMeaning;
 using storage::Type;
 
-class ListRule : public ElementRule {
+class ListRule final : public ElementRule {
  public:
   bool allows(std::string_view member, uint64_t, std::string_view) const override {
     return member.size() == kListMemberBytes;
   }
 };
 
-class SetRule : public ElementRule {
+class SetRule final : public ElementRule {
  public:
   bool allows(std::string_view member, uint64_t order, std::string_view value) const override {
     return order == order_of_member(member) && value.empty();
   }
 };
 
-class ZsetRule : public ElementRule {
+class ZsetRule final : public ElementRule {
  public:
   bool allows(std::string_view, uint64_t order, std::string_view value) const override {
     const double score = storage::double_of_order(order);

@@ -76,7 +76,7 @@ TEST(KeptBound, TheNumberOfWordsCountsAsTheirLengthDoes) {
 }
 
 TEST(KeptBound, ALargeRequestLeavesNothingBehind) {
-  FakeServer server;
+  FakeServer server(with_clients_memory(64 * kMb));
   auto client = server.connect();
   client->call({"PING"});
   const size_t before = client->session().memory_bytes();
@@ -105,7 +105,7 @@ TEST(KeptBound, NamesThatWereReadAreForgottenBeforeAClientEnds) {
 }
 
 TEST(KeptBound, WhatIsKeptShowsInClientList) {
-  FakeServer server;
+  FakeServer server(with_clients_memory(64 * kMb));
   auto asker = server.connect();
   auto waiter = server.connect();
   waiter->call({"BLPOP", std::string(100'000, 'k'), "0"});
@@ -151,7 +151,7 @@ TEST(KeptBound, TheLargestOfVeryManyEndsWhoeverMayBeEvicted) {
 }
 
 TEST(KeptBound, AllWhoWaitForAKeyShareItsName) {
-  FakeServer server;
+  FakeServer server(with_clients_memory(64 * kMb));
   const std::string key(100'000, 'k');
   std::vector<std::unique_ptr<FakeClient>> waiters;
   for (int i = 0; i < 3; ++i) {
