@@ -29,7 +29,6 @@ void ListNames::begin_batch() {
   overlay_.clear();
   overlaid_ = 0;
   taken_.clear();
-  instant_ns_ = turn_.now_ns();
 }
 
 void ListNames::begin_turn(std::string_view record) {
@@ -58,7 +57,7 @@ void ListNames::add_element(const TurnEntry& entry, ElementsId id, std::string_v
   elements_.push_back({{entry.incarnation, id}, member, entry.value.payload});
 }
 
-Status ListNames::end_turn(int64_t instant_ns) {
+Status ListNames::end_turn() {
   for (Named& named : named_) named.owner = &changed_[named.record];
   std::sort(named_.begin(), named_.end(),
             [](const Named& a, const Named& b) { return a.list.id < b.list.id; });
@@ -80,7 +79,6 @@ Status ListNames::end_turn(int64_t instant_ns) {
       return refused("names a list without elements" + shown(*named.owner));
   }
   if (!named_.empty()) fresh_in_batch_ = std::max(fresh_in_batch_, named_.back().list.id + 1);
-  instant_ns_ = std::max(instant_ns_, instant_ns);
   return {};
 }
 
@@ -133,24 +131,21 @@ ListNames::Named* ListNames::find_named(const ListName& list) {
   return found != named_.end() && found->list == list ? &*found : nullptr;
 }
 
-// What the record held when the turn began: nothing (Type::kNone) if it was absent or had expired.
+// What the record held when the turn began: nothing (Type::kNone) if it was absent. One that had
+// expired by now had perhaps not when the turn was made, which may be long ago.
 Status ListNames::read_before(const TurnEntry& entry, ValueView* before) {
   overlay_earlier_turns();
-  const int64_t now_ms = instant_ns_ / kNsPerMs;
-  const auto is_over = [now_ms](int64_t expire_at_ms) {
-    return expire_at_ms != 0 && now_ms > expire_at_ms;
-  };
   const auto earlier = overlay_.find({entry.incarnation, entry.key});
   if (earlier != overlay_.end()) {
     const TurnEntry& found = earlier->second;
-    if (!found.erased && !is_over(found.value.expire_at_ms)) *before = found.value;
+    if (!found.erased) *before = found.value;
     return {};
   }
   Table* table = set_.table_of(entry.incarnation);
   if (table == nullptr) return {};
   const Entry* found = records_.find(table, position_of(entry.key, set_.seed()), entry.key);
   if (!turn_.failure().ok()) return turn_.failure();
-  if (found != nullptr && found->has(Entry::kPresent) && !is_over(found->expire_at_ms))
+  if (found != nullptr && (found->has(Entry::kPresent) || found->has(Entry::kUnburied)))
     *before = found->view();
   return {};
 }

@@ -54,7 +54,7 @@ class ListNames {
   void add_owner(const TurnEntry& entry, const OwnerView& owner, const RecordMeaning& meaning);
   void add_element(const TurnEntry& entry, ElementsId id, std::string_view member);
   void add_drop(const ListName& list) { dropped_.push_back(list); }
-  Status end_turn(int64_t instant_ns);
+  Status end_turn();
 
  private:
   struct Named {
@@ -109,7 +109,6 @@ class ListNames {
   size_t overlaid_ = 0;                  // how many of them `overlay_` has
   std::unordered_map<RecordName, TurnEntry, RecordNameHash> overlay_;
   std::set<ListName> taken_;  // new lists below fresh_from_
-  int64_t instant_ns_ = 0;    // of the turn before
   // Of the turn.
   std::vector<TurnEntry> changed_;
   std::vector<Named> named_;

@@ -76,7 +76,7 @@ Status TurnCheck::look(std::string_view record) {
   if (instant_ns < 0 || instant_ns > kInstantNsMax) return refused("is of an impossible instant");
   if (Status names = is_past_system_ ? Status() : look_at_names(); !names.ok()) return names;
   if (Status doubles = look_for_doubles(); !doubles.ok()) return doubles;
-  return lists_.end_turn(instant_ns);
+  return lists_.end_turn();
 }
 
 // An entry is the last form of what it names, so each name is there once.
