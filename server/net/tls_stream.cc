@@ -126,7 +126,7 @@ TlsStream::Progress TlsStream::handshake() {
 }
 
 size_t TlsStream::memory_bytes() const {
-  constexpr size_t kSslBytes = 32 << 10;  // measured, between two records
+  constexpr size_t kSslBytes = 32 << 10;  // an estimate, between two records
   return kSslBytes + below_->memory_bytes();
 }
 
