@@ -18,6 +18,8 @@ std::string shown(std::string_view word) {
   return text;
 }
 
+std::string quoted(std::string_view word) { return "'" + shown(word) + "'"; }
+
 std::string list_of(std::span<const std::string_view> words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {

@@ -11,6 +11,9 @@ namespace weir::algorithms {
 // printed.
 std::string shown(std::string_view word);
 
+// The same between quotes.
+std::string quoted(std::string_view word);
+
 // Joins words: "A", "A or B", "A, B or C".
 std::string list_of(std::span<const std::string_view> words);
 

@@ -21,6 +21,11 @@ inline void put_u64_le(std::string* out, uint64_t value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+inline uint32_t load_u32_le(const char* bytes) {
+  uint32_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
 inline uint64_t load_u64_le(const char* bytes) {
   uint64_t value;
   std::memcpy(&value, bytes, sizeof value);

@@ -9,7 +9,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr uint64_t kHashMask = (uint64_t{1} << (kElementHashBits - kUnstoredBits)) - 1;
+constexpr uint64_t kPositionHashMask = (uint64_t{1} << (kElementHashBits - kUnstoredBits)) - 1;
 
 Element element_of(const Entry* entry) {
   return {.member = entry->key(),
@@ -17,7 +17,7 @@ Element element_of(const Entry* entry) {
           .value = entry->value().substr(kOrderBytes)};
 }
 
-uint64_t hash_of(Position position) { return position >> kUnstoredBits & kHashMask; }
+uint64_t hash_of(Position position) { return position >> kUnstoredBits & kPositionHashMask; }
 
 }  // namespace
 
@@ -87,7 +87,7 @@ size_t Elements::walk_back(size_t first_rank, const Visit& visit) const {
 
 uint64_t Elements::scan(uint64_t cursor, size_t count,
                         const std::function<void(const Element&)>& visit) const {
-  if (cursor > kHashMask) return 0;
+  if (cursor > kPositionHashMask) return 0;
   Position position = first_position(id_) | cursor << kUnstoredBits;
   const Position last = last_position(id_);
   std::vector<Entry*> entries;

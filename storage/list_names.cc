@@ -15,7 +15,9 @@ Type kind_of(Type type) { return is_limiter(type) ? Type::kLimiterEntries : type
 
 constexpr size_t kShownBytes = 100;
 
-Status refused(const std::string& what) { return Status::refused("a turn's record " + what); }
+Status refused_record(const std::string& what) {
+  return Status::refused("a turn's record " + what);
+}
 
 std::string shown(const TurnEntry& owner) {
   return ": key \"" + one_line(owner.key, kShownBytes) + "\"";
@@ -65,10 +67,10 @@ Status ListNames::end_turn() {
   const auto twin =
       std::adjacent_find(named_.begin(), named_.end(),
                          [](const Named& a, const Named& b) { return a.list.id == b.list.id; });
-  if (twin != named_.end()) return refused("names a list twice" + shown(*twin->owner));
+  if (twin != named_.end()) return refused_record("names a list twice" + shown(*twin->owner));
   for (const ListName& list : dropped_) {
     if (const Named* named = find_named(list))
-      return refused("drops a list that it names" + shown(*named->owner));
+      return refused_record("drops a list that it names" + shown(*named->owner));
   }
   for (Named& named : named_) {
     if (Status status = judge(&named); !status.ok()) return status;
@@ -76,7 +78,7 @@ Status ListNames::end_turn() {
   if (Status status = judge_elements(); !status.ok()) return status;
   for (const Named& named : named_) {
     if (named.is_new && !named.may_be_empty && !named.has_elements)
-      return refused("names a list without elements" + shown(*named.owner));
+      return refused_record("names a list without elements" + shown(*named.owner));
   }
   if (!named_.empty()) fresh_in_batch_ = std::max(fresh_in_batch_, named_.back().list.id + 1);
   return {};
@@ -98,7 +100,7 @@ Status ListNames::judge(Named* named) {
   Status status;
   const bool is_used = !taken_.insert(named->list).second || stands_under(named->list, &status);
   if (!status.ok()) return status;
-  if (is_used) return refused("names a list that is not its own" + shown(*named->owner));
+  if (is_used) return refused_record("names a list that is not its own" + shown(*named->owner));
   return {};
 }
 
@@ -113,13 +115,13 @@ Status ListNames::judge_elements() {
                         named->rule->allows(element.member, load_u64_be(element.payload.data()),
                                             element.payload.substr(kOrderBytes));
       if (!fits)
-        return refused("holds an element that its owner cannot have" + shown(*named->owner));
+        return refused_record("holds an element that its owner cannot have" + shown(*named->owner));
       continue;
     }
     // Made and dropped by the turn.
     const bool is_dropped = std::binary_search(dropped_.begin(), dropped_.end(), element.list);
     if (element.list.id >= fresh_in_batch_ && !is_dropped)
-      return refused("holds an element of a list that nobody owns");
+      return refused_record("holds an element of a list that nobody owns");
   }
   return {};
 }

@@ -14,14 +14,15 @@ namespace weir::storage {
 namespace {
 
 constexpr std::string_view kHidden = "hidden";
-constexpr size_t kShownBytes = 100;
+constexpr size_t kShownKeyBytes = 100;
 
-Status refused(const std::string& what) { return Status::refused("a turn's record " + what); }
+Status refused_turn(const std::string& what) { return Status::refused("a turn's record " + what); }
 
-Status refused(std::string_view what, std::string_view kind, std::string_view name,
-               std::string_view why = {}) {
-  return refused(std::string(what) + ": " + std::string(kind) + " \"" +
-                 one_line(name, kShownBytes) + "\"" + (why.empty() ? "" : ": ") + std::string(why));
+Status refused_turn(std::string_view what, std::string_view kind, std::string_view name,
+                    std::string_view why = {}) {
+  return refused_turn(std::string(what) + ": " + std::string(kind) + " \"" +
+                      one_line(name, kShownKeyBytes) + "\"" + (why.empty() ? "" : ": ") +
+                      std::string(why));
 }
 
 // The only number of a value; nothing if it is not one.
@@ -73,7 +74,8 @@ Status TurnCheck::look(std::string_view record) {
   const Status status = parse_turn_record(
       record, &instant_ns, [this](const TurnEntry& entry) { return look_at(entry); });
   if (!status.ok()) return Status::refused(status.message());
-  if (instant_ns < 0 || instant_ns > kInstantNsMax) return refused("is of an impossible instant");
+  if (instant_ns < 0 || instant_ns > kInstantNsMax)
+    return refused_turn("is of an impossible instant");
   if (Status names = is_past_system_ ? Status() : look_at_names(); !names.ok()) return names;
   if (Status doubles = look_for_doubles(); !doubles.ok()) return doubles;
   return lists_.end_turn();
@@ -85,7 +87,7 @@ Status TurnCheck::look_for_doubles() {
   std::sort(looked_at_.begin(), looked_at_.end());
   const auto twin = std::adjacent_find(looked_at_.begin(), looked_at_.end());
   if (twin == looked_at_.end()) return {};
-  return refused("changes a record twice", "name", twin->key);
+  return refused_turn("changes a record twice", "name", twin->key);
 }
 
 Status TurnCheck::look_at(const TurnEntry& entry) {
@@ -97,31 +99,32 @@ Status TurnCheck::look_at(const TurnEntry& entry) {
   }
   const Incarnation owners = entry.incarnation & ~kElementsBit;
   if (owners == kSystemIncarnation || owners >= next_incarnation_)
-    return refused("names a database that was never made");
+    return refused_turn("names a database that was never made");
   return holds_elements(entry.incarnation) ? look_at_element(entry) : look_at_record(entry);
 }
 
 Status TurnCheck::look_at_system(const TurnEntry& entry) {
-  if (is_past_system_) return refused("has system records after others");
+  if (is_past_system_) return refused_turn("has system records after others");
   const bool is_known = entry.key.starts_with(kDatabaseRecords) ||
                         entry.key == kNextIncarnationRecord || entry.key == kNextElementsIdRecord;
-  if (entry.dropped || (entry.erased && is_known)) return refused("erases what is never erased");
+  if (entry.dropped || (entry.erased && is_known))
+    return refused_turn("erases what is never erased");
   if (entry.erased) return {};
   if (entry.value.type != Type::kSystem || entry.value.expire_at_ms != 0)
-    return refused("holds a system record that is none");
+    return refused_turn("holds a system record that is none");
   if (!is_known) {
     if (meaning_ == nullptr) return {};
     const Fault fault = meaning_->of_system_record(entry.key, entry.value.payload);
     if (fault.what.empty() || fault.may_be_newer) return {};
-    return refused("holds what cannot be", "system record", entry.key, fault.what);
+    return refused_turn("holds what cannot be", "system record", entry.key, fault.what);
   }
   if (entry.key.starts_with(kDatabaseRecords)) return look_at_database(entry);
   const auto next = number_of(entry.value.payload);
   const bool is_of_lists = entry.key == kNextElementsIdRecord;
   if (!next || *next == 0 || *next > (is_of_lists ? kElementsIdMax + 1 : uint64_t{kElementsBit}))
-    return refused("holds a bound of numbers that is none");
+    return refused_turn("holds a bound of numbers that is none");
   uint64_t& bound = is_of_lists ? next_elements_id_ : next_incarnation_;
-  if (*next < bound) return refused("lowers a bound of numbers");
+  if (*next < bound) return refused_turn("lowers a bound of numbers");
   bound = *next;
   names_changed_ |= !is_of_lists;
   return {};
@@ -133,9 +136,9 @@ Status TurnCheck::look_at_database(const TurnEntry& entry) {
   const uint64_t incarnation = reader.varint();
   reader.varint();  // how many keys it has
   if (!database || !reader.ok() || !reader.at_end())
-    return refused("holds a record of a database that is none");
+    return refused_turn("holds a record of a database that is none");
   if (incarnation == kSystemIncarnation || incarnation >= kElementsBit)
-    return refused("gives a database an impossible incarnation");
+    return refused_turn("gives a database an impossible incarnation");
   names_[*database] = static_cast<Incarnation>(incarnation);
   names_changed_ = true;
   return {};
@@ -147,36 +150,37 @@ Status TurnCheck::look_at_names() {
   if (!names_changed_) return {};
   const auto is_made = [](Incarnation name) { return name != 0; };
   const bool had_any = std::any_of(names_before_.begin(), names_before_.end(), is_made);
-  if (!std::any_of(names_.begin(), names_.end(), is_made)) return refused("makes no database");
+  if (!std::any_of(names_.begin(), names_.end(), is_made)) return refused_turn("makes no database");
   for (const Incarnation name : names_) {
-    if (!is_made(name)) return refused("does not make all databases");
+    if (!is_made(name)) return refused_turn("does not make all databases");
     const bool is_kept =
         std::find(names_before_.begin(), names_before_.end(), name) != names_before_.end();
     if (name >= next_incarnation_ || (had_any && !is_kept && name < next_before_))
-      return refused("gives a database an incarnation that was used, or was not drawn yet");
+      return refused_turn("gives a database an incarnation that was used, or was not drawn yet");
   }
-  if (has_twins(names_)) return refused("gives two databases the same contents");
+  if (has_twins(names_)) return refused_turn("gives two databases the same contents");
   return {};
 }
 
 Status TurnCheck::look_at_record(const TurnEntry& entry) {
-  if (entry.dropped) return refused("drops a list without naming it");
+  if (entry.dropped) return refused_turn("drops a list without naming it");
   if (entry.erased) {
     lists_.add_record(entry);
     return {};
   }
-  if (!is_of_clients(entry.value.type)) return refused("holds a value of an unknown type");
-  if (entry.value.expire_at_ms < 0) return refused("holds a value that expires before time began");
+  if (!is_of_clients(entry.value.type)) return refused_turn("holds a value of an unknown type");
+  if (entry.value.expire_at_ms < 0)
+    return refused_turn("holds a value that expires before time began");
   OwnerView owner;
   if (owns_elements(entry.value.type)) {
     if (!parse_owner(entry.value.payload, &owner))
-      return refused("holds an owner of elements that does not name them");
+      return refused_turn("holds an owner of elements that does not name them");
     if (Status status = look_at_owner(owner); !status.ok()) return status;
   }
   RecordMeaning meaning;
   if (meaning_ != nullptr) meaning = meaning_->of_record(entry.value);
   if (!meaning.fault.what.empty() && !meaning.fault.may_be_newer)
-    return refused("holds what cannot be", "key", entry.key, meaning.fault.what);
+    return refused_turn("holds what cannot be", "key", entry.key, meaning.fault.what);
   owner.lists == 0 ? lists_.add_record(entry) : lists_.add_owner(entry, owner, meaning);
   return {};
 }
@@ -185,8 +189,8 @@ Status TurnCheck::look_at_owner(const OwnerView& owner) const {
   std::vector<ElementsId> ids(owner.all().begin(), owner.all().end());
   std::sort(ids.begin(), ids.end());
   if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
-    return refused("holds an owner that names a list twice");
-  if (ids.back() >= next_elements_id_) return refused("names a list that was never made");
+    return refused_turn("holds an owner that names a list twice");
+  if (ids.back() >= next_elements_id_) return refused_turn("names a list that was never made");
   return {};
 }
 
@@ -194,12 +198,12 @@ Status TurnCheck::look_at_element(const TurnEntry& entry) {
   Reader reader(entry.key);
   const ElementsId id = reader.varint();
   if (!reader.ok() || id == 0 || (entry.dropped && !reader.at_end()))
-    return refused("holds an element of no list");
-  if (id >= next_elements_id_) return refused("names a list that was never made");
+    return refused_turn("holds an element of no list");
+  if (id >= next_elements_id_) return refused_turn("names a list that was never made");
   if (entry.dropped) lists_.add_drop({entry.incarnation, id});
   if (entry.dropped || entry.erased) return {};
   if (!is_element(entry.value) || entry.value.expire_at_ms != 0)
-    return refused("holds an element that is none");
+    return refused_turn("holds an element that is none");
   lists_.add_element(entry, id, reader.rest());
   return {};
 }

@@ -103,7 +103,7 @@ class Judge {
   bool lost_ = false;       // turns are missing, so nothing after them may be kept
 };
 
-uint64_t number_of(const std::filesystem::path& path) {
+uint64_t log_number(const std::filesystem::path& path) {
   return std::strtoull(path.stem().c_str(), nullptr, 10);
 }
 
@@ -113,14 +113,14 @@ Status scan_files(const std::string& directory, std::vector<WalFile>* files) {
   std::error_code error;
   for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
        at.increment(error)) {
-    if (at->path().extension() != ".log" || number_of(at->path()) < first_live) continue;
+    if (at->path().extension() != ".log" || log_number(at->path()) < first_live) continue;
     files->push_back({.path = at->path().string()});
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     return Status::failed("cannot list " + directory + ": " + error.message());
   }
   std::sort(files->begin(), files->end(), [](const WalFile& a, const WalFile& b) {
-    return number_of(a.path) < number_of(b.path);
+    return log_number(a.path) < log_number(b.path);
   });
   for (WalFile& file : *files) {
     std::string bytes;

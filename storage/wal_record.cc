@@ -1,18 +1,12 @@
 #include "storage/wal_record.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "storage/codec.h"
 #include "storage/crc32c.h"
 
 namespace weir::storage {
 namespace {
-
-uint32_t load_u32_le(const char* bytes) {
-  uint32_t value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
 
 uint32_t unmask(uint32_t masked) {
   const uint32_t rotated = masked - 0xa282ead8u;

@@ -36,12 +36,6 @@ struct Batch {
   uint64_t synced_turn = 0;  // 0: not told
 };
 
-uint32_t load_u32_le(const char* bytes) {
-  uint32_t value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
 void take_turn(uint64_t turn, std::string_view value, Batch* batch) {
   Reader reader(value);
   const uint64_t unsynced = reader.varint();

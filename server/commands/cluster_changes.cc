@@ -7,7 +7,7 @@
 namespace weir::server {
 namespace {
 
-void refuse(Call& call) {
+void refuse_change(Call& call) {
   if (!server_of(call).executor().cluster().on())
     return call.reply.error("ERR This instance has cluster support disabled");
   call.reply.error(
@@ -21,11 +21,11 @@ constexpr Command change(Command command) {
   command.categories = "-";
   command.summary = "An error: the topology comes from the configuration.";
   if (command.since.empty()) command.since = "3.0.0";
-  command.run = refuse;
+  command.run = refuse_change;
   return command;
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kClusterChangesCommands[] = {
     change({.name = "cluster|addslots", .arity = -3, .usage = "slot:integer [slot:integer ...]"}),
     change(
         {.name = "cluster|addslotsrange",
@@ -58,6 +58,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands cluster_changes_commands() { return kCommands; }
+Commands cluster_changes_commands() { return kClusterChangesCommands; }
 
 }  // namespace weir::server

@@ -105,9 +105,9 @@ void config_resetstat(Call& call) {
   call.reply.status("OK");
 }
 
-constexpr uint32_t kFlags = kAdmin | kNoScript | kLoading;
+constexpr uint32_t kConfigFlags = kAdmin | kNoScript | kLoading;
 
-constexpr Command kCommands[] = {
+constexpr Command kConfigCommands[] = {
     {.name = "config",
      .arity = -2,
      .flags = kContainer,
@@ -116,7 +116,7 @@ constexpr Command kCommands[] = {
      .since = "2.0.0"},
     {.name = "config|get",
      .arity = -3,
-     .flags = kFlags,
+     .flags = kConfigFlags,
      .group = "server",
      .usage = "parameter [parameter ...]",
      .summary = "Answers the options whose names fit, and their values.",
@@ -131,21 +131,21 @@ constexpr Command kCommands[] = {
      .run = container_help},
     {.name = "config|resetstat",
      .arity = 2,
-     .flags = kFlags,
+     .flags = kConfigFlags,
      .group = "server",
      .summary = "Sets INFO's counters to zero.",
      .since = "2.0.0",
      .run = config_resetstat},
     {.name = "config|rewrite",
      .arity = 2,
-     .flags = kFlags,
+     .flags = kConfigFlags,
      .group = "server",
      .summary = "Writes what CONFIG SET changed into the configuration file.",
      .since = "2.8.0",
      .run = config_rewrite_command},
     {.name = "config|set",
      .arity = -4,
-     .flags = kFlags,
+     .flags = kConfigFlags,
      .secrets = Secrets::kPasswords,
      .group = "server",
      .usage = "parameter value [parameter value ...]",
@@ -157,6 +157,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands config_commands() { return kCommands; }
+Commands config_commands() { return kConfigCommands; }
 
 }  // namespace weir::server

@@ -147,7 +147,7 @@ void reset(Call& call) {
   call.reply.status("RESET");
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kConnectionCommands[] = {
     {.name = "ping",
      .arity = -1,
      .flags = kFast | kWhenSubscribed,
@@ -210,6 +210,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands connection_commands() { return kCommands; }
+Commands connection_commands() { return kConnectionCommands; }
 
 }  // namespace weir::server

@@ -62,7 +62,7 @@ void swapdb(Call& call) {
   call.reply.status("OK");
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kDatabasesCommands[] = {
     {.name = "dbsize",
      .arity = 1,
      .flags = kReads | kFast,
@@ -101,6 +101,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands databases_commands() { return kCommands; }
+Commands databases_commands() { return kDatabasesCommands; }
 
 }  // namespace weir::server

@@ -71,7 +71,7 @@ void debug(Call& call) {
 }
 
 // One row, as on Redis: its subcommands are not commands.
-constexpr Command kCommands[] = {
+constexpr Command kDebugCommands[] = {
     {.name = "debug",
      .arity = -2,
      .flags = kAdmin | kNoScript | kLoading,
@@ -84,6 +84,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands debug_commands() { return kCommands; }
+Commands debug_commands() { return kDebugCommands; }
 
 }  // namespace weir::server

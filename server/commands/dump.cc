@@ -89,7 +89,7 @@ void restore_key(Call& call) {
   call.reply.status("OK");
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kDumpCommands[] = {
     {.name = "dump",
      .arity = 2,
      .flags = kReads,
@@ -113,6 +113,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands dump_commands() { return kCommands; }
+Commands dump_commands() { return kDumpCommands; }
 
 }  // namespace weir::server

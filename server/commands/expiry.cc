@@ -95,7 +95,7 @@ void persist(Call& call) {
   call.reply.integer(1);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kExpiryCommands[] = {
     {.name = "expire",
      .arity = -3,
      .flags = kWrites | kFast,
@@ -184,6 +184,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands expiry_commands() { return kCommands; }
+Commands expiry_commands() { return kExpiryCommands; }
 
 }  // namespace weir::server

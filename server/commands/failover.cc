@@ -15,7 +15,7 @@
 namespace weir::server {
 namespace {
 
-struct Wanted {
+struct WantedFailover {
   std::string_view host;
   std::optional<int64_t> port;  // nothing: whoever has most
   bool is_forced = false;
@@ -23,8 +23,8 @@ struct Wanted {
 };
 
 // As Redis reads it.
-Result<Wanted, ErrorReplied> read_wanted(Call& call) {
-  Wanted wanted;
+Result<WantedFailover, ErrorReplied> read_wanted(Call& call) {
+  WantedFailover wanted;
   for (size_t at = 1; at < call.args.size(); ++at) {
     const size_t left = call.args.size() - at - 1;
     const std::string_view word = call.args[at];
@@ -47,7 +47,7 @@ Result<Wanted, ErrorReplied> read_wanted(Call& call) {
   return wanted;
 }
 
-const MemberSeen* find_heir(const std::vector<MemberSeen>& members, const Wanted& wanted) {
+const MemberSeen* find_heir(const std::vector<MemberSeen>& members, const WantedFailover& wanted) {
   if (!wanted.port) return successor_of(members);
   const auto named = std::find_if(members.begin(), members.end(), [&](const MemberSeen& one) {
     return !one.is_self && one.host == wanted.host && one.port == *wanted.port;
@@ -76,7 +76,7 @@ void failover(Call& call) {
   reply_done(call, member->order({.kind = MemberOrder::Kind::kHandOver, .node = heir->node}));
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kFailoverCommands[] = {
     {.name = "failover",
      .arity = -1,
      .flags = kAdmin | kNoScript | kStale,
@@ -89,6 +89,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands failover_commands() { return kCommands; }
+Commands failover_commands() { return kFailoverCommands; }
 
 }  // namespace weir::server

@@ -207,7 +207,7 @@ bool fcall_ro_may_write(CallHost& host, Args args) {
 }
 bool never_writes(CallHost&, Args) { return false; }
 
-constexpr Command row(Command command) {
+constexpr Command functions_row(Command command) {
   const bool tells_only = command.has(kContainer) || command.run == container_help;
   if (!tells_only) command.flags |= kNoScript;
   command.group = "scripting";
@@ -216,87 +216,91 @@ constexpr Command row(Command command) {
 }
 
 // As in Redis, what a function wrote before an error stays.
-constexpr uint32_t kRuns =
+constexpr uint32_t kRunsFunction =
     kMovableKeys | kKeepsOnError | kStale | kSkipMonitor | kNoMandatoryKeys | kMayReplicate;
 // No key is changed, so no session waits for it.
-constexpr uint32_t kChanges = kWrites | kWakesNobody;
+constexpr uint32_t kChangesFunctions = kWrites | kWakesNobody;
 
-constexpr Command kCommands[] = {
-    row({.name = "fcall",
-         .arity = -3,
-         .flags = kRuns,
-         .keys = {.numkeys = 2},
-         .usage = "function numkeys [key [key ...]] [arg [arg ...]]",
-         .summary = "Runs a function of a library.",
-         .run = fcall,
-         .may_write = fcall_may_write}),
-    row({.name = "fcall_ro",
-         .arity = -3,
-         .flags = kRuns | kReads,
-         .keys = {.numkeys = 2, .use = KeyUse::kReads},
-         .usage = "function numkeys [key [key ...]] [arg [arg ...]]",
-         .summary = "Runs a function that does not write.",
-         .run = fcall_ro,
-         .may_write = fcall_ro_may_write}),
-    row({.name = "function",
-         .arity = -2,
-         .flags = kContainer,
-         .summary = "Keeps libraries of functions."}),
-    row({.name = "function|delete",
-         .arity = 3,
-         .flags = kChanges,
-         .usage = "library-name",
-         .summary = "Forgets a library and its functions.",
-         .tips = "request_policy:all_shards response_policy:all_succeeded",
-         .run = function_delete}),
-    row({.name = "function|dump",
+constexpr Command kFunctionsCommands[] = {
+    functions_row({.name = "fcall",
+                   .arity = -3,
+                   .flags = kRunsFunction,
+                   .keys = {.numkeys = 2},
+                   .usage = "function numkeys [key [key ...]] [arg [arg ...]]",
+                   .summary = "Runs a function of a library.",
+                   .run = fcall,
+                   .may_write = fcall_may_write}),
+    functions_row({.name = "fcall_ro",
+                   .arity = -3,
+                   .flags = kRunsFunction | kReads,
+                   .keys = {.numkeys = 2, .use = KeyUse::kReads},
+                   .usage = "function numkeys [key [key ...]] [arg [arg ...]]",
+                   .summary = "Runs a function that does not write.",
+                   .run = fcall_ro,
+                   .may_write = fcall_ro_may_write}),
+    functions_row({.name = "function",
+                   .arity = -2,
+                   .flags = kContainer,
+                   .summary = "Keeps libraries of functions."}),
+    functions_row({.name = "function|delete",
+                   .arity = 3,
+                   .flags = kChangesFunctions,
+                   .usage = "library-name",
+                   .summary = "Forgets a library and its functions.",
+                   .tips = "request_policy:all_shards response_policy:all_succeeded",
+                   .run = function_delete}),
+    functions_row(
+        {.name = "function|dump",
          .arity = 2,
          .flags = kMayReplicate,
          .summary = "Answers all libraries as bytes for FUNCTION RESTORE, here or on Redis 7.",
          .run = function_dump,
          .may_write = never_writes}),
-    row({.name = "function|flush",
-         .arity = -2,
-         .flags = kChanges,
-         .usage = "[ASYNC | SYNC]",
-         .summary = "Forgets all libraries.",
-         .tips = "request_policy:all_shards response_policy:all_succeeded",
-         .run = function_flush}),
-    row({.name = "function|help",
-         .arity = 2,
-         .flags = kLoading,
-         .summary = "Lists the subcommands.",
-         .run = container_help}),
-    row({.name = "function|kill",
-         .arity = 2,
-         .flags = kAllowBusy,
-         .summary = "Ends the function that runs longer than busy-reply-threshold, and undoes "
-                    "what it wrote.",
-         .tips = "request_policy:all_shards response_policy:one_succeeded",
-         .run = function_kill}),
-    row({.name = "function|list",
-         .arity = -2,
-         .flags = kMayReplicate,
-         .usage = "[LIBRARYNAME library-name-pattern] [WITHCODE]",
-         .summary = "Lists libraries and their functions.",
-         .tips = "nondeterministic_output_order",
-         .run = function_list,
-         .may_write = never_writes}),
-    row({.name = "function|load",
+    functions_row({.name = "function|flush",
+                   .arity = -2,
+                   .flags = kChangesFunctions,
+                   .usage = "[ASYNC | SYNC]",
+                   .summary = "Forgets all libraries.",
+                   .tips = "request_policy:all_shards response_policy:all_succeeded",
+                   .run = function_flush}),
+    functions_row({.name = "function|help",
+                   .arity = 2,
+                   .flags = kLoading,
+                   .summary = "Lists the subcommands.",
+                   .run = container_help}),
+    functions_row({.name = "function|kill",
+                   .arity = 2,
+                   .flags = kAllowBusy,
+                   .summary =
+                       "Ends the function that runs longer than busy-reply-threshold, and undoes "
+                       "what it wrote.",
+                   .tips = "request_policy:all_shards response_policy:one_succeeded",
+                   .run = function_kill}),
+    functions_row({.name = "function|list",
+                   .arity = -2,
+                   .flags = kMayReplicate,
+                   .usage = "[LIBRARYNAME library-name-pattern] [WITHCODE]",
+                   .summary = "Lists libraries and their functions.",
+                   .tips = "nondeterministic_output_order",
+                   .run = function_list,
+                   .may_write = never_writes}),
+    functions_row(
+        {.name = "function|load",
          .arity = -3,
-         .flags = kChanges | kDenyOom,
+         .flags = kChangesFunctions | kDenyOom,
          .usage = "[REPLACE] function-code",
          .summary = "Keeps a library of functions, on disk too, until FUNCTION DELETE or FLUSH.",
          .tips = "request_policy:all_shards response_policy:all_succeeded",
          .run = function_load}),
-    row({.name = "function|restore",
-         .arity = -3,
-         .flags = kChanges | kDenyOom,
-         .usage = "serialized-value [FLUSH | APPEND | REPLACE]",
-         .summary = "Keeps the libraries that FUNCTION DUMP has answered.",
-         .tips = "request_policy:all_shards response_policy:all_succeeded",
-         .run = function_restore}),
-    row({.name = "function|stats",
+    functions_row({.name = "function|restore",
+                   .arity = -3,
+                   .flags = kChangesFunctions | kDenyOom,
+                   .usage = "serialized-value [FLUSH | APPEND | REPLACE]",
+                   .summary = "Keeps the libraries that FUNCTION DUMP has answered.",
+                   .tips = "request_policy:all_shards response_policy:all_succeeded",
+                   .run = function_restore}),
+    functions_row(
+        {.name = "function|stats",
          .arity = 2,
          .flags = kAllowBusy,
          .summary = "Answers which function is running, and how many there are.",
@@ -319,7 +323,7 @@ constexpr Command kScriptKill[] = {{
 
 }  // namespace
 
-Commands functions_commands() { return kCommands; }
+Commands functions_commands() { return kFunctionsCommands; }
 
 Commands script_kill_commands() { return kScriptKill; }
 

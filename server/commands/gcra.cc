@@ -27,7 +27,7 @@ constexpr std::string_view kNotPositive = "ERR value is out of range, must be po
 constexpr double kPeriodBoundS = 1e12;  // as the error line says
 constexpr std::string_view kBadPeriod = "ERR period must be > 0 and < 1e12";
 
-struct Question {
+struct GcraQuestion {
   int64_t max_burst = 0;
   int64_t count = 0;
   double period_s = 0;
@@ -42,7 +42,7 @@ Result<void, std::string_view> parse_integer(std::string_view text, int64_t leas
   return {};
 }
 
-Result<void, std::string_view> parse(Args args, Question* question) {
+Result<void, std::string_view> parse(Args args, GcraQuestion* question) {
   if (auto read = parse_integer(args[2], 0, &question->max_burst); !read) return read;
   if (auto read = parse_integer(args[3], 1, &question->count); !read) return read;
   const auto period_s = resp::parse_double(args[4]);
@@ -59,7 +59,7 @@ Result<void, std::string_view> parse(Args args, Question* question) {
 }
 
 // Numbers outside the ranges of a limit are refused, never rounded into them.
-Result<algorithms::Limit, std::string> limit_of(const Question& question) {
+Result<algorithms::Limit, std::string> limit_of(const GcraQuestion& question) {
   const double period_ns = std::round(question.period_s * kNsPerS);
   const bool fits = period_ns >= static_cast<double>(algorithms::kPeriodNsMin) &&
                     period_ns <= static_cast<double>(algorithms::kPeriodNsMax);
@@ -82,7 +82,7 @@ Result<algorithms::Limit, std::string> limit_of(const Question& question) {
 }
 
 void gcra(Call& call) {
-  Question question;
+  GcraQuestion question;
   if (const auto parsed = parse(call.args, &question); !parsed)
     return call.reply.error(parsed.error());
   const auto limit = limit_of(question);
@@ -94,9 +94,9 @@ void gcra(Call& call) {
                        seconds_up(verdict->reset_after_ns)});
 }
 
-void limit_use(Args args, LimitUse* use) { add_dialect_use(args, 6, use); }
+void use_of_gcra(Args args, LimitUse* use) { add_dialect_use(args, 6, use); }
 
-constexpr Command kCommands[] = {
+constexpr Command kGcraCommands[] = {
     {.name = "gcra",
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
@@ -107,11 +107,11 @@ constexpr Command kCommands[] = {
                 "full again after (seconds).",
      .since = "weir 0.1",
      .run = gcra,
-     .limit_use = limit_use},
+     .limit_use = use_of_gcra},
 };
 
 }  // namespace
 
-Commands gcra_commands() { return kCommands; }
+Commands gcra_commands() { return kGcraCommands; }
 
 }  // namespace weir::server

@@ -75,13 +75,13 @@ void hexists(Call& call) {
   if (const auto hash = read_hash(call)) call.reply.integer(hash->find(call.args[2]) ? 1 : 0);
 }
 
-struct Wanted {
+struct WantedFields {
   int64_t count;
   bool with_values;
 };
 
 // A count, and twice the count, must be numbers that Redis can hold.
-Result<Wanted, ErrorReplied> wanted_fields(Call& call) {
+Result<WantedFields, ErrorReplied> wanted_fields(Call& call) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const auto count = count_argument(call, call.args[2]);
   if (!count) return count.error();
@@ -92,11 +92,11 @@ Result<Wanted, ErrorReplied> wanted_fields(Call& call) {
   if (with_values && (*count < -kMax / 2 || *count > kMax / 2)) {
     return reply_error(call, "ERR value is out of range");
   }
-  return Wanted{.count = *count, .with_values = with_values};
+  return WantedFields{.count = *count, .with_values = with_values};
 }
 
 // In RESP3 a field and its value are an array of their own.
-void reply_fields(Call& call, const Collection& hash, const Wanted& wanted) {
+void reply_fields(Call& call, const Collection& hash, const WantedFields& wanted) {
   const auto picks = picks_of(call, hash, wanted.count);
   if (!picks) return;
   const bool nested = wanted.with_values && call.reply.protocol() >= 3;
@@ -128,7 +128,7 @@ void hscan(Call& call) {
   });
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kHashCommands[] = {
     {.name = "hget",
      .arity = 3,
      .flags = kReads | kFast,
@@ -228,6 +228,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands hash_commands() { return kCommands; }
+Commands hash_commands() { return kHashCommands; }
 
 }  // namespace weir::server

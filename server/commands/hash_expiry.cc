@@ -6,12 +6,12 @@
 namespace weir::server {
 namespace {
 
-void refuse(Call& call) {
+void refuse_field_expiry(Call& call) {
   call.reply.error("ERR " + to_upper(call.command.name) +
                    " is not supported: only whole keys expire, see EXPIRE");
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kHashExpiryCommands[] = {
     {.name = "hexpire",
      .arity = -6,
      .flags = kWrites | kDenyOom | kFast,
@@ -20,7 +20,7 @@ constexpr Command kCommands[] = {
      .usage = "key seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
      .summary = "An error, since only whole keys expire.",
      .since = "7.4.0",
-     .run = refuse},
+     .run = refuse_field_expiry},
     {.name = "hpexpire",
      .arity = -6,
      .flags = kWrites | kDenyOom | kFast,
@@ -29,7 +29,7 @@ constexpr Command kCommands[] = {
      .usage = "key milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
      .summary = "An error, since only whole keys expire.",
      .since = "7.4.0",
-     .run = refuse},
+     .run = refuse_field_expiry},
     {.name = "hexpireat",
      .arity = -6,
      .flags = kWrites | kDenyOom | kFast,
@@ -38,7 +38,7 @@ constexpr Command kCommands[] = {
      .usage = "key unix-time-seconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
      .summary = "An error, since only whole keys expire.",
      .since = "7.4.0",
-     .run = refuse},
+     .run = refuse_field_expiry},
     {.name = "hpexpireat",
      .arity = -6,
      .flags = kWrites | kDenyOom | kFast,
@@ -47,7 +47,7 @@ constexpr Command kCommands[] = {
      .usage = "key unix-time-milliseconds [NX | XX | GT | LT] FIELDS numfields field [field ...]",
      .summary = "An error, since only whole keys expire.",
      .since = "7.4.0",
-     .run = refuse},
+     .run = refuse_field_expiry},
     {.name = "hexpiretime",
      .arity = -5,
      .flags = kReads | kFast,
@@ -56,7 +56,7 @@ constexpr Command kCommands[] = {
      .usage = "key FIELDS numfields field [field ...]",
      .summary = "An error, since only whole keys expire.",
      .since = "7.4.0",
-     .run = refuse},
+     .run = refuse_field_expiry},
     {.name = "hpexpiretime",
      .arity = -5,
      .flags = kReads | kFast,
@@ -65,7 +65,7 @@ constexpr Command kCommands[] = {
      .usage = "key FIELDS numfields field [field ...]",
      .summary = "An error, since only whole keys expire.",
      .since = "7.4.0",
-     .run = refuse},
+     .run = refuse_field_expiry},
     {.name = "httl",
      .arity = -5,
      .flags = kReads | kFast,
@@ -74,7 +74,7 @@ constexpr Command kCommands[] = {
      .usage = "key FIELDS numfields field [field ...]",
      .summary = "An error, since only whole keys expire.",
      .since = "7.4.0",
-     .run = refuse},
+     .run = refuse_field_expiry},
     {.name = "hpttl",
      .arity = -5,
      .flags = kReads | kFast,
@@ -83,7 +83,7 @@ constexpr Command kCommands[] = {
      .usage = "key FIELDS numfields field [field ...]",
      .summary = "An error, since only whole keys expire.",
      .since = "7.4.0",
-     .run = refuse},
+     .run = refuse_field_expiry},
     {.name = "hpersist",
      .arity = -5,
      .flags = kWrites | kFast,
@@ -92,11 +92,11 @@ constexpr Command kCommands[] = {
      .usage = "key FIELDS numfields field [field ...]",
      .summary = "An error, since only whole keys expire.",
      .since = "7.4.0",
-     .run = refuse},
+     .run = refuse_field_expiry},
 };
 
 }  // namespace
 
-Commands hash_expiry_commands() { return kCommands; }
+Commands hash_expiry_commands() { return kHashExpiryCommands; }
 
 }  // namespace weir::server

@@ -18,7 +18,7 @@ Result<Collection, ErrorReplied> write_hash(Call& call) {
 }
 
 // Puts the pairs and answers how many fields were new.
-Result<int64_t, ErrorReplied> put_pairs(Call& call) {
+Result<int64_t, ErrorReplied> put_fields(Call& call) {
   if (call.args.size() % 2 == 1) return reply_error(call, arity_error(call.command));
   auto hash = write_hash(call);
   if (!hash) return hash.error();
@@ -30,11 +30,11 @@ Result<int64_t, ErrorReplied> put_pairs(Call& call) {
 }
 
 void hset(Call& call) {
-  if (const auto created = put_pairs(call)) call.reply.integer(*created);
+  if (const auto created = put_fields(call)) call.reply.integer(*created);
 }
 
 void hmset(Call& call) {
-  if (put_pairs(call)) call.reply.status("OK");
+  if (put_fields(call)) call.reply.status("OK");
 }
 
 void hsetnx(Call& call) {
@@ -91,7 +91,7 @@ void hincrbyfloat(Call& call) {
   call.reply.bulk(text);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kHashWriteCommands[] = {
     {.name = "hset",
      .arity = -4,
      .flags = kWrites | kDenyOom | kFast,
@@ -150,6 +150,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands hash_write_commands() { return kCommands; }
+Commands hash_write_commands() { return kHashWriteCommands; }
 
 }  // namespace weir::server

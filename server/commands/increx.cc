@@ -36,10 +36,10 @@ struct Options {
 };
 
 // Every word may be given once; so may one of BYINT and BYFLOAT, and one of EX, PX, EXAT and PXAT.
-using Row = OptionRow<Options>;
+using IncrexRow = OptionRow<Options>;
 
 template <bool kInSeconds, bool kAbsolute>
-constexpr Row expire_row(std::string_view word) {
+constexpr IncrexRow expires_in(std::string_view word) {
   return {.word = word,
           .values = 1,
           .take = take_expire<&Options::expire, kInSeconds, kAbsolute>,
@@ -47,36 +47,36 @@ constexpr Row expire_row(std::string_view word) {
 }
 
 template <auto kMember>
-constexpr Row word_row(std::string_view word) {
+constexpr IncrexRow word_row(std::string_view word) {
   return {.word = word, .values = 1, .take = take_word<kMember>, .fits = without<kMember>};
 }
 
 template <auto kMember>
-constexpr Row flag_row(std::string_view word) {
+constexpr IncrexRow flag_row(std::string_view word) {
   return {.word = word, .flag = kMember, .fits = without<kMember>};
 }
 
-constexpr Row kOptions[] = {word_row<&Options::increment>("BYINT"),
-                            {.word = "BYFLOAT",
-                             .values = 1,
-                             .flag = &Options::is_float,
-                             .take = take_word<&Options::increment>,
-                             .fits = without<&Options::increment>},
-                            word_row<&Options::lower>("LBOUND"),
-                            word_row<&Options::upper>("UBOUND"),
-                            expire_row<true, false>("EX"),
-                            expire_row<false, false>("PX"),
-                            expire_row<true, true>("EXAT"),
-                            expire_row<false, true>("PXAT"),
-                            flag_row<&Options::saturate>("SATURATE"),
-                            flag_row<&Options::persist>("PERSIST"),
-                            flag_row<&Options::enx>("ENX"),
-                            flag_row<&Options::nx>("NX"),
-                            flag_row<&Options::xx>("XX")};
+constexpr IncrexRow kIncrexOptions[] = {word_row<&Options::increment>("BYINT"),
+                                        {.word = "BYFLOAT",
+                                         .values = 1,
+                                         .flag = &Options::is_float,
+                                         .take = take_word<&Options::increment>,
+                                         .fits = without<&Options::increment>},
+                                        word_row<&Options::lower>("LBOUND"),
+                                        word_row<&Options::upper>("UBOUND"),
+                                        expires_in<true, false>("EX"),
+                                        expires_in<false, false>("PX"),
+                                        expires_in<true, true>("EXAT"),
+                                        expires_in<false, true>("PXAT"),
+                                        flag_row<&Options::saturate>("SATURATE"),
+                                        flag_row<&Options::persist>("PERSIST"),
+                                        flag_row<&Options::enx>("ENX"),
+                                        flag_row<&Options::nx>("NX"),
+                                        flag_row<&Options::xx>("XX")};
 
 Result<Options, ErrorReplied> parse_options(Call& call) {
   Options options;
-  if (const auto done = read_options(call, 2, kOptions, &options); !done) return done.error();
+  if (const auto done = read_options(call, 2, kIncrexOptions, &options); !done) return done.error();
   if ((options.persist && (options.expire || options.enx)) || (options.nx && options.xx))
     return reply_error(call, kSyntaxError);
   if (options.enx && !options.expire)
@@ -249,16 +249,16 @@ void increx(Call& call) {
 
 // An increment below zero gives back. A request with more words than all options have repeats one,
 // and is refused.
-void limit_use(Args args, LimitUse* use) {
+void use_of_increx(Args args, LimitUse* use) {
   use->is_inline = true;
-  args = args.first(std::min(args.size(), 2 + 2 * std::size(kOptions)));
+  args = args.first(std::min(args.size(), 2 + 2 * std::size(kIncrexOptions)));
   for (size_t i = 2; i + 1 < args.size(); ++i) {
     if (equals_ignoring_case(args[i], "BYINT") || equals_ignoring_case(args[i], "BYFLOAT"))
       use->is_admins |= args[i + 1].starts_with('-');
   }
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kIncrexCommands[] = {
     {.name = "increx",
      .arity = -2,
      .flags = kWrites | kFast | kDenyOom | kTakes,
@@ -271,11 +271,11 @@ constexpr Command kCommands[] = {
      .summary = "Adds to a counter that has bounds and an expiry: the new value, what was added.",
      .since = "8.8.0",
      .run = increx,
-     .limit_use = limit_use},
+     .limit_use = use_of_increx},
 };
 
 }  // namespace
 
-Commands increx_commands() { return kCommands; }
+Commands increx_commands() { return kIncrexCommands; }
 
 }  // namespace weir::server

@@ -8,7 +8,7 @@ namespace {
 
 void info(Call& call) { call.reply.verbatim(info_text(server_of(call), call.args.subspan(1))); }
 
-constexpr Command kCommands[] = {
+constexpr Command kInfoCommands[] = {
     {.name = "info",
      .arity = -1,
      .flags = kLoading | kDangerous,
@@ -22,6 +22,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands info_commands() { return kCommands; }
+Commands info_commands() { return kInfoCommands; }
 
 }  // namespace weir::server

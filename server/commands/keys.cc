@@ -124,7 +124,7 @@ void move(Call& call) {
   call.reply.integer(1);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kKeysCommands[] = {
     {.name = "del",
      .arity = -2,
      .flags = kWrites,
@@ -214,6 +214,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands keys_commands() { return kCommands; }
+Commands keys_commands() { return kKeysCommands; }
 
 }  // namespace weir::server

@@ -72,7 +72,7 @@ void randomkey(Call& call) {
   any ? call.reply.bulk(found) : call.reply.null();
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kKeysWalkCommands[] = {
     {.name = "keys",
      .arity = 2,
      .flags = kReads | kDangerous,
@@ -103,6 +103,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands keys_walk_commands() { return kCommands; }
+Commands keys_walk_commands() { return kKeysWalkCommands; }
 
 }  // namespace weir::server

@@ -115,45 +115,47 @@ void latency_histogram(Call& call) {
   for (const Command* row : rows) reply_histogram(call, *row);
 }
 
-constexpr Command row(Command command, uint32_t flags = kAdmin | kNoScript | kLoading) {
+constexpr Command latency_row(Command command, uint32_t flags = kAdmin | kNoScript | kLoading) {
   command.flags = flags;
   command.group = "server";
   return command;
 }
 
-constexpr Command kCommands[] = {
-    row({.name = "latency",
-         .arity = -2,
-         .summary = "Tells what took long, and how long commands take.",
-         .since = "2.8.13"},
-        kContainer),
-    row({.name = "latency|doctor",
-         .arity = 2,
-         .summary = "Says in words what took long, and what may help.",
-         .since = "2.8.13",
-         .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
-         .run = latency_doctor}),
-    row({.name = "latency|graph",
-         .arity = 3,
-         .usage = "event",
-         .summary = "Draws the samples of an event.",
-         .since = "2.8.13",
-         .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
-         .run = latency_graph}),
-    row({.name = "latency|help",
-         .arity = 2,
-         .summary = "Lists the subcommands.",
-         .since = "2.8.13",
-         .run = container_help},
-        kLoading),
-    row({.name = "latency|histogram",
+constexpr Command kLatencyCommands[] = {
+    latency_row({.name = "latency",
+                 .arity = -2,
+                 .summary = "Tells what took long, and how long commands take.",
+                 .since = "2.8.13"},
+                kContainer),
+    latency_row({.name = "latency|doctor",
+                 .arity = 2,
+                 .summary = "Says in words what took long, and what may help.",
+                 .since = "2.8.13",
+                 .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+                 .run = latency_doctor}),
+    latency_row({.name = "latency|graph",
+                 .arity = 3,
+                 .usage = "event",
+                 .summary = "Draws the samples of an event.",
+                 .since = "2.8.13",
+                 .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+                 .run = latency_graph}),
+    latency_row({.name = "latency|help",
+                 .arity = 2,
+                 .summary = "Lists the subcommands.",
+                 .since = "2.8.13",
+                 .run = container_help},
+                kLoading),
+    latency_row(
+        {.name = "latency|histogram",
          .arity = -2,
          .usage = "[command [command ...]]",
          .summary = "Answers how many calls of commands took how many microseconds at most.",
          .since = "7.0.0",
          .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
          .run = latency_histogram}),
-    row({.name = "latency|history",
+    latency_row(
+        {.name = "latency|history",
          .arity = 3,
          .usage = "event",
          .summary =
@@ -161,23 +163,23 @@ constexpr Command kCommands[] = {
          .since = "2.8.13",
          .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
          .run = latency_history}),
-    row({.name = "latency|latest",
-         .arity = 2,
-         .summary = "Answers each event: its name, its latest sample, the longest of all.",
-         .since = "2.8.13",
-         .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
-         .run = latency_latest}),
-    row({.name = "latency|reset",
-         .arity = -2,
-         .usage = "[event [event ...]]",
-         .summary = "Forgets the samples of events, or of all; answers of how many.",
-         .since = "2.8.13",
-         .tips = "request_policy:all_nodes response_policy:all_succeeded",
-         .run = latency_reset}),
+    latency_row({.name = "latency|latest",
+                 .arity = 2,
+                 .summary = "Answers each event: its name, its latest sample, the longest of all.",
+                 .since = "2.8.13",
+                 .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+                 .run = latency_latest}),
+    latency_row({.name = "latency|reset",
+                 .arity = -2,
+                 .usage = "[event [event ...]]",
+                 .summary = "Forgets the samples of events, or of all; answers of how many.",
+                 .since = "2.8.13",
+                 .tips = "request_policy:all_nodes response_policy:all_succeeded",
+                 .run = latency_reset}),
 };
 
 }  // namespace
 
-Commands latency_commands() { return kCommands; }
+Commands latency_commands() { return kLatencyCommands; }
 
 }  // namespace weir::server

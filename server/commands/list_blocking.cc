@@ -28,14 +28,14 @@ using storage::Type;
 
 // A command's way to take something. It reads call.args, which a waiter keeps, so `attempt` is the
 // same the first time and any later time. It answers as list_pop.h says.
-struct Form {
+struct WaitForm {
   Type type;
   bool (*attempt)(Call& call, std::string_view key);
 };
 
 class ElementWaiter : public Waiter {
  public:
-  explicit ElementWaiter(const Form* form) : form_(form) { wants = form->type; }
+  explicit ElementWaiter(const WaitForm* form) : form_(form) { wants = form->type; }
 
   bool try_again(Call& call) override {
     if (touched != nullptr) return try_at(call, touched->key());
@@ -51,7 +51,7 @@ class ElementWaiter : public Waiter {
     return ref.exists() && ref.type() == form_->type && form_->attempt(call, key);
   }
 
-  const Form* form_;
+  const WaitForm* form_;
 };
 
 // Answers the instant at which a wait of so many seconds ends; 0 seconds mean never.
@@ -76,14 +76,14 @@ std::vector<WaitKey> wait_keys(Call& call, Args keys) {
   return result;
 }
 
-void wait_for(Call& call, const Form& form, Args keys, int64_t deadline_ns) {
+void wait_for(Call& call, const WaitForm& form, Args keys, int64_t deadline_ns) {
   auto waiter = std::make_unique<ElementWaiter>(&form);
   waiter->keys = wait_keys(call, keys);
   waiter->deadline_ns = deadline_ns;
   call.host.wait(call, std::move(waiter));
 }
 
-void take_or_wait(Call& call, const Form& form, Args keys, std::string_view timeout) {
+void take_or_wait(Call& call, const WaitForm& form, Args keys, std::string_view timeout) {
   const auto deadline_ns = deadline_argument(call, timeout);
   if (!deadline_ns) return;
   const auto attempt = [&](std::string_view key) { return form.attempt(call, key); };
@@ -93,31 +93,31 @@ void take_or_wait(Call& call, const Form& form, Args keys, std::string_view time
 }
 
 // Takes from the first key that has something, or waits. The arguments are: key [key ...] timeout
-void take_first(Call& call, const Form& form) {
+void take_first(Call& call, const WaitForm& form) {
   take_or_wait(call, form, call.args.subspan(1, call.args.size() - 2), call.args.back());
 }
 
-constexpr Form kLeft = {Type::kList, [](Call& call, std::string_view key) {
-                          return try_pop_with_key(call, key, End::kLeft);
-                        }};
-constexpr Form kRight = {Type::kList, [](Call& call, std::string_view key) {
-                           return try_pop_with_key(call, key, End::kRight);
-                         }};
-constexpr Form kLowest = {Type::kZset, [](Call& call, std::string_view key) {
-                            return try_pop(call, key, {.reply = Pop::Reply::kOne});
-                          }};
-constexpr Form kHighest = {Type::kZset, [](Call& call, std::string_view key) {
-                             return try_pop(call, key,
-                                            {.highest = true, .reply = Pop::Reply::kOne});
-                           }};
-constexpr Form kElements = {Type::kList, [](Call& call, std::string_view key) {
-                              const auto arguments = keyed_pop_arguments(call, 2, kEndsToPop);
-                              return !arguments || try_pop_several(call, key, arguments->pop);
+constexpr WaitForm kLeft = {Type::kList, [](Call& call, std::string_view key) {
+                              return try_pop_with_key(call, key, End::kLeft);
                             }};
-constexpr Form kMembers = {Type::kZset, [](Call& call, std::string_view key) {
-                             const auto arguments = keyed_pop_arguments(call, 2, kMembersToPop);
-                             return !arguments || try_pop(call, key, arguments->pop);
-                           }};
+constexpr WaitForm kRight = {Type::kList, [](Call& call, std::string_view key) {
+                               return try_pop_with_key(call, key, End::kRight);
+                             }};
+constexpr WaitForm kLowest = {Type::kZset, [](Call& call, std::string_view key) {
+                                return try_pop(call, key, {.reply = Pop::Reply::kOne});
+                              }};
+constexpr WaitForm kHighest = {Type::kZset, [](Call& call, std::string_view key) {
+                                 return try_pop(call, key,
+                                                {.highest = true, .reply = Pop::Reply::kOne});
+                               }};
+constexpr WaitForm kElements = {Type::kList, [](Call& call, std::string_view key) {
+                                  const auto arguments = keyed_pop_arguments(call, 2, kEndsToPop);
+                                  return !arguments || try_pop_several(call, key, arguments->pop);
+                                }};
+constexpr WaitForm kMembers = {Type::kZset, [](Call& call, std::string_view key) {
+                                 const auto arguments = keyed_pop_arguments(call, 2, kMembersToPop);
+                                 return !arguments || try_pop(call, key, arguments->pop);
+                               }};
 
 void blpop(Call& call) { take_first(call, kLeft); }
 void brpop(Call& call) { take_first(call, kRight); }
@@ -141,17 +141,17 @@ bool move_and_wake(Call& call, const ListMove& move) {
   return true;
 }
 
-constexpr Form kMove = {Type::kList, [](Call& call, std::string_view) {
-                          const auto move = move_arguments(call);
-                          return !move || move_and_wake(call, *move);
-                        }};
-constexpr Form kMoveBackToFront = {Type::kList, [](Call& call, std::string_view) {
-                                     return move_and_wake(
-                                         call, {.source = call.args[1], .target = call.args[2]});
-                                   }};
+constexpr WaitForm kMove = {Type::kList, [](Call& call, std::string_view) {
+                              const auto move = move_arguments(call);
+                              return !move || move_and_wake(call, *move);
+                            }};
+constexpr WaitForm kMoveBackToFront = {
+    Type::kList, [](Call& call, std::string_view) {
+      return move_and_wake(call, {.source = call.args[1], .target = call.args[2]});
+    }};
 
 // If the session may not wait, the answer is the null of an element and not of an array.
-void move_or_wait(Call& call, const Form& form, std::string_view timeout) {
+void move_or_wait(Call& call, const WaitForm& form, std::string_view timeout) {
   const auto deadline_ns = deadline_argument(call, timeout);
   if (!deadline_ns || form.attempt(call, call.args[1])) return;
   if (!call.session.wait_state().permitted()) return call.reply.null();
@@ -166,7 +166,7 @@ void brpoplpush(Call& call) { move_or_wait(call, kMoveBackToFront, call.args[3])
 
 constexpr uint32_t kWaits = kWrites | kBlocking;
 
-constexpr Command kCommands[] = {
+constexpr Command kListBlockingCommands[] = {
     {.name = "blpop",
      .arity = -3,
      .flags = kWaits | kNoScript,
@@ -244,6 +244,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands list_blocking_commands() { return kCommands; }
+Commands list_blocking_commands() { return kListBlockingCommands; }
 
 }  // namespace weir::server

@@ -82,7 +82,7 @@ void rpoplpush(Call& call) {
   if (!try_move(call, {.source = call.args[1], .target = call.args[2]})) call.reply.null();
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kListPopCommands[] = {
     {.name = "lpop",
      .arity = -2,
      .flags = kWrites | kFast,
@@ -185,6 +185,6 @@ Result<ListMove, ErrorReplied> move_arguments(Call& call) {
   return reply_error(call, kSyntaxError);
 }
 
-Commands list_pop_commands() { return kCommands; }
+Commands list_pop_commands() { return kListPopCommands; }
 
 }  // namespace weir::server

@@ -135,46 +135,46 @@ void lpos(Call& call) {
 }
 
 // Every row but its name, arity, flags, usage, summary, version and function.
-constexpr Command row(Command command) {
+constexpr Command list_read_row(Command command) {
   if (command.keys.first == 0) command.keys = {1, 1, 1};
   command.group = "list";
   return command;
 }
 
-constexpr Command kCommands[] = {
-    row({.name = "llen",
-         .arity = 2,
-         .flags = kReads | kFast,
-         .keys = {1, 1, 1, 0, KeyUse::kLooks},
-         .usage = "key",
-         .summary = "Answers how many elements a list has.",
-         .since = "1.0.0",
-         .run = llen}),
-    row({.name = "lindex",
-         .arity = 3,
-         .flags = kReads,
-         .usage = "key index",
-         .summary = "Answers the element at an index, -1 being the last.",
-         .since = "1.0.0",
-         .run = lindex}),
-    row({.name = "lrange",
-         .arity = 4,
-         .flags = kReads,
-         .usage = "key start stop",
-         .summary = "Answers the elements from one index to another.",
-         .since = "1.0.0",
-         .run = lrange}),
-    row({.name = "lpos",
-         .arity = -3,
-         .flags = kReads,
-         .usage = "key element [RANK rank] [COUNT num-matches] [MAXLEN len]",
-         .summary = "Answers at which indices a value stands.",
-         .since = "6.0.6",
-         .run = lpos}),
+constexpr Command kListReadCommands[] = {
+    list_read_row({.name = "llen",
+                   .arity = 2,
+                   .flags = kReads | kFast,
+                   .keys = {1, 1, 1, 0, KeyUse::kLooks},
+                   .usage = "key",
+                   .summary = "Answers how many elements a list has.",
+                   .since = "1.0.0",
+                   .run = llen}),
+    list_read_row({.name = "lindex",
+                   .arity = 3,
+                   .flags = kReads,
+                   .usage = "key index",
+                   .summary = "Answers the element at an index, -1 being the last.",
+                   .since = "1.0.0",
+                   .run = lindex}),
+    list_read_row({.name = "lrange",
+                   .arity = 4,
+                   .flags = kReads,
+                   .usage = "key start stop",
+                   .summary = "Answers the elements from one index to another.",
+                   .since = "1.0.0",
+                   .run = lrange}),
+    list_read_row({.name = "lpos",
+                   .arity = -3,
+                   .flags = kReads,
+                   .usage = "key element [RANK rank] [COUNT num-matches] [MAXLEN len]",
+                   .summary = "Answers at which indices a value stands.",
+                   .since = "6.0.6",
+                   .run = lpos}),
 };
 
 }  // namespace
 
-Commands list_read_commands() { return kCommands; }
+Commands list_read_commands() { return kListReadCommands; }
 
 }  // namespace weir::server

@@ -151,7 +151,7 @@ void memory_malloc_stats(Call& call) {
 
 void memory_purge(Call& call) { call.reply.status("OK"); }
 
-constexpr Command kCommands[] = {
+constexpr Command kMemoryCommands[] = {
     {.name = "memory",
      .arity = -2,
      .flags = kContainer,
@@ -211,6 +211,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands memory_commands() { return kCommands; }
+Commands memory_commands() { return kMemoryCommands; }
 
 }  // namespace weir::server

@@ -69,7 +69,7 @@ void object_freq(Call& call) {
       "when switching between policies at runtime LRU and LFU data will take some time to adjust.");
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kObjectCommands[] = {
     {.name = "object",
      .arity = -2,
      .flags = kContainer,
@@ -128,6 +128,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands object_commands() { return kCommands; }
+Commands object_commands() { return kObjectCommands; }
 
 }  // namespace weir::server

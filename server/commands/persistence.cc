@@ -81,19 +81,19 @@ void shutdown(Call& call) {
   call.session.close_after_reply();
 }
 
-constexpr uint32_t kFlags = kAdmin | kNoScript;
+constexpr uint32_t kPersistenceFlags = kAdmin | kNoScript;
 
-constexpr Command kCommands[] = {
+constexpr Command kPersistenceCommands[] = {
     {.name = "save",
      .arity = 1,
-     .flags = kFlags | kNoMulti | kNoAsyncLoading,
+     .flags = kPersistenceFlags | kNoMulti | kNoAsyncLoading,
      .group = "server",
      .summary = "Writes a checkpoint of all data and waits for it.",
      .since = "1.0.0",
      .run = save},
     {.name = "bgsave",
      .arity = -1,
-     .flags = kFlags | kNoAsyncLoading,
+     .flags = kPersistenceFlags | kNoAsyncLoading,
      .group = "server",
      .usage = "[SCHEDULE]",
      .summary = "Starts writing a checkpoint of all data.",
@@ -110,7 +110,7 @@ constexpr Command kCommands[] = {
      .run = lastsave},
     {.name = "shutdown",
      .arity = -1,
-     .flags = kFlags | kLoading | kNoMulti | kAllowBusy,
+     .flags = kPersistenceFlags | kLoading | kNoMulti | kAllowBusy,
      .group = "server",
      .usage = "[NOSAVE|SAVE] [NOW] [FORCE] [ABORT]",
      .summary = "Stops the server with every change on disk; SAVE writes a checkpoint first.",
@@ -120,6 +120,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands persistence_commands() { return kCommands; }
+Commands persistence_commands() { return kPersistenceCommands; }
 
 }  // namespace weir::server

@@ -142,7 +142,7 @@ void rl_settle(Call& call) {
   settle(call, call.args[1], *id, *used);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kRlGiveCommands[] = {
     {.name = "rl.refund",
      .arity = -3,
      .flags = kWrites | kFast,
@@ -204,6 +204,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands rl_give_commands() { return kCommands; }
+Commands rl_give_commands() { return kRlGiveCommands; }
 
 }  // namespace weir::server

@@ -44,7 +44,7 @@ void rl_help(Call& call) {
   for (const std::string& line : lines) call.reply.status(line);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kRlHelpCommands[] = {
     {.name = "rl.help",
      .arity = 1,
      .flags = kLoading,
@@ -56,6 +56,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands rl_help_commands() { return kCommands; }
+Commands rl_help_commands() { return kRlHelpCommands; }
 
 }  // namespace weir::server

@@ -174,7 +174,7 @@ void rl_top(Call& call) {
   reply_top(call, windows.top(window, call.now_ns).keys(), options->count.value_or(kTopDefault));
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kRlInfoCommands[] = {
     {.name = "rl.info",
      .arity = 2,
      .flags = kReads | kFast,
@@ -200,6 +200,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands rl_info_commands() { return kCommands; }
+Commands rl_info_commands() { return kRlInfoCommands; }
 
 }  // namespace weir::server

@@ -251,7 +251,7 @@ void policy_list(Call& call) {
 
 void names_policy(Args args, LimitUse* use) { add_policy_use(args, 2, use); }
 
-constexpr Command kCommands[] = {
+constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy",
      .arity = -2,
      .flags = kContainer,
@@ -369,6 +369,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands rl_policy_commands() { return kCommands; }
+Commands rl_policy_commands() { return kRlPolicyCommands; }
 
 }  // namespace weir::server

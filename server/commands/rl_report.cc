@@ -13,19 +13,17 @@
 namespace weir::server {
 namespace {
 
-std::string quoted(std::string_view word) { return "'" + algorithms::shown(word) + "'"; }
-
 // Reads OK|FAIL [LATENCY time]. The error is a whole line.
 Result<algorithms::Report, std::string> report_of(const Call& call, Args words) {
   const bool failed = equals_ignoring_case(words[0], "FAIL");
   if (!failed && !equals_ignoring_case(words[0], "OK")) {
-    return "ERR syntax error at " + quoted(words[0]) + ": expected OK or FAIL";
+    return "ERR syntax error at " + algorithms::quoted(words[0]) + ": expected OK or FAIL";
   }
   algorithms::Report report{.now_ns = call.now_ns, .failed = failed};
   if (words.size() == 1) return report;
   if (!equals_ignoring_case(words[1], "LATENCY") || words.size() > 3) {
     const std::string_view wrong = equals_ignoring_case(words[1], "LATENCY") ? words[3] : words[1];
-    return "ERR syntax error at " + quoted(wrong) +
+    return "ERR syntax error at " + algorithms::quoted(wrong) +
            ": after OK or FAIL comes LATENCY with a time, or nothing";
   }
   const auto latency_ns =
@@ -33,7 +31,7 @@ Result<algorithms::Report, std::string> report_of(const Call& call, Args words) 
   if (!latency_ns || *latency_ns < 0 || *latency_ns > algorithms::kLatencyNsMax) {
     return "ERR LATENCY must be " + std::string(algorithms::kTimeForm) + ", at most " +
            algorithms::format_duration(algorithms::kLatencyNsMax) + ", got " +
-           (words.size() == 3 ? quoted(words[2]) : "nothing");
+           (words.size() == 3 ? algorithms::quoted(words[2]) : "nothing");
   }
   report.latency_ns = *latency_ns;
   return report;
@@ -51,9 +49,9 @@ void policy_report(Call& call) {
   report_to_policy(call, call.args[2], *report);
 }
 
-void names_policy(Args args, LimitUse* use) { add_policy_use(args, 2, use); }
+void reports_policy(Args args, LimitUse* use) { add_policy_use(args, 2, use); }
 
-constexpr Command kCommands[] = {
+constexpr Command kRlReportCommands[] = {
     {.name = "rl.report",
      .arity = -3,
      .flags = kWrites | kFast,
@@ -73,11 +71,11 @@ constexpr Command kCommands[] = {
          "Tells how the service behind a policy did, which moves the counts of all its keys.",
      .since = "weir 0.1",
      .run = policy_report,
-     .limit_use = names_policy},
+     .limit_use = reports_policy},
 };
 
 }  // namespace
 
-Commands rl_report_commands() { return kCommands; }
+Commands rl_report_commands() { return kRlReportCommands; }
 
 }  // namespace weir::server

@@ -76,7 +76,7 @@ void use_of_mtake(Args args, LimitUse* use) {
   add_limit_use(args, fits ? 2 + static_cast<size_t>(*numkeys) : 2, kTakesMany, use);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kRlTakeCommands[] = {
     {.name = "rl.take",
      .arity = -3,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
@@ -113,6 +113,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands rl_take_commands() { return kCommands; }
+Commands rl_take_commands() { return kRlTakeCommands; }
 
 }  // namespace weir::server

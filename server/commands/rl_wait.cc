@@ -27,7 +27,7 @@ void rl_reserve(Call& call) {
 void use_of_acquire(Args args, LimitUse* use) { add_limit_use(args, 2, kAcquires, use); }
 void use_of_reserve(Args args, LimitUse* use) { add_limit_use(args, 2, kReserves, use); }
 
-constexpr Command kCommands[] = {
+constexpr Command kRlWaitCommands[] = {
     {.name = "rl.acquire",
      .arity = -3,  // so that a missing TIMEOUT is asked for by its name
      .flags = kWrites | kBlocking | kDenyOom | kWakesNobody | kTakes,
@@ -53,6 +53,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands rl_wait_commands() { return kCommands; }
+Commands rl_wait_commands() { return kRlWaitCommands; }
 
 }  // namespace weir::server

@@ -14,7 +14,7 @@
 namespace weir::server {
 namespace {
 
-constexpr std::string_view kNoShard =
+constexpr std::string_view kNoShardHere =
     "ERR SENTINEL is answered by members of a shard, and this server is none (option log)";
 constexpr std::string_view kNoSuchMaster = "ERR No such master with that name";
 
@@ -34,7 +34,7 @@ struct Shard {
 
 Result<Shard, ErrorReplied> shard_of(Call& call) {
   const Membership* member = server_of(call).persistence().office.membership();
-  if (member == nullptr) return reply_error(call, kNoShard);
+  if (member == nullptr) return reply_error(call, kNoShardHere);
   Shard shard{.name = {}, .view = member->view(), .members = member->members()};
   shard.name = shard.view.shard;
   shard.failover_after_ms = server_of(call).config().failover_after_ms;
@@ -196,7 +196,7 @@ void ckquorum(Call& call) {
 }
 
 // At the owner it hands over; at a standby, that one asks for the office.
-void failover(Call& call) {
+void sentinel_failover(Call& call) {
   const auto shard = named_shard(call);
   if (!shard) return;
   MemberOrder order{.kind = MemberOrder::Kind::kAskForOffice};
@@ -215,7 +215,7 @@ constexpr Command of_sentinel(Command command) {
   return command;
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kSentinelCommands[] = {
     {.name = "sentinel",
      .arity = -2,
      .flags = kContainer,
@@ -235,7 +235,7 @@ constexpr Command kCommands[] = {
      .usage = "master-name",
      .summary = "Moves the office of the shard's owner to a standby.",
      .since = "2.8.4",
-     .run = failover},
+     .run = sentinel_failover},
     of_sentinel({.name = "sentinel|get-master-addr-by-name",
                  .arity = 3,
                  .usage = "master-name",
@@ -285,6 +285,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands sentinel_commands() { return kCommands; }
+Commands sentinel_commands() { return kSentinelCommands; }
 
 }  // namespace weir::server

@@ -101,7 +101,7 @@ void lolwut(Call& call) {
       std::string(kWeirVersion) + "\n");
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kServerCommandsCommands[] = {
     {.name = "time",
      .arity = 1,
      .flags = kFast | kLoading,
@@ -143,6 +143,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands server_commands() { return kCommands; }
+Commands server_commands() { return kServerCommandsCommands; }
 
 }  // namespace weir::server

@@ -139,7 +139,7 @@ void sscan(Call& call) {
                   [](const Element& element, Bulks* page) { page->add(element.member); });
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kSetCommands[] = {
     {.name = "sadd",
      .arity = -3,
      .flags = kWrites | kDenyOom | kFast,
@@ -228,6 +228,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands set_commands() { return kCommands; }
+Commands set_commands() { return kSetCommands; }
 
 }  // namespace weir::server

@@ -68,7 +68,7 @@ void subtract(Sets sets, const Visit& visit) {
   });
 }
 
-using Operation = void (*)(Sets sets, const Visit& visit);
+using SetOperation = void (*)(Sets sets, const Visit& visit);
 
 // Redis makes a set of the result first, and a set of integers is in numeric order.
 void sort_integers(std::vector<std::string_view>* members) {
@@ -83,7 +83,7 @@ void sort_integers(std::vector<std::string_view>* members) {
                  [](const auto& number) { return number.second; });
 }
 
-std::vector<std::string_view> result_of(const Sets& sets, Operation operation) {
+std::vector<std::string_view> result_of(const Sets& sets, SetOperation operation) {
   std::vector<std::string_view> members;
   operation(sets, [&members](std::string_view member) {
     members.push_back(member);
@@ -92,7 +92,7 @@ std::vector<std::string_view> result_of(const Sets& sets, Operation operation) {
   return members;
 }
 
-void reply_result(Call& call, Operation operation) {
+void reply_result(Call& call, SetOperation operation) {
   const auto sets = read_sets(call, call.args.subspan(1));
   if (!sets) return;
   std::vector<std::string_view> members = result_of(*sets, operation);
@@ -103,7 +103,7 @@ void reply_result(Call& call, Operation operation) {
 }
 
 // The destination may be one of the sources: their lists stay until the command ends.
-void store_result(Call& call, Operation operation) {
+void store_result(Call& call, SetOperation operation) {
   const auto sets = read_sets(call, call.args.subspan(2));
   if (!sets) return;
   const std::vector<std::string_view> members = result_of(*sets, operation);
@@ -154,7 +154,7 @@ void sintercard(Call& call) {
   call.reply.integer(members);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kSetAlgebraCommands[] = {
     {.name = "smembers",
      .arity = 2,
      .flags = kReads,
@@ -236,6 +236,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands set_algebra_commands() { return kCommands; }
+Commands set_algebra_commands() { return kSetAlgebraCommands; }
 
 }  // namespace weir::server

@@ -54,57 +54,58 @@ void monitor(Call& call) {
   call.reply.status("OK");
 }
 
-constexpr Command row(Command command) {
+constexpr Command slowlog_row(Command command) {
   command.flags |= kLoading;
   command.group = "server";
   return command;
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kSlowlogCommands[] = {
     {.name = "slowlog",
      .arity = -2,
      .flags = kContainer,
      .group = "server",
      .summary = "Keeps the latest commands that took long.",
      .since = "2.2.12"},
-    row({.name = "slowlog|get",
-         .arity = -2,
-         .flags = kAdmin,
-         .usage = "[count]",
-         .summary = "Answers entries, the newest first: number, Unix seconds, microseconds taken, "
-                    "arguments, client's address and name.",
-         .since = "2.2.12",
-         .tips = "request_policy:all_nodes nondeterministic_output",
-         .run = slowlog_get}),
-    row({.name = "slowlog|help",
-         .arity = 2,
-         .summary = "Lists the subcommands.",
-         .since = "6.2.0",
-         .run = container_help}),
-    row({.name = "slowlog|len",
-         .arity = 2,
-         .flags = kAdmin,
-         .summary = "Answers how many entries there are.",
-         .since = "2.2.12",
-         .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output",
-         .run = slowlog_len}),
-    row({.name = "slowlog|reset",
-         .arity = 2,
-         .flags = kAdmin,
-         .summary = "Forgets all entries.",
-         .since = "2.2.12",
-         .tips = "request_policy:all_nodes response_policy:all_succeeded",
-         .run = slowlog_reset}),
-    row({.name = "monitor",
-         .arity = 1,
-         .flags = kAdmin | kNoScript,
-         .summary = "Shows every command that is run from now on, passwords apart.",
-         .since = "1.0.0",
-         .run = monitor}),
+    slowlog_row({.name = "slowlog|get",
+                 .arity = -2,
+                 .flags = kAdmin,
+                 .usage = "[count]",
+                 .summary =
+                     "Answers entries, the newest first: number, Unix seconds, microseconds taken, "
+                     "arguments, client's address and name.",
+                 .since = "2.2.12",
+                 .tips = "request_policy:all_nodes nondeterministic_output",
+                 .run = slowlog_get}),
+    slowlog_row({.name = "slowlog|help",
+                 .arity = 2,
+                 .summary = "Lists the subcommands.",
+                 .since = "6.2.0",
+                 .run = container_help}),
+    slowlog_row({.name = "slowlog|len",
+                 .arity = 2,
+                 .flags = kAdmin,
+                 .summary = "Answers how many entries there are.",
+                 .since = "2.2.12",
+                 .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output",
+                 .run = slowlog_len}),
+    slowlog_row({.name = "slowlog|reset",
+                 .arity = 2,
+                 .flags = kAdmin,
+                 .summary = "Forgets all entries.",
+                 .since = "2.2.12",
+                 .tips = "request_policy:all_nodes response_policy:all_succeeded",
+                 .run = slowlog_reset}),
+    slowlog_row({.name = "monitor",
+                 .arity = 1,
+                 .flags = kAdmin | kNoScript,
+                 .summary = "Shows every command that is run from now on, passwords apart.",
+                 .since = "1.0.0",
+                 .run = monitor}),
 };
 
 }  // namespace
 
-Commands slowlog_commands() { return kCommands; }
+Commands slowlog_commands() { return kSlowlogCommands; }
 
 }  // namespace weir::server

@@ -79,7 +79,7 @@ Result<void, ErrorReplied> take_get(Call& call, Args values, SortOptions* option
   return {};
 }
 
-constexpr OptionRow<SortOptions> kOptions[] = {
+constexpr OptionRow<SortOptions> kSortOptions[] = {
     {.word = "ASC", .take = take_ascending},
     {.word = "DESC", .flag = &SortOptions::descends},
     {.word = "ALPHA", .flag = &SortOptions::as_text},
@@ -217,7 +217,7 @@ constexpr size_t kComparisonUnits = 4;
 
 void sort(Call& call) {
   SortOptions options;
-  if (!read_options(call, 2, kOptions, &options)) return;
+  if (!read_options(call, 2, kSortOptions, &options)) return;
   auto items = items_at(call, &options);
   if (!items) return;
   if (options.sorts) {
@@ -247,7 +247,7 @@ void add_target(Args args, std::vector<KeyReference>* keys) {
   if (target > 0) keys->push_back({.position = target, .use = KeyUse::kOverwrites});
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kSortCommands[] = {
     {.name = "sort",
      .arity = -2,
      .flags = kWrites | kDenyOom | kMovableKeys | kDangerous,
@@ -275,6 +275,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands sort_commands() { return kCommands; }
+Commands sort_commands() { return kSortCommands; }
 
 }  // namespace weir::server

@@ -45,7 +45,7 @@ constexpr Command of_modules(Command command, uint32_t flags) {
   return command;
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kStandaloneCommands[] = {
     of_replication({.name = "psync",
                     .arity = -3,
                     .usage = "replicationid offset",
@@ -116,6 +116,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands standalone_commands() { return kCommands; }
+Commands standalone_commands() { return kStandaloneCommands; }
 
 }  // namespace weir::server

@@ -73,13 +73,13 @@ void strlen(Call& call) {
     call.reply.integer(static_cast<int64_t>(ref.value().size()));
 }
 
-struct Range {
+struct ByteRange {
   int64_t first;
   int64_t last;  // included
 };
 
 // Negative places count from the end.
-std::string_view cut(std::string_view value, Range range) {
+std::string_view cut(std::string_view value, ByteRange range) {
   const auto size = static_cast<int64_t>(value.size());
   if (range.first < 0 && range.last < 0 && range.first > range.last) return {};
   const auto place = [size](int64_t at) { return at < 0 ? std::max<int64_t>(at + size, 0) : at; };
@@ -99,7 +99,7 @@ void getrange(Call& call) {
     call.reply.bulk(cut(ref.value(), {.first = *first, .last = *last}));
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kStringsCommands[] = {
     {.name = "get",
      .arity = 2,
      .flags = kReads | kFast,
@@ -178,6 +178,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands strings_commands() { return kCommands; }
+Commands strings_commands() { return kStringsCommands; }
 
 }  // namespace weir::server

@@ -102,7 +102,7 @@ void setrange(Call& call) {
   call.reply.integer(static_cast<int64_t>(value.size()));
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kStringsEditCommands[] = {
     {.name = "incr",
      .arity = 2,
      .flags = kWrites | kDenyOom | kFast | kCounts,
@@ -170,6 +170,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands strings_edit_commands() { return kCommands; }
+Commands strings_edit_commands() { return kStringsEditCommands; }
 
 }  // namespace weir::server

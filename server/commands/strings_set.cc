@@ -100,7 +100,7 @@ void set_key_use(Args args, std::vector<KeyReference>* keys) {
   keys->front().use = gets ? KeyUse::kEdits : KeyUse::kOverwrites;
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kStringsSetCommands[] = {
     {.name = "set",
      .arity = -3,
      .flags = kWrites | kDenyOom,
@@ -164,6 +164,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands strings_set_commands() { return kCommands; }
+Commands strings_set_commands() { return kStringsSetCommands; }
 
 }  // namespace weir::server

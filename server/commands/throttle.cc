@@ -20,7 +20,7 @@
 namespace weir::server {
 namespace {
 
-struct Question {
+struct ThrottleQuestion {
   algorithms::ThrottleArgs rate;
   int64_t cost = 1;
 };
@@ -30,10 +30,10 @@ std::string integer_error(std::string_view text, std::string_view name) {
 }
 
 // Reads "key max_burst count period [quantity]": what these dialects call quantity is the cost.
-Result<Question, std::string> parse(const Call& call, std::string_view count_name) {
+Result<ThrottleQuestion, std::string> parse(const Call& call, std::string_view count_name) {
   const Args args = call.args;
   if (args.size() > 6) return arity_error(call.command);
-  Question question;
+  ThrottleQuestion question;
   struct Slot {
     std::string_view name;
     int64_t* value;
@@ -96,9 +96,9 @@ void throttle(Call& call) {
                        seconds_up(verdict->reset_after_ns), retry_seconds(*verdict, 0)});
 }
 
-void limit_use(Args args, LimitUse* use) { add_dialect_use(args, 5, use); }
+void use_of_throttle(Args args, LimitUse* use) { add_dialect_use(args, 5, use); }
 
-constexpr Command kCommands[] = {
+constexpr Command kThrottleCommands[] = {
     {.name = "cl.throttle",
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom | kTakes,
@@ -109,7 +109,7 @@ constexpr Command kCommands[] = {
                 "reset after (seconds).",
      .since = "weir 0.1",
      .run = cl_throttle,
-     .limit_use = limit_use},
+     .limit_use = use_of_throttle},
     {.name = "rl.throttle",
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom | kTakes,
@@ -119,7 +119,7 @@ constexpr Command kCommands[] = {
      .summary = "CL.THROTTLE by another name.",
      .since = "weir 0.1",
      .run = cl_throttle,
-     .limit_use = limit_use},
+     .limit_use = use_of_throttle},
     {.name = "throttle",
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
@@ -130,11 +130,11 @@ constexpr Command kCommands[] = {
                 "retry after (seconds).",
      .since = "weir 0.1",
      .run = throttle,
-     .limit_use = limit_use},
+     .limit_use = use_of_throttle},
 };
 
 }  // namespace
 
-Commands throttle_commands() { return kCommands; }
+Commands throttle_commands() { return kThrottleCommands; }
 
 }  // namespace weir::server

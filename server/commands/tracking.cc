@@ -23,11 +23,11 @@ bool overlap(std::string_view one, std::string_view other) {
   return one.substr(0, length) == other.substr(0, length);
 }
 
-struct Wanted : TrackingState {
+struct WantedTracking : TrackingState {
   std::vector<std::string> given;  // the prefixes, in their order
 };
 
-Result<void, ErrorReplied> take_redirect(Call& call, Args values, Wanted* wanted) {
+Result<void, ErrorReplied> take_redirect(Call& call, Args values, WantedTracking* wanted) {
   if (wanted->redirect != 0)
     return reply_error(call, "ERR A client can only redirect to a single other client");
   const auto id = integer_argument(call, values[0]);
@@ -38,17 +38,18 @@ Result<void, ErrorReplied> take_redirect(Call& call, Args values, Wanted* wanted
   return {};
 }
 
-Result<void, ErrorReplied> take_prefix(Call&, Args values, Wanted* wanted) {
+Result<void, ErrorReplied> take_prefix(Call&, Args values, WantedTracking* wanted) {
   wanted->given.emplace_back(values[0]);
   return {};
 }
 
-constexpr OptionRow<Wanted> kOptions[] = {{.word = "REDIRECT", .values = 1, .take = take_redirect},
-                                          {.word = "PREFIX", .values = 1, .take = take_prefix},
-                                          {.word = "BCAST", .flag = &Wanted::broadcasts},
-                                          {.word = "OPTIN", .flag = &Wanted::opts_in},
-                                          {.word = "OPTOUT", .flag = &Wanted::opts_out},
-                                          {.word = "NOLOOP", .flag = &Wanted::no_loop}};
+constexpr OptionRow<WantedTracking> kTrackingOptions[] = {
+    {.word = "REDIRECT", .values = 1, .take = take_redirect},
+    {.word = "PREFIX", .values = 1, .take = take_prefix},
+    {.word = "BCAST", .flag = &WantedTracking::broadcasts},
+    {.word = "OPTIN", .flag = &WantedTracking::opts_in},
+    {.word = "OPTOUT", .flag = &WantedTracking::opts_out},
+    {.word = "NOLOOP", .flag = &WantedTracking::no_loop}};
 
 // Compares the prefixes given with one another and with those that the session has.
 Result<void, std::string> check_prefixes(const TrackingState& current,
@@ -65,7 +66,8 @@ Result<void, std::string> check_prefixes(const TrackingState& current,
   return {};
 }
 
-Result<void, std::string> check_conflicts(const TrackingState& current, const Wanted& wanted) {
+Result<void, std::string> check_conflicts(const TrackingState& current,
+                                          const WantedTracking& wanted) {
   if (!wanted.broadcasts && !wanted.given.empty())
     return "ERR PREFIX option requires BCAST mode to be enabled";
   if (current.on && current.broadcasts != wanted.broadcasts) {
@@ -85,8 +87,8 @@ Result<void, std::string> check_conflicts(const TrackingState& current, const Wa
 }
 
 void client_tracking(Call& call) {
-  Wanted wanted;
-  if (!read_options(call, 3, kOptions, &wanted)) return;
+  WantedTracking wanted;
+  if (!read_options(call, 3, kTrackingOptions, &wanted)) return;
   if (equals_ignoring_case(call.args[2], "OFF")) {
     server_of(call).messages().tracking().disable(call.session);
     return call.reply.status("OK");
@@ -150,27 +152,30 @@ void client_trackinginfo(Call& call) {
   for (const std::string& prefix : state.prefixes) call.reply.bulk(prefix);
 }
 
-constexpr Command row(Command command) {
+constexpr Command tracking_row(Command command) {
   command.flags |= kNoScript | kLoading | kOfClient;
   command.group = "connection";
   return command;
 }
 
-constexpr Command kCommands[] = {
-    row({.name = "client|caching",
-         .arity = 3,
-         .usage = "<YES|NO>",
-         .summary = "Says whether the next command's keys are tracked, in the OPTIN and OPTOUT "
-                    "modes.",
-         .since = "6.0.0",
-         .run = client_caching}),
-    row({.name = "client|getredir",
-         .arity = 2,
-         .summary = "Answers which connection gets the word of changes: 0 for this one, -1 when "
-                    "nothing is tracked.",
-         .since = "6.0.0",
-         .run = client_getredir}),
-    row({.name = "client|tracking",
+constexpr Command kTrackingCommands[] = {
+    tracking_row({.name = "client|caching",
+                  .arity = 3,
+                  .usage = "<YES|NO>",
+                  .summary =
+                      "Says whether the next command's keys are tracked, in the OPTIN and OPTOUT "
+                      "modes.",
+                  .since = "6.0.0",
+                  .run = client_caching}),
+    tracking_row({.name = "client|getredir",
+                  .arity = 2,
+                  .summary =
+                      "Answers which connection gets the word of changes: 0 for this one, -1 when "
+                      "nothing is tracked.",
+                  .since = "6.0.0",
+                  .run = client_getredir}),
+    tracking_row(
+        {.name = "client|tracking",
          .arity = -3,
          .usage = "<ON|OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] "
                   "[OPTIN] [OPTOUT] [NOLOOP]",
@@ -178,15 +183,15 @@ constexpr Command kCommands[] = {
                     "prefix.",
          .since = "6.0.0",
          .run = client_tracking}),
-    row({.name = "client|trackinginfo",
-         .arity = 2,
-         .summary = "Answers what the connection tracks.",
-         .since = "6.2.0",
-         .run = client_trackinginfo}),
+    tracking_row({.name = "client|trackinginfo",
+                  .arity = 2,
+                  .summary = "Answers what the connection tracks.",
+                  .since = "6.2.0",
+                  .run = client_trackinginfo}),
 };
 
 }  // namespace
 
-Commands tracking_commands() { return kCommands; }
+Commands tracking_commands() { return kTrackingCommands; }
 
 }  // namespace weir::server

@@ -49,33 +49,36 @@ void unwatch(Call& call) {
   call.reply.status("OK");
 }
 
-constexpr Command row(Command command) {
+constexpr Command transactions_row(Command command) {
   command.flags |= kNoScript | kLoading;
   command.group = "transactions";
   return command;
 }
 
-constexpr Command kCommands[] = {
-    row({.name = "multi",
+constexpr Command kTransactionsCommands[] = {
+    transactions_row(
+        {.name = "multi",
          .arity = 1,
          .flags = kFast | kNotQueued | kAllowBusy,
          .summary = "Begins a transaction: the commands that follow are queued until EXEC.",
          .since = "1.2.0",
          .run = multi}),
-    row({.name = "exec",
+    transactions_row(
+        {.name = "exec",
          .arity = 1,
          .flags = kNotQueued | kSkipSlowLog | kRunsQueued,
          .summary = "Runs all that is queued at one instant, with nothing in between, and keeps "
                     "all of it or nothing through a crash.",
          .since = "1.2.0",
          .run = exec}),
-    row({.name = "discard",
-         .arity = 1,
-         .flags = kFast | kNotQueued | kAllowBusy,
-         .summary = "Forgets what is queued and what is watched.",
-         .since = "2.0.0",
-         .run = discard}),
-    row({.name = "watch",
+    transactions_row({.name = "discard",
+                      .arity = 1,
+                      .flags = kFast | kNotQueued | kAllowBusy,
+                      .summary = "Forgets what is queued and what is watched.",
+                      .since = "2.0.0",
+                      .run = discard}),
+    transactions_row(
+        {.name = "watch",
          .arity = -2,
          .flags = kFast | kNotQueued | kAllowBusy,
          .keys = {1, -1, 1, 0, KeyUse::kLooks},
@@ -83,16 +86,16 @@ constexpr Command kCommands[] = {
          .summary = "Lets the next EXEC do nothing if one of the keys changes before it.",
          .since = "2.2.0",
          .run = watch}),
-    row({.name = "unwatch",
-         .arity = 1,
-         .flags = kFast | kAllowBusy,
-         .summary = "Watches no key any more.",
-         .since = "2.2.0",
-         .run = unwatch}),
+    transactions_row({.name = "unwatch",
+                      .arity = 1,
+                      .flags = kFast | kAllowBusy,
+                      .summary = "Watches no key any more.",
+                      .since = "2.2.0",
+                      .run = unwatch}),
 };
 
 }  // namespace
 
-Commands transactions_commands() { return kCommands; }
+Commands transactions_commands() { return kTransactionsCommands; }
 
 }  // namespace weir::server

@@ -81,7 +81,7 @@ void waitaof(Call& call) {
   call.host.wait(call, std::move(waiter));
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kWaitaofCommands[] = {
     {.name = "waitaof",
      .arity = 4,
      .flags = kNoScript | kBlocking,
@@ -97,6 +97,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands waitaof_commands() { return kCommands; }
+Commands waitaof_commands() { return kWaitaofCommands; }
 
 }  // namespace weir::server

@@ -138,7 +138,7 @@ void check(Call& call) {
   }
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kWeirCommands[] = {
     {.name = "weir",
      .arity = -2,
      .flags = kContainer,
@@ -201,6 +201,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands weir_commands() { return kCommands; }
+Commands weir_commands() { return kWeirCommands; }
 
 }  // namespace weir::server

@@ -78,7 +78,7 @@ void snapshot(Call& call) {
       "ERR syntax error: WEIR SNAPSHOT takes BEGIN id, READ id file offset length, or END id");
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kWeirSnapshotCommands[] = {
     {.name = "weir|snapshot",
      .arity = -4,
      .flags = kAdmin | kNoScript | kNoMulti,
@@ -91,6 +91,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands weir_snapshot_commands() { return kCommands; }
+Commands weir_snapshot_commands() { return kWeirSnapshotCommands; }
 
 }  // namespace weir::server

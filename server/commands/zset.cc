@@ -137,7 +137,7 @@ void zrem(Call& call) {
   call.reply.integer(removed);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kZsetCommands[] = {
     {.name = "zadd",
      .arity = -4,
      .flags = kWrites | kDenyOom | kFast,
@@ -170,6 +170,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands zset_commands() { return kCommands; }
+Commands zset_commands() { return kZsetCommands; }
 
 }  // namespace weir::server

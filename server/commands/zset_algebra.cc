@@ -274,7 +274,7 @@ void zintercard(Call& call) {
   call.reply.integer(members);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kZsetAlgebraCommands[] = {
     {.name = "zunion",
      .arity = -3,
      .flags = kReads | kMovableKeys,
@@ -362,6 +362,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands zset_algebra_commands() { return kCommands; }
+Commands zset_algebra_commands() { return kZsetAlgebraCommands; }
 
 }  // namespace weir::server

@@ -57,7 +57,7 @@ void zmpop(Call& call) {
   if (!try_pop_first(call, arguments->keys, arguments->pop)) call.reply.null_array();
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kZsetPopCommands[] = {
     {.name = "zpopmin",
      .arity = -2,
      .flags = kWrites | kFast,
@@ -132,6 +132,6 @@ Result<KeyedPop, ErrorReplied> keyed_pop_arguments(Call& call, size_t first, con
   return result;
 }
 
-Commands zset_pop_commands() { return kCommands; }
+Commands zset_pop_commands() { return kZsetPopCommands; }
 
 }  // namespace weir::server

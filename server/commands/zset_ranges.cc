@@ -84,7 +84,7 @@ bool has_no_direction(const Call&, const Query& query) {
 bool is_by_nothing(const Call&, const Query& query) { return query.by == By::kAny; }
 bool replies(const Call&, const Query& query) { return !query.stores; }
 
-constexpr OptionRow<Query> kOptions[] = {
+constexpr OptionRow<Query> kRangeOptions[] = {
     {.word = "WITHSCORES", .flag = &Query::with_scores, .fits = replies},
     {.word = "LIMIT", .values = 2, .take = take_limit},
     {.word = "REV", .take = take_rev, .fits = has_no_direction},
@@ -94,7 +94,7 @@ constexpr OptionRow<Query> kOptions[] = {
 // Reads the options from args[at] on.
 Result<Query, ErrorReplied> range_options(Call& call, const RangeForm& form, size_t at) {
   Query query{.by = form.by, .direction = form.direction, .stores = form.stores};
-  if (const auto done = read_options(call, at, kOptions, &query); !done) return done.error();
+  if (const auto done = read_options(call, at, kRangeOptions, &query); !done) return done.error();
   if (query.by == By::kAny) query.by = By::kRank;
   const bool limited_ranks = query.by == By::kRank && query.limit.count != -1;
   if (limited_ranks || (query.by == By::kLex && query.with_scores))
@@ -194,22 +194,24 @@ void zcount(Call& call) { count_range(call, By::kScore); }
 
 void zlexcount(Call& call) { count_range(call, By::kLex); }
 
-constexpr Command row(Command command) {
+constexpr Command zset_ranges_row(Command command) {
   if ((command.flags & kWrites) == 0) command.flags |= kReads;
   command.group = "sorted-set";
   if (command.keys.first == 0) command.keys = {1, 1, 1};
   return command;
 }
 
-constexpr Command kCommands[] = {
-    row({.name = "zrange",
+constexpr Command kZsetRangesCommands[] = {
+    zset_ranges_row(
+        {.name = "zrange",
          .arity = -4,
          .usage = "key start:string stop:string [BYSCORE | BYLEX] [REV] [LIMIT offset count] "
                   "[WITHSCORES]",
          .summary = "Answers the members of a sorted set in a range of ranks, scores or members.",
          .since = "1.2.0",
          .run = zrange}),
-    row({.name = "zrangestore",
+    zset_ranges_row(
+        {.name = "zrangestore",
          .arity = -5,
          .flags = kWrites | kDenyOom,
          .keys = {1, 2, 1, 0, KeyUse::kOverwrites, KeyUse::kReads},
@@ -217,37 +219,40 @@ constexpr Command kCommands[] = {
          .summary = "Puts a range of a sorted set at another key; answers how many members it has.",
          .since = "6.2.0",
          .run = zrangestore}),
-    row({.name = "zrevrange",
-         .arity = -4,
-         .usage = "key start stop [WITHSCORES]",
-         .summary = "Answers the members in a range of ranks, the highest score first.",
-         .since = "1.2.0",
-         .run = zrevrange}),
-    row({.name = "zrangebyscore",
-         .arity = -4,
-         .usage = "key min:double max:double [WITHSCORES] [LIMIT offset count]",
-         .summary = "Answers the members in a range of scores.",
-         .since = "1.0.5",
-         .run = zrangebyscore}),
-    row({.name = "zrevrangebyscore",
+    zset_ranges_row({.name = "zrevrange",
+                     .arity = -4,
+                     .usage = "key start stop [WITHSCORES]",
+                     .summary = "Answers the members in a range of ranks, the highest score first.",
+                     .since = "1.2.0",
+                     .run = zrevrange}),
+    zset_ranges_row({.name = "zrangebyscore",
+                     .arity = -4,
+                     .usage = "key min:double max:double [WITHSCORES] [LIMIT offset count]",
+                     .summary = "Answers the members in a range of scores.",
+                     .since = "1.0.5",
+                     .run = zrangebyscore}),
+    zset_ranges_row(
+        {.name = "zrevrangebyscore",
          .arity = -4,
          .usage = "key max:double min:double [WITHSCORES] [LIMIT offset count]",
          .summary = "Answers the members in a range of scores, the highest score first.",
          .since = "2.2.0",
          .run = zrevrangebyscore}),
-    row({.name = "zrangebylex",
+    zset_ranges_row(
+        {.name = "zrangebylex",
          .arity = -4,
          .usage = "key min max [LIMIT offset count]",
          .summary = "Answers the members in a range of members, where all have one score.",
          .since = "2.8.9",
          .run = zrangebylex}),
-    row({.name = "zrevrangebylex",
-         .arity = -4,
-         .usage = "key max min [LIMIT offset count]",
-         .summary = "Answers the members in a range of members, the last first.",
-         .since = "2.8.9",
-         .run = zrevrangebylex}),
-    row({.name = "zremrangebyrank",
+    zset_ranges_row({.name = "zrevrangebylex",
+                     .arity = -4,
+                     .usage = "key max min [LIMIT offset count]",
+                     .summary = "Answers the members in a range of members, the last first.",
+                     .since = "2.8.9",
+                     .run = zrevrangebylex}),
+    zset_ranges_row(
+        {.name = "zremrangebyrank",
          .arity = 4,
          .flags = kWrites,
          .keys = {1, 1, 1, 0, KeyUse::kDeletes},
@@ -255,7 +260,8 @@ constexpr Command kCommands[] = {
          .summary = "Removes the members in a range of ranks; answers how many there were.",
          .since = "2.0.0",
          .run = zremrangebyrank}),
-    row({.name = "zremrangebyscore",
+    zset_ranges_row(
+        {.name = "zremrangebyscore",
          .arity = 4,
          .flags = kWrites,
          .keys = {1, 1, 1, 0, KeyUse::kDeletes},
@@ -263,7 +269,8 @@ constexpr Command kCommands[] = {
          .summary = "Removes the members in a range of scores; answers how many there were.",
          .since = "1.2.0",
          .run = zremrangebyscore}),
-    row({.name = "zremrangebylex",
+    zset_ranges_row(
+        {.name = "zremrangebylex",
          .arity = 4,
          .flags = kWrites,
          .keys = {1, 1, 1, 0, KeyUse::kDeletes},
@@ -271,14 +278,16 @@ constexpr Command kCommands[] = {
          .summary = "Removes the members in a range of members; answers how many there were.",
          .since = "2.8.9",
          .run = zremrangebylex}),
-    row({.name = "zcount",
+    zset_ranges_row(
+        {.name = "zcount",
          .arity = 4,
          .flags = kFast,
          .usage = "key min:double max:double",
          .summary = "Answers how many members of a sorted set are in a range of scores.",
          .since = "2.0.0",
          .run = zcount}),
-    row({.name = "zlexcount",
+    zset_ranges_row(
+        {.name = "zlexcount",
          .arity = 4,
          .flags = kFast,
          .usage = "key min max",
@@ -289,6 +298,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands zset_ranges_commands() { return kCommands; }
+Commands zset_ranges_commands() { return kZsetRangesCommands; }
 
 }  // namespace weir::server

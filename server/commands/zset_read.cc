@@ -60,13 +60,13 @@ void zrank(Call& call) { reply_rank(call, false); }
 
 void zrevrank(Call& call) { reply_rank(call, true); }
 
-struct Wanted {
+struct WantedMembers {
   int64_t count;
   bool with_scores;
 };
 
 // A count, and twice the count if there are scores, must be numbers that Redis can hold.
-Result<Wanted, ErrorReplied> wanted_members(Call& call) {
+Result<WantedMembers, ErrorReplied> wanted_members(Call& call) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const auto count = count_argument(call, call.args[2]);
   if (!count) return count.error();
@@ -77,7 +77,7 @@ Result<Wanted, ErrorReplied> wanted_members(Call& call) {
   if (with_scores && (*count < -kMax / 2 || *count > kMax / 2)) {
     return reply_error(call, "ERR value is out of range");
   }
-  return Wanted{.count = *count, .with_scores = with_scores};
+  return WantedMembers{.count = *count, .with_scores = with_scores};
 }
 
 void reply_some(Call& call) {
@@ -119,7 +119,7 @@ void zscan(Call& call) {
   });
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kZsetReadCommands[] = {
     {.name = "zcard",
      .arity = 2,
      .flags = kReads | kFast,
@@ -191,6 +191,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-Commands zset_read_commands() { return kCommands; }
+Commands zset_read_commands() { return kZsetReadCommands; }
 
 }  // namespace weir::server

@@ -22,7 +22,7 @@ constexpr size_t kFileBytesMax = 1 << 20;
 constexpr std::string_view kBlanks = " \t\r\v\f";
 constexpr int kIncludeDepthMax = 8;
 
-using Words = std::vector<std::string>;
+using LineWords = std::vector<std::string>;
 
 // Where a directive was written: errors begin with it, and includes are relative to it.
 struct Place {
@@ -36,7 +36,7 @@ ConfigError error_at(const Place& place, const std::string& what) {
 }
 
 // An option that weir does not have, as Redis or nobody has it.
-Result<void, ConfigError> refuse_option(const Place& place, const Words& words) {
+Result<void, ConfigError> refuse_option(const Place& place, const LineWords& words) {
   const std::string& name = words[0];
   if (const RefusedOption* refused = find_refused(name); refused != nullptr) {
     if (words.size() == 2 && is_harmless(*refused, words[1])) return {};
@@ -62,7 +62,8 @@ std::vector<std::string> matching_files(const std::string& pattern) {
   return paths;
 }
 
-Result<void, ConfigError> apply_include(const Place& place, const Words& words, Config* config) {
+Result<void, ConfigError> apply_include(const Place& place, const LineWords& words,
+                                        Config* config) {
   if (words.size() != 2) return error_at(place, "include takes one path");
   if (place.depth >= kIncludeDepthMax) return error_at(place, "include is nested too deep");
   if (words[1].find('\0') != std::string::npos) return error_at(place, "include takes a path");
@@ -76,7 +77,7 @@ Result<void, ConfigError> apply_include(const Place& place, const Words& words, 
 }
 
 // Collects a user's rules; only code that knows commands (acl/) can tell what they mean.
-Result<void, ConfigError> add_user(const Place& place, const Words& words, Config* config) {
+Result<void, ConfigError> add_user(const Place& place, const LineWords& words, Config* config) {
   if (words.size() < 2) return error_at(place, "user takes a name and rules");
   for (const Config::UserLine& known : config->users) {
     if (known.words[0] != words[1]) continue;
@@ -87,7 +88,8 @@ Result<void, ConfigError> add_user(const Place& place, const Words& words, Confi
 }
 
 // Applies one directive; words[0] is its name.
-Result<void, ConfigError> apply_directive(const Place& place, const Words& words, Config* config) {
+Result<void, ConfigError> apply_directive(const Place& place, const LineWords& words,
+                                          Config* config) {
   if (equals_ignoring_case(words[0], "include")) return apply_include(place, words, config);
   if (equals_ignoring_case(words[0], "user")) return add_user(place, words, config);
   const Option* option = find_option(words[0]);
@@ -174,7 +176,7 @@ Result<void, ConfigError> apply_command_line(std::span<const char* const> argume
     if (name.find('=') != std::string_view::npos) {
       return error_at(place, "write --name value, without '=', got " + printable(name));
     }
-    Words words = {std::string(name.substr(2))};
+    LineWords words = {std::string(name.substr(2))};
     while (i < arguments.size() && !std::string_view(arguments[i]).starts_with("--")) {
       words.emplace_back(arguments[i++]);
     }

@@ -38,9 +38,9 @@ std::vector<std::filesystem::path> checkpoints_in(const std::string& folder,
 }
 
 // By what a checkpoint is newer than another.
-using Age = std::tuple<bool, uint64_t, std::string>;
+using CheckpointAge = std::tuple<bool, uint64_t, std::string>;
 
-Age age_of(const std::filesystem::path& path) {
+CheckpointAge age_of(const std::filesystem::path& path) {
   const std::string name = path.filename();
   const bool has_turn = name.size() > kForm.size();
   return {has_turn, has_turn ? std::strtoull(name.c_str() + kForm.size(), nullptr, 10) : 0, name};

@@ -10,7 +10,7 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kRetryNs = 10 * kNsPerMs;  // of a waiter that write-back holds up
+constexpr int64_t kWaiterRetryNs = 10 * kNsPerMs;  // of a waiter that write-back holds up
 
 }  // namespace
 
@@ -59,7 +59,7 @@ bool Executor::act(Waiter& waiter, Act act) {
   session->replies().unbound();
   if (act == Act::kTry && take_back_for_retry(reply_begin, &session->replies()) != Hold::kNone) {
     waiter.successor.reset();
-    waiter.due_ns = call.now_ns + kRetryNs;
+    waiter.due_ns = call.now_ns + kWaiterRetryNs;
     return false;
   }
   if (!keys.failure().ok()) {  // the error is the answer

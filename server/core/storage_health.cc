@@ -8,7 +8,7 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kRetryNs = kNsPerS;
+constexpr int64_t kTrialRetryNs = kNsPerS;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void StorageHealth::fail(const storage::Status& failure, std::string_view what) 
   keys_.store_in_use().mark_failed();
   failure_ = failure;
   spdlog::error("storage failed: {}", what);
-  next_try_steady_ns_ = clock_.steady_ns() + kRetryNs;
+  next_try_steady_ns_ = clock_.steady_ns() + kTrialRetryNs;
 }
 
 std::string StorageHealth::note_read_failure(const storage::Status& failure) {
@@ -42,7 +42,7 @@ std::string StorageHealth::note_read_failure(const storage::Status& failure) {
 void StorageHealth::look() {
   const int64_t now_ns = clock_.steady_ns();
   if (keys_.store_in_use().failed() || now_ns < next_look_steady_ns_) return;
-  next_look_steady_ns_ = now_ns + kRetryNs;
+  next_look_steady_ns_ = now_ns + kTrialRetryNs;
   fail_if_gone();
 }
 
@@ -61,7 +61,7 @@ void StorageHealth::fail_if_gone() {
 bool StorageHealth::try_to_recover() {
   const int64_t now_ns = clock_.steady_ns();
   if (!keys_.store_in_use().failed() || now_ns < next_try_steady_ns_) return false;
-  next_try_steady_ns_ = now_ns + kRetryNs;
+  next_try_steady_ns_ = now_ns + kTrialRetryNs;
   if (keys_.store_in_use().is_open() && !keys_.store_in_use()->probe().ok()) return false;
   const storage::Status status =
       keys_.reopen(denies() ? storage::Keep::kNothing : storage::Keep::kAll);

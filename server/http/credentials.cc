@@ -7,7 +7,7 @@ namespace weir::server::http {
 namespace {
 
 // Reads base64 with its padding or without.
-std::optional<std::string> decoded(std::string_view text) {
+std::optional<std::string> base64_decoded(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
   std::string padded(text);
   padded.append((4 - padded.size() % 4) % 4, '=');
@@ -22,7 +22,7 @@ std::optional<Credentials> parse_credentials(std::string_view authorization) {
   const std::string_view scheme = authorization.substr(0, blank);
   if (!equals_ignoring_case(scheme, "basic") && !equals_ignoring_case(scheme, "bearer"))
     return std::nullopt;
-  const auto pair = decoded(trimmed(authorization.substr(blank)));
+  const auto pair = base64_decoded(trimmed(authorization.substr(blank)));
   const size_t colon = pair ? pair->find(':') : std::string::npos;
   if (colon == std::string::npos) return std::nullopt;
   return Credentials{.user = colon == 0 ? "default" : pair->substr(0, colon),

@@ -17,7 +17,7 @@ constexpr std::string_view kChallenge = "WWW-Authenticate";
 constexpr std::string_view kHeaderSuffix = "-header";
 constexpr unsigned kDenyMin = 401, kDenyMax = 599;
 
-std::string decoded(std::string_view text) {
+std::string url_decoded(std::string_view text) {
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool escapes = text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
@@ -100,8 +100,8 @@ Parameters parameters_of_query(std::string_view query) {
     query.remove_prefix(std::min(end + 1, query.size()));
     if (pair.empty()) continue;
     const size_t equal = pair.find('=');
-    Parameter parameter = {.name = decoded(pair.substr(0, equal)), .value = {}};
-    if (equal != pair.npos) parameter.value = decoded(pair.substr(equal + 1));
+    Parameter parameter = {.name = url_decoded(pair.substr(0, equal)), .value = {}};
+    if (equal != pair.npos) parameter.value = url_decoded(pair.substr(equal + 1));
     parameters.push_back(std::move(parameter));
     if (parameters.size() > kParametersMax) break;  // likewise
   }

@@ -14,7 +14,7 @@ namespace wire = boost::beast::http;
 
 namespace {
 
-std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+std::string_view text_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 constexpr unsigned kVersion11 = 11;
 
@@ -41,7 +41,7 @@ bool is_ambiguous(const wire::request<wire::string_body>& message) {
   if (codings == 0) return false;
   return codings > 1 || message.version() < kVersion11 ||
          message.count(wire::field::content_length) > 0 ||
-         !equals_ignoring_case(view(message[wire::field::transfer_encoding]), "chunked");
+         !equals_ignoring_case(text_of(message[wire::field::transfer_encoding]), "chunked");
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, size_t* used
   if (!parser_->is_header_done() || asked_to_go_on_) return Progress::kNeedsMore;
   const auto& message = parser_->get();
   if (message.version() < kVersion11 ||
-      !equals_ignoring_case(view(message[wire::field::expect]), "100-continue"))
+      !equals_ignoring_case(text_of(message[wire::field::expect]), "100-continue"))
     return Progress::kNeedsMore;
   asked_to_go_on_ = true;
   return Progress::kAsksToGoOn;
@@ -101,13 +101,14 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, size_t* used
 
 void RequestReader::finish() {
   const auto& message = parser_->get();
-  request_ = {.method = view(message.method_string()),
-              .target = view(message.target()),
+  request_ = {.method = text_of(message.method_string()),
+              .target = text_of(message.target()),
               .fields = {},
               .body = message.body(),
               .keep_alive = message.keep_alive()};
   for (const auto& field : message)
-    request_.fields.push_back({.name = view(field.name_string()), .value = view(field.value())});
+    request_.fields.push_back(
+        {.name = text_of(field.name_string()), .value = text_of(field.value())});
 }
 
 }  // namespace weir::server::http

@@ -17,7 +17,7 @@
 namespace weir::server {
 namespace {
 
-constexpr int kForgottenMax = 64;     // due bookings removed with each new one
+constexpr int kDueForgottenMax = 64;  // due bookings removed with each new one
 constexpr size_t kBookingUnits = 2;   // of work: one is found, read and put in order
 constexpr uint64_t kWithInstant = 0;  // in the place of n, which is never 0
 constexpr uint64_t kWithCharge = 0;   // likewise, after the instant
@@ -62,7 +62,7 @@ class Booking {
 };
 
 void forget_due(const Call& call, storage::Elements* bookings) {
-  for (int i = 0; i < kForgottenMax && !bookings->empty(); ++i) {
+  for (int i = 0; i < kDueForgottenMax && !bookings->empty(); ++i) {
     call.work().charge_entries(1);
     const storage::Element first = bookings->at(0);
     if (storage::integer_of_order(first.order) > call.now_ns) return;

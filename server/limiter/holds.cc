@@ -12,10 +12,10 @@
 namespace weir::server {
 namespace {
 
-constexpr int kForgottenMax = 64;  // ended holds removed with each new one
+constexpr int kEndedForgottenMax = 64;  // ended holds removed with each new one
 
 void forget_ended(const Call& call, storage::Elements* holds) {
-  for (int i = 0; i < kForgottenMax && !holds->empty(); ++i) {
+  for (int i = 0; i < kEndedForgottenMax && !holds->empty(); ++i) {
     call.work().charge_entries(1);
     const storage::Element first = holds->at(0);
     if (storage::integer_of_order(first.order) > call.now_ns) return;

@@ -54,7 +54,7 @@ std::optional<std::string> read(storage::Keyspace& keys, const std::string& name
   return ref.exists() ? std::optional(std::string(ref.value())) : std::nullopt;
 }
 
-void erase(storage::Keyspace& keys, const std::string& name) {
+void erase_record(storage::Keyspace& keys, const std::string& name) {
   storage::Ref ref = look_up(keys, name);
   if (ref.exists()) keys.erase(&ref);
 }
@@ -68,7 +68,7 @@ std::string encode(uint64_t ordinal, const Override& override) {
 }
 
 // Nothing: the bytes make no sense, because a later version wrote them for instance.
-std::optional<Override> decode(std::string_view value, const algorithms::Zones& zones) {
+std::optional<Override> decode_override(std::string_view value, const algorithms::Zones& zones) {
   storage::Reader reader(value);
   reader.varint();
   Override override;
@@ -152,14 +152,14 @@ std::optional<Override> find_override(storage::Keyspace& keys, const OverrideSet
   if (set.exact > 0 && key.size() <= kOverrideNameBytesMax) {
     name.append(scope_bytes({.name = key}));
     if (const storage::Ref ref = look_up(keys, name); ref.exists())
-      return decode(ref.value(), zones);
+      return decode_override(ref.value(), zones);
   }
   for (auto length = set.lengths.rbegin(); length != set.lengths.rend(); ++length) {
     if (length->first > key.size()) continue;
     name.resize(head);
     name.append(scope_bytes({.is_prefix = true, .name = key.substr(0, length->first)}));
     if (const storage::Ref ref = look_up(keys, name); ref.exists())
-      return decode(ref.value(), zones);
+      return decode_override(ref.value(), zones);
   }
   return std::nullopt;
 }
@@ -187,11 +187,11 @@ bool erase_override(storage::Keyspace& keys, OverrideSet* set, const OverrideSco
   const std::string name = name_of(set->id, scope_bytes(scope));
   const auto value = set->count == 0 ? std::nullopt : read(keys, name);
   if (!value) return false;
-  erase(keys, name);
+  erase_record(keys, name);
   const uint64_t ordinal = ordinal_of(*value);
   const uint64_t last = --set->count;
   if (ordinal != last) move_override(keys, set->id, {.from = last, .to = ordinal});
-  erase(keys, number_of(set->id, last));
+  erase_record(keys, number_of(set->id, last));
   if (scope.is_prefix) {
     count_length(set, scope.name.size(), false);
   } else {
@@ -208,7 +208,7 @@ uint64_t visit_overrides(
   for (; left > 0 && count > 0; --left, --count) {
     const auto scope = read(keys, number_of(set.id, left - 1));
     const auto value = scope ? read(keys, name_of(set.id, *scope)) : std::nullopt;
-    const auto override = value ? decode(*value, zones) : std::nullopt;
+    const auto override = value ? decode_override(*value, zones) : std::nullopt;
     if (override) visit(scope_of(*scope), *override);
   }
   return left;
@@ -218,8 +218,8 @@ uint64_t erase_last_overrides(storage::Keyspace& keys, uint64_t set, uint64_t co
                               uint64_t most) {
   for (; count > 0 && most > 0; --count, --most) {
     const std::string number = number_of(set, count - 1);
-    if (const auto scope = read(keys, number)) erase(keys, name_of(set, *scope));
-    erase(keys, number);
+    if (const auto scope = read(keys, number)) erase_record(keys, name_of(set, *scope));
+    erase_record(keys, number);
   }
   return count;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using algorithms::CarryOver;
 
-constexpr std::string_view kPrefix = "policy/";
+constexpr std::string_view kPolicyPrefix = "policy/";
 constexpr std::string_view kCountPrefix = "policy-count/";
 constexpr uint8_t kModesCount = 5;  // the numbers of CarryOver are on disk here. DO NOT CHANGE.
 constexpr std::string_view kDropPrefix = "policy-drop/";
@@ -20,7 +20,7 @@ constexpr uint64_t kDroppedAtOnce = 200;  // a millisecond
 constexpr uint8_t kWithKind = 128;
 constexpr uint64_t kShareOfKeys = 0x706f6c6963792025;  // the other half of the seed
 
-std::string record_name(std::string_view name) { return std::string(kPrefix).append(name); }
+std::string record_name(std::string_view name) { return std::string(kPolicyPrefix).append(name); }
 
 std::string count_record_name(std::string_view name) {
   return std::string(kCountPrefix).append(name);
@@ -182,7 +182,7 @@ void Policies::reset_counts() {
 
 void Policies::visit(
     const std::function<void(std::string_view record, std::string_view value)>& use) const {
-  keys_.visit_system(kPrefix, [&](std::string_view record, std::string_view value) {
+  keys_.visit_system(kPolicyPrefix, [&](std::string_view record, std::string_view value) {
     work_.charge_entries(1);
     use(record, value);
   });
@@ -279,7 +279,7 @@ void Policies::drop_some() {
 std::vector<std::string> Policies::names() const {
   std::vector<std::string> names;
   visit([&](std::string_view record, std::string_view) {
-    names.emplace_back(record.substr(kPrefix.size()));
+    names.emplace_back(record.substr(kPolicyPrefix.size()));
   });
   std::sort(names.begin(), names.end());
   return names;

@@ -17,7 +17,7 @@ namespace weir::server {
 namespace {
 
 constexpr std::string_view kOwnedRecord = "policies-of-file";
-constexpr char kFormat = 1;
+constexpr char kNamesFormat = 1;
 constexpr size_t kErrorsMax = 5;
 
 // Some wrong lines, one after the other.
@@ -64,13 +64,13 @@ std::set<std::string, std::less<>> owned_names(storage::Keyspace& keys) {
   const storage::Ref ref = keys.look_up_system(kOwnedRecord);
   if (!ref.exists()) return names;
   storage::Reader reader(ref.value());
-  if (reader.u8() != kFormat) return names;
+  if (reader.u8() != kNamesFormat) return names;
   while (reader.ok() && !reader.rest().empty()) names.emplace(reader.sized_bytes());
   return names;
 }
 
 void own(const std::vector<PolicyLine>& lines, storage::Keyspace& keys) {
-  std::string value(1, kFormat);
+  std::string value(1, kNamesFormat);
   for (const PolicyLine& line : lines) {
     storage::put_varint(&value, line.name.size());
     value += line.name;

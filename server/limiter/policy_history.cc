@@ -10,16 +10,16 @@
 namespace weir::server {
 namespace {
 
-constexpr std::string_view kPrefix = "policy-change/";
-constexpr char kFormat = 1;
+constexpr std::string_view kChangePrefix = "policy-change/";
+constexpr char kChangeFormat = 1;
 constexpr size_t kUserBytesMax = 128;
 
 uint64_t number_of(std::string_view record) {
-  return std::strtoull(std::string(record.substr(kPrefix.size())).c_str(), nullptr, 10);
+  return std::strtoull(std::string(record.substr(kChangePrefix.size())).c_str(), nullptr, 10);
 }
 
 std::string encode(const PolicyChange& change) {
-  std::string value(1, kFormat);
+  std::string value(1, kChangeFormat);
   storage::put_varint(&value, static_cast<uint64_t>(change.wall_ms));
   for (const std::string* text : {&change.policy, &change.user}) {
     storage::put_varint(&value, text->size());
@@ -28,9 +28,9 @@ std::string encode(const PolicyChange& change) {
   return value + change.before;
 }
 
-PolicyChange decode(std::string_view value) {
+PolicyChange decode_change(std::string_view value) {
   storage::Reader reader(value);
-  if (reader.u8() != kFormat) return {};
+  if (reader.u8() != kChangeFormat) return {};
   PolicyChange change{.wall_ms = static_cast<int64_t>(reader.varint())};
   change.policy = reader.sized_bytes();
   change.user = reader.sized_bytes();
@@ -44,7 +44,7 @@ void cut(std::string* text, size_t bytes_max) {
   *text += "...";
 }
 
-void erase(storage::Keyspace& keys, const std::string& record) {
+void erase_change(storage::Keyspace& keys, const std::string& record) {
   storage::Ref ref = keys.look_up_system(record);
   if (ref.exists()) keys.erase(&ref);
 }
@@ -58,8 +58,8 @@ void keep_changes(storage::Keyspace& keys, std::vector<NumberedChange> changes) 
     PolicyChange* added = nullptr;  // null: it is kept already
   };
   std::vector<KeptChange> all;
-  keys.visit_system(kPrefix, [&](std::string_view name, std::string_view value) {
-    all.push_back({.number = number_of(name), .policy = decode(value).policy});
+  keys.visit_system(kChangePrefix, [&](std::string_view name, std::string_view value) {
+    all.push_back({.number = number_of(name), .policy = decode_change(value).policy});
   });
   for (NumberedChange& next : changes)
     all.push_back({next.number, next.change.policy, &next.change});
@@ -71,9 +71,9 @@ void keep_changes(storage::Keyspace& keys, std::vector<NumberedChange> changes) 
   for (const auto& [number, policy, added] : all) {
     const bool stays = ++of_policy[policy] <= kChangesOfPolicyMax && ++count <= kChangesMax;
     if (stays == (added == nullptr)) continue;
-    const std::string record = std::string(kPrefix) + std::to_string(number);
+    const std::string record = std::string(kChangePrefix) + std::to_string(number);
     if (!stays) {
-      erase(keys, record);
+      erase_change(keys, record);
       continue;
     }
     cut(&added->user, kUserBytesMax);
@@ -85,8 +85,8 @@ void keep_changes(storage::Keyspace& keys, std::vector<NumberedChange> changes) 
 
 std::vector<PolicyChange> changes_of(storage::Keyspace& keys, std::string_view policy) {
   std::vector<std::pair<uint64_t, PolicyChange>> found;
-  keys.visit_system(kPrefix, [&](std::string_view name, std::string_view value) {
-    PolicyChange change = decode(value);
+  keys.visit_system(kChangePrefix, [&](std::string_view name, std::string_view value) {
+    PolicyChange change = decode_change(value);
     if (change.policy == policy) found.push_back({number_of(name), std::move(change)});
   });
   std::sort(found.begin(), found.end(),

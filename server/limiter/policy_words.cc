@@ -16,8 +16,6 @@ using algorithms::CarryOver;
 constexpr std::string_view kModes[] = {"RESET", "ASIS", "PROPORTIONAL", "ADDITIVE", "USED"};
 constexpr std::string_view kModeList = "USED, RESET, ASIS, PROPORTIONAL or ADDITIVE";
 
-std::string quoted(std::string_view word) { return "'" + algorithms::shown(word) + "'"; }
-
 class PolicyReader {
  public:
   PolicyReader(Args words, const algorithms::Zones& zones) : words_(words), zones_(zones) {}
@@ -33,7 +31,7 @@ class PolicyReader {
   Result<Policy, std::string> read_effect_alone() {
     if (auto done = read_effect(); !done) return done.error();
     if (at_ == words_.size()) return policy_;
-    return "ERR syntax error at " + quoted(words_[at_]) + ": expected " +
+    return "ERR syntax error at " + algorithms::quoted(words_[at_]) + ": expected " +
            (policy_.limits.empty() ? "nothing" : "another limit") + hint_about(words_[at_], false);
   }
 
@@ -76,7 +74,7 @@ class PolicyReader {
       return {};
     }
     if (limits && !has_percent_ && next_is("PERCENT")) return read_percent();
-    std::string text = "ERR syntax error at " + quoted(word) + ": expected ";
+    std::string text = "ERR syntax error at " + algorithms::quoted(word) + ": expected ";
     if (limits && !has_percent_ && !has_mode_) text += "another limit, ";
     if (limits && !has_percent_) text += "SHADOW, PERCENT with a number, ";
     if (limits && !has_percent_) text += "or ";

@@ -51,8 +51,6 @@ static_assert(kCostsMax * kLimitWords + algorithms::kLimitsMax * 3 + kOptionWord
 // The digits of kCostMax, and a comma.
 constexpr size_t kCostBytesMax = 14;
 
-std::string quoted(std::string_view word) { return "'" + algorithms::shown(word) + "'"; }
-
 class RequestReader {
  public:
   RequestReader(Args words, uint32_t options, const algorithms::Zones* zones)
@@ -128,7 +126,7 @@ class RequestReader {
 
   Done no_limit() const {
     if (at_ == words_.size()) return "ERR a limit must be given: " + limit_form();
-    return "ERR syntax error at " + quoted(words_[at_]) +
+    return "ERR syntax error at " + algorithms::quoted(words_[at_]) +
            ": a limit must come here: " + limit_form() + hint_about(words_[at_], false);
   }
 
@@ -143,8 +141,9 @@ class RequestReader {
     const std::string_view name = words_[at_];
     if (name.empty() || name.size() > kPolicyNameBytesMax) return policy_name_error(name);
     if (!list->policy.empty()) {
-      return "ERR syntax error at POLICY " + quoted(name) + ": a key takes one policy, and " +
-             quoted(list->policy) + " was named before";
+      return "ERR syntax error at POLICY " + algorithms::quoted(name) +
+             ": a key takes one policy, and " + algorithms::quoted(list->policy) +
+             " was named before";
     }
     list->policy = name;
     list->policy_at = list->limits.size();
@@ -186,7 +185,7 @@ class RequestReader {
     if (!time_ns || *time_ns > kTimeoutNsMax) {
       return std::string("ERR ") + (timeout ? "TIMEOUT" : "MAXWAIT") + " must be " +
              std::string(algorithms::kTimeForm) + ", at most " +
-             algorithms::format_duration(kTimeoutNsMax) + ", got " + quoted(text);
+             algorithms::format_duration(kTimeoutNsMax) + ", got " + algorithms::quoted(text);
     }
     (timeout ? request_.timeout_ns : request_.max_wait_ns) = *time_ns;
     return {};
@@ -196,7 +195,7 @@ class RequestReader {
     request_.hold_ns = time_ns;
     if (time_ns && *time_ns > 0 && *time_ns <= kHoldNsMax) return {};
     return "ERR HOLD must be " + std::string(algorithms::kTimeForm) + ", above 0 and at most " +
-           algorithms::format_duration(kHoldNsMax) + ", got " + quoted(text);
+           algorithms::format_duration(kHoldNsMax) + ", got " + algorithms::quoted(text);
   }
 
   Done set_on_change(std::string_view text) {
@@ -204,7 +203,8 @@ class RequestReader {
       return std::string("ERR syntax error: a policy's ONCHANGE is set by RL.POLICY SET");
     request_.on_change = parse_mode(text);
     if (request_.on_change) return {};
-    return "ERR ONCHANGE must be USED, RESET, ASIS, PROPORTIONAL or ADDITIVE, got " + quoted(text);
+    return "ERR ONCHANGE must be USED, RESET, ASIS, PROPORTIONAL or ADDITIVE, got " +
+           algorithms::quoted(text);
   }
 
   Done set_id(std::string_view text) {
@@ -228,7 +228,7 @@ class RequestReader {
       if ((accepted_ & row.option) != 0) names.push_back(row.name);
     }
     const AskedLimits& last = request_.each.empty() ? request_ : request_.each.back();
-    std::string text = "ERR syntax error at " + quoted(word) + ": expected ";
+    std::string text = "ERR syntax error at " + algorithms::quoted(word) + ": expected ";
     if (seen_ == 0 && !last.empty()) {
       if (last.policy.empty() || last.policy_at < last.limits.size()) {
         const auto& algorithm = *last.limits.back().algorithm;
@@ -275,7 +275,7 @@ Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name,
     if (!cost || *cost < 0 || *cost > algorithms::kCostMax) {
       return "ERR " + std::string(name) + " must be an integer " +
              algorithms::between(0, algorithms::kCostMax) +
-             ", or one for each limit with commas between, got " + quoted(text);
+             ", or one for each limit with commas between, got " + algorithms::quoted(text);
     }
     costs.push_back(*cost);
     begin = end + 1;

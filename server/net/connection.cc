@@ -8,8 +8,6 @@
 namespace weir::server {
 namespace {
 
-using Result = Transfer::Result;
-
 // While more than this is unsent, no more is read from the peer.
 constexpr size_t kUnsentMax = 1 << 20;
 // With more than this received, no more is read from a peer that a pause holds up.
@@ -87,14 +85,14 @@ bool Connection::receive(std::span<char> buffer, size_t commands_max) {
     buffer = buffer.first(std::min(buffer.size(), translator_->receive_bytes_max()));
   }
   const Transfer transfer = stream_->recv(buffer);
-  recv_wants_write_ = transfer.result == Result::kWantsWrite;
-  if (transfer.result == Result::kMoved) {
+  recv_wants_write_ = transfer.result == Transfer::Result::kWantsWrite;
+  if (transfer.result == Transfer::Result::kMoved) {
     owner_->note_received(transfer.bytes);
     hand_over({buffer.data(), transfer.bytes}, commands_max);
     return true;
   }
-  if (transfer.result == Result::kEnded) session_->close_after_reply();
-  if (transfer.result == Result::kBroken) session_->kill();
+  if (transfer.result == Transfer::Result::kEnded) session_->close_after_reply();
+  if (transfer.result == Transfer::Result::kBroken) session_->kill();
   return false;
 }
 
@@ -104,10 +102,10 @@ bool Connection::send_released() {
     const std::string_view next = output().substr(0, left);
     if (next.empty()) break;
     const Transfer transfer = stream_->send(next);
-    const bool moved = transfer.result == Result::kMoved;
-    send_wants_read_ = transfer.result == Result::kWantsRead;
+    const bool moved = transfer.result == Transfer::Result::kMoved;
+    send_wants_read_ = transfer.result == Transfer::Result::kWantsRead;
     bytes_to_repeat_ = moved ? 0 : next.size();
-    if (!moved) return transfer.result != Result::kBroken;
+    if (!moved) return transfer.result != Transfer::Result::kBroken;
     mark_sent(transfer.bytes);
     left -= transfer.bytes;
   }

@@ -24,7 +24,7 @@ constexpr std::string_view kPlainHttpReply =
     "Content-Length: 38\r\n\r\nthis port is for HTTPS; begin with it\n";
 constexpr int64_t kLogEveryNs = kNsPerS;
 
-int make_set() {
+int make_handshake_set() {
   const int descriptor = ::epoll_create1(EPOLL_CLOEXEC);
   if (descriptor < 0) {
     throw boost::system::system_error(errno, boost::system::system_category(), "epoll_create1");
@@ -38,7 +38,7 @@ Handshakes::Handshakes(boost::asio::io_context* io, Clock* clock, Tls* tls, OnDo
     : clock_(*clock),
       tls_(*tls),
       on_done_(std::move(on_done)),
-      set_(*io, make_set()),
+      set_(*io, make_handshake_set()),
       logged_ns_(clock_.steady_ns() - kLogEveryNs) {}
 
 Handshakes::~Handshakes() = default;

@@ -6,7 +6,7 @@
 namespace weir::server {
 namespace {
 
-int make_set() {
+int make_poll_set() {
   const int descriptor = ::epoll_create1(EPOLL_CLOEXEC);
   if (descriptor < 0) {
     throw boost::system::system_error(errno, boost::system::system_category(), "epoll_create1");
@@ -16,7 +16,7 @@ int make_set() {
 
 }  // namespace
 
-Poller::Poller(boost::asio::io_context* io) : set_(*io, make_set()) {}
+Poller::Poller(boost::asio::io_context* io) : set_(*io, make_poll_set()) {}
 
 bool Poller::watch(int descriptor, Interest before, Interest now, Connection* connection) {
   if (before == now) return true;

@@ -8,12 +8,10 @@
 namespace weir::server {
 namespace {
 
-using Result = Transfer::Result;
-
 // REQUIRES: a call on the socket has just failed.
-Transfer failed(Result wanted) {
+Transfer failed(Transfer::Result wanted) {
   const bool waits = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-  return {.result = waits ? wanted : Result::kBroken};
+  return {.result = waits ? wanted : Transfer::Result::kBroken};
 }
 
 }  // namespace
@@ -22,15 +20,15 @@ SocketStream::~SocketStream() { ::close(descriptor_); }
 
 Transfer SocketStream::recv(std::span<char> buffer) {
   const ssize_t size = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (size < 0) return failed(Result::kWantsRead);
-  if (size == 0) return {.result = Result::kEnded};
-  return {.result = Result::kMoved, .bytes = static_cast<size_t>(size)};
+  if (size < 0) return failed(Transfer::Result::kWantsRead);
+  if (size == 0) return {.result = Transfer::Result::kEnded};
+  return {.result = Transfer::Result::kMoved, .bytes = static_cast<size_t>(size)};
 }
 
 Transfer SocketStream::send(std::string_view bytes) {
   const ssize_t size = ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (size < 0) return failed(Result::kWantsWrite);
-  return {.result = Result::kMoved, .bytes = static_cast<size_t>(size)};
+  if (size < 0) return failed(Transfer::Result::kWantsWrite);
+  return {.result = Transfer::Result::kMoved, .bytes = static_cast<size_t>(size)};
 }
 
 }  // namespace weir::server

@@ -62,12 +62,6 @@ struct TlsWire {
   }
 };
 
-namespace {
-
-using Result = Transfer::Result;
-
-}  // namespace
-
 TlsStream::TlsStream(std::unique_ptr<ByteStream> below, const TlsContext& context)
     : below_(std::move(below)), ssl_(SSL_new(context.handle())) {
   BIO* bio = BIO_new(TlsWire::method());
@@ -86,11 +80,11 @@ TlsStream::~TlsStream() {
 
 Transfer::Result TlsStream::result_of(int answer) {
   const int error = SSL_get_error(ssl_.get(), answer);
-  if (error == SSL_ERROR_WANT_READ) return Result::kWantsRead;
-  if (error == SSL_ERROR_WANT_WRITE) return Result::kWantsWrite;
-  if (error == SSL_ERROR_ZERO_RETURN) return Result::kEnded;
+  if (error == SSL_ERROR_WANT_READ) return Transfer::Result::kWantsRead;
+  if (error == SSL_ERROR_WANT_WRITE) return Transfer::Result::kWantsWrite;
+  if (error == SSL_ERROR_ZERO_RETURN) return Transfer::Result::kEnded;
   is_broken_ = true;
-  return Result::kBroken;
+  return Transfer::Result::kBroken;
 }
 
 TlsStream::Progress TlsStream::fail() {
@@ -138,35 +132,37 @@ std::string TlsStream::peer_name() const {
 
 // One call gives a record, so it goes on as long as there are records that have arrived.
 Transfer TlsStream::recv(std::span<char> buffer) {
-  if (is_broken_) return {.result = Result::kBroken};
+  if (is_broken_) return {.result = Transfer::Result::kBroken};
   ERR_clear_error();
   may_take_ = true;
   size_t moved = 0;
-  auto result = Result::kMoved;
+  auto result = Transfer::Result::kMoved;
   do {
     size_t size = 0;
     const int answer = SSL_read_ex(ssl_.get(), buffer.data() + moved, buffer.size() - moved, &size);
     if (answer != 1) result = result_of(answer);
     moved += size;
-  } while (result == Result::kMoved && moved < buffer.size() && SSL_has_pending(ssl_.get()) == 1);
+  } while (result == Transfer::Result::kMoved && moved < buffer.size() &&
+           SSL_has_pending(ssl_.get()) == 1);
   ERR_clear_error();
   // What has ended or is broken says so the next time too.
-  holds_input_ = moved > 0 && (result == Result::kMoved ? SSL_has_pending(ssl_.get()) == 1
-                                                        : result != Result::kWantsRead);
-  if (moved > 0) return {.result = Result::kMoved, .bytes = moved};
+  holds_input_ =
+      moved > 0 && (result == Transfer::Result::kMoved ? SSL_has_pending(ssl_.get()) == 1
+                                                       : result != Transfer::Result::kWantsRead);
+  if (moved > 0) return {.result = Transfer::Result::kMoved, .bytes = moved};
   return {.result = result};
 }
 
 Transfer TlsStream::send(std::string_view bytes) {
-  if (is_broken_) return {.result = Result::kBroken};
+  if (is_broken_) return {.result = Transfer::Result::kBroken};
   ERR_clear_error();
   size_t size = 0;
   const int answer = SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &size);
-  if (answer == 1) return {.result = Result::kMoved, .bytes = size};
-  const Result result = result_of(answer);
+  if (answer == 1) return {.result = Transfer::Result::kMoved, .bytes = size};
+  const Transfer::Result result = result_of(answer);
   ERR_clear_error();
   // kEnded is an answer of recv() alone.
-  return {.result = result == Result::kEnded ? Result::kBroken : result};
+  return {.result = result == Transfer::Result::kEnded ? Transfer::Result::kBroken : result};
 }
 
 }  // namespace weir::server

@@ -16,7 +16,7 @@ namespace weir::server {
 namespace {
 
 // A receiver with less than this unsent is not held against the limits before the turn ends.
-constexpr size_t kUnsentUnchecked = 64 << 10;
+constexpr size_t kMonitorUnsentUnchecked = 64 << 10;
 constexpr size_t kQuotingFactor = 8;  // a byte that is quoted takes as long as so many copied ones
 
 }  // namespace
@@ -95,7 +95,7 @@ void Monitors::deliver() {
     if (session->closing()) continue;
     work_.charge(1, lines.size());
     session->push_message(lines);
-    if (session->unsent_bytes() > kUnsentUnchecked) directory_.enforce_output_limit(session);
+    if (session->unsent_bytes() > kMonitorUnsentUnchecked) directory_.enforce_output_limit(session);
   }
 }
 

@@ -5,20 +5,20 @@
 namespace weir::server::rdb {
 namespace {
 
-constexpr size_t kHeadBytes = 8;
+constexpr size_t kIntsetHeadBytes = 8;
 
 bool is_width(uint64_t width) { return width == 2 || width == 4 || width == 8; }
 
 }  // namespace
 
 bool read_intset(std::string_view bytes, Value* value) {
-  if (bytes.size() < kHeadBytes) return false;
+  if (bytes.size() < kIntsetHeadBytes) return false;
   const uint64_t width = load_unsigned(bytes.substr(0, 4));
   const uint64_t elements = load_unsigned(bytes.substr(4, 4));
-  if (!is_width(width) || bytes.size() - kHeadBytes != elements * width) return false;
+  if (!is_width(width) || bytes.size() - kIntsetHeadBytes != elements * width) return false;
   int64_t before = 0;
   for (uint64_t i = 0; i < elements; ++i) {
-    const int64_t number = load_signed(bytes.substr(kHeadBytes + i * width, width));
+    const int64_t number = load_signed(bytes.substr(kIntsetHeadBytes + i * width, width));
     if (i > 0 && number <= before) return false;
     before = number;
     value->texts.push_back(value->owned.emplace_back(std::to_string(number)));

@@ -16,9 +16,9 @@
 namespace weir::server::rdb {
 namespace {
 
-constexpr size_t kHeadBytes = 6;
-constexpr uint8_t kEnd = 0xff;
-constexpr size_t kUncounted = 0xffff;
+constexpr size_t kListpackHeadBytes = 6;
+constexpr uint8_t kListpackEnd = 0xff;
+constexpr size_t kListpackUncounted = 0xffff;
 constexpr uint8_t kText32 = 0xf0, kInt16 = 0xf1, kInt24 = 0xf2, kInt32 = 0xf3, kInt64 = 0xf4;
 
 // The bounds are Redis': two of them leave one value to the next size.
@@ -112,19 +112,20 @@ void put_string(std::string* out, std::string_view text) {
 }  // namespace
 
 bool read_listpack(std::string_view bytes, Value* value) {
-  if (bytes.size() <= kHeadBytes || static_cast<uint8_t>(bytes.back()) != kEnd) return false;
+  if (bytes.size() <= kListpackHeadBytes || static_cast<uint8_t>(bytes.back()) != kListpackEnd)
+    return false;
   if (load_unsigned(bytes.substr(0, 4)) != bytes.size()) return false;
   const size_t announced = load_unsigned(bytes.substr(4, 2));
-  std::string_view rest = bytes.substr(kHeadBytes);
+  std::string_view rest = bytes.substr(kListpackHeadBytes);
   rest.remove_suffix(1);
   size_t found = 0;
   for (; !rest.empty(); ++found) {
     if (!read_entry(&rest, value)) return false;
   }
-  return announced == kUncounted || announced == found;
+  return announced == kListpackUncounted || announced == found;
 }
 
-ListpackWriter::ListpackWriter() : bytes_(kHeadBytes, '\0') {}
+ListpackWriter::ListpackWriter() : bytes_(kListpackHeadBytes, '\0') {}
 
 void ListpackWriter::add(std::string_view text) {
   const size_t begin = bytes_.size();
@@ -138,13 +139,13 @@ void ListpackWriter::add(std::string_view text) {
 }
 
 std::string ListpackWriter::finish() {
-  bytes_.push_back(static_cast<char>(kEnd));
+  bytes_.push_back(static_cast<char>(kListpackEnd));
   std::string head;
   put_little_endian(&head, bytes_.size(), 4);
-  put_little_endian(&head, entries_ < kUncounted ? entries_ : kUncounted, 2);
-  bytes_.replace(0, kHeadBytes, head);
+  put_little_endian(&head, entries_ < kListpackUncounted ? entries_ : kListpackUncounted, 2);
+  bytes_.replace(0, kListpackHeadBytes, head);
   std::string finished = std::move(bytes_);
-  bytes_.assign(kHeadBytes, '\0');
+  bytes_.assign(kListpackHeadBytes, '\0');
   entries_ = 0;
   return finished;
 }

@@ -7,7 +7,7 @@ namespace weir::server::rdb {
 namespace {
 
 constexpr uint8_t kSpecial = 3;  // the two leading bits of something that is no size
-constexpr uint8_t kInt8 = 0xc0, kInt16 = 0xc1, kInt32 = 0xc2, kCompressed = 0xc3;
+constexpr uint8_t kInt8 = 0xc0, kEncodedInt16 = 0xc1, kEncodedInt32 = 0xc2, kCompressed = 0xc3;
 
 }  // namespace
 
@@ -50,9 +50,9 @@ std::string_view Reader::text() {
   switch (first) {
     case kInt8:
       return integer(1);
-    case kInt16:
+    case kEncodedInt16:
       return integer(2);
-    case kInt32:
+    case kEncodedInt32:
       return integer(4);
     case kCompressed:
       return unpacked();

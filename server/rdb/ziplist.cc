@@ -12,10 +12,10 @@
 namespace weir::server::rdb {
 namespace {
 
-constexpr size_t kHeadBytes = 10;
-constexpr uint8_t kEnd = 0xff;
+constexpr size_t kZiplistHeadBytes = 10;
+constexpr uint8_t kZiplistEnd = 0xff;
 constexpr uint8_t kLongPrevious = 254;
-constexpr size_t kUncounted = 0xffff;
+constexpr size_t kZiplistUncounted = 0xffff;
 
 size_t integer_width(uint8_t first) {
   switch (first) {
@@ -86,19 +86,20 @@ bool take_entry(std::string_view* rest, size_t previous, Value* value) {
 }  // namespace
 
 bool read_ziplist(std::string_view bytes, Value* value) {
-  if (bytes.size() <= kHeadBytes || static_cast<uint8_t>(bytes.back()) != kEnd) return false;
+  if (bytes.size() <= kZiplistHeadBytes || static_cast<uint8_t>(bytes.back()) != kZiplistEnd)
+    return false;
   if (load_unsigned(bytes.substr(0, 4)) != bytes.size()) return false;
   const uint64_t last_at = load_unsigned(bytes.substr(4, 4));
   const size_t announced = load_unsigned(bytes.substr(8, 2));
-  std::string_view rest = bytes.substr(kHeadBytes);
+  std::string_view rest = bytes.substr(kZiplistHeadBytes);
   rest.remove_suffix(1);
-  size_t found = 0, begin = kHeadBytes, previous = 0;
+  size_t found = 0, begin = kZiplistHeadBytes, previous = 0;
   for (; !rest.empty(); ++found) {
     begin = bytes.size() - 1 - rest.size();
     if (!take_entry(&rest, previous, value)) return false;
     previous = bytes.size() - 1 - rest.size() - begin;
   }
-  return last_at == begin && (announced == kUncounted || announced == found);
+  return last_at == begin && (announced == kZiplistUncounted || announced == found);
 }
 
 }  // namespace weir::server::rdb

@@ -24,7 +24,7 @@ using storage::replication::SharedLog;
 namespace {
 
 constexpr size_t kNodeFileBytesMax = 4096;
-constexpr int64_t kLookNs = 2 * kNsPerMs;
+constexpr int64_t kJoinLookNs = 2 * kNsPerMs;
 
 // Nothing: there is no data yet.
 Result<std::optional<StoreShard>, std::string> shard_of_directory(const Config& config) {
@@ -143,7 +143,7 @@ Result<void, std::string> ask_log(SharedLog* log, int64_t wait_ns, Clock* clock)
        !*has_come && clock->boot_ns() < end_ns;) {
     log->tick(clock->boot_ns());
     if (log->trouble().needs_person) return log->trouble().text;
-    if (!*has_come) clock->sleep_ns(kLookNs);
+    if (!*has_come) clock->sleep_ns(kJoinLookNs);
   }
   return {};
 }

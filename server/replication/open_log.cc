@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kNoShard = "a shared log on a server needs a shard's name";
 constexpr std::string_view kFile = "file:";
-constexpr int64_t kLookNs = 10 * kNsPerMs;
+constexpr int64_t kOpenLookNs = 10 * kNsPerMs;
 constexpr size_t kGenesisBytes = 4096;
 
 Result<std::unique_ptr<SharedLog>, std::string> open_postgres(std::string_view address,
@@ -78,7 +78,7 @@ void WaitingLog::wait_for(const std::optional<Answer>& answer) {
   while (true) {
     log_.tick(clock_.steady_ns());
     if (answer || clock_.steady_ns() >= end_ns) return;
-    clock_.sleep_ns(kLookNs);
+    clock_.sleep_ns(kOpenLookNs);
   }
 }
 

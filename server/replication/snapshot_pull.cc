@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPieceBytes = "262144";
-constexpr int64_t kLookNs = 100 * kNsPerMs;
+constexpr int64_t kPullLookNs = 100 * kNsPerMs;
 constexpr int64_t kPatienceNs = 30 * kNsPerMinute;  // of the checkpoint that is made
 constexpr int64_t kTellNs = 2 * kNsPerS;
 constexpr int64_t kWithinNs = kNsPerMinute;  // and the last piece is synced
@@ -96,7 +96,7 @@ class Copy {
       tell("waiting for another member's checkpoint");
       if (stops_) return std::string("the server stops");
       if (clock_.steady_ns() > end_ns) return std::string("its checkpoint takes too long");
-      clock_.sleep_ns(kLookNs);
+      clock_.sleep_ns(kPullLookNs);
     }
   }
 
@@ -141,7 +141,7 @@ class Copy {
       const std::string& bytes = piece->text;
       if (bytes.size() > file.bytes - at) return file.path + " has more bytes than were listed";
       if (bytes.empty() && ++empty > kEmptyPiecesMax) return file.path + " ends too early";
-      if (bytes.empty()) clock_.sleep_ns(kLookNs / 10);
+      if (bytes.empty()) clock_.sleep_ns(kPullLookNs / 10);
       for (size_t written = 0; written < bytes.size();) {
         const ssize_t put = ::write(to.get(), bytes.data() + written, bytes.size() - written);
         if (put < 0 && errno == EINTR) continue;

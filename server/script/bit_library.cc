@@ -84,7 +84,7 @@ int to_hex(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {
+constexpr luaL_Reg kBitFunctions[] = {
     {"tobit", to_bits},      {"bnot", bit_not},         {"band", bit_and},
     {"bor", bit_or},         {"bxor", bit_xor},         {"lshift", shift_left},
     {"rshift", shift_right}, {"arshift", shift_signed}, {"rol", rotate_left},
@@ -94,7 +94,7 @@ constexpr luaL_Reg kFunctions[] = {
 
 void push_bit_library(lua_State* L) {
   lua_newtable(L);
-  for (const luaL_Reg& function : kFunctions) {
+  for (const luaL_Reg& function : kBitFunctions) {
     lua_pushcfunction(L, function.func);
     lua_setfield(L, -2, function.name);
   }

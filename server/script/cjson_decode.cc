@@ -247,11 +247,11 @@ void push_array(Reader& reader) {
   --reader.depth;
 }
 
-constexpr size_t kValueNs = 100;
+constexpr size_t kJsonValueNs = 100;
 
 // A string's value was pushed with its token.
 void push_value(Reader& reader, Token token) {
-  charge(reader.L, kValueNs);
+  charge(reader.L, kJsonValueNs);
   switch (token) {
     case Token::kString:
       return;

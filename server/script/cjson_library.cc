@@ -99,22 +99,22 @@ int new_library(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"encode", json_encode},
-                                   {"decode", json_decode},
-                                   {"encode_sparse_array", encode_sparse_array},
-                                   {"encode_max_depth", encode_max_depth},
-                                   {"decode_max_depth", decode_max_depth},
-                                   {"encode_number_precision", encode_number_precision},
-                                   {"encode_keep_buffer", encode_keep_buffer},
-                                   {"encode_invalid_numbers", encode_invalid_numbers},
-                                   {"decode_invalid_numbers", decode_invalid_numbers},
-                                   {"new", new_library}};
+constexpr luaL_Reg kJsonFunctions[] = {{"encode", json_encode},
+                                       {"decode", json_decode},
+                                       {"encode_sparse_array", encode_sparse_array},
+                                       {"encode_max_depth", encode_max_depth},
+                                       {"decode_max_depth", decode_max_depth},
+                                       {"encode_number_precision", encode_number_precision},
+                                       {"encode_keep_buffer", encode_keep_buffer},
+                                       {"encode_invalid_numbers", encode_invalid_numbers},
+                                       {"decode_invalid_numbers", decode_invalid_numbers},
+                                       {"new", new_library}};
 
 }  // namespace
 
 void push_cjson_library(lua_State* L) {
   lua_newtable(L);
-  for (const luaL_Reg& function : kFunctions) {
+  for (const luaL_Reg& function : kJsonFunctions) {
     lua_pushcfunction(L, function.func);
     lua_setfield(L, -2, function.name);
   }

@@ -140,7 +140,7 @@ void pack_value(Packer& packer, int index, int level) {
   add_big_endian(packer, 0xc0, 0, 0);
 }
 
-int pack(lua_State* L) {
+int msgpack_pack(lua_State* L) {
   const int arguments = lua_gettop(L);
   if (arguments == 0) return luaL_argerror(L, 0, "MessagePack pack needs input.");
   Packer packer = {L, context_of(L)};
@@ -246,11 +246,11 @@ void unpack_marked(Unpacker& unpacker, unsigned mark) {
   }
 }
 
-constexpr size_t kValueNs = 100;
+constexpr size_t kMsgpackValueNs = 100;
 
 void unpack_value(Unpacker& unpacker) {
   luaL_checkstack(unpacker.L, 4, "too many values to unpack");
-  charge(unpacker.L, kValueNs);
+  charge(unpacker.L, kMsgpackValueNs);
   const auto mark = static_cast<unsigned>(take(unpacker, 1));
   if (mark <= 0x7f || mark >= 0xe0)
     return lua_pushnumber(unpacker.L, static_cast<signed char>(mark));
@@ -292,7 +292,9 @@ int unpack_selected(lua_State* L, Selection wanted) {
   return values + 1;
 }
 
-int unpack(lua_State* L) { return unpack_selected(L, {.limit = 0, .offset = 0, .whole = true}); }
+int msgpack_unpack(lua_State* L) {
+  return unpack_selected(L, {.limit = 0, .offset = 0, .whole = true});
+}
 
 int unpack_one(lua_State* L) {
   return unpack_selected(L, {.limit = 1, .offset = luaL_optint(L, 2, 0), .whole = false});
@@ -303,14 +305,16 @@ int unpack_limit(lua_State* L) {
   return unpack_selected(L, {.limit = limit, .offset = luaL_optint(L, 3, 0), .whole = limit == 0});
 }
 
-constexpr luaL_Reg kFunctions[] = {
-    {"pack", pack}, {"unpack", unpack}, {"unpack_one", unpack_one}, {"unpack_limit", unpack_limit}};
+constexpr luaL_Reg kMsgpackFunctions[] = {{"pack", msgpack_pack},
+                                          {"unpack", msgpack_unpack},
+                                          {"unpack_one", unpack_one},
+                                          {"unpack_limit", unpack_limit}};
 
 }  // namespace
 
 void push_cmsgpack_library(lua_State* L) {
   lua_newtable(L);
-  for (const luaL_Reg& function : kFunctions) {
+  for (const luaL_Reg& function : kMsgpackFunctions) {
     lua_pushcfunction(L, function.func);
     lua_setfield(L, -2, function.name);
   }

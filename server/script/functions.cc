@@ -15,12 +15,12 @@
 namespace weir::server::script {
 namespace {
 
-constexpr char kFormat = 1;
+constexpr char kLibraryFormat = 1;
 constexpr std::string_view kRecord = "functions";
-constexpr size_t kKeysAt = 3;
+constexpr size_t kFunctionKeysAt = 3;
 
 std::string encoded(const Libraries& libraries) {
-  std::string value(1, kFormat);
+  std::string value(1, kLibraryFormat);
   for (const auto& [name, library] : libraries) {
     storage::put_varint(&value, library->code.size());
     value.append(library->code);
@@ -30,7 +30,7 @@ std::string encoded(const Libraries& libraries) {
 
 // Decodes the record; nothing when its format is not known.
 std::optional<std::vector<std::string>> decoded(std::string_view value) {
-  if (value.empty() || value[0] != kFormat) return std::nullopt;
+  if (value.empty() || value[0] != kLibraryFormat) return std::nullopt;
   storage::Reader reader(value.substr(1));
   std::vector<std::string> codes;
   while (!reader.at_end() && reader.ok()) codes.emplace_back(reader.bytes(reader.varint()));
@@ -236,8 +236,8 @@ void Functions::call(Call& call, bool read_only) {
   if (!keys || !check_may_run(*host_, call, function.flags, read_only)) return;
   const Invocation invocation = {.script = function.reference,
                                  .name = function.name,
-                                 .keys = call.args.subspan(kKeysAt, *keys),
-                                 .arguments = call.args.subspan(kKeysAt + *keys),
+                                 .keys = call.args.subspan(kFunctionKeysAt, *keys),
+                                 .arguments = call.args.subspan(kFunctionKeysAt + *keys),
                                  .read_only = read_only || (function.flags & kNoWrites) != 0,
                                  .crosses_slots = (function.flags & kAllowCrossSlotKeys) != 0};
   if (!engine()->run(call, invocation)) host_->roll_back();

@@ -76,9 +76,9 @@ struct Unread {
 
 const char* read_piece(lua_State* L, void* from, size_t* size) {
   constexpr size_t kPieceBytes = 1024;
-  constexpr size_t kPieceNs = 50'000;
+  constexpr size_t kLookPieceNs = 50'000;
   auto* unread = static_cast<Unread*>(from);
-  charge(L, kPieceNs);
+  charge(L, kLookPieceNs);
   const std::string_view piece = unread->text.substr(0, kPieceBytes);
   unread->text.remove_prefix(piece.size());
   *size = piece.size();

@@ -10,7 +10,7 @@
 namespace weir::server::script {
 namespace {
 
-constexpr char kEscape = '%';
+constexpr char kPatternEscape = '%';
 constexpr size_t kStepsPerCharge = 4096;
 
 int byte_of(char c) { return static_cast<uint8_t>(c); }
@@ -62,7 +62,7 @@ bool in_set(int c, const char* set, const char* end) {
   const bool negated = *at == '^';
   if (negated) ++at;
   while (at < last) {
-    if (*at == kEscape) {
+    if (*at == kPatternEscape) {
       if (in_class(c, byte_of(at[1]))) return !negated;
       at += 2;
     } else if (at[1] == '-' && at + 2 < last) {
@@ -109,20 +109,20 @@ const char* PatternMatch::match_items(const char* at, const char* pattern) {
     if (*pattern == '(') return open_capture(at, pattern + 1);
     if (*pattern == ')') return close_capture(at, pattern + 1);
     if (*pattern == '$' && pattern[1] == '\0') return at == text_end_ ? at : nullptr;
-    if (*pattern == kEscape && pattern[1] == 'b') {
+    if (*pattern == kPatternEscape && pattern[1] == 'b') {
       at = match_balanced(at, pattern + 2);
       if (at == nullptr) return nullptr;
       pattern += 4;
       continue;
     }
-    if (*pattern == kEscape && pattern[1] == 'f') {
+    if (*pattern == kPatternEscape && pattern[1] == 'f') {
       const char* const set = pattern + 2;
       if (*set != '[') luaL_error(L_, "missing '[' after '%%f' in pattern");
       pattern = end_of_item(set);
       if (!at_frontier(at, set, pattern)) return nullptr;
       continue;
     }
-    if (*pattern == kEscape && std::isdigit(byte_of(pattern[1])) != 0) {
+    if (*pattern == kPatternEscape && std::isdigit(byte_of(pattern[1])) != 0) {
       at = match_again(at, pattern[1]);
       if (at == nullptr) return nullptr;
       pattern += 2;
@@ -226,7 +226,7 @@ bool PatternMatch::accepts(const char* at, const char* item, const char* item_en
   if (at == text_end_) return false;
   const int c = byte_of(*at);
   if (*item == '.') return true;
-  if (*item == kEscape) return in_class(c, byte_of(item[1]));
+  if (*item == kPatternEscape) return in_class(c, byte_of(item[1]));
   if (*item == '[') return in_set(c, item, item_end);
   return byte_of(*item) == c;
 }
@@ -234,7 +234,7 @@ bool PatternMatch::accepts(const char* at, const char* item, const char* item_en
 // Answers the end of one item, before the sign for repetition.
 const char* PatternMatch::end_of_item(const char* item) {
   const char* at = item + 1;
-  if (*item == kEscape) {
+  if (*item == kPatternEscape) {
     if (*at == '\0') luaL_error(L_, "malformed pattern (ends with '%%')");
     return at + 1;
   }
@@ -242,7 +242,7 @@ const char* PatternMatch::end_of_item(const char* item) {
   if (*at == '^') ++at;
   do {  // a ']' that comes first stands for itself
     if (*at == '\0') luaL_error(L_, "malformed pattern (missing ']')");
-    const bool escape = *at++ == kEscape;
+    const bool escape = *at++ == kPatternEscape;
     if (escape && *at != '\0') ++at;
   } while (*at != ']');
   step(static_cast<size_t>(at - item));

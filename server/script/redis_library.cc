@@ -124,15 +124,15 @@ int refuse_debug(lua_State* L) {
   return raise_error_table(L, "ERR redis.debug() is refused: there is no script debugger");
 }
 
-constexpr luaL_Reg kFunctions[] = {{"call", call_command},
-                                   {"pcall", try_command},
-                                   {"acl_check_cmd", check_command},
-                                   {"error_reply", error_reply},
-                                   {"status_reply", status_reply},
-                                   {"sha1hex", sha1_of},
-                                   {"log", log},
-                                   {"setresp", set_protocol},
-                                   {"set_repl", set_replication}};
+constexpr luaL_Reg kRedisFunctions[] = {{"call", call_command},
+                                        {"pcall", try_command},
+                                        {"acl_check_cmd", check_command},
+                                        {"error_reply", error_reply},
+                                        {"status_reply", status_reply},
+                                        {"sha1hex", sha1_of},
+                                        {"log", log},
+                                        {"setresp", set_protocol},
+                                        {"set_repl", set_replication}};
 
 constexpr luaL_Reg kScriptFunctions[] = {{"replicate_commands", replicate_commands},
                                          {"breakpoint", refuse_breakpoint},
@@ -192,7 +192,7 @@ void set_version(lua_State* L) {
 
 void push_redis_library(lua_State* L, World world) {
   lua_newtable(L);
-  set_functions(L, kFunctions);
+  set_functions(L, kRedisFunctions);
   if (world == World::kScripts) set_functions(L, kScriptFunctions);
   set_numbers(L, kLogLevels);
   set_numbers(L, kReplication);

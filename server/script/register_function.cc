@@ -18,7 +18,7 @@ struct Parts {
   uint32_t flags = 0;
 };
 
-std::string_view text_at(lua_State* L, int index) {
+std::string_view field_text_at(lua_State* L, int index) {
   size_t size = 0;
   const char* bytes = lua_tolstring(L, index, &size);
   return {bytes, size};
@@ -29,7 +29,7 @@ uint32_t flags_of(lua_State* L, int table) {
   for (int i = 1;; ++i) {
     lua_rawgeti(L, table, i);
     if (lua_isnil(L, -1)) break;
-    const uint32_t flag = lua_type(L, -1) == LUA_TSTRING ? script_flag(text_at(L, -1)) : 0;
+    const uint32_t flag = lua_type(L, -1) == LUA_TSTRING ? script_flag(field_text_at(L, -1)) : 0;
     if (flag == 0) raise_error_table(L, "ERR unknown flag given");
     flags |= flag;
     lua_pop(L, 1);
@@ -46,7 +46,7 @@ void take_named(lua_State* L, Parts* parts) {
                              : "ERR named argument key given to redis.register_function is not a "
                                "string");
   }
-  const std::string_view key = text_at(L, -2);
+  const std::string_view key = field_text_at(L, -2);
   const auto keep = [L](int place) {
     lua_pushvalue(L, -1);
     lua_replace(L, place);
@@ -124,12 +124,12 @@ int register_function(lua_State* L) {
   if (arguments < 1 || arguments > 2)
     return raise_error_table(L, "ERR wrong number of arguments to redis.register_function");
   const Parts parts = arguments == 1 ? named_parts(L) : positional_parts(L);
-  const std::string_view name = text_at(L, parts.name);
+  const std::string_view name = field_text_at(L, parts.name);
   if (!is_name(name)) return raise_error_table(L, kNameError);
   Registration* added = add(context, name);
   if (added == nullptr) return raise_error_table(L, "ERR Function already exists in the library");
   added->flags = parts.flags;
-  if (parts.description != 0) added->description = text_at(L, parts.description);
+  if (parts.description != 0) added->description = field_text_at(L, parts.description);
   lua_pushvalue(L, parts.function);
   added->reference = luaL_ref(L, LUA_REGISTRYINDEX);
   return 0;

@@ -9,7 +9,7 @@
 namespace weir::server::script {
 namespace {
 
-constexpr char kFormat = 1;
+constexpr char kScriptFormat = 1;
 constexpr size_t kNameBytes = 20;
 constexpr size_t kHeadBytes = 2 + kNameBytes;
 constexpr std::string_view kCountKey = "scripts";
@@ -49,7 +49,7 @@ std::vector<int> ScriptIndex::reload() {
     next = number + 1;
     const storage::Ref record = keys_->look_up_system(record_key(number));
     const std::string_view value = record.value();
-    if (value.size() < kHeadBytes || value[0] != kFormat) continue;
+    if (value.size() < kHeadBytes || value[0] != kScriptFormat) continue;
     Script script;
     script.name = unpacked_name(value.substr(2, kNameBytes));
     if (scripts_.contains(script.name)) continue;
@@ -115,7 +115,7 @@ std::string_view ScriptIndex::body(const Script& script) const {
 }
 
 void ScriptIndex::put_record(const Script& script, std::string_view body) {
-  std::string value = {kFormat, static_cast<char>(script.kept ? 1 : 0)};
+  std::string value = {kScriptFormat, static_cast<char>(script.kept ? 1 : 0)};
   value.append(packed_name(script.name)).append(body);
   const std::string key = record_key(script.number);
   storage::Ref record = keys_->look_up_system(key);

@@ -15,7 +15,7 @@ namespace weir::server::script {
 namespace {
 
 constexpr size_t kNameDigits = 40;
-constexpr size_t kKeysAt = 3;
+constexpr size_t kScriptKeysAt = 3;
 constexpr std::string_view kNoScriptError = "NOSCRIPT No matching script. Please use EVAL.";
 
 Result<size_t, ErrorReplied> parsed_key_count(Call& call) {
@@ -96,8 +96,8 @@ void Scripts::run(Call& call, const Script& script, size_t keys, bool read_only)
   if (!check_may_run(*host_, call, flags, read_only)) return;
   const Invocation invocation = {.script = script.reference,
                                  .name = script.name,
-                                 .keys = call.args.subspan(kKeysAt, keys),
-                                 .arguments = call.args.subspan(kKeysAt + keys),
+                                 .keys = call.args.subspan(kScriptKeysAt, keys),
+                                 .arguments = call.args.subspan(kScriptKeysAt + keys),
                                  .read_only = read_only || script.no_writes,
                                  .crosses_slots = script.crosses_slots};
   if (!engine().run(call, invocation)) host_->roll_back();

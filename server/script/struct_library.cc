@@ -136,7 +136,7 @@ size_t add_string(luaL_Buffer* out, lua_State* L, int argument, char option, siz
   return option == 's' ? bytes + 1 : bytes;
 }
 
-int pack(lua_State* L) {
+int struct_pack(lua_State* L) {
   Format format = {.L = L, .at = luaL_checkstring(L, 1)};
   // A missing argument reads as nil, and not as a piece of the text being built.
   lua_pushnil(L);
@@ -252,7 +252,7 @@ int push_option(Format& format, char option, size_t* bytes, Data& data, int resu
   }
 }
 
-int unpack(lua_State* L) {
+int struct_unpack(lua_State* L) {
   Format format = {.L = L, .at = luaL_checkstring(L, 1)};
   Data data = {};
   data.bytes = luaL_checklstring(L, 2, &data.size);
@@ -293,13 +293,14 @@ int size(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"pack", pack}, {"unpack", unpack}, {"size", size}};
+constexpr luaL_Reg kStructFunctions[] = {
+    {"pack", struct_pack}, {"unpack", struct_unpack}, {"size", size}};
 
 }  // namespace
 
 void push_struct_library(lua_State* L) {
   lua_newtable(L);
-  for (const luaL_Reg& function : kFunctions) {
+  for (const luaL_Reg& function : kStructFunctions) {
     lua_pushcfunction(L, function.func);
     lua_setfield(L, -2, function.name);
   }

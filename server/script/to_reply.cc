@@ -10,7 +10,7 @@
 namespace weir::server::script {
 namespace {
 
-constexpr size_t kValueNs = 100;
+constexpr size_t kReplyValueNs = 100;
 
 struct Writer {
   lua_State* L;
@@ -20,7 +20,7 @@ struct Writer {
 
 bool write_value(Writer& writer);
 
-std::string_view text_at(lua_State* L, int index) {
+std::string_view reply_text_at(lua_State* L, int index) {
   size_t size = 0;
   const char* bytes = lua_tolstring(L, index, &size);
   return {bytes, size};
@@ -97,9 +97,9 @@ bool write_verbatim(Writer& writer) {
   lua_insert(L, -2);
   const bool whole = push_field(L, "string", LUA_TSTRING);
   if (whole) {
-    std::string format(text_at(L, -3).substr(0, 3));
+    std::string format(reply_text_at(L, -3).substr(0, 3));
     format.resize(3, ' ');
-    writer.reply.verbatim(text_at(L, -1), format);
+    writer.reply.verbatim(reply_text_at(L, -1), format);
     lua_pop(L, 1);
   }
   lua_insert(L, -2);
@@ -112,10 +112,10 @@ bool write_typed(Writer& writer, bool* fits) {
   lua_State* L = writer.L;
   *fits = true;
   if (push_field(L, "err", LUA_TSTRING)) {
-    writer.reply.error(text_at(L, -1).substr(0, text_at(L, -1).find('\0')));
+    writer.reply.error(reply_text_at(L, -1).substr(0, reply_text_at(L, -1).find('\0')));
     context_of(L).error_counted = is_marked_as_counted(L, lua_gettop(L) - 1);
   } else if (push_field(L, "ok", LUA_TSTRING)) {
-    write_line(writer, '+', text_at(L, -1));
+    write_line(writer, '+', reply_text_at(L, -1));
   } else if (push_field(L, "double", LUA_TNUMBER)) {
     writer.reply.real(lua_tonumber(L, -1));
   } else if (push_field(L, "map", LUA_TTABLE)) {
@@ -123,7 +123,7 @@ bool write_typed(Writer& writer, bool* fits) {
   } else if (push_field(L, "set", LUA_TTABLE)) {
     *fits = write_entries(writer, false);
   } else if (push_field(L, "big_number", LUA_TSTRING)) {
-    std::string digits(text_at(L, -1));  // the whole text, although a line ends at a NUL
+    std::string digits(reply_text_at(L, -1));  // the whole text, although a line ends at a NUL
     for (char& c : digits) c = c == '\r' || c == '\n' ? ' ' : c;
     if (writer.reply.protocol() >= 3) {
       writer.reply.buffer()->append("(").append(digits).append("\r\n");
@@ -146,7 +146,7 @@ bool write_typed(Writer& writer, bool* fits) {
 bool write_value(Writer& writer) {
   lua_State* L = writer.L;
   if (writer.reply.buffer()->size() > writer.rules.bytes_max) return false;
-  charge(L, kValueNs);
+  charge(L, kReplyValueNs);
   bool fits = true;
   if (lua_checkstack(L, 6) == 0) {
     writer.reply.error("ERR reached lua stack limit");
@@ -155,7 +155,7 @@ bool write_value(Writer& writer) {
   }
   switch (lua_type(L, -1)) {
     case LUA_TSTRING:
-      writer.reply.bulk(text_at(L, -1));
+      writer.reply.bulk(reply_text_at(L, -1));
       break;
     case LUA_TBOOLEAN:
       write_boolean(writer, lua_toboolean(L, -1) != 0);

@@ -22,7 +22,8 @@ namespace {
 using resp::Value;
 using Done = Result<void, std::string>;
 
-constexpr int64_t kPieceBytes = 32 << 20;  // of the source's memory, for what is asked for together
+constexpr int64_t kImportPieceBytes =
+    32 << 20;  // of the source's memory, for what is asked for together
 constexpr size_t kPieceKeys = 250;
 constexpr int64_t kKeepEveryNs = kNsPerS;
 constexpr int kNotTaken = 2;
@@ -140,7 +141,8 @@ Done Import::copy_batch(const std::vector<Value>& names) {
     int64_t bytes = 0;
     do {
       bytes += all[end++].bytes;
-    } while (end < all.size() && end - begin < kPieceKeys && bytes + all[end].bytes <= kPieceBytes);
+    } while (end < all.size() && end - begin < kPieceKeys &&
+             bytes + all[end].bytes <= kImportPieceBytes);
     if (Done copied = copy_piece(all.subspan(begin, end - begin)); !copied) return copied;
     begin = end;
   }

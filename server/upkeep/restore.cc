@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kFolderMode = 0750;
 constexpr mode_t kFileMode = 0640;
-constexpr size_t kPieceBytes = 1 << 20;
+constexpr size_t kRestorePieceBytes = 1 << 20;
 constexpr const char* kIdentity = "WEIR";
 constexpr const char* kParts[] = {"log", "state"};
 
@@ -95,7 +95,7 @@ Result<void, std::string> copy_file(const Copy& copy, const std::optional<Owner>
   const storage::Descriptor to(
       ::open(copy.to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
   if (!to.ok()) return failure("cannot write", copy.to);
-  std::vector<char> piece(kPieceBytes);
+  std::vector<char> piece(kRestorePieceBytes);
   for (;;) {
     const ssize_t got = ::read(from.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;

@@ -19,7 +19,7 @@
 namespace weir::server {
 namespace {
 
-int fail(const std::string& message) {
+int say_and_fail(const std::string& message) {
   std::fprintf(stderr, "weir-server: %s\n", message.c_str());
   return 1;
 }
@@ -29,12 +29,12 @@ bool tell(const CheckReport& report) {
   for (const std::string& line : report.lines) std::printf("%s\n", line.c_str());
   for (const std::string& line : report.notes) std::printf("%s\n", line.c_str());
   std::fflush(stdout);
-  for (const std::string& line : report.damage) fail(line);
+  for (const std::string& line : report.damage) say_and_fail(line);
   return report.damage.empty();
 }
 
 int check(int argc, char** argv, std::span<const Commands> families) {
-  if (argc != 2) return fail("usage: weir-server --check DIR");
+  if (argc != 2) return say_and_fail("usage: weir-server --check DIR");
   SystemClock clock;
   Progress progress(&clock);
   if (!tell(check_data(argv[1], families, &clock, &progress))) return 1;
@@ -43,27 +43,30 @@ int check(int argc, char** argv, std::span<const Commands> families) {
 }
 
 int restore(int argc, char** argv, std::span<const Commands> families) {
-  if (argc < 3) return fail("usage: weir-server --restore CHECKPOINT (--dir DIR | weir.conf)");
+  if (argc < 3)
+    return say_and_fail("usage: weir-server --restore CHECKPOINT (--dir DIR | weir.conf)");
   const std::string source = argv[1];
   Config config;
   if (const auto loaded = load_config(argc - 1, argv + 1, &config); !loaded)
-    return fail(loaded.error().message);
-  if (const auto fits = check_target(source, config.dir); !fits) return fail(fits.error());
+    return say_and_fail(loaded.error().message);
+  if (const auto fits = check_target(source, config.dir); !fits) return say_and_fail(fits.error());
   SystemClock clock;
   Progress progress(&clock);
-  if (!tell(check_data(source, families, &clock, &progress))) return fail("nothing was restored");
+  if (!tell(check_data(source, families, &clock, &progress)))
+    return say_and_fail("nothing was restored");
   if (const auto restored = restore_data(source, config.dir, &progress); !restored)
-    return fail(restored.error() + "; what is in " + config.dir +
-                " is no data: remove it before the next attempt");
+    return say_and_fail(restored.error() + "; what is in " + config.dir +
+                        " is no data: remove it before the next attempt");
   std::printf("restored to %s\n", config.dir.c_str());
   return 0;
 }
 
 int new_shard(int argc, char** argv, std::span<const Commands>) {
-  if (argc < 4) return fail("usage: weir-server --new-shard LOG NAME (--dir DIR | weir.conf)");
+  if (argc < 4)
+    return say_and_fail("usage: weir-server --new-shard LOG NAME (--dir DIR | weir.conf)");
   Config config;
   if (const auto loaded = load_config(argc - 2, argv + 2, &config); !loaded)
-    return fail(loaded.error().message);
+    return say_and_fail(loaded.error().message);
   const auto log =
       open_shared_log(argv[1], {.shard = argv[2],
                                 .password_file = config.log_password_file,
@@ -71,7 +74,7 @@ int new_shard(int argc, char** argv, std::span<const Commands>) {
                                 .makes_shard = true,
                                 .bytes_max = 2 * static_cast<uint64_t>(config.log_bytes_max),
                                 .allows_weak_engine = config.log_allow_weak_engine});
-  if (!log) return fail(log.error());
+  if (!log) return say_and_fail(log.error());
   SystemClock clock;
   const Seeds seeds = Seeds::fresh();
   std::string said;
@@ -81,18 +84,18 @@ int new_shard(int argc, char** argv, std::span<const Commands>) {
                        .log = log->get(),
                        .clock = &clock,
                        .random = {seeds.ids[0], seeds.ids[1], seeds.choices}};
-  if (const auto made = make_shard(plan, &said); !made) return fail(made.error());
+  if (const auto made = make_shard(plan, &said); !made) return say_and_fail(made.error());
   std::printf("%s\n", said.c_str());
   return 0;
 }
 
 int out_of_shard(int argc, char** argv, std::span<const Commands>) {
-  if (argc < 2) return fail("usage: weir-server --leave-shard (--dir DIR | weir.conf)");
+  if (argc < 2) return say_and_fail("usage: weir-server --leave-shard (--dir DIR | weir.conf)");
   Config config;
   if (const auto loaded = load_config(argc, argv, &config); !loaded)
-    return fail(loaded.error().message);
+    return say_and_fail(loaded.error().message);
   if (const auto left = leave_shard(rocks_options(config, storage::kOpenTablesMin)); !left)
-    return fail(left.error());
+    return say_and_fail(left.error());
   std::printf("data directory %s belongs to no shard any more\n", config.dir.c_str());
   return 0;
 }
@@ -114,7 +117,7 @@ std::optional<int> run_upkeep(int argc, char** argv, std::span<const Commands> f
     if (argc < 2 || std::strcmp(argv[1], mode.word) != 0) continue;
     // What the parts would log is in what they answer, too.
     if (const auto started = start_log("/dev/null", LogLevel::kError); !started)
-      return fail(started.error());
+      return say_and_fail(started.error());
     return mode.run(argc - 1, argv + 1, families);
   }
   return std::nullopt;

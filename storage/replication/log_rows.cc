@@ -7,9 +7,7 @@
 namespace weir::storage::replication {
 namespace {
 
-using Outcome = Read::Outcome;
-
-Read outcome_of(Outcome outcome) {
+Read outcome_of(Read::Outcome outcome) {
   Read read;
   read.outcome = outcome;
   return read;
@@ -19,20 +17,21 @@ Read outcome_of(Outcome outcome) {
 
 Read read_from_rows(const Head& after, std::vector<Record> rows, bool at_end) {
   const bool from_start = after.position == 0;
-  if (rows.empty() && !from_start) return outcome_of(Outcome::kRewound);
+  if (rows.empty() && !from_start) return outcome_of(Read::Outcome::kRewound);
   auto first = rows.begin();
   if (!rows.empty()) {
     const Head& head = first->head;
-    if (head.position > after.position + (from_start ? 1 : 0)) return outcome_of(Outcome::kTrimmed);
-    if (!from_start && head != after) return outcome_of(Outcome::kRewound);
+    if (head.position > after.position + (from_start ? 1 : 0))
+      return outcome_of(Read::Outcome::kTrimmed);
+    if (!from_start && head != after) return outcome_of(Read::Outcome::kRewound);
     if (!from_start) ++first;
   }
   uint64_t position = after.position;
   for (auto row = first; row != rows.end(); ++row) {
     const bool is_whole = crc64_xz(row->bytes) == row->head.crc;
-    if (row->head.position != ++position || !is_whole) return outcome_of(Outcome::kDamaged);
+    if (row->head.position != ++position || !is_whole) return outcome_of(Read::Outcome::kDamaged);
   }
-  Read read = outcome_of(Outcome::kRecords);
+  Read read = outcome_of(Read::Outcome::kRecords);
   read.records.assign(std::make_move_iterator(first), std::make_move_iterator(rows.end()));
   read.at_end = at_end;
   return read;

@@ -34,12 +34,6 @@ constexpr size_t kEntryHeadBytes = kCheckedBytes + 4;
 void put_u32_le(std::string* out, uint32_t value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof value);
 }
-uint32_t load_u32_le(const char* bytes) {
-  uint32_t value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
 std::string encode_entry(const Head& head, const std::string& record) {
   std::string out;
   put_u32_le(&out, static_cast<uint32_t>(record.size()));

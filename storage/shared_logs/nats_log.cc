@@ -19,18 +19,20 @@ using replication::Read;
 
 namespace {
 
-constexpr int64_t kPatience = 3;  // times log-timeout
-constexpr int64_t kMaking = 3;    // times that: servers make a stream and elect its leader
+constexpr int64_t kNatsPatience = 3;  // times log-timeout
+constexpr int64_t kMaking = 3;        // times that: servers make a stream and elect its leader
 constexpr int64_t kBetweenNs = kNsPerS;
-constexpr int64_t kLookNs = 10 * kNsPerMs;  // where nobody watches the mailbox
+constexpr int64_t kNatsLookNs = 10 * kNsPerMs;  // where nobody watches the mailbox
 constexpr int64_t kAskAgainNs = 250 * kNsPerMs;
-constexpr size_t kBytesOfASecond = 4 << 20;
+constexpr size_t kNatsBytesOfASecond = 4 << 20;
 constexpr size_t kHeadersMax = 1024;
 constexpr const char* kOneCopy = "one server alone holds the stream";
 constexpr const char* kNotPermitted =
     "the server does not permit this user all that a member needs (docs/failover.md has the list)";
 
-int64_t time_for(size_t bytes) { return static_cast<int64_t>(bytes / kBytesOfASecond) * kNsPerS; }
+int64_t time_for(size_t bytes) {
+  return static_cast<int64_t>(bytes / kNatsBytesOfASecond) * kNsPerS;
+}
 
 Appended outcome_of(Appended::Outcome outcome) { return {.outcome = outcome, .head = {}}; }
 
@@ -118,7 +120,7 @@ int64_t NatsLog::next_deadline() const {
   if (state_ == State::kSession) next = std::min(next, ask_again_ns_);
   if (state_ == State::kReady) next = std::min(next, upkeep_.next_deadline());
   const bool expects = state_ == State::kOpening || !calls_.empty();
-  if (expects && !watcher_) next = std::min(next, now_ns_ + kLookNs);
+  if (expects && !watcher_) next = std::min(next, now_ns_ + kNatsLookNs);
   return next;
 }
 
@@ -181,7 +183,7 @@ void NatsLog::begin_session(size_t payload_max) {
 // first answer to a question counts, and the first that expires ends them all.
 void NatsLog::ask_session() {
   ask_again_ns_ = now_ns_ + kAskAgainNs;
-  calls_.ask(session_->next(), kPatience * options_.log_timeout_ns,
+  calls_.ask(session_->next(), kNatsPatience * options_.log_timeout_ns,
              [this, question = question_](const Reply& reply) {
                if (question == question_) take_session(reply);
              });
@@ -286,7 +288,7 @@ void NatsLog::fail_waiting() {
 
 void NatsLog::expire() {
   const nats::Calls::Expired expired = calls_.expire(now_ns_);
-  const bool is_over = now_ns_ >= answered_ns_ + kPatience * options_.log_timeout_ns;
+  const bool is_over = now_ns_ >= answered_ns_ + kNatsPatience * options_.log_timeout_ns;
   if (state_ == State::kReady && expired == nats::Calls::Expired::kAndNothingSince) {
     lose("the server does not answer");
   } else if (state_ == State::kReady && expired == nats::Calls::Expired::kSome && is_over) {
@@ -310,7 +312,7 @@ std::string NatsLog::what_is_waited_for() const {
 }
 
 int64_t NatsLog::patience_ns() const {
-  return kPatience * options_.log_timeout_ns * (options_.makes_shard ? kMaking : 1);
+  return kNatsPatience * options_.log_timeout_ns * (options_.makes_shard ? kMaking : 1);
 }
 
 // What was asked since the last tick began at an unknown time: it counts from now on.

@@ -15,12 +15,10 @@
 
 namespace weir::server {
 
-using Result = Transfer::Result;
-
 // What the stream is going to answer, and what it was asked. It outlives the stream.
 struct StreamScript {
   struct Answer {
-    Result result;
+    Transfer::Result result;
     std::string bytes;
   };
   std::deque<Answer> recv_answers;    // then: kWantsRead
@@ -33,10 +31,12 @@ struct StreamScript {
   std::string to_repeat;  // what send() was given when it asked to wait
   bool destroyed = false;
 
-  void arrives(std::string bytes) { recv_answers.push_back({Result::kMoved, std::move(bytes)}); }
-  void recv_says(Result result) { recv_answers.push_back({result, {}}); }
-  void send_says(Result result) { send_answers.push_back({.result = result}); }
-  void send_takes(size_t bytes) { send_answers.push_back({Result::kMoved, bytes}); }
+  void arrives(std::string bytes) {
+    recv_answers.push_back({Transfer::Result::kMoved, std::move(bytes)});
+  }
+  void recv_says(Transfer::Result result) { recv_answers.push_back({result, {}}); }
+  void send_says(Transfer::Result result) { send_answers.push_back({.result = result}); }
+  void send_takes(size_t bytes) { send_answers.push_back({Transfer::Result::kMoved, bytes}); }
 };
 
 class ScriptedStream : public ByteStream {
@@ -47,7 +47,7 @@ class ScriptedStream : public ByteStream {
   Transfer recv(std::span<char> buffer) override {
     EXPECT_FALSE(buffer.empty());
     ++script_.recv_calls;
-    if (script_.recv_answers.empty()) return {.result = Result::kWantsRead};
+    if (script_.recv_answers.empty()) return {.result = Transfer::Result::kWantsRead};
     const StreamScript::Answer answer = std::move(script_.recv_answers.front());
     script_.recv_answers.pop_front();
     answer.bytes.copy(buffer.data(), buffer.size());
@@ -60,13 +60,13 @@ class ScriptedStream : public ByteStream {
     EXPECT_TRUE(bytes.starts_with(script_.to_repeat));  // and has no fewer bytes
     script_.to_repeat.clear();
     ++script_.send_calls;
-    Transfer answer = {.result = Result::kMoved, .bytes = bytes.size()};
+    Transfer answer = {.result = Transfer::Result::kMoved, .bytes = bytes.size()};
     if (!script_.send_answers.empty()) {
       answer = script_.send_answers.front();
       script_.send_answers.pop_front();
     }
     answer.bytes = std::min(answer.bytes, bytes.size());
-    if (answer.result == Result::kMoved) {
+    if (answer.result == Transfer::Result::kMoved) {
       script_.sent.append(bytes.substr(0, answer.bytes));
     } else {
       script_.to_repeat = bytes;

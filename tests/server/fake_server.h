@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "resp/value.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/os/clock.h"
@@ -22,6 +23,7 @@ namespace weir::server {
 
 inline constexpr int64_t kMs = 1'000'000;
 inline constexpr int64_t kSecond = 1'000 * kMs;
+inline constexpr int64_t kMb = 1 << 20;
 
 class FakeClock : public Clock {
  public:
@@ -55,6 +57,17 @@ inline std::string request(std::initializer_list<std::string_view> words) {
 
 inline std::string bulk(std::string_view text) {
   return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+
+inline const std::string kPing = request({"PING"});
+inline const std::string kPong = "+PONG\r\n";
+inline const std::string kOk = "+OK\r\n";
+
+inline resp::Value decoded(const std::string& bytes) {
+  resp::Value value;
+  size_t consumed = 0;
+  EXPECT_EQ(resp::decode(bytes, &value, &consumed), resp::DecodeStatus::kValue) << bytes;
+  return value;
 }
 
 class FakeServer;

@@ -7,7 +7,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr size_t kElements = 7'000;
+constexpr size_t kListElements = 7'000;
 constexpr int kSlicesMax = 20;
 
 class OpeningTest : public ElementsTest {
@@ -50,7 +50,7 @@ class OpeningTest : public ElementsTest {
 };
 
 TEST_F(OpeningTest, NoCallReadsMoreThanASlice) {
-  const List list = numbered(kElements);
+  const List list = numbered(kListElements);
   store_long(list);
   start();
   size_t entries = keys_->figures().entries;
@@ -61,7 +61,7 @@ TEST_F(OpeningTest, NoCallReadsMoreThanASlice) {
     entries = now;
     ++slices;
   });
-  EXPECT_EQ(slices, (kElements - 1) / kOpeningSliceElements);
+  EXPECT_EQ(slices, (kListElements - 1) / kOpeningSliceElements);
   ASSERT_NE(opened, nullptr);
   expect_list(*opened, list);
   EXPECT_EQ(ask(), opened);
@@ -74,7 +74,7 @@ TEST_F(OpeningTest, AShortListIsOpenAtOnce) {
 }
 
 TEST_F(OpeningTest, WhatMemoryHasIsTakenSliceBySliceToo) {
-  const List list = numbered(kElements);
+  const List list = numbered(kListElements);
   keys();
   put_record(0, "z", owner_of(list));
   commit();
@@ -87,7 +87,7 @@ TEST_F(OpeningTest, WhatMemoryHasIsTakenSliceBySliceToo) {
 
 // What was erased before is in memory as an absence, until a pass has taken it from the state too.
 TEST_F(OpeningTest, PassesBetweenSlicesBringNothingBack) {
-  List list = numbered(kElements);
+  List list = numbered(kListElements);
   store_long(list);
   keys();
   Elements* before = list_of(0, "z");
@@ -110,7 +110,7 @@ TEST_F(OpeningTest, PassesBetweenSlicesBringNothingBack) {
 
 TEST_F(OpeningTest, WhatIsDroppedMeanwhileIsGone) {
   const size_t entries_before = keys_->figures().entries;
-  store_long(numbered(kElements));
+  store_long(numbered(kListElements));
   start();
   ASSERT_EQ(ask(), nullptr);
   keys();
@@ -122,7 +122,7 @@ TEST_F(OpeningTest, WhatIsDroppedMeanwhileIsGone) {
 }
 
 TEST_F(OpeningTest, WhatIsDroppedWhenLittleOfItIsReadIsGone) {
-  store_long(numbered(kElements));
+  store_long(numbered(kListElements));
   keys();
   Elements* before = list_of(0, "z");
   std::vector<std::string> first;
@@ -140,7 +140,7 @@ TEST_F(OpeningTest, WhatIsDroppedWhenLittleOfItIsReadIsGone) {
 
 // Else it would be read from its beginning again and again.
 TEST_F(OpeningTest, TooLittleMemoryDoesNotCloseWhatIsBeingOpened) {
-  const List list = numbered(kElements);
+  const List list = numbered(kListElements);
   store_long(list);
   options_.memory_bytes_max = 1;
   start();
@@ -158,7 +158,7 @@ TEST_F(OpeningTest, TooLittleMemoryDoesNotCloseWhatIsBeingOpened) {
 }
 
 TEST_F(OpeningTest, AFailureBetweenSlicesBeginsAnew) {
-  const List list = numbered(kElements);
+  const List list = numbered(kListElements);
   store_long(list);
   start();
   ASSERT_EQ(ask(), nullptr);

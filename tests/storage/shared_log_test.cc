@@ -11,7 +11,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr int kKeys = 60;
+constexpr int kLogKeys = 60;
 constexpr int kMoreKeys = 1'500;  // changed by some turns, so that a pass takes long
 constexpr int kSteps = 1'500;     // of each seed
 
@@ -44,9 +44,9 @@ class Sealed final : public TurnLog {
 constexpr size_t kRecordsLostMax = 4;
 
 // A machine: its disk, and its process while it lives.
-class Machine {
+class LogMachine {
  public:
-  explicit Machine(size_t memory_bytes_max) {
+  explicit LogMachine(size_t memory_bytes_max) {
     disk_->deferred = true;
     disk_->stamped_kept = {.bytes = 300, .stamps = kRecordsLostMax};
     options_.memory_bytes_max = memory_bytes_max;
@@ -135,7 +135,7 @@ Model contents_of(Keyspace* keys, int64_t now_ns) {
   if (!keys->usable()) return model;
   keys->running().begin_command(std::max(now_ns, keys->figures().instant_ns));
   for (int database = 0; database < kDatabases; ++database) {
-    for (int i = 0; i < kKeys; ++i) {
+    for (int i = 0; i < kLogKeys; ++i) {
       const std::string key = "k" + std::to_string(i);
       const Ref ref = keys->look_up(database, key);
       if (ref.exists())
@@ -161,7 +161,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
 
   // The first owner's first turn makes the databases, which a member never does at its opening.
   void make_databases() {
-    Machine& owner = machines_[owner_];
+    LogMachine& owner = machines_[owner_];
     owner.take_office();
     owner.keys->running().begin_command(now_ns_);
     for (int database = 0; database <= kDatabases; ++database) owner.keys->clear(database);
@@ -176,7 +176,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
     for (uint64_t commands = pick(5); commands > 0; --commands) {
       keys.running().begin_command(now_ns_);
       const int database = static_cast<int>(pick(kDatabases));
-      const std::string key = "k" + std::to_string(pick(kKeys));
+      const std::string key = "k" + std::to_string(pick(kLogKeys));
       Ref ref = keys.look_up(database, key);
       const auto expire_at_ms =
           pick(4) == 0 ? now_ns_ / 1'000'000 + static_cast<int64_t>(pick(400)) : 0;
@@ -224,7 +224,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
     std::deque<std::string> turns;
     uint64_t first_turn = 0;
     size_t kept = 1;
-    for (const Machine& machine : machines_)
+    for (const LogMachine& machine : machines_)
       kept = std::max(kept, machine.confirmed(log_).first + 1);
     for (uint64_t n = 1 + pick(kRecordsLostMax); n > 0 && log_.size() > kept; --n) {
       SharedRecord& lost = log_.back();
@@ -237,7 +237,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
 
   // A machine reads a record; for the owner that is the acknowledgement. False: nothing came.
   bool read_next(size_t i) {
-    Machine& machine = machines_[i];
+    LogMachine& machine = machines_[i];
     const SharedRecord* record = machine.next_record(log_);
     if (record == nullptr) return false;
     const Status status = i == owner_ ? machine.commit(*record) : machine.follow(*record);
@@ -271,7 +271,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
 
   // What the log holds up to a turn.
   Model expected_at(uint64_t turn, int64_t now_ns) {
-    Machine reference(SIZE_MAX);
+    LogMachine reference(SIZE_MAX);
     reference.start();
     for (const SharedRecord& record : log_) {
       uint64_t at = record.first_turn;
@@ -286,7 +286,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
   }
 
   // What is found on a disk, without the records of the log that it lacks.
-  void check_disk(const Machine& machine) {
+  void check_disk(const LogMachine& machine) {
     auto copy = machine.disk()->after_kill();
     Keyspace found([&] { return std::make_unique<MemoryStore>(copy); },
                    {.databases = kDatabases, .follows = true});
@@ -315,7 +315,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
   }
 
   std::mt19937_64 random_;
-  std::deque<Machine> machines_;
+  std::deque<LogMachine> machines_;
   size_t owner_ = 0;
   std::vector<SharedRecord> log_;
   uint64_t newest_id_ = 0;
@@ -335,14 +335,14 @@ TEST_P(SharedLogTest, EveryMachineHoldsWhatTheLogHolds) {
   read_all();
   const uint64_t newest = log_.back().last_turn();
   const Model expected = expected_at(newest, now_ns_);
-  for (Machine& machine : machines_) {
+  for (LogMachine& machine : machines_) {
     EXPECT_EQ(machine.keys->turn(), newest);
     EXPECT_GT(machine.written_back(), 0u);
     EXPECT_EQ(contents_of(machine.keys.get(), now_ns_), expected);
   }
 }
 
-Keyspace& begin_as_owner(Machine* machine) {
+Keyspace& begin_as_owner(LogMachine* machine) {
   machine->start();
   machine->take_office();
   machine->keys->running().begin_command(kStartNs);
@@ -353,7 +353,7 @@ Keyspace& begin_as_owner(Machine* machine) {
 // A pass begins when all is committed. A value that it collects later, of a turn that is not
 // committed, must not reach the disk.
 TEST(SharedLog, APassWaitsForTheNewestTurnThatItHasCollected) {
-  Machine machine(SIZE_MAX);
+  LogMachine machine(SIZE_MAX);
   Keyspace& keys = begin_as_owner(&machine);
   const auto put = [&](int database, const std::string& key, const std::string& value) {
     Ref ref = keys.look_up(database, key);
@@ -382,7 +382,7 @@ TEST(SharedLog, APassWaitsForTheNewestTurnThatItHasCollected) {
 
 // Reads were later than the newest turn; who follows is no later than the turns that come.
 TEST(SharedLog, WhoLosesTheOfficeIsAtTheInstantOfTheNewestTurn) {
-  Machine machine(SIZE_MAX);
+  LogMachine machine(SIZE_MAX);
   Keyspace& keys = begin_as_owner(&machine);
   ASSERT_TRUE(keys.commit_turn().ok());
   ASSERT_TRUE(machine.commit({.id = 1, .first_turn = 1, .turns = {machine.sealed.turns[0]}}).ok());

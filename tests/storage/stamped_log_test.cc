@@ -17,14 +17,14 @@ namespace {
 
 constexpr StampedTurns::Kept kLittle{.bytes = 0, .stamps = 1};
 
-struct MemoryForm {
-  MemoryForm() { disk->stamped_kept = kLittle; }
+struct StampedMemory {
+  StampedMemory() { disk->stamped_kept = kLittle; }
   std::unique_ptr<Store> make() { return std::make_unique<MemoryStore>(disk); }
 
   std::shared_ptr<MemoryDisk> disk = make_memory_disk({1, 2});
 };
 
-struct RocksForm {
+struct StampedRocks {
   std::unique_ptr<Store> make() {
     return make_rocks_store(
         {.directory = directory / "data", .wal_bytes_max = 1 << 20, .stamped_kept = kLittle});
@@ -80,8 +80,8 @@ class StampedLogContract : public testing::Test {
 };
 
 using Stamps = std::map<uint64_t, std::string>;
-using Forms = testing::Types<MemoryForm, RocksForm>;
-TYPED_TEST_SUITE(StampedLogContract, Forms);
+using StampedForms = testing::Types<StampedMemory, StampedRocks>;
+TYPED_TEST_SUITE(StampedLogContract, StampedForms);
 
 TYPED_TEST(StampedLogContract, KeepsTurnsAndStamps) {
   ASSERT_STATUS_OK(this->append(1, 3));
@@ -155,7 +155,8 @@ TYPED_TEST(StampedLogContract, TurnsAndStampsGoOnceTheyAreWrittenBackAndNotNeede
 }
 
 TYPED_TEST(StampedLogContract, ABatchThatLeavesAHoleIsRefusedOrAnError) {
-  if (std::is_same_v<TypeParam, MemoryForm>) GTEST_SKIP() << "there it is a mistake of the caller";
+  if (std::is_same_v<TypeParam, StampedMemory>)
+    GTEST_SKIP() << "there it is a mistake of the caller";
   ASSERT_STATUS_OK(this->append(1, 3));
   EXPECT_EQ(this->append(5, 6).code(), Status::Code::kCorrupt);
 }

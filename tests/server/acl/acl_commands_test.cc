@@ -13,7 +13,6 @@ using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kOk = "+OK\r\n";
 constexpr const char* kQueued = "+QUEUED\r\n";
 constexpr const char* kWrongPassword =
     "-WRONGPASS invalid username-password pair or user is disabled.\r\n";

@@ -15,7 +15,6 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kOk = "+OK\r\n";
 constexpr const char* kHashOfX =
     "#2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
 

@@ -8,20 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "resp/value.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {
 namespace {
 
 using Words = std::vector<std::string>;
-
-resp::Value decoded(const std::string& bytes) {
-  resp::Value value;
-  size_t consumed = 0;
-  EXPECT_EQ(resp::decode(bytes, &value, &consumed), resp::DecodeStatus::kValue) << bytes;
-  return value;
-}
 
 resp::Value ask(FakeClient& client, std::initializer_list<std::string_view> words) {
   return decoded(client.call(words));

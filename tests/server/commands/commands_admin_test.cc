@@ -17,8 +17,6 @@ using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kOk = "+OK\r\n";
-
 class AdminCommands : public testing::Test {
  protected:
   AdminCommands() {

@@ -11,8 +11,6 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::StartsWith;
 
-constexpr const char* kOk = "+OK\r\n";
-
 class ClientCommands : public testing::Test {
  protected:
   FakeServer server_;

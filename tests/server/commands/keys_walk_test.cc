@@ -4,18 +4,10 @@
 #include <set>
 #include <string>
 
-#include "resp/value.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {
 namespace {
-
-resp::Value decoded(const std::string& bytes) {
-  resp::Value value;
-  size_t consumed = 0;
-  EXPECT_EQ(resp::decode(bytes, &value, &consumed), resp::DecodeStatus::kValue) << bytes;
-  return value;
-}
 
 void add_keys(FakeClient& client, int count) {
   for (int i = 0; i < count; ++i) client.call({"SET", "k" + std::to_string(i), "v"});

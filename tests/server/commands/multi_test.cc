@@ -7,7 +7,6 @@ namespace weir::server {
 namespace {
 
 const std::string kQueued = "+QUEUED\r\n";
-const std::string kOk = "+OK\r\n";
 const std::string kAborted = "-EXECABORT Transaction discarded because of previous errors.\r\n";
 
 class MultiTest : public ::testing::Test {

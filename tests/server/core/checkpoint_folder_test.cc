@@ -39,11 +39,11 @@ class CheckpointFolder : public ::testing::Test {
   std::string folder_;
 };
 
-constexpr int64_t kMs = 1'763'937'878'007;  // 2025-11-23 22:44:38.007 UTC
+constexpr int64_t kMadeMs = 1'763'937'878'007;  // 2025-11-23 22:44:38.007 UTC
 
 TEST_F(CheckpointFolder, ANameSaysWhenAndOfWhichTurn) {
-  EXPECT_EQ(checkpoint_name(kMs, 4711), "2025-11-23T22-44-38.007Z-turn-4711");
-  EXPECT_TRUE(is_checkpoint_name(checkpoint_name(kMs, 0)));
+  EXPECT_EQ(checkpoint_name(kMadeMs, 4711), "2025-11-23T22-44-38.007Z-turn-4711");
+  EXPECT_TRUE(is_checkpoint_name(checkpoint_name(kMadeMs, 0)));
   EXPECT_TRUE(is_checkpoint_name("1763937878007"));
   for (const char* other : {"", "mine", "2025-11-23T22-44-38.007Z-turn-", "2025-11-23",
                             "2025-11-23T22-44-38.007Z-turn-12-mine", "x763937878007",
@@ -53,36 +53,37 @@ TEST_F(CheckpointFolder, ANameSaysWhenAndOfWhichTurn) {
 
 TEST_F(CheckpointFolder, TheNewestStayWhicheverTheFormOfTheirNames) {
   for (const std::string& name : {std::string("1763937878007"), std::string("1763937879007"),
-                                  checkpoint_name(kMs, 9), checkpoint_name(kMs + 1, 10)})
+                                  checkpoint_name(kMadeMs, 9), checkpoint_name(kMadeMs + 1, 10)})
     make(name);
   make("mine");
-  const std::string newest = checkpoint_name(kMs + 1, 10);
-  EXPECT_EQ(kept(3, newest), (std::set<std::string>{"1763937879007", checkpoint_name(kMs, 9),
-                                                    checkpoint_name(kMs + 1, 10), "mine"}));
-  EXPECT_EQ(kept(1, newest), (std::set<std::string>{checkpoint_name(kMs + 1, 10), "mine"}));
+  const std::string newest = checkpoint_name(kMadeMs + 1, 10);
+  EXPECT_EQ(kept(3, newest), (std::set<std::string>{"1763937879007", checkpoint_name(kMadeMs, 9),
+                                                    checkpoint_name(kMadeMs + 1, 10), "mine"}));
+  EXPECT_EQ(kept(1, newest), (std::set<std::string>{checkpoint_name(kMadeMs + 1, 10), "mine"}));
   EXPECT_EQ(kept(0, newest).size(), 2u);
 }
 
 // The clock was a year ahead when two of them were made.
 TEST_F(CheckpointFolder, ANameOfALaterInstantMakesNoneNewer) {
   constexpr int64_t kYearMs = 365LL * 24 * 3600 * 1000;
-  const std::string made = checkpoint_name(kMs, 12);
+  const std::string made = checkpoint_name(kMadeMs, 12);
   for (const std::string& name :
-       {checkpoint_name(kMs + kYearMs, 5), checkpoint_name(kMs + kYearMs, 6), made})
+       {checkpoint_name(kMadeMs + kYearMs, 5), checkpoint_name(kMadeMs + kYearMs, 6), made})
     make(name);
-  EXPECT_EQ(kept(2, made), (std::set<std::string>{checkpoint_name(kMs + kYearMs, 6), made}));
+  EXPECT_EQ(kept(2, made), (std::set<std::string>{checkpoint_name(kMadeMs + kYearMs, 6), made}));
 }
 
 // After the data was exchanged for older one, turns count from there.
 TEST_F(CheckpointFolder, TheOneThatWasMadeLastStaysWhateverItsTurn) {
-  const std::string made = checkpoint_name(kMs, 3);
-  for (const std::string& name : {checkpoint_name(kMs, 100), checkpoint_name(kMs, 101), made})
+  const std::string made = checkpoint_name(kMadeMs, 3);
+  for (const std::string& name :
+       {checkpoint_name(kMadeMs, 100), checkpoint_name(kMadeMs, 101), made})
     make(name);
   EXPECT_EQ(kept(1, made), (std::set<std::string>{made}));
 }
 
 TEST_F(CheckpointFolder, WhatIsNoCheckpointIsLeftAlone) {
-  const std::string made = checkpoint_name(kMs, 3);
+  const std::string made = checkpoint_name(kMadeMs, 3);
   for (const char* name : {"20251231", "4711", "17639378780071"}) make(name);
   make(made);
   std::filesystem::create_directories(std::filesystem::path(folder_) / "1763937878007");
@@ -91,12 +92,12 @@ TEST_F(CheckpointFolder, WhatIsNoCheckpointIsLeftAlone) {
 }
 
 TEST_F(CheckpointFolder, WhatWasNotFinishedIsFound) {
-  for (const std::string& name : {checkpoint_name(kMs, 9), checkpoint_name(kMs, 9) + ".tmp",
+  for (const std::string& name : {checkpoint_name(kMadeMs, 9), checkpoint_name(kMadeMs, 9) + ".tmp",
                                   std::string("1763937878007.tmp"), std::string("mine.tmp")})
     make(name);
   const std::vector<std::string> left = unfinished_checkpoints(folder_);
   EXPECT_EQ(std::set<std::string>(left.begin(), left.end()),
-            (std::set<std::string>{folder_ + "/" + checkpoint_name(kMs, 9) + ".tmp",
+            (std::set<std::string>{folder_ + "/" + checkpoint_name(kMadeMs, 9) + ".tmp",
                                    folder_ + "/1763937878007.tmp"}));
 }
 

@@ -8,7 +8,7 @@
 namespace weir::server {
 namespace {
 
-constexpr bool kData = true;
+constexpr bool kHoldsData = true;
 constexpr bool kNoData = false;
 
 // A server with one change in its log, whose disk ends a sync only when it is told to.
@@ -31,9 +31,9 @@ class DurabilityTest : public ::testing::Test {
     return server.persistence().durability->covers(told, now_ns);
   }
   void expect_covered(bool covered) {
-    EXPECT_EQ(covers(kData).covered, covered);
+    EXPECT_EQ(covers(kHoldsData).covered, covered);
     EXPECT_TRUE(covers(kNoData).covered) << "a slow disk is nothing to it";
-    for (const bool touched_data : {kData, kNoData})
+    for (const bool touched_data : {kHoldsData, kNoData})
       EXPECT_EQ(covers(touched_data).ask_at_ns, kNotDue) << touched_data;
     EXPECT_EQ((*server_)->next_wait_ns(), kNotDue);
   }

@@ -7,9 +7,6 @@
 namespace weir::server {
 namespace {
 
-const std::string kOk = "+OK\r\n";
-const std::string kPong = "+PONG\r\n";
-
 class LateAppend : public ::testing::TestWithParam<DurabilityLevel> {
  protected:
   void start(FailurePolicy policy) {

@@ -9,8 +9,6 @@
 namespace weir::server {
 namespace {
 
-constexpr const char* kOk = "+OK\r\n";
-
 bool is_misconf(const std::string& reply) {
   return reply.starts_with("-MISCONF ") && reply.find("\r\n") == reply.size() - 2;
 }

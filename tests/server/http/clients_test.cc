@@ -40,7 +40,7 @@ TEST_F(HttpRoom, WhoTakesNoAnswerMakesRoomAndWhoWaitsForOneDoesNot) {
   one_.receives("GET /v1/gate?limits=FIXED+2/1h&key=k HTTP/1.1\r\nHost: weir\r\n\r\n");
   EXPECT_EQ(one_.stream.sent, "");
   EXPECT_FALSE(clients_.make_room()) << "weir is who takes long";
-  one_.stream.send_says(Result::kWantsWrite);
+  one_.stream.send_says(Transfer::Result::kWantsWrite);
   one_.server.clock.advance(2 * kNsPerS);
   one_.server->tick();
   for (Session* session : one_.server->holds().take_runnable()) session->resume(10);

@@ -224,7 +224,7 @@ TEST_F(HttpTest, WhatIsTooLongIsRefusedAndThrownAway) {
   EXPECT_THAT(gate(kTwo, "Long: " + std::string(9000, 'x')), StartsWith("HTTP/1.1 431 "));
   EXPECT_FALSE(one_.closed);
   EXPECT_EQ(send(std::string(10000, 'x')), "");
-  one_.stream.recv_says(Result::kEnded);
+  one_.stream.recv_says(Transfer::Result::kEnded);
   one_.ready(kRead);
   EXPECT_TRUE(one_.closed);
 }

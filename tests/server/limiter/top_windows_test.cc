@@ -13,7 +13,7 @@ namespace {
 
 using Counts = std::map<std::string, int64_t>;
 
-TopKeys::Name name_of(const std::string& key) {
+TopKeys::Name hashed_name(const std::string& key) {
   return {.database = 0, .hash = std::hash<std::string>()(key), .key = key};
 }
 
@@ -75,7 +75,7 @@ TEST(TopSummary, KeepsTheBoundsOfASketchWhenItIsMerged) {
       for (int i = 0; i < 1000; ++i) {
         const std::string key = stream.key();
         const int64_t cost = stream.cost();
-        sketch.add(name_of(key), cost);
+        sketch.add(hashed_name(key), cost);
         truth[key] += cost;
       }
       sum.merge(sketch.summary(), capacity);
@@ -88,9 +88,9 @@ TEST(TopSummary, KeepsTheBoundsOfASketchWhenItIsMerged) {
 TEST(TopSummary, IsExactWhereThereIsRoom) {
   TopKeys one(4);
   TopKeys other(4);
-  one.add(name_of("a"), 3);
-  other.add(name_of("a"), 2);
-  other.add(name_of("b"), 9);
+  one.add(hashed_name("a"), 3);
+  other.add(hashed_name("a"), 2);
+  other.add(hashed_name("b"), 9);
   TopSummary sum = one.summary();
   sum.merge(other.summary(), 4);
   sum.sort();
@@ -129,7 +129,7 @@ TEST(TopWindows, KnowTheLastMinuteHourAndDay) {
       constexpr int64_t kPauses[] = {1, 1, 1, 1, 5, 30, 200, 3000, 20'000};
       now_ns += static_cast<int64_t>(random() % (kPauses[random() % 9] * kNsPerS));
       events.push_back({now_ns, stream.key(), stream.cost()});
-      windows.add(name_of(events.back().key), events.back().cost, now_ns);
+      windows.add(hashed_name(events.back().key), events.back().cost, now_ns);
       if (i % 50 != 0) continue;
       for (const auto& [window, least_s, most_s] : kSpans) {
         Counts least;
@@ -147,12 +147,12 @@ TEST(TopWindows, KnowTheLastMinuteHourAndDay) {
 TEST(TopWindows, ForgetWhatIsOverAndWhatTheyAreTold) {
   const int64_t start_ns = 1'700'000'000 * kNsPerS;
   TopWindows windows(8);
-  windows.add(name_of("a"), 1, start_ns);
+  windows.add(hashed_name("a"), 1, start_ns);
   EXPECT_EQ(windows.top(TopWindow::kMinute, start_ns + 59 * kNsPerS).keys().size(), 1u);
   EXPECT_TRUE(windows.top(TopWindow::kMinute, start_ns + 71 * kNsPerS).empty());
   EXPECT_EQ(windows.top(TopWindow::kHour, start_ns + 71 * kNsPerS).keys().size(), 1u);
   EXPECT_TRUE(windows.top(TopWindow::kDay, start_ns + 365 * kNsPerDay).empty());
-  windows.add(name_of("a"), 1, start_ns + 366 * kNsPerDay);
+  windows.add(hashed_name("a"), 1, start_ns + 366 * kNsPerDay);
   windows.reset(4);
   EXPECT_TRUE(windows.top(TopWindow::kDay, start_ns + 366 * kNsPerDay).empty());
   EXPECT_EQ(windows.size(TopWindow::kDay), 0u);

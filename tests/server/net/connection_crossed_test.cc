@@ -7,9 +7,6 @@
 namespace weir::server {
 namespace {
 
-constexpr const char* kPong = "+PONG\r\n";
-const std::string kPing = request({"PING"});
-
 class CrossedConnection : public testing::Test {
  protected:
   CrossedConnection() { one_.open(); }
@@ -30,13 +27,13 @@ class CrossedConnection : public testing::Test {
 };
 
 TEST_F(CrossedConnection, AHandshakeGoesBothWaysBeforeTheFirstRequest) {
-  stream_.recv_says(Result::kWantsRead);
+  stream_.recv_says(Transfer::Result::kWantsRead);
   one_.ready(kRead);
   EXPECT_EQ(watcher_.interest, kRead);
-  stream_.recv_says(Result::kWantsWrite);
+  stream_.recv_says(Transfer::Result::kWantsWrite);
   one_.ready(kRead);
   EXPECT_EQ(watcher_.interest, kWrite);
-  stream_.recv_says(Result::kWantsRead);
+  stream_.recv_says(Transfer::Result::kWantsRead);
   one_.ready(kWrite);
   EXPECT_EQ(watcher_.interest, kRead);
   EXPECT_EQ(stream_.send_calls, 0u);
@@ -46,7 +43,7 @@ TEST_F(CrossedConnection, AHandshakeGoesBothWaysBeforeTheFirstRequest) {
 }
 
 TEST_F(CrossedConnection, AReceiverThatMustWriteIsRepeatedWhenThereIsRoom) {
-  stream_.recv_says(Result::kWantsWrite);
+  stream_.recv_says(Transfer::Result::kWantsWrite);
   one_.ready(kRead);
   EXPECT_EQ(watcher_.interest, kWrite);
   stream_.arrives(kPing);
@@ -57,7 +54,7 @@ TEST_F(CrossedConnection, AReceiverThatMustWriteIsRepeatedWhenThereIsRoom) {
 }
 
 TEST_F(CrossedConnection, ASenderThatMustReadIsRepeatedWhenBytesArrive) {
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.receives(kPing);
   EXPECT_EQ(stream_.sent, "");
   EXPECT_EQ(watcher_.interest, kRead);
@@ -69,19 +66,19 @@ TEST_F(CrossedConnection, ASenderThatMustReadIsRepeatedWhenBytesArrive) {
 // What arrives may be for either call, and the receiver takes it from the descriptor: no event is
 // going to tell the sender.
 TEST_F(CrossedConnection, ASenderIsRepeatedEvenIfTheReceiverHasTakenWhatArrived) {
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.receives(kPing);
-  stream_.recv_says(Result::kWantsRead);
+  stream_.recv_says(Transfer::Result::kWantsRead);
   one_.call(kRead);
   EXPECT_EQ(stream_.recv_calls, 2u);
   EXPECT_EQ(stream_.sent, kPong);
 }
 
 TEST_F(CrossedConnection, AReceiverIsRepeatedEvenIfTheSenderIsTheOneThatIsReady) {
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.receives(kPing);
-  stream_.recv_says(Result::kWantsWrite);
-  stream_.send_says(Result::kWantsWrite);
+  stream_.recv_says(Transfer::Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.ready(kRead);
   EXPECT_EQ(watcher_.interest, kWrite);
   stream_.arrives(kPing);
@@ -91,10 +88,10 @@ TEST_F(CrossedConnection, AReceiverIsRepeatedEvenIfTheSenderIsTheOneThatIsReady)
 }
 
 TEST_F(CrossedConnection, BothMayWaitForTheOthersDirection) {
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.receives(kPing);
-  stream_.recv_says(Result::kWantsWrite);
-  stream_.send_says(Result::kWantsRead);
+  stream_.recv_says(Transfer::Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.ready(kRead);
   EXPECT_EQ(watcher_.interest, kReadOrWrite);
   one_.ready(kWrite);
@@ -103,12 +100,12 @@ TEST_F(CrossedConnection, BothMayWaitForTheOthersDirection) {
 }
 
 TEST_F(CrossedConnection, ASenderThatMustReadGoesOnWhileNoRequestsAreTaken) {
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   stop_reading();
   EXPECT_EQ(watcher_.interest, kRead);
   stream_.arrives(kPing);
   stream_.send_takes(1000);
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.call(kRead);
   EXPECT_EQ(stream_.recv_calls, recv_calls_);
   EXPECT_EQ(stream_.sent.size(), 1000u);
@@ -119,7 +116,7 @@ TEST_F(CrossedConnection, ASenderThatMustReadGoesOnWhileNoRequestsAreTaken) {
 }
 
 TEST_F(CrossedConnection, ASenderThatMustReadGoesOnWhileTheServerIsStalled) {
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.receives(kPing);
   one_.call_stalled(kRead);
   EXPECT_EQ(stream_.recv_calls, 1u);
@@ -127,11 +124,11 @@ TEST_F(CrossedConnection, ASenderThatMustReadGoesOnWhileTheServerIsStalled) {
 }
 
 TEST_F(CrossedConnection, ARepeatedSendBeginsWithTheSameBytes) {
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.receives(kPing);
   for (int i = 0; i < 10; ++i) {
-    stream_.send_says(i % 2 == 0 ? Result::kWantsWrite : Result::kWantsRead);
-    stream_.send_says(i % 2 == 0 ? Result::kWantsWrite : Result::kWantsRead);
+    stream_.send_says(i % 2 == 0 ? Transfer::Result::kWantsWrite : Transfer::Result::kWantsRead);
+    stream_.send_says(i % 2 == 0 ? Transfer::Result::kWantsWrite : Transfer::Result::kWantsRead);
     one_.receives(kPing);  // the stream compares
   }
   while (one_.session->unsent_bytes() > 0) one_.ready(kReadOrWrite);
@@ -142,7 +139,7 @@ TEST_F(CrossedConnection, ARepeatedSendBeginsWithTheSameBytes) {
 
 TEST_F(CrossedConnection, ARepeatedSendHasNoFewerBytesThoughTheShareShrinks) {
   one_.bytes_max = 1000;
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.receives(request({"ECHO", std::string(2000, 'x')}));
   one_.bytes_max = 10;
   one_.call(kRead);  // the stream compares
@@ -152,7 +149,7 @@ TEST_F(CrossedConnection, ARepeatedSendHasNoFewerBytesThoughTheShareShrinks) {
 }
 
 TEST_F(CrossedConnection, TheLastReplyLeavesBeforeAClosingConnectionEnds) {
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.receives("QUIT\r\n");
   EXPECT_FALSE(one_.closed);
   EXPECT_EQ(watcher_.interest, kRead);
@@ -163,9 +160,9 @@ TEST_F(CrossedConnection, TheLastReplyLeavesBeforeAClosingConnectionEnds) {
 }
 
 TEST_F(CrossedConnection, ItBreaksInTheMiddleOfACrossedWait) {
-  stream_.send_says(Result::kWantsRead);
+  stream_.send_says(Transfer::Result::kWantsRead);
   one_.receives(kPing);
-  stream_.recv_says(Result::kBroken);
+  stream_.recv_says(Transfer::Result::kBroken);
   one_.ready(kReadOrWrite);
   EXPECT_TRUE(one_.closed);
   EXPECT_EQ(stream_.sent, "");
@@ -191,7 +188,7 @@ TEST(OpenedConnection, AsksAtOnceForWhatItsStreamHolds) {
 
 TEST_F(CrossedConnection, WhatTheStreamHoldsWaitsWhileNoRequestsAreTaken) {
   stream_.holds_input = true;
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   stop_reading();
   EXPECT_EQ(watcher_.interest, kWrite);
   while (one_.session->unsent_bytes() > 0) one_.ready(kWrite);

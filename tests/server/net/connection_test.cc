@@ -10,9 +10,6 @@
 namespace weir::server {
 namespace {
 
-constexpr const char* kPong = "+PONG\r\n";
-const std::string kPing = request({"PING"});
-
 class ConnectionTest : public testing::Test {
  protected:
   ConnectionTest() { one_.open(); }
@@ -53,11 +50,11 @@ TEST_F(ConnectionTest, ShortWritesSendEverythingInOrder) {
 
 TEST_F(ConnectionTest, WhatDoesNotFitIsSentWhenThereIsRoom) {
   stream_.send_takes(4);
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.receives(kPing);
   EXPECT_EQ(stream_.sent, "+PON");
   EXPECT_EQ(watcher_.interest, kReadOrWrite);
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.receives(kPing);
   EXPECT_EQ(stream_.sent, "+PON");
   one_.ready(kWrite);
@@ -75,10 +72,10 @@ TEST_F(ConnectionTest, AStreamThatIsReadyForNothingCostsNoChange) {
 }
 
 TEST_F(ConnectionTest, ManyRefusalsToSendLoseNothing) {
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.receives(kPing);
   for (int i = 0; i < 100; ++i) {
-    stream_.send_says(Result::kWantsWrite);
+    stream_.send_says(Transfer::Result::kWantsWrite);
     one_.ready(kWrite);
     EXPECT_EQ(watcher_.interest, kReadOrWrite);
   }
@@ -90,7 +87,7 @@ TEST_F(ConnectionTest, ManyRefusalsToSendLoseNothing) {
 TEST_F(ConnectionTest, WhoClosesItsHalfIsAnsweredWhatItAsked) {
   stream_.arrives(kPing + "*1\r\n$4\r\nPI");
   one_.call(kRead);
-  stream_.recv_says(Result::kEnded);
+  stream_.recv_says(Transfer::Result::kEnded);
   one_.call(kRead);
   EXPECT_FALSE(one_.closed);
   one_.end_turn();
@@ -102,7 +99,7 @@ TEST_F(ConnectionTest, WhoClosesItsHalfIsAnsweredWhatItAsked) {
 
 TEST_F(ConnectionTest, WhoClosesItsHalfInTheMiddleOfARequestIsGone) {
   one_.receives("*1\r\n$4\r\nPI");
-  stream_.recv_says(Result::kEnded);
+  stream_.recv_says(Transfer::Result::kEnded);
   one_.ready(kRead);
   EXPECT_TRUE(one_.closed);
   EXPECT_EQ(stream_.send_calls, 0u);
@@ -115,7 +112,7 @@ TEST_F(ConnectionTest, WhoLeavesWhileAPauseHoldsItIsGone) {
   one_.receives(request({"SET", "a", "1"}));
   EXPECT_NE(admin->call({"INFO", "clients"}).find("blocked_clients:1\r\n"), std::string::npos);
   EXPECT_EQ(watcher_.interest, kRead);
-  stream_.recv_says(Result::kEnded);
+  stream_.recv_says(Transfer::Result::kEnded);
   one_.ready(kRead);
   EXPECT_TRUE(one_.closed);
   EXPECT_NE(admin->call({"INFO", "clients"}).find("blocked_clients:0\r\n"), std::string::npos);
@@ -140,14 +137,14 @@ TEST_F(ConnectionTest, OfWhomAPauseHoldsALittleIsRead) {
 }
 
 TEST_F(ConnectionTest, AClosedHalfIsNotReadAgainWhileRepliesWait) {
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.receives(kPing);
-  stream_.recv_says(Result::kEnded);
-  stream_.send_says(Result::kWantsWrite);
+  stream_.recv_says(Transfer::Result::kEnded);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.ready(kRead);
   EXPECT_EQ(watcher_.interest, kWrite);
   stream_.send_takes(3);
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.ready(kWrite);
   EXPECT_FALSE(one_.closed);
   one_.ready(kWrite);
@@ -156,9 +153,9 @@ TEST_F(ConnectionTest, AClosedHalfIsNotReadAgainWhileRepliesWait) {
 }
 
 TEST_F(ConnectionTest, AResetWhileOutputWaitsEndsItAtOnce) {
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.receives(kPing);
-  stream_.recv_says(Result::kBroken);
+  stream_.recv_says(Transfer::Result::kBroken);
   one_.ready(kReadOrWrite);
   EXPECT_TRUE(one_.closed);
   EXPECT_EQ(stream_.send_calls, 1u);
@@ -166,7 +163,7 @@ TEST_F(ConnectionTest, AResetWhileOutputWaitsEndsItAtOnce) {
 
 TEST_F(ConnectionTest, AStreamThatBreaksWhileItSendsEndsIt) {
   stream_.send_takes(2);
-  stream_.send_says(Result::kBroken);
+  stream_.send_says(Transfer::Result::kBroken);
   one_.receives(kPing);
   EXPECT_TRUE(one_.closed);
   EXPECT_EQ(stream_.sent, "+P");
@@ -174,7 +171,7 @@ TEST_F(ConnectionTest, AStreamThatBreaksWhileItSendsEndsIt) {
 
 TEST_F(ConnectionTest, QuitClosesAfterTheLastByteOfItsReply) {
   stream_.send_takes(4);
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.receives("QUIT\r\n" + kPing);
   EXPECT_FALSE(one_.closed);
   EXPECT_EQ(watcher_.interest, kWrite);
@@ -190,7 +187,7 @@ TEST_F(ConnectionTest, AnErrorOfTheProtocolIsToldBeforeTheEnd) {
 }
 
 TEST_F(ConnectionTest, WhoDoesNotReadIsNotReadFrom) {
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   const std::string megabyte(1 << 20, 'x');
   one_.server->config().proto_inline_max_bytes = 4 << 20;
   std::string pipeline = request({"ECHO", megabyte});
@@ -200,7 +197,7 @@ TEST_F(ConnectionTest, WhoDoesNotReadIsNotReadFrom) {
   EXPECT_EQ(stream_.sent, "");
   EXPECT_EQ(watcher_.interest, kWrite);
   stream_.send_takes(100);
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.ready(kWrite);
   EXPECT_EQ(watcher_.interest, kReadOrWrite);
   while (one_.session->unsent_bytes() > 0) one_.ready(kWrite);
@@ -231,7 +228,7 @@ TEST_F(ConnectionTest, QuitWaitsForAllShares) {
 }
 
 TEST_F(ConnectionTest, WhileTheServerIsStalledItSendsAndDoesNotRead) {
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.receives(kPing);
   stream_.arrives(kPing);
   one_.call_stalled(kReadOrWrite);
@@ -249,7 +246,7 @@ TEST_F(ConnectionTest, TellsItsOwnerOfAllBytes) {
 }
 
 TEST_F(ConnectionTest, AbandonedItIsGoneWithWhatItHadToSend) {
-  stream_.send_says(Result::kWantsWrite);
+  stream_.send_says(Transfer::Result::kWantsWrite);
   one_.receives(kPing);
   one_.connection->abandon();
   EXPECT_TRUE(one_.closed);
@@ -262,10 +259,10 @@ TEST(ConnectionBounds, TheOutputLimitClosesAReaderThatDoesNotRead) {
   config.client_output_buffer_limit.normal = {.hard_bytes = 1000};
   OneConnection one(config);
   one.open();
-  one.stream.send_says(Result::kWantsWrite);
+  one.stream.send_says(Transfer::Result::kWantsWrite);
   one.receives(request({"ECHO", std::string(900, 'x')}));
   EXPECT_FALSE(one.closed);
-  one.stream.send_says(Result::kWantsWrite);
+  one.stream.send_says(Transfer::Result::kWantsWrite);
   one.receives(request({"ECHO", std::string(100, 'x')}));
   EXPECT_TRUE(one.closed);
   EXPECT_EQ(one.stream.sent, "");
@@ -284,7 +281,7 @@ TEST(ConnectionBounds, WhomTheSystemCannotWatchForMoreIsClosed) {
   OneConnection one;
   one.open();
   one.watcher.refuses = true;
-  one.stream.send_says(Result::kWantsWrite);
+  one.stream.send_says(Transfer::Result::kWantsWrite);
   one.receives(kPing);
   EXPECT_TRUE(one.closed);
 }

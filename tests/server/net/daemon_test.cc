@@ -20,9 +20,7 @@
 namespace weir::server {
 namespace {
 
-constexpr const char* kPong = "+PONG\r\n";
 constexpr size_t kPongBytes = 7;
-const std::string kPing = request({"PING"});
 
 // A daemon that runs in a process of its own until the test ends.
 class RunningDaemon {

@@ -11,8 +11,6 @@
 namespace weir::server {
 namespace {
 
-using Result = Transfer::Result;
-
 class SocketStreamTest : public testing::Test {
  protected:
   SocketStreamTest() {
@@ -53,15 +51,15 @@ class SocketStreamTest : public testing::Test {
 };
 
 TEST_F(SocketStreamTest, MovesBytesBothWays) {
-  EXPECT_EQ(recv().result, Result::kWantsRead);
+  EXPECT_EQ(recv().result, Transfer::Result::kWantsRead);
   EXPECT_EQ(::write(peer_, "hello", 5), 5);
   wait_for(POLLIN);
   const Transfer received = recv();
-  EXPECT_EQ(received.result, Result::kMoved);
+  EXPECT_EQ(received.result, Transfer::Result::kMoved);
   EXPECT_EQ(std::string_view(buffer_.data(), received.bytes), "hello");
-  EXPECT_EQ(recv().result, Result::kWantsRead);
+  EXPECT_EQ(recv().result, Transfer::Result::kWantsRead);
   const Transfer sent = stream_->send("world");
-  EXPECT_EQ(sent.result, Result::kMoved);
+  EXPECT_EQ(sent.result, Transfer::Result::kMoved);
   EXPECT_EQ(sent.bytes, 5u);
   char bytes[8];
   EXPECT_EQ(::read(peer_, bytes, sizeof bytes), 5);
@@ -79,11 +77,11 @@ TEST_F(SocketStreamTest, APeerThatDoesNotReadMakesItWait) {
   const std::string bytes(1 << 20, 'x');
   size_t sent = 0;
   Transfer transfer = stream_->send(bytes);
-  while (transfer.result == Result::kMoved && sent < (1u << 30)) {
+  while (transfer.result == Transfer::Result::kMoved && sent < (1u << 30)) {
     sent += transfer.bytes;
     transfer = stream_->send(bytes);
   }
-  EXPECT_EQ(transfer.result, Result::kWantsWrite);
+  EXPECT_EQ(transfer.result, Transfer::Result::kWantsWrite);
   EXPECT_EQ(transfer.bytes, 0u);
   EXPECT_LT(sent, 100u << 20);
 }
@@ -91,8 +89,8 @@ TEST_F(SocketStreamTest, APeerThatDoesNotReadMakesItWait) {
 TEST_F(SocketStreamTest, APeerThatHasClosedItsHalfStillReceives) {
   EXPECT_EQ(::shutdown(peer_, SHUT_WR), 0);
   wait_for(POLLIN);
-  EXPECT_EQ(recv().result, Result::kEnded);
-  EXPECT_EQ(stream_->send("bye").result, Result::kMoved);
+  EXPECT_EQ(recv().result, Transfer::Result::kEnded);
+  EXPECT_EQ(stream_->send("bye").result, Transfer::Result::kMoved);
   char bytes[8];
   EXPECT_EQ(::read(peer_, bytes, sizeof bytes), 3);
 }
@@ -100,16 +98,16 @@ TEST_F(SocketStreamTest, APeerThatHasClosedItsHalfStillReceives) {
 TEST_F(SocketStreamTest, AResetBreaksIt) {
   reset_peer();
   wait_for(POLLIN);
-  EXPECT_EQ(recv().result, Result::kBroken);
-  EXPECT_EQ(stream_->send("x").result, Result::kBroken);  // and no SIGPIPE
+  EXPECT_EQ(recv().result, Transfer::Result::kBroken);
+  EXPECT_EQ(stream_->send("x").result, Transfer::Result::kBroken);  // and no SIGPIPE
 }
 
 TEST_F(SocketStreamTest, AResetWhileOutputWaitsBreaksIt) {
   const std::string bytes(1 << 20, 'x');
-  while (stream_->send(bytes).result == Result::kMoved) continue;
+  while (stream_->send(bytes).result == Transfer::Result::kMoved) continue;
   reset_peer();
   wait_for(POLLIN);
-  EXPECT_EQ(stream_->send(bytes).result, Result::kBroken);
+  EXPECT_EQ(stream_->send(bytes).result, Transfer::Result::kBroken);
 }
 
 TEST_F(SocketStreamTest, ClosesItsDescriptor) {

@@ -12,7 +12,6 @@
 namespace weir::server {
 namespace {
 
-using Result = Transfer::Result;
 using Progress = TlsStream::Progress;
 
 class TlsStreamTest : public testing::Test {
@@ -57,7 +56,8 @@ class TlsStreamTest : public testing::Test {
   }
   std::string recv_text() {
     const Transfer transfer = recv();
-    return transfer.result == Result::kMoved ? std::string(buffer_.data(), transfer.bytes) : "";
+    return transfer.result == Transfer::Result::kMoved ? std::string(buffer_.data(), transfer.bytes)
+                                                       : "";
   }
   void write_raw(const std::string& bytes) const {
     (void)::send(end_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -82,10 +82,10 @@ TEST_F(TlsStreamTest, ShakesHandsAndMovesBytesBothWays) {
     ASSERT_EQ(shake_hands(&peer), Progress::kDone);
     EXPECT_EQ(SSL_version(peer.ssl()), version);
     EXPECT_FALSE(stream_->is_resumed());
-    EXPECT_EQ(recv().result, Result::kWantsRead);
+    EXPECT_EQ(recv().result, Transfer::Result::kWantsRead);
     EXPECT_TRUE(peer.write("hello"));
     EXPECT_EQ(recv_text(), "hello");
-    EXPECT_EQ(recv().result, Result::kWantsRead);
+    EXPECT_EQ(recv().result, Transfer::Result::kWantsRead);
     EXPECT_EQ(stream_->send("world").bytes, 5u);
     EXPECT_EQ(peer.read(), "world");
     EXPECT_FALSE(stream_->holds_input());
@@ -199,7 +199,7 @@ TEST_F(TlsStreamTest, APartOfARecordIsNoInput) {
   ASSERT_GT(size, 10);
   for (ssize_t i = 0; i < size - 1; ++i) {
     write_raw(std::string(record + i, 1));
-    EXPECT_EQ(recv().result, Result::kWantsRead);
+    EXPECT_EQ(recv().result, Transfer::Result::kWantsRead);
     EXPECT_FALSE(stream_->holds_input());
   }
   write_raw(std::string(record + size - 1, 1));
@@ -219,11 +219,11 @@ TEST_F(TlsStreamTest, APeerThatDoesNotReadMakesItWaitAndLosesNothing) {
   while (sent < all.size()) {
     const Transfer transfer = stream_->send(std::string_view(all).substr(sent));
     ASSERT_EQ(ERR_peek_error(), 0u);
-    if (transfer.result == Result::kMoved) {
+    if (transfer.result == Transfer::Result::kMoved) {
       sent += transfer.bytes;
       continue;
     }
-    ASSERT_EQ(transfer.result, Result::kWantsWrite);
+    ASSERT_EQ(transfer.result, Transfer::Result::kWantsWrite);
     waited = true;
     came += peer.read();
   }
@@ -239,9 +239,9 @@ TEST_F(TlsStreamTest, WhatCameBeforeTheEndIsHandedOutBeforeIt) {
   (void)SSL_shutdown(peer.ssl());
   EXPECT_EQ(recv_text(), "QUIT");
   EXPECT_TRUE(stream_->holds_input());  // the end was taken from the descriptor
-  EXPECT_EQ(recv().result, Result::kEnded);
-  EXPECT_EQ(stream_->send("+OK").result, Result::kMoved);
-  EXPECT_EQ(recv().result, Result::kEnded);
+  EXPECT_EQ(recv().result, Transfer::Result::kEnded);
+  EXPECT_EQ(stream_->send("+OK").result, Transfer::Result::kMoved);
+  EXPECT_EQ(recv().result, Transfer::Result::kEnded);
 }
 
 TEST_F(TlsStreamTest, AnEndWithoutAWordIsAnEnd) {
@@ -249,8 +249,8 @@ TEST_F(TlsStreamTest, AnEndWithoutAWordIsAnEnd) {
   ASSERT_EQ(shake_hands(&peer), Progress::kDone);
   (void)peer.read();  // the tickets, so that the close is no reset
   ASSERT_EQ(::shutdown(end_, SHUT_WR), 0);
-  EXPECT_EQ(recv().result, Result::kEnded);
-  EXPECT_EQ(stream_->send("bye").result, Result::kMoved);
+  EXPECT_EQ(recv().result, Transfer::Result::kEnded);
+  EXPECT_EQ(stream_->send("bye").result, Transfer::Result::kMoved);
   EXPECT_EQ(peer.read(), "bye");
 }
 
@@ -268,9 +268,9 @@ TEST_F(TlsStreamTest, APeerThatIsGoneBreaksIt) {
   ASSERT_EQ(shake_hands(&peer), Progress::kDone);
   close_peer();
   Transfer transfer = stream_->send("x");
-  EXPECT_EQ(transfer.result, Result::kBroken);  // and no SIGPIPE
-  EXPECT_EQ(stream_->send("x").result, Result::kBroken);
-  EXPECT_EQ(recv().result, Result::kBroken);
+  EXPECT_EQ(transfer.result, Transfer::Result::kBroken);  // and no SIGPIPE
+  EXPECT_EQ(stream_->send("x").result, Transfer::Result::kBroken);
+  EXPECT_EQ(recv().result, Transfer::Result::kBroken);
 }
 
 TEST_F(TlsStreamTest, RenegotiationIsRefused) {
@@ -279,7 +279,7 @@ TEST_F(TlsStreamTest, RenegotiationIsRefused) {
   ASSERT_EQ(SSL_renegotiate(peer.ssl()), 1);
   (void)peer.handshake();  // sends the request
   const Transfer transfer = recv();
-  EXPECT_NE(transfer.result, Result::kMoved);
+  EXPECT_NE(transfer.result, Transfer::Result::kMoved);
   EXPECT_FALSE(peer.handshake());
   EXPECT_EQ(SSL_get_error(peer.ssl(), -1), SSL_ERROR_SSL);  // the alert no_renegotiation
   ERR_clear_error();
@@ -298,7 +298,7 @@ TEST_F(TlsStreamTest, KeyUpdatesDoNotKeepItBusy) {
   char* bytes = nullptr;
   const long size = BIO_get_mem_data(records, &bytes);
   write_raw({bytes, static_cast<size_t>(size)});
-  EXPECT_EQ(recv().result, Result::kWantsRead);
+  EXPECT_EQ(recv().result, Transfer::Result::kWantsRead);
   std::string left(1 << 20, '\0');
   const ssize_t unread =
       ::recv(stream_->descriptor(), left.data(), left.size(), MSG_PEEK | MSG_DONTWAIT);
@@ -351,10 +351,11 @@ TEST_F(TlsStreamTest, GarbageAfterTheHandshakeBreaksIt) {
     for (int i = 0; i < 400; ++i) bytes += static_cast<char>(random());
     write_raw(bytes);
     Transfer transfer = recv();
-    if (transfer.result == Result::kWantsRead) continue;  // a long record that has not come whole
-    EXPECT_EQ(transfer.result, Result::kBroken);
-    EXPECT_EQ(recv().result, Result::kBroken);
-    EXPECT_EQ(stream_->send("x").result, Result::kBroken);
+    if (transfer.result == Transfer::Result::kWantsRead)
+      continue;  // a long record that has not come whole
+    EXPECT_EQ(transfer.result, Transfer::Result::kBroken);
+    EXPECT_EQ(recv().result, Transfer::Result::kBroken);
+    EXPECT_EQ(stream_->send("x").result, Transfer::Result::kBroken);
   }
 }
 

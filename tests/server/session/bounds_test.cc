@@ -5,9 +5,6 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kMb = 1 << 20;
-constexpr const char* kOk = "+OK\r\n";
-
 Config with_output_limit(int64_t bytes) {
   Config config;
   config.client_output_buffer_limit.normal = {.hard_bytes = bytes};

@@ -7,8 +7,6 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kMb = 1 << 20;
-
 Config with_clients_memory(int64_t bytes) {
   Config config;
   config.maxmemory_clients = bytes;

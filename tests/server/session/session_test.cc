@@ -6,8 +6,6 @@
 namespace weir::server {
 namespace {
 
-const std::string kPing = request({"PING"});
-
 std::string a_conversation() {
   return "PING\r\n\r\nping hello\r\nSET a \"1 \\x41\"\r\n" + request({"GET", "a"}) +
          request({"SET", "b", std::string_view("\0\r\n$1", 5)}) + "*0\r\n*-1\r\n" +

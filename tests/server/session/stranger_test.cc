@@ -6,7 +6,6 @@
 namespace weir::server {
 namespace {
 
-const std::string kPing = request({"PING"});
 const std::string kHalf = "*2\r\n$4\r\nAUTH\r\n$100\r\n";
 
 class StrangerTest : public testing::Test {
