@@ -125,13 +125,32 @@ void rl_cancel(Call& call) {
   if (!id) return call.reply.error(id.error());
   auto limiter = Limiter::read(call, call.args[1]);
   if (!limiter) return;
-  const auto given_back = cancel(call, *limiter, *id);
+  const auto given_back = cancel_all(call, *limiter, *id);
   if (given_back) {
     deny_departure(call, call.args[1], *id);
     return call.reply.integer(*given_back);
   }
   const auto settled = settle_hold(call, *limiter, *id, {0});
   call.reply.integer(settled ? settled->given_back : 0);
+}
+
+// A token that no request can carry: it is longer than any.
+std::string token_of(int64_t id) {
+  return std::string(kIdBytesMax, '\0') + "settle " + std::to_string(id);
+}
+
+void settle(Call& call, std::string_view key, int64_t id, const std::vector<int64_t>& used) {
+  const std::string token = token_of(id);
+  if (recalled(call, key, token, "ERR the hold was settled with another cost")) return;
+  auto limiter = Limiter::read(call, key);
+  if (!limiter) return;
+  if (is_booked(*limiter, id, call.now_ns)) return call.reply.null_array();  // RL.CANCEL ends it
+  const auto settled = settle_hold(call, *limiter, id, used);
+  if (!settled) return call.reply.error(settled.error());
+  if (!settled->found) return call.reply.null_array();
+  const size_t begin = call.reply.buffer()->size();
+  write_figures(call.reply, settled->answer, false);
+  if (settled->answer.allowed) remember(call, key, token, begin);
 }
 
 void rl_settle(Call& call) {

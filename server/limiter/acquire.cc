@@ -124,7 +124,8 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
     return tried;
   }
   const auto made = charges_since(limiter.named(), before, request);
-  const auto booking = book_departure(call, limiter, made, request.id, departs_ns);
+  const auto held_as = tried.answer.hold_id ? tried.answer.hold_id : tried.answer.lease_id;
+  const auto booking = book_departure(call, limiter, made, held_as, request.id, departs_ns);
   if (!booking) {
     call.reply.error(booking.error());
     return {};

@@ -70,13 +70,12 @@ void forget_due(const Call& call, storage::Elements* bookings) {
   }
 }
 
-// Stores a booking and answers its id. An error: there is no room.
-Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
-                                           std::span<const MadeCharge> made, int64_t wait_ns,
-                                           std::string_view token = {}) {
-  const int64_t id = limiter.draw_id();
+// Stores a booking under an id that was drawn. An error: there is no room.
+Result<void, std::string> store_booking(Call& call, Limiter& limiter, int64_t id,
+                                        std::span<const MadeCharge> made, int64_t wait_ns,
+                                        std::string_view token = {}) {
   storage::Elements* bookings = limiter.bookings();
-  if (bookings == nullptr) return id;  // reading failed; the reply will be discarded
+  if (bookings == nullptr) return {};  // reading failed; the reply will be discarded
   forget_due(call, bookings);
   const size_t due = bookings->lower_bound(storage::order_of_integer(call.now_ns + 1));
   if (bookings->size() - due >= kBookingsMax) {
@@ -95,7 +94,16 @@ Result<int64_t, std::string> store_booking(Call& call, Limiter& limiter,
   call.limiters.ages.add(
       bookings->id(),
       {.age = {.booked_ns = booked_ns, .id = id}, .due_ns = due_ns, .turn = call.keys.turn()});
-  return id;
+  return {};
+}
+
+// Nothing: there is no such booking, or it is due.
+std::optional<storage::Element> find_booking(Limiter& limiter, int64_t id, int64_t now_ns) {
+  storage::Elements* bookings = limiter.has_bookings() ? limiter.bookings() : nullptr;
+  if (bookings == nullptr) return std::nullopt;
+  auto found = bookings->find(view(member_of_id(id)));
+  if (found && storage::integer_of_order(found->order) <= now_ns) return std::nullopt;
+  return found;
 }
 
 // Finds the limits that bookings name by their texts. The texts of many bookings are the same few.
@@ -247,13 +255,11 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
   booked.shadow_refused_by = take_watched(call, limiter, &charged, states);
   if (limiter.names().shadow || limiter.names().shadow_all)
     changed |= booked.shadow_refused_by == nullptr;
+  booked.id = limiter.draw_id();
   if (booked.wait_ns > 0) {
-    const auto id =
-        store_booking(call, limiter, made_charges(limits, charged, states), booked.wait_ns);
-    if (!id) return id.error();
-    booked.id = *id;
-  } else {
-    booked.id = limiter.draw_id();
+    const auto stored = store_booking(call, limiter, booked.id,
+                                      made_charges(limits, charged, states), booked.wait_ns);
+    if (!stored) return stored.error();
   }
   for (size_t i = 0; i < limits.size(); ++i) limits[i].state = states[i];
   if (changed) limiter.save();
@@ -262,21 +268,24 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
 
 Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
                                             std::span<const MadeCharge> made,
-                                            std::string_view token, int64_t wait_ns) {
-  const auto id = store_booking(call, limiter, made, wait_ns, token);
-  if (id) limiter.save();
+                                            std::optional<int64_t> held_as, std::string_view token,
+                                            int64_t wait_ns) {
+  const int64_t id = held_as ? *held_as : limiter.draw_id();
+  const auto stored = store_booking(call, limiter, id, made, wait_ns, token);
+  if (!stored) return stored.error();
+  limiter.save();
   return id;
 }
 
+bool is_booked(Limiter& limiter, int64_t id, int64_t now_ns) {
+  return find_booking(limiter, id, now_ns).has_value();
+}
+
 std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
-  if (!limiter.has_bookings()) return std::nullopt;
-  storage::Elements* bookings = limiter.bookings();
-  if (bookings == nullptr) return std::nullopt;
-  const IdMember member = member_of_id(id);
-  const auto found = bookings->find(view(member));
+  const auto found = find_booking(limiter, id, call.now_ns);
   if (!found) return std::nullopt;
+  storage::Elements* bookings = limiter.bookings();
   const int64_t due_ns = storage::integer_of_order(found->order);
-  if (due_ns <= call.now_ns) return std::nullopt;
   Booking booking(found->value);
   const Age age{.booked_ns = booking.booked_ns(), .id = id};
   const auto charge = booking.read();
@@ -291,7 +300,7 @@ std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
     most = std::max(most, refund.settlement.run());
   }
   call.limiters.ages.erase(bookings->id(), age, call.keys.turn());
-  bookings->erase(view(member));
+  bookings->erase(view(member_of_id(id)));
   limiter.save();
   forget_token(call, limiter.key(), token);
   return most;

@@ -47,13 +47,19 @@ struct Booked {
 Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequest& request);
 
 // Stores that a request, of which the named limits are charged already, is due after `wait_ns`;
-// answers the id under which it can be cancelled. An error: the key has too many bookings.
+// answers the id under which it can be cancelled, which is that of its hold or lease if it has one.
+// An error: the key has too many bookings.
 Result<int64_t, std::string> book_departure(Call& call, Limiter& limiter,
                                             std::span<const MadeCharge> made,
-                                            std::string_view token, int64_t wait_ns);
+                                            std::optional<int64_t> held_as, std::string_view token,
+                                            int64_t wait_ns);
+
+// Tells whether there is such a booking, which is not due.
+bool is_booked(Limiter& limiter, int64_t id, int64_t now_ns);
 
 // Cancels a booking, saves what changed, and answers the permits given back. Who waits for it under
-// an ID waits no longer. Nothing: there is no such booking, or it is due.
+// an ID waits no longer. Nothing: there is no such booking, or it is due. Where its request may
+// have a hold or a lease, cancel_all of departure.h is to be called.
 std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id);
 
 // Tells whether these bytes can be a booking's value.

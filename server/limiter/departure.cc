@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "algorithms/concurrency.h"
 #include "base/heap_bytes.h"
 #include "server/limiter/bookings.h"
 #include "server/limiter/decide.h"
@@ -87,18 +86,10 @@ class Departure : public Waiter {
  private:
   void give_back(Call& call, Limiter& limiter) const {
     if (!limiter.exists()) return;
-    cancel(call, limiter, ticket_.booking);
-    if (answer_.hold_id) drop_hold(limiter, *answer_.hold_id);
-    if (answer_.lease_id) release(call, limiter);
-    if (answer_.hold_id || answer_.lease_id) limiter.save();
-  }
-
-  void release(Call& call, Limiter& limiter) const {
-    for (HeldLimit& held : limiter.all()) {
-      if (!held.limit.algorithm->makes_leases) continue;
-      algorithms::release_lease(held.state, *limiter.entries_of(held),
-                                {.id = *answer_.lease_id, .now_ns = call.now_ns});
-    }
+    cancel_all(call, limiter, ticket_.booking);
+    if (ticket_.lease == 0 || ticket_.lease == ticket_.booking) return;
+    // Of a ticket from before they had one id.
+    if (end_lease(call, limiter, ticket_.lease)) limiter.save();
   }
 
   void deny(Call& call) {
@@ -141,6 +132,15 @@ std::string reply_of(const Answer& answer, const LimiterRequest& request) {
 
 }  // namespace
 
+std::optional<int64_t> cancel_all(Call& call, Limiter& limiter, int64_t id) {
+  const auto given_back = cancel(call, limiter, id);
+  if (!given_back) return std::nullopt;
+  const bool was_held = drop_hold(limiter, id);
+  const bool was_leased = end_lease(call, limiter, id);
+  if (was_held || was_leased) limiter.save();
+  return given_back;
+}
+
 std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
                                            const LimiterRequest& request, const Answer& answer,
                                            int64_t booking, int64_t departs_ns) {
@@ -159,10 +159,8 @@ std::unique_ptr<Waiter> wait_again(Call& call, std::string_view key, const Limit
   Waiting& waiting = call.limiters.waiting;
   const auto& queue = waiting.queue(call.database, key, ticket.booking);
   if (!queue.empty()) waiting.supersede(queue.front());
-  Answer answer;
-  if (ticket.lease != 0) answer.lease_id = ticket.lease;
   auto waiter = std::make_unique<Departure>(WaitKey(call.database, key, ticket.booking), request,
-                                            answer, ticket);
+                                            Answer{}, ticket);
   waiter->set_asked_again();
   return waiter;
 }

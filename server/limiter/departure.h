@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "server/limiter/answer.h"
@@ -25,6 +26,9 @@ std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
 // told so.
 std::unique_ptr<Waiter> wait_again(Call& call, std::string_view key, const LimiterRequest& request,
                                    const Ticket& ticket);
+
+// Cancels a booking, as cancel() does, together with the hold and the lease that its request has.
+std::optional<int64_t> cancel_all(Call& call, Limiter& limiter, int64_t id);
 
 // Called when a booking was cancelled: the session that waits for it to be due, if there is one, is
 // denied instead of granted.

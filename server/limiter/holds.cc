@@ -4,7 +4,6 @@
 
 #include "algorithms/concurrency.h"
 #include "server/limiter/limiters.h"
-#include "server/limiter/remembered.h"
 #include "server/limiter/request.h"
 #include "storage/codec.h"
 #include "storage/elements.h"
@@ -20,14 +19,6 @@ void forget_ended(const Call& call, storage::Elements* holds) {
     const storage::Element first = holds->at(0);
     if (storage::integer_of_order(first.order) > call.now_ns) return;
     holds->erase(first.member);
-  }
-}
-
-void release(const Call& call, Limiter& limiter, int64_t id) {
-  for (HeldLimit& held : limiter.all()) {
-    if (!held.limit.algorithm->makes_leases) continue;
-    algorithms::release_lease(held.state, *limiter.entries_of(held),
-                              {.id = id, .now_ns = call.now_ns});
   }
 }
 
@@ -56,11 +47,6 @@ Settled denied(const algorithms::Verdict& verdict, size_t index) {
   return {.answer = answer};
 }
 
-// A token that no request can carry: it is longer than any.
-std::string token_of(int64_t id) {
-  return std::string(kIdBytesMax, '\0') + "settle " + std::to_string(id);
-}
-
 }  // namespace
 
 bool is_hold(std::string_view value) {
@@ -87,9 +73,19 @@ void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
   holds->put(view(member_of_id(id)), storage::order_of_integer(call.now_ns + duration_ns), value);
 }
 
-void drop_hold(Limiter& limiter, int64_t id) {
+bool end_lease(const Call& call, Limiter& limiter, int64_t id) {
+  bool was_leased = false;
+  for (HeldLimit& held : limiter.all()) {
+    if (!held.limit.algorithm->makes_leases) continue;
+    was_leased |= algorithms::release_lease(held.state, *limiter.entries_of(held),
+                                            {.id = id, .now_ns = call.now_ns}) > 0;
+  }
+  return was_leased;
+}
+
+bool drop_hold(Limiter& limiter, int64_t id) {
   storage::Elements* holds = limiter.has_holds() ? limiter.holds() : nullptr;
-  if (holds != nullptr) holds->erase(view(member_of_id(id)));
+  return holds != nullptr && holds->erase(view(member_of_id(id)));
 }
 
 Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t id,
@@ -119,7 +115,7 @@ Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t i
   for (auto& [part, settlement] : parts) {
     settled.given_back = std::max(settled.given_back, settlement.run());
   }
-  release(call, limiter, id);
+  end_lease(call, limiter, id);
   holds->erase(view(member));
   settled.answer = rest_of(call, limiter);
   limiter.save();
@@ -127,19 +123,6 @@ Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t i
     call.host.notify(EventClass::kLimiter, "settled", call.database, limiter.key());
   }
   return settled;
-}
-
-void settle(Call& call, std::string_view key, int64_t id, const std::vector<int64_t>& used) {
-  const std::string token = token_of(id);
-  if (recalled(call, key, token, "ERR the hold was settled with another cost")) return;
-  auto limiter = Limiter::read(call, key);
-  if (!limiter) return;
-  const auto settled = settle_hold(call, *limiter, id, used);
-  if (!settled) return call.reply.error(settled.error());
-  if (!settled->found) return call.reply.null_array();
-  const size_t begin = call.reply.buffer()->size();
-  write_figures(call.reply, settled->answer, false);
-  if (settled->answer.allowed) remember(call, key, token, begin);
 }
 
 }  // namespace weir::server

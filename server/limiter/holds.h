@@ -7,7 +7,8 @@
 //     member := id (u64 be)       order := the instant at which it ends       DO NOT CHANGE
 //     value  := charge                                                   charges.h
 //
-// The id is also that of the lease that the request has of a CONCURRENCY limit. How a hold was
+// The id is also that of the lease that the request has of a CONCURRENCY limit, and of its booking
+// while it waits to leave a funnel: until then it can be cancelled and not settled. How a hold was
 // settled is remembered as a request with an ID is (remembered.h), so that the same RL.SETTLE gets
 // the same answer.
 #pragma once
@@ -33,9 +34,13 @@ Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
 void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
               const std::vector<MadeCharge>& charges);
 
-// Forgets a hold whose permits were given back otherwise. REQUIRES: the limiter is saved
-// afterwards.
-void drop_hold(Limiter& limiter, int64_t id);
+// Forgets a hold whose permits were given back otherwise, and tells whether there was one. REQUIRES:
+// the limiter is saved afterwards.
+bool drop_hold(Limiter& limiter, int64_t id);
+
+// Releases the lease with this id, and tells whether a limit of the key had it. REQUIRES: the
+// limiter is saved afterwards.
+bool end_lease(const Call& call, Limiter& limiter, int64_t id);
 
 // Tells whether these bytes can be a hold's value.
 bool is_hold(std::string_view value);
@@ -51,8 +56,5 @@ struct Settled {
 // hold so large a debt.
 Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t id,
                                          const std::vector<int64_t>& used);
-
-// RL.SETTLE key id used: settles, and replies.
-void settle(Call& call, std::string_view key, int64_t id, const std::vector<int64_t>& used);
 
 }  // namespace weir::server

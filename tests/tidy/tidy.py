@@ -95,6 +95,7 @@ FACADE_MEMBERS_MAX = 20
 MEANINGS = {
     "Engine::run": "the script was stopped, and is to be taken back",
     "cancel": "there is no such booking",
+    "cancel_all": "there is no such booking",
     "find_ticket": "nobody waits under the ID",
     "load_single": "the key is not of the common case",
     "recalled": "the request was never seen, and nothing was replied",

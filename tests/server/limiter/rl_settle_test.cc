@@ -138,6 +138,25 @@ TEST_F(RlSettle, WhoWaitedHoldsToo) {
   EXPECT_EQ(holds_of("k"), "1");
 }
 
+// While it waits to leave the funnel it can be cancelled, whoever is there to hear of it, and only
+// that: what it has taken comes back once.
+TEST_F(RlSettle, WhatIsHeldAndBookedComesBackOnce) {
+  auto first = server_->connect();
+  send(*first, "RL.ACQUIRE k LEAKY 1/1s CAPACITY 9 COST 3 TIMEOUT 1m");
+  auto held = server_->connect();
+  send(*held, "RL.ACQUIRE k LEAKY 1/1s CAPACITY 9 COST 2 TIMEOUT 1m HOLD 1m ID held");
+  held.reset();
+  EXPECT_EQ(holds_of("k"), "1");
+  EXPECT_EQ(ask("RL.SETTLE k 2 0"), "(nil)");
+  EXPECT_EQ(ask("RL.CANCEL k 2"), "2");
+  EXPECT_EQ(holds_of("k"), "0");
+  for (const std::string id : {"2", "3"}) {
+    EXPECT_EQ(ask("RL.CANCEL k " + id), "0");
+    EXPECT_EQ(ask("RL.SETTLE k " + id + " 0"), "(nil)");
+  }
+  EXPECT_EQ(ask("RL.PEEK k").substr(0, 7), "[1, 9, 6");
+}
+
 TEST_F(RlSettle, ASettlementServesWhoWaits) {
   ask("RL.TAKE k FIXED 10/1h COST 10 HOLD 1m");
   auto client = server_->connect();
