@@ -11,6 +11,7 @@
 #include "server/acl/sha256.h"
 #include "server/command/arguments.h"
 #include "server/command/command_table.h"
+#include "server/config/config_checks.h"
 #include "server/config/config_words.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
@@ -30,8 +31,6 @@ std::string acl_path(const Config& config) {
 constexpr SubscriptionKind kKinds[] = {SubscriptionKind::kChannel, SubscriptionKind::kPattern,
                                        SubscriptionKind::kShard};
 
-// Strangers can send no longer word (resp/request_parser.h), so nobody can log in with one.
-constexpr size_t kPasswordBytesMax = 16 << 10;
 constexpr size_t kObjectBytesMax = 1024;  // of what ACL LOG shows of a denied name
 
 constexpr std::string_view kNoFile =

@@ -29,6 +29,8 @@ inline constexpr std::string_view kNoSuchPassword =
 inline constexpr std::string_view kBadHash =
     "The password hash must be exactly 64 characters and contain only lowercase hexadecimal "
     "characters";
+inline constexpr std::string_view kLongPassword =
+    "A password has at most 16384 bytes, so that it can be sent to log in";
 inline constexpr std::string_view kDuplicateUser =
     "Duplicate user found. A user can only be defined once in config files";
 inline constexpr std::string_view kFirstArgOfSubcommand =

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "server/acl/sha256.h"
+#include "server/config/config_checks.h"
 #include "server/config/config_words.h"
 
 namespace weir::server::acl {
@@ -81,6 +82,7 @@ Applied User::apply_password(std::string_view rule) {
   const bool adds = rule[0] == '>' || rule[0] == '#';
   const std::string_view text = rule.substr(1);
   if (!is_plain && !is_hash(text)) return kBadHash;
+  if (adds && text.size() > kPasswordBytesMax) return kLongPassword;
   const std::string hash = is_plain ? sha256_hex(text) : std::string(text);
   const auto known = std::find(passwords_.begin(), passwords_.end(), hash);
   if (!adds && known == passwords_.end()) return kNoSuchPassword;

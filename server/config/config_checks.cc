@@ -38,6 +38,12 @@ Result<void, Refusal> accept_path_not_empty(std::string* value) {
   return Refusal{.redis = "argument must be a path", .plain = "must be a path, got ''"};
 }
 
+Result<void, Refusal> accept_password(std::string* value) {
+  if (value->size() <= kPasswordBytesMax) return {};
+  return Refusal{.redis = "argument must be a password of at most 16384 bytes",
+                 .plain = "must be at most 16384 bytes long, got " + std::to_string(value->size())};
+}
+
 Result<void, Refusal> accept_host(std::string* value) {
   const bool fits = std::all_of(value->begin(), value->end(), [](char c) {
     return is_printable(c) && c != ' ' && c != ',' && c != '@' && c != '[' && c != ']';

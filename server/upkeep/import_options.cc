@@ -8,7 +8,7 @@
 namespace weir::server {
 namespace {
 
-constexpr size_t kPasswordBytesMax = 64 << 10;
+constexpr size_t kPasswordFileBytesMax = 64 << 10;
 
 Result<void, std::string> take_url(char* text, RedisUrl* url) {
   auto parsed = parse_redis_url(text);
@@ -21,7 +21,7 @@ Result<void, std::string> take_url(char* text, RedisUrl* url) {
 // The first line of a file.
 Result<void, std::string> take_password(const std::string& path, RedisUrl* url) {
   std::string text;
-  if (auto read = read_plain_file(path, kPasswordBytesMax, "64 KB", &text); !read) return read;
+  if (auto read = read_plain_file(path, kPasswordFileBytesMax, "64 KB", &text); !read) return read;
   url->password = text.substr(0, text.find_first_of("\r\n"));
   return {};
 }

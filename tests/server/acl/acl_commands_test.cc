@@ -58,6 +58,18 @@ TEST_F(AclCommands, UsersLogIn) {
   EXPECT_EQ(ann({"AUTH", "ann", "pw"}), kWrongPassword);
 }
 
+TEST_F(AclCommands, WhoeverHasAPasswordCanLogInWithIt) {
+  const std::string longest(16384, 'p'), longer(16385, 'p');
+  EXPECT_EQ(admin({"ACL", "SETUSER", "ann", "on", ">" + longest}), kOk);
+  EXPECT_EQ(ann({"AUTH", "ann", longest}), kOk);
+  EXPECT_THAT(admin({"ACL", "SETUSER", "bob", "on", ">" + longer}),
+              HasSubstr("A password has at most 16384 bytes"));
+  EXPECT_THAT(admin({"CONFIG", "SET", "requirepass", longer}),
+              HasSubstr("a password of at most 16384 bytes"));
+  EXPECT_EQ(admin({"CONFIG", "SET", "requirepass", longest}), kOk);
+  EXPECT_EQ(ann({"AUTH", longest}), kOk);
+}
+
 TEST_F(AclCommands, RequirepassIsThePasswordOfDefault) {
   EXPECT_EQ(admin({"CONFIG", "SET", "requirepass", "open"}), kOk);
   const auto late = server_.connect();
