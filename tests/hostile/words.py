@@ -11,8 +11,8 @@ def padded(name, size):
 
 
 def refused(arena, reply, what):
-    """One error line, which shows no more than the beginning of a word."""
-    arena.expect(isinstance(reply, str) and len(reply) < 1000, f"{what} answers {str(reply)[:60]}")
+    """One error line, which shows no more than the beginning of a word: its first KB."""
+    arena.expect(isinstance(reply, str) and len(reply) < 1200, f"{what} answers {str(reply)[:60]}")
 
 
 @attack
