@@ -161,9 +161,9 @@ FAULTS = {
     ],
     "log_rows.cc": [
         # A hole is taken for what was trimmed.
-        ("!= ++position || !is_whole) return outcome_of(Outcome::kDamaged);",
+        ("!= ++position || !is_whole) return outcome_of(Read::Outcome::kDamaged);",
          "!= ++position || !is_whole)"
-         " return outcome_of(mutated('G') ? Outcome::kTrimmed : Outcome::kDamaged);"),
+         " return outcome_of(mutated('G') ? Read::Outcome::kTrimmed : Read::Outcome::kDamaged);"),
     ],
     "record_maker.cc": [
         # Turns that are appended again have other bytes.

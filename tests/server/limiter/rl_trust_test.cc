@@ -210,7 +210,7 @@ TEST_F(RlDeparture, IsDeniedAlsoWhenNothingIsGivenBack) {
 TEST_F(RlDeparture, ItsLeaseIsGivenBack) {
   const auto waiter =
       asking("RL.ACQUIRE q LEAKY 1/1s CAPACITY 2 CONCURRENCY 3 LEASE 1m TIMEOUT 0 ID a");
-  EXPECT_EQ(ask("RL.CANCEL q 2"), "1");  // 1 is the lease
+  EXPECT_EQ(ask("RL.CANCEL q 1"), "1");  // the id of the lease, too
   EXPECT_EQ(heard(*waiter).substr(0, 3), "[0,");
   EXPECT_EQ(ask("EXISTS q"), "0");
   EXPECT_EQ(ask("RL.RELEASE q 1"), "0");
