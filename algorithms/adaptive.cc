@@ -21,7 +21,7 @@ constexpr int64_t kTakenMax = kCostMax * 1'000'000;
 constexpr uint8_t kHasFailures = 1;  // DO NOT CHANGE the flags: on disk
 constexpr uint8_t kLastFailed = 2;
 constexpr uint8_t kIsShared = 4;
-constexpr uint8_t kAllFlags = kHasFailures + kLastFailed + kIsShared;
+constexpr uint8_t kAdaptiveFlags = kHasFailures + kLastFailed + kIsShared;
 
 std::string range_text(const Adaptive& rule) {
   return std::to_string(rule.min) + std::string(kDots) + std::to_string(rule.max);
@@ -97,7 +97,7 @@ bool read_reports(Reader& in, AdaptiveState& state) {
   state.has_failures = (flags & kHasFailures) != 0;
   state.last_failed = (flags & kLastFailed) != 0;
   state.is_shared = (flags & kIsShared) != 0;
-  return in.ok() && flags <= kAllFlags && state.round_ns >= 0 && state.taken >= 0 &&
+  return in.ok() && flags <= kAdaptiveFlags && state.round_ns >= 0 && state.taken >= 0 &&
          state.taken <= kTakenMax && state.lowered_ns >= 0 && state.touched_ns >= 0 &&
          state.reported_ns >= 0 && state.latency_ns >= -1 && state.latency_ns <= kLatencyNsMax;
 }

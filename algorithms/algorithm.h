@@ -40,6 +40,13 @@ struct Verdict {
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
+// Answers the verdict as a denial.
+inline Verdict denied(Verdict verdict, int64_t retry_after_ns) {
+  verdict.allowed = false;
+  verdict.retry_after_ns = retry_after_ns;
+  return verdict;
+}
+
 // The working form of one limit's state. What the words mean belongs to the algorithm; a double is
 // kept by std::bit_cast. Words, because compilers turn a small struct copied through bytes into
 // stores and loads of different widths, which costs more than the decision.

@@ -179,8 +179,8 @@ Written bursty_written(const Limit& limit) {
   written.set(0, limit.options[0], kNsPerS);
   return written;
 }
-constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kBurstyOptions, bursty_spec,
-                              bursty_written};
+constexpr Grammar kBurstyGrammar = {Grammar::Rate::kPerPeriod, kBurstyOptions, bursty_spec,
+                                    bursty_written};
 
 }  // namespace
 
@@ -188,7 +188,7 @@ extern const Algorithm algorithm_bursty;
 constinit const Algorithm algorithm_bursty = {
     .name = "BURSTY",
     .id = 9,
-    .grammar = &kGrammar,
+    .grammar = &kBurstyGrammar,
     .options_used = 1,
     .any_cost = true,
     .check = check_bursty,

@@ -56,12 +56,6 @@ Verdict verdict_at(const Limit& limit, int64_t live, int64_t latest_ns, int64_t 
           .changed = false};
 }
 
-Verdict denied(Verdict verdict, int64_t retry_after_ns) {
-  verdict.allowed = false;
-  verdict.retry_after_ns = retry_after_ns;
-  return verdict;
-}
-
 Verdict decide_concurrency(const Limit& limit, State& state, const Request& request) {
   WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
@@ -167,15 +161,15 @@ Written concurrency_written(const Limit& limit) {
   written.set(0, limit.period_ns);
   return written;
 }
-constexpr Grammar kGrammar = {Grammar::Rate::kCount, kConcurrencyOptions, concurrency_spec,
-                              concurrency_written};
+constexpr Grammar kConcurrencyGrammar = {Grammar::Rate::kCount, kConcurrencyOptions,
+                                         concurrency_spec, concurrency_written};
 
 }  // namespace
 
 constinit const Algorithm algorithm_concurrency = {
     .name = "CONCURRENCY",
     .id = 8,
-    .grammar = &kGrammar,
+    .grammar = &kConcurrencyGrammar,
     .options_used = 0,
     .makes_leases = true,
     .uses_entries = true,

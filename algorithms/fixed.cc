@@ -68,9 +68,9 @@ struct Fixed {
   int64_t lead_ns = 0;  // of instants when the window was entered; 0 with ALIGN FIRST
 };
 
-Fixed load(const State& state) { return {state.words[0], state.words[1], state.words[2]}; }
+Fixed fixed_of(const State& state) { return {state.words[0], state.words[1], state.words[2]}; }
 
-State state_of(const Fixed& fixed) {
+State fixed_state(const Fixed& fixed) {
   return {.words = {fixed.start_ns, fixed.used, fixed.lead_ns}};
 }
 
@@ -129,7 +129,7 @@ struct Running {
   int64_t lead_ns = 0;  // when the window was entered
   int64_t left_ns = 0;  // until it is over
 
-  State state() const { return state_of({date_ns, used, lead_ns}); }
+  State state() const { return fixed_state({date_ns, used, lead_ns}); }
 };
 
 Running begin_window(const Limit& limit, const Now& now) {
@@ -178,16 +178,10 @@ Verdict verdict_at(const Limit& limit, const Running& running) {
           .changed = false};
 }
 
-Verdict denied(Verdict verdict, int64_t retry_after_ns) {
-  verdict.allowed = false;
-  verdict.retry_after_ns = retry_after_ns;
-  return verdict;
-}
-
 Verdict decide_fixed(const Limit& limit, State& state, const Request& request) {
   WEIR_REQUIRE(request.cost >= 0);
   const Now now = now_of(limit, request.now_ns, *request.wall);
-  Running running = running_at(limit, load(state), now);
+  Running running = running_at(limit, fixed_of(state), now);
   const Verdict plain = verdict_at(limit, running);
   if (request.cost == 0) return plain;
   const int64_t most = request.force ? kCapacityMax - running.used : limit.count;
@@ -203,13 +197,13 @@ Verdict decide_fixed(const Limit& limit, State& state, const Request& request) {
 
 int64_t owed_fixed(const Limit& limit, const State& state, const Request& request) {
   return std::max<int64_t>(
-      0, running_at(limit, load(state), now_of(limit, request.now_ns, *request.wall)).used -
+      0, running_at(limit, fixed_of(state), now_of(limit, request.now_ns, *request.wall)).used -
              limit.count);
 }
 
 Verdict refund_fixed(const Limit& limit, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);
-  Running running = running_at(limit, load(state), now_of(limit, refund.now_ns, *refund.wall));
+  Running running = running_at(limit, fixed_of(state), now_of(limit, refund.now_ns, *refund.wall));
   const int64_t permits = std::min(refund.permits, running.used);
   if (permits == 0) return verdict_at(limit, running);
 
@@ -223,14 +217,15 @@ Verdict refund_fixed(const Limit& limit, State& state, const Refund& refund) {
 // Answers the window to which permits were charged then. One in which nothing was charged is that
 // which ran, or would have begun.
 Running charged_window(const Limit& limit, const Settle& settle) {
-  return running_at(limit, load(*settle.kept), now_of(limit, settle.charged_at_ns, *settle.wall));
+  return running_at(limit, fixed_of(*settle.kept),
+                    now_of(limit, settle.charged_at_ns, *settle.wall));
 }
 
 // The charge is that of its window: when the window is over, so is the charge. Where another window
 // has begun with ALIGN FIRST before that one is over, what is charged in addition goes there.
 Verdict settle_fixed(const Limit& limit, State& state, const Settle& settle) {
   const Now now = now_of(limit, settle.now_ns, *settle.wall);
-  Running running = running_at(limit, load(state), now);
+  Running running = running_at(limit, fixed_of(state), now);
   const Verdict plain = verdict_at(limit, running);
   if (settle.kept == nullptr && settle.used < settle.charged) return plain;
   const int64_t more = settle.used - settle.charged;
@@ -256,7 +251,7 @@ Verdict settle_fixed(const Limit& limit, State& state, const Settle& settle) {
 // FIRST the start stays too, if the new window is not over by then.
 State carry_over_fixed(const Limit& from, const Limit& to, const State& state,
                        const Change& change) {
-  const Running old = running_at(from, load(state), now_of(from, change.now_ns, *change.wall));
+  const Running old = running_at(from, fixed_of(state), now_of(from, change.now_ns, *change.wall));
   if (old.used == 0) return {};
   Now now = now_of(to, change.now_ns, *change.wall);
   if (is_first(from) && is_first(to) && now.at_ns - old.window.start_ns < to.period_ns)
@@ -282,7 +277,7 @@ bool same_fixed(const Limit& a, const Limit& b) {
 State fresh_fixed(const Limit&, int64_t) { return {}; }
 
 int64_t expires_fixed(const Limit& limit, const State& state) {
-  const Fixed fixed = load(state);
+  const Fixed fixed = fixed_of(state);
   if (fixed.used == 0) return 0;
   const Window window = entered_window(limit, fixed.start_ns).window;
   return is_first(limit) ? window.end_ns : given_up_at_ns(limit, window, fixed.lead_ns);
@@ -295,7 +290,7 @@ bool can_be_start(int64_t start_ns) { return start_ns >= kStartNsMin && start_ns
 constexpr uint64_t kHasLead = uint64_t{1} << 63;
 
 void write_fixed(const Limit&, const State& state, Writer& out) {
-  const Fixed fixed = load(state);
+  const Fixed fixed = fixed_of(state);
   const auto start = static_cast<uint64_t>(fixed.start_ns);
   out.varint(static_cast<uint64_t>(fixed.used));
   if (fixed.lead_ns == 0) return out.fixed64(start);
@@ -317,7 +312,7 @@ bool read_fixed(const Limit& limit, Reader& in, State& state) {
   int64_t instant_ns = 0;
   if (__builtin_add_overflow(fixed.start_ns, fixed.lead_ns, &instant_ns)) return false;
   if (instant_ns < -kInstantNsMax || instant_ns > kInstantNsMax) return false;
-  state = state_of(fixed);
+  state = fixed_state(fixed);
   return true;
 }
 

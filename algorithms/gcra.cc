@@ -60,14 +60,14 @@ struct Gcra {
   int64_t rem = 0;  // tat is tat_ns + rem / rate_count
 };
 
-Gcra load(const State& state) { return {state.words[0], state.words[1]}; }
+Gcra gcra_of(const State& state) { return {state.words[0], state.words[1]}; }
 
-void store(State& state, const Gcra& gcra) {
+void store_gcra(State& state, const Gcra& gcra) {
   state.words[0] = gcra.tat_ns;
   state.words[1] = gcra.rem;
 }
 
-State state_of(const Gcra& gcra) { return {.words = {gcra.tat_ns, gcra.rem}}; }
+State gcra_state(const Gcra& gcra) { return {.words = {gcra.tat_ns, gcra.rem}}; }
 
 // A signed duration of ns + rem / rate_count, 0 <= rem < rate_count: the floor is in ns.
 struct Exact {
@@ -136,11 +136,6 @@ Exact offset_at(const Limit& limit, Gcra gcra, int64_t now_ns) {
 
 Gcra gcra_at(Exact offset, int64_t now_ns) { return {now_ns + offset.ns, offset.rem}; }
 
-struct Outcome {
-  int64_t retry_after_ns = 0;  // 0: allowed
-  bool changed = false;
-};
-
 // The verdict is built where the caller wants it: copying it afterwards costs half a decision.
 Verdict verdict_at(const Limit& limit, Exact offset, Outcome outcome) {
   const Exact room = minus(limit, fill_of(limit), offset);
@@ -155,7 +150,7 @@ Verdict verdict_at(const Limit& limit, Exact offset, Outcome outcome) {
 Verdict decide_gcra(const Limit& limit, State& state, const Request& request) {
   WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
-  const Exact offset = offset_at(limit, load(state), now_ns);
+  const Exact offset = offset_at(limit, gcra_of(state), now_ns);
   if (request.cost == 0) return verdict_at(limit, offset, {});
   if (request.cost > limit.capacity && !request.force) {
     return verdict_at(limit, offset, {.retry_after_ns = kNever});
@@ -170,30 +165,30 @@ Verdict decide_gcra(const Limit& limit, State& state, const Request& request) {
   if (left.ns < 0 && !request.force) {
     return verdict_at(limit, offset, {.retry_after_ns = -left.ns});
   }
-  if (!request.peek) store(state, gcra_at(next, now_ns));
+  if (!request.peek) store_gcra(state, gcra_at(next, now_ns));
   return verdict_at(limit, next, {.changed = !request.peek});
 }
 
 int64_t owed_gcra(const Limit& limit, const State& state, const Request& request) {
-  const int128 over =
-      units_of(limit, minus(limit, offset_at(limit, load(state), request.now_ns), fill_of(limit)));
+  const int128 over = units_of(
+      limit, minus(limit, offset_at(limit, gcra_of(state), request.now_ns), fill_of(limit)));
   return over <= 0 ? 0 : static_cast<int64_t>(ceil_divide(over, limit.rate_period_ns));
 }
 
 int64_t used_gcra(const Limit& limit, const State& state, int64_t now_ns) {
-  const Exact offset = offset_at(limit, load(state), now_ns);
+  const Exact offset = offset_at(limit, gcra_of(state), now_ns);
   return offset.ns < 0 ? 0 : permits_in(limit, offset);
 }
 
 Verdict refund_gcra(const Limit& limit, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
-  const Exact offset = offset_at(limit, load(state), now_ns);
+  const Exact offset = offset_at(limit, gcra_of(state), now_ns);
   if (refund.permits == 0 || offset.ceil() <= 0) return verdict_at(limit, offset, {});
 
   Exact next = minus(limit, offset, time_of(limit, refund.permits));
   if (next.ns < 0) next = {0, 0};
-  store(state, gcra_at(next, now_ns));
+  store_gcra(state, gcra_at(next, now_ns));
   return verdict_at(limit, next, {.changed = true});
 }
 
@@ -202,13 +197,13 @@ Booking reserve_gcra(const Limit& limit, State& state, const Reserve& reserve) {
   if (reserve.cost == 0) return {.granted = true};
   if (reserve.cost > limit.capacity) return {.wait_ns = kNever};
   const int64_t now_ns = clamp_instant(reserve.now_ns);
-  const Exact offset = offset_at(limit, load(state), now_ns);
+  const Exact offset = offset_at(limit, gcra_of(state), now_ns);
   const Exact cost_time = time_of(limit, reserve.cost);
   if (cost_time.ns > kAheadNsMax - 1 - offset.ns) return {.wait_ns = kNever};  // invariant 2
   const Exact next = plus(limit, offset, cost_time);
   const int64_t wait_ns = std::max<int64_t>(0, -minus(limit, fill_of(limit), next).ns);
   if (wait_ns > reserve.max_wait_ns) return {.wait_ns = wait_ns};
-  store(state, gcra_at(next, now_ns));
+  store_gcra(state, gcra_at(next, now_ns));
   return {.granted = true, .wait_ns = wait_ns, .changed = true};
 }
 
@@ -216,10 +211,10 @@ Booking reserve_gcra(const Limit& limit, State& state, const Reserve& reserve) {
 State carry_over_gcra(const Limit& from, const Limit& to, const State& state,
                       const Change& change) {
   const int64_t now_ns = clamp_instant(change.now_ns);
-  Exact offset = offset_at(from, load(state), now_ns);
+  Exact offset = offset_at(from, gcra_of(state), now_ns);
   if (offset.ns < 0) offset = {0, 0};
   const auto units = static_cast<uint128>(units_of(from, offset));
-  return state_of(gcra_at(exact_of(to, carried_units(from, to, units, change.mode)), now_ns));
+  return gcra_state(gcra_at(exact_of(to, carried_units(from, to, units, change.mode)), now_ns));
 }
 
 bool same_gcra(const Limit& a, const Limit& b) {
@@ -228,19 +223,19 @@ bool same_gcra(const Limit& a, const Limit& b) {
 }
 
 State fresh_gcra(const Limit&, int64_t now_ns) {
-  return state_of(Gcra{.tat_ns = clamp_instant(now_ns)});
+  return gcra_state(Gcra{.tat_ns = clamp_instant(now_ns)});
 }
 
 // At capacity 1 the instant that has just passed still counts for one nanosecond (b. above).
 int64_t expires_gcra(const Limit& limit, const State& state) {
-  const auto gcra = load(state);
+  const auto gcra = gcra_of(state);
   if (gcra.rem == 0) return gcra.tat_ns;
   return gcra.tat_ns + 1 + (limit.capacity == 1);
 }
 
 // DO NOT CHANGE: on disk.
 void write_gcra(const Limit& limit, const State& state, Writer& out) {
-  const auto gcra = load(state);
+  const auto gcra = gcra_of(state);
   out.fixed64(static_cast<uint64_t>(gcra.tat_ns));
   if (limit.rate_count > 1) out.varint(static_cast<uint64_t>(gcra.rem));
 }
@@ -250,7 +245,7 @@ bool read_gcra(const Limit& limit, Reader& in, State& state) {
   const uint64_t rem = limit.rate_count > 1 ? in.varint() : 0;
   if (!in.ok() || tat_ns > static_cast<uint64_t>(kInstantNsMax + kAheadNsMax)) return false;
   if (rem >= static_cast<uint64_t>(limit.rate_count)) return false;
-  store(state, Gcra{.tat_ns = static_cast<int64_t>(tat_ns), .rem = static_cast<int64_t>(rem)});
+  store_gcra(state, Gcra{.tat_ns = static_cast<int64_t>(tat_ns), .rem = static_cast<int64_t>(rem)});
   return true;
 }
 
@@ -282,14 +277,14 @@ Written gcra_written(const Limit& limit) {
   written.set(0, limit.capacity - 1, limit.count - 1);
   return written;
 }
-constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kGcraOptions, gcra_spec, gcra_written};
+constexpr Grammar kGcraGrammar = {Grammar::Rate::kPerPeriod, kGcraOptions, gcra_spec, gcra_written};
 
 }  // namespace
 
 constinit const Algorithm algorithm_gcra = {
     .name = "GCRA",
     .id = 1,
-    .grammar = &kGrammar,
+    .grammar = &kGcraGrammar,
     .options_used = 0,
     .resized = plainly_resized,
     .same = same_gcra,
@@ -324,7 +319,7 @@ std::optional<State> gcra_state_from_tat(const ForeignTat& foreign) {
   const int64_t now_ns = clamp_instant(foreign.now_ns);
   if (foreign.tat_ns < 0 || foreign.tat_ns > now_ns + kForeignTatNsMax) return std::nullopt;
   if (foreign.tat_ns < now_ns - kForeignTatNsMax) return std::nullopt;
-  return state_of(Gcra{.tat_ns = foreign.tat_ns});
+  return gcra_state(Gcra{.tat_ns = foreign.tat_ns});
 }
 
 }  // namespace weir::algorithms

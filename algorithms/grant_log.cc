@@ -16,18 +16,18 @@ struct Log {
   int64_t carried_at_ns = 0;  // their stamp
 };
 
-Log load(const State& state) {
+Log log_of(const State& state) {
   const auto& words = state.words;
   return {uint64_t(words[0]), uint64_t(words[1]), words[2], words[3], words[4]};
 }
 
-State state_of(const Log& log) {
+State log_state(const Log& log) {
   return {.words = {int64_t(log.total), int64_t(log.floor), log.newest_ns, log.carried,
                     log.carried_at_ns}};
 }
 
 // The part of the log that counts at an instant.
-struct Sight {
+struct LogSight {
   int64_t at_ns = 0;   // now, or the newest stamp if that is later
   size_t first = 0;    // the rank of the first entry young enough
   uint64_t base = 0;   // permits count from this sum on
@@ -43,8 +43,8 @@ int64_t permits_of(uint64_t distance) {
 
 size_t size_of(const Entries* entries) { return entries == nullptr ? 0 : entries->size(); }
 
-Sight sight_at(const GrantRules& rules, const Log& log, const Entries* entries, int64_t now_ns) {
-  Sight sight{.at_ns = std::max({now_ns, log.newest_ns, log.carried_at_ns}), .base = log.total};
+LogSight sight_at(const GrantRules& rules, const Log& log, const Entries* entries, int64_t now_ns) {
+  LogSight sight{.at_ns = std::max({now_ns, log.newest_ns, log.carried_at_ns}), .base = log.total};
   if (log.carried_at_ns + rules.hold_ns > sight.at_ns) sight.carried = log.carried;
   const size_t size = size_of(entries);
   sight.first = size;
@@ -66,7 +66,7 @@ uint64_t sum_behind(const Log& log, const Entries& entries, size_t rank) {
 // Answers when `permits` of those in entries have come back. REQUIRES: 1 <= permits <=
 // sight.logged.
 int64_t logged_back_at(const GrantRules& rules, const Log& log, const Entries& entries,
-                       const Sight& sight, int64_t permits) {
+                       const LogSight& sight, int64_t permits) {
   size_t low = sight.first, high = entries.size() - 1;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
@@ -78,8 +78,8 @@ int64_t logged_back_at(const GrantRules& rules, const Log& log, const Entries& e
 }
 
 // Answers when `permits` of all used ones have come back. REQUIRES: 1 <= permits <= sight.used().
-int64_t back_at(const GrantRules& rules, const Log& log, const Entries* entries, const Sight& sight,
-                int64_t permits) {
+int64_t back_at(const GrantRules& rules, const Log& log, const Entries* entries,
+                const LogSight& sight, int64_t permits) {
   const auto logged_back = [&](int64_t some) {
     return logged_back_at(rules, log, *entries, sight, some);
   };
@@ -92,25 +92,25 @@ int64_t back_at(const GrantRules& rules, const Log& log, const Entries* entries,
                                  : with_carried_ns;
 }
 
-int64_t all_back_at(const GrantRules& rules, const Log& log, const Sight& sight) {
+int64_t all_back_at(const GrantRules& rules, const Log& log, const LogSight& sight) {
   int64_t back_ns = 0;
   if (sight.logged > 0) back_ns = log.newest_ns + rules.hold_ns;
   if (sight.carried > 0) back_ns = std::max(back_ns, log.carried_at_ns + rules.hold_ns);
   return back_ns;
 }
 
-int64_t stamp_at(const GrantRules& rules, const Sight& sight) {
+int64_t stamp_at(const GrantRules& rules, const LogSight& sight) {
   return rules.width_ns == 1 ? sight.at_ns : sight.at_ns - sight.at_ns % rules.width_ns;
 }
 
 // Answers the stamp that a grant gets: the running one, but none older than the newest entry's.
-int64_t entry_stamp_at(const GrantRules& rules, const Log& log, const Sight& sight) {
+int64_t entry_stamp_at(const GrantRules& rules, const Log& log, const LogSight& sight) {
   return std::max(stamp_at(rules, sight), log.newest_ns);
 }
 
 // Answers how many permits the running stamp has admitted.
 int64_t granted_in_bucket(const GrantRules& rules, const Log& log, const Entries* entries,
-                          const Sight& sight) {
+                          const LogSight& sight) {
   if (rules.per_bucket == 0 || sight.logged == 0) return 0;
   const LogEntry last = entries->entry(entries->size() - 1);
   if (last.at_ns < stamp_at(rules, sight)) return 0;
@@ -119,13 +119,13 @@ int64_t granted_in_bucket(const GrantRules& rules, const Log& log, const Entries
 
 // Answers how many permits the running stamp still admits.
 int64_t bucket_room(const GrantRules& rules, const Log& log, const Entries* entries,
-                    const Sight& sight) {
+                    const LogSight& sight) {
   if (rules.per_bucket == 0) return rules.count;
   return std::max<int64_t>(0, rules.per_bucket - granted_in_bucket(rules, log, entries, sight));
 }
 
 Verdict verdict_at(const GrantRules& rules, const Log& log, const Entries* entries,
-                   const Sight& sight, int64_t now_ns) {
+                   const LogSight& sight, int64_t now_ns) {
   const int64_t room = std::max<int64_t>(0, rules.count - sight.used());
   return {.allowed = true,
           .limit = rules.per_bucket == 0 ? rules.count : std::min(rules.count, rules.per_bucket),
@@ -136,8 +136,8 @@ Verdict verdict_at(const GrantRules& rules, const Log& log, const Entries* entri
 }
 
 // Answers the first instant at which a denied cost fits.
-int64_t fits_at(const GrantRules& rules, const Log& log, const Entries* entries, const Sight& sight,
-                int64_t cost) {
+int64_t fits_at(const GrantRules& rules, const Log& log, const Entries* entries,
+                const LogSight& sight, int64_t cost) {
   int64_t fits_ns = 0;
   const int64_t missing = sight.used() + cost - rules.count;
   if (missing > 0) fits_ns = back_at(rules, log, entries, sight, missing);
@@ -168,7 +168,8 @@ void prune(const GrantRules& rules, Log& log, Entries& entries, int64_t at_ns) {
   log.newest_ns = log.carried_at_ns;
 }
 
-void grant(const GrantRules& rules, Log& log, Entries& entries, const Sight& sight, int64_t cost) {
+void grant(const GrantRules& rules, Log& log, Entries& entries, const LogSight& sight,
+           int64_t cost) {
   const int64_t stamp_ns = entry_stamp_at(rules, log, sight);
   prune(rules, log, entries, sight.at_ns);
   const size_t size = entries.size();
@@ -179,14 +180,8 @@ void grant(const GrantRules& rules, Log& log, Entries& entries, const Sight& sig
   log.newest_ns = stamp_ns;
 }
 
-Verdict denied(Verdict verdict, int64_t retry_after_ns) {
-  verdict.allowed = false;
-  verdict.retry_after_ns = retry_after_ns;
-  return verdict;
-}
-
 // Takes permits of the newest entries back. REQUIRES: 1 <= permits < sight.logged.
-void take_back_newest(Log& log, Entries& entries, const Sight& sight, int64_t permits) {
+void take_back_newest(Log& log, Entries& entries, const LogSight& sight, int64_t permits) {
   log.total -= uint64_t(permits);
   const auto left = int64_t(log.total - sight.base);
   size_t size = entries.size();
@@ -204,8 +199,8 @@ void take_back_newest(Log& log, Entries& entries, const Sight& sight, int64_t pe
 Verdict decide_by_log(const GrantRules& rules, State& state, const Request& request) {
   WEIR_REQUIRE(request.cost >= 0);
   const int64_t now_ns = clamp_instant(request.now_ns);
-  Log log = load(state);
-  Sight sight = sight_at(rules, log, request.entries, now_ns);
+  Log log = log_of(state);
+  LogSight sight = sight_at(rules, log, request.entries, now_ns);
   const Verdict plain = verdict_at(rules, log, request.entries, sight, now_ns);
   if (request.cost == 0) return plain;
   const int64_t most = request.force ? kCapacityMax - sight.used() : plain.limit;
@@ -222,15 +217,15 @@ Verdict decide_by_log(const GrantRules& rules, State& state, const Request& requ
   if (request.peek) return taken;
   WEIR_REQUIRE(request.entries != nullptr);
   grant(rules, log, *request.entries, sight, request.cost);
-  state = state_of(log);
+  state = log_state(log);
   taken.changed = true;
   return taken;
 }
 
 int64_t owed_to_log(const GrantRules& rules, const State& state, const Entries* entries,
                     int64_t now_ns) {
-  const Log log = load(state);
-  const Sight sight = sight_at(rules, log, entries, now_ns);
+  const Log log = log_of(state);
+  const LogSight sight = sight_at(rules, log, entries, now_ns);
   int64_t owed = std::max<int64_t>(0, sight.used() - rules.count);
   if (rules.per_bucket > 0) {
     owed = std::max(owed, granted_in_bucket(rules, log, entries, sight) - rules.per_bucket);
@@ -241,8 +236,8 @@ int64_t owed_to_log(const GrantRules& rules, const State& state, const Entries* 
 Verdict refund_to_log(const GrantRules& rules, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);
   const int64_t now_ns = clamp_instant(refund.now_ns);
-  Log log = load(state);
-  Sight sight = sight_at(rules, log, refund.entries, now_ns);
+  Log log = log_of(state);
+  LogSight sight = sight_at(rules, log, refund.entries, now_ns);
   const int64_t permits = std::min(refund.permits, sight.used());
   if (permits > 0) {
     const int64_t logged = std::min(permits, sight.logged);
@@ -254,7 +249,7 @@ Verdict refund_to_log(const GrantRules& rules, State& state, const Refund& refun
       take_back_newest(log, *refund.entries, sight, logged);
     }
     if (log.carried == 0) log.carried_at_ns = 0;
-    state = state_of(log);
+    state = log_state(log);
     sight = sight_at(rules, log, refund.entries, now_ns);
   }
   Verdict verdict = verdict_at(rules, log, refund.entries, sight, now_ns);
@@ -271,7 +266,7 @@ struct Charged {
 };
 
 // Answers nothing if there is no such entry.
-std::optional<Charged> charged_entry(const Log& log, const Entries* entries, const Sight& sight,
+std::optional<Charged> charged_entry(const Log& log, const Entries* entries, const LogSight& sight,
                                      int64_t stamp_ns) {
   if (entries == nullptr || sight.logged == 0) return std::nullopt;
   const size_t rank = entries->lower_bound(stamp_ns);
@@ -294,7 +289,7 @@ void move_sums(Log& log, Entries& entries, size_t first, int64_t by) {
 }
 
 // Gives permits of the entry back. REQUIRES: 1 <= permits <= charged.live.
-void give_back_charged(const GrantRules& rules, Log& log, Entries& entries, const Sight& sight,
+void give_back_charged(const GrantRules& rules, Log& log, Entries& entries, const LogSight& sight,
                        const Charged& charged, int64_t permits) {
   const size_t younger = entries.size() - charged.rank - 1;
   if (permits == sight.logged) {
@@ -314,16 +309,16 @@ void give_back_charged(const GrantRules& rules, Log& log, Entries& entries, cons
 // Without an entry of its stamp a charge is among the carried permits, if it counts at all.
 Verdict settle_in_log(const GrantRules& rules, State& state, const Settle& settle) {
   const int64_t now_ns = clamp_instant(settle.now_ns);
-  Log log = load(state);
-  Sight sight = sight_at(rules, log, settle.entries, now_ns);
+  Log log = log_of(state);
+  LogSight sight = sight_at(rules, log, settle.entries, now_ns);
   const Verdict plain = verdict_at(rules, log, settle.entries, sight, now_ns);
   const int64_t more = settle.used - settle.charged;
   if (more == 0 || (settle.kept == nullptr && more < 0)) return plain;
   std::optional<Charged> charged;
   if (settle.kept != nullptr) {
-    const Log then = load(*settle.kept);
-    const Sight at = {.at_ns = std::max({clamp_instant(settle.charged_at_ns), then.newest_ns,
-                                         then.carried_at_ns})};
+    const Log then = log_of(*settle.kept);
+    const LogSight at = {.at_ns = std::max({clamp_instant(settle.charged_at_ns), then.newest_ns,
+                                            then.carried_at_ns})};
     const int64_t stamp_ns = entry_stamp_at(rules, then, at);
     if (stamp_ns + rules.hold_ns <= sight.at_ns) return plain;  // it is over
     charged = charged_entry(log, settle.entries, sight, stamp_ns);
@@ -345,7 +340,7 @@ Verdict settle_in_log(const GrantRules& rules, State& state, const Settle& settl
     log.carried = sight.carried - (changed ? std::min(-more, sight.carried) : 0);
     if (log.carried == 0) log.carried_at_ns = 0;
   }
-  state = state_of(log);
+  state = log_state(log);
   Verdict verdict =
       verdict_at(rules, log, settle.entries, sight_at(rules, log, settle.entries, now_ns), now_ns);
   verdict.changed = changed;
@@ -353,8 +348,8 @@ Verdict settle_in_log(const GrantRules& rules, State& state, const Settle& settl
 }
 
 State carry_over_log(const GrantChange& change, const State& state, const Entries& entries) {
-  Log log = load(state);
-  const Sight sight = sight_at(change.from, log, &entries, clamp_instant(change.now_ns));
+  Log log = log_of(state);
+  const LogSight sight = sight_at(change.from, log, &entries, clamp_instant(change.now_ns));
   if (change.from.width_ns == change.to.width_ns) {
     log.floor = sight.base;
     log.carried = sight.carried;
@@ -364,11 +359,11 @@ State carry_over_log(const GrantChange& change, const State& state, const Entrie
     log.carried = sight.used();
     log.carried_at_ns = stamp_at(change.to, sight);
   }
-  return state_of(log);
+  return log_state(log);
 }
 
 int64_t log_expires_at_ns(const GrantRules& rules, const State& state) {
-  const Log log = load(state);
+  const Log log = log_of(state);
   int64_t expires_ns = 0;
   if (log.total != log.floor) expires_ns = log.newest_ns + rules.hold_ns;
   if (log.carried > 0) expires_ns = std::max(expires_ns, log.carried_at_ns + rules.hold_ns);
@@ -376,7 +371,7 @@ int64_t log_expires_at_ns(const GrantRules& rules, const State& state) {
 }
 
 void write_log_state(const State& state, Writer& out) {
-  const Log log = load(state);
+  const Log log = log_of(state);
   out.varint(log.total);
   out.varint(log.floor);
   out.varint(uint64_t(log.newest_ns));
@@ -392,7 +387,7 @@ bool read_log_state(Reader& in, State& state) {
   const auto instant = [](int64_t ns) { return ns >= 0 && ns <= kInstantNsMax; };
   if (!in.ok() || !instant(log.newest_ns) || !instant(log.carried_at_ns)) return false;
   if (log.carried < 0 || log.carried > kCapacityMax) return false;
-  state = state_of(log);
+  state = log_state(log);
   return true;
 }
 

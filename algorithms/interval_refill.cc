@@ -10,14 +10,8 @@
 namespace weir::algorithms {
 namespace {
 
-IntervalLevel load(const State& state) {
+IntervalLevel interval_of(const State& state) {
   return {.level = state.words[0], .grid_ns = state.words[2]};
-}
-
-bool take_unseen(State& state) {
-  const bool unseen = state.words[3] != 0;
-  state.words[3] = 0;
-  return unseen;
 }
 
 // Answers how many refills bring `permits` back.
@@ -30,11 +24,6 @@ int64_t wait_for(const Limit& limit, const IntervalLevel& at, int64_t now_ns, in
   if (permits <= 0) return 0;
   return at.grid_ns - now_ns + refills_for(limit, permits) * limit.period_ns;
 }
-
-struct Outcome {
-  int64_t retry_after_ns = 0;  // 0: allowed
-  bool changed = false;
-};
 
 Verdict verdict_at(const Limit& limit, const IntervalLevel& at, int64_t now_ns, Outcome outcome) {
   return {.allowed = outcome.retry_after_ns == 0,
@@ -52,7 +41,7 @@ State interval_state(const IntervalLevel& interval, bool unseen) {
 }
 
 IntervalLevel interval_at(const Limit& limit, const State& state, int64_t now_ns) {
-  IntervalLevel at = load(state);
+  IntervalLevel at = interval_of(state);
   if (at.level >= limit.capacity || now_ns - at.grid_ns < limit.period_ns) return at;
   const int64_t refills = (now_ns - at.grid_ns) / limit.period_ns;
   at.grid_ns += refills * limit.period_ns;
@@ -114,13 +103,13 @@ Verdict interval_refund(const Limit& limit, State& state, const Refund& refund) 
 }
 
 int64_t interval_expires_at_ns(const Limit& limit, const State& state) {
-  const IntervalLevel at = load(state);
+  const IntervalLevel at = interval_of(state);
   return at.grid_ns + wait_for(limit, at, at.grid_ns, limit.capacity - at.level);
 }
 
 // DO NOT CHANGE: on disk.
 void interval_write(const State& state, Writer& out) {
-  const IntervalLevel at = load(state);
+  const IntervalLevel at = interval_of(state);
   write_instant(at.grid_ns, out);
   out.zigzag(at.level);
 }

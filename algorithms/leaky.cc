@@ -85,7 +85,8 @@ Written leaky_written(const Limit& limit) {
   written.set(0, limit.capacity, limit.count);
   return written;
 }
-constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kLeakyOptions, leaky_spec, leaky_written};
+constexpr Grammar kLeakyGrammar = {Grammar::Rate::kPerPeriod, kLeakyOptions, leaky_spec,
+                                   leaky_written};
 
 }  // namespace
 
@@ -93,7 +94,7 @@ extern const Algorithm algorithm_leaky;
 constinit const Algorithm algorithm_leaky = {
     .name = "LEAKY",
     .id = 3,
-    .grammar = &kGrammar,
+    .grammar = &kLeakyGrammar,
     .options_used = 0,
     .queues = true,
     .resized = plainly_resized,

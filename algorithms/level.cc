@@ -19,19 +19,7 @@ int128 units_of(const Limit& limit, int64_t permits) {
   return int128{permits} * limit.rate_period_ns;
 }
 
-void store(State& state, const Level& level) { state = level_state(level, false); }
-
-// Reports a first look once (invariant 3).
-bool take_unseen(State& state) {
-  const bool unseen = state.words[3] != 0;
-  state.words[3] = 0;
-  return unseen;
-}
-
-struct Outcome {
-  int64_t retry_after_ns = 0;  // 0: allowed
-  bool changed = false;
-};
+void store_level(State& state, const Level& level) { state = level_state(level, false); }
 
 Verdict verdict_of(const Limit& limit, int128 used, Outcome outcome) {
   const int128 room = full_units(limit) - used;
@@ -80,7 +68,7 @@ Verdict level_decide(const Limit& limit, State& state, const Request& request) {
                       {.retry_after_ns = denied ? wait_for(limit, excess) : 0,
                        .changed = !request.peek && take_unseen(state)});
   }
-  if (!request.peek) store(state, {.used = next, .at_ns = now_ns});
+  if (!request.peek) store_level(state, {.used = next, .at_ns = now_ns});
   return verdict_of(limit, next, {.changed = !request.peek});
 }
 
@@ -102,7 +90,7 @@ Verdict level_refund(const Limit& limit, State& state, const Refund& refund) {
     return verdict_of(limit, used, {.changed = take_unseen(state)});
   }
   const int128 next = std::max<int128>(0, used - units_of(limit, refund.permits));
-  store(state, {.used = next, .at_ns = now_ns});
+  store_level(state, {.used = next, .at_ns = now_ns});
   return verdict_of(limit, next, {.changed = true});
 }
 
@@ -116,7 +104,7 @@ Booking level_reserve(const Limit& limit, State& state, const Reserve& reserve) 
   if (next > used_max(limit)) return {.wait_ns = kNever};
   const int64_t wait_ns = wait_for(limit, next - full_units(limit));
   if (wait_ns > reserve.max_wait_ns) return {.wait_ns = wait_ns, .changed = take_unseen(state)};
-  store(state, {.used = next, .at_ns = now_ns});
+  store_level(state, {.used = next, .at_ns = now_ns});
   return {.granted = true, .wait_ns = wait_ns, .changed = true};
 }
 

@@ -44,8 +44,20 @@ inline int128 full_units(const Limit& limit) {
   return int128{limit.capacity} * limit.rate_period_ns;
 }
 
+// What a verdict tells besides the level. GCRA and interval_refill.h have the same.
+struct Outcome {
+  int64_t retry_after_ns = 0;  // 0: allowed
+  bool changed = false;
+};
+
 State level_state(const Level& level, bool unseen);
 Level level_of(const State& state);
+// Tells whether a first look has to be reported as changed, and reports it once (invariant 3).
+inline bool take_unseen(State& state) {
+  const bool unseen = state.words[3] != 0;
+  state.words[3] = 0;
+  return unseen;
+}
 
 // Answers what is used at an instant within the range (invariant 2).
 int128 used_at(const Limit& limit, const Level& level, int64_t now_ns);

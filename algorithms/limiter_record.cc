@@ -31,7 +31,7 @@ constexpr uint64_t kHasBookings = 4;
 constexpr uint64_t kHasHolds = 8;
 constexpr uint64_t kHasBans = 16;
 constexpr uint64_t kHasChanges = 32;
-constexpr uint64_t kAllFlags = 2 * kHasChanges - 1;
+constexpr uint64_t kRecordFlags = 2 * kHasChanges - 1;
 constexpr uint8_t kAdaptive = 128;  // added to the algorithm's id
 
 // The divisors are constants for speed: a decision on a stored state comes here twice.
@@ -266,7 +266,7 @@ Result<RecordHead, RecordError> read_record(std::string_view record, std::span<L
   head.bookings = (flags & kHasBookings) != 0;
   head.holds = (flags & kHasHolds) != 0;
   if (!in.ok()) return RecordError::kTruncated;
-  if (head.changes.value_or(0) > kChangesMax || flags > kAllFlags || head.named < 1 ||
+  if (head.changes.value_or(0) > kChangesMax || flags > kRecordFlags || head.named < 1 ||
       head.named > head.limits) {
     return RecordError::kBadHead;
   }

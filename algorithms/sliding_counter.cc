@@ -57,21 +57,23 @@ struct Counters {
   int64_t current = 0;
 };
 
-Counters load(const State& state) { return {state.words[0], state.words[1], state.words[2]}; }
+Counters counters_of(const State& state) {
+  return {state.words[0], state.words[1], state.words[2]};
+}
 
-State state_of(const Counters& counters) {
+State counters_state(const Counters& counters) {
   if (counters.previous == 0 && counters.current == 0) return {};
   return {.words = {counters.index, counters.previous, counters.current}};
 }
 
 // The counters as they stand at an instant, which is `elapsed_ns` into the window of `current`.
-struct Sight {
+struct CounterSight {
   Counters counters;
   int64_t elapsed_ns = 0;
   int64_t behind_ns = 0;  // how late the clock is for the window; mostly 0
 };
 
-Sight sight_at(const Limit& limit, Counters counters, int64_t now_ns) {
+CounterSight sight_at(const Limit& limit, Counters counters, int64_t now_ns) {
   const int64_t index = now_ns / limit.period_ns;
   const bool none = counters.previous == 0 && counters.current == 0;
   if (index < counters.index && !none) {
@@ -94,7 +96,7 @@ int64_t mul_div(int64_t a, int64_t b, int64_t divisor, bool up) {
 }
 
 // Answers the whole permits that the previous window still holds, rounded up.
-int64_t share_of(const Limit& limit, const Sight& sight) {
+int64_t share_of(const Limit& limit, const CounterSight& sight) {
   const int64_t previous = sight.counters.previous;
   if (previous == 0) return 0;
   return mul_div(previous, limit.period_ns - sight.elapsed_ns, limit.period_ns, true);
@@ -122,7 +124,7 @@ int64_t gone_when(const Limit& limit, const Counters& counters) {
   return counters.previous > 0 ? limit.period_ns : 0;
 }
 
-Verdict verdict_at(const Limit& limit, const Sight& sight) {
+Verdict verdict_at(const Limit& limit, const CounterSight& sight) {
   const int64_t used = share_of(limit, sight) + sight.counters.current;
   const int64_t gone_ns = gone_when(limit, sight.counters);
   return {.allowed = true,
@@ -133,15 +135,9 @@ Verdict verdict_at(const Limit& limit, const Sight& sight) {
           .changed = false};
 }
 
-Verdict denied(Verdict verdict, int64_t retry_after_ns) {
-  verdict.allowed = false;
-  verdict.retry_after_ns = retry_after_ns;
-  return verdict;
-}
-
 Verdict decide_counter(const Limit& limit, State& state, const Request& request) {
   WEIR_REQUIRE(request.cost >= 0);
-  Sight sight = sight_at(limit, load(state), clamp_instant(request.now_ns));
+  CounterSight sight = sight_at(limit, counters_of(state), clamp_instant(request.now_ns));
   const Verdict plain = verdict_at(limit, sight);
   if (request.cost == 0) return plain;
   const int64_t most = request.force ? kCapacityMax - sight.counters.current : limit.count;
@@ -151,21 +147,21 @@ Verdict decide_counter(const Limit& limit, State& state, const Request& request)
     return denied(plain, when_ns - sight.elapsed_ns + sight.behind_ns);
   }
   sight.counters.current += request.cost;
-  if (!request.peek) state = state_of(sight.counters);
+  if (!request.peek) state = counters_state(sight.counters);
   Verdict taken = verdict_at(limit, sight);
   taken.changed = !request.peek;
   return taken;
 }
 
 int64_t owed_counter(const Limit& limit, const State& state, const Request& request) {
-  const Sight sight = sight_at(limit, load(state), request.now_ns);
+  const CounterSight sight = sight_at(limit, counters_of(state), request.now_ns);
   return std::max<int64_t>(0, share_of(limit, sight) + sight.counters.current - limit.count);
 }
 
 // A permit of the previous window gives back the part of it that still counts.
 Verdict refund_counter(const Limit& limit, State& state, const Refund& refund) {
   WEIR_REQUIRE(refund.permits >= 0);
-  Sight sight = sight_at(limit, load(state), clamp_instant(refund.now_ns));
+  CounterSight sight = sight_at(limit, counters_of(state), clamp_instant(refund.now_ns));
   Counters& counters = sight.counters;
   const int64_t from_current = std::min(refund.permits, counters.current);
   const int64_t from_previous = std::min(refund.permits - from_current, counters.previous);
@@ -173,7 +169,7 @@ Verdict refund_counter(const Limit& limit, State& state, const Refund& refund) {
 
   counters.current -= from_current;
   counters.previous -= from_previous;
-  state = state_of(counters);
+  state = counters_state(counters);
   Verdict given = verdict_at(limit, sight);
   given.changed = true;
   return given;
@@ -181,14 +177,15 @@ Verdict refund_counter(const Limit& limit, State& state, const Refund& refund) {
 
 // The charge is that of its window, which may be the previous one by now, or be over.
 Verdict settle_counter(const Limit& limit, State& state, const Settle& settle) {
-  Sight sight = sight_at(limit, load(state), clamp_instant(settle.now_ns));
+  CounterSight sight = sight_at(limit, counters_of(state), clamp_instant(settle.now_ns));
   const Verdict plain = verdict_at(limit, sight);
   const int64_t more = settle.used - settle.charged;
   if (more == 0 || (settle.kept == nullptr && more < 0)) return plain;
   Counters& counters = sight.counters;
   int64_t index = counters.index;
   if (settle.kept != nullptr) {
-    index = sight_at(limit, load(*settle.kept), clamp_instant(settle.charged_at_ns)).counters.index;
+    index = sight_at(limit, counters_of(*settle.kept), clamp_instant(settle.charged_at_ns))
+                .counters.index;
   }
   if (index < counters.index - 1) return plain;
   int64_t& count = index == counters.index - 1 ? counters.previous : counters.current;
@@ -196,7 +193,7 @@ Verdict settle_counter(const Limit& limit, State& state, const Settle& settle) {
   count = std::max<int64_t>(0, count + more);
   Verdict settled = verdict_at(limit, sight);
   settled.changed = !settle.peek;
-  if (settled.changed) state = state_of(counters);
+  if (settled.changed) state = counters_state(counters);
   return settled;
 }
 
@@ -205,11 +202,11 @@ Verdict settle_counter(const Limit& limit, State& state, const Settle& settle) {
 State carry_over_counter(const Limit& from, const Limit& to, const State& state,
                          const Change& change) {
   const int64_t now_ns = clamp_instant(change.now_ns);
-  const Sight sight = sight_at(from, load(state), now_ns);
-  if (from.period_ns == to.period_ns) return state_of(sight.counters);
+  const CounterSight sight = sight_at(from, counters_of(state), now_ns);
+  if (from.period_ns == to.period_ns) return counters_state(sight.counters);
   const int64_t used = share_of(from, sight) + sight.counters.current;
   const int64_t at_ns = std::min(now_ns + sight.behind_ns, kInstantNsMax);
-  return state_of({at_ns / to.period_ns, 0, std::min(used, kCapacityMax)});
+  return counters_state({at_ns / to.period_ns, 0, std::min(used, kCapacityMax)});
 }
 
 Result<void, RangeError> check_counter(const Limit& limit) {
@@ -225,13 +222,13 @@ bool same_counter(const Limit& a, const Limit& b) {
 State fresh_counter(const Limit&, int64_t) { return {}; }
 
 int64_t expires_counter(const Limit& limit, const State& state) {
-  const Counters counters = load(state);
+  const Counters counters = counters_of(state);
   return counters.index * limit.period_ns + gone_when(limit, counters);
 }
 
 // DO NOT CHANGE: on disk.
 void write_counter(const Limit&, const State& state, Writer& out) {
-  const Counters counters = load(state);
+  const Counters counters = counters_of(state);
   out.varint(static_cast<uint64_t>(counters.index));
   out.varint(static_cast<uint64_t>(counters.previous));
   out.varint(static_cast<uint64_t>(counters.current));
@@ -242,20 +239,20 @@ bool read_counter(const Limit& limit, Reader& in, State& state) {
   if (!in.ok() || index > static_cast<uint64_t>(kInstantNsMax / limit.period_ns)) return false;
   const auto most = static_cast<uint64_t>(kCapacityMax);
   if (previous > most || current > most) return false;
-  state = state_of(
+  state = counters_state(
       {static_cast<int64_t>(index), static_cast<int64_t>(previous), static_cast<int64_t>(current)});
   return true;
 }
 
 // SLIDINGCOUNTER count/period
-constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, {}, plain_spec, rate_of};
+constexpr Grammar kSlidingCounterGrammar = {Grammar::Rate::kPerPeriod, {}, plain_spec, rate_of};
 
 }  // namespace
 
 constinit const Algorithm algorithm_sliding_counter = {
     .name = "SLIDINGCOUNTER",
     .id = 7,
-    .grammar = &kGrammar,
+    .grammar = &kSlidingCounterGrammar,
     .options_used = 0,
     .check = check_counter,
     .derive = derive_counter,

@@ -42,7 +42,7 @@ namespace {
 
 constexpr int64_t kLogCountMax = 1'000'000;
 
-GrantRules rules_of(const Limit& limit) {
+GrantRules log_rules_of(const Limit& limit) {
   return {.count = limit.count, .hold_ns = limit.period_ns};
 }
 
@@ -57,31 +57,31 @@ bool same_log(const Limit& a, const Limit& b) {
 State fresh_log(const Limit&, int64_t) { return {}; }
 
 Verdict decide_log(const Limit& limit, State& state, const Request& request) {
-  return decide_by_log(rules_of(limit), state, request);
+  return decide_by_log(log_rules_of(limit), state, request);
 }
 
 int64_t owed_log(const Limit& limit, const State& state, const Request& request) {
-  return owed_to_log(rules_of(limit), state, request.entries, request.now_ns);
+  return owed_to_log(log_rules_of(limit), state, request.entries, request.now_ns);
 }
 
 Verdict refund_log(const Limit& limit, State& state, const Refund& refund) {
-  return refund_to_log(rules_of(limit), state, refund);
+  return refund_to_log(log_rules_of(limit), state, refund);
 }
 
 Verdict settle_log(const Limit& limit, State& state, const Settle& settle) {
-  return settle_in_log(rules_of(limit), state, settle);
+  return settle_in_log(log_rules_of(limit), state, settle);
 }
 
 // A longer period does not bring back used permits that had expired; under a shorter period a grant
 // keeps its age, and its permits may come back at once.
 State carry_over_logs(const Limit& from, const Limit& to, const State& state,
                       const Entries& entries, int64_t now_ns) {
-  return carry_over_log({.from = rules_of(from), .to = rules_of(to), .now_ns = now_ns}, state,
-                        entries);
+  return carry_over_log({.from = log_rules_of(from), .to = log_rules_of(to), .now_ns = now_ns},
+                        state, entries);
 }
 
 int64_t expires_log(const Limit& limit, const State& state) {
-  return log_expires_at_ns(rules_of(limit), state);
+  return log_expires_at_ns(log_rules_of(limit), state);
 }
 
 void write_log(const Limit&, const State& state, Writer& out) { write_log_state(state, out); }
@@ -89,14 +89,14 @@ void write_log(const Limit&, const State& state, Writer& out) { write_log_state(
 bool read_log(const Limit&, Reader& in, State& state) { return read_log_state(in, state); }
 
 // SLIDINGLOG count/period
-constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, {}, plain_spec, rate_of};
+constexpr Grammar kSlidingLogGrammar = {Grammar::Rate::kPerPeriod, {}, plain_spec, rate_of};
 
 }  // namespace
 
 constinit const Algorithm algorithm_sliding_log = {
     .name = "SLIDINGLOG",
     .id = 5,
-    .grammar = &kGrammar,
+    .grammar = &kSlidingLogGrammar,
     .options_used = 0,
     .uses_entries = true,
     .check = check_log,

@@ -49,7 +49,7 @@ constexpr int64_t kBucketsMax = 1'000;
 int64_t buckets_of(const Limit& limit) { return limit.options[0]; }
 int64_t per_bucket_of(const Limit& limit) { return limit.options[1]; }  // 0: no such limit
 
-GrantRules rules_of(const Limit& limit) {
+GrantRules window_rules_of(const Limit& limit) {
   const int64_t width_ns = limit.period_ns / buckets_of(limit);
   return {.count = limit.count,
           .hold_ns = limit.period_ns + width_ns,
@@ -87,31 +87,31 @@ bool same_window(const Limit& a, const Limit& b) {
 State fresh_window(const Limit&, int64_t) { return {}; }
 
 Verdict decide_window(const Limit& limit, State& state, const Request& request) {
-  return decide_by_log(rules_of(limit), state, request);
+  return decide_by_log(window_rules_of(limit), state, request);
 }
 
 int64_t owed_window(const Limit& limit, const State& state, const Request& request) {
-  return owed_to_log(rules_of(limit), state, request.entries, request.now_ns);
+  return owed_to_log(window_rules_of(limit), state, request.entries, request.now_ns);
 }
 
 Verdict refund_window(const Limit& limit, State& state, const Refund& refund) {
-  return refund_to_log(rules_of(limit), state, refund);
+  return refund_to_log(window_rules_of(limit), state, refund);
 }
 
 Verdict settle_window(const Limit& limit, State& state, const Settle& settle) {
-  return settle_in_log(rules_of(limit), state, settle);
+  return settle_in_log(window_rules_of(limit), state, settle);
 }
 
 // On a grid of another width the counters cannot go on: the used permits become one sum in the
 // running sub-window, outside PERBUCKET.
 State carry_over_window(const Limit& from, const Limit& to, const State& state,
                         const Entries& entries, int64_t now_ns) {
-  return carry_over_log({.from = rules_of(from), .to = rules_of(to), .now_ns = now_ns}, state,
-                        entries);
+  return carry_over_log(
+      {.from = window_rules_of(from), .to = window_rules_of(to), .now_ns = now_ns}, state, entries);
 }
 
 int64_t expires_window(const Limit& limit, const State& state) {
-  return log_expires_at_ns(rules_of(limit), state);
+  return log_expires_at_ns(window_rules_of(limit), state);
 }
 
 void write_window(const Limit&, const State& state, Writer& out) { write_log_state(state, out); }
@@ -136,15 +136,15 @@ Written sliding_window_written(const Limit& limit) {
   if (limit.options[1] > 0) written.set(1, limit.options[1]);
   return written;
 }
-constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kSlidingWindowOptions, sliding_window_spec,
-                              sliding_window_written};
+constexpr Grammar kSlidingWindowGrammar = {Grammar::Rate::kPerPeriod, kSlidingWindowOptions,
+                                           sliding_window_spec, sliding_window_written};
 
 }  // namespace
 
 constinit const Algorithm algorithm_sliding_window = {
     .name = "SLIDINGWINDOW",
     .id = 6,
-    .grammar = &kGrammar,
+    .grammar = &kSlidingWindowGrammar,
     .options_used = 2,
     .uses_entries = true,
     .check = check_window,

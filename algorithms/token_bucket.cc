@@ -183,8 +183,8 @@ Written token_bucket_written(const Limit& limit) {
   written.set(2, limit.options[1], 0);
   return written;
 }
-constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kTokenBucketOptions, token_bucket_spec,
-                              token_bucket_written};
+constexpr Grammar kTokenBucketGrammar = {Grammar::Rate::kPerPeriod, kTokenBucketOptions,
+                                         token_bucket_spec, token_bucket_written};
 
 }  // namespace
 
@@ -192,7 +192,7 @@ extern const Algorithm algorithm_token_bucket;
 constinit const Algorithm algorithm_token_bucket = {
     .name = "TOKENBUCKET",
     .id = 2,
-    .grammar = &kGrammar,
+    .grammar = &kTokenBucketGrammar,
     .options_used = 2,
     .check = check_token_bucket,
     .resized = resized_token_bucket,

@@ -245,8 +245,8 @@ Written warmup_written(const Limit& limit) {
   written.set(1, limit.options[1], kColdDefault);
   return written;
 }
-constexpr Grammar kGrammar = {Grammar::Rate::kPerPeriod, kWarmupOptions, warmup_spec,
-                              warmup_written};
+constexpr Grammar kWarmupGrammar = {Grammar::Rate::kPerPeriod, kWarmupOptions, warmup_spec,
+                                    warmup_written};
 
 }  // namespace
 
@@ -254,7 +254,7 @@ extern const Algorithm algorithm_warmup;
 constinit const Algorithm algorithm_warmup = {
     .name = "WARMUP",
     .id = 10,
-    .grammar = &kGrammar,
+    .grammar = &kWarmupGrammar,
     .options_used = 2,
     .any_cost = true,
     .check = check_warmup,

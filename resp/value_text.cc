@@ -7,8 +7,6 @@
 namespace weir::resp {
 namespace {
 
-using Type = Value::Type;
-
 std::string quoted(std::string_view bytes) {
   std::string text = "\"";
   for (const char c : bytes) {
@@ -29,7 +27,7 @@ std::string quoted(std::string_view bytes) {
 std::string joined(const Value& value, std::string_view open, std::string_view close) {
   std::string text(open);
   for (size_t i = 0; i < value.elements.size(); ++i) {
-    if (i > 0) text += value.type == Type::kMap && i % 2 == 1 ? ": " : ", ";
+    if (i > 0) text += value.type == Value::Type::kMap && i % 2 == 1 ? ": " : ", ";
     text += to_string(value.elements[i]);
   }
   return text.append(close);
@@ -39,29 +37,29 @@ std::string joined(const Value& value, std::string_view open, std::string_view c
 
 std::string to_string(const Value& value) {
   switch (value.type) {
-    case Type::kNull:
+    case Value::Type::kNull:
       return "(nil)";
-    case Type::kStatus:
-    case Type::kBigNumber:
+    case Value::Type::kStatus:
+    case Value::Type::kBigNumber:
       return value.text;
-    case Type::kError:
+    case Value::Type::kError:
       return "(error " + value.text + ")";
-    case Type::kInteger:
+    case Value::Type::kInteger:
       return std::to_string(value.integer);
-    case Type::kBulk:
-    case Type::kVerbatim:
+    case Value::Type::kBulk:
+    case Value::Type::kVerbatim:
       return quoted(value.text);
-    case Type::kBoolean:
+    case Value::Type::kBoolean:
       return value.integer != 0 ? "true" : "false";
-    case Type::kDouble:
+    case Value::Type::kDouble:
       return format_double(value.real);
-    case Type::kArray:
+    case Value::Type::kArray:
       return joined(value, "[", "]");
-    case Type::kSet:
+    case Value::Type::kSet:
       return joined(value, "~[", "]");
-    case Type::kPush:
+    case Value::Type::kPush:
       return joined(value, ">[", "]");
-    case Type::kMap:
+    case Value::Type::kMap:
       return joined(value, "{", "}");
   }
   return {};

@@ -34,8 +34,8 @@ Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
 void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
               const std::vector<MadeCharge>& charges);
 
-// Forgets a hold whose permits were given back otherwise, and tells whether there was one. REQUIRES:
-// the limiter is saved afterwards.
+// Forgets a hold whose permits were given back otherwise, and tells whether there was one.
+// REQUIRES: the limiter is saved afterwards.
 bool drop_hold(Limiter& limiter, int64_t id);
 
 // Releases the lease with this id, and tells whether a limit of the key had it. REQUIRES: the

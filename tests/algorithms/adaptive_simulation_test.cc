@@ -14,7 +14,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kStartNs = 5 * kNsPerDay;
+constexpr int64_t kSimulationStartNs = 5 * kNsPerDay;
 constexpr int64_t kCallNs = 50 * kNsPerMs;
 
 // How many requests a second the service can do at an instant, in milliseconds from the start.
@@ -44,8 +44,8 @@ struct World {
   Service service;
   int64_t asked_each_ms = 1;  // requests
   int64_t ask_every_ms = 1;
-  State state = fresh_state(limit, kStartNs);
-  AdaptiveState told = {.round_ns = kStartNs};
+  State state = fresh_state(limit, kSimulationStartNs);
+  AdaptiveState told = {.round_ns = kSimulationStartNs};
   int64_t at_ms = 0;
   int64_t granted = 0, failed = 0;
 
@@ -63,7 +63,7 @@ struct World {
   }
 
   void tick() {
-    const int64_t now_ns = kStartNs + ++at_ms * kNsPerMs;
+    const int64_t now_ns = kSimulationStartNs + ++at_ms * kNsPerMs;
     service.pass(at_ms);
     for (; !calls.empty() && calls.front().at_ns <= now_ns; calls.pop_front()) {
       const int64_t count =

@@ -20,7 +20,7 @@ Result<Limit, std::string> parsed(std::string_view text) {
   return limits->limits.at(0);
 }
 
-std::string error_of(std::string_view text) {
+std::string ban_error_of(std::string_view text) {
   const auto limit = parsed(text);
   return limit ? "" : limit.error();
 }
@@ -30,7 +30,7 @@ TEST(Ban, IsWrittenAfterALimitsOptionsInAnyPlace) {
   for (const char* text : {"10/1s BAN 10m AFTER 3 WITHIN 1m", "10/1s ban 600s after 3 within 60s",
                            "10/1s BAN 10m AFTER 3 WITHIN 1m BURST 9 AS api",
                            "GCRA 10/1s BURST 9 BAN 10m AFTER 3 WITHIN 1m AS api"}) {
-    ASSERT_TRUE(parsed(text).ok()) << text << error_of(text);
+    ASSERT_TRUE(parsed(text).ok()) << text << ban_error_of(text);
     EXPECT_EQ(parsed(text)->ban, ban) << text;
     EXPECT_TRUE(same_limit(*parsed(text), *parsed("10/1s")));
     EXPECT_EQ(format_limit(*parsed(text)), "GCRA 10/1s") << "bookings are found by this text";
@@ -39,30 +39,30 @@ TEST(Ban, IsWrittenAfterALimitsOptionsInAnyPlace) {
 }
 
 TEST(Ban, IsRefusedInWords) {
-  EXPECT_EQ(error_of("1/1s BAN"),
+  EXPECT_EQ(ban_error_of("1/1s BAN"),
             "limit 0 (GCRA): BAN must be an integer and a unit (us ms s m h "
             "d w), got 'nothing'");
-  EXPECT_EQ(error_of("1/1s BAN 10 AFTER 3 WITHIN 1m"),
+  EXPECT_EQ(ban_error_of("1/1s BAN 10 AFTER 3 WITHIN 1m"),
             "limit 0 (GCRA): BAN must be an integer and a unit (us ms s m h d w), got '10'");
-  EXPECT_EQ(error_of("1/1s BAN 10m WITHIN 3"),
+  EXPECT_EQ(ban_error_of("1/1s BAN 10m WITHIN 3"),
             "limit 0 (GCRA): BAN must be written BAN duration "
             "AFTER n WITHIN duration, got 'WITHIN'");
-  EXPECT_EQ(error_of("1/1s BAN 10m AFTER 65 WITHIN 1m"),
+  EXPECT_EQ(ban_error_of("1/1s BAN 10m AFTER 65 WITHIN 1m"),
             "limit 0 (GCRA): AFTER must be an integer between 1 and 64, got '65'");
-  EXPECT_EQ(error_of("1/1s BAN 10m AFTER 0 WITHIN 1m"),
+  EXPECT_EQ(ban_error_of("1/1s BAN 10m AFTER 0 WITHIN 1m"),
             "limit 0 (GCRA): AFTER must be an integer between 1 and 64, got '0'");
-  EXPECT_EQ(error_of("1/1s BAN 10m AFTER 1 WITHIN 0s"),
+  EXPECT_EQ(ban_error_of("1/1s BAN 10m AFTER 1 WITHIN 0s"),
             "limit 0 (GCRA): WITHIN must be between 1us and 3650d, got '0s'");
-  EXPECT_EQ(error_of("1/1s BAN 1m AFTER 1 WITHIN 1m BAN 1m AFTER 1 WITHIN 1m"),
+  EXPECT_EQ(ban_error_of("1/1s BAN 1m AFTER 1 WITHIN 1m BAN 1m AFTER 1 WITHIN 1m"),
             "limit 0 (GCRA): BAN must be given once, got 'BAN'");
-  EXPECT_NE(error_of("1/1s AS x BAN 1m AFTER 1 WITHIN 1m").find("'BAN' after AS 'x'"),
+  EXPECT_NE(ban_error_of("1/1s AS x BAN 1m AFTER 1 WITHIN 1m").find("'BAN' after AS 'x'"),
             std::string::npos);
 }
 
 // Keeps all denials, and looks at all of them.
-class Oracle {
+class BanOracle {
  public:
-  explicit Oracle(const Ban& ban) : ban_(ban) {}
+  explicit BanOracle(const Ban& ban) : ban_(ban) {}
   int64_t rest(int64_t now_ns) const { return std::max<int64_t>(0, until_ns_ - now_ns); }
   bool deny(int64_t now_ns) {
     denials_.push_back(now_ns);
@@ -88,7 +88,7 @@ TEST(Ban, CountsAsAnOracleThatKeepsAllDenials) {
     limit.ban = {.for_ns = rng.any_magnitude(kPeriodNsMin, kPeriodNsMax),
                  .within_ns = rng.any_magnitude(kPeriodNsMin, kPeriodNsMax),
                  .after = rng.one_in(2) ? rng.between(1, 4) : rng.between(1, kBanAfterMax)};
-    Oracle oracle(limit.ban);
+    BanOracle oracle(limit.ban);
     BanState state;
     int64_t now_ns = rng.any_magnitude(0, kInstantNsMax / 2);
     for (int step = 0; step < 200; ++step) {

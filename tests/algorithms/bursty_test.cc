@@ -5,22 +5,20 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
-struct Shape {
+struct BurstyShape {
   int64_t count;
   int64_t period_ns;
   int64_t max_burst_ns;
 };
 
-LimitSpec spec_of(const Shape& shape) {
+LimitSpec bursty_spec(const BurstyShape& shape) {
   return {.algorithm = find_algorithm("BURSTY"),
           .count = shape.count,
           .period_ns = shape.period_ns,
           .options = {shape.max_burst_ns}};
 }
 
-Limit bursty(const Shape& shape) { return make_limit(spec_of(shape)).value(); }
+Limit bursty(const BurstyShape& shape) { return make_limit(bursty_spec(shape)).value(); }
 
 // The example at the head of bursty.cc.
 TEST(Bursty, PaysForItsPredecessor) {
@@ -99,7 +97,7 @@ TEST(Bursty, WhatIsStoredIsScaledWithTheRate) {
   const Limit from = bursty({1, kSecond, 10 * kSecond});
   State state = fresh_state(from, kStartNs);
   const int64_t now_ns = kStartNs + 4 * kSecond;  // 4 of 10
-  const auto carried = [&](const Shape& to) {
+  const auto carried = [&](const BurstyShape& to) {
     const State next = carry_over(from, bursty(to), state, CarryOver::kAsIs, now_ns);
     return peek(bursty(to), next, now_ns, 0);
   };
@@ -114,13 +112,13 @@ TEST(Bursty, WhatIsStoredIsScaledWithTheRate) {
 }
 
 TEST(Bursty, OptionsOutOfRangeAreNamed) {
-  EXPECT_EQ(refusal(spec_of({1, kSecond, -1})),
+  EXPECT_EQ(refusal(bursty_spec({1, kSecond, -1})),
             "MAXBURST must be between 0s and 36500d, got '-1ns'");
-  EXPECT_EQ(refusal(spec_of({1, kSecond, kFillNsMax + 1})),
+  EXPECT_EQ(refusal(bursty_spec({1, kSecond, kFillNsMax + 1})),
             "MAXBURST must be between 0s and 36500d, got '3153600000000000001ns'");
-  EXPECT_EQ(refusal(spec_of({kSecond, kSecond, 1'001 * kSecond})),
+  EXPECT_EQ(refusal(bursty_spec({kSecond, kSecond, 1'001 * kSecond})),
             "MAXBURST must be 1000000000000 permits at most, got '1001s'");
-  EXPECT_EQ(refusal(spec_of({kSecond, kSecond, 1'000 * kSecond})), "");
+  EXPECT_EQ(refusal(bursty_spec({kSecond, kSecond, 1'000 * kSecond})), "");
   EXPECT_EQ(bursty({3, 2 * kSecond, kSecond}).capacity, 1);
   EXPECT_EQ(bursty({4, 2 * kSecond, kSecond}).capacity, 2);
 }
@@ -138,9 +136,9 @@ TEST(Bursty, ADearRequestIsNever) {
 
 Limit any_bursty(Rng& rng) {
   for (;;) {
-    const auto limit = make_limit(
-        spec_of({rng.any_magnitude(1, kPeriodNsMax), rng.any_magnitude(kPeriodNsMin, kPeriodNsMax),
-                 rng.any_magnitude(0, kFillNsMax)}));
+    const auto limit = make_limit(bursty_spec({rng.any_magnitude(1, kPeriodNsMax),
+                                               rng.any_magnitude(kPeriodNsMin, kPeriodNsMax),
+                                               rng.any_magnitude(0, kFillNsMax)}));
     if (limit) return *limit;
   }
 }

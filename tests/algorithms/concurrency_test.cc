@@ -10,8 +10,6 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
 Limit leases(int64_t n, int64_t lease_ns = 30 * kSecond) {
   return windowed(algorithm_concurrency, n, lease_ns);
 }

@@ -9,8 +9,6 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
 Limit three_per_ten_seconds(int64_t align) {
   return windowed(algorithm_fixed, 3, 10 * kSecond, {align, 0});
 }

@@ -1,22 +1,12 @@
 // What is left when a GCRA limit changes, in all four modes.
 #include <gtest/gtest.h>
 
-#include "algorithms/gcra.h"
 #include "algorithms/wide.h"
-#include "tests/algorithms/life.h"
+#include "tests/algorithms/limits.h"
+#include "tests/algorithms/tables.h"
 
 namespace weir::algorithms::testing {
 namespace {
-
-constexpr int64_t kStartNs = 1'700'000'000 * kNsPerS;
-
-Limit gcra(int64_t capacity, int64_t count, int64_t period_ns) {
-  return make_limit({.algorithm = &algorithm_gcra,
-                     .count = count,
-                     .period_ns = period_ns,
-                     .capacity = capacity})
-      .value();
-}
 
 // A limiter of capacity 10, 1 per second, with `left` permits.
 struct Ten {
@@ -32,38 +22,38 @@ struct Ten {
   }
 };
 
-const Limit kTwenty = gcra(20, 1, 2 * kNsPerS);
-const Limit kFive = gcra(5, 1, 2 * kNsPerS);
+const Limit kGcraTwenty = gcra(20, 1, 2 * kNsPerS);
+const Limit kGcraFive = gcra(5, 1, 2 * kNsPerS);
 
 TEST(GcraCarryOver, ResetIsAnew) {
-  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kReset).remaining, 20);
-  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kReset).reset_after_ns, 0);
+  EXPECT_EQ(Ten(3).carried(kGcraTwenty, CarryOver::kReset).remaining, 20);
+  EXPECT_EQ(Ten(3).carried(kGcraFive, CarryOver::kReset).reset_after_ns, 0);
 }
 
 TEST(GcraCarryOver, AsIsKeepsWhatIsAvailable) {
-  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kAsIs).remaining, 3);
-  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kAsIs).reset_after_ns, 34 * kNsPerS);
-  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kAsIs).remaining, 3);
-  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kAsIs).reset_after_ns, 4 * kNsPerS);
-  EXPECT_EQ(Ten(7).carried(kFive, CarryOver::kAsIs).remaining, 5);
-  EXPECT_EQ(Ten(10).carried(kTwenty, CarryOver::kAsIs).remaining, 10);
+  EXPECT_EQ(Ten(3).carried(kGcraTwenty, CarryOver::kAsIs).remaining, 3);
+  EXPECT_EQ(Ten(3).carried(kGcraTwenty, CarryOver::kAsIs).reset_after_ns, 34 * kNsPerS);
+  EXPECT_EQ(Ten(3).carried(kGcraFive, CarryOver::kAsIs).remaining, 3);
+  EXPECT_EQ(Ten(3).carried(kGcraFive, CarryOver::kAsIs).reset_after_ns, 4 * kNsPerS);
+  EXPECT_EQ(Ten(7).carried(kGcraFive, CarryOver::kAsIs).remaining, 5);
+  EXPECT_EQ(Ten(10).carried(kGcraTwenty, CarryOver::kAsIs).remaining, 10);
 }
 
 TEST(GcraCarryOver, ProportionalScales) {
-  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kProportional).remaining, 6);
-  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kProportional).remaining, 1);
-  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kProportional).reset_after_ns, 7 * kNsPerS);
-  EXPECT_EQ(Ten(10).carried(kTwenty, CarryOver::kProportional).remaining, 20);
+  EXPECT_EQ(Ten(3).carried(kGcraTwenty, CarryOver::kProportional).remaining, 6);
+  EXPECT_EQ(Ten(3).carried(kGcraFive, CarryOver::kProportional).remaining, 1);
+  EXPECT_EQ(Ten(3).carried(kGcraFive, CarryOver::kProportional).reset_after_ns, 7 * kNsPerS);
+  EXPECT_EQ(Ten(10).carried(kGcraTwenty, CarryOver::kProportional).remaining, 20);
 }
 
 TEST(GcraCarryOver, AdditiveAddsWhatTheCapacityGained) {
-  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kAdditive).remaining, 13);
-  EXPECT_EQ(Ten(3).carried(kFive, CarryOver::kAdditive).remaining, 3);
-  EXPECT_EQ(Ten(7).carried(kFive, CarryOver::kAdditive).remaining, 5);
+  EXPECT_EQ(Ten(3).carried(kGcraTwenty, CarryOver::kAdditive).remaining, 13);
+  EXPECT_EQ(Ten(3).carried(kGcraFive, CarryOver::kAdditive).remaining, 3);
+  EXPECT_EQ(Ten(7).carried(kGcraFive, CarryOver::kAdditive).remaining, 5);
 }
 
 TEST(GcraCarryOver, TimeBeforeTheChangeCountsAtTheOldRate) {
-  EXPECT_EQ(Ten(3).carried(kTwenty, CarryOver::kAsIs, 4 * kNsPerS).remaining, 7);
+  EXPECT_EQ(Ten(3).carried(kGcraTwenty, CarryOver::kAsIs, 4 * kNsPerS).remaining, 7);
 }
 
 // 3.25 permits are left; the missing 0.75 takes 1.5 s at the new rate.
@@ -71,15 +61,15 @@ TEST(GcraCarryOver, FractionsAreKept) {
   const Ten ten(3);
   const int64_t now_ns = kStartNs + kNsPerS / 4;
   const State state =
-      weir::algorithms::carry_over(ten.limit, kTwenty, ten.state, CarryOver::kAsIs, now_ns);
-  EXPECT_EQ(peek(kTwenty, state, now_ns, 4).retry_after_ns, 1'500'000'000);
+      weir::algorithms::carry_over(ten.limit, kGcraTwenty, ten.state, CarryOver::kAsIs, now_ns);
+  EXPECT_EQ(peek(kGcraTwenty, state, now_ns, 4).retry_after_ns, 1'500'000'000);
 }
 
 TEST(GcraCarryOver, DebtIsKept) {
-  EXPECT_EQ(Ten(-2).carried(kTwenty, CarryOver::kAsIs).reset_after_ns, 44 * kNsPerS);
-  EXPECT_EQ(Ten(-2).carried(kFive, CarryOver::kAsIs).reset_after_ns, 14 * kNsPerS);
-  EXPECT_EQ(Ten(-2).carried(kTwenty, CarryOver::kProportional).reset_after_ns, 48 * kNsPerS);
-  EXPECT_EQ(Ten(-2).carried(kTwenty, CarryOver::kAdditive).reset_after_ns, 24 * kNsPerS);
+  EXPECT_EQ(Ten(-2).carried(kGcraTwenty, CarryOver::kAsIs).reset_after_ns, 44 * kNsPerS);
+  EXPECT_EQ(Ten(-2).carried(kGcraFive, CarryOver::kAsIs).reset_after_ns, 14 * kNsPerS);
+  EXPECT_EQ(Ten(-2).carried(kGcraTwenty, CarryOver::kProportional).reset_after_ns, 48 * kNsPerS);
+  EXPECT_EQ(Ten(-2).carried(kGcraTwenty, CarryOver::kAdditive).reset_after_ns, 24 * kNsPerS);
 }
 
 TEST(GcraCarryOver, EqualRatesAreTheSameLimit) {
@@ -87,8 +77,6 @@ TEST(GcraCarryOver, EqualRatesAreTheSameLimit) {
   EXPECT_FALSE(same_limit(gcra(16, 30, 60 * kNsPerS), gcra(15, 1, 2 * kNsPerS)));
   EXPECT_FALSE(same_limit(gcra(16, 30, 60 * kNsPerS), gcra(16, 1, 2 * kNsPerS + 1)));
 }
-
-Limit any_gcra(Rng& rng) { return any_limit(algorithm_gcra, rng); }
 
 // The smallest wait after which `permits` are there. In whole permits the modes are exact; the
 // fraction left over may cost one nanosecond of rounding.

@@ -3,19 +3,12 @@
 #include "tests/algorithms/bucket_model.h"
 #include "tests/algorithms/force_law.h"
 #include "tests/algorithms/laws.h"
+#include "tests/algorithms/limits.h"
 
 namespace weir::algorithms::testing {
 namespace {
 
-Limit gcra(int64_t capacity, int64_t count, int64_t period_ns) {
-  return make_limit({.algorithm = &algorithm_gcra,
-                     .count = count,
-                     .period_ns = period_ns,
-                     .capacity = capacity})
-      .value();
-}
-
-const Limit kCorners[] = {
+const Limit kGcraCorners[] = {
     gcra(1, 3, kNsPerS),
     gcra(2, 3, kNsPerS),
     gcra(1, 600'000'000, kNsPerS),
@@ -37,7 +30,7 @@ const Limit kCorners[] = {
 };
 
 Limit random_limit(Rng& rng) {
-  if (rng.one_in(3)) return rng.pick(kCorners);
+  if (rng.one_in(3)) return rng.pick(kGcraCorners);
   return any_limit(algorithm_gcra, rng);
 }
 

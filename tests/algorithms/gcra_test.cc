@@ -6,12 +6,10 @@
 
 #include <vector>
 
-#include "tests/algorithms/life.h"
+#include "tests/algorithms/tables.h"
 
 namespace weir::algorithms::testing {
 namespace {
-
-constexpr int64_t kStartNs = 1'700'000'000 * kNsPerS;
 
 int64_t seconds_up(int64_t ns) { return ns / kNsPerS + (ns % kNsPerS > 0); }
 
@@ -73,22 +71,6 @@ TEST(Gcra, CostZeroReadsAndANegativeOneGivesBack) {
   EXPECT_EQ(throttle.at(0, -2), (Five{0, 5, 5, -1, 0}));
   EXPECT_EQ(throttle.at(0, 5), (Five{0, 5, 0, -1, 50}));
   EXPECT_EQ(throttle.at(0, -kCostMax), (Five{0, 5, 5, -1, 0}));
-}
-
-// One row: so long after the start, this cost, and what every field has to be.
-struct Row {
-  int64_t at_ns;
-  int64_t cost;
-  Verdict expected;
-};
-
-void expect_table(const Limit& limit, const std::vector<Row>& rows) {
-  State state = fresh_state(limit, kStartNs);
-  for (const Row& row : rows) {
-    EXPECT_EQ(decide(limit, state, {.now_ns = kStartNs + row.at_ns, .cost = row.cost}),
-              row.expected)
-        << "cost " << row.cost << " at " << row.at_ns;
-  }
 }
 
 // 3 per second: one permit every 333,333,333 1/3 ns, due at ...334, ...667 and exactly 10^9.

@@ -1,18 +1,9 @@
 // LEAKY against tables derived by hand, as a meter and as a queue.
+#include "tests/algorithms/limits.h"
 #include "tests/algorithms/tables.h"
 
 namespace weir::algorithms::testing {
 namespace {
-
-constexpr int64_t kSecond = kNsPerS;
-
-Limit leaky(int64_t capacity, int64_t count, int64_t period_ns) {
-  return make_limit({.algorithm = find_algorithm("LEAKY"),
-                     .count = count,
-                     .period_ns = period_ns,
-                     .capacity = capacity})
-      .value();
-}
 
 TEST(Leaky, AsAMeter) {
   expect_table(leaky(3, 1, 10 * kSecond),

@@ -5,9 +5,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
-struct Shape {
+struct LevelShape {
   std::string_view algorithm = "TOKENBUCKET";
   int64_t capacity = 1;
   int64_t count = 1;
@@ -15,7 +13,7 @@ struct Shape {
   int64_t refill = 0;
 };
 
-Limit limit_of(const Shape& shape) {
+Limit level_limit(const LevelShape& shape) {
   const bool is_leaky = shape.algorithm == "LEAKY";
   return make_limit({.algorithm = find_algorithm(shape.algorithm),
                      .count = shape.count,
@@ -27,15 +25,15 @@ Limit limit_of(const Shape& shape) {
 
 // The verdict of cost 0 after a limit of capacity 10, 1 per second, with `left` permits was
 // changed to `to`.
-struct Change {
-  Shape from = {.capacity = 10};
+struct LevelChange {
+  LevelShape from = {.capacity = 10};
   int64_t left = 3;
-  Shape to;
+  LevelShape to;
   CarryOver mode = CarryOver::kAsIs;
   int64_t after_ns = 0;
 
   Verdict verdict() const {
-    const Limit before = limit_of(from), after = limit_of(to);
+    const Limit before = level_limit(from), after = level_limit(to);
     State state = fresh_state(before, kStartNs);
     decide(before, state, {.now_ns = kStartNs, .cost = before.capacity - left, .force = true});
     const int64_t now_ns = kStartNs + after_ns;
@@ -47,10 +45,10 @@ using Mode = CarryOver;
 
 void expect_modes(std::string_view algorithm, int64_t refill) {
   const auto left = [&](Mode mode, int64_t left, int64_t capacity) {
-    return Change{.from = {algorithm, 10, 1, kSecond, refill},
-                  .left = left,
-                  .to = {algorithm, capacity, 1, 2 * kSecond, refill},
-                  .mode = mode}
+    return LevelChange{.from = {algorithm, 10, 1, kSecond, refill},
+                       .left = left,
+                       .to = {algorithm, capacity, 1, 2 * kSecond, refill},
+                       .mode = mode}
         .verdict();
   };
   EXPECT_EQ(left(Mode::kReset, 3, 20).remaining, 20);
@@ -80,13 +78,13 @@ TEST(LevelCarryOver, Leaky) { expect_modes("LEAKY", 0); }
 // 3.25 permits are left, 1.625 of 5; what is missing to two takes 0.75 s at 2 s a permit.
 TEST(LevelCarryOver, FractionsAreKept) {
   for (const std::string_view algorithm : {"TOKENBUCKET", "LEAKY"}) {
-    const Change quarter{.from = {algorithm, 10},
-                         .to = {algorithm, 5, 1, 2 * kSecond},
-                         .mode = Mode::kProportional,
-                         .after_ns = kSecond / 4};
+    const LevelChange quarter{.from = {algorithm, 10},
+                              .to = {algorithm, 5, 1, 2 * kSecond},
+                              .mode = Mode::kProportional,
+                              .after_ns = kSecond / 4};
     EXPECT_EQ(quarter.verdict().remaining, 1);
     EXPECT_EQ(quarter.verdict().reset_after_ns, 6'750'000'000);
-    Change as_is = quarter;
+    LevelChange as_is = quarter;
     as_is.mode = Mode::kAsIs;
     EXPECT_EQ(as_is.verdict().remaining, 3);
     EXPECT_EQ(as_is.verdict().reset_after_ns, 3'500'000'000);
@@ -94,7 +92,7 @@ TEST(LevelCarryOver, FractionsAreKept) {
 }
 
 TEST(LevelCarryOver, TheOldRateCountsUntilTheChange) {
-  Change four_later{.to = {.capacity = 20, .period_ns = 2 * kSecond}, .after_ns = 4 * kSecond};
+  LevelChange four_later{.to = {.capacity = 20, .period_ns = 2 * kSecond}, .after_ns = 4 * kSecond};
   EXPECT_EQ(four_later.verdict().remaining, 7);
   four_later.from.refill = four_later.to.refill = 1;
   EXPECT_EQ(four_later.verdict().remaining, 7);
@@ -102,24 +100,24 @@ TEST(LevelCarryOver, TheOldRateCountsUntilTheChange) {
 
 // Half of a period has passed, and half of the new one is waited.
 TEST(LevelCarryOver, IntervalKeepsTheShareOfItsPeriod) {
-  const Change half{.from = {.capacity = 10, .period_ns = 10 * kSecond, .refill = 1},
-                    .to = {.capacity = 4, .period_ns = 4 * kSecond, .refill = 1},
-                    .after_ns = 25 * kSecond};
+  const LevelChange half{.from = {.capacity = 10, .period_ns = 10 * kSecond, .refill = 1},
+                         .to = {.capacity = 4, .period_ns = 4 * kSecond, .refill = 1},
+                         .after_ns = 25 * kSecond};
   EXPECT_EQ(half.verdict().remaining, 4);  // 3 and two refills are 5, of which 4 stay
-  Change grown = half;
+  LevelChange grown = half;
   grown.to.capacity = 6;
   EXPECT_EQ(grown.verdict().remaining, 5);
   EXPECT_EQ(grown.verdict().reset_after_ns, 2 * kSecond);
 }
 
 TEST(LevelCarryOver, BetweenTheRefills) {
-  const Change to_interval{.to = {.capacity = 10, .period_ns = 2 * kSecond, .refill = 1},
-                           .after_ns = kSecond / 2};
+  const LevelChange to_interval{.to = {.capacity = 10, .period_ns = 2 * kSecond, .refill = 1},
+                                .after_ns = kSecond / 2};
   EXPECT_EQ(to_interval.verdict().remaining, 3);  // the half is rounded down
   EXPECT_EQ(to_interval.verdict().reset_after_ns, 14 * kSecond);
-  const Change to_greedy{.from = {.capacity = 10, .period_ns = 4 * kSecond, .refill = 1},
-                         .to = {.capacity = 10, .period_ns = 2 * kSecond},
-                         .after_ns = 5 * kSecond};
+  const LevelChange to_greedy{.from = {.capacity = 10, .period_ns = 4 * kSecond, .refill = 1},
+                              .to = {.capacity = 10, .period_ns = 2 * kSecond},
+                              .after_ns = 5 * kSecond};
   EXPECT_EQ(to_greedy.verdict().remaining, 4);
   EXPECT_EQ(to_greedy.verdict().reset_after_ns, 12 * kSecond);
 }

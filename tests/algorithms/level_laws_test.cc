@@ -3,17 +3,10 @@
 #include "tests/algorithms/bucket_model.h"
 #include "tests/algorithms/force_law.h"
 #include "tests/algorithms/laws.h"
+#include "tests/algorithms/limits.h"
 
 namespace weir::algorithms::testing {
 namespace {
-
-Limit leaky(int64_t capacity, int64_t count, int64_t period_ns) {
-  return make_limit({.algorithm = find_algorithm("LEAKY"),
-                     .count = count,
-                     .period_ns = period_ns,
-                     .capacity = capacity})
-      .value();
-}
 
 struct Rate {
   int64_t capacity;
@@ -22,7 +15,7 @@ struct Rate {
 };
 
 // The corners of the ranges.
-constexpr Rate kCorners[] = {
+constexpr Rate kLevelCorners[] = {
     {1, 3, kNsPerS},
     {2, 3, kNsPerS},
     {1, 600'000'000, kNsPerS},
@@ -45,7 +38,7 @@ constexpr Rate kCorners[] = {
 Limit any_rate(std::string_view algorithm, Rng& rng) {
   const Algorithm& found = *find_algorithm(algorithm);
   if (!rng.one_in(3)) return any_limit(found, rng);
-  const Rate rate = rng.pick(kCorners);
+  const Rate rate = rng.pick(kLevelCorners);
   return make_limit({.algorithm = &found,
                      .count = rate.count,
                      .period_ns = rate.period_ns,
@@ -53,7 +46,7 @@ Limit any_rate(std::string_view algorithm, Rng& rng) {
       .value();
 }
 
-Limit any_leaky(Rng& rng) { return any_rate("LEAKY", rng); }
+Limit any_leaky_rate(Rng& rng) { return any_rate("LEAKY", rng); }
 
 // `refill` and INITIAL of any sort laid over a rate of any sort.
 Limit any_bucket(Rng& rng, int64_t refill, bool full_at_first) {
@@ -73,7 +66,8 @@ Limit any_bucket(Rng& rng, int64_t refill, bool full_at_first) {
 Limit any_greedy(Rng& rng) { return any_bucket(rng, 0, false); }
 Limit any_token_bucket(Rng& rng) { return any_bucket(rng, rng.between(0, 1), false); }
 
-constexpr Subject kSubjects[] = {{.random_limit = any_leaky}, {.random_limit = any_token_bucket}};
+constexpr Subject kSubjects[] = {{.random_limit = any_leaky_rate},
+                                 {.random_limit = any_token_bucket}};
 
 Limit full_greedy(const Rate& rate) {
   return make_limit({.algorithm = find_algorithm("TOKENBUCKET"),
@@ -100,7 +94,8 @@ TEST(LevelLaws, ExactBoundAtEveryNanosecond) {
 TEST(LevelLaws, ExactBoundAtEachStep) {
   Seeded seeded;
   for (int round = 0; round < 1'000 && !HasFailure(); ++round) {
-    const Limit limit = round % 2 == 0 ? any_bucket(seeded.rng, 0, true) : any_leaky(seeded.rng);
+    const Limit limit =
+        round % 2 == 0 ? any_bucket(seeded.rng, 0, true) : any_leaky_rate(seeded.rng);
     if (2 * limit.count > limit.period_ns) continue;
     SCOPED_TRACE(describe(limit));
     greedy_bound_at_each_step(limit, seeded.rng.any_magnitude(0, kLatestNs), 100);
@@ -157,7 +152,7 @@ TEST(LevelLaws, AgreeWithTheNaiveBucket) {
   Seeded seeded;
   for (int round = 0; round < 3'000 && !HasFailure(); ++round) {
     const bool is_leaky = round % 2 == 0;
-    Life life(is_leaky ? any_leaky(seeded.rng) : any_greedy(seeded.rng), seeded.rng);
+    Life life(is_leaky ? any_leaky_rate(seeded.rng) : any_greedy(seeded.rng), seeded.rng);
     const int64_t initial = is_leaky ? life.limit.capacity : life.limit.options[0];
     BucketModel model(life.limit, life.now_ns, initial);
     life.last = life.ask(0);

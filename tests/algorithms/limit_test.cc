@@ -10,31 +10,32 @@
 namespace weir::algorithms::testing {
 namespace {
 
-std::string refusal(int64_t capacity, int64_t count, int64_t period_ns) {
+std::string gcra_refusal(int64_t capacity, int64_t count, int64_t period_ns) {
   const auto limit = make_limit(
       {.algorithm = &algorithm_gcra, .count = count, .period_ns = period_ns, .capacity = capacity});
   return limit.ok() ? "" : limit.error().text();
 }
 
 TEST(Limit, EndsOfTheRangesAreInside) {
-  EXPECT_EQ(refusal(1, 1, kPeriodNsMin), "");
-  EXPECT_EQ(refusal(1, 1, kPeriodNsMax), "");
-  EXPECT_EQ(refusal(1, 1'000, kPeriodNsMin), "");
-  EXPECT_EQ(refusal(kCapacityMax, kNsPerS, kNsPerS), "");
-  EXPECT_EQ(refusal(10, 1, kPeriodNsMax), "");
+  EXPECT_EQ(gcra_refusal(1, 1, kPeriodNsMin), "");
+  EXPECT_EQ(gcra_refusal(1, 1, kPeriodNsMax), "");
+  EXPECT_EQ(gcra_refusal(1, 1'000, kPeriodNsMin), "");
+  EXPECT_EQ(gcra_refusal(kCapacityMax, kNsPerS, kNsPerS), "");
+  EXPECT_EQ(gcra_refusal(10, 1, kPeriodNsMax), "");
 }
 
 TEST(Limit, JustOutsideIsRefusedByName) {
-  EXPECT_EQ(refusal(1, 1, 999), "period must be between 1us and 3650d, got '999ns'");
-  EXPECT_EQ(refusal(1, 1, 0), "period must be between 1us and 3650d, got '0s'");
-  EXPECT_EQ(refusal(1, 1, kPeriodNsMax + kNsPerDay),
+  EXPECT_EQ(gcra_refusal(1, 1, 999), "period must be between 1us and 3650d, got '999ns'");
+  EXPECT_EQ(gcra_refusal(1, 1, 0), "period must be between 1us and 3650d, got '0s'");
+  EXPECT_EQ(gcra_refusal(1, 1, kPeriodNsMax + kNsPerDay),
             "period must be between 1us and 3650d, got '3651d'");
-  EXPECT_EQ(refusal(1, 0, kNsPerS), "count must be at least 1, got '0'");
-  EXPECT_EQ(refusal(1, 1'001, 1'000), "rate must be at most 1000000000 per second, got '1001/1us'");
-  EXPECT_EQ(refusal(0, 1, kNsPerS), "capacity must be between 1 and 1000000000000, got '0'");
-  EXPECT_EQ(refusal(kCapacityMax + 1, 1'000, kNsPerS),
+  EXPECT_EQ(gcra_refusal(1, 0, kNsPerS), "count must be at least 1, got '0'");
+  EXPECT_EQ(gcra_refusal(1, 1'001, 1'000),
+            "rate must be at most 1000000000 per second, got '1001/1us'");
+  EXPECT_EQ(gcra_refusal(0, 1, kNsPerS), "capacity must be between 1 and 1000000000000, got '0'");
+  EXPECT_EQ(gcra_refusal(kCapacityMax + 1, 1'000, kNsPerS),
             "capacity must be between 1 and 1000000000000, got '1000000000001'");
-  EXPECT_EQ(refusal(11, 1, kPeriodNsMax),
+  EXPECT_EQ(gcra_refusal(11, 1, kPeriodNsMax),
             "capacity * period / count must be at most 36500d (100 years), got "
             "'11 permits at 1/3650d'");
 }

@@ -11,20 +11,13 @@
 #include "algorithms/fixed.h"
 #include "algorithms/grammar.h"
 #include "base/ascii.h"
+#include "tests/algorithms/limits.h"
 #include "tests/algorithms/test_zones.h"
 
 namespace weir::algorithms {
 namespace {
 
-// The limits written again, and the word that ended them.
-std::string read(std::string_view text) {
-  const auto words = split_at_spaces(text);
-  const auto parsed = parse_limits(words);
-  if (!parsed) return parsed.error();
-  std::string again = format_limits(parsed->limits);
-  if (parsed->words < words.size()) again += " | " + std::string(words[parsed->words]);
-  return again;
-}
+using testing::reread;
 
 TEST(LimitText, ReadsWhatItWrites) {
   for (const char* text : {"GCRA 100/1m",
@@ -48,26 +41,26 @@ TEST(LimitText, ReadsWhatItWrites) {
                            "WARMUP 5/1s OVER 10s COLD 4",
                            "CONCURRENCY 3 LEASE 30s",
                            "GCRA 100/1m SLIDINGLOG 20/100ms FIXED 9 ALIGN HOUR"}) {
-    EXPECT_EQ(read(text), text);
+    EXPECT_EQ(reread(text), text);
   }
 }
 
 TEST(LimitText, HasOneWayOfWriting) {
-  EXPECT_EQ(read("gcra 100/s"), "GCRA 100/1s");
-  EXPECT_EQ(read("GCRA 100/60s BURST 99"), "GCRA 100/1m");
-  EXPECT_EQ(read("Fixed 1000 align day offset +00:00"), "FIXED 1000 ALIGN DAY");
-  EXPECT_EQ(read("GCRA 1/1w"), "GCRA 1/7d");
-  EXPECT_EQ(read("GCRA 1000/us"), "GCRA 1000/1us");
-  EXPECT_EQ(read("TOKENBUCKET 10/s CAPACITY 5 INITIAL 5 REFILL greedy"),
+  EXPECT_EQ(reread("gcra 100/s"), "GCRA 100/1s");
+  EXPECT_EQ(reread("GCRA 100/60s BURST 99"), "GCRA 100/1m");
+  EXPECT_EQ(reread("Fixed 1000 align day offset +00:00"), "FIXED 1000 ALIGN DAY");
+  EXPECT_EQ(reread("GCRA 1/1w"), "GCRA 1/7d");
+  EXPECT_EQ(reread("GCRA 1000/us"), "GCRA 1000/1us");
+  EXPECT_EQ(reread("TOKENBUCKET 10/s CAPACITY 5 INITIAL 5 REFILL greedy"),
             "TOKENBUCKET 10/1s CAPACITY 5");
 }
 
 TEST(LimitText, EndsAtAWordThatIsNoLimits) {
-  EXPECT_EQ(read("GCRA 1/1s COST 2"), "GCRA 1/1s | COST");
-  EXPECT_EQ(read("COST 2"), " | COST");
-  EXPECT_EQ(read("GCRA 1/1s BUCKETS 2"), "GCRA 1/1s | BUCKETS");
+  EXPECT_EQ(reread("GCRA 1/1s COST 2"), "GCRA 1/1s | COST");
+  EXPECT_EQ(reread("COST 2"), " | COST");
+  EXPECT_EQ(reread("GCRA 1/1s BUCKETS 2"), "GCRA 1/1s | BUCKETS");
   // An option takes the next word whatever it looks like.
-  EXPECT_EQ(read("GCRA 1/1s BURST GCRA"), "limit 0 (GCRA): BURST must be an integer, got 'GCRA'");
+  EXPECT_EQ(reread("GCRA 1/1s BURST GCRA"), "limit 0 (GCRA): BURST must be an integer, got 'GCRA'");
 }
 
 TEST(LimitText, RefusesAndSaysWhy) {
@@ -104,16 +97,16 @@ TEST(LimitText, RefusesAndSaysWhy) {
       {"SLIDINGWINDOW 100/1s BUCKETS 1001",
        "limit 0 (SLIDINGWINDOW): BUCKETS must be between 1 and 1000, got '1001'"},
   };
-  for (const auto& [text, error] : cases) EXPECT_EQ(read(text), error);
+  for (const auto& [text, error] : cases) EXPECT_EQ(reread(text), error);
 }
 
 TEST(LimitText, CapacityOfGcraIsOneMoreThanItsBurst) {
-  EXPECT_EQ(read("GCRA 10/1s CAPACITY 3"), "GCRA 10/1s BURST 2");
-  EXPECT_EQ(read("10/1s CAPACITY 10"), "GCRA 10/1s");
-  EXPECT_EQ(read("GCRA 1000/us CAPACITY 1000000000000"), "GCRA 1000/1us BURST 999999999999");
-  EXPECT_EQ(read("GCRA 10/1s CAPACITY 0"),
+  EXPECT_EQ(reread("GCRA 10/1s CAPACITY 3"), "GCRA 10/1s BURST 2");
+  EXPECT_EQ(reread("10/1s CAPACITY 10"), "GCRA 10/1s");
+  EXPECT_EQ(reread("GCRA 1000/us CAPACITY 1000000000000"), "GCRA 1000/1us BURST 999999999999");
+  EXPECT_EQ(reread("GCRA 10/1s CAPACITY 0"),
             "limit 0 (GCRA): CAPACITY must be between 1 and 1000000000000, got '0'");
-  EXPECT_EQ(read("GCRA 10/1s CAPACITY 3 BURST 2").substr(0, 54),
+  EXPECT_EQ(reread("GCRA 10/1s CAPACITY 3 BURST 2").substr(0, 54),
             "limit 0 (GCRA): CAPACITY must be left out beside BURST");
 }
 
@@ -230,8 +223,8 @@ TEST(LimitText, LeavingOutMeansWhatTheGrammarSays) {
 TEST(LimitText, TakesAtMostSixteen) {
   std::string text = "GCRA 1/1s";
   for (int i = 1; i < 16; ++i) text += " GCRA 1/1s";
-  EXPECT_EQ(read(text), text);
-  EXPECT_EQ(read(text + " GCRA 1/1s"), "at most 16 limits");
+  EXPECT_EQ(reread(text), text);
+  EXPECT_EQ(reread(text + " GCRA 1/1s"), "at most 16 limits");
 }
 
 }  // namespace

@@ -4,16 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/gcra.h"
-#include "tests/algorithms/life.h"
+#include "tests/algorithms/limits.h"
+#include "tests/algorithms/tables.h"
 
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kStartNs = 1'700'000'000 * kNsPerS;
-
-Limit any_gcra(Rng& rng) { return any_limit(algorithm_gcra, rng); }
-
-LimitState used(int64_t max_burst, int64_t count, int64_t period_s) {
+LimitState used_gcra(int64_t max_burst, int64_t count, int64_t period_s) {
   const Limit limit =
       gcra_limit_from_throttle({.max_burst = max_burst, .count = count, .period_s = period_s})
           .value();
@@ -32,7 +29,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-std::optional<RecordError> error_of(std::string_view bytes) {
+std::optional<RecordError> record_error_of(std::string_view bytes) {
   LimitState out[2];
   const auto count = read_record(bytes, out);
   return count ? std::nullopt : std::optional(count.error());
@@ -40,9 +37,9 @@ std::optional<RecordError> error_of(std::string_view bytes) {
 
 // DO NOT CHANGE: these bytes are on disks.
 TEST(LimiterRecord, WorkedExamples) {
-  const LimitState plain = used(15, 30, 60);
+  const LimitState plain = used_gcra(15, 30, 60);
   EXPECT_EQ(hex(bytes_of(plain.limit, plain.state)), "01011ef3011000945fadfe9c9717");
-  const LimitState thirds = used(4, 3, 1);
+  const LimitState thirds = used_gcra(4, 3, 1);
   EXPECT_EQ(hex(bytes_of(thirds.limit, thirds.state)), "01010307055543084afe9c971701");
 }
 
@@ -66,7 +63,7 @@ TEST(LimiterRecord, RoundTripsAndTheFastPathAgrees) {
 }
 
 TEST(LimiterRecord, ChangesAreCountedBesideBookingsAndHoldsOnly) {
-  LimitState each = used(4, 3, 1);
+  LimitState each = used_gcra(4, 3, 1);
   each.low_water.note(5, 2);
   const auto record_of = [&each](const RecordHead& head) {
     std::string record;
@@ -78,16 +75,16 @@ TEST(LimiterRecord, ChangesAreCountedBesideBookingsAndHoldsOnly) {
   EXPECT_EQ(read_record(record_of(head), {&read, 1}).value(), head);
   EXPECT_EQ(read.low_water.since(3), 2);
   head.changes = 4;  // fewer than the mark's
-  EXPECT_EQ(error_of(record_of(head)), RecordError::kBadLowWater);
+  EXPECT_EQ(record_error_of(record_of(head)), RecordError::kBadLowWater);
   head.changes = kChangesMax + 1;
-  EXPECT_EQ(error_of(record_of(head)), RecordError::kBadHead);
+  EXPECT_EQ(record_error_of(record_of(head)), RecordError::kBadHead);
   head.changes = 7;
   head.holds = false;
-  EXPECT_EQ(error_of(record_of(head)), RecordError::kBadHead);
+  EXPECT_EQ(record_error_of(record_of(head)), RecordError::kBadHead);
 }
 
 TEST(LimiterRecord, HoldsSeveralLimits) {
-  const std::vector<LimitState> limits(kLimitsMax, used(4, 3, 1));
+  const std::vector<LimitState> limits(kLimitsMax, used_gcra(4, 3, 1));
   std::string record;
   write_record(limits, record);
   std::array<LimitState, kLimitsMax> read;
@@ -102,14 +99,14 @@ TEST(LimiterRecord, HoldsSeveralLimits) {
 }
 
 TEST(LimiterRecord, EveryPrefixIsTruncatedAndATailIsRefused) {
-  const LimitState each = used(4, 3, 1);
+  const LimitState each = used_gcra(4, 3, 1);
   const std::string record = bytes_of(each.limit, each.state);
   for (size_t size = 0; size < record.size(); ++size) {
-    EXPECT_EQ(error_of(record.substr(0, size)), RecordError::kTruncated) << size;
+    EXPECT_EQ(record_error_of(record.substr(0, size)), RecordError::kTruncated) << size;
     State state;
     EXPECT_FALSE(read_single(record.substr(0, size), each.limit, state));
   }
-  EXPECT_EQ(error_of(record + '\0'), RecordError::kTrailingBytes);
+  EXPECT_EQ(record_error_of(record + '\0'), RecordError::kTrailingBytes);
   State state;
   EXPECT_FALSE(read_single(record + '\0', each.limit, state));
 }
@@ -120,14 +117,17 @@ TEST(LimiterRecord, BytesOutsideTheRangesAreRefused) {
     for (const int value : values) out.push_back(static_cast<char>(value));
     return out;
   };
-  EXPECT_EQ(error_of(bytes({0})), RecordError::kTooManyLimits);
-  EXPECT_EQ(error_of(bytes({17})), RecordError::kTooManyLimits);
-  EXPECT_EQ(error_of(bytes({1, 0, 3, 7, 5})), RecordError::kUnknownAlgorithm);
-  EXPECT_EQ(error_of(bytes({1, 200, 3, 7, 5})), RecordError::kUnknownAlgorithm);
-  EXPECT_EQ(error_of(bytes({1, 1, 0, 7, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0})), RecordError::kBadLimit);
-  EXPECT_EQ(error_of(bytes({1, 1, 3, 7, 5, 0, 0, 0, 0, 0, 0, 0, 0, 3})), RecordError::kBadState);
-  EXPECT_EQ(error_of(bytes({1, 1, 3, 7, 5, 0, 0, 0, 0, 0, 0, 0, 255, 0})), RecordError::kBadState);
-  EXPECT_EQ(error_of(bytes({255, 255, 255, 255, 255, 255, 255, 255, 255, 2})),
+  EXPECT_EQ(record_error_of(bytes({0})), RecordError::kTooManyLimits);
+  EXPECT_EQ(record_error_of(bytes({17})), RecordError::kTooManyLimits);
+  EXPECT_EQ(record_error_of(bytes({1, 0, 3, 7, 5})), RecordError::kUnknownAlgorithm);
+  EXPECT_EQ(record_error_of(bytes({1, 200, 3, 7, 5})), RecordError::kUnknownAlgorithm);
+  EXPECT_EQ(record_error_of(bytes({1, 1, 0, 7, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0})),
+            RecordError::kBadLimit);
+  EXPECT_EQ(record_error_of(bytes({1, 1, 3, 7, 5, 0, 0, 0, 0, 0, 0, 0, 0, 3})),
+            RecordError::kBadState);
+  EXPECT_EQ(record_error_of(bytes({1, 1, 3, 7, 5, 0, 0, 0, 0, 0, 0, 0, 255, 0})),
+            RecordError::kBadState);
+  EXPECT_EQ(record_error_of(bytes({255, 255, 255, 255, 255, 255, 255, 255, 255, 2})),
             RecordError::kTruncated);
 }
 
@@ -135,7 +135,7 @@ TEST(LimiterRecord, BytesOutsideTheRangesAreRefused) {
 TEST(LimiterRecord, AnyBytesAreSafe) {
   Seeded seeded;
   for (int round = 0; round < 50'000; ++round) {
-    const LimitState each = used(4, 3, 1);
+    const LimitState each = used_gcra(4, 3, 1);
     std::string record = bytes_of(each.limit, each.state);
     for (int64_t flips = seeded.rng.between(1, 4); flips > 0; --flips) {
       const auto at = static_cast<size_t>(seeded.rng.between(0, int64_t(record.size()) - 1));
@@ -158,7 +158,7 @@ TEST(LimiterRecord, AnyBytesAreSafe) {
 }
 
 TEST(LimiterRecord, KeepsItsHead) {
-  const std::vector<LimitState> limits(3, used(4, 3, 1));
+  const std::vector<LimitState> limits(3, used_gcra(4, 3, 1));
   for (const RecordHead& head :
        {RecordHead{.limits = 3, .named = 1}, RecordHead{.limits = 3, .named = 3, .bookings = true},
         RecordHead{.limits = 3, .named = 3, .holds = true},
@@ -172,15 +172,16 @@ TEST(LimiterRecord, KeepsItsHead) {
     std::array<LimitState, 3> read;
     EXPECT_EQ(read_record(record, read).value(), head);
   }
-  const LimitState plain = used(15, 30, 60);
+  const LimitState plain = used_gcra(15, 30, 60);
   const std::string record = bytes_of(plain.limit, plain.state);
-  EXPECT_EQ(error_of("\x21\x02" + record.substr(1)), RecordError::kBadHead);  // 2 named of 1
-  EXPECT_EQ(error_of("\x81\x08" + record.substr(1)), RecordError::kBadHead);  // an unknown flag
+  EXPECT_EQ(record_error_of("\x21\x02" + record.substr(1)), RecordError::kBadHead);  // 2 named of 1
+  EXPECT_EQ(record_error_of("\x81\x08" + record.substr(1)),
+            RecordError::kBadHead);  // an unknown flag
 }
 
 TEST(LimiterRecord, ExpiresWithItsSlowestLimitRoundedUp) {
-  const LimitState thirds = used(4, 3, 1);    // full 333,333,333 1/3 ns later
-  const LimitState plain = used(15, 30, 60);  // full 2 s later
+  const LimitState thirds = used_gcra(4, 3, 1);    // full 333,333,333 1/3 ns later
+  const LimitState plain = used_gcra(15, 30, 60);  // full 2 s later
   EXPECT_EQ(expires_at_ms(std::array{thirds}), 1'700'000'000'334);
   EXPECT_EQ(expires_at_ms(std::array{thirds, plain}), 1'700'000'002'000);
   EXPECT_EQ(expires_at_ms(plain.limit, plain.state), 1'700'000'002'000);

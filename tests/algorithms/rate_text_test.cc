@@ -8,35 +8,28 @@
 #include "algorithms/algorithm.h"
 #include "algorithms/limit_text.h"
 #include "base/ascii.h"
+#include "tests/algorithms/limits.h"
 
 namespace weir::algorithms {
 namespace {
 
-// The limits written again, and the word that ended them.
-std::string read(std::string_view text) {
-  const auto words = split_at_spaces(text);
-  const auto parsed = parse_limits(words);
-  if (!parsed) return parsed.error();
-  std::string again = format_limits(parsed->limits);
-  if (parsed->words < words.size()) again += " | " + std::string(words[parsed->words]);
-  return again;
-}
+using testing::reread;
 
 TEST(RateText, ABareRateIsGcra) {
-  EXPECT_EQ(read("100/1m"), "GCRA 100/1m");
-  EXPECT_EQ(read("100/1m BURST 20"), "GCRA 100/1m BURST 20");
-  EXPECT_EQ(read("100 PER minute BURST 20"), "GCRA 100/1m BURST 20");
-  EXPECT_EQ(read("100/1m 1000/1h FIXED 9/1d 10/s BURST 0"),
+  EXPECT_EQ(reread("100/1m"), "GCRA 100/1m");
+  EXPECT_EQ(reread("100/1m BURST 20"), "GCRA 100/1m BURST 20");
+  EXPECT_EQ(reread("100 PER minute BURST 20"), "GCRA 100/1m BURST 20");
+  EXPECT_EQ(reread("100/1m 1000/1h FIXED 9/1d 10/s BURST 0"),
             "GCRA 100/1m GCRA 1000/1h FIXED 9/1d GCRA 10/1s BURST 0");
-  EXPECT_EQ(read("10 per s 5 PER 2h COST 3"), "GCRA 10/1s GCRA 5/2h | COST");
+  EXPECT_EQ(reread("10 per s 5 PER 2h COST 3"), "GCRA 10/1s GCRA 5/2h | COST");
 }
 
 TEST(RateText, ANumberAloneIsNoLimit) {
-  EXPECT_EQ(read("100"), " | 100");
-  EXPECT_EQ(read("100 COST 2"), " | 100");
-  EXPECT_EQ(read("GCRA 100/1m 100"), "GCRA 100/1m | 100");
-  EXPECT_EQ(read("x/1m"), " | x/1m");
-  EXPECT_EQ(read("/1m"), " | /1m");
+  EXPECT_EQ(reread("100"), " | 100");
+  EXPECT_EQ(reread("100 COST 2"), " | 100");
+  EXPECT_EQ(reread("GCRA 100/1m 100"), "GCRA 100/1m | 100");
+  EXPECT_EQ(reread("x/1m"), " | x/1m");
+  EXPECT_EQ(reread("/1m"), " | /1m");
 }
 
 TEST(RateText, EveryUnitStandsInEveryPlace) {
@@ -50,12 +43,12 @@ TEST(RateText, EveryUnitStandsInEveryPlace) {
   };
   for (const auto& [unit, period] : units) {
     const std::string gcra = std::string("GCRA 3/") + period;
-    EXPECT_EQ(read(std::string("3/") + unit), gcra) << unit;
-    EXPECT_EQ(read(std::string("3 PER ") + unit), gcra) << unit;
-    EXPECT_EQ(read(std::string("GCRA 3/") + unit), gcra) << unit;
-    EXPECT_EQ(read(std::string("GCRA 3 per ") + unit), gcra) << unit;
-    EXPECT_EQ(read(std::string("FIXED 3 PER ") + unit), std::string("FIXED 3/") + period) << unit;
-    EXPECT_EQ(read(std::string("WARMUP 3/") + unit + " OVER 2hours"),
+    EXPECT_EQ(reread(std::string("3/") + unit), gcra) << unit;
+    EXPECT_EQ(reread(std::string("3 PER ") + unit), gcra) << unit;
+    EXPECT_EQ(reread(std::string("GCRA 3/") + unit), gcra) << unit;
+    EXPECT_EQ(reread(std::string("GCRA 3 per ") + unit), gcra) << unit;
+    EXPECT_EQ(reread(std::string("FIXED 3 PER ") + unit), std::string("FIXED 3/") + period) << unit;
+    EXPECT_EQ(reread(std::string("WARMUP 3/") + unit + " OVER 2hours"),
               std::string("WARMUP 3/") + period + " OVER 2h")
         << unit;
   }
@@ -86,12 +79,12 @@ TEST(RateText, SaysWhatWouldBeRight) {
       {"1.5.1/s", "count/period, for example 100/1m"},
   };
   for (const auto& [rate, accepted] : cases) {
-    EXPECT_EQ(read(rate), "limit 0 (GCRA): rate must be " + accepted + ", got '" + rate + "'");
+    EXPECT_EQ(reread(rate), "limit 0 (GCRA): rate must be " + accepted + ", got '" + rate + "'");
   }
-  EXPECT_EQ(read("FIXED 3 PER month"),
+  EXPECT_EQ(reread("FIXED 3 PER month"),
             "limit 0 (FIXED): rate must be " + month + ", got '3 PER month'");
-  EXPECT_EQ(read("100/0s"), "limit 0 (GCRA): period must be between 1us and 3650d, got '0s'");
-  EXPECT_EQ(read("100 PER 9999999999999999999999w"),
+  EXPECT_EQ(reread("100/0s"), "limit 0 (GCRA): period must be between 1us and 3650d, got '0s'");
+  EXPECT_EQ(reread("100 PER 9999999999999999999999w"),
             "limit 0 (GCRA): period must be between 1us and 3650d, got '9999999999999999999999w'");
 }
 
@@ -101,7 +94,7 @@ TEST(RateText, OffersWhatItReads) {
     for (const char* period : {"1s", "250ms", "3h"}) {
       const std::string whole = std::to_string(count),
                         point = std::to_string(count / 10) + "." + std::to_string(count % 10);
-      const std::string offer = read(point + "/" + period);
+      const std::string offer = reread(point + "/" + period);
       const size_t begin = offer.find("numbers: ") + 9;
       const std::string rate = offer.substr(begin, offer.find(',') - begin);
       const auto offered = parse_limits(split_at_spaces(rate));

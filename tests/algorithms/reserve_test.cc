@@ -6,9 +6,7 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
-LimitSpec spec_of(std::string_view algorithm, int64_t capacity) {
+LimitSpec booked_spec(std::string_view algorithm, int64_t capacity) {
   return {.algorithm = find_algorithm(algorithm),
           .count = 1,
           .period_ns = 10 * kSecond,
@@ -17,7 +15,7 @@ LimitSpec spec_of(std::string_view algorithm, int64_t capacity) {
 
 // Full at first where that depends on an option.
 Limit any_bucket(std::string_view algorithm, Rng& rng) {
-  LimitSpec spec = spec_of(algorithm, 1);
+  LimitSpec spec = booked_spec(algorithm, 1);
   const Limit rate = any_limit(*spec.algorithm, rng);
   spec.count = rate.count;
   spec.period_ns = rate.period_ns;
@@ -27,17 +25,17 @@ Limit any_bucket(std::string_view algorithm, Rng& rng) {
 }
 
 TEST(Reserve, WhoHasIt) {
-  EXPECT_TRUE(can_reserve(make_limit(spec_of("GCRA", 5)).value()));
-  EXPECT_TRUE(can_reserve(make_limit(spec_of("TOKENBUCKET", 5)).value()));
-  EXPECT_TRUE(can_reserve(make_limit(spec_of("LEAKY", 5)).value()));
-  LimitSpec interval = spec_of("TOKENBUCKET", 5);
+  EXPECT_TRUE(can_reserve(make_limit(booked_spec("GCRA", 5)).value()));
+  EXPECT_TRUE(can_reserve(make_limit(booked_spec("TOKENBUCKET", 5)).value()));
+  EXPECT_TRUE(can_reserve(make_limit(booked_spec("LEAKY", 5)).value()));
+  LimitSpec interval = booked_spec("TOKENBUCKET", 5);
   interval.options = {5, 1};
   EXPECT_FALSE(can_reserve(make_limit(interval).value()));
 }
 
 TEST(Reserve, ABucketGoesIntoDebt) {
   for (const std::string_view algorithm : {"GCRA", "TOKENBUCKET"}) {
-    LimitSpec spec = spec_of(algorithm, 3);
+    LimitSpec spec = booked_spec(algorithm, 3);
     if (spec.algorithm->options_used > 0) spec.options[0] = 3;
     const Limit limit = make_limit(spec).value();
     State state = fresh_state(limit, kStartNs);

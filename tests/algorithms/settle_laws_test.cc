@@ -5,29 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/gcra.h"
 #include "algorithms/grant_log.h"
-#include "algorithms/limit_text.h"
 #include "algorithms/low_water.h"
 #include "algorithms/settle.h"
-#include "base/ascii.h"
+#include "tests/algorithms/limits.h"
 #include "tests/algorithms/window_limits.h"
 
 namespace weir::algorithms {
 extern const Algorithm algorithm_token_bucket;
-extern const Algorithm algorithm_leaky;
 }  // namespace weir::algorithms
 
 namespace weir::algorithms::testing {
 namespace {
 
-Limit written(const std::string& text) {
-  return parse_limits(split_at_spaces(text)).value().limits.at(0);
-}
-
-Limit any_gcra(Rng& rng) { return any_limit(algorithm_gcra, rng); }
-Limit any_leaky(Rng& rng) { return any_limit(algorithm_leaky, rng); }
-Limit any_token_bucket(Rng& rng) {
+Limit any_greedy_bucket(Rng& rng) {
   for (;;) {
     const int64_t capacity = rng.any_magnitude(1, kCapacityMax);
     const auto limit = make_limit({.algorithm = &algorithm_token_bucket,
@@ -46,8 +37,8 @@ Limit any_of_texts(Rng& rng) {
 }
 
 // A charge that is held, beside the same life in which nothing was held.
-struct Held {
-  explicit Held(Life& life) : settled(life), as_if(life), rng(life.rng) {}
+struct HeldCharge {
+  explicit HeldCharge(Life& life) : settled(life), as_if(life), rng(life.rng) {}
 
   // False where no state can owe so much.
   bool charge() {
@@ -120,7 +111,7 @@ struct Held {
 
 void untouched_is_as_if(const Subject& subject) {
   for_random_lives(subject, [](Life& life) {
-    Held held(life);
+    HeldCharge held(life);
     if (!held.charge()) return;
     if (held.rng.one_in(2)) held.pass_time();
     ASSERT_TRUE(held.settle().allowed);
@@ -130,7 +121,7 @@ void untouched_is_as_if(const Subject& subject) {
 
 TEST(SettleLaws, AChargeThatNothingFollowedIsAsIfTheUseHadBeenTaken) {
   for (const auto limits :
-       {any_gcra, any_leaky, any_token_bucket, any_of_texts, any_fixed, any_sliding_counter,
+       {any_gcra, any_leaky, any_greedy_bucket, any_of_texts, any_fixed, any_sliding_counter,
         any_sliding_log, uncapped_sliding_window, capped_sliding_window}) {
     untouched_is_as_if({.random_limit = limits, .rounds = 3'000});
   }
@@ -140,7 +131,7 @@ TEST(SettleLaws, AChargeThatNothingFollowedIsAsIfTheUseHadBeenTaken) {
 void windows_are_as_if(const Subject& subject) {
   for_random_lives(subject, [](Life& life) {
     const bool first = life.limit.algorithm == &algorithm_fixed && life.limit.options[0] == 0;
-    Held held(life);
+    HeldCharge held(life);
     if (!held.charge() || (first && held.used == 0)) return;
     for (int i = 0; i < 4; ++i) {
       held.pass_time();
@@ -165,7 +156,7 @@ bool is_full(const Life& life) { return life.ask(0).reset_after_ns == 0; }
 void buckets_are_as_if(const Subject& subject) {
   for_random_lives(subject, [](Life& life) {
     if (life.limit.capacity == 1) return;  // may be a nanosecond early (level.h, invariant 2)
-    Held held(life);
+    HeldCharge held(life);
     if (!held.charge()) return;
     bool was_full = is_full(held.as_if) || is_full(held.settled);
     for (int i = 0; i < 3; ++i) {
@@ -178,7 +169,7 @@ void buckets_are_as_if(const Subject& subject) {
     was_full |= is_full(held.as_if) || is_full(held.settled);
     if (!held.settle().allowed) return;
     if (!was_full) return held.expect_alike();
-    const auto rest = [](const Life& one) { return one.ask(0).remaining - Held::debt(one); };
+    const auto rest = [](const Life& one) { return one.ask(0).remaining - HeldCharge::debt(one); };
     ASSERT_LE(rest(held.settled), rest(held.as_if));
     if (held.used <= held.charged) {
       ASSERT_GE(rest(held.settled), rest(held.as_if) - 1);
@@ -187,7 +178,7 @@ void buckets_are_as_if(const Subject& subject) {
 }
 
 TEST(SettleLaws, ABucketsChargeIsAsIfWhateverFollowed) {
-  for (const auto limits : {any_gcra, any_leaky, any_token_bucket}) {
+  for (const auto limits : {any_gcra, any_leaky, any_greedy_bucket}) {
     buckets_are_as_if({.random_limit = limits, .rounds = 5'000});
   }
 }
@@ -202,7 +193,7 @@ TEST(SettleLaws, ALongLogGivesNoPermitBackTwice) {
     start.now_ns = 1'000 * kNsPerS;
     start.take(500);
     start.now_ns += kNsPerS;
-    Held held(start);
+    HeldCharge held(start);
     held.charged = 100;
     held.used = used;
     held.charged_at_ns = held.settled.now_ns;

@@ -5,8 +5,6 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
 Limit ten(int64_t period_ns = 10 * kSecond) {
   return windowed(algorithm_sliding_counter, 10, period_ns);
 }

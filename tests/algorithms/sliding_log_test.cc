@@ -6,8 +6,6 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
 const Limit kFive = windowed(algorithm_sliding_log, 5, 10 * kSecond);
 
 TEST(SlidingLog, FivePerTenSeconds) {

@@ -6,8 +6,6 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
 Limit ten_in_five(int64_t per_bucket = 0) {
   return windowed(algorithm_sliding_window, 10, 10 * kSecond, {5, per_bucket});
 }

@@ -9,6 +9,7 @@
 
 namespace weir::algorithms::testing {
 
+inline constexpr int64_t kSecond = kNsPerS;
 inline constexpr int64_t kStartNs = 1'700'000'000 * kNsPerS;
 
 struct Row {

@@ -14,8 +14,6 @@ extern const Algorithm algorithm_bursty;
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
 struct Held {
   Limit limit;
   State state = {};

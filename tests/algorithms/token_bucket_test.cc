@@ -4,8 +4,6 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
-
 struct Bucket {
   int64_t capacity;
   int64_t count;
@@ -14,7 +12,7 @@ struct Bucket {
   int64_t refill = 0;  // 1 is INTERVAL
 };
 
-LimitSpec spec_of(const Bucket& bucket) {
+LimitSpec bucket_spec(const Bucket& bucket) {
   return {.algorithm = find_algorithm("TOKENBUCKET"),
           .count = bucket.count,
           .period_ns = bucket.period_ns,
@@ -22,11 +20,11 @@ LimitSpec spec_of(const Bucket& bucket) {
           .options = {bucket.initial, bucket.refill}};
 }
 
-Limit limit_of(const Bucket& bucket) { return make_limit(spec_of(bucket)).value(); }
+Limit token_bucket(const Bucket& bucket) { return make_limit(bucket_spec(bucket)).value(); }
 
 // One permit every 333,333,333 1/3 ns, due at ...334, ...667 and exactly 10^9.
 TEST(TokenBucket, GreedyThreePerSecond) {
-  expect_table(limit_of({2, 3, kSecond, 2}),
+  expect_table(token_bucket({2, 3, kSecond, 2}),
                {
                    {0, 1, {true, 2, 1, 0, 333'333'334, true}},
                    {0, 1, {true, 2, 0, 0, 666'666'667, true}},
@@ -48,22 +46,22 @@ TEST(TokenBucket, GreedyThreePerSecond) {
 
 // Three permits in five nanoseconds.
 TEST(TokenBucket, GreedySixHundredMillionPerSecond) {
-  expect_table(limit_of({3, 600'000'000, kSecond, 3}), {
-                                                           {0, 3, {true, 3, 0, 0, 5, true}},
-                                                           {1, 1, {false, 3, 0, 1, 4, false}},
-                                                           {2, 1, {true, 3, 0, 0, 5, true}},
-                                                           {3, 1, {false, 3, 0, 1, 4, false}},
-                                                           {4, 1, {true, 3, 0, 0, 5, true}},
-                                                           {5, 1, {true, 3, 0, 0, 5, true}},
-                                                           {5, 1, {false, 3, 0, 2, 5, false}},
-                                                           {9, 0, {true, 3, 2, 0, 1, false}},
-                                                           {10, 0, {true, 3, 3, 0, 0, false}},
-                                                       });
+  expect_table(token_bucket({3, 600'000'000, kSecond, 3}), {
+                                                               {0, 3, {true, 3, 0, 0, 5, true}},
+                                                               {1, 1, {false, 3, 0, 1, 4, false}},
+                                                               {2, 1, {true, 3, 0, 0, 5, true}},
+                                                               {3, 1, {false, 3, 0, 1, 4, false}},
+                                                               {4, 1, {true, 3, 0, 0, 5, true}},
+                                                               {5, 1, {true, 3, 0, 0, 5, true}},
+                                                               {5, 1, {false, 3, 0, 2, 5, false}},
+                                                               {9, 0, {true, 3, 2, 0, 1, false}},
+                                                               {10, 0, {true, 3, 3, 0, 0, false}},
+                                                           });
 }
 
 // The example at the head of token_bucket.cc.
 TEST(TokenBucket, GreedyTwoPerTenSeconds) {
-  const Limit limit = limit_of({5, 2, 10 * kSecond, 5});
+  const Limit limit = token_bucket({5, 2, 10 * kSecond, 5});
   expect_table(limit, {
                           {3 * kSecond, 5, {true, 5, 0, 0, 25 * kSecond, true}},
                           {8 * kSecond - 1, 1, {false, 5, 0, 1, 20 * kSecond + 1, false}},
@@ -76,7 +74,7 @@ TEST(TokenBucket, GreedyTwoPerTenSeconds) {
 }
 
 TEST(TokenBucket, IntervalTwoPerTenSeconds) {
-  const Limit limit = limit_of({5, 2, 10 * kSecond, 5, 1});
+  const Limit limit = token_bucket({5, 2, 10 * kSecond, 5, 1});
   expect_table(limit, {
                           {3 * kSecond, 5, {true, 5, 0, 0, 30 * kSecond, true}},
                           {3 * kSecond, 1, {false, 5, 0, 10 * kSecond, 30 * kSecond, false}},
@@ -97,7 +95,7 @@ TEST(TokenBucket, IntervalTwoPerTenSeconds) {
 }
 
 TEST(TokenBucket, IntervalGivesBackAndOwes) {
-  const Limit limit = limit_of({5, 2, 10 * kSecond, 5, 1});
+  const Limit limit = token_bucket({5, 2, 10 * kSecond, 5, 1});
   State state = fresh_state(limit, kStartNs);
   const Request forced{.now_ns = kStartNs, .cost = 8, .force = true};
   EXPECT_EQ(decide(limit, state, forced), (Verdict{true, 5, 0, 0, 40 * kSecond, true}));
@@ -110,7 +108,7 @@ TEST(TokenBucket, IntervalGivesBackAndOwes) {
 }
 
 TEST(TokenBucket, ForceGoesIntoDebtAndTimePaysIt) {
-  const Limit limit = limit_of({5, 1, 10 * kSecond, 5});
+  const Limit limit = token_bucket({5, 1, 10 * kSecond, 5});
   State state = fresh_state(limit, kStartNs);
   const Request forced{.now_ns = kStartNs, .cost = 8, .force = true};
   EXPECT_EQ(decide(limit, state, forced), (Verdict{true, 5, 0, 0, 80 * kSecond, true}));
@@ -124,7 +122,7 @@ TEST(TokenBucket, ForceGoesIntoDebtAndTimePaysIt) {
 // Nobody is let in, and yet it has begun to fill: its first sight has to be written.
 TEST(TokenBucket, TheFirstSightBelowCapacityIsAChange) {
   for (const int64_t refill : {0, 1}) {
-    const Limit limit = limit_of({5, 1, 10 * kSecond, 0, refill});
+    const Limit limit = token_bucket({5, 1, 10 * kSecond, 0, refill});
     const State fresh = fresh_state(limit, kStartNs);
     State state = fresh;
     EXPECT_FALSE(peek(limit, state, kStartNs, 1).changed);
@@ -148,13 +146,13 @@ TEST(TokenBucket, TheFirstSightBelowCapacityIsAChange) {
     ASSERT_TRUE(read_record(bytes_of(limit, fresh), {&read, 1}).ok());
     EXPECT_FALSE(decide(read.limit, read.state, {.now_ns = kStartNs}).changed) << "was written";
   }
-  const Limit full = limit_of({5, 1, 10 * kSecond, 5});
+  const Limit full = token_bucket({5, 1, 10 * kSecond, 5});
   State state = fresh_state(full, kStartNs);
   EXPECT_FALSE(decide(full, state, {.now_ns = kStartNs, .cost = 0}).changed);
 }
 
 TEST(TokenBucket, InitialPermitsAreThere) {
-  expect_table(limit_of({5, 1, 10 * kSecond, 2}),
+  expect_table(token_bucket({5, 1, 10 * kSecond, 2}),
                {
                    {0, 2, {true, 5, 0, 0, 50 * kSecond, true}},
                    {10 * kSecond - 1, 1, {false, 5, 0, 1, 40 * kSecond + 1, false}},
@@ -163,34 +161,36 @@ TEST(TokenBucket, InitialPermitsAreThere) {
 }
 
 TEST(TokenBucket, OptionsOutOfRangeAreNamed) {
-  EXPECT_EQ(refusal(spec_of({5, 1, kSecond, -1})), "INITIAL must be between 0 and 5, got '-1'");
-  EXPECT_EQ(refusal(spec_of({5, 1, kSecond, 6})), "INITIAL must be between 0 and 5, got '6'");
-  EXPECT_EQ(refusal(spec_of({5, 1, kSecond, 5, 2})), "REFILL must be GREEDY or INTERVAL, got '2'");
-  EXPECT_EQ(refusal(spec_of({5, 1, kSecond, 5, 1})), "");
+  EXPECT_EQ(refusal(bucket_spec({5, 1, kSecond, -1})), "INITIAL must be between 0 and 5, got '-1'");
+  EXPECT_EQ(refusal(bucket_spec({5, 1, kSecond, 6})), "INITIAL must be between 0 and 5, got '6'");
+  EXPECT_EQ(refusal(bucket_spec({5, 1, kSecond, 5, 2})),
+            "REFILL must be GREEDY or INTERVAL, got '2'");
+  EXPECT_EQ(refusal(bucket_spec({5, 1, kSecond, 5, 1})), "");
   // One by one the 121 are there after 36,300 days; the thirteenth refill comes after 39,000.
   constexpr int64_t kPeriodNs = 3'000 * kNsPerDay;
-  EXPECT_EQ(refusal(spec_of({121, 10, kPeriodNs, 0, 0})), "");
-  EXPECT_EQ(refusal(spec_of({120, 10, kPeriodNs, 0, 1})), "");
-  EXPECT_EQ(refusal(spec_of({121, 10, kPeriodNs, 0, 1})),
+  EXPECT_EQ(refusal(bucket_spec({121, 10, kPeriodNs, 0, 0})), "");
+  EXPECT_EQ(refusal(bucket_spec({120, 10, kPeriodNs, 0, 1})), "");
+  EXPECT_EQ(refusal(bucket_spec({121, 10, kPeriodNs, 0, 1})),
             "capacity * period / count must be at most 36500d (100 years) in whole periods, got "
             "'121 permits at 10/3000d'");
 }
 
 TEST(TokenBucket, EqualRatesAreTheSameLimitOnlyWhenGreedy) {
-  EXPECT_TRUE(same_limit(limit_of({5, 30, 60 * kSecond, 5}), limit_of({5, 1, 2 * kSecond, 5})));
-  EXPECT_FALSE(
-      same_limit(limit_of({5, 30, 60 * kSecond, 5, 1}), limit_of({5, 1, 2 * kSecond, 5, 1})));
-  EXPECT_FALSE(same_limit(limit_of({5, 1, kSecond, 5}), limit_of({5, 1, kSecond, 5, 1})));
-  EXPECT_FALSE(same_limit(limit_of({5, 1, kSecond, 5}), limit_of({5, 1, kSecond, 4})));
+  EXPECT_TRUE(
+      same_limit(token_bucket({5, 30, 60 * kSecond, 5}), token_bucket({5, 1, 2 * kSecond, 5})));
+  EXPECT_FALSE(same_limit(token_bucket({5, 30, 60 * kSecond, 5, 1}),
+                          token_bucket({5, 1, 2 * kSecond, 5, 1})));
+  EXPECT_FALSE(same_limit(token_bucket({5, 1, kSecond, 5}), token_bucket({5, 1, kSecond, 5, 1})));
+  EXPECT_FALSE(same_limit(token_bucket({5, 1, kSecond, 5}), token_bucket({5, 1, kSecond, 4})));
 }
 
 // Instants behind what was seen: nothing is handed out, and the refills stay where they were.
 TEST(TokenBucket, AClockSetBack) {
-  const Limit interval = limit_of({5, 2, 10 * kSecond, 5, 1});
+  const Limit interval = token_bucket({5, 2, 10 * kSecond, 5, 1});
   State state = fresh_state(interval, kStartNs);
   decide(interval, state, {.now_ns = kStartNs, .cost = 5});
   EXPECT_EQ(peek(interval, state, kStartNs - 7 * kSecond, 1).retry_after_ns, 17 * kSecond);
-  const Limit greedy = limit_of({5, 1, 10 * kSecond, 5});
+  const Limit greedy = token_bucket({5, 1, 10 * kSecond, 5});
   state = fresh_state(greedy, kStartNs);
   decide(greedy, state, {.now_ns = kStartNs, .cost = 5});
   EXPECT_EQ(peek(greedy, state, kStartNs - 7 * kSecond, 1).retry_after_ns, 17 * kSecond);
@@ -207,14 +207,14 @@ TEST(TokenBucket, Bytes) {
     }
     return out;
   };
-  const Limit greedy = limit_of({5, 1, 2'000, 5});
+  const Limit greedy = token_bucket({5, 1, 2'000, 5});
   State state = fresh_state(greedy, kStartNs);
   decide(greedy, state, {.now_ns = kStartNs, .cost = 2});
   EXPECT_EQ(hex(bytes_of(greedy, state)).substr(2),
             "020109050a00"
             "00002a36fe9c9717"
             "0600");
-  const Limit interval = limit_of({5, 1, 2'000, 5, 1});
+  const Limit interval = token_bucket({5, 1, 2'000, 5, 1});
   state = fresh_state(interval, kStartNs);
   decide(interval, state, {.now_ns = kStartNs, .cost = 7, .force = true});
   EXPECT_EQ(hex(bytes_of(interval, state)).substr(2),

@@ -8,24 +8,23 @@
 namespace weir::algorithms::testing {
 namespace {
 
-constexpr int64_t kSecond = kNsPerS;
 constexpr int64_t kMs = kNsPerMs;
 
-struct Shape {
+struct WarmupShape {
   int64_t count;
   int64_t period_ns;
   int64_t over_ns;
   int64_t cold = 3;
 };
 
-LimitSpec spec_of(const Shape& shape) {
+LimitSpec warmup_spec(const WarmupShape& shape) {
   return {.algorithm = find_algorithm("WARMUP"),
           .count = shape.count,
           .period_ns = shape.period_ns,
           .options = {shape.over_ns, shape.cold}};
 }
 
-Limit warmup(const Shape& shape) { return make_limit(spec_of(shape)).value(); }
+Limit warmup(const WarmupShape& shape) { return make_limit(warmup_spec(shape)).value(); }
 
 // The example at the head of warmup.cc: threshold 2, max 4, the line rises by 1 s per permit.
 TEST(Warmup, WarmsUpAndCoolsDown) {
@@ -85,14 +84,16 @@ TEST(Warmup, WhatIsStoredIsScaledWithTheRate) {
 }
 
 TEST(Warmup, OptionsOutOfRangeAreNamed) {
-  EXPECT_EQ(refusal(spec_of({1, kSecond, 999})), "OVER must be between 1us and 3650d, got '999ns'");
-  EXPECT_EQ(refusal(spec_of({1, kSecond, kPeriodNsMax + 1})),
+  EXPECT_EQ(refusal(warmup_spec({1, kSecond, 999})),
+            "OVER must be between 1us and 3650d, got '999ns'");
+  EXPECT_EQ(refusal(warmup_spec({1, kSecond, kPeriodNsMax + 1})),
             "OVER must be between 1us and 3650d, got '315360000000000001ns'");
-  EXPECT_EQ(refusal(spec_of({1, kSecond, kSecond, 1})), "COLD must be between 2 and 100, got '1'");
-  EXPECT_EQ(refusal(spec_of({1, kSecond, kSecond, 101})),
+  EXPECT_EQ(refusal(warmup_spec({1, kSecond, kSecond, 1})),
+            "COLD must be between 2 and 100, got '1'");
+  EXPECT_EQ(refusal(warmup_spec({1, kSecond, kSecond, 101})),
             "COLD must be between 2 and 100, got '101'");
-  EXPECT_EQ(refusal(spec_of({kSecond, kSecond, 1'000 * kSecond, 3})), "");
-  EXPECT_EQ(refusal(spec_of({kSecond, kSecond, 1'001 * kSecond, 3})),
+  EXPECT_EQ(refusal(warmup_spec({kSecond, kSecond, 1'000 * kSecond, 3})), "");
+  EXPECT_EQ(refusal(warmup_spec({kSecond, kSecond, 1'001 * kSecond, 3})),
             "OVER must be 1000000000000 permits at most, got '1001s'");
   EXPECT_EQ(warmup({1, 10 * kSecond, kSecond}).capacity, 1);
 }
@@ -108,8 +109,9 @@ TEST(Warmup, ADearRequestIsNever) {
 TEST(Warmup, ThePriceIsTheArea) {
   Seeded seeded;
   for (int round = 0; round < 40 && !HasFailure(); ++round) {
-    const Shape shape{seeded.rng.between(1, 100), seeded.rng.any_magnitude(kMs, 3'600 * kSecond),
-                      seeded.rng.any_magnitude(kMs, 3'600 * kSecond), seeded.rng.between(2, 20)};
+    const WarmupShape shape{
+        seeded.rng.between(1, 100), seeded.rng.any_magnitude(kMs, 3'600 * kSecond),
+        seeded.rng.any_magnitude(kMs, 3'600 * kSecond), seeded.rng.between(2, 20)};
     const Limit limit = warmup(shape);
     SCOPED_TRACE(describe(limit));
     const double stable = double(shape.period_ns) / double(shape.count);
@@ -133,9 +135,9 @@ TEST(Warmup, ThePriceIsTheArea) {
 
 Limit any_warmup(Rng& rng) {
   for (;;) {
-    const auto limit = make_limit(
-        spec_of({rng.any_magnitude(1, kPeriodNsMax), rng.any_magnitude(kPeriodNsMin, kPeriodNsMax),
-                 rng.any_magnitude(kPeriodNsMin, kPeriodNsMax), rng.any_magnitude(2, 100)}));
+    const auto limit = make_limit(warmup_spec(
+        {rng.any_magnitude(1, kPeriodNsMax), rng.any_magnitude(kPeriodNsMin, kPeriodNsMax),
+         rng.any_magnitude(kPeriodNsMin, kPeriodNsMax), rng.any_magnitude(2, 100)}));
     if (limit) return *limit;
   }
 }

@@ -163,7 +163,7 @@ class OneZone : public Zones {
   Zone zone_{"A/B", {{0, kHourS}}, kHourS};
 };
 
-std::string read(std::string_view text) {
+std::string read_in_zone(std::string_view text) {
   const OneZone zones;
   const auto parsed = parse_limits(split_at_spaces(text), 0, &zones);
   return parsed ? format_limits(parsed->limits) : parsed.error();
@@ -173,9 +173,9 @@ TEST(Zone, WordsOfALimit) {
   for (const char* text : {"FIXED 5 ALIGN DAY ZONE A/B", "FIXED 5 ALIGN MONTH ON 31 ZONE A/B",
                            "FIXED 5 ALIGN YEAR ZONE A/B", "FIXED 5 ALIGN MONTH ON 2 OFFSET -03:30",
                            "FIXED 5 ALIGN QUARTER", "FIXED 5 ALIGN YEAR OFFSET +08:00"}) {
-    EXPECT_EQ(read(text), text);
+    EXPECT_EQ(read_in_zone(text), text);
   }
-  EXPECT_EQ(read("fixed 5 zone A/B on 1 align month"), "FIXED 5 ALIGN MONTH ZONE A/B");
+  EXPECT_EQ(read_in_zone("fixed 5 zone A/B on 1 align month"), "FIXED 5 ALIGN MONTH ZONE A/B");
   const std::pair<const char*, const char*> errors[] = {
       {"FIXED 5 ALIGN DAY ZONE a/b", "ZONE must be A/B, got 'a/b'"},
       {"FIXED 5 ALIGN DAY ZONE", "ZONE must be the name of a time zone, got 'nothing'"},
@@ -194,7 +194,7 @@ TEST(Zone, WordsOfALimit) {
        "ALIGN must be FIRST, EPOCH, MINUTE, HOUR, DAY, WEEK, MONTH, QUARTER or YEAR, got 'DECADE'"},
   };
   for (const auto& [text, error] : errors)
-    EXPECT_EQ(read(text), std::string("limit 0 (FIXED): ") + error);
+    EXPECT_EQ(read_in_zone(text), std::string("limit 0 (FIXED): ") + error);
   EXPECT_EQ(parse_limits(split_at_spaces("FIXED 5 ALIGN DAY ZONE A/B")).error(),
             "limit 0 (FIXED): ZONE must be left out here, got 'A/B'");
 }

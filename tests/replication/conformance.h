@@ -17,6 +17,11 @@
 
 namespace weir::storage::replication {
 
+using AppendOutcome = Appended::Outcome;
+using ReadOutcome = Read::Outcome;
+
+inline std::string numbered(size_t number) { return "record " + std::to_string(number); }
+
 // What a case needs of an engine beside the interface. Faults answer false where the engine cannot
 // be made to have them; what needs them is skipped then.
 class LogEngine {

@@ -4,15 +4,6 @@
 #include "tests/replication/conformance.h"
 
 namespace weir::storage::replication {
-namespace {
-
-using AppendOutcome = Appended::Outcome;
-using ReadOutcome = Read::Outcome;
-
-std::string numbered(size_t number) { return "record " + std::to_string(number); }
-
-}  // namespace
-
 TEST_P(Conformance, TrimmingKeepsTheLastRecord) {
   SharedLog* log = connect();
   Head end, before;

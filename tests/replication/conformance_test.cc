@@ -10,11 +10,6 @@ namespace {
 
 constexpr int kPassesMax = 200'000;
 
-using AppendOutcome = Appended::Outcome;
-using ReadOutcome = Read::Outcome;
-
-std::string numbered(size_t number) { return "record " + std::to_string(number); }
-
 }  // namespace
 
 SharedLog* Conformance::connect(const std::string& shard) {

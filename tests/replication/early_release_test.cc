@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/replication/time_units.h"
+
 namespace weir::storage::replication {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 TEST(EarlyReleases, NothingLeavesUnlessAsked) {
   EXPECT_FALSE(EarlyReleases({}).allows(1, 0, 0));

@@ -5,13 +5,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tests/replication/time_units.h"
 #include "tests/replication/violation.h"
 
 namespace weir::storage::replication {
 namespace {
-
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
 
 enum class Act {
   kWrite,

@@ -7,15 +7,15 @@
 namespace weir::storage::replication {
 namespace {
 
-constexpr uint64_t kShard = 7;
-constexpr Times kTimes = {.lease_ns = 15, .failover_after_ns = 20};
+constexpr uint64_t kFoldShard = 7;
+constexpr Times kFoldTimes = {.lease_ns = 15, .failover_after_ns = 20};
 
 Author author(const std::string& node) {
   return {.node = node, .address = node + ":7000", .incarnation = {1, 2}};
 }
 
 Claim claim_of(const std::string& node) {
-  return {.author = author(node), .instant_ns = 1, .times = kTimes};
+  return {.author = author(node), .instant_ns = 1, .times = kFoldTimes};
 }
 
 Genesis genesis() {
@@ -34,7 +34,7 @@ class FoldTest : public testing::Test {
     outcome_ = fold_.apply(head, bytes);
     return outcome_.verdict;
   }
-  Verdict put(const Body& body, const Head& epoch, uint64_t shard = kShard) {
+  Verdict put(const Body& body, const Head& epoch, uint64_t shard = kFoldShard) {
     return put_bytes(encode_record({.nonce = ++nonce_, .shard = shard, .epoch = epoch}, body));
   }
   Verdict put(const Body& body) { return put(body, fold_.epoch()); }
@@ -46,7 +46,7 @@ class FoldTest : public testing::Test {
     return put(Part{.turn = turn, .number = number, .count = count, .bytes = bytes});
   }
 
-  Fold fold_{kShard};
+  Fold fold_{kFoldShard};
   Fold::Outcome outcome_;
   uint64_t nonce_ = 0;
 };
@@ -61,9 +61,9 @@ TEST_F(FoldTest, GenesisBegins) {
 }
 
 TEST(FoldBeginning, IsGenesisOnly) {
-  Fold fold(kShard);
+  Fold fold(kFoldShard);
   EXPECT_FALSE(fold.has_begun());
-  const std::string claim = encode_record({.nonce = 1, .shard = kShard, .epoch = {}}, Claim{});
+  const std::string claim = encode_record({.nonce = 1, .shard = kFoldShard, .epoch = {}}, Claim{});
   EXPECT_EQ(fold.apply({1, crc64_xz(claim)}, claim).verdict, Verdict::kImpossible);
   EXPECT_FALSE(fold.has_begun());
 }
@@ -71,7 +71,7 @@ TEST(FoldBeginning, IsGenesisOnly) {
 TEST_F(FoldTest, TheLastValidClaimNamesTheOwner) {
   EXPECT_EQ(claim("a"), Verdict::kValid);
   EXPECT_EQ(fold_.owner().node, "a");
-  EXPECT_EQ(fold_.times(), kTimes);
+  EXPECT_EQ(fold_.times(), kFoldTimes);
   EXPECT_EQ(claim("b"), Verdict::kValid);
   EXPECT_EQ(fold_.owner().node, "b");
   EXPECT_EQ(fold_.epoch(), fold_.head());
@@ -186,12 +186,13 @@ TEST_F(FoldTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
   claim("a");
   const Head before = fold_.head();
   EXPECT_EQ(put_bytes("no record"), Verdict::kImpossible);
-  EXPECT_EQ(put(Beat{}, fold_.epoch(), kShard + 1), Verdict::kImpossible) << "a foreign shard";
-  std::string newer = encode_record({.nonce = 1, .shard = kShard, .epoch = fold_.epoch()}, Beat{});
+  EXPECT_EQ(put(Beat{}, fold_.epoch(), kFoldShard + 1), Verdict::kImpossible) << "a foreign shard";
+  std::string newer =
+      encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()}, Beat{});
   newer[1] = kRecordVersion + 1;
   EXPECT_EQ(put_bytes(newer), Verdict::kImpossible);
   const std::string beat =
-      encode_record({.nonce = 1, .shard = kShard, .epoch = fold_.epoch()}, Beat{});
+      encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()}, Beat{});
   EXPECT_EQ(fold_.apply({before.position + 2, crc64_xz(beat)}, beat).verdict, Verdict::kImpossible)
       << "a gap";
   EXPECT_EQ(fold_.head(), before);
@@ -200,10 +201,10 @@ TEST_F(FoldTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
 TEST_F(FoldTest, GoesOnAfterAStamp) {
   claim("a");
   turns(5, {"five"});
-  Fold other(kShard, *decode_stamp(encode_stamp(fold_.stamp())));
+  Fold other(kFoldShard, *decode_stamp(encode_stamp(fold_.stamp())));
   EXPECT_EQ(other.stamp(), fold_.stamp());
   EXPECT_EQ(other.owner().node, "") << "until its next record";
-  const std::string next = encode_record({.nonce = 1, .shard = kShard, .epoch = fold_.epoch()},
+  const std::string next = encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()},
                                          Turns{.first_turn = 6, .turns = {"six"}});
   const Head head{.position = fold_.head().position + 1, .crc = crc64_xz(next)};
   EXPECT_EQ(other.apply(head, next).verdict, Verdict::kValid);

@@ -4,13 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/replication/stage.h"
+#include "tests/replication/time_units.h"
 
 namespace weir::storage::replication {
 namespace {
-
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
-enum : size_t { kA, kB };
 
 std::vector<DecodedRecord> records_of(Stage* stage, Kind kind) {
   std::vector<DecodedRecord> found;

@@ -5,13 +5,12 @@
 
 #include <cmath>
 
+#include "tests/replication/time_units.h"
 #include "tests/simulation/random.h"
 
 namespace weir::storage::replication {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
 constexpr int64_t kHour = 3600 * kSecond;
 
 // The clocks of a machine: the wall clock is `error_ns` ahead of the instants at the beginning.

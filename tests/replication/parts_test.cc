@@ -10,12 +10,11 @@
 #include "storage/replication/stamp_trail.h"
 #include "storage/replication/timeline.h"
 #include "tests/replication/disk.h"
+#include "tests/replication/time_units.h"
 
 namespace weir::storage::replication {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
 constexpr Times kTimes = {.lease_ns = 1500 * kMs, .failover_after_ns = 2 * kSecond};
 
 Silence silent_for(int reads, int64_t step_ns) {

@@ -15,6 +15,13 @@ struct Flaws {
   ProcessFlaws process;
 };
 
+inline StageOptions options_with(const Flaws& flaws) {
+  StageOptions options;
+  options.engine = flaws.engine;
+  options.process.flaws = flaws.process;
+  return options;
+}
+
 struct Schedule {
   const char* name;
   void (*run)(const Flaws&);

@@ -1,22 +1,12 @@
 // Schedules about commits, claims, leases and hand-overs. A, B and C are members 0, 1 and 2.
 #include "tests/replication/schedules.h"
+#include "tests/replication/time_units.h"
 
 namespace weir::storage::replication {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
-enum : size_t { kA, kB };
-
-StageOptions options_with(const Flaws& flaws) {
-  StageOptions options;
-  options.engine = flaws.engine;
-  options.process.flaws = flaws.process;
-  return options;
-}
-
 // A owns the shard and has committed some turns, B follows.
-void begin(Stage* stage) {
+void begin_with_turns(Stage* stage) {
   stage->elect(kA);
   stage->start(kB);
   for (int i = 0; i < 3; ++i) stage->write(kA);
@@ -37,7 +27,7 @@ void write_and_release(Stage* stage, size_t member) {
 // engine fails over.
 void visible_row_then_promotion(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_turns(&stage);
   stage.write(kA);
   stage.execute(kA);
   stage.give_up(kA);
@@ -50,7 +40,7 @@ void visible_row_then_promotion(const Flaws& flaws) {
 void claim_unknown_then_found(const Flaws& flaws) {
   for (const bool is_late : {false, true}) {
     Stage stage(options_with(flaws));
-    begin(&stage);
+    begin_with_turns(&stage);
     stage.end(kA);
     demand(stage.wait_for_claim(kB, 5 * kSecond), "B claims");
     if (!is_late) stage.execute(kB);
@@ -75,7 +65,7 @@ void claim_unknown_then_found(const Flaws& flaws) {
 // From the moment when HANDOVER is sent its author answers no read: B may claim at once.
 void handover_then_read(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_turns(&stage);
   stage.hand_over(kA, "B");
   demand(stage.has_append(kA), "HANDOVER is sent");
   stage.execute(kA);
@@ -90,7 +80,7 @@ void handover_then_read(const Flaws& flaws) {
 void handover_unknown_then_late(const Flaws& flaws) {
   for (const bool late_one_wins : {false, true}) {
     Stage stage(options_with(flaws));
-    begin(&stage);
+    begin_with_turns(&stage);
     stage.hand_over(kA, "B");
     stage.give_up(kA);
     while (stage.has_read(kA)) stage.answer_read(kA);
@@ -115,7 +105,7 @@ void hundred_handovers_wrong_clocks(const Flaws& flaws) {
     Stage stage(options_with(flaws));
     stage.set_wall_error(kA, 0);
     stage.set_wall_error(kB, error_ns);
-    begin(&stage);
+    begin_with_turns(&stage);
     for (int i = 1; i <= 100; ++i) {
       const size_t from = i % 2 == 1 ? kA : kB;
       const size_t to = 1 - from;
@@ -137,7 +127,7 @@ void hundred_handovers_wrong_clocks(const Flaws& flaws) {
 // A CLAIM without condition proves nothing about the lease of the owner before.
 void operator_claim_then_read(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_turns(&stage);
   stage.claim_by_operator(kB);
   stage.append_all(kB);
   if (stage.in_office(kB)) write_and_release(&stage, kB);
@@ -154,7 +144,7 @@ void operator_claim_on_a_rewound_log(const Flaws& flaws) {
   StageOptions options = options_with(flaws);
   options.loses_acknowledged = true;
   Stage stage(options);
-  begin(&stage);
+  begin_with_turns(&stage);
   const size_t before = stage.log().size(0);
   stage.end(kA);
   stage.elect(kB);
@@ -175,7 +165,7 @@ void claim_and_read(const StageOptions& options, const Times& of_a, const Times&
   Stage stage(options);
   stage.set_times(kA, of_a);
   stage.set_times(kB, of_b);
-  begin(&stage);
+  begin_with_turns(&stage);
   stage.write(kA);  // acknowledged now: the lease begins
   stage.append_all(kA);
   demand(stage.wait_for_claim(kB, 10 * kSecond), "B claims");
@@ -200,7 +190,7 @@ void lease_longer_than_count(const Flaws& flaws) {
 // A copied directory is started while the original owns the shard.
 void twin_of_a_node(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_turns(&stage);
   const size_t twin = stage.add_copy(kA);
   stage.start(twin);
   stage.append_all(twin);
@@ -213,7 +203,7 @@ void twin_of_a_node(const Flaws& flaws) {
 // Reads succeed and no append does: nobody is deposed, and B asks less and less often.
 void appends_only_outage(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_turns(&stage);
   stage.write(kA);
   for (int i = 0; i < 400; ++i, stage.pass(100 * kMs)) {
     for (const size_t member : {kA, kB}) {
@@ -231,7 +221,7 @@ void appends_only_outage(const Flaws& flaws) {
 
 void slow_polls_still_fail_over(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_turns(&stage);
   stage.end(kA);
   int polls = 0;
   for (; polls < 15 && !stage.has_append(kB); ++polls) {

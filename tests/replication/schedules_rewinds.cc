@@ -1,19 +1,10 @@
 // Schedules about logs that lose their end, local logs that do, and strange records.
 #include "tests/replication/schedules.h"
+#include "tests/replication/time_units.h"
 #include "tests/replication/violation.h"
 
 namespace weir::storage::replication {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
-enum : size_t { kA, kB };
-
-StageOptions options_with(const Flaws& flaws) {
-  StageOptions options;
-  options.engine = flaws.engine;
-  options.process.flaws = flaws.process;
-  return options;
-}
 
 StageOptions lossy_options_with(const Flaws& flaws) {
   StageOptions options = options_with(flaws);
@@ -28,7 +19,8 @@ void commit_turns(Stage* stage, size_t member, int turns) {
   }
 }
 
-void begin(Stage* stage) {
+// A owns the shard and has committed three turns, each in a record of its own; B follows.
+void begin_with_records(Stage* stage) {
   stage->elect(kA);
   stage->start(kB);
   commit_turns(stage, kA, 3);
@@ -42,7 +34,7 @@ size_t size_of(Stage* stage) { return stage->log().size(stage->log().primary());
 // B has read a BEAT that the engine lost. Turn 4 gets the same position.
 void rewind_to_same_position(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   stage.pass(kSecond);
   stage.tick(kA);
   demand(stage.has_append(kA), "A beats");
@@ -61,7 +53,7 @@ void rewind_to_same_position(const Flaws& flaws) {
 
 void power_cut_inside_a_record(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   for (int i = 0; i < 4; ++i) stage.write(kA);  // the last three travel together
   stage.append_all(kA);
   stage.disk(kB)->sync();
@@ -78,7 +70,7 @@ void power_cut_inside_a_record(const Flaws& flaws) {
 // What only the standby has left is appended again when it takes office.
 void owner_and_primary_die_standby_ahead(const Flaws& flaws) {
   Stage stage(lossy_options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   const size_t before = size_of(&stage);
   commit_turns(&stage, kA, 2);
   stage.read_all(kB);
@@ -93,7 +85,7 @@ void owner_and_primary_die_standby_ahead(const Flaws& flaws) {
 void own_claim_lost_predecessor_appends(const Flaws& flaws) {
   for (const bool commits : {false, true}) {
     Stage stage(lossy_options_with(flaws));
-    begin(&stage);
+    begin_with_records(&stage);
     const size_t before = size_of(&stage);
     demand(stage.wait_for_claim(kB, 5 * kSecond), "B claims");
     stage.append_all(kB);
@@ -114,7 +106,7 @@ void own_claim_lost_predecessor_appends(const Flaws& flaws) {
 // B's CLAIM is lost, and A has a lease again. B claims over it and must let the lease run out.
 void own_claim_lost_then_read(const Flaws& flaws) {
   Stage stage(lossy_options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   const size_t before = size_of(&stage);
   demand(stage.wait_for_claim(kB, 5 * kSecond), "B claims");
   stage.append_all(kB);
@@ -140,7 +132,7 @@ void own_claim_lost_then_read(const Flaws& flaws) {
 
 void standby_reconnects_before_owner(const Flaws& flaws) {
   Stage stage(lossy_options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   const size_t before = size_of(&stage);
   commit_turns(&stage, kA, 1);
   stage.promote(before);
@@ -161,7 +153,7 @@ void old_primary_still_accepts(const Flaws& flaws) {
     StageOptions options = options_with(flaws);
     options.loses_acknowledged = acknowledges;
     Stage stage(options);
-    begin(&stage);
+    begin_with_records(&stage);
     stage.promote(size_of(&stage));
     stage.talk_to(kA, 0);
     stage.write(kA);
@@ -182,7 +174,7 @@ void old_primary_still_accepts(const Flaws& flaws) {
 // A has read its own turn 4, which is not committed, when B takes the office from it.
 void fence_with_fold_ahead(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   stage.write(kA);
   stage.execute(kA);
   stage.make_durable();
@@ -200,7 +192,7 @@ void fence_with_fold_ahead(const Flaws& flaws) {
 // Turn 4 is in the log and nobody acknowledged it; a BEAT after it is lost.
 void heal_with_accepted_unacked(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   stage.write(kA);
   stage.execute(kA);
   stage.make_durable();
@@ -225,7 +217,7 @@ void heal_with_accepted_unacked(const Flaws& flaws) {
 // What a member does not understand it does not skip: another one may understand it.
 void unknown_record_version(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   stage.checker().expect_stops();
   std::string record = encode_record(
       {.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()}, Handover{.to = "B"});
@@ -243,7 +235,7 @@ void unknown_record_version(const Flaws& flaws) {
 
 void overlapping_turns_are_void(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   const std::string turn = make_turn(1, 2, 3);
   stage.append_raw(
       encode_record({.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()},
@@ -258,7 +250,7 @@ void overlapping_turns_are_void(const Flaws& flaws) {
 
 void trim_under_reader(const Flaws& flaws) {
   Stage stage(options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   commit_turns(&stage, kA, 3);
   stage.checker().expect_stops();
   stage.log().trim(0, size_of(&stage) - 1);
@@ -287,7 +279,7 @@ void oldest_stamp_is_kept(const Flaws& flaws) {
 // first epoch, and turn 4 arrives: it is A's own, and it is not what A has sealed since.
 void append_of_an_earlier_office(const Flaws& flaws) {
   Stage stage(lossy_options_with(flaws));
-  begin(&stage);
+  begin_with_records(&stage);
   const size_t before = size_of(&stage);
   stage.write(kA);
   stage.give_up(kA);

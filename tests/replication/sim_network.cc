@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/replication/time_units.h"
+
 namespace weir::storage::replication {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
 constexpr int64_t kLogTimeoutNs = kSecond;
 constexpr int64_t kLockTimeoutNs = 800 * kMs;
 constexpr Appended kUnknown{.outcome = Appended::Outcome::kUnknown, .head = {}};

@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/replication/time_units.h"
 #include "tests/replication/violation.h"
 
 namespace weir::storage::replication {
-namespace {
-
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
-
-}  // namespace
-
 void demand(bool holds, const std::string& what) {
   if (!holds) throw Violation("it does not hold: " + what);
 }

@@ -23,6 +23,9 @@ struct StageOptions {
   ProcessOptions process;  // but for the name
 };
 
+// The first two members.
+enum : size_t { kA, kB };
+
 class Stage : public Wire {
  public:
   explicit Stage(const StageOptions& options);

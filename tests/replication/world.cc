@@ -5,13 +5,12 @@
 #include <cmath>
 #include <utility>
 
+#include "tests/replication/time_units.h"
 #include "tests/replication/violation.h"
 
 namespace weir::storage::replication {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
 constexpr int64_t kFaultsNs = 30 * kSecond;
 constexpr int64_t kQuietNs = 9 * kSecond;
 // Clients stop before that, or what they had sent to a slow log is still on its way at the end.

@@ -1,13 +1,12 @@
 // What goes wrong in a world.
 #include <algorithm>
 
+#include "tests/replication/time_units.h"
 #include "tests/replication/world.h"
 
 namespace weir::storage::replication {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
 constexpr size_t kNodesMax = 4;
 
 }  // namespace

@@ -2,16 +2,11 @@
 // is, trims the log if it is owner, and takes a snapshot where the log does not reach back.
 #include <algorithm>
 
+#include "tests/replication/time_units.h"
 #include "tests/replication/violation.h"
 #include "tests/replication/world.h"
 
 namespace weir::storage::replication {
-namespace {
-
-constexpr int64_t kMs = 1'000'000;
-
-}  // namespace
-
 void World::keep_house(size_t index) {
   Node& node = *nodes_[index];
   on_node(index, node.life, [this, index](Process* process, Instants) {

@@ -10,7 +10,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using Client = ShardStage::Client;
 
 constexpr std::string_view kAway = "-MASTERDOWN the log does not answer\r\n";
 constexpr std::string_view kGranted = "*6\r\n:1\r\n";
@@ -22,7 +21,7 @@ MemberSettings early(int64_t wait_ns) {
   return settings;
 }
 
-std::string take(ShardStage* stage, Client* client, std::string_view key,
+std::string take(ShardStage* stage, StageClient* client, std::string_view key,
                  std::string_view cost = "1", int64_t ns = 50 * kMs) {
   return stage->call(client, {"RL.TAKE", key, "FIXED", "100/1d", "COST", cost}, ns);
 }
@@ -38,8 +37,8 @@ int64_t left_of(ShardStage* stage, std::string_view key) {
 TEST(LogAway, StrictRepliesHaveAnEnd) {
   ShardStage stage;
   Node* const owner = stage.owner();
-  Client* const waits = stage.connect(owner);
-  Client* const other = stage.connect(owner);
+  StageClient* const waits = stage.connect(owner);
+  StageClient* const other = stage.connect(owner);
   EXPECT_EQ(stage.call(waits, {"INCR", "n"}), ":1\r\n");
   stage.take_log_away(10 * kSecond);
   EXPECT_EQ(stage.call(waits, {"INCR", "n"}, 1'900 * kMs), "");
@@ -62,7 +61,7 @@ TEST(LogAway, StrictRepliesHaveAnEnd) {
 
 TEST(LogAway, ping_is_not_held) {
   ShardStage stage;
-  Client* const other = stage.connect(stage.owner());
+  StageClient* const other = stage.connect(stage.owner());
   stage.take_log_away(10 * kSecond);
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(stage.call(other, {"PING"}, 2 * kMs), "+PONG\r\n");
@@ -74,9 +73,9 @@ TEST(LogAway, ping_is_not_held) {
 
 TEST(LogAway, ThoseWhoAreToldOfChangesEndAfterTheLease) {
   ShardStage stage;
-  Client* const listens = stage.connect(stage.owner());
-  Client* const tracks = stage.connect(stage.owner());
-  Client* const idle = stage.connect(stage.owner());
+  StageClient* const listens = stage.connect(stage.owner());
+  StageClient* const tracks = stage.connect(stage.owner());
+  StageClient* const idle = stage.connect(stage.owner());
   stage.call(listens, {"SUBSCRIBE", "c"});
   stage.call(tracks, {"HELLO", "3"});
   stage.call(tracks, {"CLIENT", "TRACKING", "ON"});
@@ -94,11 +93,11 @@ TEST(LogAway, old_owners_clients) {
   settings.replies.log_timeout_ns = 5 * kSecond;  // the office is lost before anybody is given up
   ShardStage stage(settings);
   Node* const owner = stage.owner();
-  Client* const holds = stage.connect(owner);
-  Client* const idle = stage.connect(owner);
-  Client* const took = stage.connect(owner);
-  Client* const listens = stage.connect(owner);
-  Client* const blocks = stage.connect(owner);
+  StageClient* const holds = stage.connect(owner);
+  StageClient* const idle = stage.connect(owner);
+  StageClient* const took = stage.connect(owner);
+  StageClient* const listens = stage.connect(owner);
+  StageClient* const blocks = stage.connect(owner);
   EXPECT_EQ(stage.call(idle, {"INCR", "n"}), ":1\r\n");
   stage.call(listens, {"SUBSCRIBE", "c"});
   stage.call(blocks, {"BLPOP", "list", "0"});
@@ -124,7 +123,7 @@ TEST(LogAway, old_owners_clients) {
 TEST(EarlyRelease, TakesWaitForAWhileAndGoOn) {
   ShardStage stage(early(20 * kMs));
   Node* const owner = stage.owner();
-  Client* const client = stage.connect(owner);
+  StageClient* const client = stage.connect(owner);
   stage.take_log_away(10 * kSecond);
   EXPECT_EQ(take(&stage, client, "l", "1", 15 * kMs), "");
   stage.pass(10 * kMs);
@@ -157,7 +156,7 @@ TEST(EarlyRelease, BoundedModeWaitsForNothing) {
   MemberSettings settings = early(0);
   settings.append_interval_ns = 20 * kMs;
   ShardStage stage(settings);
-  Client* const client = stage.connect(stage.owner());
+  StageClient* const client = stage.connect(stage.owner());
   for (int i = 0; i < 20; ++i)
     EXPECT_THAT(take(&stage, client, "l", "1", kMs), StartsWith(kGranted));
   stage.pass(100 * kMs);
@@ -170,8 +169,8 @@ TEST(EarlyRelease, early_release_counts_permits) {
   settings.replies.early.permits_max = 5;
   ShardStage stage(settings);
   Node* const owner = stage.owner();
-  Client* const client = stage.connect(owner);
-  Client* const late = stage.connect(owner);
+  StageClient* const client = stage.connect(owner);
+  StageClient* const late = stage.connect(owner);
   stage.take_log_away(10 * kSecond);
   EXPECT_THAT(take(&stage, client, "l", "3"), StartsWith(kGranted));
   EXPECT_EQ(take(&stage, late, "l", "3"), "") << "six are more than five";
@@ -189,8 +188,8 @@ TEST(EarlyRelease, early_release_counts_permits) {
 
 TEST(EarlyRelease, NeverOvertakesAHeldReply) {
   ShardStage stage(early(20 * kMs));
-  Client* const mixed = stage.connect(stage.owner());
-  Client* const turns = stage.connect(stage.owner());
+  StageClient* const mixed = stage.connect(stage.owner());
+  StageClient* const turns = stage.connect(stage.owner());
   stage.block_appends(kSecond);
   mixed->send({"RL.TAKE", "l", "5/1d"});
   mixed->send({"PING"});
@@ -212,10 +211,10 @@ TEST(EarlyRelease, NeverOvertakesAHeldReply) {
 TEST(EarlyRelease, IsNotForLocksScriptsAndTransactions) {
   ShardStage stage(early(0));
   Node* const owner = stage.owner();
-  Client* const lock = stage.connect(owner);
-  Client* const script = stage.connect(owner);
-  Client* const transaction = stage.connect(owner);
-  Client* const counter = stage.connect(owner);
+  StageClient* const lock = stage.connect(owner);
+  StageClient* const script = stage.connect(owner);
+  StageClient* const transaction = stage.connect(owner);
+  StageClient* const counter = stage.connect(owner);
   stage.call(transaction, {"MULTI"});
   stage.call(transaction, {"RL.TAKE", "l", "5/1d"});
   stage.take_log_away(10 * kSecond);
@@ -237,7 +236,7 @@ TEST(EarlyRelease, EndsWithTheTimeThatIsAllowed) {
   MemberSettings settings = early(20 * kMs);
   settings.replies.early.age_ns_max = 4 * kSecond;
   ShardStage stage(settings);
-  Client* const client = stage.connect(stage.owner());
+  StageClient* const client = stage.connect(stage.owner());
   stage.take_log_away(10 * kSecond);
   EXPECT_THAT(take(&stage, client, "l"), StartsWith(kGranted));
   stage.pass(3 * kSecond);
@@ -263,7 +262,7 @@ TEST(EarlyRelease, WritesEndWhereTooManyBytesWait) {
     MemberSettings settings = early(wait_ns);
     settings.replies.early.uncommitted_bytes_max = 1'000;
     ShardStage stage(settings);
-    Client* const client = stage.connect(stage.owner());
+    StageClient* const client = stage.connect(stage.owner());
     stage.take_log_away(10 * kSecond);
     EXPECT_EQ(stage.call(client, {"SET", "k", std::string(1'000, 'v')}), "");
     EXPECT_THAT(stage.ask(stage.owner(), {"SET", "k", "v"}), StartsWith("-MASTERDOWN the log has"));

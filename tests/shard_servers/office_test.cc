@@ -9,7 +9,6 @@ namespace weir::server {
 namespace {
 
 using ::testing::StartsWith;
-using Client = ShardStage::Client;
 
 // 500 looks at the clock.
 constexpr std::string_view kLongScript =
@@ -26,7 +25,7 @@ TEST(Office, ALongScriptKeepsIt) {
   ShardStage stage(fast());
   Node* const owner = stage.owner();
   Node* const standby = stage.standby();
-  Client* const client = stage.connect(owner);
+  StageClient* const client = stage.connect(owner);
   bool was_lost = false;
   const auto look = [&] { was_lost = was_lost || standby->member->serves(); };
   EXPECT_GT(stage.run_long(client, {"EVAL", kLongScript, "1", "n"}, kLookNs, look), 3 * kSecond);
@@ -43,7 +42,7 @@ TEST(Office, nothing_waits_inside_the_loop) {
   ShardStage stage(fast());
   Node* const owner = stage.owner();
   Node* const standby = stage.standby();
-  Client* const client = stage.connect(owner);
+  StageClient* const client = stage.connect(owner);
   int looks = 0;
   const auto meanwhile = [&] {
     if (++looks == 150) {
@@ -70,7 +69,7 @@ TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
   EXPECT_TRUE(first->member->order({.kind = MemberOrder::Kind::kHandOver, .node = second->name}));
   stage.pass(300 * kMs);
   ASSERT_EQ(stage.owner(), second);
-  Client* const client = stage.connect(second);
+  StageClient* const client = stage.connect(second);
   client->send({"INCR", "n"});
   second->member->begin_to_leave();
   EXPECT_FALSE(second->member->has_left());
@@ -89,9 +88,9 @@ TEST(Office, ClientsThatLookForTheOwnerAreSentAwayWhereItIsNot) {
   stage.meet();
   Node* const first = stage.owner();
   Node* const second = stage.standby();
-  Client* const here = stage.connect(first);
-  Client* const there = stage.connect(second);
-  Client* const listens = stage.connect(second);
+  StageClient* const here = stage.connect(first);
+  StageClient* const there = stage.connect(second);
+  StageClient* const listens = stage.connect(second);
   stage.call(listens, {"SUBSCRIBE", "+switch-master"});
   EXPECT_EQ(stage.call(here, {"WEIR", "HANDOVER", second->name}), "+OK\r\n");
   stage.pass(300 * kMs);
@@ -99,11 +98,11 @@ TEST(Office, ClientsThatLookForTheOwnerAreSentAwayWhereItIsNot) {
   EXPECT_TRUE(here->closed());
   EXPECT_FALSE(there->closed()) << "it is where it wanted to be";
   EXPECT_FALSE(listens->closed());
-  Client* const late = stage.connect(first);
+  StageClient* const late = stage.connect(first);
   EXPECT_THAT(stage.call(late, {"GET", "n"}), StartsWith("-READONLY"));
   stage.pass(kSecond);
   EXPECT_TRUE(late->closed());
-  Client* const later = stage.connect(first);
+  StageClient* const later = stage.connect(first);
   stage.pass(5 * kSecond);
   EXPECT_FALSE(later->closed()) << "twice is enough";
 }
@@ -111,7 +110,7 @@ TEST(Office, ClientsThatLookForTheOwnerAreSentAwayWhereItIsNot) {
 TEST(Office, StopsWithWhatIsCommittedWhereNobodyIsKnown) {
   ShardStage stage;
   Node* const owner = stage.owner();
-  Client* const client = stage.connect(owner);
+  StageClient* const client = stage.connect(owner);
   stage.call(client, {"INCR", "n"}, kMs);
   owner->member->begin_to_leave();
   stage.pass(50 * kMs);
@@ -123,7 +122,7 @@ TEST(Office, AStopWaitsForALogThatIsAwayAsLongAsForItsAnswer) {
   ShardStage stage;
   Node* const owner = stage.owner();
   stage.take_log_away(10 * kSecond);
-  Client* const client = stage.connect(owner);
+  StageClient* const client = stage.connect(owner);
   stage.call(client, {"INCR", "n"}, kMs);
   owner->member->begin_to_leave();
   stage.pass(1'500 * kMs);
@@ -147,8 +146,8 @@ TEST(Office, WaitWaitsForTheLog) {
   settings.replies.early_wait_ns = 0;
   settings.replies.early.age_ns_max = 120 * kSecond;
   ShardStage stage(settings);
-  Client* const client = stage.connect(stage.owner());
-  Client* const other = stage.connect(stage.owner());
+  StageClient* const client = stage.connect(stage.owner());
+  StageClient* const other = stage.connect(stage.owner());
   stage.block_appends(kSecond);
   EXPECT_THAT(stage.call(client, {"RL.TAKE", "l", "5/1d"}), StartsWith("*6\r\n:1\r\n"));
   EXPECT_EQ(stage.call(client, {"WAIT", "1", "0"}), "");

@@ -78,4 +78,6 @@ class ShardStage : private Machines {
   std::vector<std::unique_ptr<Client>> clients_;
 };
 
+using StageClient = ShardStage::Client;
+
 }  // namespace weir::server

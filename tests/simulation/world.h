@@ -112,7 +112,6 @@ class World {
   Model live_;                        // what the server must show now
   Model turn_begin_;                  // live_ when the running turn began
   std::vector<RequestPointer> turn_;  // run in it
-  bool turn_began_with_store_failed_ = false;
   History history_;
   Audit audit_;
   Tickets tickets_;
