@@ -44,7 +44,7 @@ inline int128 full_units(const Limit& limit) {
   return int128{limit.capacity} * limit.rate_period_ns;
 }
 
-// What a verdict tells besides the level. GCRA and interval_refill.h have the same.
+// What a decision tells beside the level: here, in gcra.cc and in interval_refill.cc.
 struct Outcome {
   int64_t retry_after_ns = 0;  // 0: allowed
   bool changed = false;
