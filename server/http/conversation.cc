@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/heap_bytes.h"
 #include "resp/value.h"
 #include "server/acl/acl.h"
 #include "server/core/server.h"
@@ -27,6 +28,9 @@ constexpr std::string_view kNoReply = "ERR internal error: the reply is none";
 constexpr std::string_view kTooLong =
     "ERR the replies to one request of the page would have more than 8 MB: ask for less at once";
 constexpr int kProtocol = 3;  // replies say what is a map
+
+// An answer's memory is kept for the next one, up to here.
+constexpr size_t kOutputKept = 64 << 10;
 
 // What a request costs besides its bytes and its command, in units of work: parsing, and writing
 // the answer.
@@ -265,6 +269,14 @@ void Conversation::answer(const Answer& answer) {
   enter(Stage::kAnswering);
 }
 
+size_t Conversation::memory_bytes() const {
+  size_t bytes = block_bytes(sizeof(*this)) + reader_.memory_bytes() +
+                 block_bytes(input_.capacity()) + heap_bytes(output_) + heap_bytes(replies_) +
+                 heap_bytes(commands_);
+  for (const auto& words : commands_) bytes += heap_bytes(words);
+  return bytes;
+}
+
 void Conversation::mark_sent(size_t bytes) {
   Stats& stats = server_.report().stats;
   stats.bytes_out += bytes;
@@ -272,6 +284,7 @@ void Conversation::mark_sent(size_t bytes) {
   sent_ += bytes;
   if (sent_ < output_.size()) return;
   output_.clear();
+  if (output_.capacity() > kOutputKept) output_.shrink_to_fit();
   sent_ = 0;
   if (stage_ == Stage::kAnswering) finish();
 }

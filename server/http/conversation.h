@@ -64,6 +64,7 @@ class Conversation final : public Translator {
   }
   std::string_view output() const override { return std::string_view(output_).substr(sent_); }
   void mark_sent(size_t bytes) override;
+  size_t memory_bytes() const override;
 
  private:
   static constexpr size_t kReadBytes = 16 << 10;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/ascii.h"
+#include "base/heap_bytes.h"
 
 namespace weir::server::http {
 
@@ -17,6 +18,8 @@ namespace {
 std::string_view text_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 constexpr unsigned kVersion11 = 11;
+// What a field takes in the parser beside its text: places in a list and in a tree, and lengths.
+constexpr size_t kFieldOwnBytes = 64;
 
 }  // namespace
 
@@ -27,9 +30,17 @@ struct RequestReader::Parser : wire::request_parser<wire::string_body> {
     body_limit(kBodyBytesMax);
   }
 
+  void count_field_bytes() {
+    field_bytes = 0;
+    for (const auto& field : get())
+      field_bytes +=
+          block_bytes(kFieldOwnBytes + field.name_string().size() + field.value().size());
+  }
   size_t fields() const { return static_cast<size_t>(std::distance(get().begin(), get().end())); }
 
-  size_t header_fields = 0;  // once the header is done
+  // Both are known once the header is done: none of it is parsed before.
+  size_t header_fields = 0;
+  size_t field_bytes = 0;  // of memory, with those that come after the body
 };
 
 namespace {
@@ -76,6 +87,7 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, size_t* used
     if (error) return refuse(400, error.message());
     if (parser_->is_header_done() && parser_->header_fields == 0) {
       parser_->header_fields = parser_->fields();
+      parser_->count_field_bytes();
       if (is_ambiguous(parser_->get())) return refuse(400, "bad Transfer-Encoding");
     }
     if (taken == 0) break;
@@ -97,6 +109,11 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, size_t* used
     return Progress::kNeedsMore;
   asked_to_go_on_ = true;
   return Progress::kAsksToGoOn;
+}
+
+size_t RequestReader::memory_bytes() const {
+  return block_bytes(sizeof(Parser)) + parser_->field_bytes + heap_bytes(parser_->get().body()) +
+         heap_bytes(request_.fields);
 }
 
 void RequestReader::finish() {

@@ -37,6 +37,8 @@ class RequestReader {
   // Valid until reset().
   const Request& request() const { return request_; }
   const Answer& refusal() const { return refusal_; }
+  // What the reader takes beside its own members.
+  size_t memory_bytes() const;
   // Forgets the request; the next one begins.
   void reset();
 

@@ -23,8 +23,16 @@ void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, Conn
   connection->self_ = std::move(made);
   session->set_transport(connection);
   session->count_bytes();
+  connection->count_translator();
   const bool at_once = connection->stream_->holds_input();
   if (!connection->watch({.read = true, .at_once = at_once})) connection->close();
+}
+
+void Connection::count_translator() {
+  if (translator_ == nullptr) [[likely]]
+    return;
+  session_->kept().set(Kept::kTranslator, translator_->memory_bytes());
+  session_->count_bytes();
 }
 
 size_t Connection::memory_bytes() const {
@@ -114,7 +122,9 @@ bool Connection::send_released() {
 
 void Connection::flush() {
   if (self_ == nullptr) return;
-  if (session_->dead() || !send_released()) return close();
+  const bool is_whole = !session_->dead() && send_released();
+  count_translator();
+  if (session_->dead() || !is_whole) return close();
   if (session_->closing() && session_->unsent_bytes() == 0 && output().empty()) return close();
   if (!wait_for_more()) close();
 }

@@ -74,6 +74,8 @@ class Connection final : public Transport {
   bool send_released();
   bool watch(Interest interest);
   bool wait_for_more();
+  // What the translator keeps falls under the session's account.
+  void count_translator();
   void close();
 
   std::unique_ptr<Connection> self_;

@@ -30,6 +30,10 @@ class Translator {
   // Answers what may be sent next, and takes note of how much of it has left.
   virtual std::string_view output() const = 0;
   virtual void mark_sent(size_t bytes) = 0;
+
+  // What it takes in memory with all that it keeps; the connection writes it down to the session's
+  // account.
+  virtual size_t memory_bytes() const = 0;
 };
 
 }  // namespace weir::server
