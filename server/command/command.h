@@ -15,7 +15,7 @@
 #include "resp/reply.h"
 #include "server/command/event_class.h"
 #include "server/command/work_meter.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 
@@ -120,6 +120,9 @@ enum CommandFlag : uint32_t {
   kCounts = 1 << 28,
   // It tells that what was written before it is committed, so in a shard its reply waits for that.
   kTellsOfCommits = 1 << 29,
+  // Clients ask it whether the server is well: while the disk takes no writes it is refused as they
+  // are.
+  kTellsOfHealth = 1 << 30,
 };
 
 // What a command does with a key, in the terms of COMMAND's key specifications.

@@ -150,7 +150,7 @@ void reset(Call& call) {
 constexpr Command kConnectionCommands[] = {
     {.name = "ping",
      .arity = -1,
-     .flags = kFast | kWhenSubscribed,
+     .flags = kFast | kWhenSubscribed | kTellsOfHealth,
      .group = "connection",
      .usage = "[message]",
      .summary = "Answers PONG, or the message.",

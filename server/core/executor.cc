@@ -66,8 +66,8 @@ Result<void, std::string> Executor::admit(Session& session, const Command* comma
     if (!served) return served;
   }
   if (auto served = server_->persistence().office.admit(session, *command); !served) return served;
-  const bool writes =
-      command->has(kWrites) || (command->has(kRunsQueued) && queues_writes(session));
+  const bool writes = command->has(kWrites | kTellsOfHealth) ||
+                      (command->has(kRunsQueued) && queues_writes(session));
   if (writes && server_->persistence().health.writes_denied())
     return server_->persistence().health.error();
   if (session.replies().protocol() == 2 && session.listening().subscribed() &&

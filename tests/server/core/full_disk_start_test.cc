@@ -42,6 +42,24 @@ class FullDiskStart : public testing::Test {
   std::unique_ptr<FakeClient> client_;
 };
 
+// Clients that ask PING whether the server is well again would send it what fails (Redis' rule).
+TEST_F(FullDiskStart, PingSaysThatNothingCanBeWritten) {
+  start(FailurePolicy::kDeny);
+  EXPECT_THAT(call({"PING"}), StartsWith(kRefused));
+  EXPECT_THAT(call({"PING", "text"}), StartsWith(kRefused));
+  EXPECT_EQ(call({"ECHO", "text"}), bulk("text"));
+  call({"MULTI"});
+  EXPECT_THAT(call({"PING"}), StartsWith(kRefused));
+  EXPECT_THAT(call({"EXEC"}), StartsWith("-EXECABORT "));
+  call({"SUBSCRIBE", "channel"});
+  EXPECT_THAT(call({"PING"}), StartsWith(kRefused));
+  call({"UNSUBSCRIBE"});
+  disk_->faults.disk_full = false;
+  disk_->faults.opens_read_only = false;
+  server_->advance(2 * kSecond);
+  EXPECT_EQ(call({"PING"}), kPong);
+}
+
 TEST_F(FullDiskStart, ReadsAndRefusesWritesUntilThereIsRoom) {
   start(FailurePolicy::kDeny);
   EXPECT_EQ(call({"GET", "a"}), bulk("1"));
