@@ -20,6 +20,8 @@ struct LimitRow {
   std::string name;
   algorithms::Limit limit;
   algorithms::Verdict verdict;
+  // How long no more than `remaining` is to be had; 0: all there can be is there.
+  int64_t more_after_ns = 0;
 };
 
 // The answer for one key.

@@ -31,10 +31,26 @@ int64_t largest_cost(const std::vector<Guard>& guards) {
   return most;
 }
 
-std::vector<LimitRow> rows_of(const Limiter& limiter, const std::vector<Guard>& guards) {
+// How long no more than what remains is to be had; 0: all there can be is there.
+int64_t more_after_ns(const Call& call, const Guard& guard) {
+  if (guard.verdict.remaining >= guard.verdict.limit) return guard.verdict.reset_after_ns;
+  const int64_t one_more = std::max<int64_t>(guard.verdict.remaining, 0) + 1;
+  return algorithms::peek(*guard.limit, *guard.state,
+                          {.now_ns = call.now_ns,
+                           .cost = one_more,
+                           .entries = guard.entries,
+                           .wall = &call.wall()})
+      .retry_after_ns;
+}
+
+std::vector<LimitRow> rows_of(const Call& call, const Limiter& limiter,
+                              const std::vector<Guard>& guards) {
   std::vector<LimitRow> rows;
   for (size_t i = 0; i < guards.size(); ++i) {
-    rows.push_back({limiter.name_of(i), *guards[i].limit, guards[i].verdict});
+    rows.push_back({.name = limiter.name_of(i),
+                    .limit = *guards[i].limit,
+                    .verdict = guards[i].verdict,
+                    .more_after_ns = more_after_ns(call, guards[i])});
   }
   return rows;
 }
@@ -83,7 +99,7 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
                 .index = static_cast<int64_t>(index),
                 .algorithm = limiter.all()[ban.limit].limit.algorithm};
   show_ban(ban, own.allowed ? 0 : own_retry_ns, &answer);
-  if (request.full) answer.rows = rows_of(limiter, guards);
+  if (request.full) answer.rows = rows_of(call, limiter, guards);
   answer.allowed = answer.shadow = is_shadowed(limiter, request);
   return {.answer = answer, .cost = cost, .changed = false};
 }
@@ -139,7 +155,7 @@ Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& requ
                 .granted = verdict.allowed ? largest_cost(guards) : 0,
                 .leases = leases,
                 .holds = request.hold_ns.has_value()};
-  if (request.full) answer.rows = rows_of(limiter, guards);
+  if (request.full) answer.rows = rows_of(call, limiter, guards);
   if (answer.charged && std::any_of(guards.begin(), guards.end(), lends_one)) {
     answer.lease_id = all.lease_id;
   }
@@ -184,7 +200,7 @@ void add_rows(Call& call, Limiter& limiter, Answer* answer) {
   std::vector<Guard> guards = guards_of(limiter, limiter.named(), nothing);
   if (guards.empty()) return;
   algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});
-  std::vector<LimitRow> rows = rows_of(limiter, guards);
+  std::vector<LimitRow> rows = rows_of(call, limiter, guards);
   for (size_t i = 0; i < std::min(rows.size(), answer->rows.size()); ++i) {
     rows[i].name = answer->rows[i].name;
   }

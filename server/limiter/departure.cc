@@ -22,7 +22,10 @@ void show_untouched(Answer* answer) {
     verdict->reset_after_ns = 0;
   };
   fill(&answer->verdict);
-  for (LimitRow& row : answer->rows) fill(&row.verdict);
+  for (LimitRow& row : answer->rows) {
+    fill(&row.verdict);
+    row.more_after_ns = 0;
+  }
 }
 
 class Departure : public Waiter {

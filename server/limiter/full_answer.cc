@@ -42,10 +42,12 @@ std::string field_of(const Rows& rows, Parameters parameters) {
   return text;
 }
 
+// `t` is the time in which no more than `r` is to be had (draft-ietf-httpapi-ratelimit-headers-11,
+// section 4.1.2). It is left out where nobody knows it.
 std::string left_of(const LimitRow& row) {
-  const int64_t reset_s = seconds_up(row.verdict.reset_after_ns);
+  const int64_t more_s = seconds_up(row.more_after_ns);
   std::string text = ";r=" + std::to_string(std::max<int64_t>(row.verdict.remaining, 0));
-  if (reset_s >= 0) text += ";t=" + std::to_string(reset_s);
+  if (more_s >= 0) text += ";t=" + std::to_string(more_s);
   return text;
 }
 
