@@ -14,7 +14,7 @@
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/os/log.h"
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include "server/command/key_bound.h"
 
 #include "server/command/command_facts.h"
-#include "storage/name_bound.h"
+#include "storage/format/name_bound.h"
 
 namespace weir::server {
 

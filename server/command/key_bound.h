@@ -1,7 +1,7 @@
 // The bound of the keys of a request (key-bytes-max), of those that it reads as of those that it
 // writes: to look a key up takes time in proportion to its length, and so do the rules of users.
 //
-// The keyspace has the same bound for what commands make (storage/name_bound.h): members and
+// The keyspace has the same bound for what commands make (storage/format/name_bound.h): members and
 // fields, and keys that no row tells of.
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 #include "server/config/config_words.h"
-#include "storage/shard_identity.h"
+#include "storage/format/shard_identity.h"
 #include "storage/shared_logs/nats/address.h"
 #include "storage/shared_logs/postgres/address.h"
 

@@ -12,7 +12,7 @@
 #include "server/core/remover.h"
 #include "server/core/storage_health.h"
 #include "server/os/clock.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

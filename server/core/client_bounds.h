@@ -13,7 +13,7 @@
 #include "server/session/session.h"
 #include "server/session/session_directory.h"
 #include "server/session/shared_names.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "server/os/log.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 namespace {

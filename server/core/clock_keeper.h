@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "server/os/clock.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -17,7 +17,7 @@
 #include "server/command/command.h"
 #include "server/config/config.h"
 #include "server/session/session.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -5,8 +5,8 @@
 
 #include "base/ascii.h"
 #include "base/time_units.h"
-#include "storage/codec.h"
-#include "storage/owner.h"
+#include "storage/format/codec.h"
+#include "storage/format/owner.h"
 
 namespace weir::server {
 namespace {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "server/core/stored_meaning.h"
-#include "storage/element_key.h"
-#include "storage/record.h"
+#include "storage/format/element_key.h"
+#include "storage/format/record.h"
 
 namespace weir::server {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
 
 namespace weir::server {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "server/config/config.h"
 #include "server/waiting/waiting.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -1,7 +1,7 @@
 #include "server/core/make_store.h"
 
 #include "server/os/log.h"
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 
 namespace weir::server {
 

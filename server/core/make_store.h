@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "server/config/config.h"
-#include "storage/rocks_store.h"
-#include "storage/store.h"
+#include "storage/rocks/rocks_store.h"
+#include "storage/store/store.h"
 
 namespace weir::server {
 

@@ -14,7 +14,7 @@
 #include "server/pubsub/pubsub.h"
 #include "server/session/session_directory.h"
 #include "server/tracking/tracking.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

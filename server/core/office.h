@@ -22,7 +22,7 @@
 #include "server/core/membership.h"
 #include "server/os/clock.h"
 #include "server/waiting/waiting.h"
-#include "storage/status.h"
+#include "storage/format/status.h"
 
 namespace weir::server {
 

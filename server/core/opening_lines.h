@@ -8,7 +8,7 @@
 
 #include "base/time_units.h"
 #include "server/os/clock.h"
-#include "storage/store.h"
+#include "storage/store/store.h"
 
 namespace weir::server {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/worker_thread.h"
+#include "storage/store/worker_thread.h"
 
 namespace weir::server {
 

@@ -38,7 +38,7 @@
 #include "server/os/version.h"
 #include "server/report/report.h"
 #include "server/waiting/waiting.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -19,7 +19,7 @@
 #include "server/session/session_directory.h"
 #include "server/session/session_host.h"
 #include "server/tls/tls.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

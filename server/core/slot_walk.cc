@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/position.h"
+#include "storage/format/position.h"
 
 namespace weir::server {
 namespace {

@@ -1,7 +1,7 @@
 // A walk over the live keys of neighbouring hash slots.
 //
-// Positions begin with the slot (storage/position.h), so it looks at the keys of these slots, and
-// at some ten after them, however many others the server has.
+// Positions begin with the slot (storage/format/position.h), so it looks at the keys of these
+// slots, and at some ten after them, however many others the server has.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "server/cluster/topology.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

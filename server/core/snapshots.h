@@ -22,7 +22,7 @@
 #include "server/core/checkpoints.h"
 #include "server/core/remover.h"
 #include "server/os/clock.h"
-#include "storage/file.h"
+#include "storage/format/file.h"
 
 namespace weir::server {
 

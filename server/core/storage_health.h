@@ -11,7 +11,7 @@
 
 #include "server/config/config.h"
 #include "server/os/clock.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

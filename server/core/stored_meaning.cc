@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "server/script/sha1.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "server/os/time_zones.h"
 #include "server/types/record_meaning.h"
-#include "storage/meaning.h"
+#include "storage/format/meaning.h"
 
 namespace weir::server {
 

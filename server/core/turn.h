@@ -25,7 +25,7 @@
 #include "server/session/session.h"
 #include "server/session/session_directory.h"
 #include "server/waiting/waiting.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

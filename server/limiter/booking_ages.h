@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "storage/element_key.h"
+#include "storage/format/element_key.h"
 
 namespace weir::server {
 

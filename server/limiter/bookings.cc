@@ -11,8 +11,8 @@
 #include "server/limiter/policy_effect.h"
 #include "server/limiter/record.h"
 #include "server/limiter/remembered.h"
-#include "storage/codec.h"
-#include "storage/elements.h"
+#include "storage/format/codec.h"
+#include "storage/memtable/elements.h"
 
 namespace weir::server {
 namespace {

@@ -23,7 +23,7 @@
 
 #include "algorithms/settle.h"
 #include "server/limiter/limiter.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 

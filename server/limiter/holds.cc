@@ -5,8 +5,8 @@
 #include "algorithms/concurrency.h"
 #include "server/limiter/limiters.h"
 #include "server/limiter/request.h"
-#include "storage/codec.h"
-#include "storage/elements.h"
+#include "storage/format/codec.h"
+#include "storage/memtable/elements.h"
 
 namespace weir::server {
 namespace {

@@ -8,7 +8,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/limiter/limiters.h"
-#include "storage/elements.h"
+#include "storage/memtable/elements.h"
 
 namespace weir::server {
 namespace {

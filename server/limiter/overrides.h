@@ -32,8 +32,8 @@
 #include "algorithms/limit_text.h"
 #include "base/result.h"
 #include "server/limiter/policy_kind.h"
-#include "storage/codec.h"
-#include "storage/keyspace.h"
+#include "storage/format/codec.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

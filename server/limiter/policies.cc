@@ -5,7 +5,7 @@
 
 #include "algorithms/limit_text.h"
 #include "base/ascii.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 namespace {

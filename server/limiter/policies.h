@@ -34,7 +34,7 @@
 #include "server/limiter/overrides.h"
 #include "server/limiter/policy_kind.h"
 #include "server/os/time_zones.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -11,7 +11,7 @@
 #include "server/limiter/policy_history.h"
 #include "server/limiter/policy_words.h"
 #include "server/limiter/request.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "base/result.h"
 #include "server/limiter/limiters.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "storage/position.h"
+#include "storage/format/position.h"
 
 namespace weir::server {
 

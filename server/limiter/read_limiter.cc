@@ -5,7 +5,7 @@
 #include "server/limiter/bookings.h"
 #include "server/limiter/holds.h"
 #include "server/limiter/stored_entries.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 namespace {

@@ -1,13 +1,13 @@
 // A limiter's record, read for who asks whether it can be, and what its lists may hold: RESTORE,
-// --check, and whatever else brings records that this process has not made (storage/meaning.h).
-// Commands read a limiter by limiter.h.
+// --check, and whatever else brings records that this process has not made
+// (storage/format/meaning.h). Commands read a limiter by limiter.h.
 #pragma once
 
 #include <array>
 #include <string_view>
 
 #include "algorithms/limiter_record.h"
-#include "storage/meaning.h"
+#include "storage/format/meaning.h"
 
 namespace weir::server {
 

@@ -4,7 +4,7 @@
 
 #include "resp/numbers.h"
 #include "server/limiter/limiters.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/varint.h"
-#include "storage/codec.h"
-#include "storage/elements.h"
+#include "storage/format/codec.h"
+#include "storage/memtable/elements.h"
 
 namespace weir::server {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "algorithms/entries.h"
 #include "server/command/command.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server {
 namespace {

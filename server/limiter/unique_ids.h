@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

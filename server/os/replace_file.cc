@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "storage/file.h"
+#include "storage/format/file.h"
 
 namespace weir::server {
 namespace {

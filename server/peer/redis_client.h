@@ -15,7 +15,7 @@
 #include "resp/value.h"
 #include "server/peer/redis_url.h"
 #include "server/tls/tls_client.h"
-#include "storage/file.h"
+#include "storage/format/file.h"
 
 namespace weir::server {
 

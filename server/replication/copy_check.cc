@@ -1,8 +1,8 @@
 #include "server/replication/copy_check.h"
 
 #include "server/core/contents.h"
-#include "storage/newest_records.h"
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
+#include "storage/store/newest_records.h"
 
 namespace weir::server {
 namespace {

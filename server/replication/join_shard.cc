@@ -14,7 +14,7 @@
 #include "server/replication/shard_names.h"
 #include "storage/replication/plain.h"
 #include "storage/replication/shard_id.h"
-#include "storage/rocks_directory.h"
+#include "storage/rocks/rocks_directory.h"
 
 namespace weir::server {
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 #include "storage/replication/local_turns.h"
 
 namespace weir::server {

@@ -6,11 +6,11 @@
 #include "server/acl/sha256.h"
 #include "server/replication/open_log.h"
 #include "server/replication/shard_names.h"
-#include "storage/codec.h"
-#include "storage/newest_records.h"
+#include "storage/format/codec.h"
 #include "storage/replication/shard_id.h"
 #include "storage/replication/stamp.h"
-#include "storage/rocks_directory.h"
+#include "storage/rocks/rocks_directory.h"
+#include "storage/store/newest_records.h"
 
 namespace weir::server {
 

@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "server/os/clock.h"
 #include "storage/replication/shared_log.h"
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
 
 namespace weir::server {
 

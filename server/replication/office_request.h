@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "server/replication/peer.h"
-#include "storage/worker_thread.h"
+#include "storage/store/worker_thread.h"
 
 namespace weir::server {
 

@@ -4,7 +4,7 @@
 
 #include "base/time_units.h"
 #include "server/os/log.h"
-#include "storage/file.h"
+#include "storage/format/file.h"
 
 namespace weir::server {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "storage/format/shard_identity.h"
 #include "storage/replication/record.h"
-#include "storage/shard_identity.h"
 
 namespace weir::server {
 

@@ -15,8 +15,8 @@
 #include "base/time_units.h"
 #include "server/replication/copy_check.h"
 #include "server/replication/snapshot_list.h"
-#include "storage/file.h"
-#include "storage/rocks_directory.h"
+#include "storage/format/file.h"
+#include "storage/rocks/rocks_directory.h"
 
 namespace weir::server {
 

@@ -27,7 +27,7 @@
 #include "base/result.h"
 #include "server/os/clock.h"
 #include "server/replication/peer.h"
-#include "storage/worker_thread.h"
+#include "storage/store/worker_thread.h"
 
 namespace weir::server {
 

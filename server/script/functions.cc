@@ -10,7 +10,7 @@
 #include "server/script/script_host.h"
 #include "server/script/shebang.h"
 #include "server/session/session.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::server::script {
 namespace {

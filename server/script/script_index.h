@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/string_hash.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server::script {
 

@@ -19,7 +19,7 @@
 #include "server/command/command.h"
 #include "server/session/kept_bytes.h"
 #include "server/session/queued_commands.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 

@@ -5,8 +5,8 @@
 // remembered: it is told of every change under its prefixes. Keys are names, whatever the database,
 // as with Redis.
 //
-// Watches (storage/watches.h) on the keys that a command names show what the command has changed,
-// so a command that changed nothing tells nothing.
+// Watches (storage/memtable/watches.h) on the keys that a command names show what the command has
+// changed, so a command that changed nothing tells nothing.
 //
 // Invariants
 // 1. No session is left with a stale copy: a key that is forgotten (tracking-table-max-keys) is

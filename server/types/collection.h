@@ -1,5 +1,5 @@
 // What hashes, lists, sets and sorted sets have in common: a key owns one list of elements
-// (storage/elements.h), and a byte beside it says in which form Redis keeps it.
+// (storage/memtable/elements.h), and a byte beside it says in which form Redis keeps it.
 //
 // To read:   const auto hash = read_collection(call, key, Type::kHash);
 //            if (!hash) return;                       // the error has been replied
@@ -18,7 +18,7 @@
 //    and the expiry stays.
 // 3. The form goes from compact to large and never back, whatever is removed.
 // 4. A command that finds a collection without elements fails as one whose record cannot be read:
-//    only data that this process has not made can hold one (storage/list_names.h).
+//    only data that this process has not made can hold one (storage/keyspace/list_names.h).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
 
 #include "server/command/command.h"
 #include "server/command/error_replied.h"
-#include "storage/elements.h"
+#include "storage/memtable/elements.h"
 
 namespace weir::server {
 

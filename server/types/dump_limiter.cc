@@ -12,7 +12,7 @@
 #include "server/rdb/integers.h"
 #include "server/rdb/reader.h"
 #include "server/rdb/writer.h"
-#include "storage/elements.h"
+#include "storage/memtable/elements.h"
 
 namespace weir::server {
 namespace {

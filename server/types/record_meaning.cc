@@ -7,7 +7,7 @@
 #include "server/types/list.h"
 #include "server/types/set.h"
 #include "server/types/zset.h"
-#include "storage/owner.h"
+#include "storage/format/owner.h"
 
 namespace weir::server {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "algorithms/zone.h"
 #include "server/limiter/read_limiter.h"
-#include "storage/meaning.h"
+#include "storage/format/meaning.h"
 
 namespace weir::server {
 

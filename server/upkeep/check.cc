@@ -6,9 +6,9 @@
 #include "base/time_units.h"
 #include "server/core/contents.h"
 #include "server/core/server.h"
-#include "storage/newest_records.h"
-#include "storage/rocks_directory.h"
-#include "storage/rocks_verify.h"
+#include "storage/rocks/rocks_directory.h"
+#include "storage/rocks/rocks_verify.h"
+#include "storage/store/newest_records.h"
 
 namespace weir::server {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "storage/file.h"
+#include "storage/format/file.h"
 
 namespace weir::server {
 namespace {

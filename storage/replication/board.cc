@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 #include "storage/replication/plain.h"
 
 namespace weir::storage::replication {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 #include "storage/replication/plain.h"
 
 namespace weir::storage::replication {

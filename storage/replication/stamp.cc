@@ -1,6 +1,6 @@
 #include "storage/replication/stamp.h"
 
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 
 namespace weir::storage::replication {
 

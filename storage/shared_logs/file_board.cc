@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "base/time_units.h"
-#include "storage/codec.h"
-#include "storage/file.h"
+#include "storage/format/codec.h"
+#include "storage/format/file.h"
 
 namespace weir::storage {
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/crc64.h"
-#include "storage/codec.h"
-#include "storage/crc32c.h"
+#include "storage/format/codec.h"
+#include "storage/format/crc32c.h"
 #include "storage/replication/log_rows.h"
 
 namespace weir::storage {

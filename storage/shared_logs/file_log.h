@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/file.h"
+#include "storage/format/file.h"
 #include "storage/replication/shared_log.h"
 #include "storage/shared_logs/file_board.h"
 

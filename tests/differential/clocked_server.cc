@@ -13,7 +13,7 @@
 #include "server/net/daemon.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
 #include "tests/differential/clock_file.h"
 
 namespace weir::server {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/check.h"
-#include "storage/codec.h"
-#include "storage/keyspace.h"
-#include "storage/memory_store.h"
+#include "storage/format/codec.h"
+#include "storage/keyspace/keyspace.h"
+#include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace {

@@ -25,7 +25,7 @@
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/http/conversation.h"
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace {

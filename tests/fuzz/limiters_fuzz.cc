@@ -32,7 +32,7 @@
 #include "server/core/server.h"
 #include "server/os/log.h"
 #include "server/rdb/envelope.h"
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 #include "tests/fuzz/bent_body.h"
 #include "tests/fuzz/fuzz_client.h"
 #include "tests/fuzz/fuzz_input.h"

@@ -13,12 +13,12 @@
 #include <string>
 #include <string_view>
 
-#include "storage/codec.h"
-#include "storage/crc32c.h"
-#include "storage/record.h"
-#include "storage/wal_manifest.h"
-#include "storage/wal_record.h"
-#include "storage/wal_scan.h"
+#include "storage/format/codec.h"
+#include "storage/format/crc32c.h"
+#include "storage/format/record.h"
+#include "storage/rocks/wal_manifest.h"
+#include "storage/rocks/wal_record.h"
+#include "storage/rocks/wal_scan.h"
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include "server/rdb/envelope.h"
 #include "server/rdb/value.h"
 #include "server/types/dump_limiter.h"
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/time_units.h"
-#include "storage/codec.h"
-#include "storage/element_key.h"
-#include "storage/owner.h"
-#include "storage/record.h"
+#include "storage/format/codec.h"
+#include "storage/format/element_key.h"
+#include "storage/format/owner.h"
+#include "storage/format/record.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace weir::fuzz {

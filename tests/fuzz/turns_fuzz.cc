@@ -19,7 +19,7 @@
 #include "resp/value.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/turn_forger.h"
 #include "tests/fuzz/turn_words.h"

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "storage/file.h"
-#include "storage/worker_thread.h"
+#include "storage/format/file.h"
+#include "storage/store/worker_thread.h"
 #include "tests/nats/nats_fixture.h"
 
 namespace weir::storage::nats {

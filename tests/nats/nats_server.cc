@@ -15,7 +15,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "storage/file.h"
+#include "storage/format/file.h"
 #include "storage/shared_logs/nats/encryption.h"
 
 namespace weir::storage::nats {

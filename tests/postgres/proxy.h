@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/file.h"
+#include "storage/format/file.h"
 
 namespace weir::storage::postgres {
 

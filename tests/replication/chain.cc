@@ -1,7 +1,7 @@
 #include "tests/replication/chain.h"
 
 #include "base/crc64.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 #include "tests/replication/violation.h"
 
 namespace weir::storage::replication {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/time_units.h"
-#include "storage/file.h"
+#include "storage/format/file.h"
 #include "storage/shared_logs/file_log.h"
 
 namespace weir::storage {

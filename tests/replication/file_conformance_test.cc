@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "storage/codec.h"
-#include "storage/crc32c.h"
+#include "storage/format/codec.h"
+#include "storage/format/crc32c.h"
 #include "storage/shared_logs/file_log.h"
 #include "tests/replication/conformance.h"
 #include "tests/storage/store_driver.h"

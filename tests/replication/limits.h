@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 #include "storage/replication/record.h"
 
 namespace weir::storage::replication {

@@ -17,7 +17,7 @@
 #include "server/core/server.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 
 namespace weir::server {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "storage/record.h"
+#include "storage/format/record.h"
 #include "storage/replication/board.h"
 #include "storage/replication/record.h"
 #include "tests/shard_servers/stage.h"

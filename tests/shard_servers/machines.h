@@ -12,7 +12,7 @@
 #include "server/commands/families.h"
 #include "server/core/server.h"
 #include "server/replication/shard_member.h"
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 #include "tests/replication/agenda.h"
 #include "tests/replication/sim_log.h"
 #include "tests/server/fake_server.h"

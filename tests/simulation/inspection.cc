@@ -5,8 +5,8 @@
 #include "server/limiter/policies.h"
 #include "server/limiter/policy_words.h"
 #include "server/os/time_zones.h"
-#include "storage/elements.h"
-#include "storage/keyspace.h"
+#include "storage/keyspace/keyspace.h"
+#include "storage/memtable/elements.h"
 #include "tests/simulation/violation.h"
 
 namespace weir::simulation {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 #include "tests/simulation/model.h"
 #include "tests/simulation/request_maker.h"
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "server/core/server.h"
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 #include "tests/simulation/audit.h"
 #include "tests/simulation/bad_clock.h"
 #include "tests/simulation/client.h"

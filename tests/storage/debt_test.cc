@@ -1,7 +1,7 @@
 // What memory owes the disk, and that it is never more than its bound.
 #include <gtest/gtest.h>
 
-#include "storage/elements.h"
+#include "storage/memtable/elements.h"
 #include "tests/storage/keyspace_fixture.h"
 
 namespace weir::storage {

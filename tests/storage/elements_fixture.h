@@ -4,8 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "storage/elements.h"
-#include "storage/rocks_store.h"
+#include "storage/memtable/elements.h"
+#include "storage/rocks/rocks_store.h"
 #include "tests/storage/keyspace_fixture.h"
 #include "tests/storage/store_driver.h"
 

@@ -1,5 +1,6 @@
-// A second keyspace follows a loaded first one by its records (storage/replay.h), while its own
-// lists are open or being opened, its own passes run and fail, its memory is short, and it dies.
+// A second keyspace follows a loaded first one by its records (storage/keyspace/replay.h), while
+// its own lists are open or being opened, its own passes run and fail, its memory is short, and it
+// dies.
 //
 // WEIR_FOLLOW_TURNS=1000000 makes it long.
 #include "base/crc64.h"

@@ -1,10 +1,10 @@
 // The worked example of storage/FORMAT.md, byte for byte.
 #include <gtest/gtest.h>
 
-#include "storage/codec.h"
-#include "storage/element_key.h"
-#include "storage/owner.h"
-#include "storage/record.h"
+#include "storage/format/codec.h"
+#include "storage/format/element_key.h"
+#include "storage/format/owner.h"
+#include "storage/format/record.h"
 
 namespace weir::storage {
 namespace {

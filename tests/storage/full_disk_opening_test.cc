@@ -2,8 +2,8 @@
 // can be read.
 #include <gtest/gtest.h>
 
-#include "storage/reserve_file.h"
-#include "storage/rocks_store.h"
+#include "storage/rocks/reserve_file.h"
+#include "storage/rocks/rocks_store.h"
 #include "tests/storage/small_disk.h"
 #include "tests/storage/store_driver.h"
 

@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
-#include "storage/keyspace.h"
-#include "storage/memory_store.h"
+#include "storage/keyspace/keyspace.h"
+#include "storage/memory/memory_store.h"
 
 namespace weir::storage {
 inline constexpr int kDatabases = 3;

@@ -1,7 +1,7 @@
 // Lists of elements that turns name although no owner can have made such a turn.
-#include "storage/list_names.h"
+#include "storage/keyspace/list_names.h"
 
-#include "storage/meaning.h"
+#include "storage/format/meaning.h"
 #include "tests/storage/turn_check_fixture.h"
 
 namespace weir::storage {

@@ -1,6 +1,6 @@
-// Long lists are opened slice by slice (storage/list_opening.h), whatever happens between the
+// Long lists are opened slice by slice (storage/lists/list_opening.h), whatever happens between the
 // slices.
-#include "storage/list_opening.h"
+#include "storage/lists/list_opening.h"
 
 #include "tests/storage/elements_fixture.h"
 

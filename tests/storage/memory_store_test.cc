@@ -1,5 +1,5 @@
 // The faults and the crashes of the memory store.
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 
 #include <gtest/gtest.h>
 

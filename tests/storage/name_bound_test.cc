@@ -1,6 +1,6 @@
-// Commands make no name that is longer than they may (storage/name_bound.h); what a log or a state
-// has is taken whatever its length.
-#include "storage/owner.h"
+// Commands make no name that is longer than they may (storage/format/name_bound.h); what a log or a
+// state has is taken whatever its length.
+#include "storage/format/owner.h"
 #include "tests/storage/keyspace_fixture.h"
 
 namespace weir::storage {

@@ -5,7 +5,7 @@
 // be there in part.
 #include <rocksdb/env.h>
 
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
 #include "tests/storage/elements_random.h"
 #include "tests/storage/power_loss_fs.h"
 

@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
 #include "tests/storage/keyspace_fixture.h"
 #include "tests/storage/power_loss_fs.h"
 #include "tests/storage/store_driver.h"

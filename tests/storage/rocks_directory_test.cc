@@ -1,5 +1,5 @@
 // Whose a data directory is, what it is, and what is missing from it.
-#include "storage/rocks_directory.h"
+#include "storage/rocks/rocks_directory.h"
 
 #include <gtest/gtest.h>
 

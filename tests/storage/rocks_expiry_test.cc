@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
 #include "tests/storage/store_driver.h"
 
 namespace weir::storage {

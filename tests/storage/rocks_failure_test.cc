@@ -2,7 +2,7 @@
 // room again everything does.
 #include <gtest/gtest.h>
 
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
 #include "tests/storage/faulty_fs.h"
 #include "tests/storage/small_disk.h"
 #include "tests/storage/store_driver.h"

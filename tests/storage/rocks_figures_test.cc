@@ -1,7 +1,7 @@
 // What a store on RocksDB tells of its own work and of its disk.
 #include <sys/statvfs.h>
 
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
 #include "tests/storage/store_driver.h"
 
 namespace weir::storage {

@@ -1,11 +1,11 @@
 // The log under endless load: its files go away as turns are written back.
-#include "storage/rocks_log.h"
+#include "storage/rocks/rocks_log.h"
 
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 
-#include "storage/wal_manifest.h"
+#include "storage/rocks/wal_manifest.h"
 #include "tests/storage/wal_fixture.h"
 
 namespace weir::storage {

@@ -1,5 +1,5 @@
 // The writer of the log's batches: who writes them, in which order, and what a failure does.
-#include "storage/rocks_log_writer.h"
+#include "storage/rocks/rocks_log_writer.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "storage/rocks_log.h"
+#include "storage/rocks/rocks_log.h"
 #include "tests/storage/store_driver.h"
 
 namespace weir::storage {

@@ -1,7 +1,7 @@
 // A data directory of a shard: what its WEIR says, who may open it, and how it joins and leaves.
 #include <gtest/gtest.h>
 
-#include "storage/rocks_directory.h"
+#include "storage/rocks/rocks_directory.h"
 #include "tests/storage/wal_fixture.h"
 
 namespace weir::storage {

@@ -1,15 +1,15 @@
 // What every store promises of the turns and stamps of a log that several machines share.
-#include "storage/stamped_log.h"
+#include "storage/store/stamped_log.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "storage/memory_store.h"
-#include "storage/rocks_log.h"
-#include "storage/rocks_store.h"
-#include "storage/wal_scan.h"
+#include "storage/memory/memory_store.h"
+#include "storage/rocks/rocks_log.h"
+#include "storage/rocks/rocks_store.h"
+#include "storage/rocks/wal_scan.h"
 #include "tests/storage/wal_fixture.h"
 
 namespace weir::storage {

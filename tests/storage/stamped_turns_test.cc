@@ -1,4 +1,4 @@
-#include "storage/stamped_turns.h"
+#include "storage/store/stamped_turns.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "storage/memory_store.h"
-#include "storage/rocks_store.h"
-#include "storage/steady_clock.h"
+#include "storage/memory/memory_store.h"
+#include "storage/rocks/rocks_store.h"
+#include "storage/store/steady_clock.h"
 #include "tests/storage/store_driver.h"
 
 namespace weir::storage {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "storage/record.h"
-#include "storage/store.h"
+#include "storage/format/record.h"
+#include "storage/store/store.h"
 
 namespace weir::storage {
 

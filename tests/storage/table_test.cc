@@ -1,4 +1,4 @@
-#include "storage/table.h"
+#include "storage/memtable/table.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "storage/element_key.h"
-#include "storage/open_lists.h"
+#include "storage/format/element_key.h"
+#include "storage/memtable/open_lists.h"
 
 namespace weir::storage {
 namespace {

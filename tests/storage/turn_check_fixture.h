@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "storage/turn_commit.h"
+#include "storage/keyspace/turn_commit.h"
 #include "tests/storage/elements_fixture.h"
 
 namespace weir::storage {

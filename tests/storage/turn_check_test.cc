@@ -1,6 +1,6 @@
 // Turns that no keyspace has made, in a log that several machines share: each is refused by name,
 // as a whole, and leaves nothing.
-#include "storage/turn_check.h"
+#include "storage/keyspace/turn_check.h"
 
 #include "tests/storage/turn_check_fixture.h"
 

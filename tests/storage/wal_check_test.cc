@@ -1,5 +1,5 @@
 // What the judge makes of several files, and what whole stores say of damaged ones.
-#include "storage/wal_check.h"
+#include "storage/rocks/wal_check.h"
 
 #include <gtest/gtest.h>
 

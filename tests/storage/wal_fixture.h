@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/file.h"
-#include "storage/rocks_store.h"
+#include "storage/format/file.h"
+#include "storage/rocks/rocks_store.h"
 #include "tests/storage/store_driver.h"
 
 namespace weir::storage {

@@ -1,11 +1,11 @@
 // Damage of every kind in real WAL files, judged without opening RocksDB.
-#include "storage/wal_scan.h"
+#include "storage/rocks/wal_scan.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "storage/wal_check.h"
+#include "storage/rocks/wal_check.h"
 #include "tests/storage/wal_fixture.h"
 
 namespace weir::storage {

@@ -1,12 +1,12 @@
 // A pass while the table that it walks changes. The memory store ends the process where a pass
 // hands over keys that do not ascend.
-#include "storage/write_back.h"
+#include "storage/memtable/write_back.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "storage/memory_store.h"
+#include "storage/memory/memory_store.h"
 
 namespace weir::storage {
 namespace {

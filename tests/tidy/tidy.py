@@ -24,25 +24,29 @@ TOP_LEVEL = FOLDERS | {
 # A folder includes itself and what is named here; tests/ and tools/ include what they need.
 MAY_INCLUDE = {folder: {folder, "base"} for folder in CODE_FOLDERS} | {"server": CODE_FOLDERS}
 
-# The floors of server/: a folder includes those of the rows before it, not those of its own row.
-# The root holds main.cc alone, which includes what it needs.
-FLOORS = [
-    ["os"], ["config"], ["tls"], ["peer"], ["command"], ["report"], ["session"],
-    ["waiting", "pubsub", "tracking", "acl", "rdb"],
-    ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["replication"], ["upkeep"],
-    ["http"], ["net"],
-]
-FLOOR_OF = {name: row for row, names in enumerate(FLOORS) for name in names}
+# The floors of a folder: a room includes those of the rows before it, not those of its own row.
+# server/ itself holds main.cc alone, which includes what it needs.
+FLOORS = {
+    "server": [
+        ["os"], ["config"], ["tls"], ["peer"], ["command"], ["report"], ["session"],
+        ["waiting", "pubsub", "tracking", "acl", "rdb"],
+        ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["replication"], ["upkeep"],
+        ["http"], ["net"],
+    ],
+    "storage": [["format"], ["store"], ["rocks", "memory", "memtable"], ["lists"], ["keyspace"], ["replication"],
+                ["shared_logs"]],
+}
+FLOOR_OF = {f"{folder}/{name}": row for folder, rows in FLOORS.items()
+            for row, names in enumerate(rows) for name in names}
 
 # Folders whose units (a header with its .cc) still include one another in rings. In all others of
 # the code there are none: each file can be read before those that include it.
-KNOTTED = {"algorithms", "storage", "server/config", "server/core", "server/rdb", "server/script"}
+KNOTTED = {"algorithms", "storage/memtable", "server/config", "server/core", "server/rdb", "server/script"}
 
 # A part of a folder that may include less of its folder: the files it may. The first that fits.
-NARROW = {"storage/replication/": r"base/|storage/(replication/|(codec|crc32c)\.h$)",
+NARROW = {"storage/replication/": r"base/|storage/(replication/|format/(codec|crc32c)\.h$)",
           # Names are looked up on a thread.
-          "storage/shared_logs/": r"base/|storage/(replication/|shared_logs/|(codec|crc32c|file|status|worker_thread)\.h$)",
-          "storage/": r"(?!storage/(replication|shared_logs)/)"}
+          "storage/shared_logs/": r"base/|storage/(replication/|shared_logs/|format/(codec|crc32c|file|status)\.h$|store/worker_thread\.h$)"}
 
 # Third party, its include path, the only files of the server's code that may know it.
 QUARANTINE = [
@@ -50,7 +54,7 @@ QUARANTINE = [
     ("Boost.Beast", r"boost/beast", r"server/http/request_reader[^/]*$"),
     ("Boost.JSON", r"boost/json", r"(base/boost_json|server/http/json|storage/shared_logs/nats/answers)\.cc$"),
     ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream|acl/sha256\.cc|script/sha1\.cc)|storage/shared_logs/nats/encryption\.cc$"),
-    ("RocksDB", r"rocksdb/", r"storage/rocks_"),
+    ("RocksDB", r"rocksdb/", r"storage/rocks/"),
     ("libpq", r"(postgresql/)?(libpq|postgres_ext)", r"storage/shared_logs/postgres/"),
     ("cnats", r"nats/", r"storage/shared_logs/nats/(link\.cc|(encryption|refusals)\.(h|cc)|words\.h)$"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
@@ -69,8 +73,8 @@ BANNED = [
     (r"std::hash<std::string|unordered_(map|set)<std::string(_view)?(, [^,<>]*)?>",
      r"server/(?!command/command_table\.h|limiter/request_cache\.cc)|storage/",
      "clients choose keys that collide: use base/string_hash.h"),
-    (r"\b(std::(j?thread|async)|pthread_create)\b(?!::)", r"(?!storage/worker_thread\.h|tools/)",
-     "threads are storage/worker_thread.h's alone, whose users ThreadSanitizer watches"),
+    (r"\b(std::(j?thread|async)|pthread_create)\b(?!::)", r"(?!storage/store/worker_thread\.h|tools/)",
+     "threads are storage/store/worker_thread.h's alone, whose users ThreadSanitizer watches"),
     (r"\bkRemoveAndSkipUntil\b", r"", "it may bring an older value back to life"),
     (r"\b(u|nano)?sleep\s*\(|\bsleep_(for|until)\b", r"tests/", "tests do not sleep"),
     (r"_clock::now|\b(clock_gettime|gettimeofday|random_device)\b",
@@ -194,16 +198,19 @@ def check_includes(root, files):
 
 def check_floors(root, files):
     for file in files:
-        parts = file.path.split("/")
-        if parts[0] != "server" or not file.is_cpp or parts[1] == "main.cc":
+        if not file.is_cpp or file.path == "server/main.cc":
             continue
-        if parts[1] not in FLOOR_OF:
-            yield file.path, 1, "server/ holds main.cc and the folders of FLOORS alone"
-            continue
-        for path, line, match in matches(r'(?m)^\s*#\s*include\s*"server/([a-z_]+)/', file, file.text):
-            target = match[1]
-            if target != parts[1] and FLOOR_OF.get(target, len(FLOORS)) >= FLOOR_OF[parts[1]]:
-                yield path, line, f"server/{parts[1]}/ must not include server/{target}/"
+        for folder in FLOORS:
+            if not file.path.startswith(folder + "/"):
+                continue
+            room = "/".join(file.path.split("/")[:folder.count("/") + 2])
+            if room not in FLOOR_OF:
+                yield file.path, 1, f"{folder}/ holds the folders of FLOORS alone, and server/ main.cc"
+                continue
+            for path, line, match in matches(rf'(?m)^\s*#\s*include\s*"({folder}/[a-z_]+)/', file, file.text):
+                target = match[1]
+                if target != room and FLOOR_OF.get(target, len(FLOOR_OF)) >= FLOOR_OF[room]:
+                    yield path, line, f"{room}/ must not include {target}/"
 
 
 def includes_within(files):

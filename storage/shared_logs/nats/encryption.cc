@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-#include "storage/file.h"
+#include "storage/format/file.h"
 #include "storage/shared_logs/nats/words.h"
 
 namespace weir::storage::nats {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/one_line.h"
-#include "storage/file.h"
+#include "storage/format/file.h"
 #include "storage/shared_logs/nats/answers.h"
 #include "storage/shared_logs/nats/encryption.h"
 #include "storage/shared_logs/nats/refusals.h"

@@ -23,7 +23,7 @@
 #include "storage/shared_logs/nats/address.h"
 #include "storage/shared_logs/nats/mailbox.h"
 #include "storage/shared_logs/nats/requests.h"
-#include "storage/worker_thread.h"
+#include "storage/store/worker_thread.h"
 
 namespace weir::storage::nats {
 

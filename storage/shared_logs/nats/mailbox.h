@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/file.h"
+#include "storage/format/file.h"
 
 namespace weir::storage::nats {
 

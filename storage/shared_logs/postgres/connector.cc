@@ -6,7 +6,7 @@
 
 #include "base/one_line.h"
 #include "base/time_units.h"
-#include "storage/file.h"
+#include "storage/format/file.h"
 
 namespace weir::storage::postgres {
 namespace {

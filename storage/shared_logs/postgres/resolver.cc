@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "storage/worker_thread.h"
+#include "storage/store/worker_thread.h"
 
 namespace weir::storage::postgres {
 namespace {

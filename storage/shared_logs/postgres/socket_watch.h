@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "storage/file.h"
+#include "storage/format/file.h"
 #include "storage/replication/socket_watcher.h"
 
 namespace weir::storage::postgres {

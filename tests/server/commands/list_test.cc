@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "storage/codec.h"
-#include "storage/elements.h"
+#include "storage/format/codec.h"
+#include "storage/memtable/elements.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "server/script/sha1.h"
-#include "storage/codec.h"
-#include "storage/owner.h"
+#include "storage/format/codec.h"
+#include "storage/format/owner.h"
 
 namespace weir::server {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/rocks_store.h"
+#include "storage/rocks/rocks_store.h"
 
 namespace weir::server {
 namespace {

@@ -1,5 +1,5 @@
 // Commands that need a long collection that is not in memory wait until it is read, and others come
-// in between (storage/list_opening.h).
+// in between (storage/lists/list_opening.h).
 #include <gtest/gtest.h>
 
 #include <string>

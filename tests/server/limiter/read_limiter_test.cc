@@ -3,7 +3,7 @@
 #include "server/limiter/read_limiter.h"
 
 #include "server/limiter/stored_entries.h"
-#include "storage/codec.h"
+#include "storage/format/codec.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {

@@ -8,7 +8,7 @@
 #include "base/crc64.h"
 #include "server/rdb/envelope.h"
 #include "server/rdb/integers.h"
-#include "storage/elements.h"
+#include "storage/memtable/elements.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {

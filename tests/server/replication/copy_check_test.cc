@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "storage/keyspace.h"
-#include "storage/rocks_store.h"
+#include "storage/keyspace/keyspace.h"
+#include "storage/rocks/rocks_store.h"
 
 namespace weir::server {
 namespace {

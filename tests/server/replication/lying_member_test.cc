@@ -7,8 +7,8 @@
 
 #include "base/crc64.h"
 #include "server/replication/snapshot_pull.h"
-#include "storage/rocks_directory.h"
-#include "storage/worker_thread.h"
+#include "storage/rocks/rocks_directory.h"
+#include "storage/store/worker_thread.h"
 #include "tests/server/fake_server.h"
 #include "tests/server/real_sockets.h"
 

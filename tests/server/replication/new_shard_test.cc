@@ -8,7 +8,7 @@
 #include "server/replication/open_log.h"
 #include "server/replication/shard_names.h"
 #include "storage/replication/stamp.h"
-#include "storage/rocks_directory.h"
+#include "storage/rocks/rocks_directory.h"
 #include "tests/server/fake_server.h"
 #include "tests/storage/wal_fixture.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "server/replication/shard_board.h"
-#include "storage/file.h"
+#include "storage/format/file.h"
 
 namespace weir::server {
 namespace {

@@ -2,7 +2,7 @@
 // and it can be deleted, or set anew.
 #include <gmock/gmock.h>
 
-#include "storage/owner.h"
+#include "storage/format/owner.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {

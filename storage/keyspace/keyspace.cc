@@ -1,0 +1,255 @@
+#include "storage/keyspace/keyspace.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "storage/format/codec.h"
+#include "storage/keyspace/turn_check.h"
+#include "storage/keyspace/turn_commit.h"
+#include "storage/memtable/scan.h"
+
+namespace weir::storage {
+namespace {
+
+// All of them before anything is kept of one: what is in the own log is applied at each opening.
+Status look_at_new(const TurnBatch& batch, uint64_t newest, TurnCheck* check) {
+  uint64_t turn = batch.first_turn;
+  for (const std::string& record : batch.turns) {
+    const uint64_t number = turn++;
+    if (number <= newest) continue;
+    if (const Status status = check->look(record); !status.ok())
+      return Status::refused("turn " + std::to_string(number) + ": " + status.message());
+  }
+  return {};
+}
+
+}  // namespace
+
+Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
+    : make_store_(std::move(make_store)),
+      options_(options),
+      debt_(set_, pass_, store_, options_),
+      turn_(&set_, &watches_, &events_, &debt_, options_),
+      burial_(&set_, &pass_),
+      records_(&set_, &turn_, &burial_, &watches_, &events_, store_),
+      lists_(&set_, &turn_, &burial_, store_),
+      passes_(&pass_, &set_, &burial_, &end_, store_, turn_, debt_, options_),
+      reclaimer_(&set_, &records_, &burial_, turn_, options_),
+      commit_(&set_, &turn_, &pass_, &debt_, &burial_, &records_, &lists_, &passes_),
+      replay_(&set_, &turn_, &pass_, &burial_, &records_, &lists_, &watches_),
+      recovery_(&set_, &records_, &burial_, &replay_),
+      work_(&passes_, &reclaimer_, &burial_, &debt_, &set_, turn_, store_),
+      list_names_(&set_, &records_, turn_, store_) {
+  set_.tell_counts(options_.follows);
+}
+
+Keyspace::~Keyspace() {
+  store_.close();  // its threads may call notify, and a pass points into the tables
+}
+
+void Keyspace::set_options(const KeyspaceOptions& options) {
+  const int databases = options_.databases;
+  const bool followed = options_.follows;
+  options_ = options;
+  options_.databases = databases;
+  set_.tell_counts(options_.follows);
+  if (followed && !options_.follows) recovery_.create_missing_databases();
+  if (debt_.turn_bytes() == 0) debt_.begin_turn();
+}
+
+Status Keyspace::open(OpenReport* report, const OpeningWatch& watch) {
+  store_.use(make_store_());
+  store_->set_opening_watch(watch);
+  if (Status status = store_->open(report); !status.ok()) {
+    store_.close();
+    return status;
+  }
+  return fill_from_store(*report, watch);
+}
+
+Status Keyspace::reopen(Keep keep) {
+  if (options_.log != nullptr && keep == Keep::kAll)
+    return Status::refused("a log that several machines share decides which turns there are");
+  const bool has_all = !store_.failed() && !turn_.has_changes() && end_.turn == end_.logged_turn;
+  if (keep == Keep::kCommitted && has_all) {
+    end_at_newest_logged_turn();
+    return {};
+  }
+  passes_.abandon();
+  store_.close();
+  auto store = make_store_();
+  store->expect(set_.seed());
+  OpenReport report;
+  if (Status status = store->open(&report); !status.ok()) return status;
+  store_.use(std::move(store));
+  if (!report.read_only.ok()) return report.read_only;  // reads go on, with memory as it is
+  if (keep == Keep::kAll) {
+    // Turns that the log has lost are numbered anew: it may have no gap.
+    end_.turn = std::min(end_.turn, report.last_turn);
+    return append_everything_owed();
+  }
+  forget_everything();
+  if (options_.follows) {
+    turn_.forget_instant();
+    end_.instant_ns = 0;
+  }
+  return fill_from_store(report);
+}
+
+// With many keys it takes long to fill memory anew, and who hands an office over has nothing that
+// is not committed.
+void Keyspace::end_at_newest_logged_turn() {
+  watches_.touch_all();
+  turn_.forget();
+  turn_.forget_instant();
+  end_.instant_ns = end_.logged_instant_ns;
+  turn_.reach(end_.instant_ns);
+  list_names_.begin(elements_bound());
+}
+
+// From here on no id of a list was drawn, as far as the log says.
+ElementsId Keyspace::elements_bound() {
+  const Ref bound = look_up_system(kNextElementsIdRecord);
+  return bound.exists() ? Reader(bound.value()).varint() : 1;
+}
+
+void Keyspace::forget_everything() {
+  watches_.touch_all();
+  turn_.forget();
+  set_.forget();
+  burial_.forget();
+  lists_.set_bound(1);
+  pass_ = WriteBack();
+}
+
+Status Keyspace::fill_from_store(const OpenReport& report, const OpeningWatch& watch) {
+  set_.begin(store_->hash_seed(), static_cast<size_t>(options_.databases) + 1);
+  end_.turn = report.written_back_turn;
+  pass_.set_written_back_turn(end_.turn);
+  end_.instant_ns = std::max(end_.instant_ns, report.instant_ns);
+  passes_.begin_at_end_of_log();
+  const Recovery::Watch watched{.watch = watch, .last_turn = report.last_turn};
+  if (Status status = recovery_.fill(store_.get(), &end_, watched); !status.ok()) return status;
+  turn_.reach(end_.instant_ns);
+  list_names_.begin(elements_bound());
+  end_.logged_turn = end_.turn;
+  end_.logged_instant_ns = end_.instant_ns;
+  const bool read_only = !report.read_only.ok();
+  read_only ? store_.mark_failed() : store_.mark_recovered();
+  Status status = recovery_.check(store_.get(), options_.follows || read_only);
+  if (!status.ok()) return status;
+  if (read_only && !usable()) return report.read_only;  // a database is missing and cannot be made
+  return commit_turn();
+}
+
+// Brings the log up to memory with one record, after a time in which the store took nothing. It
+// does not matter which earlier turns the log holds, since this record has the last state of every
+// entry that they changed.
+Status Keyspace::append_everything_owed() {
+  const auto count = [this](uint64_t turn, std::string_view) {
+    end_.turn = turn;
+    return Status();
+  };
+  if (Status status = store_->replay(end_.turn + 1, count); !status.ok()) return status;
+  end_.logged_turn = end_.turn;
+  store_.mark_recovered();
+  for (const auto& table : set_.tables()) {
+    Position position = 0;
+    do {
+      const Segment* segment = table->segment_at(position);
+      for (Entry* entry = segment->dirty; entry != nullptr; entry = entry->dirty_next)
+        turn_.add_unchanged(entry);
+      position = segment->last() + 1;
+    } while (position != 0);
+  }
+  burial_.owe();
+  set_.mark_all_changed();
+  if (Status status = commit_turn(true); !status.ok()) return status;
+  return store_.failed() ? Status::failed("the log takes no records yet") : Status();
+}
+
+void Keyspace::visit_system(
+    std::string_view prefix,
+    const std::function<void(std::string_view key, std::string_view value)>& visit) const {
+  visit_entries(set_.system_table(), prefix, visit);
+}
+
+uint64_t Keyspace::scan(int database, uint64_t cursor, size_t count,
+                        const std::function<void(const Seen&)>& visit) {
+  uint64_t next = 0;
+  const Walk walk{.cursor = cursor, .count = count, .now_ms = turn_.now_ms()};
+  const auto live = [&](const Seen& seen) {
+    if (!seen.expired) visit(seen);
+  };
+  Status status = walk_records(set_.table(database), store_.get(), walk, &next, live);
+  if (!status.ok()) turn_.fail_to_read(std::move(status));
+  return next;
+}
+
+Status Keyspace::commit_turn(bool keep_on_failure) {
+  TurnLog* log = options_.log != nullptr ? options_.log : store_.get();
+  return commit_.commit(log, &store_, &end_, keep_on_failure);
+}
+
+Status Keyspace::follow(const TurnBatch& batch) {
+  WEIR_CHECK(options_.follows || batch.last_turn() <= end_.turn);
+  if (batch.first_turn > end_.turn + 1)
+    return Status::refused("turn " + std::to_string(end_.turn + 1) + " comes next, got turn " +
+                           std::to_string(batch.first_turn));
+  if (batch.last_turn() > end_.turn) turn_.begin_command(turn_.now_ns());  // old values are read
+  list_names_.begin_batch();
+  TurnCheck check(set_, elements_bound(), options_.meaning.get(), &list_names_);
+  if (Status status = look_at_new(batch, end_.turn, &check); !status.ok()) return status;
+  if (Status status = append_batch(batch); !status.ok()) return status;
+  uint64_t turn = batch.first_turn;
+  for (const std::string& record : batch.turns) {
+    if (turn > end_.turn) {
+      if (Status status = apply(turn, record); !status.ok()) return status;
+    }
+    ++turn;
+  }
+  list_names_.end_batch();
+  return {};
+}
+
+// A turn that was not applied whole may be applied again.
+Status Keyspace::apply(uint64_t turn, std::string_view record) {
+  if (Status status = replay_.follow(record, &end_); !status.ok()) return status;
+  end_.turn = turn;
+  end_.bytes_appended += record.size();
+  passes_.note_turn(replay_.changed());
+  debt_.begin_turn();
+  return {};
+}
+
+Status Keyspace::append_batch(const TurnBatch& batch) {
+  if (store_.failed()) return Status::failed("the store has failed and was not reopened yet");
+  Status status = store_->append_batch(batch);
+  if (status.ok()) {
+    end_.logged_turn = std::max(end_.logged_turn, batch.last_turn());
+    for (const std::string& record : batch.turns)
+      end_.logged_instant_ns = std::max(end_.logged_instant_ns, instant_of_turn(record));
+  } else {
+    store_.mark_failed();
+  }
+  return status;
+}
+
+KeyspaceFigures Keyspace::figures() const {
+  KeyspaceFigures figures{.turn = end_.turn,
+                          .instant_ns = end_.instant_ns,
+                          .written_back_turn = pass_.written_back_turn(),
+                          .unwritten = pass_.dirty + pass_.writing(),
+                          .misses = records_.misses(),
+                          .expired = records_.expired(),
+                          .evicted = reclaimer_.evicted(),
+                          .log_bytes_appended = end_.bytes_appended};
+  for (const auto& table : set_.tables()) {
+    figures.entries += table->entries();
+    figures.bytes += table->bytes();
+  }
+  return figures;
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,86 @@
+// The records as commands see them: found in memory or read from the state, put, erased, and hidden
+// once their time has ended.
+//
+// Invariants
+// 1. A read that fails never looks like an absent key. find() says so in the turn's failure, put()
+//    then makes no entry from the missing answer, and the caller discards the command's outcome.
+// 2. An expiry writes nothing to the log: a replay hides the record by the same expiry. An owner of
+//    elements that expires keeps its value, hidden, until Burial has taken it with its lists.
+// 3. No command makes a record with a longer name than it may (name_bound.h).
+// 4. Every change was saved in the turn in progress before, save an expiry, which no roll-back
+//    takes back. If the turn itself has changed an owner, its expiry is a change, too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "storage/lists/burial.h"
+#include "storage/memtable/key_events.h"
+#include "storage/memtable/ref.h"
+#include "storage/memtable/turn_in_progress.h"
+#include "storage/memtable/watches.h"
+#include "storage/memtable/working_set.h"
+#include "storage/store/store_in_use.h"
+
+namespace weir::storage {
+
+class LiveRecords {
+ public:
+  LiveRecords(WorkingSet* set, TurnInProgress* turn, Burial* burial, Watches* watches,
+              KeyEvents* events, const StoreInUse& store)
+      : set_(*set),
+        turn_(*turn),
+        burial_(*burial),
+        watches_(*watches),
+        events_(*events),
+        store_(store) {}
+
+  Ref look_up(int database, std::string_view key);
+  void put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms);
+  void set_expiry(Ref* ref, int64_t expire_at_ms);
+  void erase(Ref* ref);
+  void rename(Ref* from, Ref* to);
+
+  Ref look_up_system(std::string_view key);
+  void put_system(std::string_view key, std::string_view value);
+
+  void clear(int database);
+  void swap(int first, int second);
+
+  // The entry of a key, read from the state if it is not in memory. Null if there is none, or if
+  // reading failed.
+  Entry* find(Table* table, Position position, std::string_view key) {
+    Entry* entry = table->find(position, key);
+    return entry != nullptr || table->complete ? entry : load(table, position, key);
+  }
+  // Reads a record from the state, unless it is in memory.
+  void read_if_missing(Table* table, Position position, std::string_view key) {
+    if (table->find(position, key) == nullptr) load(table, position, key);
+  }
+  // Removes a record whose time has ended. REQUIRES: it is present and expired.
+  void expire(Table* table, Entry* entry);
+
+  uint64_t misses() const { return misses_; }
+  uint64_t expired() const { return expired_; }
+
+ private:
+  bool is_named_by_clients(const Ref& ref) const;
+  Entry* load(Table* table, Position position, std::string_view key);
+  void expire_owner(Table* table, Entry* entry);
+  void take_away(Table* table, Entry* entry);
+  void note_event(KeyEvent::Kind kind, const Table* table, const Entry* entry);
+  void note_replaced(int database, int instead);
+
+  WorkingSet& set_;
+  TurnInProgress& turn_;
+  Burial& burial_;
+  Watches& watches_;
+  KeyEvents& events_;
+  const StoreInUse& store_;
+  uint64_t misses_ = 0;
+  uint64_t expired_ = 0;
+  std::string value_;  // as the state has it
+};
+
+}  // namespace weir::storage

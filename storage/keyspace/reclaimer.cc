@@ -1,0 +1,156 @@
+#include "storage/keyspace/reclaimer.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/time_units.h"
+#include "storage/lists/list_opening.h"
+#include "storage/memtable/elements_index.h"
+#include "storage/memtable/open_lists.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr size_t kLooksPerSweep = 5000;
+constexpr int64_t kIntervalNs = 25 * kNsPerMs;
+constexpr size_t kRecordsPerSweep = 1000;
+constexpr size_t kRecordsPerPiece = 200;  // each may have to be read from the disk
+constexpr size_t kOwnersPerSweep = 64;
+constexpr size_t kOwnersPerPiece = 8;  // likewise
+
+}  // namespace
+
+void Reclaimer::begin_round(int64_t steady_ns) {
+  const bool evict = memory_is_short();
+  if (owed_looks_ > 0) return;
+  if (!evict && steady_ns - last_sweep_steady_ns_ < kIntervalNs) return;
+  last_sweep_steady_ns_ = steady_ns;
+  if (steady_ns - last_recount_steady_ns_ >= kIntervalNs) {
+    last_recount_steady_ns_ = steady_ns;
+    owed_records_ = kRecordsPerSweep;
+  }
+  gained_ = false;
+  owed_looks_ = kLooksPerSweep;
+  owed_owners_ = kOwnersPerSweep;
+}
+
+bool Reclaimer::sweep_piece(size_t looks) {
+  if (owed_looks_ == 0) return false;
+  const bool evict = memory_is_short();
+  const size_t wanted = std::min(looks, owed_looks_);
+  const size_t looked = sweep(wanted, evict);
+  const bool ended = looked < wanted || (evict && !memory_is_short());
+  owed_looks_ = ended ? 0 : owed_looks_ - std::min(owed_looks_, looked);
+  return true;
+}
+
+bool Reclaimer::recount_piece(Store* store) {
+  if (owed_records_ == 0) return false;
+  owed_records_ -= kRecordsPerPiece;
+  set_.recount().step(&set_, store, turn_.now_ms(), kRecordsPerPiece);
+  return true;
+}
+
+// Answers how many looks were taken: fewer than were allowed if memory is not short any more, or
+// there is nothing left to look at.
+size_t Reclaimer::sweep(size_t looks, bool evict) {
+  size_t looked = 0;
+  size_t rounds = 0;
+  while (looked < looks && rounds < 2) {
+    Table* table = next_table();
+    if (table == nullptr) {
+      table_ = 0;
+      position_ = 0;
+      ++rounds;
+      continue;
+    }
+    Segment* segment = table->segment_at(position_);
+    looked += 1 + segment->count;
+    const Position last = segment->last();
+    sweep_segment(table, segment, evict);
+    position_ = last + 1;
+    if (position_ == 0) ++table_;
+    if (evict && !memory_is_short()) break;
+  }
+  return looked;
+}
+
+// The table where the sweep goes on. Null at the end of a round.
+Table* Reclaimer::next_table() {
+  const auto& tables = set_.tables();
+  const auto table = std::find_if(tables.begin() + 1, tables.end(), [&](const auto& candidate) {
+    return candidate->incarnation() >= table_;
+  });
+  if (table == tables.end()) return nullptr;
+  if ((*table)->incarnation() != table_) {
+    table_ = (*table)->incarnation();
+    position_ = 0;
+  }
+  return table->get();
+}
+
+void Reclaimer::sweep_segment(Table* table, Segment* segment, bool evict) {
+  victims_.clear();
+  ListSeen seen;
+  for (size_t i = 0; i < segment->bucket_count(); ++i) {
+    for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next)
+      sweep_entry(table, entry, evict, &seen);
+  }
+  for (Entry* entry : victims_) table->erase(entry);
+  gained_ |= !victims_.empty();
+}
+
+void Reclaimer::sweep_entry(Table* table, Entry* entry, bool evict, ListSeen* seen) {
+  if (active_expiry_ && entry->has(Entry::kPresent) && entry->expired(turn_.now_ms()))
+    records_.expire(table, entry);
+  if (!entry->clean()) return;
+  if (table->has_elements() && elements_id_at(entry->position) != seen->id) {
+    seen->id = elements_id_at(entry->position);
+    seen->open = table->open->find(seen->id) != nullptr;
+  }
+  if (!entry->has(Entry::kPresent)) {
+    victims_.push_back(entry);
+  } else if (seen->open || !evict || stays(table, entry)) {
+    return;
+  } else if (entry->has(Entry::kReferenced)) {
+    entry->flags &= static_cast<uint8_t>(~Entry::kReferenced);
+    gained_ = true;
+  } else {
+    this->evict(table, entry);
+  }
+}
+
+// True for the owner of a long list that was used just now: opening it again costs too much.
+bool Reclaimer::stays(const Table* table, const Entry* entry) const {
+  OwnerView owner;
+  if (table->elements == nullptr || !owns_elements(entry->type)) return false;
+  WEIR_CHECK(parse_owner(entry->value(), &owner));
+  const auto ids = owner.all();
+  return std::any_of(ids.begin(), ids.end(), [&](ElementsId id) {
+    const Elements* list = table->elements->open->find(id);
+    return list != nullptr && turn_.now_ms() < list->index().long_used_ms + kLongListKeptMs;
+  });
+}
+
+void Reclaimer::evict(Table* table, Entry* entry) {
+  table->complete = false;
+  if (!table->has_elements()) ++evicted_;
+  if (owns_elements(entry->type)) burial_.close_lists(table, entry);
+  victims_.push_back(entry);
+}
+
+// The store never drops an expired owner but tells of it. Reading such an owner notes it as
+// unburied, which is all that is needed.
+bool Reclaimer::owners_piece(Store* store) {
+  if (owed_owners_ == 0) return false;
+  const std::vector<std::string> stored_keys = store->take_expired_owners(kOwnersPerPiece);
+  owed_owners_ = stored_keys.size() < kOwnersPerPiece ? 0 : owed_owners_ - kOwnersPerPiece;
+  for (const std::string& stored_key : stored_keys) {
+    const auto key = parse_stored_key(stored_key);
+    Table* table = key ? set_.table_of(key->incarnation) : nullptr;
+    if (table != nullptr) records_.read_if_missing(table, key->position, key->key);
+  }
+  return true;
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,97 @@
+#include "storage/keyspace/work.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::storage {
+namespace {
+
+constexpr size_t kFreesPerTurn = 4000;
+constexpr size_t kFreesPerTurnMax = 20'000;
+constexpr size_t kFreesPerChange = 8;
+
+}  // namespace
+
+std::string_view name_of(WorkPart part) {
+  switch (part) {
+    case WorkPart::kWriteBack:
+      return "write-back";
+    case WorkPart::kFree:
+      return "free";
+    case WorkPart::kSweep:
+      return "sweep";
+    case WorkPart::kRecount:
+      return "recount";
+    case WorkPart::kExpiredOwners:
+      return "expired-owners";
+  }
+  return "";
+}
+
+void Work::begin_round(int64_t steady_ns) {
+  if (store_.failed()) return;
+  has_passed_ = passes_.running();
+  if (!has_passed_) set_.release_retired();
+  owed_frees_ =
+      std::clamp(passes_.changed_last_turn() * kFreesPerChange, kFreesPerTurn, kFreesPerTurnMax);
+  passes_.begin_round(steady_ns);
+  reclaimer_.begin_round(steady_ns);
+}
+
+std::optional<WorkPart> Work::piece() {
+  if (store_.failed()) return {};
+  for (size_t asked = 0; asked < kParts; ++asked) {
+    const auto part = static_cast<WorkPart>(std::exchange(next_part_, (next_part_ + 1) % kParts));
+    if (piece_of(part)) return part;
+  }
+  return {};
+}
+
+bool Work::piece_of(WorkPart part) {
+  switch (part) {
+    case WorkPart::kWriteBack:
+      return passes_.piece(kLooksPerPiece);
+    case WorkPart::kFree:
+      return free_piece();
+    case WorkPart::kSweep:
+      return reclaimer_.sweep_piece(kLooksPerPiece);
+    case WorkPart::kRecount:
+      return reclaimer_.recount_piece(store_.get());
+    case WorkPart::kExpiredOwners:
+      return reclaimer_.owners_piece(store_.get());
+  }
+  return false;
+}
+
+// What a pass may point to waits for its end.
+bool Work::free_piece() {
+  if (owed_frees_ == 0) return false;
+  const size_t looks = std::min(kLooksPerPiece, owed_frees_);
+  size_t looked = 0;
+  if (burial_.indexes_wait()) {
+    looked = burial_.shrink_closed(looks);
+  } else if (!passes_.running() && burial_.lists_wait()) {
+    looked = burial_.free_dead(looks);
+  } else if (set_.released()) {
+    set_.free_released(looks);
+    looked = looks;
+  }
+  owed_frees_ -= std::min(owed_frees_, looked);
+  return looked > 0;
+}
+
+void Work::end_round() {
+  if (store_.failed() || turn_.has_changes()) return;
+  const bool late = passes_.overloaded();
+  const bool changes = late != debt_.late();
+  debt_.set_late(late);
+  if (has_passed_ || passes_.running() || changes) debt_.begin_turn();
+}
+
+bool Work::wanted() const {
+  if (passes_.wants_work()) return true;
+  if (store_.failed()) return false;
+  return set_.released() || (!passes_.running() && reclaimer_.wants_work());
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,268 @@
+#include "storage/lists/burial.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/check.h"
+#include "storage/memtable/elements_index.h"
+#include "storage/memtable/turn_in_progress.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr size_t kShortList = 64;  // elements that may be looked at in one go
+
+void collect(Incarnation owners, std::string_view payload, std::vector<ListName>* lists) {
+  OwnerView owner;
+  WEIR_CHECK(parse_owner(payload, &owner));
+  for (const ElementsId id : owner.all()) lists->push_back({owners | kElementsBit, id});
+}
+
+void append(const std::vector<ListName>& lists, std::vector<ListName>* to) {
+  to->insert(to->end(), lists.begin(), lists.end());
+}
+
+}  // namespace
+
+void Burial::mark_dirty(Table* table, Entry* entry) {
+  if (entry->has(Entry::kDirty)) return;
+  table->mark_dirty(entry);
+  ++pass_.dirty;
+}
+
+void Burial::note_expired(Table* table, Entry* entry, const OwnerView& owner) {
+  entry->flags |= Entry::kUnburied;
+  const auto ids = owner.all();
+  expired_.push_back({.incarnation = table->incarnation(),
+                      .position = entry->position,
+                      .key = std::string(entry->key()),
+                      .ids = {ids.begin(), ids.end()}});
+  for (const ElementsId id : ids) unlogged_.push_back({table->incarnation() | kElementsBit, id});
+}
+
+void Burial::note_had_names(Incarnation owners, std::string_view payload) {
+  collect(owners, payload, &had_name_);
+}
+
+void Burial::note_have_names(Incarnation owners, std::string_view payload) {
+  collect(owners, payload, &have_name_);
+}
+
+void Burial::find_vanished(const TurnInProgress& turn) {
+  vanished_.clear();
+  if (!turn.owners_changed() && turn.newborn().empty()) return;
+  had_name_ = turn.newborn();
+  turn.undo().for_each_present([&](const Table* table, Type type, std::string_view payload) {
+    if (owns_elements(type)) collect(table->incarnation(), payload, &had_name_);
+  });
+  for (const Entry* entry : turn.changed()) {
+    if (entry->has(Entry::kPresent) && owns_elements(entry->type))
+      collect(entry->incarnation, entry->value(), &have_name_);
+  }
+  compare_names();
+}
+
+void Burial::compare_names() {
+  vanished_.clear();
+  std::sort(had_name_.begin(), had_name_.end());
+  had_name_.erase(std::unique(had_name_.begin(), had_name_.end()), had_name_.end());
+  std::sort(have_name_.begin(), have_name_.end());
+  std::set_difference(had_name_.begin(), had_name_.end(), have_name_.begin(), have_name_.end(),
+                      std::back_inserter(vanished_));
+  had_name_.clear();
+  have_name_.clear();
+}
+
+void Burial::bury_vanished() {
+  for (const ListName& list : vanished_) bury(list);
+  vanished_.clear();
+}
+
+void Burial::bury(const ListName& list) {
+  Table* table = set_.table_of(list.incarnation);
+  if (table == nullptr) return;  // the database was cleared
+  auto open = table->open->take(list.id);
+  if (open != nullptr && open->index().whole() && open->size() <= kShortList)
+    return bury_short(table, *open);
+  const bool stored = open == nullptr || open->passes_at_birth() != passes_begun_;
+  if (open != nullptr) close(std::move(open));
+  dying_.push_back({list, stored});
+}
+
+void Burial::bury_short(Table* table, const Elements& list) {
+  for (const ElementNode& node : list.index().nodes()) {
+    table->set_value(node.entry, {}, false);
+    node.entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
+    mark_dirty(table, node.entry);
+  }
+}
+
+void Burial::drop(Table* table) {
+  // The dirty entries of this table will never be written back; the pass counts those that it has
+  // in hand.
+  pass_.dirty -= table->dirty();
+  dropped_.push_back(table->incarnation());
+  if (table->has_elements()) closed_tables_.push_back(std::move(table->open));
+}
+
+void Burial::drop_stored(Incarnation incarnation) {
+  if (std::find(dropped_.begin(), dropped_.end(), incarnation) == dropped_.end())
+    dropped_.push_back(incarnation);
+}
+
+void Burial::note_logged() {
+  unlogged_.clear();
+  unlogged_in_pass_.clear();
+}
+
+void Burial::owe() {
+  for (const Dying& dying : dying_) unlogged_.push_back(dying.list);
+  append(erasable_, &unlogged_);
+}
+
+void Burial::close_lists(Table* table, const Entry* owner) {
+  OwnerView view;
+  WEIR_CHECK(parse_owner(owner->value(), &view));
+  if (table->elements == nullptr) return;
+  for (const ElementsId id : view.all()) {
+    auto list = table->elements->open->take(id);
+    if (list != nullptr && list->size() > kShortList) close(std::move(list));
+  }
+}
+
+size_t Burial::free_dead(size_t looks) {
+  return expired_.empty() ? free_dying(looks) : bury_expired(looks);
+}
+
+// Buries expired owners with their lists.
+size_t Burial::bury_expired(size_t looks) {
+  size_t looked = 0;
+  while (looked < looks && !expired_.empty()) {
+    const Expired expired = std::move(expired_.front());
+    expired_.pop_front();
+    ++looked;
+    Table* owners = set_.table_of(expired.incarnation);
+    if (owners == nullptr) continue;  // cleared meanwhile
+    for (const ElementsId id : expired.ids) bury({owners->incarnation() | kElementsBit, id});
+    looked += kShortList * expired.ids.size();
+    Entry* entry = owners->find(expired.position, expired.key);
+    if (entry != nullptr && entry->has(Entry::kUnburied)) bury_owner(owners, entry);
+  }
+  return looked;
+}
+
+void Burial::bury_owner(Table* owners, Entry* entry) {
+  entry->flags &= static_cast<uint8_t>(~Entry::kUnburied);
+  owners->set_value(entry, {}, false);
+  mark_dirty(owners, entry);
+}
+
+// Frees the entries of dying lists.
+size_t Burial::free_dying(size_t looks) {
+  size_t looked = 0;
+  while (looked < looks && !dying_.empty()) {
+    const Dying dying = dying_.front();
+    Table* table = set_.table_of(dying.list.incarnation);
+    ++looked;
+    if (table != nullptr && !free_some(table, dying.list.id, looks, &looked)) break;
+    if (table != nullptr && dying.stored) erase_range_of(dying.list);
+    dying_.pop_front();
+    dying_position_ = 0;
+  }
+  return looked;
+}
+
+// Frees a list's entries, with about `looks` looks in all. False if some are left then.
+bool Burial::free_some(Table* table, ElementsId id, size_t looks, size_t* looked) {
+  // Only where a turn that no owner made has named a dropped list can somebody have opened it
+  // again.
+  if (auto open = table->open->take(id)) close(std::move(open));
+  const Position last = last_position(id);
+  Position position = std::max(dying_position_, first_position(id));
+  while (*looked < looks) {
+    Segment* segment = table->segment_at(position);
+    const Position segment_last = segment->last();
+    freed_.clear();
+    Table::append_range(segment, position, last, &freed_);
+    pass_.dirty -= table->forget_dirty(segment, position, last);
+    for (Entry* entry : freed_) table->erase(entry);
+    *looked += freed_.size() + 1;
+    if (segment_last >= last) return true;
+    position = dying_position_ = segment_last + 1;
+  }
+  return false;
+}
+
+size_t Burial::shrink_closed(size_t looks) {
+  size_t budget = looks;
+  while (budget > 0 && indexes_wait()) {
+    if (closed_.empty()) {
+      if (auto list = closed_tables_.back()->take_any()) {
+        closed_.push_back(std::move(list));
+      } else {
+        closed_tables_.pop_back();
+      }
+      --budget;
+      continue;
+    }
+    const size_t size = closed_.back()->size();
+    if (!closed_.back()->index().shrink(budget)) closed_.pop_back();
+    budget -= std::min(budget, size + 1);
+  }
+  return looks - budget;
+}
+
+void Burial::erase_range_of(const ListName& list) {
+  erasable_.push_back(list);
+  const Position last = last_position(list.id);
+  // The range that follows the last position of all begins with the next incarnation.
+  ranges_.erase_range(stored_key_prefix(list.incarnation, first_position(list.id)),
+                      last == ~Position{0} ? stored_key_prefix(list.incarnation + 1)
+                                           : stored_key_prefix(list.incarnation, last + 1));
+}
+
+StateSlice Burial::begin_pass() {
+  WEIR_CHECK(!lists_wait());
+  ++passes_begun_;
+  StateSlice ranges = std::exchange(ranges_, {});
+  for (const Incarnation incarnation : dropped_)
+    ranges.erase_range(stored_key_prefix(incarnation), stored_key_prefix(incarnation + 1));
+  dropping_.swap(dropped_);
+  dropped_.clear();
+  erasing_.swap(erasable_);
+  unlogged_in_pass_.swap(unlogged_);
+  return ranges;
+}
+
+void Burial::end_pass(bool done) {
+  if (!done) {
+    const std::vector<ListName> again = std::exchange(erasing_, {});
+    for (const ListName& list : again) erase_range_of(list);
+    append(unlogged_in_pass_, &unlogged_);
+    dropped_.insert(dropped_.end(), dropping_.begin(), dropping_.end());
+  }
+  erasing_.clear();
+  unlogged_in_pass_.clear();
+  dropping_.clear();
+}
+
+void Burial::forget() {
+  vanished_.clear();
+  had_name_.clear();
+  have_name_.clear();
+  expired_.clear();
+  unlogged_.clear();
+  unlogged_in_pass_.clear();
+  dying_.clear();
+  dying_position_ = 0;
+  erasable_.clear();
+  ranges_ = {};
+  erasing_.clear();
+  dropped_.clear();
+  dropping_.clear();
+  closed_.clear();
+  closed_tables_.clear();
+}
+
+}  // namespace weir::storage

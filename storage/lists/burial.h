@@ -1,0 +1,188 @@
+// Burial: how lists of elements and whole incarnations leave memory, log and state. One class holds
+// all of it, and a list's state is which of its containers names it.
+//
+// A list dies in one of two ways. In the first, a turn takes its name away: it has *vanished*. The
+// turn's record says so, and the list is buried once that record is in the log. In the second, its
+// owner expires. Nothing is logged at that moment; the owner's entry keeps its value, hidden
+// (Entry::kUnburied), until owner and list are buried together between two passes. If a turn
+// commits before that, its record names the list.
+//
+//     a turn takes its name: vanished_                its owner expires: expired_ and unlogged_
+//                     |                                               |
+//     the turn's record is in the log                 between passes, bury_expired()
+//                     |                                               |
+//                     +-----------------> bury() <--------------------+
+//                                           |
+//              short, and open whole        |        long, or not open whole
+//                     +---------------------+---------------------+
+//                     v                                           v
+//     its elements are erased records                         dying_
+//                     |                                           |
+//     the next pass writes deletions                between passes, free_dying()
+//                     |                                           |
+//                     |          +--- nothing of it is stored ----+
+//                     v          v                                v
+//                    gone <------+                       erasable_, ranges_ <--- the pass failed
+//                    --+
+//                     ^                                           | | | a pass begins: erasing_
+//                     -----------------+
+//                     +------------------- it is written ---------+
+//
+// To *bury* a short list is to make its elements ordinary erased records. A long list, or one that
+// is not open, waits until its entries have been *freed* from memory, slice by slice; the next pass
+// then *erases* its range of stored keys. The index of a long list waits in closed_ to be destroyed
+// in slices, too.
+//
+// An incarnation that no database names goes straight to dropped_, and with the next pass to
+// dropping_: its table is not walked any more, so nothing has to be freed one by one.
+//
+// Invariants
+// 1. A pass begins only when no list is dying and no expired owner waits to be buried. So no pass
+//    writes an element of a list whose range it erases, and W never passes the turn that dropped a
+//    list whose range is still stored. It holds because Passes asks lists_wait() before it begins a
+//    pass, and because lists are freed, and their ranges queued, only while no pass is running.
+// 2. A pass that meets an unburied owner writes it with its value: the state must not lose an owner
+//    before its elements. It holds because the entry keeps its value until bury_expired(), which
+//    also buries the lists, and collect_segment() writes values of unburied entries.
+// 3. No turn is committed whose record lacks a list that died before it, unless a pass has erased
+//    the list with its owner. It holds because unlogged_ goes into each record, and leaves it only
+//    when a record is in the log or when the pass that took the owner has ended.
+// 4. No index points to an entry that is freed. It holds because bury() takes the index of a list
+//    that is open, and free_some() that of one which was opened since: an owner is left without its
+//    list where a shared log holds turns that no owner has made.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/format/owner.h"
+#include "storage/memtable/elements.h"
+#include "storage/memtable/open_lists.h"
+#include "storage/memtable/working_set.h"
+#include "storage/memtable/write_back.h"
+#include "storage/store/store.h"
+
+namespace weir::storage {
+
+class TurnInProgress;
+
+class Burial {
+ public:
+  Burial(WorkingSet* set, WriteBack* pass) : set_(*set), pass_(*pass) {}
+
+  // What dies.
+  // An owner has expired; its entry holds its value and is not present any more.
+  void note_expired(Table* table, Entry* entry, const OwnerView& owner);
+  // Finds the vanished lists: those that had a name before or during the turn, or were made in it,
+  // and have no name at its end. Only names before and after are compared, so the result is right
+  // whatever the commands did.
+  void find_vanished(const TurnInProgress& turn);
+  // The same for a turn that was not made here: the names that it took away, those that it gave,
+  // and then what lost its name by that.
+  void note_had_name(const ListName& list) { had_name_.push_back(list); }
+  void note_had_names(Incarnation owners, std::string_view payload);
+  void note_have_names(Incarnation owners, std::string_view payload);
+  void compare_names();
+  void forget_vanished() { vanished_.clear(); }
+  // Buries them. REQUIRES: the turn's record is in the log, or the log is owed it.
+  void bury_vanished();
+  void bury(const ListName& list);
+  // An incarnation has lost its database; `table` was its table.
+  void drop(Table* table);
+  // What opening found in the state of an incarnation that no database names.
+  void drop_stored(Incarnation incarnation);
+
+  // What a turn's record says of it.
+  template <typename Visit>
+  void for_each_unlogged(Visit visit) const {
+    for (const auto* lists : {&unlogged_, &unlogged_in_pass_, &vanished_}) {
+      for (const ListName& list : *lists) visit(list);
+    }
+  }
+  // The turn's record is in the log.
+  void note_logged();
+  // The log may lack any of the turns that dropped a list not erased yet: the next record is to
+  // name all such lists again.
+  void owe();
+
+  // Closes an owner's lists when the owner leaves memory, so that its elements can follow.
+  void close_lists(Table* table, const Entry* owner);
+  // Destroys the index of a list that is not open any more, later.
+  void close(std::unique_ptr<Elements> list) { closed_.push_back(std::move(list)); }
+
+  // The work. Lists wait for free_dead(), indexes for shrink_closed().
+  bool lists_wait() const { return !expired_.empty() || !dying_.empty(); }
+  bool indexes_wait() const { return !closed_.empty() || !closed_tables_.empty(); }
+  // Buries expired owners, or frees entries of dying lists, with about `looks` looks; answers how
+  // many it took. REQUIRES: no pass is running, because a pass points to entries; no turn is in
+  // progress.
+  size_t free_dead(size_t looks);
+  size_t shrink_closed(size_t looks);
+
+  // A pass. What waits to be erased from the state goes with it. REQUIRES: !lists_wait().
+  StateSlice begin_pass();
+  // Its part is done, or waits for the next pass.
+  void end_pass(bool done);
+  // True if a pass has something to erase.
+  bool wants_pass() const { return !dropped_.empty() || !erasable_.empty(); }
+  // How many passes had begun that can have stored something of a list that is made now. A pass
+  // that is running may still come to the list, so it counts as one after its birth.
+  uint64_t passes_at_birth() const { return pass_.running() ? passes_begun_ - 1 : passes_begun_; }
+
+  // Forgets everything, when the working set is forgotten.
+  void forget();
+
+ private:
+  struct Expired {
+    Incarnation incarnation = 0;  // of the owner
+    Position position = 0;
+    std::string key;
+    std::vector<ElementsId> ids;
+  };
+  struct Dying {
+    ListName list;
+    bool stored = true;  // a pass may have written some of it
+  };
+
+  void bury_short(Table* table, const Elements& list);
+  size_t bury_expired(size_t looks);
+  void bury_owner(Table* owners, Entry* entry);
+  size_t free_dying(size_t looks);
+  bool free_some(Table* table, ElementsId id, size_t looks, size_t* looked);
+  void erase_range_of(const ListName& list);
+  void mark_dirty(Table* table, Entry* entry);
+
+  WorkingSet& set_;
+  WriteBack& pass_;
+
+  std::vector<ListName> vanished_;
+  std::vector<ListName> had_name_, have_name_;  // until compare_names()
+  std::deque<Expired> expired_;
+  // Lists of expired owners that no turn's record names yet. When a pass has taken such an owner
+  // and its lists out of the state, no record needs to name them any more.
+  std::vector<ListName> unlogged_;
+  std::vector<ListName> unlogged_in_pass_;
+  std::deque<Dying> dying_;
+  Position dying_position_ = 0;  // how far the first dying list is freed; 0: not begun
+  std::vector<Entry*> freed_;    // while a slice is freed
+
+  // Lists that the next pass erases from the state, with their ranges; then those of the running
+  // pass.
+  std::vector<ListName> erasable_;
+  StateSlice ranges_;
+  std::vector<ListName> erasing_;
+  // Incarnations, likewise.
+  std::vector<Incarnation> dropped_;
+  std::vector<Incarnation> dropping_;
+  uint64_t passes_begun_ = 0;
+
+  // Indexes that wait to be destroyed, slice by slice.
+  std::vector<std::unique_ptr<Elements>> closed_;
+  std::vector<std::unique_ptr<OpenLists>> closed_tables_;
+};
+
+}  // namespace weir::storage

@@ -1,0 +1,75 @@
+#include "storage/lists/list_opening.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/format/record.h"
+#include "storage/memtable/elements_index.h"
+#include "storage/memtable/table.h"
+
+namespace weir::storage {
+namespace {
+
+Status take_from_memory(const Table* table, Elements* list) {
+  ElementsIndex::Opening& opening = *list->index().opening;
+  const Position last = last_position(list->id());
+  std::vector<Entry*> entries;
+  for (size_t looks = 0; !opening.memory_done;) {
+    if (looks >= kOpeningSliceElements) return Status::not_yet();
+    const Segment* segment = table->segment_at(opening.position);
+    const Position segment_last = segment->last();
+    entries.clear();
+    Table::append_range(segment, opening.position, last, &entries);
+    for (Entry* entry : entries) {
+      if (entry->has(Entry::kPresent)) list->index().put_in(entry);
+    }
+    looks += 1 + entries.size();
+    opening.memory_done = segment_last >= last;
+    opening.position = segment_last + 1;
+  }
+  return {};
+}
+
+// An entry in memory is newer than the state's record, and an absent one hides it.
+Status read_from_state(Table* table, Elements* list, Store* store, const HashSeed& seed) {
+  if (store == nullptr) return Status::failed("the store is closed after a failure");
+  ElementsIndex::Opening& opening = *list->index().opening;
+  const Position last = last_position(list->id());
+  const auto cursor = store->cursor();
+  if (opening.stored_key.empty())
+    opening.stored_key = stored_key_prefix(table->incarnation(), first_position(list->id()));
+  cursor->seek(opening.stored_key);
+  for (size_t looks = 0; cursor->valid(); cursor->next(), ++looks) {
+    const auto key = parse_stored_key(cursor->key());
+    if (!key) return Status::corrupt("the state holds a key that is too short");
+    if (key->incarnation != table->incarnation() || key->position > last) return {};
+    if (looks == kOpeningSliceElements) {
+      opening.stored_key = cursor->key();
+      return Status::not_yet();
+    }
+    const Position position = position_of_element(list->id(), key->key, seed);
+    if (stored_part(position) != key->position)
+      return Status::corrupt("a stored element stands where none of its name does");
+    if (table->find(position, key->key) != nullptr) continue;
+    ValueView value;
+    if (Status status = parse_value(cursor->value(), &value); !status.ok()) return status;
+    if (!is_element(value)) return Status::corrupt("a stored element is none");
+    Entry* entry = table->insert(position, key->key, value.payload.size());
+    table->set_value(entry, value.payload, false);
+    entry->type = value.type;
+    entry->flags |= Entry::kPresent;
+    list->index().put_in(entry);
+  }
+  return cursor->status();
+}
+
+}  // namespace
+
+Status open_slice(Table* table, Elements* list, Store* store, const HashSeed& seed) {
+  Status status = take_from_memory(table, list);
+  if (!status.ok() || table->complete) return status;
+  return read_from_state(table, list, store, seed);
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,76 @@
+#include "storage/lists/lists.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "storage/lists/list_opening.h"
+#include "storage/memtable/elements_index.h"
+#include "storage/memtable/open_lists.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr uint64_t kNotBornHere = UINT64_MAX;
+constexpr ElementsId kIdsPerRecord = 4096;
+
+}  // namespace
+
+ElementsId Lists::make(int database, Layout layout) {
+  Table* table = set_.elements_table(set_.table(database));
+  if (layout_of(next_) != layout) ++next_;
+  const ElementsId id = next_++;
+  WEIR_REQUIRE(id <= kElementsIdMax);
+  table->open->add(
+      std::make_unique<Elements>(&set_, &turn_, table, ListBirth{id, burial_.passes_at_birth()}));
+  turn_.note_newborn({table->incarnation(), id});
+  return id;
+}
+
+Elements* Lists::open(int database, ElementsId id) {
+  Table* table = set_.elements_table(set_.table(database));
+  Elements* list = table->open->find(id);
+  if (list == nullptr) {
+    list = table->open->add(
+        std::make_unique<Elements>(&set_, &turn_, table, ListBirth{id, kNotBornHere}));
+    list->index().opening.reset(new ElementsIndex::Opening{.position = first_position(id)});
+  }
+  ElementsIndex& index = list->index();
+  if (index.long_used_ms != 0) index.long_used_ms = turn_.now_ms();
+  if (index.whole()) return list;
+  if (!turn_.failure().ok()) return nullptr;  // what the command once found absent stays so
+  Status status = open_slice(table, list, store_.get(), set_.seed());
+  if (status.ok()) {
+    index.opening.reset();
+    return list;
+  }
+  if (status.code() == Status::Code::kNotYet) {
+    index.long_used_ms = turn_.now_ms();
+  } else {
+    burial_.close(table->open->take(id));
+  }
+  turn_.fail_to_read(std::move(status));
+  return nullptr;
+}
+
+bool Lists::copy(int from_database, ElementsId from, int to_database, ElementsId to) {
+  const Elements* source = open(from_database, from);
+  Elements* target = open(to_database, to);
+  if (source == nullptr || target == nullptr) return false;
+  source->walk(0, [target](const Element& element) {
+    target->put(element.member, element.order, element.value);
+    return true;
+  });
+  return true;
+}
+
+// The bound runs ahead of the ids: an id that this process has used must not be used again by the
+// next process, even if this one dies now.
+std::optional<ElementsId> Lists::new_bound() {
+  if (next_ <= bound_) return std::nullopt;
+  bound_ = std::min(next_ + kIdsPerRecord, kElementsIdMax + 1);
+  return bound_;
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,112 @@
+// A store whose disk is memory. `--storage memory` runs on it, and simulations crash it.
+//
+// Like a real store it has two parts. A MemoryDisk is what outlives a process: make a store on it,
+// drop the store, make another, and find everything again. A MemoryStore is one process' hold on
+// the disk. The shipped server does not keep the disk, so all data ends with the store.
+//
+// Invariants
+// 1. Syncs, passes and checkpoints end inside the call that starts them, with `notify` called
+//    there, unless the disk says `deferred`: then they end in MemoryStore::step(), and so do
+//    appends if it says `appends_late`, too.
+// 2. A pass is applied in finish_pass(): a caller that may not hold its thread for long makes small
+//    passes.
+// 3. A power cut leaves batches of a shared log whole, with their stamps, or takes them away whole:
+//    the disk keeps its batches as writes until they are synced.
+// 4. A cursor that lives across a pass costs a copy of the state, which it shares until then.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/memory/memory_disk.h"
+#include "storage/store/horizon.h"
+#include "storage/store/stamped_turns.h"
+#include "storage/store/steady_clock.h"
+#include "storage/store/store.h"
+
+namespace weir::storage {
+
+class MemoryStore : public Store {
+ public:
+  explicit MemoryStore(std::shared_ptr<MemoryDisk> disk)
+      : disk_(std::move(disk)), stamped_(disk_->stamped_kept) {}
+
+  // Ends the oldest operation under way. False if there is none.
+  bool step();
+
+  Status open(OpenReport* report) override;
+  const HashSeed& hash_seed() const override { return disk_->seed; }
+  Status append(uint64_t turn, std::string_view record) override;
+  uint64_t appended_turn() const override {
+    return late_appends_ == 0 && log_failure_.ok() ? UINT64_MAX : last_turn();
+  }
+  Status append_failure() const override { return log_failure_; }
+  Status append_batch(const TurnBatch& batch) override;
+  Status stamps(std::vector<KeptStamp>* stamps) override;
+  uint64_t stamped_turn(uint64_t at_most) const override { return stamped_.newest_up_to(at_most); }
+  Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) override;
+  void keep_turns_from(uint64_t turn) override { needed_turn_ = turn; }
+  Status replay(
+      uint64_t first,
+      const std::function<Status(uint64_t turn, std::string_view record)>& visit) override;
+  void start_sync() override;
+  SyncState sync_state() const override { return sync_; }
+  Status sync_now() override;
+  Lookup get(std::string_view stored_key, std::string* value, Status* failure) override;
+  std::unique_ptr<StateCursor> cursor() override;
+  void add_to_pass(StateSlice slice) override;
+  void finish_pass(uint64_t written_back_turn, int64_t instant_ns) override;
+  PassState pass_state() const override { return pass_; }
+  void start_checkpoint(const std::string& directory) override;
+  PassState checkpoint_state() const override { return checkpoint_; }
+  Status probe() override {
+    return disk_->faults.disk_full ? Status::no_space("injected full disk") : Status();
+  }
+  std::vector<std::string> take_expired_owners(size_t max) override {
+    return expired_owners_.take(max);
+  }
+  StoreFigures figures() const override;
+
+ private:
+  void soon(std::function<void()> work);
+  void append_late(uint64_t turn, std::string_view record);
+  void append_now(uint64_t turn, std::string_view record);
+  enum class Fault { kNone, kLost, kKept };
+  Fault next_fault();
+  void put_stamp(const TurnBatch& batch, uint64_t bytes);
+  void find_stamps();
+  void drop_turns(uint64_t written_back_turn);
+  uint64_t last_turn() const;  // the last that was appended
+  Status sync_log(uint64_t turn);
+  Status apply_pass(uint64_t written_back_turn, int64_t instant_ns);
+  void apply_slices();
+  void drop_expired();
+  void put(std::string_view stored_key, std::string_view value);
+  void erase(MemoryDisk::State::iterator at);
+
+  const std::shared_ptr<MemoryDisk> disk_;
+  std::deque<std::function<void()>> pending_;
+  size_t late_appends_ = 0;  // of pending_
+  uint64_t late_turn_ = 0;   // the newest of them
+  std::vector<StateSlice> slices_;
+  std::string last_key_of_pass_;
+  std::string swept_up_to_;  // where the dropping of expired records goes on in the next pass
+  SyncState sync_;
+  PassState pass_;
+  PassState checkpoint_;
+  Status log_failure_;
+  StoreFigures figures_;
+  ExpiredOwners expired_owners_;
+  StampedTurns stamped_;
+  uint64_t needed_turn_ = 0;  // see keep_turns_from()
+};
+
+// Makes a store on a disk and under a seed of its own.
+std::unique_ptr<Store> make_memory_store();
+
+}  // namespace weir::storage

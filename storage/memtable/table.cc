@@ -1,0 +1,275 @@
+#include "storage/memtable/table.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "base/check.h"
+#include "storage/memtable/open_lists.h"
+#include "storage/memtable/table_internal.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr uint16_t kSegmentEntriesMax = 512;
+constexpr uint8_t kBucketBitsMax = 9;
+constexpr uint8_t kPositionBits = 62;  // the bits that are stored: segments are split no further
+constexpr size_t kMallocOverheadBytes = 8;
+
+size_t block_bytes(const Entry* entry) {
+  return kEntryHeadBytes + entry->key_size + entry->capacity + kMallocOverheadBytes;
+}
+
+size_t outside_bytes(const Entry* entry) {
+  return entry->has(Entry::kOutside) ? entry->value_size + kMallocOverheadBytes : 0;
+}
+
+void* allocate(size_t bytes) {
+  void* block = std::malloc(bytes);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+
+}  // namespace
+
+Table::Directory* Table::as_directory(Node node) {
+  return node & 1 ? reinterpret_cast<Directory*>(node & ~Node{1}) : nullptr;
+}
+
+Table::Node Table::node_of(Directory* directory) { return reinterpret_cast<Node>(directory) | 1; }
+
+Table::Table(Incarnation incarnation)
+    : incarnation_(incarnation), child_bits_max_(kChildBitsMax), root_(new Directory) {
+  if (holds_elements(incarnation)) {
+    open = std::make_unique<OpenLists>();
+    root_->bits_max = kRootBitsMaxOfElements;
+    child_bits_max_ = kChildBitsMaxOfElements;
+  }
+  auto* segment = new Segment;
+  segment->hashed = holds_elements(incarnation);
+  root_->children.push_back(reinterpret_cast<Node>(segment));
+  resize_buckets(segment, kBucketBitsMin);
+}
+
+Table::~Table() { free_node(node_of(root_)); }
+
+void Table::free_node(Node node) {
+  if (Directory* directory = as_directory(node)) {
+    Node previous = 0;  // a segment shallower than its directory fills neighbouring cells
+    for (const Node child : directory->children) {
+      if (child != previous) free_node(child);
+      previous = child;
+    }
+    delete directory;
+    return;
+  }
+  auto* segment = reinterpret_cast<Segment*>(node);
+  for (size_t i = 0; i < segment->bucket_count(); ++i) {
+    for (Entry* entry = segment->buckets[i]; entry != nullptr;) {
+      Entry* next = entry->next;
+      if (entry->has(Entry::kOutside)) free_outside(entry->outside());
+      std::free(entry);
+      entry = next;
+    }
+  }
+  std::free(segment->buckets);
+  delete segment;
+}
+
+bool Table::shrink(size_t looks) {
+  nearby_ = nullptr;
+  while (looks > 0 && !root_->children.empty()) {
+    std::vector<Node>* cells = &root_->children;
+    Directory* below = as_directory(cells->back());
+    while (below != nullptr && !below->children.empty()) {
+      cells = &below->children;
+      below = as_directory(cells->back());
+    }
+    const Node last = cells->back();
+    while (!cells->empty() && cells->back() == last) cells->pop_back();
+    const size_t entries = below == nullptr ? reinterpret_cast<Segment*>(last)->count : 0;
+    free_node(last);
+    looks -= std::min(looks, entries + 1);
+  }
+  return !root_->children.empty();
+}
+
+Table::Node* Table::parent_cell(Position position, Directory** directory) const {
+  Directory* at = root_;
+  while (true) {
+    Node* cell = &at->children[at->index_of(position)];
+    Directory* below = as_directory(*cell);
+    if (below == nullptr) {
+      *directory = at;
+      return cell;
+    }
+    at = below;
+  }
+}
+
+Segment* Table::segment_at(Position position) const {
+  if (nearby_ != nullptr && nearby_->covers(position)) return nearby_;
+  Directory* directory;
+  auto* segment = reinterpret_cast<Segment*>(*parent_cell(position, &directory));
+  if (segment->hashed) nearby_ = segment;
+  return segment;
+}
+
+Entry* Table::find(Position position, std::string_view key) const {
+  const Segment* segment = segment_at(position);
+  Entry* entry = segment->buckets[segment->bucket_of(position)];
+  while (entry != nullptr && (entry->position != position || entry->key() != key))
+    entry = entry->next;
+  return entry;
+}
+
+Entry* Table::insert(Position position, std::string_view key, size_t value_bytes) {
+  Segment* segment = segment_at(position);
+  while (segment->count >= kSegmentEntriesMax && segment->prefix_bits < kPositionBits) {
+    split(segment);
+    segment = segment_at(position);
+  }
+  if (segment->count >= segment->bucket_count() && segment->bucket_bits < kBucketBitsMax) {
+    resize_buckets(segment, segment->bucket_bits + 1);
+  }
+  // Room is rounded up so that the bytes which malloc would round up to are used, not lost.
+  const size_t wanted = kEntryHeadBytes + key.size() + std::max(value_bytes, sizeof(char*));
+  const size_t rounded = (wanted + kMallocOverheadBytes + 15) / 16 * 16 - kMallocOverheadBytes;
+  auto* entry = static_cast<Entry*>(allocate(std::max(rounded, sizeof(Entry))));
+  *entry = Entry{.next = nullptr,
+                 .dirty_next = nullptr,
+                 .position = position,
+                 .expire_at_ms = 0,
+                 .stamp = 0,
+                 .incarnation = incarnation_,
+                 .key_size = static_cast<uint32_t>(key.size()),
+                 .value_size = 0,
+                 .capacity = static_cast<uint32_t>(rounded - kEntryHeadBytes - key.size()),
+                 .type = Type::kNone,
+                 .flags = 0};
+  if (!key.empty()) std::memcpy(entry->tail(), key.data(), key.size());
+  Entry** bucket = &segment->buckets[segment->bucket_of(position)];
+  entry->next = *bucket;
+  *bucket = entry;
+  ++segment->count;
+  ++entries_;
+  bytes_ += block_bytes(entry);
+  return entry;
+}
+
+void Table::erase(Entry* entry) {
+  WEIR_CHECK(entry->clean());
+  Segment* segment = segment_at(entry->position);
+  Entry** link = &segment->buckets[segment->bucket_of(entry->position)];
+  while (*link != entry) link = &(*link)->next;
+  *link = entry->next;
+  --segment->count;
+  --entries_;
+  bytes_ -= footprint(entry);
+  if (entry->has(Entry::kOutside)) free_outside(entry->outside());
+  std::free(entry);
+  if (segment->bucket_bits > kBucketBitsMin && segment->count < segment->bucket_count() / 8) {
+    resize_buckets(segment, segment->bucket_bits - 1);
+  }
+  if (segment->count == 0) unite(segment);
+}
+
+size_t Table::footprint(const Entry* entry) { return block_bytes(entry) + outside_bytes(entry); }
+
+// Counts a change of what an entry has outside its block: `before` bytes until now.
+void Table::note_outside(const Entry* entry, size_t before) {
+  const size_t grown = outside_bytes(entry) - before;  // modulo 2^64: it may have shrunk
+  bytes_ += grown;
+  if (entry->has(Entry::kDirty)) dirty_bytes_ += grown;
+}
+
+void Table::set_value(Entry* entry, std::string_view value, bool keep_outside) {
+  const size_t before = outside_bytes(entry);
+  char* old_outside = entry->has(Entry::kOutside) ? entry->outside() : nullptr;
+  if (value.size() <= entry->capacity) {
+    if (!value.empty()) std::memmove(entry->inline_data(), value.data(), value.size());
+    entry->flags &= static_cast<uint8_t>(~Entry::kOutside);
+  } else {
+    entry->set_outside(copy_outside(value));
+  }
+  entry->value_size = static_cast<uint32_t>(value.size());
+  note_outside(entry, before);
+  if (old_outside != nullptr && !keep_outside) free_outside(old_outside);
+}
+
+void Table::adopt_outside(Entry* entry, char* block, size_t bytes) {
+  const size_t before = outside_bytes(entry);
+  if (entry->has(Entry::kOutside)) free_outside(entry->outside());
+  entry->set_outside(block);
+  entry->value_size = static_cast<uint32_t>(bytes);
+  note_outside(entry, before);
+}
+
+char* Table::copy_outside(std::string_view value) {
+  auto* block = static_cast<char*>(allocate(value.size()));
+  std::memcpy(block, value.data(), value.size());
+  return block;
+}
+
+void Table::free_outside(char* block) { std::free(block); }
+
+void Table::mark_dirty(Entry* entry) {
+  if (entry->has(Entry::kDirty)) return;
+  Segment* segment = segment_at(entry->position);
+  entry->flags |= Entry::kDirty;
+  entry->dirty_next = segment->dirty;
+  segment->dirty = entry;
+  ++dirty_;
+  dirty_bytes_ += footprint(entry);
+}
+
+// Makes a segment's dirty entries from `first` to `last` clean, and appends them to `taken` if that
+// is not null.
+size_t Table::unlink_dirty(Segment* segment, Position first, Position last,
+                           std::vector<Entry*>* taken) {
+  size_t unlinked = 0;
+  for (Entry** link = &segment->dirty; *link != nullptr;) {
+    Entry* entry = *link;
+    if (entry->position < first || entry->position > last) {
+      link = &entry->dirty_next;
+      continue;
+    }
+    *link = entry->dirty_next;
+    entry->dirty_next = nullptr;
+    entry->flags &= static_cast<uint8_t>(~Entry::kDirty);
+    dirty_bytes_ -= footprint(entry);
+    if (taken != nullptr) taken->push_back(entry);
+    ++unlinked;
+  }
+  dirty_ -= unlinked;
+  return unlinked;
+}
+
+void Table::take_dirty(Segment* segment, Position first, std::vector<Entry*>* entries) {
+  unlink_dirty(segment, first, ~Position{0}, entries);
+}
+
+size_t Table::forget_dirty(Segment* segment, Position first, Position last) {
+  return unlink_dirty(segment, first, last, nullptr);
+}
+
+void Table::append_range(const Segment* segment, Position first, Position last,
+                         std::vector<Entry*>* entries) {
+  const auto begin = static_cast<std::ptrdiff_t>(entries->size());
+  const bool all = segment->hashed;
+  const size_t first_bucket = all ? 0 : segment->bucket_of(std::max(first, segment->begin));
+  const size_t last_bucket =
+      all ? segment->bucket_count() - 1 : segment->bucket_of(std::min(last, segment->last()));
+  for (size_t i = first_bucket; i <= last_bucket; ++i) {
+    for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next) {
+      if (entry->position >= first && entry->position <= last) entries->push_back(entry);
+    }
+  }
+  std::sort(entries->begin() + begin, entries->end(), [](const Entry* a, const Entry* b) {
+    const Position a_place = stored_part(a->position);
+    const Position b_place = stored_part(b->position);
+    return a_place != b_place ? a_place < b_place : a->key() < b->key();
+  });
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,117 @@
+#include "storage/memtable/turn_in_progress.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/time_units.h"
+#include "storage/format/name_bound.h"
+#include "storage/memtable/elements_index.h"
+#include "storage/memtable/open_lists.h"
+
+namespace weir::storage {
+namespace {
+
+// The index that an entry belongs to; null unless it is an element of an open list.
+ElementsIndex* index_of(const Table* table, const Entry* entry) {
+  Elements* list = table->open->find(elements_id_at(entry->position));
+  return list == nullptr ? nullptr : &list->index();
+}
+
+}  // namespace
+
+void TurnInProgress::reach(int64_t instant_ns) {
+  now_ns_ = std::max(now_ns_, instant_ns);
+  now_ms_ = now_ns_ / kNsPerMs;
+}
+
+void TurnInProgress::roll_back(const Mark& mark) {
+  const auto restoring = [](Table* table, Entry* entry) {
+    if (!table->has_elements() || !entry->has(Entry::kPresent)) return;
+    if (ElementsIndex* index = index_of(table, entry)) index->take_out(entry);
+  };
+  const auto restored = [this](Table* table, Entry* entry, bool was_present) {
+    const bool present = entry->has(Entry::kPresent);
+    if (table->has_elements()) {
+      if (!present) return;
+      if (ElementsIndex* index = index_of(table, entry)) index->put_in(entry);
+      return;
+    }
+    if (present != was_present) set_.adjust_count(table, entry->position, present ? 1 : -1);
+  };
+  while (databases_undo_.size() > mark.databases) {
+    undo_.roll_back(databases_undo_.back().undo_mark, restoring, restored);
+    set_.restore(std::move(databases_undo_.back().databases));
+    databases_undo_.pop_back();
+  }
+  undo_.roll_back(mark.undo, restoring, restored);
+  changed_.resize(mark.changed);
+  forget_newborn(mark.newborn);
+  events_.forget_created(mark.events);
+  debt_.take_back(mark.turn_bytes);
+}
+
+// Forgets the lists that were made since a mark and are taken back.
+void TurnInProgress::forget_newborn(size_t mark) {
+  for (size_t i = mark; i < newborn_.size(); ++i) {
+    if (Table* table = set_.table_of(newborn_[i].incarnation)) table->open->take(newborn_[i].id);
+  }
+  newborn_.resize(mark);
+}
+
+bool TurnInProgress::save(Table* table, Entry* entry, bool value_goes) {
+  if (entry->has(Entry::kChanged) && entry->stamp == stamp_) return false;
+  if (!watches_.empty()) tell_watches(table, entry);
+  undo_.save(table, entry, value_goes);
+  entry->stamp = stamp_;
+  owners_changed_ |= owns_elements(entry->type);
+  if (!entry->has(Entry::kChanged)) add_unchanged(entry);
+  return true;
+}
+
+void TurnInProgress::tell_watches(const Table* table, const Entry* entry) {
+  if (table->has_elements()) return watches_.element_changes(elements_id_at(entry->position));
+  const int database = set_.database_of(table);
+  if (database >= 0) watches_.record_changes(database, entry->position, entry->key());
+}
+
+void TurnInProgress::add_unchanged(Entry* entry) {
+  entry->flags |= Entry::kChanged;
+  changed_.push_back(entry);
+}
+
+void TurnInProgress::refuse_change() {
+  fail(debt_.refusal());
+  throw ChangeRefused();
+}
+
+void TurnInProgress::refuse_name(std::string_view what, size_t bytes) {
+  fail(Status::aborted(long_name_error(what, bytes, options_.name_bytes_max)));
+  throw ChangeRefused();
+}
+
+void TurnInProgress::keep_all() {
+  changed_.clear();
+  newborn_.clear();
+  owners_changed_ = false;
+  undo_.forget();
+  databases_undo_.clear();
+}
+
+void TurnInProgress::take_back_all() {
+  roll_back(Mark{.events = command_mark_.events});
+  undo_.forget();
+  owners_changed_ = false;
+  command_mark_ = mark();
+}
+
+void TurnInProgress::end_empty() {
+  undo_.forget();
+  forget_newborn(0);
+}
+
+void TurnInProgress::forget() {
+  WEIR_CHECK(changed_.empty());
+  keep_all();
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,160 @@
+#include "storage/memtable/working_set.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/check.h"
+#include "storage/memtable/open_lists.h"
+
+namespace weir::storage {
+
+void WorkingSet::begin(const HashSeed& seed, size_t databases) {
+  seed_ = seed;
+  add_table(kSystemIncarnation)->complete = true;
+  databases_.resize(databases);
+}
+
+void WorkingSet::forget() {
+  databases_.clear();
+  tables_.clear();
+  retired_.clear();
+  released_.clear();
+  recount_ = {};
+  databases_changed_ = false;
+}
+
+Table* WorkingSet::table_of(Incarnation incarnation) const {
+  const auto place = std::lower_bound(
+      tables_.begin(), tables_.end(), incarnation,
+      [](const auto& table, Incarnation wanted) { return table->incarnation() < wanted; });
+  return place != tables_.end() && (*place)->incarnation() == incarnation ? place->get() : nullptr;
+}
+
+Table* WorkingSet::add_table(Incarnation incarnation) {
+  if (Table* known = table_of(incarnation)) return known;
+  auto table = std::make_unique<Table>(incarnation);
+  Table* added = table.get();
+  const auto place = std::find_if(tables_.begin(), tables_.end(), [&](const auto& other) {
+    return other->incarnation() > incarnation;
+  });
+  tables_.insert(place, std::move(table));
+  return added;
+}
+
+Table* WorkingSet::elements_table(Table* owners) {
+  if (owners->elements == nullptr) {
+    owners->elements = add_table(owners->incarnation() | kElementsBit);
+    owners->elements->complete = true;
+  }
+  return owners->elements;
+}
+
+std::vector<Table*> WorkingSet::retire_unused() {
+  std::vector<Table*> unused;
+  for (auto it = tables_.begin() + 1; it != tables_.end();) {
+    const bool used =
+        std::any_of(databases_.begin(), databases_.end(), [&](const Database& database) {
+          return database.table == it->get() ||
+                 (database.table != nullptr && database.table->elements == it->get());
+        });
+    if (used) {
+      ++it;
+      continue;
+    }
+    unused.push_back(it->get());
+    retired_.push_back(std::move(*it));
+    it = tables_.erase(it);
+  }
+  return unused;
+}
+
+void WorkingSet::release_retired() {
+  released_.insert(released_.end(), std::make_move_iterator(retired_.begin()),
+                   std::make_move_iterator(retired_.end()));
+  retired_.clear();
+}
+
+void WorkingSet::free_released(size_t looks) {
+  if (released() && !released_.back()->shrink(looks)) released_.pop_back();
+}
+
+int WorkingSet::database_of(const Table* table) const {
+  for (size_t i = 0; i < databases_.size(); ++i) {
+    if (databases_[i].table == table) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+bool WorkingSet::usable() const {
+  return !databases_.empty() &&
+         std::all_of(databases_.begin(), databases_.end(),
+                     [](const Database& database) { return database.table != nullptr; });
+}
+
+void WorkingSet::clear(int database) {
+  WEIR_REQUIRE(next_incarnation_ < kElementsBit);
+  Table* table = add_table(next_incarnation_++);
+  table->complete = true;
+  this->database(database) = {.table = table, .count = 0, .changed = true};
+  databases_changed_ = true;
+}
+
+void WorkingSet::swap(int first, int second) {
+  std::swap(database(first), database(second));
+  database(first).changed = database(second).changed = true;
+  databases_changed_ = true;
+}
+
+void WorkingSet::adjust_count(Table* table, Position position, int change) {
+  if (counts_are_told_) return;
+  recount_.note_key(table, position, change);
+  for (Database& database : databases_) {
+    if (database.table != table) continue;
+    if (change < 0 && database.count == 0) {
+      database.count_doubtful = true;
+      return;
+    }
+    database.count = static_cast<uint64_t>(static_cast<int64_t>(database.count) + change);
+    database.changed = databases_changed_ = true;
+    return;
+  }
+}
+
+void WorkingSet::set_count(int database, uint64_t count) {
+  Database& counted = this->database(database);
+  if (counted.count == count) return;
+  counted.count = count;
+  counted.changed = databases_changed_ = true;
+}
+
+void WorkingSet::tell_counts(bool told) {
+  if (counts_are_told_ && !told) {
+    for (Database& database : databases_) database.count_doubtful = true;
+  }
+  counts_are_told_ = told;
+}
+
+void WorkingSet::mark_all_changed() {
+  for (Database& database : databases_) database.changed = true;
+  databases_changed_ = true;
+}
+
+void WorkingSet::settle() {
+  for (Database& database : databases_) database.changed = false;
+  databases_changed_ = false;
+}
+
+size_t WorkingSet::bytes() const {
+  size_t bytes = index_bytes_;
+  for (const auto& table : tables_) bytes += table->bytes();
+  return bytes;
+}
+
+size_t WorkingSet::dirty_bytes() const {
+  size_t bytes = 0;
+  for (const auto& table : tables_) bytes += table->dirty_bytes();
+  return bytes;
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,112 @@
+// The working set: the tables of all incarnations, the databases that name them, and the databases'
+// counters.
+//
+// It knows neither commands nor turns. It does not keep the store: whether a key that is not here
+// may be there is Table::complete.
+//
+// Invariants
+// 1. Tables stand in ascending incarnation; the first is that of system records, and it is always
+//    complete. It holds because only add_table() adds one, at its place.
+// 2. A table that no database names any more is put aside, not freed: a running pass may point to
+//    its entries. It holds because Passes alone calls free_retired(), while no pass runs.
+// 3. No incarnation is used twice: the next one only grows, and replay learns it from the log.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "storage/format/element_key.h"
+#include "storage/format/position.h"
+#include "storage/memtable/recount.h"
+#include "storage/memtable/table.h"
+
+namespace weir::storage {
+
+struct Database {
+  Table* table = nullptr;
+  uint64_t count = 0;
+  bool changed = false;
+  // True if the counter may include keys that expired unseen, while they were not in memory.
+  bool count_doubtful = false;
+};
+
+class WorkingSet {
+ public:
+  using Tables = std::vector<std::unique_ptr<Table>>;
+  using Databases = std::vector<Database>;
+
+  // Makes the table of system records, and databases without tables. REQUIRES: it is empty.
+  void begin(const HashSeed& seed, size_t databases);
+  void forget();
+  const HashSeed& seed() const { return seed_; }
+
+  const Tables& tables() const { return tables_; }
+  Table* system_table() const { return tables_.front().get(); }
+  // Null if there is none.
+  Table* table_of(Incarnation incarnation) const;
+  // The table that is there already, or a new one.
+  Table* add_table(Incarnation incarnation);
+  // The table of the elements that a table's records own; made when it is first asked for.
+  Table* elements_table(Table* owners);
+  // Puts aside the tables that no database names, and answers them.
+  std::vector<Table*> retire_unused();
+  // No pass points to what was put aside any more, so it may be destroyed.
+  void release_retired();
+  // Destroys some of that, with about `looks` looks; released() is true while any is left.
+  void free_released(size_t looks);
+  bool released() const { return !released_.empty(); }
+
+  Databases& databases() { return databases_; }
+  const Databases& databases() const { return databases_; }
+  Database& database(int number) { return databases_[static_cast<size_t>(number)]; }
+  Table* table(int database) const { return databases_[static_cast<size_t>(database)].table; }
+  uint64_t count(int database) const { return databases_[static_cast<size_t>(database)].count; }
+  // One more database, which no client can select; only time removes its records.
+  int hidden_database() const { return static_cast<int>(databases_.size()) - 1; }
+  // -1 if it is no database's.
+  int database_of(const Table* table) const;
+  // True if every database has a table.
+  bool usable() const;
+
+  // Gives a database a new incarnation, which is empty.
+  void clear(int database);
+  void swap(int first, int second);
+  // Databases as they were before clear() and swap().
+  void restore(Databases databases) { databases_ = std::move(databases); }
+  void set_next_incarnation(Incarnation next) { next_incarnation_ = next; }
+  Incarnation next_incarnation() const { return next_incarnation_; }
+
+  // A key of a table came (1) or went (-1).
+  void adjust_count(Table* table, Position position, int change);
+  void set_count(int database, uint64_t count);
+  Recount& recount() { return recount_; }
+  // While counts are told, they are those of the records that are applied, and nothing that happens
+  // here changes them. Afterwards every count is doubtful.
+  void tell_counts(bool told);
+  bool counts_are_told() const { return counts_are_told_; }
+  // True if a database's name or counter has changed since settle().
+  bool databases_changed() const { return databases_changed_; }
+  void mark_all_changed();
+  void settle();
+
+  // What memory takes: the tables, and the indexes of the open lists, which count themselves in
+  // index_bytes().
+  size_t bytes() const;
+  size_t dirty_bytes() const;
+  size_t* index_bytes() { return &index_bytes_; }
+
+ private:
+  size_t index_bytes_ = 0;  // first, because the lists that the tables hold count down in it
+  Tables tables_;
+  Tables retired_;
+  Tables released_;
+  Databases databases_;
+  HashSeed seed_{};
+  Incarnation next_incarnation_ = 1;
+  bool databases_changed_ = false;
+  bool counts_are_told_ = false;
+  Recount recount_;
+};
+
+}  // namespace weir::storage

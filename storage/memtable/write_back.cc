@@ -1,0 +1,156 @@
+#include "storage/memtable/write_back.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr size_t kSliceBytes =
+    32 << 10;  // handed over at once; waking the worker costs more than a few
+constexpr uint8_t kNotWriting = static_cast<uint8_t>(~Entry::kWriting);
+
+Table* first_table_from(const WriteBack::Tables& tables, Incarnation incarnation) {
+  for (const auto& table : tables) {
+    if (table->incarnation() >= incarnation) return table.get();
+  }
+  return nullptr;
+}
+
+Table* table_of(const WriteBack::Tables& tables, Incarnation incarnation) {
+  Table* table = first_table_from(tables, incarnation);
+  return table != nullptr && table->incarnation() == incarnation ? table : nullptr;
+}
+
+bool in_key_order(const Entry* a, const Entry* b) {
+  const Position a_place = stored_part(a->position);
+  const Position b_place = stored_part(b->position);
+  return a_place != b_place ? a_place < b_place : a->key() < b->key();
+}
+
+}  // namespace
+
+void WriteBack::begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Store* store) {
+  WEIR_CHECK(phase_ == Phase::kIdle);
+  phase_ = Phase::kCollecting;
+  turn_ = turn;
+  instant_ns_ = instant_ns;
+  table_ = 0;
+  position_ = 0;
+  failure_ = {};
+  if (!ranges.empty()) store->add_to_pass(std::move(ranges));
+}
+
+size_t WriteBack::step(size_t looks, int64_t now_ns, const LogEnd& end, const Tables& tables,
+                       Store* store) {
+  if (phase_ == Phase::kSettling) return settle(looks, tables);
+  size_t looked = 0;
+  if (phase_ == Phase::kCollecting) {
+    instant_ns_ = std::max(instant_ns_, now_ns);
+    looked = collect(looks, tables, store);
+    newest_collected_ = end.turn;
+  }
+  if (phase_ == Phase::kLogging && end.logged_turn >= newest_collected_) {
+    phase_ = Phase::kStoring;
+    turn_ = store->stamped_turn(turn_);
+    store->finish_pass(turn_, instant_ns_);
+  }
+  if (phase_ != Phase::kStoring) return looked;
+  const PassState state = store->pass_state();
+  if (state.running) return looked;
+  failure_ = state.failure;
+  if (failure_.ok()) written_back_turn_ = turn_;
+  phase_ = Phase::kSettling;
+  return looked + 1;
+}
+
+size_t WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
+  size_t looked = 0;
+  while (looked < looks) {
+    Table* table = first_table_from(tables, table_);
+    if (table == nullptr) {
+      phase_ = Phase::kLogging;
+      break;
+    }
+    if (table->incarnation() != table_) {
+      table_ = table->incarnation();
+      position_ = 0;
+    }
+    Segment* segment = table->segment_at(position_);
+    const size_t before = writing_.size();
+    collect_segment(table, segment);
+    looked += 1 + (writing_.size() - before) * kLooksPerEntry;
+    const Position last = segment->last();
+    position_ = last + 1;
+    if (last == ~Position{0}) ++table_;
+  }
+  if (slice_.bytes() > kSliceBytes || (phase_ == Phase::kLogging && !slice_.empty()))
+    store->add_to_pass(std::exchange(slice_, {}));
+  return looked;
+}
+
+// Hands over a segment's dirty entries from position_ on: what stands before it was passed when
+// that was a segment of its own, and waits for the next pass. REQUIRES: no entry holds uncommitted
+// changes, so that only committed values leave.
+void WriteBack::collect_segment(Table* table, Segment* segment) {
+  if (segment->dirty == nullptr) return;
+  gathered_.clear();
+  table->take_dirty(segment, position_, &gathered_);
+  dirty -= gathered_.size();
+  std::sort(gathered_.begin(), gathered_.end(), in_key_order);
+  for (Entry* entry : gathered_) {
+    WEIR_CHECK(!entry->has(Entry::kChanged));
+    entry->flags |= Entry::kWriting;
+    writing_bytes_ += Table::footprint(entry);
+    key_.clear();
+    append_stored_key(&key_, entry->key_view());
+    if (entry->has(Entry::kPresent) || entry->has(Entry::kUnburied)) {
+      value_.clear();
+      append_value(&value_, entry->view());
+      slice_.put(key_, value_);
+      entry->flags &= static_cast<uint8_t>(~Entry::kUnstored);
+    } else if (!entry->has(Entry::kUnstored)) {
+      slice_.erase(key_);
+    }
+  }
+  writing_.insert(writing_.end(), gathered_.begin(), gathered_.end());
+}
+
+size_t WriteBack::settle(size_t looks, const Tables& tables) {
+  const size_t begin = settled_;
+  const size_t end = std::min(writing_.size(), settled_ + looks);
+  Table* table = nullptr;
+  for (; settled_ < end; ++settled_) {
+    Entry* entry = writing_[settled_];
+    entry->flags &= kNotWriting;
+    if (entry->has(Entry::kDirty) || (failure_.ok() && entry->has(Entry::kPresent))) continue;
+    if (table == nullptr || table->incarnation() != entry->incarnation)
+      table = table_of(tables, entry->incarnation);
+    if (table == nullptr) continue;
+    if (!failure_.ok()) {
+      table->mark_dirty(entry);
+      ++dirty;
+    } else if (entry->clean()) {
+      table->erase(entry);  // absent from the state too
+    }
+  }
+  if (settled_ == writing_.size()) {
+    writing_.clear();
+    settled_ = 0;
+    writing_bytes_ = 0;
+    phase_ = Phase::kIdle;
+  }
+  return end - begin;
+}
+
+void WriteBack::abandon(const Tables& tables) {
+  if (phase_ == Phase::kIdle) return;
+  if (phase_ != Phase::kSettling) failure_ = Status::failed("the store was closed");
+  phase_ = Phase::kSettling;
+  slice_ = {};
+  settle(writing_.size(), tables);
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,77 @@
+// Write-back in passes. A pass walks the tables in key order, hands every dirty entry's committed
+// value to the store, and marks the entries clean when the store has taken the pass as a whole.
+//
+// A pass that began when turn T was the newest covers every change up to T, because an entry that
+// changed after T was handed over is dirty again: so W becomes T, or where turns have stamps the
+// newest one up to T that has. Each step is bounded, so that the loop is never held.
+//
+// Invariant: what the state gets is in the store's own log first. A pass hands over values of turns
+// after T, too; where turns are committed in another log, it waits until the newest of these is
+// committed and has come into the store's own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "storage/memtable/table.h"
+#include "storage/store/keyspace_options.h"
+#include "storage/store/store.h"
+
+namespace weir::storage {
+
+class WriteBack {
+ public:
+  using Tables = std::vector<std::unique_ptr<Table>>;
+
+  bool running() const { return phase_ != Phase::kIdle; }
+  // True while the loop has something to do; otherwise the store's worker is to be waited for.
+  bool wants_step() const { return phase_ == Phase::kCollecting || phase_ == Phase::kSettling; }
+
+  // Begins a pass, which also erases `ranges` of stored keys. REQUIRES: !running().
+  void begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Store* store);
+  // Does a step of about `looks` looks and answers how many it took: a segment is one, each entry
+  // handed over kLooksPerEntry more, each entry settled one. The pass gets the instant of its
+  // last collecting step: an entry handed over as absent may have expired since the pass began, and
+  // no restart may find an earlier time, at which that entry was still there.
+  size_t step(size_t looks, int64_t now_ns, const LogEnd& end, const Tables& tables, Store* store);
+  static constexpr size_t kLooksPerEntry = 4;
+  // The store is gone: everything that it had not taken becomes dirty again.
+  void abandon(const Tables& tables);
+
+  uint64_t written_back_turn() const { return written_back_turn_; }
+  void set_written_back_turn(uint64_t turn) { written_back_turn_ = turn; }
+  size_t writing() const { return writing_.size() - settled_; }
+  // The size that the entries handed to the running pass had when they were handed over.
+  size_t writing_bytes() const { return writing_bytes_; }
+  // How many entries are dirty and not handed over. Public because the keyspace marks entries dirty
+  // and the pass takes them.
+  size_t dirty = 0;
+  // The failure of the pass that ended last; begin() resets it.
+  const Status& failure() const { return failure_; }
+
+ private:
+  enum class Phase { kIdle, kCollecting, kLogging, kStoring, kSettling };
+
+  size_t collect(size_t looks, const Tables& tables, Store* store);
+  void collect_segment(Table* table, Segment* segment);
+  size_t settle(size_t looks, const Tables& tables);
+
+  Phase phase_ = Phase::kIdle;
+  uint64_t turn_ = 0;
+  uint64_t newest_collected_ = 0;  // no value that was handed over is of a later turn
+  int64_t instant_ns_ = 0;
+  uint64_t written_back_turn_ = 0;
+  Incarnation table_ = 0;
+  Position position_ = 0;
+  std::vector<Entry*> writing_;
+  size_t settled_ = 0;
+  size_t writing_bytes_ = 0;
+  StateSlice slice_;  // collected, and not handed over yet
+  std::vector<Entry*> gathered_;
+  std::string key_;
+  std::string value_;
+  Status failure_;
+};
+
+}  // namespace weir::storage

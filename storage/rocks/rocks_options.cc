@@ -1,0 +1,166 @@
+// How the two databases are set up. The reason is given at each setting that is not RocksDB's
+// default.
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/memtablerep.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "storage/rocks/rocks_internal.h"
+
+namespace weir::storage {
+namespace {
+
+constexpr uint64_t kWalBytesMin = 1ull << 20;
+constexpr int kFilterBitsPerKey = 10;
+// Where writing back lags far behind, the log has tables, and nothing but an opening reads them.
+constexpr int kLogOpenTablesMax = 32;
+// The least that a turn takes in the log, about: the lists of a memtable have room for as many.
+constexpr uint64_t kTurnBytesMin = 64;
+
+// True for lines that RocksDB logs at every creation and every pass although nothing is wrong: a
+// new database's directory is not there yet, and a file that was written to be ingested carries no
+// identity.
+bool is_expected(std::string_view line) {
+  return line.find("dir NotFound") != std::string_view::npos ||
+         line.find("without unique ID to verify") != std::string_view::npos;
+}
+
+class RocksLogger : public rocksdb::Logger {
+ public:
+  explicit RocksLogger(const RocksOptions& options)
+      : Logger(rocksdb::InfoLogLevel::WARN_LEVEL), log_(options.log) {}
+
+  using Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    Logv(rocksdb::InfoLogLevel::INFO_LEVEL, format, arguments);
+  }
+  void Logv(rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
+    if (!log_ || level < rocksdb::InfoLogLevel::WARN_LEVEL ||
+        level > rocksdb::InfoLogLevel::FATAL_LEVEL) {
+      return;
+    }
+    char line[1024];
+    std::vsnprintf(line, sizeof line, format, arguments);
+    if (is_expected(line)) return;
+    log_(level == rocksdb::InfoLogLevel::WARN_LEVEL ? RocksLogLevel::kWarning
+                                                    : RocksLogLevel::kError,
+         line);
+  }
+  void LogHeader(const char*, va_list) override {}
+
+ private:
+  const std::function<void(RocksLogLevel, const std::string&)> log_;
+};
+
+rocksdb::Options common_options(const RocksOptions& options) {
+  rocksdb::Options set;
+  if (options.env != nullptr) set.env = options.env;
+  set.info_log = make_rocks_logger(options);
+  set.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  set.use_direct_reads = options.direct_reads;
+  set.max_background_jobs = 2;
+  set.bytes_per_sync = 1 << 20;  // a large file's fsync must not come all at once
+  set.stats_dump_period_sec = 0;
+  set.stats_persist_period_sec = 0;
+  // For small file systems: RocksDB would allocate 4 MiB ahead for each manifest.
+  set.manifest_preallocation_size = 64 << 10;
+  set.max_manifest_file_size = 4 << 20;
+  set.keep_log_file_num = 1;
+  set.max_bgerror_resume_count = 0;  // the caller is told of a failure and decides when to go on
+  set.skip_stats_update_on_db_open = true;
+  set.skip_checking_sst_file_sizes_on_db_open = false;
+  set.compression = rocksdb::kNoCompression;
+  return set;
+}
+
+}  // namespace
+
+std::shared_ptr<rocksdb::Logger> make_rocks_logger(const RocksOptions& options) {
+  return std::make_shared<RocksLogger>(options);
+}
+
+Status from_rocks(const rocksdb::Status& status, std::string_view what) {
+  if (status.ok()) return {};
+  const std::string message = std::string(what) + ": " + status.ToString();
+  const bool missing = status.IsIOError() && status.subcode() == rocksdb::Status::kPathNotFound;
+  if (status.IsCorruption() || status.IsInvalidArgument() || missing) {
+    return Status::corrupt(message);
+  }
+  return status.IsNoSpace() ? Status::no_space(message) : Status::failed(message);
+}
+
+Status open_database(const rocksdb::Options& options, const std::string& path, OpenMode mode,
+                     std::unique_ptr<rocksdb::DB>* database) {
+  database->reset();  // before the same is opened again
+  rocksdb::Options set = options;
+  set.create_if_missing = mode == OpenMode::kCreate;
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status status = reads_only(mode) ? rocksdb::DB::OpenForReadOnly(set, path, &opened)
+                                                  : rocksdb::DB::Open(set, path, &opened);
+  database->reset(opened);
+  return from_rocks(status, "cannot open " + path);
+}
+
+rocksdb::Options log_database_options(const RocksOptions& options) {
+  rocksdb::Options set = common_options(options);
+  const uint64_t wal_bytes = std::max(options.wal_bytes_max, kWalBytesMin);
+  // RocksLog flushes before a memtable is full, when most of it was written back. The memtable
+  // fills, and turns are written a second time, only if write-back is this late.
+  set.write_buffer_size = wal_bytes;
+  set.max_write_buffer_number = 4;
+  set.max_total_wal_size = wal_bytes;
+  set.max_open_files = kLogOpenTablesMax;
+  // What check_wal() leaves is whole, so RocksDB may drop nothing.
+  set.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
+  // A flush of what was recovered would make the opening wait for an fsync; the WAL keeps it.
+  set.avoid_flush_during_recovery = true;
+  // RocksDB would allocate a write buffer's worth of each new file in the put of a turn. A file
+  // system that has to read its bitmaps for that holds the loop (20 to 920 ms were seen).
+  set.allow_fallocate = false;
+  // RocksLog removes old files itself. A compaction that finds nothing left to write, which would
+  // be the case here, aborts the process if the disk is full just then (another assertion).
+  set.disable_auto_compactions = true;
+  // A server alone reads its log when it opens, and never again: its memtables are plain lists,
+  // sorted when somebody reads them. A shard's members look for single turns.
+  if (!options.shard) {
+    set.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>(wal_bytes / kTurnBytesMin);
+    set.allow_concurrent_memtable_write = false;  // those lists cannot do it
+  }
+  set.ttl = 0;
+  set.periodic_compaction_seconds = 0;
+  return set;
+}
+
+rocksdb::Options state_database_options(const RocksOptions& options) {
+  rocksdb::Options set = common_options(options);
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBitsPerKey));
+  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  // With filters and indexes in a block cache smaller than they are, an absent key cost 550 us.
+  // Partitioned ones made it 4.5 us of processor time in place of 1.5 where all of them fit into
+  // the cache, and a key that is there 21 in place of 15. They take 1.4 bytes for a key.
+  table.cache_index_and_filter_blocks = false;
+  table.format_version = 5;
+  set.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  // Tables kept open with their filters in memory; opening loads a quarter of them at most.
+  set.max_open_files = options.open_tables_max;
+  set.write_buffer_size = 1 << 20;  // never used
+  set.level_compaction_dynamic_level_bytes = true;
+  // A pass over uniform keys overlaps all of the level below, so fewer merges are better: with 4
+  // files compaction took a third of the process' CPU at ten million keys. Filters keep reads
+  // cheap.
+  set.level0_file_num_compaction_trigger = 10;
+  set.max_bytes_for_level_base = 256 << 20;
+  set.target_file_size_base = 64 << 20;
+  const auto interval_s =
+      static_cast<uint64_t>(std::max<int64_t>(options.expired_compaction_interval_s, 1));
+  set.ttl = 0;  // does what periodic compaction does, except for the lowest level
+  set.periodic_compaction_seconds = interval_s;
+  return set;
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,217 @@
+#include "storage/rocks/rocks_state.h"
+
+#include <rocksdb/utilities/checkpoint.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "storage/format/codec.h"
+#include "storage/rocks/rocks_events.h"
+#include "storage/store/steady_clock.h"
+
+namespace weir::storage {
+namespace {
+
+const char kStoreRecords[] = {'\xff', '\xff', '\xff', '\xff'};
+const rocksdb::Slice kStoreRecordsBegin(kStoreRecords, sizeof kStoreRecords);
+
+class RocksCursor : public StateCursor {
+ public:
+  explicit RocksCursor(rocksdb::DB* database) {
+    rocksdb::ReadOptions options;
+    options.iterate_upper_bound = &kStoreRecordsBegin;
+    at_.reset(database->NewIterator(options));
+  }
+
+  void seek(std::string_view stored_key) override { at_->Seek(slice_of(stored_key)); }
+  bool valid() const override { return at_->Valid(); }
+  void next() override { at_->Next(); }
+  std::string_view key() const override { return view_of(at_->key()); }
+  std::string_view value() const override { return view_of(at_->value()); }
+  Status status() const override { return from_rocks(at_->status(), "cannot read the state"); }
+
+ private:
+  std::unique_ptr<rocksdb::Iterator> at_;
+};
+
+}  // namespace
+
+std::string written_back_key() { return stored_key_prefix(kStoreIncarnation) + "written-back"; }
+
+std::string encode_written_back(const WrittenBack& written_back) {
+  std::string value;
+  put_u8(&value, kWrittenBackFormat);
+  put_u64_le(&value, written_back.turn);
+  put_u64_le(&value, static_cast<uint64_t>(written_back.instant_ns));
+  return value;
+}
+
+Status parse_written_back(std::string_view value, WrittenBack* written_back) {
+  Reader reader(value);
+  const uint8_t format = reader.u8();
+  if (reader.ok() && format != kWrittenBackFormat) {
+    return Status::refused("the store's record has format version " + std::to_string(format) +
+                           ", this weir-server reads version " +
+                           std::to_string(kWrittenBackFormat));
+  }
+  written_back->turn = reader.u64_le();
+  written_back->instant_ns = static_cast<int64_t>(reader.u64_le());
+  if (!reader.ok() || !reader.at_end()) return Status::corrupt("the store's record is damaged");
+  return {};
+}
+
+// Wakes the thread that waits whenever a compaction has ended, and lets compactions go after the
+// event loop where both want the same core.
+class RocksState::CompactionWatcher : public RocksEvents {
+ public:
+  void OnCompactionBegin(rocksdb::DB* database, const rocksdb::CompactionJobInfo& job) override {
+    RocksEvents::OnCompactionBegin(database, job);
+    step_back();
+  }
+  void OnCompactionCompleted(rocksdb::DB* database,
+                             const rocksdb::CompactionJobInfo& job) override {
+    RocksEvents::OnCompactionCompleted(database, job);
+    wake();
+  }
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status*) override { wake(); }
+
+  void stop() {
+    stopped_ = true;
+    wake();
+  }
+
+  template <typename Done>
+  void wait_until(Done done) {
+    std::unique_lock lock(mutex_);
+    while (!stopped_) {
+      const uint64_t seen = events_;
+      lock.unlock();
+      const bool is_done = done();
+      lock.lock();
+      if (is_done) return;
+      changed_.wait_for(lock, kLookAgain, [&] { return stopped_ || events_ != seen; });
+    }
+  }
+
+ private:
+  // An event may be reported before the database shows its effect.
+  static constexpr std::chrono::milliseconds kLookAgain{100};
+  // A quarter of a core that is wanted by the loop too. Much less, and merges would trail so far
+  // that passes wait for them.
+  static constexpr int kNiceness = 5;
+
+  // On the thread of a compaction: RocksDB's own way has but two steps, of which one is next to
+  // nothing.
+  static void step_back() {
+    const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
+    if (::getpriority(PRIO_PROCESS, thread) < kNiceness)
+      (void)::setpriority(PRIO_PROCESS, thread, kNiceness);
+  }
+
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    ++events_;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t events_ = 0;
+  std::atomic<bool> stopped_{false};
+};
+
+RocksState::~RocksState() { abandon_pass(); }
+
+Status RocksState::open(const std::string& path, const std::string& pass_path, OpenMode mode,
+                        WrittenBack* written_back) {
+  path_ = path;
+  pass_path_ = pass_path;
+  if (mode != OpenMode::kInspect) ::unlink(pass_path_.c_str());
+  watcher_ = std::make_shared<CompactionWatcher>();
+  set_ = state_database_options(options_);
+  set_.listeners.push_back(watcher_);
+  set_.compaction_filter = &filter_;
+  if (Status status = open_database(set_, path_, mode, &database_); !status.ok()) return status;
+  if (Status status = load_written_back(written_back); !status.ok()) return status;
+  filter_.set_horizon_ms(written_back->instant_ns / kNsPerMs);
+  return {};
+}
+
+Status RocksState::load_written_back(WrittenBack* written_back) const {
+  std::string value;
+  Status failure;
+  switch (get(written_back_key(), &value, &failure)) {
+    case Lookup::kFailed:
+      return failure;
+    case Lookup::kFound:
+      return parse_written_back(value, written_back);
+    case Lookup::kAbsent:
+      break;
+  }
+  *written_back = {};
+  if (records_estimate() == 0 && bytes_on_disk() == 0) return {};  // no pass was ever finished
+  return Status::corrupt("the state " + path_ + " holds records but not the turn they are of");
+}
+
+Lookup RocksState::get(std::string_view stored_key, std::string* value, Status* failure) const {
+  const rocksdb::Status status =
+      database_->Get(rocksdb::ReadOptions(), slice_of(stored_key), value);
+  if (status.ok()) return Lookup::kFound;
+  if (status.IsNotFound()) return Lookup::kAbsent;
+  *failure = from_rocks(status, "cannot read the state " + path_);
+  return Lookup::kFailed;
+}
+
+std::unique_ptr<StateCursor> RocksState::cursor() const {
+  return std::make_unique<RocksCursor>(database_.get());
+}
+
+uint64_t RocksState::property(const std::string& name) const {
+  uint64_t value = 0;
+  return database_->GetIntProperty(name, &value) ? value : 0;
+}
+
+Status RocksState::checkpoint(const std::string& path) {
+  rocksdb::Checkpoint* made = nullptr;
+  rocksdb::Status status = rocksdb::Checkpoint::Create(database_.get(), &made);
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  if (status.ok()) status = checkpoint->CreateCheckpoint(path);
+  return from_rocks(status, "cannot copy the state to " + path);
+}
+
+void RocksState::stop_waiting() {
+  if (watcher_) watcher_->stop();
+}
+
+uint64_t RocksState::level0_files() const {
+  std::string files;
+  database_->GetProperty("rocksdb.num-files-at-level0", &files);
+  return std::strtoull(files.c_str(), nullptr, 10);
+}
+
+void RocksState::wait_for_compactions() {
+  // Reads look into every file of level 0, and RocksDB never stalls ingestion, so this bound does.
+  constexpr uint64_t kLevel0FilesMax = 20;
+  if (level0_files() < kLevel0FilesMax) return;
+  const int64_t begin_ns = steady_clock_ns();
+  watcher_->wait_until([this] {
+    return level0_files() < kLevel0FilesMax || property("rocksdb.background-errors") != 0 ||
+           property("rocksdb.num-running-compactions") == 0;
+  });
+  ++merge_waits_;
+  merge_wait_us_ += static_cast<uint64_t>((steady_clock_ns() - begin_ns) / kNsPerUs);
+}
+
+void RocksState::add_figures(StoreFigures* figures) const {
+  figures->write_stalls += watcher_->stalls();
+  figures->compactions += watcher_->compactions();
+  figures->compactions_running += watcher_->compactions_running();
+  figures->compaction_us += watcher_->compaction_us();
+  figures->compaction_bytes += watcher_->compaction_bytes();
+  figures->compaction_pending_bytes = property("rocksdb.estimate-pending-compaction-bytes");
+  figures->unmerged_files = level0_files();
+  figures->merge_waits = merge_waits_;
+  figures->merge_wait_us = merge_wait_us_;
+}
+
+}  // namespace weir::storage

@@ -1,0 +1,226 @@
+// The durable half of storage: a log of turns, and the state, which follows the log later.
+//
+// The log holds one record per turn, in turn order. The state holds stored keys (record.h) in byte
+// order, as of some turn before the log's end. The keyspace keeps this order: it appends a turn and
+// later writes back what the turn changed; the store then drops the log up to W, the turn up to
+// which everything is in the state. Opening replays the log from W + 1.
+//
+// Invariants
+// 1. When appended_turn() has come to a turn, its record will be found again after the death of the
+//    process (kill -9). After the death of the machine it will be found if a sync that began after
+//    its append() has completed.
+// 2. A pass of write-backs becomes visible and durable as a whole, together with its W and instant,
+//    or not at all. The store syncs the log before that, so the state never holds what the log
+//    could still lose.
+// 3. Nothing here reads a clock. The compaction filter drops a record only if it owns no elements
+//    and had expired at the instant of the newest turn wholly written back: that instant is handed
+//    in with each pass.
+// 4. Methods are called from one thread. A store's own threads show only through getters, which are
+//    asked again and again, and through `notify`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/format/position.h"
+#include "storage/format/status.h"
+#include "storage/store/stamped_log.h"
+#include "storage/store/turn_log.h"
+
+namespace weir::storage {
+
+// What opening found, for the log line at start.
+struct OpenReport {
+  bool created = false;
+  uint64_t written_back_turn = 0;  // W
+  int64_t instant_ns = 0;          // of W
+  uint64_t last_turn = 0;          // the newest turn in the log or the state: where replay ends
+  std::string tail_note;           // how the log's tail was damaged; empty if it was not
+  bool gave_up_reserve = false;    // the disk was full, and the reserve made room
+  // The disk was full all the same: what is stored can be read, and every write fails with this.
+  Status read_only;
+};
+
+// How far an opening is, for who watches it.
+struct OpeningStep {
+  enum class Part : uint8_t {
+    kReadLog,  // in bytes; the store says only how many there are before it begins
+    kReplay,   // in turns
+  };
+  Part part = Part::kReadLog;
+  uint64_t done = 0;
+  uint64_t all = 0;
+};
+// Called on the calling thread of open(), often: it must cost little.
+using OpeningWatch = std::function<void(const OpeningStep& step)>;
+
+// A slice of a write-back pass: changes in ascending order of their stored keys, over all slices of
+// the pass.
+class StateSlice {
+ public:
+  void put(std::string_view stored_key, std::string_view value) { add(kPut, stored_key, value); }
+  void erase(std::string_view stored_key) { add(kErase, stored_key, {}); }
+  // Erases all stored keys in [begin, end).
+  void erase_range(std::string_view begin, std::string_view end) { add(kEraseRange, begin, end); }
+
+  enum Op : uint8_t { kPut, kErase, kEraseRange };
+  struct Change {
+    Op op;
+    uint32_t first_bytes;
+    uint64_t second_bytes;
+  };
+  // Calls visit(op, first, second) in order; stops at the first failure.
+  template <typename Visit>
+  Status for_each(Visit visit) const {
+    size_t at = 0;
+    for (const Change& change : changes_) {
+      const std::string_view first(bytes_.data() + at, change.first_bytes);
+      const std::string_view second(bytes_.data() + at + change.first_bytes, change.second_bytes);
+      at += change.first_bytes + change.second_bytes;
+      if (Status status = visit(change.op, first, second); !status.ok()) return status;
+    }
+    return {};
+  }
+  size_t size() const { return changes_.size(); }
+  bool empty() const { return changes_.empty(); }
+  size_t bytes() const { return bytes_.size(); }
+
+ private:
+  void add(Op op, std::string_view first, std::string_view second) {
+    changes_.push_back({op, static_cast<uint32_t>(first.size()), second.size()});
+    bytes_.append(first).append(second);
+  }
+
+  std::vector<Change> changes_;
+  std::string bytes_;
+};
+
+// Ordered iteration over the state, as it was when the cursor was made.
+class StateCursor {
+ public:
+  virtual ~StateCursor() = default;
+  virtual void seek(std::string_view stored_key) = 0;
+  virtual bool valid() const = 0;
+  virtual void next() = 0;
+  virtual std::string_view key() const = 0;
+  virtual std::string_view value() const = 0;
+  virtual Status status() const = 0;  // must be looked at whenever valid() is false
+};
+
+struct SyncState {
+  bool running = false;
+  uint64_t synced_turn = 0;          // every turn up to here survives a power cut
+  int64_t last_begin_steady_ns = 0;  // when the last completed sync began, by the steady clock
+  Status failure;                    // outcome of the last sync
+};
+
+struct PassState {
+  bool running = false;  // finish_pass() was called and has not completed
+  Status failure;        // outcome of the last pass
+};
+
+struct StoreFigures {
+  uint64_t log_bytes = 0;    // live, on disk
+  uint64_t state_bytes = 0;  // on disk
+  uint64_t state_records_estimate = 0;
+  uint64_t records_dropped = 0;  // by the compaction filter, since start
+  uint64_t syncs = 0;
+  uint64_t passes = 0;
+  // The store's own work, since it was opened. Those that only some stores have are 0 in others.
+  uint64_t write_stalls = 0;  // times that the store began to slow writing down, or to stop it
+  uint64_t compactions = 0;   // that have ended
+  uint64_t compactions_running = 0;
+  uint64_t compaction_us = 0;
+  uint64_t compaction_bytes = 0;          // written by them
+  uint64_t compaction_pending_bytes = 0;  // that are to be compacted, about
+  uint64_t unmerged_files = 0;  // files that every read of the state may have to look into
+  uint64_t merge_waits = 0;     // passes that waited until there were fewer of them,
+  uint64_t merge_wait_us = 0;   // and how long
+  // The disk that has the data; both 0: not known.
+  uint64_t disk_bytes = 0;
+  uint64_t disk_free_bytes = 0;  // that this process may use
+};
+
+class Store : public TurnLog, public StampedLog {
+ public:
+  // Called from any thread when a sync, a pass or a checkpoint has ended, or an append that was not
+  // completed when it returned. Set before open().
+  void set_notify(std::function<void()> notify) { notify_ = std::move(notify); }
+
+  virtual Status open(OpenReport* report) = 0;
+  // Who is told how far open() is; set before it.
+  void set_opening_watch(OpeningWatch watch) { opening_watch_ = std::move(watch); }
+  // Before open(): only the store with this seed will do, and none is made anew. A store that is
+  // opened again under a running server must not begin with nothing.
+  void expect(const HashSeed& seed) { expected_ = seed; }
+  // False: what the store was opened from is there no more.
+  virtual bool is_there() const { return true; }
+  virtual const HashSeed& hash_seed() const = 0;
+
+  // The log, to which turns are appended through TurnLog or StampedLog. replay() visits every turn
+  // from `first` on, ascending and without gaps, or fails.
+  virtual Status replay(
+      uint64_t first,
+      const std::function<Status(uint64_t turn, std::string_view record)>& visit) = 0;
+  // append() may complete later than it returns, while the disk is busy: every turn up to this one
+  // is in the log; `notify` tells when to look again. The greatest number: append() has always
+  // completed when it returns.
+  virtual uint64_t appended_turn() const { return UINT64_MAX; }
+  // How such an append has failed. It stays, and nothing is appended any more.
+  virtual Status append_failure() const { return {}; }
+  // Starts a sync of every turn appended so far. REQUIRES: none is running.
+  virtual void start_sync() = 0;
+  virtual SyncState sync_state() const = 0;
+  // Does the same, and waits for its end.
+  virtual Status sync_now() = 0;
+
+  // Reads from the state.
+  virtual Lookup get(std::string_view stored_key, std::string* value, Status* failure) = 0;
+  virtual std::unique_ptr<StateCursor> cursor() = 0;
+
+  // Writes a pass: any number of slices, then finish. The next pass may begin when
+  // pass_state().running is false; `notify` tells when to look. If the pass fails, nothing of it is
+  // in the state.
+  virtual void add_to_pass(StateSlice slice) = 0;
+  virtual void finish_pass(uint64_t written_back_turn, int64_t instant_ns) = 0;
+  virtual PassState pass_state() const = 0;
+
+  // Starts a copy of everything at one moment, which opens as a data directory of its own, through
+  // replay. REQUIRES: no pass is running. Its end shows as that of a pass does.
+  virtual void start_checkpoint(const std::string& directory) = 0;
+  virtual PassState checkpoint_state() const = 0;
+
+  // Tries with a small file whether the disk takes writes, for a store that has failed. Reads and
+  // changes no data.
+  virtual Status probe() { return {}; }
+
+  // Takes the stored keys of some owners of elements that had expired at the instant of W. The
+  // filter never drops owners, since their elements would stay for ever; it tells of an owner each
+  // time it meets it. The keys are hints: one may be told twice, or mean nothing any more.
+  virtual std::vector<std::string> take_expired_owners(size_t max) = 0;
+
+  virtual StoreFigures figures() const = 0;
+
+ protected:
+  void notify() const {
+    if (notify_) notify_();
+  }
+
+  void tell_opening(const OpeningStep& step) const {
+    if (opening_watch_) opening_watch_(step);
+  }
+
+  std::optional<HashSeed> expected_;  // see expect()
+
+ private:
+  OpeningWatch opening_watch_;
+  std::function<void()> notify_;
+};
+
+}  // namespace weir::storage
