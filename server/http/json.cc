@@ -127,6 +127,26 @@ json::value converted(const Value& value, Bytes bytes) {
   }
 }
 
+// How many members the text gives its object, those that it gives twice counted twice: the library
+// keeps the last of them. REQUIRES: it has read the text.
+size_t members_in(std::string_view text) {
+  size_t members = 0;
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      i += c == '\\' ? 1 : 0;
+      in_string = c != '"';
+      continue;
+    }
+    in_string = c == '"';
+    depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+    members += c == ':' && depth == 1 ? 1 : 0;
+  }
+  return members;
+}
+
 }  // namespace
 
 Result<Parameters, std::string> parameters_of_json(std::string_view text) {
@@ -136,10 +156,15 @@ Result<Parameters, std::string> parameters_of_json(std::string_view text) {
   const json::value parsed = json::parse({text.data(), text.size()}, error, {}, options);
   if (error) return "ERR the body is no JSON: " + error.message();
   if (!parsed.is_object()) return std::string("ERR the body must be an object of JSON");
+  if (members_in(text) != parsed.get_object().size())
+    return std::string("ERR the body gives a name twice");
   Parameters parameters;
   for (const auto& member : parsed.get_object()) {
     const std::string name(view(member.key()));
     const json::value& value = member.value();
+    // Whatever else became a text would be one key for all who send it.
+    if (equals_ignoring_case(name, "key") && !plain_text(value))
+      return std::string("ERR key must be a string or an integer");
     if (value.is_null() || (value.is_bool() && !value.get_bool())) continue;
     if (value.is_bool()) {
       parameters.push_back({.name = name, .value = std::nullopt});

@@ -109,6 +109,20 @@ std::vector<std::string> json_words(std::string_view text) {
   return made ? *made : std::vector<std::string>{made.error()};
 }
 
+TEST(HttpJson, AKeyIsAStringOrAnIntegerAndEveryNameIsThereOnce) {
+  for (const std::string key : {"true", "false", "null", "[]", R"(["u", "t"])", "1.5", "{}"}) {
+    EXPECT_THAT(json_words(R"({"limits": "10/1s", "Key": )" + key + "}"),
+                ElementsAre("ERR key must be a string or an integer"))
+        << key;
+  }
+  for (const std::string body : {R"({"key": "a", "limits": "10/1s", "key": "b"})",
+                                 R"({"key": "a\\", "limits": "10/1s", "cost": 1, "cost": 9})"}) {
+    EXPECT_THAT(json_words(body), ElementsAre("ERR the body gives a name twice")) << body;
+  }
+  EXPECT_THAT(json_words(R"({"key": "a\":{b:", "limits": ["10/1s"]})"),
+              ElementsAre("RL.TAKE", "a\":{b:", "10/1s", "HEADERS"));
+}
+
 TEST(HttpJson, BecomesTheWordsOfTake) {
   EXPECT_THAT(json_words(R"({"key": "a b", "limits": ["GCRA 10/1s", "FIXED", "5/1h"],
                              "cost": [1, 2], "shadow": true, "upto": false, "id": null})"),
