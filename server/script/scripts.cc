@@ -116,8 +116,9 @@ void Scripts::eval(Call& call, bool read_only) {
   script.name = std::move(name);
   if (!compile(call, &script, body)) return;
   run(call, script, *keys, read_only);
-  // This comes after the run, which may have taken back everything before it.
-  if (!call.keys.failure().ok()) return forget({script.reference});
+  // This comes after the run, which may have taken back everything before it. A body is kept by a
+  // record: while the disk takes none, a script that only reads runs and is not kept.
+  if (!call.keys.failure().ok() || host_->writes_denied()) return forget({script.reference});
   add(call, std::move(script), body);
 }
 

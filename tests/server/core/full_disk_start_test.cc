@@ -60,6 +60,15 @@ TEST_F(FullDiskStart, PingSaysThatNothingCanBeWritten) {
   EXPECT_EQ(call({"PING"}), kPong);
 }
 
+TEST_F(FullDiskStart, ScriptsThatReadRunAlsoIfNobodyHasSentThemBefore) {
+  start(FailurePolicy::kDeny);
+  for (const char* command : {"EVAL", "EVAL_RO", "EVAL"})
+    EXPECT_EQ(call({command, "return redis.call('GET', 'a')", "0"}), bulk("1"));
+  EXPECT_THAT(call({"EVAL", "return redis.call('SET', 'a', '2')", "0"}), HasSubstr("MISCONF"));
+  EXPECT_THAT(call({"SCRIPT", "LOAD", "return 1"}), StartsWith("-MISCONF"));
+  EXPECT_EQ(call({"GET", "a"}), bulk("1"));
+}
+
 TEST_F(FullDiskStart, ReadsAndRefusesWritesUntilThereIsRoom) {
   start(FailurePolicy::kDeny);
   EXPECT_EQ(call({"GET", "a"}), bulk("1"));
