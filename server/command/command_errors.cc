@@ -18,8 +18,10 @@ std::string unknown_command_error(const CommandTable& table, Args args) {
     const size_t room = kShownMax - shown.size();
     shown.append("'").append(shown_part(args[i]).substr(0, room)).append("' ");
   }
+  const bool is_of_limiters = to_lower(args[0].substr(0, 3)) == "rl.";
   return "ERR unknown command '" + std::string(shown_part(args[0]).substr(0, kShownMax)) +
-         "', with args beginning with: " + shown;
+         "', with args beginning with: " + shown +
+         (is_of_limiters ? "; RL.HELP lists the commands of limiters" : "");
 }
 
 bool is_cross_protocol_request(Args args) {

@@ -16,6 +16,13 @@ struct Elsewhere {
 };
 constexpr Elsewhere kElsewhere[] = {
     {"TIMEOUT", "RL.ACQUIRE waits, and takes TIMEOUT"},
+    {"WAIT", "RL.ACQUIRE waits, and takes TIMEOUT"},
+    {"BLOCK", "RL.ACQUIRE waits, and takes TIMEOUT"},
+    {"AMOUNT", "COST says how many permits a request takes"},
+    {"COUNT", "COST says how many permits a request takes"},
+    {"PERMITS", "COST says how many permits a request takes"},
+    {"TOKENS", "COST says how many permits a request takes"},
+    {"TTL", "LEASE says for how long CONCURRENCY lends a permit"},
     {"MAXWAIT", "RL.RESERVE books ahead, and takes MAXWAIT"},
     {"UPTO", "RL.TAKE and RL.MTAKE take UPTO"},
     {"FORCE", "RL.TAKE and RL.MTAKE take FORCE"},
@@ -29,6 +36,44 @@ constexpr Elsewhere kElsewhere[] = {
     {"EACH", "RL.MTAKE takes EACH, after its keys"},
     {"AS", "AS names one limit, as its last option; those of a policy are named in the policy"},
 };
+
+// Other names of algorithms, without what joins their words.
+struct OtherName {
+  std::string_view given;
+  std::string_view name;
+};
+constexpr OtherName kOtherNames[] = {
+    {"TOKENBUCKET", "TOKENBUCKET"},
+    {"LEAKYBUCKET", "LEAKY"},
+    {"FIXEDWINDOW", "FIXED"},
+    {"SLIDING", "SLIDINGWINDOW, SLIDINGCOUNTER or SLIDINGLOG"},
+    {"SLIDINGWINDOW", "SLIDINGWINDOW"},
+    {"SLIDINGLOG", "SLIDINGLOG"},
+    {"SLIDINGWINDOWLOG", "SLIDINGLOG"},
+    {"SLIDINGCOUNTER", "SLIDINGCOUNTER"},
+    {"SLIDINGWINDOWCOUNTER", "SLIDINGCOUNTER"},
+    {"SEMAPHORE", "CONCURRENCY"},
+    {"CONCURRENT", "CONCURRENCY"},
+};
+
+std::string name_meant_by(std::string_view word) {
+  constexpr size_t kNameBytesMax = 32;
+  if (word.size() > kNameBytesMax) return {};
+  std::string plain = to_upper(word);
+  std::erase_if(plain, [](char c) { return c == '_' || c == '-'; });
+  for (const OtherName& other : kOtherNames) {
+    if (other.given == plain) return std::string(other.name);
+  }
+  return {};
+}
+
+// "COST=5" is written as two words here.
+std::string two_words_of(std::string_view word) {
+  const size_t equal = word.find('=');
+  if (equal == 0 || equal == word.npos) return {};
+  return to_upper(algorithms::shown(word.substr(0, equal))) + " " +
+         algorithms::shown(word.substr(equal + 1));
+}
 
 bool begins_limit(std::string_view word) {
   const std::string_view words[] = {word};
@@ -47,6 +92,10 @@ std::string hint_about(std::string_view word, bool after_options) {
     return "; a rate has a period: " + algorithms::shown(word) + "/1m or " +
            algorithms::shown(word) + " PER minute";
   }
+  if (const std::string name = name_meant_by(word); !name.empty())
+    return "; did you mean " + name + "?";
+  if (const std::string words = two_words_of(word); !words.empty())
+    return "; a value is a word of its own: " + words;
   const std::string owners = algorithms::names_with_option(word);
   if (owners.empty()) return "";
   return "; " + to_upper(algorithms::shown(word)) + " is an option of " + owners +

@@ -223,6 +223,14 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
   ends("RL.TAKE k 1/1s COST 2 FIXED 1/1s", "; limits come before the options");
   ends("RL.TAKE k COST 2 POLICY api", "or POLICY with a name");
   ends("RL.TAKE k 100", "; a rate has a period: 100/1m or 100 PER minute");
+  ends("RL.TAKE k 10/1s WAIT 5", "; RL.ACQUIRE waits, and takes TIMEOUT");
+  ends("RL.TAKE k 10/1s TOKENS 5", "; COST says how many permits a request takes");
+  ends("RL.TAKE k 10/1s cost=5", "; a value is a word of its own: COST 5");
+  ends("RL.TAKE k TOKEN_BUCKET 10/1s", "; did you mean TOKENBUCKET?");
+  ends("RL.TAKE k leaky-bucket 10/1s", "; did you mean LEAKY?");
+  ends("RL.TAKE k FixedWindow 10/1s", "; did you mean FIXED?");
+  ends("RL.TAKE k SLIDING 10/1s", "; did you mean SLIDINGWINDOW, SLIDINGCOUNTER or SLIDINGLOG?");
+  ends("RL.GET k", "; RL.HELP lists the commands of limiters");
   ends("RL.MTAKE 3 k1 k2 GCRA 1/1s GCRA 2/1s",
        "RL.MTAKE takes one limit for each key: 3 keys, 2 limits; numkeys is 3, so 'GCRA' is key 2");
   ends("RL.MTAKE 3 k1 k2 GCRA x GCRA 2/1s", "; numkeys is 3, so 'GCRA' is key 2");
