@@ -49,7 +49,8 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
       .wall_ms = server.timeline().wall().at(server.keys().running().now_ns()) / kNsPerMs,
       .user = how.user,
       .random = [&server] { return server.random(); }};
-  const auto applied = apply_edits(edits, *lines, editor, &server.limiters(), server.keys());
+  const auto applied = apply_edits(edits, *lines, editor, &server.limiters().policies,
+                                   &server.limiters().versions, server.keys());
   if (!applied) return std::string(kErr) + path + ": " + without_code(applied.error());
   const auto deleted = std::count_if(edits.begin(), edits.end(),
                                      [](const PolicyEdit& edit) { return edit.after.empty(); });

@@ -143,13 +143,12 @@ std::vector<PolicyEdit> edits_of(const std::vector<PolicyLine>& lines, Policies*
 
 Result<void, std::string> apply_edits(const std::vector<PolicyEdit>& edits,
                                       const std::vector<PolicyLine>& lines,
-                                      const PolicyEditor& editor, Limiters* limiters,
-                                      storage::Keyspace& keys) {
-  Policies& policies = limiters->policies;
+                                      const PolicyEditor& editor, Policies* policies,
+                                      UniqueIds* versions, storage::Keyspace& keys) {
   std::vector<NamedPolicy> changed;
   std::vector<NumberedChange> changes;
   for (const PolicyEdit& edit : edits) {
-    const auto version = static_cast<uint64_t>(limiters->versions.next());
+    const auto version = static_cast<uint64_t>(versions->next());
     changes.push_back({version,
                        {.wall_ms = editor.wall_ms,
                         .policy = edit.name,
@@ -160,14 +159,14 @@ Result<void, std::string> apply_edits(const std::vector<PolicyEdit>& edits,
       changed.push_back({edit.name, std::nullopt});
       continue;
     }
-    const Policy* before = policies.find(edit.name);
+    const Policy* before = policies->find(edit.name);
     Policy policy = line->policy;
     if (before != nullptr) policy.overrides = before->overrides;
     policy.seed = before != nullptr && before->seed != 0 ? before->seed : editor.random() | 1;
     policy.version = version;
     changed.push_back({edit.name, std::move(policy)});
   }
-  if (auto set = policies.set_all(changed, editor.policies_max); !set) return set;
+  if (auto set = policies->set_all(changed, editor.policies_max); !set) return set;
   keep_changes(keys, std::move(changes));
   own(lines, keys);
   return {};

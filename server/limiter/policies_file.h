@@ -20,7 +20,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/limiter/limiters.h"
+#include "server/limiter/policies.h"
+#include "server/limiter/unique_ids.h"
 #include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
@@ -64,7 +65,7 @@ struct PolicyEditor {
 // of all policies.
 Result<void, std::string> apply_edits(const std::vector<PolicyEdit>& edits,
                                       const std::vector<PolicyLine>& lines,
-                                      const PolicyEditor& editor, Limiters* limiters,
-                                      storage::Keyspace& keys);
+                                      const PolicyEditor& editor, Policies* policies,
+                                      UniqueIds* versions, storage::Keyspace& keys);
 
 }  // namespace weir::server
