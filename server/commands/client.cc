@@ -202,12 +202,13 @@ void client_pause(Call& call) {
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
   const int64_t now_ns = server_of(call).clock().steady_ns();
   const int64_t longest_ms = (std::numeric_limits<int64_t>::max() - now_ns) / kNsPerMs;
-  server_of(call).holds().pause(mode, now_ns + std::min(*timeout_ms, longest_ms) * kNsPerMs);
+  server_of(call).sessions().holds().pause(mode,
+                                           now_ns + std::min(*timeout_ms, longest_ms) * kNsPerMs);
   call.reply.status("OK");
 }
 
 void client_unpause(Call& call) {
-  server_of(call).holds().unpause();
+  server_of(call).sessions().holds().unpause();
   call.reply.status("OK");
 }
 

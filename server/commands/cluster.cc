@@ -234,7 +234,7 @@ void no_replica(Call& call, const Cluster&) { call.reply.error(kNoReplica); }
 
 // A standby of a shard is asked for this as a replica of a Redis Cluster is.
 void cluster_failover(Call& call) {
-  Membership* const member = server_of(call).persistence().office.membership();
+  Membership* const member = server_of(call).office().membership();
   if (member == nullptr) return in_cluster<no_replica>(call);
   MemberOrder order{.kind = MemberOrder::Kind::kAskForOffice};
   if (call.args.size() == 3) {

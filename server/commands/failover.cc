@@ -60,7 +60,7 @@ void failover(Call& call) {
     return call.reply.error("ERR No failover in progress.");
   const auto wanted = read_wanted(call);
   if (!wanted) return;
-  Membership* const member = server_of(call).persistence().office.membership();
+  Membership* const member = server_of(call).office().membership();
   if (member == nullptr) return call.reply.error("ERR FAILOVER requires connected replicas.");
   if (!member->serves())
     return call.reply.error("ERR FAILOVER is not valid when server is a replica.");

@@ -33,7 +33,7 @@ struct Shard {
 };
 
 Result<Shard, ErrorReplied> shard_of(Call& call) {
-  const Membership* member = server_of(call).persistence().office.membership();
+  const Membership* member = server_of(call).office().membership();
   if (member == nullptr) return reply_error(call, kNoShardHere);
   Shard shard{.name = {}, .view = member->view(), .members = member->members()};
   shard.name = shard.view.shard;
@@ -205,7 +205,7 @@ void sentinel_failover(Call& call) {
     if (heir == nullptr) return call.reply.error("NOGOODSLAVE No suitable replica to promote");
     order = {.kind = MemberOrder::Kind::kHandOver, .node = heir->node};
   }
-  reply_done(call, server_of(call).persistence().office.membership()->order(order));
+  reply_done(call, server_of(call).office().membership()->order(order));
 }
 
 // Every row but its name, arity, usage, summary, version and function.

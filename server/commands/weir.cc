@@ -54,7 +54,7 @@ void clock(Call& call) {
 constexpr std::string_view kNoShard = "ERR this server is a member of no shard";
 
 Result<Membership*, ErrorReplied> member_of(Call& call) {
-  Membership* member = server_of(call).persistence().office.membership();
+  Membership* member = server_of(call).office().membership();
   if (member == nullptr) return reply_error(call, kNoShard);
   return member;
 }

@@ -65,7 +65,7 @@ Result<void, std::string> Executor::admit(Session& session, const Command* comma
     auto served = cluster_->admit(session, *command, args);
     if (!served) return served;
   }
-  if (auto served = server_->persistence().office.admit(session, *command); !served) return served;
+  if (auto served = server_->office().admit(session, *command); !served) return served;
   const bool writes = command->has(kWrites | kTellsOfHealth) ||
                       (command->has(kRunsQueued) && queues_writes(session));
   if (writes && server_->persistence().health.writes_denied())
@@ -141,7 +141,7 @@ Ran Executor::execute(Session& session, Args args) {
   if (const auto admitted = admit(session, command, args); !admitted) {
     reject(session, command, admitted.error());
     // In a shard no error of this kind has to do with what the turn does, or waits for its commit.
-    const bool is_alone = server_->persistence().office.membership() == nullptr;
+    const bool is_alone = server_->office().membership() == nullptr;
     return {.touched_data = is_alone && command != nullptr && command->has(kWrites),
             .command = command};
   }
@@ -163,11 +163,11 @@ Ran Executor::execute(Session& session, Args args) {
   session.wait_state().permit(false);
   std::optional<uint64_t> early_permits;
   bool is_taken_back = false;
-  const bool is_in_shard = server_->persistence().office.membership() != nullptr;
+  const bool is_in_shard = server_->office().membership() != nullptr;
   if (is_in_shard) [[unlikely]] {
-    early_permits = server_->persistence().office.early_permits(*command);
+    early_permits = server_->office().early_permits(*command);
     const bool has_run = server_->keys().failure().ok();
-    server_->persistence().office.take_back_if_late(*command, early_permits);
+    server_->office().take_back_if_late(*command, early_permits);
     is_taken_back = has_run && !server_->keys().failure().ok();
   }
   if (session.wait_state().waiting() &&

@@ -73,7 +73,7 @@ bool Executor::act(Waiter& waiter, Act act) {
                                  .words = waiter.words_bytes()});
     session->count_bytes();
   } else {
-    session->end_wait(server_->persistence().office.early_permits(*waiter.command));
+    session->end_wait(server_->office().early_permits(*waiter.command));
   }
   return true;
 }

@@ -1,9 +1,13 @@
 #include "server/core/office.h"
 
 #include "server/command/command_facts.h"
-#include "server/core/policies_reload.h"
-#include "server/core/server.h"
-#include "server/os/log.h"
+#include "server/core/messages.h"
+#include "server/core/sessions.h"
+#include "server/core/storage_health.h"
+#include "server/core/turn.h"
+#include "server/limiter/limiters.h"
+#include "server/script/functions.h"
+#include "server/script/scripts.h"
 
 namespace weir::server {
 namespace {
@@ -34,61 +38,61 @@ bool Office::leaves_early(const Command& command) const {
   return membership_ != nullptr && membership_->rules().leaves_early(command);
 }
 
-std::optional<uint64_t> Office::told_permits() const { return server_.limiters().takings.told(); }
+std::optional<uint64_t> Office::told_permits() const { return needs_.limiters->takings.told(); }
 
 void Office::look_again(const Command& command, std::optional<uint64_t> early_permits) {
-  if (!membership_->serves() || !server_.keys().failure().ok()) return;
+  if (!membership_->serves() || !needs_.keys->failure().ok()) return;
   const auto admitted = membership_->rules().admit({.writes = command.has(kWrites),
                                                     .leaves_early = early_permits.has_value(),
                                                     .permits = early_permits.value_or(0)});
   if (admitted) return;
-  server_.limiters().verdicts.take_back();
-  server_.keys().running().fail(storage::Status::aborted(admitted.error()));
+  needs_.limiters->verdicts.take_back();
+  needs_.keys->running().fail(storage::Status::aborted(admitted.error()));
 }
 
-storage::Status Office::begin(const storage::Status& disk) {
+storage::Status Office::begin(Server* server, const storage::Status& disk) {
   if (membership_ == nullptr) return {};
   if (!disk.ok()) return disk;
-  const auto begun = membership_->begin(&server_);
+  const auto begun = membership_->begin(server);
   return begun ? storage::Status() : storage::Status::failed(begun.error());
 }
 
 bool Office::lead_time() {
-  if (instants_ != nullptr) server_.timeline().lead_by(instants_);
-  return instants_ != nullptr;
+  if (needs_.instants == nullptr) return false;
+  needs_.timeline->lead_by(needs_.instants);
+  return true;
 }
 
 void Office::follow_others(bool follows) {
-  storage::KeyspaceOptions options = server_.keys().options();
+  storage::KeyspaceOptions options = needs_.keys->options();
   options.follows = follows;
-  server_.keys().set_options(options);
+  needs_.keys->set_options(options);
 }
 
 void Office::forget_history() {
-  server_.persistence().health.note_other_data();
-  server_.persistence().durability->start_anew();
-  server_.messages().tracking().everything_changed();
-  server_.limiters().versions.forget();
-  server_.limiters().ages = BookingAges();
+  needs_.health->note_other_data();
+  needs_.durability->start_anew();
+  needs_.messages->tracking().everything_changed();
+  needs_.limiters->versions.forget();
+  needs_.limiters->ages = BookingAges();
 }
 
 void Office::take() {
-  storage::Keyspace& keys = server_.keys();
-  keys.running().begin_command(server_.timeline().now_ns());
+  storage::Keyspace& keys = *needs_.keys;
+  keys.running().begin_command(needs_.timeline->now_ns());
   follow_others(false);
   forget_history();
-  server_.scripting().scripts.open();
-  server_.scripting().functions.open();
-  server_.turn().commit_early();
-  if (const auto read = reload_policies_between_turns(server_); !read)
-    spdlog::warn("policies-file: {}", read.error());
-  server_.turn().commit_early();
+  needs_.scripts->open();
+  needs_.functions->open();
+  needs_.turn->commit_early();
+  needs_.read_policies();
+  needs_.turn->commit_early();
 }
 
 // They are answered with the next turn's end.
 void Office::end_waits() {
-  for (const uint64_t id : server_.waiting().forget_all()) {
-    Session* session = server_.sessions().find_session(id);
+  for (const uint64_t id : needs_.waiting->forget_all()) {
+    Session* session = needs_.sessions->find_session(id);
     if (session == nullptr) continue;
     session->join_turn();
     session->replies().writer().error(kUnblocked);
@@ -97,20 +101,20 @@ void Office::end_waits() {
 }
 
 void Office::cut_listeners() {
-  server_.messages().tracking().everything_changed();
-  server_.sessions().each_session([this](Session& session) {
+  needs_.messages->tracking().everything_changed();
+  needs_.sessions->each_session([this](Session& session) {
     const Listening& listening = session.listening();
-    if (listening.tracking.on || listening.subscribed()) server_.sessions().kill(&session);
+    if (listening.tracking.on || listening.subscribed()) needs_.sessions->kill(&session);
   });
 }
 
 storage::Status Office::lose(bool has_other_data) {
-  server_.turn().drop_held_after(0);
+  needs_.turn->drop_held_after(0);
   end_waits();
   follow_others(true);
   const storage::Status status =
-      server_.keys().reopen(has_other_data ? storage::Keep::kNothing : storage::Keep::kCommitted);
-  server_.timeline().begin_anew();
+      needs_.keys->reopen(has_other_data ? storage::Keep::kNothing : storage::Keep::kCommitted);
+  needs_.timeline->begin_anew();
   forget_history();
   cut_listeners();
   return status;

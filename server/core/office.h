@@ -14,26 +14,54 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "server/command/command.h"
+#include "server/core/durability.h"
 #include "server/core/membership.h"
 #include "server/os/clock.h"
 #include "server/waiting/waiting.h"
 #include "storage/format/status.h"
+#include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 
+class Messages;
 class Server;
 class Session;
+class Sessions;
+class StorageHealth;
+class Turn;
+struct Limiters;
+
+namespace script {
+class Functions;
+class Scripts;
+}  // namespace script
 
 class Office {
  public:
-  // `membership` is null for a server of no shard, `instants` for one by its own machine's clock.
-  Office(Server* server, Membership* membership, InstantSource* instants)
-      : server_(*server), membership_(membership), instants_(instants) {}
+  struct Needs {
+    Membership* membership;   // null: the server is of no shard
+    InstantSource* instants;  // null: instants are those of this machine's clock
+    Timeline* timeline;
+    storage::Keyspace* keys;
+    Sessions* sessions;
+    Waiting* waiting;
+    Messages* messages;
+    Limiters* limiters;
+    StorageHealth* health;
+    Durability* durability;
+    Turn* turn;
+    script::Scripts* scripts;
+    script::Functions* functions;
+    std::function<void()> read_policies;  // the file of policies, if there is one
+  };
+  explicit Office(Needs needs) : needs_(std::move(needs)), membership_(needs_.membership) {}
 
   Membership* membership() const { return membership_; }
   // Tells whether requests for data are served.
@@ -54,8 +82,9 @@ class Office {
     if (membership_ != nullptr && command.has(kTakes | kCounts)) look_again(command, early_permits);
   }
 
-  // The data is open: begins to follow the shard's log. `disk` says whether it takes writes.
-  storage::Status begin(const storage::Status& disk);
+  // The data of the server is open: begins to follow the shard's log. `disk` says whether it takes
+  // writes.
+  storage::Status begin(Server* server, const storage::Status& disk);
   // The source of instants leads the timeline. False: there is none.
   bool lead_time();
   // What Membership has of these names; nothing happens in a server of no shard.
@@ -90,9 +119,8 @@ class Office {
   void forget_history();
   void end_waits();
 
-  Server& server_;
+  Needs needs_;
   Membership* const membership_;
-  InstantSource* const instants_;
 };
 
 }  // namespace weir::server

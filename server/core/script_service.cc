@@ -50,7 +50,7 @@ bool ScriptService::writes_denied() const { return server_.persistence().health.
 
 std::string ScriptService::storage_error() const { return server_.persistence().health.error(); }
 
-void ScriptService::beat() { server_.persistence().office.beat(); }
+void ScriptService::beat() { server_.office().beat(); }
 
 bool ScriptService::serve_while_busy(const RunningScript& script) {
   return server_.scripting().busy.serve(script);

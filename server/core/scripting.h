@@ -1,16 +1,19 @@
-// The parts that run Lua, and the one that serves others while it runs long.
+// The parts that run Lua, what the server does for them, and the one that serves others while Lua
+// runs long.
 #pragma once
 
 #include "server/core/busy_script.h"
+#include "server/core/script_service.h"
 #include "server/script/functions.h"
 #include "server/script/scripts.h"
 
 namespace weir::server {
 
 struct Scripting {
-  Scripting(ScriptHost* host, const Config* config, Turn* turn)
-      : scripts(host), functions(host), busy(config, turn) {}
+  Scripting(Server* server, const Config* config, Turn* turn)
+      : host(server), scripts(&host), functions(&host), busy(config, turn) {}
 
+  ScriptService host;
   script::Scripts scripts;
   script::Functions functions;
   BusyScript busy;

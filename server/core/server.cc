@@ -78,7 +78,6 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       report_(clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
       session_service_(this),
-      script_service_(this),
       executor_(this, families),
       sessions_({.host = &session_service_,
                  .config = &config_,
@@ -90,20 +89,32 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
             .commands = &executor_.table(),
             .clock = clock}),
       messages_(&sessions_, &config_, &keys_, &work(), [this] { return random(); }),
-      holds_(&sessions_),
-      persistence_(&config_, clock, &timeline_, &keys_, replication.make_durability,
-                   {this, replication.membership, replication.instants}),
+      persistence_(&config_, clock, &timeline_, &keys_, replication.make_durability),
       turn_({.config = &config_,
              .clock = clock,
              .clock_keeper = &persistence_.clock_keeper,
              .keys = &keys_,
              .sessions = &sessions_,
              .waiting = &waiting_,
-             .holds = &holds_,
+             .holds = &sessions_.holds(),
              .durability = persistence_.durability.get(),
              .health = &persistence_.health,
              .report = &report_}),
-      scripting_(&script_service_, &config_, &turn_) {
+      scripting_(this, &config_, &turn_),
+      office_({.membership = replication.membership,
+               .instants = replication.instants,
+               .timeline = &timeline_,
+               .keys = &keys_,
+               .sessions = &sessions_,
+               .waiting = &waiting_,
+               .messages = &messages_,
+               .limiters = &limiters_,
+               .health = &persistence_.health,
+               .durability = persistence_.durability.get(),
+               .turn = &turn_,
+               .scripts = &scripting_.scripts,
+               .functions = &scripting_.functions,
+               .read_policies = [this] { read_policies(); }}) {
   set_wall(&timeline_.wall());
   sessions_.bounds().set_shared(&messages_.tracking());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
@@ -131,7 +142,7 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   const auto watch = [&lines](const storage::OpeningStep& step) { lines.note(step); };
   if (storage::Status status = keys_.open(&report, watch); !status.ok()) return status;
   persistence_.health.note_opening(report);
-  if (!persistence_.office.lead_time()) persistence_.clock_keeper.resume();
+  if (!office_.lead_time()) persistence_.clock_keeper.resume();
   keys_.running().begin_command(timeline_.now_ns());
   if (const auto opened = executor_.cluster().open(); !opened)
     return storage::Status::failed(opened.error());
@@ -145,7 +156,7 @@ storage::Status Server::open(OpeningLines::Tell tell) {
     if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
     spdlog::warn("policies-file: {}", read.error());
   }
-  return persistence_.office.begin(report.read_only);
+  return office_.begin(this, report.read_only);
 }
 
 storage::Status Server::close() {
@@ -159,6 +170,11 @@ Result<Session*, std::string> Server::connect(Peer peer) {
   auto session = sessions_.add(std::move(peer));
   if (session) acl_.begin_session(**session);
   return session;
+}
+
+void Server::read_policies() {
+  if (const auto read = reload_policies_between_turns(*this); !read)
+    spdlog::warn("policies-file: {}", read.error());
 }
 
 Result<void, std::string> Server::reload_topology() {
@@ -176,7 +192,7 @@ Result<void, std::string> Server::reload_topology() {
 void Server::disconnect(Session* session) {
   turn_.forget(*session);
   waiting_.remove(session->id);
-  holds_.forget(*session);
+  sessions_.holds().forget(*session);
   messages_.forget(*session);
   session->transaction().clear(keys_);
   sessions_.remove(*session);
@@ -199,7 +215,7 @@ void Server::wait(Call& call, std::unique_ptr<Waiter> waiter) {
 }
 
 void Server::serve_waiting() {
-  if (waiting_.empty() || !keys_.usable() || !persistence_.office.serves()) return;
+  if (waiting_.empty() || !keys_.usable() || !office_.serves()) return;
   if (!waiting_.anybody_ready(timeline_.now_ns())) return;
   executor_.serve_waiting();
   session_service_.deliver_messages();
@@ -209,9 +225,8 @@ int64_t Server::next_wait_ns() {
   const auto until = [](int64_t at_ns, int64_t now_ns) {
     return at_ns == kNotDue ? kNotDue : std::max<int64_t>(at_ns - now_ns, 0);
   };
-  int64_t wait_ns = persistence_.office.next_ns();
-  if (persistence_.office.serves())
-    wait_ns = std::min(wait_ns, until(waiting_.next_ns(), timeline_.now_ns()));
+  int64_t wait_ns = office_.next_ns();
+  if (office_.serves()) wait_ns = std::min(wait_ns, until(waiting_.next_ns(), timeline_.now_ns()));
   const int64_t ask_at_ns = turn_.ask_at_ns();
   return ask_at_ns == kNotDue ? wait_ns : std::min(wait_ns, until(ask_at_ns, clock_.steady_ns()));
 }
@@ -221,11 +236,11 @@ void Server::end_turn() {
   session_service_.deliver_messages();
   turn_.end();
   work_a_slice();
-  holds_.end_turn(keys_.running().debt().too_much());
+  sessions_.holds().end_turn(keys_.running().debt().too_much());
   session_service_.note_pressure();
   if (keys_.work().stuck() && persistence_.health.denies()) turn_.give_up_writing_back();
   timeline_.synchronise();
-  persistence_.office.act();
+  office_.act();
   work().begin_turn();
 }
 
@@ -258,7 +273,7 @@ void Server::tick() {
   }
   keys_.running().begin_command(timeline_.now_ns());
   drop_overrides();
-  holds_.end_pause_when_due(clock_.steady_ns());
+  sessions_.holds().end_pause_when_due(clock_.steady_ns());
   session_service_.note_pressure();
   sessions_.end_idle();
   persistence_.health.look();
@@ -277,7 +292,7 @@ void Server::tick() {
 
 // A slice of what deleted policies leave to be erased.
 void Server::drop_overrides() {
-  if (!keys_.usable() || keys_.store_in_use().failed() || !persistence_.office.serves()) return;
+  if (!keys_.usable() || keys_.store_in_use().failed() || !office_.serves()) return;
   limiters_.policies.drop_some();
   if (!keys_.failure().ok()) keys_.running().roll_back();
 }

@@ -22,12 +22,11 @@
 #include "server/command/event_class.h"
 #include "server/config/config.h"
 #include "server/core/executor.h"
-#include "server/core/holds.h"
 #include "server/core/messages.h"
+#include "server/core/office.h"
 #include "server/core/opening_lines.h"
 #include "server/core/persistence.h"
 #include "server/core/reload.h"
-#include "server/core/script_service.h"
 #include "server/core/scripting.h"
 #include "server/core/session_service.h"
 #include "server/core/sessions.h"
@@ -104,10 +103,10 @@ class Server final : public CallHost {
   Sessions& sessions() { return sessions_; }
   acl::Acl& acl() { return acl_; }
   Messages& messages() { return messages_; }
-  Holds& holds() { return holds_; }
   Persistence& persistence() { return persistence_; }
   Turn& turn() { return turn_; }
   Scripting& scripting() { return scripting_; }
+  Office& office() { return office_; }
   Reload& reload() { return reload_; }
 
   ShutdownRequest shutdown;
@@ -115,6 +114,7 @@ class Server final : public CallHost {
  private:
   void work_a_slice();
   void drop_overrides();
+  void read_policies();
   Result<void, std::string> reload_topology();
 
   Config config_;
@@ -126,15 +126,14 @@ class Server final : public CallHost {
   Waiting waiting_;
   Limiters limiters_;
   SessionService session_service_;
-  ScriptService script_service_;
   Executor executor_;
   Sessions sessions_;
   acl::Acl acl_;
   Messages messages_;
-  Holds holds_;
   Persistence persistence_;
   Turn turn_;
   Scripting scripting_;
+  Office office_;
   Reload reload_;
 };
 

@@ -37,16 +37,16 @@ uint64_t SessionService::slice_end() const {
 }
 
 void SessionService::note_pressure() {
-  is_pressed_ =
-      server_.keys().running().debt().too_much() || turn_is_full() || server_.holds().paused();
+  is_pressed_ = server_.keys().running().debt().too_much() || turn_is_full() ||
+                server_.sessions().holds().paused();
 }
 
 Hold SessionService::hold_for(const Session& session, Args args) const {
   const bool owes = server_.keys().running().debt().too_much() && !is_busy();
-  if (!server_.holds().paused() && !owes) return Hold::kNone;
+  if (!server_.sessions().holds().paused() && !owes) return Hold::kNone;
   const Command* command = server_.executor().table().resolve(args);
   if (command == nullptr || !arity_fits(*command, args.size())) return Hold::kNone;
-  if (server_.holds().pauses(session, *command, server_, args)) return Hold::kPause;
+  if (server_.sessions().holds().pauses(session, *command, server_, args)) return Hold::kPause;
   const uint32_t flags = command->flags | session.transaction().flags();
   return owes && (flags & (kWrites | kMayReplicate)) != 0 ? Hold::kWriteBack : Hold::kNone;
 }

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "server/config/config.h"
 #include "server/core/client_bounds.h"
+#include "server/core/holds.h"
 #include "server/os/clock.h"
 #include "server/report/report.h"
 #include "server/session/session.h"
@@ -62,6 +63,8 @@ class Sessions final : public SessionDirectory {
   // The host that sessions call, also the session without a client that a waiter's last act needs.
   SessionHost& host() { return *needs_.host; }
   ClientBounds& bounds() { return bounds_; }
+  // Those that do not go on by themselves.
+  Holds& holds() { return holds_; }
   // How they connect over TLS.
   Tls& tls() { return tls_; }
   // The part that knows how many clients the process has room for; null where there is no bound.
@@ -71,6 +74,7 @@ class Sessions final : public SessionDirectory {
  private:
   Needs needs_;
   ClientBounds bounds_;
+  Holds holds_{this};
   Tls tls_;
   Descriptors* descriptors_ = nullptr;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;

@@ -44,7 +44,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                   [this](std::unique_ptr<ByteStream> stream, Peer peer) {
                     begin_session(std::move(stream), std::move(peer));
                   }),
-      log_watch_(io, server->persistence().office.membership()),
+      log_watch_(io, server->office().membership()),
       signals_(*io, SIGTERM, SIGINT, SIGHUP),
       ticker_(*io),
       waker_(*io),
@@ -104,7 +104,7 @@ void Daemon::turn() {
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
-  server_.persistence().office.listen();
+  server_.office().listen();
   TurnBudget budget(&server_.timeline(), &server_.work());
   const bool served = serve_ready(commands_max, &budget);
   serve_long(commands_max, served, &budget);
@@ -117,7 +117,7 @@ void Daemon::turn() {
     handshakes_.step();
     server_.report().end_phase("handshakes", server_.clock().steady_ns());
   }
-  more_to_run_ = server_.holds().has_runnable();
+  more_to_run_ = server_.sessions().holds().has_runnable();
   wait_for_waiters();
 }
 
@@ -154,7 +154,8 @@ bool Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
 // none of them waits for a second one.
 void Daemon::serve_long(size_t commands_max, bool others_served, TurnBudget* budget) {
   if (std::exchange(was_long_, false) && others_served) return long_.clear();
-  for (Session* session : server_.holds().take_runnable()) long_.push_back({.session = session});
+  for (Session* session : server_.sessions().holds().take_runnable())
+    long_.push_back({.session = session});
   if (long_.empty()) return;
   std::stable_sort(long_.begin(), long_.end(), [](const Long& a, const Long& b) {
     return a.session->touched_in_turn() < b.session->touched_in_turn();
@@ -163,7 +164,7 @@ void Daemon::serve_long(size_t commands_max, bool others_served, TurnBudget* bud
   bool is_spent = false;
   for (const Long& next : long_) {
     if (is_spent) {
-      if (next.connection == nullptr) server_.holds().run_later(*next.session);
+      if (next.connection == nullptr) server_.sessions().holds().run_later(*next.session);
       continue;
     }
     next.session->activity().forget_long();
@@ -308,7 +309,7 @@ void Daemon::wait_for_signal() {
 // What was asked is committed and answered, and the office is given to another member. A turn needs
 // the log, so the loop goes on for that.
 void Daemon::leave_shard() {
-  Membership* const member = server_.persistence().office.membership();
+  Membership* const member = server_.office().membership();
   if (member == nullptr) return;
   member->begin_to_leave();
   while (true) {

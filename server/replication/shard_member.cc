@@ -58,7 +58,7 @@ void look_for_log(LogAbsence* absence, bool in_office, int64_t lease_ns, Server*
   if (absence->is_away() && !was_away)
     spdlog::warn(
         "the shared log does not answer: what has to wait for it is refused until it does");
-  if (absence->outlasts(lease_ns, boot_ns)) server->persistence().office.cut_listeners();
+  if (absence->outlasts(lease_ns, boot_ns)) server->office().cut_listeners();
 }
 
 }  // namespace
@@ -137,8 +137,7 @@ void ShardMember::adopt_copy() {
   wishes_.give_up_taking();
   is_too_late_ = false;
   stopped_because_.clear();
-  if (const Status status = server_->persistence().office.lose(true); !status.ok())
-    return fail(plan_, status);
+  if (const Status status = server_->office().lose(true); !status.ok()) return fail(plan_, status);
   begin_protocol();
   data_moved_ = true;
   copies_->adopted();
@@ -328,7 +327,7 @@ void ShardMember::take_office(int64_t instant_ns) {
   server_->timeline().synchronise();
   spdlog::warn("this is the owner of shard {} from turn {} on, epoch {}", plan_.shard,
                keys_->turn() + 1, member_->fold().epoch().position);
-  server_->persistence().office.take();
+  server_->office().take();
 }
 
 void ShardMember::lose_office(Reason reason) {
@@ -339,7 +338,7 @@ void ShardMember::lose_office(Reason reason) {
   const uint64_t lost = replies_.lose_office();
   if (lost > 0) spdlog::warn("clients were told of {} permits in them", lost);
   office_.reset();
-  if (const Status status = server_->persistence().office.lose(); !status.ok()) fail(plan_, status);
+  if (const Status status = server_->office().lose(); !status.ok()) fail(plan_, status);
   stale_clients_.office_lost(clock_.boot_ns(), server_);
 }
 

@@ -124,7 +124,7 @@ class World {
         return misfortune(client, input_.byte());
       default:
         if (operation & 128) {
-          for (Session* session : server_->holds().take_runnable()) session->resume(1);
+          for (Session* session : server_->sessions().holds().take_runnable()) session->resume(1);
         } else if (client->session != nullptr && client->conversation->has_more()) {
           client->conversation->receive({});
         }

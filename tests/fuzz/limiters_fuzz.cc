@@ -142,8 +142,8 @@ class World {
   }
 
   void end_turn() {
-    for (int turns = 0; turns == 0 || server_->holds().has_runnable(); ++turns) {
-      for (Session* session : server_->holds().take_runnable()) session->resume(100);
+    for (int turns = 0; turns == 0 || server_->sessions().holds().has_runnable(); ++turns) {
+      for (Session* session : server_->sessions().holds().take_runnable()) session->resume(100);
       server_->serve_waiting();
       check_queues();
       server_->end_turn();

@@ -134,7 +134,7 @@ class World {
       case 6:
         return misfortune(client, input_.byte());
       default:
-        for (Session* session : server_->holds().take_runnable())
+        for (Session* session : server_->sessions().holds().take_runnable())
           session->resume(1 + (operation >> 5));
     }
   }

@@ -120,8 +120,8 @@ class World {
     check(server_->report().stats.internal_errors == 0);
   }
   void end_turn() {
-    for (int turns = 0; turns == 0 || server_->holds().has_runnable(); ++turns) {
-      for (Session* session : server_->holds().take_runnable()) session->resume(100);
+    for (int turns = 0; turns == 0 || server_->sessions().holds().has_runnable(); ++turns) {
+      for (Session* session : server_->sessions().holds().take_runnable()) session->resume(100);
       server_->serve_waiting();
       server_->end_turn();
     }

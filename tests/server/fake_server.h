@@ -159,8 +159,9 @@ class FakeServer {
   // Turns until nobody has requests left over; commands_max of them per client and turn.
   void run_turns() {
     end_turn();
-    while (server_->holds().has_runnable()) {
-      for (Session* session : server_->holds().take_runnable()) session->resume(commands_max);
+    while (server_->sessions().holds().has_runnable()) {
+      for (Session* session : server_->sessions().holds().take_runnable())
+        session->resume(commands_max);
       end_turn();
     }
   }

@@ -276,7 +276,7 @@ std::string ShardCluster::call(Node* node, std::initializer_list<std::string_vie
   for (int i = 0; i < 10'000 && reply.empty(); ++i) {
     node->server->end_turn();
     agenda_.pass(kStepNs / 4);
-    node->server->persistence().office.listen();
+    node->server->office().listen();
     reply = session->output();
   }
   node->server->disconnect(session);

@@ -78,7 +78,7 @@ void World::send_one_with_failing_read() {
 
 void World::resume_sessions() {
   if (server_->keys().work().overloaded()) return;
-  for (server::Session* session : server_->holds().take_runnable()) {
+  for (server::Session* session : server_->sessions().holds().take_runnable()) {
     const auto client = std::find_if(clients_.begin(), clients_.end(), [&](const auto& candidate) {
       return candidate->session == session;
     });

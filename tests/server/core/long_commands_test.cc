@@ -246,7 +246,7 @@ class EveryCommand : public WorkBudget {
       if (clients.back() == nullptr || clients.back()->closed()) continue;
       send_one(*clients.back(), *command);
     }
-    server_->holds().unpause();
+    server_->sessions().holds().unpause();
     server_.run_turns();
     for (auto& client : clients) {
       if (client != nullptr && !client->closed()) client->leave();

@@ -27,7 +27,7 @@ class Opening : public ::testing::Test {
   }
   // One turn.
   std::string turn(FakeClient& client) {
-    for (Session* session : (*server_)->holds().take_runnable())
+    for (Session* session : (*server_)->sessions().holds().take_runnable())
       session->resume(server_->commands_max);
     server_->end_turn();
     return client.take();

@@ -43,7 +43,7 @@ TEST_F(HttpRoom, WhoTakesNoAnswerMakesRoomAndWhoWaitsForOneDoesNot) {
   one_.stream.send_says(Transfer::Result::kWantsWrite);
   one_.server.clock.advance(2 * kNsPerS);
   one_.server->tick();
-  for (Session* session : one_.server->holds().take_runnable()) session->resume(10);
+  for (Session* session : one_.server->sessions().holds().take_runnable()) session->resume(10);
   one_.end_turn();
   EXPECT_TRUE(clients_.make_room());
   EXPECT_TRUE(one_.closed);

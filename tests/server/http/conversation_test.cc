@@ -278,7 +278,7 @@ TEST_F(HttpTest, APauseHoldsARequestBack) {
   EXPECT_TRUE(one_.watcher.interest.read) << "a client that leaves is seen";
   one_.server.clock.advance(2 * kSecond);
   one_.server->tick();
-  for (Session* session : one_.server->holds().take_runnable()) session->resume(10);
+  for (Session* session : one_.server->sessions().holds().take_runnable()) session->resume(10);
   one_.end_turn();
   EXPECT_THAT(take(), StartsWith("HTTP/1.1 200 "));
 }

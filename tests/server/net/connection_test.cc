@@ -127,9 +127,9 @@ TEST_F(ConnectionTest, OfWhomAPauseHoldsALittleIsRead) {
   }
   EXPECT_LT(requests, 200);
   EXPECT_EQ(stream_.sent, "");
-  one_.server->holds().unpause();
-  while (one_.server->holds().has_runnable()) {
-    for (Session* session : one_.server->holds().take_runnable()) session->resume(1024);
+  one_.server->sessions().holds().unpause();
+  while (one_.server->sessions().holds().has_runnable()) {
+    for (Session* session : one_.server->sessions().holds().take_runnable()) session->resume(1024);
     one_.end_turn();
   }
   EXPECT_EQ(std::count(stream_.sent.begin(), stream_.sent.end(), '+'), requests);

@@ -30,7 +30,8 @@ TEST(Slice, EndsAfterAMillisecondAndGoesOnInTheNextTurn) {
   EXPECT_GE(first, 1);
   EXPECT_LE(first, 11);
   server.run_turns();
-  for (int turns = 0; turns < 300 && server->holds().has_runnable(); ++turns) server.run_turns();
+  for (int turns = 0; turns < 300 && server->sessions().holds().has_runnable(); ++turns)
+    server.run_turns();
   EXPECT_EQ(first + answered(*client), 200);
 }
 
