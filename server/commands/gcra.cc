@@ -16,9 +16,9 @@
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "server/limiter/answer.h"
-#include "server/limiter/limit_use.h"
-#include "server/limiter/throttle.h"
+#include "server/limiter/policy/limit_use.h"
+#include "server/limiter/take/answer.h"
+#include "server/limiter/take/throttle.h"
 
 namespace weir::server {
 namespace {

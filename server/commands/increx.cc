@@ -18,7 +18,7 @@
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "server/limiter/limiters.h"
+#include "server/limiter/take/limiters.h"
 #include "server/types/lookups.h"
 
 namespace weir::server {

@@ -9,11 +9,11 @@
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "server/limiter/bookings.h"
-#include "server/limiter/decide.h"
-#include "server/limiter/departure.h"
-#include "server/limiter/holds.h"
-#include "server/limiter/remembered.h"
+#include "server/limiter/later/bookings.h"
+#include "server/limiter/later/departure.h"
+#include "server/limiter/take/decide.h"
+#include "server/limiter/take/holds.h"
+#include "server/limiter/take/remembered.h"
 #include "server/types/collection.h"
 
 namespace weir::server {

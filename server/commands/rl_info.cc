@@ -10,9 +10,9 @@
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "server/limiter/answer.h"
-#include "server/limiter/bans.h"
-#include "server/limiter/limiter.h"
+#include "server/limiter/take/answer.h"
+#include "server/limiter/take/bans.h"
+#include "server/limiter/take/limiter.h"
 
 namespace weir::server {
 namespace {

@@ -12,10 +12,10 @@
 #include "server/config/config_words.h"
 #include "server/core/policies_reload.h"
 #include "server/core/server.h"
-#include "server/limiter/limit_use.h"
-#include "server/limiter/policy_history.h"
-#include "server/limiter/policy_words.h"
-#include "server/limiter/request.h"
+#include "server/limiter/policy/limit_use.h"
+#include "server/limiter/policy/policy_history.h"
+#include "server/limiter/policy/policy_words.h"
+#include "server/limiter/policy/request.h"
 
 namespace weir::server {
 namespace {

@@ -7,8 +7,8 @@
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "server/commands/families.h"
-#include "server/limiter/adapt.h"
-#include "server/limiter/limit_use.h"
+#include "server/limiter/policy/limit_use.h"
+#include "server/limiter/take/adapt.h"
 
 namespace weir::server {
 namespace {

@@ -4,11 +4,11 @@
 #include "algorithms/words.h"
 #include "resp/numbers.h"
 #include "server/commands/families.h"
-#include "server/limiter/limit_use.h"
-#include "server/limiter/limiters.h"
-#include "server/limiter/request_hints.h"
-#include "server/limiter/take.h"
-#include "server/limiter/take_many.h"
+#include "server/limiter/policy/limit_use.h"
+#include "server/limiter/policy/request_hints.h"
+#include "server/limiter/take/limiters.h"
+#include "server/limiter/take/take.h"
+#include "server/limiter/take/take_many.h"
 
 namespace weir::server {
 namespace {

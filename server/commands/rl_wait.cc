@@ -1,9 +1,9 @@
 // RL.ACQUIRE and RL.RESERVE: permits later.
 #include "server/commands/families.h"
-#include "server/limiter/acquire.h"
-#include "server/limiter/limit_use.h"
-#include "server/limiter/limiters.h"
-#include "server/limiter/reserve.h"
+#include "server/limiter/later/acquire.h"
+#include "server/limiter/later/reserve.h"
+#include "server/limiter/policy/limit_use.h"
+#include "server/limiter/take/limiters.h"
 
 namespace weir::server {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Their quirks are in this file only: polarity, the order of fields, seconds rounded up, -1 for
 // "not limited" and "never".
-#include "server/limiter/throttle.h"
+#include "server/limiter/take/throttle.h"
 
 #include <algorithm>
 #include <string>
@@ -14,8 +14,8 @@
 #include "server/command/error_replied.h"
 #include "server/commands/families.h"
 #include "server/core/server.h"
-#include "server/limiter/answer.h"
-#include "server/limiter/limit_use.h"
+#include "server/limiter/policy/limit_use.h"
+#include "server/limiter/take/answer.h"
 
 namespace weir::server {
 namespace {

@@ -5,7 +5,7 @@
 #include "server/core/sessions.h"
 #include "server/core/storage_health.h"
 #include "server/core/turn.h"
-#include "server/limiter/limiters.h"
+#include "server/limiter/take/limiters.h"
 #include "server/script/functions.h"
 #include "server/script/scripts.h"
 

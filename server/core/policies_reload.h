@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/limiter/policies_file.h"
+#include "server/limiter/policy/policies_file.h"
 
 namespace weir::server {
 

@@ -31,7 +31,7 @@
 #include "server/core/session_service.h"
 #include "server/core/sessions.h"
 #include "server/core/turn.h"
-#include "server/limiter/limiters.h"
+#include "server/limiter/take/limiters.h"
 #include "server/os/clock.h"
 #include "server/os/random.h"
 #include "server/os/version.h"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "algorithms/zone.h"
-#include "server/limiter/read_limiter.h"
+#include "server/limiter/later/read_limiter.h"
 #include "storage/format/meaning.h"
 
 namespace weir::server {

@@ -15,8 +15,8 @@
 #include "algorithms/algorithm.h"
 #include "algorithms/limit_text.h"
 #include "algorithms/limiter_record.h"
-#include "server/limiter/request.h"
-#include "server/limiter/request_cache.h"
+#include "server/limiter/policy/request.h"
+#include "server/limiter/policy/request_cache.h"
 #include "server/os/time_zones.h"
 
 namespace {

@@ -2,8 +2,8 @@
 
 #include "algorithms/limiter_record.h"
 #include "base/time_units.h"
-#include "server/limiter/policies.h"
-#include "server/limiter/policy_words.h"
+#include "server/limiter/policy/policies.h"
+#include "server/limiter/policy/policy_words.h"
 #include "server/os/time_zones.h"
 #include "storage/keyspace/keyspace.h"
 #include "storage/memtable/elements.h"

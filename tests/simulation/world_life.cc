@@ -2,7 +2,7 @@
 #include <string>
 
 #include "server/commands/families.h"
-#include "server/limiter/policy_history.h"
+#include "server/limiter/policy/policy_history.h"
 #include "tests/simulation/world.h"
 
 namespace weir::simulation {

@@ -35,6 +35,7 @@ FLOORS = {
     ],
     "storage": [["format"], ["store"], ["rocks", "memory", "memtable"], ["lists"], ["keyspace"], ["replication"],
                 ["shared_logs"]],
+    "server/limiter": [["counts"], ["policy"], ["take"], ["later"]],
 }
 FLOOR_OF = {f"{folder}/{name}": row for folder, rows in FLOORS.items()
             for row, names in enumerate(rows) for name in names}
@@ -71,7 +72,7 @@ BANNED = [
     (r"\bstd::w?regex\b", r"", "std::regex recurses and is slow"),
     (r"\busing\s+namespace\s+std\s*;", r"", "no using namespace std"),
     (r"std::hash<std::string|unordered_(map|set)<std::string(_view)?(, [^,<>]*)?>",
-     r"server/(?!command/command_table\.h|limiter/request_cache\.cc)|storage/",
+     r"server/(?!command/command_table\.h|limiter/policy/request_cache\.cc)|storage/",
      "clients choose keys that collide: use base/string_hash.h"),
     (r"\b(std::(j?thread|async)|pthread_create)\b(?!::)", r"(?!storage/store/worker_thread\.h|tools/)",
      "threads are storage/store/worker_thread.h's alone, whose users ThreadSanitizer watches"),

@@ -26,7 +26,7 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
     "server/limiter/near.h": "#pragma once\n",
     "server/net/listener.cc": '#include <boost/asio.hpp>\n#include "resp/a.h"\n',
     "server/script/engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
-    "server/limiter/single.cc": (
+    "server/limiter/take/single.cc": (
         "std::optional<SingleLimit> load_single(Call& call, int a) { return std::nullopt; }\n"
         "Result<int, ErrorReplied> read(Call& call) { return reply_error(call, kNone); }\n"
         "bool reads(Call& call) { return true; }\n"

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "server/limiter/limiters.h"
+#include "server/limiter/take/limiters.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {

@@ -9,7 +9,7 @@
 
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
-#include "server/limiter/request.h"
+#include "server/limiter/policy/request.h"
 #include "tests/server/example_requests.h"
 #include "tests/server/rl_fixture.h"
 

@@ -1,8 +1,8 @@
 // What a limiter's record and the elements of its lists may be: whatever commands write, and little
 // else.
-#include "server/limiter/read_limiter.h"
+#include "server/limiter/later/read_limiter.h"
 
-#include "server/limiter/stored_entries.h"
+#include "server/limiter/take/stored_entries.h"
 #include "storage/format/codec.h"
 #include "tests/server/rl_fixture.h"
 

@@ -1,5 +1,5 @@
 // HOLD and RL.SETTLE: permits taken as an estimate and settled by what was used.
-#include "server/limiter/holds.h"
+#include "server/limiter/take/holds.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {

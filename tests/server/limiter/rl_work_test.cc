@@ -3,7 +3,7 @@
 #include <map>
 #include <random>
 
-#include "server/limiter/bookings.h"
+#include "server/limiter/later/bookings.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {

@@ -1,5 +1,5 @@
 // The sketch against the true counts.
-#include "server/limiter/top_keys.h"
+#include "server/limiter/counts/top_keys.h"
 
 #include <gtest/gtest.h>
 

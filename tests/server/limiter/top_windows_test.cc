@@ -1,5 +1,5 @@
 // Merged sketches and windows against the true counts.
-#include "server/limiter/top_windows.h"
+#include "server/limiter/counts/top_windows.h"
 
 #include <gtest/gtest.h>
 

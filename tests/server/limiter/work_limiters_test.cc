@@ -1,7 +1,7 @@
 // What commands of limiters walk is charged: bookings, queues, policies, the heaviest keys.
 #include <gtest/gtest.h>
 
-#include "server/limiter/bookings.h"
+#include "server/limiter/later/bookings.h"
 #include "tests/server/work_fixture.h"
 
 namespace weir::server {

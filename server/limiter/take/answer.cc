@@ -1,0 +1,40 @@
+#include "server/limiter/take/answer.h"
+
+namespace weir::server {
+namespace {
+
+int64_t shown_up(int64_t ns, int64_t unit_ns) {
+  return ns == algorithms::kNever ? -1 : algorithms::units_up(ns, unit_ns);
+}
+
+}  // namespace
+
+int64_t milliseconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsPerMs); }
+
+int64_t seconds_up(int64_t duration_ns) { return shown_up(duration_ns, kNsPerS); }
+
+void reply_verdict(Call& call, const algorithms::Verdict& verdict) {
+  call.reply.integers({verdict.allowed ? 1 : 0, verdict.limit, verdict.remaining,
+                       verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns),
+                       milliseconds_up(verdict.reset_after_ns), 0});
+}
+
+void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto) {
+  const bool with_id = answer.allowed && (answer.leases || answer.holds);
+  const algorithms::Verdict& verdict = answer.verdict;
+  const int64_t figures[] = {answer.allowed ? 1 : 0,
+                             verdict.limit,
+                             verdict.remaining,
+                             verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns),
+                             milliseconds_up(verdict.reset_after_ns),
+                             answer.index};
+  if (!upto && !with_id) return out.integers(figures);
+  out.array(6 + (upto ? 1 : 0) + (with_id ? 1 : 0));
+  for (const int64_t figure : figures) out.integer(figure);
+  if (upto) out.integer(answer.granted);
+  if (!with_id) return;
+  const auto id = answer.hold_id ? answer.hold_id : answer.lease_id;
+  id ? out.integer(*id) : out.null();
+}
+
+}  // namespace weir::server

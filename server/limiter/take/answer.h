@@ -1,0 +1,56 @@
+// The last step of a request: what it is answered.
+//
+// The wire's rounding and order of fields are here: milliseconds are rounded up, -1 is never.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/algorithm.h"
+#include "server/command/command.h"
+#include "server/limiter/policy/request.h"
+
+namespace weir::server {
+
+// What one limit says, for FULL.
+struct LimitRow {
+  std::string name;
+  algorithms::Limit limit;
+  algorithms::Verdict verdict;
+  // How long no more than `remaining` is to be had; 0: all there can be is there.
+  int64_t more_after_ns = 0;
+};
+
+// The answer for one key.
+struct Answer {
+  algorithms::Verdict verdict;  // the verdict of the deciding limit
+  int64_t index = 0;            // the index of the deciding limit
+  // Of the deciding limit; null: no limit decides, but a policy that blocks or lets all pass.
+  const algorithms::Algorithm* algorithm = nullptr;
+  bool allowed = false;
+  bool charged = false;
+  bool shadow = false;         // allowed in any case
+  bool shadow_denies = false;  // limits that only say what they would deny it,
+  const algorithms::Algorithm* shadow_algorithm = nullptr;  // the deciding one's algorithm
+  int64_t granted = 0;                   // the cost charged; the largest of several
+  bool leases = false;                   // a limit is CONCURRENCY
+  std::optional<int64_t> lease_id = {};  // the lease that was made
+  bool holds = false;                    // with HOLD
+  std::optional<int64_t> hold_id = {};   // the hold that was made; also the lease's id
+  bool banned = false;                   // a ban denies
+  std::vector<LimitRow> rows = {};       // with FULL
+};
+
+// Replies the six integers of a limit that was asked alone, whose number is 0.
+void reply_verdict(Call& call, const algorithms::Verdict& verdict);
+// Writes the six integers, and after them what UPTO adds, and the id of the lease or the hold.
+void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto);
+
+// Answers -1 for never, else rounds up.
+int64_t milliseconds_up(int64_t duration_ns);
+int64_t seconds_up(int64_t duration_ns);
+
+}  // namespace weir::server

@@ -1,0 +1,123 @@
+#include "server/limiter/take/full_answer.h"
+
+#include <algorithm>
+#include <string>
+
+#include "server/limiter/take/remembered.h"
+
+namespace weir::server {
+namespace {
+
+using Rows = std::vector<LimitRow>;
+
+void write_integer(resp::ReplyWriter& reply, std::string_view name, int64_t value) {
+  reply.bulk(name);
+  reply.integer(value);
+}
+
+void write_text(resp::ReplyWriter& reply, std::string_view name, std::string_view value) {
+  reply.bulk(name);
+  reply.bulk(value);
+}
+
+void write_row(resp::ReplyWriter& reply, const LimitRow& row) {
+  reply.map(6);
+  write_text(reply, "name", row.name);
+  write_text(reply, "algorithm", row.limit.algorithm->name);
+  write_integer(reply, "capacity", row.verdict.limit);
+  write_integer(reply, "remaining", row.verdict.remaining);
+  write_integer(reply, "reset_ms", milliseconds_up(row.verdict.reset_after_ns));
+  write_integer(reply, "window_ms", milliseconds_up(row.limit.period_ns));
+}
+
+// A list of structured fields (RFC 9651), one item for each limit. Names hold nothing that a string
+// of such a list would have to escape.
+template <typename Parameters>
+std::string field_of(const Rows& rows, Parameters parameters) {
+  std::string text;
+  for (const LimitRow& row : rows) {
+    if (!text.empty()) text += ", ";
+    text += '"' + row.name + '"' + parameters(row);
+  }
+  return text;
+}
+
+// `t` is the time in which no more than `r` is to be had (draft-ietf-httpapi-ratelimit-headers-11,
+// section 4.1.2). It is left out where nobody knows it.
+std::string left_of(const LimitRow& row) {
+  const int64_t more_s = seconds_up(row.more_after_ns);
+  std::string text = ";r=" + std::to_string(std::max<int64_t>(row.verdict.remaining, 0));
+  if (more_s >= 0) text += ";t=" + std::to_string(more_s);
+  return text;
+}
+
+// The window is left out where it is no whole number of seconds, which the field cannot say.
+std::string policy_of(const LimitRow& row) {
+  std::string text = ";q=" + std::to_string(row.limit.count);
+  if (row.limit.algorithm->makes_leases) return text + ";qu=\"concurrent-requests\"";
+  if (row.limit.period_ns % kNsPerS == 0) {
+    text += ";w=" + std::to_string(row.limit.period_ns / kNsPerS);
+  }
+  return text;
+}
+
+void write_headers(resp::ReplyWriter& reply, const Answer& answer) {
+  const int64_t retry_s = answer.allowed ? 0 : seconds_up(answer.verdict.retry_after_ns);
+  reply.bulk("headers");
+  const bool has_limits = !answer.rows.empty();  // a list without items is no field
+  reply.map((has_limits ? 2 : 0) + (retry_s > 0 ? 1 : 0));
+  if (has_limits) {
+    write_text(reply, "RateLimit", field_of(answer.rows, left_of));
+    write_text(reply, "RateLimit-Policy", field_of(answer.rows, policy_of));
+  }
+  if (retry_s > 0) write_text(reply, "Retry-After", std::to_string(retry_s));
+}
+
+}  // namespace
+
+void write_full_answer(resp::ReplyWriter& reply, const LimiterRequest& request,
+                       const Answer& answer) {
+  const algorithms::Verdict& verdict = answer.verdict;
+  reply.map(8 + (request.headers ? 1 : 0) + (request.hold_ns ? 1 : 0));
+  write_integer(reply, "allowed", answer.allowed ? 1 : 0);
+  write_integer(reply, "retry_ms", verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns));
+  write_integer(reply, "granted", answer.granted);
+  reply.bulk("lease");
+  answer.lease_id ? reply.integer(*answer.lease_id) : reply.null();
+  if (request.hold_ns) {
+    reply.bulk("hold");
+    answer.hold_id ? reply.integer(*answer.hold_id) : reply.null();
+  }
+  write_integer(reply, "shadow",
+                answer.shadow_denies || (answer.shadow && !verdict.allowed) ? 1 : 0);
+  write_integer(reply, "banned", answer.banned ? 1 : 0);
+  reply.bulk("policy");
+  request.policy.empty() ? reply.null() : reply.bulk(request.policy);
+  reply.bulk("limits");
+  reply.array(static_cast<int64_t>(answer.rows.size()));
+  for (const LimitRow& row : answer.rows) write_row(reply, row);
+  if (request.headers) write_headers(reply, answer);
+}
+
+void write_answer(resp::ReplyWriter& reply, const LimiterRequest& request, const Answer& answer) {
+  if (request.full) return write_full_answer(reply, request, answer);
+  write_figures(reply, answer, request.upto);
+}
+
+void reply_answer(Call& call, const LimiterRequest& request, const Answer& answer) {
+  write_answer(call.reply, request, answer);
+}
+
+void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
+                    const Answer& answer) {
+  if (request.full && answer.charged && !request.id.empty()) {
+    return reply_and_remember(call, key, request.id, [&](resp::ReplyWriter& reply) {
+      write_full_answer(reply, request, answer);
+    });
+  }
+  const size_t begin = call.reply.buffer()->size();
+  reply_answer(call, request, answer);
+  if (answer.charged && !request.id.empty()) remember(call, key, request.id, begin);
+}
+
+}  // namespace weir::server

@@ -1,0 +1,35 @@
+// What a request is answered: the figures, or with FULL a map in RESP3, flat pairs in RESP2.
+//
+//     allowed   1 or 0
+//     retry_ms  0 when allowed, -1 when it can never be allowed
+//     granted   permits taken; of several costs the largest
+//     lease     the id of the lease that a CONCURRENCY limit made, or null
+//     hold      with HOLD only: the id of the hold that was made, or null
+//     shadow    1 if a limit denies, and SHADOW lets the request through
+//     banned    1 if a ban is why it is denied
+//     policy    the policy's name, or null
+//     limits    for each limit a map: name, algorithm, capacity, remaining, reset_ms, window_ms
+//
+// HEADERS adds `headers`, a map of HTTP fields that are ready to be sent: RateLimit and
+// RateLimit-Policy as draft-ietf-httpapi-ratelimit-headers-11 has them, and Retry-After with a
+// denial that waiting helps.
+//
+// It must not decide anything: it shows what the answer holds.
+#pragma once
+
+#include "resp/reply.h"
+#include "server/limiter/take/answer.h"
+
+namespace weir::server {
+
+// Writes what the request wants to see: the figures, or with FULL all.
+void write_answer(resp::ReplyWriter& reply, const LimiterRequest& request, const Answer& answer);
+void write_full_answer(resp::ReplyWriter& reply, const LimiterRequest& request,
+                       const Answer& answer);
+
+void reply_answer(Call& call, const LimiterRequest& request, const Answer& answer);
+// The same for a request that may have an ID: what was charged is remembered under it.
+void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
+                    const Answer& answer);
+
+}  // namespace weir::server

@@ -1,0 +1,128 @@
+#include "server/limiter/take/holds.h"
+
+#include <algorithm>
+
+#include "algorithms/concurrency.h"
+#include "server/limiter/policy/request.h"
+#include "server/limiter/take/limiters.h"
+#include "storage/format/codec.h"
+#include "storage/memtable/elements.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int kEndedForgottenMax = 64;  // ended holds removed with each new one
+
+void forget_ended(const Call& call, storage::Elements* holds) {
+  for (int i = 0; i < kEndedForgottenMax && !holds->empty(); ++i) {
+    call.work().charge_entries(1);
+    const storage::Element first = holds->at(0);
+    if (storage::integer_of_order(first.order) > call.now_ns) return;
+    holds->erase(first.member);
+  }
+}
+
+Answer rest_of(const Call& call, Limiter& limiter) {
+  Answer answer{.verdict = {}, .allowed = true};
+  int64_t least = algorithms::kNever;
+  for (size_t i = 0; i < limiter.all().size(); ++i) {
+    const HeldLimit& held = limiter.all()[i];
+    const algorithms::Request nothing{.now_ns = call.now_ns,
+                                      .cost = 0,
+                                      .entries = limiter.entries_of(held),
+                                      .wall = &call.wall()};
+    algorithms::Verdict verdict = algorithms::peek(held.limit, held.state, nothing);
+    verdict.remaining -= algorithms::owed(held.limit, held.state, nothing);
+    if (verdict.remaining >= least) continue;
+    least = verdict.remaining;
+    answer.verdict = verdict;
+    answer.index = static_cast<int64_t>(i);
+  }
+  return answer;
+}
+
+Settled denied(const algorithms::Verdict& verdict, size_t index) {
+  Answer answer{.verdict = verdict};
+  answer.index = static_cast<int64_t>(index);
+  return {.answer = answer};
+}
+
+}  // namespace
+
+bool is_hold(std::string_view value) {
+  storage::Reader reader(value);
+  return read_charge(reader).has_value() && reader.at_end();
+}
+
+Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
+                                              const LimiterRequest& request) {
+  if (!request.hold_ns || !limiter.has_holds()) return {};
+  if (limiter.holds_not_ended() < static_cast<int64_t>(kHoldsMax)) return {};
+  call.work().charge_entries(1);
+  return "ERR the key has " + std::to_string(kHoldsMax) +
+         " holds that have not ended yet, the most there may be";
+}
+
+void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
+              const std::vector<MadeCharge>& charges) {
+  storage::Elements* holds = limiter.holds();
+  if (holds == nullptr) return;  // reading failed; the reply will be discarded
+  forget_ended(call, holds);
+  std::string value;
+  append_charge(call, limiter, charges, &value);
+  holds->put(view(member_of_id(id)), storage::order_of_integer(call.now_ns + duration_ns), value);
+}
+
+bool end_lease(const Call& call, Limiter& limiter, int64_t id) {
+  bool was_leased = false;
+  for (HeldLimit& held : limiter.all()) {
+    if (!held.limit.algorithm->makes_leases) continue;
+    was_leased |= algorithms::release_lease(held.state, *limiter.entries_of(held),
+                                            {.id = id, .now_ns = call.now_ns}) > 0;
+  }
+  return was_leased;
+}
+
+bool drop_hold(Limiter& limiter, int64_t id) {
+  storage::Elements* holds = limiter.has_holds() ? limiter.holds() : nullptr;
+  return holds != nullptr && holds->erase(view(member_of_id(id)));
+}
+
+Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t id,
+                                         const std::vector<int64_t>& used) {
+  const Settled none{.found = false, .answer = {}};
+  storage::Elements* holds = limiter.has_holds() ? limiter.holds() : nullptr;
+  if (holds == nullptr) return none;
+  const IdMember member = member_of_id(id);
+  const auto found = holds->find(view(member));
+  if (!found || storage::integer_of_order(found->order) <= call.now_ns) return none;
+  storage::Reader reader(found->value);
+  const auto charge = read_charge(reader);
+  if (!charge) return none;
+  if (used.size() > 1 && used.size() != charge->size) {
+    return "ERR cost must be one number, or one for each of the " + std::to_string(charge->size) +
+           " limits that are held, got " + std::to_string(used.size());
+  }
+  std::vector<SettledPart> parts = settlements_of(call, limiter, *charge);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    auto& [part, settlement] = parts[i];
+    settlement.set_used(used.size() == 1 ? used[0] : used[part]);
+    if (charge->change == 0) settlement.bound(0);  // what was in use since is not known
+    const algorithms::Verdict verdict = settlement.peek();
+    if (!verdict.allowed) return denied(verdict, i);
+  }
+  Settled settled;
+  for (auto& [part, settlement] : parts) {
+    settled.given_back = std::max(settled.given_back, settlement.run());
+  }
+  end_lease(call, limiter, id);
+  holds->erase(view(member));
+  settled.answer = rest_of(call, limiter);
+  limiter.save();
+  if (call.keys.failure().ok()) {
+    call.host.notify(EventClass::kLimiter, "settled", call.database, limiter.key());
+  }
+  return settled;
+}
+
+}  // namespace weir::server

@@ -1,0 +1,376 @@
+#include "server/limiter/take/limiter.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "algorithms/gcra.h"
+#include "resp/numbers.h"
+#include "server/command/arguments.h"
+#include "server/limiter/take/limiters.h"
+#include "storage/memtable/elements.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::CarryOver;
+using algorithms::Limit;
+using algorithms::LimitState;
+using algorithms::State;
+
+constexpr size_t kForeignTatDigits = 19;
+
+// Answers when a limit whose count was lowered would be full as it was written, which it is again
+// when it has been forgotten: it has lost what was used of the difference, but not what was left.
+int64_t full_as_written_ns(const HeldLimit& held, int64_t now_ns) {
+  if (held.limit.count >= held.limit.adaptive.start) return 0;
+  Limit limit = held.limit;
+  State state = held.state;
+  algorithms::change_count(limit, state, limit.adaptive.start, now_ns);
+  return limit.algorithm->expires_at_ns(limit, state);
+}
+
+// Answers when nothing is lost by forgetting a limit. A limit that is not named any more can be
+// forgotten when it is full, even if a new one would not be full: no request asks for it.
+int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
+  int64_t kept_ns = algorithms::ban_expires_at_ns(held.limit.ban, held.ban);
+  if (held.limit.adaptive.is_set()) {
+    kept_ns = std::max(kept_ns, full_as_written_ns(held, now_ns));
+    if (named) kept_ns = std::max(kept_ns, held.adaptive.touched_ns + algorithms::kAdaptiveKeptNs);
+  }
+  const int64_t expires_ns = held.limit.algorithm->expires_at_ns(held.limit, held.state);
+  if (named || expires_ns != algorithms::kNever) return std::max(expires_ns, kept_ns);
+  const auto verdict = algorithms::peek(held.limit, held.state, now_ns, 0);
+  if (verdict.reset_after_ns == algorithms::kNever) return algorithms::kNever;
+  return std::max(now_ns + verdict.reset_after_ns, kept_ns);
+}
+
+int64_t used_permits(const HeldLimit& held, int64_t now_ns) {
+  return algorithms::used_permits(held.limit, held.state, now_ns);
+}
+
+int64_t after_now(storage::Elements* list, int64_t now_ns) {
+  if (list == nullptr) return 0;
+  return static_cast<int64_t>(list->size() -
+                              list->lower_bound(storage::order_of_integer(now_ns + 1)));
+}
+
+}  // namespace
+
+Result<Limiter, ErrorReplied> Limiter::read(Call& call, std::string_view key) {
+  auto found = find(call, key);
+  if (!found) return reply_error(call, found.error());
+  return std::move(*found);
+}
+
+Result<Limiter, std::string> Limiter::find(Call& call, std::string_view key) {
+  Limiter limiter(&call, key);
+  const storage::Ref ref = call.look_up(key);
+  limiter.hash_ = ref.position();
+  limiter.exists_ = ref.exists();
+  if (!ref.exists()) return limiter;
+  if (storage::is_limiter(ref.type())) {
+    if (auto decoded = limiter.decode(ref); !decoded) return decoded.error();
+    return limiter;
+  }
+  if (ref.type() == storage::Type::kString && limiter.adopt(ref.value())) return limiter;
+  return std::string(kWrongType);
+}
+
+Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
+  storage::OwnerView owner;
+  owner.rest = ref.value();
+  if (storage::owns_elements(ref.type()) && !storage::parse_owner(ref.value(), &owner)) {
+    return std::string("ERR the limiter's record cannot be read: its lists make no sense");
+  }
+  std::array<LimitState, algorithms::kLimitsMax> stored;
+  const auto head = algorithms::read_record(owner.rest, stored, &call_->limiters.zones.stored());
+  if (!head) {
+    return "ERR the limiter's record cannot be read: " +
+           std::string(algorithms::describe(head.error()));
+  }
+  size_t lists = 0;
+  const auto next_list = [&] { return lists < owner.lists ? owner.ids[lists++] : 0; };
+  if (head->bookings) bookings_ = next_list();
+  if (head->holds) holds_ = next_list();
+  held_.reserve(head->limits);
+  for (size_t i = 0; i < head->limits; ++i) {
+    const bool has_list = stored[i].limit.algorithm->uses_entries;
+    held_.push_back({.limit = stored[i].limit,
+                     .state = stored[i].state,
+                     .list = has_list ? next_list() : 0,
+                     .ban = std::move(stored[i].ban),
+                     .low_water = stored[i].low_water});
+    if (!held_[i].limit.adaptive.is_set()) continue;
+    held_[i].adaptive = stored[i].adaptive;
+    held_[i].used_before = used_permits(held_[i], call_->now_ns);
+  }
+  named_ = head->named;
+  policy_version_ = head->policy_version;
+  changes_ = head->changes.value_or(0);
+  if (keeps_charges()) note_used();
+  return {};
+}
+
+void Limiter::note_used() {
+  for (HeldLimit& held : held_) {
+    if (held.limit.algorithm->used == nullptr) continue;
+    held.low_water.note(changes_, algorithms::used(held.limit, held.state, call_->now_ns));
+  }
+}
+
+// What the command itself has charged is no low: only what it gave back is, or a smaller capacity.
+void Limiter::note_used_after() {
+  for (HeldLimit& held : held_) {
+    const auto marks = held.low_water.marks();
+    if (marks.empty()) continue;
+    const int64_t used = algorithms::used(held.limit, held.state, call_->now_ns);
+    if (used < marks.back().used) held.low_water.note(changes_, used);
+  }
+}
+
+// Adopts what redis-cell leaves in a dump: the theoretical arrival time by its wall clock, as a
+// string.
+bool Limiter::adopt(std::string_view text) {
+  const auto tat_ns = text.size() == kForeignTatDigits ? resp::parse_int64(text) : std::nullopt;
+  if (!tat_ns) return false;
+  int64_t instant_ns = 0;
+  if (__builtin_add_overflow(*tat_ns, call_->wall().lead_ns, &instant_ns)) return false;
+  adopted_ = algorithms::gcra_state_from_tat({.tat_ns = instant_ns, .now_ns = call_->now_ns});
+  return adopted_.has_value();
+}
+
+Limiter::Named Limiter::name(const NamedLimits& named) {
+  const bool changes = named.policy_version > policy_version_;
+  std::vector<HeldLimit> next(named.limits.size());
+  std::vector<bool> taken(held_.size());
+  std::vector<bool> matched(next.size());
+  for (size_t i = 0; i < next.size(); ++i) {
+    matched[i] = match_equal(&next[i], named.limits[i], &taken);
+  }
+  for (size_t i = 0; i < next.size(); ++i) {
+    const CarryOver mode = named.mode_of(i, changes);
+    if (matched[i] || match_algorithm(&next[i], named.limits[i], &taken, mode)) continue;
+    start(&next[i], named.limits[i]);
+  }
+  for (size_t i = 0; i < next.size(); ++i) {
+    if (next[i].limit.adaptive.is_set()) follow_count(named, i, &next[i]);
+  }
+  named_ = next.size();
+  keep_left_over(taken, &next);
+  if (next.size() > algorithms::kLimitsMax) return too_many(next);
+  held_ = std::move(next);
+  entries_.clear();
+  names_ = named;
+  const auto lends = [](const HeldLimit& held) { return held.limit.algorithm->makes_leases; };
+  if (std::any_of(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(named_), lends))
+    call_->limiters.takings.make_strict();
+  policy_version_ = std::max(policy_version_, named.policy_version);
+  if (keeps_charges()) note_used();  // a count that was lowered lowers what is in use
+  if (adopted_) return std::string(kWrongType);
+  return this->named();
+}
+
+bool Limiter::match_equal(HeldLimit* held, const Limit& limit, std::vector<bool>* taken) {
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if ((*taken)[i] || !algorithms::same_limit(held_[i].limit, limit)) continue;
+    (*taken)[i] = true;
+    *held = {.limit = limit,
+             .state = held_[i].state,
+             .list = held_[i].list,
+             .ban = held_[i].ban,
+             .low_water = held_[i].low_water};
+    if (limit.adaptive.is_set()) {
+      held->limit = held_[i].limit;
+      held->limit.ban = limit.ban;
+      held->adaptive = held_[i].adaptive;
+    }
+    algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
+    return true;
+  }
+  return false;
+}
+
+void Limiter::follow_count(const NamedLimits& named, size_t limit, HeldLimit* held) {
+  const bool is_shared = named.has_shared_count(limit);
+  if (held->adaptive.touched_ns == 0) held->adaptive.round_ns = call_->now_ns;
+  if (is_shared || held->adaptive.is_shared) {
+    const int64_t count = named.limits[limit].count;
+    parameters_changed_ |= count != held->limit.count;
+    algorithms::change_count(held->limit, held->state, count, call_->now_ns);
+  }
+  held->adaptive.is_shared = is_shared;
+  held->used_before = used_permits(*held, call_->now_ns);
+}
+
+void Limiter::count_taken(HeldLimit* held) const {
+  const int64_t used = used_permits(*held, call_->now_ns);
+  algorithms::count_taken(held->adaptive, used - std::exchange(held->used_before, used));
+  held->adaptive.touched_ns = std::max<int64_t>(1, call_->now_ns);
+  if (!held->adaptive.is_shared || names_.counts == nullptr) return;
+  if (2 * used >= held->limit.capacity) names_.counts->is_used = true;
+}
+
+bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<bool>* taken,
+                              CarryOver mode) {
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if ((*taken)[i] || held_[i].limit.algorithm != limit.algorithm) continue;
+    (*taken)[i] = true;
+    parameters_changed_ = true;
+    if (mode == CarryOver::kReset) {
+      start(held, limit);
+      return true;
+    }
+    HeldLimit& from = held_[i];
+    if (from.limit.adaptive.is_set()) {  // what is used is what its count as written lacks
+      algorithms::change_count(from.limit, from.state, from.limit.adaptive.start, call_->now_ns);
+    }
+    const algorithms::Entries* entries = entries_of(from);
+    *held = {.limit = limit,
+             .state = algorithms::carry_over(
+                 from.limit, limit, from.state,
+                 {.mode = mode, .now_ns = call_->now_ns, .wall = &call_->wall()}, entries),
+             .list = from.list,
+             .ban = from.ban};
+    forget_charges(held);
+    algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
+    return true;
+  }
+  return false;
+}
+
+// The limit is another one than that which was charged until now, so it gives nothing of it back.
+void Limiter::forget_charges(HeldLimit* held) const {
+  if (changes_ > 0 && held->limit.algorithm->used != nullptr) held->low_water.note(changes_, 0);
+}
+
+void Limiter::start(HeldLimit* held, const Limit& limit) {
+  *held = {.limit = limit, .state = algorithms::fresh_state(limit, call_->now_ns)};
+  forget_charges(held);
+  if (!adopted_ || limit.algorithm != &algorithms::algorithm_gcra) return;
+  held->state = *adopted_;
+  adopted_.reset();
+  parameters_changed_ = true;
+}
+
+void Limiter::keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const {
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if (!taken[i] && server::gone_at_ns(held_[i], false, call_->now_ns) > call_->now_ns) {
+      next->push_back(held_[i]);
+    }
+  }
+}
+
+std::string Limiter::too_many(std::span<const HeldLimit> next) const {
+  int64_t first_ns = algorithms::kNever;
+  for (const HeldLimit& held : next.subspan(named_)) {
+    first_ns = std::min(first_ns, server::gone_at_ns(held, false, call_->now_ns));
+  }
+  std::string text = "ERR the key cannot hold " + std::to_string(next.size()) + " limits, " +
+                     std::to_string(algorithms::kLimitsMax) +
+                     " are the most: those that the request does not name stay until they are full";
+  if (first_ns == algorithms::kNever) return text;
+  const int64_t wait_ms = algorithms::units_up(first_ns - call_->now_ns, kNsPerMs);
+  return text + ", the first of them in " + std::to_string(wait_ms) + " ms";
+}
+
+algorithms::Entries* Limiter::entries_of(const HeldLimit& held) {
+  if (!held.limit.algorithm->uses_entries) return nullptr;
+  for (auto& [owner, entries] : entries_) {
+    if (owner == &held) return &entries;
+  }
+  return &entries_.emplace_back(&held, StoredEntries(*call_, held.list)).second;
+}
+
+storage::Elements* Limiter::bookings() {
+  if (bookings_ == 0)
+    bookings_ = call_->keys.lists().make(call_->database, storage::Layout::kScattered);
+  return call_->keys.lists().open(call_->database, bookings_);
+}
+
+int64_t Limiter::bookings_not_due() {
+  return after_now(bookings_ == 0 ? nullptr : bookings(), call_->now_ns);
+}
+
+storage::Elements* Limiter::holds() {
+  if (holds_ == 0) holds_ = call_->keys.lists().make(call_->database, storage::Layout::kScattered);
+  return call_->keys.lists().open(call_->database, holds_);
+}
+
+int64_t Limiter::holds_not_ended() {
+  return after_now(holds_ == 0 ? nullptr : holds(), call_->now_ns);
+}
+
+int64_t Limiter::last_of(storage::ElementsId* id) const {
+  const storage::Elements* list =
+      *id == 0 ? nullptr : call_->keys.lists().open(call_->database, *id);
+  if (list == nullptr) return 0;
+  const int64_t last_ns =
+      list->empty() ? 0 : storage::integer_of_order(list->at(list->size() - 1).order);
+  if (last_ns <= call_->now_ns) *id = 0;
+  return last_ns;
+}
+
+int64_t Limiter::draw_id() {
+  const auto has = [this](int64_t id) {
+    for (const HeldLimit& held : held_) {
+      if (held.limit.algorithm->makes_leases && entries_of(held)->find(id)) return true;
+    }
+    const auto is_in = [id](const storage::Elements* list) {
+      return list != nullptr && list->find(view(member_of_id(id))).has_value();
+    };
+    return is_in(bookings_ == 0 ? nullptr : bookings()) || is_in(holds_ == 0 ? nullptr : holds());
+  };
+  int64_t id = call_->limiters.ids.draw();
+  while (has(id)) id = call_->limiters.ids.draw();
+  return id;
+}
+
+// Answers kNever if any limit has no end.
+int64_t Limiter::gone_at_ns() const {
+  int64_t latest_ns = 0;
+  for (size_t i = 0; i < held_.size(); ++i) {
+    latest_ns = std::max(latest_ns, server::gone_at_ns(held_[i], i < named_, call_->now_ns));
+  }
+  return latest_ns;
+}
+
+void Limiter::save() {
+  for (HeldLimit& held : held_) {
+    if (held.limit.adaptive.is_set()) count_taken(&held);
+  }
+  storage::Ref ref = call_->look_up(key_);
+  last_of(&bookings_);
+  const int64_t gone_ns = std::max(gone_at_ns(), last_of(&holds_));
+  if (gone_ns <= call_->now_ns) return call_->keys.erase(&ref);
+  const int64_t gone_ms = algorithms::units_up(gone_ns, kNsPerMs);
+
+  if (keeps_charges()) {
+    ++changes_;
+    note_used_after();
+  }
+  std::vector<storage::ElementsId> lists;
+  if (bookings_ != 0) lists.push_back(bookings_);
+  if (holds_ != 0) lists.push_back(holds_);
+  std::vector<LimitState> states;
+  states.reserve(held_.size());
+  for (HeldLimit& held : held_) {
+    states.push_back({held.limit, held.state, held.ban, held.adaptive, held.low_water});
+    if (!held.limit.algorithm->uses_entries) continue;
+    held.list = static_cast<StoredEntries*>(entries_of(held))->id();
+    lists.push_back(held.list);
+  }
+  std::string value;
+  if (!lists.empty()) storage::append_owner_head(&value, lists);
+  algorithms::append_record({.limits = states.size(),
+                             .named = named_,
+                             .policy_version = policy_version_,
+                             .bookings = bookings_ != 0,
+                             .holds = holds_ != 0,
+                             .changes = keeps_charges() ? std::optional(changes_) : std::nullopt},
+                            states, value);
+  const auto type = type_of_limiter(!lists.empty(), keeps_charges());
+  call_->keys.put(&ref, type, value, gone_ms == algorithms::kNever ? 0 : gone_ms);
+}
+
+}  // namespace weir::server

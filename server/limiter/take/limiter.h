@@ -1,0 +1,170 @@
+// One limiter key, decoded: its limits with their states and bans, where their entries are, its
+// bookings and its holds.
+//
+// A command reads the key, names the limits that it is about, decides, and saves. Stored limits are
+// matched with named ones by equal parameters, then by algorithm in order, which carries over the
+// used permits. One with ADAPTIVE keeps its present count while it is named as it was written; a
+// changed one begins at its count. A stored limit without a match is kept after the named ones
+// until it is full; none is forgotten before.
+//
+// It lives for one command, and must not be used after the key was changed by other means.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/limit_text.h"
+#include "algorithms/limiter_record.h"
+#include "server/command/error_replied.h"
+#include "server/limiter/policy/policy_kind.h"
+#include "server/limiter/take/stored_entries.h"
+
+namespace weir::server {
+
+struct PolicyCounts;
+
+struct HeldLimit {
+  algorithms::Limit limit;
+  algorithms::State state;
+  storage::ElementsId list = 0;  // the list of its entries; 0: none, or not made yet
+  algorithms::BanState ban = {};
+  algorithms::AdaptiveState adaptive = {};
+  algorithms::LowWater low_water = {};  // since each booking and hold that the key still has
+  int64_t used_before = 0;  // with ADAPTIVE: permits, before the running command took any
+};
+
+// The limits that a command names, and how to change over to those of them that are a policy's.
+struct NamedLimits {
+  std::span<const algorithms::Limit> limits;
+  std::span<const std::string> names = {};                    // by AS: as many as limits, or none
+  uint64_t policy_version = 0;                                // 0: no policy
+  algorithms::CarryOver mode = algorithms::CarryOver::kUsed;  // of the policy's limits
+  algorithms::CarryOver own_mode = algorithms::CarryOver::kUsed;  // of the others
+  size_t policy_at = 0;                                           // where the policy's begin,
+  size_t policy_limits = 0;                                       // and how many they are
+  PolicyKind kind = PolicyKind::kLimits;                          // what the policy does, and
+  bool shadow = false;             // whether its limits only say what they would (policy_effect.h)
+  bool shares_counts = false;      // the policy's adaptive limits have the counts told to it
+  bool shadow_all = false;         // so do all limits (the option `limiting`)
+  PolicyCounts* counts = nullptr;  // of the policy's verdicts; null: no policy
+  // What the spans point into, if it is nobody else's.
+  std::shared_ptr<const algorithms::ParsedLimits> owned = nullptr;
+
+  // `is_new`: the key has not followed this version of the policy yet. A mode is applied once.
+  algorithms::CarryOver mode_of(size_t limit, bool is_new) const {
+    if (limit - policy_at >= policy_limits) return own_mode;
+    return is_new ? mode : algorithms::CarryOver::kUsed;
+  }
+  // Tells whether a limit has the count that was told to the policy.
+  bool has_shared_count(size_t limit) const {
+    return shares_counts && limit - policy_at < policy_limits && limits[limit].adaptive.is_set();
+  }
+  // The limit at `index` alone.
+  NamedLimits only(size_t index) const {
+    NamedLimits one = *this;
+    one.limits = limits.subspan(index, 1);
+    one.names = names.empty() ? names : names.subspan(index, 1);
+    one.policy_limits = index - policy_at < policy_limits ? 1 : 0;
+    one.policy_at = 0;
+    if (one.policy_limits == 0) one.policy_version = 0;
+    if (one.policy_limits == 0) one.kind = PolicyKind::kLimits;
+    if (one.policy_limits == 0) one.counts = nullptr;
+    one.shadow = shadow && one.policy_limits > 0;
+    one.shares_counts = shares_counts && one.policy_limits > 0;
+    return one;
+  }
+};
+
+class Limiter {
+ public:
+  // Reads a key. An error: it holds another type, or cannot be read. find() replies nothing.
+  static Result<Limiter, std::string> find(Call& call, std::string_view key);
+  static Result<Limiter, ErrorReplied> read(Call& call, std::string_view key);
+
+  bool exists() const { return exists_; }
+  std::string_view key() const { return key_; }
+  uint64_t hash() const { return hash_; }  // a keyed hash of the key
+
+  // Brings the named limits to the front, in this order, and answers them. An error, after which
+  // the limiter must not be used: the key holds a string, which only a GCRA limit can adopt; or
+  // limits that still count would have to be forgotten, because there would be too many.
+  using Named = Result<std::span<HeldLimit>, std::string>;
+  Named name(const NamedLimits& named);
+  // The limits that the last request named, from the front of all(). After name() that request is
+  // the running one.
+  std::span<HeldLimit> named() { return std::span(held_).first(named_); }
+  std::span<HeldLimit> all() { return held_; }
+  // What the running request has named.
+  const NamedLimits& names() const { return names_; }
+  // What the running request calls one of the limits that it has named.
+  std::string name_of(size_t limit) const {
+    return algorithms::limit_name(names_.names, held_[limit].limit, limit);
+  }
+  // True if a limit's parameters are not those stored, so that a denial has to be written as well.
+  bool parameters_changed() const { return parameters_changed_; }
+
+  // A limit's entries; null if it has none. Valid as long as the limiter is.
+  algorithms::Entries* entries_of(const HeldLimit& held);
+  // The list of bookings, which is made if there is none.
+  storage::Elements* bookings();
+  bool has_bookings() const { return bookings_ != 0; }
+  int64_t bookings_not_due();
+  // The list of holds, which is made if there is none.
+  storage::Elements* holds();
+  bool has_holds() const { return holds_ != 0; }
+  int64_t holds_not_ended();
+  // How often the key has been saved since it has bookings or holds.
+  uint64_t changes() const { return changes_; }
+  // Draws a number that no lease, no booking and no hold of this key has.
+  int64_t draw_id();
+
+  // Writes what changed: the record with its TTL, or nothing if all is as if never used.
+  void save();
+
+ private:
+  Limiter(Call* call, std::string_view key) : call_(call), key_(key) {}
+  // Decodes a record; answers what is wrong with it, if anything.
+  Result<void, std::string> decode(const storage::Ref& ref);
+  bool adopt(std::string_view text);
+  void start(HeldLimit* held, const algorithms::Limit& limit);
+  void forget_charges(HeldLimit* held) const;
+  bool match_equal(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken);
+  // Keeps the present count of an adaptive limit, or takes over that of the policy.
+  void follow_count(const NamedLimits& named, size_t limit, HeldLimit* held);
+  // Counts what the running command has taken of an adaptive limit.
+  void count_taken(HeldLimit* held) const;
+  bool match_algorithm(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken,
+                       algorithms::CarryOver mode);
+  void keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const;
+  std::string too_many(std::span<const HeldLimit> next) const;
+  int64_t gone_at_ns() const;
+  // Answers the last instant of a list of bookings or holds; forgets the list if that has come.
+  int64_t last_of(storage::ElementsId* list) const;
+  bool keeps_charges() const { return bookings_ != 0 || holds_ != 0; }
+  // Notes what is in use of each limit, before the command charges it and after that.
+  void note_used();
+  void note_used_after();
+
+  Call* call_;
+  std::string_view key_;
+  uint64_t hash_ = 0;
+  bool exists_ = false;
+  std::vector<HeldLimit> held_;
+  size_t named_ = 0;
+  NamedLimits names_ = {};
+  uint64_t policy_version_ = 0;
+  storage::ElementsId bookings_ = 0;
+  storage::ElementsId holds_ = 0;
+  uint64_t changes_ = 0;
+  // The state of a foreign string, which a GCRA limit may adopt.
+  std::optional<algorithms::State> adopted_;
+  bool parameters_changed_ = false;
+  std::deque<std::pair<const HeldLimit*, StoredEntries>> entries_;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,135 @@
+#include "server/limiter/take/queue.h"
+
+#include <algorithm>
+
+#include "base/heap_bytes.h"
+#include "server/limiter/take/limiters.h"
+#include "server/limiter/take/policy_effect.h"
+#include "server/limiter/take/resolve.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::kNever;
+
+// Other waiters may stand among them: sessions that wait for the key to become a list, for
+// instance.
+QueuedRequest* queued(Waiter* waiter) { return dynamic_cast<QueuedRequest*>(waiter); }
+
+QueuedRequest* last_in_queue(Call& call, std::string_view key) {
+  const auto& queue = call.limiters.waiting.queue(call.database, key);
+  for (auto waiter = queue.rbegin(); waiter != queue.rend(); ++waiter) {
+    call.work().charge_entries(1);
+    if (QueuedRequest* last = queued(*waiter)) return last;
+  }
+  return nullptr;
+}
+
+QueueTail::Place charge(const Call& call, const QueueTail::Place& place) {
+  call.work().charge_entries(place.looks);
+  return place;
+}
+
+// Answers the simulated end of the key's queue, which its last waiter keeps from now on.
+QueueTail& tail_of(Call& call, Limiter& limiter) {
+  QueuedRequest::Tail& kept = last_in_queue(call, limiter.key())->tail;
+  if (kept.is_good()) {
+    kept.simulated->attach(call);
+    return *kept.simulated;
+  }
+  kept.watch = std::make_unique<KeyWatch>(call, limiter.key());
+  kept.simulated = std::make_unique<QueueTail>(call, limiter);
+  for (Waiter* waiter : call.limiters.waiting.queue(call.database, limiter.key())) {
+    const QueuedRequest* other = queued(waiter);
+    if (other == nullptr) continue;
+    const auto named = limits_of(call, other->key(), other->request());
+    if (!named || has_fixed_answer(*named)) continue;
+    const CountedPart part = counted_part(*named, named->limits, other->request());
+    charge(call, kept.simulated->join(part.limits, part.request, call.now_ns));
+  }
+  return *kept.simulated;
+}
+
+CountedPart counted_part(Limiter& limiter, const LimiterRequest& request) {
+  std::vector<algorithms::Limit> limits;
+  for (const HeldLimit& held : limiter.named()) limits.push_back(held.limit);
+  return server::counted_part(limiter.names(), limits, request);
+}
+
+// Answers what UPTO asks for at least.
+LimiterRequest least_of(const LimiterRequest& request) {
+  LimiterRequest asked;
+  asked.costs = request.costs;
+  if (request.upto) asked.costs[0] = std::min<int64_t>(asked.costs[0], 1);
+  return asked;
+}
+
+}  // namespace
+
+size_t QueuedRequest::own_bytes() const {
+  const size_t limits = request_.limits.size() + 1;  // a policy may have others
+  const size_t watch = storage::Watches::memory_bytes(*key_);
+  return block_bytes(sizeof(*this) + sizeof(int64_t)) + heap_bytes(*key_) + request_.heap_bytes() +
+         QueueTail::memory_bytes(limits) + watch;
+}
+
+bool has_queue(Call& call, std::string_view key) { return last_in_queue(call, key) != nullptr; }
+
+bool is_next(Call& call, std::string_view key, int64_t rank) {
+  for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
+    call.work().charge_entries(1);
+    if (queued(waiter) != nullptr) return waiter->rank > rank;
+  }
+  return true;
+}
+
+QueuedRequest* find_in_queue(Call& call, std::string_view key, std::string_view id) {
+  for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
+    call.work().charge_entries(1);
+    QueuedRequest* other = queued(waiter);
+    if (other != nullptr && other->request().id == id) return other;
+  }
+  return nullptr;
+}
+
+bool must_queue(Call& call, std::string_view key, const LimiterRequest& request) {
+  return !request.force && request.asks() && has_queue(call, key);
+}
+
+QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  const CountedPart part = counted_part(limiter, least_of(request));
+  return charge(call, tail_of(call, limiter).look(part.limits, part.request, call.now_ns));
+}
+
+Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
+  Answer answer{.verdict = place.verdict,
+                .index = static_cast<int64_t>(place.index),
+                .algorithm = place.algorithm};
+  answer.verdict.allowed = false;
+  answer.verdict.remaining = 0;
+  answer.verdict.retry_after_ns =
+      place.at_ns == kNever ? kNever : std::max<int64_t>(place.at_ns - now_ns, 1);
+  answer.verdict.reset_after_ns = place.full_at_ns == kNever ? kNever : place.full_at_ns - now_ns;
+  return answer;
+}
+
+Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  return denial_at(place_after_queue(call, limiter, request), call.now_ns);
+}
+
+void take_over_tail(Call& call, Limiter& limiter, QueuedRequest* joining) {
+  const CountedPart part = counted_part(limiter, joining->request());
+  charge(call, tail_of(call, limiter).join(part.limits, part.request, call.now_ns));
+  joining->tail = std::exchange(last_in_queue(call, limiter.key())->tail, {});
+  if (!joining->tail.simulated->has_entries()) joining->tail.watch = nullptr;
+}
+
+void forget_tail(Call& call, std::string_view key) {
+  const auto& queue = call.limiters.waiting.queue(call.database, key);
+  call.work().charge_entries(queue.size());
+  for (Waiter* waiter : queue) {
+    if (QueuedRequest* other = queued(waiter)) other->tail = {};
+  }
+}
+
+}  // namespace weir::server

@@ -1,0 +1,116 @@
+#include "server/limiter/take/queue_tail.h"
+
+#include <algorithm>
+
+#include "algorithms/take_all.h"
+#include "base/heap_bytes.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::Limit;
+
+// A denial names a wait after which the next try succeeds, unless several limits deny in turn.
+constexpr int kTriesMax = 64;
+
+// Tells how many limits before this one are equal to it.
+size_t number_of(std::span<const Limit> limits, size_t index) {
+  const auto end = limits.begin() + static_cast<std::ptrdiff_t>(index);
+  return static_cast<size_t>(std::count_if(limits.begin(), end, [&](const Limit& other) {
+    return algorithms::same_limit(other, limits[index]);
+  }));
+}
+
+}  // namespace
+
+QueueTail::QueueTail(Call& call, Limiter& limiter) : at_ns_(call.now_ns), wall_(&call.wall()) {
+  for (const HeldLimit& held : limiter.all()) {
+    copies_.push_back({.limit = held.limit, .state = held.state, .list = held.list});
+  }
+  attach(call);
+}
+
+void QueueTail::attach(Call& call) {
+  for (Copy& copy : copies_) {
+    if (copy.list == 0) continue;
+    copy.stored = std::make_unique<StoredEntries>(call, copy.list);
+    copy.entries.set_base(copy.stored.get());
+  }
+}
+
+size_t QueueTail::memory_bytes(size_t limits) {
+  constexpr size_t kDequeBytes = block_bytes(64) + block_bytes(512);
+  constexpr size_t kChangeBytes = 128;  // what one request changes of a limit's entries
+  return block_bytes(sizeof(QueueTail)) + kDequeBytes + limits * (sizeof(Copy) + kChangeBytes);
+}
+
+bool QueueTail::has_entries() const {
+  return std::any_of(copies_.begin(), copies_.end(),
+                     [](const Copy& copy) { return copy.limit.algorithm->uses_entries; });
+}
+
+QueueTail::Copy& QueueTail::copy_of(const Limit& limit, size_t number) {
+  for (Copy& copy : copies_) {
+    if (algorithms::same_limit(copy.limit, limit) && number-- == 0) return copy;
+  }
+  return copies_.emplace_back(
+      Copy{.limit = limit, .state = algorithms::fresh_state(limit, at_ns_)});
+}
+
+// The look is a tail of its own, over this one.
+QueueTail::Place QueueTail::look(Limits limits, const LimiterRequest& request,
+                                 int64_t now_ns) const {
+  QueueTail over;
+  over.at_ns_ = at_ns_;
+  over.wall_ = wall_;
+  over.next_lease_ = next_lease_;
+  for (const Copy& copy : copies_) {
+    over.copies_.push_back(
+        {.limit = copy.limit, .state = copy.state, .entries = OverlayEntries(&copy.entries)});
+  }
+  return over.join(limits, request, now_ns);
+}
+
+QueueTail::Place QueueTail::join(Limits limits, const LimiterRequest& request, int64_t now_ns) {
+  at_ns_ = std::max(at_ns_, now_ns);
+  std::vector<algorithms::Guard> guards(limits.size());
+  for (size_t i = 0; i < limits.size(); ++i) {
+    Copy& copy = copy_of(limits[i], number_of(limits, i));
+    guards[i] = {.limit = &copy.limit,
+                 .state = &copy.state,
+                 .entries = copy.limit.algorithm->uses_entries ? &copy.entries : nullptr,
+                 .cost = request.cost(i)};
+  }
+  std::vector<int64_t> full_at_ns;
+  for (const auto& guard : guards) {
+    const auto verdict =
+        algorithms::peek(*guard.limit, *guard.state,
+                         {.now_ns = at_ns_, .cost = 0, .entries = guard.entries, .wall = wall_});
+    full_at_ns.push_back(verdict.reset_after_ns == algorithms::kNever
+                             ? algorithms::kNever
+                             : at_ns_ + verdict.reset_after_ns);
+  }
+  Place place;
+  size_t looks = limits.size();
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    looks += limits.size();
+    const auto all =
+        algorithms::take_all(guards, {.now_ns = at_ns_, .lease_id = next_lease_, .wall = wall_});
+    place = {.at_ns = at_ns_,
+             .full_at_ns = full_at_ns[all.deciding],
+             .verdict = guards[all.deciding].verdict,
+             .index = all.deciding,
+             .algorithm = guards[all.deciding].limit->algorithm,
+             .looks = looks};
+    if (all.allowed) {
+      ++next_lease_;
+      return place;
+    }
+    if (place.verdict.retry_after_ns == algorithms::kNever) break;
+    at_ns_ += place.verdict.retry_after_ns;
+  }
+  place.at_ns = algorithms::kNever;
+  return place;
+}
+
+}  // namespace weir::server

@@ -1,0 +1,73 @@
+// The tail of a queue: what a limiter will be like when all in its queue have been served, and when
+// that will be. It is a simulation over the limiter as it is, from which a newcomer learns its
+// place without walking the queue.
+//
+// It must not change the key. An event out of turn (a refund, a client that leaves the middle of
+// the queue) makes it stale; the code that notices such an event throws it away.
+//
+// Invariants
+// 1. States are copies; entries are overlays (overlay_entries.h), because a log may be long.
+// 2. Before it is used in another command it is attached to that command's key; if it has entries,
+//    they are the same as when it was made.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "server/limiter/policy/request.h"
+#include "server/limiter/take/limiter.h"
+#include "server/limiter/take/overlay_entries.h"
+
+namespace weir::server {
+
+class QueueTail {
+ public:
+  // Begins with the limiter as it is now, and an empty queue.
+  QueueTail(Call& call, Limiter& limiter);
+  QueueTail(const QueueTail&) = delete;
+  QueueTail& operator=(const QueueTail&) = delete;
+
+  // Answers about how much memory a tail takes, as far as one waiter has made it so large.
+  static size_t memory_bytes(size_t limits);
+
+  // To be called in each command that uses the tail after the one that made it.
+  void attach(Call& call);
+  // Tells whether it is good only as long as the entries of the key stay as they are.
+  bool has_entries() const;
+
+  struct Place {
+    int64_t at_ns = 0;       // when the request will have been served; kNever
+    int64_t full_at_ns = 0;  // when the deciding limit would be full without it; kNever
+    algorithms::Verdict verdict;
+    size_t index = 0;
+    const algorithms::Algorithm* algorithm = nullptr;  // of the deciding limit
+    size_t looks = 0;  // at limits, until this was known: units of work
+  };
+  using Limits = std::span<const algorithms::Limit>;
+  // Adds one more request, with these limits.
+  Place join(Limits limits, const LimiterRequest& request, int64_t now_ns);
+  // Answers what join() would, and changes nothing.
+  Place look(Limits limits, const LimiterRequest& request, int64_t now_ns) const;
+
+ private:
+  struct Copy {
+    algorithms::Limit limit;
+    algorithms::State state;
+    storage::ElementsId list = 0;                      // the list of its entries; 0: none
+    std::unique_ptr<algorithms::Entries> stored = {};  // what that list holds
+    OverlayEntries entries = OverlayEntries();
+  };
+  QueueTail() = default;
+  // The copy of a limit; `number` tells equal limits apart.
+  Copy& copy_of(const algorithms::Limit& limit, size_t number);
+
+  std::deque<Copy> copies_;  // a deque, because guards and overlays point into it
+  int64_t at_ns_ = 0;
+  const WallClock* wall_ = &kTrueWallClock;  // the server's, which outlives queues
+  int64_t next_lease_ = INT64_MAX / 2;
+};
+
+}  // namespace weir::server

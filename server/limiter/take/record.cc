@@ -1,0 +1,110 @@
+#include "server/limiter/take/record.h"
+
+#include "server/limiter/take/limiters.h"
+
+namespace weir::server {
+namespace {
+
+uint8_t id_of(const algorithms::Algorithm* algorithm) {
+  return algorithm == nullptr ? 0 : algorithm->id;
+}
+
+void count_banned(Call& call, const Answer& answer) {
+  if (!answer.banned || !call.keys.failure().ok()) return;
+  call.limiters.verdicts.count(id_of(answer.algorithm), Outcome::kBanned);
+}
+
+}  // namespace
+
+TopKeys::Name name_of(const Call& call, const Limiter& limiter) {
+  return {.database = call.database, .hash = limiter.hash(), .key = limiter.key()};
+}
+
+void count_verdict(Call& call, const TopKeys::Name& name, const algorithms::Verdict& verdict,
+                   int64_t cost, uint8_t algorithm) {
+  if (!call.keys.failure().ok()) return;  // the verdict will be discarded
+  Limiters& limiters = call.limiters;
+  call.host.notify(EventClass::kLimiter, verdict.allowed ? "allowed" : "limited", name.database,
+                   name.key);
+  if (verdict.allowed) {
+    limiters.verdicts.count(algorithm, Outcome::kAllowed);
+    limiters.verdicts.count_permits(cost);
+    limiters.takings.count(cost);
+    limiters.top.taken.add(name, cost, call.now_ns);
+  } else {
+    limiters.verdicts.count(algorithm, Outcome::kDenied);
+    limiters.top.denied.add(name, 1, call.now_ns);
+  }
+}
+
+void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, int64_t cost,
+                          uint8_t algorithm) {
+  if (!call.keys.failure().ok()) return;
+  Limiters& limiters = call.limiters;
+  if (allowed) {
+    limiters.verdicts.count(algorithm, Outcome::kShadowAllowed);
+    limiters.takings.count(cost);
+    limiters.top.taken.add(name, cost, call.now_ns);
+  } else {
+    limiters.verdicts.count(algorithm, Outcome::kShadowDenied);
+    limiters.top.shadow.add(name, 1, call.now_ns);
+  }
+}
+
+void count_for_policy(Call& call, const Limiter& limiter, const PolicyVerdict& verdict) {
+  PolicyCounts* counts = limiter.names().counts;
+  if (counts == nullptr || !call.keys.failure().ok()) return;
+  if (verdict.shadow_denies) {
+    ++counts->shadow_denied;
+  } else {
+    ++(verdict.allowed ? counts->granted : counts->denied);
+    if (verdict.banned) ++counts->banned;
+  }
+}
+
+void count_denial(Call& call, const Limiter& limiter, const Answer& answer, bool shadow) {
+  count_for_policy(call, limiter,
+                   {.allowed = false, .shadow_denies = shadow, .banned = answer.banned});
+  const TopKeys::Name name = name_of(call, limiter);
+  const uint8_t algorithm = id_of(answer.algorithm);
+  if (shadow) return count_shadow_verdict(call, name, false, 1, algorithm);
+  count_verdict(call, name, {.allowed = false}, 1, algorithm);
+  count_banned(call, answer);
+}
+
+// A request that asks for nothing is no decision that counts.
+void record(Call& call, Limiter& limiter, const Decision& decision) {
+  if (decision.changed) limiter.save();
+  const Answer& answer = decision.answer;
+  if (answer.charged || (decision.cost > 0 && !answer.verdict.allowed)) {
+    const TopKeys::Name name = name_of(call, limiter);
+    const uint8_t algorithm = id_of(answer.algorithm);
+    const bool shadow_denies = answer.shadow_denies || (answer.shadow && !answer.verdict.allowed);
+    count_for_policy(call, limiter,
+                     {.allowed = answer.verdict.allowed,
+                      .shadow_denies = shadow_denies,
+                      .banned = answer.banned});
+    if (answer.shadow) {
+      count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost, algorithm);
+    } else {
+      count_verdict(call, name, answer.verdict, decision.cost, algorithm);
+      count_banned(call, answer);
+    }
+    if (answer.shadow_denies)
+      count_shadow_verdict(call, name, false, decision.cost, id_of(answer.shadow_algorithm));
+  }
+}
+
+void record_denied(Call& call, Limiter& limiter) {
+  bool changed = limiter.parameters_changed();
+  for (HeldLimit& held : limiter.named()) {
+    const algorithms::Request nothing{.now_ns = call.now_ns,
+                                      .cost = 0,
+                                      .entries = limiter.entries_of(held),
+                                      .wall = &call.wall()};
+    changed |= algorithms::decide(held.limit, held.state, nothing).changed;
+  }
+  if (changed) limiter.save();
+}
+
+}  // namespace weir::server

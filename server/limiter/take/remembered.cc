@@ -1,0 +1,181 @@
+#include "server/limiter/take/remembered.h"
+
+#include <algorithm>
+
+#include "resp/numbers.h"
+#include "server/limiter/take/limiters.h"
+#include "storage/format/codec.h"
+
+namespace weir::server {
+namespace {
+
+constexpr std::string_view kNull2 = "$-1\r\n";
+constexpr std::string_view kNull3 = "_\r\n";
+constexpr char kQueued = 0;
+constexpr char kLetIn = 1;
+
+std::string record_key(const Call& call, std::string_view key, std::string_view token) {
+  std::string name;
+  storage::put_varint(&name, static_cast<uint64_t>(call.database));
+  storage::put_varint(&name, key.size());
+  return name.append(key).append(token);
+}
+
+// The digest does not depend on how the command's name is spelt.
+uint64_t digest(const Call& call) {
+  std::string bytes(call.command.name);
+  for (const std::string_view arg : call.args.subspan(1)) {
+    storage::put_varint(&bytes, arg.size());
+    bytes.append(arg);
+  }
+  return storage::siphash24(bytes, {0x7765697200000001, 0x7769746820494400});
+}
+
+// How nulls and maps are written.
+struct Form {
+  std::string_view null;
+  bool has_maps;
+};
+constexpr Form kStored{kNull2, true};
+constexpr Form kResp2{kNull2, false};
+constexpr Form kResp3{kNull3, true};
+
+std::string map_header(std::string_view line, const Form& form) {
+  if (form.has_maps) return std::string(line);
+  const auto pairs = resp::parse_int64(line.substr(1, line.size() - 3)).value_or(0);
+  return "*" + std::to_string(2 * pairs) + "\r\n";
+}
+
+// Answers a reply in another form. What strings hold stays as it is.
+std::string in_form(std::string_view reply, const Form& form) {
+  std::string changed;
+  for (size_t at = 0; at < reply.size();) {
+    const size_t end = std::min(reply.find('\n', at), reply.size() - 1) + 1;
+    const std::string_view line = reply.substr(at, end - at);
+    at = end;
+    if (line == kNull2 || line == kNull3) {
+      changed += form.null;
+    } else if (line[0] == '%') {
+      changed += map_header(line, form);
+    } else {
+      changed += line;
+      if (line[0] != '$') continue;
+      const auto bytes = resp::parse_int64(line.substr(1, line.size() - 3)).value_or(0);
+      const size_t text = std::min(static_cast<size_t>(bytes) + 2, reply.size() - at);
+      changed += reply.substr(at, text);
+      at += text;
+    }
+  }
+  return changed;
+}
+
+std::string for_session(const Call& call, std::string_view stored) {
+  return in_form(stored, call.reply.protocol() == 3 ? kResp3 : kResp2);
+}
+
+void keep(Call& call, std::string_view key, std::string_view token, std::string_view what,
+          int64_t until_ms) {
+  std::string value;
+  storage::put_u64_le(&value, digest(call));
+  value += what;
+  const std::string name = record_key(call, key, token);
+  storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  call.keys.put(&ref, storage::Type::kString, value, until_ms);
+}
+
+void keep_reply(Call& call, std::string_view key, std::string_view token, std::string_view reply) {
+  keep(call, key, token, in_form(reply, kStored), call.now_ms() + kRememberedMs);
+}
+
+Ticket read_ticket(storage::Reader reader) {
+  Ticket ticket;
+  if (reader.u8() == kQueued) {
+    ticket.rank = static_cast<int64_t>(reader.varint());
+    return ticket;
+  }
+  ticket.booking = static_cast<int64_t>(reader.varint());
+  ticket.departs_ns = static_cast<int64_t>(reader.varint());
+  ticket.lease = static_cast<int64_t>(reader.varint());
+  ticket.reply = reader.rest();
+  return ticket;
+}
+
+bool is_ticket(std::string_view what) {
+  return what.starts_with(kQueued) || what.starts_with(kLetIn);
+}
+
+}  // namespace
+
+void reply_again(Call& call, std::string_view reply) {
+  call.limiters.verdicts.count_repeated();
+  call.limiters.takings.make_strict();
+  call.reply.raw(for_session(call, reply));
+}
+
+bool recalled(Call& call, std::string_view key, std::string_view token, std::string_view differs) {
+  if (token.empty()) return false;
+  const std::string name = record_key(call, key, token);
+  const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  if (!ref.exists()) return false;
+  storage::Reader reader(ref.value());
+  if (reader.u64_le() != digest(call)) {
+    call.reply.error(differs);
+    return true;
+  }
+  std::string_view reply = reader.rest();
+  Ticket ticket;
+  if (is_ticket(reply)) {
+    ticket = read_ticket(reader);
+    if (ticket.booking == 0 || ticket.departs_ns > call.now_ns) return false;
+    reply = ticket.reply;
+  }
+  reply_again(call, reply);
+  return true;
+}
+
+void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin) {
+  keep_reply(call, key, token, std::string_view(*call.reply.buffer()).substr(reply_begin));
+}
+
+void reply_and_remember(Call& call, std::string_view key, std::string_view token,
+                        const std::function<void(resp::ReplyWriter&)>& write) {
+  std::string reply;
+  resp::ReplyWriter writer(&reply, 3);
+  write(writer);
+  keep_reply(call, key, token, reply);
+  call.reply.raw(for_session(call, reply));
+}
+
+std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_view token) {
+  if (token.empty()) return std::nullopt;
+  const std::string name = record_key(call, key, token);
+  const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  if (!ref.exists()) return std::nullopt;
+  storage::Reader reader(ref.value());
+  reader.u64_le();
+  if (!is_ticket(reader.rest())) return std::nullopt;
+  return read_ticket(reader);
+}
+
+void keep_ticket(Call& call, std::string_view key, std::string_view token, const Ticket& ticket,
+                 int64_t until_ms) {
+  std::string what(1, ticket.booking == 0 ? kQueued : kLetIn);
+  if (ticket.booking == 0) {
+    storage::put_varint(&what, static_cast<uint64_t>(ticket.rank));
+  } else {
+    storage::put_varint(&what, static_cast<uint64_t>(ticket.booking));
+    storage::put_varint(&what, static_cast<uint64_t>(ticket.departs_ns));
+    storage::put_varint(&what, static_cast<uint64_t>(ticket.lease));
+    what += in_form(ticket.reply, kStored);
+  }
+  keep(call, key, token, what, until_ms);
+}
+
+void forget_token(Call& call, std::string_view key, std::string_view token) {
+  if (token.empty()) return;
+  const std::string name = record_key(call, key, token);
+  storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  if (ref.exists()) call.keys.erase(&ref);
+}
+
+}  // namespace weir::server

@@ -1,0 +1,98 @@
+#include "server/limiter/take/take.h"
+
+#include "server/limiter/take/decide.h"
+#include "server/limiter/take/full_answer.h"
+#include "server/limiter/take/limiters.h"
+#include "server/limiter/take/policy_effect.h"
+#include "server/limiter/take/queue.h"
+#include "server/limiter/take/record.h"
+#include "server/limiter/take/remembered.h"
+#include "server/limiter/take/resolve.h"
+#include "server/limiter/take/single.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::Limit;
+
+// Tells whether the request is of the common case: one limit, one cost, and nothing but to take.
+bool is_plain(const LimiterRequest& request) {
+  return request.limits.size() == 1 && request.costs.size() == 1 && request.policy.empty() &&
+         !request.upto && !request.force && !request.shadow && !request.hold_ns &&
+         !request.limits[0].ban.is_set() && !request.limits[0].adaptive.is_set();
+}
+
+void answer_plain(Call& call, std::string_view key, const LimiterRequest& request,
+                  const algorithms::Verdict& verdict) {
+  const int64_t cost = request.costs[0];
+  Answer answer{
+      .verdict = verdict, .allowed = verdict.allowed, .charged = verdict.allowed && cost > 0};
+  if (request.full) {
+    answer.granted = verdict.allowed ? cost : 0;
+    const Limit& limit = request.limits[0];
+    answer.rows.push_back({algorithms::limit_name(request.names, limit, 0), limit, verdict});
+  }
+  answer_request(call, key, request, answer);
+}
+
+Answer denied_by_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  Answer answer = denial_after_queue(call, limiter, request);
+  answer.allowed = answer.shadow = is_shadowed(limiter, request);
+  if (request.full) add_rows(call, limiter, &answer);
+  return answer;
+}
+
+// Reads a key for a request about the limits that it was last used with.
+Result<Limiter, ErrorReplied> resolve_last_used(Call& call, std::string_view key,
+                                                const LimiterRequest& request) {
+  auto limiter = Limiter::read(call, key);
+  if (!limiter || !limiter->exists()) return limiter;
+  if (limiter->named().empty()) return reply_error(call, "ERR the key was used by no RL command");
+  std::vector<Limit> limits;
+  for (const HeldLimit& held : limiter->named()) limits.push_back(held.limit);
+  if (const auto fit = check_fit(request, limits); !fit) return reply_error(call, fit.error());
+  return limiter;
+}
+
+}  // namespace
+
+Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
+                                      const LimiterRequest& request) {
+  auto limiter = resolve(call, key, request);
+  if (!limiter) return limiter.error();
+  if (!has_fixed_answer(*limiter) && must_queue(call, key, request)) {
+    const Answer answer = denied_by_queue(call, *limiter, request);
+    count_denial(call, *limiter, answer, answer.shadow);
+    return answer;
+  }
+  const Decision decision = decide(call, *limiter, request);
+  record(call, *limiter, decision);
+  return decision.answer;
+}
+
+void take(Call& call, std::string_view key, const LimiterRequest& request) {
+  if (recalled(call, key, request.id)) return;
+  if (is_plain(request) && call.limiters.limiting == Limiting::kOn) {
+    if (const auto verdict = take_single(call, key, request.limits[0], request.costs[0])) {
+      if (!request.full && request.id.empty()) return reply_verdict(call, *verdict);
+      return answer_plain(call, key, request, *verdict);
+    }
+  }
+  const auto answer = take_any(call, key, request);
+  if (answer) answer_request(call, key, request, *answer);
+}
+
+void peek_at(Call& call, std::string_view key, const LimiterRequest& request) {
+  const bool names_limits = !request.empty();
+  auto limiter = names_limits ? resolve(call, key, request) : resolve_last_used(call, key, request);
+  if (!limiter) return;
+  if (!names_limits && !limiter->exists()) return call.reply.null_array();
+  reply_answer(call, request, peek_or_queue(call, *limiter, request));
+}
+
+Answer peek_or_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  const bool queues = !has_fixed_answer(limiter) && must_queue(call, limiter.key(), request);
+  return queues ? denied_by_queue(call, limiter, request) : peek(call, limiter, request);
+}
+
+}  // namespace weir::server

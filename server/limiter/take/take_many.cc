@@ -1,0 +1,263 @@
+#include "server/limiter/take/take_many.h"
+
+#include <algorithm>
+#include <string>
+
+#include "server/limiter/policy/request_hints.h"
+#include "server/limiter/take/bans.h"
+#include "server/limiter/take/full_answer.h"
+#include "server/limiter/take/holds.h"
+#include "server/limiter/take/limiters.h"
+#include "server/limiter/take/policy_effect.h"
+#include "server/limiter/take/queue.h"
+#include "server/limiter/take/record.h"
+#include "server/limiter/take/remembered.h"
+#include "server/limiter/take/resolve.h"
+#include "server/limiter/take/take.h"
+
+namespace weir::server {
+namespace {
+
+using algorithms::Limit;
+
+using Keys = std::span<const std::string_view>;
+
+// One key with its part of the request.
+struct Part {
+  Limiter limiter;
+  LimiterRequest request;
+  Answer answer;
+};
+
+// The limits of one key, before the key is read.
+struct Share {
+  NamedLimits limits;
+  std::string policy;
+};
+
+std::string count_error(Keys keys, size_t limits, std::string_view what) {
+  return "ERR RL.MTAKE takes " + std::string(what) +
+         " for each key: " + std::to_string(keys.size()) + " keys, " + std::to_string(limits) +
+         " " + (what == "one limit" ? "limits" : "groups") + hint_about_keys(keys);
+}
+
+// The limit of key `i` of `keys` keys. A policy without limits stands for as many keys as there are
+// left over by those beside it.
+Result<NamedLimits, size_t> share_of(const NamedLimits& all, size_t keys, size_t i) {
+  const size_t limits = all.limits.size();
+  const auto fixed = [&] {
+    return NamedLimits{
+        .limits = {}, .kind = all.kind, .shadow_all = all.shadow_all, .counts = all.counts};
+  };
+  if (all.kind == PolicyKind::kBlocked && limits == keys) return fixed();
+  if (all.kind == PolicyKind::kLimits || limits >= keys) {
+    return limits == keys ? Result<NamedLimits, size_t>(all.only(i)) : limits;
+  }
+  const size_t left_over = keys - limits;
+  if (i - all.policy_at < left_over) return fixed();
+  return all.only(i < all.policy_at ? i : i - left_over);
+}
+
+// Without EACH limit i is key i's.
+Result<std::vector<Share>, std::string> spread(Call& call, Keys keys,
+                                               const LimiterRequest& request) {
+  std::vector<Share> shares;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto all = expand(call, keys[i], request);
+    if (!all) return all.error();
+    auto one = share_of(*all, keys.size(), i);
+    if (!one) return count_error(keys, one.error(), "one limit");
+    const bool of_policy = one->policy_limits > 0 || has_fixed_answer(*one);
+    shares.push_back({std::move(*one), of_policy ? request.policy : std::string()});
+  }
+  return shares;
+}
+
+Result<std::vector<Share>, std::string> shares_of(Call& call, Keys keys,
+                                                  const LimiterRequest& request) {
+  if (request.each.empty()) return spread(call, keys, request);
+  if (request.each.size() != keys.size()) {
+    return count_error(keys, request.each.size(), "one EACH");
+  }
+  std::vector<Share> shares;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    auto limits = expand(call, keys[i], request.each[i]);
+    if (!limits) return limits.error();
+    shares.push_back({std::move(*limits), request.each[i].policy});
+  }
+  return shares;
+}
+
+// The costs count the limits of all keys, in order.
+Result<void, std::string> check_shares(const LimiterRequest& request,
+                                       const std::vector<Share>& shares) {
+  std::vector<Limit> all;
+  for (const Share& share : shares) {
+    all.insert(all.end(), share.limits.limits.begin(), share.limits.limits.end());
+  }
+  if (all.empty()) return {};  // policies answer for all keys
+  return check_fit(request, all);
+}
+
+LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, size_t first) {
+  LimiterRequest part;
+  part.policy = share.policy;
+  if (whole.costs.size() == 1 || has_fixed_answer(share.limits)) {
+    part.costs = {*std::max_element(whole.costs.begin(), whole.costs.end())};
+  } else {
+    const auto begin = whole.costs.begin() + static_cast<std::ptrdiff_t>(first);
+    part.costs.assign(begin, begin + static_cast<std::ptrdiff_t>(share.limits.limits.size()));
+  }
+  part.shadow = whole.shadow;
+  part.force = whole.force;
+  part.full = whole.full;
+  part.hold_ns = whole.hold_ns;
+  return part;
+}
+
+Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
+                                                      const LimiterRequest& request) {
+  const auto shares = shares_of(call, keys, request);
+  if (!shares) return reply_error(call, shares.error());
+  if (const auto fit = check_shares(request, *shares); !fit) return reply_error(call, fit.error());
+  std::vector<Part> parts;
+  size_t first = 0;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    Share share = (*shares)[i];
+    if (request.on_change) share.limits.own_mode = *request.on_change;
+    auto limiter = Limiter::read(call, keys[i]);
+    if (!limiter) return limiter.error();
+    const auto named = limiter->name(share.limits);
+    if (!named) return reply_error(call, named.error());
+    if (const auto room = check_room_for_hold(call, *limiter, request); !room) {
+      return reply_error(call, room.error());
+    }
+    parts.push_back({std::move(*limiter), request_of_key(request, share, first), {}});
+    first += share.limits.limits.size();
+  }
+  return parts;
+}
+
+// Tells whether the key's policy is in shadow: then it denies nothing.
+bool in_shadow(const Answer& answer, const LimiterRequest& request) {
+  return answer.shadow && !request.shadow;
+}
+
+// Answers the index of the key that denies, by the longest wait, ties to the first; -1 if all
+// allow.
+int64_t denier(const std::vector<Part>& parts) {
+  int64_t index = -1;
+  int64_t longest_ns = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto& verdict = parts[i].answer.verdict;
+    if (verdict.allowed || in_shadow(parts[i].answer, parts[i].request)) continue;
+    if (index >= 0 && verdict.retry_after_ns <= longest_ns) continue;
+    index = static_cast<int64_t>(i);
+    longest_ns = verdict.retry_after_ns;
+  }
+  return index;
+}
+
+// The figures of a key that would have granted its part are those before.
+void show_untaken(Call& call, Part& part) {
+  part.request.costs = {0};
+  part.answer = peek_or_queue(call, part.limiter, part.request);
+}
+
+// With UPTO each key is asked for the same, the most that all have, and at least for one.
+void ask_for_most(Call& call, std::vector<Part>& parts, int64_t asked) {
+  int64_t most = asked;
+  for (Part& part : parts) {
+    LimiterRequest upto = part.request;
+    upto.upto = true;
+    const Answer answer = peek_or_queue(call, part.limiter, upto);
+    if (in_shadow(answer, upto)) continue;
+    most = std::min(most, answer.verdict.allowed ? answer.granted : 0);
+  }
+  for (Part& part : parts) part.request.costs = {std::max(most, std::min<int64_t>(asked, 1))};
+}
+
+// A key whose own limits deny its part is denied again, which counts.
+void count_toward_ban(Call& call, Part& part) {
+  if (!has_ban_rule(part.limiter) || must_queue(call, part.limiter.key(), part.request)) return;
+  const Decision decision = decide(call, part.limiter, part.request);
+  part.answer = decision.answer;
+  if (decision.changed) part.limiter.save();
+}
+
+// Decides and records; answers as denier() does.
+int64_t take_parts(Call& call, std::vector<Part>& parts) {
+  for (Part& part : parts) part.answer = peek_or_queue(call, part.limiter, part.request);
+  const int64_t denied_by = denier(parts);
+  if (denied_by >= 0) {
+    for (Part& part : parts) {
+      if (part.answer.verdict.allowed) show_untaken(call, part);
+      if (part.answer.banned) continue;
+      if (!part.answer.verdict.allowed) count_toward_ban(call, part);
+      record_denied(call, part.limiter);
+    }
+    const Part& denying = parts[static_cast<size_t>(denied_by)];
+    count_denial(call, denying.limiter, denying.answer, parts[0].request.shadow);
+    return denier(parts);
+  }
+  for (Part& part : parts) {
+    const Decision decision = decide(call, part.limiter, part.request);
+    record(call, part.limiter, decision);
+    part.answer = decision.answer;
+  }
+  return denied_by;
+}
+
+// With FULL: a map with `allowed`, `retry_ms`, `index` of the deciding key and `keys`.
+void write_full(resp::ReplyWriter& reply, const std::vector<Part>& parts, int64_t denied_by) {
+  const bool denies = denied_by >= 0;
+  const auto longest_ns =
+      denies ? parts[static_cast<size_t>(denied_by)].answer.verdict.retry_after_ns : 0;
+  reply.map(4);
+  reply.bulk("allowed");
+  reply.integer(!denies || parts[0].request.shadow ? 1 : 0);
+  reply.bulk("retry_ms");
+  reply.integer(milliseconds_up(longest_ns));
+  reply.bulk("index");
+  reply.integer(denied_by);
+  reply.bulk("keys");
+  reply.array(static_cast<int64_t>(parts.size()));
+  for (const Part& part : parts) write_full_answer(reply, part.request, part.answer);
+}
+
+void write_figures(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
+  call.reply.array(2 + static_cast<int64_t>(parts.size()));
+  call.reply.integer(denied_by < 0 || parts[0].request.shadow ? 1 : 0);
+  call.reply.integer(denied_by);
+  for (const Part& part : parts) write_figures(call.reply, part.answer, upto);
+}
+
+}  // namespace
+
+void take_many(Call& call, Keys keys, const LimiterRequest& request) {
+  if (recalled(call, keys[0], request.id)) return;
+  if (call.limiters.limiting == Limiting::kShadow && !request.shadow && !request.force) {
+    LimiterRequest shadowed = request;  // then the keys are tried together, all or none
+    shadowed.shadow = true;
+    return take_many(call, keys, shadowed);
+  }
+  auto parts = resolve_parts(call, keys, request);
+  if (!parts) return;
+  if (request.upto) ask_for_most(call, *parts, request.costs[0]);
+  const int64_t denied_by = take_parts(call, *parts);
+  const bool remembers = denied_by < 0 && !request.id.empty();
+  if (request.full && remembers) {
+    return reply_and_remember(call, keys[0], request.id, [&](resp::ReplyWriter& reply) {
+      write_full(reply, *parts, denied_by);
+    });
+  }
+  const size_t begin = call.reply.buffer()->size();
+  if (request.full) {
+    write_full(call.reply, *parts, denied_by);
+  } else {
+    write_figures(call, *parts, denied_by, request.upto);
+  }
+  if (remembers) remember(call, keys[0], request.id, begin);
+}
+
+}  // namespace weir::server
