@@ -12,7 +12,7 @@
 #include "base/ascii.h"
 #include "base/time_units.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "storage/memory/memory_store.h"
 

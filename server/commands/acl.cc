@@ -14,7 +14,7 @@
 #include "server/command/reply_done.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/os/log.h"
 
 namespace weir::server {

@@ -13,8 +13,8 @@
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/client_list.h"
-#include "server/core/server.h"
+#include "server/core/clients/client_list.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

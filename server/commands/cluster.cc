@@ -1,6 +1,6 @@
 // CLUSTER, READONLY, READWRITE, ASKING: what clients of a Redis Cluster ask of each of its nodes.
 // Nothing here changes who has what: that is in the configuration.
-#include "server/core/cluster.h"
+#include "server/core/run/cluster.h"
 
 #include <algorithm>
 #include <string>
@@ -11,8 +11,8 @@
 #include "server/command/reply_done.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/server.h"
-#include "server/core/slot_walk.h"
+#include "server/core/run/server.h"
+#include "server/core/run/slot_walk.h"
 
 namespace weir::server {
 namespace {

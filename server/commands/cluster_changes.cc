@@ -1,8 +1,8 @@
 // Subcommands of CLUSTER that would change who has what. That is in the configuration, so they are
 // refused in words.
 #include "server/commands/families.h"
-#include "server/core/cluster.h"
-#include "server/core/server.h"
+#include "server/core/run/cluster.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

@@ -8,8 +8,8 @@
 #include "server/acl/acl.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/descriptors.h"
-#include "server/core/server.h"
+#include "server/core/clients/descriptors.h"
+#include "server/core/run/server.h"
 #include "server/os/log.h"
 
 namespace weir::server {

@@ -7,7 +7,7 @@
 #include "server/command/command_errors.h"
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

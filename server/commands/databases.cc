@@ -3,7 +3,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

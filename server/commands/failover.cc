@@ -9,8 +9,8 @@
 #include "server/command/command_errors.h"
 #include "server/command/reply_done.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
-#include "server/core/successor.h"
+#include "server/core/run/server.h"
+#include "server/core/shard/successor.h"
 
 namespace weir::server {
 namespace {

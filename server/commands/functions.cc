@@ -11,7 +11,7 @@
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/script/shebang.h"
 
 namespace weir::server {

@@ -15,7 +15,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/limiter/policy/limit_use.h"
 #include "server/limiter/take/answer.h"
 #include "server/limiter/take/throttle.h"

@@ -7,7 +7,7 @@
 #include "server/command/command_errors.h"
 #include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/core/executor.h"
+#include "server/core/run/executor.h"
 #include "server/types/hash.h"
 
 namespace weir::server {

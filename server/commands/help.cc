@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 #include "server/command/usage.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 

@@ -1,7 +1,7 @@
 // INFO.
 #include "server/commands/families.h"
-#include "server/core/figure_sections.h"
-#include "server/core/server.h"
+#include "server/core/metrics/figure_sections.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

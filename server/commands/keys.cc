@@ -5,7 +5,7 @@
 #include "server/command/event_class.h"
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/types/collection.h"
 #include "server/types/lookups.h"
 

@@ -7,7 +7,7 @@
 #include "server/command/command_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/report/latency_text.h"
 
 namespace weir::server {

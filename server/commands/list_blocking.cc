@@ -19,7 +19,7 @@
 #include "server/commands/families.h"
 #include "server/commands/list_pop.h"
 #include "server/commands/zset_pop.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

@@ -6,7 +6,7 @@
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/os/machine.h"
 #include "server/report/figures.h"
 #include "server/script/scripts.h"

@@ -3,7 +3,7 @@
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/types/collection.h"
 
 namespace weir::server {

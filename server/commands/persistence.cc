@@ -8,7 +8,7 @@
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/os/log.h"
 
 namespace weir::server {

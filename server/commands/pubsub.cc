@@ -5,8 +5,8 @@
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/cluster.h"
-#include "server/core/server.h"
+#include "server/core/run/cluster.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

@@ -8,7 +8,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/limiter/later/bookings.h"
 #include "server/limiter/later/departure.h"
 #include "server/limiter/take/decide.h"

@@ -5,7 +5,7 @@
 #include "server/command/error_replied.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/script/scripts.h"
 
 namespace weir::server {

@@ -8,8 +8,8 @@
 #include "server/command/reply_done.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/server.h"
-#include "server/core/successor.h"
+#include "server/core/run/server.h"
+#include "server/core/shard/successor.h"
 
 namespace weir::server {
 namespace {

@@ -4,7 +4,7 @@
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

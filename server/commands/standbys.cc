@@ -1,6 +1,6 @@
 #include "server/commands/standbys.h"
 
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "server/command/command.h"
-#include "server/core/membership.h"
+#include "server/core/shard/membership.h"
 
 namespace weir::server {
 

@@ -8,7 +8,7 @@
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/limiter/take/limiters.h"
 #include "server/types/lookups.h"
 

@@ -7,7 +7,7 @@
 #include "server/command/event_class.h"
 #include "server/commands/families.h"
 #include "server/commands/string_options.h"
-#include "server/core/executor.h"
+#include "server/core/run/executor.h"
 #include "server/types/lookups.h"
 
 namespace weir::server {

@@ -13,7 +13,7 @@
 #include "server/command/command_errors.h"
 #include "server/command/error_replied.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/limiter/policy/limit_use.h"
 #include "server/limiter/take/answer.h"
 

@@ -1,7 +1,7 @@
 // Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH. The queue belongs to the session; the
 // executor runs it.
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

@@ -1,4 +1,4 @@
-// WEIR SNAPSHOT: another member of the shard copies this member's data (core/snapshots.h).
+// WEIR SNAPSHOT: another member of the shard copies this member's data (core/shard/snapshots.h).
 #include <charconv>
 #include <string>
 
@@ -6,8 +6,8 @@
 #include "base/crc64.h"
 #include "server/command/arguments.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
-#include "server/core/snapshots.h"
+#include "server/core/run/server.h"
+#include "server/core/shard/snapshots.h"
 
 namespace weir::server {
 namespace {

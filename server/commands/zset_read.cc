@@ -7,7 +7,7 @@
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/commands/families.h"
-#include "server/core/executor.h"
+#include "server/core/run/executor.h"
 #include "server/types/random_picks.h"
 #include "server/types/scan.h"
 #include "server/types/zset.h"

@@ -1,8 +1,8 @@
 #include "server/http/answers.h"
 
 #include "server/acl/acl.h"
-#include "server/core/metrics.h"
-#include "server/core/server.h"
+#include "server/core/metrics/metrics.h"
+#include "server/core/run/server.h"
 #include "server/http/credentials.h"
 #include "server/http/page.h"
 

@@ -1,6 +1,6 @@
 #include "server/http/clients.h"
 
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/os/log.h"
 
 namespace weir::server::http {

@@ -14,7 +14,8 @@ class Session;
 
 namespace http {
 
-// Of metrics-port. They have to fit into what core/descriptors.h keeps for the process itself.
+// Of metrics-port. They have to fit into what core/clients/descriptors.h keeps for the process
+// itself.
 inline constexpr size_t kMetricsClientsMax = 16;
 
 // What a client is doing, as far as these bounds ask. Instants are of the steady clock.

@@ -6,7 +6,7 @@
 #include "base/heap_bytes.h"
 #include "resp/value.h"
 #include "server/acl/acl.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/http/credentials.h"
 #include "server/http/gate.h"
 #include "server/http/json.h"

@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 #include "base/time_units.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/http/clients.h"
 #include "server/net/connection.h"
 #include "server/net/handshakes.h"

@@ -5,7 +5,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstdint>
 
-#include "server/core/membership.h"
+#include "server/core/shard/membership.h"
 #include "storage/replication/socket_watcher.h"
 
 namespace weir::server {

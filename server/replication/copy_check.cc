@@ -1,6 +1,6 @@
 #include "server/replication/copy_check.h"
 
-#include "server/core/contents.h"
+#include "server/core/disk/contents.h"
 #include "storage/rocks/rocks_store.h"
 #include "storage/store/newest_records.h"
 

@@ -1,5 +1,5 @@
 // Looks at data that was copied of another member before it becomes this member's own: each record
-// by what decodes it, and against the others (core/contents.h). Changes not a byte.
+// by what decodes it, and against the others (core/disk/contents.h). Changes not a byte.
 //
 // It reads all of it once, so it takes about as long as --check.
 #pragma once

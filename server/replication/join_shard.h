@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "server/config/config.h"
-#include "server/core/make_store.h"
+#include "server/core/disk/make_store.h"
 #include "server/os/clock.h"
 #include "server/replication/shard_member.h"
 

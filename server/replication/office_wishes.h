@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/membership.h"
+#include "server/core/shard/membership.h"
 #include "server/replication/office_request.h"
 #include "storage/replication/member.h"
 

@@ -13,8 +13,8 @@
 
 #include "base/result.h"
 #include "base/time_units.h"
-#include "server/core/durability.h"
-#include "server/core/membership.h"
+#include "server/core/disk/durability.h"
+#include "server/core/shard/membership.h"
 #include "server/os/clock.h"
 #include "server/replication/log_absence.h"
 #include "server/replication/uncommitted_turns.h"

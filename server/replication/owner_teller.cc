@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/core/membership.h"
+#include "server/core/shard/membership.h"
 #include "server/pubsub/pubsub.h"
 
 namespace weir::server {

@@ -1,7 +1,7 @@
 #include "server/replication/peer.h"
 
 #include "resp/numbers.h"
-#include "server/core/membership.h"
+#include "server/core/shard/membership.h"
 #include "storage/replication/plain.h"
 
 namespace weir::server {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/membership.h"
+#include "server/core/shard/membership.h"
 #include "storage/replication/board.h"
 #include "storage/replication/shared_log.h"
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "server/core/server.h"
-#include "server/core/snapshots.h"
+#include "server/core/run/server.h"
+#include "server/core/shard/snapshots.h"
 #include "server/os/clock.h"
 #include "server/replication/snapshot_pull.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/time_units.h"
-#include "server/core/successor.h"
+#include "server/core/shard/successor.h"
 #include "server/os/log.h"
 #include "server/replication/member_words.h"
 

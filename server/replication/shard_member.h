@@ -17,8 +17,8 @@
 #include <string>
 
 #include "server/cluster/node_file.h"
-#include "server/core/membership.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
+#include "server/core/shard/membership.h"
 #include "server/os/clock.h"
 #include "server/os/random.h"
 #include "server/replication/kept_turns.h"

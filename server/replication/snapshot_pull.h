@@ -1,5 +1,5 @@
-// Copies another member's data (server/core/snapshots.h), for a member that has none, or that comes
-// back too late for what the shared log keeps.
+// Copies another member's data (server/core/shard/snapshots.h), for a member that has none, or that
+// comes back too late for what the shared log keeps.
 //
 // Invariants
 // 1. What is copied lies in DIR/incoming.tmp until every byte of it was synced; then it is called

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "server/command/command.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 
 namespace weir::server {
 namespace {

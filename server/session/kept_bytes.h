@@ -42,7 +42,8 @@ class KeptBytes {
 
   // What of the session, its buffers included, the server has counted; 0: nothing, or not any more.
   size_t counted = 0;
-  // Where the server's lists of sessions by that number have this one (core/sessions_by_size.h).
+  // Where the server's lists of sessions by that number have this one
+  // (core/clients/sessions_by_size.h).
   struct Place {
     static constexpr uint8_t kNowhere = 0xff;
 

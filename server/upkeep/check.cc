@@ -4,8 +4,8 @@
 #include <ctime>
 
 #include "base/time_units.h"
-#include "server/core/contents.h"
-#include "server/core/server.h"
+#include "server/core/disk/contents.h"
+#include "server/core/run/server.h"
 #include "storage/rocks/rocks_directory.h"
 #include "storage/rocks/rocks_verify.h"
 #include "storage/store/newest_records.h"

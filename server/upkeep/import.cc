@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time_units.h"
-#include "server/core/contents.h"
+#include "server/core/disk/contents.h"
 #include "server/os/clock.h"
 #include "server/peer/redis_client.h"
 #include "server/upkeep/import_options.h"

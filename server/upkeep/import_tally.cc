@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/ascii.h"
-#include "server/core/contents.h"
+#include "server/core/disk/contents.h"
 #include "server/os/plain_file.h"
 #include "server/os/replace_file.h"
 #include "server/upkeep/progress.h"

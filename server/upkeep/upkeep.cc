@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/config/config.h"
-#include "server/core/make_store.h"
+#include "server/core/disk/make_store.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
 #include "server/os/random.h"

@@ -8,8 +8,8 @@
 
 #include "server/commands/families.h"
 #include "server/config/config.h"
-#include "server/core/make_store.h"
-#include "server/core/server.h"
+#include "server/core/disk/make_store.h"
+#include "server/core/run/server.h"
 #include "server/net/daemon.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"

@@ -23,7 +23,7 @@
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/http/conversation.h"
 #include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"

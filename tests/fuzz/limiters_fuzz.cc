@@ -29,7 +29,7 @@
 
 #include "resp/value.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "server/rdb/envelope.h"
 #include "storage/memory/memory_store.h"

@@ -15,7 +15,7 @@
 
 #include "resp/value.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "server/rdb/envelope.h"
 #include "server/rdb/value.h"

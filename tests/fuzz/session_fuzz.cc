@@ -24,7 +24,7 @@
 #include "base/time_units.h"
 #include "resp/value.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"

@@ -18,7 +18,7 @@
 
 #include "resp/value.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/turn_forger.h"

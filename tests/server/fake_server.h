@@ -14,7 +14,7 @@
 
 #include "resp/value.h"
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
 #include "storage/memory/memory_store.h"

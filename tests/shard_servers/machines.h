@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/replication/shard_member.h"
 #include "storage/memory/memory_store.h"
 #include "tests/replication/agenda.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "resp/value.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "tests/simulation/request_maker.h"
 
 namespace weir::simulation {

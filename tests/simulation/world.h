@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "storage/memory/memory_store.h"
 #include "tests/simulation/audit.h"
 #include "tests/simulation/bad_clock.h"

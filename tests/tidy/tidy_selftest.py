@@ -20,10 +20,10 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
     "storage/shared_logs/postgres/a.cc": "#include <libpq-fe.h>\n",
     "storage/shared_logs/nats/link.cc": "#include <nats/nats.h>\n",
     "resp/a.h": "#pragma once\n",
-    "server/limiter/far.cc": '#include "server/limiter/far.h"\n',
-    "server/limiter/far.h": "#pragma once\n",
-    "server/limiter/near.cc": '#include "server/limiter/near.h"\n#include "server/limiter/far.h"\n',
-    "server/limiter/near.h": "#pragma once\n",
+    "server/limiter/take/far.cc": '#include "server/limiter/take/far.h"\n',
+    "server/limiter/take/far.h": "#pragma once\n",
+    "server/limiter/take/near.cc": '#include "server/limiter/take/near.h"\n#include "server/limiter/take/far.h"\n',
+    "server/limiter/take/near.h": "#pragma once\n",
     "server/net/listener.cc": '#include <boost/asio.hpp>\n#include "resp/a.h"\n',
     "server/script/engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
     "server/limiter/take/single.cc": (
@@ -31,7 +31,7 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
         "Result<int, ErrorReplied> read(Call& call) { return reply_error(call, kNone); }\n"
         "bool reads(Call& call) { return true; }\n"
         "void run(Call& call) { std::optional<int> a = f(call); call.reply.error(kNone); }\n"),
-    "server/core/ok.cc": ('// rand() and system() only in a comment\nauto text = "sprintf(";\n'
+    "server/core/run/ok.cc": ('// rand() and system() only in a comment\nauto text = "sprintf(";\n'
                      "std::system_error error; auto big = 1'000'000; snprintf(a, 1, b);\n"
                      "using namespace std::chrono_literals; int d = config.dir + other.big;\n"),
 }
@@ -56,18 +56,18 @@ FAULTS = [
     ("storage/format/b.cc", '#include "algorithms/a.h"\n', "storage/ must not include algorithms/"),
     ("algorithms/b.cc", '#include "server/a.h"\n', "algorithms/ must not include server/"),
     ("base/b.h", '#pragma once\n#include "resp/a.h"\n', "base/ must not include resp/"),
-    ("server/core/b.cc", '#include "tests/a.h"\n', "server/ must not include tests/"),
-    ("server/core/b.cc", '#include "b.h"\n', "by its path from the root"),
-    ("server/core/b.cc", '#include "server/../resp/a.h"\n', "by its path from the root"),
-    ("server/core/b.cc", "#include <resp/a.h>\n", "in quotes"),
-    ("server/core/executor.cc", "#include <boost/asio/post.hpp>\n", "Asio is not included here"),
-    ("server/core/b.cc", "#include <rocksdb/db.h>\n", "RocksDB is not included here"),
+    ("server/core/run/b.cc", '#include "tests/a.h"\n', "server/ must not include tests/"),
+    ("server/core/run/b.cc", '#include "b.h"\n', "by its path from the root"),
+    ("server/core/run/b.cc", '#include "server/../resp/a.h"\n', "by its path from the root"),
+    ("server/core/run/b.cc", "#include <resp/a.h>\n", "in quotes"),
+    ("server/core/run/executor.cc", "#include <boost/asio/post.hpp>\n", "Asio is not included here"),
+    ("server/core/run/b.cc", "#include <rocksdb/db.h>\n", "RocksDB is not included here"),
     ("storage/store/store.cc", "# include <rocksdb/db.h>\n", "RocksDB is not included here"),
     ("storage/shared_logs/b.cc", "#include <libpq-fe.h>\n", "libpq is not included here"),
     ("storage/shared_logs/nats/b.cc", "#include <nats/nats.h>\n", "cnats is not included here"),
     ("storage/shared_logs/b.cc", "clock_gettime(CLOCK_BOOTTIME, &now);\n", "time and randomness"),
-    ("server/core/b.cc", "#include <lua.hpp>\n", "Lua is not included here"),
-    ("server/core/scripts.cc", "#include <lua.hpp>\n", "Lua is not included here"),
+    ("server/core/run/b.cc", "#include <lua.hpp>\n", "Lua is not included here"),
+    ("server/core/run/scripts.cc", "#include <lua.hpp>\n", "Lua is not included here"),
     ("server/commands/scripting.cc", "#include <lua5.1/lua.hpp>\n", "Lua is not included here"),
     ("storage/format/b.cc", "#include <spdlog/spdlog.h>\n", "spdlog is not included here"),
     ("resp/b.cc", "#include <gtest/gtest.h>\n", "GoogleTest is not included here"),
@@ -83,10 +83,10 @@ FAULTS = [
     ("storage/rocks/b.cc", '#include "storage/memtable/a.h"\n', "storage/rocks/ must not include"),
     ("storage/memtable/b.cc", '#include "storage/lists/a.h"\n', "storage/memtable/ must not include"),
     ("server/os/b.cc", '#include "server/config/a.h"\n', "server/os/ must not include"),
-    ("server/script/b.cc", ' # include "server/core/a.h"\n', "server/script/ must not include"),
+    ("server/script/b.cc", ' # include "server/core/run/a.h"\n', "server/script/ must not include"),
     ("server/acl/b.cc", '#include "server/pubsub/a.h"\n', "server/acl/ must not include"),
     ("server/commands/b.cc", '#include "server/net/a.h"\n', "server/commands/ must not include"),
-    ("server/limiter/far.cc", '#include "server/limiter/near.h"\n', "a ring"),
+    ("server/limiter/take/far.cc", '#include "server/limiter/take/near.h"\n', "a ring"),
     ("storage/replication/b.cc", '#include "storage/store/store.h"\n', "store.h is not included here"),
     ("storage/format/b.cc", '#include "storage/replication/a.h"\n', "storage/format/ must not include"),
     ("storage/replication/b.cc", "#include <boost/asio.hpp>\n", "Asio is not included here"),
@@ -94,36 +94,36 @@ FAULTS = [
     ("storage/replication/b.cc", "clock_gettime(CLOCK_BOOTTIME, &a);\n", "are arguments here"),
     ("resp/b.h", "// no guard\n", "#pragma once"),
     ("resp/b.h", "// #pragma once\n", "#pragma once"),
-    ("server/core/b.cc", "int a;\nvoid f() { sprintf(b, c); }\n", "sprintf"),
-    ("server/core/b.cc", "std::strcpy(b, c);\n", "strcpy"),
-    ("server/core/b.cc", "int a = rand ();\n", "rand"),
-    ("server/core/b.cc", "std::system(b);\n", "system"),
-    ("server/core/b.cc", "std::regex a;\n", "std::regex"),
+    ("server/core/run/b.cc", "int a;\nvoid f() { sprintf(b, c); }\n", "sprintf"),
+    ("server/core/run/b.cc", "std::strcpy(b, c);\n", "strcpy"),
+    ("server/core/run/b.cc", "int a = rand ();\n", "rand"),
+    ("server/core/run/b.cc", "std::system(b);\n", "system"),
+    ("server/core/run/b.cc", "std::regex a;\n", "std::regex"),
     ("tests/server/b_test.cc", "std::thread a(b);\n", "threads are"),
-    ("server/core/b.cc", "using namespace std;\n", "using namespace std"),
-    ("server/core/b.cc", "std::unordered_set<std::string_view> a;\n", "base/string_hash.h"),
-    ("server/core/b.cc", "std::unordered_map<std::string, int> a;\n", "base/string_hash.h"),
+    ("server/core/run/b.cc", "using namespace std;\n", "using namespace std"),
+    ("server/core/run/b.cc", "std::unordered_set<std::string_view> a;\n", "base/string_hash.h"),
+    ("server/core/run/b.cc", "std::unordered_map<std::string, int> a;\n", "base/string_hash.h"),
     ("storage/format/b.cc", "std::hash<std::string_view>()(a);\n", "base/string_hash.h"),
     ("storage/rocks/rocks_filter.cc", "return Decision::kRemove" "AndSkipUntil;\n", "older value"),
     ("tests/server/deep/b_test.cc", "std::this_thread::sleep_for(1ms);\n", "do not sleep"),
     ("tests/server/b.cc", "usleep(1);\n", "do not sleep"),
     ("algorithms/b.cc", "auto now = std::chrono::system_clock::now();\n", "are arguments here"),
     ("tools/b.py", "a = 1\n" * 401, "401 lines"),
-    ("server/core/b.cc", "int a;\n" + function_of(71), "a function of 71 lines"),
+    ("server/core/run/b.cc", "int a;\n" + function_of(71), "a function of 71 lines"),
     ("server/types/b.h", "#pragma once\nstd::optional<std::vector<int>> read(Call& call,\n"
      "                                     int a);\n", "in place of std::optional<std::vector<int>>"),
     ("server/types/b.cc", "bool fits(Call& call, int a) {\n  if (a > 1) {\n    return true;\n  }\n"
      '  call.reply.error("ERR a");\n  return false;\n}\n', "in place of bool"),
-    ("server/core/b.cc", "const Row* Part::find(Call& call) const {\n  reply_error(call, kNone);\n"
+    ("server/core/run/b.cc", "const Row* Part::find(Call& call) const {\n  reply_error(call, kNone);\n"
      "  return nullptr;\n}\n", "Part::find: Result<T, ErrorReplied> in place of Row*"),
-    ("server/core/b.h", class_of("Big", 41, 0), "Big has 41 functions"),
-    ("server/core/b.h", class_of("Big", 30, 0, overloads=11), "Big has 41 functions"),
-    ("server/core/b.cc", class_of("Big", 41, 0)[13:], "Big has 41 functions"),
-    ("server/core/b.h", class_of("Server", 31, 0), "Server has 31 public functions"),
+    ("server/core/run/b.h", class_of("Big", 41, 0), "Big has 41 functions"),
+    ("server/core/run/b.h", class_of("Big", 30, 0, overloads=11), "Big has 41 functions"),
+    ("server/core/run/b.cc", class_of("Big", 41, 0)[13:], "Big has 41 functions"),
+    ("server/core/run/b.h", class_of("Server", 31, 0), "Server has 31 public functions"),
     ("storage/format/b.h", class_of("Keyspace", 31, 0), "Keyspace has 31 public functions"),
     ("storage/format/b.h", class_of("Keyspace", 15, 0, overloads=16), "Keyspace has 31 public functions"),
     ("storage/format/b.h", class_of("Keyspace", 1, 21), "Keyspace has 21 members"),
-    ("server/core/b.h", class_of("Server", 1, 21), "Server has 21 members"),
+    ("server/core/run/b.h", class_of("Server", 1, 21), "Server has 21 members"),
     ("docs/b.md", "TO" "DO: write\n", "unfinished work"),
     ("tools/b", "# FIX" "ME\n", "unfinished work"),
     ("docs/b.md", "see /wor" "k/main\n", "a foreign path"),
@@ -157,11 +157,11 @@ class TidyTest(unittest.TestCase):
                 self.assertIn(message, found[0][2])
 
     def test_a_ring_of_three(self):
-        self.write("server/limiter/middle.h", '#pragma once\n#include "server/limiter/near.h"\n')
+        self.write("server/limiter/take/middle.h", '#pragma once\n#include "server/limiter/take/near.h"\n')
         self.assertEqual(tidy.complaints(self.root)[1], [])
-        self.write("server/limiter/far.cc", '#  include "server/limiter/middle.h"\n')
+        self.write("server/limiter/take/far.cc", '#  include "server/limiter/take/middle.h"\n')
         self.assertEqual([entry[0] for entry in tidy.complaints(self.root)[1]],
-                         ["server/limiter/far.cc"])
+                         ["server/limiter/take/far.cc"])
 
     def test_every_rule_has_a_fault(self):
         for rule in tidy.RULES:
@@ -192,18 +192,18 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(tidy.complaints(self.root)[1], [])
 
     def test_right_at_the_bounds(self):
-        self.write("server/core/b.cc", function_of(70) + "int a;\n" * (tidy.LINES_MAX - 71))
+        self.write("server/core/run/b.cc", function_of(70) + "int a;\n" * (tidy.LINES_MAX - 71))
         self.assertEqual(tidy.complaints(self.root)[1], [])
 
     def test_classes_at_their_bounds(self):
-        self.write("server/core/b.h", class_of("Server", 10, 20, overloads=20))
-        self.write("server/core/c.h", class_of("Other", 31, 50, overloads=9, pairs=5))
+        self.write("server/core/run/b.h", class_of("Server", 10, 20, overloads=20))
+        self.write("server/core/run/c.h", class_of("Other", 31, 50, overloads=9, pairs=5))
         self.assertEqual(tidy.complaints(self.root)[1], [])
 
     def test_names_the_line(self):
-        self.write("server/core/b.cc", '/* a\n b */\nauto c = R"(\n)";\nint a = rand();\n')
+        self.write("server/core/run/b.cc", '/* a\n b */\nauto c = R"(\n)";\nint a = rand();\n')
         self.assertEqual([entry[:2] for entry in tidy.complaints(self.root)[1]],
-                         [("server/core/b.cc", 5)])
+                         [("server/core/run/b.cc", 5)])
 
 
 if __name__ == "__main__":

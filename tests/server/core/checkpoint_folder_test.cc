@@ -1,4 +1,4 @@
-#include "server/core/checkpoint_folder.h"
+#include "server/core/disk/checkpoint_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A server as an owner of hash slots, beside others or alone.
-#include "server/core/cluster.h"
+#include "server/core/run/cluster.h"
 
 #include <gmock/gmock.h>
 

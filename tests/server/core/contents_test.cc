@@ -1,4 +1,4 @@
-#include "server/core/contents.h"
+#include "server/core/disk/contents.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

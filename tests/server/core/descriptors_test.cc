@@ -1,4 +1,4 @@
-#include "server/core/descriptors.h"
+#include "server/core/clients/descriptors.h"
 
 #include <gtest/gtest.h>
 

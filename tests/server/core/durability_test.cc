@@ -1,5 +1,5 @@
 // When replies may leave, for each level of durability, and when that is asked again.
-#include "server/core/durability.h"
+#include "server/core/disk/durability.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What /metrics counts of verdicts and of waits.
-#include "server/core/metrics.h"
+#include "server/core/metrics/metrics.h"
 
 #include <sstream>
 

@@ -1,5 +1,5 @@
 // What is said of an opening that takes long, on a clock that the test moves.
-#include "server/core/opening_lines.h"
+#include "server/core/disk/opening_lines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SIGHUP: who takes part, and what one that fails does to the others.
-#include "server/core/reload.h"
+#include "server/core/run/reload.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "server/core/metrics.h"
+#include "server/core/metrics/metrics.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "server/commands/families.h"
-#include "server/core/server.h"
+#include "server/core/run/server.h"
 #include "server/replication/open_log.h"
 #include "server/replication/shard_names.h"
 #include "storage/replication/stamp.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "server/core/figure_sections.h"
+#include "server/core/metrics/figure_sections.h"
 #include "server/report/info_text.h"
 #include "tests/server/fake_server.h"
 

@@ -1,0 +1,152 @@
+// The figures of the process: what runs, its memory and its time.
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/time_units.h"
+#include "server/core/metrics/figure_sections.h"
+#include "server/core/run/server.h"
+#include "server/os/machine.h"
+#include "server/script/script_figures.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kLruClockPeriodS = 1 << 24;  // Redis' clock has 24 bits
+constexpr FigureUnit kBytes = FigureUnit::kBytes;
+constexpr FigureUnit kMemory = FigureUnit::kMemory;
+
+std::string system_name() {
+  utsname name{};
+  uname(&name);
+  return std::string(name.sysname) + " " + name.release + " " + name.machine;
+}
+
+// Writes what the C library has handed out, and what it holds for that.
+void write_allocator(int64_t resident, FigureWriter& out) {
+  const struct mallinfo2 heap = mallinfo2();
+  const auto allocated = static_cast<int64_t>(heap.uordblks + heap.hblkhd);
+  const auto active = static_cast<int64_t>(heap.arena + heap.hblkhd);
+  out.gauge({"allocator_allocated", "Bytes that the allocator has handed out.", kBytes}, allocated);
+  out.gauge({"allocator_active", "Bytes that the allocator holds.", kBytes}, active);
+  out.gauge({"allocator_resident", "Resident bytes of the process.", kBytes}, resident);
+  out.gauge({"allocator_frag_ratio", "Bytes held to bytes handed out."}, ratio(active, allocated),
+            2);
+  out.gauge({"allocator_frag_bytes", "Bytes held and not handed out.", kBytes}, active - allocated);
+  out.gauge({"allocator_rss_ratio", "Resident bytes to bytes held."}, ratio(resident, active), 2);
+  out.gauge({"allocator_rss_bytes", "Resident bytes that the allocator does not hold.", kBytes},
+            resident - active);
+  out.absent("rss_overhead_ratio", "1.00");
+  out.absent({"rss_overhead_bytes"});
+}
+
+// "Used" is what maxmemory bounds: the working set. What else the process holds (the store's
+// buffers and cache, clients' buffers, the program) shows in the resident size.
+void write_used_memory(int64_t used, int64_t resident, Server& server, FigureWriter& out) {
+  const auto peak =
+      std::max(used, static_cast<int64_t>(server.report().stats.working_set_bytes_max));
+  out.gauge({"used_memory", "Bytes of the working set, which maxmemory bounds.", kMemory}, used);
+  out.gauge({"used_memory_rss", "Resident bytes, as the system counts them.", kMemory}, resident);
+  out.gauge({"used_memory_peak", "The most bytes that the working set had.", kMemory}, peak);
+  out.gauge({"used_memory_peak_perc", "The working set, of its peak.", FigureUnit::kPercent},
+            100 * ratio(used, peak), 2);
+  out.gauge({"used_memory_rss_peak", "The most resident bytes.", kMemory}, peak_resident_bytes());
+  out.absent({"used_memory_overhead", "used_memory_startup"});
+  out.gauge({"used_memory_dataset", "Bytes of the data in memory.", kBytes}, used);
+  out.absent("used_memory_dataset_perc", "100.00%");
+  out.gauge({"total_system_memory", "Bytes that the process may have.", kMemory},
+            machine_memory_bytes());
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_usec) / static_cast<double>(kUsPerS);
+}
+
+}  // namespace
+
+void write_server_section(Server& server, FigureWriter& out) {
+  constexpr FigureUnit kSeconds = FigureUnit::kSeconds;
+  const Config& config = server.config();
+  const int64_t now_ns = server.clock().wall_ns();
+  const int64_t uptime_s =
+      (server.clock().steady_ns() - server.report().started_steady_ns) / kNsPerS;
+  std::error_code ignored;
+  out.text({"redis_version", "The version of Redis whose protocol is spoken."}, kRedisVersion);
+  out.absent("redis_git_sha1", "00000000");
+  out.absent({"redis_git_dirty"});
+  out.absent("redis_build_id", kWeirVersion);
+  out.text({"weir_version", "The version of weir."}, kWeirVersion);
+  out.absent("redis_mode", config.cluster_enabled ? "cluster" : "standalone");
+  out.text({"os", "The operating system."}, system_name());
+  out.text({"arch_bits", "Bits of an address."}, std::to_string(sizeof(void*) * 8));
+  out.absent("monotonic_clock", "POSIX clock_gettime");
+  out.absent("multiplexing_api", "epoll");
+  out.text({"gcc_version", "The version of the compiler."}, __VERSION__);
+  out.text({"process_id", "The process."}, std::to_string(getpid()));
+  out.text({"process_supervised", "The service manager that is told of the start."},
+           config.supervised == Supervision::kNo ? "no" : "systemd");
+  out.text({"run_id", "A name of this run of the server."}, server.report().run_id);
+  out.text({"tcp_port", "The port."},
+           std::to_string(config.port != 0 ? config.port : config.tls_port));
+  out.gauge({"server_time_usec", "Unix time of the server.", FigureUnit::kMicroseconds},
+            now_ns / kNsPerUs);
+  out.gauge({"uptime_in_seconds", "Time since the start.", kSeconds}, uptime_s);
+  out.gauge({"uptime_in_days", "Days since the start."}, uptime_s / kSPerDay);
+  out.gauge({"hz", "Chores in a second."}, config.hz);
+  out.absent("configured_hz", std::to_string(config.hz));
+  out.absent("lru_clock", std::to_string(now_ns / kNsPerS % kLruClockPeriodS));
+  out.text({"executable", "The program's file."},
+           std::filesystem::read_symlink("/proc/self/exe", ignored).string());
+  out.text({"config_file", "The configuration file."}, config.config_file);
+  out.absent({"io_threads_active"});
+}
+
+void write_memory_section(Server& server, FigureWriter& out) {
+  const auto used = static_cast<int64_t>(server.keys().figures().bytes);
+  const int64_t resident = resident_bytes();
+  write_used_memory(used, resident, server, out);
+  script::write_figures(server.scripting().scripts, server.scripting().functions, out);
+  out.gauge({"maxmemory", "The most bytes that the working set should have.", kMemory},
+            server.keys().options().memory_bytes_max);
+  out.absent("maxmemory_policy", "noeviction");
+  out.gauge({"mem_fragmentation_ratio", "Resident bytes to those of the working set."},
+            ratio(resident, used), 2);
+  out.gauge({"mem_fragmentation_bytes", "Resident bytes beside the working set.", kBytes},
+            resident - used);
+  write_allocator(resident, out);
+  out.absent({"mem_not_counted_for_evict", "mem_replication_backlog",
+              "mem_total_replication_buffers", "mem_cluster_links", "mem_clients_slaves"});
+  out.gauge({"mem_clients_normal", "Bytes of clients and their buffers.", kBytes},
+            server.sessions().bytes());
+  out.gauge(
+      {"mem_tracking_table", "Bytes of the names of keys that tracking clients have read.", kBytes},
+      server.messages().tracking().bytes());
+  out.absent({"mem_aof_buffer"});
+  out.text({"mem_allocator", "The allocator."}, "libc");
+  out.absent({"active_defrag_running", "lazyfree_pending_objects"});
+}
+
+void write_cpu_section(Server&, FigureWriter& out) {
+  constexpr FigureUnit kSeconds = FigureUnit::kSeconds;
+  rusage process{};
+  rusage loop{};
+  getrusage(RUSAGE_SELF, &process);
+  getrusage(RUSAGE_THREAD, &loop);
+  out.counter({"used_cpu_sys", "CPU time in the system.", kSeconds}, seconds(process.ru_stime), 6);
+  out.counter({"used_cpu_user", "CPU time in the program.", kSeconds}, seconds(process.ru_utime),
+              6);
+  out.absent("used_cpu_sys_children", "0.000000");
+  out.absent("used_cpu_user_children", "0.000000");
+  out.counter({"used_cpu_sys_main_thread", "CPU time of the main thread in the system.", kSeconds},
+              seconds(loop.ru_stime), 6);
+  out.counter(
+      {"used_cpu_user_main_thread", "CPU time of the main thread in the program.", kSeconds},
+      seconds(loop.ru_utime), 6);
+}
+
+}  // namespace weir::server

@@ -1,0 +1,161 @@
+// The figures of turns and of what is on disk.
+#include <algorithm>
+
+#include "base/time_units.h"
+#include "server/config/config_options.h"
+#include "server/core/metrics/figure_sections.h"
+#include "server/core/run/cluster.h"
+#include "server/core/run/server.h"
+#include "server/report/report_figures.h"
+
+namespace weir::server {
+namespace {
+
+constexpr FigureUnit kBytes = FigureUnit::kBytes;
+constexpr FigureUnit kMilliseconds = FigureUnit::kMilliseconds;
+
+std::string option_text(Server& server, std::string_view name) {
+  return value_text(*find_option(name), server.config());
+}
+
+// Answers how long ago the last sync that has ended began; -1: none has ended yet.
+int64_t last_sync_age_ms(Server& server) {
+  const int64_t begin_ns = server.keys().store_in_use()->sync_state().last_begin_steady_ns;
+  if (begin_ns == 0) return -1;
+  return (server.clock().steady_ns() - begin_ns) / kNsPerMs;
+}
+
+void write_background(const storage::StoreFigures& figures, FigureWriter& out) {
+  constexpr FigureUnit kMicroseconds = FigureUnit::kMicroseconds;
+  out.counter({"write_stalls", "Times that the store slowed writing down, or stopped it."},
+              figures.write_stalls);
+  out.counter({"compactions", "Compactions of the state that have ended."}, figures.compactions);
+  out.gauge({"compactions_running", "Compactions that run."}, figures.compactions_running);
+  out.counter({"compaction_us", "Time of compactions, all threads together.", kMicroseconds},
+              figures.compaction_us);
+  out.counter({"compaction_bytes", "Bytes that compactions have written.", kBytes},
+              figures.compaction_bytes);
+  out.gauge({"compaction_pending_bytes", "Bytes that are to be compacted, about.", kBytes},
+            figures.compaction_pending_bytes);
+  out.gauge({"unmerged_files", "Files of the state that every read may have to look into."},
+            figures.unmerged_files);
+  out.counter({"merge_waits", "Passes of write-back that waited for fewer of these files."},
+              figures.merge_waits);
+  out.counter({"merge_wait_us", "How long they waited.", kMicroseconds}, figures.merge_wait_us);
+  if (figures.disk_bytes == 0) return;
+  out.gauge({"disk_bytes", "Size of the disk that has the data.", kBytes}, figures.disk_bytes);
+  out.gauge({"disk_free_bytes", "Bytes of it that are free for this server.", kBytes},
+            figures.disk_free_bytes);
+}
+
+void write_store(Server& server, FigureWriter& out) {
+  if (!server.keys().store_in_use().is_open()) return;
+  const storage::StoreFigures figures = server.keys().store_in_use()->figures();
+  out.gauge({"last_sync_age_ms", "Age of the last sync of the log; -1: none.", kMilliseconds},
+            last_sync_age_ms(server));
+  out.counter({"syncs", "Syncs of the log."}, figures.syncs);
+  out.gauge({"log_bytes", "Bytes of the log on disk.", kBytes}, figures.log_bytes);
+  out.gauge({"state_bytes", "Bytes of the state on disk.", kBytes}, figures.state_bytes);
+  out.gauge({"state_records_estimate", "Records of the state, about."},
+            figures.state_records_estimate);
+  out.counter({"records_dropped_by_compaction", "Expired records that compactions dropped."},
+              figures.records_dropped);
+  out.counter({"write_back_passes", "Passes of write-back."}, figures.passes);
+  write_background(figures, out);
+  out.text({"last_checkpoint", "Name of the last checkpoint since the start; empty: none."},
+           server.persistence().checkpoints.last_name());
+}
+
+}  // namespace
+
+void write_persistence_section(Server& server, FigureWriter& out) {
+  const Checkpoints& checkpoints = server.persistence().checkpoints;
+  const bool logs = keeps_files(server.config().storage);
+  const int64_t saved_s = checkpoints.last_s();
+  out.absent({"loading", "async_loading", "current_cow_peak", "current_cow_size",
+              "current_cow_size_age", "current_fork_perc", "current_save_keys_processed",
+              "current_save_keys_total"});
+  out.gauge({"rdb_changes_since_last_save", "Turns since the last checkpoint."},
+            server.keys().turn() - checkpoints.last_turn());
+  out.gauge({"rdb_bgsave_in_progress", "1: a checkpoint is asked for or being made."},
+            checkpoints.pending() ? 1 : 0);
+  out.gauge({"rdb_last_save_time", "Unix time of the last checkpoint, or of the start.",
+             FigureUnit::kSeconds},
+            saved_s != 0 ? saved_s : server.report().started_wall_ns / kNsPerS);
+  out.text({"rdb_last_bgsave_status", "How the last checkpoint ended."},
+           checkpoints.last_ok() ? "ok" : "err");
+  out.absent("rdb_last_bgsave_time_sec", "-1");
+  out.absent("rdb_current_bgsave_time_sec", "-1");
+  out.counter({"rdb_saves", "Checkpoints that were made."}, checkpoints.made());
+  out.absent({"rdb_last_cow_size", "rdb_last_load_keys_expired", "rdb_last_load_keys_loaded"});
+  out.gauge({"aof_enabled", "1: what changes is logged."}, logs ? 1 : 0);
+  out.absent({"aof_rewrite_in_progress", "aof_rewrite_scheduled"});
+  out.absent("aof_last_bgrewrite_status", "ok");
+  out.text({"aof_last_write_status", "Whether the store takes what is written."},
+           server.keys().store_in_use().failed() ? "err" : "ok");
+  out.absent("aof_last_rewrite_time_sec", "-1");
+  out.absent("aof_current_rewrite_time_sec", "-1");
+  out.absent({"aof_rewrites", "aof_rewrites_consecutive_failures", "aof_last_cow_size",
+              "module_fork_in_progress", "module_fork_last_cow_size"});
+}
+
+void write_weir_section(Server& server, FigureWriter& out) {
+  out.text({"weir_version", "The version of weir."}, kWeirVersion);
+  out.text({"storage", "Where the state is kept."}, option_text(server, "storage"));
+  out.text({"durability", "When the log is synced."}, option_text(server, "durability"));
+  out.text({"storage_failure_policy", "What a failure of the disk does."},
+           option_text(server, "storage-failure-policy"));
+  write_turn_figures(server.report(), out);
+  write_loop_figures(server.report(), out);
+  out.gauge({"clock_lead_ms",
+             "How far instants are ahead of the wall clock since WEIR CLOCK RESET or ever.",
+             kMilliseconds},
+            server.timeline().lead_ns() / kNsPerMs);
+  out.gauge({"clock_accepted_ms", "What WEIR CLOCK RESET took for granted.", kMilliseconds},
+            server.timeline().accepted_ns() / kNsPerMs);
+  out.counter({"cross_slot_refusals", "Requests refused because their keys are in several slots."},
+              server.executor().cluster().cross_slot_refusals());
+  out.counter({"would_cross_slots",
+               "Requests served that name keys of several slots, which a cluster would refuse."},
+              server.executor().cluster().would_cross_slots());
+  out.gauge({"clock_differs", "Whether that lead is more than a second: see docs/clock.md."},
+            server.persistence().clock_keeper.differs() ? 1 : 0);
+  out.counter({"http_requests", "Requests of http-port and http-tls-port."},
+              server.report().stats.http_requests);
+  out.counter({"http_requests_failed", "Those of them answered a status of 500 or above."},
+              server.report().stats.http_failed);
+  const TlsFigures& tls = server.sessions().tls().figures;
+  out.counter({"tls_handshakes", "Handshakes of TLS that have succeeded."}, tls.handshakes);
+  out.counter({"tls_handshakes_resumed", "Those of them that resumed a session."}, tls.resumed);
+  out.counter({"tls_handshakes_failed", "Handshakes of TLS that have failed."}, tls.failed);
+  out.gauge({"tls_handshakes_pending", "Handshakes of TLS that are not over."}, tls.pending);
+}
+
+void write_storage_section(Server& server, FigureWriter& out) {
+  storage::Keyspace& keys = server.keys();
+  const storage::KeyspaceFigures figures = keys.figures();
+  const bool failed = keys.store_in_use().failed();
+  out.text({"storage_status", "Whether the store works."}, failed ? "failed" : "ok");
+  out.text({"storage_error", "What is wrong with the store."},
+           failed ? server.persistence().health.failure().message() : "");
+  out.counter({"turn", "The number of the newest turn."}, figures.turn);
+  out.counter({"written_back_turn", "The newest turn that is wholly in the state."},
+              figures.written_back_turn);
+  out.gauge({"unwritten_entries", "Entries that are newer than the state."}, figures.unwritten);
+  out.gauge({"write_back_running", "1: a pass of write-back is running."},
+            keys.work().writing_back() ? 1 : 0);
+  out.gauge({"behind", "1: commands that write wait until write-back has caught up."},
+            keys.work().overloaded() ? 1 : 0);
+  out.gauge({"unsynced_age_ms", "How long the oldest change has waited for a sync.", kMilliseconds},
+            server.persistence().durability->unsynced_ns(server.clock().steady_ns()) / kNsPerMs);
+  out.counter({"log_bytes_appended", "Bytes appended to the log.", kBytes},
+              figures.log_bytes_appended);
+  out.gauge({"working_set_entries", "Entries in memory."}, figures.entries);
+  out.gauge({"working_set_bytes", "Bytes of the entries in memory.", kBytes}, figures.bytes);
+  out.counter({"cold_reads", "Look-ups that had to read the state."}, figures.misses);
+  out.counter({"evicted_entries", "Clean entries that were given up."},
+              figures.evicted - server.report().stats.evicted_before);
+  write_store(server, out);
+}
+
+}  // namespace weir::server

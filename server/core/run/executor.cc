@@ -1,0 +1,341 @@
+#include "server/core/run/executor.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/time_units.h"
+#include "server/acl/acl.h"
+#include "server/command/arguments.h"
+#include "server/command/command_errors.h"
+#include "server/command/command_facts.h"
+#include "server/command/key_bound.h"
+#include "server/core/run/cluster.h"
+#include "server/core/run/server.h"
+#include "server/os/log.h"
+#include "server/session/session.h"
+
+namespace weir::server {
+namespace {
+
+constexpr uint64_t kTimedOneIn = 16;
+
+// A failure that takes a whole transaction back, not one of its commands.
+bool is_for_all(const storage::Status& failure) {
+  using Code = storage::Status::Code;
+  return failure.code() == Code::kTooMuch || failure.code() == Code::kBehind;
+}
+
+void note_cross_protocol_request(const Session& session) {
+  spdlog::warn(
+      "client {} ({}) closed: it sent POST or Host:, as a web page does that makes a browser talk "
+      "to this port (possible SECURITY ATTACK by cross-protocol scripting)",
+      session.id, session.client().peer().address);
+}
+
+bool queues_writes(const Session& session) {
+  return (session.transaction().flags() & kWrites) != 0;
+}
+
+}  // namespace
+
+Executor::Executor(Server* server, std::span<const Commands> families)
+    : server_(server),
+      table_(families),
+      cluster_(std::make_unique<Cluster>(&server->config(), &server->keys(),
+                                         [server] { return server->random(); })),
+      figures_(table_.count()) {}
+
+Executor::~Executor() = default;
+
+Result<void, std::string> Executor::admit(Session& session, const Command* command, Args args) {
+  if (command == nullptr) return unknown_command_error(table_, args);
+  if (!arity_fits(*command, args.size()) || command->run == nullptr) return arity_error(*command);
+  if (!session.client().authenticated() && !command->has(kNoAuth) &&
+      server_->acl().asks_for_login())
+    return "NOAUTH Authentication required.";
+  if (session.transaction().open() && command->has(kNoMulti))
+    return "ERR Command not allowed inside a transaction";
+  if (auto fits = check_keys(*command, args, server_->config().key_bytes_max); !fits) return fits;
+  if (!session.client().user().unrestricted()) {
+    auto allowed = server_->acl().allow(session, *command, args);
+    if (!allowed) return allowed;
+  }
+  if (server_->config().cluster_enabled && !cluster_->admits_at_once(*command, args)) {
+    auto served = cluster_->admit(session, *command, args);
+    if (!served) return served;
+  }
+  if (auto served = server_->office().admit(session, *command); !served) return served;
+  const bool writes = command->has(kWrites | kTellsOfHealth) ||
+                      (command->has(kRunsQueued) && queues_writes(session));
+  if (writes && server_->persistence().health.writes_denied())
+    return server_->persistence().health.error();
+  if (session.replies().protocol() == 2 && session.listening().subscribed() &&
+      !command->has(kWhenSubscribed)) {
+    return "ERR Can't execute '" + std::string(command->name) +
+           "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
+           "context";
+  }
+  if (session.listening().monitors && command->has(kReads | kWrites | kMayReplicate))
+    return "ERR Replica can't interact with the keyspace";
+  return {};
+}
+
+// A command that is refused on the way into a transaction is missing from it, so EXEC will refuse
+// the rest; and a refused EXEC ends the transaction.
+void Executor::reject(Session& session, const Command* command, std::string_view error) {
+  count_rejected(command, error);
+  session.transaction().abort();
+  if (command == nullptr || !command->has(kRunsQueued))
+    return session.replies().writer().error(error);
+  session.transaction().clear(server_->keys());
+  if (Cluster::is_redirection(error)) return session.replies().writer().error(error);
+  if (error.starts_with("ERR ")) error.remove_prefix(4);
+  session.replies().writer().error("EXECABORT Transaction discarded because of: " +
+                                   std::string(error));
+}
+
+void Executor::queue(Session& session, const Command& command, Args args) {
+  Transaction& transaction = session.transaction();
+  session.replies().writer().status("QUEUED");
+  if (transaction.aborted() || transaction.watched_touched()) return;
+  transaction.queue(command, args);
+  const int64_t bytes_max = server_->config().client_query_buffer_limit;
+  if (transaction.queued().memory_bytes() <= static_cast<size_t>(bytes_max)) return;
+  server_->sessions().host().note_query_buffer_overrun(session);
+  session.kill();
+}
+
+// Most requests are for the same command as the one before.
+const Command* Executor::resolve(Args args) {
+  if (recent_ != nullptr && !args.empty() && args[0] == recent_spelling_) {
+    return recent_;
+  }
+  const Command* command = table_.resolve(args);
+  const bool plain = command != nullptr && !command->has(kContainer) && !command->is_subcommand();
+  if (plain) {
+    recent_ = command;
+    recent_spelling_ = args[0];
+    recent_index_ = table_.index_of(*command);
+  }
+  return command;
+}
+
+CommandFigures& Executor::figures_of(const Command& command) {
+  return figures_[&command == recent_ ? recent_index_ : table_.index_of(command)];
+}
+
+Ran Executor::execute(Session& session, Args args) {
+  const Command* command = resolve(args);
+  if (command == nullptr && is_cross_protocol_request(args)) {
+    note_cross_protocol_request(session);
+    session.kill();
+    return {};
+  }
+  server_->report().stats.commands += 1;
+  session.activity().count_command();
+  if (server_->scripting().busy.current() != nullptr) {
+    execute_while_busy(session, command, args);
+    return {.command = command};
+  }
+  if (const auto admitted = admit(session, command, args); !admitted) {
+    reject(session, command, admitted.error());
+    // In a shard no error of this kind has to do with what the turn does, or waits for its commit.
+    const bool is_alone = server_->office().membership() == nullptr;
+    return {.touched_data = is_alone && command != nullptr && command->has(kWrites),
+            .command = command};
+  }
+  session.activity().note_command(command);
+  if (session.transaction().open() && !command->has(kNotQueued)) {
+    queue(session, *command, args);
+    return {.command = command};
+  }
+  const uint32_t flags = command->flags | session.transaction().flags();
+  if (server_->config().cluster_enabled) cluster_->begin_command();
+  const int64_t now_ns = server_->timeline().now_ns();
+  begin(now_ns);
+  reply_too_long_ = false;
+  session.replies().bound(server_->sessions().bounds().reply_bytes_max(session));
+  session.wait_state().permit(true);
+  run(session, *command, args, session.replies().writer());
+  const size_t reply_begin = session.replies().reply_begin();
+  session.replies().unbound();
+  session.wait_state().permit(false);
+  std::optional<uint64_t> early_permits;
+  bool is_taken_back = false;
+  const bool is_in_shard = server_->office().membership() != nullptr;
+  if (is_in_shard) [[unlikely]] {
+    early_permits = server_->office().early_permits(*command);
+    const bool has_run = server_->keys().failure().ok();
+    server_->office().take_back_if_late(*command, early_permits);
+    is_taken_back = has_run && !server_->keys().failure().ok();
+  }
+  if (session.wait_state().waiting() &&
+      !server_->keys().failure().ok()) {  // the error is the answer
+    server_->waiting().forget(session.id);
+    session.wait_state().end();
+  }
+  if (server_->keys().failure().is_retry()) {
+    // The session runs the command again in a later turn, so that others come in between.
+    const Hold hold = take_back_for_retry(reply_begin, &session.replies());
+    --server_->report().stats.commands;
+    session.activity().uncount_command();
+    return {.hold = hold, .command = command};
+  }
+  if (may_name_several_keys(*command)) cluster_->note_slots(*command, args);
+  settle(session, *command, reply_begin);
+  if (server_->waiting().anybody_ready(now_ns)) serve_waiting();
+  const bool waits = is_in_shard && command->has(kTellsOfCommits);
+  return {.touched_data =
+              waits || (!is_taken_back && (flags & (kReads | kWrites | kMayReplicate)) != 0),
+          .command = command,
+          .early_permits = is_taken_back ? std::nullopt : early_permits};
+}
+
+// Nothing here may begin or settle a command of the keyspace: the script's is still open.
+void Executor::execute_while_busy(Session& session, const Command* command, Args args) {
+  if (const auto admitted = admit(session, command, args); !admitted)
+    return reject(session, command, admitted.error());
+  if (!command->has(kAllowBusy))
+    return reject(session, command, busy_error(*server_->scripting().busy.current()));
+  session.activity().note_command(command);
+  if (session.transaction().open() && !command->has(kNotQueued))
+    return queue(session, *command, args);
+  const size_t reply_begin = session.replies().mark();
+  const Command* const outer = std::exchange(outer_, nullptr);
+  run(session, *command, args, session.replies().writer());
+  outer_ = outer;
+  const std::string_view reply = session.replies().since(reply_begin);
+  if (reply.starts_with('-')) count_failed(*command, reply);
+}
+
+void Executor::begin(int64_t now_ns) {
+  server_->messages().publish_own_events();
+  server_->keys().running().begin_command(now_ns);
+  nested_.clear();
+  marks_ = marks_now();
+  server_->limiters().verdicts.begin_command();
+  server_->limiters().takings.begin_command();
+  ++run_;
+}
+
+void Executor::roll_back() {
+  server_->keys().running().roll_back();
+  server_->messages().pubsub().drop_after(marks_.message);
+}
+
+// A queued command that fails is taken back alone, because each begins where the one before it has
+// ended. But what would be too much for one command is too much for all of them together, and takes
+// all of them back.
+void Executor::run_queued(Call& call) {
+  Session& session = call.session;
+  session.wait_state().permit(false);
+  const storage::TurnInProgress::Mark first = call.keys.running().mark();
+  const Marks first_marks = marks_now();
+  const VerdictCounts::Values first_verdicts = call.limiters.verdicts.values();
+  const QueuedCommands& queued = session.transaction().queued();
+  RequestSlot slots;
+  call.reply.array(static_cast<int64_t>(queued.count()));
+  for (QueuedCommands::Walk next(queued); next.next();) {
+    const size_t reply_begin = session.replies().mark();
+    const Args args = next.args();
+    const auto allowed = server_->acl().allow_at_exec(session, next.command(), args);
+    do {
+      begin_next_queued(call.now_ns);
+      if (!allowed) {
+        session.replies().writer().error(allowed.error());
+      } else {
+        call.work().charge_probes(args.size());
+        run(session, next.command(), args, session.replies().writer());
+      }
+    } while (call.keys.failure().code() == storage::Status::Code::kNotYet &&
+             take_back_for_retry(reply_begin, &session.replies()) != Hold::kNone);
+    const storage::Status failure = call.keys.failure();
+    if (reply_too_long_ || is_for_all(failure)) {
+      call.keys.running().roll_back(first);
+      server_->messages().pubsub().drop_after(first_marks.message);
+      begin_next_queued(call.now_ns);
+      marks_ = first_marks;
+      if (failure.is_retry()) call.limiters.verdicts.take_back_to(first_verdicts);
+      return call.keys.running().fail(failure);
+    }
+    settle(session, next.command(), reply_begin);
+    slots.add(next.command(), args);
+  }
+  cluster_->note_slots(slots);
+  begin_next_queued(call.now_ns);  // with no failure of a reading left
+}
+
+void Executor::begin_next_queued(int64_t now_ns) {
+  server_->messages().publish_own_events();
+  server_->keys().running().begin_next_of_transaction(now_ns);
+  marks_ = marks_now();
+  server_->limiters().verdicts.begin_command();
+  ++run_;
+}
+
+// Marks the waiters that wait for what a command may have changed, so that they are tried after it.
+void Executor::signal_keys(const Session& session, const Command& command, Args args) {
+  if (!has_keys(command)) {
+    server_->work().charge_entries(server_->waiting().size());
+    return server_->waiting().signal_all();
+  }
+  for (const std::string_view key : keys_of(command, args)) {
+    server_->waiting().signal(session.client().database(), key);
+  }
+}
+
+void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
+  CommandFigures& figures = figures_of(command);
+  if (outer_ != nullptr) note_nested(&figures);
+  const bool timed = figures.calls++ % kTimedOneIn == 0;
+  Call call{.host = *server_,
+            .limiters = server_->limiters(),
+            .session = session,
+            .keys = server_->keys(),
+            .reply = reply,
+            .command = command,
+            .args = args,
+            .database = session.client().database(),
+            .now_ns = server_->keys().running().now_ns()};
+  const bool is_watched = server_->messages().monitors().any();
+  if (is_watched && command.has(kSkipMonitor))
+    server_->messages().monitors().show(call, is_in_script());
+  const int64_t begin_ns = begin_look_ns(timed);
+  const Command* const outer = std::exchange(outer_, &command);
+  if (server_->messages().tracking().any()) {
+    server_->messages().tracking().follow(
+        call, [&] { attempt(session, reply, [&] { command.run(call); }); });
+  } else {
+    attempt(session, reply, [&] { command.run(call); });
+  }
+  outer_ = outer;
+  if (call.keys.failure().is_retry()) {  // as if it had not run
+    --figures.calls;
+    return;
+  }
+  if (timed) note_timed(&figures, server_->clock().steady_ns() - begin_ns);
+  if (server_->report().slow_log.may_be_slow(server_->clock().coarse_steady_ns() - begin_ns))
+    note_if_slow(call, begin_ns);
+  if (is_watched && !command.has(kSkipMonitor | kAdmin))
+    server_->messages().monitors().show(call, is_in_script());
+  const bool wrote = command.has(kWrites) && !session.wait_state().waiting();
+  if (wrote && !command.has(kWakesNobody) && !server_->waiting().empty()) {
+    signal_keys(session, command, args);
+  }
+}
+
+// A look at the exact clock costs as much as a small command. So this uses what was looked up for
+// the instant, and inside scripts and EXEC the coarse clock, where the slow log can do with it.
+int64_t Executor::begin_look_ns(bool timed) const {
+  Clock& clock = server_->clock();
+  if (timed) return clock.steady_ns();
+  const bool looked = outer_ == nullptr && server_->scripting().busy.current() == nullptr;
+  if (looked) return server_->timeline().looked_steady_ns();
+  return server_->report().slow_log.wants_exact_begin() ? clock.steady_ns()
+                                                        : clock.coarse_steady_ns();
+}
+
+bool Executor::is_in_script() const { return outer_ != nullptr && !outer_->has(kRunsQueued); }
+
+}  // namespace weir::server

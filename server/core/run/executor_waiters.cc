@@ -1,0 +1,92 @@
+// Serves the sessions that wait, each as a command of its own.
+#include <optional>
+
+#include "base/time_units.h"
+#include "server/core/run/cluster.h"
+#include "server/core/run/executor.h"
+#include "server/core/run/server.h"
+#include "server/session/session.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kWaiterRetryNs = 10 * kNsPerMs;  // of a waiter that write-back holds up
+
+}  // namespace
+
+void Executor::serve_waiting() { server_->waiting().serve(server_->timeline().now_ns(), *this); }
+
+// A waiter whose session is gone can still give back what was taken for it, so it acts in the name
+// of a session without a client.
+bool Executor::act(Waiter& waiter, Act act) {
+  std::optional<Session> nobody;
+  Session* session = server_->sessions().find_session(waiter.session);
+  if (session != nullptr && session->dead()) session = nullptr;
+  if (session == nullptr) act = Act::kAbandon;
+  if (act == Act::kAbandon) {
+    session = &nobody.emplace(&server_->sessions().host(), waiter.session, Peer());
+    session->client().select(waiter.database);
+  } else {
+    session->join_turn();
+  }
+  storage::Keyspace& keys = server_->keys();
+  begin(server_->timeline().now_ns());
+  const size_t reply_begin = session->replies().mark();
+  const std::vector<std::string_view>& args = waiter.arguments();
+  Call call{.host = *server_,
+            .limiters = server_->limiters(),
+            .session = *session,
+            .keys = keys,
+            .reply = session->replies().writer(),
+            .command = *waiter.command,
+            .args = args,
+            .database = session->client().database(),
+            .now_ns = keys.running().now_ns()};
+  bool done = true;
+  call.work().charge_probes(waiter.touched != nullptr ? 1 : args.size());
+  reply_too_long_ = false;
+  session->replies().bound(server_->sessions().bounds().reply_bytes_max(*session));
+  const auto try_once = [&] {
+    attempt(*session, session->replies().writer(), [&] { act_once(call, &waiter, act, &done); });
+  };
+  server_->messages().tracking().follow(call, try_once);
+  while (keys.failure().code() == storage::Status::Code::kNotYet) {
+    take_back_for_retry(reply_begin, &session->replies());
+    waiter.successor.reset();
+    begin(call.now_ns);
+    server_->messages().tracking().follow(call, try_once);
+  }
+  session->replies().unbound();
+  if (act == Act::kTry && take_back_for_retry(reply_begin, &session->replies()) != Hold::kNone) {
+    waiter.successor.reset();
+    waiter.due_ns = call.now_ns + kWaiterRetryNs;
+    return false;
+  }
+  if (!keys.failure().ok()) {  // the error is the answer
+    waiter.successor.reset();
+    done = true;
+  }
+  settle(*session, *waiter.command, reply_begin);
+  if (!done || nobody || session->dead()) return done;
+  if (waiter.successor != nullptr) {  // which waits with the same request
+    session->wait_state().begin({.all = waiter.successor->memory_bytes() + waiter.request_bytes(),
+                                 .words = waiter.words_bytes()});
+    session->count_bytes();
+  } else {
+    session->end_wait(server_->office().early_permits(*waiter.command));
+  }
+  return true;
+}
+
+void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
+  if (act == Act::kTry) *done = waiter->try_again(call);
+  const bool as_moved = waiter->unblocked == Waiter::Unblocked::kMoved;
+  const bool in_error = waiter->unblocked == Waiter::Unblocked::kAsError || as_moved;
+  if (act == Act::kTimeOut && !in_error) waiter->time_out(call);
+  if (act == Act::kAbandon || in_error) waiter->abandon(call);
+  if (act == Act::kTimeOut && in_error)
+    call.reply.error(as_moved ? cluster_->moved_error(call)
+                              : "UNBLOCKED client unblocked via CLIENT UNBLOCK");
+}
+
+}  // namespace weir::server
