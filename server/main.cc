@@ -18,14 +18,14 @@
 #include "server/core/clients/descriptors.h"
 #include "server/core/disk/make_store.h"
 #include "server/core/run/server.h"
+#include "server/failover/join_shard.h"
+#include "server/failover/snapshot_pull.h"
 #include "server/net/daemon.h"
 #include "server/os/clock.h"
 #include "server/os/heap.h"
 #include "server/os/log.h"
 #include "server/os/service_manager.h"
 #include "server/os/time_zones.h"
-#include "server/replication/join_shard.h"
-#include "server/replication/snapshot_pull.h"
 #include "server/upkeep/upkeep.h"
 
 namespace weir::server {

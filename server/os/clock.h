@@ -51,7 +51,7 @@ struct StoredClock {
 };
 
 // What instants are in the place of the wall clock's: those of several machines that go on where
-// another has ended (server/replication/).
+// another has ended (server/failover/).
 class InstantSource {
  public:
   virtual ~InstantSource() = default;

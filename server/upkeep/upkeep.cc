@@ -7,11 +7,11 @@
 
 #include "server/config/config.h"
 #include "server/core/disk/make_store.h"
+#include "server/failover/new_shard.h"
+#include "server/failover/open_log.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
 #include "server/os/random.h"
-#include "server/replication/new_shard.h"
-#include "server/replication/open_log.h"
 #include "server/upkeep/check.h"
 #include "server/upkeep/import.h"
 #include "server/upkeep/restore.h"

@@ -1,7 +1,7 @@
 // --new-shard on PostgreSQL: a process that does nothing but wait, and only ticks.
-#include "server/replication/new_shard.h"
+#include "server/failover/new_shard.h"
 
-#include "server/replication/open_log.h"
+#include "server/failover/open_log.h"
 #include "tests/postgres/postgres_fixture.h"
 #include "tests/storage/store_driver.h"
 

@@ -1,4 +1,4 @@
-// What a server asks of the shard that it is a member of (server/replication/). A server alone has
+// What a server asks of the shard that it is a member of (server/failover/). A server alone has
 // none.
 //
 // A member is the shard's owner, which serves requests for data, or a standby, which applies what

@@ -1,0 +1,44 @@
+#include "server/failover/stale_clients.h"
+
+#include <utility>
+
+#include "server/command/command.h"
+#include "server/core/run/server.h"
+
+namespace weir::server {
+namespace {
+
+// Subscribers stay to hear of the owner, and members to copy data. Who has just come is answered.
+bool is_stale(const Session& session) {
+  const Listening& listening = session.listening();
+  if (session.closing() || session.client().peer().http) return false;
+  if (session.activity().commands() == 0) return false;
+  if (listening.subscribed() || listening.monitors || listening.tracking.on) return false;
+  const Command* const last = session.activity().last_command();
+  return last == nullptr || last->name != "weir|snapshot";
+}
+
+// What they are owed leaves first.
+void send_away(Server* server) {
+  server->sessions().each_session([](Session& session) {
+    if (!is_stale(session)) return;
+    session.close_after_reply();
+    session.join_turn();
+  });
+}
+
+}  // namespace
+
+void StaleClients::office_lost(int64_t boot_ns, Server* server) {
+  send_away(server);
+  again_at_ns_ = boot_ns + kAgainNs;
+}
+
+void StaleClients::look(const std::string& owner, bool is_here, int64_t boot_ns, Server* server) {
+  const bool is_new = !owner.empty() && owner != known_ && !std::exchange(known_, owner).empty();
+  if (!is_new && boot_ns < again_at_ns_) return;
+  again_at_ns_ = is_new && !is_here ? boot_ns + kAgainNs : INT64_MAX;
+  if (!is_here) send_away(server);
+}
+
+}  // namespace weir::server
