@@ -20,14 +20,14 @@ void write_clients_section(Server& server, FigureWriter& out) {
     input_max = std::max(input_max, session->input().size());
     output_max = std::max(output_max, session->unsent_bytes());
   }
-  constexpr FigureUnit kBytes = FigureUnit::kBytes;
   out.gauge({"connected_clients", "Clients that are connected."}, server.sessions().all().size());
   out.absent({"cluster_connections"});
   out.gauge({"maxclients", "Clients that may be connected."}, server.config().maxclients);
-  out.gauge({"client_recent_max_input_buffer", "Bytes of the longest unread request.", kBytes},
+  out.gauge({"client_recent_max_input_buffer", "Bytes of the longest unread request.", kByteFigure},
             input_max);
-  out.gauge({"client_recent_max_output_buffer", "Bytes of the longest unsent replies.", kBytes},
-            output_max);
+  out.gauge(
+      {"client_recent_max_output_buffer", "Bytes of the longest unsent replies.", kByteFigure},
+      output_max);
   out.gauge(
       {"blocked_clients", "Clients whose command waits for a key, an instant or a pause's end."},
       server.waiting().size() + paused);

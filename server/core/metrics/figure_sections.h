@@ -30,6 +30,9 @@ std::span<const FigureSection> figure_sections();
 // none is "default".
 std::string info_text(Server& server, Args wanted);
 
+// The unit of most figures of these sections.
+inline constexpr FigureUnit kByteFigure = FigureUnit::kBytes;
+
 // process_figures.cc
 void write_server_section(Server& server, FigureWriter& out);
 void write_memory_section(Server& server, FigureWriter& out);

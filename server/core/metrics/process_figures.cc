@@ -17,7 +17,6 @@ namespace weir::server {
 namespace {
 
 constexpr int64_t kLruClockPeriodS = 1 << 24;  // Redis' clock has 24 bits
-constexpr FigureUnit kBytes = FigureUnit::kBytes;
 constexpr FigureUnit kMemory = FigureUnit::kMemory;
 
 std::string system_name() {
@@ -31,15 +30,18 @@ void write_allocator(int64_t resident, FigureWriter& out) {
   const struct mallinfo2 heap = mallinfo2();
   const auto allocated = static_cast<int64_t>(heap.uordblks + heap.hblkhd);
   const auto active = static_cast<int64_t>(heap.arena + heap.hblkhd);
-  out.gauge({"allocator_allocated", "Bytes that the allocator has handed out.", kBytes}, allocated);
-  out.gauge({"allocator_active", "Bytes that the allocator holds.", kBytes}, active);
-  out.gauge({"allocator_resident", "Resident bytes of the process.", kBytes}, resident);
+  out.gauge({"allocator_allocated", "Bytes that the allocator has handed out.", kByteFigure},
+            allocated);
+  out.gauge({"allocator_active", "Bytes that the allocator holds.", kByteFigure}, active);
+  out.gauge({"allocator_resident", "Resident bytes of the process.", kByteFigure}, resident);
   out.gauge({"allocator_frag_ratio", "Bytes held to bytes handed out."}, ratio(active, allocated),
             2);
-  out.gauge({"allocator_frag_bytes", "Bytes held and not handed out.", kBytes}, active - allocated);
+  out.gauge({"allocator_frag_bytes", "Bytes held and not handed out.", kByteFigure},
+            active - allocated);
   out.gauge({"allocator_rss_ratio", "Resident bytes to bytes held."}, ratio(resident, active), 2);
-  out.gauge({"allocator_rss_bytes", "Resident bytes that the allocator does not hold.", kBytes},
-            resident - active);
+  out.gauge(
+      {"allocator_rss_bytes", "Resident bytes that the allocator does not hold.", kByteFigure},
+      resident - active);
   out.absent("rss_overhead_ratio", "1.00");
   out.absent({"rss_overhead_bytes"});
 }
@@ -56,7 +58,7 @@ void write_used_memory(int64_t used, int64_t resident, Server& server, FigureWri
             100 * ratio(used, peak), 2);
   out.gauge({"used_memory_rss_peak", "The most resident bytes.", kMemory}, peak_resident_bytes());
   out.absent({"used_memory_overhead", "used_memory_startup"});
-  out.gauge({"used_memory_dataset", "Bytes of the data in memory.", kBytes}, used);
+  out.gauge({"used_memory_dataset", "Bytes of the data in memory.", kByteFigure}, used);
   out.absent("used_memory_dataset_perc", "100.00%");
   out.gauge({"total_system_memory", "Bytes that the process may have.", kMemory},
             machine_memory_bytes());
@@ -116,16 +118,16 @@ void write_memory_section(Server& server, FigureWriter& out) {
   out.absent("maxmemory_policy", "noeviction");
   out.gauge({"mem_fragmentation_ratio", "Resident bytes to those of the working set."},
             ratio(resident, used), 2);
-  out.gauge({"mem_fragmentation_bytes", "Resident bytes beside the working set.", kBytes},
+  out.gauge({"mem_fragmentation_bytes", "Resident bytes beside the working set.", kByteFigure},
             resident - used);
   write_allocator(resident, out);
   out.absent({"mem_not_counted_for_evict", "mem_replication_backlog",
               "mem_total_replication_buffers", "mem_cluster_links", "mem_clients_slaves"});
-  out.gauge({"mem_clients_normal", "Bytes of clients and their buffers.", kBytes},
+  out.gauge({"mem_clients_normal", "Bytes of clients and their buffers.", kByteFigure},
             server.sessions().bytes());
-  out.gauge(
-      {"mem_tracking_table", "Bytes of the names of keys that tracking clients have read.", kBytes},
-      server.messages().tracking().bytes());
+  out.gauge({"mem_tracking_table", "Bytes of the names of keys that tracking clients have read.",
+             kByteFigure},
+            server.messages().tracking().bytes());
   out.absent({"mem_aof_buffer"});
   out.text({"mem_allocator", "The allocator."}, "libc");
   out.absent({"active_defrag_running", "lazyfree_pending_objects"});

@@ -11,7 +11,6 @@
 namespace weir::server {
 namespace {
 
-constexpr FigureUnit kBytes = FigureUnit::kBytes;
 constexpr FigureUnit kMilliseconds = FigureUnit::kMilliseconds;
 
 std::string option_text(Server& server, std::string_view name) {
@@ -33,9 +32,9 @@ void write_background(const storage::StoreFigures& figures, FigureWriter& out) {
   out.gauge({"compactions_running", "Compactions that run."}, figures.compactions_running);
   out.counter({"compaction_us", "Time of compactions, all threads together.", kMicroseconds},
               figures.compaction_us);
-  out.counter({"compaction_bytes", "Bytes that compactions have written.", kBytes},
+  out.counter({"compaction_bytes", "Bytes that compactions have written.", kByteFigure},
               figures.compaction_bytes);
-  out.gauge({"compaction_pending_bytes", "Bytes that are to be compacted, about.", kBytes},
+  out.gauge({"compaction_pending_bytes", "Bytes that are to be compacted, about.", kByteFigure},
             figures.compaction_pending_bytes);
   out.gauge({"unmerged_files", "Files of the state that every read may have to look into."},
             figures.unmerged_files);
@@ -43,8 +42,8 @@ void write_background(const storage::StoreFigures& figures, FigureWriter& out) {
               figures.merge_waits);
   out.counter({"merge_wait_us", "How long they waited.", kMicroseconds}, figures.merge_wait_us);
   if (figures.disk_bytes == 0) return;
-  out.gauge({"disk_bytes", "Size of the disk that has the data.", kBytes}, figures.disk_bytes);
-  out.gauge({"disk_free_bytes", "Bytes of it that are free for this server.", kBytes},
+  out.gauge({"disk_bytes", "Size of the disk that has the data.", kByteFigure}, figures.disk_bytes);
+  out.gauge({"disk_free_bytes", "Bytes of it that are free for this server.", kByteFigure},
             figures.disk_free_bytes);
 }
 
@@ -54,8 +53,8 @@ void write_store(Server& server, FigureWriter& out) {
   out.gauge({"last_sync_age_ms", "Age of the last sync of the log; -1: none.", kMilliseconds},
             last_sync_age_ms(server));
   out.counter({"syncs", "Syncs of the log."}, figures.syncs);
-  out.gauge({"log_bytes", "Bytes of the log on disk.", kBytes}, figures.log_bytes);
-  out.gauge({"state_bytes", "Bytes of the state on disk.", kBytes}, figures.state_bytes);
+  out.gauge({"log_bytes", "Bytes of the log on disk.", kByteFigure}, figures.log_bytes);
+  out.gauge({"state_bytes", "Bytes of the state on disk.", kByteFigure}, figures.state_bytes);
   out.gauge({"state_records_estimate", "Records of the state, about."},
             figures.state_records_estimate);
   out.counter({"records_dropped_by_compaction", "Expired records that compactions dropped."},
@@ -148,10 +147,10 @@ void write_storage_section(Server& server, FigureWriter& out) {
             keys.work().overloaded() ? 1 : 0);
   out.gauge({"unsynced_age_ms", "How long the oldest change has waited for a sync.", kMilliseconds},
             server.persistence().durability->unsynced_ns(server.clock().steady_ns()) / kNsPerMs);
-  out.counter({"log_bytes_appended", "Bytes appended to the log.", kBytes},
+  out.counter({"log_bytes_appended", "Bytes appended to the log.", kByteFigure},
               figures.log_bytes_appended);
   out.gauge({"working_set_entries", "Entries in memory."}, figures.entries);
-  out.gauge({"working_set_bytes", "Bytes of the entries in memory.", kBytes}, figures.bytes);
+  out.gauge({"working_set_bytes", "Bytes of the entries in memory.", kByteFigure}, figures.bytes);
   out.counter({"cold_reads", "Look-ups that had to read the state."}, figures.misses);
   out.counter({"evicted_entries", "Clean entries that were given up."},
               figures.evicted - server.report().stats.evicted_before);
