@@ -249,6 +249,14 @@ inline Verdict peek(const Limit& limit, const State& state, int64_t now_ns, int6
                     Entries* entries = nullptr) {
   return peek(limit, state, {.now_ns = now_ns, .cost = cost, .entries = entries});
 }
+// Answers how long no more than what the verdict, of now, leaves is to be had; 0: all there can be
+// is there. kNever: nobody knows, as of leases.
+inline int64_t more_after_ns(const Limit& limit, const State& state, const Verdict& verdict,
+                             Request request) {
+  if (verdict.remaining >= verdict.limit) return verdict.reset_after_ns;
+  request.cost = std::max<int64_t>(verdict.remaining, 0) + 1;
+  return peek(limit, state, request).retry_after_ns;
+}
 // Answers the first millisecond since the epoch at which the state may be forgotten; kNever if
 // none.
 int64_t expires_at_ms(const Limit& limit, const State& state);

@@ -69,7 +69,8 @@ std::string name_meant_by(std::string_view word) {
 
 // "COST=5" is written as two words here.
 std::string two_words_of(std::string_view word) {
-  const size_t equal = word.find('=');
+  constexpr size_t kOptionBytesMax = 32;
+  const size_t equal = word.substr(0, kOptionBytesMax).find('=');
   if (equal == 0 || equal == word.npos) return {};
   return to_upper(algorithms::shown(word.substr(0, equal))) + " " +
          algorithms::shown(word.substr(equal + 1));

@@ -31,26 +31,17 @@ int64_t largest_cost(const std::vector<Guard>& guards) {
   return most;
 }
 
-// How long no more than what remains is to be had; 0: all there can be is there.
-int64_t more_after_ns(const Call& call, const Guard& guard) {
-  if (guard.verdict.remaining >= guard.verdict.limit) return guard.verdict.reset_after_ns;
-  const int64_t one_more = std::max<int64_t>(guard.verdict.remaining, 0) + 1;
-  return algorithms::peek(*guard.limit, *guard.state,
-                          {.now_ns = call.now_ns,
-                           .cost = one_more,
-                           .entries = guard.entries,
-                           .wall = &call.wall()})
-      .retry_after_ns;
-}
-
 std::vector<LimitRow> rows_of(const Call& call, const Limiter& limiter,
                               const std::vector<Guard>& guards) {
   std::vector<LimitRow> rows;
   for (size_t i = 0; i < guards.size(); ++i) {
-    rows.push_back({.name = limiter.name_of(i),
-                    .limit = *guards[i].limit,
-                    .verdict = guards[i].verdict,
-                    .more_after_ns = more_after_ns(call, guards[i])});
+    rows.push_back(
+        {.name = limiter.name_of(i),
+         .limit = *guards[i].limit,
+         .verdict = guards[i].verdict,
+         .more_after_ns = algorithms::more_after_ns(
+             *guards[i].limit, *guards[i].state, guards[i].verdict,
+             {.now_ns = call.now_ns, .entries = guards[i].entries, .wall = &call.wall()})});
   }
   return rows;
 }

@@ -42,11 +42,15 @@ void save_single(Call& call, SingleLimit* single, const Limit& limit) {
 }  // namespace
 
 std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key, const Limit& limit,
-                                               int64_t cost) {
+                                               int64_t cost, int64_t* more_after_ns) {
   auto single = load_single(call, key, limit);
   if (!single) return std::nullopt;
   const algorithms::Verdict verdict = algorithms::decide(
       limit, single->state, {.now_ns = call.now_ns, .cost = cost, .wall = &call.wall()});
+  if (more_after_ns != nullptr) {
+    *more_after_ns = algorithms::more_after_ns(limit, single->state, verdict,
+                                               {.now_ns = call.now_ns, .wall = &call.wall()});
+  }
   if (verdict.changed) save_single(call, &*single, limit);
   if (cost > 0) {
     count_verdict(call, {call.database, single->ref.position(), key}, verdict, cost,

@@ -14,8 +14,10 @@
 namespace weir::server {
 
 // Takes the steps from resolve to record (take.h). Nothing, and nothing has happened: it is not the
-// common case, or the key cannot be used so. REQUIRES: cost >= 0.
+// common case, or the key cannot be used so. `more_after_ns`: where the time until there is more is
+// asked for (algorithms::more_after_ns). REQUIRES: cost >= 0.
 std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
-                                               const algorithms::Limit& limit, int64_t cost);
+                                               const algorithms::Limit& limit, int64_t cost,
+                                               int64_t* more_after_ns = nullptr);
 
 }  // namespace weir::server

@@ -23,14 +23,15 @@ bool is_plain(const LimiterRequest& request) {
 }
 
 void answer_plain(Call& call, std::string_view key, const LimiterRequest& request,
-                  const algorithms::Verdict& verdict) {
+                  const algorithms::Verdict& verdict, int64_t more_after_ns) {
   const int64_t cost = request.costs[0];
   Answer answer{
       .verdict = verdict, .allowed = verdict.allowed, .charged = verdict.allowed && cost > 0};
   if (request.full) {
     answer.granted = verdict.allowed ? cost : 0;
     const Limit& limit = request.limits[0];
-    answer.rows.push_back({algorithms::limit_name(request.names, limit, 0), limit, verdict});
+    answer.rows.push_back(
+        {algorithms::limit_name(request.names, limit, 0), limit, verdict, more_after_ns});
   }
   answer_request(call, key, request, answer);
 }
@@ -73,9 +74,11 @@ Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
 void take(Call& call, std::string_view key, const LimiterRequest& request) {
   if (recalled(call, key, request.id)) return;
   if (is_plain(request) && call.limiters.limiting == Limiting::kOn) {
-    if (const auto verdict = take_single(call, key, request.limits[0], request.costs[0])) {
+    int64_t more_after_ns = 0;
+    if (const auto verdict = take_single(call, key, request.limits[0], request.costs[0],
+                                         request.full ? &more_after_ns : nullptr)) {
       if (!request.full && request.id.empty()) return reply_verdict(call, *verdict);
-      return answer_plain(call, key, request, *verdict);
+      return answer_plain(call, key, request, *verdict, more_after_ns);
     }
   }
   const auto answer = take_any(call, key, request);

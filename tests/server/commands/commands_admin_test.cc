@@ -258,9 +258,10 @@ TEST_F(AdminCommands, ASaveThatCannotCommitAnswersAfterShorterErrors) {
   call({"SET", "long", std::string(1000, 'x')});
   client_->push(request({"SET", "a", "2"}) + request({"GET", "long"}));
   server_.disk().faults.disk_full = true;
-  client_->push(request({"CLIENT", "REPLY", "SKIP"}) + request({"SAVE"}) + request({"PING"}));
+  client_->push(request({"CLIENT", "REPLY", "SKIP"}) + request({"SAVE"}) + request({"ECHO", "hi"}));
   server_.run_turns();
-  EXPECT_THAT(client_->take(), MatchesRegex("-MISCONF [^\r]*\r\n-MISCONF [^\r]*\r\n\\+PONG\r\n"));
+  EXPECT_THAT(client_->take(),
+              MatchesRegex("-MISCONF [^\r]*\r\n-MISCONF [^\r]*\r\n\\$2\r\nhi\r\n"));
   EXPECT_EQ(info("errorstat_MISCONF"), "count=1");
 }
 

@@ -109,8 +109,8 @@ TEST(FailedTurn, WritesAreDeniedUntilTheDiskIsBack) {
   EXPECT_TRUE(is_misconf(client->call({"SET", "a", "2"})));
   EXPECT_TRUE(is_misconf(client->call({"CL.THROTTLE", "k", "1", "1", "1"})));
   EXPECT_TRUE(is_misconf(client->call({"DEL", "a"})));
+  EXPECT_TRUE(is_misconf(client->call({"PING"})));  // as Redis says it
   EXPECT_EQ(client->call({"GET", "a"}), bulk("1"));
-  EXPECT_EQ(client->call({"PING"}), "+PONG\r\n");
   server.advance(kSecond + kMs);
   server.disk().faults.disk_full = false;
   server.advance(kSecond + kMs);

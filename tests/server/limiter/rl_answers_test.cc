@@ -102,7 +102,7 @@ TEST_F(RlAnswers, TheFieldsTimeIsThatOfTheNextPermit) {
   const auto field = [&](const std::string& line) {
     const std::string reply = ask(line);
     const size_t begin = reply.find("r=");
-    return reply.substr(begin, reply.find('\\', begin) - begin);
+    return reply.substr(begin, reply.find_first_of("\\\"", begin) - begin);
   };
   EXPECT_EQ(field("RL.TAKE a 100/1m COST 100 HEADERS"), "r=0;t=1");
   EXPECT_EQ(field("RL.TAKE b TOKENBUCKET 100/1m COST 100 HEADERS"), "r=0;t=1");
