@@ -4,8 +4,6 @@
 namespace weir::storage::nats {
 namespace {
 
-std::string numbered(size_t number) { return "record " + std::to_string(number); }
-
 // With servers of its own.
 class NatsClusterTest : public NatsTest {
  protected:

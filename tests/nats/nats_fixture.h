@@ -21,6 +21,8 @@ using replication::Read;
 using AppendOutcome = Appended::Outcome;
 using ReadOutcome = Read::Outcome;
 
+inline std::string numbered(size_t number) { return "record " + std::to_string(number); }
+
 class NatsTest : public testing::Test {
  protected:
   // Each test has a shard of its own in the servers.

@@ -5,8 +5,6 @@
 namespace weir::storage::nats {
 namespace {
 
-std::string numbered(size_t number) { return "record " + std::to_string(number); }
-
 using NatsLogTest = NatsTest;
 
 TEST_F(NatsLogTest, AMissingStreamIsAnErrorAndIsNotMade) {

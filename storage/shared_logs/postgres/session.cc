@@ -39,7 +39,7 @@ std::vector<Setting> settings(const SessionPlan& plan) {
 }
 
 // What the look answers after the settings.
-enum Column { kProcess, kVersion, kStandbys, kFsync, kRecovery, kUser, kFirstTable };
+enum FactColumn { kProcess, kVersion, kStandbys, kFsync, kRecovery, kUser, kFirstTable };
 const std::string kFacts =
     "pg_backend_pid(), current_setting('server_version'), "
     "current_setting('synchronous_standby_names'), current_setting('fsync'), "

@@ -21,7 +21,7 @@ constexpr const char* kLockTimeout = "55P03";
 const std::string kLocally = "set_config('synchronous_commit', 'local', true)";
 
 // Columns of what read() answers.
-enum Column { kAt, kCrc, kRecord, kBytes };
+enum LogColumn { kAt, kCrc, kRecord, kBytes };
 
 bool has_log_columns(const Answer& answer) {
   return answer.has_types({Type::kInt8, Type::kInt8, Type::kBytea, Type::kInt8});
