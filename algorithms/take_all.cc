@@ -29,27 +29,36 @@ Verdict ask(const Guard& guard, const AllRequest& request, int64_t cost) {
   return decide(*guard.limit, copy, question);
 }
 
-// Answers the most permits that every limit has, at most the cost.
-int64_t most_of_all(std::span<const Guard> guards, const AllRequest& request) {
-  int64_t most = guards[0].cost;
-  for (const Guard& guard : guards) {
-    WEIR_REQUIRE(guard.cost == guards[0].cost);
-    if (guard.limit->algorithm->any_cost) continue;
-    most = std::min(most, ask(guard, request, 0).remaining);
+// Calls `visit` with each guard of a mode, and its index.
+template <typename Visit>
+void each_of(std::span<Guard> guards, Mode mode, const Visit& visit) {
+  for (size_t i = 0; i < guards.size(); ++i) {
+    if (guards[i].mode == mode) visit(guards[i], i);
   }
-  return most;
 }
 
-bool ask_all(std::span<Guard> guards, const AllRequest& request) {
+// Answers the most permits that every limit has, at most the cost.
+int64_t most_of_all(std::span<Guard> guards, Mode mode, const AllRequest& request) {
+  int64_t most = kNever;
+  std::optional<int64_t> asked;
+  each_of(guards, mode, [&](const Guard& guard, size_t) {
+    WEIR_REQUIRE(guard.cost == asked.value_or(guard.cost));
+    asked = guard.cost;
+    if (!guard.limit->algorithm->any_cost) most = std::min(most, ask(guard, request, 0).remaining);
+  });
+  return std::min(most, *asked);
+}
+
+bool ask_all(std::span<Guard> guards, Mode mode, const AllRequest& request) {
   bool allowed = true;
-  for (Guard& guard : guards) {
+  each_of(guards, mode, [&](Guard& guard, size_t) {
     guard.verdict = ask(guard, request, guard.cost);
     allowed = allowed && guard.verdict.allowed;
-  }
+  });
   if (allowed) return true;
-  for (Guard& guard : guards) {
+  each_of(guards, mode, [&](Guard& guard, size_t) {
     if (guard.verdict.allowed) guard.verdict = ask(guard, request, 0);
-  }
+  });
   return false;
 }
 
@@ -64,22 +73,50 @@ void charge(Guard& guard, const AllRequest& request, bool allowed) {
   }
 }
 
+// Takes from the guards of one mode, of which there is one.
+AllVerdict take_mode(std::span<Guard> guards, Mode mode, const AllRequest& request) {
+  AllVerdict all;
+  if (request.upto) {
+    all.granted = most_of_all(guards, mode, request);
+    each_of(guards, mode, [&](Guard& guard, size_t) {
+      guard.cost = std::max(all.granted, std::min<int64_t>(guard.cost, 1));
+    });
+  }
+  all.allowed = ask_all(guards, mode, request);
+  if (!all.allowed) all.granted = 0;
+  const Guard* deciding = nullptr;
+  each_of(guards, mode, [&](Guard& guard, size_t i) {
+    if (!request.peek) charge(guard, request, all.allowed);
+    if (deciding != nullptr && !decides(guard.verdict, deciding->verdict)) return;
+    deciding = &guard;
+    all.deciding = i;
+  });
+  return all;
+}
+
+// Asks those in shadow for what the enforced ones have granted.
+void take_after(std::span<Guard> guards, AllRequest request, AllVerdict* all) {
+  each_of(guards, Mode::kShadow, [&](Guard& guard, size_t) {
+    if (!all->allowed) guard.cost = 0;
+    if (all->allowed && request.upto) guard.cost = all->granted;
+  });
+  request.upto = false;
+  request.peek = request.peek || !all->allowed;
+  const AllVerdict shadow = take_mode(guards, Mode::kShadow, request);
+  if (shadow.allowed) return;
+  if (all->allowed) all->shadow_denier = shadow.deciding;
+  each_of(guards, Mode::kShadow, [](Guard& guard, size_t) { guard.cost = 0; });
+}
+
 }  // namespace
 
 AllVerdict take_all(std::span<Guard> guards, const AllRequest& request) {
   WEIR_REQUIRE(!guards.empty());
-  AllVerdict all;
-  if (request.upto) {
-    all.granted = most_of_all(guards, request);
-    const int64_t asked = guards[0].cost;
-    for (Guard& guard : guards) guard.cost = std::max(all.granted, std::min<int64_t>(asked, 1));
-  }
-  all.allowed = ask_all(guards, request);
-  if (!all.allowed) all.granted = 0;
-  for (size_t i = 0; i < guards.size(); ++i) {
-    if (!request.peek) charge(guards[i], request, all.allowed);
-    if (decides(guards[i].verdict, guards[all.deciding].verdict)) all.deciding = i;
-  }
+  const auto is_enforced = [](const Guard& guard) { return guard.mode == Mode::kEnforced; };
+  const auto enforced = std::count_if(guards.begin(), guards.end(), is_enforced);
+  if (enforced == 0) return take_mode(guards, Mode::kShadow, request);
+  AllVerdict all = take_mode(guards, Mode::kEnforced, request);
+  if (static_cast<size_t>(enforced) < guards.size()) take_after(guards, request, &all);
   return all;
 }
 

@@ -1,14 +1,22 @@
 // All or nothing: one request that several limits guard, of one key or of several keys.
 //
-// It must not leave one limit charged and another not: states and entries change only when all
-// allow.
+// Enforced limits decide. Limits in shadow only say what they would: they are asked for what the
+// enforced ones grant, after those, and charged all or none among themselves. Where all are in
+// shadow they decide as enforced ones would, and it is the caller who lets pass.
+//
+// It must not leave one limit charged and another not: the states and entries of either kind
+// change only when all of it allow.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "algorithms/algorithm.h"
 
 namespace weir::algorithms {
+
+enum class Mode : uint8_t { kEnforced, kShadow };
 
 // One limit and the cost that is asked of it. take_all() fills in `verdict`: if the request is
 // granted it is the verdict of the charge. If denied it is the limit's own verdict without a
@@ -20,7 +28,10 @@ struct Guard {
   State* state = nullptr;  // no two guards share one
   // The entries of the state, where Algorithm::uses_entries; likewise not shared.
   Entries* entries = nullptr;
-  int64_t cost = 1;  // with upto, what is asked for, then what was charged
+  // What is asked for. With upto it becomes what was charged; so it does in shadow, if others are
+  // enforced.
+  int64_t cost = 1;
+  Mode mode = Mode::kEnforced;
   Verdict verdict{};
 };
 
@@ -33,6 +44,7 @@ struct AllRequest {
   const WallClock* wall = &kTrueWallClock;
 };
 
+// Of the enforced limits, or of all if none is enforced.
 struct AllVerdict {
   bool allowed = false;
   // The guard whose verdict speaks for the request. Denied: the longest wait, ties to the first.
@@ -41,6 +53,8 @@ struct AllVerdict {
   // With upto: g = min(cost, the remaining of every limit but those of any_cost), charged to all; 0
   // is a denial whose verdicts are those of one permit (unless the cost was 0). Without upto: 0.
   int64_t granted = 0;
+  // Of the limits in shadow beside enforced ones that allow: the guard that decides, if they deny.
+  std::optional<size_t> shadow_denier = {};
 };
 
 // REQUIRES: guards is not empty; with upto all costs are the same.

@@ -102,6 +102,7 @@ MEANINGS = {
     "Engine::run": "the script was stopped, and is to be taken back",
     "cancel": "there is no such booking",
     "cancel_all": "there is no such booking",
+    "decide_first": "the limits decide",
     "find_ticket": "nobody waits under the ID",
     "load_single": "the key is not of the common case",
     "recalled": "the request was never seen, and nothing was replied",

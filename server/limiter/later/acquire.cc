@@ -20,7 +20,9 @@ namespace {
 
 using algorithms::kNever;
 
-bool is_queue(const algorithms::Limit& limit) { return limit.algorithm->queues; }
+bool is_enforced_queue(const HeldLimit& held) {
+  return held.limit.algorithm->queues && held.mode == algorithms::Mode::kEnforced;
+}
 
 // Answers the instant `duration_ns` from now; kNever stays never.
 int64_t after(int64_t now_ns, int64_t duration_ns) {
@@ -43,7 +45,7 @@ int64_t departure_after(Limiter& limiter, const LimiterRequest& request, int64_t
   int64_t wait_ns = 0;
   const auto limits = limiter.named();
   for (size_t i = 0; i < limits.size(); ++i) {
-    if (!is_queue(limits[i].limit) || is_watched(limiter.names(), i)) continue;
+    if (!is_enforced_queue(limits[i])) continue;
     algorithms::State copy = limits[i].state;
     const auto booking =
         algorithms::reserve(limits[i].limit, copy, {.now_ns = now_ns, .cost = request.cost(i)});
@@ -55,7 +57,7 @@ int64_t departure_after(Limiter& limiter, const LimiterRequest& request, int64_t
 bool funnel_denies(Limiter& limiter, const LimiterRequest& request, int64_t now_ns) {
   const auto limits = limiter.named();
   for (size_t i = 0; i < limits.size(); ++i) {
-    if (is_queue(limits[i].limit) && !is_watched(limiter.names(), i) &&
+    if (is_enforced_queue(limits[i]) &&
         !algorithms::peek(limits[i].limit, limits[i].state, now_ns, request.cost(i)).allowed) {
       return true;
     }
@@ -124,7 +126,8 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
     return tried;
   }
   const auto made = charges_since(limiter.named(), before, request);
-  const auto held_as = tried.answer.hold_id ? tried.answer.hold_id : tried.answer.lease_id;
+  const auto held_as =
+      tried.answer.granted.hold ? tried.answer.granted.hold : tried.answer.granted.lease;
   const auto booking = book_departure(call, limiter, made, held_as, request.id, departs_ns);
   if (!booking) {
     call.reply.error(booking.error());
@@ -138,7 +141,7 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
 
 // Nothing was taken, so with FULL the limits show what they are.
 void reply_denial(Call& call, Limiter& limiter, const LimiterRequest& request, Answer answer) {
-  answer.granted = 0;
+  answer.granted.cost = 0;
   if (request.full) add_rows(call, limiter, &answer);
   reply_answer(call, request, answer);
 }

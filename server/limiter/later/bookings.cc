@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "algorithms/limit_text.h"
+#include "algorithms/take_all.h"
 #include "algorithms/wide.h"
 #include "server/limiter/take/limiters.h"
-#include "server/limiter/take/policy_effect.h"
 #include "server/limiter/take/record.h"
 #include "server/limiter/take/remembered.h"
 #include "storage/format/codec.h"
@@ -215,6 +215,36 @@ std::vector<MadeCharge> made_charges(std::span<const HeldLimit> limits,
   return made;
 }
 
+struct TakenInShadow {
+  bool charged = false;
+  const algorithms::Algorithm* refused_by = nullptr;  // of the limit that decided; null: none
+};
+
+// Takes from `states`, one for each named limit, what limits in shadow have of them, all or none.
+// If none, their costs in the request are 0.
+TakenInShadow take_in_shadow(Call& call, Limiter& limiter, LimiterRequest* request,
+                             std::span<algorithms::State> states) {
+  using algorithms::Mode;
+  const auto limits = limiter.named();
+  std::vector<algorithms::Guard> guards;
+  for (size_t i = 0; i < limits.size(); ++i) {
+    if (limits[i].mode == Mode::kEnforced) continue;
+    guards.push_back({.limit = &limits[i].limit,
+                      .state = &states[i],
+                      .entries = limiter.entries_of(limits[i]),
+                      .cost = request->cost(i)});
+  }
+  if (guards.empty()) return {};
+  const auto verdict = algorithms::take_all(guards, {.now_ns = call.now_ns, .wall = &call.wall()});
+  if (verdict.allowed) return {.charged = true};
+  std::vector<int64_t> costs;
+  for (size_t i = 0; i < limits.size(); ++i) {
+    costs.push_back(limits[i].mode == Mode::kEnforced ? request->cost(i) : 0);
+  }
+  request->costs = std::move(costs);
+  return {.refused_by = guards[verdict.deciding].limit->algorithm};
+}
+
 }  // namespace
 
 bool is_booking(std::string_view value) {
@@ -237,7 +267,7 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
   bool changed = false;
   for (size_t i = 0; i < limits.size(); ++i) {
     states[i] = limits[i].state;
-    if (is_watched(limiter.names(), i)) continue;
+    if (limits[i].mode == algorithms::Mode::kShadow) continue;
     const auto booking = algorithms::reserve(
         limits[i].limit, states[i],
         {.now_ns = call.now_ns, .cost = request.cost(i), .max_wait_ns = max_wait_ns});
@@ -252,9 +282,9 @@ Result<Booked, std::string> book(Call& call, Limiter& limiter, const LimiterRequ
     return booked;
   }
   LimiterRequest charged = request;
-  booked.shadow_refused_by = take_watched(call, limiter, &charged, states);
-  if (limiter.names().shadow || limiter.names().shadow_all)
-    changed |= booked.shadow_refused_by == nullptr;
+  const TakenInShadow taken = take_in_shadow(call, limiter, &charged, states);
+  booked.shadow_refused_by = taken.refused_by;
+  changed |= taken.charged;
   booked.id = limiter.draw_id();
   if (booked.wait_ns > 0) {
     const auto stored = store_booking(call, limiter, booked.id,

@@ -147,7 +147,8 @@ std::optional<int64_t> cancel_all(Call& call, Limiter& limiter, int64_t id) {
 std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
                                            const LimiterRequest& request, const Answer& answer,
                                            int64_t booking, int64_t departs_ns) {
-  Ticket ticket{.booking = booking, .departs_ns = departs_ns, .lease = answer.lease_id.value_or(0)};
+  Ticket ticket{
+      .booking = booking, .departs_ns = departs_ns, .lease = answer.granted.lease.value_or(0)};
   if (!request.id.empty()) {
     ticket.reply = reply_of(answer, request);
     const int64_t wait_ms = std::min((departs_ns - call.now_ns) / kNsPerMs, kTicketMs);

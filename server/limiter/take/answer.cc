@@ -20,7 +20,7 @@ void reply_verdict(Call& call, const algorithms::Verdict& verdict) {
 }
 
 void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto) {
-  const bool with_id = answer.allowed && (answer.leases || answer.holds);
+  const bool with_id = answer.allowed && (answer.shape.lease || answer.shape.hold);
   const algorithms::Verdict& verdict = answer.verdict;
   const int64_t figures[] = {answer.allowed ? 1 : 0,
                              verdict.limit,
@@ -31,9 +31,9 @@ void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto) {
   if (!upto && !with_id) return out.integers(figures);
   out.array(6 + (upto ? 1 : 0) + (with_id ? 1 : 0));
   for (const int64_t figure : figures) out.integer(figure);
-  if (upto) out.integer(answer.granted);
+  if (upto) out.integer(answer.granted.cost);
   if (!with_id) return;
-  const auto id = answer.hold_id ? answer.hold_id : answer.lease_id;
+  const auto id = answer.granted.hold ? answer.granted.hold : answer.granted.lease;
   id ? out.integer(*id) : out.null();
 }
 

@@ -24,6 +24,19 @@ struct LimitRow {
   int64_t more_after_ns = 0;
 };
 
+// What a request was given.
+struct Granted {
+  int64_t cost = 0;                   // what was charged; the largest of several limits
+  std::optional<int64_t> lease = {};  // the id of the lease that was made
+  std::optional<int64_t> hold = {};   // the id of the hold that was made; also the lease's
+};
+
+// Which ids the reply to such a request has a place for.
+struct ReplyShape {
+  bool lease = false;  // a limit is CONCURRENCY
+  bool hold = false;   // with HOLD
+};
+
 // The answer for one key.
 struct Answer {
   algorithms::Verdict verdict;  // the verdict of the deciding limit
@@ -32,16 +45,16 @@ struct Answer {
   const algorithms::Algorithm* algorithm = nullptr;
   bool allowed = false;
   bool charged = false;
-  bool shadow = false;         // allowed in any case
-  bool shadow_denies = false;  // limits that only say what they would deny it,
-  const algorithms::Algorithm* shadow_algorithm = nullptr;  // the deciding one's algorithm
-  int64_t granted = 0;                   // the cost charged; the largest of several
-  bool leases = false;                   // a limit is CONCURRENCY
-  std::optional<int64_t> lease_id = {};  // the lease that was made
-  bool holds = false;                    // with HOLD
-  std::optional<int64_t> hold_id = {};   // the hold that was made; also the lease's id
-  bool banned = false;                   // a ban denies
-  std::vector<LimitRow> rows = {};       // with FULL
+  bool shadow = false;  // allowed in any case: no limit is enforced
+  // Limits in shadow beside enforced ones deny what those allow: the deciding one's; else null.
+  const algorithms::Algorithm* shadow_denier = nullptr;
+  bool banned = false;  // a ban denies
+  Granted granted = {};
+  ReplyShape shape = {};
+  std::vector<LimitRow> rows = {};  // with FULL
+
+  // Limits that only say what they would deny it.
+  bool shadow_denies() const { return shadow_denier != nullptr || (shadow && !verdict.allowed); }
 };
 
 // Replies the six integers of a limit that was asked alone, whose number is 0.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "server/limiter/take/limiters.h"
-#include "server/limiter/take/policy_effect.h"
 
 namespace weir::server {
 
@@ -11,7 +10,7 @@ std::optional<RunningBan> running_ban(Limiter& limiter, int64_t now_ns) {
   std::optional<RunningBan> longest;
   const std::span<HeldLimit> limits = limiter.all();
   for (size_t i = 0; i < limits.size(); ++i) {
-    if (is_watched(limiter.names(), i)) continue;
+    if (limits[i].mode == algorithms::Mode::kShadow) continue;
     const int64_t rest_ns = algorithms::ban_rest(limits[i].ban, now_ns);
     if (rest_ns > (longest ? longest->rest_ns : 0)) longest = {.limit = i, .rest_ns = rest_ns};
   }

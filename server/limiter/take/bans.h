@@ -23,8 +23,8 @@ struct RunningBan {
   int64_t rest_ns = 0;
 };
 
-// Answers the ban that runs longest, of limits that are not a policy's in shadow; nothing if none
-// does.
+// Answers the ban that runs longest, of limits that neither their policy nor `limiting` has in
+// shadow; nothing if none does.
 std::optional<RunningBan> running_ban(Limiter& limiter, int64_t now_ns);
 // Tells whether a ban denies the request.
 std::optional<RunningBan> ban_against(Limiter& limiter, const LimiterRequest& request,

@@ -12,15 +12,22 @@ namespace weir::server {
 namespace {
 
 using algorithms::Guard;
+using algorithms::Mode;
 
-std::vector<Guard> guards_of(Limiter& limiter, std::span<HeldLimit> limits,
-                             const LimiterRequest& request) {
-  std::vector<Guard> guards(limits.size());
+Guard guard_of(Limiter& limiter, HeldLimit& held, int64_t cost) {
+  return {.limit = &held.limit,
+          .state = &held.state,
+          .entries = limiter.entries_of(held),
+          .cost = cost};
+}
+
+std::vector<Guard> guards_of(Limiter& limiter, const LimiterRequest& request) {
+  std::vector<Guard> guards;
+  const auto limits = limiter.named();
+  guards.reserve(limits.size());
   for (size_t i = 0; i < limits.size(); ++i) {
-    guards[i] = {.limit = &limits[i].limit,
-                 .state = &limits[i].state,
-                 .entries = limiter.entries_of(limits[i]),
-                 .cost = request.cost(i)};
+    guards.push_back(guard_of(limiter, limits[i], request.cost(i)));
+    guards[i].mode = mode_in(request, limits[i]);
   }
   return guards;
 }
@@ -74,121 +81,154 @@ void show_debt(const algorithms::AllRequest& request, std::span<const Guard> gua
   }
 }
 
+bool lends(const std::vector<Guard>& guards) {
+  return std::any_of(guards.begin(), guards.end(),
+                     [](const Guard& guard) { return makes_leases(guard) && guard.cost > 0; });
+}
+
 // The request is denied, and nothing changes.
 Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& request,
                        const RunningBan& ban) {
-  std::vector<Guard> guards = guards_of(limiter, limiter.named(), request);
+  std::vector<Guard> guards = guards_of(limiter, request);
   const algorithms::AllRequest look{
       .now_ns = call.now_ns, .upto = request.upto, .peek = true, .wall = &call.wall()};
-  const auto own = take_apart(limiter, guards, look).verdict;
+  const auto own = algorithms::take_all(guards, look);
   const int64_t own_retry_ns = guards[own.deciding].verdict.retry_after_ns;
   const int64_t cost = largest_cost(guards);
   for (Guard& guard : guards) guard.cost = 0;
-  const auto verdict = take_apart(limiter, guards, look).verdict;
+  const auto verdict = algorithms::take_all(guards, look);
   const size_t index = ban.limit < guards.size() ? ban.limit : verdict.deciding;
   Answer answer{.verdict = guards[index].verdict,
                 .index = static_cast<int64_t>(index),
                 .algorithm = limiter.all()[ban.limit].limit.algorithm};
   show_ban(ban, own.allowed ? 0 : own_retry_ns, &answer);
   if (request.full) answer.rows = rows_of(call, limiter, guards);
-  answer.allowed = answer.shadow = is_shadowed(limiter, request);
+  answer.allowed = answer.shadow = is_in_shadow(limiter, request);
   return {.answer = answer, .cost = cost, .changed = false};
 }
 
-std::vector<MadeCharge> charges_of(Limiter& limiter, const std::vector<Guard>& guards,
-                                   bool shadow_denies,
-                                   const std::vector<algorithms::State>& before) {
+// Charges the guards, all or none. An id is drawn only when something is lent; so where something
+// may be, they are asked first.
+algorithms::AllVerdict charge(Limiter& limiter, const LimiterRequest& request,
+                              algorithms::AllRequest all, std::vector<Guard>* guards,
+                              std::optional<int64_t>* lease) {
+  if (!lends(*guards)) return algorithms::take_all(*guards, all);
+  all.peek = true;
+  const auto asked = algorithms::take_all(*guards, all);
+  if (!asked.allowed) return asked;
+  all.peek = false;
+  all.lease_id = limiter.draw_id();
+  *guards = guards_of(limiter, request);  // with the costs that were asked for
+  const auto verdict = algorithms::take_all(*guards, all);
+  if (lends(*guards)) *lease = all.lease_id;
+  return verdict;
+}
+
+std::vector<algorithms::State> states_of(std::span<const HeldLimit> limits) {
+  std::vector<algorithms::State> states;
+  for (const HeldLimit& held : limits) states.push_back(held.state);
+  return states;
+}
+
+// Keeps what was charged under the lease's id, or one of its own. `before`: the states before it.
+void hold(Call& call, Limiter& limiter, const LimiterRequest& request,
+          const std::vector<Guard>& guards, const std::vector<algorithms::State>& before,
+          Answer* answer) {
   std::vector<MadeCharge> charges;
   for (size_t i = 0; i < guards.size(); ++i) {
     const HeldLimit& held = limiter.named()[i];
-    charges.push_back({.charged = !shadow_denies || !is_watched(limiter.names(), i),
+    const bool was_refused = answer->shadow_denier != nullptr && guards[i].mode == Mode::kShadow;
+    charges.push_back({.charged = !was_refused,
                        .permits = guards[i].cost,
                        .kept = algorithms::kept_state(held.limit, before[i], held.state)});
   }
-  return charges;
+  answer->granted.hold = answer->granted.lease ? *answer->granted.lease : limiter.draw_id();
+  add_hold(call, limiter, *answer->granted.hold, *request.hold_ns, charges);
 }
 
-Decision decide_or_peek(Call& call, Limiter& limiter, const LimiterRequest& request, bool peeks) {
-  if (has_fixed_answer(limiter)) {
-    return {.answer = fixed_answer(limiter, request, peeks),
-            .cost = *std::max_element(request.costs.begin(), request.costs.end())};
-  }
-  if (const auto ban = ban_against(limiter, request, call.now_ns)) {
-    return decide_banned(call, limiter, request, *ban);
-  }
-  std::vector<Guard> guards = guards_of(limiter, limiter.named(), request);
-  std::vector<algorithms::State> before;  // only of a request that is to be held
-  const bool leases = std::any_of(guards.begin(), guards.end(), makes_leases);
-  const auto lends_one = [](const Guard& guard) { return makes_leases(guard) && guard.cost > 0; };
-  const bool lends = std::any_of(guards.begin(), guards.end(), lends_one);
-  const bool asks = request.asks();
-  algorithms::AllRequest all{
-      .now_ns = call.now_ns, .upto = request.upto, .force = request.force, .wall = &call.wall()};
-  const bool holds = request.hold_ns && asks && !peeks;
-  if (holds) {
-    for (const HeldLimit& held : limiter.named()) before.push_back(held.state);
-  }
-  all.peek = peeks || lends;
-  TakenApart taken = take_apart(limiter, guards, all);
-  if (all.peek && !peeks && taken.verdict.allowed) {  // only now is an id needed
-    all.peek = false;
-    all.lease_id = limiter.draw_id();
-    guards =
-        guards_of(limiter, limiter.named(), request);  // what shadow denied costs 0 in the look
-    taken = take_apart(limiter, guards, all);
-  }
-  const algorithms::AllVerdict& verdict = taken.verdict;
-  Answer answer{.verdict = guards[verdict.deciding].verdict,
+// What the verdict tells, before it is charged to anybody.
+Answer answer_of(const Call& call, Limiter& limiter, const LimiterRequest& request,
+                 const std::vector<Guard>& guards, const algorithms::AllVerdict& verdict) {
+  const Guard& deciding = guards[verdict.deciding];
+  Answer answer{.verdict = deciding.verdict,
                 .index = static_cast<int64_t>(verdict.deciding),
-                .algorithm = guards[verdict.deciding].limit->algorithm,
+                .algorithm = deciding.limit->algorithm,
                 .allowed = verdict.allowed,
-                .charged = verdict.allowed && asks && !peeks,
-                .granted = verdict.allowed ? largest_cost(guards) : 0,
-                .leases = leases,
-                .holds = request.hold_ns.has_value()};
-  if (request.full) answer.rows = rows_of(call, limiter, guards);
-  if (answer.charged && std::any_of(guards.begin(), guards.end(), lends_one)) {
-    answer.lease_id = all.lease_id;
-  }
-  answer.shadow_denies = taken.shadow_denier != nullptr;
-  answer.shadow_algorithm = taken.shadow_denier;
-  if (request.force && answer.charged) show_debt(all, guards, &answer);
-  if (holds && answer.charged) {
-    answer.hold_id = answer.lease_id ? *answer.lease_id : limiter.draw_id();
-    add_hold(call, limiter, *answer.hold_id, *request.hold_ns,
-             charges_of(limiter, guards, answer.shadow_denies, before));
-  }
-  bool counted = false;
-  if (!verdict.allowed && asks && !peeks && !is_shadowed(limiter, request) && !request.force) {
-    std::optional<RunningBan> begun;
-    counted = count_denials(call, limiter, guards, &begun);
-    if (begun) show_ban(*begun, answer.verdict.retry_after_ns, &answer);
-  }
-  if (is_shadowed(limiter, request)) {
-    answer.shadow = true;
+                .shadow = is_in_shadow(limiter, request),
+                .granted = {.cost = verdict.allowed ? largest_cost(guards) : 0},
+                .shape = {.lease = std::any_of(guards.begin(), guards.end(), makes_leases),
+                          .hold = request.hold_ns.has_value()}};
+  if (verdict.shadow_denier) answer.shadow_denier = guards[*verdict.shadow_denier].limit->algorithm;
+  if (answer.shadow) {
     if (verdict.allowed) answer.index = -1;
     answer.allowed = true;
   }
-  return {.answer = answer,
-          .cost = largest_cost(guards),
-          .changed = any_changed(guards) || counted || (limiter.parameters_changed() && asks)};
+  if (request.full) answer.rows = rows_of(call, limiter, guards);
+  return answer;
+}
+
+// What is decided without a look at the limits; nothing where they decide.
+std::optional<Decision> decide_first(Call& call, Limiter& limiter, const LimiterRequest& request,
+                                     bool peeks) {
+  if (has_fixed_answer(limiter)) {
+    return Decision{.answer = fixed_answer(limiter, request, peeks),
+                    .cost = *std::max_element(request.costs.begin(), request.costs.end())};
+  }
+  if (const auto ban = ban_against(limiter, request, call.now_ns))
+    return decide_banned(call, limiter, request, *ban);
+  return std::nullopt;
+}
+
+// Counts a denial of enforced limits towards bans; tells whether the key has to be written.
+bool count_denied(Call& call, Limiter& limiter, const LimiterRequest& request,
+                  const std::vector<Guard>& guards, Answer* answer) {
+  if (answer->allowed || !request.asks() || request.force) return false;
+  std::optional<RunningBan> begun;
+  const bool counted = count_denials(call, limiter, guards, &begun);
+  if (begun) show_ban(*begun, answer->verdict.retry_after_ns, answer);
+  return counted;
+}
+
+algorithms::AllRequest asked_of_all(const Call& call, const LimiterRequest& request) {
+  return {
+      .now_ns = call.now_ns, .upto = request.upto, .force = request.force, .wall = &call.wall()};
 }
 
 }  // namespace
 
 Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  return decide_or_peek(call, limiter, request, false);
+  if (auto first = decide_first(call, limiter, request, false)) return *first;
+  const bool asks = request.asks();
+  std::vector<Guard> guards = guards_of(limiter, request);
+  const bool holds = asks && request.hold_ns;
+  const auto before = holds ? states_of(limiter.named()) : std::vector<algorithms::State>();
+  const algorithms::AllRequest all = asked_of_all(call, request);
+  std::optional<int64_t> lease;
+  const auto verdict = charge(limiter, request, all, &guards, &lease);
+  Answer answer = answer_of(call, limiter, request, guards, verdict);
+  answer.charged = asks && verdict.allowed;
+  answer.granted.lease = lease;
+  if (answer.charged && request.force) show_debt(all, guards, &answer);
+  if (answer.charged && holds) hold(call, limiter, request, guards, before, &answer);
+  const bool counted = count_denied(call, limiter, request, guards, &answer);
+  return {.answer = answer,
+          .cost = largest_cost(guards),
+          .changed = any_changed(guards) || counted || (limiter.parameters_changed() && asks)};
 }
 
 Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  return decide_or_peek(call, limiter, request, true).answer;
+  if (auto first = decide_first(call, limiter, request, true)) return first->answer;
+  std::vector<Guard> guards = guards_of(limiter, request);
+  algorithms::AllRequest all = asked_of_all(call, request);
+  all.peek = true;
+  const auto verdict = algorithms::take_all(guards, all);
+  return answer_of(call, limiter, request, guards, verdict);
 }
 
 void add_rows(Call& call, Limiter& limiter, Answer* answer) {
   if (has_fixed_answer(limiter)) return;
-  LimiterRequest nothing;
-  nothing.costs = {0};
-  std::vector<Guard> guards = guards_of(limiter, limiter.named(), nothing);
+  std::vector<Guard> guards;
+  for (HeldLimit& held : limiter.named()) guards.push_back(guard_of(limiter, held, 0));
   if (guards.empty()) return;
   algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});
   std::vector<LimitRow> rows = rows_of(call, limiter, guards);
@@ -199,9 +239,8 @@ void add_rows(Call& call, Limiter& limiter, Answer* answer) {
 }
 
 Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits) {
-  LimiterRequest nothing;
-  nothing.costs = {0};
-  std::vector<Guard> guards = guards_of(limiter, limits, nothing);
+  std::vector<Guard> guards;
+  for (HeldLimit& held : limits) guards.push_back(guard_of(limiter, held, 0));
   const auto verdict =
       algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});
   return {.verdict = guards[verdict.deciding].verdict,

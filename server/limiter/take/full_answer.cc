@@ -81,15 +81,14 @@ void write_full_answer(resp::ReplyWriter& reply, const LimiterRequest& request,
   reply.map(8 + (request.headers ? 1 : 0) + (request.hold_ns ? 1 : 0));
   write_integer(reply, "allowed", answer.allowed ? 1 : 0);
   write_integer(reply, "retry_ms", verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns));
-  write_integer(reply, "granted", answer.granted);
+  write_integer(reply, "granted", answer.granted.cost);
   reply.bulk("lease");
-  answer.lease_id ? reply.integer(*answer.lease_id) : reply.null();
+  answer.granted.lease ? reply.integer(*answer.granted.lease) : reply.null();
   if (request.hold_ns) {
     reply.bulk("hold");
-    answer.hold_id ? reply.integer(*answer.hold_id) : reply.null();
+    answer.granted.hold ? reply.integer(*answer.granted.hold) : reply.null();
   }
-  write_integer(reply, "shadow",
-                answer.shadow_denies || (answer.shadow && !verdict.allowed) ? 1 : 0);
+  write_integer(reply, "shadow", answer.shadow_denies() ? 1 : 0);
   write_integer(reply, "banned", answer.banned ? 1 : 0);
   reply.bulk("policy");
   request.policy.empty() ? reply.null() : reply.bulk(request.policy);

@@ -141,7 +141,7 @@ bool Limiter::adopt(std::string_view text) {
 }
 
 Limiter::Named Limiter::name(const NamedLimits& named) {
-  const bool changes = named.policy_version > policy_version_;
+  const bool changes = named.policy_version() > policy_version_;
   std::vector<HeldLimit> next(named.limits.size());
   std::vector<bool> taken(held_.size());
   std::vector<bool> matched(next.size());
@@ -149,8 +149,8 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
     matched[i] = match_equal(&next[i], named.limits[i], &taken);
   }
   for (size_t i = 0; i < next.size(); ++i) {
-    const CarryOver mode = named.mode_of(i, changes);
-    if (matched[i] || match_algorithm(&next[i], named.limits[i], &taken, mode)) continue;
+    const CarryOver carry_over = named.carry_over_of(i, changes);
+    if (matched[i] || match_algorithm(&next[i], named.limits[i], &taken, carry_over)) continue;
     start(&next[i], named.limits[i]);
   }
   for (size_t i = 0; i < next.size(); ++i) {
@@ -158,6 +158,9 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
   }
   named_ = next.size();
   keep_left_over(taken, &next);
+  for (size_t i = 0; i < next.size(); ++i) {
+    next[i].mode = i < named_ ? named.mode_of(i) : named.mode;
+  }
   if (next.size() > algorithms::kLimitsMax) return too_many(next);
   held_ = std::move(next);
   entries_.clear();
@@ -165,7 +168,7 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
   const auto lends = [](const HeldLimit& held) { return held.limit.algorithm->makes_leases; };
   if (std::any_of(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(named_), lends))
     call_->limiters.takings.make_strict();
-  policy_version_ = std::max(policy_version_, named.policy_version);
+  policy_version_ = std::max(policy_version_, named.policy_version());
   if (keeps_charges()) note_used();  // a count that was lowered lowers what is in use
   if (adopted_) return std::string(kWrongType);
   return this->named();
@@ -207,8 +210,8 @@ void Limiter::count_taken(HeldLimit* held) const {
   const int64_t used = used_permits(*held, call_->now_ns);
   algorithms::count_taken(held->adaptive, used - std::exchange(held->used_before, used));
   held->adaptive.touched_ns = std::max<int64_t>(1, call_->now_ns);
-  if (!held->adaptive.is_shared || names_.counts == nullptr) return;
-  if (2 * used >= held->limit.capacity) names_.counts->is_used = true;
+  if (!held->adaptive.is_shared || names_.counts() == nullptr) return;
+  if (2 * used >= held->limit.capacity) names_.counts()->is_used = true;
 }
 
 bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<bool>* taken,

@@ -10,6 +10,7 @@
 // It lives for one command, and must not be used after the key was changed by other means.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 
 #include "algorithms/limit_text.h"
 #include "algorithms/limiter_record.h"
+#include "algorithms/take_all.h"
 #include "server/command/error_replied.h"
 #include "server/limiter/policy/policy_kind.h"
 #include "server/limiter/take/stored_entries.h"
@@ -36,47 +38,68 @@ struct HeldLimit {
   algorithms::AdaptiveState adaptive = {};
   algorithms::LowWater low_water = {};  // since each booking and hold that the key still has
   int64_t used_before = 0;  // with ADAPTIVE: permits, before the running command took any
+  algorithms::Mode mode = algorithms::Mode::kEnforced;  // in what the running command has named
 };
 
-// The limits that a command names, and how to change over to those of them that are a policy's.
+// What a policy brings to the limits that a command names.
+struct PolicyPart {
+  uint64_t version = 0;  // 0: none that a key could follow
+  algorithms::CarryOver carry_over = algorithms::CarryOver::kUsed;  // how keys change over to it
+  size_t at = 0;                                                    // where its limits begin,
+  size_t size = 0;                                                  // and how many they are
+  PolicyKind kind = PolicyKind::kLimits;
+  algorithms::Mode mode = algorithms::Mode::kEnforced;  // of its limits
+  bool shares_counts = false;      // its adaptive limits have the counts told to it
+  PolicyCounts* counts = nullptr;  // of its verdicts; null: they are not counted
+
+  bool has(size_t limit) const { return limit - at < size; }
+};
+
+// The limits that a command names.
 struct NamedLimits {
   std::span<const algorithms::Limit> limits;
-  std::span<const std::string> names = {};                    // by AS: as many as limits, or none
-  uint64_t policy_version = 0;                                // 0: no policy
-  algorithms::CarryOver mode = algorithms::CarryOver::kUsed;  // of the policy's limits
-  algorithms::CarryOver own_mode = algorithms::CarryOver::kUsed;  // of the others
-  size_t policy_at = 0;                                           // where the policy's begin,
-  size_t policy_limits = 0;                                       // and how many they are
-  PolicyKind kind = PolicyKind::kLimits;                          // what the policy does, and
-  bool shadow = false;             // whether its limits only say what they would (policy_effect.h)
-  bool shares_counts = false;      // the policy's adaptive limits have the counts told to it
-  bool shadow_all = false;         // so do all limits (the option `limiting`)
-  PolicyCounts* counts = nullptr;  // of the policy's verdicts; null: no policy
+  std::span<const std::string> names = {};  // by AS: as many as limits, or none
+  std::optional<PolicyPart> policy = {};
+  // How to change over to those that are no policy's.
+  algorithms::CarryOver own_carry_over = algorithms::CarryOver::kUsed;
+  // Of all limits, by the option `limiting`; kShadow goes before what the policy says.
+  algorithms::Mode mode = algorithms::Mode::kEnforced;
   // What the spans point into, if it is nobody else's.
   std::shared_ptr<const algorithms::ParsedLimits> owned = nullptr;
 
-  // `is_new`: the key has not followed this version of the policy yet. A mode is applied once.
-  algorithms::CarryOver mode_of(size_t limit, bool is_new) const {
-    if (limit - policy_at >= policy_limits) return own_mode;
-    return is_new ? mode : algorithms::CarryOver::kUsed;
+  bool is_of_policy(size_t limit) const { return policy && policy->has(limit); }
+  PolicyKind kind() const { return policy ? policy->kind : PolicyKind::kLimits; }
+  uint64_t policy_version() const { return policy ? policy->version : 0; }
+  PolicyCounts* counts() const { return policy ? policy->counts : nullptr; }
+  // `is_new`: the key has not followed this version of the policy yet. It is changed over once.
+  algorithms::CarryOver carry_over_of(size_t limit, bool is_new) const {
+    if (!is_of_policy(limit)) return own_carry_over;
+    return is_new ? policy->carry_over : algorithms::CarryOver::kUsed;
+  }
+  // Whether the limit decides or only says what it would. The request may say otherwise for all of
+  // them (policy_effect.h).
+  algorithms::Mode mode_of(size_t limit) const {
+    return is_of_policy(limit) ? std::max(mode, policy->mode) : mode;
   }
   // Tells whether a limit has the count that was told to the policy.
   bool has_shared_count(size_t limit) const {
-    return shares_counts && limit - policy_at < policy_limits && limits[limit].adaptive.is_set();
+    return is_of_policy(limit) && policy->shares_counts && limits[limit].adaptive.is_set();
   }
   // The limit at `index` alone.
   NamedLimits only(size_t index) const {
     NamedLimits one = *this;
     one.limits = limits.subspan(index, 1);
     one.names = names.empty() ? names : names.subspan(index, 1);
-    one.policy_limits = index - policy_at < policy_limits ? 1 : 0;
-    one.policy_at = 0;
-    if (one.policy_limits == 0) one.policy_version = 0;
-    if (one.policy_limits == 0) one.kind = PolicyKind::kLimits;
-    if (one.policy_limits == 0) one.counts = nullptr;
-    one.shadow = shadow && one.policy_limits > 0;
-    one.shares_counts = shares_counts && one.policy_limits > 0;
+    one.policy = is_of_policy(index) ? policy : std::nullopt;
+    if (one.policy) {
+      one.policy->at = 0;
+      one.policy->size = 1;
+    }
     return one;
+  }
+  // The policy alone, where its kind answers without limits.
+  NamedLimits none() const {
+    return {.limits = {}, .policy = PolicyPart{.kind = kind(), .counts = counts()}, .mode = mode};
   }
 };
 

@@ -1,15 +1,15 @@
-// What a policy makes of a request other than by its limits: one that is UNLIMITED or BLOCKED
-// answers itself, and one in SHADOW tells what its limits would have said.
+// What a policy, a request's SHADOW or FORCE and the option `limiting` make of a request other than
+// by its limits: a policy that is UNLIMITED or BLOCKED answers itself, and limits in shadow only
+// say what they would (algorithms/take_all.h).
 //
-// A policy in shadow that stands alone makes the request one with SHADOW. Among limits that are not
-// the policy's it is taken from apart: those decide, and what they grant is asked of the policy's
-// limits as well, which are charged all or none. FORCE takes in any case, and so from all.
+// Each named limit is enforced or in shadow by its policy and by `limiting` (HeldLimit::mode).
+// SHADOW puts all limits of the request into shadow, and FORCE none: it takes in any case, and so
+// from all.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "algorithms/take_all.h"
 #include "server/limiter/take/answer.h"
 #include "server/limiter/take/limiter.h"
 
@@ -21,34 +21,20 @@ inline bool has_fixed_answer(const Limiter& limiter) { return has_fixed_answer(l
 // What is decided then. BLOCKED denies every cost, 0 as well, and FORCE.
 Answer fixed_answer(const Limiter& limiter, const LimiterRequest& request, bool peeks);
 
-// Tells whether the request is decided in shadow as a whole: by its own word, or by its policy's.
-bool is_shadowed(const Limiter& limiter, const LimiterRequest& request);
+// How a limit that the limiter has named takes part in the request.
+algorithms::Mode mode_in(const LimiterRequest& request, const HeldLimit& held);
+// Tells whether the request is let pass whatever its limits say: none of them is enforced.
+bool is_in_shadow(Limiter& limiter, const LimiterRequest& request);
 // Tells whether it is answered at once, and never stands in a queue.
-bool never_waits(const Limiter& limiter, const LimiterRequest& request);
-// Tells whether the limit at `index` is a policy's in shadow.
-bool is_watched(const NamedLimits& named, size_t index);
+bool never_waits(Limiter& limiter, const LimiterRequest& request);
 
-// Takes from all guards, those of a policy in shadow apart.
-struct TakenApart {
-  algorithms::AllVerdict verdict;  // of those that count, if there are such
-  // They allow, and the policy's do not: the algorithm of the one that decides. Else null.
-  const algorithms::Algorithm* shadow_denier = nullptr;
-};
-TakenApart take_apart(const Limiter& limiter, std::span<algorithms::Guard> guards,
-                      const algorithms::AllRequest& all);
-
-// Takes from `states`, one for each named limit, what a policy in shadow has of them, all or none.
-// If none, their costs in the request are 0, and the answer is the algorithm of the limit that
-// decided. It is null where all was taken, and where there is no such policy.
-const algorithms::Algorithm* take_watched(Call& call, Limiter& limiter, LimiterRequest* request,
-                                          std::span<algorithms::State> states);
-
-// The limits that a request waits for, with its costs of them.
-struct CountedPart {
+// The limits that decide about the request, with its costs of them: the enforced ones, or all if
+// none is enforced.
+struct DecidingPart {
   std::vector<algorithms::Limit> limits;
   LimiterRequest request;
 };
-CountedPart counted_part(const NamedLimits& named, std::span<const algorithms::Limit> limits,
-                         const LimiterRequest& request);
+DecidingPart deciding_part(const NamedLimits& named, std::span<const algorithms::Limit> limits,
+                           const LimiterRequest& request);
 
 }  // namespace weir::server

@@ -44,16 +44,16 @@ QueueTail& tail_of(Call& call, Limiter& limiter) {
     if (other == nullptr) continue;
     const auto named = limits_of(call, other->key(), other->request());
     if (!named || has_fixed_answer(*named)) continue;
-    const CountedPart part = counted_part(*named, named->limits, other->request());
+    const DecidingPart part = deciding_part(*named, named->limits, other->request());
     charge(call, kept.simulated->join(part.limits, part.request, call.now_ns));
   }
   return *kept.simulated;
 }
 
-CountedPart counted_part(Limiter& limiter, const LimiterRequest& request) {
+DecidingPart deciding_part(Limiter& limiter, const LimiterRequest& request) {
   std::vector<algorithms::Limit> limits;
   for (const HeldLimit& held : limiter.named()) limits.push_back(held.limit);
-  return server::counted_part(limiter.names(), limits, request);
+  return server::deciding_part(limiter.names(), limits, request);
 }
 
 // Answers what UPTO asks for at least.
@@ -97,7 +97,7 @@ bool must_queue(Call& call, std::string_view key, const LimiterRequest& request)
 }
 
 QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  const CountedPart part = counted_part(limiter, least_of(request));
+  const DecidingPart part = deciding_part(limiter, least_of(request));
   return charge(call, tail_of(call, limiter).look(part.limits, part.request, call.now_ns));
 }
 
@@ -118,7 +118,7 @@ Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& re
 }
 
 void take_over_tail(Call& call, Limiter& limiter, QueuedRequest* joining) {
-  const CountedPart part = counted_part(limiter, joining->request());
+  const DecidingPart part = deciding_part(limiter, joining->request());
   charge(call, tail_of(call, limiter).join(part.limits, part.request, call.now_ns));
   joining->tail = std::exchange(last_in_queue(call, limiter.key())->tail, {});
   if (!joining->tail.simulated->has_entries()) joining->tail.watch = nullptr;

@@ -52,7 +52,7 @@ void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, i
 }
 
 void count_for_policy(Call& call, const Limiter& limiter, const PolicyVerdict& verdict) {
-  PolicyCounts* counts = limiter.names().counts;
+  PolicyCounts* counts = limiter.names().counts();
   if (counts == nullptr || !call.keys.failure().ok()) return;
   if (verdict.shadow_denies) {
     ++counts->shadow_denied;
@@ -79,10 +79,9 @@ void record(Call& call, Limiter& limiter, const Decision& decision) {
   if (answer.charged || (decision.cost > 0 && !answer.verdict.allowed)) {
     const TopKeys::Name name = name_of(call, limiter);
     const uint8_t algorithm = id_of(answer.algorithm);
-    const bool shadow_denies = answer.shadow_denies || (answer.shadow && !answer.verdict.allowed);
     count_for_policy(call, limiter,
                      {.allowed = answer.verdict.allowed,
-                      .shadow_denies = shadow_denies,
+                      .shadow_denies = answer.shadow_denies(),
                       .banned = answer.banned});
     if (answer.shadow) {
       count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost, algorithm);
@@ -90,8 +89,8 @@ void record(Call& call, Limiter& limiter, const Decision& decision) {
       count_verdict(call, name, answer.verdict, decision.cost, algorithm);
       count_banned(call, answer);
     }
-    if (answer.shadow_denies)
-      count_shadow_verdict(call, name, false, decision.cost, id_of(answer.shadow_algorithm));
+    if (answer.shadow_denier != nullptr)
+      count_shadow_verdict(call, name, false, decision.cost, id_of(answer.shadow_denier));
   }
 }
 

@@ -9,6 +9,7 @@
 namespace weir::server {
 namespace {
 
+using algorithms::Mode;
 using algorithms::ParsedLimits;
 
 // Names where one of both has names: empty for limits without.
@@ -50,14 +51,15 @@ Result<NamedLimits, std::string> beside_others(NamedLimits named, const AskedLim
 Result<NamedLimits, std::string> overridden(const AskedLimits& asked, const Policy& policy,
                                             std::string_view key, Override override) {
   const auto owned = std::make_shared<const ParsedLimits>(std::move(override.parsed));
+  const bool in_shadow = override.kind == PolicyKind::kLimits && is_in_shadow(policy, key);
   NamedLimits named{.limits = owned->limits,
                     .names = owned->names,
-                    .policy_version = std::max(policy.version, override.version),
-                    .mode = policy.mode,
-                    .policy_at = asked.policy_at,
-                    .policy_limits = owned->limits.size(),
-                    .kind = override.kind,
-                    .shadow = override.kind == PolicyKind::kLimits && is_in_shadow(policy, key),
+                    .policy = PolicyPart{.version = std::max(policy.version, override.version),
+                                         .carry_over = policy.mode,
+                                         .at = asked.policy_at,
+                                         .size = owned->limits.size(),
+                                         .kind = override.kind,
+                                         .mode = in_shadow ? Mode::kShadow : Mode::kEnforced},
                     .owned = owned};
   if (asked.limits.empty()) return named;
   return beside_others(std::move(named), asked);
@@ -73,20 +75,21 @@ Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
     if (auto override =
             find_override(call.keys, policy->overrides, call.limiters.zones.stored(), key)) {
       auto named = overridden(asked, *policy, key, std::move(*override));
-      if (named) named->counts = counts;
+      if (named) named->policy->counts = counts;
       return named;
     }
   }
-  NamedLimits named{.limits = policy->limits,
-                    .names = policy->names,
-                    .policy_version = policy->version,
-                    .mode = policy->mode,
-                    .policy_at = asked.policy_at,
-                    .policy_limits = policy->limits.size(),
-                    .kind = policy->kind,
-                    .shadow = is_in_shadow(*policy, key),
-                    .shares_counts = !policy->reports.empty(),
-                    .counts = counts};
+  NamedLimits named{
+      .limits = policy->limits,
+      .names = policy->names,
+      .policy = PolicyPart{.version = policy->version,
+                           .carry_over = policy->mode,
+                           .at = asked.policy_at,
+                           .size = policy->limits.size(),
+                           .kind = policy->kind,
+                           .mode = is_in_shadow(*policy, key) ? Mode::kShadow : Mode::kEnforced,
+                           .shares_counts = !policy->reports.empty(),
+                           .counts = counts}};
   if (asked.limits.empty()) return named;
   return beside_others(std::move(named), asked);
 }
@@ -108,7 +111,7 @@ Result<void, std::string> check_zones(std::span<const algorithms::Limit> limits,
 Result<NamedLimits, std::string> expand(Call& call, std::string_view key,
                                         const AskedLimits& asked) {
   if (call.limiters.limiting == Limiting::kOff)
-    return NamedLimits{.limits = {}, .kind = PolicyKind::kUnlimited};
+    return NamedLimits{.limits = {}, .policy = PolicyPart{.kind = PolicyKind::kUnlimited}};
   NamedLimits named{.limits = asked.limits, .names = asked.names};
   if (!asked.policy.empty()) {
     auto found = with_policy(call, key, asked);
@@ -118,7 +121,7 @@ Result<NamedLimits, std::string> expand(Call& call, std::string_view key,
   if (const auto known = check_zones(named.limits, call.limiters.zones.given()); !known) {
     return known.error();
   }
-  named.shadow_all = call.limiters.limiting == Limiting::kShadow;
+  if (call.limiters.limiting == Limiting::kShadow) named.mode = Mode::kShadow;
   if (const auto apart = algorithms::check_names(named.names, named.limits); !apart) {
     return "ERR " + apart.error();
   }
@@ -129,7 +132,7 @@ Result<NamedLimits, std::string> limits_of(Call& call, std::string_view key,
                                            const LimiterRequest& request) {
   auto named = expand(call, key, request);
   if (!named) return named.error();
-  if (request.on_change) named->own_mode = *request.on_change;
+  if (request.on_change) named->own_carry_over = *request.on_change;
   if (has_fixed_answer(*named)) return *named;
   if (auto fit = check_fit(request, named->limits); !fit) return fit.error();
   return *named;

@@ -28,7 +28,7 @@ void answer_plain(Call& call, std::string_view key, const LimiterRequest& reques
   Answer answer{
       .verdict = verdict, .allowed = verdict.allowed, .charged = verdict.allowed && cost > 0};
   if (request.full) {
-    answer.granted = verdict.allowed ? cost : 0;
+    answer.granted.cost = verdict.allowed ? cost : 0;
     const Limit& limit = request.limits[0];
     answer.rows.push_back(
         {algorithms::limit_name(request.names, limit, 0), limit, verdict, more_after_ns});
@@ -38,7 +38,7 @@ void answer_plain(Call& call, std::string_view key, const LimiterRequest& reques
 
 Answer denied_by_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
   Answer answer = denial_after_queue(call, limiter, request);
-  answer.allowed = answer.shadow = is_shadowed(limiter, request);
+  answer.allowed = answer.shadow = is_in_shadow(limiter, request);
   if (request.full) add_rows(call, limiter, &answer);
   return answer;
 }

@@ -45,17 +45,14 @@ std::string count_error(Keys keys, size_t limits, std::string_view what) {
 // left over by those beside it.
 Result<NamedLimits, size_t> share_of(const NamedLimits& all, size_t keys, size_t i) {
   const size_t limits = all.limits.size();
-  const auto fixed = [&] {
-    return NamedLimits{
-        .limits = {}, .kind = all.kind, .shadow_all = all.shadow_all, .counts = all.counts};
-  };
-  if (all.kind == PolicyKind::kBlocked && limits == keys) return fixed();
-  if (all.kind == PolicyKind::kLimits || limits >= keys) {
+  if (all.kind() == PolicyKind::kBlocked && limits == keys) return all.none();
+  if (all.kind() == PolicyKind::kLimits || limits >= keys) {
     return limits == keys ? Result<NamedLimits, size_t>(all.only(i)) : limits;
   }
   const size_t left_over = keys - limits;
-  if (i - all.policy_at < left_over) return fixed();
-  return all.only(i < all.policy_at ? i : i - left_over);
+  const size_t at = all.policy->at;
+  if (i - at < left_over) return all.none();
+  return all.only(i < at ? i : i - left_over);
 }
 
 // Without EACH limit i is key i's.
@@ -67,7 +64,7 @@ Result<std::vector<Share>, std::string> spread(Call& call, Keys keys,
     if (!all) return all.error();
     auto one = share_of(*all, keys.size(), i);
     if (!one) return count_error(keys, one.error(), "one limit");
-    const bool of_policy = one->policy_limits > 0 || has_fixed_answer(*one);
+    const bool of_policy = one->policy.has_value();
     shares.push_back({std::move(*one), of_policy ? request.policy : std::string()});
   }
   return shares;
@@ -124,7 +121,7 @@ Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
   size_t first = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
     Share share = (*shares)[i];
-    if (request.on_change) share.limits.own_mode = *request.on_change;
+    if (request.on_change) share.limits.own_carry_over = *request.on_change;
     auto limiter = Limiter::read(call, keys[i]);
     if (!limiter) return limiter.error();
     const auto named = limiter->name(share.limits);
@@ -172,7 +169,7 @@ void ask_for_most(Call& call, std::vector<Part>& parts, int64_t asked) {
     upto.upto = true;
     const Answer answer = peek_or_queue(call, part.limiter, upto);
     if (in_shadow(answer, upto)) continue;
-    most = std::min(most, answer.verdict.allowed ? answer.granted : 0);
+    most = std::min(most, answer.verdict.allowed ? answer.granted.cost : 0);
   }
   for (Part& part : parts) part.request.costs = {std::max(most, std::min<int64_t>(asked, 1))};
 }
