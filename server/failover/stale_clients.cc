@@ -8,20 +8,24 @@
 namespace weir::server {
 namespace {
 
-// Subscribers stay to hear of the owner, and members to copy data. Who has just come is answered.
-bool is_stale(const Session& session) {
+// Subscribers stay to hear of the owner, members to copy data, and those who watch by metrics-port.
+// Who has just come and is about to ask is answered; one that stays silent is a pool's, which has
+// connected ahead.
+bool is_stale(const Session& session, int64_t now_ns) {
   const Listening& listening = session.listening();
-  if (session.closing() || session.client().peer().http) return false;
-  if (session.activity().commands() == 0) return false;
+  const Activity& activity = session.activity();
+  if (session.closing() || session.client().peer().metrics) return false;
+  if (activity.commands() == 0 && activity.age_ns(now_ns) < StaleClients::kAgainNs) return false;
   if (listening.subscribed() || listening.monitors || listening.tracking.on) return false;
-  const Command* const last = session.activity().last_command();
+  const Command* const last = activity.last_command();
   return last == nullptr || last->name != "weir|snapshot";
 }
 
 // What they are owed leaves first.
 void send_away(Server* server) {
-  server->sessions().each_session([](Session& session) {
-    if (!is_stale(session)) return;
+  const int64_t now_ns = server->clock().steady_ns();
+  server->sessions().each_session([now_ns](Session& session) {
+    if (!is_stale(session, now_ns)) return;
     session.close_after_reply();
     session.join_turn();
   });

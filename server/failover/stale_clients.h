@@ -1,6 +1,7 @@
 // Closes the connections of clients that look for the owner where it is no more, as a Redis
 // Sentinel has a master and its replicas do when it makes another one master: a client that keeps
 // its connection would be refused for ever, and one that has to connect anew asks who the owner is.
+// HTTP is closed likewise: a proxy connects anew by a name that leads to who serves.
 #pragma once
 
 #include <cstdint>
