@@ -224,10 +224,11 @@ void deny(Call& call, Limiter& limiter, const LimiterRequest& request, const Ans
   reply_denial(call, limiter, request, answer);
 }
 
-// Joins the queue after all who are there, unless that is too late.
+// Joins the queue after all who are there, unless that is too late or there is no room.
 void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t deadline_ns) {
   const auto place = place_after_queue(call, limiter, request);
-  if (place.at_ns == kNever || !may_wait_until(call, place.at_ns, deadline_ns)) {
+  if (place.at_ns == kNever || !may_wait_until(call, place.at_ns, deadline_ns) ||
+      !has_room_in_queue(call, limiter)) {
     return deny(call, limiter, request, denial_at(place, call.now_ns));
   }
   auto waiter = std::make_unique<AcquireWaiter>(limiter.key(), std::move(request));

@@ -92,6 +92,11 @@ QueuedRequest* find_in_queue(Call& call, std::string_view key, std::string_view 
   return nullptr;
 }
 
+bool has_room_in_queue(Call& call, Limiter& limiter) {
+  const size_t waiters = call.limiters.waiting.queue(call.database, limiter.key()).size();
+  return (waiters + 1) * limiter.named().size() <= kQueueLimitsMax;
+}
+
 bool must_queue(Call& call, std::string_view key, const LimiterRequest& request) {
   return !request.force && request.asks() && has_queue(call, key);
 }

@@ -72,6 +72,11 @@ bool has_queue(Call& call, std::string_view key);
 bool is_next(Call& call, std::string_view key, int64_t rank);
 // Null: nobody waits for the key under this ID.
 QueuedRequest* find_in_queue(Call& call, std::string_view key, std::string_view id);
+// How many may wait for a key that is asked for one limit; of n limits so many share it. What
+// changes a key has its queue worked out anew, limit by limit.
+inline constexpr size_t kQueueLimitsMax = 10'000;
+// Tells whether one more may wait for the key with the limits that it has named.
+bool has_room_in_queue(Call& call, Limiter& limiter);
 // Tells whether the request has to stand in a queue: those who wait already come first.
 bool must_queue(Call& call, std::string_view key, const LimiterRequest& request);
 

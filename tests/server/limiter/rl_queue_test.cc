@@ -29,6 +29,22 @@ TEST_F(RlQueue, PeekWithoutLimitsComesAfterIt) {
   EXPECT_EQ(ask("RL.TOP"), "[]");  // and it is no denial that counts
 }
 
+// Each change of the key has the queue worked out anew, limit by limit, so what may wait has a
+// bound.
+TEST_F(RlQueue, HasABoundByTheLimitsOfThoseWhoWait) {
+  std::string limits;
+  for (int i = 1; i <= 16; ++i) limits += " GCRA 1/" + std::to_string(i) + "h BURST 0";
+  ask("RL.TAKE k" + limits);
+  std::vector<std::unique_ptr<FakeClient>> waiting;
+  while (waiting.size() < 10'000 / 16)
+    waiting.push_back(asking("RL.ACQUIRE k" + limits + " TIMEOUT 0"));
+  for (const auto& client : waiting) EXPECT_EQ(heard(*client), "");
+  EXPECT_EQ(ask("RL.ACQUIRE k" + limits + " TIMEOUT 0").substr(0, 9), "[0, 1, 0,");
+  leave(&waiting.back());
+  waiting.pop_back();
+  EXPECT_EQ(heard(*asking("RL.ACQUIRE k" + limits + " TIMEOUT 0")), "");
+}
+
 // The turn of the one in front has come, and nobody has served it yet. A script that waited would
 // be answered twice.
 TEST_F(RlQueue, AScriptIsDeniedThoughItsTurnHasCome) {
