@@ -62,7 +62,9 @@ void World::send_bytes() {
 void World::send_one_with_failing_read() {
   Client* client = any_client();
   if (client == nullptr || server_->keys().work().overloaded() || !faults_wanted_) return;
-  if (tickets_.anybody_waits()) return;  // the look at who waits may be what meets the failure
+  // The look at who waits, or has left a queue, may be what meets the failure.
+  if (tickets_.anybody_waits() || server_->waiting().anybody_ready(server_->timeline().now_ns()))
+    return;
   if (!client->unsent.empty() || !client->to_run.empty()) return;
   client->ask(maker_->make(&client->database_asked));
   storage::MemoryFaults& faults = disk_->faults;

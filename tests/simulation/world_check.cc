@@ -48,7 +48,7 @@ void World::note_ran(Client* client, uint64_t commands, bool read_failed) {
     const server::Command* row = server_->executor().table().resolve(words);
     const uint32_t data = server::kReads | server::kWrites;
     request.depends_on_data = row != nullptr && row->has(data);
-    if (row != nullptr && row->has(server::kWrites) && denied) {
+    if (row != nullptr && row->has(server::kWrites | server::kTellsOfHealth) && denied) {
       request.expected = error(request.is_wrong ? "" : "MISCONF ");
     } else if (read_failed) {
       request.expected = error("MISCONF ");
