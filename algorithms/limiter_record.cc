@@ -250,6 +250,12 @@ void write_record(std::span<const LimitState> limits, std::string& out) {
   append_record({.limits = limits.size(), .named = limits.size()}, limits, out);
 }
 
+size_t limits_in_record(std::string_view record) {
+  Reader in(record);
+  const uint64_t first = in.varint();
+  return in.ok() ? std::min<size_t>(first % kFlagUnit, kLimitsMax) : 0;
+}
+
 Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out,
                                             const Zones* zones) {
   Reader in(record);

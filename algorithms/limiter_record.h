@@ -106,6 +106,9 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
 // Writes over `out` a record of limits that are all named, and nothing else.
 void write_record(std::span<const LimitState> limits, std::string& out);
 
+// Answers of how many limits a record tells, at most kLimitsMax: so many places read_record()
+// needs.
+size_t limits_in_record(std::string_view record);
 // Reads a record and fills `out` from its front. `out` is unspecified on error. Without `zones`
 // none is known.
 Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out,

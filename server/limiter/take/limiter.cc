@@ -1,10 +1,10 @@
 #include "server/limiter/take/limiter.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "algorithms/gcra.h"
+#include "base/check.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/limiter/take/limiters.h"
@@ -83,7 +83,7 @@ Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
   if (storage::owns_elements(ref.type()) && !storage::parse_owner(ref.value(), &owner)) {
     return std::string("ERR the limiter's record cannot be read: its lists make no sense");
   }
-  std::array<LimitState, algorithms::kLimitsMax> stored;
+  std::vector<LimitState> stored(algorithms::limits_in_record(owner.rest));
   const auto head = algorithms::read_record(owner.rest, stored, &call_->limiters.zones.stored());
   if (!head) {
     return "ERR the limiter's record cannot be read: " +
@@ -143,8 +143,9 @@ bool Limiter::adopt(std::string_view text) {
 Limiter::Named Limiter::name(const NamedLimits& named) {
   const bool changes = named.policy_version() > policy_version_;
   std::vector<HeldLimit> next(named.limits.size());
-  std::vector<bool> taken(held_.size());
-  std::vector<bool> matched(next.size());
+  WEIR_REQUIRE(next.size() <= algorithms::kLimitsMax);
+  LimitSet taken;
+  LimitSet matched;
   for (size_t i = 0; i < next.size(); ++i) {
     matched[i] = match_equal(&next[i], named.limits[i], &taken);
   }
@@ -174,7 +175,7 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
   return this->named();
 }
 
-bool Limiter::match_equal(HeldLimit* held, const Limit& limit, std::vector<bool>* taken) {
+bool Limiter::match_equal(HeldLimit* held, const Limit& limit, LimitSet* taken) {
   for (size_t i = 0; i < held_.size(); ++i) {
     if ((*taken)[i] || !algorithms::same_limit(held_[i].limit, limit)) continue;
     (*taken)[i] = true;
@@ -214,7 +215,7 @@ void Limiter::count_taken(HeldLimit* held) const {
   if (2 * used >= held->limit.capacity) names_.counts()->is_used = true;
 }
 
-bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, std::vector<bool>* taken,
+bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, LimitSet* taken,
                               CarryOver mode) {
   for (size_t i = 0; i < held_.size(); ++i) {
     if ((*taken)[i] || held_[i].limit.algorithm != limit.algorithm) continue;
@@ -256,7 +257,7 @@ void Limiter::start(HeldLimit* held, const Limit& limit) {
   parameters_changed_ = true;
 }
 
-void Limiter::keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const {
+void Limiter::keep_left_over(const LimitSet& taken, std::vector<HeldLimit>* next) const {
   for (size_t i = 0; i < held_.size(); ++i) {
     if (!taken[i] && server::gone_at_ns(held_[i], false, call_->now_ns) > call_->now_ns) {
       next->push_back(held_[i]);

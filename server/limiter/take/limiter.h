@@ -11,7 +11,8 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
+#include <bitset>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -150,20 +151,22 @@ class Limiter {
   void save();
 
  private:
+  using LimitSet = std::bitset<algorithms::kLimitsMax>;  // of places in a list of limits
+
   Limiter(Call* call, std::string_view key) : call_(call), key_(key) {}
   // Decodes a record; answers what is wrong with it, if anything.
   Result<void, std::string> decode(const storage::Ref& ref);
   bool adopt(std::string_view text);
   void start(HeldLimit* held, const algorithms::Limit& limit);
   void forget_charges(HeldLimit* held) const;
-  bool match_equal(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken);
+  bool match_equal(HeldLimit* held, const algorithms::Limit& limit, LimitSet* taken);
   // Keeps the present count of an adaptive limit, or takes over that of the policy.
   void follow_count(const NamedLimits& named, size_t limit, HeldLimit* held);
   // Counts what the running command has taken of an adaptive limit.
   void count_taken(HeldLimit* held) const;
-  bool match_algorithm(HeldLimit* held, const algorithms::Limit& limit, std::vector<bool>* taken,
+  bool match_algorithm(HeldLimit* held, const algorithms::Limit& limit, LimitSet* taken,
                        algorithms::CarryOver mode);
-  void keep_left_over(const std::vector<bool>& taken, std::vector<HeldLimit>* next) const;
+  void keep_left_over(const LimitSet& taken, std::vector<HeldLimit>* next) const;
   std::string too_many(std::span<const HeldLimit> next) const;
   int64_t gone_at_ns() const;
   // Answers the last instant of a list of bookings or holds; forgets the list if that has come.
@@ -187,7 +190,7 @@ class Limiter {
   // The state of a foreign string, which a GCRA limit may adopt.
   std::optional<algorithms::State> adopted_;
   bool parameters_changed_ = false;
-  std::deque<std::pair<const HeldLimit*, StoredEntries>> entries_;
+  std::list<std::pair<const HeldLimit*, StoredEntries>> entries_;
 };
 
 }  // namespace weir::server
