@@ -29,8 +29,10 @@ bool is_about_limits(Denial denial) {
 
 std::string_view limits_denied(Denial denial) {
   if (denial == Denial::kAdmin) return "take with FORCE or give back: it needs +@ratelimitadmin";
-  return denial == Denial::kInline ? "write limits into a request (noinline): it may name a policy"
-                                   : "name this policy: no policy~ rule matches it";
+  return denial == Denial::kInline
+             ? "write limits into a request (noinline): it may name a policy, "
+               "for several keys by EACH POLICY"
+             : "name this policy: no policy~ rule matches it";
 }
 
 std::string Selector::KeyPattern::rule() const {

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "algorithms/words.h"
+#include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/commands/families.h"
 #include "server/limiter/policy/limit_use.h"
@@ -70,10 +71,15 @@ void rl_mtake(Call& call) {
 void use_of_take(Args args, LimitUse* use) { add_limit_use(args, 2, kTakeOptions, use); }
 void use_of_peek(Args args, LimitUse* use) { add_limit_use(args, 2, kLooks, use); }
 
+// Who has a policy's limits spread over several keys chooses which of them counts for which key, as
+// if the limits were written.
 void use_of_mtake(Args args, LimitUse* use) {
   const auto numkeys = resp::parse_int64(args[1]);
   const bool fits = numkeys && *numkeys >= 0 && *numkeys <= static_cast<int64_t>(args.size());
-  add_limit_use(args, fits ? 2 + static_cast<size_t>(*numkeys) : 2, kTakesMany, use);
+  const size_t first = fits ? 2 + static_cast<size_t>(*numkeys) : 2;
+  add_limit_use(args, first, kTakesMany, use);
+  const bool names_each = first < args.size() && equals_ignoring_case(args[first], "EACH");
+  if (fits && *numkeys > 1 && !names_each) use->is_inline = true;
 }
 
 constexpr Command kRlTakeCommands[] = {

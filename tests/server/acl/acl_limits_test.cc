@@ -17,7 +17,8 @@ constexpr std::string_view kRole =
     "ACL SETUSER shop on >shop +@ratelimit +ping +select +client|setinfo +client|setname ~shop:*";
 
 constexpr std::string_view kAdmins = "take with FORCE or give back: it needs +@ratelimitadmin";
-constexpr std::string_view kInline = "write limits into a request (noinline): it may name a policy";
+constexpr std::string_view kInline =
+    "write limits into a request (noinline): it may name a policy, for several keys by EACH POLICY";
 constexpr std::string_view kPolicy = "name this policy: no policy~ rule matches it";
 
 class AclLimits : public LimiterTest {
@@ -111,15 +112,27 @@ TEST_F(AclLimits, TheRoleMayNotGiveBackOrAdminister) {
 
 TEST_F(AclLimits, NoinlineLeavesPolicies) {
   rule("noinline");
-  for (const char* line :
-       {"RL.TAKE shop:1 GCRA 5/1s", "RL.PEEK shop:1 GCRA 5/1s", "RL.MTAKE 1 shop:1 GCRA 5/1s",
-        "RL.RESERVE shop:2 GCRA 5/1s", "RL.ACQUIRE shop:1 GCRA 5/1s TIMEOUT 10",
-        "CL.THROTTLE shop:1 5 5 1", "RL.THROTTLE shop:1 5 5 1", "THROTTLE shop:5 5 5 1",
-        "GCRA shop:6 5 5 1", "INCREX shop:7", "RL.TAKE shop:1 5/1s", "RL.TAKE shop:1 5 PER s",
-        "RL.TAKE shop:1 POLICY free 5/1s", "RL.TAKE shop:1 5/1s POLICY free", "RL.PEEK shop:1 5/1s",
-        "RL.TAKE shop:1 5/1s HOLD 10s", "RL.TAKE shop:1 POLICY free 5/1s BAN 1d AFTER 1 WITHIN 1m",
-        "RL.MTAKE 2 shop:1 shop:3 EACH POLICY free EACH 5/1s",
-        "RL.MTAKE 2 shop:1 shop:3 EACH POLICY free GCRA 5/1s EACH POLICY gold"}) {
+  for (const char* line : {"RL.TAKE shop:1 GCRA 5/1s",
+                           "RL.PEEK shop:1 GCRA 5/1s",
+                           "RL.MTAKE 1 shop:1 GCRA 5/1s",
+                           "RL.RESERVE shop:2 GCRA 5/1s",
+                           "RL.ACQUIRE shop:1 GCRA 5/1s TIMEOUT 10",
+                           "CL.THROTTLE shop:1 5 5 1",
+                           "RL.THROTTLE shop:1 5 5 1",
+                           "THROTTLE shop:5 5 5 1",
+                           "GCRA shop:6 5 5 1",
+                           "INCREX shop:7",
+                           "RL.TAKE shop:1 5/1s",
+                           "RL.TAKE shop:1 5 PER s",
+                           "RL.TAKE shop:1 POLICY free 5/1s",
+                           "RL.TAKE shop:1 5/1s POLICY free",
+                           "RL.PEEK shop:1 5/1s",
+                           "RL.TAKE shop:1 5/1s HOLD 10s",
+                           "RL.TAKE shop:1 POLICY free 5/1s BAN 1d AFTER 1 WITHIN 1m",
+                           "RL.MTAKE 2 shop:1 shop:3 EACH POLICY free EACH 5/1s",
+                           "RL.MTAKE 2 shop:1 shop:3 EACH POLICY free GCRA 5/1s EACH POLICY gold",
+                           "RL.MTAKE 2 shop:1 shop:3 POLICY free",
+                           "RL.MTAKE 2 shop:1 shop:3 POLICY free COST 1"}) {
     EXPECT_EQ(denied(line), kInline) << line;
   }
   for (const char* line :
