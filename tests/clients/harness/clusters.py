@@ -14,7 +14,7 @@ import time
 from . import servers
 
 SLOTS = 16384
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 75  # a Redis Sentinel that lacked the processor for two seconds does nothing for 30 (TILT)
 TRIES = 5
 
 
