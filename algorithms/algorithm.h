@@ -10,6 +10,7 @@
 //  4. `id` and the bytes of write_state are on disk: DO NOT CHANGE them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -250,7 +251,7 @@ inline Verdict peek(const Limit& limit, const State& state, int64_t now_ns, int6
   return peek(limit, state, {.now_ns = now_ns, .cost = cost, .entries = entries});
 }
 // Answers how long no more than what the verdict, of now, leaves is to be had; 0: all there can be
-// is there. kNever: nobody knows, as of leases.
+// is there. kNever: nobody knows.
 inline int64_t more_after_ns(const Limit& limit, const State& state, const Verdict& verdict,
                              Request request) {
   if (verdict.remaining >= verdict.limit) return verdict.reset_after_ns;

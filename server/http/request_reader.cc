@@ -40,7 +40,7 @@ struct RequestReader::Parser : wire::request_parser<wire::string_body> {
 
   // Both are known once the header is done: none of it is parsed before.
   size_t header_fields = 0;
-  size_t field_bytes = 0;  // of memory, with those that come after the body
+  size_t field_bytes = 0;  // of memory
 };
 
 namespace {

@@ -146,7 +146,7 @@ void hold(Call& call, Limiter& limiter, const LimiterRequest& request,
   add_hold(call, limiter, *answer->granted.hold, *request.hold_ns, charges);
 }
 
-// What the verdict tells, before it is charged to anybody.
+// The answer to a verdict, without what only a take is given: a charge, a lease, a hold.
 Answer answer_of(const Call& call, Limiter& limiter, const LimiterRequest& request,
                  const std::vector<Guard>& guards, const algorithms::AllVerdict& verdict) {
   const Guard& deciding = guards[verdict.deciding];
