@@ -34,6 +34,8 @@ inline Position position_of(std::string_view key, const HashSeed& seed) {
 // The part of a position that the state keeps. In memory the positions of elements have two bits
 // more.
 inline constexpr Position stored_part(Position position) { return position & ~Position{3}; }
+// The last position whose stored part is the same.
+inline constexpr Position last_beside(Position position) { return position | Position{3}; }
 
 inline uint16_t slot_of(Position position) { return static_cast<uint16_t>(position >> 50); }
 

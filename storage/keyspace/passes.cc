@@ -9,8 +9,9 @@ namespace weir::storage {
 namespace {
 
 constexpr size_t kLooksPerTurn = 2000;
-// A turn that is late so writes back more entries than it makes dirty.
-constexpr size_t kLooksPerChange = 8;
+// A turn that is late so writes back more than it makes dirty.
+constexpr size_t kSpareFactor = 2;
+constexpr size_t kLooksPerChange = kSpareFactor * WriteBack::kLooksPerEntry;
 constexpr size_t kLooksOwedMax = 50'000;  // however much a turn changed
 constexpr int64_t kIdleIntervalNs = kNsPerMinute;
 
@@ -43,9 +44,11 @@ bool Passes::wants_work() const {
 
 // What time did not allow for stays owed.
 void Passes::begin_round(int64_t steady_ns) {
-  const size_t changed = std::exchange(changed_last_turn_, 0);
+  const size_t changed =
+      std::exchange(changed_last_turn_, 0) * kLooksPerChange +
+      std::exchange(bytes_last_turn_, 0) * kSpareFactor / WriteBack::kBytesPerLook;
   if (!pass_.running()) wanted_ ? begin_when_ready() : begin_when_due(steady_ns);
-  const size_t added = std::clamp(changed * kLooksPerChange, kLooksPerTurn, kLooksOwedMax);
+  const size_t added = std::clamp(changed, kLooksPerTurn, kLooksOwedMax);
   owed_looks_ = std::min(owed_looks_ + added, kLooksOwedMax);
 }
 

@@ -55,8 +55,11 @@ class Passes {
   // True while a pass runs or waits to begin.
   bool under_way() const { return pass_.running() || wanted_; }
 
-  // So many entries were changed by a turn.
-  void note_turn(size_t changed) { changed_last_turn_ = changed; }
+  // A turn has changed so many entries, and its record has so many bytes.
+  void note_turn(size_t changed, size_t bytes) {
+    changed_last_turn_ = changed;
+    bytes_last_turn_ = bytes;
+  }
   size_t changed_last_turn() const { return changed_last_turn_; }
   // The store is gone: what it had not taken waits for the next pass.
   void abandon();
@@ -83,6 +86,7 @@ class Passes {
   uint64_t log_bytes_at_pass_ = 0;  // bytes appended when the running pass began
   uint64_t log_bytes_at_w_ = 0;     // bytes appended when the pass that set W began
   size_t changed_last_turn_ = 0;    // 0 once the looks for it are owed
+  size_t bytes_last_turn_ = 0;      // likewise
   size_t owed_looks_ = 0;
 };
 

@@ -67,7 +67,7 @@ size_t Reclaimer::sweep(size_t looks, bool evict) {
     Segment* segment = table->segment_at(position_);
     looked += 1 + segment->count;
     const Position last = segment->last();
-    sweep_segment(table, segment, evict);
+    looked += sweep_segment(table, segment, evict);
     position_ = last + 1;
     if (position_ == 0) ++table_;
     if (evict && !memory_is_short()) break;
@@ -89,15 +89,21 @@ Table* Reclaimer::next_table() {
   return table->get();
 }
 
-void Reclaimer::sweep_segment(Table* table, Segment* segment, bool evict) {
+// Answers how many looks it took to give memory back, beside one for each entry.
+size_t Reclaimer::sweep_segment(Table* table, Segment* segment, bool evict) {
   victims_.clear();
   ListSeen seen;
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next)
       sweep_entry(table, entry, evict, &seen);
   }
-  for (Entry* entry : victims_) table->erase(entry);
+  size_t looked = 0;
+  for (Entry* entry : victims_) {
+    looked += Table::looks_to_free(entry);
+    table->erase(entry);
+  }
   gained_ |= !victims_.empty();
+  return looked;
 }
 
 void Reclaimer::sweep_entry(Table* table, Entry* entry, bool evict, ListSeen* seen) {

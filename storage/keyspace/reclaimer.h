@@ -49,7 +49,7 @@ class Reclaimer {
   bool memory_is_short() const { return set_.bytes() > options_.memory_bytes_max; }
   size_t sweep(size_t looks, bool evict);
   Table* next_table();
-  void sweep_segment(Table* table, Segment* segment, bool evict);
+  size_t sweep_segment(Table* table, Segment* segment, bool evict);
   void sweep_entry(Table* table, Entry* entry, bool evict, ListSeen* seen);
   bool stays(const Table* table, const Entry* entry) const;
   void evict(Table* table, Entry* entry);

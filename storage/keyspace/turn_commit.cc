@@ -100,7 +100,7 @@ void TurnCommit::encode(const Entry* entry) {
 }
 
 void TurnCommit::settle() {
-  passes_.note_turn(turn_.changed().size());
+  passes_.note_turn(turn_.changed().size(), record_.bytes().size());
   Table* table = nullptr;
   for (Entry* entry : turn_.changed()) {
     entry->flags &= static_cast<uint8_t>(~Entry::kChanged);

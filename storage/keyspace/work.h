@@ -9,8 +9,9 @@
 // Invariants
 // 1. Nothing is done while the store has failed: what memory has may be all that is left.
 // 2. No piece takes more than kLooksPerPiece looks and what one more segment holds, so that the
-//    loop is never held. It holds because each part counts its looks, and ends with the segment
-//    that passes the bound.
+//    loop is never held. It holds because each part counts its looks, large entries as several, and
+//    ends with the segment that passes the bound. Only write-back, which copies what it takes, ends
+//    within a segment, too.
 // 3. The parts take turns, over rounds too, so none of them starves however early rounds end.
 // 4. What memory owes the disk is counted anew when a pass has taken something, but only between
 //    turns, because the bound of a turn must not change while it is in progress.

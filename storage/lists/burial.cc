@@ -186,8 +186,11 @@ bool Burial::free_some(Table* table, ElementsId id, size_t looks, size_t* looked
     freed_.clear();
     Table::append_range(segment, position, last, &freed_);
     pass_.dirty -= table->forget_dirty(segment, position, last);
-    for (Entry* entry : freed_) table->erase(entry);
-    *looked += freed_.size() + 1;
+    ++*looked;
+    for (Entry* entry : freed_) {
+      *looked += Table::looks_to_free(entry);
+      table->erase(entry);
+    }
     if (segment_last >= last) return true;
     position = dying_position_ = segment_last + 1;
   }

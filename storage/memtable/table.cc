@@ -15,6 +15,7 @@ constexpr uint16_t kSegmentEntriesMax = 512;
 constexpr uint8_t kBucketBitsMax = 9;
 constexpr uint8_t kPositionBits = 62;  // the bits that are stored: segments are split no further
 constexpr size_t kMallocOverheadBytes = 8;
+constexpr size_t kPageBytes = 4096;
 
 size_t block_bytes(const Entry* entry) {
   return kEntryHeadBytes + entry->key_size + entry->capacity + kMallocOverheadBytes;
@@ -53,20 +54,23 @@ Table::Table(Incarnation incarnation)
 
 Table::~Table() { free_node(node_of(root_)); }
 
-void Table::free_node(Node node) {
+// Answers how many looks it took.
+size_t Table::free_node(Node node) {
+  size_t looked = 1;
   if (Directory* directory = as_directory(node)) {
     Node previous = 0;  // a segment shallower than its directory fills neighbouring cells
     for (const Node child : directory->children) {
-      if (child != previous) free_node(child);
+      if (child != previous) looked += free_node(child);
       previous = child;
     }
     delete directory;
-    return;
+    return looked;
   }
   auto* segment = reinterpret_cast<Segment*>(node);
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr;) {
       Entry* next = entry->next;
+      looked += looks_to_free(entry);
       if (entry->has(Entry::kOutside)) free_outside(entry->outside());
       std::free(entry);
       entry = next;
@@ -74,6 +78,7 @@ void Table::free_node(Node node) {
   }
   std::free(segment->buckets);
   delete segment;
+  return looked;
 }
 
 bool Table::shrink(size_t looks) {
@@ -87,9 +92,7 @@ bool Table::shrink(size_t looks) {
     }
     const Node last = cells->back();
     while (!cells->empty() && cells->back() == last) cells->pop_back();
-    const size_t entries = below == nullptr ? reinterpret_cast<Segment*>(last)->count : 0;
-    free_node(last);
-    looks -= std::min(looks, entries + 1);
+    looks -= std::min(looks, free_node(last));
   }
   return !root_->children.empty();
 }
@@ -176,6 +179,8 @@ void Table::erase(Entry* entry) {
 
 size_t Table::footprint(const Entry* entry) { return block_bytes(entry) + outside_bytes(entry); }
 
+size_t Table::looks_to_free(const Entry* entry) { return 1 + footprint(entry) / kPageBytes; }
+
 // Counts a change of what an entry has outside its block: `before` bytes until now.
 void Table::note_outside(const Entry* entry, size_t before) {
   const size_t grown = outside_bytes(entry) - before;  // modulo 2^64: it may have shrunk
@@ -245,8 +250,21 @@ size_t Table::unlink_dirty(Segment* segment, Position first, Position last,
   return unlinked;
 }
 
-void Table::take_dirty(Segment* segment, Position first, std::vector<Entry*>* entries) {
+Position Table::take_dirty(Segment* segment, Position first, size_t bytes_max,
+                           std::vector<Entry*>* entries) {
+  const auto begin = static_cast<std::ptrdiff_t>(entries->size());
   unlink_dirty(segment, first, ~Position{0}, entries);
+  std::sort(entries->begin() + begin, entries->end(),
+            [](const Entry* a, const Entry* b) { return a->position < b->position; });
+  auto end = entries->begin() + begin;
+  for (size_t bytes = 0; end != entries->end() && bytes < bytes_max; ++end)
+    bytes += footprint(*end);
+  if (end == entries->end()) return segment->last();
+  const Position last = last_beside(end[-1]->position);
+  while (end != entries->end() && (*end)->position <= last) ++end;
+  for (auto left = end; left != entries->end(); ++left) mark_dirty(*left);
+  entries->erase(end, entries->end());
+  return last;
 }
 
 size_t Table::forget_dirty(Segment* segment, Position first, Position last) {

@@ -72,6 +72,8 @@ class Table {
   size_t dirty_bytes() const { return dirty_bytes_; }
   // What an entry takes, its value included.
   static size_t footprint(const Entry* entry);
+  // How many looks it is to give an entry's memory back: one, and one more for each page.
+  static size_t looks_to_free(const Entry* entry);
 
   Entry* find(Position position, std::string_view key) const;
   // Makes a new entry, not present, with room for a value. REQUIRES: find() answers null.
@@ -88,9 +90,11 @@ class Table {
   static void free_outside(char* block);
 
   void mark_dirty(Entry* entry);
-  // Moves a segment's dirty entries at `first` and after it into `entries`, in no order; they are
-  // dirty no more.
-  void take_dirty(Segment* segment, Position first, std::vector<Entry*>* entries);
+  // Moves a segment's dirty entries at `first` and after it into `entries`, in the order of their
+  // positions; they are dirty no more. Once those have `bytes_max` bytes it stops. Answers the last
+  // position up to which all are taken: that of the segment unless it stopped before.
+  Position take_dirty(Segment* segment, Position first, size_t bytes_max,
+                      std::vector<Entry*>* entries);
   Segment* segment_at(Position position) const;
   // Appends a segment's entries from `first` to `last`, in key order, to `entries`.
   static void append_range(const Segment* segment, Position first, Position last,
@@ -99,7 +103,7 @@ class Table {
   // answers how many they were.
   size_t forget_dirty(Segment* segment, Position first, Position last);
 
-  // Destroys entries and segments, about `looks` of them, and answers whether any are left. From
+  // Destroys entries and segments with about `looks` looks, and answers whether any are left. From
   // then on only this and the destructor may be called.
   bool shrink(size_t looks);
 
@@ -126,7 +130,7 @@ class Table {
   void resize_buckets(Segment* segment, uint8_t bits);
   void note_outside(const Entry* entry, size_t before);
   size_t unlink_dirty(Segment* segment, Position first, Position last, std::vector<Entry*>* taken);
-  void free_node(Node node);
+  size_t free_node(Node node);
 
   Incarnation incarnation_;
   uint8_t child_bits_max_;

@@ -78,52 +78,56 @@ size_t WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
       table_ = table->incarnation();
       position_ = 0;
     }
-    Segment* segment = table->segment_at(position_);
-    const size_t before = writing_.size();
-    collect_segment(table, segment);
-    looked += 1 + (writing_.size() - before) * kLooksPerEntry;
-    const Position last = segment->last();
-    position_ = last + 1;
-    if (last == ~Position{0}) ++table_;
+    looked += collect_segment(table, table->segment_at(position_), looks - looked, store);
+    if (position_ == 0) ++table_;
   }
-  if (slice_.bytes() > kSliceBytes || (phase_ == Phase::kLogging && !slice_.empty()))
-    store->add_to_pass(std::exchange(slice_, {}));
+  if (phase_ == Phase::kLogging && !slice_.empty()) store->add_to_pass(std::exchange(slice_, {}));
   return looked;
 }
 
-// Hands over a segment's dirty entries from position_ on: what stands before it was passed when
-// that was a segment of its own, and waits for the next pass. REQUIRES: no entry holds uncommitted
-// changes, so that only committed values leave.
-void WriteBack::collect_segment(Table* table, Segment* segment) {
-  if (segment->dirty == nullptr) return;
+// Hands over a segment's dirty entries from position_ on, as many as `looks` allow for by their
+// bytes, and answers how many looks that took: what stands before it was passed when that was a
+// segment of its own, and waits for the next pass. REQUIRES: no entry holds uncommitted changes, so
+// that only committed values leave.
+size_t WriteBack::collect_segment(Table* table, Segment* segment, size_t looks, Store* store) {
+  Position last = segment->last();
   gathered_.clear();
-  table->take_dirty(segment, position_, &gathered_);
+  if (segment->dirty != nullptr)
+    last = table->take_dirty(segment, position_, looks * kBytesPerLook, &gathered_);
+  position_ = last + 1;
   dirty -= gathered_.size();
   std::sort(gathered_.begin(), gathered_.end(), in_key_order);
+  const size_t bytes_before = writing_bytes_;
   for (Entry* entry : gathered_) {
-    WEIR_CHECK(!entry->has(Entry::kChanged));
-    entry->flags |= Entry::kWriting;
-    writing_bytes_ += Table::footprint(entry);
-    key_.clear();
-    append_stored_key(&key_, entry->key_view());
-    if (entry->has(Entry::kPresent) || entry->has(Entry::kUnburied)) {
-      value_.clear();
-      append_value(&value_, entry->view());
-      slice_.put(key_, value_);
-      entry->flags &= static_cast<uint8_t>(~Entry::kUnstored);
-    } else if (!entry->has(Entry::kUnstored)) {
-      slice_.erase(key_);
-    }
+    hand_over(entry);
+    if (slice_.bytes() > kSliceBytes) store->add_to_pass(std::exchange(slice_, {}));
   }
   writing_.insert(writing_.end(), gathered_.begin(), gathered_.end());
+  return 1 + gathered_.size() * kLooksPerEntry + (writing_bytes_ - bytes_before) / kBytesPerLook;
+}
+
+void WriteBack::hand_over(Entry* entry) {
+  WEIR_CHECK(!entry->has(Entry::kChanged));
+  entry->flags |= Entry::kWriting;
+  writing_bytes_ += Table::footprint(entry);
+  key_.clear();
+  append_stored_key(&key_, entry->key_view());
+  if (entry->has(Entry::kPresent) || entry->has(Entry::kUnburied)) {
+    value_.clear();
+    append_value(&value_, entry->view());
+    slice_.put(key_, value_);
+    entry->flags &= static_cast<uint8_t>(~Entry::kUnstored);
+  } else if (!entry->has(Entry::kUnstored)) {
+    slice_.erase(key_);
+  }
 }
 
 size_t WriteBack::settle(size_t looks, const Tables& tables) {
-  const size_t begin = settled_;
-  const size_t end = std::min(writing_.size(), settled_ + looks);
+  size_t looked = 0;
   Table* table = nullptr;
-  for (; settled_ < end; ++settled_) {
+  for (; settled_ < writing_.size() && looked < looks; ++settled_) {
     Entry* entry = writing_[settled_];
+    ++looked;
     entry->flags &= kNotWriting;
     if (entry->has(Entry::kDirty) || (failure_.ok() && entry->has(Entry::kPresent))) continue;
     if (table == nullptr || table->incarnation() != entry->incarnation)
@@ -133,6 +137,7 @@ size_t WriteBack::settle(size_t looks, const Tables& tables) {
       table->mark_dirty(entry);
       ++dirty;
     } else if (entry->clean()) {
+      looked += Table::looks_to_free(entry);
       table->erase(entry);  // absent from the state too
     }
   }
@@ -142,7 +147,7 @@ size_t WriteBack::settle(size_t looks, const Tables& tables) {
     writing_bytes_ = 0;
     phase_ = Phase::kIdle;
   }
-  return end - begin;
+  return looked;
 }
 
 void WriteBack::abandon(const Tables& tables) {
@@ -150,7 +155,7 @@ void WriteBack::abandon(const Tables& tables) {
   if (phase_ != Phase::kSettling) failure_ = Status::failed("the store was closed");
   phase_ = Phase::kSettling;
   slice_ = {};
-  settle(writing_.size(), tables);
+  settle(SIZE_MAX, tables);
 }
 
 }  // namespace weir::storage

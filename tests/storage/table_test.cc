@@ -142,11 +142,14 @@ TEST_F(TableModel, StaysEqualWhileItGrowsAndShrinks) {
     std::vector<Entry*> taken;
     for (Position position = 0;;) {
       Segment* segment = table_.segment_at(position);
-      table_.take_dirty(segment, segment->begin, &taken);
-      if (segment->last() == ~Position{0}) break;
-      position = segment->last() + 1;
+      const Position last = table_.take_dirty(segment, position, random_() % 500, &taken);
+      if (last == ~Position{0}) break;
+      position = last + 1;
     }
     ASSERT_EQ(taken.size(), dirty.size());
+    EXPECT_TRUE(std::is_sorted(taken.begin(), taken.end(), [](const Entry* a, const Entry* b) {
+      return a->position < b->position;
+    }));
     dirty.clear();
   }
 }
@@ -217,7 +220,7 @@ TEST_F(TableModel, KeepsDirtyEntriesOverSplits) {
   do {
     Segment* segment = table_.segment_at(position);
     const size_t before = taken.size();
-    table_.take_dirty(segment, segment->begin, &taken);
+    EXPECT_EQ(table_.take_dirty(segment, segment->begin, SIZE_MAX, &taken), segment->last());
     for (size_t i = before; i < taken.size(); ++i) {
       EXPECT_GE(taken[i]->position, segment->begin);
       EXPECT_LE(taken[i]->position, segment->last());
@@ -226,6 +229,24 @@ TEST_F(TableModel, KeepsDirtyEntriesOverSplits) {
   } while (position != 0);
   EXPECT_EQ(taken.size(), marked);
   EXPECT_EQ(table_.dirty(), 0u);
+}
+
+// Giving a page back is work, too.
+TEST_F(TableModel, LargeEntriesAreDestroyedInMoreSteps) {
+  const auto steps_for = [](size_t value_bytes) {
+    Table table(7);
+    const std::string value(value_bytes, 'v');
+    for (int i = 0; i < 3'000; ++i) {
+      const std::string key = std::to_string(i);
+      Entry* entry = table.insert(position_of(key, kSeed), key, value_bytes);
+      table.set_value(entry, value, false);
+    }
+    size_t steps = 1;
+    while (table.shrink(1'000)) ++steps;
+    return steps;
+  };
+  EXPECT_LE(steps_for(1), 4u);
+  EXPECT_GE(steps_for(32 << 10), 8u);
 }
 
 TEST_F(TableModel, ValuesMoveBetweenBlockAndOutside) {

@@ -31,7 +31,7 @@ class WriteBackTest : public ::testing::Test {
     table().mark_dirty(entry);
     ++write_back_.dirty;
   }
-  size_t step() { return write_back_.step(1, 0, end_, tables_, &store_); }
+  size_t step(size_t looks = 1) { return write_back_.step(looks, 0, end_, tables_, &store_); }
   void finish() {
     for (int i = 0; i < 10'000 && write_back_.running(); ++i) step();
     ASSERT_FALSE(write_back_.running());
@@ -79,6 +79,45 @@ TEST_F(WriteBackTest, PassesNoEntryTwiceWhenSegmentsAreUnited) {
   EXPECT_TRUE(lower.front()->clean());
   ASSERT_EQ(disk_->state->size(), 1u);
   EXPECT_EQ(disk_->state->begin()->second.back(), '2');
+}
+
+// A segment of 512 entries may hold gigabytes.
+TEST_F(WriteBackTest, AStepEndsWithinASegmentOfLargeEntries) {
+  constexpr size_t kLooks = 1000, kValueBytes = 64 << 10;
+  const std::string value(kValueBytes, 'v');
+  for (Entry* entry : entries_) {
+    table().set_value(entry, value, false);
+    mark_dirty(entry);
+  }
+  write_back_.begin(end_.turn, 0, {}, &store_);
+  size_t most = 0, steps = 0;
+  for (size_t before = 0; write_back_.dirty > 0; before = write_back_.writing_bytes()) {
+    const size_t looked = step(kLooks);
+    const size_t taken = write_back_.writing_bytes() - before;
+    EXPECT_GE(looked, taken / WriteBack::kBytesPerLook);
+    most = std::max(most, taken);
+    ASSERT_LE(++steps, kEntries);
+  }
+  EXPECT_LE(most, kLooks * WriteBack::kBytesPerLook + 2 * kValueBytes);
+  finish();
+  EXPECT_EQ(disk_->state->size(), kEntries);
+}
+
+// What is made dirty again while the pass stands within its segment is of the next pass, so that
+// this one ends.
+TEST_F(WriteBackTest, APassEndsThoughItsSegmentIsChangedAgainAndAgain) {
+  for (Entry* entry : entries_) mark_dirty(entry);
+  write_back_.begin(end_.turn, 0, {}, &store_);
+  for (size_t steps = 0; write_back_.running(); ++steps) {
+    ASSERT_LE(steps, 4 * kEntries);
+    step();
+    for (Entry* entry : entries_) {
+      if (entry->has(Entry::kWriting) && !entry->has(Entry::kDirty)) mark_dirty(entry);
+    }
+  }
+  EXPECT_EQ(write_back_.dirty, kEntries);
+  pass();
+  EXPECT_EQ(write_back_.dirty, 0u);
 }
 
 // What a united segment holds from where the pass stands is of this pass.
