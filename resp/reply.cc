@@ -26,12 +26,13 @@ void ReplyWriter::boolean(bool value) {
   out_->append(value ? "#t\r\n" : "#f\r\n");
 }
 
-void ReplyWriter::real(double value) {
-  make_room(0);
-  const std::string text = format_double(value);
-  if (!is_resp3()) return bulk(text);
+void ReplyWriter::real(double value) { real_text(format_double(value)); }
+
+void ReplyWriter::real_text(std::string_view digits) {
+  if (!is_resp3()) return bulk(digits);
+  make_room(digits.size());
   out_->push_back(',');
-  out_->append(text);
+  out_->append(digits);
   out_->append("\r\n", 2);
 }
 

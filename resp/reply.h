@@ -90,6 +90,7 @@ class ReplyWriter {
 
   void boolean(bool value);                  // RESP2: 1 or 0
   void real(double value);                   // RESP2: format_double() as a bulk string
+  void real_text(std::string_view digits);   // a double by its text; RESP2: a bulk string
   void big_number(std::string_view digits);  // RESP2: a bulk string
 
   // Writes a text in a format of three bytes, "txt" or "mkd". RESP2: a bulk string.

@@ -123,10 +123,8 @@ struct Float {
     constexpr Number kMost = std::numeric_limits<int64_t>::max() / 2;
     return static_cast<int64_t>(std::ceil(std::clamp<Number>(applied, 0, kMost)));
   }
-  static void reply(Call& call, Number number) {
-    call.reply.protocol() == 3 ? call.reply.real(static_cast<double>(number))
-                               : call.reply.bulk(text(number));
-  }
+  // The text that is stored, so that who asks and who reads later have one number.
+  static void reply(Call& call, Number number) { call.reply.real_text(text(number)); }
 };
 
 template <typename Kind>

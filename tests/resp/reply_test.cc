@@ -70,6 +70,8 @@ TEST(ReplyWriterTest, Reals) {
   EXPECT_EQ(both([](auto& r) { r.real(3.5); }), (Forms{"$3\r\n3.5\r\n", ",3.5\r\n"}));
   EXPECT_EQ(both([](auto& r) { r.real(0.1); }),
             (Forms{"$19\r\n0.10000000000000001\r\n", ",0.10000000000000001\r\n"}));
+  EXPECT_EQ(both([](auto& r) { r.real_text("0.10000000000000000555"); }),
+            (Forms{"$22\r\n0.10000000000000000555\r\n", ",0.10000000000000000555\r\n"}));
   EXPECT_EQ(both([](auto& r) { r.real(3); }), (Forms{"$1\r\n3\r\n", ",3\r\n"}));
   EXPECT_EQ(both([](auto& r) { r.real(1e20); }), (Forms{"$5\r\n1e+20\r\n", ",1e+20\r\n"}));
   EXPECT_EQ(both([](auto& r) { r.real(-0.0); }), (Forms{"$2\r\n-0\r\n", ",-0\r\n"}));

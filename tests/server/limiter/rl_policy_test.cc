@@ -191,6 +191,21 @@ TEST_F(Dialects, IncrexAddsFloats) {
   EXPECT_EQ(ask("INCREX k BYFLOAT -1 LBOUND -inf"), "[1.5, -1]");
 }
 
+// More digits than a double has, and numbers that are too large for one.
+TEST_F(Dialects, IncrexAnswersWhatItStores) {
+  for (const char* const protocol : {"2", "3"}) {
+    ask(std::string("HELLO ") + protocol);
+    for (const char* const line :
+         {"INCREX k BYFLOAT 0.1", "INCREX k BYFLOAT 9007199254740993", "INCREX k BYFLOAT 1e400"}) {
+      std::string wire = client_->send(words_as_request(line));
+      const std::string stored = ask("GET k");
+      const std::string text = stored.substr(1, stored.size() - 2);
+      EXPECT_NE(wire.find((*protocol == '3' ? "," : "\r\n") + text + "\r\n"), wire.npos)
+          << line << ": " << wire << " is stored as " << text;
+    }
+  }
+}
+
 TEST_F(Dialects, IncrexErrors) {
   ask("SET s hello");
   const char* const errors[][2] = {
