@@ -1,5 +1,7 @@
 #include "server/failover/office_request.h"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "server/os/log.h"
@@ -7,24 +9,29 @@
 namespace weir::server {
 namespace {
 
-Result<void, std::string> ask_owner(const PeerAccess& access, const std::string& owner,
-                                    const std::string& node) {
-  const auto client = connect_to_peer(access, owner, OfficeRequest::kSilenceS);
-  if (!client) return client.error();
-  const auto reply = (*client)->ask({"WEIR", "HANDOVER", node});
-  if (!reply) return reply.error();
-  if (reply->is_error()) return reply->text;
-  return {};
-}
+constexpr int64_t kTryAgainNs = 250 * kNsPerMs;
 
 }  // namespace
+
+Result<void, std::string> OfficeRequest::ask_until_given(const std::string& owner,
+                                                         const std::string& node) {
+  const auto client = connect_to_peer(access_, owner, kSilenceS);
+  if (!client) return client.error();
+  for (int64_t tries = kTriesForNs / kTryAgainNs;; --tries) {
+    const auto reply = (*client)->ask({"WEIR", "HANDOVER", node});
+    if (!reply) return reply.error();
+    if (!reply->is_error()) return {};
+    if (tries <= 0 || is_ending_) return reply->text;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kTryAgainNs));
+  }
+}
 
 Result<void, std::string> OfficeRequest::ask(std::string owner, std::string node) {
   if (is_asking_.exchange(true))
     return std::string("ERR this member is asking the owner for its office already");
   if (!worker_) worker_ = std::make_unique<storage::WorkerThread>();
   worker_->post([this, owner = std::move(owner), node = std::move(node)] {
-    const auto asked = ask_owner(access_, owner, node);
+    const auto asked = ask_until_given(owner, node);
     if (asked) {
       spdlog::info("the owner, {}, was asked for its office and hands it over", owner);
     } else {

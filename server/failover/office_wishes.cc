@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/time_units.h"
+#include "server/failover/member_words.h"
 
 namespace weir::server {
 namespace {
@@ -16,12 +17,12 @@ Result<void, std::string> check_heir(const std::string& node, const MemberView& 
   if (!seen.serves) return std::string("ERR this member is not the owner of its shard");
   if (node == seen.node) return std::string("ERR this member is the owner already");
   const bool is_there = std::any_of(members.begin(), members.end(), [&](const MemberSeen& one) {
-    return one.node == node && one.is_present && one.state != "stopped";
+    return one.node == node && one.is_standby;
   });
   if (!is_there)
     return std::string(
-        "ERR no member of that name is there: WEIR STATUS lists them, and the office goes to one "
-        "that is present and has not stopped");
+        "ERR no standby of that name is there: WEIR STATUS lists the members, and the office goes "
+        "to one that is following");
   return {};
 }
 
@@ -48,6 +49,10 @@ Result<void, std::string> OfficeWishes::order(const MemberOrder& order, const Me
 Result<void, std::string> OfficeWishes::ask_for_office(const MemberView& seen) {
   if (seen.owner_address.empty())
     return std::string("ERR nobody is known to be the owner; WEIR TAKEOVER makes this member it");
+  if (seen.state != words_of(Role::kFollowing))
+    return "ERR this member is " + seen.state +
+           " and could not take the office: ask again once it "
+           "is following";
   return request_.ask(seen.owner_address, seen.node);
 }
 

@@ -140,7 +140,7 @@ class ShardTest(harness.ServerTest):
             try:
                 return owner.call("WEIR", "HANDOVER", node) == "OK"
             except harness.Refused as refused:
-                self.assertIn("no member of that name is there", str(refused))
+                self.assertIn("no standby of that name is there", str(refused))
                 return False
         harness.wait_until(given, "the owner knows of the other one")
 

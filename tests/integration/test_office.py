@@ -49,6 +49,22 @@ class Office(ShardTest):
         self.moves(["CLUSTER", "FAILOVER", "TAKEOVER"], at=one, to=one, before=other)
         self.assertEqual(one.call("GET", "k"), b"v")
 
+    # What was answered with OK happens, though the owner has not heard of the standby yet.
+    def test_a_standby_asks_in_its_first_moments(self):
+        self.make_shard()
+        owner = self.member("a", failover_after_ms=8000).start()
+        harness.wait_until(lambda: self.serves(owner), "one serves")
+        standby = self.member("b", failover_after_ms=8000).start()
+
+        def accepted():
+            try:
+                return standby.call("CLUSTER", "FAILOVER") == "OK"
+            except harness.Refused as refused:
+                self.assertRegex(str(refused), "could not take the office|nobody is known to be the owner|LOADING")
+                return False
+        harness.wait_until(accepted, "the standby asks")
+        harness.wait_until(lambda: self.serves(standby), "the office moves")
+
     def test_what_is_wrong_is_named(self):
         owner, standby = self.pair(failover_after_ms=8000)
         with owner.connect() as client:
@@ -62,7 +78,7 @@ class Office(ShardTest):
                     (["FAILOVER", "FORCE"], "ERR FAILOVER with force option requires both a timeout and target"),
                     (["FAILOVER", "TO", "127.0.0.1", 1], "ERR FAILOVER target HOST and PORT is not a replica."),
                     (["FAILOVER", "TO", "127.0.0.1", owner.port], "ERR FAILOVER target HOST and PORT is not a"),
-                    (["WEIR", "HANDOVER", "nobody"], "ERR no member of that name is there: WEIR STATUS"),
+                    (["WEIR", "HANDOVER", "nobody"], "ERR no standby of that name is there: WEIR STATUS"),
                     (["WEIR", "HANDOVER", self.status(owner)["node"]], "ERR this member is the owner already"),
                     (["WEIR", "TAKEOVER"], "ERR this member is the owner already"),
                     (["WEIR", "REJOIN"], "ERR only a member that has stopped rejoins, and this one is owning")):
