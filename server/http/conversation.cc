@@ -105,9 +105,9 @@ void Conversation::read_request() {
   if (input_.empty()) return;
   is_new_ = false;
   if (stage_ == Stage::kSilent) enter(Stage::kBegun);
-  size_t used = 0;
-  const Progress progress = reader_.read(input_.unused(), &used);
-  if (used > 0) input_.use(used);
+  Progress progress = read_on();
+  const bool asks_gate = port_ == Port::kRequests && is_gate(reader_.request());
+  if (progress == Progress::kHasHeader && !asks_gate) progress = read_on();
   if (progress == Progress::kNeedsMore) return;
   if (progress == Progress::kAsksToGoOn) {
     output_ += "HTTP/1.1 100 Continue\r\n\r\n";
@@ -115,13 +115,21 @@ void Conversation::read_request() {
   }
   server_.work().charge_entries(kRequestUnits);
   if (port_ == Port::kRequests) ++server_.report().stats.http_requests;
-  if (progress == Progress::kDone) {
-    ask();
-  } else {
-    is_refused_ = true;
+  // The gate uses no body: it does not wait for the rest, which is thrown away.
+  is_refused_ = progress != Progress::kDone;
+  if (progress == Progress::kRefused) {
     answer(reader_.refusal());
+  } else {
+    ask();
   }
   (void)server_.timeline().now_ns();  // the turn's time is known by looks at the clock
+}
+
+RequestReader::Progress Conversation::read_on() {
+  size_t used = 0;
+  const RequestReader::Progress progress = reader_.read(input_.unused(), &used);
+  if (used > 0) input_.use(used);
+  return progress;
 }
 
 bool Conversation::is_paused() const {

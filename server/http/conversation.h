@@ -15,8 +15,8 @@
 // 4. After a refusal that leaves bytes unread it reads on for a while and throws away, since to
 //    close at once would take the answer back from the client.
 // 5. A turn's bound in time sees every request, also one that runs no command. Of the page's
-// commands
-//    a turn runs one, whose reply it makes JSON, and together the replies have a bound (page.h).
+//    commands a turn runs one, whose reply it makes JSON; together the replies have a bound
+//    (page.h).
 #pragma once
 
 #include <cstdint>
@@ -79,6 +79,7 @@ class Conversation final : public Translator {
   int64_t time_for(Stage stage) const;
   void enter(Stage stage);
   void read_request();
+  RequestReader::Progress read_on();
   void ask();
   void ask_take();
   void ask_gate();
@@ -114,8 +115,8 @@ class Conversation final : public Translator {
   std::string replies_;  // to them, as JSON
   bool is_new_ = true;
   bool is_unexamined_ = false;  // what was received has not been looked at since the last answer
-  bool is_refused_ = false;
-  bool is_last_ = false;  // the answer that is being sent
+  bool is_refused_ = false;     // what is left of the request is not read
+  bool is_last_ = false;        // the answer that is being sent
 };
 
 }  // namespace http

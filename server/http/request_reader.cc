@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/ascii.h"
 #include "base/heap_bytes.h"
@@ -64,6 +65,7 @@ void RequestReader::reset() {
   request_ = {};
   parser_ = std::make_unique<Parser>();
   bytes_ = 0;
+  told_header_ = false;
   asked_to_go_on_ = false;
 }
 
@@ -82,7 +84,7 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, size_t* used
     *used += taken;
     if (error == wire::error::need_more) break;
     if (error == wire::error::header_limit)
-      return refuse(431, "its header has more than 8192 bytes");
+      return refuse(431, "its header has more than 32768 bytes");
     if (error == wire::error::body_limit) return refuse(413, "its body has more than 16384 bytes");
     if (error) return refuse(400, error.message());
     if (parser_->is_header_done() && parser_->header_fields == 0) {
@@ -93,16 +95,21 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, size_t* used
     if (taken == 0) break;
   }
   bytes_ += *used;
-  if (bytes_ > kRequestBytesMax || (!parser_->is_done() && bytes.size() > kHeaderBytesMax))
+  const bool awaits_chunk = parser_->is_header_done() && !parser_->is_done();
+  if (bytes_ > kRequestBytesMax || (awaits_chunk && bytes.size() > kChunkHeadBytesMax))
     return refuse(413, "it is longer than requests are here");
   if (parser_->is_done()) {
     // What comes after a body is the client's own also where a proxy has written the header.
     if (parser_->fields() > parser_->header_fields)
       return refuse(400, "it has fields after its body");
-    finish();
+    show_request();
     return Progress::kDone;
   }
   if (!parser_->is_header_done() || asked_to_go_on_) return Progress::kNeedsMore;
+  if (!std::exchange(told_header_, true)) {
+    show_request();
+    return Progress::kHasHeader;
+  }
   const auto& message = parser_->get();
   if (message.version() < kVersion11 ||
       !equals_ignoring_case(text_of(message[wire::field::expect]), "100-continue"))
@@ -116,7 +123,7 @@ size_t RequestReader::memory_bytes() const {
          heap_bytes(request_.fields);
 }
 
-void RequestReader::finish() {
+void RequestReader::show_request() {
   const auto& message = parser_->get();
   request_ = {.method = text_of(message.method_string()),
               .target = text_of(message.target()),

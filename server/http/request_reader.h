@@ -12,8 +12,9 @@
 
 namespace weir::server::http {
 
-inline constexpr size_t kHeaderBytesMax = 8 << 10;
+inline constexpr size_t kHeaderBytesMax = 32 << 10;  // what proxies let through
 inline constexpr size_t kBodyBytesMax = 16 << 10;
+inline constexpr size_t kChunkHeadBytesMax = 8 << 10;  // its size, extensions and line ends
 // With what comes around the body's chunks.
 inline constexpr size_t kRequestBytesMax = 64 << 10;
 
@@ -26,6 +27,7 @@ class RequestReader {
 
   enum class Progress {
     kNeedsMore,
+    kHasHeader,   // request() lacks its body, of which more is to come; once for a request
     kAsksToGoOn,  // kNeedsMore, and the client waits for "100 Continue"; once for a request
     kDone,        // request() is whole
     kRefused,     // refusal() says why; nothing more can be read
@@ -34,7 +36,7 @@ class RequestReader {
   // used; those that were not come again with the next call. REQUIRES: neither done nor refused.
   Progress read(std::string_view bytes, size_t* used);
 
-  // Valid until reset().
+  // Valid until read() or reset() is called.
   const Request& request() const { return request_; }
   const Answer& refusal() const { return refusal_; }
   // What the reader takes beside its own members.
@@ -46,12 +48,13 @@ class RequestReader {
   struct Parser;
 
   Progress refuse(unsigned status, std::string_view why);
-  void finish();
+  void show_request();
 
   std::unique_ptr<Parser> parser_;
   Request request_;
   Answer refusal_;
   size_t bytes_ = 0;  // of the request that were used
+  bool told_header_ = false;
   bool asked_to_go_on_ = false;
 };
 

@@ -50,8 +50,10 @@ class ScriptedStream : public ByteStream {
     if (script_.recv_answers.empty()) return {.result = Transfer::Result::kWantsRead};
     const StreamScript::Answer answer = std::move(script_.recv_answers.front());
     script_.recv_answers.pop_front();
-    answer.bytes.copy(buffer.data(), buffer.size());
-    return {.result = answer.result, .bytes = answer.bytes.size()};
+    const size_t taken = answer.bytes.copy(buffer.data(), buffer.size());
+    if (taken < answer.bytes.size())
+      script_.recv_answers.push_front({answer.result, answer.bytes.substr(taken)});
+    return {.result = answer.result, .bytes = taken};
   }
 
   // Insists on the third invariant of byte_stream.h.
