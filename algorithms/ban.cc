@@ -22,8 +22,7 @@ std::string given(std::string_view text) { return text.empty() ? "nothing" : sho
 Result<int64_t, RangeError> duration_after(std::string_view name, std::string_view text) {
   const auto duration_ns = parse_duration(text);
   if (!duration_ns) {
-    return RangeError{std::string(name), given(text),
-                      "an integer and a unit (" + std::string(kUnitNames) + ")"};
+    return RangeError{std::string(name), given(text), std::string(kDurationForm)};
   }
   if (*duration_ns >= kPeriodNsMin && *duration_ns <= kPeriodNsMax) return *duration_ns;
   return RangeError{std::string(name), shown(text), between_durations(kPeriodNsMin, kPeriodNsMax)};

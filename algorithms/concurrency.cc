@@ -150,7 +150,7 @@ std::optional<LogEntry> live_lease(const Entries& entries, const LeaseUse& use) 
 
 // CONCURRENCY n LEASE duration
 constexpr Option kConcurrencyOptions[] = {
-    {.name = "LEASE", .kind = Option::Kind::kTime, .required = true}};
+    {.name = "LEASE", .kind = Option::Kind::kLease, .required = true}};
 Result<void, RangeError> concurrency_spec(const Written& written, LimitSpec& spec) {
   spec.count = spec.capacity = written.count;
   spec.period_ns = *written.values[0];

@@ -18,7 +18,7 @@ struct Option {
   enum class Kind : uint8_t {
     kNumber,     // an integer
     kDuration,   // in nanoseconds, "250ms"
-    kTime,       // the same, or an integer alone, which is milliseconds
+    kLease,      // the same; an integer alone is milliseconds where BareTimes says so
     kWord,       // the index of one of `words`
     kUtcOffset,  // in minutes, "+08:00"
     kZone,       // a name that Zones know; the value is 0, and Written::zone the zone

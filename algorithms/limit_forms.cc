@@ -16,9 +16,8 @@ std::string form_of_value(const Option& option) {
     case Option::Kind::kNumber:
       return "n";
     case Option::Kind::kDuration:
+    case Option::Kind::kLease:
       return "duration";
-    case Option::Kind::kTime:
-      return "time";
     case Option::Kind::kUtcOffset:
       return "+hh:mm";
     case Option::Kind::kZone:

@@ -34,14 +34,15 @@ std::optional<int64_t> parse_word(const Option& option, std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<int64_t> parse_value(const Option& option, std::string_view text) {
+std::optional<int64_t> parse_value(const Option& option, BareTimes bare_times,
+                                   std::string_view text) {
   switch (option.kind) {
     case Option::Kind::kNumber:
       return parse_number(text);
     case Option::Kind::kDuration:
       return parse_duration(text);
-    case Option::Kind::kTime:
-      return parse_time(text);
+    case Option::Kind::kLease:
+      return bare_times == BareTimes::kRefused ? parse_duration(text) : parse_time(text);
     case Option::Kind::kWord:
       return parse_word(option, text);
     case Option::Kind::kUtcOffset:
@@ -57,9 +58,8 @@ std::string form_of(const Option& option) {
     case Option::Kind::kNumber:
       return "an integer";
     case Option::Kind::kDuration:
-      return "an integer and a unit (" + std::string(kUnitNames) + ")";
-    case Option::Kind::kTime:
-      return std::string(kTimeForm);
+    case Option::Kind::kLease:
+      return std::string(kDurationForm);
     case Option::Kind::kWord:
       return list_of(option.words);
     case Option::Kind::kUtcOffset:
@@ -73,8 +73,11 @@ std::string form_of(const Option& option) {
 // Reads the words of one limit after its name.
 class LimitReader {
  public:
-  LimitReader(const Algorithm& algorithm, const Zones* zones)
-      : algorithm_(algorithm), grammar_(*algorithm.grammar), zones_(zones) {}
+  LimitReader(const Algorithm& algorithm, const Zones* zones, BareTimes bare_times)
+      : algorithm_(algorithm),
+        grammar_(*algorithm.grammar),
+        zones_(zones),
+        bare_times_(bare_times) {}
 
   // Answers how many words were taken.
   Result<size_t, RangeError> read(std::span<const std::string_view> words) {
@@ -170,7 +173,7 @@ class LimitReader {
     if (written_.values[index]) return RangeError{name, shown(text), "given once"};
     given_[index] = text;
     if (option.kind == Option::Kind::kZone) return set_zone(index, text);
-    written_.values[index] = parse_value(option, text);
+    written_.values[index] = parse_value(option, bare_times_, text);
     if (!written_.values[index]) return RangeError{name, shown(text), form_of(option)};
     return {};
   }
@@ -198,6 +201,7 @@ class LimitReader {
   const Algorithm& algorithm_;
   const Grammar& grammar_;
   const Zones* zones_;
+  BareTimes bare_times_;
   Written written_;
   std::array<std::string_view, kOptionsMax> given_;
   Ban ban_;
@@ -215,7 +219,7 @@ std::string format_value(const Option& option, int64_t value) {
     case Option::Kind::kNumber:
       return std::to_string(value);
     case Option::Kind::kDuration:
-    case Option::Kind::kTime:
+    case Option::Kind::kLease:
       return format_duration(value);
     case Option::Kind::kWord:
       return std::string(option.words[static_cast<size_t>(value)]);
@@ -233,7 +237,8 @@ std::string format_value(const Option& option, int64_t value) {
 }  // namespace
 
 Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view> words,
-                                               size_t before, const Zones* zones) {
+                                               size_t before, const Zones* zones,
+                                               BareTimes bare_times) {
   ParsedLimits parsed;
   while (parsed.words < words.size()) {
     const auto rest = words.subspan(parsed.words);
@@ -243,7 +248,7 @@ Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view>
     const size_t name_words = named == nullptr ? 0 : 1;
     const size_t number = before + parsed.limits.size();
     if (number == kLimitsMax) return "at most " + std::to_string(kLimitsMax) + " limits";
-    LimitReader reader(*algorithm, zones);
+    LimitReader reader(*algorithm, zones, bare_times);
     const auto taken = reader.read(rest.subspan(name_words));
     if (!taken) return in_limit(number, *algorithm, taken.error());
     const auto limit = reader.finish();

@@ -35,11 +35,16 @@ struct ParsedLimits {
 
 inline constexpr size_t kLimitNameBytesMax = 32;
 
+// What LEASE 30000 means. It is refused, since most who leave out the unit think of seconds; files
+// of policies that were written when it was 30 s are read.
+enum class BareTimes : uint8_t { kRefused, kMilliseconds };
+
 // The error is a whole sentence: "limit 1 (FIXED): period must be between 1us and 3650d, got '0s'".
 // `before` is how many limits there are already, of the kLimitsMax that there may be. Without
 // `zones` no name of a zone is accepted.
 Result<ParsedLimits, std::string> parse_limits(std::span<const std::string_view> words,
-                                               size_t before = 0, const Zones* zones = nullptr);
+                                               size_t before = 0, const Zones* zones = nullptr,
+                                               BareTimes bare_times = BareTimes::kRefused);
 // Tells whether parse_limits() would take the first word.
 bool begins_limit(std::span<const std::string_view> words);
 

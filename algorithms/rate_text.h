@@ -29,7 +29,9 @@ inline constexpr size_t kNumberBytesMax = 32;
 // Reads an integer and a unit as nanoseconds. A number that is too large answers the largest;
 // nothing if the text is no duration.
 std::optional<int64_t> parse_duration(std::string_view text);
-// Reads a duration, or an integer alone, which is milliseconds: how long somebody waits or holds.
+// What parse_duration() takes, as an error message says it.
+inline constexpr std::string_view kDurationForm = "an integer and a unit (us ms s m h d w)";
+// Reads a duration, or an integer alone, which is milliseconds: how long somebody waits.
 std::optional<int64_t> parse_time(std::string_view text);
 // What parse_time() takes, as an error message says it.
 inline constexpr std::string_view kTimeForm =

@@ -88,7 +88,7 @@ constexpr Command kRlTakeCommands[] = {
      .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD time] [FULL] "
+     .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] "
               "[HEADERS] [ONCHANGE mode]",
      .summary = "Takes permits from all limits of a key, or from none.",
      .since = "weir 0.1",
@@ -110,7 +110,7 @@ constexpr Command kRlTakeCommands[] = {
      .keys = {.numkeys = 1},
      .group = "limiter",
      .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
-              "[SHADOW] [FORCE] [ID token] [HOLD time] [FULL] [ONCHANGE mode]",
+              "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [ONCHANGE mode]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
      .run = rl_mtake,

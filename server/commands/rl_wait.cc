@@ -33,7 +33,7 @@ constexpr Command kRlWaitCommands[] = {
      .flags = kWrites | kBlocking | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
      .group = "limiter",
-     .usage = "key limits [COST n] TIMEOUT time [ID token] [HOLD time] [FULL] [HEADERS] "
+     .usage = "key limits [COST n] TIMEOUT time [ID token] [HOLD duration] [FULL] [HEADERS] "
               "[ONCHANGE mode]",
      .summary = "Takes permits as soon as they are there, first come, first served.",
      .since = "weir 0.1",

@@ -217,7 +217,17 @@ TEST(LimitText, LeavingOutMeansWhatTheGrammarSays) {
   EXPECT_EQ(whole("SLIDINGWINDOW 7/1m"), "SLIDINGWINDOW 7/1m BUCKETS 10");
   EXPECT_EQ(whole("BURSTY 7/1m"), "BURSTY 7/1m MAXBURST 1s");
   EXPECT_EQ(whole("WARMUP 7/1m OVER 1h"), "WARMUP 7/1m OVER 1h COLD 3");
-  EXPECT_EQ(whole("CONCURRENCY 7 LEASE 60000"), "CONCURRENCY 7 LEASE 1m");
+  EXPECT_EQ(whole("CONCURRENCY 7 LEASE 60000ms"), "CONCURRENCY 7 LEASE 1m");
+}
+
+TEST(LimitText, ALeaseWithoutAUnitIsReadWhereItWasWrittenBefore) {
+  const auto words = split_at_spaces("CONCURRENCY 7 LEASE 60000");
+  EXPECT_EQ(parse_limits(words).error(),
+            "limit 0 (CONCURRENCY): LEASE must be an integer and a unit (us ms s m h d w), got "
+            "'60000'");
+  const auto old = parse_limits(words, 0, nullptr, BareTimes::kMilliseconds);
+  ASSERT_TRUE(old);
+  EXPECT_EQ(format_limits(old->limits), "CONCURRENCY 7 LEASE 1m");
 }
 
 TEST(LimitText, TakesAtMostSixteen) {

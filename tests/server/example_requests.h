@@ -95,7 +95,7 @@ inline std::string example_value(const algorithms::Option& option) {
     case Kind::kNumber:
       return "1";
     case Kind::kDuration:
-    case Kind::kTime:
+    case Kind::kLease:
       return "1s";
     case Kind::kWord:
       return std::string(option.words.front());

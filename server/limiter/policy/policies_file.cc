@@ -11,6 +11,7 @@
 #include "server/limiter/policy/policy_history.h"
 #include "server/limiter/policy/policy_words.h"
 #include "server/limiter/policy/request.h"
+#include "server/os/log.h"
 #include "storage/format/codec.h"
 
 namespace weir::server {
@@ -55,7 +56,13 @@ Result<PolicyLine, std::string> parse_line(std::string_view line, const algorith
   }
   const std::vector<std::string_view> effect(words->begin() + 2, words->end());
   auto policy = parse_policy(effect, zones);
-  if (!policy) return without_code(policy.error());
+  if (!policy) {
+    auto old = parse_policy(effect, zones, algorithms::BareTimes::kMilliseconds);
+    if (!old) return without_code(policy.error());
+    spdlog::warn("policy '{}': {}; it is read as milliseconds, write the unit",
+                 algorithms::shown(name), without_code(policy.error()));
+    policy = std::move(old);
+  }
   return PolicyLine{.name = name, .policy = std::move(*policy)};
 }
 

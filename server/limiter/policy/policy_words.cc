@@ -18,7 +18,9 @@ constexpr std::string_view kModeList = "USED, RESET, ASIS, PROPORTIONAL or ADDIT
 
 class PolicyReader {
  public:
-  PolicyReader(Args words, const algorithms::Zones& zones) : words_(words), zones_(zones) {}
+  PolicyReader(Args words, const algorithms::Zones& zones,
+               algorithms::BareTimes bare_times = algorithms::BareTimes::kRefused)
+      : words_(words), zones_(zones), bare_times_(bare_times) {}
 
   Result<Policy, std::string> read() {
     if (auto done = read_effect(); !done) return done.error();
@@ -48,7 +50,7 @@ class PolicyReader {
       ++at_;
       return {};
     }
-    auto parsed = algorithms::parse_limits(words_, 0, &zones_);
+    auto parsed = algorithms::parse_limits(words_, 0, &zones_, bare_times_);
     if (!parsed) return "ERR " + parsed.error();
     if (parsed->limits.empty()) {
       return "ERR a limit must be given: a rate such as 100/1m, or " +
@@ -111,6 +113,7 @@ class PolicyReader {
 
   Args words_;
   const algorithms::Zones& zones_;
+  const algorithms::BareTimes bare_times_;
   size_t at_ = 0;
   bool has_mode_ = false;
   bool has_percent_ = false;
@@ -119,8 +122,9 @@ class PolicyReader {
 
 }  // namespace
 
-Result<Policy, std::string> parse_policy(Args words, const algorithms::Zones& zones) {
-  return PolicyReader(words, zones).read();
+Result<Policy, std::string> parse_policy(Args words, const algorithms::Zones& zones,
+                                         algorithms::BareTimes bare_times) {
+  return PolicyReader(words, zones, bare_times).read();
 }
 
 Result<Policy, std::string> parse_effect(Args words, const algorithms::Zones& zones) {

@@ -15,7 +15,9 @@
 namespace weir::server {
 
 // Parses the words after the name. The error is a whole line, "ERR ...".
-Result<Policy, std::string> parse_policy(Args words, const algorithms::Zones& zones);
+Result<Policy, std::string> parse_policy(
+    Args words, const algorithms::Zones& zones,
+    algorithms::BareTimes bare_times = algorithms::BareTimes::kRefused);
 
 // Parses what an override has of it: (limits | UNLIMITED | BLOCKED).
 Result<Policy, std::string> parse_effect(Args words, const algorithms::Zones& zones);

@@ -179,8 +179,8 @@ class RequestReader {
     if (option == kCostOption) return set_costs(text);
     if (option == kIdOption) return set_id(text);
     if (option == kOnChangeOption) return set_on_change(text);
+    if (option == kHoldOption) return set_hold(text);
     const auto time_ns = algorithms::parse_time(text);
-    if (option == kHoldOption) return set_hold(time_ns, text);
     const bool timeout = option == kTimeoutOption;
     if (!time_ns || *time_ns > kTimeoutNsMax) {
       return std::string("ERR ") + (timeout ? "TIMEOUT" : "MAXWAIT") + " must be " +
@@ -191,10 +191,11 @@ class RequestReader {
     return {};
   }
 
-  Done set_hold(std::optional<int64_t> time_ns, std::string_view text) {
-    request_.hold_ns = time_ns;
+  // Not without a unit: most who leave it out think of seconds.
+  Done set_hold(std::string_view text) {
+    const auto time_ns = request_.hold_ns = algorithms::parse_duration(text);
     if (time_ns && *time_ns > 0 && *time_ns <= kHoldNsMax) return {};
-    return "ERR HOLD must be " + std::string(algorithms::kTimeForm) + ", above 0 and at most " +
+    return "ERR HOLD must be " + std::string(algorithms::kDurationForm) + ", above 0 and at most " +
            algorithms::format_duration(kHoldNsMax) + ", got " + algorithms::quoted(text);
   }
 

@@ -1,7 +1,7 @@
 // The arguments of RL.* commands after the key: limits or a policy's name, then options.
 //
 //     limits [COST n[,n...]] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT time] [MAXWAIT time]
-//     [HOLD time] [FULL] [HEADERS] [ONCHANGE mode]
+//     [HOLD duration] [FULL] [HEADERS] [ONCHANGE mode]
 //
 //     limits := limit | POLICY name, in any order; one policy at most
 //             | EACH limits [EACH limits ...]      of RL.MTAKE: those of each key

@@ -75,6 +75,13 @@ TEST_F(PoliciesFile, ItMayNameTimeZones) {
               HasSubstr("policies:1: limit 0 (FIXED): ZONE must be the name of a time zone"));
 }
 
+// RL.POLICY SET refuses it; a file was written when it was milliseconds.
+TEST_F(PoliciesFile, ALeaseWithoutAUnitIsMilliseconds) {
+  file("policy pool CONCURRENCY 5 LEASE 30000");
+  restart();
+  EXPECT_THAT(ask("RL.POLICY GET pool"), HasSubstr("CONCURRENCY 5 LEASE 30s"));
+}
+
 TEST_F(PoliciesFile, WhatIsWrongStopsTheStart) {
   EXPECT_THAT(
       refusal("policy a 1/1m\nfree 1/1m\npolicy b\npolicy c 1/x\npolicy d \"1\n"),

@@ -34,14 +34,24 @@ TEST_F(RlLanguage, ARateWithoutAUnitIsRefusedAndOffered) {
             "lower case, or second minute hour day week), for example 100/60s, got '100/60')");
 }
 
-TEST_F(RlLanguage, WhoWaitsOrHoldsMayLeaveTheUnitOut) {
-  for (const char* lease : {"30000", "30s", "30 ", "30000000us"}) {
-    const bool shorter = std::string_view(lease) == "30 ";
+// Most who leave the unit out think of seconds: 30 ms limit nothing.
+TEST_F(RlLanguage, WhoHoldsMustNotLeaveTheUnitOut) {
+  for (const char* lease : {"30s", "30000ms", "30000000us"}) {
     EXPECT_EQ(ask(std::string("RL.TAKE c CONCURRENCY 2 LEASE ") + lease).substr(0, 18),
-              shorter ? "[1, 2, 1, 0, 30, 0" : "[1, 2, 1, 0, 30000")
+              "[1, 2, 1, 0, 30000")
         << lease;
     ask("RL.RESET c");
   }
+  for (const char* const line :
+       {"RL.TAKE c CONCURRENCY 2 LEASE 30", "RL.POLICY SET p CONCURRENCY 2 LEASE 30",
+        "RL.TAKE c 5/1h HOLD 30", "RL.MTAKE 1 c 5/1h HOLD 30",
+        "RL.ACQUIRE c 5/1h TIMEOUT 10 HOLD 30"}) {
+    EXPECT_THAT(ask(line), testing::HasSubstr(" must be an integer and a unit (us ms s m h d w)"))
+        << line;
+  }
+}
+
+TEST_F(RlLanguage, WhoWaitsMayLeaveTheUnitOut) {
   ask("RL.TAKE k 1/1s BURST 0");
   for (const char* wait : {"999", "999ms", "999999us", "0", "0s"}) {
     EXPECT_EQ(ask(std::string("RL.RESERVE k 1/1s BURST 0 MAXWAIT ") + wait), "[0, 1000, (nil)]");
@@ -64,7 +74,7 @@ TEST_F(RlLanguage, PeriodsNeedAUnit) {
             "got '5')");
   EXPECT_EQ(ask("RL.TAKE k CONCURRENCY 1 LEASE 5x"),
             "(error ERR limit 0 (CONCURRENCY): LEASE must be an integer and a unit (us ms s m h d "
-            "w), or milliseconds, got '5x')");
+            "w), got '5x')");
   EXPECT_EQ(ask("RL.ACQUIRE k 1/1s TIMEOUT soon"),
             "(error ERR TIMEOUT must be an integer and a unit (us ms s m h d w), or milliseconds, "
             "at most 3650d, got 'soon')");
@@ -240,7 +250,7 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
   ends("RL.POLICY SET p GCRA", "rate must be count/period, for example 100/1m, got 'nothing'");
   ends("RL.TAKE k",
        "; usage: RL.TAKE key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] "
-       "[HOLD time] [FULL] [HEADERS] [ONCHANGE mode]");
+       "[HOLD duration] [FULL] [HEADERS] [ONCHANGE mode]");
   ends("RL.POLICY SET p",
        "; usage: RL.POLICY SET name <count/period | algorithm rate | UNLIMITED | BLOCKED> "
        "[option value ...] [limit ...] [SHADOW | PERCENT percent] [ONCHANGE <USED | RESET | ASIS | "
@@ -250,7 +260,7 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
 TEST_F(RlLanguage, HelpListsTheFamilyAndTheLanguage) {
   const std::string help = ask("RL.HELP");
   for (const char* part : {"count/period", "POLICY name", "GCRA count/period [BURST n]",
-                           "CONCURRENCY count LEASE time", "RL.TAKE key limits [COST n]",
+                           "CONCURRENCY count LEASE duration", "RL.TAKE key limits [COST n]",
                            "RL.POLICY SET name <count/period", "RL.MTAKE numkeys key [key ...]"}) {
     EXPECT_NE(help.find(part), std::string::npos) << part << "\n" << help;
   }

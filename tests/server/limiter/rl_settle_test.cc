@@ -16,7 +16,7 @@ class RlSettle : public LimiterTest {
 
 TEST_F(RlSettle, TheRestIsGivenBackOrMoreIsTaken) {
   EXPECT_EQ(ask("RL.TAKE k FIXED 1000/1h COST 500 HOLD 60s"), "[1, 1000, 500, 0, 3600000, 0, 1]");
-  EXPECT_EQ(ask("RL.TAKE k FIXED 1000/1h COST 500 HOLD 60000"), "[1, 1000, 0, 0, 3600000, 0, 2]");
+  EXPECT_EQ(ask("RL.TAKE k FIXED 1000/1h COST 500 HOLD 60s"), "[1, 1000, 0, 0, 3600000, 0, 2]");
   EXPECT_EQ(holds_of("k"), "2");
   EXPECT_EQ(ask("RL.SETTLE k 1 120"), "[1, 1000, 380, 0, 3600000, 0]");
   EXPECT_EQ(ask("RL.SETTLE k 2 1000"), "[1, 1000, -120, 0, 3600000, 0]");
@@ -223,8 +223,8 @@ TEST_F(RlSettle, ADebtThatNoStateCanHoldIsDenied) {
 
 TEST_F(RlSettle, HoldIsRefusedInWords) {
   const std::string form =
-      "(error ERR HOLD must be an integer and a unit (us ms s m h d w), or "
-      "milliseconds, above 0 and at most 1d, got ";
+      "(error ERR HOLD must be an integer and a unit (us ms s m h d w), above 0 and at most 1d, "
+      "got ";
   EXPECT_EQ(ask("RL.TAKE k 1/1s HOLD 0"), form + "'0')");
   EXPECT_EQ(ask("RL.TAKE k 1/1s HOLD x"), form + "'x')");
   EXPECT_EQ(ask("RL.TAKE k 1/1s HOLD 25h"), form + "'25h')");
