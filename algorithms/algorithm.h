@@ -180,7 +180,8 @@ struct Algorithm {
   // Called in place of carry_over where uses_entries: the entries stay as they are.
   State (*carry_over_entries)(const Limit& from, const Limit& to, const State& state,
                               const Entries& entries, int64_t now_ns) = nullptr;
-  // Answers the first instant at which forgetting the state changes nothing; kNever if there is
+  // Answers the first instant at which the state may be forgotten: forgetting it changes nothing
+  // then, or, where a new limiter is not full (kFullKeptNs), grants no more; kNever if there is
   // none.
   int64_t (*expires_at_ns)(const Limit& limit, const State& state) = nullptr;
   // Writes at most kStateBytesMax bytes.
@@ -226,6 +227,8 @@ inline Verdict refund(const Limit& limit, State& state, const Refund& refund) {
 // Answers the debt: the permits taken beyond what there was, rounded up. The request's cost means
 // nothing.
 int64_t owed(const Limit& limit, const State& state, Request request);
+// Makes what is owed a `remaining` below 0.
+void show_debt(const Limit& limit, const State& state, const Request& request, Verdict& verdict);
 // Answers how many whole permits could be given back now; 0 where that is a matter of windows or
 // leases.
 int64_t used(const Limit& limit, const State& state, int64_t now_ns);

@@ -149,8 +149,11 @@ State carry_over_bursty(const Limit& from, const Limit& to, const State& state,
   return at.state();
 }
 
-// A new limiter is not full, so its state never expires.
-int64_t expires_bursty(const Limit&, const State&) { return kNever; }
+int64_t expires_bursty(const Limit& limit, const State& state) {
+  const Bursty at = Bursty::load(state);
+  if (full_of(limit) == 0) return at.next_free_ns;
+  return kept_when_full(at.next_free_ns, ceil_divide(full_of(limit) - at.stored, limit.rate_count));
+}
 
 // DO NOT CHANGE: on disk.
 void write_bursty(const Limit& limit, const State& state, Writer& out) {

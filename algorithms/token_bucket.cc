@@ -22,8 +22,8 @@
 //     bucket asked often never refills. GREEDY counts in 1/period permits (level.h); INTERVAL
 //     moves its instant by whole periods only (interval_refill.h).
 //  b. A bucket that starts below capacity is forgotten if no request is granted, and starts again
-//     each time it is asked. So its first look counts as a change, a denied one too, and it never
-//     expires: a full bucket is not what a new one would be.
+//     each time it is asked. So its first look counts as a change, a denied one too, and it is
+//     kept for a day when it is full, since a full bucket is not what a new one would be.
 //  c. INTERVAL on a grid from creation gives two helpings within moments. From the first take on,
 //     it never admits more than capacity + min(capacity, count) * floor(elapsed / period).
 //
@@ -141,9 +141,9 @@ State carry_over_token_bucket(const Limit& from, const Limit& to, const State& s
 }
 
 int64_t expires_token_bucket(const Limit& limit, const State& state) {
-  if (initial_of(limit) < limit.capacity) return kNever;
-  if (is_interval(limit)) return interval_expires_at_ns(limit, state);
-  return level_expires_at_ns(limit, state);
+  const int64_t full_at_ns =
+      is_interval(limit) ? interval_expires_at_ns(limit, state) : level_expires_at_ns(limit, state);
+  return initial_of(limit) < limit.capacity ? kept_when_full(full_at_ns, 0) : full_at_ns;
 }
 
 // DO NOT CHANGE: on disk.
