@@ -69,6 +69,10 @@ int64_t owed(const Limit& limit, const State& state, Request request) {
   return limit.algorithm->owed(limit, state, request);
 }
 
+void show_debt(const Limit& limit, const State& state, const Request& request, Verdict& verdict) {
+  if (verdict.remaining == 0) verdict.remaining -= owed(limit, state, request);
+}
+
 State carry_over(const Limit& from, const Limit& to, const State& state, const Change& change,
                  const Entries* entries) {
   if (from.algorithm != to.algorithm || change.mode == CarryOver::kReset)

@@ -87,6 +87,7 @@ AllVerdict take_mode(std::span<Guard> guards, Mode mode, const AllRequest& reque
   const Guard* deciding = nullptr;
   each_of(guards, mode, [&](Guard& guard, size_t i) {
     if (!request.peek) charge(guard, request, all.allowed);
+    show_debt(*guard.limit, *guard.state, request_of(guard, request, 0), guard.verdict);
     if (deciding != nullptr && !decides(guard.verdict, deciding->verdict)) return;
     deciding = &guard;
     all.deciding = i;

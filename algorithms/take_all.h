@@ -20,7 +20,8 @@ enum class Mode : uint8_t { kEnforced, kShadow };
 
 // One limit and the cost that is asked of it. take_all() fills in `verdict`: if the request is
 // granted it is the verdict of the charge. If denied it is the limit's own verdict without a
-// charge, and for a limit that would have granted the request it is that of cost 0. The caller
+// charge, and for a limit that would have granted the request it is that of cost 0. A debt is a
+// `remaining` below 0. The caller
 // writes the state where verdict.changed is set. A denial sets it, too, if the state was seen for
 // the first time and has to be remembered.
 struct Guard {

@@ -7,6 +7,7 @@
 // period is a number of seconds with a fraction, both durations are whole seconds.
 #include "algorithms/gcra.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -89,7 +90,8 @@ void gcra(Call& call) {
   if (!limit) return call.reply.error(limit.error());
   const auto verdict = throttle(call, call.args[1], *limit, question.tokens);
   if (!verdict) return;
-  call.reply.integers({verdict->allowed ? 0 : 1, verdict->limit, verdict->remaining,
+  call.reply.integers({verdict->allowed ? 0 : 1, verdict->limit,
+                       std::max<int64_t>(verdict->remaining, 0),
                        verdict->allowed ? -1 : seconds_up(verdict->retry_after_ns),
                        seconds_up(verdict->reset_after_ns)});
 }

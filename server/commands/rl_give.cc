@@ -11,8 +11,8 @@
 #include "server/core/run/server.h"
 #include "server/limiter/later/bookings.h"
 #include "server/limiter/later/departure.h"
-#include "server/limiter/take/decide.h"
 #include "server/limiter/take/holds.h"
+#include "server/limiter/take/look.h"
 #include "server/limiter/take/remembered.h"
 #include "server/types/collection.h"
 

@@ -52,11 +52,10 @@ void info_of_reports(Call& call, const HeldLimit& held) {
 }
 
 void info_of_limit(Call& call, Limiter& limiter, HeldLimit& held) {
-  const auto verdict = algorithms::peek(held.limit, held.state,
-                                        {.now_ns = call.now_ns,
-                                         .cost = 0,
-                                         .entries = limiter.entries_of(held),
-                                         .wall = &call.wall()});
+  const algorithms::Request nothing{
+      .now_ns = call.now_ns, .cost = 0, .entries = limiter.entries_of(held), .wall = &call.wall()};
+  auto verdict = algorithms::peek(held.limit, held.state, nothing);
+  algorithms::show_debt(held.limit, held.state, nothing, verdict);
   const bool is_adaptive = held.limit.adaptive.is_set();
   call.reply.map(is_adaptive ? 6 : 5);
   call.reply.bulk("algorithm");

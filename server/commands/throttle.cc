@@ -61,6 +61,11 @@ Result<const algorithms::Limit*, ErrorReplied> limit_of(Call& call,
   return &last.limit;
 }
 
+// The dialects know no debt, which RL.TAKE with FORCE makes.
+int64_t remaining_of(const algorithms::Verdict& verdict) {
+  return std::max<int64_t>(verdict.remaining, 0);
+}
+
 int64_t retry_seconds(const algorithms::Verdict& verdict, int64_t when_allowed) {
   return verdict.allowed ? when_allowed : seconds_up(verdict.retry_after_ns);
 }
@@ -72,7 +77,7 @@ void cl_throttle(Call& call) {
   if (!limit) return;
   const auto verdict = server::throttle(call, call.args[1], **limit, question->cost);
   if (!verdict) return;
-  call.reply.integers({verdict->allowed ? 0 : 1, verdict->limit, verdict->remaining,
+  call.reply.integers({verdict->allowed ? 0 : 1, verdict->limit, remaining_of(*verdict),
                        retry_seconds(*verdict, -1), seconds_up(verdict->reset_after_ns)});
 }
 
@@ -92,7 +97,7 @@ void throttle(Call& call) {
   if (!limit) return;
   const auto verdict = server::throttle(call, call.args[1], **limit, question->cost);
   if (!verdict) return;
-  call.reply.integers({verdict->allowed ? 1 : 0, verdict->limit, verdict->remaining,
+  call.reply.integers({verdict->allowed ? 1 : 0, verdict->limit, remaining_of(*verdict),
                        seconds_up(verdict->reset_after_ns), retry_seconds(*verdict, 0)});
 }
 

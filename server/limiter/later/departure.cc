@@ -10,6 +10,7 @@
 #include "server/limiter/take/full_answer.h"
 #include "server/limiter/take/holds.h"
 #include "server/limiter/take/limiters.h"
+#include "server/limiter/take/look.h"
 #include "server/limiter/take/record.h"
 
 namespace weir::server {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "algorithms/settle.h"
-#include "algorithms/take_all.h"
 #include "server/limiter/take/bans.h"
 #include "server/limiter/take/holds.h"
+#include "server/limiter/take/look.h"
 #include "server/limiter/take/policy_effect.h"
 
 namespace weir::server {
@@ -13,13 +13,6 @@ namespace {
 
 using algorithms::Guard;
 using algorithms::Mode;
-
-Guard guard_of(Limiter& limiter, HeldLimit& held, int64_t cost) {
-  return {.limit = &held.limit,
-          .state = &held.state,
-          .entries = limiter.entries_of(held),
-          .cost = cost};
-}
 
 std::vector<Guard> guards_of(Limiter& limiter, const LimiterRequest& request) {
   std::vector<Guard> guards;
@@ -59,27 +52,6 @@ bool any_changed(const std::vector<Guard>& guards) {
 }
 
 bool makes_leases(const Guard& guard) { return guard.limit->algorithm->makes_leases; }
-
-// What was taken by force is answered with the limit that has the least rest; a debt is a rest
-// below 0.
-void show_debt(const algorithms::AllRequest& request, std::span<const Guard> guards,
-               Answer* answer) {
-  int64_t least = algorithms::kNever;
-  for (size_t i = 0; i < guards.size(); ++i) {
-    const Guard& guard = guards[i];
-    const int64_t rest = guard.verdict.remaining - algorithms::owed(*guard.limit, *guard.state,
-                                                                    {.now_ns = request.now_ns,
-                                                                     .entries = guard.entries,
-                                                                     .wall = request.wall});
-    if (i < answer->rows.size()) answer->rows[i].verdict.remaining = rest;
-    if (rest >= least) continue;
-    least = rest;
-    answer->verdict = guard.verdict;
-    answer->verdict.remaining = rest;
-    answer->index = static_cast<int64_t>(i);
-    answer->algorithm = guard.limit->algorithm;
-  }
-}
 
 bool lends(const std::vector<Guard>& guards) {
   return std::any_of(guards.begin(), guards.end(),
@@ -208,7 +180,6 @@ Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
   Answer answer = answer_of(call, limiter, request, guards, verdict);
   answer.charged = asks && verdict.allowed;
   answer.granted.lease = lease;
-  if (answer.charged && request.force) show_debt(all, guards, &answer);
   if (answer.charged && holds) hold(call, limiter, request, guards, before, &answer);
   const bool counted = count_denied(call, limiter, request, guards, &answer);
   return {.answer = answer,
@@ -236,17 +207,6 @@ void add_rows(Call& call, Limiter& limiter, Answer* answer) {
     rows[i].name = answer->rows[i].name;
   }
   answer->rows = std::move(rows);
-}
-
-Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits) {
-  std::vector<Guard> guards;
-  for (HeldLimit& held : limits) guards.push_back(guard_of(limiter, held, 0));
-  const auto verdict =
-      algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});
-  return {.verdict = guards[verdict.deciding].verdict,
-          .index = static_cast<int64_t>(verdict.deciding),
-          .algorithm = guards[verdict.deciding].limit->algorithm,
-          .allowed = verdict.allowed};
 }
 
 }  // namespace weir::server

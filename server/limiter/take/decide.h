@@ -4,8 +4,6 @@
 // of the key and change at once, so a decision that has changed something has to be recorded.
 #pragma once
 
-#include <span>
-
 #include "server/limiter/take/answer.h"
 #include "server/limiter/take/limiter.h"
 
@@ -24,7 +22,5 @@ Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request);
 // Puts into the answer what each named limit says as it is, under the names that the answer's rows
 // have already, or else under the request's.
 void add_rows(Call& call, Limiter& limiter, Answer* answer);
-// Answers the verdict on `limits` as they are, for a request of cost 0.
-Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits);
 
 }  // namespace weir::server

@@ -5,6 +5,7 @@
 #include "algorithms/concurrency.h"
 #include "server/limiter/policy/request.h"
 #include "server/limiter/take/limiters.h"
+#include "server/limiter/take/look.h"
 #include "storage/format/codec.h"
 #include "storage/memtable/elements.h"
 
@@ -20,25 +21,6 @@ void forget_ended(const Call& call, storage::Elements* holds) {
     if (storage::integer_of_order(first.order) > call.now_ns) return;
     holds->erase(first.member);
   }
-}
-
-Answer rest_of(const Call& call, Limiter& limiter) {
-  Answer answer{.verdict = {}, .allowed = true};
-  int64_t least = algorithms::kNever;
-  for (size_t i = 0; i < limiter.all().size(); ++i) {
-    const HeldLimit& held = limiter.all()[i];
-    const algorithms::Request nothing{.now_ns = call.now_ns,
-                                      .cost = 0,
-                                      .entries = limiter.entries_of(held),
-                                      .wall = &call.wall()};
-    algorithms::Verdict verdict = algorithms::peek(held.limit, held.state, nothing);
-    verdict.remaining -= algorithms::owed(held.limit, held.state, nothing);
-    if (verdict.remaining >= least) continue;
-    least = verdict.remaining;
-    answer.verdict = verdict;
-    answer.index = static_cast<int64_t>(i);
-  }
-  return answer;
 }
 
 Settled denied(const algorithms::Verdict& verdict, size_t index) {
@@ -117,7 +99,7 @@ Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t i
   }
   end_lease(call, limiter, id);
   holds->erase(view(member));
-  settled.answer = rest_of(call, limiter);
+  settled.answer = look(call, limiter, limiter.all());
   limiter.save();
   if (call.keys.failure().ok()) {
     call.host.notify(EventClass::kLimiter, "settled", call.database, limiter.key());

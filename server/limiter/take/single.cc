@@ -45,8 +45,10 @@ std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
                                                int64_t cost, int64_t* more_after_ns) {
   auto single = load_single(call, key, limit);
   if (!single) return std::nullopt;
-  const algorithms::Verdict verdict = algorithms::decide(
+  algorithms::Verdict verdict = algorithms::decide(
       limit, single->state, {.now_ns = call.now_ns, .cost = cost, .wall = &call.wall()});
+  algorithms::show_debt(limit, single->state, {.now_ns = call.now_ns, .wall = &call.wall()},
+                        verdict);
   if (more_after_ns != nullptr) {
     *more_after_ns = algorithms::more_after_ns(limit, single->state, verdict,
                                                {.now_ns = call.now_ns, .wall = &call.wall()});

@@ -63,7 +63,7 @@ TEST_F(RlPolicy, AModeIsAppliedOncePerVersion) {
   ask("RL.TAKE k GCRA 20/1s COST 20");
   EXPECT_EQ(ask("RL.TAKE k POLICY p COST 10"), "[1, 10, 0, 0, 1000, 0]");  // anew, once
   ask("RL.TAKE k GCRA 20/1s");
-  EXPECT_EQ(ask("RL.TAKE k POLICY p").substr(0, 10), "[0, 10, 0,");  // no way to reset at will
+  EXPECT_EQ(ask("RL.TAKE k POLICY p").substr(0, 10), "[0, 10, -1");  // no way to reset at will
 }
 
 // A customer who has used up a small plan and buys a large one; and back.
@@ -73,7 +73,7 @@ TEST_F(RlPolicy, AnUpgradeMakesTheDifferenceAvailableADowngradeOwesIt) {
     ask("RL.POLICY SET pro GCRA 1000/1m");
     ask("RL.TAKE k GCRA 10/1m COST 10");
     EXPECT_EQ(ask(std::string("RL.TAKE k ") + pro + " COST 90"), "[1, 1000, 900, 0, 6000, 0]");
-    EXPECT_EQ(ask("RL.TAKE k GCRA 10/1m"), "[0, 10, 0, 546000, 600000, 0]");
+    EXPECT_EQ(ask("RL.TAKE k GCRA 10/1m"), "[0, 10, -90, 546000, 600000, 0]");
     EXPECT_EQ(ask(std::string("RL.TAKE k ") + pro + " COST 0"), "[1, 1000, 900, 0, 6000, 0]");
   }
 }

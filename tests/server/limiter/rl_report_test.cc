@@ -198,7 +198,7 @@ TEST_F(RlReport, BookingsAndHoldsAreFoundAfterAChange) {
   const std::string booked = ask("RL.RESERVE k " + kApi + " COST 5 MAXWAIT 10s");
   EXPECT_EQ(booked.substr(0, 9), "[1, 500, ") << booked;
   ask("RL.REPORT k FAIL");
-  EXPECT_EQ(take("k"), "[0, 8, 0, 750, 1625, 0]") << "owed are five";
+  EXPECT_EQ(take("k"), "[0, 8, -5, 750, 1625, 0]") << "owed are five";
   EXPECT_EQ(ask("RL.CANCEL k " + booked.substr(9, booked.size() - 10)), "5");
   EXPECT_EQ(ask("RL.PEEK k COST 0"), "[1, 8, 0, 0, 1000, 0]");
   server_->clock.advance(kSecond);

@@ -1,4 +1,6 @@
 // RL.TAKE, PEEK, MTAKE: the rules of requests. What verdicts say is tests/algorithms' business.
+#include <gmock/gmock.h>
+
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {
@@ -53,6 +55,28 @@ TEST_F(RlTake, UptoTakesWhatThereIs) {
   EXPECT_EQ(ask("RL.TAKE m FIXED 5/1m GCRA 3/1s COST 100 UPTO"), "[1, 3, 0, 0, 1000, 1, 3]");
 }
 
+// Whoever looks is told of it, until it is paid.
+TEST_F(RlTake, ADebtIsShownByAllWhoShowWhatIsLeft) {
+  ask("RL.TAKE k GCRA 1/1s BURST 1 COST 5 FORCE");
+  ask("RL.TAKE k GCRA 1/1s BURST 1 FIXED 10/1h COST 0");
+  const std::string limits = "GCRA 1/1s BURST 1 FIXED 10/1h";
+  EXPECT_EQ(ask("RL.PEEK k " + limits), "[0, 2, -3, 4000, 5000, 0]");
+  EXPECT_EQ(ask("RL.PEEK k COST 0"), "[1, 2, -3, 0, 5000, 0]");
+  EXPECT_EQ(ask("RL.TAKE k " + limits), "[0, 2, -3, 4000, 5000, 0]");
+  EXPECT_EQ(ask("RL.TAKE k " + limits + " COST 1 UPTO").substr(0, 9), "[0, 2, -3");
+  EXPECT_THAT(ask("RL.TAKE k " + limits + " HEADERS"),
+              testing::AllOf(testing::HasSubstr("\"remaining\", -3, "),
+                             testing::HasSubstr("\"gcra0\";r=0;t=4,")));
+  EXPECT_THAT(ask("RL.INFO k"), testing::HasSubstr("\"remaining\", -3, "));
+  EXPECT_EQ(ask("CL.THROTTLE one 1 1 1 1"), "[0, 2, 1, -1, 1]");
+  ask("RL.TAKE one GCRA 1/1s BURST 1 COST 5 FORCE");
+  EXPECT_EQ(ask("CL.THROTTLE one 1 1 1 1"), "[1, 2, 0, 5, 6]") << "that dialect knows none";
+  EXPECT_EQ(ask("RL.TAKE one GCRA 1/1s BURST 1"), "[0, 2, -4, 5000, 6000, 0]") << "one limit alone";
+  EXPECT_EQ(ask("RL.REFUND k 2"), "[1, 2, -1, 0, 3000, 0]");
+  server_->advance(3 * kSecond);
+  EXPECT_EQ(ask("RL.PEEK k COST 0"), "[1, 2, 2, 0, 0, 0]");
+}
+
 TEST_F(RlTake, ShadowOnlyForcesTheFirstField) {
   EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s SHADOW"), "[1, 1, 0, 0, 1000, -1]");
   EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s SHADOW"), "[1, 1, 0, 1000, 1000, 0]");
@@ -61,13 +85,13 @@ TEST_F(RlTake, ShadowOnlyForcesTheFirstField) {
 
 TEST_F(RlTake, ForceTakesIntoDebt) {
   EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 1 COST 5 FORCE"), "[1, 2, -3, 0, 5000, 0]");
-  EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 1"), "[0, 2, 0, 4000, 5000, 0]");
+  EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 1"), "[0, 2, -3, 4000, 5000, 0]");
   EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 1 FORCE"), "[1, 2, -4, 0, 6000, 0]");
 }
 
 TEST_F(RlTake, ForceTakesFromEveryAlgorithm) {
   EXPECT_EQ(ask("RL.TAKE f FIXED 10/1m COST 13 FORCE"), "[1, 10, -3, 0, 60000, 0]");
-  EXPECT_EQ(ask("RL.TAKE f FIXED 10/1m"), "[0, 10, 0, 60000, 60000, 0]");
+  EXPECT_EQ(ask("RL.TAKE f FIXED 10/1m"), "[0, 10, -3, 60000, 60000, 0]");
   EXPECT_EQ(ask("RL.REFUND f 4"), "[1, 10, 1, 0, 60000, 0]");
   EXPECT_EQ(ask("RL.TAKE s SLIDINGLOG 5/1m COST 8 FORCE"), "[1, 5, -3, 0, 60000, 0]");
   EXPECT_EQ(ask("RL.TAKE w SLIDINGWINDOW 20/5s BUCKETS 10 PERBUCKET 4 COST 5 FORCE").substr(0, 10),
@@ -75,7 +99,7 @@ TEST_F(RlTake, ForceTakesFromEveryAlgorithm) {
   EXPECT_EQ(ask("RL.TAKE n SLIDINGCOUNTER 5/1m COST 6 FORCE").substr(0, 10), "[1, 5, -1,");
   EXPECT_EQ(ask("RL.TAKE l LEAKY 1/1s CAPACITY 2 COST 5 FORCE"), "[1, 2, -3, 0, 5000, 0]");
   EXPECT_EQ(ask("RL.TAKE c CONCURRENCY 1 LEASE 1m COST 2 FORCE"), "[1, 1, -1, 0, 60000, 0, 1]");
-  EXPECT_EQ(ask("RL.TAKE c CONCURRENCY 1 LEASE 1m"), "[0, 1, 0, 60000, 60000, 0]");
+  EXPECT_EQ(ask("RL.TAKE c CONCURRENCY 1 LEASE 1m"), "[0, 1, -1, 60000, 60000, 0]");
   EXPECT_EQ(ask("RL.RELEASE c 1"), "2");
   EXPECT_EQ(ask("RL.TAKE b BURSTY 1/1s COST 3 FORCE"), "[1, 1, -3, 0, 4000, 0]");
   EXPECT_EQ(ask("RL.TAKE u WARMUP 1/1s OVER 2s FORCE").substr(0, 8), "[1, 2, -");
@@ -242,7 +266,7 @@ TEST_F(RlTake, SurvivesARestart) {
 
 TEST_F(RlTake, ABucketThatStartsLowIsWrittenAtFirstSight) {
   EXPECT_EQ(ask("RL.TAKE k TOKENBUCKET 1/1s CAPACITY 5 INITIAL 0"), "[0, 5, 0, 1000, 5000, 0]");
-  EXPECT_EQ(ask("PTTL k"), "-1");
+  EXPECT_EQ(ask("PTTL k"), "86405000");
   server_->advance(1 * kSecond);
   EXPECT_EQ(ask("RL.TAKE k TOKENBUCKET 1/1s CAPACITY 5 INITIAL 0"), "[1, 5, 0, 0, 5000, 0]");
 }

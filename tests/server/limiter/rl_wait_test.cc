@@ -235,7 +235,7 @@ TEST_F(RlReserve, BooksAhead) {
   EXPECT_EQ(ask("RL.RESERVE k GCRA 1/1s BURST 0"), "[1, 1000, 2]");
   EXPECT_EQ(ask("RL.RESERVE k GCRA 1/1s BURST 0"), "[1, 2000, 3]");
   EXPECT_EQ(ask("RL.RESERVE k GCRA 1/1s BURST 0 MAXWAIT 2999"), "[0, 3000, (nil)]");
-  EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 0"), "[0, 1, 0, 3000, 3000, 0]");
+  EXPECT_EQ(ask("RL.TAKE k GCRA 1/1s BURST 0"), "[0, 1, -2, 3000, 3000, 0]");
 }
 
 TEST_F(RlReserve, CancelGivesBackLessWhatComesAfter) {
