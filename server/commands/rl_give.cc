@@ -80,16 +80,17 @@ void rl_refund(Call& call) {
   refund_limits(call, *limiter, permits);
   const size_t begin = call.reply.buffer()->size();
   write_figures(call.reply, look(call, *limiter, limiter->all()), false);
-  if (!token.empty()) remember(call, key, token, begin);
+  if (!token.empty()) remember(call, {key, token}, begin);
 }
 
-// Applies `use` of a lease to every limit that makes leases; answers the most that any answered.
+// Applies `use` of a lease to every limit that makes leases, and replies the most that any
+// answered. Answers the lease's id if that was above 0, and else 0.
 template <typename Use>
-void use_lease(Call& call, Use use) {
+Result<int64_t, ErrorReplied> use_lease(Call& call, Use use) {
   const auto id = id_argument(call.args[2]);
-  if (!id) return call.reply.error(id.error());
+  if (!id) return reply_error(call, id.error());
   auto limiter = Limiter::read(call, call.args[1]);
-  if (!limiter) return;
+  if (!limiter) return limiter.error();
   int64_t permits = 0;
   for (HeldLimit& held : limiter->all()) {
     if (!held.limit.algorithm->makes_leases) continue;
@@ -98,18 +99,22 @@ void use_lease(Call& call, Use use) {
   }
   if (permits > 0) limiter->save();
   call.reply.integer(permits);
+  return permits > 0 ? *id : 0;
 }
 
 void rl_release(Call& call) {
-  use_lease(call, [](HeldLimit& held, algorithms::Entries& entries, algorithms::LeaseUse lease) {
-    return algorithms::release_lease(held.state, entries, lease);
-  });
+  const auto id = use_lease(
+      call, [](HeldLimit& held, algorithms::Entries& entries, algorithms::LeaseUse lease) {
+        return algorithms::release_lease(held.state, entries, lease);
+      });
+  if (id && *id > 0) forget_request_of(call, call.args[1], *id);
 }
 
 void rl_renew(Call& call) {
-  use_lease(call, [](HeldLimit& held, algorithms::Entries& entries, algorithms::LeaseUse lease) {
-    return algorithms::renew_lease(held.limit, held.state, entries, lease);
-  });
+  (void)use_lease(call,
+                  [](HeldLimit& held, algorithms::Entries& entries, algorithms::LeaseUse lease) {
+                    return algorithms::renew_lease(held.limit, held.state, entries, lease);
+                  });
 }
 
 void rl_reset(Call& call) {
@@ -127,20 +132,21 @@ void rl_cancel(Call& call) {
   if (!limiter) return;
   const auto given_back = cancel_all(call, *limiter, *id);
   if (given_back) {
+    forget_request_of(call, call.args[1], *id);
     deny_departure(call, call.args[1], *id);
     return call.reply.integer(*given_back);
   }
   const auto settled = settle_hold(call, *limiter, *id, {0});
+  if (settled && settled->found) forget_request_of(call, call.args[1], *id);
   call.reply.integer(settled ? settled->given_back : 0);
 }
 
-// A token that no request can carry: it is longer than any.
-std::string token_of(int64_t id) {
-  return std::string(kIdBytesMax, '\0') + "settle " + std::to_string(id);
+bool is_nothing(const std::vector<int64_t>& used) {
+  return std::ranges::all_of(used, [](int64_t permits) { return permits == 0; });
 }
 
 void settle(Call& call, std::string_view key, int64_t id, const std::vector<int64_t>& used) {
-  const std::string token = token_of(id);
+  const std::string token = token_about("settle ", id);
   if (recalled(call, key, token, "ERR the hold was settled with another cost")) return;
   auto limiter = Limiter::read(call, key);
   if (!limiter) return;
@@ -150,7 +156,9 @@ void settle(Call& call, std::string_view key, int64_t id, const std::vector<int6
   if (!settled->found) return call.reply.null_array();
   const size_t begin = call.reply.buffer()->size();
   write_figures(call.reply, settled->answer, false);
-  if (settled->answer.allowed) remember(call, key, token, begin);
+  if (!settled->answer.allowed) return;
+  if (is_nothing(used) || settled->lease_ended) forget_request_of(call, key, id);
+  remember(call, {key, token}, begin);
 }
 
 void rl_settle(Call& call) {

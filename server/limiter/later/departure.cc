@@ -153,7 +153,9 @@ std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
   if (!request.id.empty()) {
     ticket.reply = reply_of(answer, request);
     const int64_t wait_ms = std::min((departs_ns - call.now_ns) / kNsPerMs, kTicketMs);
-    keep_ticket(call, key, request.id, ticket, call.now_ms() + wait_ms + kRememberedMs);
+    const int64_t until_ms = call.now_ms() + wait_ms + kRememberedMs;
+    keep_ticket(call, key, request.id, ticket, until_ms);
+    remember_id(call, key, booking, {key, request.id}, until_ms);
   }
   return std::make_unique<Departure>(WaitKey(call.database, key, booking), request, answer,
                                      std::move(ticket));

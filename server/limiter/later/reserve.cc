@@ -64,7 +64,10 @@ void reserve(Call& call, std::string_view key, const LimiterRequest& request) {
   call.reply.integer(booked->granted ? 1 : 0);
   call.reply.integer(milliseconds_up(booked->wait_ns));
   booked->granted ? call.reply.integer(booked->id) : call.reply.null();
-  if (booked->granted && !request.id.empty()) remember(call, key, request.id, begin);
+  if (!booked->granted || request.id.empty()) return;
+  const RequestName name{key, request.id};
+  remember(call, name, begin);
+  remember_id(call, key, booked->id, name, call.now_ms() + kRememberedMs);
 }
 
 }  // namespace weir::server

@@ -28,6 +28,7 @@ struct LimitRow {
 struct Granted {
   int64_t cost = 0;                   // what was charged; the largest of several limits
   std::optional<int64_t> lease = {};  // the id of the lease that was made
+  int64_t lease_ns = 0;               // how long it lasts; the shortest of several limits
   std::optional<int64_t> hold = {};   // the id of the hold that was made; also the lease's
 };
 

@@ -96,6 +96,15 @@ algorithms::AllVerdict charge(Limiter& limiter, const LimiterRequest& request,
   return verdict;
 }
 
+int64_t shortest_lease_ns(const std::vector<Guard>& guards) {
+  int64_t shortest_ns = algorithms::kNever;
+  for (const Guard& guard : guards) {
+    if (makes_leases(guard) && guard.cost > 0)
+      shortest_ns = std::min(shortest_ns, guard.limit->period_ns);
+  }
+  return shortest_ns;
+}
+
 std::vector<algorithms::State> states_of(std::span<const HeldLimit> limits) {
   std::vector<algorithms::State> states;
   for (const HeldLimit& held : limits) states.push_back(held.state);
@@ -180,6 +189,7 @@ Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
   Answer answer = answer_of(call, limiter, request, guards, verdict);
   answer.charged = asks && verdict.allowed;
   answer.granted.lease = lease;
+  if (lease) answer.granted.lease_ns = shortest_lease_ns(guards);
   if (answer.charged && holds) hold(call, limiter, request, guards, before, &answer);
   const bool counted = count_denied(call, limiter, request, guards, &answer);
   return {.answer = answer,

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "server/limiter/take/remembered.h"
-
 namespace weir::server {
 namespace {
 
@@ -109,14 +107,28 @@ void reply_answer(Call& call, const LimiterRequest& request, const Answer& answe
 
 void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
                     const Answer& answer) {
-  if (request.full && answer.charged && !request.id.empty()) {
-    return reply_and_remember(call, key, request.id, [&](resp::ReplyWriter& reply) {
+  if (!answer.charged || request.id.empty()) return reply_answer(call, request, answer);
+  const RequestName name{key, request.id};
+  const int64_t for_ms = remembered_ms(answer.granted);
+  remember_made(call, key, answer.granted, name);
+  if (request.full) {
+    return reply_and_remember(call, name, for_ms, [&](resp::ReplyWriter& reply) {
       write_full_answer(reply, request, answer);
     });
   }
   const size_t begin = call.reply.buffer()->size();
   reply_answer(call, request, answer);
-  if (answer.charged && !request.id.empty()) remember(call, key, request.id, begin);
+  remember(call, name, begin, for_ms);
+}
+
+int64_t remembered_ms(const Granted& granted) {
+  return granted.lease ? std::min(kRememberedMs, milliseconds_up(granted.lease_ns)) : kRememberedMs;
+}
+
+void remember_made(Call& call, std::string_view key, const Granted& granted,
+                   const RequestName& name) {
+  const auto id = granted.hold ? granted.hold : granted.lease;
+  if (id) remember_id(call, key, *id, name, call.now_ms() + kRememberedMs);
 }
 
 }  // namespace weir::server

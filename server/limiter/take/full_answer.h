@@ -19,6 +19,7 @@
 
 #include "resp/reply.h"
 #include "server/limiter/take/answer.h"
+#include "server/limiter/take/remembered.h"
 
 namespace weir::server {
 
@@ -31,5 +32,10 @@ void reply_answer(Call& call, const LimiterRequest& request, const Answer& answe
 // The same for a request that may have an ID: what was charged is remembered under it.
 void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
                     const Answer& answer);
+// Answers how long a reply that tells of this is remembered: no longer than the lease lasts.
+int64_t remembered_ms(const Granted& granted);
+// Keeps that the request has made the hold or the lease that the key was granted.
+void remember_made(Call& call, std::string_view key, const Granted& granted,
+                   const RequestName& name);
 
 }  // namespace weir::server

@@ -97,7 +97,7 @@ Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t i
   for (auto& [part, settlement] : parts) {
     settled.given_back = std::max(settled.given_back, settlement.run());
   }
-  end_lease(call, limiter, id);
+  settled.lease_ended = end_lease(call, limiter, id);
   holds->erase(view(member));
   settled.answer = look(call, limiter, limiter.all());
   limiter.save();

@@ -49,6 +49,7 @@ struct Settled {
   bool found = true;       // false: there is no such hold, or it has ended
   Answer answer;           // of the limit with the least rest; a debt is a rest below 0
   int64_t given_back = 0;  // the most that came back of any limit
+  bool lease_ended = false;
 };
 
 // Settles a hold with what was used, one number for all of its limits or one for each, and saves

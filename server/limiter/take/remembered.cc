@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "resp/numbers.h"
+#include "server/limiter/policy/request.h"
 #include "server/limiter/take/limiters.h"
 #include "storage/format/codec.h"
 
@@ -83,9 +84,7 @@ void keep(Call& call, std::string_view key, std::string_view token, std::string_
   call.keys.put(&ref, storage::Type::kString, value, until_ms);
 }
 
-void keep_reply(Call& call, std::string_view key, std::string_view token, std::string_view reply) {
-  keep(call, key, token, in_form(reply, kStored), call.now_ms() + kRememberedMs);
-}
+constexpr std::string_view kMade = "made ";
 
 Ticket read_ticket(storage::Reader reader) {
   Ticket ticket;
@@ -133,17 +132,44 @@ bool recalled(Call& call, std::string_view key, std::string_view token, std::str
   return true;
 }
 
-void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin) {
-  keep_reply(call, key, token, std::string_view(*call.reply.buffer()).substr(reply_begin));
+void remember(Call& call, const RequestName& name, size_t reply_begin, int64_t for_ms) {
+  const auto reply = std::string_view(*call.reply.buffer()).substr(reply_begin);
+  keep(call, name.key, name.token, in_form(reply, kStored), call.now_ms() + for_ms);
 }
 
-void reply_and_remember(Call& call, std::string_view key, std::string_view token,
+void reply_and_remember(Call& call, const RequestName& name, int64_t for_ms,
                         const std::function<void(resp::ReplyWriter&)>& write) {
   std::string reply;
   resp::ReplyWriter writer(&reply, 3);
   write(writer);
-  keep_reply(call, key, token, reply);
+  keep(call, name.key, name.token, in_form(reply, kStored), call.now_ms() + for_ms);
   call.reply.raw(for_session(call, reply));
+}
+
+std::string token_about(std::string_view what, int64_t id) {
+  return std::string(kIdBytesMax, '\0').append(what).append(std::to_string(id));
+}
+
+void remember_id(Call& call, std::string_view key, int64_t id, const RequestName& name,
+                 int64_t until_ms) {
+  std::string value;
+  storage::put_varint(&value, name.key.size());
+  value.append(name.key).append(name.token);
+  const std::string record = record_key(call, key, token_about(kMade, id));
+  storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), record);
+  call.keys.put(&ref, storage::Type::kString, value, until_ms);
+}
+
+void forget_request_of(Call& call, std::string_view key, int64_t id) {
+  const std::string made = token_about(kMade, id);
+  const std::string record = record_key(call, key, made);
+  const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), record);
+  if (!ref.exists()) return;
+  const std::string value(ref.value());
+  storage::Reader reader(value);
+  const std::string_view first_key = reader.sized_bytes();
+  if (reader.ok()) forget_token(call, first_key, reader.rest());
+  forget_token(call, key, made);
 }
 
 std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_view token) {

@@ -11,6 +11,12 @@
 //              | 1(u8) booking departs lease (varints) reply    of one that a funnel has let in
 //     reply   := RESP2 bytes                              DO NOT CHANGE
 //
+// A hold, a lease or a booking that such a request made can be given back. Then the request is
+// forgotten, so that nobody is told again that it is granted. For that the database has
+//
+//     key     := database(varint) size(varint) key   64 zero bytes "made " id, in decimal digits
+//     value   := size(varint) first key of the request, its token                   DO NOT CHANGE
+//
 // A reply that holds a map is kept with RESP3's header for it, and is otherwise RESP2 as well. It
 // must consist of integers, strings, arrays, maps and nulls only, so that it begins with neither 0
 // nor 1.
@@ -46,12 +52,26 @@ struct Ticket {
                             std::string_view differs = "ERR ID was used with other arguments");
 // Gives a reply that was remembered, and counts that.
 void reply_again(Call& call, std::string_view reply);
-// Keeps the reply, which begins at `reply_begin` of the writer's buffer. REQUIRES: a token that is
-// not empty.
-void remember(Call& call, std::string_view key, std::string_view token, size_t reply_begin);
-// Replies what `write` writes, which may hold maps, and keeps it. REQUIRES: as remember().
-void reply_and_remember(Call& call, std::string_view key, std::string_view token,
+// Under which a request is remembered. REQUIRES: a token that is not empty.
+struct RequestName {
+  std::string_view key;  // the first of the request's
+  std::string_view token;
+};
+
+// Keeps the reply, which begins at `reply_begin` of the writer's buffer.
+void remember(Call& call, const RequestName& name, size_t reply_begin,
+              int64_t for_ms = kRememberedMs);
+// Replies what `write` writes, which may hold maps, and keeps it.
+void reply_and_remember(Call& call, const RequestName& name, int64_t for_ms,
                         const std::function<void(resp::ReplyWriter&)>& write);
+
+// A token that no request can carry, since it is longer than any: what is kept about an id.
+std::string token_about(std::string_view what, int64_t id);
+// Keeps until the instant that the request made the id for the key.
+void remember_id(Call& call, std::string_view key, int64_t id, const RequestName& name,
+                 int64_t until_ms);
+// What the id stands for was given back: the request that made it is forgotten.
+void forget_request_of(Call& call, std::string_view key, int64_t id);
 
 // Nothing: nobody waits under the token. It does not ask whether the arguments are the same:
 // recalled() does.

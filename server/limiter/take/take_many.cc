@@ -229,6 +229,16 @@ void write_figures(Call& call, const std::vector<Part>& parts, int64_t denied_by
   for (const Part& part : parts) write_figures(call.reply, part.answer, upto);
 }
 
+// Keeps what was made for each key; answers how long the reply is to be remembered.
+int64_t remember_parts(Call& call, const std::vector<Part>& parts, const RequestName& name) {
+  int64_t for_ms = kRememberedMs;
+  for (const Part& part : parts) {
+    remember_made(call, part.limiter.key(), part.answer.granted, name);
+    for_ms = std::min(for_ms, remembered_ms(part.answer.granted));
+  }
+  return for_ms;
+}
+
 }  // namespace
 
 void take_many(Call& call, Keys keys, const LimiterRequest& request) {
@@ -243,8 +253,10 @@ void take_many(Call& call, Keys keys, const LimiterRequest& request) {
   if (request.upto) ask_for_most(call, *parts, request.costs[0]);
   const int64_t denied_by = take_parts(call, *parts);
   const bool remembers = denied_by < 0 && !request.id.empty();
+  const RequestName name{keys[0], request.id};
+  const int64_t for_ms = remembers ? remember_parts(call, *parts, name) : 0;
   if (request.full && remembers) {
-    return reply_and_remember(call, keys[0], request.id, [&](resp::ReplyWriter& reply) {
+    return reply_and_remember(call, name, for_ms, [&](resp::ReplyWriter& reply) {
       write_full(reply, *parts, denied_by);
     });
   }
@@ -254,7 +266,7 @@ void take_many(Call& call, Keys keys, const LimiterRequest& request) {
   } else {
     write_figures(call, *parts, denied_by, request.upto);
   }
-  if (remembers) remember(call, keys[0], request.id, begin);
+  if (remembers) remember(call, name, begin, for_ms);
 }
 
 }  // namespace weir::server
