@@ -55,6 +55,7 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
   rotate_bytes_ = options.wal_bytes_max / kRotateShare;
   rocksdb::Options set = log_database_options(options);
   wal_sync_ = std::make_unique<RocksWalSync>(set.env, path);
+  synced_mark_ = std::make_unique<SyncedMark>(path);
   WalReport report;
   if (mode != OpenMode::kCreate) {
     std::optional<uint64_t> covered = last_turn_in_tables(set, path);
@@ -77,6 +78,7 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
   if (Status found = find_last_turn(&opened->last_turn); !found.ok()) return found;
   if (Status found = find_stamps(); !found.ok()) return found;
   newest_turn_ = synced_turn_ = opened->last_turn;
+  if (mode == OpenMode::kExisting) synced_mark_->note(opened->last_turn);
   writer_ = std::make_unique<LogWriter>(
       std::max(opened->last_turn, written_back_turn),
       [this](rocksdb::WriteBatch* batch) {
@@ -187,6 +189,7 @@ Status RocksLog::sync() {
     sync_failed_ = true;
     return status;
   }
+  synced_mark_->note(turn);
   uint64_t synced = synced_turn_.load();
   while (synced < turn && !synced_turn_.compare_exchange_weak(synced, turn)) {
   }

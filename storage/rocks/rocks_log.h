@@ -1,13 +1,12 @@
 // The `log/` database: turn number -> what the turn changed.
 //
 // Invariants
-// 1. A turn's record is one put: when appended_turn() has come to it, it is in the WAL file, after
-// a
-//    sync() that began then it is on the disk. Only appends write. While a sync or the beginning of
-//    a flush is under way they leave it to the writer's thread (rocks_log_writer.h), so they wait
-//    for neither.
-// 2. Each record tells which turn was known to be synced when it was written. So opening can tell
-//    what a power cut may take away from what was destroyed.
+// 1. A turn's record is one put: when appended_turn() has come to it, it is in the WAL file, and
+//    after a sync() that began then it is on the disk. Only appends write. While a sync or the
+//    beginning of a flush is under way they leave it to the writer's thread (rocks_log_writer.h),
+//    so they wait for neither.
+// 2. Each record tells which turn was known to be synced when it was written, and SYNCED which is
+//    (synced_mark.h). So opening can tell what a power cut may take away from what was destroyed.
 // 3. After a failed append or sync nothing is appended any more, because what the file holds is
 //    unknown: append() keeps the failure and answers it again. One of the writer's thread shows in
 //    append_failure() first.
@@ -32,6 +31,7 @@
 #include "storage/rocks/rocks_internal.h"
 #include "storage/rocks/rocks_log_writer.h"
 #include "storage/rocks/rocks_wal_sync.h"
+#include "storage/rocks/synced_mark.h"
 #include "storage/store/stamped_log.h"
 #include "storage/store/stamped_turns.h"
 
@@ -106,6 +106,7 @@ class RocksLog {
   std::string path_;
   uint64_t rotate_bytes_ = 0;
   std::unique_ptr<RocksWalSync> wal_sync_;
+  std::unique_ptr<SyncedMark> synced_mark_;
   std::shared_ptr<RocksEvents> events_;
   std::unique_ptr<rocksdb::DB> database_;
   uint64_t newest_turn_ = 0;  // that append() or append_batch() has taken

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "storage/format/file.h"
+#include "storage/rocks/synced_mark.h"
 #include "storage/rocks/wal_manifest.h"
 
 namespace weir::storage {
@@ -22,14 +23,19 @@ Status destroyed(const WalFile& file, uint64_t offset, const std::string& why) {
 
 class Judge {
  public:
-  Judge(std::vector<WalFile>* files, std::optional<uint64_t> covered)
-      : files_(*files), covered_(covered) {}
+  Judge(std::vector<WalFile>* files, std::optional<uint64_t> covered, uint64_t synced_turn)
+      : files_(*files), covered_(covered), synced_turn_(synced_turn) {}
 
   Status run() {
     for (size_t i = 0; i < files_.size(); ++i) {
       if (Status status = look_at(i); !status.ok()) return status;
     }
-    return {};
+    const uint64_t last = std::max(last_turn_, covered_.value_or(0));
+    if (!covered_ || last >= synced_turn_) return {};
+    return Status::corrupt("the log is damaged: it ends with turn " + std::to_string(last) +
+                           ", though turn " + std::to_string(synced_turn_) +
+                           " was known to be on the disk; restore from a checkpoint, or remove "
+                           "its file SYNCED to go on without what is lost");
   }
 
   std::string note;
@@ -99,6 +105,7 @@ class Judge {
 
   std::vector<WalFile>& files_;
   const std::optional<uint64_t> covered_;
+  const uint64_t synced_turn_;
   uint64_t last_turn_ = 0;  // of the files so far
   bool lost_ = false;       // turns are missing, so nothing after them may be kept
 };
@@ -142,8 +149,9 @@ Status cut(const WalFile& file) {
 
 }  // namespace
 
-Status judge_wal(std::vector<WalFile>* files, std::optional<uint64_t> covered, std::string* note) {
-  Judge judge(files, covered);
+Status judge_wal(std::vector<WalFile>* files, std::optional<uint64_t> covered, uint64_t synced_turn,
+                 std::string* note) {
+  Judge judge(files, covered, synced_turn);
   Status status = judge.run();
   *note = std::move(judge.note);
   return status;
@@ -154,7 +162,9 @@ namespace {
 Status look_at(const std::string& directory, std::optional<uint64_t> covered,
                std::vector<WalFile>* files, WalReport* report) {
   if (Status status = scan_files(directory, files); !status.ok()) return status;
-  if (Status status = judge_wal(files, covered, &report->note); !status.ok()) return status;
+  report->synced_turn = SyncedMark::read(directory);
+  if (Status status = judge_wal(files, covered, report->synced_turn, &report->note); !status.ok())
+    return status;
   for (const WalFile& file : *files) {
     report->bytes += file.kept_bytes;
     report->synced_turn =

@@ -4,8 +4,9 @@
 //
 // Invariants
 // 1. Nothing is changed unless everything can be accepted: all files are judged before one is cut.
-// 2. A turn that a later record calls synced is not given up. Where what is lost cannot be named
-//    (the beginning of the first file), the caller looks at WalReport::synced_turn.
+// 2. A turn that a later record or the directory's SYNCED calls synced is not given up. Where what
+//    is lost cannot be named (the beginning of the first file), the caller looks at
+//    WalReport::synced_turn.
 // 3. What is kept has no hole: neither between two files nor between what the caller has elsewhere
 //    and the first of them. A power cut may take away an older file's turns and leave a later's.
 #pragma once
@@ -29,15 +30,17 @@ struct WalFile {
 
 struct WalReport {
   uint64_t bytes = 0;  // bytes that were kept
-  // The newest turn that any record, kept or not, calls synced: the database must have it.
+  // The newest turn that any record, kept or not, or SYNCED calls synced: the database must have
+  // it.
   uint64_t synced_turn = 0;
   std::string note;  // what was cut off; empty for a log in good order
 };
 
 // Judges the files and sets each one's kept_bytes. `covered`: the turns up to this one are
-// elsewhere, in tables or in the state; nullopt: that is not known. REQUIRES: the files are in the
-// order of their numbers.
-Status judge_wal(std::vector<WalFile>* files, std::optional<uint64_t> covered, std::string* note);
+// elsewhere, in tables or in the state; nullopt: that is not known. `synced_turn`: what SYNCED
+// tells (synced_mark.h). REQUIRES: the files are in the order of their numbers.
+Status judge_wal(std::vector<WalFile>* files, std::optional<uint64_t> covered, uint64_t synced_turn,
+                 std::string* note);
 
 // Looks at the files that RocksDB will read, and says what check_wal() would cut off them. Changes
 // nothing.

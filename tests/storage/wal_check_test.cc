@@ -31,9 +31,10 @@ WalFile changed(WalFile file) {
 }
 
 std::vector<uint64_t> kept(std::vector<WalFile> files,
-                           std::optional<uint64_t> covered = std::nullopt) {
+                           std::optional<uint64_t> covered = std::nullopt,
+                           uint64_t synced_turn = 0) {
   std::string note;
-  const Status status = judge_wal(&files, covered, &note);
+  const Status status = judge_wal(&files, covered, synced_turn, &note);
   if (!status.ok()) return {};
   std::vector<uint64_t> sizes;
   for (const WalFile& file : files) sizes.push_back(file.kept_bytes);
@@ -86,6 +87,16 @@ TEST(JudgeWal, LostTurnsThatWereSyncedAreRefused) {
   EXPECT_EQ(kept({cut(whole(1, 5)), whole(7, 9, 3), whole(10, 12, 6)}), kRefused);
 }
 
+// What has gone without a trace is known by the file SYNCED.
+TEST(JudgeWal, ALogThatEndsBeforeWhatWasSyncedIsRefused) {
+  EXPECT_EQ(kept({whole(1, 5), whole(0, 0)}, 0, 5), (std::vector<uint64_t>{1000, 1000}));
+  EXPECT_EQ(kept({whole(1, 5), whole(0, 0)}, 0, 6), kRefused);
+  EXPECT_EQ(kept({whole(1, 5), cut(whole(6, 7))}, 0, 8), kRefused);
+  EXPECT_EQ(kept({}, 0, 1), kRefused);
+  EXPECT_EQ(kept({}, 9, 9), kept({}));
+  EXPECT_EQ(kept({whole(7, 9)}, std::nullopt, 12), (std::vector<uint64_t>{1000})) << "see open()";
+}
+
 TEST(JudgeWal, ChangedBytesBeforeLaterFilesAreRefused) {
   EXPECT_EQ(kept({changed(whole(1, 5)), whole(6, 9)}), kRefused);
 }
@@ -124,6 +135,21 @@ TEST_F(DamagedLogTest, AFlippedBitInTheMiddleIsRefusedByNameAndPlace) {
   }
   EXPECT_EQ(reopen(bytes_), "opened");
   EXPECT_EQ(note_, "");
+}
+
+TEST_F(DamagedLogTest, AnEmptiedOrCutFileIsMissed) {
+  for (const std::string& wal : {std::string(), bytes_.substr(0, bytes_.size() / 4)}) {
+    const std::string message = reopen(wal);
+    EXPECT_NE(message.find(", though turn 500 was known to be on the disk"), std::string::npos)
+        << message;
+    EXPECT_EQ(contents(path_), wal) << "a refused log is left alone";
+  }
+  std::filesystem::remove(data_ + "/log/SYNCED");
+  EXPECT_EQ(reopen(bytes_.substr(0, bytes_.size() / 4)), "opened") << "so the message says";
+  EXPECT_EQ(reopen(bytes_.substr(0, bytes_.size() / 5)).find("opened"), std::string::npos)
+      << "what was opened was synced first";
+  overwrite(data_ + "/log/SYNCED", "fifteen bytes..");
+  EXPECT_EQ(reopen(bytes_), "opened") << "other bytes tell nothing";
 }
 
 TEST_F(DamagedLogTest, ACutTailOpensAndNamesTheLastTurn) {

@@ -37,7 +37,7 @@ class WalScanTest : public testing::TestWithParam<Shape> {
 Status judged(const std::string& bytes, uint64_t* kept) {
   std::vector<WalFile> files{{.path = "000004.log", .size = bytes.size(), .scan = scan_wal(bytes)}};
   std::string note;
-  Status status = judge_wal(&files, std::nullopt, &note);
+  Status status = judge_wal(&files, std::nullopt, 0, &note);
   *kept = files[0].kept_bytes;
   EXPECT_EQ(note.empty(), !status.ok() || *kept == bytes.size());
   return status;
