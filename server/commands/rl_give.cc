@@ -83,38 +83,47 @@ void rl_refund(Call& call) {
   if (!token.empty()) remember(call, {key, token}, begin);
 }
 
-// Applies `use` of a lease to every limit that makes leases, and replies the most that any
-// answered. Answers the lease's id if that was above 0, and else 0.
+// Applies `use` of a lease to every limit that makes leases, and answers the most that any
+// answered.
 template <typename Use>
-Result<int64_t, ErrorReplied> use_lease(Call& call, Use use) {
-  const auto id = id_argument(call.args[2]);
-  if (!id) return reply_error(call, id.error());
-  auto limiter = Limiter::read(call, call.args[1]);
-  if (!limiter) return limiter.error();
+int64_t use_lease(Call& call, Limiter& limiter, int64_t id, Use use) {
   int64_t permits = 0;
-  for (HeldLimit& held : limiter->all()) {
+  for (HeldLimit& held : limiter.all()) {
     if (!held.limit.algorithm->makes_leases) continue;
-    permits = std::max(permits, use(held, *limiter->entries_of(held),
-                                    algorithms::LeaseUse{.id = *id, .now_ns = call.now_ns}));
+    permits = std::max(permits, use(held, *limiter.entries_of(held),
+                                    algorithms::LeaseUse{.id = id, .now_ns = call.now_ns}));
   }
-  if (permits > 0) limiter->save();
-  call.reply.integer(permits);
-  return permits > 0 ? *id : 0;
+  return permits;
 }
 
 void rl_release(Call& call) {
-  const auto id = use_lease(
-      call, [](HeldLimit& held, algorithms::Entries& entries, algorithms::LeaseUse lease) {
-        return algorithms::release_lease(held.state, entries, lease);
-      });
-  if (id && *id > 0) forget_request_of(call, call.args[1], *id);
+  const auto id = id_argument(call.args[2]);
+  if (!id) return call.reply.error(id.error());
+  auto limiter = Limiter::read(call, call.args[1]);
+  if (!limiter) return;
+  const auto release = [](HeldLimit& held, algorithms::Entries& entries,
+                          algorithms::LeaseUse lease) {
+    return algorithms::release_lease(held.state, entries, lease);
+  };
+  const int64_t permits = use_lease(call, *limiter, *id, release);
+  call.reply.integer(permits);
+  if (permits == 0) return;
+  limiter->save();
+  forget_request_of(call, call.args[1], *id);
 }
 
 void rl_renew(Call& call) {
-  (void)use_lease(call,
-                  [](HeldLimit& held, algorithms::Entries& entries, algorithms::LeaseUse lease) {
-                    return algorithms::renew_lease(held.limit, held.state, entries, lease);
-                  });
+  const auto id = id_argument(call.args[2]);
+  if (!id) return call.reply.error(id.error());
+  auto limiter = Limiter::read(call, call.args[1]);
+  if (!limiter) return;
+  const auto renew = [](HeldLimit& held, algorithms::Entries& entries, algorithms::LeaseUse lease) {
+    return algorithms::renew_lease(held.limit, held.state, entries, lease);
+  };
+  const int64_t permits =
+      std::max(use_lease(call, *limiter, *id, renew), renew_hold(call, *limiter, *id));
+  if (permits > 0) limiter->save();
+  call.reply.integer(permits);
 }
 
 void rl_reset(Call& call) {
@@ -137,7 +146,7 @@ void rl_cancel(Call& call) {
     return call.reply.integer(*given_back);
   }
   const auto settled = settle_hold(call, *limiter, *id, {0});
-  if (settled && settled->found) forget_request_of(call, call.args[1], *id);
+  if (settled && settled->found && !settled->late) forget_request_of(call, call.args[1], *id);
   call.reply.integer(settled ? settled->given_back : 0);
 }
 
@@ -205,7 +214,8 @@ constexpr Command kRlGiveCommands[] = {
      .keys = {1, 1, 1},
      .group = "limiter",
      .usage = "key id",
-     .summary = "Makes a lease last its whole time from now; answers the permits it holds.",
+     .summary =
+         "Makes a lease or a hold last its whole time from now; answers the permits it holds.",
      .since = "weir 0.1",
      .run = rl_renew},
     {.name = "rl.reset",

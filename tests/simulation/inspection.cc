@@ -4,6 +4,7 @@
 #include "base/time_units.h"
 #include "server/limiter/policy/policies.h"
 #include "server/limiter/policy/policy_words.h"
+#include "server/limiter/take/limiter.h"
 #include "server/os/time_zones.h"
 #include "storage/keyspace/keyspace.h"
 #include "storage/memtable/elements.h"
@@ -29,7 +30,8 @@ void add_holds(storage::Keyspace* keys, int database, const storage::Ref& ref, R
   const storage::Elements* holds = keys->lists().open(database, owner.ids[0]);
   demand(keys->failure());
   if (holds == nullptr || holds->empty()) throw Violation("a limiter has a list without holds");
-  record->held_until_ns = storage::integer_of_order(holds->at(holds->size() - 1).order);
+  record->held_until_ns =
+      storage::integer_of_order(holds->at(holds->size() - 1).order) + server::kLateSettleNs;
 }
 
 Record record_of(storage::Keyspace* keys, int database, const std::string& key,

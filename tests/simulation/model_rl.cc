@@ -13,6 +13,7 @@
 #include "algorithms/limiter_record.h"
 #include "algorithms/take_all.h"
 #include "base/time_units.h"
+#include "server/limiter/take/limiter.h"
 #include "server/os/time_zones.h"
 #include "tests/simulation/model.h"
 #include "tests/simulation/violation.h"
@@ -227,7 +228,7 @@ Expected decide(const Step& step, bool peek) {
   }
   const bool holds = asked.hold_ns > 0 && all.allowed && !peek;
   const bool held = holds && asked.cost > 0;
-  const int64_t until_ns = held ? step.now_ns + asked.hold_ns : 0;
+  const int64_t until_ns = held ? step.now_ns + asked.hold_ns + server::kLateSettleNs : 0;
   if (changed && !peek) store(step, states, std::max(held_until(record), until_ns));
   Expected expected = reply_of(verdict, all.deciding);
   if (held) expected.kind = Expected::Kind::kWithId;

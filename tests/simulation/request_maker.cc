@@ -221,7 +221,7 @@ RequestMaker::Args RequestMaker::rl_hold() {
   Args args = rl_take();
   if (!random_.one_in(8)) return args;
   args.push_back("HOLD");
-  args.push_back(duration_ms());
+  args.push_back(duration_ms() + "ms");
   return args;
 }
 

@@ -12,15 +12,48 @@
 namespace weir::server {
 namespace {
 
-constexpr int kEndedForgottenMax = 64;  // ended holds removed with each new one
+constexpr int kEndedForgottenMax = 64;        // ended holds removed with each new one
+constexpr size_t kStoredMax = 2 * kHoldsMax;  // with those that have ended
 
 void forget_ended(const Call& call, storage::Elements* holds) {
   for (int i = 0; i < kEndedForgottenMax && !holds->empty(); ++i) {
     call.work().charge_entries(1);
     const storage::Element first = holds->at(0);
-    if (storage::integer_of_order(first.order) > call.now_ns) return;
+    const int64_t end_ns = storage::integer_of_order(first.order);
+    const int64_t kept_ns = holds->size() < kStoredMax ? kLateSettleNs : 0;
+    if (end_ns + kept_ns > call.now_ns) return;
     holds->erase(first.member);
   }
+}
+
+struct Hold {
+  Charge charge;
+  std::string_view charge_bytes;
+  int64_t end_ns = 0;
+  int64_t duration_ns = 0;
+};
+
+// Its views are good as long as the bytes are. Nothing for bytes that make no sense.
+std::optional<Hold> read_hold(std::string_view value, int64_t end_ns) {
+  storage::Reader reader(value);
+  const auto charge = read_charge(reader);
+  if (!charge) return std::nullopt;
+  Hold hold{.charge = *charge,
+            .charge_bytes = value.substr(0, value.size() - reader.rest().size()),
+            .end_ns = end_ns,
+            .duration_ns = end_ns - charge->at_ns};
+  if (reader.at_end()) return hold;
+  const uint64_t duration_ns = reader.varint();
+  if (!reader.ok() || !reader.at_end() || duration_ns - 1 >= kHoldNsMax) return std::nullopt;
+  hold.duration_ns = static_cast<int64_t>(duration_ns);
+  return hold;
+}
+
+// Answers the hold of this id, also one that has ended. Its views are good until the list changes.
+std::optional<Hold> find_hold(const storage::Elements* holds, const IdMember& member) {
+  const auto found = holds == nullptr ? std::nullopt : holds->find(view(member));
+  if (!found) return std::nullopt;
+  return read_hold(found->value, storage::integer_of_order(found->order));
 }
 
 Settled denied(const algorithms::Verdict& verdict, size_t index) {
@@ -31,10 +64,7 @@ Settled denied(const algorithms::Verdict& verdict, size_t index) {
 
 }  // namespace
 
-bool is_hold(std::string_view value) {
-  storage::Reader reader(value);
-  return read_charge(reader).has_value() && reader.at_end();
-}
+bool is_hold(std::string_view value) { return read_hold(value, 0).has_value(); }
 
 Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
                                               const LimiterRequest& request) {
@@ -70,17 +100,29 @@ bool drop_hold(Limiter& limiter, int64_t id) {
   return holds != nullptr && holds->erase(view(member_of_id(id)));
 }
 
+int64_t renew_hold(const Call& call, Limiter& limiter, int64_t id) {
+  storage::Elements* holds = limiter.has_holds() ? limiter.holds() : nullptr;
+  const IdMember member = member_of_id(id);
+  const auto hold = find_hold(holds, member);
+  if (!hold || hold->end_ns <= call.now_ns) return 0;
+  int64_t most = 0;
+  for (const Charge::Part& part : hold->charge.all()) most = std::max(most, part.permits);
+  std::string value(hold->charge_bytes);
+  storage::put_varint(&value, static_cast<uint64_t>(hold->duration_ns));
+  holds->put(view(member), storage::order_of_integer(call.now_ns + hold->duration_ns), value);
+  return most;
+}
+
 Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t id,
                                          const std::vector<int64_t>& used) {
   const Settled none{.found = false, .answer = {}};
   storage::Elements* holds = limiter.has_holds() ? limiter.holds() : nullptr;
   if (holds == nullptr) return none;
   const IdMember member = member_of_id(id);
-  const auto found = holds->find(view(member));
-  if (!found || storage::integer_of_order(found->order) <= call.now_ns) return none;
-  storage::Reader reader(found->value);
-  const auto charge = read_charge(reader);
-  if (!charge) return none;
+  const auto hold = find_hold(holds, member);
+  if (!hold || hold->end_ns + kLateSettleNs <= call.now_ns) return none;
+  const bool late = hold->end_ns <= call.now_ns;
+  const Charge* const charge = &hold->charge;
   if (used.size() > 1 && used.size() != charge->size) {
     return "ERR cost must be one number, or one for each of the " + std::to_string(charge->size) +
            " limits that are held, got " + std::to_string(used.size());
@@ -88,12 +130,14 @@ Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t i
   std::vector<SettledPart> parts = settlements_of(call, limiter, *charge);
   for (size_t i = 0; i < parts.size(); ++i) {
     auto& [part, settlement] = parts[i];
-    settlement.set_used(used.size() == 1 ? used[0] : used[part]);
+    const int64_t permits = used.size() == 1 ? used[0] : used[part];
+    settlement.set_used(late ? std::max(permits, settlement.charged()) : permits);
     if (charge->change == 0) settlement.bound(0);  // what was in use since is not known
     const algorithms::Verdict verdict = settlement.peek();
     if (!verdict.allowed) return denied(verdict, i);
   }
   Settled settled;
+  settled.late = late;
   for (auto& [part, settlement] : parts) {
     settled.given_back = std::max(settled.given_back, settlement.run());
   }

@@ -5,7 +5,11 @@
 // key:
 //
 //     member := id (u64 be)       order := the instant at which it ends       DO NOT CHANGE
-//     value  := charge                                                   charges.h
+//     value  := charge [how long it lasts(varint, ns)]                   charges.h
+//               the time if it was renewed; else it is that from the charge to the end
+//
+// A hold that has ended can still be settled for kLateSettleNs: what was used in addition is
+// charged then, and nothing comes back.
 //
 // The id is also that of the lease that the request has of a CONCURRENCY limit, and of its booking
 // while it waits to leave a funnel: until then it can be cancelled and not settled. How a hold was
@@ -42,13 +46,19 @@ bool drop_hold(Limiter& limiter, int64_t id);
 // limiter is saved afterwards.
 bool end_lease(const Call& call, Limiter& limiter, int64_t id);
 
+// Makes a hold last its whole time from now; answers the most permits that it holds of a limit, and
+// 0 for one that has ended or never was. REQUIRES: the limiter is saved afterwards if it is above
+// 0.
+int64_t renew_hold(const Call& call, Limiter& limiter, int64_t id);
+
 // Tells whether these bytes can be a hold's value.
 bool is_hold(std::string_view value);
 
 struct Settled {
-  bool found = true;       // false: there is no such hold, or it has ended
+  bool found = true;       // false: there is no such hold, or it has ended long ago
   Answer answer;           // of the limit with the least rest; a debt is a rest below 0
   int64_t given_back = 0;  // the most that came back of any limit
+  bool late = false;       // the hold had ended
   bool lease_ended = false;
 };
 

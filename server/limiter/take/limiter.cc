@@ -305,12 +305,12 @@ int64_t Limiter::holds_not_ended() {
   return after_now(holds_ == 0 ? nullptr : holds(), call_->now_ns);
 }
 
-int64_t Limiter::last_of(storage::ElementsId* id) const {
+int64_t Limiter::last_of(storage::ElementsId* id, int64_t kept_ns) const {
   const storage::Elements* list =
       *id == 0 ? nullptr : call_->keys.lists().open(call_->database, *id);
   if (list == nullptr) return 0;
   const int64_t last_ns =
-      list->empty() ? 0 : storage::integer_of_order(list->at(list->size() - 1).order);
+      list->empty() ? 0 : storage::integer_of_order(list->at(list->size() - 1).order) + kept_ns;
   if (last_ns <= call_->now_ns) *id = 0;
   return last_ns;
 }
@@ -344,8 +344,8 @@ void Limiter::save() {
     if (held.limit.adaptive.is_set()) count_taken(&held);
   }
   storage::Ref ref = call_->look_up(key_);
-  last_of(&bookings_);
-  const int64_t gone_ns = std::max(gone_at_ns(), last_of(&holds_));
+  last_of(&bookings_, 0);
+  const int64_t gone_ns = std::max(gone_at_ns(), last_of(&holds_, kLateSettleNs));
   if (gone_ns <= call_->now_ns) return call_->keys.erase(&ref);
   const int64_t gone_ms = algorithms::units_up(gone_ns, kNsPerMs);
 

@@ -104,6 +104,9 @@ struct NamedLimits {
   }
 };
 
+// How long after its end a hold can still be settled with more than it has charged.
+inline constexpr int64_t kLateSettleNs = kNsPerMinute;
+
 class Limiter {
  public:
   // Reads a key. An error: it holds another type, or cannot be read. find() replies nothing.
@@ -138,7 +141,8 @@ class Limiter {
   storage::Elements* bookings();
   bool has_bookings() const { return bookings_ != 0; }
   int64_t bookings_not_due();
-  // The list of holds, which is made if there is none.
+  // The list of holds, which is made if there is none. A hold stays in it for kLateSettleNs after
+  // its end.
   storage::Elements* holds();
   bool has_holds() const { return holds_ != 0; }
   int64_t holds_not_ended();
@@ -169,8 +173,9 @@ class Limiter {
   void keep_left_over(const LimitSet& taken, std::vector<HeldLimit>* next) const;
   std::string too_many(std::span<const HeldLimit> next) const;
   int64_t gone_at_ns() const;
-  // Answers the last instant of a list of bookings or holds; forgets the list if that has come.
-  int64_t last_of(storage::ElementsId* list) const;
+  // Answers the last instant of a list of bookings or holds, and what it is kept for after that;
+  // forgets the list if that has come.
+  int64_t last_of(storage::ElementsId* list, int64_t kept_ns) const;
   bool keeps_charges() const { return bookings_ != 0 || holds_ != 0; }
   // Notes what is in use of each limit, before the command charges it and after that.
   void note_used();

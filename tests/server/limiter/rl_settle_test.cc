@@ -21,7 +21,7 @@ TEST_F(RlSettle, TheRestIsGivenBackOrMoreIsTaken) {
   EXPECT_EQ(ask("RL.SETTLE k 1 120"), "[1, 1000, 380, 0, 3600000, 0]");
   EXPECT_EQ(ask("RL.SETTLE k 2 1000"), "[1, 1000, -120, 0, 3600000, 0]");
   EXPECT_EQ(holds_of("k"), "0");
-  EXPECT_EQ(ask("RL.TAKE k FIXED 1000/1h").substr(0, 11), "[0, 1000, 0");
+  EXPECT_EQ(ask("RL.TAKE k FIXED 1000/1h").substr(0, 14), "[0, 1000, -120");
 }
 
 TEST_F(RlSettle, ARepetitionGetsTheSameAnswerForAMinute) {
@@ -39,8 +39,9 @@ TEST_F(RlSettle, ARepetitionGetsTheSameAnswerForAMinute) {
 TEST_F(RlSettle, AHoldThatHasEndedIsChargedAsEstimated) {
   ask("RL.TAKE k FIXED 10/1h COST 8 HOLD 10s");
   server_->clock.advance(10 * kSecond);
-  EXPECT_EQ(ask("RL.SETTLE k 1 3"), "(nil)");
+  EXPECT_EQ(holds_of("k"), "0");
   EXPECT_EQ(ask("RL.CANCEL k 1"), "0");
+  EXPECT_EQ(ask("RL.SETTLE k 1 3"), "(nil)") << "that was the late settlement";
   EXPECT_EQ(ask("RL.PEEK k COST 0").substr(0, 10), "[1, 10, 2,");
   EXPECT_EQ(ask("RL.SETTLE k 7 3"), "(nil)");
   EXPECT_EQ(ask("RL.SETTLE none 7 3"), "(nil)");
@@ -50,13 +51,50 @@ TEST_F(RlSettle, AHoldThatHasEndedIsChargedAsEstimated) {
   EXPECT_EQ(ask("RL.SETTLE s 1 3").substr(0, 16), "(error WRONGTYPE");
 }
 
+// What was used in addition is charged when it is told of, and nothing comes back.
+TEST_F(RlSettle, AHoldThatHasEndedIsSettledLate) {
+  for (int i = 1; i <= 4; ++i) ask("RL.TAKE k FIXED 100/1h COST 10 HOLD 10s");
+  server_->clock.advance(69 * kSecond);
+  ask("RL.TAKE k FIXED 100/1h COST 10 HOLD 10s");
+  EXPECT_EQ(ask("RL.SETTLE k 1 15").substr(0, 12), "[1, 100, 45,");
+  EXPECT_EQ(ask("RL.SETTLE k 1 15").substr(0, 12), "[1, 100, 45,") << "told again";
+  EXPECT_EQ(ask("RL.SETTLE k 2 3").substr(0, 12), "[1, 100, 45,");
+  EXPECT_EQ(ask("RL.SETTLE k 3 0").substr(0, 12), "[1, 100, 45,");
+  server_->clock.advance(kSecond);
+  EXPECT_EQ(ask("RL.SETTLE k 4 15"), "(nil)");
+  EXPECT_EQ(ask("RL.SETTLE k 5 15").substr(0, 12), "[1, 100, 40,") << "it has not ended";
+}
+
+TEST_F(RlSettle, AHoldIsRenewed) {
+  ask("RL.TAKE k FIXED 100/1h COST 10 HOLD 10s");
+  for (int i = 0; i < 3; ++i) {
+    server_->clock.advance(9 * kSecond);
+    EXPECT_EQ(ask("RL.RENEW k 1"), "10");
+  }
+  restart();
+  server_->clock.advance(9 * kSecond);
+  EXPECT_EQ(ask("RL.SETTLE k 1 4").substr(0, 12), "[1, 100, 96,");
+  EXPECT_EQ(ask("RL.RENEW k 1"), "0");
+  ask("RL.TAKE k FIXED 100/1h COST 10 HOLD 10s");
+  server_->clock.advance(10 * kSecond);
+  EXPECT_EQ(ask("RL.RENEW k 1"), "0") << "it has ended";
+  const std::string both = ask("RL.TAKE c CONCURRENCY 2 LEASE 10s FIXED 100/1h COST 1,10 HOLD 10s");
+  const std::string id = both.substr(both.rfind(' ') + 1, both.size() - both.rfind(' ') - 2);
+  server_->clock.advance(9 * kSecond);
+  EXPECT_EQ(ask("RL.RENEW c " + id), "10") << "with its lease";
+  server_->clock.advance(9 * kSecond);
+  EXPECT_EQ(ask("RL.SETTLE c " + id + " 0,4"), "[1, 2, 2, 0, 0, 0]");
+}
+
 // A full limit's key stays until the hold ends: more may have been used than estimated.
 TEST_F(RlSettle, AHoldKeepsItsKeyUntilItEnds) {
   ask("RL.TAKE k 10/1s COST 5 HOLD 60s");
   server_->advance(59 * kSecond);
   EXPECT_EQ(ask("RL.SETTLE k 1 700"), "[1, 10, -100, 0, 11000, 0]");
   ask("RL.TAKE j 10/1s COST 5 HOLD 5s");
-  server_->advance(6 * kSecond);
+  server_->advance(64 * kSecond);
+  EXPECT_EQ(ask("EXISTS j"), "1");
+  server_->advance(2 * kSecond);
   EXPECT_EQ(ask("EXISTS j"), "0");
 }
 
