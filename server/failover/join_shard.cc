@@ -125,7 +125,8 @@ Result<NodeFile, std::string> node_of_directory(const std::string& directory, Ra
 
 // Where clients reach this server.
 std::string address_of(const Config& config) {
-  std::string host = config.cluster_announce_ip;
+  std::string host = config.cluster_announce_ip.empty() ? config.cluster_announce_hostname
+                                                        : config.cluster_announce_ip;
   for (const std::string& bound : config.bind) {
     const bool is_all = bound == "*" || bound == "0.0.0.0" || bound == "::" || bound == "::*";
     if (host.empty() && !is_all && !bound.empty()) host = bound[0] == '-' ? bound.substr(1) : bound;
@@ -173,6 +174,14 @@ Result<void, std::string> check_member_options(const Config& config) {
         "fails, another member goes on");
   if (config.cluster_enabled)
     return std::string("log: a member of a shard does not speak the cluster protocol yet");
+  if (!config.cluster_announce_ip.empty() && !config.cluster_announce_hostname.empty())
+    return std::string(
+        "log: clients are told one host: set cluster-announce-ip or cluster-announce-hostname, not "
+        "both");
+  if (config.port != 0 && config.tls_port != 0 && config.cluster_announce_port == 0)
+    return "log: clients are told one port, for TLS or not: set cluster-announce-port to " +
+           std::to_string(config.tls_port) + " (tls-port) or to " + std::to_string(config.port) +
+           " (port), or port to 0";
   const std::string address = address_of(config);
   if (address.front() == ':')
     return std::string(

@@ -149,9 +149,12 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   scripting_.scripts.open();
   scripting_.functions.open();
   if (!report.tail_note.empty()) spdlog::warn("{}", report.tail_note);
-  spdlog::info("data opened: {}, {} turns written back, newest turn {}, {} entries replayed",
-               report.created ? "new" : "existing", report.written_back_turn, keys_.turn(),
-               keys_.figures().unwritten);
+  if (report.created) {
+    spdlog::info("data opened: new");
+  } else {
+    spdlog::info("data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
+                 report.written_back_turn, keys_.turn(), keys_.figures().unwritten);
+  }
   if (const auto read = reload_policies_between_turns(*this); !read) {
     if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
     spdlog::warn("policies-file: {}", read.error());
