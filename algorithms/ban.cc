@@ -68,8 +68,9 @@ Result<Ban, RangeError> parse_ban(std::span<const std::string_view> words) {
   const auto for_ns = duration_after("BAN", word(1));
   if (!for_ns) return for_ns.error();
   if (!equals_ignoring_case(word(2), "AFTER") || !equals_ignoring_case(word(4), "WITHIN")) {
-    const std::string_view wrong = equals_ignoring_case(word(2), "AFTER") ? word(4) : word(2);
-    return RangeError{"BAN", given(wrong), "written BAN duration AFTER n WITHIN duration"};
+    const size_t wrong = equals_ignoring_case(word(2), "AFTER") ? 4 : 2;
+    return RangeError{"BAN", shown_together(words.first(std::min(words.size(), wrong + 1))),
+                      "written BAN duration AFTER n WITHIN duration"};
   }
   const auto after = parse_number(word(3));
   if (!after || *after < 1 || *after > kBanAfterMax) {

@@ -58,7 +58,9 @@ Result<void, RangeError> check_words(const Written& written, int64_t align) {
   const bool calendar = has_calendar(align);
   if (calendar == written.period_ns.has_value()) {
     return RangeError{
-        "rate", std::to_string(written.count) + (calendar ? "/..." : ""),
+        "rate",
+        std::to_string(written.count) +
+            (calendar ? "/" + format_duration(*written.period_ns) : std::string()),
         calendar ? "a count alone: ALIGN " + std::string(kAligns[align]) + " says the period"
                  : std::string("count/period, unless ALIGN names a calendar unit")};
   }

@@ -106,6 +106,7 @@ class LimitReader {
       if (const auto taken = set(option, value, at + 1 < words.size()); !taken)
         return taken.error();
     }
+    if (at < words.size()) follows_ = words[at];
     return read_name(words, at);
   }
 
@@ -114,7 +115,8 @@ class LimitReader {
   Result<Limit, RangeError> finish() const {
     for (size_t i = 0; i < grammar_.options.size(); ++i) {
       if (!grammar_.options[i].required || written_.values[i]) continue;
-      return RangeError{std::string(grammar_.options[i].name), "nothing",
+      return RangeError{std::string(grammar_.options[i].name),
+                        follows_.empty() ? "nothing" : shown(follows_),
                         "given: " + form_of(grammar_.options[i])};
     }
     LimitSpec spec{.algorithm = &algorithm_, .count = written_.count};
@@ -204,6 +206,7 @@ class LimitReader {
   BareTimes bare_times_;
   Written written_;
   std::array<std::string_view, kOptionsMax> given_;
+  std::string_view follows_;  // the options
   Ban ban_;
   Adaptive adaptive_;
   std::string name_;

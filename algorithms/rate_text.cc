@@ -88,13 +88,6 @@ RateWords cut_rate(Grammar::Rate kind, std::span<const std::string_view> words) 
   return rate;
 }
 
-std::string shown_together(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words)
-    text.append(text.empty() ? "" : " ").append(shown(word));
-  return text;
-}
-
 // A number with a decimal point, as digits / 10^scale.
 struct Decimal {
   int64_t digits = 0;
@@ -137,6 +130,19 @@ std::string without_points(const RateWords& rate) {
   return std::string(rate.count) + "/" + format_duration(product / period->power);
 }
 
+// Writes a count as digits alone: "10000" for 10k, "1000000" for 1_000_000 and 1,000,000. Nothing
+// if it is not wrong in this way.
+std::string without_marks(std::string_view count) {
+  std::string digits;
+  for (const char c : count) {
+    if (c != '_' && c != ',') digits.push_back(c);
+  }
+  const char last = digits.empty() ? '0' : digits.back();
+  const size_t zeros = last == 'k' || last == 'K' ? 3 : last == 'm' || last == 'M' ? 6 : 0;
+  if (zeros > 0) digits.replace(digits.size() - 1, 1, std::string(zeros, '0'));
+  return digits != count && parse_digits(digits) ? digits : std::string();
+}
+
 bool names_calendar(std::string_view period) {
   cut_number(&period);
   return std::ranges::any_of(
@@ -158,6 +164,8 @@ std::string rate_form(Grammar::Rate kind, const RateWords& rate) {
     if (const std::string whole = without_points(rate); !whole.empty()) {
       return "in whole numbers: " + whole;
     }
+    if (const std::string digits = without_marks(rate.count); !digits.empty())
+      return "count/period with a count of digits alone: " + digits + "/" + shown(rate.period);
     if (const auto count = parse_digits(rate.count); count && *count < kLargest) {
       const auto number = parse_digits(rate.period);
       const std::string period = number && *number < kLargest ? shown(rate.period) : "1";

@@ -20,6 +20,13 @@ std::string shown(std::string_view word) {
 
 std::string quoted(std::string_view word) { return "'" + shown(word) + "'"; }
 
+std::string shown_together(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words)
+    text.append(text.empty() ? "" : " ").append(shown(word));
+  return text;
+}
+
 std::string list_of(std::span<const std::string_view> words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {

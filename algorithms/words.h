@@ -14,6 +14,9 @@ std::string shown(std::string_view word);
 // The same between quotes.
 std::string quoted(std::string_view word);
 
+// Shows words with blanks between.
+std::string shown_together(std::span<const std::string_view> words);
+
 // Joins words: "A", "A or B", "A, B or C".
 std::string list_of(std::span<const std::string_view> words);
 

@@ -188,7 +188,7 @@ struct Command {
   void (*more_keys)(Args args, std::vector<KeyReference>* keys) = nullptr;
   ChannelUse channels = ChannelUse::kNone;
   Secrets secrets = Secrets::kNone;
-  std::string_view group = {};  // "string", "generic", "connection", "server", "limiter", ...
+  std::string_view group = {};  // "string", "generic", "connection", "server", "ratelimit", ...
   // ACL categories: "set list" in place of what the group tells, "-" for none.
   std::string_view categories = {};
   std::string_view usage = {};    // the arguments as HELP shows them

@@ -42,7 +42,7 @@ struct GroupCategory {
 
 constexpr GroupCategory kDataGroups[] = {
     {"set", "set"},   {"sorted-set", "sortedset"}, {"list", "list"},
-    {"hash", "hash"}, {"string", "string"},        {"limiter", "ratelimit"},
+    {"hash", "hash"}, {"string", "string"},        {"ratelimit", "ratelimit"},
 };
 
 constexpr GroupCategory kOtherGroups[] = {

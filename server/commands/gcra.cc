@@ -103,7 +103,7 @@ constexpr Command kGcraCommands[] = {
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
-     .group = "limiter",
+     .group = "ratelimit",
      .usage = "key max_burst tokens_per_period period [TOKENS count | NUM_REQUESTS count]",
      .summary = "Takes permits from a GCRA limiter: limited 0 or 1, limit, available, retry after, "
                 "full again after (seconds).",

@@ -87,7 +87,7 @@ constexpr Command kRlTakeCommands[] = {
      .arity = -3,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
-     .group = "limiter",
+     .group = "ratelimit",
      .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] "
               "[HEADERS] [ONCHANGE mode]",
      .summary = "Takes permits from all limits of a key, or from none.",
@@ -98,7 +98,7 @@ constexpr Command kRlTakeCommands[] = {
      .arity = -2,
      .flags = kReads | kFast,
      .keys = {1, 1, 1},
-     .group = "limiter",
+     .group = "ratelimit",
      .usage = "key [limits] [COST n] [FULL] [HEADERS] [ONCHANGE mode]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",
      .since = "weir 0.1",
@@ -108,7 +108,7 @@ constexpr Command kRlTakeCommands[] = {
      .arity = -4,
      .flags = kWrites | kDenyOom | kMovableKeys | kWakesNobody | kTakes,
      .keys = {.numkeys = 1},
-     .group = "limiter",
+     .group = "ratelimit",
      .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
               "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [ONCHANGE mode]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",

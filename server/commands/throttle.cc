@@ -108,7 +108,7 @@ constexpr Command kThrottleCommands[] = {
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom | kTakes,
      .keys = {1, 1, 1},
-     .group = "limiter",
+     .group = "ratelimit",
      .usage = "key max_burst count period [quantity]",
      .summary = "Takes permits from a GCRA limiter: limited 0 or 1, limit, remaining, retry after, "
                 "reset after (seconds).",
@@ -119,7 +119,7 @@ constexpr Command kThrottleCommands[] = {
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom | kTakes,
      .keys = {1, 1, 1},
-     .group = "limiter",
+     .group = "ratelimit",
      .usage = "key max_burst count period [quantity]",
      .summary = "CL.THROTTLE by another name.",
      .since = "weir 0.1",
@@ -129,7 +129,7 @@ constexpr Command kThrottleCommands[] = {
      .arity = -5,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
-     .group = "limiter",
+     .group = "ratelimit",
      .usage = "key max_burst count_per_period period [quantity]",
      .summary = "Takes permits from a GCRA limiter: allowed 1 or 0, limit, remaining, reset after, "
                 "retry after (seconds).",

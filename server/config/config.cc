@@ -31,6 +31,8 @@ std::string unknown_set_error(std::string_view name) {
                      std::string(name.substr(0, kShownBytesMax)) + "'";
   if (const RefusedOption* refused = find_refused(name); refused != nullptr)
     text += ": " + std::string(refused->why);
+  else if (const Option* nearest = nearest_option(name); nearest != nullptr)
+    text += "; did you mean '" + std::string(nearest->name) + "'?";
   std::replace(text.begin(), text.end(), '\r', ' ');
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;

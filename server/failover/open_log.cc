@@ -1,5 +1,7 @@
 #include "server/failover/open_log.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "storage/shared_logs/file_log.h"
@@ -69,6 +71,9 @@ Result<std::unique_ptr<SharedLog>, std::string> open_shared_log(std::string_view
            "nats://HOST, or tls://HOST" +
            (may_hold_password ? "" : ", got '" + std::string(address) + "'");
   }
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return "a shared log is file:PATH of a file, and " + path + " is a directory";
   return std::unique_ptr<SharedLog>(std::make_unique<storage::FileLog>(path));
 }
 

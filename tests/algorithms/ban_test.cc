@@ -46,7 +46,7 @@ TEST(Ban, IsRefusedInWords) {
             "limit 0 (GCRA): BAN must be an integer and a unit (us ms s m h d w), got '10'");
   EXPECT_EQ(ban_error_of("1/1s BAN 10m WITHIN 3"),
             "limit 0 (GCRA): BAN must be written BAN duration "
-            "AFTER n WITHIN duration, got 'WITHIN'");
+            "AFTER n WITHIN duration, got 'BAN 10m WITHIN'");
   EXPECT_EQ(ban_error_of("1/1s BAN 10m AFTER 65 WITHIN 1m"),
             "limit 0 (GCRA): AFTER must be an integer between 1 and 64, got '65'");
   EXPECT_EQ(ban_error_of("1/1s BAN 10m AFTER 0 WITHIN 1m"),

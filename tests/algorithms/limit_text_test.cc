@@ -84,13 +84,25 @@ TEST(LimitText, RefusesAndSaysWhy) {
        "limit 0 (FIXED): rate must be count/period, unless ALIGN names a calendar "
        "unit, got '5'"},
       {"FIXED 5/1s ALIGN DAY",
-       "limit 0 (FIXED): rate must be a count alone: ALIGN DAY says the period, got '5/...'"},
+       "limit 0 (FIXED): rate must be a count alone: ALIGN DAY says the period, got '5/1s'"},
       {"FIXED 5 ALIGN DAY OFFSET 8", "limit 0 (FIXED): OFFSET must be +hh:mm or -hh:mm, got '8'"},
       {"FIXED 5 ALIGN DAY OFFSET +24:00",
        "limit 0 (FIXED): OFFSET must be between -23:59 and +23:59, got '+24:00'"},
       {"WARMUP 1/1s",
        "limit 0 (WARMUP): OVER must be given: an integer and a unit (us ms s m h d w), got "
        "'nothing'"},
+      {"CONCURRENCY 5 TTL 30s",
+       "limit 0 (CONCURRENCY): LEASE must be given: an integer and a unit (us ms s m h d w), got "
+       "'TTL'"},
+      {"10k/s",
+       "limit 0 (GCRA): rate must be count/period with a count of digits alone: 10000/s, "
+       "got '10k/s'"},
+      {"1_000_000/1d",
+       "limit 0 (GCRA): rate must be count/period with a count of digits alone: "
+       "1000000/1d, got '1_000_000/1d'"},
+      {"5/1s BAN 1m AFTER 3",
+       "limit 0 (GCRA): BAN must be written BAN duration AFTER n WITHIN duration, got "
+       "'BAN 1m AFTER 3'"},
       {"CONCURRENCY 5/1s LEASE 1s", "limit 0 (CONCURRENCY): rate must be an integer, got '5/1s'"},
       {"CONCURRENCY 1000001 LEASE 1s",
        "limit 0 (CONCURRENCY): n must be between 1 and 1000000, got '1000001'"},

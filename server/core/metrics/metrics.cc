@@ -141,7 +141,7 @@ DurationHistogram decision_durations(const Executor& executor) {
   for (size_t i = 0; i < table.count(); ++i) {
     const Command& command = *table.row(i);
     const auto& durations = executor.figures(command).durations;
-    if (durations != nullptr && command.group == "limiter") all.add(*durations);
+    if (durations != nullptr && command.group == "ratelimit") all.add(*durations);
   }
   return all;
 }

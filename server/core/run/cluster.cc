@@ -36,7 +36,7 @@ std::vector<SlotRange> ranges_without(const std::vector<SlotRange>& ranges) {
 
 std::string cross_slot_error(const Command& command) {
   std::string error(kCrossSlot);
-  if (command.group == "limiter") error += kAboutTags;
+  if (command.group == "ratelimit") error += kAboutTags;
   return error;
 }
 

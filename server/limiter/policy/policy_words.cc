@@ -82,6 +82,8 @@ class PolicyReader {
     if (limits && !has_percent_) text += "or ";
     text += has_mode_ ? "nothing" : "ONCHANGE with " + std::string(kModeList);
     if (equals_ignoring_case(word, "POLICY")) return text + "; a policy names no other";
+    if (limits && has_percent_ && (next_is("SHADOW") || next_is("PERCENT")))
+      return text + "; SHADOW is PERCENT 0: one of them is given, once";
     return text + (equals_ignoring_case(word, "SHADOW") ? "" : hint_about(word, false));
   }
 

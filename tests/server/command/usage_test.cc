@@ -118,7 +118,7 @@ TEST(Rows, UsageTextsFollowTheRules) {
     const bool is_subcommand = row.name.find('|') != row.name.npos;
     EXPECT_TRUE(row.run != nullptr || row.has(kContainer)) << row.name;
     EXPECT_TRUE(!is_subcommand || table.find(row.name.substr(0, row.name.find('|')))) << row.name;
-    EXPECT_FALSE(row.has(kWrites) && row.group == "limiter" && !has_keys(row) &&
+    EXPECT_FALSE(row.has(kWrites) && row.group == "ratelimit" && !has_keys(row) &&
                  !row.name.starts_with("rl.policy|"))
         << row.name;
   }

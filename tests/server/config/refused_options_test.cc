@@ -30,6 +30,12 @@ TEST_F(ConfigTest, OptionsThatWouldPromiseWhatIsNotThereSayWhy) {
                     testing::Not(HasSubstr("secret"))));
 }
 
+TEST_F(ConfigTest, AMistypedOptionIsOfferedWhileRunningToo) {
+  EXPECT_EQ(set({"limting", "shadow"}),
+            "ERR Unknown option or number of arguments for CONFIG SET - 'limting'; did you mean "
+            "'limiting'?");
+}
+
 TEST_F(ConfigTest, ValuesThatSayWhatIsSoAreTaken) {
   EXPECT_EQ(load({write("cluster-enabled no\nio-threads 1\ntls-cluster no\nsyslog-enabled NO\n")}),
             "");

@@ -55,7 +55,7 @@ class Requests {
   void add(const std::vector<UsageArgument>& arguments) {
     for (const UsageArgument& argument : arguments) {
       if (argument.optional && !sizes_.one_in(3)) continue;
-      if (group_ == "limiter" && (argument.name == "option-value" || argument.name == "limit")) {
+      if (group_ == "ratelimit" && (argument.name == "option-value" || argument.name == "limit")) {
         continue;
       }
       if (argument.name == "limits") {
@@ -125,7 +125,7 @@ class Requests {
   std::string key() {
     static const std::map<std::string, std::string, std::less<>> kKeys = {
         {"string", "string"}, {"list", "list"},       {"set", "set"},
-        {"hash", "hash"},     {"sorted-set", "zset"}, {"limiter", "limiter"}};
+        {"hash", "hash"},     {"sorted-set", "zset"}, {"ratelimit", "limiter"}};
     static constexpr const char* kAny[] = {"string", "list", "set", "hash", "zset"};
     const auto own = kKeys.find(group_);
     const std::string type =

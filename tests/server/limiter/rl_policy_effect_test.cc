@@ -34,10 +34,13 @@ TEST_F(RlPolicyEffect, RefusesWhatMakesNoSense) {
   const std::pair<const char*, std::string> errors[] = {
       {"UNLIMITED SHADOW", "syntax error at 'SHADOW': expected ONCHANGE with " + modes},
       {"BLOCKED 5/1s", "syntax error at '5/1s': expected ONCHANGE with " + modes},
-      {"5/1s SHADOW PERCENT 4", "syntax error at 'PERCENT': expected ONCHANGE with " + modes},
+      {"5/1s SHADOW PERCENT 4", "syntax error at 'PERCENT': expected ONCHANGE with " + modes +
+                                    "; SHADOW is PERCENT 0: one of them is given, once"},
       {"5/1s PERCENT 101", "PERCENT must be an integer between 0 and 100, got '101'"},
       {"5/1s PERCENT 1.5", "PERCENT must be an integer between 0 and 100, got '1.5'"},
       {"5/1s PERCENT -1", "PERCENT must be an integer between 0 and 100, got '-1'"},
+      {"5/1s PERCENT 5 SHADOW", "syntax error at 'SHADOW': expected ONCHANGE with " + modes +
+                                    "; SHADOW is PERCENT 0: one of them is given, once"},
       {"5/1s PERCENT", "PERCENT must be an integer between 0 and 100, got 'nothing'"},
       {"5/1s ONCHANGE", "ONCHANGE must be " + modes + ", got 'nothing'"},
       {"5/1s UNLIMITED",
