@@ -23,7 +23,8 @@ static_assert(std::tuple_size_v<decltype(Limit::options)> ==
               std::tuple_size_v<decltype(LimitSpec::options)>);
 static_assert(std::tuple_size_v<decltype(Limit::options)> <= kOptionsMax,
               "each option of a limit is written as an option of its grammar");
-constexpr size_t kHeadBytesMax = 2 + 1 + 2 * kVarintBytesMax;
+constexpr size_t kPolicyTagBytesMax = 3;
+constexpr size_t kHeadBytesMax = 2 + 1 + 2 * kVarintBytesMax + kLimitsMax * kPolicyTagBytesMax;
 constexpr uint64_t kFlagUnit = 32;  // DO NOT CHANGE this, nor the flags
 constexpr uint64_t kSomeNamed = 1;
 constexpr uint64_t kHasPolicy = 2;
@@ -31,7 +32,8 @@ constexpr uint64_t kHasBookings = 4;
 constexpr uint64_t kHasHolds = 8;
 constexpr uint64_t kHasBans = 16;
 constexpr uint64_t kHasChanges = 32;
-constexpr uint64_t kRecordFlags = 2 * kHasChanges - 1;
+constexpr uint64_t kHasPolicies = 64;
+constexpr uint64_t kRecordFlags = 2 * kHasPolicies - 1;
 constexpr uint8_t kAdaptive = 128;  // added to the algorithm's id
 
 // The divisors are constants for speed: a decision on a stored state comes here twice.
@@ -169,6 +171,17 @@ bool read_bans(Reader& in, std::span<LimitState> limits) {
   return true;
 }
 
+bool is_of_policy(const LimitState& each) { return each.policy != 0; }
+
+// False for tags that are none.
+bool read_policies(Reader& in, bool has_policies, std::span<LimitState> limits) {
+  return std::ranges::all_of(limits, [&](LimitState& each) {
+    const uint64_t tag = has_policies ? in.varint() : 0;
+    each.policy = static_cast<uint32_t>(tag);
+    return tag < kPolicyTags;
+  });
+}
+
 void write_low_water(std::span<const LimitState> limits, std::string& out) {
   for (const LimitState& each : limits) {
     char bytes[LowWater::kBytesMax];
@@ -226,13 +239,18 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
   const bool some_named = head.named != limits.size();
   const bool has_policy = head.policy_version != 0;
   const bool has_bans = std::any_of(limits.begin(), limits.end(), has_ban);
+  const bool has_policies = std::ranges::any_of(limits, is_of_policy);
   writer.varint(limits.size() +
                 kFlagUnit * ((some_named ? kSomeNamed : 0) + (has_policy ? kHasPolicy : 0) +
                              (head.bookings ? kHasBookings : 0) + (head.holds ? kHasHolds : 0) +
-                             (has_bans ? kHasBans : 0) + (head.changes ? kHasChanges : 0)));
+                             (has_bans ? kHasBans : 0) + (head.changes ? kHasChanges : 0) +
+                             (has_policies ? kHasPolicies : 0)));
   if (some_named) writer.varint(head.named);
   if (has_policy) writer.varint(head.policy_version);
   if (head.changes) writer.varint(*head.changes);
+  for (const LimitState& each : limits) {
+    if (has_policies) writer.varint(each.policy);
+  }
   for (const LimitState& each : limits) {
     const bool is_adaptive = each.limit.adaptive.is_set();
     write_parameters(each.limit, writer, is_adaptive ? kAdaptive : 0);
@@ -277,6 +295,8 @@ Result<RecordHead, RecordError> read_record(std::string_view record, std::span<L
     return RecordError::kBadHead;
   }
   if (head.changes && !head.bookings && !head.holds) return RecordError::kBadHead;
+  if (!read_policies(in, (flags & kHasPolicies) != 0, out.first(head.limits)))
+    return RecordError::kBadHead;
   for (size_t i = 0; i < head.limits; ++i) {
     if (const auto error = read_limit(in, zones, out[i])) return *error;
   }

@@ -1,11 +1,12 @@
 // A limiter as bytes: one or more limits, each with its parameters and its state.
 //
 //     record := varint(limits + 32 * flags) [varint(named)] [varint(policy_version)]
-//               [varint(changes)] limit... [bans] [low water...]
+//               [varint(changes)] [varint(policy)...] limit... [bans] [low water...]
 //               1 to 16 limits; flag 1: `named` follows, 2: `policy_version` follows, 4: bookings,
 //               8: holds, 16: bans follow the last limit, 32: `changes` follows, and the low water
 //               of each limit at the end; beside bookings and holds always, save in records of
-//               versions that did not count changes
+//               versions that did not count changes; 64: `policy` follows for each limit
+//     policy := the tag of the policy whose limit it is, 0: of none, or not known
 //     limit  := byte(algorithm id) varint(count) period varint(capacity) option... state
 //             | byte(algorithm id + 128) varint(count) period varint(capacity) option... adaptive
 //               state         count and capacity are the present ones
@@ -63,12 +64,16 @@ inline constexpr uint64_t kChangesMax = uint64_t{1} << 60;
 inline constexpr size_t kLimiterRecordBytesMax =
     1 + 1 + 5 * 10 + (1 + kZoneNameBytesMax) + kStateBytesMax;
 
+// A policy's tag, a hash of its name, is above 0 and below this.
+inline constexpr uint32_t kPolicyTags = 1 << 21;
+
 struct LimitState {
   Limit limit;
   State state;
   BanState ban = {};
   AdaptiveState adaptive = {};
   LowWater low_water = {};
+  uint32_t policy = 0;  // the tag of that whose limit it is; 0: of none, or not known
 };
 
 // The fields of a record before its limits.

@@ -176,7 +176,25 @@ TEST(LimiterRecord, KeepsItsHead) {
   const std::string record = bytes_of(plain.limit, plain.state);
   EXPECT_EQ(record_error_of("\x21\x02" + record.substr(1)), RecordError::kBadHead);  // 2 named of 1
   EXPECT_EQ(record_error_of("\x81\x08" + record.substr(1)),
+            RecordError::kBadHead);  // changes without charges
+  EXPECT_EQ(record_error_of("\x81\x20" + record.substr(1)),
             RecordError::kBadHead);  // an unknown flag
+}
+
+TEST(LimiterRecord, KeepsWhosePolicyALimitIs) {
+  std::vector<LimitState> limits(3, used_gcra(4, 3, 1));
+  limits[0].policy = 1;
+  limits[2].policy = kPolicyTags - 1;
+  std::string record;
+  append_record({.limits = 3, .named = 2, .policy_version = 7}, limits, record);
+  std::array<LimitState, 3> read;
+  ASSERT_TRUE(read_record(record, read).ok());
+  for (size_t i = 0; i < limits.size(); ++i) EXPECT_EQ(read[i].policy, limits[i].policy);
+  const LimitState plain = used_gcra(15, 30, 60);
+  const std::string limit = bytes_of(plain.limit, plain.state).substr(1);
+  EXPECT_TRUE(read_record("\x81\x10\x05" + limit, {read.data(), 1}).ok());
+  EXPECT_EQ(read[0].policy, 5u);
+  EXPECT_EQ(record_error_of("\x81\x10\x80\x80\x80\x01" + limit), RecordError::kBadHead) << "no tag";
 }
 
 TEST(LimiterRecord, ExpiresWithItsSlowestLimitRoundedUp) {

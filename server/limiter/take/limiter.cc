@@ -16,38 +16,8 @@ namespace {
 using algorithms::CarryOver;
 using algorithms::Limit;
 using algorithms::LimitState;
-using algorithms::State;
 
 constexpr size_t kForeignTatDigits = 19;
-
-// Answers when a limit whose count was lowered would be full as it was written, which it is again
-// when it has been forgotten: it has lost what was used of the difference, but not what was left.
-int64_t full_as_written_ns(const HeldLimit& held, int64_t now_ns) {
-  if (held.limit.count >= held.limit.adaptive.start) return 0;
-  Limit limit = held.limit;
-  State state = held.state;
-  algorithms::change_count(limit, state, limit.adaptive.start, now_ns);
-  return limit.algorithm->expires_at_ns(limit, state);
-}
-
-// Answers when nothing is lost by forgetting a limit. A limit that is not named any more can be
-// forgotten when it is full, even if a new one would not be full: no request asks for it.
-int64_t gone_at_ns(const HeldLimit& held, bool named, int64_t now_ns) {
-  int64_t kept_ns = algorithms::ban_expires_at_ns(held.limit.ban, held.ban);
-  if (held.limit.adaptive.is_set()) {
-    kept_ns = std::max(kept_ns, full_as_written_ns(held, now_ns));
-    if (named) kept_ns = std::max(kept_ns, held.adaptive.touched_ns + algorithms::kAdaptiveKeptNs);
-  }
-  const int64_t expires_ns = held.limit.algorithm->expires_at_ns(held.limit, held.state);
-  if (named || expires_ns != algorithms::kNever) return std::max(expires_ns, kept_ns);
-  const auto verdict = algorithms::peek(held.limit, held.state, now_ns, 0);
-  if (verdict.reset_after_ns == algorithms::kNever) return algorithms::kNever;
-  return std::max(now_ns + verdict.reset_after_ns, kept_ns);
-}
-
-int64_t used_permits(const HeldLimit& held, int64_t now_ns) {
-  return algorithms::used_permits(held.limit, held.state, now_ns);
-}
 
 int64_t after_now(storage::Elements* list, int64_t now_ns) {
   if (list == nullptr) return 0;
@@ -100,7 +70,8 @@ Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
                      .state = stored[i].state,
                      .list = has_list ? next_list() : 0,
                      .ban = std::move(stored[i].ban),
-                     .low_water = stored[i].low_water});
+                     .low_water = stored[i].low_water,
+                     .policy = stored[i].policy});
     if (!held_[i].limit.adaptive.is_set()) continue;
     held_[i].adaptive = stored[i].adaptive;
     held_[i].used_before = used_permits(held_[i], call_->now_ns);
@@ -147,6 +118,7 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
   LimitSet taken;
   LimitSet matched;
   for (size_t i = 0; i < next.size(); ++i) {
+    next[i].policy = named.policy_of(i);
     matched[i] = match_equal(&next[i], named.limits[i], &taken);
   }
   for (size_t i = 0; i < next.size(); ++i) {
@@ -183,7 +155,8 @@ bool Limiter::match_equal(HeldLimit* held, const Limit& limit, LimitSet* taken) 
              .state = held_[i].state,
              .list = held_[i].list,
              .ban = held_[i].ban,
-             .low_water = held_[i].low_water};
+             .low_water = held_[i].low_water,
+             .policy = held->policy};
     if (limit.adaptive.is_set()) {
       held->limit = held_[i].limit;
       held->limit.ban = limit.ban;
@@ -215,32 +188,49 @@ void Limiter::count_taken(HeldLimit* held) const {
   if (2 * used >= held->limit.capacity) names_.counts()->is_used = true;
 }
 
+// Answers the stored limit that one of a policy, or of none, goes on from: of the same policy, or
+// where one of both is of none, if there is any.
+std::optional<size_t> Limiter::find_other(const Limit& limit, uint32_t policy,
+                                          const LimitSet& taken) const {
+  std::optional<size_t> other;
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if (taken[i] || held_[i].limit.algorithm != limit.algorithm) continue;
+    if (!is_another_policy(held_[i].policy, policy)) return i;
+    if (!other && !limit.algorithm->uses_entries) other = i;
+  }
+  return other;
+}
+
+// One of another policy stays what it is.
 bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, LimitSet* taken,
                               CarryOver mode) {
-  for (size_t i = 0; i < held_.size(); ++i) {
-    if ((*taken)[i] || held_[i].limit.algorithm != limit.algorithm) continue;
-    (*taken)[i] = true;
-    parameters_changed_ = true;
-    if (mode == CarryOver::kReset) {
-      start(held, limit);
-      return true;
-    }
-    HeldLimit& from = held_[i];
-    if (from.limit.adaptive.is_set()) {  // what is used is what its count as written lacks
-      algorithms::change_count(from.limit, from.state, from.limit.adaptive.start, call_->now_ns);
-    }
-    const algorithms::Entries* entries = entries_of(from);
-    *held = {.limit = limit,
-             .state = algorithms::carry_over(
-                 from.limit, limit, from.state,
-                 {.mode = mode, .now_ns = call_->now_ns, .wall = &call_->wall()}, entries),
-             .list = from.list,
-             .ban = from.ban};
-    forget_charges(held);
-    algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
-    return true;
+  const auto found = find_other(limit, held->policy, *taken);
+  if (!found) return false;
+  HeldLimit& from = held_[*found];
+  (*taken)[*found] = !is_another_policy(from.policy, held->policy);
+  parameters_changed_ = true;
+  if (mode == CarryOver::kReset) {
+    start(held, limit);
+  } else {
+    carry_over(from, limit, mode, entries_of(from), held);
   }
-  return false;
+  return true;
+}
+
+void Limiter::carry_over(HeldLimit from, const Limit& limit, CarryOver mode,
+                         const algorithms::Entries* entries, HeldLimit* held) {
+  if (from.limit.adaptive.is_set()) {  // what is used is what its count as written lacks
+    algorithms::change_count(from.limit, from.state, from.limit.adaptive.start, call_->now_ns);
+  }
+  *held = {.limit = limit,
+           .state = algorithms::carry_over(
+               from.limit, limit, from.state,
+               {.mode = mode, .now_ns = call_->now_ns, .wall = &call_->wall()}, entries),
+           .list = from.list,
+           .ban = from.ban,
+           .policy = held->policy};
+  forget_charges(held);
+  algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
 }
 
 // The limit is another one than that which was charged until now, so it gives nothing of it back.
@@ -249,7 +239,9 @@ void Limiter::forget_charges(HeldLimit* held) const {
 }
 
 void Limiter::start(HeldLimit* held, const Limit& limit) {
-  *held = {.limit = limit, .state = algorithms::fresh_state(limit, call_->now_ns)};
+  *held = {.limit = limit,
+           .state = algorithms::fresh_state(limit, call_->now_ns),
+           .policy = held->policy};
   forget_charges(held);
   if (!adopted_ || limit.algorithm != &algorithms::algorithm_gcra) return;
   held->state = *adopted_;
@@ -359,7 +351,8 @@ void Limiter::save() {
   std::vector<LimitState> states;
   states.reserve(held_.size());
   for (HeldLimit& held : held_) {
-    states.push_back({held.limit, held.state, held.ban, held.adaptive, held.low_water});
+    states.push_back(
+        {held.limit, held.state, held.ban, held.adaptive, held.low_water, held.policy});
     if (!held.limit.algorithm->uses_entries) continue;
     held.list = static_cast<StoredEntries*>(entries_of(held))->id();
     lists.push_back(held.list);

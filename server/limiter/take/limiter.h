@@ -5,7 +5,9 @@
 // matched with named ones by equal parameters, then by algorithm in order, which carries over the
 // used permits. One with ADAPTIVE keeps its present count while it is named as it was written; a
 // changed one begins at its count. A stored limit without a match is kept after the named ones
-// until it is full; none is forgotten before.
+// until it is full; none is forgotten before. So is one of another policy that was matched by its
+// algorithm: what was used under one policy counts under the next, and whoever goes back finds what
+// that policy has counted. Where a limit has entries, which two cannot share, it begins anew.
 //
 // It lives for one command, and must not be used after the key was changed by other means.
 #pragma once
@@ -25,25 +27,16 @@
 #include "algorithms/take_all.h"
 #include "server/command/error_replied.h"
 #include "server/limiter/policy/policy_kind.h"
+#include "server/limiter/take/held_limit.h"
 #include "server/limiter/take/stored_entries.h"
 
 namespace weir::server {
 
 struct PolicyCounts;
 
-struct HeldLimit {
-  algorithms::Limit limit;
-  algorithms::State state;
-  storage::ElementsId list = 0;  // the list of its entries; 0: none, or not made yet
-  algorithms::BanState ban = {};
-  algorithms::AdaptiveState adaptive = {};
-  algorithms::LowWater low_water = {};  // since each booking and hold that the key still has
-  int64_t used_before = 0;  // with ADAPTIVE: permits, before the running command took any
-  algorithms::Mode mode = algorithms::Mode::kEnforced;  // in what the running command has named
-};
-
 // What a policy brings to the limits that a command names.
 struct PolicyPart {
+  uint32_t tag = 0;      // of its name: see LimitState
   uint64_t version = 0;  // 0: none that a key could follow
   algorithms::CarryOver carry_over = algorithms::CarryOver::kUsed;  // how keys change over to it
   size_t at = 0;                                                    // where its limits begin,
@@ -69,6 +62,7 @@ struct NamedLimits {
   std::shared_ptr<const algorithms::ParsedLimits> owned = nullptr;
 
   bool is_of_policy(size_t limit) const { return policy && policy->has(limit); }
+  uint32_t policy_of(size_t limit) const { return is_of_policy(limit) ? policy->tag : 0; }
   PolicyKind kind() const { return policy ? policy->kind : PolicyKind::kLimits; }
   uint64_t policy_version() const { return policy ? policy->version : 0; }
   PolicyCounts* counts() const { return policy ? policy->counts : nullptr; }
@@ -168,6 +162,10 @@ class Limiter {
   void follow_count(const NamedLimits& named, size_t limit, HeldLimit* held);
   // Counts what the running command has taken of an adaptive limit.
   void count_taken(HeldLimit* held) const;
+  void carry_over(HeldLimit from, const algorithms::Limit& limit, algorithms::CarryOver mode,
+                  const algorithms::Entries* entries, HeldLimit* held);
+  std::optional<size_t> find_other(const algorithms::Limit& limit, uint32_t policy,
+                                   const LimitSet& taken) const;
   bool match_algorithm(HeldLimit* held, const algorithms::Limit& limit, LimitSet* taken,
                        algorithms::CarryOver mode);
   void keep_left_over(const LimitSet& taken, std::vector<HeldLimit>* next) const;

@@ -5,6 +5,7 @@
 #include "server/limiter/take/holds.h"
 #include "server/limiter/take/limiters.h"
 #include "server/limiter/take/policy_effect.h"
+#include "storage/format/position.h"
 
 namespace weir::server {
 namespace {
@@ -47,6 +48,12 @@ Result<NamedLimits, std::string> beside_others(NamedLimits named, const AskedLim
   return named;
 }
 
+// DO NOT CHANGE: on disk.
+uint32_t tag_of(const std::string& policy) {
+  const uint64_t hash = storage::siphash24(policy, {0x7765697200000002, 0x706f6c6963790000});
+  return static_cast<uint32_t>(hash % (algorithms::kPolicyTags - 1)) + 1;
+}
+
 // A key that an override takes out of the policy changes over as with a change of the policy.
 Result<NamedLimits, std::string> overridden(const AskedLimits& asked, const Policy& policy,
                                             std::string_view key, Override override) {
@@ -54,7 +61,8 @@ Result<NamedLimits, std::string> overridden(const AskedLimits& asked, const Poli
   const bool in_shadow = override.kind == PolicyKind::kLimits && is_in_shadow(policy, key);
   NamedLimits named{.limits = owned->limits,
                     .names = owned->names,
-                    .policy = PolicyPart{.version = std::max(policy.version, override.version),
+                    .policy = PolicyPart{.tag = tag_of(asked.policy),
+                                         .version = std::max(policy.version, override.version),
                                          .carry_over = policy.mode,
                                          .at = asked.policy_at,
                                          .size = owned->limits.size(),
@@ -82,7 +90,8 @@ Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
   NamedLimits named{
       .limits = policy->limits,
       .names = policy->names,
-      .policy = PolicyPart{.version = policy->version,
+      .policy = PolicyPart{.tag = tag_of(asked.policy),
+                           .version = policy->version,
                            .carry_over = policy->mode,
                            .at = asked.policy_at,
                            .size = policy->limits.size(),
