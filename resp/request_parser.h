@@ -50,6 +50,12 @@ class RequestParser {
   // How many bytes of the input the last request took; 0 unless parse() said kRequest.
   size_t consumed() const { return consumed_; }
 
+  // How many bytes the request in progress has at least, as far as the last parse() was told; 0
+  // unless an argument was under way.
+  size_t told_bytes() const {
+    return state_ == State::kBulkBody ? position_ + static_cast<size_t>(bulk_size_) + 2 : 0;
+  }
+
   // The error's line without '-' and CRLF, as "ERR Protocol error: invalid bulk length".
   const std::string& error() const { return error_; }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -25,14 +26,20 @@ class InputBuffer {
   size_t capacity() const { return capacity_; }
   std::string_view unused() const { return {bytes_.get() + used_, size()}; }
 
-  void append(std::string_view bytes) {
+  // `told`: how many bytes the request at the front has in all, as far as it says; 0: it does not.
+  // A request that is longer than what came gets no more room than it says, nor than twice that.
+  void append(std::string_view bytes, size_t told = 0) {
     if (bytes.empty()) return;
     if (used_ > 0 && size() <= used_) {
       size_ -= used_;
       std::memmove(bytes_.get(), bytes_.get() + used_, size_);
       used_ = 0;
     }
-    if (capacity_ - size_ < bytes.size()) grow(std::max(2 * capacity_, size_ + bytes.size()));
+    const size_t needed = size_ + bytes.size();
+    if (capacity_ < needed) {
+      const size_t most = used_ + told >= needed ? used_ + told : SIZE_MAX;
+      grow(std::max(std::min(2 * capacity_, most), needed));
+    }
     std::memcpy(bytes_.get() + size_, bytes.data(), bytes.size());
     size_ += bytes.size();
   }

@@ -21,7 +21,7 @@ class RequestQueue {
   // Takes bytes that were read. REQUIRES: they stay where they are until end().
   void begin(std::string_view bytes) {
     from_kept_ = !kept_.empty();
-    if (from_kept_) kept_.append(bytes);
+    if (from_kept_) kept_.append(bytes, parser_.told_bytes());
     unused_ = from_kept_ ? kept_.unused() : bytes;
   }
   void submit(Args args, ReplySink sink) { submitted_.add(args, std::move(sink)); }
