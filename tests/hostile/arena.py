@@ -20,6 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "integration"))
 
 import harness  # noqa: E402
+from support.resp import figures  # noqa: E402
 
 # The role that the README recommends.
 SHOP = ("+@ratelimit", "+ping", "+select", "+client|setinfo", "+client|setname", "~shop:*")
@@ -51,61 +52,27 @@ class Client(harness.Client):
     """A connection of an attacker; replies are read as slowly or as fast as it wants."""
 
     def __init__(self, port, timeout_s):
-        super().__init__(("127.0.0.1", port))
-        self.socket.settimeout(timeout_s)
+        super().__init__(port, timeout_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def read(self):
-        """Of any depth; an error inside a reply is its text."""
-        open_lists = []
-        while True:
-            value, size = self.read_one(not open_lists)
-            if size:
-                open_lists.append((value, size))
-                continue
-            while open_lists:
-                parts, size = open_lists[-1]
-                parts.append(value)
-                if len(parts) < size:
-                    break
-                value = open_lists.pop()[0]
-            else:
-                return value
-
-    def read_one(self, is_whole_reply):
-        """A value, and of a list how many follow."""
-        line = self.file.readline()
-        if not line.endswith(b"\r\n"):
-            raise ConnectionError("the connection was closed")
-        kind, rest = line[:1], line[1:-2]
-        if kind == b"-" and is_whole_reply:
-            raise harness.Refused(rest.decode(errors="replace"))
-        if kind in b"+-":
-            return rest.decode(errors="replace"), 0
-        number = int(rest)
-        if kind == b":" or number < 0:
-            return (number if kind == b":" else None), 0
-        return ([], number) if kind == b"*" else (self.file.read(number + 2)[:-2], 0)
+        """An error inside a reply is a part of it."""
+        reply = self.reply()
+        if isinstance(reply, harness.Refused):
+            raise reply
+        return reply
 
     def request(self, *words):
         self.send(harness.encode(*words))
 
     def ask(self, *words):
         """The reply, or the error as text."""
-        try:
-            return self.call(*words)
-        except harness.Refused as error:
-            return str(error)
+        return self.pipeline([words])[0]
 
     def pipeline(self, requests):
-        self.send(b"".join(harness.encode(*words) for words in requests))
-        replies = []
-        for _ in requests:
-            try:
-                replies.append(self.read())
-            except harness.Refused as error:
-                replies.append(str(error))
-        return replies
+        self.send_all(requests)
+        replies = [self.reply() for _ in requests]
+        return [str(reply) if isinstance(reply, harness.Refused) else reply for reply in replies]
 
     def swallow(self, size, until):
         """Reads up to so many bytes and throws them away."""
@@ -191,12 +158,11 @@ class Arena:
         """What the server says that held its loop longest, if that was over 10 ms."""
         try:
             with contextlib.closing(Client(self.server.port, 2)) as probe:
-                text = probe.call("INFO").decode()
+                shown = figures(probe.call("INFO"))
         except (*GONE, harness.Refused):
             return "-"
-        figures = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-        name = figures.get("loop_held_longest", "")
-        return f"{figures['loop_held_longest_ms']} ms {name}"[:26] if name else "-"
+        name = shown.get("loop_held_longest", "")
+        return f"{shown['loop_held_longest_ms']} ms {name}"[:26] if name else "-"
 
     def _watch_memory(self):
         while not self.watching.wait(0.02):

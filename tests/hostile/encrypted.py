@@ -2,15 +2,11 @@
 
 import socket
 import ssl
-import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
-
-from arena import harness  # noqa: E402
-from attacks import attack  # noqa: E402
-from certificates import Certificates  # noqa: E402
+from arena import figures, harness
+from attacks import attack
+from support.certificates import Certificates
 
 HALF = 1000
 
@@ -37,8 +33,7 @@ def hello(context):
 
 
 def figure(client, name):
-    text = client.call("INFO", "weir").decode()
-    return int(dict(line.split(":", 1) for line in text.splitlines() if ":" in line)[name])
+    return int(figures(client.call("INFO", "weir"))[name])
 
 
 def half_handshakes(arena, algorithm, waits):
@@ -58,10 +53,8 @@ def half_handshakes(arena, algorithm, waits):
         pending = figure(admin, "tls_handshakes_pending")
         arena.expect(pending == HALF, f"{pending} handshakes are pending, and not {HALF}")
         began = time.monotonic()
-        with context.wrap_socket(socket.create_connection(("127.0.0.1", port)),
-                                 server_hostname="localhost") as client:
-            client.sendall(harness.encode("PING"))
-            arena.expect(client.recv(100) == b"+PONG\r\n", "nobody else gets in")
+        with harness.Client(port, context=context) as client:
+            arena.expect(client.call("PING") == "PONG", "nobody else gets in")
         arena.note(f"somebody else came in after {1000 * (time.monotonic() - began):.0f} ms")
     for attacker in sockets:
         attacker.close()
@@ -92,10 +85,8 @@ def tls_silent(arena):
         arena.watch(0.5)
         pending = figure(admin, "tls_handshakes_pending")
         arena.expect(pending <= 2048, f"{pending} handshakes are pending")
-        with context.wrap_socket(socket.create_connection(("127.0.0.1", port)),
-                                 server_hostname="localhost") as client:
-            client.sendall(harness.encode("PING"))
-            arena.expect(client.recv(100) == b"+PONG\r\n", "nobody else gets in")
+        with harness.Client(port, context=context) as client:
+            arena.expect(client.call("PING") == "PONG", "nobody else gets in")
     for attacker in sockets:
         attacker.close()
     arena.settle()

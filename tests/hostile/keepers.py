@@ -8,7 +8,7 @@ bound and a rest; whoever keeps the most is disconnected.
 import contextlib
 import time
 
-from arena import GONE, Client, harness
+from arena import GONE, Client, figures, harness
 from attacks import attack
 
 NAME_BYTES = 60_000  # below the longest key by default, 64 kb
@@ -21,10 +21,9 @@ def name_of(number, size=NAME_BYTES):
     return b"shop:%08d" % number + b"x" * (size - 13)
 
 
-def figures(arena):
+def told_by(arena):
     with contextlib.closing(Client(arena.server.port, 30)) as admin:
-        text = admin.call("INFO").decode()
-    return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+        return figures(admin.call("INFO"))
 
 
 def keep(arena, requests_of, connections, user=None, writes=False, leaves=lambda i: False):
@@ -51,7 +50,7 @@ def keep(arena, requests_of, connections, user=None, writes=False, leaves=lambda
         arena.settle()
     if not arena.lives():
         return
-    told = figures(arena)
+    told = told_by(arena)
     counted_mb = int(told["mem_clients_normal"]) + int(told.get("mem_tracking_table", 0)) >> 20
     grown_mb = arena.memory("VmHWM") - before_mb
     arena.note(f"{before_mb} -> {before_mb + grown_mb} MB, counted {counted_mb} MB,"

@@ -12,6 +12,7 @@ from arena import GONE
 from attacks import attack
 from log_forger import (ELEMENTS, ENTRIES, HASH, LIMITER, LIST, SET, STRING, ZSET, Log, dropped, element, erased,
                         owner, put, system, varint)
+from support.resp import pairs
 
 HONEST = [("HSET", "h", "f", "v"), ("RPUSH", "l", "a", "b"), ("SADD", "t", "x", "y"),
           ("ZADD", "z", 1, "m", 2, "n"), ("SET", "s", "v"),
@@ -56,9 +57,7 @@ class Shard:
         self.arena.start(log="file:" + self.path, failover_after_ms=500, read_lease_ms=100, data=self.data)
 
     def status(self):
-        reply = [word.decode() if isinstance(word, bytes) else word
-                 for word in self.arena.server.call("WEIR", "STATUS")]
-        return dict(zip(reply[::2], reply[1::2]))
+        return pairs(self.arena.server.call("WEIR", "STATUS"))
 
     def wait_for(self, name, value):
         harness.wait_until(lambda: self.status()[name] == value, f"{name} {value}")

@@ -9,6 +9,7 @@ import time
 
 import harness
 import postgres
+from support.resp import figures, pairs
 
 
 class Journal(threading.Thread):
@@ -47,8 +48,7 @@ class Journal(threading.Thread):
 
     def connect(self):
         try:
-            client = harness.Client(("127.0.0.1", random.choice(self.ports)))
-            client.socket.settimeout(3)
+            client = harness.Client(random.choice(self.ports), 3)
             if self.password:
                 client.call("AUTH", self.password)
             return client
@@ -64,6 +64,7 @@ class Journal(threading.Thread):
         self.ended.set()
         self.join(harness.PATIENCE_S)
 
+
 class Secured(harness.Server):
     """A server that asks for a password."""
 
@@ -74,11 +75,13 @@ class Secured(harness.Server):
         client.call("AUTH", self.PASSWORD)
         return client
 
+
 class OnUnixSocket(harness.Server):
     """A server that the test reaches by a socket in its folder, and others by TLS alone."""
 
     def connect(self, host="127.0.0.1"):
         return harness.Client(self.folder + "/socket")
+
 
 class ShardTest(harness.ServerTest):
     """Makes shards, and members of them."""
@@ -110,8 +113,7 @@ class ShardTest(harness.ServerTest):
         return server
 
     def status(self, server):
-        flat = [word.decode() if isinstance(word, bytes) else word for word in server.call("WEIR", "STATUS")]
-        return dict(zip(flat[::2], flat[1::2]))
+        return pairs(server.call("WEIR", "STATUS"))
 
     def serves(self, server):
         return server.process.poll() is None and self.status(server)["serves"] == 1
@@ -127,9 +129,7 @@ class ShardTest(harness.ServerTest):
 
     def members_of(self, server):
         """The members as this one knows them, by their ports."""
-        flat = [[word.decode() if isinstance(word, bytes) else word for word in one]
-                for one in self.status(server)["members"]]
-        members = [dict(zip(one[::2], one[1::2])) for one in flat]
+        members = map(pairs, self.status(server)["members"])
         return {int(one["address"].rpartition(":")[2]): one for one in members}
 
     def hand_over(self, owner, to):
@@ -145,8 +145,7 @@ class ShardTest(harness.ServerTest):
         harness.wait_until(given, "the owner knows of the other one")
 
     def info(self, server):
-        lines = server.call("INFO", "replication").decode().split("\r\n")
-        return dict(line.split(":", 1) for line in lines if ":" in line)
+        return figures(server.call("INFO", "replication"))
 
     # Little of the log stays; what is in the state files says how much may go.
     TRIMS = {"log_retention_bytes": "256kb", "log_bytes_max": "4mb", "write_back_interval_ms": "100"}

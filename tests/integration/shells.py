@@ -8,17 +8,16 @@ import os
 import pty
 import re
 import select
-import shutil
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 
 import harness
+from support.servers import Redis, need_redis
 
-CLI, REDIS = "redis-cli", "redis-server"
+CLI = "redis-cli"
 PROMPT = re.compile(rb"(?:\n|\A|\^C)(?:127\.0\.0\.1:\d+|not connected)(?:\[\d+\])?(?:\(TX\))?> $")
 TOOK = re.compile(rb"\(\d+\.\d\ds\)\r?\n")  # shown of what took half a second or more
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
@@ -28,32 +27,6 @@ def environment(folder):
     """Nothing of the user's own: neither history nor preferences."""
     return {"PATH": os.environ["PATH"], "HOME": folder, "TERM": "xterm", "LC_ALL": "C",
             "REDISCLI_HISTFILE": "/dev/null"}
-
-
-class Redis:
-    """A redis-server of the system, with nothing in it; has the port and the calls of a Server."""
-
-    def __init__(self, folder):
-        if shutil.which(REDIS) is None:
-            sys.exit(f"{REDIS} is missing, and it is what weir is compared with")
-        self.port = harness.free_port()
-        self.process = subprocess.Popen(
-            [REDIS, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        harness.wait_until(self.answers, "redis-server answers")
-
-    def answers(self):
-        try:
-            return self.call("PING") == "PONG"
-        except OSError:
-            return False
-
-    def connect(self):
-        return harness.Client(("127.0.0.1", self.port))
-
-    def call(self, *words):
-        with self.connect() as client:
-            return client.call(*words)
 
 
 class Output(str):
@@ -161,10 +134,9 @@ class ShellTest(harness.ServerTest):
         super().tearDown()
 
     def redis(self):
-        folder = self.path("redis")
-        os.mkdir(folder)
-        redis = Redis(folder)
-        self.stops += [redis.process.wait, redis.process.kill]
+        need_redis()
+        redis = Redis(self.path("redis")).start()
+        self.stops.append(redis.kill)
         return redis
 
     def run_cli(self, server, *words, **options):

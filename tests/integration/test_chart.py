@@ -12,8 +12,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
-import certificates
 import harness
+from support import certificates
 
 CHART = Path(__file__).resolve().parents[2] / "tools/helm/weir"
 PASSWORD = ("--set", "auth.password=a-long-phrase")

@@ -50,7 +50,7 @@ class AheadOnce(harness.ServerTest):
         super().setUp()
         ahead = Ahead(self.path("clock"), HOURS_3_S)
         first = self.server()
-        first.environment = ahead.environment
+        first.how["env"] = ahead.environment
         first.start()
         self.assertAlmostEqual(int(first.call("TIME")[0]), time.time() + HOURS_3_S, delta=60)
         first.call("SET", "before", "1", "EX", "5000")

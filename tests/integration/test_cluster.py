@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import harness
-from certificates import Certificates
+from support.certificates import Certificates
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
@@ -46,12 +46,12 @@ class Cluster(harness.ServerTest):
     def at_owner(self, port, *words):
         """Asks a server, and where it leads to."""
         try:
-            with harness.Client(("127.0.0.1", port)) as client:
+            with harness.Client(port) as client:
                 return client.call(*words)
         except harness.Refused as refused:
             moved = re.fullmatch(r"MOVED \d+ 127\.0\.0\.1:(\d+)", str(refused))
             self.assertTrue(moved, refused)
-            with harness.Client(("127.0.0.1", int(moved[1]))) as client:
+            with harness.Client(int(moved[1])) as client:
                 return client.call(*words)
 
     def test_any_owner_leads_to_the_right_one(self):

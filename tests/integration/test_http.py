@@ -12,8 +12,8 @@ import threading
 import time
 
 import harness
-from certificates import Certificates
 from http_fixture import Http, basic, example
+from support.certificates import Certificates
 
 
 class Requests(Http):

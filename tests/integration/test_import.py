@@ -11,8 +11,9 @@ from pathlib import Path
 
 import harness
 from backup import on_terminal
-from certificates import Certificates
-from redis_source import FakeSource, RedisServer, ask_all, sealed
+from redis_source import FakeSource, sealed
+from support.certificates import Certificates
+from support.servers import Redis
 
 YEAR_2100_MS = 4_102_444_800_000
 BINARY = bytes(range(256))
@@ -28,19 +29,18 @@ class Importing(harness.ServerTest):
 
     def tearDown(self):
         for source in self.sources:
-            source.stop()
+            source.kill()
         super().tearDown()
 
     def redis(self, *options):
-        source = RedisServer(self.path(f"redis-{len(self.sources)}"), *options)
+        source = Redis(self.path(f"redis-{len(self.sources)}"), *options)
         self.sources.append(source)
         return source.start()
 
     def spawn(self, weir, url, *options, environment=None):
-        return subprocess.Popen(
-            [harness.executable, "--import", url, "--import-into", f"redis://127.0.0.1:{weir.port}",
-             *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, env={**os.environ, **(environment or {})})
+        words = [harness.executable, "--import", url, "--import-into", f"redis://127.0.0.1:{weir.port}", *options]
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env={**os.environ, **(environment or {})})
 
     def run_import(self, weir, url, *options, environment=None):
         """(exit code, standard output, standard error)"""
@@ -63,7 +63,7 @@ class Import(Importing):
         requests += [("ZADD", "Z", i / 7, f"member {i}") for i in range(2000)]
         requests += [("SADD", "S", f"member {i}") for i in range(2000)]
         requests += [("PEXPIREAT", key, YEAR_2100_MS) for key in ("H", "l", "Z")]
-        ask_all(client, requests)
+        client.call_all(requests)
 
     READS = [("GET", "s"), ("GET", "empty"), ("GET", "number"), ("GET", BINARY), ("GET", "large"),
              ("GET", "ends"), ("HGETALL", "h"), ("LRANGE", "l", 0, -1), ("LRANGE", "L", 0, -1),
@@ -72,7 +72,7 @@ class Import(Importing):
 
     def assert_same(self, source, weir):
         with source.connect() as one, weir.connect() as other:
-            self.assertEqual(ask_all(one, self.READS), ask_all(other, self.READS))
+            self.assertEqual(one.call_all(self.READS), other.call_all(self.READS))
             for words in (("SMEMBERS", "S"), ("SMEMBERS", "set"), ("SMEMBERS", "ints")):
                 self.assertEqual(sorted(one.call(*words)), sorted(other.call(*words)))
             pairs = [dict(zip(reply[::2], reply[1::2]))
@@ -102,7 +102,7 @@ class Import(Importing):
         with source.connect() as client:
             for database in (0, 3):
                 client.call("SELECT", database)
-                ask_all(client, [("SET", f"{name}:{i}", database) for name in "ab" for i in range(9)])
+                client.call_all([("SET", f"{name}:{i}", database) for name in "ab" for i in range(9)])
         code, out, _ = self.run_import(weir, source.url() + "/3", "--match", "a:*")
         self.assertEqual((code, out), (0, "copied: 9 keys, " + out.split(", ")[1]))
         with weir.connect() as client:
@@ -114,7 +114,7 @@ class Import(Importing):
     def test_keys_that_weir_has_are_left_unless_told_otherwise(self):
         source, weir = self.redis(), self.memory_server()
         with source.connect() as client:
-            ask_all(client, [("SET", "a", "theirs"), ("SET", "b", "theirs")])
+            client.call_all([("SET", "a", "theirs"), ("SET", "b", "theirs")])
         weir.call("RPUSH", "a", "ours")
         code, out, _ = self.run_import(weir, source.url())
         self.assertEqual(code, 0)
@@ -128,7 +128,7 @@ class Import(Importing):
     def test_it_says_what_it_did_not_take_and_why(self):
         source, weir = self.redis(), self.memory_server()
         with source.connect() as client:
-            ask_all(client, [("XADD", "events", "*", "f", "v"), ("XADD", "more events", "*", "f", "v"),
+            client.call_all([("XADD", "events", "*", "f", "v"), ("XADD", "more events", "*", "f", "v"),
                              ("SET", "a", "v")])
         code, out, err = self.run_import(weir, source.url())
         self.assertEqual((code, err), (2, ""))
@@ -139,7 +139,7 @@ class Import(Importing):
         source, weir = self.redis(), self.memory_server()
         with source.connect() as client:
             for begin in range(0, 100_000, 5000):
-                ask_all(client, [("SET", f"key:{i}", i) for i in range(begin, begin + 5000)])
+                client.call_all([("SET", f"key:{i}", i) for i in range(begin, begin + 5000)])
             client.call("XADD", "events", "*", "f", "v")
         progress = self.path("progress")
         process = self.spawn(weir, source.url(), "--import-progress", progress)
@@ -166,13 +166,13 @@ class Import(Importing):
         self.assertEqual(weir.call("DBSIZE"), 100_000)
         self.assertFalse(os.path.exists(progress))
         with weir.connect() as client:
-            replies = ask_all(client, [("GET", f"key:{i}") for i in range(0, 100_000, 7)])
+            replies = client.call_all([("GET", f"key:{i}") for i in range(0, 100_000, 7)])
         self.assertEqual(replies, [b"%d" % i for i in range(0, 100_000, 7)])
 
     def test_a_terminal_shows_how_far_it_is(self):
         source, weir = self.redis(), self.memory_server()
         with source.connect() as client:
-            ask_all(client, [("SET", f"key:{i}", i) for i in range(20_000)])
+            client.call_all([("SET", f"key:{i}", i) for i in range(20_000)])
         code, text = on_terminal(harness.executable, "--import", source.url(), "--import-into",
                                  f"redis://127.0.0.1:{weir.port}")
         self.assertEqual(code, 0)
@@ -181,7 +181,7 @@ class Import(Importing):
     def test_without_a_file_the_same_command_goes_on(self):
         source, weir = self.redis(), self.memory_server()
         with source.connect() as client:
-            ask_all(client, [("SET", f"key:{i}", i) for i in range(30_000)])
+            client.call_all([("SET", f"key:{i}", i) for i in range(30_000)])
         process = self.spawn(weir, source.url())
         try:
             harness.wait_until(lambda: weir.call("DBSIZE") > 500, "some of it is there")
@@ -202,11 +202,11 @@ class Import(Importing):
                 at = 0
                 while not ends.is_set():
                     at += 1
-                    ask_all(client, [("RPUSH", f"l:{at % 50}", at), ("LTRIM", f"l:{at % 50}", -3, -1),
+                    client.call_all([("RPUSH", f"l:{at % 50}", at), ("LTRIM", f"l:{at % 50}", -3, -1),
                                      ("SET", "t", "v", "PX", 1), ("SET", f"temporary:{at % 100}", "v", "PX", 5),
                                      ("INCR", "count")])
         with source.connect() as client:
-            ask_all(client, [("SET", f"key:{i}", i) for i in range(20_000)])
+            client.call_all([("SET", f"key:{i}", i) for i in range(20_000)])
         thread = threading.Thread(target=write)
         thread.start()
         try:
@@ -216,7 +216,7 @@ class Import(Importing):
             thread.join()
         self.assertEqual((code, err), (0, ""), out)
         with weir.connect() as client:
-            replies = ask_all(client, [("GET", f"key:{i}") for i in range(20_000)])
+            replies = client.call_all([("GET", f"key:{i}") for i in range(20_000)])
             self.assertEqual(replies, [b"%d" % i for i in range(20_000)])
             self.assertEqual(len(client.call("LRANGE", "l:1", 0, -1)), 3)
 
@@ -362,7 +362,7 @@ class Import(Importing):
     def test_a_weir_that_ends_in_between(self):
         source, weir = self.redis(), self.memory_server()
         with source.connect() as client:
-            ask_all(client, [("SET", f"key:{i}", i) for i in range(100_000)])
+            client.call_all([("SET", f"key:{i}", i) for i in range(100_000)])
         process = self.spawn(weir, source.url())
         harness.wait_until(lambda: weir.call("DBSIZE") > 500, "some of it is there")
         weir.stop(signal.SIGKILL)

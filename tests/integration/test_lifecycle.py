@@ -127,7 +127,7 @@ class Start(harness.ServerTest):
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             manager.bind(path)
             manager.settimeout(harness.PATIENCE_S)
-            server.environment = {**os.environ, "NOTIFY_SOCKET": path}
+            server.how["env"] = {**os.environ, "NOTIFY_SOCKET": path}
             server.start()
             heard = [manager.recv(4096).decode().split("\n") for _ in range(3)]
         self.assertRegex(heard[1][0], "^STATUS=reading the log: 2[0-9] MB$")
@@ -141,7 +141,7 @@ class Start(harness.ServerTest):
             manager.bind(path)
             manager.settimeout(harness.PATIENCE_S)
             server = self.server(storage="memory", supervised="systemd")
-            server.environment = {**os.environ, "NOTIFY_SOCKET": path, "WATCHDOG_USEC": "30000000"}
+            server.how["env"] = {**os.environ, "NOTIFY_SOCKET": path, "WATCHDOG_USEC": "30000000"}
             server.start()
             heard = [manager.recv(4096) for _ in range(4)]
             self.assertEqual(heard[2:], [b"WATCHDOG=1"] * 2)

@@ -7,10 +7,10 @@ import signal
 import time
 import unittest
 
-import certificates
 import harness
 import postgres
 from shard_fixture import Journal, OnPostgres, Secured, ShardTest
+from support import certificates
 
 
 class Members(ShardTest):

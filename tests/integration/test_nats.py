@@ -6,13 +6,13 @@ import signal
 import time
 import unittest
 
-import certificates
 import harness
 import nats
 import test_members
 import test_shard
 import test_upkeep
 from shard_fixture import Journal, ShardTest
+from support import certificates
 
 
 class OnNats:

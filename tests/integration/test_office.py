@@ -8,12 +8,12 @@ import signal
 
 import harness
 from shard_fixture import Secured, ShardTest
+from support.resp import pairs
 
 
 def rows(reply):
     """Flat lists of names and values, as dictionaries."""
-    text = [[word.decode() if isinstance(word, bytes) else word for word in one] for one in reply]
-    return [dict(zip(one[::2], one[1::2])) for one in text]
+    return list(map(pairs, reply))
 
 
 class Office(ShardTest):

@@ -4,11 +4,7 @@ import signal
 
 import harness
 from shard_fixture import ShardTest
-
-
-def flat(reply):
-    words = [word.decode() if isinstance(word, bytes) else word for word in reply]
-    return dict(zip(words[::2], words[1::2]))
+from support.resp import pairs
 
 
 class Sentinel(ShardTest):
@@ -34,17 +30,17 @@ class Sentinel(ShardTest):
     def test_every_member_says_where_the_owner_is(self):
         self.wait_until_known()
         for member, other in ((self.one, self.other), (self.other, self.one)):
-            master = flat(member.call("SENTINEL", "MASTER", "main"))
+            master = pairs(member.call("SENTINEL", "MASTER", "main"))
             self.assertEqual([master[name] for name in ("name", "ip", "port", "flags")],
                              ["main", "127.0.0.1", str(self.owner.port), "master"])
             self.assertEqual((master["num-slaves"], master["num-other-sentinels"]), ("1", "1"))
-            self.assertEqual([flat(each)["name"] for each in member.call("SENTINEL", "MASTERS")], ["main"])
+            self.assertEqual([pairs(each)["name"] for each in member.call("SENTINEL", "MASTERS")], ["main"])
             for name in ("REPLICAS", "SLAVES"):
-                replica = flat(member.call("SENTINEL", name, "main")[0])
+                replica = pairs(member.call("SENTINEL", name, "main")[0])
                 self.assertEqual([replica[name] for name in ("ip", "port", "flags", "master-link-status")],
                                  ["127.0.0.1", str(self.standby.port), "slave", "ok"])
                 self.assertEqual(replica["master-port"], str(self.owner.port))
-            sentinel = flat(member.call("SENTINEL", "SENTINELS", "main")[0])
+            sentinel = pairs(member.call("SENTINEL", "SENTINELS", "main")[0])
             self.assertEqual((sentinel["port"], sentinel["flags"]), (str(other.port), "sentinel"))
             self.assertEqual(sentinel["runid"], other.call("SENTINEL", "MYID").decode())
             self.assertTrue(member.call("SENTINEL", "CKQUORUM", "main").startswith("OK 2 usable"))

@@ -14,7 +14,8 @@ import unittest
 from pathlib import Path
 
 import harness
-from certificates import Certificates
+from support.certificates import Certificates
+from support.resp import figures
 
 try:
     import redis
@@ -27,17 +28,6 @@ TIMEOUT_S = 10  # of a handshake
 
 class TlsClient(harness.Client):
     """A connection over TLS that speaks RESP2."""
-
-    def __init__(self, port, context):
-        super().__init__(("127.0.0.1", port))
-        self.file.close()
-        try:
-            self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
-        except OSError:
-            self.socket.close()
-            raise
-        self.file = self.socket.makefile("rb")
-
 
     def exchange(self, data, size):
         """Sends while it reads so many bytes. One thread: an SSL object serves one at a time."""
@@ -79,11 +69,10 @@ class Tls(harness.ServerTest):
         return context
 
     def connect(self, name=None):
-        return TlsClient(self.tls_port, self.context(name))
+        return TlsClient(self.tls_port, context=self.context(name))
 
     def figure(self, client, name):
-        text = client.call("INFO", "weir").decode()
-        return int(dict(line.split(":", 1) for line in text.splitlines() if ":" in line)[name])
+        return int(figures(client.call("INFO", "weir"))[name])
 
     def cli(self, *words, port=None):
         done = subprocess.run(
@@ -192,7 +181,7 @@ class RedisPy(Tls):
 class Refusing(Tls):
     def test_a_plain_client_is_told(self):
         server = self.tls_server().start()
-        with harness.Client(("127.0.0.1", self.tls_port)) as client:
+        with harness.Client(self.tls_port) as client:
             with self.assertRaisesRegex(harness.Refused, "this port is for connections over TLS"):
                 client.call("PING")
             self.assertEqual(client.rest(), b"")

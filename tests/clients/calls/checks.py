@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from caller import CallError, Caller  # noqa: E402
-from direct import Direct  # noqa: E402
+from direct import Direct, Refused  # noqa: E402
 from lossy_proxy import SILENCE, LossyProxy  # noqa: E402
 from report import IS_WEIR, PORT, Skip, check, expect, expect_between, say  # noqa: E402
 
@@ -42,7 +42,7 @@ class LaterComer:
         self.thread.start()
 
     def ask(self, words):
-        with contextlib.suppress(AssertionError):
+        with contextlib.suppress(Refused):
             self.reply = Direct(PORT).ask(words)
         self.end = time.monotonic()
 
@@ -63,7 +63,7 @@ def again_and_again(body):
     time."""
     def repeated():
         for turn in range(TIMES_MAX - 1):
-            with contextlib.suppress(AssertionError):
+            with contextlib.suppress(Refused):
                 return body(turn)
         return body(TIMES_MAX)
     return repeated

@@ -1,26 +1,24 @@
 """Asks the server without any library."""
 
-import socket
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from support.resp import Client, Refused  # noqa: E402
+
+__all__ = ["Direct", "Refused"]
 
 
-class Direct:
-    """A connection of our own to the server, past the proxy and past every library."""
+def as_text(value):
+    if isinstance(value, list):
+        return [as_text(part) for part in value]
+    return value.decode() if isinstance(value, bytes) else value
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
-        self.lines = self.socket.makefile("rb")
 
-    def read(self):
-        line = self.lines.readline().rstrip(b"\r\n").decode()
-        kind, rest = line[:1], line[1:]
-        if kind == "*":
-            return [self.read() for _ in range(int(rest))]
-        if kind == "$":
-            return self.lines.read(int(rest) + 2)[:-2].decode()
-        if kind == "-":
-            raise AssertionError(rest)
-        return int(rest) if kind == ":" else rest
+class Direct(Client):
+    """A connection of our own to the server, past the proxy and past every library; texts are str."""
 
     def ask(self, words):
-        self.socket.sendall(words.encode() + b"\r\n")
-        return self.read()
+        self.send(words.encode() + b"\r\n")
+        return as_text(self.read())

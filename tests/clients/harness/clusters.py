@@ -8,13 +8,14 @@ Invariants:
 
 import binascii
 import signal
-import socket
-import time
+
+from support.resp import Refused, ask
+from support.waiting import wait_until
 
 from . import servers
 
 SLOTS = 16384
-PATIENCE_SECONDS = 75  # a Redis Sentinel that lacked the processor for two seconds does nothing for 30 (TILT)
+PATIENCE_S = 75  # a Redis Sentinel that lacked the processor for two seconds does nothing for 30 (TILT)
 TRIES = 5
 
 
@@ -29,22 +30,6 @@ def key_of_each_slot():
         found.setdefault(slot_of(f"k{number}"), f"k{number}")
         if len(found) == SLOTS:
             return [found[slot] for slot in range(SLOTS)]
-
-
-def ask(port, *words):
-    """One command, its reply as text: enough for what is asked here."""
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
-        parts = [f"${len(str(word))}\r\n{word}\r\n" for word in words]
-        connection.sendall(f"*{len(parts)}\r\n{''.join(parts)}QUIT\r\n".encode())
-        return connection.makefile("rb").read().decode().removesuffix("+OK\r\n")
-
-
-def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"waited {PATIENCE_SECONDS} s in vain: {what}")
-        time.sleep(0.02)
 
 
 class Cluster:
@@ -70,8 +55,8 @@ class Cluster:
         if self.is_new:
             self.join()
         self.is_new = False
-        wait_until(lambda: all("cluster_state:ok" in ask(owner.port, "CLUSTER", "INFO")
-                               for owner in self.owners), "the cluster serves")
+        wait_until(lambda: all(b"cluster_state:ok" in ask(owner.port, "CLUSTER", "INFO")
+                               for owner in self.owners), "the cluster serves", PATIENCE_S)
         return self
 
     def start_owner(self, owner):
@@ -88,15 +73,16 @@ class Cluster:
         """Whether an owner says that it has a slot that it has."""
         has = self.owners[self.of_slot[slot]]
         reply = ask(owner.port, "GET", self.keys.read_text().splitlines()[slot])
-        return reply.startswith("-MOVED") != (owner is has) and (
-            owner is has or reply.strip().endswith(f":{has.port}"))
+        if owner is has:
+            return not isinstance(reply, Refused)
+        return str(reply).startswith("MOVED ") and str(reply).endswith(f":{has.port}")
 
     def move(self, slot):
         """Gives a slot, which has no keys, to the next owner."""
         self.of_slot[slot] = (self.of_slot[slot] + 1) % len(self.owners)
         self.tell(slot)
         wait_until(lambda: all(self.shows(owner, slot) for owner in self.owners),
-                   f"slot {slot} has moved")
+                   f"slot {slot} has moved", PATIENCE_S)
 
     def is_running(self):
         return all(owner.is_running() for owner in self.owners)
@@ -153,13 +139,13 @@ class RedisCluster(Cluster):
             ask(owner.port, "CLUSTER", "SET-CONFIG-EPOCH", number)
             if owner is not first:
                 ask(owner.port, "CLUSTER", "MEET", "127.0.0.1", first.port, first.bus_port)
-        known = f"cluster_size:{len(self.owners)}\r\n"
+        known = b"cluster_size:%d\r\n" % len(self.owners)
         wait_until(lambda: all(known in ask(owner.port, "CLUSTER", "INFO")
-                               for owner in self.owners), "the nodes know one another")
+                               for owner in self.owners), "the nodes know one another", PATIENCE_S)
 
     def tell(self, slot):
         to = self.owners[self.of_slot[slot]]
-        node = ask(to.port, "CLUSTER", "MYID").split("\r\n")[1]
+        node = ask(to.port, "CLUSTER", "MYID")
         for owner in [to, *self.owners]:
             ask(owner.port, "CLUSTER", "SETSLOT", slot, "NODE", node)
 

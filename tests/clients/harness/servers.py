@@ -9,49 +9,26 @@ Invariants:
 
 import re
 import shutil
-import socket
 import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "integration"))
-
-from certificates import Certificates  # noqa: E402
-
-START_SECONDS_MAX = 20
+from support.certificates import Certificates
+from support.processes import free_port
+from support.servers import Server as AnyServer
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def answers(port):
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
-            connection.sendall(b"PING\r\n")
-            return connection.recv(64).startswith(b"+PONG")
-    except OSError:
-        return False
-
-
-class Server:
+class Server(AnyServer):
     """One server process. `name` is what tables call it, `durable` whether data survives kill()."""
 
+    start_s = 20
+
     def __init__(self, name, program, arguments, durable):
-        self.name = name
-        self.durable = durable
-        self.port = free_port()
-        self.folder = Path(tempfile.mkdtemp(prefix=f"weir-clients-{name}-"))
-        self.log = self.folder / "log"
-        data = self.folder / "data"
+        folder, port = Path(tempfile.mkdtemp(prefix=f"weir-clients-{name}-")), free_port()
+        data = folder / "data"
         data.mkdir()
-        self.command = [program, *arguments, "--bind", "127.0.0.1", "--port", str(self.port),
-                        "--dir", str(data)]
-        self.process = None
+        super().__init__(name, [program, *arguments, "--bind", "127.0.0.1", "--port", port, "--dir", data], folder, port)
+        self.durable = durable
         self.tls = None  # (port, file of the authority) when it speaks TLS besides
 
     def speak_tls(self):
@@ -62,28 +39,11 @@ class Server:
         for name, value in {"tls_port": port, **certificates.options()}.items():
             self.command += ["--" + name.replace("_", "-"), str(value)]
 
-    def start(self):
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + START_SECONDS_MAX
-        while not answers(self.port):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                tail = self.log.read_text(errors="replace")[-2000:]
-                raise RuntimeError(f"{self.name} does not answer on {self.port}:\n{tail}")
-            time.sleep(0.02)
-        return self
-
     def is_running(self):
-        return answers(self.port)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
+        return self.is_ready()
 
     def close(self):
-        if self.process and self.process.poll() is None:
-            self.kill()
+        self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

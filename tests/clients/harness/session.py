@@ -136,7 +136,7 @@ def run(command, server, protocol, extra=None, seconds_max=None):
         for line in process.stdout:
             obey(line.rstrip("\n"), outcome, process, server)
         code = process.wait()
-    except (RuntimeError, OSError) as error:
+    except (AssertionError, RuntimeError, OSError) as error:
         outcome.failed.append(("server", str(error)))
         code = 0
     finally:

@@ -9,12 +9,15 @@ Invariants:
 """
 
 import contextlib
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
-from . import clusters, servers
+from support import resp
+from support.waiting import wait_until
+
+from . import servers
+from .clusters import PATIENCE_S
 
 POSTGRES = Path(__file__).resolve().parents[2] / "integration/postgres.py"
 NAME = "main"
@@ -22,13 +25,16 @@ COUNT = 3
 
 
 def ask(port, *words):
-    """One command, its reply as text; "" where nobody answers. (A sentinel knows no QUIT.)"""
-    parts = [f"${len(str(word))}\r\n{word}\r\n" for word in words]
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
-        connection.sendall(f"*{len(parts)}\r\n{''.join(parts)}".encode())
-        connection.shutdown(socket.SHUT_WR)
-        return connection.makefile("rb").read().decode()
-    return ""
+    """The reply to one request; None where nobody answers."""
+    with contextlib.suppress(OSError):
+        return resp.ask(port, *words, timeout_s=2)
+    return None
+
+
+def facts_of(sentinel):
+    """What it says of the shard; nothing if it knows none."""
+    told = ask(sentinel.port, "SENTINEL", "MASTER", NAME)
+    return resp.pairs(told) if isinstance(told, list) else {}
 
 
 class Shard:
@@ -52,13 +58,14 @@ class Shard:
         """Who serves; None: nobody does."""
         for member in self.members:
             if member.process is not None and member.process.poll() is None:
-                if ask(member.port, "ROLE").startswith(("*3\r\n$6\r\nmaster", "*4\r\n$6\r\nmaster")):
+                role = ask(member.port, "ROLE")
+                if isinstance(role, list) and role[0] == b"master":
                     return member
         return None
 
     def start(self):
         if any(member.process is not None for member in self.members):
-            clusters.wait_until(self.is_led, "another one serves")
+            wait_until(self.is_led, "another one serves", PATIENCE_S)
         for member in self.members:
             if member.process is None or member.process.poll() is not None:
                 member.start()
@@ -75,7 +82,7 @@ class Shard:
         """Has the office handed to another one."""
         before = self.owner()
         self.hand_over(before)
-        clusters.wait_until(lambda: self.owner() not in (None, before), "another one serves")
+        wait_until(lambda: self.owner() not in (None, before), "another one serves", PATIENCE_S)
 
     def is_running(self):
         return all(member.is_running() for member in self.members)
@@ -103,16 +110,15 @@ class WeirShard(Shard):
 
     def join(self):
         others = str(COUNT - 1)
-        clusters.wait_until(
-            lambda: self.is_led() and all(f"num-other-sentinels\r\n${len(others)}\r\n{others}\r\n" in
-                                          ask(member.port, "SENTINEL", "MASTER", NAME)
-                                          for member in self.members), "the members know one another")
+        wait_until(lambda: self.is_led() and all(facts_of(member).get("num-other-sentinels") == others
+                                                 for member in self.members),
+                   "the members know one another", PATIENCE_S)
 
     def hand_over(self, owner):
         other = next(member for member in self.members if member is not owner)
-        node = ask(other.port, "SENTINEL", "MYID").split("\r\n")[1]
+        node = ask(other.port, "SENTINEL", "MYID").decode()
         said = ask(owner.port, "WEIR", "HANDOVER", node)
-        if said and not said.startswith("+OK"):
+        if said not in (None, "OK"):
             raise RuntimeError(f"WEIR HANDOVER {node}: {said}")
 
     def close(self):
@@ -142,8 +148,7 @@ class RedisShard(Shard):
         return [watcher.port for watcher in self.watchers]
 
     def sees(self, watcher):
-        words = ask(watcher.port, "SENTINEL", "MASTER", NAME).split("\r\n")
-        facts = dict(zip(words[2::4], words[4::4]))
+        facts = facts_of(watcher)
         return (facts.get("num-slaves"), facts.get("num-other-sentinels"),
                 facts.get("flags")) == ("2", "2", "master")
 
@@ -151,16 +156,16 @@ class RedisShard(Shard):
         for watcher in self.watchers:
             if watcher.process is None:
                 watcher.start()
-        clusters.wait_until(lambda: self.is_led() and all(map(self.sees, self.watchers)),
-                            "the sentinels know one another")
-        clusters.wait_until(lambda: ask(self.owner().port, "INFO", "replication").count("state=online") == 2,
-                            "the replicas follow")
+        wait_until(lambda: self.is_led() and all(map(self.sees, self.watchers)),
+                   "the sentinels know one another", PATIENCE_S)
+        wait_until(lambda: ask(self.owner().port, "INFO", "replication").count(b"state=online") == 2,
+                   "the replicas follow", PATIENCE_S)
 
     def owner(self):
         """Whom the sentinels name."""
-        told = ask(self.watchers[0].port, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME).split("\r\n")
-        return next((member for member in self.members if len(told) > 4 and told[4] == str(member.port) and
-                     member.is_running()), None)
+        told = ask(self.watchers[0].port, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)
+        return next((member for member in self.members if isinstance(told, list) and
+                     int(told[1]) == member.port and member.is_running()), None)
 
     def hand_over(self, _):
         ask(self.watchers[0].port, "SENTINEL", "FAILOVER", NAME)

@@ -6,28 +6,31 @@ import http.client
 import os
 import re
 import shutil
-import socket
-import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from report import (HOST, IS_WEIR, PORT, Skip, check, expect, expect_between, need_durable,
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from report import (HOST, IS_WEIR, PORT, Skip, check, expect, expect_between, need_durable,  # noqa: E402
                     need_weir, restart_server, say, together)
+from support.processes import Program, free_port  # noqa: E402
+from support.resp import ask  # noqa: E402
 
 SOURCE = Path(__file__).resolve().parent
 MODULES = ("ndk_http_module", "ngx_http_lua_module")
 folder = Path(tempfile.mkdtemp(prefix="clients-nginx-"))
 atexit.register(shutil.rmtree, folder, ignore_errors=True)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return probe.getsockname()[1]
-
-
 HTTP_PORT = free_port()
+
+
+class Nginx(Program):
+    def is_ready(self):
+        try:
+            return get("/", "", 0, 0)
+        except OSError:
+            return False
 
 
 def start_nginx():
@@ -38,17 +41,9 @@ def start_nginx():
     text = re.sub(r"@([A-Z_]+)@", lambda match: str(values[match[1]]),
                   (SOURCE / "nginx.conf").read_text())
     (folder / "nginx.conf").write_text(text)
-    process = subprocess.Popen(["/usr/sbin/nginx", "-e", f"{folder}/error.log", "-p", str(folder),
-                                "-c", f"{folder}/nginx.conf"])
-    atexit.register(process.wait)
-    atexit.register(process.terminate)
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            return get("/", "", 0, 0)
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit((folder / "error.log").read_text()[-1000:])
+    log = folder / "error.log"
+    nginx = Nginx("nginx", ["/usr/sbin/nginx", "-e", log, "-p", folder, "-c", folder / "nginx.conf"], log)
+    atexit.register(nginx.start().stop)
 
 
 def get(path, key, limit, period_ms):
@@ -64,13 +59,6 @@ def get(path, key, limit, period_ms):
     return answer.status, *numbers
 
 
-def redis(*words):
-    """One command of a plain connection, and what its one-line reply says."""
-    with socket.create_connection((HOST, PORT), timeout=5) as connection:
-        connection.sendall(" ".join(map(str, words)).encode() + b"\r\n")
-        return connection.recv(4096).decode().split("\r\n")
-
-
 headers = []
 
 
@@ -84,8 +72,8 @@ def window_figures():
            [(200, 2), (200, 1), (200, 0), (429, 0), (429, 0)])
     for reply in got:
         expect_between(50000, reply[2], 60000, "milliseconds to wait")
-    expect(redis("GET", "w:a")[1], "5", "stored")
-    expect(redis("TYPE", "w:a")[0], "+string")
+    expect(ask(PORT, "GET", "w:a"), b"5", "stored")
+    expect(ask(PORT, "TYPE", "w:a"), "string")
 
 
 def window_passes():
@@ -104,8 +92,8 @@ def bucket_figures():
     expect([reply[:2] for reply in got],
            [(200, 2), (200, 1), (200, 0), (429, 0), (429, 0)])
     expect_between(190000, got[-1][2], 200000, "milliseconds to wait")
-    expect_between(590000, int(redis("PTTL", "b:a")[0][1:]), 600000, "stored for")
-    at_ms = float(redis("HGET", "b:a", "at")[1])
+    expect_between(590000, ask(PORT, "PTTL", "b:a"), 600000, "stored for")
+    at_ms = float(ask(PORT, "HGET", "b:a", "at"))
     now_ms = time.time() * 1000
     expect_between(now_ms - 10000, at_ms, now_ms + 1000, "the server's time")
 

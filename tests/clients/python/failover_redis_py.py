@@ -6,16 +6,20 @@ end, and the time in which one of them got nothing but errors is measured.
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
 
 import redis
 from redis.sentinel import Sentinel
 from report import HOST, PROTOCOL, Skip, check, expect, expect_between, need_durable, restart_server, say
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from support.processes import free_port  # noqa: E402
 
 NAME = os.environ["CLIENTS_MASTER"]
 SENTINELS = [(HOST, int(port)) for port in os.environ["CLIENTS_SENTINELS"].split(",")]
@@ -55,9 +59,7 @@ class Proxy:
         program = shutil.which("haproxy", path=os.environ["PATH"] + ":/usr/sbin")
         if not program:
             raise Skip("haproxy is not installed")
-        with socket.socket() as probe:
-            probe.bind((HOST, 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.folder = tempfile.mkdtemp()
         config = os.path.join(self.folder, "haproxy.cfg")
         with open(config, "w", encoding="ascii") as out:

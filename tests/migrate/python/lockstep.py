@@ -8,11 +8,11 @@ again on new keys, five times at most.
 import os
 import time
 
-import harness
 import report
+from support.resp import Client
 
-REDIS = harness.Client(("127.0.0.1", int(os.environ["MIGRATE_REDIS_PORT"])))
-WEIR = harness.Client(("127.0.0.1", report.PORT))
+REDIS = Client(int(os.environ["MIGRATE_REDIS_PORT"]))
+WEIR = Client(report.PORT)
 ROUNDS_MAX = 5
 keys_made = 0
 

@@ -48,8 +48,8 @@ def go(name):
 
 
 def python(script, *packages):
-    """A driver of python/; it shares its report with tests/clients, its client with integration."""
-    path = [FOLDER / "python", TESTS / "clients/python", TESTS / "integration", *packages]
+    """A driver of python/; it shares its report with tests/clients, its client with all."""
+    path = [FOLDER / "python", TESTS / "clients/python", TESTS, *packages]
     return [sys.executable, str(FOLDER / "python" / script)], {
         "PYTHONPATH": os.pathsep.join(map(str, path))}
 
