@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import acl_pools as pools  # noqa: E402
 from servers import redis_server, weir_server  # noqa: E402
-from wire import Closed, decode, multibulk, quoted  # noqa: E402
+from wire import Closed, decode, encode, quoted  # noqa: E402
 
 OUR_CATEGORIES = [b"ratelimit", b"ratelimitadmin"]
 STEPS = 40
@@ -124,7 +124,7 @@ class Round:
     @staticmethod
     def reply(connection, args):
         try:
-            return connection.exchange([multibulk(args)], 1)[0]
+            return connection.exchange([encode(*args)], 1)[0]
         except Closed:
             return None
 

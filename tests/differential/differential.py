@@ -27,11 +27,12 @@ import vectors  # noqa: E402
 from coverage import Coverage  # noqa: E402
 from player import Mismatch, Player  # noqa: E402
 from owners import redis_owners, weir_owners  # noqa: E402
-from servers import CannotStart, redis_server, weir_server  # noqa: E402
+from servers import redis_server, weir_server  # noqa: E402
 from shrink import shrink  # noqa: E402
 from streams import make_stream, shown, shown_replies  # noqa: E402
 from tables import ALONE, OF_CLUSTERS, TABLES  # noqa: E402
 from wire import Closed, Silent  # noqa: E402
+from support.processes import CannotStart  # noqa: E402
 
 SHRINK_S = 30
 COLD_SHARE = 100  # one command in so many must have read what was evicted, where it is to be
@@ -73,7 +74,7 @@ def report(options, storage, number, player, stream, mismatch):
           f" --stream {number} --tables {options.tables}"
           f"{f' --cluster --owners {options.owners}' if options.cluster else ''}\n", flush=True)
     for server in player.servers:
-        if not server.is_alive():
+        if not server.lives():
             print(server.how_it_ended() + "\n")
     steps, last = shrink(player, stream, mismatch, SHRINK_S)
     if steps is None:

@@ -22,8 +22,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from servers import CannotStart, redis_server, weir_server  # noqa: E402
-from wire import Closed, Silent, multibulk  # noqa: E402
+from servers import redis_server, weir_server  # noqa: E402
+from wire import Closed, Silent, encode  # noqa: E402
+from support.processes import CannotStart  # noqa: E402
 
 SIGNS = (" => ", " =~ ", " +> ", " +~ ")
 
@@ -67,7 +68,7 @@ def answers(server, lines):
     try:
         for _, args, sign, _ in lines:
             count = 0 if sign == "->" else 1
-            replies.append(b"".join(connection.exchange([multibulk(args)], count)))
+            replies.append(b"".join(connection.exchange([encode(*args)], count)))
     except (Closed, Silent) as end:
         replies.append(end.got + f" ({end})".encode())
     finally:

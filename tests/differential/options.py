@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from command_docs import read_commands, uses  # noqa: E402
 from servers import redis_server, weir_server  # noqa: E402
-from wire import Closed, Silent, multibulk  # noqa: E402
+from wire import Closed, Silent, encode  # noqa: E402
 
 FOLDER = Path(__file__).with_name("options")
 LINE = re.compile(r"(?:(\w+)> )?([~!?x$-] )?(.*)")
@@ -125,7 +125,7 @@ class Stage:
         connection = self.connection(request.connection)
         if request.mark == "$":
             connection.received = b""
-            refusal, _ = connection.transcript(multibulk(words), b"\0never\0", 20)
+            refusal, _ = connection.transcript(encode(*words), b"\0never\0", 20)
             if refusal:
                 connection.received = b""
                 return refusal
@@ -135,7 +135,7 @@ class Stage:
             return None
         if request.mark == "-":
             connection.socket.setblocking(True)
-            connection.socket.sendall(multibulk(words))
+            connection.socket.sendall(encode(*words))
             connection.socket.setblocking(False)
             return None
         try:

@@ -6,13 +6,13 @@ ports are not the same.
 """
 
 import re
-import time
 
-from servers import CannotStart, REDIS, Server, free_port, redis_command, weir_command
+from servers import REDIS, Server, redis_command, weir_command
 from wire import Connection
+from support.processes import free_port
+from support.waiting import wait_until
 
 SLOTS = 16384
-START_S = 60
 ADDRESS = re.compile(rb"127\.0\.0\.1:(\d+)")
 
 
@@ -73,8 +73,8 @@ class Owners:
         for server in self.servers:
             server.restart_if_dead()
 
-    def is_alive(self):
-        return all(server.is_alive() for server in self.servers)
+    def lives(self):
+        return all(server.lives() for server in self.servers)
 
     def how_it_ended(self):
         return "\n".join(server.how_it_ended() for server in self.servers)
@@ -105,11 +105,7 @@ class RedisOwners(Owners):
         first = self.servers[0]
         for connection in connections[1:]:
             connection.command("CLUSTER", "MEET", "127.0.0.1", first.port, first.bus_port)
-        deadline = time.monotonic() + START_S
-        while not all(self.is_whole(connection) for connection in connections):
-            if time.monotonic() > deadline:
-                raise CannotStart(f"{self.name}: the cluster does not come up")
-            time.sleep(0.05)
+        wait_until(lambda: all(self.is_whole(connection) for connection in connections), "the cluster comes up")
         for connection in connections:
             connection.close()
 
@@ -137,8 +133,7 @@ def weir_owners(program, options, count):
                for _ in range(count)]
     lines = ["epoch 1"]
     for number, (server, share) in enumerate(zip(servers, shares(count)), 1):
-        server.fixed_port = free_port()
-        lines.append(f"owner-{number} 127.0.0.1:{server.fixed_port} {share[0]}-{share[1]}")
+        lines.append(f"owner-{number} 127.0.0.1:{server.port} {share[0]}-{share[1]}")
     for server in servers:
         (server.directory / "topology").write_text("\n".join(lines) + "\n")
     return Owners("weir-server", servers)

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from servers import redis_server, weir_server  # noqa: E402
-from wire import multibulk  # noqa: E402
+from wire import encode  # noqa: E402
 
 TIMEOUT_S = 10
 QUIET_S = 0.03
@@ -43,7 +43,7 @@ class Client:
             self.received = b""
 
     def send(self, args):
-        self.socket.sendall(multibulk(args))
+        self.socket.sendall(encode(*args))
 
     def receive_some(self):
         """At least something, and what comes close behind it."""

@@ -3,7 +3,7 @@
 import members
 import scores
 from members import Difference
-from wire import multibulk
+from wire import encode
 
 SENTINEL = b"the end of the bytes"
 SCAN_PAGES_MAX = 10_000
@@ -65,7 +65,7 @@ def restart(player, pair, op):
 
 def raw_bytes(player, pair, op):
     """Whatever bytes: the same answers, and then the end of the connection or not."""
-    data = op.args[1] + multibulk([b"ECHO", SENTINEL])
+    data = op.args[1] + encode(b"ECHO", SENTINEL)
     until = b"$%d\r\n%b\r\n" % (len(SENTINEL), SENTINEL)
     got = run_on(pair, lambda connection: connection.transcript(data, until, SILENCE_S))
     if got[0] != got[1]:

@@ -1,6 +1,6 @@
 """All that a server holds, read in a few pipelines."""
 
-from wire import decode, multibulk
+from wire import decode, encode
 
 DATABASES = 16
 ORDERED = (b"listpack", b"intset", b"quicklist", b"skiplist")  # forms whose order is to be the same
@@ -16,7 +16,7 @@ CONTENT = {
 def ask_all(connection, requests):
     if not requests:
         return []
-    return connection.exchange([b"".join(map(multibulk, requests))], len(requests))
+    return connection.exchange([b"".join(encode(*words) for words in requests)], len(requests))
 
 
 def places_of(connection):

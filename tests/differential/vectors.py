@@ -10,7 +10,7 @@ comment, an empty line flushes both servers.
 import shlex
 from pathlib import Path
 
-from wire import multibulk
+from wire import encode
 
 SLACK_MS = 60_000
 
@@ -45,7 +45,7 @@ def play(player):
     for server in player.servers:
         connection = server.connect()
         for number, args, sign, expected in read(path):
-            reply = connection.exchange([multibulk(args)], 1)[0]
+            reply = connection.exchange([encode(*args)], 1)[0]
             if not matches(sign, reply, expected):
                 faults.append(f"{path.name}:{number}: {server.name} answered {reply!r}")
         connection.close()

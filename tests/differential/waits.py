@@ -19,8 +19,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from servers import CannotStart, redis_server, weir_server  # noqa: E402
-from wire import multibulk  # noqa: E402
+from servers import redis_server, weir_server  # noqa: E402
+from wire import encode  # noqa: E402
+from support.processes import CannotStart  # noqa: E402
 
 CLIENTS = 5
 SETTLE_S = 0.015         # how long nobody may have said anything before a step is over
@@ -69,7 +70,7 @@ class Stage:
     def encoded(self, line):
         words = [str(self.ids[int(word[1:])]) if word.startswith("$") else word
                  for word in line.split()]
-        return multibulk([word.encode() for word in words])
+        return encode(*words)
 
     def hear(self):
         heard = [b""] * CLIENTS

@@ -1,9 +1,16 @@
 """Requests as bytes, replies as bytes: the two ends of a connection, and nothing about commands."""
 
+import io
 import select
 import socket
+import sys
 import time
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import resp  # noqa: E402
+from support.resp import encode  # noqa: E402
 
 PAUSE_S = 0.0003
 
@@ -24,13 +31,6 @@ class Silent(Exception):
         self.got = got
 
 
-def multibulk(args):
-    parts = [b"*%d\r\n" % len(args)]
-    for arg in args:
-        parts.append(b"$%d\r\n%b\r\n" % (len(arg), arg))
-    return b"".join(parts)
-
-
 def quoted(arg):
     """An argument as inline commands and redis-cli read it."""
     if arg and all(33 <= byte <= 126 and byte not in b"\"'\\" for byte in arg):
@@ -46,47 +46,22 @@ def inline(args):
 
 def reply_end(data, at):
     """Where the reply that begins at `at` ends; None while it is not complete."""
-    pending = 1
-    while pending:
-        line_end = data.find(b"\r\n", at)
-        if line_end < 0:
-            return None
-        kind, number = data[at:at + 1], data[at + 1:line_end]
-        at = line_end + 2
-        if kind in b"$=!" and int(number) >= 0:
-            at += int(number) + 2
-            if at > len(data):
-                return None
-        elif kind in b"*~>":
-            pending += max(int(number), 0)
-        elif kind == b"%":
-            pending += 2 * int(number)
-        pending -= 1
-    return at
+    file = io.BytesIO(data)
+    file.seek(at)
+    try:
+        resp.read_reply(file, as_sent)
+    except ConnectionError:
+        return None
+    return file.tell()
+
+
+def as_sent(kind, text):
+    return kind + text
 
 
 def decode(raw):
-    """A reply as Python values: bytes, int, None, list; a map is a flat list."""
-    def value(at):
-        line_end = raw.index(b"\r\n", at)
-        kind, text, at = raw[at:at + 1], raw[at + 1:line_end], line_end + 2
-        if kind == b":":
-            return int(text), at
-        if kind in b"$=":
-            size = int(text)
-            return (None, at) if size < 0 else (raw[at:at + size], at + size + 2)
-        if kind in b"*~>%":
-            count = int(text) * (2 if kind == b"%" else 1)
-            if count < 0:
-                return None, at
-            elements = []
-            for _ in range(count):
-                element, at = value(at)
-                elements.append(element)
-            return elements, at
-        return (None, at) if kind == b"_" else (kind + text, at)
-
-    return value(0)[0]
+    """A reply as Python values: bytes, int, None, list; a status and an error with what they begin with."""
+    return resp.decode(raw, as_sent)
 
 
 class Connection:
@@ -107,11 +82,10 @@ class Connection:
 
     def command(self, *args):
         """One command, its decoded reply."""
-        args = [arg if isinstance(arg, bytes) else str(arg).encode() for arg in args]
         return decode(self.exchange([self.encode(args)], 1)[0])
 
     def encode(self, args, as_inline=False):
-        return inline(args) if as_inline else multibulk(args)
+        return inline(args) if as_inline else encode(*args)
 
     def exchange(self, chunks, count):
         """Sends chunks, one system call each, and answers `count` raw replies."""

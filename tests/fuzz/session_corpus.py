@@ -6,10 +6,16 @@
 The forms of an input's operations are described at the head of session_fuzz.cc.
 """
 
-import pathlib
 import shutil
+import sys
+from pathlib import Path
 
-FOLDER = pathlib.Path(__file__).parent / "corpus" / "session"
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from support.resp import encode  # noqa: E402
+
+FOLDER = HERE / "corpus/session"
 
 TURN, TICK, RESUME = b"\x03", b"\x04", b"\x07"
 STEP_STORE = b"\x06\x0c"
@@ -23,8 +29,7 @@ def chunk(session, data):
 
 
 def wire(line):
-    args = [arg.encode() for arg in line.split(" ")]
-    return b"*%d\r\n" % len(args) + b"".join(b"$%d\r\n%s\r\n" % (len(arg), arg) for arg in args)
+    return encode(*line.split(" "))
 
 
 def say(session, *lines):
