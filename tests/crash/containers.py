@@ -15,7 +15,7 @@ MEMBERS = 400
 FAR_MS = 4 * 10**12  # nothing expires during a run
 
 # A key is [type, content, expire_at_ms]: bytes, {field: value}, a list, a set, {member: integer score}.
-EMPTY = {b"hash": dict, b"list": list, b"set": set, b"zset": dict}
+EMPTY = {"hash": dict, "list": list, "set": set, "zset": dict}
 
 
 def edit(database, key, kind, change):
@@ -63,9 +63,9 @@ class Client(prefix.Client):
         keys, key = self.ahead[database], self.rng.choice(KEYS)
         if self.rng.random() < 0.15:
             return self.whole_key(database, keys, key)
-        kind = keys[key][0] if key in keys else self.rng.choice([b"string", b"hash", b"list", b"set", b"zset"])
-        return {b"string": self.string, b"hash": self.hash, b"list": self.list, b"set": self.set,
-                b"zset": self.zset}[kind](database, key)
+        kind = keys[key][0] if key in keys else self.rng.choice(["string", "hash", "list", "set", "zset"])
+        return {"string": self.string, "hash": self.hash, "list": self.list, "set": self.set,
+                "zset": self.zset}[kind](database, key)
 
     def members(self):
         """Sometimes so many that what they change is many records of the log's blocks."""
@@ -83,22 +83,22 @@ class Client(prefix.Client):
         value = b"%d." % self.rng.randrange(10**6) * self.rng.choice([1, 1, 10, 500])
 
         def run(state):
-            held = state[database].setdefault(key, [b"string", b"", 0])
+            held = state[database].setdefault(key, ["string", b"", 0])
             held[1] += value
         return ["APPEND", key, value], run
 
     def hash(self, database, key):
         members = self.members()
         if self.rng.random() < 0.35:
-            return ["HDEL", key, *members], edit(database, key, b"hash", lambda content: [
+            return ["HDEL", key, *members], edit(database, key, "hash", lambda content: [
                 content.pop(member, None) for member in members] and None)
         value = b"%d" % self.rng.randrange(10**6)
         if self.rng.random() < 0.2:
             field = self.rng.choice([b"count1", b"count2"])
-            return ["HINCRBY", key, field, value], edit(database, key, b"hash", lambda content: content.update(
+            return ["HINCRBY", key, field, value], edit(database, key, "hash", lambda content: content.update(
                 {field: b"%d" % (int(content.get(field, 0)) + int(value))}))
         pairs = [part for member in members for part in (member, value)]
-        return ["HSET", key, *pairs], edit(database, key, b"hash", lambda content: content.update(
+        return ["HSET", key, *pairs], edit(database, key, "hash", lambda content: content.update(
             dict.fromkeys(members, value)))
 
     def list(self, database, key):
@@ -108,82 +108,82 @@ class Client(prefix.Client):
         what = rng.choice(["RPUSH", "LPUSH", "POP", "LSET", "LTRIM", "LREM", "LINSERT", "LMOVE"])
         if what == "POP" and size > 0:
             count = rng.choice([1, 5, 100])
-            return ["LPOP", key, count], edit(database, key, b"list", lambda content: content[count:])
+            return ["LPOP", key, count], edit(database, key, "list", lambda content: content[count:])
         if what == "LSET" and size > 0:
             at = rng.randrange(size)
-            return ["LSET", key, at, members[0]], edit(database, key, b"list", lambda content: content.__setitem__(
+            return ["LSET", key, at, members[0]], edit(database, key, "list", lambda content: content.__setitem__(
                 at, members[0]))
         if what == "LTRIM":
             first, last = rng.randrange(4), rng.randrange(300)
-            return ["LTRIM", key, first, last], edit(database, key, b"list", lambda content: content[first:last + 1])
+            return ["LTRIM", key, first, last], edit(database, key, "list", lambda content: content[first:last + 1])
         if what == "LREM":
-            return ["LREM", key, 0, members[0]], edit(database, key, b"list", lambda content: [
+            return ["LREM", key, 0, members[0]], edit(database, key, "list", lambda content: [
                 member for member in content if member != members[0]])
         if what == "LINSERT" and size > 0:
             pivot = rng.choice(held[1])
             return ["LINSERT", key, "BEFORE", pivot, members[0]], edit(
-                database, key, b"list", lambda content: content.insert(content.index(pivot), members[0]))
-        other = self.partner(database, b"list")
+                database, key, "list", lambda content: content.insert(content.index(pivot), members[0]))
+        other = self.partner(database, "list")
         if what == "LMOVE" and size > 0 and other:
             def run(state):
                 if key == other:
-                    return edit(database, key, b"list", lambda content: content[1:] + content[:1])(state)
+                    return edit(database, key, "list", lambda content: content[1:] + content[:1])(state)
                 moved = []
-                edit(database, key, b"list", lambda content: moved.append(content.pop(0)))(state)
-                edit(database, other, b"list", lambda content: content.append(moved[0]))(state)
+                edit(database, key, "list", lambda content: moved.append(content.pop(0)))(state)
+                edit(database, other, "list", lambda content: content.append(moved[0]))(state)
             return ["LMOVE", key, other, "LEFT", "RIGHT"], run
         if what == "LPUSH":
-            return ["LPUSH", key, *members], edit(database, key, b"list", lambda content: members[::-1] + content)
-        return ["RPUSH", key, *members], edit(database, key, b"list", lambda content: content.extend(members))
+            return ["LPUSH", key, *members], edit(database, key, "list", lambda content: members[::-1] + content)
+        return ["RPUSH", key, *members], edit(database, key, "list", lambda content: content.extend(members))
 
     def set(self, database, key):
-        members, other = self.members(), self.partner(database, b"set")
+        members, other = self.members(), self.partner(database, "set")
         what = self.rng.choice(["SADD", "SADD", "SREM", "SMOVE", "SUNIONSTORE", "SDIFFSTORE"])
         if what == "SREM":
-            return ["SREM", key, *members], edit(database, key, b"set", lambda content: content.difference_update(members))
+            return ["SREM", key, *members], edit(database, key, "set", lambda content: content.difference_update(members))
         if what == "SMOVE" and other and other != key:
             def run(state):
-                if members[0] not in state[database].get(key, [b"set", set()])[1]:
+                if members[0] not in state[database].get(key, ["set", set()])[1]:
                     return
-                edit(database, key, b"set", lambda content: content.discard(members[0]))(state)
-                edit(database, other, b"set", lambda content: content.add(members[0]))(state)
+                edit(database, key, "set", lambda content: content.discard(members[0]))(state)
+                edit(database, other, "set", lambda content: content.add(members[0]))(state)
             return ["SMOVE", key, other, members[0]], run
         if what in ("SUNIONSTORE", "SDIFFSTORE") and other:
             def run(state):
-                one, two = [state[database].get(each, [b"set", set()])[1] for each in (key, other)]
+                one, two = [state[database].get(each, ["set", set()])[1] for each in (key, other)]
                 made = one | two if what == "SUNIONSTORE" else one - two
                 state[database].pop(key, None)
-                edit(database, key, b"set", lambda content: made)(state)
+                edit(database, key, "set", lambda content: made)(state)
             return [what, key, key, other], run
-        return ["SADD", key, *members], edit(database, key, b"set", lambda content: content.update(members))
+        return ["SADD", key, *members], edit(database, key, "set", lambda content: content.update(members))
 
     def zset(self, database, key):
         members, rng = self.members(), self.rng
         what = rng.choice(["ZADD", "ZADD", "ZREM", "ZINCRBY", "ZPOPMIN", "ZREMRANGEBYSCORE", "ZUNIONSTORE"])
         score = rng.randrange(1000)
         if what == "ZREM":
-            return ["ZREM", key, *members], edit(database, key, b"zset", lambda content: [
+            return ["ZREM", key, *members], edit(database, key, "zset", lambda content: [
                 content.pop(member, None) for member in members] and None)
         if what == "ZINCRBY":
-            return ["ZINCRBY", key, score, members[0]], edit(database, key, b"zset", lambda content: content.update(
+            return ["ZINCRBY", key, score, members[0]], edit(database, key, "zset", lambda content: content.update(
                 {members[0]: content.get(members[0], 0) + score}))
         if what == "ZPOPMIN":
             count = rng.choice([1, 5, 100])
-            return ["ZPOPMIN", key, count], edit(database, key, b"zset", lambda content: dict(
+            return ["ZPOPMIN", key, count], edit(database, key, "zset", lambda content: dict(
                 sorted(content.items(), key=lambda pair: pair[::-1])[count:]))
         if what == "ZREMRANGEBYSCORE":
-            return ["ZREMRANGEBYSCORE", key, score, score + 100], edit(database, key, b"zset", lambda content: {
+            return ["ZREMRANGEBYSCORE", key, score, score + 100], edit(database, key, "zset", lambda content: {
                 member: each for member, each in content.items() if not score <= each <= score + 100})
-        other = self.partner(database, b"zset")
+        other = self.partner(database, "zset")
         if what == "ZUNIONSTORE" and other:
             def run(state):
-                one, two = [state[database].get(each, [b"zset", {}])[1] for each in (key, other)]
+                one, two = [state[database].get(each, ["zset", {}])[1] for each in (key, other)]
                 made = {member: max(one.get(member, 0), two.get(member, 0)) for member in one.keys() | two.keys()}
                 state[database].pop(key, None)
-                edit(database, key, b"zset", lambda content: made)(state)
+                edit(database, key, "zset", lambda content: made)(state)
             return ["ZUNIONSTORE", key, 2, key, other, "AGGREGATE", "MAX"], run
         pairs = [part for member in members for part in (score, member)]
-        return ["ZADD", key, *pairs], edit(database, key, b"zset", lambda content: content.update(
+        return ["ZADD", key, *pairs], edit(database, key, "zset", lambda content: content.update(
             dict.fromkeys(members, score)))
 
     def whole_key(self, database, keys, key):
@@ -198,7 +198,7 @@ class Client(prefix.Client):
         if what == "FLUSHDB":
             return ["FLUSHDB"], lambda state: state[database].clear()
         if what == "SET":  # over whatever there is
-            return ["SET", key, "new"], lambda state: state[database].update({key: [b"string", b"new", 0]})
+            return ["SET", key, "new"], lambda state: state[database].update({key: ["string", b"new", 0]})
         if key not in keys or what == "DEL":
             return ["DEL", key, other], lambda state: [state[database].pop(each, None) for each in (key, other)]
         if what in ("PEXPIREAT", "PERSIST"):
@@ -235,13 +235,13 @@ class Client(prefix.Client):
 
 
 def read_content(connection, kind, name):
-    if kind == b"string":
+    if kind == "string":
         return connection.call("GET", name)
-    if kind == b"list":
+    if kind == "list":
         return connection.call("LRANGE", name, 0, -1)
-    if kind == b"set":
+    if kind == "set":
         return set(connection.call("SMEMBERS", name))
-    if kind == b"hash":
+    if kind == "hash":
         flat = connection.call("HGETALL", name)
         return dict(zip(flat[::2], flat[1::2]))
     flat = connection.call("ZRANGE", name, 0, -1, "WITHSCORES")

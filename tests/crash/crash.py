@@ -28,26 +28,27 @@ import os
 import random
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
 
-import containers
-import expiries
-import generations
-import limiters
-import mixed
-import queues
-import scripting
-from wire import Connection
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import containers  # noqa: E402
+import expiries  # noqa: E402
+import generations  # noqa: E402
+import limiters  # noqa: E402
+import mixed  # noqa: E402
+import queues  # noqa: E402
+import scripting  # noqa: E402
+from support.processes import free_port  # noqa: E402
+from support.servers import Server  # noqa: E402
 
 LOADS = {"mixed": mixed, "containers": containers, "generations": generations, "queues": queues, "expiries": expiries,
          "scripting": scripting, "limiters": limiters}
 LOADS_AT_ONCE = 3
-STARTS_WITHIN_S = 60
 RESTLESS = ["--maxmemory", "150kb", "--write-back-interval-ms", "10", "--wal-bytes-max", "1mb",
             "--write-back-entries-max", "1000"]
 LAZY = ["--maxmemory", "64mb", "--write-back-interval-ms", "3600000"]
@@ -59,6 +60,7 @@ class Harness:
         self.rng = random.Random(options.seed)
         self.directory = tempfile.mkdtemp(prefix="weir-crash-")
         self.loads = {name: module.Load(random.Random(self.rng.random())) for name, module in LOADS.items()}
+        self.server = None
         self.slowest_start_s = 0.0
         self.starts_killed = 0
         self.failures = []
@@ -69,38 +71,27 @@ class Harness:
             return "always" if cycle % 3 == 2 else "everysec"
         return self.options.durability
 
-    def launch(self, cycle):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        command = [self.options.server, "--port", str(self.port), "--dir", self.directory + "/data",
+    def next_server(self, cycle):
+        port = free_port()
+        command = [self.options.server, "--port", port, "--dir", self.directory + "/data",
                    *(LAZY if cycle % 2 == 1 else RESTLESS), "--durability", self.durability(cycle),
-                   "--logfile", self.directory + "/log", "--disk-reserve", "0"]
-        self.process = subprocess.Popen(command)
+                   "--disk-reserve", "0"]
+        self.server = Server("weir-server", command, self.directory, port)
+        return self.server
 
     def start(self, cycle):
         for _ in range(self.rng.randrange(4) if cycle % 3 == 2 else 0):
-            self.launch(cycle)
+            self.next_server(cycle).spawn()
             time.sleep(self.rng.uniform(0, 0.04))
-            self.process.kill()
-            self.process.wait()
+            self.server.kill()
             self.starts_killed += 1
-        self.launch(cycle)
         begin = time.monotonic()
-        while True:
-            try:
-                connection = self.connect()
-                assert connection.call("PING") == b"PONG"
-                break
-            except OSError:
-                assert self.process.poll() is None, "the server did not start, see its log"
-                assert time.monotonic() - begin < STARTS_WITHIN_S, "the server did not start in time"
-                time.sleep(0.005)
+        self.next_server(cycle).start()
         self.slowest_start_s = max(self.slowest_start_s, time.monotonic() - begin)
-        return connection
+        return self.connect()
 
-    def connect(self, **options):
-        return Connection(self.port, **options)
+    def connect(self, timeout_s=30):
+        return self.server.connect(timeout_s=timeout_s)
 
     def check(self, connection):
         for load in self.loads.values():
@@ -108,7 +99,7 @@ class Harness:
 
     def busy_s(self):
         """How long the server's loop has run."""
-        with open("/proc/%d/schedstat" % self.process.pid) as file:
+        with open("/proc/%d/schedstat" % self.server.process.pid) as file:
             return int(file.read().split()[0]) / 1e9
 
     def wait_for_work(self):
@@ -140,8 +131,7 @@ class Harness:
             raise self.failures[0]
 
     def end(self, how):
-        self.process.send_signal(how)
-        code = self.process.wait(timeout=60)
+        code = self.server.stop(how)
         assert how == signal.SIGKILL or code == 0, "SIGTERM ended in exit code %d" % code
 
     def cycle(self, cycle):
@@ -162,8 +152,7 @@ class Harness:
             self.end(signal.SIGTERM)
         except BaseException:
             print("crash: failed with --seed %d; the data is kept in %s" % (self.options.seed, self.directory), flush=True)
-            if self.process.poll() is None:
-                self.process.kill()
+            self.server.kill()
             raise
         shutil.rmtree(self.directory)
         print("crash: %d cycles, %d starts killed, slowest start %.3f s; %s" % (

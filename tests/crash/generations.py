@@ -65,14 +65,14 @@ class Writer:
 
     def fail(self, connection):
         self.sent += 1
-        connection.send([["EVAL", WRITE, 5, *self.keys, self.sent, self.size, self.rng.randrange(2), 1]])
-        error = str(connection.error())
+        connection.send_all([["EVAL", WRITE, 5, *self.keys, self.sent, self.size, self.rng.randrange(2), 1]])
+        error = str(connection.reply())
         assert "on purpose" in error, error
         self.known += 1
 
     def write(self, connection):
         writes = [self.write_requests() for _ in range(self.rng.randrange(1, 4) if self.size < 1000 else 1)]
-        connection.send([request for requests in writes for request in requests])
+        connection.send_all([request for requests in writes for request in requests])
         for requests in writes:
             for _ in requests:
                 connection.read()
@@ -141,7 +141,7 @@ class Copier:
             requests = [["MULTI"], *[["COPY", *pair, "REPLACE"] for pair in copies], ["INCR", "copies"], ["EXEC"]]
         else:
             requests = [["EVAL", COPY, 2 * len(copies), *[key for pair in copies for key in pair]]]
-        connection.send(requests)
+        connection.send_all(requests)
         return len(requests)
 
     def read(self, connection):

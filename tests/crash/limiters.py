@@ -241,7 +241,7 @@ class Client:
         number = self.policy[1]
 
         def done(reply):
-            assert reply == b"OK", reply
+            assert reply == "OK", reply
             self.policy[0] = number
         return ["RL.POLICY", "SET", "p%d" % self.number, "GCRA", "%d/1h" % number], done
 
@@ -251,7 +251,7 @@ class Client:
             connection.call("SELECT", DATABASE)
             while True:
                 work = list(self.requests())
-                connection.send([request for request, _ in work])
+                connection.send_all([request for request, _ in work])
                 for _, done in work:
                     done(connection.read())
         except (ConnectionError, OSError):

@@ -130,7 +130,7 @@ class Client:
                     wire += [("MULTI",), *sets, ("EXEC",)]
                     continue
                 wire.append((name, key, *([] if value is None else value if isinstance(value, list) else [value])))
-        connection.send(wire)
+        connection.send_all(wire)
         for op in ops:
             if op[0] == "MULTI":
                 for _ in range(1 + len(op[1])):  # OK, and QUEUED for each

@@ -38,7 +38,7 @@ class Client:
     def one_pipeline(self, connection):
         ops = [self.op() for _ in range(self.rng.randrange(1, self.PIPELINE + 1))]
         self.pending = [change for _, change in ops]
-        connection.send([request for requests, _ in ops for request in requests])
+        connection.send_all([request for requests, _ in ops for request in requests])
         for requests, change in ops:
             for _ in requests:
                 connection.read()

@@ -14,7 +14,7 @@ import time
 import generations
 import mixed
 import prefix
-from wire import ErrorReply
+from support.resp import Refused
 
 LIBRARIES = 5
 OWN = "#!lua name=crash\n" + mixed.FUNCTION + "\n" + generations.FUNCTION + "\n-- cycle %d"
@@ -89,9 +89,9 @@ class Load:
         connection.call_all([["CONFIG", "SET", "busy-reply-threshold", 1],
                              ["CONFIG", "SET", "script-time-limit-ms", 600000]])
         self.run_endless(connect)
-        while not self.was_killed(connect(timeout=1)):
+        while not self.was_killed(connect(timeout_s=1)):
             pass
-        error = str(self.runner.error())
+        error = str(self.runner.reply())
         assert "SCRIPT KILL" in error, error
         self.runner.close()
         connection.call_all([["CONFIG", "SET", "busy-reply-threshold", 5000],
@@ -101,8 +101,8 @@ class Load:
     def was_killed(killer):
         """Whoever asks in the turn that begins the script hears nothing before it ends."""
         try:
-            return killer.call("SCRIPT", "KILL") == b"OK"
-        except ErrorReply as error:
+            return killer.call("SCRIPT", "KILL") == "OK"
+        except Refused as error:
             assert "NOTBUSY" in str(error), error
         except TimeoutError:
             pass
@@ -110,7 +110,7 @@ class Load:
 
     def run_endless(self, connect):
         self.runner = connect()
-        self.runner.send([["EVAL", ENDLESS, 1, "poison"]])
+        self.runner.send_all([["EVAL", ENDLESS, 1, "poison"]])
         time.sleep(0.05)
 
     def summary(self):

@@ -7,7 +7,7 @@
 
 import time
 
-from wire import Connection
+from support.resp import Client
 
 FULL = ["FIXED", "1/3650d"]
 KEPT_S = 45  # a place is kept for a minute after its connection is lost
@@ -21,7 +21,7 @@ def waiting(connection, key):
 
 def stand(connection, watcher, key, token, until):
     """Begins to wait; answers whether the server says that so many stand there."""
-    connection.send([("RL.ACQUIRE", key, *FULL, "TIMEOUT", 0, "ID", token)])
+    connection.send_all([("RL.ACQUIRE", key, *FULL, "TIMEOUT", 0, "ID", token)])
     give_up = time.monotonic() + STANDS_WITHIN_S
     while waiting(watcher, key) < until:
         if time.monotonic() > give_up:
@@ -70,7 +70,7 @@ class Tickets:
         port = connection.socket.getpeername()[1]
 
         def connect():
-            return Connection(port)
+            return Client(port, 30)
         watcher, first, second = (self.open(connect) for _ in range(3))
         stood = stand(second, watcher, self.key(), "second", 1) and stand(first, watcher, self.key(), "first", 2)
         if not stood or time.monotonic() - self.stood_s > KEPT_S:
@@ -98,7 +98,7 @@ class Overrides:
     def request(self, rng):
         if not self.exists or rng.random() < 0.1:
             def made(reply):
-                assert reply == b"OK", reply
+                assert reply == "OK", reply
                 self.exists = True
             return ["RL.POLICY", "SET", self.name, "GCRA", "1/1h"], made
         key = "k%d" % rng.randrange(40)
@@ -107,7 +107,7 @@ class Overrides:
         sent = number[1]
 
         def done(reply):
-            assert reply == b"OK", reply
+            assert reply == "OK", reply
             number[0] = sent
         return ["RL.POLICY", "OVERRIDE", self.name, "KEY", key, "GCRA", "%d/1h" % sent], done
 
