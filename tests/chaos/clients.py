@@ -102,26 +102,28 @@ class Caller(threading.Thread):
 
     def request(self, kind, key, token):
         if kind in ("take", "once"):
-            reply = self.client.ask("RL.TAKE", key, *LIMIT, *(("ID", token) if kind == "once" else ()))
+            reply = self.client.call("RL.TAKE", key, *LIMIT, *(("ID", token) if kind == "once" else ()))
             if reply[0] != 1:
                 raise AssertionError(f"a limit with room denies: {reply}")
             return count_of_limit(reply)
         if kind == "incr":
-            return self.count_with_ballast(key) if self.rng.random() < BALLAST_SHARE else self.client.ask("INCR", key)
-        return read_count(self.client.ask, key)
+            return self.count_with_ballast(key) if self.rng.random() < BALLAST_SHARE else self.client.call("INCR", key)
+        return read_count(self.client.call, key)
 
     def count_with_ballast(self, key):
-        self.client.ask("MULTI")
-        self.client.ask("INCR", key)
-        self.client.ask("SET", f"ballast{self.number}", self.rng.randbytes(BALLAST_BYTES))
-        count, _ = self.client.ask("EXEC")
-        return count
+        self.client.call("MULTI")
+        self.client.call("INCR", key)
+        self.client.call("SET", f"ballast{self.number}", self.rng.randbytes(BALLAST_BYTES))
+        replies = self.client.ask("EXEC")
+        if isinstance(replies, Refused):
+            raise replies
+        return replies[0]
 
     def connect(self):
         if self.host == self.avoids:
             self.host = next(self.hosts)
         try:
-            self.client = Client(self.host, PORT, 0.5)
+            self.client = Client((self.host, PORT), 0.5)
             self.client.socket.settimeout(self.timeout_s)
             return True
         except OSError:

@@ -6,13 +6,13 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import isolation
+from support.processes import Program
+from support.waiting import wait_until
 
 USER = DATABASE = "weir"
 NOBODY = "65534"  # PostgreSQL refuses to be root's
-START_S = 60
 DISK_MB = 400
 SETTINGS = """
 listen_addresses = '*'
@@ -41,29 +41,27 @@ def programs():
     return os.path.dirname(found[-1])
 
 
-class Server:
+class Server(Program):
     """One of the two."""
 
     def __init__(self, machine, folder):
+        self.folder = os.path.join(folder, machine.name)
+        super().__init__(machine.name, None, os.path.join(folder, machine.name + ".log"), cwd=self.folder,
+                         env={"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": self.folder})
         self.machine = machine
-        self.name = machine.name
         self.host = machine.host
-        self.folder = os.path.join(folder, self.name)
         self.data = os.path.join(self.folder, "data")
-        self.output = os.path.join(folder, self.name + ".log")
-        self.process = None
         isolation.small_disk(self.folder, DISK_MB)
         shutil.chown(self.folder, int(NOBODY), int(NOBODY))
 
-    def command(self, program, *words):
+    def inside(self, program, *words):
         return [*self.machine.inside(), "setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
                 os.path.join(programs(), program), *map(str, words)]
 
     def run(self, program, *words, timeout_s=60, environment=None):
-        done = subprocess.run(self.command(program, *words), capture_output=True, text=True, timeout=timeout_s,
+        done = subprocess.run(self.inside(program, *words), capture_output=True, text=True, timeout=timeout_s,
                               check=False, cwd=self.folder, stdin=subprocess.DEVNULL,
-                              env={"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": self.folder,
-                                   **(environment or {})})
+                              env={**self.how["env"], **(environment or {})})
         if done.returncode != 0:
             raise RuntimeError(f"{program}: {done.stdout}{done.stderr}")
         return done.stdout.strip()
@@ -95,15 +93,13 @@ class Server:
     def start(self, wait=True):
         if self.lives():
             return
-        with open(self.output, "ab") as output:
-            self.process = subprocess.Popen(self.command("postgres", "-D", self.data), stdin=subprocess.DEVNULL,
-                                            stdout=output, stderr=output, cwd=self.folder,
-                                            env={"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": self.folder})
+        self.command = self.inside("postgres", "-D", self.data)
+        self.spawn()
         if wait:
             self.wait_ready()
 
     def wait_ready(self):
-        wait_until(self.is_ready, f"{self.name} is ready")
+        wait_until(self.is_ready, f"{self.name} is ready", pause_s=0.05)
 
     def is_ready(self):
         try:
@@ -111,11 +107,8 @@ class Server:
             return True
         except RuntimeError:
             if self.process.poll() is not None:
-                raise AssertionError(f"{self.name} does not start; its log is {self.output}") from None
+                raise AssertionError(f"{self.name} does not start; its log is {self.log_path}") from None
             return False
-
-    def lives(self):
-        return self.process is not None and self.process.poll() is None
 
     def processes(self):
         """The postmaster's, itself first."""
@@ -157,14 +150,6 @@ class Server:
                 pass
 
 
-def wait_until(condition, what, patience_s=START_S):
-    end = time.monotonic() + patience_s
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"waited {patience_s} s in vain: {what}")
-        time.sleep(0.05)
-
-
 class Pair:
     """`primary` is the one that clients should write to, `standby` the other."""
 
@@ -189,7 +174,7 @@ class Pair:
         self.wait_synchronous()
 
     def wait_synchronous(self):
-        wait_until(self.is_synchronous, "the standby is synchronous")
+        wait_until(self.is_synchronous, "the standby is synchronous", pause_s=0.05)
 
     def is_synchronous(self):
         try:

@@ -4,15 +4,12 @@ import glob
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import isolation
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "tools/owners"))
-from resp import Client, Refused  # noqa: E402
+from support.processes import Program
+from support.resp import Client, Refused, pairs
 
 PORT = 6379
 DISK_MB = 512
@@ -25,17 +22,15 @@ class Away(Exception):
     """It does not answer."""
 
 
-class Member:
+class Member(Program):
     def __init__(self, server, machine, folder, options):
+        super().__init__(machine.name, None, os.path.join(folder, machine.name + ".log"))
         self.server = server
         self.machine = machine
-        self.name = machine.name
         self.host = machine.host
         self.disk = os.path.join(folder, self.name)
-        self.output = os.path.join(folder, self.name + ".log")
         self.clock = os.path.join(folder, self.name + ".clock")
         self.options = options
-        self.process = None
         self.is_stopped = False
         self.deaths = []  # codes of ends that nobody here asked for
         self.given_up = 0  # times that it could not start
@@ -55,7 +50,7 @@ class Member:
     def data(self):
         return os.path.join(self.disk, "data")
 
-    def command(self):
+    def make_command(self):
         # Each machine has been up for another time than the others.
         boottime = int(self.host.rsplit(".", 1)[1]) * 1000
         return [*self.machine.inside(), "unshare", "--time", "--boottime", str(boottime), "--", self.server,
@@ -75,9 +70,9 @@ class Member:
         if self.lives():
             return
         self.note_end()
-        with open(self.output, "ab") as output:
-            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                                            env=self.environment())
+        self.command = self.make_command()
+        self.how["env"] = self.environment()
+        self.spawn()
         self.is_stopped = False
 
     def note_end(self):
@@ -91,12 +86,9 @@ class Member:
 
     def gave_up(self):
         """Without data it cannot start while the log does not answer, and says so."""
-        with open(self.output, encoding="utf-8", errors="replace") as file:
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
             last = (file.readlines() or [""])[-1]
         return "cannot start: " + CANNOT_READ in last
-
-    def lives(self):
-        return self.process is not None and self.process.poll() is None
 
     def kill(self):
         if self.lives():
@@ -121,18 +113,13 @@ class Member:
 
     def ask(self, *words, timeout_s=1.0):
         try:
-            client = Client(self.host, PORT, timeout_s)
-            try:
-                return client.ask(*words)
-            finally:
-                client.close()
+            with Client((self.host, PORT), timeout_s) as client:
+                return client.call(*words)
         except OSError as failure:
             raise Away(f"{self.name}: {failure}") from failure
 
     def status(self, timeout_s=1.0):
-        flat = [word.decode() if isinstance(word, bytes) else word
-                for word in self.ask("WEIR", "STATUS", timeout_s=timeout_s)]
-        return dict(zip(flat[::2], flat[1::2]))
+        return pairs(self.ask("WEIR", "STATUS", timeout_s=timeout_s))
 
     def state(self):
         """(state, whether it serves), or (None, False) of one that does not answer."""
@@ -158,7 +145,7 @@ class Member:
                 if self.given_up and time.monotonic() < end:
                     self.start()
                     continue
-                raise AssertionError(f"{self.name} has ended, {self.output} says why")
+                raise AssertionError(f"{self.name} has ended, {self.log_path} says why")
             if time.monotonic() > end:
                 raise AssertionError(f"{self.name}: waited {patience_s} s in vain: {what}")
             time.sleep(0.05)

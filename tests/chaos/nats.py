@@ -8,8 +8,9 @@ import subprocess
 from pathlib import Path
 
 import disks
-from database import wait_until
 from jetstream import NoAnswer, Connection, PORT
+from support.processes import Program
+from support.waiting import wait_until
 
 GET_SERVER = Path(__file__).resolve().parents[1] / "nats/get-server"
 PROGRAMS = disks.PROGRAMS
@@ -32,22 +33,20 @@ no_auth_user: member
 """
 
 
-class Server:
+class Server(Program):
     def __init__(self, machine, hosts, folder, program):
+        super().__init__(machine.name, None, os.path.join(folder, machine.name + ".log"))
         self.machine = machine
-        self.name = machine.name
         self.names = 1
         self.host = machine.host
         self.hosts = hosts
         self.program = program
         self.folder = os.path.join(folder, self.name)
-        self.output = os.path.join(folder, self.name + ".log")
-        self.process = None
         self.sync = "always"
         self.disk = disks.Disk(self.folder, DISK_MB)
 
     def configure(self):
-        path = self.output.replace(".log", ".conf")
+        path = self.log_path.replace(".log", ".conf")
         routes = ", ".join(f'"nats://{host}:{CLUSTER_PORT}"' for host in self.hosts)
         with open(path, "w", encoding="ascii") as file:
             file.write(SETTINGS.format(name=self.name, host=self.host, port=PORT, http=HTTP_PORT, routes=routes,
@@ -58,22 +57,12 @@ class Server:
     def start(self):
         if self.lives():
             return
-        path = self.configure()
-        with open(self.output, "ab") as output:
-            self.process = subprocess.Popen([*self.machine.inside(), self.program, "-c", path],
-                                            stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-
-    def lives(self):
-        return self.process is not None and self.process.poll() is None
+        self.command = [*self.machine.inside(), self.program, "-c", self.configure()]
+        self.spawn()
 
     def signal(self, number):
         if self.lives():
             self.process.send_signal(number)
-
-    def kill(self):
-        if self.lives():
-            self.process.kill()
-            self.process.wait()
 
     def forget_all(self):
         shutil.rmtree(self.folder + "/data", ignore_errors=True)
@@ -102,7 +91,7 @@ class Cluster:
         self.servers = [Server(machine, hosts, folder, program) for machine in machines]
         for server in self.servers:
             server.start()
-        wait_until(self.is_ready, "NATS is ready")
+        wait_until(self.is_ready, "NATS is ready", pause_s=0.05)
         self.ask("STREAM.DELETE.ready")
 
     def is_ready(self):
@@ -145,7 +134,7 @@ class Cluster:
         return next((server for server in self.servers if server.name == name and server is not without), None)
 
     def await_leader(self):
-        wait_until(self.leader, "the stream has a leader")
+        wait_until(self.leader, "the stream has a leader", pause_s=0.05)
         return self.leader() or self.await_leader()
 
     def others(self, server):
@@ -158,7 +147,7 @@ class Cluster:
 
     def wait_whole(self):
         """Each server has all that the others have, so that one more fault takes nothing."""
-        wait_until(self.is_whole, "all servers of NATS have caught up", patience_s=90)
+        wait_until(self.is_whole, "all servers of NATS have caught up", patience_s=90, pause_s=0.05)
 
     def remove(self, server):
         """From the cluster, by its operator."""

@@ -22,7 +22,7 @@ import time
 import traceback
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = map(str, Path(__file__).resolve().parents[:2])  # of what is here, and of tests/support
 
 import checker  # noqa: E402
 import clients  # noqa: E402
