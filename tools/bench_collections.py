@@ -11,11 +11,12 @@ append-only file, which is kept from being rewritten.
 """
 
 import math
-import socket
 import statistics
 import threading
 import time
 from pathlib import Path
+
+from bench_servers import figures
 
 LOADS = {"zadd": "ZADD", "zwindow": "ZADD, ZREMRANGEBYSCORE", "hincrby": "HINCRBY", "hset": "HSET",
          "list": "LPUSH, RPOP", "members": "SREM, SADD"}
@@ -26,36 +27,11 @@ LOG_RATIO_MAX = 1.25  # of the log's bytes; of the processor's time the logarith
 FIRST_HEAD = ["server", "elements", "start ms", "first ms", "longest PING ms", "second ms"]
 
 
-class Client:
-    """A connection that sends words and reads one short reply."""
-
-    def __init__(self, server):
-        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=120)
-        self.file = self.socket.makefile("rb")
-
-    def ask(self, *words):
-        request = b"*%d\r\n" % len(words)
-        request += b"".join(b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in words)
-        self.socket.sendall(request)
-        line = self.file.readline()
-        if line[:1] == b"$" and line != b"$-1\r\n":
-            return self.file.read(int(line[1:]) + 2)[:-2].decode()
-        return line[1:-2].decode()
-
-    def info(self, section):
-        lines = [line.partition(":") for line in self.ask("INFO", section).split("\r\n")]
-        return {name: value for name, _, value in lines}
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
-
-
 def wait_until_written(server, client):
     """Until a pass has taken everything: what runs behind the commands belongs to them."""
     end = time.monotonic() + WRITTEN_SECONDS
     while server.name.startswith("weir") and time.monotonic() < end:
-        info = client.info("storage")
+        info = figures(client.call("INFO", "storage"))
         if info["unwritten_entries"] == "0" and info["write_back_running"] == "0":
             return
         time.sleep(0.05)
@@ -65,7 +41,7 @@ def counters(server, client):
     """Processor seconds and bytes written by what: of a server that has nothing to do."""
     counted = {"loop": 0, "cpu": server.cpu_seconds(), "log": 0, "passes": 0, "merges": 0}
     if server.name == "redis-aof":
-        counted["log"] = int(client.info("persistence")["aof_current_size"])
+        counted["log"] = int(figures(client.call("INFO", "persistence"))["aof_current_size"])
     for task in Path(f"/proc/{server.process.pid}/task").iterdir():
         name = (task / "comm").read_text().strip()
         is_loop = int(task.name) == server.process.pid
@@ -89,7 +65,7 @@ def measure_once(bench, server, load, size, skip):
     """One run; what a command cost."""
     options = bench.options
     server.go_on()
-    client = Client(server)
+    client = server.connect(timeout_s=120)
     before = counters(server, client)
     result = bench.run(server, load, options.collections_pipeline, size=size, skip=skip,
                        elements=options.elements, requests=options.requests, connections=2)
@@ -112,10 +88,10 @@ def measure_once(bench, server, load, size, skip):
 
 def prepare(bench, server, load, size):
     server.go_on()
-    client = Client(server)
-    client.ask("FLUSHALL")
+    client = server.connect(timeout_s=120)
+    client.call("FLUSHALL")
     if server.name.startswith("redis"):
-        client.ask("CONFIG", "SET", "auto-aof-rewrite-percentage", "0")
+        client.call("CONFIG", "SET", "auto-aof-rewrite-percentage", "0")
     fill(bench, server, load, size, bench.options.elements, 2)
     server.go_on()
     if not bench.options.smoke:
@@ -196,7 +172,7 @@ def verdicts_of(sizes, load, results):
 
 def longest_ping_ms(server, stop, found):
     """Asks again and again how long the loop takes for something that has nothing to do with it."""
-    client = Client(server)
+    client = server.connect(timeout_s=120)
     while not stop.is_set():
         begin = time.monotonic()
         client.ask("PING")
@@ -214,8 +190,8 @@ def timed_ms(client, *words):
 def first_touch(bench, server, size):
     """Fills a sorted set, restarts the server, asks for one score."""
     server.go_on()
-    client = Client(server)
-    client.ask("FLUSHALL")
+    client = server.connect(timeout_s=120)
+    client.call("FLUSHALL")
     fill(bench, server, "zadd", size, size, 1)
     server.go_on()
     if not bench.options.smoke:
@@ -223,7 +199,7 @@ def first_touch(bench, server, size):
     client.close()
     start_s = server.restart()
     server.go_on()
-    client, stop, longest = Client(server), threading.Event(), [0.0]
+    client, stop, longest = server.connect(timeout_s=120), threading.Event(), [0.0]
     begin = time.monotonic()
     while client.ask("PING") != "PONG":  # Redis says LOADING until it has read everything
         time.sleep(0.001)
@@ -238,7 +214,7 @@ def first_touch(bench, server, size):
     pinging.join()
     client.close()
     server.pause()
-    if reply != str(size - 1) or again != reply:
+    if reply != b"%d" % (size - 1) or again != reply:
         bench.failures.append(f"{server.title}: ZSCORE after a restart answered {reply!r}, {again!r}"
                               f" instead of {size - 1}")
     return {"start": start_s * 1e3, "first": first_ms, "ping": longest[0], "second": second_ms}

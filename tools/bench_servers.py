@@ -3,16 +3,20 @@
 Each listens on a free port of its own, checked to be its own, and dies with this process.
 """
 
-import ctypes
 import os
 import signal
-import socket
-import subprocess
+import sys
 import time
 from pathlib import Path
 
-READY_SECONDS = 30
-STOP_SECONDS = 60
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from support import servers  # noqa: E402
+from support.processes import CannotStart, end_with_parent, free_port  # noqa: E402
+from support.resp import figures  # noqa: E402
+
+__all__ = ["SERVERS", "CannotStart", "Failure", "Server", "end_with_parent", "figures"]
+
 SETTLE_SECONDS = 60
 
 REDIS = ["redis-server", "--bind", "127.0.0.1", "--save", "", "--loglevel", "warning"]
@@ -34,66 +38,41 @@ class Failure(Exception):
     """What ends the whole benchmark."""
 
 
-def die_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-
-
-class Server:
+class Server(servers.Server):
     """One started server; stopped in the sense of SIGSTOP unless it is being measured."""
 
+    start_s = 30
+
     def __init__(self, name, folder, binaries):
-        self.name, (self.title, command) = name, SERVERS[name]
-        self.folder = folder / name
-        self.data = self.folder / "data"
+        self.title, command = SERVERS[name]
+        self.data = folder / name / "data"
         self.data.mkdir(parents=True)
-        self.port = free_port()
+        port = free_port()
         program = binaries / command[0] if command[0] == "weir-server" else command[0]
-        self.command = [str(program), *command[1:], "--port", str(self.port), "--dir",
-                        str(self.data)]
-        self.log = open(self.folder / "log", "w+")
+        super().__init__(name, [program, *command[1:], "--port", port, "--dir", self.data], folder / name, port,
+                         preexec_fn=end_with_parent)
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log,
-                                        stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
-        try:
-            self.wait_until_ready()
-            self.pause()
-        except BaseException:
-            self.process.kill()
-            raise
+        super().start()
+        self.pause()
 
     def restart(self):
         """Ends it in peace and starts it on the same data; answers after how many seconds."""
         self.go_on()
-        self.process.terminate()
-        self.process.wait(STOP_SECONDS)
+        self.stop()
         begin = time.monotonic()
         self.start()
         return time.monotonic() - begin
 
-    def wait_until_ready(self):
-        end = time.monotonic() + READY_SECONDS
-        while time.monotonic() < end and self.process.poll() is None:
-            if listens(self.process.pid, self.port) and self.answers():
-                return
-            time.sleep(0.02)
-        self.log.seek(0)
-        raise Failure(f"{self.title} does not start: {self.log.read()[-600:].strip()}")
-
-    def answers(self):
-        try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as peer:
-                peer.sendall(b"PING\r\n")
-                return peer.recv(64).startswith(b"+PONG")
-        except OSError:
-            return False
+    def is_ready(self):
+        return listens(self.process.pid, self.port) and super().is_ready()
 
     def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
+        self.send_signal(signal.SIGSTOP)
 
     def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
+        self.send_signal(signal.SIGCONT)
 
     def settle(self):
         """Lets it run until it has nothing left to do, or for a minute."""
@@ -121,17 +100,6 @@ class Server:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         disk = sum(path.stat().st_size for path in self.data.rglob("*") if path.is_file())
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20, disk / 2**20
-
-    def end(self):
-        self.process.kill()
-        self.process.wait(STOP_SECONDS)
-        self.log.close()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def listens(pid, port):

@@ -37,8 +37,8 @@ class Measured:
 
     def __init__(self, server):
         self.server = server
-        self.client = harness.Client(("127.0.0.1", server.port))
-        self.listener = harness.Client(("127.0.0.1", server.port))
+        self.client = server.connect()
+        self.listener = server.connect()
         self.fill()
 
     def fill(self):

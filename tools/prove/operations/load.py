@@ -4,6 +4,8 @@ import collections
 import http.client
 import threading
 
+from harness import encode
+
 LIMIT = 1_000_000  # of a key; nothing is denied
 
 
@@ -80,5 +82,4 @@ class Takers:
 
 
 def request(command, number, key, *more):
-    words = [command, f"k:{number}:{key}", "FIXED", f"{LIMIT}/1d", *more]
-    return (f"*{len(words)}\r\n" + "".join(f"${len(word)}\r\n{word}\r\n" for word in words)).encode()
+    return encode(command, f"k:{number}:{key}", "FIXED", f"{LIMIT}/1d", *more)

@@ -1,10 +1,9 @@
 """The service of the package inside the bare system: set up by its file, started as its unit does."""
 
+import contextlib
 import re
 import shlex
-import socket
 import ssl
-import time
 
 import harness
 from root import TOOLS, Failed
@@ -12,17 +11,6 @@ from root import TOOLS, Failed
 PLACE = "/etc/weir/tls"
 FILE = "/etc/weir/weir.conf"
 UNIT = "/lib/systemd/system/weir.service"
-
-
-class TlsClient(harness.Client):
-    """One connection with the certificate of the page's client."""
-
-    def __init__(self, root, port):
-        context = ssl.create_default_context(cafile=root.path(f"{PLACE}/ca.crt"))
-        context.load_cert_chain(root.path(f"{PLACE}/shop.crt"), root.path(f"{PLACE}/shop.key"))
-        plain = socket.create_connection(("127.0.0.1", port), timeout=harness.PATIENCE_S)
-        self.socket = context.wrap_socket(plain, server_hostname="localhost")
-        self.file = self.socket.makefile("rb")
 
 
 class Service:
@@ -62,20 +50,23 @@ class Service:
 
     def launch(self, command, port):
         program = self.root.start(*command, user="weir", place="/var/lib/weir")
-        end = time.monotonic() + harness.PATIENCE_S
-        while True:
+
+        def lets_in():
             if program.process.poll() is not None:
                 raise Failed("the server has ended at once")
-            try:
+            with contextlib.suppress(OSError):
                 self.connect(port).close()
-                return program
-            except OSError as error:
-                if time.monotonic() > end:
-                    raise Failed(f"the server lets nobody in: {error}") from error
-                time.sleep(0.05)
+                return True
+            return False
+
+        harness.wait_until(lets_in, "the server lets somebody in")
+        return program
 
     def connect(self, port=None):
-        return TlsClient(self.root, port or self.port)
+        """With the certificate of the page's client."""
+        context = ssl.create_default_context(cafile=self.root.path(f"{PLACE}/ca.crt"))
+        context.load_cert_chain(self.root.path(f"{PLACE}/shop.crt"), self.root.path(f"{PLACE}/shop.key"))
+        return harness.Client(port or self.port, context=context)
 
     def call(self, *words):
         with self.connect() as client:
