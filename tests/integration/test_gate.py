@@ -3,6 +3,7 @@
 import collections
 import http.server
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -145,6 +146,7 @@ class Proxies(Http):
                             self.example("caddyfile"))
         self.run_proxy(path, "run", "--adapter", "caddyfile", "--config", config)
         self.check_limits()
+        self.assertEqual(self.through(Cookie="c=" + "x" * 40_000)[0], 200)  # more than the gate reads
         self.assertEqual(self.through("/forbidden")[0], 403)
         self.weir.call("RL.POLICY", "DEL", "api")
         self.assertEqual(self.through()[0], 400)
@@ -164,6 +166,16 @@ class Proxies(Http):
         self.assertEqual(self.through()[0], 500)  # and is not let through
         self.weir.stop()
         self.assertEqual(self.through()[0], 200)
+
+    def test_envoy(self):
+        """It is not run: the fields are sent that its example has it send."""
+        text = example("yaml", 1)
+        fields = dict(re.findall(r'- \{key: ([\w-]+), value: "?([\w:-]+)"?\}', text))
+        self.assertEqual(len(fields), 3)
+        own = re.search(r"allowed_headers: .*exact: ([\w-]+)", text)[1]
+        self.assertEqual(re.search(r"header: \{key: ([\w-]+),", text)[1], own)
+        status, _, told = self.get("/v1/gate/some/path?cost=0&key=other", **fields, **{own: "192.0.2.1"})
+        self.assertEqual((status, self.weir.call("KEYS", "*")), (200, [b"ip:192.0.2.1"]), told)
 
 
 if __name__ == "__main__":
