@@ -7,8 +7,8 @@
 
 #include "server/config/config.h"
 #include "server/core/disk/make_store.h"
-#include "server/failover/new_shard.h"
-#include "server/failover/open_log.h"
+#include "server/failover/member/new_shard.h"
+#include "server/failover/shared_log/open_log.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
 #include "server/os/random.h"

@@ -1,7 +1,7 @@
 // --new-shard on PostgreSQL: a process that does nothing but wait, and only ticks.
-#include "server/failover/new_shard.h"
+#include "server/failover/member/new_shard.h"
 
-#include "server/failover/open_log.h"
+#include "server/failover/shared_log/open_log.h"
 #include "tests/postgres/postgres_fixture.h"
 #include "tests/storage/store_driver.h"
 

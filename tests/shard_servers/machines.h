@@ -11,7 +11,7 @@
 
 #include "server/commands/families.h"
 #include "server/core/run/server.h"
-#include "server/failover/shard_member.h"
+#include "server/failover/member/shard_member.h"
 #include "storage/memory/memory_store.h"
 #include "tests/replication/agenda.h"
 #include "tests/replication/sim_log.h"

@@ -37,6 +37,7 @@ FLOORS = {
                 ["shared_logs"]],
     "server/limiter": [["counts"], ["policy"], ["take"], ["later"]],
     "server/core": [["clients"], ["disk"], ["shard"], ["run"], ["metrics"]],
+    "server/failover": [["shared_log"], ["peers"], ["copies"], ["member"]],
 }
 FLOOR_OF = {f"{folder}/{name}": row for folder, rows in FLOORS.items()
             for row, names in enumerate(rows) for name in names}

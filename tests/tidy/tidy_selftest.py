@@ -86,6 +86,8 @@ FAULTS = [
     ("server/script/b.cc", ' # include "server/core/run/a.h"\n', "server/script/ must not include"),
     ("server/acl/b.cc", '#include "server/pubsub/a.h"\n', "server/acl/ must not include"),
     ("server/commands/b.cc", '#include "server/net/a.h"\n', "server/commands/ must not include"),
+    ("server/failover/b.cc", "", "server/failover/ holds the folders of FLOORS alone"),
+    ("server/failover/copies/b.cc", '#include "server/failover/member/a.h"\n', "server/failover/copies/ must not include"),
     ("server/limiter/take/far.cc", '#include "server/limiter/take/near.h"\n', "a ring"),
     ("storage/replication/b.cc", '#include "storage/store/store.h"\n', "store.h is not included here"),
     ("storage/format/b.cc", '#include "storage/replication/a.h"\n', "storage/format/ must not include"),

@@ -1,0 +1,89 @@
+#include "server/failover/member/office_wishes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/time_units.h"
+#include "server/failover/member_words.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kTakeoverNs = 5 * kNsPerS;
+constexpr int64_t kTakeoverRetryNs = 300 * kNsPerMs;
+
+Result<void, std::string> check_heir(const std::string& node, const MemberView& seen,
+                                     const std::vector<MemberSeen>& members) {
+  if (!seen.serves) return std::string("ERR this member is not the owner of its shard");
+  if (node == seen.node) return std::string("ERR this member is the owner already");
+  const bool is_there = std::any_of(members.begin(), members.end(), [&](const MemberSeen& one) {
+    return one.node == node && one.is_standby;
+  });
+  if (!is_there)
+    return std::string(
+        "ERR no standby of that name is there: WEIR STATUS lists the members, and the office goes "
+        "to one that is following");
+  return {};
+}
+
+}  // namespace
+
+using storage::replication::Instants;
+using storage::replication::Member;
+using storage::replication::Role;
+
+Result<void, std::string> OfficeWishes::order(const MemberOrder& order, const MemberView& seen,
+                                              const std::vector<MemberSeen>& members,
+                                              int64_t boot_ns) {
+  if (order.kind == MemberOrder::Kind::kHandOver) {
+    auto checked = check_heir(order.node, seen, members);
+    if (checked) heir_ = order.node;
+    return checked;
+  }
+  if (!seen.stopped_because.empty()) return "ERR this member has stopped: " + seen.stopped_because;
+  if (order.kind == MemberOrder::Kind::kAskForOffice) return ask_for_office(seen);
+  takeover_ = Takeover{.until_ns = boot_ns + kTakeoverNs, .next_ns = boot_ns};
+  return {};
+}
+
+Result<void, std::string> OfficeWishes::ask_for_office(const MemberView& seen) {
+  if (seen.owner_address.empty())
+    return std::string("ERR nobody is known to be the owner; WEIR TAKEOVER makes this member it");
+  if (seen.state != words_of(Role::kFollowing))
+    return "ERR this member is " + seen.state +
+           " and could not take the office: ask again once it "
+           "is following";
+  return request_.ask(seen.owner_address, seen.node);
+}
+
+void OfficeWishes::leave(int64_t until_boot_ns, std::string to) {
+  leaving_ = Leaving{.until_ns = until_boot_ns, .to = std::move(to)};
+}
+
+// Should the member that gets the office be gone, the others count the log's silence as they do
+// when this process is killed.
+void OfficeWishes::act(Member* member, const std::string& self, const Instants& now) {
+  claim(member, now);
+  if (const auto heir = std::exchange(heir_, std::nullopt)) member->hand_over(*heir, now);
+  if (!member->owns()) {
+    const std::string& owner = member->fold().owner().node;
+    if (owner != self && owner != other_owner_) other_owner_ = owner;
+    return;
+  }
+  if (leaving_ && !leaving_->to.empty() && member->may_seal()) member->hand_over(leaving_->to, now);
+}
+
+void OfficeWishes::claim(Member* member, const Instants& now) {
+  if (!takeover_ || member->role() == Role::kClaiming) return;
+  if (member->owns() || now.boot_ns > takeover_->until_ns) return takeover_.reset();
+  if (now.boot_ns < takeover_->next_ns) return;
+  takeover_->next_ns = now.boot_ns + kTakeoverRetryNs;
+  member->claim_by_operator(now);
+}
+
+bool OfficeWishes::has_left(size_t uncommitted, int64_t boot_ns) const {
+  if (!leaving_ || boot_ns >= leaving_->until_ns) return true;
+  return leaving_->to.empty() && uncommitted == 0;
+}
+
+}  // namespace weir::server

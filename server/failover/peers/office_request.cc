@@ -1,0 +1,46 @@
+#include "server/failover/peers/office_request.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "server/os/log.h"
+
+namespace weir::server {
+namespace {
+
+constexpr int64_t kTryAgainNs = 250 * kNsPerMs;
+
+}  // namespace
+
+Result<void, std::string> OfficeRequest::ask_until_given(const std::string& owner,
+                                                         const std::string& node) {
+  const auto client = connect_to_peer(access_, owner, kSilenceS);
+  if (!client) return client.error();
+  for (int64_t tries = kTriesForNs / kTryAgainNs;; --tries) {
+    const auto reply = (*client)->ask({"WEIR", "HANDOVER", node});
+    if (!reply) return reply.error();
+    if (!reply->is_error()) return {};
+    if (tries <= 0 || is_ending_) return reply->text;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kTryAgainNs));
+  }
+}
+
+Result<void, std::string> OfficeRequest::ask(std::string owner, std::string node) {
+  if (is_asking_.exchange(true))
+    return std::string("ERR this member is asking the owner for its office already");
+  if (!worker_) worker_ = std::make_unique<storage::WorkerThread>();
+  worker_->post([this, owner = std::move(owner), node = std::move(node)] {
+    const auto asked = ask_until_given(owner, node);
+    if (asked) {
+      spdlog::info("the owner, {}, was asked for its office and hands it over", owner);
+    } else {
+      spdlog::warn("the owner, {}, was asked for its office and does not give it: {}", owner,
+                   asked.error());
+    }
+    is_asking_ = false;
+  });
+  return {};
+}
+
+}  // namespace weir::server
