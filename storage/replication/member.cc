@@ -35,14 +35,16 @@ void Member::sealed(uint64_t turn, std::string_view record) {
 }
 
 bool Member::appended(const Appended& answer, Instants now, While when) {
-  if (!in_flight_) return true;
+  InFlight* const in_flight = std::get_if<InFlight>(&asked_);
+  if (in_flight == nullptr) return true;
   if (when == While::kInATurn) {
-    const bool settles = answer.outcome == Appended::Outcome::kDone && in_flight_->has_condition &&
-                         answer.head == in_flight_->head && may_seal();
-    const bool is_claim = in_flight_->kind == Kind::kClaim;
-    if (!settles || is_claim || must_read_ || search_) return false;
+    const bool settles = answer.outcome == Appended::Outcome::kDone && in_flight->has_condition &&
+                         answer.head == in_flight->head && may_seal();
+    const bool is_claim = in_flight->kind == Kind::kClaim;
+    if (!settles || is_claim || !catch_up_.is_at_end()) return false;
   }
-  const InFlight sent = *std::exchange(in_flight_, std::nullopt);
+  const InFlight sent = std::move(*in_flight);
+  asked_ = std::monostate();
   if (role_ == Role::kStopped) return true;
   if (role_ == Role::kClaiming) role_ = Role::kFollowing;
   const bool is_done = answer.outcome == Appended::Outcome::kDone;
@@ -55,7 +57,7 @@ bool Member::appended(const Appended& answer, Instants now, While when) {
     if (when == While::kBetweenTurns) tick(now);
     return true;
   }
-  must_read_ = true;
+  catch_up_.must_read();
   if (is_done) {
     claim_ahead_ = sent;
     claim_ahead_->head = answer.head;
@@ -76,50 +78,50 @@ bool Member::appended(const Appended& answer, Instants now, While when) {
 void Member::hand_over(std::string to, Instants now) {
   if (!may_seal()) return;
   role_ = Role::kHandingOver;
-  hands_over_to_ = std::move(to);
-  handover_sent_ = false;
+  hand_over_ = {.to = std::move(to), .is_sent = false};
   tick(now);
 }
 
 void Member::claim_by_operator(Instants now) {
   if (role_ == Role::kStopped || owns()) return;
-  operator_claims_ = true;
+  claim_due_ = ClaimDue::kByOperator;
   tick(now);
 }
 
 void Member::change_times(const Times& times, Instants now) {
   times_ = times;
-  times_changed_ = owns() && times_ != fold_.times();
+  if (owns()) claim_due_ = times_ != fold_.times() ? ClaimDue::kForTimes : ClaimDue::kNo;
   tick(now);
 }
 
 // Does the next thing, if nothing is in flight. Every event ends here.
 void Member::tick(Instants now, While when) {
   if (lease_.may_let_out(now.boot_ns)) let_out_turn_ = std::max(let_out_turn_, committed_turn_);
-  if (role_ == Role::kStopped || in_flight_ || is_reading_) return;
-  if (when == While::kInATurn && (search_ || must_read_ || !may_seal())) return;
-  if (search_ || must_read_) {
+  const bool is_waiting = !std::holds_alternative<std::monostate>(asked_);
+  if (role_ == Role::kStopped || is_waiting) return;
+  if (when == While::kInATurn && (!catch_up_.is_at_end() || !may_seal())) return;
+  if (!catch_up_.is_at_end()) {
     if (now.boot_ns < pace_.read_again_at_ns) return;
-    is_reading_ = true;
-    return search_ ? port_->read(search_->probe(), 0) : port_->read(fold_.head(), kReadBytes);
+    asked_ = Reading();
+    const StampSearch* const search = catch_up_.search();
+    return search ? port_->read(search->probe(), 0) : port_->read(fold_.head(), kReadBytes);
   }
   if (!owns()) return standby_step(now);
   serve_if_ready(now);
   owner_step(now, when);
 }
 
-bool Member::may_seal() const {
-  return in_office_ && role_ == Role::kOwning && healing_ == Healing::kNo;
-}
+bool Member::may_seal() const { return office_ == Office::kServing && role_ == Role::kOwning; }
 
 bool Member::may_answer_reads(int64_t boot_ns) const {
-  const bool serves = in_office_ && owns() && healing_ == Healing::kNo && !handover_sent_;
+  const bool serves = office_ == Office::kServing && owns() && !hand_over_.is_sent;
   const int64_t lease_ns = std::min(times_.lease_ns, fold_.times().lease_ns);
   return serves && lease_.covers(boot_ns, lease_ns) && lease_.may_let_out(boot_ns);
 }
 
 bool Member::may_release_early(int64_t boot_ns) const {
-  const bool claims = in_flight_ && in_flight_->kind == Kind::kClaim;
+  const InFlight* const in_flight = std::get_if<InFlight>(&asked_);
+  const bool claims = in_flight != nullptr && in_flight->kind == Kind::kClaim;
   return may_seal() && !claims && lease_.covers(boot_ns, options_.early_release_ns_max) &&
          lease_.may_let_out(boot_ns);
 }
@@ -128,19 +130,18 @@ bool Member::may_release_early(int64_t boot_ns) const {
 void Member::elect(int64_t wait_ns, Instants now) {
   if (!owns()) {
     role_ = Role::kOwning;
-    handover_sent_ = false;
+    hand_over_ = {};
     unsettled_ = true;
     pace_.beat_sent_at_ns = now.boot_ns;
   }
-  operator_claims_ = false;
   lease_.begin_epoch(wait_ns);
-  times_changed_ = times_ != fold_.times();
-  if (in_office_ && healing_ == Healing::kNo) return;  // only its times have changed
-  if (in_office_) healing_ = Healing::kAppending;
+  claim_due_ = times_ != fold_.times() ? ClaimDue::kForTimes : ClaimDue::kNo;
+  if (office_ == Office::kServing) return;  // only its times have changed
+  if (office_ != Office::kNone) office_ = Office::kAppending;
   append_again_until_ = newest_turn();
   committed_turn_ = fold_.newest_turn();
   if (held_.has_accepted()) committed_turn_ = held_.first_accepted() - 1;
-  if (!in_office_) let_out_turn_ = committed_turn_;
+  if (office_ == Office::kNone) let_out_turn_ = committed_turn_;
 }
 
 void Member::acknowledge(int64_t sent_boot_ns, Instants now) {
@@ -157,26 +158,21 @@ void Member::acknowledge(int64_t sent_boot_ns, Instants now) {
 // Office is taken, or taken up again after a rewind, when everything that this member held beyond
 // the log is committed and no other lease can run.
 void Member::serve_if_ready(Instants now) {
-  if (in_office_ && healing_ == Healing::kNo) return;
-  if (in_office_ && healing_ != Healing::kAppending) return;
+  if (office_ != Office::kNone && office_ != Office::kAppending) return;
   if (!lease_.is_acknowledged() || committed_turn_ < append_again_until_) return;
   if (!lease_.may_let_out(now.boot_ns)) return;
-  healing_ = Healing::kNo;
-  if (in_office_) return;
-  in_office_ = true;
+  if (std::exchange(office_, Office::kServing) != Office::kNone) return;
   ++figures_.offices;
   port_->take_office(timeline_.at(now));
 }
 
 void Member::lose_office(Reason reason) {
-  in_office_ = false;
-  healing_ = Healing::kNo;
+  office_ = Office::kNone;
   step_down();
   port_->lose_office(reason);
   held_.drop_sealed();
   fold_ = fold_of_newest_stamp(*local_, options_.records.shard);
-  search_.reset();
-  must_read_ = true;
+  catch_up_.end_search();
 }
 
 void Member::step_down() {
@@ -185,14 +181,16 @@ void Member::step_down() {
   claims_.spend_all();
   lease_.end();
   committed_turn_ = let_out_turn_;
-  unsettled_ = times_changed_ = handover_sent_ = false;
+  unsettled_ = false;
+  claim_due_ = ClaimDue::kNo;
+  hand_over_ = {};
   silence_.new_record(port_->random());
 }
 
 void Member::stop(Reason reason) {
-  if (in_office_) lose_office(reason);
+  if (office_ != Office::kNone) lose_office(reason);
   role_ = Role::kStopped;
-  search_.reset();
+  catch_up_.end_search();
   port_->stop(reason);
 }
 
@@ -200,9 +198,10 @@ int64_t Member::next_deadline() const {
   if (role_ == Role::kStopped) return kNever;
   int64_t deadline = kNever;
   if (let_out_turn_ < committed_turn_) deadline = lease_.silent_until_ns();
-  if (in_flight_ || is_reading_) return deadline;
-  if (search_ || must_read_) return std::min(deadline, pace_.read_again_at_ns);
-  return std::min(deadline, owns() ? owner_deadline() : operator_claims_ ? 0 : pace_.poll_at_ns);
+  if (!std::holds_alternative<std::monostate>(asked_)) return deadline;
+  if (!catch_up_.is_at_end()) return std::min(deadline, pace_.read_again_at_ns);
+  if (owns()) return std::min(deadline, owner_deadline());
+  return std::min(deadline, claim_due_ == ClaimDue::kByOperator ? 0 : pace_.poll_at_ns);
 }
 
 std::string describe(const Member& member) {
@@ -223,16 +222,16 @@ std::string describe(const Member& member) {
   number("newest", member.held_.newest());
   number("committed", member.committed_turn_);
   number("out", member.let_out_turn_);
-  number("healing", static_cast<uint64_t>(member.healing_));
+  number("office", static_cast<uint64_t>(member.office_));
   number("own", member.claims_.is_own(member.fold_.epoch()));
-  text += member.in_office_ ? " in-office" : "";
   text += member.unsettled_ ? " unsettled" : "";
-  text += member.must_read_ ? " must-read" : "";
-  text += member.is_reading_ ? " reading" : "";
-  text += member.search_ ? " searching" : "";
-  text += member.handover_sent_ ? " handover-sent" : "";
+  text += member.catch_up_.is_at_end() ? "" : " must-read";
+  text += std::holds_alternative<Member::Reading>(member.asked_) ? " reading" : "";
+  text += member.catch_up_.search() ? " searching" : "";
+  text += member.hand_over_.is_sent ? " handover-sent" : "";
   text += member.held_.has_accepted() ? " accepted" : "";
-  if (member.in_flight_) number("in-flight", static_cast<uint64_t>(member.in_flight_->kind));
+  if (const auto* sent = std::get_if<Member::InFlight>(&member.asked_))
+    number("in-flight", static_cast<uint64_t>(sent->kind));
   return text;
 }
 

@@ -22,8 +22,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <variant>
 
+#include "storage/replication/catch_up.h"
 #include "storage/replication/claims.h"
 #include "storage/replication/fold.h"
 #include "storage/replication/held_turns.h"
@@ -34,7 +35,6 @@
 #include "storage/replication/role.h"
 #include "storage/replication/shared_log.h"
 #include "storage/replication/silence.h"
-#include "storage/replication/stamp_search.h"
 #include "storage/replication/timeline.h"
 
 namespace weir::storage::replication {
@@ -94,7 +94,7 @@ class Member {
   uint64_t newest_turn() const { return held_.newest(); }
   // The local log keeps its turns from this one on, and the newest stamp before it, whatever is in
   // the state files: a log that was rewound may lack them, and they are compared or appended again.
-  uint64_t turns_needed_from() const { return search_ ? 0 : fold_.next_turn(); }
+  uint64_t turns_needed_from() const { return catch_up_.search() ? 0 : fold_.next_turn(); }
   int64_t next_deadline() const;
   bool may_seal() const;
   // A reply that depends on data also waits for the commit of every turn it depends on.
@@ -102,7 +102,7 @@ class Member {
   // Whether an append that was sent at or after this time was acknowledged: nobody else was owner
   // then. It stands in for a lease, and needs none, not even after a HANDOVER was sent.
   bool acknowledged_since(int64_t boot_ns) const {
-    return in_office_ && owns() && healing_ == Healing::kNo && lease_.is_acknowledged() &&
+    return office_ == Office::kServing && owns() && lease_.is_acknowledged() &&
            lease_.sent_boot_ns() >= boot_ns;
   }
   bool may_release_early(int64_t boot_ns) const;
@@ -120,8 +120,17 @@ class Member {
     Head head;  // where it will stand if the condition holds; of a claim without one, its crc
     int64_t sent_boot_ns = 0;
   };
-  // After a rewind, until an owner that stays in office serves again.
-  enum class Healing { kNo, kReading, kClaiming, kAppending };
+  struct Reading {};
+  // A member that is elected takes office when it serves. The last three: it stays in office after
+  // a rewind, and reads, claims and appends again until it serves again.
+  enum class Office { kNone, kServing, kReading, kClaiming, kAppending };
+  // Why a member appends a CLAIM beside the rules: a person asks a standby for it, or an owner's
+  // times have changed.
+  enum class ClaimDue { kNo, kByOperator, kForTimes };
+  struct HandOver {
+    std::string to;
+    bool is_sent = false;  // perhaps the log has it
+  };
 
   // member.cc
   void elect(int64_t wait_ns, Instants now);
@@ -164,26 +173,20 @@ class Member {
   Claims claims_;
   Pace pace_;
 
-  std::optional<InFlight> in_flight_;
-  bool is_reading_ = false;
-  std::optional<StampSearch> search_;
-  bool searched_in_vain_ = false;
-  bool must_read_ = true;                // to the end, before anything else is decided
+  std::variant<std::monostate, InFlight, Reading> asked_;  // of the log, and not answered
+  CatchUp catch_up_;
   std::optional<Head> refused_at_;       // the end of the log as known when an append was refused
   std::optional<Head> impossible_at_;    // after one refold, the same record stops the member
   std::optional<InFlight> claim_ahead_;  // a claim without condition that is acknowledged, not read
-  bool operator_claims_ = false;
+  ClaimDue claim_due_ = ClaimDue::kNo;
 
   // What an owner has.
-  bool in_office_ = false;
-  Healing healing_ = Healing::kNo;
+  Office office_ = Office::kNone;
   uint64_t append_again_until_ = 0;  // the turn up to which an elected member repeats its turns
   uint64_t committed_turn_ = 0;
   uint64_t let_out_turn_ = 0;
   bool unsettled_ = false;  // the fate of earlier appends is known after the next acknowledgement
-  bool times_changed_ = false;
-  std::string hands_over_to_;
-  bool handover_sent_ = false;
+  HandOver hand_over_;      // of Role::kHandingOver
 
   MemberFigures figures_;
 };

@@ -7,25 +7,25 @@
 namespace weir::storage::replication {
 
 void Member::read(const Read& answer, Instants now) {
-  if (!is_reading_) return;
-  is_reading_ = false;
+  if (!std::holds_alternative<Reading>(asked_)) return;
+  asked_ = std::monostate();
   if (role_ == Role::kStopped) return;
   using Outcome = Read::Outcome;
   if (answer.outcome == Outcome::kFailed) {
     silence_.failed_read();
     pace_.read_again_at_ns = Pace::after_failure(now.boot_ns, port_->random());
-    must_read_ = true;
+    catch_up_.must_read();
   } else if (answer.outcome == Outcome::kDamaged) {
     stop(Reason::kDamaged);
-  } else if (search_) {
-    search_->answer(answer.outcome);
-    if (search_->is_done()) end_search();
+  } else if (StampSearch* const search = catch_up_.search()) {
+    search->answer(answer.outcome);
+    if (search->is_done()) end_search();
   } else if (answer.outcome == Outcome::kTrimmed) {
     stop(Reason::kTrimmed);
   } else if (answer.outcome == Outcome::kRewound) {
     begin_search();
   } else {
-    must_read_ = true;
+    catch_up_.must_read();
     silence_.successful_read(now.boot_ns);
     const bool whole = std::all_of(answer.records.begin(), answer.records.end(),
                                    [&](const Record& record) { return absorb(record, now); });
@@ -51,7 +51,7 @@ bool Member::absorb(const Record& record, Instants now) {
   }
   if (outcome.kind == Kind::kGenesis) port_->restamp(fold_.stamp());
   if (outcome.kind == Kind::kClaim) return absorb_claim(record.head, superseded_lease_ns, now);
-  if (outcome.kind == Kind::kHandover && in_office_) {
+  if (outcome.kind == Kind::kHandover && office_ != Office::kNone) {
     lose_office(Reason::kHandedOver);
     return false;
   }
@@ -66,7 +66,7 @@ bool Member::absorb_claim(const Head& head, int64_t superseded_lease_ns, Instant
     if (claim_ahead_ && claim_ahead_->head == head) acknowledge(claim_ahead_->sent_boot_ns, now);
     return true;
   }
-  if (in_office_) {
+  if (office_ != Office::kNone) {
     lose_office(Reason::kFenced);
     return false;
   }
@@ -109,18 +109,18 @@ bool Member::absorb_turns(const Fold::Outcome& outcome) {
 
 void Member::meet_impossible(const Head& head) {
   if (impossible_at_ == head) return stop(Reason::kImpossible);
-  if (in_office_) {
+  if (office_ != Office::kNone) {
     lose_office(Reason::kImpossible);
   } else if (owns()) {
     step_down();
   }
   impossible_at_ = head;
-  search_.emplace(local_->stamps());
-  if (search_->is_done()) end_search();
+  catch_up_.begin_search(local_->stamps());
+  if (catch_up_.search()->is_done()) end_search();
 }
 
 void Member::reach_end(bool brought_records, Instants now) {
-  must_read_ = searched_in_vain_ = false;
+  catch_up_.reached_end();
   timeline_.begin_live();
   if (role_ == Role::kJoining) role_ = Role::kFollowing;
   pace_.poll_at_ns =
@@ -129,7 +129,7 @@ void Member::reach_end(bool brought_records, Instants now) {
     pace_.append_again_at_ns = Pace::after_failure(now.boot_ns, port_->random());
   }
   refused_at_.reset();
-  if (healing_ == Healing::kReading) healing_ = Healing::kClaiming;
+  if (office_ == Office::kReading) office_ = Office::kClaiming;
   restamp_if_due(now);
 }
 
@@ -139,28 +139,25 @@ void Member::begin_search() {
   ++figures_.rewinds;
   silence_.failed_read();
   refused_at_.reset();
-  if (in_office_) {
+  if (office_ != Office::kNone) {
     role_ = Role::kOwning;
-    handover_sent_ = false;
-    healing_ = Healing::kReading;
+    hand_over_ = {};
+    office_ = Office::kReading;
     committed_turn_ = let_out_turn_;  // what was committed and has not left may be what was lost
   } else if (owns()) {
     step_down();
   }
-  search_.emplace(local_->stamps());
-  if (search_->is_done()) end_search();
+  catch_up_.begin_search(local_->stamps());
+  if (catch_up_.search()->is_done()) end_search();
 }
 
 // Where no stamp is confirmed it looks a second time before it stops: the engine may have failed
 // over in the middle of the search, so that the answers were about two logs.
 void Member::end_search() {
-  const std::optional<Stamp> stamp = search_->found();
-  search_.reset();
-  must_read_ = true;
-  if (!stamp && !local_->stamps().empty() && !std::exchange(searched_in_vain_, true)) {
-    search_.emplace(local_->stamps());
-    return;
-  }
+  const std::optional<Stamp> stamp = catch_up_.search()->found();
+  catch_up_.end_search();
+  if (!stamp && !local_->stamps().empty() && catch_up_.found_nothing())
+    return catch_up_.begin_search(local_->stamps());
   if (!stamp && (held_.newest_local() > 0 || !local_->stamps().empty()))
     return stop(Reason::kRewoundTooFar);
   const uint64_t shard = options_.records.shard;
@@ -174,7 +171,8 @@ void Member::restamp_if_due(Instants now) {
   const bool applied = fold_.has_begun() && fold_.parts() == 0 &&
                        fold_.newest_turn() == held_.newest_local() && !unsettled_ &&
                        !held_.has_accepted();
-  if (!applied || healing_ != Healing::kNo) return;
+  const bool heals = office_ != Office::kNone && office_ != Office::kServing;
+  if (!applied || heals) return;
   // The oldest stamp stays: after a rewind there may be no other that the log confirms.
   const std::vector<Stamp> stamps = local_->stamps();
   if (stamps.empty() || stamps.front().turn() >= fold_.newest_turn()) return;

@@ -77,22 +77,21 @@ FAULTS = {
         ("append_again_until_ = newest_turn();",
          "append_again_until_ = mutated('c') ? 0 : newest_turn();"),
         # Reads are answered after HANDOVER was sent.
-        ("healing_ == Healing::kNo && !handover_sent_;",
-         "healing_ == Healing::kNo && (mutated('d') || !handover_sent_);"),
+        ("owns() && !hand_over_.is_sent;", "owns() && (mutated('d') || !hand_over_.is_sent);"),
         # Reads are answered without a lease.
         ("return serves && lease_.covers(boot_ns, lease_ns)",
          "return serves && (mutated('s') || lease_.covers(boot_ns, lease_ns))"),
         # The Fold stays where it is when an office is lost.
-        ("fold_ = fold_of_newest_stamp(*local_, options_.records.shard); search_",
+        ("fold_ = fold_of_newest_stamp(*local_, options_.records.shard); catch_up_",
          "if (!mutated('k')) fold_ = fold_of_newest_stamp(*local_, options_.records.shard);"
-         "\nsearch_"),
+         "\ncatch_up_"),
     ],
     "member_read.cc": [
         # Reading one's own record commits it. An owner goes on after a rewind without a CLAIM.
-        ("if (healing_ == Healing::kReading) healing_ = Healing::kClaiming;",
+        ("if (office_ == Office::kReading) office_ = Office::kClaiming;",
          "if (mutated('h') && owns()) acknowledge(lease_.sent_boot_ns(), now);"
-         "if (healing_ == Healing::kReading)"
-         " healing_ = mutated('8') ? Healing::kAppending : Healing::kClaiming;"),
+         "if (office_ == Office::kReading)"
+         " office_ = mutated('8') ? Office::kAppending : Office::kClaiming;"),
         # A CLAIM that was found by reading counts at once.
         ("if (claim_ahead_ && claim_ahead_->head == head)",
          "if (mutated('C')) acknowledge(now.boot_ns, now);"
@@ -108,10 +107,10 @@ FAULTS = {
          "if (mutated('R')) reach_end(false, now); else stop(Reason::kTrimmed);"),
         # What was accepted is forgotten when the log is read again.
         ("held_.accept(std::move(batch));",
-         "if (!mutated('K') || healing_ != Healing::kReading) held_.accept(std::move(batch));"),
+         "if (!mutated('K') || office_ != Office::kReading) held_.accept(std::move(batch));"),
         # What was committed leaves while the log is looked through.
-        ("healing_ = Healing::kReading; committed_turn_ = let_out_turn_;",
-         "healing_ = Healing::kReading;"
+        ("office_ = Office::kReading; committed_turn_ = let_out_turn_;",
+         "office_ = Office::kReading;"
          "if (!mutated('A')) committed_turn_ = let_out_turn_;"),
         # The oldest stamp is replaced.
         ("if (stamps.empty() || stamps.front().turn() >= fold_.newest_turn()) return;",
@@ -122,8 +121,8 @@ FAULTS = {
         # No BEAT where there is always something to append.
         ("if (lacks_turns && !must_beat &&", "if (lacks_turns && (mutated('E') || !must_beat) &&"),
         # After a HANDOVER of unknown outcome a BEAT settles what became of it.
-        ("(handover_sent_ || is_drained)",
-         "(mutated('H') ? !handover_sent_ && is_drained : handover_sent_ || is_drained)"),
+        ("(hand_over_.is_sent || is_drained)",
+         "(mutated('H') ? !hand_over_.is_sent && is_drained : hand_over_.is_sent || is_drained)"),
         # An earlier process of the same node has a shortcut to the office.
         ("if (fold_.is_unowned() ||",
          "if (mutated('g') && fold_.owner().node == options_.self.node) return true;"
