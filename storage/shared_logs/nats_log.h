@@ -2,9 +2,8 @@
 // position the message's sequence (nats/names.h, nats/requests.h). It is also the shard's Board, in
 // a key-value bucket beside it.
 //
-// Nothing here waits: not for a connection, a name or an answer. No clock is read either. Whoever
-// owns it calls tick() at next_deadline() and asks next_deadline() again after every call, since an
-// append() or read() brings it forward. set_watcher() makes answers come sooner.
+// Nothing here waits: not for a connection, a name or an answer. server_log.h has what it shares
+// with the other engines, and how it is driven.
 //
 // Invariants
 // 1. An append is kDone only if the stream said that it stored it, and not before under the same
@@ -26,17 +25,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/time_units.h"
-#include "storage/replication/shared_log.h"
-#include "storage/replication/socket_watcher.h"
 #include "storage/shared_logs/nats/address.h"
 #include "storage/shared_logs/nats/calls.h"
 #include "storage/shared_logs/nats/link.h"
@@ -44,6 +38,7 @@
 #include "storage/shared_logs/nats/reading.h"
 #include "storage/shared_logs/nats/session.h"
 #include "storage/shared_logs/nats/upkeep.h"
+#include "storage/shared_logs/server_log.h"
 
 namespace weir::storage {
 
@@ -57,7 +52,7 @@ struct NatsOptions {
   bool allows_weak_engine = false;          // a server or stream that is known to lose records
 };
 
-class NatsLog final : public replication::SharedLog, public replication::Board, public WatchedLog {
+class NatsLog final : public ServerLog {
  public:
   static constexpr size_t kPayloadMax = 1 << 20;
   static constexpr size_t kRecordBytesMax = kPayloadMax - 4096;
@@ -65,45 +60,34 @@ class NatsLog final : public replication::SharedLog, public replication::Board, 
   explicit NatsLog(NatsOptions options);
   ~NatsLog() override { set_watcher(nullptr); }
 
-  void append(std::optional<replication::Head> expected, std::string record,
-              std::function<void(replication::Appended)> answer) override;
-  void read(replication::Head after, size_t bytes_max,
-            std::function<void(replication::Read)> answer) override;
   void trim(uint64_t up_to) override { upkeep_.trim(up_to); }
   // Of the server that leads the stream, looked at every two seconds.
   replication::LogFacts facts() const override;
-  replication::LogTrouble trouble() const override;
-  // Also looks at what has come.
-  void tick(int64_t boot_ns) override;
-  int64_t next_deadline() const override;
 
   void put(std::string name, std::string bytes) override;
-  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(now_ns_); }
+  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(now_ns()); }
 
   void set_watcher(SocketWatcher* watcher) override;
   void on_ready(int64_t boot_ns) override { tick(boot_ns); }
 
  private:
-  struct Append {
-    std::optional<replication::Head> expected;
-    std::string record;  // until it is sent
-    uint64_t crc = 0;
-    std::function<void(replication::Appended)> answer;
-  };
   struct Reader {
-    Reader(replication::Head from, size_t bytes) : after(from), bytes_max(bytes) {}
+    explicit Reader(ReadRequest of)
+        : request(std::move(of)), reading(request.after, request.bytes_max) {}
 
-    const replication::Head after;
-    const size_t bytes_max;
-    nats::Reading reading{after, bytes_max};
-    bool is_second = false;  // what was read first was damaged
-    std::function<void(replication::Read)> answer;
-  };
-  struct Waiting {
-    std::variant<Append, std::shared_ptr<Reader>> what;
-    std::optional<int64_t> deadline_ns;
+    ReadRequest request;
+    nats::Reading reading;
   };
   enum class State { kClosed, kOpening, kSession, kReady };
+
+  // Of ServerLog.
+  int64_t allowed_ns(size_t append_bytes) const override;
+  void send_waiting() override;
+  void note_time() override { calls_.note_time(now_ns()); }
+  void work() override;
+  int64_t own_deadline() const override;
+  replication::LogTrouble own_trouble() const override;
+  void waited_in_vain() override;
 
   void take(const nats::Incoming& incoming);
   void connect();
@@ -112,18 +96,11 @@ class NatsLog final : public replication::SharedLog, public replication::Board, 
   void take_session(const nats::Reply& reply);
   void lose(std::string why, bool needs_person = false);
 
-  void enqueue(Waiting waiting);
-  void send(Waiting waiting);
-  void send_append(Append append);
-  void take_append(const Append& append, const nats::Reply& reply);
+  void send_append(AppendRequest append);
+  void take_append(const AppendRequest& append, const nats::Reply& reply);
   void read_round(const std::shared_ptr<Reader>& reader);
   void end_read(const std::shared_ptr<Reader>& reader);
-  void fail(Waiting waiting);
-  void fail_waiting();
   void expire();
-  std::string what_is_waited_for() const;
-  int64_t patience_ns() const;
-  void note_time();
 
   const NatsOptions options_;
   const nats::Names names_;
@@ -139,13 +116,6 @@ class NatsLog final : public replication::SharedLog, public replication::Board, 
   uint64_t connection_ = 0;
   int64_t open_again_ns_ = 0;
   int64_t answered_ns_ = 0;  // by JetStream
-  int64_t now_ns_ = 0;
-
-  std::deque<Waiting> waiting_;
-  std::vector<std::function<void()>> answers_;
-  replication::LogTrouble connection_trouble_;
-  std::string append_trouble_;
-  std::string read_trouble_;
   std::string permission_trouble_;
 };
 

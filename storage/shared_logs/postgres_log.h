@@ -1,9 +1,8 @@
 // The shared log of a shard in PostgreSQL 15 or later, over libpq: tables weir_head, weir_log and
 // weir_board (postgres/sql.h), which are made where they are missing. It is also the shard's Board.
 //
-// Nothing here waits: not for a connection, a name or an answer. No clock is read either. Whoever
-// owns it calls tick() at next_deadline() and asks next_deadline() again after every call, since an
-// append() or read() brings it forward. set_watcher() makes answers come sooner.
+// Nothing here waits: not for a connection, a name or an answer. server_log.h has what it shares
+// with the other engines, and how it is driven.
 //
 // Invariants
 // 1. There is one connection at a time, and one statement on it. An append without an answer keeps
@@ -19,23 +18,19 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time_units.h"
-#include "storage/replication/shared_log.h"
-#include "storage/replication/socket_watcher.h"
 #include "storage/shared_logs/postgres/connection.h"
 #include "storage/shared_logs/postgres/connector.h"
-#include "storage/shared_logs/postgres/request.h"
 #include "storage/shared_logs/postgres/session.h"
 #include "storage/shared_logs/postgres/socket_watch.h"
 #include "storage/shared_logs/postgres/sql.h"
 #include "storage/shared_logs/postgres/upkeep.h"
+#include "storage/shared_logs/server_log.h"
 
 namespace weir::storage {
 
@@ -47,35 +42,32 @@ struct PostgresOptions {
   bool makes_shard = false;  // of --new-shard alone: the log is begun if it is not there
 };
 
-class PostgresLog final : public replication::SharedLog,
-                          public replication::Board,
-                          public WatchedLog {
+class PostgresLog final : public ServerLog {
  public:
   static constexpr size_t kRecordBytesMax = postgres::kRecordBytesMax;
 
   explicit PostgresLog(PostgresOptions options);
 
-  void append(std::optional<replication::Head> expected, std::string record,
-              std::function<void(replication::Appended)> answer) override;
-  void read(replication::Head after, size_t bytes_max,
-            std::function<void(replication::Read)> answer) override;
   void trim(uint64_t up_to) override { upkeep_.trim(up_to); }
   // Of the server, as it was when the connection began, and every 30 s since.
   replication::LogFacts facts() const override;
-  replication::LogTrouble trouble() const override;
-  // Also looks at the socket, unless a watcher would have told of it.
-  void tick(int64_t boot_ns) override;
-  int64_t next_deadline() const override;
-
   void put(std::string name, std::string bytes) override;
-  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(now_ns_); }
+  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(now_ns()); }
 
   void set_watcher(SocketWatcher* watcher) override;
   void on_ready(int64_t boot_ns) override;
 
  private:
-  using Request = postgres::Request;
   enum class Doing { kNothing, kSession, kRequest, kUpkeep };
+
+  // Of ServerLog.
+  int64_t allowed_ns(size_t append_bytes) const override;
+  void send_waiting() override;
+  void note_time() override;
+  // Looks at the socket unless a watcher would have told of it.
+  void work() override;
+  int64_t own_deadline() const override;
+  replication::LogTrouble own_trouble() const override;
 
   // These answer whether there may be more to do at once.
   bool step();
@@ -84,22 +76,16 @@ class PostgresLog final : public replication::SharedLog,
   bool send_next();
   bool expire();
 
-  void enqueue(Request request);
   void send(Doing doing, const postgres::Statement& statement, int64_t allowed_ns);
-  void send_request(Request request);
+  void send_request(LogRequest request);
   void take(const postgres::Answer& answer);
   void go_on_with_session(postgres::Session::Step step);
-  void take_append(const postgres::AppendRequest& request, const postgres::Answer& answer);
-  void take_read(Request request, const postgres::Answer& answer);
+  void take_append(const AppendRequest& request, const postgres::Answer& answer);
+  void take_read(LogRequest request, const postgres::Answer& answer);
   std::string failure_of(const postgres::Answer& answer);
   void lose(const std::string& why);
   void drop();
-  // Answers that it was not done: not sent, or given up after it was sent.
-  void fail(Request request, bool was_sent);
-  void fail_waiting();
   bool is_overdue() const;
-  int64_t allowed_ns(const Request& request) const;
-  void note_time();
   void watch();
 
   const PostgresOptions options_;
@@ -112,19 +98,13 @@ class PostgresLog final : public replication::SharedLog,
 
   // What is under way on the connection, and until when it may be.
   Doing doing_ = Doing::kNothing;
-  std::optional<Request> in_flight_;
+  std::optional<LogRequest> in_flight_;
   int64_t in_flight_ns_ = 0;
   std::optional<int64_t> deadline_ns_;
   bool is_lost_ = false;
   bool is_ready_ = true;  // the socket may be, as far as the watcher has told
 
-  std::deque<Request> waiting_;
-  std::vector<std::function<void()>> answers_;
-  int64_t now_ns_ = 0;
   bool is_damaged_ = false;  // the next read says so
-  replication::LogTrouble connection_trouble_;
-  std::string append_trouble_;
-  std::string read_trouble_;
 };
 
 }  // namespace weir::storage
