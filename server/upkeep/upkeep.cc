@@ -67,21 +67,21 @@ int new_shard(int argc, char** argv, std::span<const Commands>) {
   Config config;
   if (const auto loaded = load_config(argc - 2, argv + 2, &config); !loaded)
     return say_and_fail(loaded.error().message);
-  const auto log =
+  const auto opened =
       open_shared_log(argv[1], {.shard = argv[2],
                                 .password_file = config.log_password_file,
                                 .log_timeout_ns = config.log_timeout_ms * kNsPerMs,
                                 .makes_shard = true,
                                 .bytes_max = 2 * static_cast<uint64_t>(config.log_bytes_max),
                                 .allows_weak_engine = config.log_allow_weak_engine});
-  if (!log) return say_and_fail(log.error());
+  if (!opened) return say_and_fail(opened.error());
   SystemClock clock;
   const Seeds seeds = Seeds::fresh();
   std::string said;
   const ShardPlan plan{.store = rocks_options(config, storage::kOpenTablesMin),
                        .name = argv[2],
                        .databases = static_cast<uint64_t>(config.databases),
-                       .log = log->get(),
+                       .log = opened->log.get(),
                        .clock = &clock,
                        .random = {seeds.ids[0], seeds.ids[1], seeds.choices}};
   if (const auto made = make_shard(plan, &said); !made) return say_and_fail(made.error());

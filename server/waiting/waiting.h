@@ -46,9 +46,14 @@ struct WaitKey {
   std::string_view key() const { return *name; }
 };
 
+class QueuedRequest;  // of limiters, and no more than a name here
+
 class Waiter {
  public:
   virtual ~Waiter() = default;
+
+  // This waiter, if it waits to take from a limiter; else null. Others may stand in the same queue.
+  virtual QueuedRequest* queued_request() { return nullptr; }
 
   // Tries again, as a command of the session. True: it has replied and is done.
   virtual bool try_again(Call& call) = 0;

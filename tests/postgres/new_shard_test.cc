@@ -11,14 +11,14 @@ namespace {
 class NewShardOnPostgres : public PostgresTest {
  protected:
   std::string make(const std::string& address, const std::string& shard, const std::string& name) {
-    const auto log = server::open_shared_log(
+    const auto opened = server::open_shared_log(
         address, {.shard = shard, .password_file = "", .makes_shard = true});
-    if (!log) return log.error();
+    if (!opened) return opened.error();
     std::string said;
     const auto made = server::make_shard({.store = {.directory = directory_ / name},
                                           .name = shard,
                                           .databases = 16,
-                                          .log = log->get(),
+                                          .log = opened->log.get(),
                                           .clock = &clock_,
                                           .random = {1, 2, 3}},
                                          &said);

@@ -72,8 +72,10 @@ void Machines::start(Node* node) {
     return file;
   };
   plan.on_failure = [](const std::string& why) { ADD_FAILURE() << why; };
+  auto log = std::make_unique<SimLogWithBoard>(&network_, &node->link, &board_);
+  SimLogWithBoard* const board = log.get();
   node->member = std::make_unique<ShardMember>(
-      std::move(plan), std::make_unique<SimLogWithBoard>(&network_, &node->link, &board_),
+      std::move(plan), OpenedLog{.log = std::move(log), .board = board, .watched = nullptr},
       node->clock.get());
   Config config;
   config.databases = 2;

@@ -76,6 +76,7 @@ BANNED = [
     (r"std::hash<std::string|unordered_(map|set)<std::string(_view)?(, [^,<>]*)?>",
      r"server/(?!command/command_table\.h|limiter/policy/request_cache\.cc)|storage/",
      "clients choose keys that collide: use base/string_hash.h"),
+    (r"\bdynamic_cast\b", r"", "what a part can do is said where it is made (open_log.h) or by its own function"),
     (r"\b(std::(j?thread|async)|pthread_create)\b(?!::)", r"(?!storage/store/worker_thread\.h|tools/)",
      "threads are storage/store/worker_thread.h's alone, whose users ThreadSanitizer watches"),
     (r"\bkRemoveAndSkipUntil\b", r"", "it may bring an older value back to life"),

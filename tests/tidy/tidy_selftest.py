@@ -102,6 +102,7 @@ FAULTS = [
     ("server/core/run/b.cc", "std::system(b);\n", "system"),
     ("server/core/run/b.cc", "std::regex a;\n", "std::regex"),
     ("tests/server/b_test.cc", "std::thread a(b);\n", "threads are"),
+    ("server/limiter/take/b.cc", "auto* a = dynamic_cast<A*>(b);\n", "dynamic_cast"),
     ("server/core/run/b.cc", "using namespace std;\n", "using namespace std"),
     ("server/core/run/b.cc", "std::unordered_set<std::string_view> a;\n", "base/string_hash.h"),
     ("server/core/run/b.cc", "std::unordered_map<std::string, int> a;\n", "base/string_hash.h"),

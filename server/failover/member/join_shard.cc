@@ -69,8 +69,8 @@ bool holds_all(SharedLog* log, Clock* clock) {
 }
 
 // Sees to it that the directory has data, if that is what it needs.
-Result<void, std::string> copy_if_needed(const Config& config, const PullPlan& plan, SharedLog* log,
-                                         Clock* clock, uint64_t random) {
+Result<void, std::string> copy_if_needed(const Config& config, const PullPlan& plan,
+                                         const OpenedLog& opened, Clock* clock, uint64_t random) {
   if (holds_copy(config.dir)) {  // that an earlier process has made whole
     storage::RocksDirectory held(config.dir);
     if (const Status locked = held.lock_to_look(); !locked.ok()) return locked.message();
@@ -78,12 +78,11 @@ Result<void, std::string> copy_if_needed(const Config& config, const PullPlan& p
   }
   const auto here = shard_of_directory(config);
   if (!here) return here.error();
-  if (*here || holds_all(log, clock)) return {};
+  if (*here || holds_all(opened.log.get(), clock)) return {};
   storage::RocksDirectory held(config.dir);
   if (const Status locked = held.lock(); !locked.ok()) return locked.message();
-  WaitingLog waiting(log, clock);
-  auto* const board = dynamic_cast<storage::replication::Board*>(log);
-  return copy_first_data(plan, &waiting, board, random, clock);
+  WaitingLog waiting(opened.log.get(), clock);
+  return copy_first_data(plan, &waiting, opened.board, random, clock);
 }
 
 Result<StoreShard, std::string> find_shard(const Config& config, SharedLog* log, Clock* clock) {
@@ -205,19 +204,20 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
                                        std::function<void(const std::string& why)> on_failure,
                                        decltype(PullPlan::tell) tell) {
   if (const auto checked = check_member_options(config); !checked) return checked.error();
-  auto log = open_shared_log(config.log, {.shard = config.shard,
-                                          .password_file = config.log_password_file,
-                                          .log_timeout_ns = config.log_timeout_ms * kNsPerMs,
-                                          .allows_weak_engine = config.log_allow_weak_engine});
-  if (!log) return log.error();
+  auto opened = open_shared_log(config.log, {.shard = config.shard,
+                                             .password_file = config.log_password_file,
+                                             .log_timeout_ns = config.log_timeout_ms * kNsPerMs,
+                                             .allows_weak_engine = config.log_allow_weak_engine});
+  if (!opened) return opened.error();
+  SharedLog* const log = opened->log.get();
   PullPlan pull = pull_plan(config);
   pull.tell = std::move(tell);
   const uint64_t drawn = Random(seed + 2).next();
-  if (const auto copied = copy_if_needed(config, pull, log->get(), clock, drawn); !copied)
+  if (const auto copied = copy_if_needed(config, pull, *opened, clock, drawn); !copied)
     return copied.error();
-  const auto shard = find_shard(config, log->get(), clock);
+  const auto shard = find_shard(config, log, clock);
   if (!shard) return shard.error();
-  if (const auto usable = ask_log(log->get(), config.log_timeout_ms * kNsPerMs, clock); !usable)
+  if (const auto usable = ask_log(log, config.log_timeout_ms * kNsPerMs, clock); !usable)
     return usable.error();
   const int64_t failover_after_ns = config.failover_after_ms * kNsPerMs;
   const int64_t lease_ns =
@@ -236,8 +236,9 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   plan.seed = seed;
   plan.node = [dir = config.dir, seed] { return node_of_directory(dir, Random(seed + 1)); };
   plan.on_failure = std::move(on_failure);
-  return Joined{.store = *shard,
-                .member = std::make_unique<ShardMember>(std::move(plan), std::move(*log), clock)};
+  return Joined{
+      .store = *shard,
+      .member = std::make_unique<ShardMember>(std::move(plan), std::move(*opened), clock)};
 }
 
 }  // namespace weir::server

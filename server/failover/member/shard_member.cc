@@ -19,7 +19,6 @@ using storage::replication::MemberOptions;
 using storage::replication::OfficeClock;
 using storage::replication::Read;
 using storage::replication::Role;
-using storage::replication::SharedLog;
 
 namespace {
 
@@ -63,13 +62,13 @@ void look_for_log(LogAbsence* absence, bool in_office, int64_t lease_ns, Server*
 
 }  // namespace
 
-ShardMember::ShardMember(MemberPlan plan, std::unique_ptr<SharedLog> log, Clock* clock)
+ShardMember::ShardMember(MemberPlan plan, OpenedLog opened, Clock* clock)
     : plan_(std::move(plan)),
       clock_(*clock),
       random_(plan_.seed),
-      log_(std::move(log)),
-      watched_log_(dynamic_cast<storage::WatchedLog*>(log_.get())),
-      board_(dynamic_cast<storage::replication::Board*>(log_.get())),
+      log_(std::move(opened.log)),
+      watched_log_(opened.watched),
+      board_(opened.board),
       trimmer_(log_.get(), plan_.trim),
       replies_(plan_.replies, clock),
       wishes_(plan_.pull.peers) {}

@@ -28,6 +28,7 @@
 #include "server/failover/peers/node_digests.h"
 #include "server/failover/peers/shard_board.h"
 #include "server/failover/shared_log/log_trimmer.h"
+#include "server/failover/shared_log/open_log.h"
 #include "server/failover/shared_log/trouble_teller.h"
 #include "server/os/clock.h"
 #include "server/os/random.h"
@@ -61,7 +62,7 @@ class ShardMember final : public Membership,
                           public storage::TurnLog,
                           private storage::replication::Port {
  public:
-  ShardMember(MemberPlan plan, std::unique_ptr<storage::replication::SharedLog> log, Clock* clock);
+  ShardMember(MemberPlan plan, OpenedLog opened, Clock* clock);
 
   // Membership
   Result<void, std::string> begin(Server* server) override;
@@ -135,7 +136,7 @@ class ShardMember final : public Membership,
   // What came at other times than the protocol's: the log's answers, and what people ask for. One
   // that cannot be taken in while a turn runs answers false and stays.
   std::deque<std::function<bool(While when)>> answers_;
-  std::unique_ptr<storage::replication::SharedLog> log_;
+  const std::unique_ptr<storage::replication::SharedLog> log_;
   storage::WatchedLog* const watched_log_;  // the same; null: it has no socket
   ShardBoard board_;
   NodeDigests digests_;  // as the Board has them

@@ -9,6 +9,7 @@
 #include "storage/shared_logs/nats_log.h"
 #include "storage/shared_logs/postgres/address.h"
 #include "storage/shared_logs/postgres_log.h"
+#include "storage/shared_logs/server_log.h"
 
 namespace weir::server {
 
@@ -16,7 +17,6 @@ using storage::replication::Appended;
 using storage::replication::Genesis;
 using storage::replication::Head;
 using storage::replication::Read;
-using storage::replication::SharedLog;
 
 namespace {
 
@@ -25,12 +25,16 @@ constexpr std::string_view kFile = "file:";
 constexpr int64_t kOpenLookNs = 10 * kNsPerMs;
 constexpr size_t kGenesisBytes = 4096;
 
-Result<std::unique_ptr<SharedLog>, std::string> open_postgres(std::string_view address,
-                                                              const LogPlan& plan) {
+OpenedLog opened(std::unique_ptr<storage::ServerLog> log) {
+  storage::ServerLog* const server = log.get();
+  return {.log = std::move(log), .board = server, .watched = server};
+}
+
+Result<OpenedLog, std::string> open_postgres(std::string_view address, const LogPlan& plan) {
   const auto parsed = storage::postgres::parse_address(std::string(address));
   if (!parsed) return parsed.error();
   if (plan.shard.empty()) return std::string(kNoShard);
-  return std::unique_ptr<SharedLog>(std::make_unique<storage::PostgresLog>(
+  return opened(std::make_unique<storage::PostgresLog>(
       storage::PostgresOptions{.address = *parsed,
                                .shard = plan.shard,
                                .password_file = plan.password_file,
@@ -38,8 +42,7 @@ Result<std::unique_ptr<SharedLog>, std::string> open_postgres(std::string_view a
                                .makes_shard = plan.makes_shard}));
 }
 
-Result<std::unique_ptr<SharedLog>, std::string> open_nats(std::string_view address,
-                                                          const LogPlan& plan) {
+Result<OpenedLog, std::string> open_nats(std::string_view address, const LogPlan& plan) {
   const auto parsed = storage::nats::parse_address(address);
   if (!parsed) return parsed.error();
   if (parsed->user.empty() && !plan.password_file.empty())
@@ -47,7 +50,7 @@ Result<std::unique_ptr<SharedLog>, std::string> open_nats(std::string_view addre
         "log-password-file has the password of a user, and the address of the shared log names "
         "none: nats://USER@HOST");
   if (plan.shard.empty()) return std::string(kNoShard);
-  return std::unique_ptr<SharedLog>(std::make_unique<storage::NatsLog>(
+  return opened(std::make_unique<storage::NatsLog>(
       storage::NatsOptions{.address = *parsed,
                            .shard = plan.shard,
                            .password_file = plan.password_file,
@@ -59,8 +62,7 @@ Result<std::unique_ptr<SharedLog>, std::string> open_nats(std::string_view addre
 
 }  // namespace
 
-Result<std::unique_ptr<SharedLog>, std::string> open_shared_log(std::string_view address,
-                                                                const LogPlan& plan) {
+Result<OpenedLog, std::string> open_shared_log(std::string_view address, const LogPlan& plan) {
   if (storage::postgres::is_postgres_address(address)) return open_postgres(address, plan);
   if (storage::nats::is_nats_address(address)) return open_nats(address, plan);
   const bool is_file = address.starts_with(kFile);
@@ -74,7 +76,9 @@ Result<std::unique_ptr<SharedLog>, std::string> open_shared_log(std::string_view
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     return "a shared log is file:PATH of a file, and " + path + " is a directory";
-  return std::unique_ptr<SharedLog>(std::make_unique<storage::FileLog>(path));
+  auto log = std::make_unique<storage::FileLog>(path);
+  storage::FileLog* const file = log.get();
+  return OpenedLog{.log = std::move(log), .board = file, .watched = nullptr};
 }
 
 template <typename Answer>

@@ -11,6 +11,7 @@
 #include "server/os/clock.h"
 #include "storage/replication/record.h"
 #include "storage/replication/shared_log.h"
+#include "storage/replication/socket_watcher.h"
 
 namespace weir::server {
 
@@ -23,13 +24,21 @@ struct LogPlan {
   bool allows_weak_engine = false;
 };
 
+// A shared log, and what its engine has beside it. Whoever makes one says of each whether it is
+// there: a member without a Board knows nobody, and one whose log is not watched hears of an answer
+// at its next tick only.
+struct OpenedLog {
+  std::unique_ptr<storage::replication::SharedLog> log;  // never null
+  storage::replication::Board* board;                    // the log's; null: there is none
+  storage::WatchedLog* watched;                          // the log's; null: it has no socket
+};
+
 // "file:PATH", PATH from the root on: a file that processes of one machine share, for development
 // and tests. "postgres://USER@HOST[:PORT][,HOST...]/DATABASE[?OPTION=VALUE...]": PostgreSQL, by an
-// address of libpq's. "nats://[USER@]HOST[:PORT][,HOST...]": NATS JetStream. The latter two are a
-// Board and a WatchedLog, too. Nothing is opened or asked before the first call. An error never
+// address of libpq's. "nats://[USER@]HOST[:PORT][,HOST...]": NATS JetStream. All have a Board, and
+// the latter two are watched. Nothing is opened or asked before the first call. An error never
 // repeats what may be a password.
-Result<std::unique_ptr<storage::replication::SharedLog>, std::string> open_shared_log(
-    std::string_view address, const LogPlan& plan = {});
+Result<OpenedLog, std::string> open_shared_log(std::string_view address, const LogPlan& plan = {});
 
 // For a process that does nothing else meanwhile. They wait for kAnswerNs at most.
 class WaitingLog {

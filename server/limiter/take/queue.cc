@@ -12,15 +12,13 @@ namespace {
 
 using algorithms::kNever;
 
-// Other waiters may stand among them: sessions that wait for the key to become a list, for
-// instance.
-QueuedRequest* queued(Waiter* waiter) { return dynamic_cast<QueuedRequest*>(waiter); }
-
+// Null: nobody waits to take. Other waiters may stand among those who do: sessions that wait for
+// the key to become a list, for instance.
 QueuedRequest* last_in_queue(Call& call, std::string_view key) {
   const auto& queue = call.limiters.waiting.queue(call.database, key);
   for (auto waiter = queue.rbegin(); waiter != queue.rend(); ++waiter) {
     call.work().charge_entries(1);
-    if (QueuedRequest* last = queued(*waiter)) return last;
+    if (QueuedRequest* last = (*waiter)->queued_request()) return last;
   }
   return nullptr;
 }
@@ -40,7 +38,7 @@ QueueTail& tail_of(Call& call, Limiter& limiter) {
   kept.watch = std::make_unique<KeyWatch>(call, limiter.key());
   kept.simulated = std::make_unique<QueueTail>(call, limiter);
   for (Waiter* waiter : call.limiters.waiting.queue(call.database, limiter.key())) {
-    const QueuedRequest* other = queued(waiter);
+    const QueuedRequest* other = waiter->queued_request();
     if (other == nullptr) continue;
     const auto named = limits_of(call, other->key(), other->request());
     if (!named || has_fixed_answer(*named)) continue;
@@ -78,7 +76,7 @@ bool has_queue(Call& call, std::string_view key) { return last_in_queue(call, ke
 bool is_next(Call& call, std::string_view key, int64_t rank) {
   for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
     call.work().charge_entries(1);
-    if (queued(waiter) != nullptr) return waiter->rank > rank;
+    if (waiter->queued_request() != nullptr) return waiter->rank > rank;
   }
   return true;
 }
@@ -86,7 +84,7 @@ bool is_next(Call& call, std::string_view key, int64_t rank) {
 QueuedRequest* find_in_queue(Call& call, std::string_view key, std::string_view id) {
   for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
     call.work().charge_entries(1);
-    QueuedRequest* other = queued(waiter);
+    QueuedRequest* other = waiter->queued_request();
     if (other != nullptr && other->request().id == id) return other;
   }
   return nullptr;
@@ -133,7 +131,7 @@ void forget_tail(Call& call, std::string_view key) {
   const auto& queue = call.limiters.waiting.queue(call.database, key);
   call.work().charge_entries(queue.size());
   for (Waiter* waiter : queue) {
-    if (QueuedRequest* other = queued(waiter)) other->tail = {};
+    if (QueuedRequest* other = waiter->queued_request()) other->tail = {};
   }
 }
 

@@ -44,6 +44,7 @@ class QueuedRequest : public Waiter {
   QueuedRequest(std::string_view key, LimiterRequest request)
       : key_(std::make_shared<const std::string>(key)), request_(std::move(request)) {}
 
+  QueuedRequest* queued_request() override { return this; }
   bool strict() const override { return true; }
   // The tail counts as if it were here, because any who is the last in a queue may get it.
   size_t own_bytes() const override;

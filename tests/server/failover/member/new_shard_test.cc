@@ -76,7 +76,7 @@ class NewShardTest : public testing::Test {
   storage::TemporaryDirectory directory_;
   FakeClock clock_;
   std::unique_ptr<storage::replication::SharedLog> log_ =
-      std::move(*open_shared_log("file:" + (directory_ / "shared.log")));
+      std::move(open_shared_log("file:" + (directory_ / "shared.log"))->log);
   uint64_t drawn_ = 0;
   uint64_t turn_ = 0;
 };
