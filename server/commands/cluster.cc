@@ -40,7 +40,7 @@ struct Shown {
 
 // Answers "127.0.0.1" of "127.0.0.1:6379", "::1" of "[::1]:6379", and "" of a unix socket.
 std::string host_part(const Peer& peer) {
-  if (peer.unix_socket) return {};
+  if (peer.type == ConnectionType::kUnixSocket) return {};
   std::string host = peer.local_address.substr(0, peer.local_address.rfind(':'));
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   return host == "?" ? std::string() : host;
@@ -53,12 +53,12 @@ Shown shown_owner(const Call& call, const Cluster& cluster, size_t at) {
               .id = cluster.id_of(at),
               .host = owner.host,
               .hostname = at == cluster.me() ? config.cluster_announce_hostname : "",
-              .port = owner.port_for(call.session.client().peer().tls),
+              .port = owner.port_for(uses_tls(call.session.client().peer().type)),
               .plain_port = owner.port,
               .tls_port = owner.tls_port};
   if (!owner.host.empty()) return shown;
   // A server alone in its cluster is known by the address by which it was reached.
-  const bool over_tls = call.session.client().peer().tls || config.port == 0;
+  const bool over_tls = uses_tls(call.session.client().peer().type) || config.port == 0;
   shown.port = over_tls ? config.tls_port : config.port;
   if (!over_tls && config.cluster_announce_port > 0) shown.port = config.cluster_announce_port;
   shown.plain_port = over_tls ? config.port : shown.port;

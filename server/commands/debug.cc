@@ -20,7 +20,7 @@ bool may_debug(const Call& call) {
     case DebugAccess::kYes:
       return true;
     case DebugAccess::kLocal:
-      return call.session.client().peer().loopback || call.session.client().peer().unix_socket;
+      return call.session.client().peer().loopback;
     case DebugAccess::kNo:
       break;
   }

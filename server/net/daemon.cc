@@ -234,7 +234,7 @@ void Daemon::serve_while_busy() {
 }
 
 void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
-  if (!peer.tls) return begin_session(std::move(stream), std::move(peer));
+  if (!uses_tls(peer.type)) return begin_session(std::move(stream), std::move(peer));
   const auto clients = static_cast<int64_t>(server_.sessions().count() + handshakes_.count());
   if (clients < server_.config().maxclients)
     return handshakes_.begin(std::move(stream), std::move(peer));
@@ -242,7 +242,7 @@ void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
 }
 
 void Daemon::begin_session(std::unique_ptr<ByteStream> stream, Peer peer) {
-  if (peer.http) return begin_http(std::move(stream), std::move(peer));
+  if (speaks_http(peer.type)) return begin_http(std::move(stream), std::move(peer));
   const auto session = server_.connect(std::move(peer));
   if (!session) {
     (void)stream->send(session.error());  // as much as fits at once
@@ -252,8 +252,9 @@ void Daemon::begin_session(std::unique_ptr<ByteStream> stream, Peer peer) {
 }
 
 void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
-  const http::Port port = peer.metrics ? http::Port::kMetrics : http::Port::kRequests;
-  http::Clients& clients = peer.metrics ? metrics_clients_ : http_clients_;
+  const bool is_metrics = is_for_metrics(peer.type);
+  const http::Port port = is_metrics ? http::Port::kMetrics : http::Port::kRequests;
+  http::Clients& clients = is_metrics ? metrics_clients_ : http_clients_;
   auto session = server_.connect(std::move(peer));
   if (session && !clients.make_room()) {
     ++server_.report().stats.connections_rejected;

@@ -96,7 +96,8 @@ void Handshakes::advance(Pending::iterator at) {
   }
   if (progress == Progress::kFailed) return end(at, std::string(handshake.stream->failure()));
   if (progress == Progress::kPlain) {
-    (void)handshake.stream->below().send(handshake.peer.http ? kPlainHttpReply : kPlainReply);
+    (void)handshake.stream->below().send(speaks_http(handshake.peer.type) ? kPlainHttpReply
+                                                                          : kPlainReply);
     return end(at, "it speaks no TLS; tls-port is for connections over TLS only");
   }
   Handshake done = take(at);

@@ -93,10 +93,23 @@ error_code listen_on(asio::local::stream_protocol::acceptor* acceptor, const std
   return error;
 }
 
-std::string_view name_of(bool tls, bool http, bool metrics) {
-  if (metrics) return tls ? " (metrics over TLS)" : " (metrics)";
-  if (http) return tls ? " (HTTPS)" : " (HTTP)";
-  return tls ? " (TLS)" : "";
+std::string_view name_of(ConnectionType type) {
+  switch (type) {
+    case ConnectionType::kTls:
+      return " (TLS)";
+    case ConnectionType::kHttp:
+      return " (HTTP)";
+    case ConnectionType::kHttps:
+      return " (HTTPS)";
+    case ConnectionType::kMetrics:
+      return " (metrics)";
+    case ConnectionType::kMetricsTls:
+      return " (metrics over TLS)";
+    case ConnectionType::kTcp:
+    case ConnectionType::kUnixSocket:
+      break;
+  }
+  return "";
 }
 
 }  // namespace
@@ -108,17 +121,17 @@ Result<void, std::string> Listener::open() {
   const struct {
     const std::vector<std::string>& addresses;
     int64_t port;
-    Kind kind;
-  } wanted[] = {{config_.bind, config_.port, {}},
-                {config_.bind, config_.tls_port, {.tls = true}},
-                {config_.http_bind, config_.http_port, {.http = true}},
-                {config_.http_bind, config_.http_tls_port, {.tls = true, .http = true}},
-                {config_.metrics_bind, config_.metrics_port, {.http = true, .metrics = true}},
-                {config_.metrics_bind,
-                 config_.metrics_tls_port,
-                 {.tls = true, .http = true, .metrics = true}}};
-  for (const auto& [addresses, port, kind] : wanted) {
-    if (auto opened = open_doors(addresses, port, kind); !opened) return opened;
+    ConnectionType type;
+  } wanted[] = {
+      {config_.bind, config_.port, ConnectionType::kTcp},
+      {config_.bind, config_.tls_port, ConnectionType::kTls},
+      {config_.http_bind, config_.http_port, ConnectionType::kHttp},
+      {config_.http_bind, config_.http_tls_port, ConnectionType::kHttps},
+      {config_.metrics_bind, config_.metrics_port, ConnectionType::kMetrics},
+      {config_.metrics_bind, config_.metrics_tls_port, ConnectionType::kMetricsTls},
+  };
+  for (const auto& [addresses, port, type] : wanted) {
+    if (auto opened = open_doors(addresses, port, type); !opened) return opened;
   }
   if (!config_.unixsocket.empty()) {
     if (auto opened = open_unix(); !opened) return opened;
@@ -132,23 +145,24 @@ Result<void, std::string> Listener::open() {
 }
 
 Result<void, std::string> Listener::open_doors(const std::vector<std::string>& addresses,
-                                               int64_t port, Kind kind) {
+                                               int64_t port, ConnectionType type) {
   if (port == 0) return {};
   const size_t before = tcp_doors_.size();
   for (const std::string& address : addresses) {
-    if (auto opened = open_tcp(address, port, kind); !opened) return opened;
+    if (auto opened = open_tcp(address, port, type); !opened) return opened;
   }
-  if (kind.metrics && tcp_doors_.size() == before)
+  if (is_for_metrics(type) && tcp_doors_.size() == before)
     return "metrics-port is set, but no address of metrics-bind is usable";
   return {};
 }
 
 bool Listener::serves_requests() const {
-  const auto serves = [](const Door<Tcp>& door) { return !door.kind.metrics; };
+  const auto serves = [](const Door<Tcp>& door) { return !is_for_metrics(door.type); };
   return !unix_doors_.empty() || std::any_of(tcp_doors_.begin(), tcp_doors_.end(), serves);
 }
 
-Result<void, std::string> Listener::open_tcp(std::string address, int64_t port, Kind kind) {
+Result<void, std::string> Listener::open_tcp(std::string address, int64_t port,
+                                             ConnectionType type) {
   const bool optional = address.starts_with("-");
   if (optional) address.erase(0, 1);
   if (address == "*") address = "0.0.0.0";
@@ -161,9 +175,9 @@ Result<void, std::string> Listener::open_tcp(std::string address, int64_t port, 
     if (optional) return {};
     return "cannot resolve bind address '" + address + "': " + error.message();
   }
-  Door<Tcp>& door = tcp_doors_.emplace_back(io_, kind);
+  Door<Tcp>& door = tcp_doors_.emplace_back(io_, type);
   error = listen_on(&door.acceptor, *found.begin(), static_cast<int>(config_.tcp_backlog));
-  const std::string_view what = name_of(kind.tls, kind.http, kind.metrics);
+  const std::string_view what = name_of(type);
   auto opened = note_opened(error, address + ":" + std::to_string(port) + std::string(what));
   if (opened) return opened;
   tcp_doors_.pop_back();
@@ -184,7 +198,7 @@ Result<void, std::string> Listener::open_unix() {
   if (path.size() > kPathBytesMax)
     return note_opened(asio::error::make_error_code(asio::error::name_too_long), path);
   const error_code error =
-      listen_on(&unix_doors_.emplace_back(io_, Kind()).acceptor, path,
+      listen_on(&unix_doors_.emplace_back(io_, ConnectionType::kUnixSocket).acceptor, path,
                 static_cast<mode_t>(config_.unixsocketperm), static_cast<int>(config_.tcp_backlog));
   return note_opened(error, path);
 }
@@ -214,7 +228,7 @@ void Listener::accept(Door<Protocol>* door) {
     if (error == asio::error::operation_aborted || !door->acceptor.is_open()) return;
     note_pause(door, error);
     if (!error) {
-      accepted(std::move(socket), door->kind);
+      accepted(std::move(socket), door->type);
       return accept(door);
     }
     door->retry.expires_after(kRetryAfter);
@@ -235,7 +249,7 @@ void Listener::note_pause(Door<Protocol>* door, const error_code& error) {
   }
 }
 
-void Listener::accepted(Tcp::socket socket, Kind kind) {
+void Listener::accepted(Tcp::socket socket, ConnectionType type) {
   error_code error;
   const Tcp::endpoint local = socket.local_endpoint(error);
   Tcp::endpoint remote;
@@ -244,17 +258,15 @@ void Listener::accepted(Tcp::socket socket, Kind kind) {
   set_options(&socket, config_.tcp_keepalive);
   Peer peer = {.address = show(remote),
                .local_address = show(local),
-               .loopback = is_loopback(remote.address()),
-               .tls = kind.tls,
-               .http = kind.http,
-               .metrics = kind.metrics};
+               .type = type,
+               .loopback = is_loopback(remote.address())};
   peer.descriptor = socket.release();
   on_accept_(std::make_unique<SocketStream>(peer.descriptor), peer);
 }
 
-void Listener::accepted(Unix::socket socket, Kind) {
+void Listener::accepted(Unix::socket socket, ConnectionType type) {
   const std::string shown = config_.unixsocket + ":0";
-  Peer peer = {.address = shown, .local_address = shown, .unix_socket = true};
+  Peer peer = {.address = shown, .local_address = shown, .type = type};
   peer.descriptor = socket.release();
   on_accept_(std::make_unique<SocketStream>(peer.descriptor), peer);
 }

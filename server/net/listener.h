@@ -26,7 +26,7 @@ namespace weir::server {
 
 class Listener {
  public:
-  // The stream is the bare one; what comes by tls-port (Peer::tls) has its handshake before it.
+  // The stream is the bare one; what uses TLS by its Peer::type has its handshake before it.
   using OnAccept = std::function<void(std::unique_ptr<ByteStream> stream, Peer peer)>;
 
   Listener(boost::asio::io_context* io, const Config& config, OnAccept on_accept);
@@ -41,28 +41,22 @@ class Listener {
   using Tcp = boost::asio::ip::tcp;
   using Unix = boost::asio::local::stream_protocol;
 
-  // What the clients of a door speak.
-  struct Kind {
-    bool tls = false;
-    bool http = false;
-    bool metrics = false;  // and http
-  };
-
   // One address that is listened on. It stays in its place until the listener is destroyed, since
   // handlers point to it.
   template <typename Protocol>
   struct Door {
-    Door(boost::asio::io_context& io, Kind kind_of) : acceptor(io), retry(io), kind(kind_of) {}
+    Door(boost::asio::io_context& io, ConnectionType type_of)
+        : acceptor(io), retry(io), type(type_of) {}
 
     typename Protocol::acceptor acceptor;
     boost::asio::steady_timer retry;
-    const Kind kind;
+    const ConnectionType type;
     bool pauses = false;
   };
 
   Result<void, std::string> open_doors(const std::vector<std::string>& addresses, int64_t port,
-                                       Kind kind);
-  Result<void, std::string> open_tcp(std::string address, int64_t port, Kind kind);
+                                       ConnectionType type);
+  Result<void, std::string> open_tcp(std::string address, int64_t port, ConnectionType type);
   Result<void, std::string> open_unix();
   bool serves_requests() const;
   Result<void, std::string> note_opened(const boost::system::error_code& error,
@@ -71,8 +65,8 @@ class Listener {
   void accept(Door<Protocol>* door);
   template <typename Protocol>
   void note_pause(Door<Protocol>* door, const boost::system::error_code& error);
-  void accepted(Tcp::socket socket, Kind kind);
-  void accepted(Unix::socket socket, Kind kind);
+  void accepted(Tcp::socket socket, ConnectionType type);
+  void accepted(Unix::socket socket, ConnectionType type);
 
   boost::asio::io_context& io_;
   const Config& config_;

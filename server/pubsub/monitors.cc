@@ -32,7 +32,7 @@ std::string Monitors::head(const Call& call, bool from_script) const {
   const Peer& peer = call.session.client().peer();
   if (from_script) {
     text += "lua";
-  } else if (peer.unix_socket) {
+  } else if (peer.type == ConnectionType::kUnixSocket) {
     text += "unix:" + config_.unixsocket;
   } else {
     text += peer.address;

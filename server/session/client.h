@@ -9,6 +9,7 @@
 
 #include "base/heap_bytes.h"
 #include "base/result.h"
+#include "server/session/connection_type.h"
 #include "server/session/kept_bytes.h"
 
 namespace weir::server {
@@ -22,11 +23,8 @@ struct Peer {
       "?:0";  // "127.0.0.1:50412", "[::1]:50412", or the unix socket's path + ":0"
   std::string local_address = "?:0";
   int descriptor = -1;
-  bool loopback = true;  // or a unix socket
-  bool unix_socket = false;
-  bool tls = false;
-  bool http = false;
-  bool metrics = false;  // by metrics-port, which http is true of, too
+  ConnectionType type = ConnectionType::kTcp;
+  bool loopback = true;  // from this machine, a unix socket included
   // The common name of the certificate that the client has shown, if it was checked; else "".
   std::string certificate_name = {};
 

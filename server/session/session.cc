@@ -140,7 +140,7 @@ Hold Session::run_request(Args args) {
 }
 
 void Session::push_message(std::string_view bytes) {
-  if (client_.peer().http) return;  // which has no way to be told anything
+  if (speaks_http(client_.peer().type)) return;  // which has no way to be told anything
   join_turn();
   replies_.add_message(bytes);
   count_bytes();

@@ -121,8 +121,7 @@ class OneConnection : private ConnectionOwner {
   // The same for a client that speaks HTTP.
   void open_http(http::Port port = http::Port::kRequests) {
     Peer peer = FakeServer::local_peer();
-    peer.http = true;
-    peer.metrics = port == http::Port::kMetrics;
+    peer.type = port == http::Port::kMetrics ? ConnectionType::kMetrics : ConnectionType::kHttp;
     peer.loopback = loopback;
     session = server->connect(std::move(peer)).value();
     closed = false;

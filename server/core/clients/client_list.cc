@@ -30,7 +30,7 @@ std::string flags_of(const Session& session) {
   if (transaction.watched_touched()) flags += 'd';
   if (session.closing() && !session.dead()) flags += 'c';
   if (session.dead()) flags += 'A';
-  if (session.client().peer().unix_socket) flags += 'U';
+  if (session.client().peer().type == ConnectionType::kUnixSocket) flags += 'U';
   if (session.client().switches().no_evict) flags += 'e';
   if (session.client().switches().no_touch) flags += 'T';
   return flags.empty() ? "N" : flags;

@@ -19,7 +19,8 @@ constexpr const char* kProtected =
 // of a request that never ends do not count, so they keep no connection open. Clients of HTTP have
 // bounds of their own (http/conversation.h).
 bool is_overdue_stranger(Session* session, int64_t timeout_s, int64_t now_ns) {
-  if (timeout_s == 0 || !session->is_stranger() || session->client().peer().http) return false;
+  if (timeout_s == 0 || !session->is_stranger() || speaks_http(session->client().peer().type))
+    return false;
   return session->activity().silent_ns(now_ns, session->runnable()) > timeout_s * kNsPerS;
 }
 
@@ -30,7 +31,7 @@ Result<Session*, std::string> Sessions::add(Peer peer) {
   const bool is_full = sessions_.size() >= static_cast<size_t>(config.maxclients);
   const bool is_foreign = config.protected_mode && !host().asks_for_login() && !peer.loopback;
   // Who watches is let in when there are too many clients, and asks for no more than to watch.
-  if ((is_full || is_foreign) && !peer.metrics) {
+  if ((is_full || is_foreign) && !is_for_metrics(peer.type)) {
     ++needs_.report->stats.connections_rejected;
     return is_full ? kTooManyClients : kProtected;
   }

@@ -252,7 +252,7 @@ Result<void, std::string> Cluster::admit(const Session& session, const Command& 
     return cross_slot_error(command);
   }
   if (!is_moved(slots.slot())) return {};
-  return moved_error(slots.slot(), session.client().peer().tls);
+  return moved_error(slots.slot(), uses_tls(session.client().peer().type));
 }
 
 std::string Cluster::moved_error(int slot, bool over_tls) const {
@@ -270,7 +270,7 @@ bool Cluster::is_moved(const Command& command, Args args) const {
 std::string Cluster::moved_error(const Call& call) const {
   RequestSlot slots;
   slots.add(call.command, call.args);
-  return moved_error(slots.slot(), call.session.client().peer().tls);
+  return moved_error(slots.slot(), uses_tls(call.session.client().peer().type));
 }
 
 bool Cluster::is_redirection(std::string_view error) {

@@ -14,7 +14,7 @@ namespace {
 bool is_stale(const Session& session, int64_t now_ns) {
   const Listening& listening = session.listening();
   const Activity& activity = session.activity();
-  if (session.closing() || session.client().peer().metrics) return false;
+  if (session.closing() || is_for_metrics(session.client().peer().type)) return false;
   if (activity.commands() == 0 && activity.age_ns(now_ns) < StaleClients::kAgainNs) return false;
   if (listening.subscribed() || listening.monitors || listening.tracking.on) return false;
   const Command* const last = activity.last_command();

@@ -348,7 +348,7 @@ TEST_F(ClusterTest, ClientsOverTlsAreLedToWhereTlsIsSpoken) {
   write_topology("epoch 3\nx h:1 8192-16383 tls-port=11\ny g:2 0-8191 tls-port=12\n");
   start();
   Peer peer = FakeServer::local_peer();
-  peer.tls = true;
+  peer.type = ConnectionType::kTls;
   const auto secure = server_->connect(peer);
   EXPECT_EQ(server::ask(*secure, "GET b"), "(error MOVED 3300 g:12)");
   EXPECT_EQ(ask("GET b"), "(error MOVED 3300 g:2)");

@@ -218,7 +218,7 @@ TEST_F(HttpPage, WatchersAreLetInWhereClientsAreTooMany) {
   one_.server->config().maxclients = 1;
   Peer peer = FakeServer::local_peer();
   EXPECT_FALSE(one_.server->connect(peer));
-  peer.http = peer.metrics = true;
+  peer.type = ConnectionType::kMetrics;
   const auto session = one_.server->connect(peer);
   ASSERT_TRUE(session);
   one_.server->disconnect(*session);

@@ -58,7 +58,7 @@ class HandshakesTest : public testing::Test {
     client->end = ends[1];
     client->peer.attach(client->end);
     handshakes_.begin(std::make_unique<SocketStream>(ends[0]),
-                      {.address = std::to_string(++begun_), .tls = true});
+                      {.address = std::to_string(++begun_), .type = ConnectionType::kTls});
     return client;
   }
 

@@ -71,7 +71,7 @@ TEST_F(ListenerTest, HandsOverWhoComes) {
   EXPECT_EQ(peers_[0].local_address, "127.0.0.1:" + std::to_string(config_.port));
   EXPECT_EQ(peers_[0].descriptor, streams_[0]->descriptor());
   EXPECT_TRUE(peers_[0].loopback);
-  EXPECT_FALSE(peers_[0].unix_socket);
+  EXPECT_EQ(peers_[0].type, ConnectionType::kTcp);
   EXPECT_EQ(streams_[0]->send("hello").bytes, 5u);
   EXPECT_EQ(client.read(5), "hello");
 }
@@ -86,9 +86,33 @@ TEST_F(ListenerTest, TellsWhoComesByThePortForTls) {
   accept_until(1);
   const ClientSocket second(config_.port);
   accept_until(2);
-  EXPECT_TRUE(peers_[0].tls);
+  EXPECT_EQ(peers_[0].type, ConnectionType::kTls);
   EXPECT_EQ(peers_[0].local_address, encrypted);
-  EXPECT_FALSE(peers_[1].tls);
+  EXPECT_EQ(peers_[1].type, ConnectionType::kTcp);
+}
+
+TEST_F(ListenerTest, EachPortHasItsTypeOfConnections) {
+  config_.http_bind = config_.metrics_bind = {"127.0.0.1"};
+  const std::pair<int64_t*, ConnectionType> ports[] = {
+      {&config_.port, ConnectionType::kTcp},
+      {&config_.tls_port, ConnectionType::kTls},
+      {&config_.http_port, ConnectionType::kHttp},
+      {&config_.http_tls_port, ConnectionType::kHttps},
+      {&config_.metrics_port, ConnectionType::kMetrics},
+      {&config_.metrics_tls_port, ConnectionType::kMetricsTls},
+  };
+  for (const auto& [port, type] : ports) *port = free_port();
+  ASSERT_EQ(open(), "");
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (const auto& [port, type] : ports) {
+    clients.push_back(std::make_unique<ClientSocket>(*port));
+    accept_until(clients.size());
+    EXPECT_EQ(peers_.back().type, type) << peers_.back().local_address;
+    EXPECT_TRUE(peers_.back().loopback);
+  }
+  EXPECT_TRUE(speaks_http(ConnectionType::kMetricsTls) && speaks_http(ConnectionType::kHttps));
+  EXPECT_FALSE(speaks_http(ConnectionType::kTls) || speaks_http(ConnectionType::kUnixSocket));
+  EXPECT_FALSE(uses_tls(ConnectionType::kMetrics) || uses_tls(ConnectionType::kHttp));
 }
 
 TEST_F(ListenerTest, ThePortForTlsMayBeTheOnlyOne) {
@@ -180,7 +204,7 @@ TEST_F(ListenerTest, AUnixSocketHasItsModeAndGoesWithTheListener) {
   const ClientSocket client(config_.unixsocket);
   accept_all();
   ASSERT_EQ(peers_.size(), 1u);
-  EXPECT_TRUE(peers_[0].unix_socket);
+  EXPECT_EQ(peers_[0].type, ConnectionType::kUnixSocket);
   EXPECT_TRUE(peers_[0].loopback);
   EXPECT_EQ(peers_[0].address, config_.unixsocket + ":0");
   EXPECT_EQ(peers_[0].local_address, config_.unixsocket + ":0");

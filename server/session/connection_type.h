@@ -1,0 +1,33 @@
+// By which of the server's ports a client has come, and so what it speaks.
+#pragma once
+
+#include <cstdint>
+
+namespace weir::server {
+
+enum class ConnectionType : uint8_t {
+  kTcp,         // port
+  kTls,         // tls-port
+  kUnixSocket,  // unixsocket
+  kHttp,        // http-port
+  kHttps,       // http-tls-port
+  kMetrics,     // metrics-port
+  kMetricsTls,  // metrics-tls-port
+};
+
+constexpr bool uses_tls(ConnectionType type) {
+  return type == ConnectionType::kTls || type == ConnectionType::kHttps ||
+         type == ConnectionType::kMetricsTls;
+}
+
+// Metrics, and the page for people.
+constexpr bool is_for_metrics(ConnectionType type) {
+  return type == ConnectionType::kMetrics || type == ConnectionType::kMetricsTls;
+}
+
+// HTTP in place of Redis' protocol.
+constexpr bool speaks_http(ConnectionType type) {
+  return type == ConnectionType::kHttp || type == ConnectionType::kHttps || is_for_metrics(type);
+}
+
+}  // namespace weir::server
