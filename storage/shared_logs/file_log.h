@@ -2,6 +2,10 @@
 // failover, since the log dies with the machine, and calls wait for the disk. They wait for another
 // process for 20 ms at most, and refuse an append then.
 //
+// It is in every build: the option `log` offers it to whoever tries a shard on one machine, as
+// tools/weir-failover-demo does, and the tests that start members as processes (tests/integration,
+// tests/clients, tests/chaos, tests/hostile) do so with the server that users get.
+//
 //     file  := entry*
 //     entry := size(u32) position(u64) crc(u64) check(u32) bytes       integers little-endian
 //
