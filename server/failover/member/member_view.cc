@@ -11,8 +11,8 @@ MemberView ShardMember::view() const {
   const storage::replication::Fold& fold = member_->fold();
   return {.shard = plan_.shard,
           .node = self_.node,
-          .state = is_too_late_ && copies_->can_copy() ? "copying"
-                                                       : std::string(words_of(member_->role())),
+          .state = stopped_.copies && copies_->can_copy() ? "copying"
+                                                          : std::string(words_of(member_->role())),
           .serves = serves(),
           .owner_address = fold.owner().address,
           .owner_node = fold.owner().node,
@@ -20,7 +20,7 @@ MemberView ShardMember::view() const {
           .position = fold.head().position,
           .turn = keys_->turn(),
           .committed = office_ ? member_->committed_turn() : keys_->logged_turn(),
-          .stopped_because = stopped_because_};
+          .stopped_because = stopped_.because};
 }
 
 storage::replication::MemberFacts ShardMember::facts() const {

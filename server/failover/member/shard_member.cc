@@ -100,7 +100,7 @@ Result<void, std::string> ShardMember::begin(Server* server) {
   copies_ = std::make_unique<ShardCopies>(
       plan_.pull, server_, &clock_, [this]() -> Result<SnapshotPlace, std::string> {
         if (member_->role() == Role::kStopped)
-          return "ERR this member of shard " + plan_.shard + " has stopped: " + stopped_because_;
+          return "ERR this member of shard " + plan_.shard + " has stopped: " + stopped_.because;
         if (!copies_->can_copy() || written_back_.position == 0)
           return std::string("ERR this member has no data of the shard that could be copied yet");
         return SnapshotPlace{.position = written_back_.position, .crc = written_back_.crc};
@@ -134,8 +134,7 @@ void ShardMember::adopt_copy() {
   answers_.clear();
   read_asked_.reset();
   wishes_.give_up_taking();
-  is_too_late_ = false;
-  stopped_because_.clear();
+  stopped_ = {};
   if (const Status status = server_->office().lose(true); !status.ok()) return fail(plan_, status);
   begin_protocol();
   data_moved_ = true;
@@ -167,7 +166,7 @@ void ShardMember::act() {
   trouble_.look(*log_, clock_.boot_ns());
   copies_->given().begin_turn();
   const auto sources = [this] { return sources_of(board_.view(facts()), self_.node); };
-  if (is_too_late_ && copies_->has_copied(sources, random_.next())) adopt_copy();
+  if (stopped_.copies && copies_->has_copied(sources, random_.next())) adopt_copy();
   member_->tick(now(&clock_));
   ask_to_read();
   settle();
@@ -224,10 +223,10 @@ int64_t ShardMember::next_ns() {
 }
 
 std::string ShardMember::refusal() const {
-  if (is_too_late_ && copies_->can_copy())
+  if (stopped_.copies && copies_->can_copy())
     return "MASTERDOWN this member of shard " + plan_.shard + " copies another member's data";
   if (member_->role() == Role::kStopped)
-    return "MASTERDOWN this member of shard " + plan_.shard + " has stopped: " + stopped_because_;
+    return "MASTERDOWN this member of shard " + plan_.shard + " has stopped: " + stopped_.because;
   return "READONLY You can't write against a read only replica.";
 }
 
@@ -342,11 +341,10 @@ void ShardMember::lose_office(Reason reason) {
 }
 
 void ShardMember::stop(Reason reason) {
-  stopped_because_ = words_of(reason);
-  if (reason == Reason::kBadTurns) stopped_because_ += ": " + bad_turn_;
-  is_too_late_ = reason == Reason::kTrimmed;
+  stopped_ = {.because = std::string(words_of(reason)), .copies = reason == Reason::kTrimmed};
+  if (reason == Reason::kBadTurns) stopped_.because += ": " + bad_turn_;
   spdlog::critical("this member of shard {} has stopped and follows no more: {}", plan_.shard,
-                   stopped_because_);
+                   stopped_.because);
 }
 
 uint64_t ShardMember::written_back_turn() const { return keys_->figures().written_back_turn; }
@@ -365,7 +363,7 @@ Result<void, std::string> ShardMember::rejoin() {
   if (!copies_->can_copy())
     return std::string("ERR this member has no directory that another one's data could go to");
   copies_->keep_old_data();
-  is_too_late_ = true;
+  stopped_.copies = true;
   return {};
 }
 

@@ -107,6 +107,11 @@ class ShardMember final : public Membership,
     Head after;
     size_t bytes_max = 0;
   };
+  // Of Role::kStopped.
+  struct Stopped {
+    std::string because;
+    bool copies = false;  // another member's data, since the log does not reach back to this one's
+  };
 
   // Port
   void append(std::optional<Head> expected, std::string record) override;
@@ -150,10 +155,9 @@ class ShardMember final : public Membership,
   bool data_moved_ = false;  // the timeline has to be looked at
   storage::replication::StampTrail trail_;
   Head written_back_;  // the place in the log that the state files have reached
-  std::string stopped_because_;
+  Stopped stopped_;
   std::string bad_turn_;  // what is wrong with one that was read; "": nothing
   std::unique_ptr<ShardCopies> copies_;
-  bool is_too_late_ = false;  // for the log: another member's data is copied
   // Of member_, which ends where other data is adopted. Answers to an earlier one go nowhere.
   uint64_t life_ = 0;
   OfficeWishes wishes_;
