@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "server/commands/families.h"
-#include "server/config/config.h"
+#include "server/config/config_access.h"
 #include "server/config/config_options.h"
 #include "server/core/clients/descriptors.h"
 #include "server/core/disk/make_store.h"

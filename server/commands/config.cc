@@ -1,6 +1,4 @@
 // CONFIG: the options of server/config/config.h while running, and the statistics' reset.
-#include "server/config/config.h"
-
 #include <algorithm>
 #include <string>
 
@@ -8,6 +6,7 @@
 #include "server/acl/acl.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
+#include "server/config/config_access.h"
 #include "server/core/clients/descriptors.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"

@@ -1,5 +1,4 @@
-// weir's configuration: plain values, one per option, and the four things done with them:
-// load at start, CONFIG GET, CONFIG SET, CONFIG REWRITE.
+// weir's configuration: plain values, one per option. config_access.h has what is done with them.
 //
 // An option is one field here (its initialiser is the default) and one row in
 // server/config/config_options.cc. A Config opens no socket and touches no data; the code that uses
@@ -8,19 +7,14 @@
 // Invariants:
 //  1. A field is named as its option, with underscores for dashes.
 //  2. A Config that load_config or config_set filled holds only values inside their rows' ranges.
-//  3. config_set and load_config change nothing when they report an error.
-//  4. Every error is one line, whatever bytes the input holds.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "server/os/log_level.h"
 
 namespace weir::server {
@@ -210,32 +204,5 @@ struct Config {
 inline bool uses_tls(const Config& config) {
   return config.tls_port != 0 || config.http_tls_port != 0 || config.metrics_tls_port != 0;
 }
-
-struct ConfigError {
-  std::string message;  // "weir.conf:12: port must be between 0 and 65535, got '70000'"
-};
-
-// Fills *config from the defaults, then from the file if argv[1] does not begin with "--", then
-// from "--name value [value...]"; the later wins. argv[0] is ignored.
-Result<void, ConfigError> load_config(int argc, const char* const* argv, Config* config);
-
-// CONFIG GET: answers the names that match any of the glob patterns, with their values as text.
-// Names are in lower case and table order, aliases included, each once.
-std::vector<std::pair<std::string, std::string>> config_get(
-    const Config& config, std::span<const std::string_view> patterns);
-
-// CONFIG SET name value [name value ...]: sets all or nothing. The error is Redis' text ("ERR
-// ..."). *changed receives the names (never aliases) whose value differs now; the caller applies
-// those that need more than the field.
-Result<void, std::string> config_set(Config* config, std::span<const std::string_view> pairs,
-                                     std::vector<std::string>* changed = nullptr);
-
-// CONFIG REWRITE: makes config.config_file say what `config` says, its users too. Comments, order
-// and lines that already say it are kept; the file is replaced atomically. The error is a whole
-// line, "ERR ...".
-Result<void, std::string> config_rewrite(const Config& config);
-
-// Writes one line per option for --help: name, accepted values, default, what it does.
-std::string config_usage();
 
 }  // namespace weir::server

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/config/config_options.h"
+#include "server/config/option.h"
 
 namespace weir::server {
 

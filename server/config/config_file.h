@@ -9,9 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "server/config/config.h"
 
 namespace weir::server {
+
+struct ConfigError {
+  std::string message;  // "weir.conf:12: port must be between 0 and 65535, got '70000'"
+};
 
 // Reads the whole file; the error does not name a place.
 Result<void, ConfigError> read_config_text(const std::string& path, std::string* text);

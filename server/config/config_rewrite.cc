@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/ascii.h"
+#include "server/config/config_access.h"
 #include "server/config/config_file.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"

@@ -9,7 +9,7 @@
 
 #include "base/time_units.h"
 #include "server/config/config_checks.h"
-#include "server/config/config_options.h"
+#include "server/config/option.h"
 
 namespace weir::server {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/config/config.h"
+#include "server/config/config_access.h"
 #include "server/core/disk/make_store.h"
 #include "server/failover/member/new_shard.h"
 #include "server/failover/shared_log/open_log.h"

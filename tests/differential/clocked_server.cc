@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "server/commands/families.h"
-#include "server/config/config.h"
+#include "server/config/config_access.h"
 #include "server/core/disk/make_store.h"
 #include "server/core/run/server.h"
 #include "server/net/daemon.h"

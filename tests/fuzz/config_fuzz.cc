@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/config/config.h"
+#include "server/config/config_access.h"
 #include "server/config/config_file.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"

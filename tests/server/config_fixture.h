@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/config/config.h"
+#include "server/config/config_access.h"
 
 namespace weir::server {
 

@@ -44,7 +44,7 @@ FLOOR_OF = {f"{folder}/{name}": row for folder, rows in FLOORS.items()
 
 # Folders whose units (a header with its .cc) still include one another in rings. In all others of
 # the code there are none: each file can be read before those that include it.
-KNOTTED = {"algorithms", "storage/memtable", "server/config", "server/core/run", "server/rdb", "server/script"}
+KNOTTED = {"algorithms", "storage/memtable", "server/core/run", "server/rdb", "server/script"}
 
 # A part of a folder that may include less of its folder: the files it may. The first that fits.
 NARROW = {"storage/replication/": r"base/|storage/(replication/|format/(codec|crc32c)\.h$)",
@@ -89,7 +89,8 @@ BANNED = [
 
 LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
-LONG_FILES = {}  # path -> the reason why it is longer
+# path -> the reason why it is longer
+LONG_FILES = {"server/config/config_options.cc": "a table: one row per option, and nothing to understand across rows"}
 
 # No class holds the house up: functions in all, and for those that put others together functions
 # that are public and members. Each overload counts; of the former a pair, const and not, counts once.

@@ -1,6 +1,4 @@
 // Configuration: the file, the command line, CONFIG GET and SET, and weir.conf itself.
-#include "server/config/config.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <set>
 
 #include "base/ascii.h"
+#include "server/config/config_access.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
 #include "server/config/ignored_options.h"

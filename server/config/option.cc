@@ -1,4 +1,5 @@
-// Reading and writing the value of one option, by kind.
+#include "server/config/option.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -6,7 +7,6 @@
 #include "base/ascii.h"
 #include "base/check.h"
 #include "resp/numbers.h"
-#include "server/config/config_options.h"
 #include "server/config/config_words.h"
 
 namespace weir::server {

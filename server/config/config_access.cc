@@ -1,4 +1,4 @@
-#include "server/config/config.h"
+#include "server/config/config_access.h"
 
 #include <algorithm>
 #include <filesystem>
