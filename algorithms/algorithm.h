@@ -201,6 +201,14 @@ const Algorithm* find_algorithm(std::string_view name);
 const Algorithm* find_algorithm(uint8_t id);
 std::span<const Algorithm* const> all_algorithms();
 
+// Checks the ranges common to all algorithms, then the algorithm's own.
+// REQUIRES: spec.algorithm is not null.
+Result<Limit, RangeError> make_limit(const LimitSpec& spec);
+
+// Answers the limit with its rate as given, in place of lowest terms: what is used then counts in
+// the same units at every count. REQUIRES: the algorithm's count / period is a rate.
+Limit with_whole_rate(const Limit& limit);
+
 // Tells whether two limits limit alike, so that a state of one is a state of the other. With
 // ADAPTIVE: whether they were written alike; their present counts may differ.
 bool same_limit(const Limit& a, const Limit& b);

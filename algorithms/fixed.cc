@@ -338,4 +338,10 @@ constinit const Algorithm algorithm_fixed = {
     .read_state = read_fixed,
 };
 
+LimitSpec calendar_spec(int64_t count, const Calendar& calendar) {
+  LimitSpec spec{.algorithm = &algorithm_fixed};
+  set_calendar(count, calendar, spec);
+  return spec;
+}
+
 }  // namespace weir::algorithms

@@ -1,12 +1,5 @@
-// FIXED: so many permits per window. The head of fixed.cc has the design.
-//
-// Limit::options of a FIXED limit are {align + 100 * day, offset_minutes}; its capacity is its
-// count. The day is that of ALIGN MONTH ON day, and 0 for the first. A limit with a zone
-// (Limit::zone) has kInZone in the place of the offset.
-//
-// ALIGN with a calendar unit has no period on the wire: period_ns is then the unit's nominal_ns()
-// (calendar.h; 31 days for a month), which make_limit() insists on, so that the ranges and the
-// record see an honest number. Decisions use the real length.
+// FIXED: so many permits per window. The head of fixed.cc has the design, fixed_grammar.h what the
+// options of its limits are.
 #pragma once
 
 #include "algorithms/algorithm.h"
@@ -15,16 +8,6 @@
 namespace weir::algorithms {
 
 extern const Algorithm algorithm_fixed;
-
-// DO NOT CHANGE the numbers. From 2 on the option is a CalendarUnit.
-inline constexpr int64_t kAlignFirst = 0;  // a window begins at the first take
-inline constexpr int64_t kAlignEpoch = 1;  // windows begin at multiples of the period since 1970
-
-// DO NOT CHANGE these two: they are on disk as well.
-inline constexpr int64_t kOnDayUnit = 100;
-inline constexpr int64_t kInZone = 1'000'000;  // no offset; the zone's name follows the options
-
-inline constexpr int64_t kOffsetMinutesMax = 23 * 60 + 59;  // east or west
 
 // Builds the limit that FIXED count ALIGN unit means, at an offset or in a zone.
 LimitSpec calendar_spec(int64_t count, const Calendar& calendar);

@@ -83,10 +83,12 @@ Result<void, RangeError> fixed_spec(const Written& written, LimitSpec& spec) {
   const int64_t align = written.values[kAlign].value_or(kAlignFirst);
   if (auto fits = check_words(written, align); !fits) return fits;
   if (has_calendar(align)) {
-    spec = calendar_spec(written.count, {.unit = static_cast<CalendarUnit>(align),
-                                         .offset_minutes = written.values[kOffset].value_or(0),
-                                         .on_day = written.values[kOn].value_or(1),
-                                         .zone = written.zone});
+    set_calendar(written.count,
+                 {.unit = static_cast<CalendarUnit>(align),
+                  .offset_minutes = written.values[kOffset].value_or(0),
+                  .on_day = written.values[kOn].value_or(1),
+                  .zone = written.zone},
+                 spec);
     return {};
   }
   set_rate(written, spec);
@@ -142,15 +144,14 @@ Calendar calendar_of(const Limit& limit) {
           .zone = limit.zone};
 }
 
-LimitSpec calendar_spec(int64_t count, const Calendar& calendar) {
+void set_calendar(int64_t count, const Calendar& calendar, LimitSpec& spec) {
   const int64_t on_day = calendar.on_day == 1 ? 0 : calendar.on_day;
-  return {.algorithm = &algorithm_fixed,
-          .count = count,
-          .period_ns = nominal_ns(calendar.unit),
-          .capacity = count,
-          .options = {int64_t(calendar.unit) + kOnDayUnit * on_day,
-                      calendar.zone == nullptr ? calendar.offset_minutes : kInZone},
-          .zone = calendar.zone};
+  spec.count = count;
+  spec.period_ns = nominal_ns(calendar.unit);
+  spec.capacity = count;
+  spec.options = {int64_t(calendar.unit) + kOnDayUnit * on_day,
+                  calendar.zone == nullptr ? calendar.offset_minutes : kInZone};
+  spec.zone = calendar.zone;
 }
 
 }  // namespace weir::algorithms

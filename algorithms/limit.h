@@ -2,7 +2,7 @@
 //
 // It must not hold anything that changes while permits are taken; that is State (algorithm.h).
 //
-// Invariants of every Limit that make_limit() returns, which checks each of them:
+// Invariants of every Limit that make_limit() (algorithm.h) returns, which checks each of them:
 //  1. 1 <= capacity <= kCapacityMax and kPeriodNsMin <= period_ns <= kPeriodNsMax.
 //  2. 1 <= count <= period_ns, so at most one permit comes back per nanosecond.
 //  3. capacity * period_ns / count <= kFillNsMax, so every instant up to kInstantNsMax plus a
@@ -102,14 +102,6 @@ struct RangeError {
   // For example "period must be between 1us and 3650d, got '0s'".
   std::string text() const;
 };
-
-// Checks the ranges common to all algorithms, then the algorithm's own.
-// REQUIRES: spec.algorithm is not null.
-Result<Limit, RangeError> make_limit(const LimitSpec& spec);
-
-// Answers the limit with its rate as given, in place of lowest terms: what is used then counts in
-// the same units at every count. REQUIRES: the algorithm's count / period is a rate.
-Limit with_whole_rate(const Limit& limit);
 
 // Checks, for algorithms whose capacity is their count, that the count is between 1 and `most`.
 Result<void, RangeError> check_count(const Limit& limit, int64_t most);

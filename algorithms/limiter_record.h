@@ -12,7 +12,7 @@
 //               state         count and capacity are the present ones
 //     period := varint(value * 4 + unit)      unit 0 ns, 1 us, 2 ms, 3 s; the largest that is whole
 //     option := varint(zigzag)                as many as the algorithm uses; after FIXED's, if they
-//               say so (fixed.h): varint(bytes) name of a time zone
+//               say so (fixed_grammar.h): varint(bytes) name of a time zone
 //     state  := the algorithm's own (GCRA: fixed64(tat_ns), varint(remainder) if count > 1 after
 //               reduction to lowest terms)
 //               TOKENBUCKET, LEAKY: fixed64(at_ns) zigzag(permits) [varint(remainder)]: permits

@@ -2,6 +2,7 @@
 // boundary, leap years, ends of years, ISO week 53, offsets.
 #include "algorithms/fixed.h"
 
+#include "algorithms/fixed_grammar.h"
 #include "tests/algorithms/naive_calendar.h"
 #include "tests/algorithms/tables.h"
 #include "tests/algorithms/window_limits.h"

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "algorithms/fixed.h"
+#include "algorithms/fixed_grammar.h"
 #include "tests/algorithms/tables.h"
 #include "tests/algorithms/window_limits.h"
 

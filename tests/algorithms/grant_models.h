@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/fixed.h"
+#include "algorithms/fixed_grammar.h"
 #include "algorithms/wide.h"
 #include "tests/algorithms/naive_calendar.h"
 #include "tests/algorithms/window_limits.h"

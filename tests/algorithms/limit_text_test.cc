@@ -9,6 +9,7 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/fixed.h"
+#include "algorithms/fixed_grammar.h"
 #include "algorithms/grammar.h"
 #include "base/ascii.h"
 #include "tests/algorithms/limits.h"

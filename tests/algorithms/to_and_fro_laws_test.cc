@@ -1,6 +1,7 @@
 // Going to and fro between two limits, by CarryOver::kUsed, grants nothing that the larger of
 // them alone would not have granted in that time, debts included.
 #include "algorithms/fixed.h"
+#include "algorithms/fixed_grammar.h"
 #include "algorithms/gcra.h"
 #include "algorithms/wide.h"
 #include "tests/algorithms/window_limits.h"

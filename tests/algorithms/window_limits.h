@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithms/concurrency.h"
+#include "algorithms/fixed.h"
 #include "algorithms/fixed_grammar.h"
 #include "tests/algorithms/life.h"
 #include "tests/algorithms/test_zones.h"
