@@ -32,7 +32,7 @@ void pop_some(Call& call, Collection* list, End end, uint64_t count_max) {
   const size_t count = std::min<uint64_t>(list->size(), count_max);
   call.reply.array(static_cast<int64_t>(count));
   if (count == 0) return;
-  storage::Elements& elements = list->elements();
+  storage::Elements elements = list->elements();
   const auto visit = [&call, left = count](const storage::Element& element) mutable {
     call.reply.bulk(element.value);
     return --left > 0;

@@ -54,7 +54,7 @@ void Collection::erase_ranks(size_t first_rank, size_t count) {
   elements_->erase_ranks(first_rank, count);
 }
 
-storage::Elements& Collection::create_if_absent() {
+storage::Elements Collection::create_if_absent() {
   if (exists()) return *elements_;
   const auto layout =
       type_ == storage::Type::kList ? storage::Layout::kInSequence : storage::Layout::kScattered;
@@ -76,7 +76,7 @@ bool Collection::erase_if_empty() {
   if (!exists() || !elements_->empty()) return false;
   storage::Ref ref = keys_->look_up(database_, key_);
   keys_->erase(&ref);
-  elements_ = nullptr;
+  elements_.reset();
   form_ = Form::kCompact;
   return true;
 }
@@ -97,7 +97,7 @@ Result<Collection, ErrorReplied> collection_of(Call& call, const storage::Ref& r
   const storage::OwnerView owner = owner_at(ref);
   collection.form_ = form_of(owner);
   collection.elements_ = call.keys.lists().open(ref.database(), owner.ids[0]);
-  if (collection.elements_ == nullptr) return reading_failed();
+  if (!collection.elements_) return reading_failed();
   if (collection.elements_->empty()) return without_elements(&call.keys, ref.key());
   return collection;
 }
@@ -141,8 +141,8 @@ Result<void, ErrorReplied> copy_collection(Call& call, const storage::Ref& from,
     copies.push_back(call.keys.lists().make(to->database(), storage::layout_of(id)));
     if (!call.keys.lists().copy(database, id, to->database(), copies.back()))
       return reading_failed();
-    const storage::Elements* copy = call.keys.lists().open(to->database(), copies.back());
-    if (copy == nullptr) return reading_failed();
+    const auto copy = call.keys.lists().open(to->database(), copies.back());
+    if (!copy) return reading_failed();
     if (copy->empty() && !storage::is_limiter(type))
       return without_elements(&call.keys, from.key());
     call.work().charge_entries(copy->size());
@@ -158,8 +158,8 @@ size_t element_bytes(Call& call, const storage::Ref& ref, size_t samples) {
   size_t bytes = 0;
   const storage::OwnerView owner = owner_at(ref);
   for (const storage::ElementsId id : owner.all()) {
-    const storage::Elements* list = call.keys.lists().open(ref.database(), id);
-    if (list == nullptr || list->empty()) continue;
+    const auto list = call.keys.lists().open(ref.database(), id);
+    if (!list || list->empty()) continue;
     const size_t looks = samples == 0 ? list->size() : std::min(samples, list->size());
     size_t seen_bytes = 0, seen = 0;
     call.work().charge_entries(looks);

@@ -43,14 +43,14 @@ inline bool is_form(std::string_view own_bytes) {
 // What a key holds of a type, or its absence. Valid until the end of the command.
 class Collection {
  public:
-  bool exists() const { return elements_ != nullptr; }
+  bool exists() const { return elements_.has_value(); }
   size_t size() const { return exists() ? elements_->size() : 0; }
   Form form() const { return form_; }
   bool is_compact() const { return form_ == Form::kCompact; }
   std::string_view key() const { return key_; }
 
   // REQUIRES: exists().
-  storage::Elements& elements() const { return *elements_; }
+  storage::Elements elements() const { return *elements_; }
   // Finds an element; nothing if the collection is absent, too.
   std::optional<storage::Element> find(std::string_view member) const;
   // Visits the elements from the first on, or from a rank on, upwards or downwards; none if the
@@ -62,7 +62,7 @@ class Collection {
   void erase_ranks(size_t first_rank, size_t count);
 
   // Makes an absent collection one without elements, compact and without expiry.
-  storage::Elements& create_if_absent();
+  storage::Elements create_if_absent();
   void make_large();
   bool erase_if_empty();  // true if it was empty
 
@@ -84,7 +84,7 @@ class Collection {
   int database_;
   std::string_view key_;
   storage::Type type_;
-  storage::Elements* elements_ = nullptr;
+  std::optional<storage::Elements> elements_;
   Form form_ = Form::kCompact;
 };
 

@@ -70,7 +70,7 @@ std::optional<Contents> contents_of(rdb::Reader* reader, const algorithms::Zones
 
 storage::ElementsId put_list(Call& call, const std::vector<Element>& elements) {
   const storage::ElementsId id = StoredEntries(call, 0).id();
-  Elements* list = call.keys.lists().open(call.database, id);
+  auto list = call.keys.lists().open(call.database, id);
   for (const Element& element : elements) {
     list->put(element.member, element.order, element.value);
   }
@@ -94,8 +94,8 @@ Result<void, ErrorReplied> append_limiter(Call& call, const storage::Ref& ref, s
   rdb::put_bytes(body, owner.rest);
   rdb::put_size(body, owner.lists);
   for (const storage::ElementsId id : owner.all()) {
-    const Elements* list = call.keys.lists().open(ref.database(), id);
-    if (list == nullptr) return reading_failed();
+    const auto list = call.keys.lists().open(ref.database(), id);
+    if (!list) return reading_failed();
     append_list(*list, body);
   }
   return {};

@@ -13,7 +13,7 @@ uint64_t next_order(const storage::Elements& fields) {
 
 bool put_field(Collection* hash, std::string_view field, std::string_view value) {
   const bool too_long = std::max(field.size(), value.size()) > kCompactFieldBytesMax;
-  storage::Elements& fields = hash->create_if_absent();
+  storage::Elements fields = hash->create_if_absent();
   const auto found = fields.find(field);
   fields.put(field, found ? found->order : next_order(fields), value);
   if (too_long || fields.size() > kCompactFieldsMax) hash->make_large();

@@ -94,12 +94,12 @@ uint64_t place_at(Elements* elements, size_t rank) {
 }  // namespace
 
 void push(Collection* list, End end, std::string_view value) {
-  Elements& elements = list->create_if_absent();
+  Elements elements = list->create_if_absent();
   insert_at(list, end == End::kLeft ? 0 : elements.size(), value);
 }
 
 std::string pop(Collection* list, End end) {
-  Elements& elements = list->elements();
+  Elements elements = list->elements();
   const Element element = elements.at(end == End::kLeft ? 0 : elements.size() - 1);
   std::string value(element.value);
   elements.erase(element.member);
@@ -107,7 +107,7 @@ std::string pop(Collection* list, End end) {
 }
 
 void insert_at(Collection* list, size_t rank, std::string_view value) {
-  Elements& elements = list->elements();
+  Elements elements = list->elements();
   const bool at_end = rank == 0 || rank == elements.size();
   const uint64_t place = place_at(&elements, rank);
   // An element that was born at this place may have moved since, and keeps the member.

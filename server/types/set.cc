@@ -10,7 +10,7 @@ uint64_t order_of_member(std::string_view member) {
 }
 
 bool add_member(Collection* set, std::string_view member) {
-  storage::Elements& members = set->create_if_absent();
+  storage::Elements members = set->create_if_absent();
   const auto number = resp::parse_int64(member);
   if (!members.add(member, order_of_member(member), {})) return false;
   if (!number || members.size() > kCompactMembersMax) set->make_large();

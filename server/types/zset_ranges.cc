@@ -132,7 +132,7 @@ RankSpan span_of(const Collection& zset, const RankRange& range, bool downwards)
 
 RankSpan span_of(const Collection& zset, const ScoreRange& range, bool downwards) {
   if (!zset.exists()) return {};
-  const storage::Elements& elements = zset.elements();
+  const storage::Elements elements = zset.elements();
   const uint64_t min = storage::order_of_double(range.min);
   const uint64_t max = storage::order_of_double(range.max);
   return span_between(range.without_min ? elements.upper_bound(min) : elements.lower_bound(min),
@@ -143,7 +143,7 @@ RankSpan span_of(const Collection& zset, const ScoreRange& range, bool downwards
 RankSpan span_of(const Collection& zset, const LexRange& range, bool downwards,
                  const RangeLimit& limit) {
   if (!zset.exists() || is_empty(range)) return {};
-  const storage::Elements& elements = zset.elements();
+  const storage::Elements elements = zset.elements();
   if (elements.at(0).order == elements.at(elements.size() - 1).order) {
     return limited(span_between(rank_of_end(elements, range.min, false),
                                 rank_of_end(elements, range.max, true), downwards),

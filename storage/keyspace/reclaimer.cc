@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "base/time_units.h"
 #include "storage/lists/list_opening.h"
-#include "storage/memtable/elements_index.h"
 #include "storage/memtable/open_lists.h"
 
 namespace weir::storage {
@@ -133,8 +132,8 @@ bool Reclaimer::stays(const Table* table, const Entry* entry) const {
   WEIR_CHECK(parse_owner(entry->value(), &owner));
   const auto ids = owner.all();
   return std::any_of(ids.begin(), ids.end(), [&](ElementsId id) {
-    const Elements* list = table->elements->open->find(id);
-    return list != nullptr && turn_.now_ms() < list->index().long_used_ms + kLongListKeptMs;
+    const ElementsIndex* list = table->elements->open->find(id);
+    return list != nullptr && turn_.now_ms() < list->long_used_ms + kLongListKeptMs;
   });
 }
 

@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "storage/format/codec.h"
 #include "storage/keyspace/turn_commit.h"
-#include "storage/memtable/elements_index.h"
 #include "storage/memtable/open_lists.h"
 
 namespace weir::storage {
@@ -109,12 +108,12 @@ Status Replay::apply_element(Table* table, const TurnEntry& change) {
   }
   const Position position = position_of_element(id, member, set_.seed());
   Entry* entry = find_or_insert(table, position, member, change.value.payload.size());
-  Elements* list = live_ ? table->open->find(id) : nullptr;
-  const bool indexed = list != nullptr && list->index().reaches(position);
+  ElementsIndex* list = live_ ? table->open->find(id) : nullptr;
+  const bool indexed = list != nullptr && list->reaches(position);
   if (live_ && !watches_.empty()) turn_.tell_watches(table, entry);
-  if (indexed && entry->has(Entry::kPresent)) list->index().take_out(entry);
+  if (indexed && entry->has(Entry::kPresent)) list->take_out(entry);
   set_entry(table, entry, change);
-  if (indexed && entry->has(Entry::kPresent)) list->index().put_in(entry);
+  if (indexed && entry->has(Entry::kPresent)) list->put_in(entry);
   return {};
 }
 

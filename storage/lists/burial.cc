@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "storage/memtable/elements_index.h"
 #include "storage/memtable/turn_in_progress.h"
 
 namespace weir::storage {
@@ -83,15 +82,15 @@ void Burial::bury(const ListName& list) {
   Table* table = set_.table_of(list.incarnation);
   if (table == nullptr) return;  // the database was cleared
   auto open = table->open->take(list.id);
-  if (open != nullptr && open->index().whole() && open->size() <= kShortList)
+  if (open != nullptr && open->whole() && open->size() <= kShortList)
     return bury_short(table, *open);
   const bool stored = open == nullptr || open->passes_at_birth() != passes_begun_;
   if (open != nullptr) close(std::move(open));
   dying_.push_back({list, stored});
 }
 
-void Burial::bury_short(Table* table, const Elements& list) {
-  for (const ElementNode& node : list.index().nodes()) {
+void Burial::bury_short(Table* table, const ElementsIndex& list) {
+  for (const ElementNode& node : list.nodes()) {
     table->set_value(node.entry, {}, false);
     node.entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
     mark_dirty(table, node.entry);
@@ -210,7 +209,7 @@ size_t Burial::shrink_closed(size_t looks) {
       continue;
     }
     const size_t size = closed_.back()->size();
-    if (!closed_.back()->index().shrink(budget)) closed_.pop_back();
+    if (!closed_.back()->shrink(budget)) closed_.pop_back();
     budget -= std::min(budget, size + 1);
   }
   return looks - budget;

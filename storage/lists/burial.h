@@ -60,7 +60,7 @@
 #include <vector>
 
 #include "storage/format/owner.h"
-#include "storage/memtable/elements.h"
+#include "storage/memtable/elements_index.h"
 #include "storage/memtable/open_lists.h"
 #include "storage/memtable/working_set.h"
 #include "storage/memtable/write_back.h"
@@ -112,7 +112,7 @@ class Burial {
   // Closes an owner's lists when the owner leaves memory, so that its elements can follow.
   void close_lists(Table* table, const Entry* owner);
   // Destroys the index of a list that is not open any more, later.
-  void close(std::unique_ptr<Elements> list) { closed_.push_back(std::move(list)); }
+  void close(std::unique_ptr<ElementsIndex> list) { closed_.push_back(std::move(list)); }
 
   // The work. Lists wait for free_dead(), indexes for shrink_closed().
   bool lists_wait() const { return !expired_.empty() || !dying_.empty(); }
@@ -148,7 +148,7 @@ class Burial {
     bool stored = true;  // a pass may have written some of it
   };
 
-  void bury_short(Table* table, const Elements& list);
+  void bury_short(Table* table, const ElementsIndex& list);
   size_t bury_expired(size_t looks);
   void bury_owner(Table* owners, Entry* entry);
   size_t free_dying(size_t looks);
@@ -181,7 +181,7 @@ class Burial {
   uint64_t passes_begun_ = 0;
 
   // Indexes that wait to be destroyed, slice by slice.
-  std::vector<std::unique_ptr<Elements>> closed_;
+  std::vector<std::unique_ptr<ElementsIndex>> closed_;
   std::vector<std::unique_ptr<OpenLists>> closed_tables_;
 };
 

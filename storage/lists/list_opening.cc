@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "storage/format/record.h"
-#include "storage/memtable/elements_index.h"
 #include "storage/memtable/table.h"
 
 namespace weir::storage {
 namespace {
 
-Status take_from_memory(const Table* table, Elements* list) {
-  ElementsIndex::Opening& opening = *list->index().opening;
+Status take_from_memory(const Table* table, ElementsIndex* list) {
+  ElementsIndex::Opening& opening = *list->opening;
   const Position last = last_position(list->id());
   std::vector<Entry*> entries;
   for (size_t looks = 0; !opening.memory_done;) {
@@ -22,7 +21,7 @@ Status take_from_memory(const Table* table, Elements* list) {
     entries.clear();
     Table::append_range(segment, opening.position, last, &entries);
     for (Entry* entry : entries) {
-      if (entry->has(Entry::kPresent)) list->index().put_in(entry);
+      if (entry->has(Entry::kPresent)) list->put_in(entry);
     }
     looks += 1 + entries.size();
     opening.memory_done = segment_last >= last;
@@ -32,9 +31,9 @@ Status take_from_memory(const Table* table, Elements* list) {
 }
 
 // An entry in memory is newer than the state's record, and an absent one hides it.
-Status read_from_state(Table* table, Elements* list, Store* store, const HashSeed& seed) {
+Status read_from_state(Table* table, ElementsIndex* list, Store* store, const HashSeed& seed) {
   if (store == nullptr) return Status::failed("the store is closed after a failure");
-  ElementsIndex::Opening& opening = *list->index().opening;
+  ElementsIndex::Opening& opening = *list->opening;
   const Position last = last_position(list->id());
   const auto cursor = store->cursor();
   if (opening.stored_key.empty())
@@ -59,14 +58,14 @@ Status read_from_state(Table* table, Elements* list, Store* store, const HashSee
     table->set_value(entry, value.payload, false);
     entry->type = value.type;
     entry->flags |= Entry::kPresent;
-    list->index().put_in(entry);
+    list->put_in(entry);
   }
   return cursor->status();
 }
 
 }  // namespace
 
-Status open_slice(Table* table, Elements* list, Store* store, const HashSeed& seed) {
+Status open_slice(Table* table, ElementsIndex* list, Store* store, const HashSeed& seed) {
   Status status = take_from_memory(table, list);
   if (!status.ok() || table->complete) return status;
   return read_from_state(table, list, store, seed);

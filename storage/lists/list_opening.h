@@ -21,7 +21,7 @@
 
 #include "base/time_units.h"
 #include "storage/format/status.h"
-#include "storage/memtable/elements.h"
+#include "storage/memtable/elements_index.h"
 #include "storage/memtable/table.h"
 #include "storage/store/store.h"
 
@@ -32,6 +32,6 @@ inline constexpr int64_t kLongListKeptMs = kMsPerS;
 
 // Reads the next slice of a list that is being opened. Ok when it is whole, kNotYet when slices are
 // missing. `store` may be null only if the table is complete.
-Status open_slice(Table* table, Elements* list, Store* store, const HashSeed& seed);
+Status open_slice(Table* table, ElementsIndex* list, Store* store, const HashSeed& seed);
 
 }  // namespace weir::storage

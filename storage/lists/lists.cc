@@ -22,43 +22,43 @@ ElementsId Lists::make(int database, Layout layout) {
   if (layout_of(next_) != layout) ++next_;
   const ElementsId id = next_++;
   WEIR_REQUIRE(id <= kElementsIdMax);
-  table->open->add(
-      std::make_unique<Elements>(&set_, &turn_, table, ListBirth{id, burial_.passes_at_birth()}));
+  table->open->add(std::make_unique<ElementsIndex>(ListBirth{id, burial_.passes_at_birth()},
+                                                   set_.index_bytes()));
   turn_.note_newborn({table->incarnation(), id});
   return id;
 }
 
-Elements* Lists::open(int database, ElementsId id) {
+std::optional<Elements> Lists::open(int database, ElementsId id) {
   Table* table = set_.elements_table(set_.table(database));
-  Elements* list = table->open->find(id);
-  if (list == nullptr) {
-    list = table->open->add(
-        std::make_unique<Elements>(&set_, &turn_, table, ListBirth{id, kNotBornHere}));
-    list->index().opening.reset(new ElementsIndex::Opening{.position = first_position(id)});
+  ElementsIndex* index = table->open->find(id);
+  if (index == nullptr) {
+    index = table->open->add(
+        std::make_unique<ElementsIndex>(ListBirth{id, kNotBornHere}, set_.index_bytes()));
+    index->opening.reset(new ElementsIndex::Opening{.position = first_position(id)});
   }
-  ElementsIndex& index = list->index();
-  if (index.long_used_ms != 0) index.long_used_ms = turn_.now_ms();
-  if (index.whole()) return list;
-  if (!turn_.failure().ok()) return nullptr;  // what the command once found absent stays so
-  Status status = open_slice(table, list, store_.get(), set_.seed());
+  const Elements list(set_.seed(), &turn_, table, index);
+  if (index->long_used_ms != 0) index->long_used_ms = turn_.now_ms();
+  if (index->whole()) return list;
+  if (!turn_.failure().ok()) return std::nullopt;  // what the command once found absent stays so
+  Status status = open_slice(table, index, store_.get(), set_.seed());
   if (status.ok()) {
-    index.opening.reset();
+    index->opening.reset();
     return list;
   }
   if (status.code() == Status::Code::kNotYet) {
-    index.long_used_ms = turn_.now_ms();
+    index->long_used_ms = turn_.now_ms();
   } else {
     burial_.close(table->open->take(id));
   }
   turn_.fail_to_read(std::move(status));
-  return nullptr;
+  return std::nullopt;
 }
 
 bool Lists::copy(int from_database, ElementsId from, int to_database, ElementsId to) {
-  const Elements* source = open(from_database, from);
-  Elements* target = open(to_database, to);
-  if (source == nullptr || target == nullptr) return false;
-  source->walk(0, [target](const Element& element) {
+  const auto source = open(from_database, from);
+  auto target = open(to_database, to);
+  if (!source || !target) return false;
+  source->walk(0, [&target](const Element& element) {
     target->put(element.member, element.order, element.value);
     return true;
   });

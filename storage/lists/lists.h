@@ -26,9 +26,9 @@ class Lists {
   // Makes a list of elements. It is empty and open, and is dropped unless an owner names it at the
   // end of the turn.
   ElementsId make(int database, Layout layout);
-  // Opens a list. Null where reading failed; then the turn's failure() is set. REQUIRES: `id` is
+  // Opens a list. Nothing where reading failed; then the turn's failure() is set. REQUIRES: `id` is
   // new, or was read from an owner that this command has looked up.
-  Elements* open(int database, ElementsId id);
+  std::optional<Elements> open(int database, ElementsId id);
   // Puts every element of a list into another one, of any database. False where reading failed.
   bool copy(int from_database, ElementsId from, int to_database, ElementsId to);
 

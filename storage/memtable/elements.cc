@@ -21,20 +21,13 @@ uint64_t hash_of(Position position) { return position >> kUnstoredBits & kPositi
 
 }  // namespace
 
-Elements::Elements(WorkingSet* set, TurnInProgress* turn, Table* table, ListBirth birth)
-    : seed_(set->seed()),
-      turn_(*turn),
-      table_(table),
-      id_(birth.id),
-      passes_at_birth_(birth.passes),
-      index_(std::make_unique<ElementsIndex>(set->index_bytes())) {}
+Elements::Elements(const HashSeed& seed, TurnInProgress* turn, Table* table, ElementsIndex* index)
+    : seed_(&seed), turn_(turn), table_(table), index_(index), id_(index->id()) {}
 
-Elements::~Elements() = default;
-
-size_t Elements::size() const { return index_->nodes().size(); }
+size_t Elements::size() const { return index_->size(); }
 
 Position Elements::position_of(std::string_view member) const {
-  return position_of_element(id_, member, seed_);
+  return position_of_element(id_, member, *seed_);
 }
 
 Entry* Elements::find_entry(std::string_view member) const {
@@ -121,22 +114,22 @@ bool Elements::add(std::string_view member, uint64_t order, std::string_view val
 // Puts an element; true if there was none.
 bool Elements::set(std::string_view member, uint64_t order, std::string_view value,
                    bool if_absent) {
-  std::string& payload = *turn_.payload();
+  std::string& payload = *turn_->payload();
   payload.clear();
   put_u64_be(&payload, order);
   payload.append(value);
   const Position position = position_of(member);
   Entry* entry = table_->find(position, member);
   if (if_absent && entry != nullptr && entry->has(Entry::kPresent)) return false;
-  if (entry == nullptr) turn_.admit_name("a field or member", member.size());
-  turn_.charge(member.size() + payload.size());
+  if (entry == nullptr) turn_->admit_name("a field or member", member.size());
+  turn_->charge(member.size() + payload.size());
   if (entry == nullptr) {
     entry = table_->insert(position, member, payload.size());
     entry->flags |= Entry::kUnstored;  // the list is open, so whatever the state has is in memory
   }
   const bool is_new = !entry->has(Entry::kPresent);
   const bool moves = is_new || order_of(entry) != order;
-  const bool first_change = turn_.save(table_, entry, true);
+  const bool first_change = turn_->save(table_, entry, true);
   if (!is_new && moves) index_->take_out(entry);
   table_->set_value(entry, payload, first_change);
   entry->type = Type::kElement;
@@ -148,7 +141,7 @@ bool Elements::set(std::string_view member, uint64_t order, std::string_view val
 bool Elements::erase(std::string_view member) {
   Entry* entry = find_entry(member);
   if (entry == nullptr) return false;
-  turn_.charge(member.size());
+  turn_->charge(member.size());
   index_->take_out(entry);
   take_value(entry);
   return true;
@@ -157,7 +150,7 @@ bool Elements::erase(std::string_view member) {
 void Elements::erase_ranks(size_t first_rank, size_t count) {
   WEIR_CHECK(count <= size() && first_rank <= size() - count);
   if (count == 0) return;
-  turn_.charge(count * Debt::kChangeBytes);
+  turn_->charge(count * Debt::kChangeBytes);
   auto node = index_->nodes().nth(first_rank);
   for (size_t left = count; left > 0; --left) {
     Entry* entry = node->entry;
@@ -167,7 +160,7 @@ void Elements::erase_ranks(size_t first_rank, size_t count) {
 }
 
 void Elements::take_value(Entry* entry) {
-  const bool first_change = turn_.save(table_, entry, true);
+  const bool first_change = turn_->save(table_, entry, true);
   table_->set_value(entry, {}, first_change);
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
 }

@@ -11,7 +11,7 @@
 // payload begins with the ids of its lists (owner.h). To make one:
 //
 //     const ElementsId id = keys.lists().make(database, Layout::kScattered);  // no record: an id
-//     Elements* list = keys.lists().open(database, id);
+//     std::optional<Elements> list = keys.lists().open(database, id);
 //     list->put("member", order_of_double(1.5), "value");
 //     std::string payload;
 //     append_owner_head(&payload, {{id}});                      // then whatever the type keeps
@@ -37,7 +37,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -50,7 +49,6 @@ namespace weir::storage {
 class ElementsIndex;
 class Table;
 class TurnInProgress;
-class WorkingSet;
 
 // An element as views into the working set, valid until the next change to the list.
 struct Element {
@@ -59,21 +57,11 @@ struct Element {
   std::string_view value;
 };
 
-// Under which id a list was made, and how many passes had begun by then.
-struct ListBirth {
-  ElementsId id = 0;
-  uint64_t passes = 0;
-};
-
-// An open list. Valid until the end of the command that opened it.
+// An open list, as a command uses it: a few pointers, which may be copied. Valid until the end of
+// the command that opened it.
 class Elements {
  public:
-  // A list without elements, for the keyspace: it is open, and has no owner yet. Passes begun
-  // by its birth have stored nothing of it.
-  Elements(WorkingSet* set, TurnInProgress* turn, Table* table, ListBirth birth);
-  ~Elements();
-  Elements(const Elements&) = delete;
-  Elements& operator=(const Elements&) = delete;
+  Elements(const HashSeed& seed, TurnInProgress* turn, Table* table, ElementsIndex* index);
 
   ElementsId id() const { return id_; }
   size_t size() const;
@@ -114,23 +102,17 @@ class Elements {
   // Erases `count` elements from a rank on. REQUIRES: there are as many.
   void erase_ranks(size_t first_rank, size_t count);
 
-  // What the keyspace calls: see elements_index.h.
-  ElementsIndex& index() { return *index_; }
-  const ElementsIndex& index() const { return *index_; }
-  uint64_t passes_at_birth() const { return passes_at_birth_; }
-
  private:
   Position position_of(std::string_view member) const;
   Entry* find_entry(std::string_view member) const;
   bool set(std::string_view member, uint64_t order, std::string_view value, bool if_absent);
   void take_value(Entry* entry);
 
-  const HashSeed& seed_;
-  TurnInProgress& turn_;
-  Table* const table_;
-  const ElementsId id_;
-  const uint64_t passes_at_birth_;
-  std::unique_ptr<ElementsIndex> index_;
+  const HashSeed* seed_;
+  TurnInProgress* turn_;
+  Table* table_;
+  ElementsIndex* index_;
+  ElementsId id_;
 };
 
 }  // namespace weir::storage

@@ -1,5 +1,6 @@
-// The index of an open list: an order-statistics tree over its entries, and how far the list's
-// opening has come (list_opening.h). For storage alone: who uses a list sees Elements.
+// What a table of elements keeps of an open list: an order-statistics tree over its entries, and
+// how far the list's opening has come (list_opening.h). For storage alone: who uses a list sees
+// Elements.
 //
 // Invariants
 // 1. The index of a list that is open has a node for each element that is present. It holds because
@@ -12,12 +13,15 @@
 #include <boost/multi_index/identity.hpp>
 #include <boost/multi_index/ranked_index.hpp>
 #include <boost/multi_index_container.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
-#include "storage/memtable/elements.h"
+#include "storage/format/codec.h"
+#include "storage/format/element_key.h"
+#include "storage/memtable/entry.h"
 
 namespace weir::storage {
 
@@ -46,6 +50,12 @@ struct ElementBefore {
   }
 };
 
+// Under which id a list was made, and how many passes had begun by then.
+struct ListBirth {
+  ElementsId id = 0;
+  uint64_t passes = 0;
+};
+
 class ElementsIndex {
  public:
   using Nodes = boost::multi_index::multi_index_container<
@@ -60,12 +70,16 @@ class ElementsIndex {
     std::string stored_key{};  // empty: begin at the first
   };
 
-  // Counts in `bytes` what it takes.
-  explicit ElementsIndex(size_t* bytes) : bytes_(*bytes) {}
+  // The index of a list without elements: it is open, and has no owner yet. Passes begun by its
+  // birth have stored nothing of it. Counts in `bytes` what it takes.
+  ElementsIndex(ListBirth birth, size_t* bytes) : birth_(birth), bytes_(*bytes) {}
   ~ElementsIndex() { bytes_ -= nodes_.size() * kNodeBytes; }
   ElementsIndex(const ElementsIndex&) = delete;
   ElementsIndex& operator=(const ElementsIndex&) = delete;
 
+  ElementsId id() const { return birth_.id; }
+  uint64_t passes_at_birth() const { return birth_.passes; }
+  size_t size() const { return nodes_.size(); }
   const Nodes& nodes() const { return nodes_; }
   bool whole() const { return opening == nullptr; }
   // True if an entry at this place belongs here already: the list is open, or its opening has
@@ -104,6 +118,7 @@ class ElementsIndex {
   // What each entry takes: a node of three links, a count, the order and a pointer.
   static constexpr size_t kNodeBytes = 56;
 
+  const ListBirth birth_;
   size_t& bytes_;
   Nodes nodes_;
 };

@@ -13,8 +13,7 @@ namespace {
 
 // The index that an entry belongs to; null unless it is an element of an open list.
 ElementsIndex* index_of(const Table* table, const Entry* entry) {
-  Elements* list = table->open->find(elements_id_at(entry->position));
-  return list == nullptr ? nullptr : &list->index();
+  return table->open->find(elements_id_at(entry->position));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_F(Debt, ATransactionGoesBackToAMark) {
 TEST_F(Debt, ElementsAreRefusedBeforeTheirIndexKnowsThem) {
   keys();
   const ElementsId id = keys_->lists().make(0, Layout::kScattered);
-  Elements* list = keys_->lists().open(0, id);
+  auto list = keys_->lists().open(0, id);
   const std::string value(kMb, 'x');
   size_t stored = 0;
   try {

@@ -36,7 +36,7 @@ class ElementsTest : public KeyspaceTest {
   }
   ElementsId make_list(int database, const List& elements) {
     const ElementsId id = keys_->lists().make(database, layout_);
-    Elements* list = keys_->lists().open(database, id);
+    auto list = keys_->lists().open(database, id);
     for (const auto& [member, element] : elements) list->put(member, element.order, element.value);
     return id;
   }
@@ -70,7 +70,7 @@ class ElementsTest : public KeyspaceTest {
   }
 
   // The list that a live key owns.
-  Elements* list_of(int database, const std::string& key, size_t which = 0) {
+  std::optional<Elements> list_of(int database, const std::string& key, size_t which = 0) {
     const Ref ref = keys_->look_up(database, key);
     OwnerView owner;
     EXPECT_TRUE(ref.exists()) << key;
@@ -129,8 +129,8 @@ class ElementsTest : public KeyspaceTest {
     ASSERT_EQ(owner.rest, record.payload);
     ASSERT_EQ(owner.lists, record.lists.size());
     for (size_t i = 0; i < owner.lists; ++i) {
-      const Elements* list = keys_->lists().open(database, owner.ids[i]);
-      ASSERT_NE(list, nullptr) << keys_->failure().message();
+      const auto list = keys_->lists().open(database, owner.ids[i]);
+      ASSERT_TRUE(list) << keys_->failure().message();
       expect_list(*list, record.lists[i]);
     }
   }

@@ -115,15 +115,15 @@ class RandomElements : public ElementsTest {
 
   void change_elements(int database, const std::string& key, Record* record) {
     const size_t which = pick(record->lists.size());
-    Elements* list = list_of(database, key, which);
+    auto list = list_of(database, key, which);
     List& model = record->lists[which];
-    ASSERT_NE(list, nullptr) << keys_->failure().message();
+    ASSERT_TRUE(list) << keys_->failure().message();
     for (uint64_t changes = 1 + pick(5); changes > 0; --changes) {
       const std::string member = any_member();
       if (pick(3) == 0) {
         ASSERT_EQ(list->erase(member), model.erase(member) == 1);
       } else if (pick(8) == 0) {
-        erase_ranks(list, &model);
+        erase_ranks(*list, &model);
       } else if (pick(4) == 0) {
         const ElementValue element = any_element();
         ASSERT_EQ(list->add(member, element.order, element.value),
@@ -137,12 +137,12 @@ class RandomElements : public ElementsTest {
     ASSERT_EQ(list->size(), model.size());
   }
 
-  void erase_ranks(Elements* list, List* model) {
-    const size_t first = pick(list->size() + 1);
-    const size_t count = pick(std::min<size_t>(list->size() - first, 5) + 1);
+  void erase_ranks(Elements list, List* model) {
+    const size_t first = pick(list.size() + 1);
+    const size_t count = pick(std::min<size_t>(list.size() - first, 5) + 1);
     for (size_t rank = first; rank < first + count; ++rank)
-      model->erase(std::string(list->at(rank).member));
-    list->erase_ranks(first, count);
+      model->erase(std::string(list.at(rank).member));
+    list.erase_ranks(first, count);
   }
 
   std::mt19937_64 random_;

@@ -85,7 +85,7 @@ TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
   const size_t bytes_before = keys_->figures().bytes;
   keys();
   const ElementsId id = keys_->lists().make(0, Layout::kScattered);
-  Elements* list = keys_->lists().open(0, id);
+  auto list = keys_->lists().open(0, id);
   for (size_t i = 0; i < kElements; ++i) list->put(std::to_string(i), i, {});
   std::string payload;
   append_owner_head(&payload, {{id}});
@@ -280,7 +280,7 @@ TEST_F(ElementsTest, RollBackRestoresElementsAndTheirRanks) {
   keys();
   put_record(0, "z", owner_of(before));
   keys();
-  Elements* list = list_of(0, "z");
+  auto list = list_of(0, "z");
   for (int i = 0; i < 60; ++i) list->erase("m" + std::to_string(i));
   for (int i = 30; i < 90; ++i) list->put("m" + std::to_string(i), 3, std::string(300, 'w'));
   list->put("new", 0, "n");
@@ -319,7 +319,7 @@ TEST_F(ElementsTest, AFailingReadIsNotAnEmptyList) {
   for (const uint64_t position : {1, 2, 50, 101}) {
     keys();
     disk_->faults.cursor = position;
-    EXPECT_EQ(list_of(0, "z"), nullptr);
+    EXPECT_FALSE(list_of(0, "z"));
     EXPECT_FALSE(keys_->failure().ok());
     disk_->faults = {};
     keys_->running().roll_back();

@@ -68,12 +68,13 @@ class FollowTest : public RandomElements {
     }
   }
 
-  // The list of a key, or null: it does not exist, owns no list, or is not open yet.
-  static Elements* open(Keyspace* keys, int database, const std::string& key, size_t which = 0) {
+  // The list of a key, or nothing: it does not exist, owns no list, or is not open yet.
+  static std::optional<Elements> open(Keyspace* keys, int database, const std::string& key,
+                                      size_t which = 0) {
     const Ref ref = keys->look_up(database, key);
     OwnerView owner;
-    if (!owns_elements(ref.type()) || !parse_owner(ref.value(), &owner)) return nullptr;
-    return which < owner.lists ? keys->lists().open(database, owner.ids[which]) : nullptr;
+    if (!owns_elements(ref.type()) || !parse_owner(ref.value(), &owner)) return std::nullopt;
+    return which < owner.lists ? keys->lists().open(database, owner.ids[which]) : std::nullopt;
   }
 
   // A command of the first keyspace that makes a long list, changes it or gives it another expiry.
@@ -86,8 +87,8 @@ class FollowTest : public RandomElements {
       return;
     }
     if (pick(60) == 0) keys_->set_expiry(&ref, now_ms() + static_cast<int64_t>(pick(400)));
-    Elements* list = open(keys_.get(), database, "long");
-    if (list == nullptr) return keys_->running().roll_back();
+    auto list = open(keys_.get(), database, "long");
+    if (!list) return keys_->running().roll_back();
     for (uint64_t changes = pick(6); changes > 0; --changes) {
       const std::string member = "m" + std::to_string(pick(kLongList));
       pick(3) == 0 ? list->erase(member) : list->put(member, pick(9), "w");
@@ -148,8 +149,8 @@ class FollowTest : public RandomElements {
     if (!owns_elements(ref.type()) || !parse_owner(ref.value(), &owner)) return line;
     const size_t lists = owner.lists;
     for (size_t i = 0; i < lists; ++i) {
-      const Elements* list = nullptr;
-      while ((list = open(keys, database, key, i)) == nullptr) {
+      std::optional<Elements> list;
+      while (!(list = open(keys, database, key, i))) {
         if (keys->failure().code() != Status::Code::kNotYet) return line + " is not readable";
         keys->running().begin_command(now_ns);
       }

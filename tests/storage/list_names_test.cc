@@ -272,8 +272,8 @@ TEST_F(ListNamesTest, AListThatWasDroppedUnderItsOwner) {
   expect_taken();
   const auto open = [this] {
     keys_->running().begin_command(kStartNs);
-    Elements* list = keys_->lists().open(0, 2);
-    const size_t walked = list == nullptr ? 0 : list->walk(0, [](const Element&) { return true; });
+    auto list = keys_->lists().open(0, 2);
+    const size_t walked = list ? list->walk(0, [](const Element&) { return true; }) : 0;
     keys_->running().roll_back();
     return walked;
   };

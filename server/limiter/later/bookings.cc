@@ -61,12 +61,12 @@ class Booking {
   uint64_t parts_ = 0;
 };
 
-void forget_due(const Call& call, storage::Elements* bookings) {
-  for (int i = 0; i < kDueForgottenMax && !bookings->empty(); ++i) {
+void forget_due(const Call& call, storage::Elements& bookings) {
+  for (int i = 0; i < kDueForgottenMax && !bookings.empty(); ++i) {
     call.work().charge_entries(1);
-    const storage::Element first = bookings->at(0);
+    const storage::Element first = bookings.at(0);
     if (storage::integer_of_order(first.order) > call.now_ns) return;
-    bookings->erase(first.member);
+    bookings.erase(first.member);
   }
 }
 
@@ -74,9 +74,9 @@ void forget_due(const Call& call, storage::Elements* bookings) {
 Result<void, std::string> store_booking(Call& call, Limiter& limiter, int64_t id,
                                         std::span<const MadeCharge> made, int64_t wait_ns,
                                         std::string_view token = {}) {
-  storage::Elements* bookings = limiter.bookings();
-  if (bookings == nullptr) return {};  // reading failed; the reply will be discarded
-  forget_due(call, bookings);
+  auto bookings = limiter.bookings();
+  if (!bookings) return {};  // reading failed; the reply will be discarded
+  forget_due(call, *bookings);
   const size_t due = bookings->lower_bound(storage::order_of_integer(call.now_ns + 1));
   if (bookings->size() - due >= kBookingsMax) {
     return "ERR the key has " + std::to_string(kBookingsMax) +
@@ -99,8 +99,8 @@ Result<void, std::string> store_booking(Call& call, Limiter& limiter, int64_t id
 
 // Nothing: there is no such booking, or it is due.
 std::optional<storage::Element> find_booking(Limiter& limiter, int64_t id, int64_t now_ns) {
-  storage::Elements* bookings = limiter.has_bookings() ? limiter.bookings() : nullptr;
-  if (bookings == nullptr) return std::nullopt;
+  const auto bookings = limiter.has_bookings() ? limiter.bookings() : std::nullopt;
+  if (!bookings) return std::nullopt;
   auto found = bookings->find(view(member_of_id(id)));
   if (found && storage::integer_of_order(found->order) <= now_ns) return std::nullopt;
   return found;
@@ -314,7 +314,7 @@ bool is_booked(Limiter& limiter, int64_t id, int64_t now_ns) {
 std::optional<int64_t> cancel(Call& call, Limiter& limiter, int64_t id) {
   const auto found = find_booking(limiter, id, call.now_ns);
   if (!found) return std::nullopt;
-  storage::Elements* bookings = limiter.bookings();
+  auto bookings = limiter.bookings();
   const int64_t due_ns = storage::integer_of_order(found->order);
   Booking booking(found->value);
   const Age age{.booked_ns = booking.booked_ns(), .id = id};

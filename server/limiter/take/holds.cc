@@ -15,14 +15,14 @@ namespace {
 constexpr int kEndedForgottenMax = 64;        // ended holds removed with each new one
 constexpr size_t kStoredMax = 2 * kHoldsMax;  // with those that have ended
 
-void forget_ended(const Call& call, storage::Elements* holds) {
-  for (int i = 0; i < kEndedForgottenMax && !holds->empty(); ++i) {
+void forget_ended(const Call& call, storage::Elements& holds) {
+  for (int i = 0; i < kEndedForgottenMax && !holds.empty(); ++i) {
     call.work().charge_entries(1);
-    const storage::Element first = holds->at(0);
+    const storage::Element first = holds.at(0);
     const int64_t end_ns = storage::integer_of_order(first.order);
-    const int64_t kept_ns = holds->size() < kStoredMax ? kLateSettleNs : 0;
+    const int64_t kept_ns = holds.size() < kStoredMax ? kLateSettleNs : 0;
     if (end_ns + kept_ns > call.now_ns) return;
-    holds->erase(first.member);
+    holds.erase(first.member);
   }
 }
 
@@ -50,8 +50,9 @@ std::optional<Hold> read_hold(std::string_view value, int64_t end_ns) {
 }
 
 // Answers the hold of this id, also one that has ended. Its views are good until the list changes.
-std::optional<Hold> find_hold(const storage::Elements* holds, const IdMember& member) {
-  const auto found = holds == nullptr ? std::nullopt : holds->find(view(member));
+std::optional<Hold> find_hold(const std::optional<storage::Elements>& holds,
+                              const IdMember& member) {
+  const auto found = holds ? holds->find(view(member)) : std::nullopt;
   if (!found) return std::nullopt;
   return read_hold(found->value, storage::integer_of_order(found->order));
 }
@@ -77,9 +78,9 @@ Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
 
 void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
               const std::vector<MadeCharge>& charges) {
-  storage::Elements* holds = limiter.holds();
-  if (holds == nullptr) return;  // reading failed; the reply will be discarded
-  forget_ended(call, holds);
+  auto holds = limiter.holds();
+  if (!holds) return;  // reading failed; the reply will be discarded
+  forget_ended(call, *holds);
   std::string value;
   append_charge(call, limiter, charges, &value);
   holds->put(view(member_of_id(id)), storage::order_of_integer(call.now_ns + duration_ns), value);
@@ -96,12 +97,12 @@ bool end_lease(const Call& call, Limiter& limiter, int64_t id) {
 }
 
 bool drop_hold(Limiter& limiter, int64_t id) {
-  storage::Elements* holds = limiter.has_holds() ? limiter.holds() : nullptr;
-  return holds != nullptr && holds->erase(view(member_of_id(id)));
+  auto holds = limiter.has_holds() ? limiter.holds() : std::nullopt;
+  return holds && holds->erase(view(member_of_id(id)));
 }
 
 int64_t renew_hold(const Call& call, Limiter& limiter, int64_t id) {
-  storage::Elements* holds = limiter.has_holds() ? limiter.holds() : nullptr;
+  auto holds = limiter.has_holds() ? limiter.holds() : std::nullopt;
   const IdMember member = member_of_id(id);
   const auto hold = find_hold(holds, member);
   if (!hold || hold->end_ns <= call.now_ns) return 0;
@@ -116,8 +117,8 @@ int64_t renew_hold(const Call& call, Limiter& limiter, int64_t id) {
 Result<Settled, std::string> settle_hold(Call& call, Limiter& limiter, int64_t id,
                                          const std::vector<int64_t>& used) {
   const Settled none{.found = false, .answer = {}};
-  storage::Elements* holds = limiter.has_holds() ? limiter.holds() : nullptr;
-  if (holds == nullptr) return none;
+  auto holds = limiter.has_holds() ? limiter.holds() : std::nullopt;
+  if (!holds) return none;
   const IdMember member = member_of_id(id);
   const auto hold = find_hold(holds, member);
   if (!hold || hold->end_ns + kLateSettleNs <= call.now_ns) return none;

@@ -19,10 +19,9 @@ using algorithms::LimitState;
 
 constexpr size_t kForeignTatDigits = 19;
 
-int64_t after_now(storage::Elements* list, int64_t now_ns) {
-  if (list == nullptr) return 0;
-  return static_cast<int64_t>(list->size() -
-                              list->lower_bound(storage::order_of_integer(now_ns + 1)));
+int64_t after_now(const storage::Elements& list, int64_t now_ns) {
+  return static_cast<int64_t>(list.size() -
+                              list.lower_bound(storage::order_of_integer(now_ns + 1)));
 }
 
 }  // namespace
@@ -278,29 +277,31 @@ algorithms::Entries* Limiter::entries_of(const HeldLimit& held) {
   return &entries_.emplace_back(&held, StoredEntries(*call_, held.list)).second;
 }
 
-storage::Elements* Limiter::bookings() {
+std::optional<storage::Elements> Limiter::bookings() {
   if (bookings_ == 0)
     bookings_ = call_->keys.lists().make(call_->database, storage::Layout::kScattered);
   return call_->keys.lists().open(call_->database, bookings_);
 }
 
 int64_t Limiter::bookings_not_due() {
-  return after_now(bookings_ == 0 ? nullptr : bookings(), call_->now_ns);
+  const auto list = has_bookings() ? bookings() : std::nullopt;
+  return list ? after_now(*list, call_->now_ns) : 0;
 }
 
-storage::Elements* Limiter::holds() {
+std::optional<storage::Elements> Limiter::holds() {
   if (holds_ == 0) holds_ = call_->keys.lists().make(call_->database, storage::Layout::kScattered);
   return call_->keys.lists().open(call_->database, holds_);
 }
 
 int64_t Limiter::holds_not_ended() {
-  return after_now(holds_ == 0 ? nullptr : holds(), call_->now_ns);
+  const auto list = has_holds() ? holds() : std::nullopt;
+  return list ? after_now(*list, call_->now_ns) : 0;
 }
 
 int64_t Limiter::last_of(storage::ElementsId* id, int64_t kept_ns) const {
-  const storage::Elements* list =
-      *id == 0 ? nullptr : call_->keys.lists().open(call_->database, *id);
-  if (list == nullptr) return 0;
+  if (*id == 0) return 0;
+  const auto list = call_->keys.lists().open(call_->database, *id);
+  if (!list) return 0;
   const int64_t last_ns =
       list->empty() ? 0 : storage::integer_of_order(list->at(list->size() - 1).order) + kept_ns;
   if (last_ns <= call_->now_ns) *id = 0;
@@ -312,10 +313,10 @@ int64_t Limiter::draw_id() {
     for (const HeldLimit& held : held_) {
       if (held.limit.algorithm->makes_leases && entries_of(held)->find(id)) return true;
     }
-    const auto is_in = [id](const storage::Elements* list) {
-      return list != nullptr && list->find(view(member_of_id(id))).has_value();
+    const auto is_in = [id](const std::optional<storage::Elements>& list) {
+      return list && list->find(view(member_of_id(id))).has_value();
     };
-    return is_in(bookings_ == 0 ? nullptr : bookings()) || is_in(holds_ == 0 ? nullptr : holds());
+    return (has_bookings() && is_in(bookings())) || (has_holds() && is_in(holds()));
   };
   int64_t id = call_->limiters.ids.draw();
   while (has(id)) id = call_->limiters.ids.draw();

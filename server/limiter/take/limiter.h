@@ -132,12 +132,12 @@ class Limiter {
   // A limit's entries; null if it has none. Valid as long as the limiter is.
   algorithms::Entries* entries_of(const HeldLimit& held);
   // The list of bookings, which is made if there is none.
-  storage::Elements* bookings();
+  std::optional<storage::Elements> bookings();
   bool has_bookings() const { return bookings_ != 0; }
   int64_t bookings_not_due();
   // The list of holds, which is made if there is none. A hold stays in it for kLateSettleNs after
   // its end.
-  storage::Elements* holds();
+  std::optional<storage::Elements> holds();
   bool has_holds() const { return holds_ != 0; }
   int64_t holds_not_ended();
   // How often the key has been saved since it has bookings or holds.

@@ -35,8 +35,8 @@ int64_t id_of_member(std::string_view member) {
   return static_cast<int64_t>(bits);
 }
 
-storage::Elements* StoredEntries::list() const {
-  if (list_ == nullptr && id_ != 0) list_ = keys_->lists().open(database_, id_);
+std::optional<storage::Elements>& StoredEntries::list() const {
+  if (!list_ && id_ != 0) list_ = keys_->lists().open(database_, id_);
   return list_;
 }
 
@@ -46,8 +46,8 @@ storage::ElementsId StoredEntries::id() {
 }
 
 size_t StoredEntries::size() const {
-  const storage::Elements* elements = list();
-  return elements == nullptr ? 0 : elements->size();
+  const auto& elements = list();
+  return elements ? elements->size() : 0;
 }
 
 LogEntry StoredEntries::entry(size_t rank) const {
@@ -56,23 +56,23 @@ LogEntry StoredEntries::entry(size_t rank) const {
 }
 
 std::optional<LogEntry> StoredEntries::find(int64_t id) const {
-  const storage::Elements* elements = list();
-  if (elements == nullptr) return std::nullopt;
+  const auto& elements = list();
+  if (!elements) return std::nullopt;
   work_.charge_probes(1);
   const auto element = elements->find(view(member_of_id(id)));
   return element ? std::optional(entry_of(*element)) : std::nullopt;
 }
 
 size_t StoredEntries::lower_bound(int64_t at_ns) const {
-  const storage::Elements* elements = list();
+  const auto& elements = list();
   work_.charge_probes(1);
-  return elements == nullptr ? 0 : elements->lower_bound(storage::order_of_integer(at_ns));
+  return elements ? elements->lower_bound(storage::order_of_integer(at_ns)) : 0;
 }
 
 void StoredEntries::put(const LogEntry& entry) {
   id();
-  storage::Elements* elements = list();
-  if (elements == nullptr) return;
+  auto& elements = list();
+  if (!elements) return;
   work_.charge_probes(1);
   std::string value;
   storage::put_varint(&value, to_zigzag(entry.permits));
@@ -80,9 +80,9 @@ void StoredEntries::put(const LogEntry& entry) {
 }
 
 void StoredEntries::erase(int64_t id) {
-  storage::Elements* elements = list();
+  auto& elements = list();
   work_.charge_probes(1);
-  if (elements != nullptr) elements->erase(view(member_of_id(id)));
+  if (elements) elements->erase(view(member_of_id(id)));
 }
 
 }  // namespace weir::server

@@ -44,15 +44,15 @@ class StoredEntries : public algorithms::Entries {
   void erase(int64_t id) override;
 
  private:
-  // The list; null if there is none, or if it cannot be read (the keyspace knows, and the verdict
-  // is discarded).
-  storage::Elements* list() const;
+  // The list; nothing if there is none, or if it cannot be read (the keyspace knows, and the
+  // verdict is discarded).
+  std::optional<storage::Elements>& list() const;
 
   WorkMeter& work_;
   storage::Keyspace* keys_;
   int database_;
   storage::ElementsId id_;
-  mutable storage::Elements* list_ = nullptr;
+  mutable std::optional<storage::Elements> list_;
 };
 
 }  // namespace weir::server

@@ -29,7 +29,7 @@ class Lists : public LimiterTest {
     keys.running().begin_command(server_->clock.wall_ns());
     storage::OwnerView owner;
     ASSERT_TRUE(storage::parse_owner(keys.look_up(0, key).value(), &owner));
-    storage::Elements* elements = keys.lists().open(0, owner.ids[0]);
+    auto elements = keys.lists().open(0, owner.ids[0]);
     elements->erase(std::string(elements->at(0).member));
     for (size_t i = 0; i < places.size(); ++i) {
       std::string member;
