@@ -63,7 +63,7 @@ Entry* LiveRecords::load(Table* table, Position position, std::string_view key) 
   const bool expired = value.expire_at_ms != 0 && turn_.now_ms() > value.expire_at_ms;
   // Nothing here tells whether the counter still includes this key. It may be put again, over what
   // the compaction filter would have dropped and told of.
-  if (expired) set_.recount().note_unseen_expiry();
+  if (expired) set_.note_unseen_expiry();
   if (expired && !owns) return nullptr;
   Entry* entry = table->insert(position, key, value.payload.size());
   table->set_value(entry, value.payload, false);

@@ -6,6 +6,7 @@
 #include "base/time_units.h"
 #include "storage/lists/list_opening.h"
 #include "storage/memtable/open_lists.h"
+#include "storage/memtable/recount.h"
 
 namespace weir::storage {
 namespace {
@@ -46,7 +47,7 @@ bool Reclaimer::sweep_piece(size_t looks) {
 bool Reclaimer::recount_piece(Store* store) {
   if (owed_records_ == 0) return false;
   owed_records_ -= kRecordsPerPiece;
-  set_.recount().step(&set_, store, turn_.now_ms(), kRecordsPerPiece);
+  recount_slice(&set_, store, turn_.now_ms(), kRecordsPerPiece);
   return true;
 }
 

@@ -4,57 +4,50 @@
 #include "storage/memtable/working_set.h"
 
 namespace weir::storage {
-void Recount::note_dropped(WorkingSet* set, uint64_t records_dropped) {
-  if (records_dropped == dropped_seen_ && !expired_unseen_) return;
-  expired_unseen_ = false;
-  dropped_seen_ = records_dropped;
-  for (Database& database : set->databases())
-    database.count_doubtful |= database.table != nullptr && !database.table->complete;
-}
+namespace {
 
-void Recount::stop() {
-  database_ = -1;
-  table_ = nullptr;
-  cursor_ = 0;
-  count_ = 0;
-}
-
-void Recount::begin(WorkingSet* set, int database) {
+void begin_count(WorkingSet* set, int database) {
   Database& doubtful = set->database(database);
   doubtful.count_doubtful = false;
-  stop();
-  database_ = database;
-  table_ = doubtful.table;
+  set->count_in_progress() = {.database = database, .table = doubtful.table};
 }
 
-void Recount::step(WorkingSet* set, Store* store, int64_t now_ms, size_t records) {
-  if (set->counts_are_told()) return stop();
-  if (database_ < 0) {
+void end_count(WorkingSet* set) {
+  const CountInProgress ended = set->count_in_progress();
+  set->count_in_progress() = {};
+  set->set_count(ended.database, static_cast<uint64_t>(ended.count));
+}
+
+}  // namespace
+
+void recount_slice(WorkingSet* set, Store* store, int64_t now_ms, size_t records) {
+  CountInProgress& counting = set->count_in_progress();
+  if (set->counts_are_told()) {
+    counting = {};
+    return;
+  }
+  if (counting.database < 0) {
     // The last database is hidden, and its count is never asked for.
     for (size_t i = 0; i + 1 < set->databases().size(); ++i) {
-      if (set->databases()[i].count_doubtful) return begin(set, static_cast<int>(i));
+      if (set->databases()[i].count_doubtful) return begin_count(set, static_cast<int>(i));
     }
     return;
   }
-  if (set->table(database_) != table_) return stop();  // cleared or swapped meanwhile
-  // An expired record that is still in memory counts: the sweep takes it off the counter later.
-  const Status status =
-      walk_records(table_, store, {.cursor = cursor_, .count = records, .now_ms = now_ms}, &cursor_,
-                   [this](const Seen& seen) {
-                     if (seen.in_memory || !seen.expired) ++count_;
-                   });
-  if (!status.ok()) {
-    stop();
-  } else if (cursor_ == 0) {
-    end(set);
+  if (set->table(counting.database) != counting.table) {  // cleared or swapped meanwhile
+    counting = {};
+    return;
   }
-}
-
-void Recount::end(WorkingSet* set) {
-  const int database = database_;
-  const auto count = static_cast<uint64_t>(count_);
-  stop();
-  set->set_count(database, count);
+  // An expired record that is still in memory counts: the sweep takes it off the counter later.
+  const Status status = walk_records(
+      counting.table, store, {.cursor = counting.cursor, .count = records, .now_ms = now_ms},
+      &counting.cursor, [&counting](const Seen& seen) {
+        if (seen.in_memory || !seen.expired) ++counting.count;
+      });
+  if (!status.ok()) {
+    counting = {};
+  } else if (counting.cursor == 0) {
+    end_count(set);
+  }
 }
 
 }  // namespace weir::storage

@@ -20,7 +20,9 @@ void WorkingSet::forget() {
   tables_.clear();
   retired_.clear();
   released_.clear();
-  recount_ = {};
+  expired_unseen_ = false;
+  dropped_seen_ = 0;
+  count_in_progress_ = {};
   databases_changed_ = false;
 }
 
@@ -108,7 +110,7 @@ void WorkingSet::swap(int first, int second) {
 
 void WorkingSet::adjust_count(Table* table, Position position, int change) {
   if (counts_are_told_) return;
-  recount_.note_key(table, position, change);
+  count_in_progress_.note_key(table, position, change);
   for (Database& database : databases_) {
     if (database.table != table) continue;
     if (change < 0 && database.count == 0) {
@@ -126,6 +128,14 @@ void WorkingSet::set_count(int database, uint64_t count) {
   if (counted.count == count) return;
   counted.count = count;
   counted.changed = databases_changed_ = true;
+}
+
+void WorkingSet::note_dropped(uint64_t records_dropped) {
+  if (records_dropped == dropped_seen_ && !expired_unseen_) return;
+  expired_unseen_ = false;
+  dropped_seen_ = records_dropped;
+  for (Database& database : databases_)
+    database.count_doubtful |= database.table != nullptr && !database.table->complete;
 }
 
 void WorkingSet::tell_counts(bool told) {

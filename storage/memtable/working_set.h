@@ -18,7 +18,6 @@
 
 #include "storage/format/element_key.h"
 #include "storage/format/position.h"
-#include "storage/memtable/recount.h"
 #include "storage/memtable/table.h"
 
 namespace weir::storage {
@@ -29,6 +28,19 @@ struct Database {
   bool changed = false;
   // True if the counter may include keys that expired unseen, while they were not in memory.
   bool count_doubtful = false;
+};
+
+// A count of a database's keys that is being made, up to a cursor (recount.h).
+struct CountInProgress {
+  int database = -1;  // -1: no count is being made
+  const Table* table = nullptr;
+  uint64_t cursor = 0;
+  int64_t count = 0;
+
+  // A key of a table came (1) or went (-1).
+  void note_key(const Table* changed, Position position, int change) {
+    if (table == changed && cursor_of(position) < cursor) count += change;
+  }
 };
 
 class WorkingSet {
@@ -80,7 +92,13 @@ class WorkingSet {
   // A key of a table came (1) or went (-1).
   void adjust_count(Table* table, Position position, int change);
   void set_count(int database, uint64_t count);
-  Recount& recount() { return recount_; }
+  // An expired record was read from the store, and it is unknown whether a counter still includes
+  // it.
+  void note_unseen_expiry() { expired_unseen_ = true; }
+  // Called after a pass, with the number of records that the filter has dropped since start. If
+  // there are more than before, or an expiry was unseen, counters become doubtful.
+  void note_dropped(uint64_t records_dropped);
+  CountInProgress& count_in_progress() { return count_in_progress_; }
   // While counts are told, they are those of the records that are applied, and nothing that happens
   // here changes them. Afterwards every count is doubtful.
   void tell_counts(bool told);
@@ -106,7 +124,9 @@ class WorkingSet {
   Incarnation next_incarnation_ = 1;
   bool databases_changed_ = false;
   bool counts_are_told_ = false;
-  Recount recount_;
+  bool expired_unseen_ = false;
+  uint64_t dropped_seen_ = 0;
+  CountInProgress count_in_progress_;
 };
 
 }  // namespace weir::storage
