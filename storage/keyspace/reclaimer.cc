@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/time_units.h"
 #include "storage/lists/list_opening.h"
+#include "storage/memtable/entry_memory.h"
 #include "storage/memtable/open_lists.h"
 #include "storage/memtable/recount.h"
 
@@ -99,7 +100,7 @@ size_t Reclaimer::sweep_segment(Table* table, Segment* segment, bool evict) {
   }
   size_t looked = 0;
   for (Entry* entry : victims_) {
-    looked += Table::looks_to_free(entry);
+    looked += looks_to_free(entry);
     table->erase(entry);
   }
   gained_ |= !victims_.empty();

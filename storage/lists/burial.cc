@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "storage/memtable/entry_memory.h"
 #include "storage/memtable/turn_in_progress.h"
 
 namespace weir::storage {
@@ -187,7 +188,7 @@ bool Burial::free_some(Table* table, ElementsId id, size_t looks, size_t* looked
     pass_.dirty -= table->forget_dirty(segment, position, last);
     ++*looked;
     for (Entry* entry : freed_) {
-      *looked += Table::looks_to_free(entry);
+      *looked += looks_to_free(entry);
       table->erase(entry);
     }
     if (segment_last >= last) return true;

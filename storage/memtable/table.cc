@@ -1,122 +1,19 @@
 #include "storage/memtable/table.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 
 #include "base/check.h"
+#include "storage/memtable/entry_memory.h"
 #include "storage/memtable/open_lists.h"
-#include "storage/memtable/table_internal.h"
 
 namespace weir::storage {
-namespace {
-
-constexpr uint16_t kSegmentEntriesMax = 512;
-constexpr uint8_t kBucketBitsMax = 9;
-constexpr uint8_t kPositionBits = 62;  // the bits that are stored: segments are split no further
-constexpr size_t kMallocOverheadBytes = 8;
-constexpr size_t kPageBytes = 4096;
-
-size_t block_bytes(const Entry* entry) {
-  return kEntryHeadBytes + entry->key_size + entry->capacity + kMallocOverheadBytes;
-}
-
-size_t outside_bytes(const Entry* entry) {
-  return entry->has(Entry::kOutside) ? entry->value_size + kMallocOverheadBytes : 0;
-}
-
-void* allocate(size_t bytes) {
-  void* block = std::malloc(bytes);
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
-}
-
-}  // namespace
-
-Table::Directory* Table::as_directory(Node node) {
-  return node & 1 ? reinterpret_cast<Directory*>(node & ~Node{1}) : nullptr;
-}
-
-Table::Node Table::node_of(Directory* directory) { return reinterpret_cast<Node>(directory) | 1; }
 
 Table::Table(Incarnation incarnation)
-    : incarnation_(incarnation), child_bits_max_(kChildBitsMax), root_(new Directory) {
-  if (holds_elements(incarnation)) {
-    open = std::make_unique<OpenLists>();
-    root_->bits_max = kRootBitsMaxOfElements;
-    child_bits_max_ = kChildBitsMaxOfElements;
-  }
-  auto* segment = new Segment;
-  segment->hashed = holds_elements(incarnation);
-  root_->children.push_back(reinterpret_cast<Node>(segment));
-  resize_buckets(segment, kBucketBitsMin);
+    : incarnation_(incarnation), segments_(holds_elements(incarnation)) {
+  if (holds_elements(incarnation)) open = std::make_unique<OpenLists>();
 }
 
-Table::~Table() { free_node(node_of(root_)); }
-
-// Answers how many looks it took.
-size_t Table::free_node(Node node) {
-  size_t looked = 1;
-  if (Directory* directory = as_directory(node)) {
-    Node previous = 0;  // a segment shallower than its directory fills neighbouring cells
-    for (const Node child : directory->children) {
-      if (child != previous) looked += free_node(child);
-      previous = child;
-    }
-    delete directory;
-    return looked;
-  }
-  auto* segment = reinterpret_cast<Segment*>(node);
-  for (size_t i = 0; i < segment->bucket_count(); ++i) {
-    for (Entry* entry = segment->buckets[i]; entry != nullptr;) {
-      Entry* next = entry->next;
-      looked += looks_to_free(entry);
-      if (entry->has(Entry::kOutside)) free_outside(entry->outside());
-      std::free(entry);
-      entry = next;
-    }
-  }
-  std::free(segment->buckets);
-  delete segment;
-  return looked;
-}
-
-bool Table::shrink(size_t looks) {
-  nearby_ = nullptr;
-  while (looks > 0 && !root_->children.empty()) {
-    std::vector<Node>* cells = &root_->children;
-    Directory* below = as_directory(cells->back());
-    while (below != nullptr && !below->children.empty()) {
-      cells = &below->children;
-      below = as_directory(cells->back());
-    }
-    const Node last = cells->back();
-    while (!cells->empty() && cells->back() == last) cells->pop_back();
-    looks -= std::min(looks, free_node(last));
-  }
-  return !root_->children.empty();
-}
-
-Table::Node* Table::parent_cell(Position position, Directory** directory) const {
-  Directory* at = root_;
-  while (true) {
-    Node* cell = &at->children[at->index_of(position)];
-    Directory* below = as_directory(*cell);
-    if (below == nullptr) {
-      *directory = at;
-      return cell;
-    }
-    at = below;
-  }
-}
-
-Segment* Table::segment_at(Position position) const {
-  if (nearby_ != nullptr && nearby_->covers(position)) return nearby_;
-  Directory* directory;
-  auto* segment = reinterpret_cast<Segment*>(*parent_cell(position, &directory));
-  if (segment->hashed) nearby_ = segment;
-  return segment;
-}
+Table::~Table() = default;
 
 Entry* Table::find(Position position, std::string_view key) const {
   const Segment* segment = segment_at(position);
@@ -127,14 +24,7 @@ Entry* Table::find(Position position, std::string_view key) const {
 }
 
 Entry* Table::insert(Position position, std::string_view key, size_t value_bytes) {
-  Segment* segment = segment_at(position);
-  while (segment->count >= kSegmentEntriesMax && segment->prefix_bits < kPositionBits) {
-    split(segment);
-    segment = segment_at(position);
-  }
-  if (segment->count >= segment->bucket_count() && segment->bucket_bits < kBucketBitsMax) {
-    resize_buckets(segment, segment->bucket_bits + 1);
-  }
+  Segment* segment = segments_.with_room(position);
   // Room is rounded up so that the bytes which malloc would round up to are used, not lost.
   const size_t wanted = kEntryHeadBytes + key.size() + std::max(value_bytes, sizeof(char*));
   const size_t rounded = (wanted + kMallocOverheadBytes + 15) / 16 * 16 - kMallocOverheadBytes;
@@ -169,17 +59,9 @@ void Table::erase(Entry* entry) {
   --segment->count;
   --entries_;
   bytes_ -= footprint(entry);
-  if (entry->has(Entry::kOutside)) free_outside(entry->outside());
-  std::free(entry);
-  if (segment->bucket_bits > kBucketBitsMin && segment->count < segment->bucket_count() / 8) {
-    resize_buckets(segment, segment->bucket_bits - 1);
-  }
-  if (segment->count == 0) unite(segment);
+  free_entry(entry);
+  segments_.give_back_room(segment);
 }
-
-size_t Table::footprint(const Entry* entry) { return block_bytes(entry) + outside_bytes(entry); }
-
-size_t Table::looks_to_free(const Entry* entry) { return 1 + footprint(entry) / kPageBytes; }
 
 // Counts a change of what an entry has outside its block: `before` bytes until now.
 void Table::note_outside(const Entry* entry, size_t before) {
@@ -209,14 +91,6 @@ void Table::adopt_outside(Entry* entry, char* block, size_t bytes) {
   entry->value_size = static_cast<uint32_t>(bytes);
   note_outside(entry, before);
 }
-
-char* Table::copy_outside(std::string_view value) {
-  auto* block = static_cast<char*>(allocate(value.size()));
-  std::memcpy(block, value.data(), value.size());
-  return block;
-}
-
-void Table::free_outside(char* block) { std::free(block); }
 
 void Table::mark_dirty(Entry* entry) {
   if (entry->has(Entry::kDirty)) return;

@@ -1,5 +1,7 @@
 #include "storage/memtable/undo.h"
 
+#include "storage/memtable/entry_memory.h"
+
 namespace weir::storage {
 namespace {
 
@@ -21,7 +23,7 @@ void Undo::save(Table* table, Entry* entry, bool value_goes) {
   if (!entry->has(Entry::kOutside)) {
     values_.append(entry->value());
   } else {
-    saved.outside = value_goes ? entry->outside() : Table::copy_outside(entry->value());
+    saved.outside = value_goes ? entry->outside() : copy_outside(entry->value());
   }
   saved_.push_back(saved);
 }
@@ -43,7 +45,7 @@ void Undo::restore(const Saved& saved) {
 
 void Undo::forget() {
   for (const Saved& saved : saved_) {
-    if (saved.outside != nullptr) Table::free_outside(saved.outside);
+    if (saved.outside != nullptr) free_outside(saved.outside);
   }
   saved_.clear();
   values_.clear();

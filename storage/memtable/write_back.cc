@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "storage/memtable/entry_memory.h"
 
 namespace weir::storage {
 namespace {
@@ -109,7 +110,7 @@ size_t WriteBack::collect_segment(Table* table, Segment* segment, size_t looks, 
 void WriteBack::hand_over(Entry* entry) {
   WEIR_CHECK(!entry->has(Entry::kChanged));
   entry->flags |= Entry::kWriting;
-  writing_bytes_ += Table::footprint(entry);
+  writing_bytes_ += footprint(entry);
   key_.clear();
   append_stored_key(&key_, entry->key_view());
   if (entry->has(Entry::kPresent) || entry->has(Entry::kUnburied)) {
@@ -137,7 +138,7 @@ size_t WriteBack::settle(size_t looks, const Tables& tables) {
       table->mark_dirty(entry);
       ++dirty;
     } else if (entry->clean()) {
-      looked += Table::looks_to_free(entry);
+      looked += looks_to_free(entry);
       table->erase(entry);  // absent from the state too
     }
   }

@@ -1,9 +1,10 @@
-// The table's segments as they grow and shrink.
+#include "storage/memtable/segments.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <new>
 
-#include "storage/memtable/table_internal.h"
+#include "storage/memtable/entry_memory.h"
 
 namespace weir::storage {
 namespace {
@@ -12,7 +13,60 @@ constexpr uint16_t kUnitedEntriesMax = 128;
 
 }  // namespace
 
-void Table::resize_buckets(Segment* segment, uint8_t bits) {
+Segments::Segments(bool of_elements)
+    : child_bits_max_(of_elements ? kChildBitsMaxOfElements : kChildBitsMax), root_(new Directory) {
+  if (of_elements) root_->bits_max = kRootBitsMaxOfElements;
+  auto* segment = new Segment;
+  segment->hashed = of_elements;
+  root_->children.push_back(reinterpret_cast<Node>(segment));
+  resize_buckets(segment, kBucketBitsMin);
+}
+
+Segments::~Segments() { free_node(node_of(root_)); }
+
+// Answers how many looks it took.
+size_t Segments::free_node(Node node) {
+  size_t looked = 1;
+  if (Directory* directory = as_directory(node)) {
+    Node previous = 0;  // a segment shallower than its directory fills neighbouring cells
+    for (const Node child : directory->children) {
+      if (child != previous) looked += free_node(child);
+      previous = child;
+    }
+    delete directory;
+    return looked;
+  }
+  auto* segment = reinterpret_cast<Segment*>(node);
+  for (size_t i = 0; i < segment->bucket_count(); ++i) {
+    for (Entry* entry = segment->buckets[i]; entry != nullptr;) {
+      Entry* next = entry->next;
+      looked += looks_to_free(entry);
+      free_entry(entry);
+      entry = next;
+    }
+  }
+  std::free(segment->buckets);
+  delete segment;
+  return looked;
+}
+
+bool Segments::shrink(size_t looks) {
+  nearby_ = nullptr;
+  while (looks > 0 && !root_->children.empty()) {
+    std::vector<Node>* cells = &root_->children;
+    Directory* below = as_directory(cells->back());
+    while (below != nullptr && !below->children.empty()) {
+      cells = &below->children;
+      below = as_directory(cells->back());
+    }
+    const Node last = cells->back();
+    while (!cells->empty() && cells->back() == last) cells->pop_back();
+    looks -= std::min(looks, free_node(last));
+  }
+  return !root_->children.empty();
+}
+
+void Segments::resize_buckets(Segment* segment, uint8_t bits) {
   Entry** old = segment->buckets;
   const size_t old_count = old == nullptr ? 0 : segment->bucket_count();
   segment->bucket_bits = bits;
@@ -32,7 +86,7 @@ void Table::resize_buckets(Segment* segment, uint8_t bits) {
   std::free(old);
 }
 
-void Table::split(Segment* segment) {
+void Segments::split(Segment* segment) {
   Directory* directory;
   Node* cell = parent_cell(segment->begin, &directory);
   if (segment->depth == directory->bits && directory->bits == directory->bits_max) {
@@ -56,7 +110,7 @@ void Table::split(Segment* segment) {
 
 // Gives the upper half of a segment's range to a new segment. REQUIRES: the directory tells the
 // halves apart.
-void Table::divide(Directory* directory, Segment* segment) {
+void Segments::divide(Directory* directory, Segment* segment) {
   auto* upper = new Segment;
   upper->hashed = segment->hashed;
   ++segment->depth;
@@ -96,7 +150,7 @@ void Table::divide(Directory* directory, Segment* segment) {
 }
 
 // Undoes splits from a segment on upwards, as long as the two halves together are small.
-void Table::unite(Segment* segment) {
+void Segments::unite(Segment* segment) {
   while (true) {
     if (segment->depth == 0) {
       if (!replace_directory(segment)) return;
@@ -115,7 +169,7 @@ void Table::unite(Segment* segment) {
   }
 }
 
-Segment* Table::join(Directory* directory, Segment* lower, Segment* upper) {
+Segment* Segments::join(Directory* directory, Segment* lower, Segment* upper) {
   const size_t cells = size_t{1} << (directory->bits - upper->depth);
   const size_t first = directory->index_of(upper->begin);
   for (size_t i = 0; i < cells; ++i) directory->children[first + i] = reinterpret_cast<Node>(lower);
@@ -152,7 +206,7 @@ Segment* Table::join(Directory* directory, Segment* lower, Segment* upper) {
 
 // Puts the only segment of a directory in the directory's place in the directory above. False if
 // there is none above.
-bool Table::replace_directory(Segment* only) {
+bool Segments::replace_directory(Segment* only) {
   Directory* above = nullptr;
   Node* cell = nullptr;
   Directory* at = root_;
