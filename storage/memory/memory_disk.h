@@ -30,6 +30,9 @@ struct MemoryFaults {
   bool opens_read_only = false;  // a store that is opened while it is set takes no writes
 };
 
+// Counts a failure to come down: true if it has come.
+inline bool strikes(uint64_t* countdown) { return *countdown != 0 && --*countdown == 0; }
+
 struct LoggedTurn {
   uint64_t turn = 0;
   std::string record;

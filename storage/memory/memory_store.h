@@ -12,21 +12,17 @@
 //    passes.
 // 3. A power cut leaves batches of a shared log whole, with their stamps, or takes them away whole:
 //    the disk keeps its batches as writes until they are synced.
-// 4. A cursor that lives across a pass costs a copy of the state, which it shares until then.
 #pragma once
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "storage/memory/memory_disk.h"
-#include "storage/store/horizon.h"
-#include "storage/store/stamped_turns.h"
-#include "storage/store/steady_clock.h"
+#include "storage/memory/memory_log.h"
+#include "storage/memory/memory_state.h"
 #include "storage/store/store.h"
 
 namespace weir::storage {
@@ -34,7 +30,7 @@ namespace weir::storage {
 class MemoryStore : public Store {
  public:
   explicit MemoryStore(std::shared_ptr<MemoryDisk> disk)
-      : disk_(std::move(disk)), stamped_(disk_->stamped_kept) {}
+      : disk_(std::move(disk)), log_(disk_.get()), state_(disk_) {}
 
   // Ends the oldest operation under way. False if there is none.
   bool step();
@@ -43,22 +39,28 @@ class MemoryStore : public Store {
   const HashSeed& hash_seed() const override { return disk_->seed; }
   Status append(uint64_t turn, std::string_view record) override;
   uint64_t appended_turn() const override {
-    return late_appends_ == 0 && log_failure_.ok() ? UINT64_MAX : last_turn();
+    return late_appends_ == 0 && log_.failure().ok() ? UINT64_MAX : log_.last_turn();
   }
-  Status append_failure() const override { return log_failure_; }
+  Status append_failure() const override { return log_.failure(); }
   Status append_batch(const TurnBatch& batch) override;
   Status stamps(std::vector<KeptStamp>* stamps) override;
-  uint64_t stamped_turn(uint64_t at_most) const override { return stamped_.newest_up_to(at_most); }
-  Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) override;
-  void keep_turns_from(uint64_t turn) override { needed_turn_ = turn; }
+  uint64_t stamped_turn(uint64_t at_most) const override { return log_.stamped_turn(at_most); }
+  Lookup kept_turn(uint64_t turn, std::string* record, Status*) override {
+    return log_.kept_turn(turn, record);
+  }
+  void keep_turns_from(uint64_t turn) override { log_.keep_turns_from(turn); }
   Status replay(
       uint64_t first,
-      const std::function<Status(uint64_t turn, std::string_view record)>& visit) override;
+      const std::function<Status(uint64_t turn, std::string_view record)>& visit) override {
+    return log_.replay(first, visit);
+  }
   void start_sync() override;
-  SyncState sync_state() const override { return sync_; }
+  SyncState sync_state() const override;
   Status sync_now() override;
-  Lookup get(std::string_view stored_key, std::string* value, Status* failure) override;
-  std::unique_ptr<StateCursor> cursor() override;
+  Lookup get(std::string_view stored_key, std::string* value, Status* failure) override {
+    return state_.get(stored_key, value, failure);
+  }
+  std::unique_ptr<StateCursor> cursor() override { return state_.cursor(); }
   void add_to_pass(StateSlice slice) override;
   void finish_pass(uint64_t written_back_turn, int64_t instant_ns) override;
   PassState pass_state() const override { return pass_; }
@@ -68,42 +70,25 @@ class MemoryStore : public Store {
     return disk_->faults.disk_full ? Status::no_space("injected full disk") : Status();
   }
   std::vector<std::string> take_expired_owners(size_t max) override {
-    return expired_owners_.take(max);
+    return state_.take_expired_owners(max);
   }
   StoreFigures figures() const override;
 
  private:
   void soon(std::function<void()> work);
   void append_late(uint64_t turn, std::string_view record);
-  void append_now(uint64_t turn, std::string_view record);
-  enum class Fault { kNone, kLost, kKept };
-  Fault next_fault();
-  void put_stamp(const TurnBatch& batch, uint64_t bytes);
-  void find_stamps();
-  void drop_turns(uint64_t written_back_turn);
-  uint64_t last_turn() const;  // the last that was appended
-  Status sync_log(uint64_t turn);
   Status apply_pass(uint64_t written_back_turn, int64_t instant_ns);
-  void apply_slices();
-  void drop_expired();
-  void put(std::string_view stored_key, std::string_view value);
-  void erase(MemoryDisk::State::iterator at);
 
   const std::shared_ptr<MemoryDisk> disk_;
+  MemoryLog log_;
+  MemoryState state_;
   std::deque<std::function<void()>> pending_;
   size_t late_appends_ = 0;  // of pending_
   uint64_t late_turn_ = 0;   // the newest of them
-  std::vector<StateSlice> slices_;
-  std::string last_key_of_pass_;
-  std::string swept_up_to_;  // where the dropping of expired records goes on in the next pass
-  SyncState sync_;
+  SyncState sync_;           // but its synced_turn, which the disk has
   PassState pass_;
   PassState checkpoint_;
-  Status log_failure_;
-  StoreFigures figures_;
-  ExpiredOwners expired_owners_;
-  StampedTurns stamped_;
-  uint64_t needed_turn_ = 0;  // see keep_turns_from()
+  uint64_t passes_ = 0;
 };
 
 // Makes a store on a disk and under a seed of its own.

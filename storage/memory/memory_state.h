@@ -1,0 +1,50 @@
+// The state of a disk in memory, as one process holds it: reads of it, and passes on their way into
+// it.
+//
+// Invariant: a cursor that lives across a pass costs a copy of the state, which it shares until
+// then.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/memory/memory_disk.h"
+#include "storage/store/horizon.h"
+#include "storage/store/store.h"
+
+namespace weir::storage {
+
+class MemoryState {
+ public:
+  explicit MemoryState(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(disk)) {}
+
+  Lookup get(std::string_view stored_key, std::string* value, Status* failure) const;
+  std::unique_ptr<StateCursor> cursor() const;
+
+  void add_to_pass(StateSlice slice);
+  // Puts the whole pass, with its turn and instant, into the state.
+  void apply_pass(uint64_t written_back_turn, int64_t instant_ns);
+  // Forgets the pass, which was applied or has failed.
+  void end_pass();
+
+  std::vector<std::string> take_expired_owners(size_t max) { return expired_owners_.take(max); }
+  void add_figures(StoreFigures* figures) const;
+
+ private:
+  void apply_slices();
+  void drop_expired();
+  void put(std::string_view stored_key, std::string_view value);
+  void erase(MemoryDisk::State::iterator at);
+
+  const std::shared_ptr<MemoryDisk> disk_;
+  std::vector<StateSlice> slices_;
+  std::string last_key_of_pass_;
+  std::string swept_up_to_;  // where the dropping of expired records goes on in the next pass
+  ExpiredOwners expired_owners_;
+  uint64_t bytes_ = 0;
+  uint64_t records_dropped_ = 0;
+};
+
+}  // namespace weir::storage
