@@ -44,7 +44,7 @@ size_t Connection::memory_bytes() const {
 bool Connection::takes_more() const {
   if (translator_ != nullptr) [[unlikely]]
     return translator_->takes_more() && !session_->closing();
-  if (session_->closing() || session_->unsent_bytes() >= kUnsentMax) return false;
+  if (session_->closing() || session_->replies().unsent_bytes() >= kUnsentMax) return false;
   if (session_->hold() == Hold::kPause) return session_->input().size() < kHeldInputMax;
   return !session_->runnable();
 }
@@ -125,13 +125,14 @@ void Connection::flush() {
   const bool is_whole = !session_->dead() && send_released();
   count_translator();
   if (session_->dead() || !is_whole) return close();
-  if (session_->closing() && session_->unsent_bytes() == 0 && output().empty()) return close();
+  if (session_->closing() && session_->replies().unsent_bytes() == 0 && output().empty())
+    return close();
   if (!wait_for_more()) close();
 }
 
 bool Connection::wait_for_more() {
   const bool receives = takes_more();
-  const bool is_unsent = translator_ != nullptr || session_->unsent_bytes() > 0;
+  const bool is_unsent = translator_ != nullptr || session_->replies().unsent_bytes() > 0;
   const bool sends = is_unsent && !output().empty();
   return watch({.read = (receives && !recv_wants_write_) || (sends && send_wants_read_),
                 .write = (sends && !send_wants_read_) || (receives && recv_wants_write_),

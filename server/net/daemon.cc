@@ -158,7 +158,7 @@ void Daemon::serve_long(size_t commands_max, bool others_served, TurnBudget* bud
     long_.push_back({.session = session});
   if (long_.empty()) return;
   std::stable_sort(long_.begin(), long_.end(), [](const Long& a, const Long& b) {
-    return a.session->touched_in_turn() < b.session->touched_in_turn();
+    return a.session->activity().touched_in_turn() < b.session->activity().touched_in_turn();
   });
   const int64_t begin_ns = server_.clock().steady_ns();
   bool is_spent = false;
@@ -223,7 +223,7 @@ void Daemon::serve_while_busy() {
   const bool is_too_much = server_.sessions().bounds().exceeded();
   for (const Poller::Ready& ready : poller_.poll(&busy_list_)) {
     Session* session = ready.connection->session();
-    if (session->in_turn()) continue;
+    if (session->replies().queue().in_turn()) continue;
     if (is_too_much && session->input().size() > kBusyReadBytes) continue;
     ready.connection->on_ready(ready.can, busy_buffer_, commands_max);
   }

@@ -95,7 +95,8 @@ void Monitors::deliver() {
     if (session->closing()) continue;
     work_.charge(1, lines.size());
     session->push_message(lines);
-    if (session->unsent_bytes() > kMonitorUnsentUnchecked) directory_.enforce_output_limit(session);
+    if (session->replies().unsent_bytes() > kMonitorUnsentUnchecked)
+      directory_.enforce_output_limit(session);
   }
 }
 

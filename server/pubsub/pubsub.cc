@@ -141,7 +141,8 @@ void Pubsub::send(const Sessions& sessions, const std::string* pattern, const Me
     std::string& text = bytes[session->replies().protocol() >= 3 ? 1 : 0];
     if (text.empty()) text = encoded(session->replies().protocol(), parts);
     session->push_message(text);
-    if (session->unsent_bytes() > kUnsentUnchecked) sessions_.enforce_output_limit(session);
+    if (session->replies().unsent_bytes() > kUnsentUnchecked)
+      sessions_.enforce_output_limit(session);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 namespace weir::server {
 
@@ -16,6 +17,11 @@ class Activity {
   // A turn in which the session had a part has ended.
   void note_interaction(int64_t now_ns) { last_interaction_ns_ = now_ns; }
   int64_t idle_ns(int64_t now_ns) const { return now_ns - last_interaction_ns_; }
+
+  // Takes note of a turn that serves the session; tells whether this is the first call for it.
+  bool touch(uint64_t turn) { return std::exchange(touched_in_turn_, turn) != turn; }
+  // Answers the last turn for which that was called.
+  uint64_t touched_in_turn() const { return touched_in_turn_; }
 
   // A request has begun. One that is taken back to run again later is not counted.
   void count_command() { ++commands_; }
@@ -44,6 +50,7 @@ class Activity {
  private:
   int64_t connected_ns_ = 0;
   int64_t last_interaction_ns_ = 0;
+  uint64_t touched_in_turn_ = 0;
   uint64_t commands_ = 0;
   const Command* last_command_ = nullptr;
   bool was_long_ = false;

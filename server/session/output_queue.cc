@@ -56,6 +56,7 @@ void OutputQueue::fail(std::string_view error_line) {
 }
 
 void OutputQueue::end_turn() {
+  in_turn_ = false;
   marks_.clear();
   if (tail_.size() < kChunkBytesMin) return;
   tail_begin_ += tail_.size();

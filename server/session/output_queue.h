@@ -67,7 +67,12 @@ class OutputQueue {
   // The same, with what is noted of the replies.
   size_t memory_bytes() const { return capacity() + marks_.capacity() * sizeof(Mark); }
 
-  void begin_turn() { turn_begin_ = end(); }
+  void begin_turn() {
+    turn_begin_ = end();
+    in_turn_ = true;
+  }
+  // Tells whether the turn runs that was begun last.
+  bool in_turn() const { return in_turn_; }
   // Makes one reply of what was appended since the mark before, or since the turn began.
   void mark(ReplyKind kind) { marks_.push_back({.end = end(), .kind = kind}); }
   // The same for a reply kOfTake that tells of so many permits.
@@ -143,6 +148,7 @@ class OutputQueue {
   size_t sent_ = 0;
   size_t released_ = 0;
   size_t turn_begin_ = 0;
+  bool in_turn_ = false;
   std::vector<Mark> marks_;       // of the running turn
   std::list<Diverted> diverted_;  // in the order of their places
 };

@@ -71,6 +71,7 @@ class Replies {
   // Replaces the running turn's replies that depended on data by an error.
   void fail_turn(std::string_view error);
 
+  size_t unsent_bytes() const { return queue_.unsent_bytes(); }
   // Answers for how long more than `bytes` have been unsent, as far as earlier calls have seen; 0
   // if no more are now.
   int64_t over_ns(size_t bytes, int64_t now_ns);

@@ -87,8 +87,7 @@ void Session::check_input_size() {
 }
 
 void Session::join_turn() {
-  if (in_turn_) return;
-  in_turn_ = true;
+  if (replies_.queue().in_turn()) return;
   replies_.queue().begin_turn();
   host_.note_in_turn(this);
 }
@@ -166,11 +165,6 @@ void Session::mark_sent(size_t bytes) {
   host_.count_sent(bytes);
   replies_.queue().sent(bytes);
   count_bytes();
-}
-
-void Session::end_turn() {
-  in_turn_ = false;
-  replies_.queue().end_turn();
 }
 
 }  // namespace weir::server

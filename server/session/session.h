@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "server/session/activity.h"
 #include "server/session/client.h"
@@ -55,7 +54,6 @@ class Session {
   // Answers what may be sent next; when it is sent, more may follow.
   std::string_view output() const { return replies_.queue().to_send(); }
   void mark_sent(size_t bytes);
-  size_t unsent_bytes() const { return replies_.queue().unsent_bytes(); }
   // The transport moves the bytes; null: nothing does any more.
   Transport* transport() const { return transport_; }
   void set_transport(Transport* transport);
@@ -73,12 +71,6 @@ class Session {
   // Gives the session a part in the running turn, if it has none yet. It has that part from its
   // first request or message to the turn's end.
   void join_turn();
-  bool in_turn() const { return in_turn_; }
-  void end_turn();
-  // Tells whether this is the first call for the turn with that number.
-  bool touch(uint64_t turn) { return std::exchange(touched_in_turn_, turn) != turn; }
-  // Answers the last turn for which that was called.
-  uint64_t touched_in_turn() const { return touched_in_turn_; }
   // Lets what was replied up to a place of the queue be sent.
   void release(size_t place);
 
@@ -134,12 +126,10 @@ class Session {
   Transaction transaction_{&kept_};
   Listening listening_;
   Transport* transport_ = nullptr;
-  uint64_t touched_in_turn_ = 0;
   Hold hold_ = Hold::kNone;
   bool runnable_ = false;
   bool closing_ = false;
   bool dead_ = false;
-  bool in_turn_ = false;
 };
 
 }  // namespace weir::server

@@ -287,7 +287,8 @@ void Tracking::send(uint64_t id, const std::string* keys) {
   keys == nullptr ? writer.null() : writer.raw(*keys);
   needs_.work->charge(1, bytes.size());
   receiver->push_message(bytes);
-  if (receiver->unsent_bytes() > kUnsentUnchecked) needs_.sessions->enforce_output_limit(receiver);
+  if (receiver->replies().unsent_bytes() > kUnsentUnchecked)
+    needs_.sessions->enforce_output_limit(receiver);
 }
 
 void Tracking::write_figures(FigureWriter& out) const {

@@ -166,7 +166,8 @@ class World {
     if (text.starts_with(kInterim)) text.erase(0, kInterim.size());
     if (!text.empty()) check_answer(text);
     Session* session = client->session;
-    if (session->dead() || (session->closing() && session->unsent_bytes() == 0)) leave(client);
+    if (session->dead() || (session->closing() && session->replies().unsent_bytes() == 0))
+      leave(client);
   }
 
   // One answer, whole, and nothing after it.

@@ -178,7 +178,8 @@ class World {
     check(status == weir::resp::DecodeStatus::kNeedMore);
     client->received.erase(0, at);
     check(client->replies <= session->activity().commands() + 1);  // and one for a broken protocol
-    if (session->dead() || (session->closing() && session->unsent_bytes() == 0)) leave(client);
+    if (session->dead() || (session->closing() && session->replies().unsent_bytes() == 0))
+      leave(client);
   }
 
   void leave(Client* client) {

@@ -199,7 +199,7 @@ class FakeServer {
     auto* client = static_cast<FakeClient*>(session->transport());
     if (client == nullptr) return;
     if (!session->dead() && client->reads) client->take_output();
-    if (session->dead() || (session->closing() && session->unsent_bytes() == 0)) {
+    if (session->dead() || (session->closing() && session->replies().unsent_bytes() == 0)) {
       client->session_ = nullptr;
       server_->disconnect(session);
     }

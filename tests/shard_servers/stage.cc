@@ -44,7 +44,7 @@ void ShardStage::serve(Node* node) {
       client->session_->mark_sent(client->session_->output().size());
     }
     const Session& session = *client->session_;
-    if (session.dead() || (session.closing() && session.unsent_bytes() == 0))
+    if (session.dead() || (session.closing() && session.replies().unsent_bytes() == 0))
       node->server->disconnect(std::exchange(client->session_, nullptr));
   }
 }

@@ -118,7 +118,7 @@ void World::deliver(Client* client, size_t bytes_max) {
   client->read(bytes, [this](const Request& request, const resp::Value& reply) {
     note_reply(request, reply);
   });
-  if (session->closing() && session->unsent_bytes() == 0) drop(client);
+  if (session->closing() && session->replies().unsent_bytes() == 0) drop(client);
 }
 
 // Between turns, as the loop does.

@@ -67,14 +67,14 @@ void ClientBounds::kill_for_output(Session* session) {
       "Client id={} addr={} laddr={} name={} closed for overcoming of output buffer limits: {} "
       "bytes wait to be read (client-output-buffer-limit, maxmemory-clients)",
       session->id, session->client().peer().address, session->client().peer().local_address,
-      session->client().name(), session->unsent_bytes());
+      session->client().name(), session->replies().unsent_bytes());
   sessions_.kill(session);
   session->kill_unsent();
 }
 
 void ClientBounds::enforce_output_limit(Session* session, int64_t steady_ns) {
   const OutputBufferLimit& limit = limit_of(*session);
-  const auto unsent = static_cast<int64_t>(session->unsent_bytes());
+  const auto unsent = static_cast<int64_t>(session->replies().unsent_bytes());
   const bool too_much = (limit.hard_bytes > 0 && unsent > limit.hard_bytes) ||
                         (unsent > kStrangersUnsentMax && session->is_stranger());
   const size_t soft_max = limit.soft_bytes > 0 ? static_cast<size_t>(limit.soft_bytes) : SIZE_MAX;

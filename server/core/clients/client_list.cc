@@ -37,7 +37,7 @@ std::string flags_of(const Session& session) {
 }
 
 void add_buffers(std::string* line, const Session& session) {
-  const size_t unsent = session.unsent_bytes();
+  const size_t unsent = session.replies().unsent_bytes();
   add(line, "qbuf", session.input().size());
   add(line, "qbuf-free", session.input().capacity() - session.input().size());
   add(line, "argv-mem", session.wait_state().words_bytes());
@@ -64,7 +64,7 @@ std::string client_line(const Session& session, int64_t now_ns) {
   const Activity& activity = session.activity();
   add(&line, "age", seconds(activity.age_ns(now_ns)));
   // A client that talks in this turn is not idle.
-  add(&line, "idle", session.in_turn() ? 0 : seconds(activity.idle_ns(now_ns)));
+  add(&line, "idle", session.replies().queue().in_turn() ? 0 : seconds(activity.idle_ns(now_ns)));
   add(&line, "flags", flags_of(session));
   add(&line, "db", static_cast<uint64_t>(client.database()));
   const Subscriptions& listens = session.listening().subscriptions;
@@ -74,7 +74,8 @@ std::string client_line(const Session& session, int64_t now_ns) {
   const Transaction& transaction = session.transaction();
   add(&line, "multi", transaction.open() ? std::to_string(transaction.queued().count()) : "-1");
   add_buffers(&line, session);
-  add(&line, "events", session.unsent_bytes() > 0 && !session.in_turn() ? "rw" : "r");
+  add(&line, "events",
+      session.replies().unsent_bytes() > 0 && !session.replies().queue().in_turn() ? "rw" : "r");
   add(&line, "cmd", activity.last_command() == nullptr ? "NULL" : activity.last_command()->name);
   add(&line, "user", client.user().name());
   const TrackingState& tracking = session.listening().tracking;

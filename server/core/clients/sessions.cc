@@ -74,7 +74,7 @@ void Sessions::end_idle() {
   const int64_t timeout_s = needs_.config->timeout;
   const int64_t login_s = needs_.config->authentication_timeout;
   for (const auto& [id, session] : sessions_) {
-    if (session->unsent_bytes() > 0) enforce_output_limit(session.get());
+    if (session->replies().unsent_bytes() > 0) enforce_output_limit(session.get());
     const Listening& listening = session->listening();
     if (session->wait_state().waiting() || listening.subscribed() || listening.monitors) continue;
     if (timeout_s > 0 && session->activity().idle_ns(now_ns) > timeout_s * kNsPerS) {

@@ -24,7 +24,7 @@ void Turn::end() {
   ++turns_ended_;
   touched_.swap(in_turn_);
   in_turn_.clear();
-  for (Session* session : touched_) session->touch(turns_ended_);
+  for (Session* session : touched_) session->activity().touch(turns_ended_);
   const bool runs = begin_steady_ns_ != 0;
   const int64_t now_ns = commit(touched_);
   if (!runs) needs_.report->loop.begin(now_ns);
@@ -149,13 +149,13 @@ void Turn::finish(Session* session, bool durable, int64_t now_ns) {
     held_.add(session, {.turn = keys_.turn(), .touched_data = touched_data, .ended_ns = now_ns});
   }
   session->activity().note_interaction(now_ns);
-  session->end_turn();
+  session->replies().queue().end_turn();
   needs_.sessions->enforce_output_limit(session);
   needs_.holds->remember(*session);
 }
 
 void Turn::touch(Session* session) {
-  if (session->touch(turns_ended_)) touched_.push_back(session);
+  if (session->activity().touch(turns_ended_)) touched_.push_back(session);
 }
 
 std::vector<Session*> Turn::end_busy_round() {

@@ -18,7 +18,7 @@ void write_clients_section(Server& server, FigureWriter& out) {
   for (const auto& [id, session] : server.sessions().all()) {
     if (session->hold() == Hold::kPause) ++paused;
     input_max = std::max(input_max, session->input().size());
-    output_max = std::max(output_max, session->unsent_bytes());
+    output_max = std::max(output_max, session->replies().unsent_bytes());
   }
   out.gauge({"connected_clients", "Clients that are connected."}, server.sessions().all().size());
   out.absent({"cluster_connections"});

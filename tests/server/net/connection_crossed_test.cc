@@ -110,7 +110,7 @@ TEST_F(CrossedConnection, ASenderThatMustReadGoesOnWhileNoRequestsAreTaken) {
   EXPECT_EQ(stream_.recv_calls, recv_calls_);
   EXPECT_EQ(stream_.sent.size(), 1000u);
   EXPECT_EQ(watcher_.interest, kRead);
-  while (one_.session->unsent_bytes() > 0) one_.ready(kRead);
+  while (one_.session->replies().unsent_bytes() > 0) one_.ready(kRead);
   one_.ready(kRead);
   EXPECT_TRUE(stream_.sent.ends_with("x\r\n+PONG\r\n"));
 }
@@ -131,7 +131,7 @@ TEST_F(CrossedConnection, ARepeatedSendBeginsWithTheSameBytes) {
     stream_.send_says(i % 2 == 0 ? Transfer::Result::kWantsWrite : Transfer::Result::kWantsRead);
     one_.receives(kPing);  // the stream compares
   }
-  while (one_.session->unsent_bytes() > 0) one_.ready(kReadOrWrite);
+  while (one_.session->replies().unsent_bytes() > 0) one_.ready(kReadOrWrite);
   std::string expected;
   for (int i = 0; i < 11; ++i) expected += kPong;
   EXPECT_EQ(stream_.sent, expected);
@@ -191,7 +191,7 @@ TEST_F(CrossedConnection, WhatTheStreamHoldsWaitsWhileNoRequestsAreTaken) {
   stream_.send_says(Transfer::Result::kWantsWrite);
   stop_reading();
   EXPECT_EQ(watcher_.interest, kWrite);
-  while (one_.session->unsent_bytes() > 0) one_.ready(kWrite);
+  while (one_.session->replies().unsent_bytes() > 0) one_.ready(kWrite);
   EXPECT_TRUE(watcher_.interest.at_once);
 }
 

@@ -200,7 +200,7 @@ TEST_F(ConnectionTest, WhoDoesNotReadIsNotReadFrom) {
   stream_.send_says(Transfer::Result::kWantsWrite);
   one_.ready(kWrite);
   EXPECT_EQ(watcher_.interest, kReadOrWrite);
-  while (one_.session->unsent_bytes() > 0) one_.ready(kWrite);
+  while (one_.session->replies().unsent_bytes() > 0) one_.ready(kWrite);
   EXPECT_EQ(stream_.sent, bulk(megabyte));
   EXPECT_EQ(watcher_.interest, kRead);
 }

@@ -22,7 +22,7 @@ TEST(ReplyBound, APipelineOfLargeRepliesEndsItsClientAlone) {
   for (int i = 0; i < 1000; ++i) pipeline += request({"GET", "k"});
   attacker->reads = false;
   attacker->push(pipeline);
-  EXPECT_LT(attacker->session().unsent_bytes(), 3 * kMb);  // its slice ended before
+  EXPECT_LT(attacker->session().replies().unsent_bytes(), 3 * kMb);  // its slice ended before
   for (int i = 0; i < 10 && !attacker->closed(); ++i) server.run_turns();
   EXPECT_TRUE(attacker->closed());
   EXPECT_EQ(bystander->call({"PING"}), "+PONG\r\n");
@@ -36,7 +36,7 @@ TEST(ReplyBound, OneCommandStopsAtItAndIsTakenBack) {
   bystander->call({"HSET", "h", "f", megabyte});
   attacker->push(request({"HRANDFIELD", "h", "-1048576", "WITHVALUES"}));
   EXPECT_TRUE(attacker->session().dead());
-  EXPECT_EQ(attacker->session().unsent_bytes(), 0u);
+  EXPECT_EQ(attacker->session().replies().unsent_bytes(), 0u);
   server.run_turns();
   EXPECT_TRUE(attacker->closed());
   EXPECT_EQ(bystander->call({"PING"}), "+PONG\r\n");

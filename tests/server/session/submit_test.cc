@@ -40,7 +40,7 @@ TEST_F(Submit, AValueAndAnErrorAreRepliedWhenTheTurnHasEnded) {
             "a:+OK\r\nb:$1\r\nv\r\nc:-ERR value is not an integer or out of range\r\n"
             "d:-ERR unknown command 'NOSUCH', with args beginning with: \r\n");
   EXPECT_EQ(client_->take(), "");
-  EXPECT_EQ(client_->session().unsent_bytes(), 0u);
+  EXPECT_EQ(client_->session().replies().unsent_bytes(), 0u);
 }
 
 TEST_F(Submit, ACommandThatBlocksRepliesLaterAndThoseAfterItWait) {
