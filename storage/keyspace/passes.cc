@@ -100,7 +100,7 @@ void Passes::abandon() {
   pass_.abandon(set_.tables());
   wanted_ = false;
   burial_.end_pass(false);
-  set_.release_retired();
+  set_.retired().release();
 }
 
 }  // namespace weir::storage

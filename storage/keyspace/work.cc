@@ -31,7 +31,7 @@ std::string_view name_of(WorkPart part) {
 void Work::begin_round(int64_t steady_ns) {
   if (store_.failed()) return;
   has_passed_ = passes_.running();
-  if (!has_passed_) set_.release_retired();
+  if (!has_passed_) set_.retired().release();
   owed_frees_ =
       std::clamp(passes_.changed_last_turn() * kFreesPerChange, kFreesPerTurn, kFreesPerTurnMax);
   passes_.begin_round(steady_ns);
@@ -72,8 +72,8 @@ bool Work::free_piece() {
     looked = burial_.shrink_closed(looks);
   } else if (!passes_.running() && burial_.lists_wait()) {
     looked = burial_.free_dead(looks);
-  } else if (set_.released()) {
-    set_.free_released(looks);
+  } else if (set_.retired().any_released()) {
+    set_.retired().destroy(looks);
     looked = looks;
   }
   owed_frees_ -= std::min(owed_frees_, looked);
@@ -91,7 +91,7 @@ void Work::end_round() {
 bool Work::wanted() const {
   if (passes_.wants_work()) return true;
   if (store_.failed()) return false;
-  return set_.released() || (!passes_.running() && reclaimer_.wants_work());
+  return set_.retired().any_released() || (!passes_.running() && reclaimer_.wants_work());
 }
 
 }  // namespace weir::storage

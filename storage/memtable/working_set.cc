@@ -1,7 +1,6 @@
 #include "storage/memtable/working_set.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -18,8 +17,7 @@ void WorkingSet::begin(const HashSeed& seed, size_t databases) {
 void WorkingSet::forget() {
   databases_.clear();
   tables_.clear();
-  retired_.clear();
-  released_.clear();
+  retired_.forget();
   expired_unseen_ = false;
   dropped_seen_ = 0;
   count_in_progress_ = {};
@@ -65,20 +63,10 @@ std::vector<Table*> WorkingSet::retire_unused() {
       continue;
     }
     unused.push_back(it->get());
-    retired_.push_back(std::move(*it));
+    retired_.add(std::move(*it));
     it = tables_.erase(it);
   }
   return unused;
-}
-
-void WorkingSet::release_retired() {
-  released_.insert(released_.end(), std::make_move_iterator(retired_.begin()),
-                   std::make_move_iterator(retired_.end()));
-  retired_.clear();
-}
-
-void WorkingSet::free_released(size_t looks) {
-  if (released() && !released_.back()->shrink(looks)) released_.pop_back();
 }
 
 int WorkingSet::database_of(const Table* table) const {

@@ -8,7 +8,7 @@
 // 1. Tables stand in ascending incarnation; the first is that of system records, and it is always
 //    complete. It holds because only add_table() adds one, at its place.
 // 2. A table that no database names any more is put aside, not freed: a running pass may point to
-//    its entries. It holds because Passes alone calls free_retired(), while no pass runs.
+//    its entries. It holds because RetiredTables::release() is called only while no pass runs.
 // 3. No incarnation is used twice: the next one only grows, and replay learns it from the log.
 #pragma once
 
@@ -18,6 +18,7 @@
 
 #include "storage/format/element_key.h"
 #include "storage/format/position.h"
+#include "storage/memtable/retired_tables.h"
 #include "storage/memtable/table.h"
 
 namespace weir::storage {
@@ -63,11 +64,8 @@ class WorkingSet {
   Table* elements_table(Table* owners);
   // Puts aside the tables that no database names, and answers them.
   std::vector<Table*> retire_unused();
-  // No pass points to what was put aside any more, so it may be destroyed.
-  void release_retired();
-  // Destroys some of that, with about `looks` looks; released() is true while any is left.
-  void free_released(size_t looks);
-  bool released() const { return !released_.empty(); }
+  RetiredTables& retired() { return retired_; }
+  const RetiredTables& retired() const { return retired_; }
 
   Databases& databases() { return databases_; }
   const Databases& databases() const { return databases_; }
@@ -117,8 +115,7 @@ class WorkingSet {
  private:
   size_t index_bytes_ = 0;  // first, because the lists that the tables hold count down in it
   Tables tables_;
-  Tables retired_;
-  Tables released_;
+  RetiredTables retired_;
   Databases databases_;
   HashSeed seed_{};
   Incarnation next_incarnation_ = 1;
