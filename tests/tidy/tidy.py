@@ -94,7 +94,9 @@ LONG_FILES = {"server/config/config_options.cc": "a table: one row per option, a
 
 # No class holds the house up: functions in all, and for those that put others together functions
 # that are public and members. Each overload counts; of the former a pair, const and not, counts once.
-CLASS_FUNCTIONS_MAX = 40
+CLASS_FUNCTIONS_MAX = 35
+# Those that are larger still, and by how much: a number here only falls.
+LARGE_CLASSES = {"Member": 40, "ShardMember": 40, "Limiter": 39, "Executor": 38, "Keyspace": 37}
 FACADES = {"Server", "Keyspace"}
 FACADE_PUBLIC_MAX = 30
 FACADE_MEMBERS_MAX = 20
@@ -339,7 +341,7 @@ def all_classes(files):
 
 def check_classes(root, files):
     for file, found in all_classes(files):
-        counts = [(len(found.functions), CLASS_FUNCTIONS_MAX, "functions")]
+        counts = [(len(found.functions), LARGE_CLASSES.get(found.name, CLASS_FUNCTIONS_MAX), "functions")]
         if found.name in FACADES:
             counts += [(found.public, FACADE_PUBLIC_MAX, "public functions"),
                        (found.members, FACADE_MEMBERS_MAX, "members")]
