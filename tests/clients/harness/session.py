@@ -3,6 +3,7 @@
 A program reads its orders from the environment:
     CLIENTS_SERVER     redis or weir         CLIENTS_PROTOCOL   2 or 3
     CLIENTS_PORT       on 127.0.0.1          CLIENTS_DURABLE    1 when data survives the restart
+    CLIENTS_PROGRAM    the server's, for who starts more of them
     CLIENTS_OWNERS     of how many owners a cluster is, where it is one; then the port is the first's
     CLIENTS_KEYS       a file with a key of each of its slots, in order
     CLIENTS_SENTINELS  ports of those who know who serves, CLIENTS_MASTER the name to ask them by, and
@@ -96,6 +97,8 @@ def environment(server, protocol, extra):
     if hasattr(server, "keys"):
         extra = {**extra, "CLIENTS_KEYS": str(server.keys)}
     extra = {**getattr(server, "environment", {}), **extra}
+    if hasattr(server, "command"):
+        extra = {**extra, "CLIENTS_PROGRAM": str(server.command[0])}
     return {**os.environ, "CLIENTS_SERVER": server.name, "CLIENTS_PORT": str(server.port),
             "CLIENTS_PROTOCOL": str(protocol), "CLIENTS_DURABLE": str(int(server.durable)),
             "PYTHONDONTWRITEBYTECODE": "1", **extra}

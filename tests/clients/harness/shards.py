@@ -114,8 +114,9 @@ class WeirShard(Shard):
                                                  for member in self.members),
                    "the members know one another", PATIENCE_S)
 
-    def hand_over(self, owner):
-        other = next(member for member in self.members if member is not owner)
+    def hand_over(self, owner, other=None):
+        """To the other one, or to any."""
+        other = other or next(member for member in self.members if member is not owner)
         node = ask(other.port, "SENTINEL", "MYID").decode()
         said = ask(owner.port, "WEIR", "HANDOVER", node)
         if said not in (None, "OK"):
