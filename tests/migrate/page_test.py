@@ -26,6 +26,25 @@ GENERAL = {"What is the same everywhere", "Moving the data of a running Redis"}
 OTHERS = ("RL.POLICY", "RL.RESET", "RL.REFUND", "RL.INFO", "RL.CANCEL", "CL.THROTTLE", "INCREX")
 
 
+# What a section's library is called where its version is pinned, here and for tests/clients.
+ARTIFACTS = {"Redisson RRateLimiter": "redisson", "go-redis' redis_rate": "redis_rate/v10",
+             "go-zero periodlimit and tokenlimit": "go-zero",
+             "Spring Cloud Gateway": "gateway-server-webflux", "Bucket4j": "bucket4j_jdk17-lettuce"}
+PINS = (("migrate/jvm/pom.xml", "migrate/go/go.mod"),
+        ("clients/java/pom.xml", "clients/go/limiters/go.mod"))
+
+
+def pinned(artifact, paths):
+    """The versions of what is called so, in files of Maven and of Go."""
+    found = set()
+    for path in paths:
+        text = (TESTS / path).read_text()
+        for name, value in re.findall(r"<([\w.]+\.version)>(.*?)<", text):
+            text = text.replace("${%s}" % name, value)
+        found |= set(re.findall(rf"{artifact}(?:</artifactId>\s*<version>| v)([\d.]+\d)", text))
+    return found
+
+
 def lines_of(text):
     """[(section, line)] of a page."""
     found, section = [], ""
@@ -83,6 +102,13 @@ class Page(servers.ServerTest):
         for title, anchor in re.findall(r"(?m)^\| \[(.*?)\]\(#(.*?)\)", self.text):
             self.assertIn(title, self.sections())
             self.assertEqual(anchor, re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-"))
+
+    def test_what_was_tried_is_what_is_run(self):
+        tried = dict(re.findall(r"(?m)^\| \[(.*?)\].*\(tried: v?([\d.]+\d)", self.text))
+        self.assertEqual(set(tried), set(ARTIFACTS))
+        for title, version in tried.items():
+            for paths in PINS:
+                self.assertIn(version, pinned(ARTIFACTS[title], paths), f"{title}, {paths}")
 
     @staticmethod
     def sections():

@@ -185,7 +185,7 @@ public final class Bucket4jDriver {
   }
 
   public static void main(String[] arguments) {
-    Report.say("version Bucket4j 8.14.0");
+    Report.say("version Bucket4j 8.19.0");
     limiters("TOKENBUCKET 1/1s", greedy(1, SECOND)).values().forEach(Bucket4jDriver::once);
     Lockstep.checkSame("burst of 40", List.of(new Lockstep.Step(0, 1, 40)), 10_000,
         () -> limiters("TOKENBUCKET 20/1h", greedy(20, Duration.ofHours(1))));
