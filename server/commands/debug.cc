@@ -37,6 +37,14 @@ void sleep(Call& call) {
   call.reply.status("OK");
 }
 
+// The text as it is, so that a client's tests see any error that they like. A line ends at CR or
+// LF, which are spaces therefore.
+void error(Call& call) {
+  std::string text(call.args[2]);
+  for (char& c : text) c = c == '\r' || c == '\n' ? ' ' : c;
+  call.reply.error(text);
+}
+
 void set_active_expire(Call& call) {
   call.keys.work().set_active_expiry(std::atoi(std::string(call.args[2]).c_str()) != 0);
   call.reply.status("OK");
@@ -45,6 +53,7 @@ void set_active_expire(Call& call) {
 void help(Call& call) {
   constexpr HelpEntry kEntries[] = {
       {"BROKEN-CHECK", "Meets a bug, as a command might: it is answered as an internal error."},
+      {"ERROR text", "Answers the text as an error, to clients under test."},
       {"HELP", "Lists the subcommands."},
       {"SET-ACTIVE-EXPIRE <0|1>", "Whether expired keys that nobody asks for are dropped."},
       {"SLEEP seconds", "Stops the whole server for so long."},
@@ -65,6 +74,7 @@ void debug(Call& call) {
   if (is("SLEEP", 3)) return sleep(call);
   if (is("SET-ACTIVE-EXPIRE", 3)) return set_active_expire(call);
   if (is("BROKEN-CHECK", 2)) WEIR_REQUIRE(call.args.empty());
+  if (is("ERROR", 3)) return error(call);
   if (is("HELP", 2)) return help(call);
   call.reply.error("ERR unknown subcommand or wrong number of arguments for '" +
                    std::string(shown_part(call.args[1])) + "'. Try DEBUG HELP.");

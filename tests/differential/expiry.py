@@ -130,7 +130,6 @@ def main():
                                     ["--storage", "memory"]), clock)
         redis = by_clock(redis_server(), clock,
                          f"LD_PRELOAD={os.path.abspath(options.fixed_clock)}")
-        redis.command += ["--enable-debug-command", "yes"]
         alike = False
         try:
             for server in (weir, redis):

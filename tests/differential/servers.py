@@ -76,7 +76,7 @@ def redis_command():
     need_redis()
     # It looks at the timeouts of who waits as often as at everything else it does by the clock.
     return [REDIS, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY", "--save", "",
-            "--appendonly", "no", "--hz", "500"]
+            "--appendonly", "no", "--hz", "500", "--enable-debug-command", "yes"]
 
 
 def redis_server():
@@ -87,7 +87,8 @@ def weir_command(program, options):
     # Redis has no limit of time, and a build with sanitizers is slow.
     return [program, "--port", "PORT", "--bind", "127.0.0.1", "--dir", "DIRECTORY/data",
             "--loglevel", "warning", "--disk-reserve", "0", "--script-time-limit-ms", "5000",
-            "--multibulk-count-max", "2147483647", "--key-bytes-max", "512mb", *options]
+            "--multibulk-count-max", "2147483647", "--key-bytes-max", "512mb",
+            "--enable-debug-command", "yes", *options]
 
 
 def weir_server(program, options):
