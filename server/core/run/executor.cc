@@ -288,7 +288,7 @@ void Executor::signal_keys(const Session& session, const Command& command, Args 
 void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
   CommandFigures& figures = figures_of(command);
   if (outer_ != nullptr) note_nested(&figures);
-  const bool timed = figures.calls++ % kTimedOneIn == 0;
+  const bool timed = figures.calls % kTimedOneIn == 0;
   Call call{.host = *server_,
             .limiters = server_->limiters(),
             .session = session,
@@ -310,10 +310,8 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
     attempt(session, reply, [&] { command.run(call); });
   }
   outer_ = outer;
-  if (call.keys.failure().is_retry()) {  // as if it had not run
-    --figures.calls;
-    return;
-  }
+  if (call.keys.failure().is_retry()) return;  // as if it had not run
+  ++figures.calls;  // not before, as in Redis: an INFO does not count itself
   if (timed) note_timed(&figures, server_->clock().steady_ns() - begin_ns);
   if (server_->report().slow_log.may_be_slow(server_->clock().coarse_steady_ns() - begin_ns))
     note_if_slow(call, begin_ns);

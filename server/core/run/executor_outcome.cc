@@ -59,7 +59,6 @@ Executor::Marks Executor::marks_now() const {
 
 void Executor::reset_figures() {
   for (CommandFigures& figures : figures_) figures = {};
-  if (outer_ != nullptr) figures_of(*outer_).calls = 1;  // the command that resets them
 }
 
 void Executor::note_nested(CommandFigures* figures) {
