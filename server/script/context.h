@@ -46,8 +46,10 @@ struct JsonSettings {
   int precision = 14;
 };
 
-// Why a script ends that did not end itself. What it wrote is then taken back.
-enum class Stop { kNone, kTimeLimit, kKilled, kCommandFailed };
+// Why a script ends that did not end itself. What it wrote is then taken back, and the error says
+// so. kMemory and kReply are known when it has ended: whatever it caught, it was not what it would
+// have been without the bound.
+enum class Stop { kNone, kTimeLimit, kKilled, kCommandFailed, kMemory, kReply };
 
 // What a state is for: scripts of EVAL, or functions of libraries.
 enum class World { kScripts, kFunctions };

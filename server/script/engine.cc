@@ -308,20 +308,16 @@ bool Engine::run(Call& call, const Invocation& invocation) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, context_.runner);
   lua_pushlightuserdata(L, &running);
   const bool ran = lua_pcall(L, 1, 0, 0) == 0;
+  if (context_.stop == Stop::kNone && context_.memory.exceeded()) context_.stop = Stop::kMemory;
+  if (context_.stop == Stop::kNone && running.done && !running.fits) context_.stop = Stop::kReply;
   end();
   call.reply.set_size_max(reply_max);
   call.session.client().select(database);
   const bool too_long = call.reply.buffer()->size() > reply_max;
   if (running.done && (too_long || (!running.fits && reply_max < script_max)))
     throw resp::ReplyTooLong();
-  if (context_.stop != Stop::kNone || !ran || !running.done || !running.fits) {
+  if (context_.stop != Stop::kNone || !ran || !running.done) {
     call.reply.buffer()->resize(reply_begin);
-    if (running.done && !running.fits) {
-      context_.error_noted = true;
-      context_.error_source.clear();
-      context_.error_counted = false;
-      context_.error = "ERR the script's reply is larger than script-memory-max";
-    }
     call.reply.error(failure(invocation));
   }
   if (context_.error_counted && context_.stop == Stop::kNone) context_.host->note_counted_error();
@@ -350,12 +346,25 @@ Result<void, std::string> Engine::load(std::string_view code,
   return failed + (context_.error_noted ? context_.error : std::string("not enough memory"));
 }
 
+// A killed script has Redis' text, and what Redis cannot say after it.
 std::string Engine::stop_text() const {
-  if (context_.stop == Stop::kKilled) return "ERR Script killed by user with SCRIPT KILL...";
-  if (context_.stop == Stop::kCommandFailed) return "ERR a command could not be run;";
-  return "ERR the script ran longer than script-time-limit-ms (" +
-         std::to_string(context_.host->config().script_time_limit_ms) +
-         ") and was stopped, its changes are undone;";
+  const Config& config = context_.host->config();
+  const std::string memory_max =
+      "script-memory-max (" + std::to_string(config.script_memory_max) + " bytes)";
+  switch (context_.stop) {
+    case Stop::kKilled:
+      return "ERR Script killed by user with SCRIPT KILL...";
+    case Stop::kCommandFailed:
+      return "ERR a command could not be run;";
+    case Stop::kMemory:
+      return "ERR the script needs more memory than " + memory_max + ", its changes are undone;";
+    case Stop::kReply:
+      return "ERR the script's reply is larger than " + memory_max + ", its changes are undone;";
+    default:
+      return "ERR the script ran longer than script-time-limit-ms (" +
+             std::to_string(config.script_time_limit_ms) +
+             ") and was stopped, its changes are undone;";
+  }
 }
 
 std::string Engine::place_text() const {
@@ -364,14 +373,11 @@ std::string Engine::place_text() const {
 
 std::string Engine::failure(const Invocation& invocation) const {
   const std::string name = " script: " + std::string(invocation.name);
-  if (context_.stop == Stop::kKilled) return stop_text() + name + place_text();
+  if (context_.stop == Stop::kKilled)
+    return stop_text() + name + place_text() + " Its changes are undone.";
   if (context_.stop != Stop::kNone) return stop_text() + name;
-  if (!context_.error_noted) {
-    return (context_.memory.exceeded()
-                ? "ERR the script needs more memory than script-memory-max allows;"
-                : "ERR the script failed while an error was being handled;") +
-           name;
-  }
+  if (!context_.error_noted)
+    return "ERR the script failed while an error was being handled;" + name;
   const std::string text = context_.error.substr(0, context_.error.find('\0'));
   return context_.error_source.empty() ? text : text + name + place_text();
 }

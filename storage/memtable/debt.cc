@@ -27,7 +27,8 @@ Status Debt::refusal() const {
   const bool alone_too_much = turn_bytes_ - command_begin_bytes_ > bytes_max();
   if (!alone_too_much && can_write_back()) return Status::behind();
   return Status::too_much("more was changed than memory may owe the disk (half of maxmemory, " +
-                          std::to_string(bytes_max()) + " bytes)");
+                          std::to_string(bytes_max()) +
+                          " bytes), what the command changed is undone");
 }
 
 }  // namespace weir::storage

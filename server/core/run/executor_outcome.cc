@@ -25,9 +25,11 @@ void Executor::note_exception(const Session& session, const resp::ReplyWriter& r
   } catch (const resp::ReplyTooLong&) {
     reply_too_long_ |= &reply == &session.replies().writer();
     keys.running().fail(Status::aborted(
-        "ERR the reply to a command of the script is larger than script-memory-max"));
+        "ERR the reply to a command of the script is larger than script-memory-max, the "
+        "script's changes are undone"));
   } catch (const std::bad_alloc&) {
-    keys.running().fail(Status::too_much("the system gives no more memory"));
+    keys.running().fail(
+        Status::too_much("the system gives no more memory, what the command changed is undone"));
   } catch (const BrokenCheck& broken) {
     server_->report().note_internal_error(broken.what());
     keys.running().fail(Status::aborted("ERR internal error: " + broken.place()));

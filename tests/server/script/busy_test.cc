@@ -67,9 +67,10 @@ TEST_F(BusyTest, OthersAreToldAndMayEndIt) {
         EXPECT_EQ(ask({"SHUTDOWN"}), kBusyScript);
         EXPECT_EQ(ask({"SCRIPT", "KILL"}), "+OK\r\n");
       });
-  EXPECT_EQ(reply,
-            "-ERR Script killed by user with SCRIPT KILL... script: "
-            "ea1fe606c96f213884727e286e22d5cb98950299, on @user_script:1.\r\n");
+  EXPECT_EQ(
+      reply,
+      "-ERR Script killed by user with SCRIPT KILL... script: "
+      "ea1fe606c96f213884727e286e22d5cb98950299, on @user_script:1. Its changes are undone.\r\n");
   // Undone, and everybody is served again.
   EXPECT_EQ(other->call({"GET", "k"}), bulk("dry"));
   EXPECT_EQ(other->call({"SCRIPT", "KILL"}), "-NOTBUSY No scripts in execution right now.\r\n");
@@ -87,7 +88,7 @@ TEST_F(BusyTest, AFunctionHasItsOwnWords) {
     EXPECT_EQ(ask({"FUNCTION", "KILL"}), "+OK\r\n");
   });
   EXPECT_THAT(reply, StartsWith("-ERR Script killed by user with SCRIPT KILL... script: loop, on "
-                                "@user_function:3."));
+                                "@user_function:3. Its changes are undone."));
   EXPECT_EQ(other->call({"EXISTS", "k"}), ":0\r\n");
 }
 

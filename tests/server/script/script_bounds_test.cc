@@ -7,8 +7,9 @@
 namespace weir::server {
 namespace {
 
-using ::testing::AnyOf;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 struct ScriptBounds : ::testing::Test {
@@ -133,7 +134,8 @@ TEST_F(ScriptBounds, OfTimeCanBeLifted) {
   EXPECT_EQ(eval("for i=1,3000000 do end return 1"), ":1\r\n");
 }
 
-TEST_F(ScriptBounds, OfMemoryFailTheScriptAndSpareTheServer) {
+// Whatever it catches: without the bound it would have gone on otherwise.
+TEST_F(ScriptBounds, OfMemoryUndoTheScriptAndSpareTheServer) {
   EXPECT_EQ(client->call({"CONFIG", "SET", "script-memory-max", "4mb"}), "+OK\r\n");
   for (const std::string_view script :
        {"local t={} while true do t[#t+1]={} end", "local s='x' while true do s=s..s end",
@@ -143,23 +145,64 @@ TEST_F(ScriptBounds, OfMemoryFailTheScriptAndSpareTheServer) {
         "local s=string.rep('x',1e5) local t={} for i=1,1000 do t[i]=s end return cjson.encode(t)",
         "local s=string.rep('x',1e5) local t={} for i=1,1000 do t[i]=s end return cmsgpack.pack(t)",
         "local s='x' return pcall(function() while true do s=s..s end end) and 1 or error('y'..s)",
-        "local function f(n) return f(n..'x')..'y' end return f('')",
+        "pcall(string.rep,'x',1e9) return 'caught'",
+        "coroutine.resume(coroutine.create(function() return string.rep('x',1e9) end)) return 1",
+        "redis.call('append','a',string.rep('x',1e6)) return string.rep('x',4e6)",
         "local s=string.rep('x',1e6) while true do redis.call('append','a',s) s=s..s end"}) {
-    EXPECT_THAT(eval(script), AnyOf(HasSubstr("needs more memory than script-memory-max allows"),
-                                    HasSubstr("not enough memory"), HasSubstr("stack overflow")))
+    EXPECT_THAT(eval("redis.call('set','n','1') " + std::string(script)),
+                AllOf(StartsWith("-ERR the script needs more memory than script-memory-max "
+                                 "(4194304 bytes), its changes are undone; script: "),
+                      Not(HasSubstr("@user_script"))))
         << script;
+    EXPECT_EQ(client->call({"DBSIZE"}), ":0\r\n") << script;
     EXPECT_EQ(eval("local t={} for i=1,1000 do t[i]={i} end return #t"), ":1000\r\n");
   }
   EXPECT_LT(server->scripting().scripts.figures().engine_bytes, 6u << 20);
 }
 
+TEST_F(ScriptBounds, OfMemoryUndoAFunctionInATransactionAlone) {
+  client->call({"CONFIG", "SET", "script-memory-max", "4mb"});
+  client->call({"FUNCTION", "LOAD",
+                "#!lua name=l\nredis.register_function('f', function(keys) "
+                "redis.call('set',keys[1],'1') return string.rep('x',1e9) end)"});
+  client->call({"MULTI"});
+  client->call({"SET", "before", "1"});
+  client->call({"FCALL", "f", "1", "k"});
+  client->call({"SET", "after", "1"});
+  EXPECT_THAT(client->call({"EXEC"}),
+              AllOf(StartsWith("*3\r\n+OK\r\n-ERR the script needs more memory"),
+                    HasSubstr("its changes are undone; script: f\r\n+OK\r\n")));
+  EXPECT_EQ(client->call({"EXISTS", "before", "k", "after"}), ":2\r\n");
+}
+
 TEST_F(ScriptBounds, OfAReplyAreBoundsOfMemory) {
   client->call({"CONFIG", "SET", "script-memory-max", "4mb"});
-  EXPECT_THAT(eval("local t={1} for i=1,40 do t={t,t} end return t"),
-              HasSubstr("reply is larger than script-memory-max"));
-  EXPECT_THAT(eval("local s=string.rep('x',1e5) local t={} for i=1,1000 do t[i]=s end return t"),
-              HasSubstr("reply is larger than script-memory-max"));
+  for (const std::string_view script :
+       {"local t={1} for i=1,40 do t={t,t} end return t",
+        "local s=string.rep('x',1e5) local t={} for i=1,1000 do t[i]=s end return t"}) {
+    EXPECT_THAT(eval("redis.call('set','n','1') " + std::string(script)),
+                StartsWith("-ERR the script's reply is larger than script-memory-max (4194304 "
+                           "bytes), its changes are undone; script: "));
+    EXPECT_EQ(client->call({"EXISTS", "n"}), ":0\r\n");
+  }
   EXPECT_EQ(client->call({"PING"}), "+PONG\r\n");
+}
+
+// As with Redis: what ends by an error of its own keeps what it wrote before, and so does a script
+// whose command weir refuses where Redis would have taken it, because the script may catch that.
+TEST_F(ScriptBounds, ErrorsOfTheScriptAndItsCommandsKeepWhatItWrote) {
+  for (const std::string_view ending :
+       {"error('own')", "error({})", "redis.call('incr','text')",
+        "redis.call('get',string.rep('k',70000))", "redis.call('hrandfield','h',-2000000)",
+        "local function f() return 1+f() end f()"}) {
+    client->call({"FLUSHALL"});
+    client->call({"SET", "text", "x"});
+    client->call({"HSET", "h", "f", "v"});
+    const std::string reply = eval("redis.call('set','n','1') " + std::string(ending));
+    EXPECT_THAT(reply, StartsWith("-")) << ending;
+    EXPECT_THAT(reply, Not(HasSubstr("undone"))) << ending;
+    EXPECT_EQ(client->call({"GET", "n"}), bulk("1")) << ending;
+  }
 }
 
 TEST_F(ScriptBounds, OfDepth) {

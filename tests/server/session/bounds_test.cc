@@ -79,7 +79,9 @@ TEST(ReplyBound, TheReplyToACommandOfAScriptIsBoundedByTheScriptsMemory) {
                     "redis.call('SET', 'n', 1) "
                     "return #redis.pcall('HRANDFIELD', 'h', -1000000, 'WITHVALUES')",
                     "0"});
-  EXPECT_NE(reply.find("larger than script-memory-max"), std::string::npos) << reply;
+  EXPECT_NE(reply.find("larger than script-memory-max, the script's changes are undone"),
+            std::string::npos)
+      << reply;
   EXPECT_EQ(client->call({"GET", "n"}), "$-1\r\n");
 }
 
@@ -148,7 +150,9 @@ TEST(ChangeBound, OneCommandThatPassesHalfOfMaxmemoryIsRefused) {
   FakeServer server(with_memory(32 * kMb));
   auto client = server.connect();
   EXPECT_EQ(client->call({"SET", "k", "old"}), kOk);
-  EXPECT_TRUE(is_oom(client->call({"SETRANGE", "k", std::to_string(17 * kMb), "x"})));
+  const std::string reply = client->call({"SETRANGE", "k", std::to_string(17 * kMb), "x"});
+  EXPECT_TRUE(is_oom(reply)) << reply;
+  EXPECT_NE(reply.find("what the command changed is undone"), std::string::npos) << reply;
   EXPECT_EQ(client->call({"GET", "k"}), bulk("old"));
 }
 
