@@ -14,6 +14,7 @@
 #include "server/config/config_file.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
+#include "server/config/ignored_options.h"
 #include "server/os/replace_file.h"
 
 namespace weir::server {
@@ -36,13 +37,15 @@ bool has_include_after(const Lines& lines, size_t position) {
                      [](const std::string& line) { return directive_of(line) == "include"; });
 }
 
-// Removes the option's lines; answers where the first one was, lines.size() if there was none.
-size_t remove_lines(const Option& option, Lines* lines) {
+// Removes the lines of an option; answers where the first one was, lines.size() if there was none.
+// `is_its`: tells whether a name is the option's.
+template <typename IsIts>
+size_t remove_lines(const IsIts& is_its, Lines* lines) {
   size_t first = lines->size();
   size_t kept = 0;
   for (size_t i = 0; i < lines->size(); ++i) {
     const std::string name = directive_of((*lines)[i]);
-    if (!name.empty() && find_option(name) == &option) {
+    if (!name.empty() && is_its(name)) {
       first = std::min(first, kept);
     } else {
       if (kept != i) (*lines)[kept] = std::move((*lines)[i]);
@@ -61,17 +64,38 @@ void sign(Lines* lines) {
   lines->emplace_back(kSignature);
 }
 
-void write_option(const Option& option, const Config& config, Lines* lines) {
+template <typename IsIts>
+void write_line(std::string line, const IsIts& is_its, Lines* lines) {
   const size_t before = lines->size();
-  const size_t position = remove_lines(option, lines);
+  const size_t position = remove_lines(is_its, lines);
   const bool in_place = before != lines->size() && !has_include_after(*lines, position);
-  std::string line = std::string(option.name) + ' ' + file_text(option, config);
   if (in_place) {
     lines->insert(lines->begin() + static_cast<std::ptrdiff_t>(position), std::move(line));
     return;
   }
   sign(lines);
   lines->push_back(std::move(line));
+}
+
+// Answers whether options have changed.
+bool write_options(const Config& on_disk, const Config& config, Lines* lines) {
+  bool changed = false;
+  for (const Option& option : config_options()) {
+    if (value_text(option, on_disk) == value_text(option, config)) continue;
+    write_line(
+        std::string(option.name) + ' ' + file_text(option, config),
+        [&](const std::string& name) { return find_option(name) == &option; }, lines);
+    changed = true;
+  }
+  for (const IgnoredOption& option : ignored_options()) {
+    const std::string_view value = ignored_value(option, config);
+    if (ignored_value(option, on_disk) == value) continue;
+    write_line(
+        std::string(option.name) + ' ' + std::string(value),
+        [&](const std::string& name) { return find_ignored(name) == &option; }, lines);
+    changed = true;
+  }
+  return changed;
 }
 
 // Writes the "user name rule ..." lines, all in place of the first one or at the end.
@@ -98,12 +122,7 @@ void write_users(const std::vector<Config::UserLine>& users, Lines* lines) {
 
 std::string rewritten(const std::string& text, const Config& on_disk, const Config& config) {
   Lines lines = split_lines(text);
-  bool changed = false;
-  for (const Option& option : config_options()) {
-    if (value_text(option, on_disk) == value_text(option, config)) continue;
-    write_option(option, config, &lines);
-    changed = true;
-  }
+  bool changed = write_options(on_disk, config, &lines);
   if (on_disk.users != config.users) {
     write_users(config.users, &lines);
     changed = true;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "server/config/config_options.h"
+#include "server/config/ignored_options.h"
 #include "tests/server/config_fixture.h"
 
 namespace weir::server {
@@ -32,6 +33,35 @@ TEST_F(ConfigRewriteTest, KeepsWhatItCan) {
   EXPECT_THAT(read_file(path("weir.conf")),
               HasSubstr("\n# Written by CONFIG REWRITE\nrequirepass \"two \\\"words\\\" "
                         "\\x01\"\nmaxmemory 1\nhz 20\n"));
+}
+
+TEST_F(ConfigRewriteTest, KeepsOptionsThatAreNotRead) {
+  ASSERT_EQ(
+      load_text("maxmemory-policy allkeys-lru\nhash-max-ziplist-entries 7\nactivedefrag no\n"), "");
+  EXPECT_EQ(set({"maxmemory-policy", "volatile-ttl", "hash-max-listpack-entries", "8",
+                 "lfu-log-factor", "11"}),
+            "OK");
+  EXPECT_EQ(rewrite(), "");
+  EXPECT_EQ(read_file(path("weir.conf")),
+            "maxmemory-policy volatile-ttl\nhash-max-listpack-entries 8\nactivedefrag no\n\n"
+            "# Written by CONFIG REWRITE\nlfu-log-factor 11\n");
+  EXPECT_EQ(load({path("weir.conf")}), "");
+  EXPECT_EQ(get("lfu-log-factor"), "11");
+}
+
+// What CONFIG SET takes is what the file loads to after it, whichever option it is.
+TEST_F(ConfigRewriteTest, KeepsEachOptionThatIsNotRead) {
+  ASSERT_EQ(load_text("port 1\n"), "");
+  for (const IgnoredOption& option : ignored_options()) {
+    const bool is_yes = option.value == "yes";
+    const std::string other = option.kind == IgnoredOption::Kind::kYesNo ? (is_yes ? "no" : "yes")
+                              : option.kind == IgnoredOption::Kind::kEvictionPolicy ? "allkeys-lfu"
+                                                                                    : "77";
+    EXPECT_EQ(set({option.name, other}), "OK");
+    EXPECT_EQ(rewrite(), "");
+    EXPECT_EQ(load({path("weir.conf")}), "");
+    EXPECT_EQ(get(option.name), other);
+  }
 }
 
 TEST_F(ConfigRewriteTest, WithoutAChangeLeavesTheFileAlone) {
