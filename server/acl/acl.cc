@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/byte_order_mark.h"
 #include "base/time_units.h"
 #include "server/acl/sha256.h"
 #include "server/command/arguments.h"
@@ -152,7 +153,7 @@ Result<void, std::string> Acl::read_users(Users* users) const {
   std::ifstream file(path, std::ios::binary);
   if (!file) return "Error loading ACLs, opening file '" + path + "': " + std::strerror(errno);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  const auto loaded = users->load(text, config.aclfile);
+  const auto loaded = users->load(without_byte_order_mark(text), config.aclfile);
   if (loaded) return {};
   return loaded.error() +
          "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/ascii.h"
+#include "base/byte_order_mark.h"
 #include "server/config/config_options.h"
 #include "server/config/config_words.h"
 #include "server/config/ignored_options.h"
@@ -147,6 +148,7 @@ Result<void, ConfigError> read_config_text(const std::string& path, std::string*
   if (file.bad()) return cannot("input error");
   if (text->size() > kFileBytesMax)
     return cannot("it is longer than " + format_size(kFileBytesMax));
+  *text = without_byte_order_mark(*text);
   return {};
 }
 

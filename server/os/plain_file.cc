@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/byte_order_mark.h"
+
 namespace weir::server {
 
 Result<void, std::string> read_plain_file(const std::string& path, size_t bytes_max,
@@ -20,8 +22,9 @@ Result<void, std::string> read_plain_file(const std::string& path, size_t bytes_
   file.read(text->data(), static_cast<std::streamsize>(text->size()));
   if (file.bad()) return cannot("input error");
   text->resize(static_cast<size_t>(file.gcount()));
-  if (text->size() <= bytes_max) return {};
-  return cannot("it is longer than " + max_text);
+  if (text->size() > bytes_max) return cannot("it is longer than " + max_text);
+  *text = without_byte_order_mark(*text);
+  return {};
 }
 
 }  // namespace weir::server

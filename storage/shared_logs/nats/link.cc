@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/byte_order_mark.h"
 #include "base/one_line.h"
 #include "storage/format/file.h"
 #include "storage/shared_logs/nats/answers.h"
@@ -151,6 +152,7 @@ void Link::connect(uint64_t number) {
   if (!plan_.password_file.empty()) {
     if (const Status status = read_file(plan_.password_file, &password); !status.ok())
       failures = status.message();
+    password = without_byte_order_mark(password);
     password = password.substr(0, password.find_first_of("\r\n"));
   }
   const size_t hosts = failures.empty() ? plan_.address.hosts.size() : 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/byte_order_mark.h"
 #include "base/one_line.h"
 #include "base/time_units.h"
 #include "storage/format/file.h"
@@ -112,7 +113,8 @@ void Connector::begin_attempt(int64_t now_ns) {
       failure_ = status.message();
       return;
     }
-    add("password", password.substr(0, password.find_first_of("\r\n")));
+    const std::string_view text = without_byte_order_mark(password);
+    add("password", std::string(text.substr(0, text.find_first_of("\r\n"))));
   }
   std::vector<const char*> names, values;
   for (const auto& [name, value] : options) {

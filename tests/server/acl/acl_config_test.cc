@@ -87,6 +87,11 @@ TEST_F(AclConfig, AnAclfileMakesUsers) {
       << "a file that says nothing of default opens no door";
 }
 
+TEST_F(AclConfig, AnAclfileMayBeginWithAByteOrderMark) {
+  use_file("\xef\xbb\xbfuser ann on nopass ~* +get\n");
+  EXPECT_THAT(start(), StartsWith("user ann on nopass ~* resetchannels -@all +get\n"));
+}
+
 TEST_F(AclConfig, AnAclfileThatIsWrongStopsTheStart) {
   const std::string end =
       "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
