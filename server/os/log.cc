@@ -1,7 +1,12 @@
 #include "server/os/log.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
+
+#include <algorithm>
+
+#include "base/ascii.h"
 
 namespace weir::server {
 namespace {
@@ -28,6 +33,19 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
   return spdlog::level::info;
 }
 
+// Stands for an event's text in the pattern of a line.
+class PrintableText : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& line) override {
+    const std::string text = log_text({message.payload.data(), message.payload.size()});
+    line.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<PrintableText>();
+  }
+};
+
 void install_sink() {
   std::shared_ptr<spdlog::sinks::sink> sink;
   if (g_log_file.empty()) {
@@ -36,13 +54,23 @@ void install_sink() {
     sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(g_log_file);
   }
   auto logger = std::make_shared<spdlog::logger>("weir", std::move(sink));
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+  auto lines = std::make_unique<spdlog::pattern_formatter>();
+  lines->add_flag<PrintableText>('*').set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %*");
+  logger->set_formatter(std::move(lines));
   logger->set_level(spdlog::default_logger()->level());
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
 }
 
 }  // namespace
+
+std::string log_text(std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), is_printable)) return std::string(text);
+  std::string line;
+  for (const char c : text)
+    line += is_printable(c) ? std::string(1, c) : "\\x" + hex_text({{static_cast<uint8_t>(c)}});
+  return line;
+}
 
 Result<void, std::string> start_log(const std::string& path, LogLevel level) {
   g_log_file = path;
