@@ -1,5 +1,6 @@
 // weir-server: reads the configuration, opens the data, serves until told to stop. What it does in
 // place of that (--check and the like) is in upkeep/.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -15,6 +16,7 @@
 #include "server/commands/families.h"
 #include "server/config/config_access.h"
 #include "server/config/config_options.h"
+#include "server/config/secret_files.h"
 #include "server/core/clients/descriptors.h"
 #include "server/core/disk/make_store.h"
 #include "server/core/run/server.h"
@@ -38,6 +40,17 @@ int fail(const std::string& message) {
 
 void write_pid_file(const std::string& path) {
   if (!path.empty()) std::ofstream(path) << getpid() << "\n";
+}
+
+// What is written (data, copies of it, users, the log) holds what clients have stored, so nobody
+// but the owner and the group of a file reads it, whoever has started the server.
+void keep_files_private() {
+  constexpr mode_t kWithheld = S_IWGRP | S_IRWXO;
+  ::umask(::umask(0) | kWithheld);
+}
+
+void warn_of_open_secrets(const Config& config) {
+  for (const std::string& line : open_secrets(config)) spdlog::warn("{}", line);
 }
 
 int fail_to_start(const std::string& message) {
@@ -71,6 +84,7 @@ int serve(Config config) {
                kWeirVersion, getpid(), config.port, config.dir, text_of("storage"),
                text_of("durability"));
   if (!descriptors.warning().empty()) spdlog::warn("{}", descriptors.warning());
+  warn_of_open_secrets(config);
   const ServiceManager manager(config.supervised != Supervision::kNo);
   manager.status("opening the data in " + config.dir);
   spdlog::info("{} time zones", system_zones().names().size());
@@ -126,6 +140,7 @@ int check_config(int argc, const char* const* argv) {
   Server server(
       config, &clock, [&] { return make_store(config, 0, [] {}); }, command_families());
   if (const storage::Status status = server.open(); !status.ok()) return fail(status.message());
+  warn_of_open_secrets(config);
   for (const auto& [name, value] : config.ignored) {
     std::printf("%s %s: accepted for Redis' sake, and means nothing here\n", name.c_str(),
                 value.c_str());
@@ -135,6 +150,7 @@ int check_config(int argc, const char* const* argv) {
 }
 
 int main_in_namespace(int argc, char** argv) {
+  keep_files_private();
   if (argc > 1 && (std::strcmp(argv[1], "--version") == 0 || std::strcmp(argv[1], "-v") == 0)) {
     std::printf("weir-server %s (serves the commands of Redis %s)\n",
                 std::string(kWeirVersion).c_str(), std::string(kRedisVersion).c_str());

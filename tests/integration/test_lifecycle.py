@@ -71,6 +71,40 @@ class Start(harness.ServerTest):
                      f"data in {server.data}", "storage memory", "durability always"):
             self.assertIn(text, first)
 
+    def test_files_are_private_whatever_the_umask(self):
+        before = os.umask(0)
+        try:
+            server = self.server(logfile=self.path("weir.log"), pidfile=self.path("pid"))
+            server.is_ready = lambda: harness.servers.answers(server.port)  # log is the harness' file
+            server.start()
+        finally:
+            os.umask(before)
+        server.call("SET", "k", "v")
+        server.call("SAVE")
+        self.assertEqual(os.stat(self.path("pid")).st_mode & 0o777, 0o640)
+        self.assertEqual(server.stop(), 0)  # so that no file goes while they are looked at
+        made = [server.data, self.path("weir.log")]
+        for folder, folders, files in os.walk(server.data):
+            made += [os.path.join(folder, name) for name in folders + files]
+        self.assertGreater(len(made), 10)
+        for path in made:
+            self.assertEqual(os.stat(path).st_mode & 0o027, 0, path)
+        self.assertEqual(os.stat(server.data).st_mode & 0o777, 0o750)
+
+    def test_secrets_that_everybody_may_read_are_told_of(self):
+        users = self.write("users", "user default on nopass ~* &* +@all\n")
+        os.chmod(users, 0o644)
+        server = self.memory_server(aclfile=users)
+        told = f"warning aclfile '{users}' is open to every user of this machine (mode 0644)"
+        self.assertIn(told, server.log())
+        server.call("ACL", "SAVE")  # keeps the mode, which is the operator's
+        os.chmod(users, 0o640)
+        self.assertNotIn("is open to every user", self.memory_server(aclfile=users).log())
+        os.chmod(users, 0o644)
+        code, said = self.check_config(f"aclfile {users}\n")
+        self.assertEqual(code, 0)
+        self.assertIn(told.removeprefix("warning "), said)
+
     def test_an_unknown_option(self):
         self.assert_start_fails(self.server("--prot", "1"), "prot")
 
