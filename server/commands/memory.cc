@@ -6,6 +6,7 @@
 #include "server/command/option_table.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
+#include "server/core/metrics/figure_sections.h"
 #include "server/core/run/server.h"
 #include "server/os/machine.h"
 #include "server/report/figures.h"
@@ -70,7 +71,8 @@ class StatsReply {
 
 // "Allocated" is the working set, as in INFO; the rest of the process is "resident".
 struct MemoryFigures {
-  int64_t used, peak, resident, clients, scripts, overhead;
+  int64_t used, peak, clients, scripts, overhead;
+  ProcessMemory process;
   size_t keys;
 };
 
@@ -79,32 +81,33 @@ MemoryFigures memory_figures(Call& call) {
   const auto used = static_cast<int64_t>(figures.bytes);
   const script::ScriptFigures scripts = server_of(call).scripting().scripts.figures();
   const auto clients = static_cast<int64_t>(server_of(call).sessions().bytes());
-  const auto heads = static_cast<int64_t>(figures.entries * storage::kEntryHeadBytes);
   size_t keys = 0;
   for (int database = 0; database < call.keys.options().databases; ++database)
     keys += static_cast<size_t>(call.keys.size(database));
   return {.used = used,
           .peak = std::max(
               used, static_cast<int64_t>(server_of(call).report().stats.working_set_bytes_max)),
-          .resident = resident_bytes(),
           .clients = clients,
           .scripts = static_cast<int64_t>(scripts.engine_bytes + scripts.body_bytes),
-          .overhead = std::min(used, heads),
+          .overhead = overhead_bytes(figures),
+          .process = process_memory(),
           .keys = keys};
 }
 
 void reply_allocator(StatsReply& out, const MemoryFigures& figures) {
+  const int64_t resident = figures.process.resident;
+  const int64_t heap = figures.process.heap_resident;
   out.integer("allocator.allocated", figures.used);
   out.integer("allocator.active", figures.used);
-  out.integer("allocator.resident", figures.resident);
+  out.integer("allocator.resident", heap);
   out.real("allocator-fragmentation.ratio", 1);
   out.integer("allocator-fragmentation.bytes", size_t{0});
-  out.real("allocator-rss.ratio", ratio(figures.resident, figures.used));
-  out.integer("allocator-rss.bytes", figures.resident - figures.used);
-  out.real("rss-overhead.ratio", 1);
-  out.integer("rss-overhead.bytes", size_t{0});
-  out.real("fragmentation", ratio(figures.resident, figures.used));
-  out.integer("fragmentation.bytes", figures.resident - figures.used);
+  out.real("allocator-rss.ratio", ratio(heap, figures.used));
+  out.integer("allocator-rss.bytes", heap - figures.used);
+  out.real("rss-overhead.ratio", ratio(resident, heap));
+  out.integer("rss-overhead.bytes", resident - heap);
+  out.real("fragmentation", ratio(resident, figures.used));
+  out.integer("fragmentation.bytes", resident - figures.used);
 }
 
 void memory_stats(Call& call) {

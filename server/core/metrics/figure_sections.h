@@ -12,6 +12,10 @@
 #include "server/command/command.h"
 #include "server/report/figures.h"
 
+namespace weir::storage {
+struct KeyspaceFigures;
+}
+
 namespace weir::server {
 
 class Server;
@@ -34,6 +38,8 @@ std::string info_text(Server& server, Args wanted);
 inline constexpr FigureUnit kByteFigure = FigureUnit::kBytes;
 
 // process_figures.cc
+// Answers what entries take of the working set beside their keys and values.
+int64_t overhead_bytes(const storage::KeyspaceFigures& figures);
 void write_server_section(Server& server, FigureWriter& out);
 void write_memory_section(Server& server, FigureWriter& out);
 void write_cpu_section(Server& server, FigureWriter& out);

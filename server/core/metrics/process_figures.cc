@@ -1,5 +1,4 @@
 // The figures of the process: what runs, its memory and its time.
-#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -25,30 +24,36 @@ std::string system_name() {
   return std::string(name.sysname) + " " + name.release + " " + name.machine;
 }
 
-// Writes what the C library has handed out, and what it holds for that.
-void write_allocator(int64_t resident, FigureWriter& out) {
-  const struct mallinfo2 heap = mallinfo2();
-  const auto allocated = static_cast<int64_t>(heap.uordblks + heap.hblkhd);
-  const auto active = static_cast<int64_t>(heap.arena + heap.hblkhd);
+// Writes what the C library has handed out, what it holds for that, and what is not its own.
+void write_allocator(const ProcessMemory& memory, FigureWriter& out) {
+  const int64_t active = memory.heap_active;
   out.gauge({"allocator_allocated", "Bytes that the allocator has handed out.", kByteFigure},
-            allocated);
+            memory.heap_allocated);
   out.gauge({"allocator_active", "Bytes that the allocator holds.", kByteFigure}, active);
-  out.gauge({"allocator_resident", "Resident bytes of the process.", kByteFigure}, resident);
-  out.gauge({"allocator_frag_ratio", "Bytes held to bytes handed out."}, ratio(active, allocated),
-            2);
+  out.gauge({"allocator_resident", "Resident bytes of those, at most.", kByteFigure},
+            memory.heap_resident);
+  out.gauge({"allocator_frag_ratio", "Bytes held to bytes handed out."},
+            ratio(active, memory.heap_allocated), 2);
   out.gauge({"allocator_frag_bytes", "Bytes held and not handed out.", kByteFigure},
-            active - allocated);
-  out.gauge({"allocator_rss_ratio", "Resident bytes to bytes held."}, ratio(resident, active), 2);
+            active - memory.heap_allocated);
+  out.gauge({"allocator_rss_ratio", "Resident bytes of the allocator to bytes held."},
+            ratio(memory.heap_resident, active), 2);
   out.gauge(
-      {"allocator_rss_bytes", "Resident bytes that the allocator does not hold.", kByteFigure},
-      resident - active);
-  out.absent("rss_overhead_ratio", "1.00");
-  out.absent({"rss_overhead_bytes"});
+      {"allocator_rss_bytes", "Resident bytes of the allocator less bytes held.", kByteFigure},
+      memory.heap_resident - active);
+  out.gauge({"rss_overhead_ratio", "Resident bytes of the process to those of the allocator."},
+            ratio(memory.resident, memory.heap_resident), 2);
+  out.gauge({"rss_overhead_bytes", "Resident bytes of the process that are not the allocator's.",
+             kByteFigure},
+            memory.resident - memory.heap_resident);
 }
 
 // "Used" is what maxmemory bounds: the working set. What else the process holds (the store's
 // buffers and cache, clients' buffers, the program) shows in the resident size.
-void write_used_memory(int64_t used, int64_t resident, Server& server, FigureWriter& out) {
+void write_used_memory(int64_t resident, Server& server, FigureWriter& out) {
+  const storage::KeyspaceFigures figures = server.keys().figures();
+  const auto used = static_cast<int64_t>(figures.bytes);
+  const int64_t overhead = overhead_bytes(figures);
   const auto peak =
       std::max(used, static_cast<int64_t>(server.report().stats.working_set_bytes_max));
   out.gauge({"used_memory", "Bytes of the working set, which maxmemory bounds.", kMemory}, used);
@@ -57,9 +62,15 @@ void write_used_memory(int64_t used, int64_t resident, Server& server, FigureWri
   out.gauge({"used_memory_peak_perc", "The working set, of its peak.", FigureUnit::kPercent},
             100 * ratio(used, peak), 2);
   out.gauge({"used_memory_rss_peak", "The most resident bytes.", kMemory}, peak_resident_bytes());
-  out.absent({"used_memory_overhead", "used_memory_startup"});
-  out.gauge({"used_memory_dataset", "Bytes of the data in memory.", kByteFigure}, used);
-  out.absent("used_memory_dataset_perc", "100.00%");
+  out.gauge(
+      {"used_memory_overhead", "Bytes of the working set beside keys and values.", kByteFigure},
+      overhead);
+  out.absent({"used_memory_startup"});  // a working set begins empty
+  out.gauge({"used_memory_dataset", "Bytes of keys and values in the working set.", kByteFigure},
+            used - overhead);
+  out.gauge(
+      {"used_memory_dataset_perc", "Keys and values, of the working set.", FigureUnit::kPercent},
+      100 * ratio(used - overhead, used), 2);
   out.gauge({"total_system_memory", "Bytes that the process may have.", kMemory},
             machine_memory_bytes());
 }
@@ -108,10 +119,15 @@ void write_server_section(Server& server, FigureWriter& out) {
   out.absent({"io_threads_active"});
 }
 
+int64_t overhead_bytes(const storage::KeyspaceFigures& figures) {
+  return static_cast<int64_t>(std::min(figures.bytes, figures.entries * storage::kEntryHeadBytes));
+}
+
 void write_memory_section(Server& server, FigureWriter& out) {
   const auto used = static_cast<int64_t>(server.keys().figures().bytes);
-  const int64_t resident = resident_bytes();
-  write_used_memory(used, resident, server, out);
+  const ProcessMemory memory = process_memory();
+  const int64_t resident = memory.resident;
+  write_used_memory(resident, server, out);
   script::write_figures(server.scripting().scripts, server.scripting().functions, out);
   out.gauge({"maxmemory", "The most bytes that the working set should have.", kMemory},
             server.keys().options().memory_bytes_max);
@@ -120,7 +136,7 @@ void write_memory_section(Server& server, FigureWriter& out) {
             ratio(resident, used), 2);
   out.gauge({"mem_fragmentation_bytes", "Resident bytes beside the working set.", kByteFigure},
             resident - used);
-  write_allocator(resident, out);
+  write_allocator(memory, out);
   out.absent({"mem_not_counted_for_evict", "mem_replication_backlog",
               "mem_total_replication_buffers", "mem_cluster_links", "mem_clients_slaves"});
   out.gauge({"mem_clients_normal", "Bytes of clients and their buffers.", kByteFigure},

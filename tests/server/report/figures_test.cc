@@ -126,6 +126,29 @@ TEST_F(Figures, InfoNamesTheSameAsEver) {
   }
 }
 
+// As with Redis, parts and wholes of memory agree, whoever tells them.
+TEST_F(Figures, OfMemoryAddUp) {
+  std::map<std::string, std::string> figures;
+  std::istringstream lines(info("memory"));
+  for (std::string line; std::getline(lines, line);) {
+    if (const size_t end = line.find(':'); end != std::string::npos)
+      figures[line.substr(0, end)] = line.substr(end + 1);
+  }
+  const auto number = [&](const std::string& name) { return std::stoll(figures.at(name)); };
+  EXPECT_GT(number("used_memory_overhead"), 0);
+  EXPECT_EQ(number("used_memory"), number("used_memory_overhead") + number("used_memory_dataset"));
+  EXPECT_LT(std::stod(figures.at("used_memory_dataset_perc")), 100);
+  EXPECT_GT(number("rss_overhead_bytes"), 0);
+  EXPECT_EQ(number("used_memory_rss"), number("rss_overhead_bytes") + number("allocator_resident"));
+  EXPECT_GT(std::stod(figures.at("rss_overhead_ratio")), 1);
+  EXPECT_EQ(number("allocator_rss_bytes"),
+            number("allocator_resident") - number("allocator_active"));
+  EXPECT_NE(
+      client_->call({"MEMORY", "STATS"})
+          .find(bulk("overhead.total") + ":" + std::to_string(number("used_memory_overhead"))),
+      std::string::npos);
+}
+
 TEST_F(Figures, InfoShowsRowsOfCommandsErrorsAndDatabases) {
   EXPECT_NE(info("commandstats")
                 .find("cmdstat_lpush:calls=1,usec=0,usec_per_call=0.00,"
