@@ -1,6 +1,6 @@
 // Functions: FCALL and its read-only form, FUNCTION; and SCRIPT KILL, which does what FUNCTION KILL
 // does for scripts.
-#include "server/script/functions.h"
+#include "server/script/run/functions.h"
 
 #include <bit>
 
@@ -12,7 +12,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
-#include "server/script/shebang.h"
+#include "server/script/lua/shebang.h"
 
 namespace weir::server {
 namespace {

@@ -10,7 +10,7 @@
 #include "server/core/run/server.h"
 #include "server/os/machine.h"
 #include "server/report/figures.h"
-#include "server/script/scripts.h"
+#include "server/script/run/scripts.h"
 #include "server/types/collection.h"
 
 namespace weir::server {

@@ -6,7 +6,7 @@
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
-#include "server/script/scripts.h"
+#include "server/script/run/scripts.h"
 
 namespace weir::server {
 namespace {

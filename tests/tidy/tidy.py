@@ -36,6 +36,7 @@ FLOORS = {
     "storage": [["format"], ["store"], ["rocks", "memory", "memtable"], ["lists"], ["keyspace"], ["replication"],
                 ["shared_logs"]],
     "server/limiter": [["counts"], ["policy"], ["take"], ["later"]],
+    "server/script": [["lua"], ["libraries"], ["run"]],
     "server/core": [["clients"], ["disk"], ["shard"], ["run"], ["metrics"]],
     "server/failover": [["shared_log"], ["peers"], ["copies"], ["member"]],
 }
@@ -44,7 +45,7 @@ FLOOR_OF = {f"{folder}/{name}": row for folder, rows in FLOORS.items()
 
 # Folders whose units (a header with its .cc) still include one another in rings. In all others of
 # the code there are none: each file can be read before those that include it.
-KNOTTED = {"server/core/run", "server/rdb", "server/script"}
+KNOTTED = {"server/core/run", "server/rdb", "server/script/lua"}
 
 # A part of a folder that may include less of its folder: the files it may. The first that fits.
 NARROW = {"storage/replication/": r"base/|storage/(replication/|format/(codec|crc32c)\.h$)",
@@ -56,7 +57,7 @@ QUARANTINE = [
     ("Asio", r"boost/asio", r"server/(net/(listener|poller|handshakes|log_watch|daemon)[^/]*|main\.cc)$"),
     ("Boost.Beast", r"boost/beast", r"server/http/request_reader[^/]*$"),
     ("Boost.JSON", r"boost/json", r"(base/boost_json|server/http/json|storage/shared_logs/nats/answers)\.cc$"),
-    ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream|acl/sha256\.cc|script/sha1\.cc)|storage/shared_logs/nats/encryption\.cc$"),
+    ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream|acl/sha256\.cc|script/lua/sha1\.cc)|storage/shared_logs/nats/encryption\.cc$"),
     ("RocksDB", r"rocksdb/", r"storage/rocks/"),
     ("libpq", r"(postgresql/)?(libpq|postgres_ext)", r"storage/shared_logs/postgres/"),
     ("cnats", r"nats/", r"storage/shared_logs/nats/(link\.cc|(encryption|refusals)\.(h|cc)|words\.h)$"),

@@ -25,7 +25,7 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
     "server/limiter/take/near.cc": '#include "server/limiter/take/near.h"\n#include "server/limiter/take/far.h"\n',
     "server/limiter/take/near.h": "#pragma once\n",
     "server/net/listener.cc": '#include <boost/asio.hpp>\n#include "resp/a.h"\n',
-    "server/script/engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
+    "server/script/run/engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
     "server/limiter/take/single.cc": (
         "std::optional<SingleLimit> load_single(Call& call, int a) { return std::nullopt; }\n"
         "Result<int, ErrorReplied> read(Call& call) { return reply_error(call, kNone); }\n"
@@ -66,6 +66,8 @@ FAULTS = [
     ("storage/shared_logs/b.cc", "#include <libpq-fe.h>\n", "libpq is not included here"),
     ("storage/shared_logs/nats/b.cc", "#include <nats/nats.h>\n", "cnats is not included here"),
     ("storage/shared_logs/b.cc", "clock_gettime(CLOCK_BOOTTIME, &now);\n", "time and randomness"),
+    ("server/script/lua/b.cc", '#include "server/script/libraries/a.h"\n',
+     "server/script/lua/ must not include server/script/libraries/"),
     ("server/core/run/b.cc", "#include <lua.hpp>\n", "Lua is not included here"),
     ("server/core/run/scripts.cc", "#include <lua.hpp>\n", "Lua is not included here"),
     ("server/commands/scripting.cc", "#include <lua5.1/lua.hpp>\n", "Lua is not included here"),
@@ -83,7 +85,7 @@ FAULTS = [
     ("storage/rocks/b.cc", '#include "storage/memtable/a.h"\n', "storage/rocks/ must not include"),
     ("storage/memtable/b.cc", '#include "storage/lists/a.h"\n', "storage/memtable/ must not include"),
     ("server/os/b.cc", '#include "server/config/a.h"\n', "server/os/ must not include"),
-    ("server/script/b.cc", ' # include "server/core/run/a.h"\n', "server/script/ must not include"),
+    ("server/script/run/b.cc", ' # include "server/core/run/a.h"\n', "server/script/ must not include"),
     ("server/acl/b.cc", '#include "server/pubsub/a.h"\n', "server/acl/ must not include"),
     ("server/commands/b.cc", '#include "server/net/a.h"\n', "server/commands/ must not include"),
     ("server/failover/b.cc", "", "server/failover/ holds the folders of FLOORS alone"),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/script/sha1.h"
+#include "server/script/lua/sha1.h"
 #include "storage/format/codec.h"
 
 namespace weir::server {

@@ -10,7 +10,7 @@
 #include "server/core/metrics/figure_sections.h"
 #include "server/core/run/server.h"
 #include "server/os/machine.h"
-#include "server/script/script_figures.h"
+#include "server/script/run/script_figures.h"
 
 namespace weir::server {
 namespace {

@@ -1,4 +1,4 @@
-// Serves other clients while a script runs long; script/busy.h says what they are answered.
+// Serves other clients while a script runs long; script/lua/busy.h says what they are answered.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "server/config/config.h"
 #include "server/core/disk/turn.h"
-#include "server/script/busy.h"
+#include "server/script/lua/busy.h"
 
 namespace weir::server {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "server/script/script_host.h"
+#include "server/script/lua/script_host.h"
 
 namespace weir::server {
 

@@ -4,8 +4,8 @@
 
 #include "server/core/run/busy_script.h"
 #include "server/core/run/script_service.h"
-#include "server/script/functions.h"
-#include "server/script/scripts.h"
+#include "server/script/run/functions.h"
+#include "server/script/run/scripts.h"
 
 namespace weir::server {
 

@@ -6,8 +6,8 @@
 #include "server/core/disk/storage_health.h"
 #include "server/core/disk/turn.h"
 #include "server/limiter/take/limiters.h"
-#include "server/script/functions.h"
-#include "server/script/scripts.h"
+#include "server/script/run/functions.h"
+#include "server/script/run/scripts.h"
 
 namespace weir::server {
 namespace {

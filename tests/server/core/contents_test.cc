@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/script/sha1.h"
+#include "server/script/lua/sha1.h"
 #include "storage/format/codec.h"
 #include "storage/format/owner.h"
 

@@ -1,7 +1,7 @@
 // Libraries of functions: what is accepted, what functions see, what outlives a restart.
 #include <gmock/gmock.h>
 
-#include "server/script/function_dump.h"
+#include "server/script/run/function_dump.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {

@@ -1,7 +1,7 @@
 // A script that runs or grows without end is stopped, and everybody else is served.
 #include <gmock/gmock.h>
 
-#include "server/script/scripts.h"
+#include "server/script/run/scripts.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {

@@ -1,7 +1,7 @@
 // EVAL and SCRIPT as commands: arguments, names, what is kept and for how long, what is undone.
 #include <gmock/gmock.h>
 
-#include "server/script/scripts.h"
+#include "server/script/run/scripts.h"
 #include "tests/server/fake_server.h"
 
 namespace weir::server {
