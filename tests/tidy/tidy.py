@@ -7,12 +7,13 @@ It reads text only: it runs nothing, changes nothing, and needs neither git nor 
 Each rule is one function at RULES; tidy_selftest.py plants each fault once and sees it found.
 """
 
-import fnmatch
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import classes
+from sources import CPP, read_tree, top_level_names
 
 CODE_FOLDERS = {"base", "server", "resp", "storage", "algorithms"}
 FOLDERS = CODE_FOLDERS | {"tests", "tools"}
@@ -93,6 +94,14 @@ FUNCTION_LINES_MAX = 70
 # path -> the reason why it is longer
 LONG_FILES = {"server/config/config_options.cc": "a table: one row per option, and nothing to understand across rows"}
 
+# A folder of more C++ files than one overlooks becomes rooms. Those of leaves may be larger: their
+# files are all of one kind, and are found by their names.
+FOLDER_FILES_MAX = 45
+LARGE_FOLDERS = {
+    "server/commands": "a file for each family of commands",
+    "algorithms": "a file for each algorithm",
+}
+
 # No class holds the house up: functions in all, and for those that put others together functions
 # that are public and members. Each overload counts; of the former a pair, const and not, counts once.
 CLASS_FUNCTIONS_MAX = 35
@@ -116,57 +125,10 @@ MEANINGS = {
     "value_of": "the element has no such value",
 }
 
-CPP = {".h", ".cc"}
 SOURCE = CPP | {".py", ".sh", ".js", ".mjs", ".go", ""}
 
 UNFINISHED = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X)\b")
 FOREIGN_PATH = re.compile(r"(?<![\w.})])/((work|root)/|tmp/build)")
-
-
-class File:
-    """One text file: its path from the root, its lines, and for C++ its code without comments."""
-
-    def __init__(self, path, text):
-        self.path = path
-        self.folder = path.split("/")[0]
-        self.suffix = Path(path).suffix
-        self.text = text
-        self.lines = text.splitlines()
-        self.is_cpp = self.suffix in CPP
-        self.code = strip_cpp(text) if self.is_cpp else ""
-
-
-def strip_cpp(text):
-    """Blanks comments, strings and character literals, and keeps every line where it was."""
-    token = re.compile(
-        r'//[^\n]*|/\*.*?\*/|R"([^()\\ ]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'
-        r"|(?<![0-9A-Fa-f])'(?:\\.[^'\n]*|[^'\\\n])'", re.DOTALL)
-    return token.sub(lambda match: " " + "\n" * match[0].count("\n"), text)
-
-
-def ignored_names(root):
-    """The names in .gitignore; none of its patterns holds a slash between names."""
-    path = root / ".gitignore"
-    lines = path.read_text().split() if path.exists() else []
-    return [line.strip("/") for line in lines] + [".git"]
-
-
-def read_tree(root):
-    """All text files under the permitted top level."""
-    ignored = ignored_names(root)
-
-    def walk(folder):
-        for path in sorted(folder.iterdir()):
-            if any(fnmatch.fnmatch(path.name, name) for name in ignored) or path.is_symlink():
-                continue
-            if path.is_dir():
-                yield from walk(path)
-                continue
-            data = path.read_bytes()
-            if b"\0" not in data and "/corpus/" not in path.as_posix():
-                yield File(path.relative_to(root).as_posix(), data.decode(errors="replace"))
-
-    return list(walk(root))
 
 
 def matches(pattern, file, text):
@@ -175,9 +137,7 @@ def matches(pattern, file, text):
 
 
 def check_top_level(root, files):
-    ignored = ignored_names(root)
-    names = {path.name for path in root.iterdir()
-             if not any(fnmatch.fnmatch(path.name, name) for name in ignored)}
+    names = top_level_names(root)
     for name in sorted(names - TOP_LEVEL):
         yield name, 1, "does not belong at the top level"
     for name in sorted(TOP_LEVEL - names):
@@ -288,6 +248,18 @@ def check_length(root, files):
             yield file.path, LINES_MAX, f"{len(file.lines)} lines, {LINES_MAX} are allowed"
 
 
+def folder_sizes(files):
+    """Folder -> how many C++ files it has, without those of its folders."""
+    return Counter(file.path.rpartition("/")[0] for file in files
+                   if file.is_cpp and file.folder in CODE_FOLDERS)
+
+
+def check_folder_size(root, files):
+    for folder, count in folder_sizes(files).items():
+        if count > FOLDER_FILES_MAX and folder not in LARGE_FOLDERS:
+            yield folder, 1, f"{folder} has {count} files of C++, {FOLDER_FILES_MAX} are allowed"
+
+
 def check_function_length(root, files):
     """A brace after a parameter list opens a function unless it lies inside one."""
     opener = re.compile(r"\)(\s|const|noexcept|override|final|mutable|->[\w:<>*&, ]+)*$")
@@ -366,7 +338,7 @@ def check_words(root, files):
 
 RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
          check_pragma_once, check_banned, check_length,
-         check_function_length, check_error_replied, check_classes, check_words]
+         check_folder_size, check_function_length, check_error_replied, check_classes, check_words]
 
 
 def complaints(root):
@@ -381,6 +353,8 @@ def main():
     for path, line, message in found:
         print(f"{path}:{line}: {message}")
     print(f"the largest classes, functions/members: {largest_classes(files)}")
+    largest = ", ".join(f"{folder} {count}" for folder, count in folder_sizes(files).most_common(5))
+    print(f"the largest folders, files of C++: {largest}")
     print(f"tidy: {len(files)} files, {len(found)} complaints")
     return 1 if found else 0
 
