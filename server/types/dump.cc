@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "server/command/arguments.h"
+#include "server/rdb/body.h"
 #include "server/rdb/envelope.h"
-#include "server/rdb/value.h"
 #include "server/types/collection.h"
 #include "server/types/dump_limiter.h"
 #include "server/types/hash.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "server/rdb/body.h"
 #include "server/rdb/envelope.h"
-#include "server/rdb/value.h"
 
 namespace weir::server {
 namespace {

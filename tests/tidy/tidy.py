@@ -46,7 +46,7 @@ FLOOR_OF = {f"{folder}/{name}": row for folder, rows in FLOORS.items()
 
 # Folders whose units (a header with its .cc) still include one another in rings. In all others of
 # the code there are none: each file can be read before those that include it.
-KNOTTED = {"server/core/run", "server/rdb", "server/script/lua"}
+KNOTTED = {"server/core/run"}
 
 # A part of a folder that may include less of its folder: the files it may. The first that fits.
 NARROW = {"storage/replication/": r"base/|storage/(replication/|format/(codec|crc32c)\.h$)",

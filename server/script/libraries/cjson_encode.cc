@@ -9,6 +9,7 @@
 #include <lua.hpp>
 
 #include "server/script/libraries/cjson.h"
+#include "server/script/libraries/written_text.h"
 #include "server/script/lua/context.h"
 
 namespace weir::server::script {

@@ -7,6 +7,7 @@
 #include <lua.hpp>
 
 #include "server/script/libraries/sandbox.h"
+#include "server/script/libraries/written_text.h"
 #include "server/script/lua/context.h"
 #include "server/script/lua/looks.h"
 

@@ -2,18 +2,11 @@
 
 #include <lua.hpp>
 
-#include "server/script/lua/looks.h"
-
 namespace weir::server::script {
 namespace {
 
 constexpr std::string_view kCountedMark =
     "ignore_error_stats_update";  // Redis' name, which scripts see
-
-}  // namespace
-namespace {
-
-constexpr size_t kPieceNs = 20;
 
 }  // namespace
 
@@ -25,15 +18,6 @@ Context& context_of(lua_State* L) {
 
 void push_text(lua_State* L, std::string_view text) {
   lua_pushlstring(L, text.data(), text.size());
-}
-
-void add_text(lua_State* L, Context& context, std::string_view bytes) {
-  if (context.text.size() + bytes.size() > context.memory.room()) {
-    context.memory.note_exceeded();
-    luaL_error(L, "not enough memory");
-  }
-  charge(L, kPieceNs + bytes.size() / 4);
-  context.text.append(bytes);
 }
 
 void set_text_field(lua_State* L, const char* name, std::string_view text) {

@@ -8,7 +8,6 @@
 // 1. C++ that may need a destructor keeps its objects here, never in a function that Lua can leave
 //    by an error.
 // 2. What one script sets (protocol, settings, the random sequence) is gone when the next begins.
-// 2. What one script sets (protocol, settings, the random sequence) is gone when the next begins.
 #pragma once
 
 #include <array>
@@ -133,8 +132,6 @@ bool is_marked_as_counted(lua_State* L, int table);  // an absolute index
 // Pushes {err = text}.
 void push_error_table(lua_State* L, std::string_view text);
 void push_text(lua_State* L, std::string_view text);
-// Appends to context.text; raises when the script's memory does not allow it.
-void add_text(lua_State* L, Context& context, std::string_view bytes);
 void set_text_field(lua_State* L, const char* name, std::string_view text);
 
 }  // namespace weir::server::script
