@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/string_hash.h"
+#include "server/limiter/entries/stored_entries.h"
 #include "server/limiter/later/read_limiter.h"
 #include "server/limiter/take/limiters.h"
-#include "server/limiter/take/stored_entries.h"
 #include "server/rdb/integers.h"
 #include "server/rdb/reader.h"
 #include "server/rdb/writer.h"

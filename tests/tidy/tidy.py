@@ -36,7 +36,7 @@ FLOORS = {
     ],
     "storage": [["format"], ["store"], ["rocks", "memory", "memtable"], ["lists"], ["keyspace"], ["replication"],
                 ["shared_logs"]],
-    "server/limiter": [["counts"], ["policy"], ["take"], ["later"]],
+    "server/limiter": [["counts", "entries"], ["policy"], ["take"], ["later"]],
     "server/script": [["lua"], ["libraries"], ["run"]],
     "server/core": [["clients"], ["disk"], ["shard"], ["run"], ["metrics"]],
     "server/failover": [["shared_log"], ["peers"], ["copies"], ["member"]],

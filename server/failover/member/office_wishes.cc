@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/time_units.h"
-#include "server/failover/member_words.h"
+#include "server/failover/peers/member_words.h"
 
 namespace weir::server {
 namespace {

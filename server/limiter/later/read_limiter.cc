@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "server/limiter/entries/stored_entries.h"
 #include "server/limiter/later/bookings.h"
 #include "server/limiter/take/holds.h"
-#include "server/limiter/take/stored_entries.h"
 #include "storage/format/codec.h"
 
 namespace weir::server {

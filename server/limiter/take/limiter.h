@@ -26,9 +26,9 @@
 #include "algorithms/limiter_record.h"
 #include "algorithms/take_all.h"
 #include "server/command/error_replied.h"
+#include "server/limiter/entries/stored_entries.h"
 #include "server/limiter/policy/policy_kind.h"
 #include "server/limiter/take/held_limit.h"
-#include "server/limiter/take/stored_entries.h"
 
 namespace weir::server {
 

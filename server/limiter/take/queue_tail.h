@@ -17,9 +17,9 @@
 #include <span>
 #include <vector>
 
+#include "server/limiter/entries/overlay_entries.h"
 #include "server/limiter/policy/request.h"
 #include "server/limiter/take/limiter.h"
-#include "server/limiter/take/overlay_entries.h"
 
 namespace weir::server {
 

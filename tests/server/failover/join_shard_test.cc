@@ -1,5 +1,5 @@
 // Which options a member of a shard refuses.
-#include "server/failover/join_shard.h"
+#include "server/failover/member/join_shard.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // An overlay answers as a copy that was changed, over a map and over another overlay.
-#include "server/limiter/take/overlay_entries.h"
+#include "server/limiter/entries/overlay_entries.h"
 
 #include <random>
 

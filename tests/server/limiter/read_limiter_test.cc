@@ -2,7 +2,7 @@
 // else.
 #include "server/limiter/later/read_limiter.h"
 
-#include "server/limiter/take/stored_entries.h"
+#include "server/limiter/entries/stored_entries.h"
 #include "storage/format/codec.h"
 #include "tests/server/rl_fixture.h"
 

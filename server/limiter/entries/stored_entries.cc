@@ -1,4 +1,4 @@
-#include "server/limiter/take/stored_entries.h"
+#include "server/limiter/entries/stored_entries.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "server/limiter/take/overlay_entries.h"
+#include "server/limiter/entries/overlay_entries.h"
 
 #include <algorithm>
 #include <limits>
