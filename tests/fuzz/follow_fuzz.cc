@@ -160,8 +160,8 @@ class Follower {
     OwnerView owner;
     if (!owns_elements(ref.type()) || !parse_owner(ref.value(), &owner)) return;
     for (const ElementsId id : owner.all()) {
-      const Elements* list = keys_->lists().open(database, id);
-      if (list == nullptr) continue;
+      const auto list = keys_->lists().open(database, id);
+      if (!list) continue;
       size_t walked = 0;
       list->walk(0, [&](const Element&) { return ++walked < 100; });
       check(walked == std::min<size_t>(list->size(), 100));

@@ -27,9 +27,9 @@ void add_holds(storage::Keyspace* keys, int database, const storage::Ref& ref, R
   }
   record->is_limiter = true;
   record->text = owner.rest;
-  const storage::Elements* holds = keys->lists().open(database, owner.ids[0]);
+  const auto holds = keys->lists().open(database, owner.ids[0]);
   demand(keys->failure());
-  if (holds == nullptr || holds->empty()) throw Violation("a limiter has a list without holds");
+  if (!holds || holds->empty()) throw Violation("a limiter has a list without holds");
   record->held_until_ns =
       storage::integer_of_order(holds->at(holds->size() - 1).order) + server::kLateSettleNs;
 }
