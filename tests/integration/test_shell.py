@@ -266,7 +266,7 @@ class Alone(shells.ShellTest):
         text = plain(self.run_cli(self.weir, "help", "RL.TAKE"))
         self.assertRegex(text, r"\n  RL\.TAKE key count/period\|algorithm rate\|POLICY policy .*"
                                r"\[COST n\].*\n  summary: .+\n"
-                               r"  since: weir .+\n  group: limiter")
+                               r"  since: weir .+\n  group: ratelimit")
         self.assertIn("CL.THROTTLE key max_burst count period [quantity]",
                       plain(self.run_cli(self.weir, "help", "cl.throttle")))
         shell = self.shell_at_prompt()

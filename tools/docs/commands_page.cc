@@ -27,7 +27,7 @@ struct Group {
 };
 
 constexpr Group kGroups[] = {
-    {"limiter", "Limiters",
+    {"ratelimit", "Limiters",
      R"(Limits are written the same way in all `RL.*` commands, read from left to right:
 
     limits    := limit [limit ...]                        at most 16, numbered from 0
@@ -39,7 +39,7 @@ constexpr Group kGroups[] = {
     rate      := count/period | count PER period          100/1m, 20/100ms; 100/s or 100 PER second is 100/1s
     period    := [integer] unit
     duration  := integer unit
-    time      := integer unit | milliseconds              10s, 10000: of LEASE, TIMEOUT, MAXWAIT and HOLD
+    time      := integer unit | milliseconds              10s, 10000: of TIMEOUT, MAXWAIT, SLOW and LATENCY; LEASE and HOLD are durations
     unit      := us ms s m h d w                           in lower case
               |  sec second[s] min minute[s] hour[s] day[s] week[s]        in any case
 
@@ -85,7 +85,9 @@ matters most: the six integers of a reply, COST, UPTO, SHADOW, FORCE, ID, FULL a
 - **Changed parameters**: stored limits are matched by equal parameters, then by algorithm in order. What was used stays used:
   a customer who has used up `10/1m` and buys `1000/1m` has 990 at once, and one who goes back owes what is more than the
   smaller limit. So going to and fro between limits of one period grants no more than the larger alone. Between windows of
-  different lengths what was used ends with the shorter one, and a debt of more than 101 years is cut.
+  different lengths what was used ends with the shorter one, and a debt of more than 101 years is cut. A key that is used with one
+  policy and then with another has the limits of both: what was used under the first counts under the second when that begins; then each
+  goes on with its own count, and grants no more than it says.
 - **ONCHANGE mode**, of a policy or after limits, says what else survives when parameters change: USED (so it is without the
   word), RESET (nothing: as new), ASIS (what is left), PROPORTIONAL (the share that is left), ADDITIVE (what is left, and what the
   capacity has gained). With the others, changing to and fro may grant more. A policy's is applied once for each SET. Where a

@@ -122,7 +122,9 @@ void answer_request(Call& call, std::string_view key, const LimiterRequest& requ
 }
 
 int64_t remembered_ms(const Granted& granted) {
-  return granted.lease ? std::min(kRememberedMs, milliseconds_up(granted.lease_ns)) : kRememberedMs;
+  if (!granted.lease) return kRememberedMs;
+  return std::min(kRememberedMs,
+                  milliseconds_up(granted.lease_ns) - 1);  // what is kept ends after it
 }
 
 void remember_made(Call& call, std::string_view key, const Granted& granted,
