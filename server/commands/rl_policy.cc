@@ -224,9 +224,14 @@ void policy_reload(Call& call) {
     const std::string_view words[] = {call.args[0], call.args[1], {}, policy};
     return server_of(call).acl().allow(call.session, call.command, words);
   };
-  const auto edits = reload_policies(server_of(call), {.user = call.session.client().user().name(),
-                                                       .apply = !differs_only,
-                                                       .may_reach = may_reach});
+  const PoliciesNeeds needs{.config = &server_of(call).config(),
+                            .limiters = &call.limiters,
+                            .keys = &call.keys,
+                            .timeline = &server_of(call).timeline(),
+                            .host = &call.host};
+  const auto edits = reload_policies(needs, {.user = call.session.client().user().name(),
+                                             .apply = !differs_only,
+                                             .may_reach = may_reach});
   if (!edits) return call.reply.error(edits.error());
   std::vector<std::string> lines;
   for (const auto& [name, before, after] : *edits) {

@@ -10,9 +10,16 @@
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
 #include "server/command/key_bound.h"
+#include "server/core/clients/messages.h"
+#include "server/core/clients/sessions.h"
+#include "server/core/disk/storage_health.h"
+#include "server/core/run/busy_script.h"
 #include "server/core/run/cluster.h"
-#include "server/core/run/server.h"
+#include "server/core/shard/office.h"
+#include "server/limiter/take/limiters.h"
+#include "server/os/clock.h"
 #include "server/os/log.h"
+#include "server/report/report.h"
 #include "server/session/session.h"
 
 namespace weir::server {
@@ -39,37 +46,34 @@ bool queues_writes(const Session& session) {
 
 }  // namespace
 
-Executor::Executor(Server* server, std::span<const Commands> families)
-    : server_(server),
-      table_(families),
-      cluster_(std::make_unique<Cluster>(&server->config(), &server->keys(),
-                                         [server] { return server->random(); })),
-      figures_(table_.count()) {}
+Executor::Executor(const Needs& needs)
+    : needs_(needs),
+      cluster_(std::make_unique<Cluster>(needs.config, needs.keys,
+                                         [host = needs.host] { return host->random(); })),
+      figures_(needs.commands->count()) {}
 
 Executor::~Executor() = default;
 
 Result<void, std::string> Executor::admit(Session& session, const Command* command, Args args) {
-  if (command == nullptr) return unknown_command_error(table_, args);
+  if (command == nullptr) return unknown_command_error(table(), args);
   if (!arity_fits(*command, args.size()) || command->run == nullptr) return arity_error(*command);
-  if (!session.client().authenticated() && !command->has(kNoAuth) &&
-      server_->acl().asks_for_login())
+  if (!session.client().authenticated() && !command->has(kNoAuth) && needs_.acl->asks_for_login())
     return "NOAUTH Authentication required.";
   if (session.transaction().open() && command->has(kNoMulti))
     return "ERR Command not allowed inside a transaction";
-  if (auto fits = check_keys(*command, args, server_->config().key_bytes_max); !fits) return fits;
+  if (auto fits = check_keys(*command, args, needs_.config->key_bytes_max); !fits) return fits;
   if (!session.client().user().unrestricted()) {
-    auto allowed = server_->acl().allow(session, *command, args);
+    auto allowed = needs_.acl->allow(session, *command, args);
     if (!allowed) return allowed;
   }
-  if (server_->config().cluster_enabled && !cluster_->admits_at_once(*command, args)) {
+  if (needs_.config->cluster_enabled && !cluster_->admits_at_once(*command, args)) {
     auto served = cluster_->admit(session, *command, args);
     if (!served) return served;
   }
-  if (auto served = server_->office().admit(session, *command); !served) return served;
+  if (auto served = needs_.office->admit(session, *command); !served) return served;
   const bool writes = command->has(kWrites | kTellsOfHealth) ||
                       (command->has(kRunsQueued) && queues_writes(session));
-  if (writes && server_->persistence().health.writes_denied())
-    return server_->persistence().health.error();
+  if (writes && needs_.health->writes_denied()) return needs_.health->error();
   if (session.replies().protocol() == 2 && session.listening().subscribed() &&
       !command->has(kWhenSubscribed)) {
     return "ERR Can't execute '" + std::string(command->name) +
@@ -88,7 +92,7 @@ void Executor::reject(Session& session, const Command* command, std::string_view
   session.transaction().abort();
   if (command == nullptr || !command->has(kRunsQueued))
     return session.replies().writer().error(error);
-  session.transaction().clear(server_->keys());
+  session.transaction().clear(*needs_.keys);
   if (Cluster::is_redirection(error)) return session.replies().writer().error(error);
   if (error.starts_with("ERR ")) error.remove_prefix(4);
   session.replies().writer().error("EXECABORT Transaction discarded because of: " +
@@ -100,9 +104,9 @@ void Executor::queue(Session& session, const Command& command, Args args) {
   session.replies().writer().status("QUEUED");
   if (transaction.aborted() || transaction.watched_touched()) return;
   transaction.queue(command, args);
-  const int64_t bytes_max = server_->config().client_query_buffer_limit;
+  const int64_t bytes_max = needs_.config->client_query_buffer_limit;
   if (transaction.queued().memory_bytes() <= static_cast<size_t>(bytes_max)) return;
-  server_->sessions().host().note_query_buffer_overrun(session);
+  needs_.sessions->host().note_query_buffer_overrun(session);
   session.kill();
 }
 
@@ -111,18 +115,18 @@ const Command* Executor::resolve(Args args) {
   if (recent_ != nullptr && !args.empty() && args[0] == recent_spelling_) {
     return recent_;
   }
-  const Command* command = table_.resolve(args);
+  const Command* command = table().resolve(args);
   const bool plain = command != nullptr && !command->has(kContainer) && !command->is_subcommand();
   if (plain) {
     recent_ = command;
     recent_spelling_ = args[0];
-    recent_index_ = table_.index_of(*command);
+    recent_index_ = table().index_of(*command);
   }
   return command;
 }
 
 CommandFigures& Executor::figures_of(const Command& command) {
-  return figures_[&command == recent_ ? recent_index_ : table_.index_of(command)];
+  return figures_[&command == recent_ ? recent_index_ : table().index_of(command)];
 }
 
 Ran Executor::execute(Session& session, Args args) {
@@ -132,16 +136,16 @@ Ran Executor::execute(Session& session, Args args) {
     session.kill();
     return {};
   }
-  server_->report().stats.commands += 1;
+  needs_.report->stats.commands += 1;
   session.activity().count_command();
-  if (server_->scripting().busy.current() != nullptr) {
+  if (needs_.busy->current() != nullptr) {
     execute_while_busy(session, command, args);
     return {.command = command};
   }
   if (const auto admitted = admit(session, command, args); !admitted) {
     reject(session, command, admitted.error());
     // In a shard no error of this kind has to do with what the turn does, or waits for its commit.
-    const bool is_alone = server_->office().membership() == nullptr;
+    const bool is_alone = needs_.office->membership() == nullptr;
     return {.touched_data = is_alone && command != nullptr && command->has(kWrites),
             .command = command};
   }
@@ -151,11 +155,11 @@ Ran Executor::execute(Session& session, Args args) {
     return {.command = command};
   }
   const uint32_t flags = command->flags | session.transaction().flags();
-  if (server_->config().cluster_enabled) cluster_->begin_command();
-  const int64_t now_ns = server_->timeline().now_ns();
+  if (needs_.config->cluster_enabled) cluster_->begin_command();
+  const int64_t now_ns = needs_.timeline->now_ns();
   begin(now_ns);
   reply_too_long_ = false;
-  session.replies().bound(server_->sessions().bounds().reply_bytes_max(session));
+  session.replies().bound(needs_.sessions->bounds().reply_bytes_max(session));
   session.wait_state().permit(true);
   run(session, *command, args, session.replies().writer());
   const size_t reply_begin = session.replies().reply_begin();
@@ -163,28 +167,27 @@ Ran Executor::execute(Session& session, Args args) {
   session.wait_state().permit(false);
   std::optional<uint64_t> early_permits;
   bool is_taken_back = false;
-  const bool is_in_shard = server_->office().membership() != nullptr;
+  const bool is_in_shard = needs_.office->membership() != nullptr;
   if (is_in_shard) [[unlikely]] {
-    early_permits = server_->office().early_permits(*command);
-    const bool has_run = server_->keys().failure().ok();
-    server_->office().take_back_if_late(*command, early_permits);
-    is_taken_back = has_run && !server_->keys().failure().ok();
+    early_permits = needs_.office->early_permits(*command);
+    const bool has_run = needs_.keys->failure().ok();
+    needs_.office->take_back_if_late(*command, early_permits);
+    is_taken_back = has_run && !needs_.keys->failure().ok();
   }
-  if (session.wait_state().waiting() &&
-      !server_->keys().failure().ok()) {  // the error is the answer
-    server_->waiting().forget(session.id);
+  if (session.wait_state().waiting() && !needs_.keys->failure().ok()) {  // the error is the answer
+    needs_.waiting->forget(session.id);
     session.wait_state().end();
   }
-  if (server_->keys().failure().is_retry()) {
+  if (needs_.keys->failure().is_retry()) {
     // The session runs the command again in a later turn, so that others come in between.
     const Hold hold = take_back_for_retry(reply_begin, &session.replies());
-    --server_->report().stats.commands;
+    --needs_.report->stats.commands;
     session.activity().uncount_command();
     return {.hold = hold, .command = command};
   }
   if (may_name_several_keys(*command)) cluster_->note_slots(*command, args);
   settle(session, *command, reply_begin);
-  if (server_->waiting().anybody_ready(now_ns)) serve_waiting();
+  if (needs_.waiting->anybody_ready(now_ns)) serve_waiting();
   const bool waits = is_in_shard && command->has(kTellsOfCommits);
   return {.touched_data =
               waits || (!is_taken_back && (flags & (kReads | kWrites | kMayReplicate)) != 0),
@@ -197,7 +200,7 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
   if (const auto admitted = admit(session, command, args); !admitted)
     return reject(session, command, admitted.error());
   if (!command->has(kAllowBusy))
-    return reject(session, command, busy_error(*server_->scripting().busy.current()));
+    return reject(session, command, busy_error(*needs_.busy->current()));
   session.activity().note_command(command);
   if (session.transaction().open() && !command->has(kNotQueued))
     return queue(session, *command, args);
@@ -210,18 +213,18 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
 }
 
 void Executor::begin(int64_t now_ns) {
-  server_->messages().publish_own_events();
-  server_->keys().running().begin_command(now_ns);
+  needs_.messages->publish_own_events();
+  needs_.keys->running().begin_command(now_ns);
   nested_.clear();
   marks_ = marks_now();
-  server_->limiters().verdicts.begin_command();
-  server_->limiters().takings.begin_command();
+  needs_.limiters->verdicts.begin_command();
+  needs_.limiters->takings.begin_command();
   ++run_;
 }
 
 void Executor::roll_back() {
-  server_->keys().running().roll_back();
-  server_->messages().pubsub().drop_after(marks_.message);
+  needs_.keys->running().roll_back();
+  needs_.messages->pubsub().drop_after(marks_.message);
 }
 
 // A queued command that fails is taken back alone, because each begins where the one before it has
@@ -239,7 +242,7 @@ void Executor::run_queued(Call& call) {
   for (QueuedCommands::Walk next(queued); next.next();) {
     const size_t reply_begin = session.replies().mark();
     const Args args = next.args();
-    const auto allowed = server_->acl().allow_at_exec(session, next.command(), args);
+    const auto allowed = needs_.acl->allow_at_exec(session, next.command(), args);
     do {
       begin_next_queued(call.now_ns);
       if (!allowed) {
@@ -253,7 +256,7 @@ void Executor::run_queued(Call& call) {
     const storage::Status failure = call.keys.failure();
     if (reply_too_long_ || is_for_all(failure)) {
       call.keys.running().roll_back(first);
-      server_->messages().pubsub().drop_after(first_marks.message);
+      needs_.messages->pubsub().drop_after(first_marks.message);
       begin_next_queued(call.now_ns);
       marks_ = first_marks;
       if (failure.is_retry()) call.limiters.verdicts.take_back_to(first_verdicts);
@@ -267,21 +270,21 @@ void Executor::run_queued(Call& call) {
 }
 
 void Executor::begin_next_queued(int64_t now_ns) {
-  server_->messages().publish_own_events();
-  server_->keys().running().begin_next_of_transaction(now_ns);
+  needs_.messages->publish_own_events();
+  needs_.keys->running().begin_next_of_transaction(now_ns);
   marks_ = marks_now();
-  server_->limiters().verdicts.begin_command();
+  needs_.limiters->verdicts.begin_command();
   ++run_;
 }
 
 // Marks the waiters that wait for what a command may have changed, so that they are tried after it.
 void Executor::signal_keys(const Session& session, const Command& command, Args args) {
   if (!has_keys(command)) {
-    server_->work().charge_entries(server_->waiting().size());
-    return server_->waiting().signal_all();
+    needs_.host->work().charge_entries(needs_.waiting->size());
+    return needs_.waiting->signal_all();
   }
   for (const std::string_view key : keys_of(command, args)) {
-    server_->waiting().signal(session.client().database(), key);
+    needs_.waiting->signal(session.client().database(), key);
   }
 }
 
@@ -289,22 +292,22 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   CommandFigures& figures = figures_of(command);
   if (outer_ != nullptr) note_nested(&figures);
   const bool timed = figures.calls % kTimedOneIn == 0;
-  Call call{.host = *server_,
-            .limiters = server_->limiters(),
+  Call call{.host = *needs_.host,
+            .limiters = *needs_.limiters,
             .session = session,
-            .keys = server_->keys(),
+            .keys = *needs_.keys,
             .reply = reply,
             .command = command,
             .args = args,
             .database = session.client().database(),
-            .now_ns = server_->keys().running().now_ns()};
-  const bool is_watched = server_->messages().monitors().any();
+            .now_ns = needs_.keys->running().now_ns()};
+  const bool is_watched = needs_.messages->monitors().any();
   if (is_watched && command.has(kSkipMonitor))
-    server_->messages().monitors().show(call, is_in_script());
+    needs_.messages->monitors().show(call, is_in_script());
   const int64_t begin_ns = begin_look_ns(timed);
   const Command* const outer = std::exchange(outer_, &command);
-  if (server_->messages().tracking().any()) {
-    server_->messages().tracking().follow(
+  if (needs_.messages->tracking().any()) {
+    needs_.messages->tracking().follow(
         call, [&] { attempt(session, reply, [&] { command.run(call); }); });
   } else {
     attempt(session, reply, [&] { command.run(call); });
@@ -312,13 +315,13 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   outer_ = outer;
   if (call.keys.failure().is_retry()) return;  // as if it had not run
   ++figures.calls;  // not before, as in Redis: an INFO does not count itself
-  if (timed) note_timed(&figures, server_->clock().steady_ns() - begin_ns);
-  if (server_->report().slow_log.may_be_slow(server_->clock().coarse_steady_ns() - begin_ns))
+  if (timed) note_timed(&figures, needs_.clock->steady_ns() - begin_ns);
+  if (needs_.report->slow_log.may_be_slow(needs_.clock->coarse_steady_ns() - begin_ns))
     note_if_slow(call, begin_ns);
   if (is_watched && !command.has(kSkipMonitor | kAdmin))
-    server_->messages().monitors().show(call, is_in_script());
+    needs_.messages->monitors().show(call, is_in_script());
   const bool wrote = command.has(kWrites) && !session.wait_state().waiting();
-  if (wrote && !command.has(kWakesNobody) && !server_->waiting().empty()) {
+  if (wrote && !command.has(kWakesNobody) && !needs_.waiting->empty()) {
     signal_keys(session, command, args);
   }
 }
@@ -326,12 +329,11 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
 // A look at the exact clock costs as much as a small command. So this uses what was looked up for
 // the instant, and inside scripts and EXEC the coarse clock, where the slow log can do with it.
 int64_t Executor::begin_look_ns(bool timed) const {
-  Clock& clock = server_->clock();
+  Clock& clock = *needs_.clock;
   if (timed) return clock.steady_ns();
-  const bool looked = outer_ == nullptr && server_->scripting().busy.current() == nullptr;
-  if (looked) return server_->timeline().looked_steady_ns();
-  return server_->report().slow_log.wants_exact_begin() ? clock.steady_ns()
-                                                        : clock.coarse_steady_ns();
+  const bool looked = outer_ == nullptr && needs_.busy->current() == nullptr;
+  if (looked) return needs_.timeline->looked_steady_ns();
+  return needs_.report->slow_log.wants_exact_begin() ? clock.steady_ns() : clock.coarse_steady_ns();
 }
 
 bool Executor::is_in_script() const { return outer_ != nullptr && !outer_->has(kRunsQueued); }

@@ -27,8 +27,20 @@
 
 namespace weir::server {
 
+class BusyScript;
+class Clock;
 class Cluster;
-class Server;
+class Messages;
+class Office;
+class Report;
+class Sessions;
+class StorageHealth;
+class Timeline;
+struct Config;
+
+namespace acl {
+class Acl;
+}  // namespace acl
 
 struct CommandFigures {
   uint64_t calls = 0;
@@ -42,7 +54,24 @@ struct CommandFigures {
 
 class Executor : private WaiterRunner {
  public:
-  Executor(Server* server, std::span<const Commands> families);
+  struct Needs {
+    CallHost* host;
+    const CommandTable* commands;
+    const Config* config;
+    Clock* clock;
+    Timeline* timeline;
+    storage::Keyspace* keys;
+    Report* report;
+    Waiting* waiting;
+    Limiters* limiters;
+    Sessions* sessions;
+    acl::Acl* acl;
+    Messages* messages;
+    StorageHealth* health;
+    Office* office;
+    BusyScript* busy;
+  };
+  explicit Executor(const Needs& needs);
   ~Executor();
 
   // Runs one request of a session, or refuses it; the reply is appended to the session's output.
@@ -59,13 +88,13 @@ class Executor : private WaiterRunner {
   // Takes back what the running command has changed and published.
   void roll_back();
 
-  const CommandTable& table() const { return table_; }
+  const CommandTable& table() const { return *needs_.commands; }
   // Which requests are this server's, and whose the others are.
   Cluster& cluster() { return *cluster_; }
   // Tells whether a command has begun and not ended.
   bool is_running() const { return outer_ != nullptr; }
   const CommandFigures& figures(const Command& command) const {
-    return figures_[table_.index_of(command)];
+    return figures_[table().index_of(command)];
   }
   void reset_figures();
   // Counts the error of a command that has run, or of one that was refused (null: there is no such
@@ -124,8 +153,7 @@ class Executor : private WaiterRunner {
   const Command* resolve(Args args);
   CommandFigures& figures_of(const Command& command);
 
-  Server* server_;
-  CommandTable table_;
+  Needs needs_;
   std::unique_ptr<Cluster> cluster_;
   std::vector<CommandFigures> figures_;
   const Command* recent_ = nullptr;  // the last row found by its name alone

@@ -2,9 +2,16 @@
 #include <optional>
 
 #include "base/time_units.h"
+#include "server/core/clients/messages.h"
+#include "server/core/clients/sessions.h"
+#include "server/core/disk/storage_health.h"
+#include "server/core/run/busy_script.h"
 #include "server/core/run/cluster.h"
 #include "server/core/run/executor.h"
-#include "server/core/run/server.h"
+#include "server/core/shard/office.h"
+#include "server/limiter/take/limiters.h"
+#include "server/os/clock.h"
+#include "server/report/report.h"
 #include "server/session/session.h"
 
 namespace weir::server {
@@ -14,27 +21,27 @@ constexpr int64_t kWaiterRetryNs = 10 * kNsPerMs;  // of a waiter that write-bac
 
 }  // namespace
 
-void Executor::serve_waiting() { server_->waiting().serve(server_->timeline().now_ns(), *this); }
+void Executor::serve_waiting() { needs_.waiting->serve(needs_.timeline->now_ns(), *this); }
 
 // A waiter whose session is gone can still give back what was taken for it, so it acts in the name
 // of a session without a client.
 bool Executor::act(Waiter& waiter, Act act) {
   std::optional<Session> nobody;
-  Session* session = server_->sessions().find_session(waiter.session);
+  Session* session = needs_.sessions->find_session(waiter.session);
   if (session != nullptr && session->dead()) session = nullptr;
   if (session == nullptr) act = Act::kAbandon;
   if (act == Act::kAbandon) {
-    session = &nobody.emplace(&server_->sessions().host(), waiter.session, Peer());
+    session = &nobody.emplace(&needs_.sessions->host(), waiter.session, Peer());
     session->client().select(waiter.database);
   } else {
     session->join_turn();
   }
-  storage::Keyspace& keys = server_->keys();
-  begin(server_->timeline().now_ns());
+  storage::Keyspace& keys = *needs_.keys;
+  begin(needs_.timeline->now_ns());
   const size_t reply_begin = session->replies().mark();
   const std::vector<std::string_view>& args = waiter.arguments();
-  Call call{.host = *server_,
-            .limiters = server_->limiters(),
+  Call call{.host = *needs_.host,
+            .limiters = *needs_.limiters,
             .session = *session,
             .keys = keys,
             .reply = session->replies().writer(),
@@ -45,16 +52,16 @@ bool Executor::act(Waiter& waiter, Act act) {
   bool done = true;
   call.work().charge_probes(waiter.touched != nullptr ? 1 : args.size());
   reply_too_long_ = false;
-  session->replies().bound(server_->sessions().bounds().reply_bytes_max(*session));
+  session->replies().bound(needs_.sessions->bounds().reply_bytes_max(*session));
   const auto try_once = [&] {
     attempt(*session, session->replies().writer(), [&] { act_once(call, &waiter, act, &done); });
   };
-  server_->messages().tracking().follow(call, try_once);
+  needs_.messages->tracking().follow(call, try_once);
   while (keys.failure().code() == storage::Status::Code::kNotYet) {
     take_back_for_retry(reply_begin, &session->replies());
     waiter.successor.reset();
     begin(call.now_ns);
-    server_->messages().tracking().follow(call, try_once);
+    needs_.messages->tracking().follow(call, try_once);
   }
   session->replies().unbound();
   if (act == Act::kTry && take_back_for_retry(reply_begin, &session->replies()) != Hold::kNone) {
@@ -73,7 +80,7 @@ bool Executor::act(Waiter& waiter, Act act) {
                                  .words = waiter.words_bytes()});
     session->count_bytes();
   } else {
-    session->end_wait(server_->office().early_permits(*waiter.command));
+    session->end_wait(needs_.office->early_permits(*waiter.command));
   }
   return true;
 }

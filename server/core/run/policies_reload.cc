@@ -6,7 +6,9 @@
 
 #include "base/time_units.h"
 #include "server/config/config_words.h"
-#include "server/core/run/server.h"
+#include "server/core/disk/storage_health.h"
+#include "server/limiter/take/limiters.h"
+#include "server/os/clock.h"
 #include "server/os/log.h"
 #include "server/os/plain_file.h"
 
@@ -24,9 +26,9 @@ std::string without_code(const std::string& error) {
 
 }  // namespace
 
-Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
+Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds& needs,
                                                              const PoliciesReload& how) {
-  const Config& config = server.config();
+  const Config& config = *needs.config;
   if (config.policies_file.empty()) {
     return "ERR there is no file of policies: the option policies-file is not set";
   }
@@ -35,10 +37,9 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
   const auto read =
       read_plain_file(path, kPoliciesFileBytesMax, format_size(kPoliciesFileBytesMax), &text);
   if (!read) return std::string(kErr) + read.error();
-  const auto lines =
-      parse_policies(text, path, server.limiters().zones.given(), config.policies_max);
+  const auto lines = parse_policies(text, path, needs.limiters->zones.given(), config.policies_max);
   if (!lines) return std::string(kErr) + lines.error();
-  auto edits = edits_of(*lines, &server.limiters().policies, server.keys());
+  auto edits = edits_of(*lines, &needs.limiters->policies, *needs.keys);
   for (const PolicyEdit& edit : edits) {
     if (!how.may_reach) break;
     if (const auto may = how.may_reach(edit.name); !may) return may.error();
@@ -46,11 +47,11 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
   if (!how.apply) return edits;
   const PolicyEditor editor{
       .policies_max = config.policies_max,
-      .wall_ms = server.timeline().wall().at(server.keys().running().now_ns()) / kNsPerMs,
+      .wall_ms = needs.timeline->wall().at(needs.keys->running().now_ns()) / kNsPerMs,
       .user = how.user,
-      .random = [&server] { return server.random(); }};
-  const auto applied = apply_edits(edits, *lines, editor, &server.limiters().policies,
-                                   &server.limiters().versions, server.keys());
+      .random = [&needs] { return needs.host->random(); }};
+  const auto applied = apply_edits(edits, *lines, editor, &needs.limiters->policies,
+                                   &needs.limiters->versions, *needs.keys);
   if (!applied) return std::string(kErr) + path + ": " + without_code(applied.error());
   const auto deleted = std::count_if(edits.begin(), edits.end(),
                                      [](const PolicyEdit& edit) { return edit.after.empty(); });
@@ -59,14 +60,15 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
   return edits;
 }
 
-Result<void, std::string> reload_policies_between_turns(Server& server) {
-  storage::Keyspace& keys = server.keys();
-  if (server.config().policies_file.empty() || keys.options().follows) return {};
-  if (!keys.usable() || server.persistence().health.writes_denied()) {
+Result<void, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
+                                                        const StorageHealth& health) {
+  storage::Keyspace& keys = *needs.keys;
+  if (needs.config->policies_file.empty() || keys.options().follows) return {};
+  if (!keys.usable() || health.writes_denied()) {
     return "the disk takes no writes; RL.POLICY RELOAD reads the file when it does again";
   }
-  keys.running().begin_command(server.timeline().now_ns());
-  const auto edits = reload_policies(server, {.user = std::string(kNobody), .apply = true});
+  keys.running().begin_command(needs.timeline->now_ns());
+  const auto edits = reload_policies(needs, {.user = std::string(kNobody), .apply = true});
   if (!edits) return without_code(edits.error());
   if (keys.failure().ok()) return {};
   keys.running().roll_back();

@@ -11,7 +11,20 @@
 
 namespace weir::server {
 
-class Server;
+class CallHost;
+class StorageHealth;
+class Timeline;
+struct Config;
+struct Limiters;
+
+// What the file is read into.
+struct PoliciesNeeds {
+  const Config* config;
+  Limiters* limiters;
+  storage::Keyspace* keys;
+  Timeline* timeline;
+  CallHost* host;
+};
 
 // Who reads the file, and what for.
 struct PoliciesReload {
@@ -24,10 +37,11 @@ struct PoliciesReload {
 // Reads the file and answers what it changes. Fails, and changes nothing, with a whole error line:
 // there is no such option, the file cannot be read, lines of it are wrong, there would be too many,
 // or the user may not reach what would change.
-Result<std::vector<PolicyEdit>, std::string> reload_policies(Server& server,
+Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds& needs,
                                                              const PoliciesReload& how);
 
 // Applies the file, if the option is set, in a command of its own between turns.
-Result<void, std::string> reload_policies_between_turns(Server& server);
+Result<void, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
+                                                        const StorageHealth& health);
 
 }  // namespace weir::server

@@ -10,21 +10,24 @@
 
 namespace weir::server {
 
-class Server;
+class BusyScript;
+class Executor;
+class Office;
+class StorageHealth;
 
 class ScriptService final : public ScriptHost {
  public:
-  explicit ScriptService(Server* server) : server_(*server) {}
+  struct Parts {
+    Executor* executor;
+    Office* office;
+    const StorageHealth* health;
+    BusyScript* busy;
+  };
+  ScriptService(const Needs& needs, const Parts& parts) : ScriptHost(needs), parts_(parts) {}
 
-  const Config& config() const override;
-  Clock& clock() const override;
-  WorkMeter& work() override;
-  storage::Keyspace& keys() override;
   uint64_t data_epoch() const override;
-  uint64_t random() override;
-  const CommandTable& commands() const override;
-  Result<void, std::string> allow_in_script(Session& session, const Command& command,
-                                            Args args) override;
+  bool writes_denied() const override;
+  std::string storage_error() const override;
   Result<void, std::string> check_slots(const Command& command, Args args,
                                         bool crosses_slots) override;
   void run_in_script(Session& session, const Command& command, Args args,
@@ -32,13 +35,11 @@ class ScriptService final : public ScriptHost {
   void note_refused_in_script(const Command* command, std::string_view error) override;
   void note_counted_error() override;
   void roll_back() override;
-  bool writes_denied() const override;
-  std::string storage_error() const override;
   void beat() override;
   bool serve_while_busy(const RunningScript& script) override;
 
  private:
-  Server& server_;
+  Parts parts_;
 };
 
 }  // namespace weir::server

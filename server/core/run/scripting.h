@@ -10,13 +10,27 @@
 namespace weir::server {
 
 struct Scripting {
-  Scripting(Server* server, const Config* config, Turn* turn)
-      : host(server), scripts(&host), functions(&host), busy(config, turn) {}
+  // What those need who run scripts, beside the parts here.
+  struct Needs {
+    ScriptHost::Needs host;
+    Executor* executor;
+    Office* office;
+    const StorageHealth* health;
+    Turn* turn;
+  };
+  explicit Scripting(const Needs& needs)
+      : busy(needs.host.config, needs.turn),
+        host(needs.host, {.executor = needs.executor,
+                          .office = needs.office,
+                          .health = needs.health,
+                          .busy = &busy}),
+        scripts(&host),
+        functions(&host) {}
 
+  BusyScript busy;
   ScriptService host;
   script::Scripts scripts;
   script::Functions functions;
-  BusyScript busy;
 };
 
 }  // namespace weir::server

@@ -77,17 +77,24 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       random_(seeds.choices),
       report_(clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
-      session_service_(this),
-      executor_(this, families),
+      commands_(families),
+      session_service_({.host = this,
+                        .config = &config_,
+                        .timeline = &timeline_,
+                        .keys = &keys_,
+                        .report = &report_,
+                        .acl = &acl_,
+                        .executor = &executor_,
+                        .sessions = &sessions_,
+                        .messages = &messages_,
+                        .turn = &turn_,
+                        .scripting = &scripting_}),
       sessions_({.host = &session_service_,
                  .config = &config_,
                  .clock = clock,
                  .keys = &keys_,
                  .report = &report_}),
-      acl_({.sessions = &sessions_,
-            .config = &config_,
-            .commands = &executor_.table(),
-            .clock = clock}),
+      acl_({.sessions = &sessions_, .config = &config_, .commands = &commands_, .clock = clock}),
       messages_(&sessions_, &config_, &keys_, &work(), [this] { return random(); }),
       persistence_(&config_, clock, &timeline_, &keys_, replication.make_durability),
       turn_({.config = &config_,
@@ -100,7 +107,16 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
              .durability = persistence_.durability.get(),
              .health = &persistence_.health,
              .report = &report_}),
-      scripting_(this, &config_, &turn_),
+      scripting_({.host = {.call_host = this,
+                           .config = &config_,
+                           .clock = clock,
+                           .keys = &keys_,
+                           .commands = &commands_,
+                           .acl = &acl_},
+                  .executor = &executor_,
+                  .office = &office_,
+                  .health = &persistence_.health,
+                  .turn = &turn_}),
       office_({.membership = replication.membership,
                .instants = replication.instants,
                .timeline = &timeline_,
@@ -114,7 +130,26 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                .turn = &turn_,
                .scripts = &scripting_.scripts,
                .functions = &scripting_.functions,
-               .read_policies = [this] { read_policies(); }}) {
+               .read_policies =
+                   [this] {
+                     if (const auto read = read_policies(); !read)
+                       spdlog::warn("policies-file: {}", read.error());
+                   }}),
+      executor_({.host = this,
+                 .commands = &commands_,
+                 .config = &config_,
+                 .clock = clock,
+                 .timeline = &timeline_,
+                 .keys = &keys_,
+                 .report = &report_,
+                 .waiting = &waiting_,
+                 .limiters = &limiters_,
+                 .sessions = &sessions_,
+                 .acl = &acl_,
+                 .messages = &messages_,
+                 .health = &persistence_.health,
+                 .office = &office_,
+                 .busy = &scripting_.busy}) {
   set_wall(&timeline_.wall());
   sessions_.bounds().set_shared(&messages_.tracking());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
@@ -122,7 +157,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
     reload_.add("tls", [this] { return sessions_.tls().load(config_); });
   }
   if (!config_.policies_file.empty()) {
-    reload_.add("policies-file", [this] { return reload_policies_between_turns(*this); });
+    reload_.add("policies-file", [this] { return read_policies(); });
   }
   if (!config_.cluster_topology.empty())
     reload_.add("cluster-topology", [this] { return reload_topology(); });
@@ -152,10 +187,11 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   if (report.created) {
     spdlog::info("data opened: new");
   } else {
-    spdlog::info("data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
-                 report.written_back_turn, keys_.turn(), keys_.figures().unwritten);
+    spdlog::info(
+        "data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
+        report.written_back_turn, keys_.turn(), keys_.figures().unwritten);
   }
-  if (const auto read = reload_policies_between_turns(*this); !read) {
+  if (const auto read = read_policies(); !read) {
     if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
     spdlog::warn("policies-file: {}", read.error());
   }
@@ -175,9 +211,13 @@ Result<Session*, std::string> Server::connect(Peer peer) {
   return session;
 }
 
-void Server::read_policies() {
-  if (const auto read = reload_policies_between_turns(*this); !read)
-    spdlog::warn("policies-file: {}", read.error());
+Result<void, std::string> Server::read_policies() {
+  const PoliciesNeeds needs{.config = &config_,
+                            .limiters = &limiters_,
+                            .keys = &keys_,
+                            .timeline = &timeline_,
+                            .host = this};
+  return reload_policies_between_turns(needs, persistence_.health);
 }
 
 Result<void, std::string> Server::reload_topology() {

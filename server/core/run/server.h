@@ -114,7 +114,7 @@ class Server final : public CallHost {
  private:
   void work_a_slice();
   void drop_overrides();
-  void read_policies();
+  Result<void, std::string> read_policies();
   Result<void, std::string> reload_topology();
 
   Config config_;
@@ -125,8 +125,8 @@ class Server final : public CallHost {
   Report report_;
   Waiting waiting_;
   Limiters limiters_;
+  CommandTable commands_;
   SessionService session_service_;
-  Executor executor_;
   Sessions sessions_;
   acl::Acl acl_;
   Messages messages_;
@@ -134,6 +134,7 @@ class Server final : public CallHost {
   Turn turn_;
   Scripting scripting_;
   Office office_;
+  Executor executor_;
   Reload reload_;
 };
 

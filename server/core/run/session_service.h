@@ -4,15 +4,39 @@
 #include <memory>
 #include <string>
 
+#include "server/command/command.h"
+#include "server/core/clients/messages.h"
+#include "server/core/clients/sessions.h"
+#include "server/core/disk/turn.h"
+#include "server/core/run/executor.h"
+#include "server/core/run/scripting.h"
+#include "server/os/clock.h"
+#include "server/report/report.h"
 #include "server/session/session_host.h"
 
 namespace weir::server {
 
-class Server;
+namespace acl {
+class Acl;
+}  // namespace acl
 
 class SessionService final : public SessionHost {
  public:
-  explicit SessionService(Server* server);
+  struct Needs {
+    CallHost* host;
+    const Config* config;
+    Timeline* timeline;
+    storage::Keyspace* keys;
+    Report* report;
+    acl::Acl* acl;
+    Executor* executor;
+    Sessions* sessions;
+    Messages* messages;
+    Turn* turn;
+    const Scripting* scripting;
+  };
+  explicit SessionService(const Needs& needs)
+      : SessionHost(needs.config, &needs.host->work()), needs_(needs) {}
 
   // Looks again whether anything may keep requests from running. The server calls it when something
   // has changed that hold_for() and turn_is_full() look at.
@@ -35,7 +59,7 @@ class SessionService final : public SessionHost {
  private:
   bool is_busy() const;
 
-  Server& server_;
+  Needs needs_;
 };
 
 }  // namespace weir::server

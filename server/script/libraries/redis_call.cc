@@ -10,6 +10,7 @@
 #include <lua.hpp>
 
 #include "resp/numbers.h"
+#include "server/acl/acl.h"
 #include "server/acl/user.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_table.h"
@@ -70,7 +71,7 @@ Result<void, std::string> check_admission(Context& context, const Command* comma
   if (auto fits = check_keys(*command, context.args, context.host->config().key_bytes_max); !fits)
     return fits;
   if (!context.session->client().user().unrestricted()) {
-    auto allowed = context.host->allow_in_script(*context.session, *command, context.args);
+    auto allowed = context.host->acl().allow_in_script(*context.session, *command, context.args);
     if (!allowed) return allowed;
   }
   if (context.read_only && command->has(kWrites | kMayReplicate))

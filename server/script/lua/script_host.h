@@ -6,29 +6,43 @@
 
 #include "base/result.h"
 #include "server/command/command.h"
+#include "server/config/config.h"
+#include "server/os/clock.h"
 
 namespace weir::server {
 
-class Clock;
 class CommandTable;
-class Session;
-struct Config;
 struct RunningScript;
 
+namespace acl {
+class Acl;
+}  // namespace acl
+
+// What a script uses as it is lies on floors below and is handed over; the rest is done by those
+// who run the script.
 class ScriptHost {
  public:
-  virtual const Config& config() const = 0;
-  virtual Clock& clock() const = 0;
-  virtual WorkMeter& work() = 0;
-  virtual storage::Keyspace& keys() = 0;
+  struct Needs {
+    CallHost* call_host;
+    const Config* config;
+    Clock* clock;
+    storage::Keyspace* keys;
+    const CommandTable* commands;
+    acl::Acl* acl;
+  };
+
+  const Config& config() const { return *needs_.config; }
+  Clock& clock() const { return *needs_.clock; }
+  WorkMeter& work() const { return needs_.call_host->work(); }
+  uint64_t random() const { return needs_.call_host->random(); }
+  storage::Keyspace& keys() const { return *needs_.keys; }
+  const CommandTable& commands() const { return *needs_.commands; }
+  acl::Acl& acl() const { return *needs_.acl; }
+
   // Answers another number whenever records may have changed otherwise than by commands.
   virtual uint64_t data_epoch() const = 0;
-  virtual uint64_t random() = 0;
-
-  virtual const CommandTable& commands() const = 0;
-  // Tells whether the session's user may run the request, and if not why; a denial is noted.
-  virtual Result<void, std::string> allow_in_script(Session& session, const Command& command,
-                                                    Args args) = 0;
+  virtual bool writes_denied() const = 0;
+  virtual std::string storage_error() const = 0;
   // Tells whether a cluster's node may run the request in a script, and if not why. A script that
   // does not say that it crosses slots uses the keys of one, that of the keys it was given or else
   // of its first.
@@ -43,8 +57,6 @@ class ScriptHost {
   virtual void note_counted_error() = 0;
   // Takes back what the running command has changed and published.
   virtual void roll_back() = 0;
-  virtual bool writes_denied() const = 0;
-  virtual std::string storage_error() const = 0;
   // A script goes on. To be called every kBeatNs while it does.
   static constexpr int64_t kBeatNs = 100 * kNsPerMs;
   virtual void beat() = 0;
@@ -52,7 +64,11 @@ class ScriptHost {
   virtual bool serve_while_busy(const RunningScript& script) = 0;
 
  protected:
+  explicit ScriptHost(const Needs& needs) : needs_(needs) {}
   ~ScriptHost() = default;
+
+ private:
+  Needs needs_;
 };
 
 }  // namespace weir::server
