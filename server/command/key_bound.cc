@@ -5,10 +5,11 @@
 
 namespace weir::server {
 
-Result<void, std::string> check_keys_among(const Command& command, Args args, size_t bytes_max) {
+Result<void, std::string> check_keys_among(const Command& command, Args args, int64_t bytes_max) {
+  const auto most = static_cast<size_t>(bytes_max);
   for (const KeyReference& key : find_keys(command, args)) {
     const size_t bytes = args[key.position].size();
-    if (bytes > bytes_max) return storage::long_name_error("a key", bytes, bytes_max);
+    if (bytes > most) return storage::long_name_error("a key", bytes, most);
   }
   return {};
 }

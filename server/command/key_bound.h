@@ -14,21 +14,26 @@
 
 namespace weir::server {
 
-// check_keys() for a request that has a longer argument.
-Result<void, std::string> check_keys_among(const Command& command, Args args, size_t bytes_max);
-
-// Tells whether all keys of a request are short enough; the error is a whole line. It looks at
-// lengths only, and at those of no words that cannot be keys. REQUIRES: the arity fits.
-inline Result<void, std::string> check_keys(const Command& command, Args args, int64_t bytes_max) {
+// Tells whether all words of a request that may be keys are short enough. It looks at lengths only,
+// and at those of no words that cannot be keys. REQUIRES: the arity fits.
+inline bool are_short(const Command& command, Args args, int64_t bytes_max) {
   const KeyPositions& keys = command.keys;
   const bool has_one = keys.first == keys.last && keys.numkeys == 0 && command.more_keys == nullptr;
   const auto most = static_cast<size_t>(bytes_max);
   const Args may_be_keys = has_one ? args.subspan(static_cast<size_t>(keys.first), 1) : args;
-  const bool are_short = std::all_of(may_be_keys.begin(), may_be_keys.end(),
-                                     [most](std::string_view word) { return word.size() <= most; });
-  if (are_short) [[likely]]
+  return std::all_of(may_be_keys.begin(), may_be_keys.end(),
+                     [most](std::string_view word) { return word.size() <= most; });
+}
+
+// check_keys() for a request that has a longer word.
+Result<void, std::string> check_keys_among(const Command& command, Args args, int64_t bytes_max);
+
+// Tells whether all keys of a request are short enough; the error is a whole line. REQUIRES: the
+// arity fits.
+inline Result<void, std::string> check_keys(const Command& command, Args args, int64_t bytes_max) {
+  if (are_short(command, args, bytes_max)) [[likely]]
     return {};
-  return check_keys_among(command, args, most);
+  return check_keys_among(command, args, bytes_max);
 }
 
 }  // namespace weir::server

@@ -9,7 +9,6 @@
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
-#include "server/command/key_bound.h"
 #include "server/core/clients/messages.h"
 #include "server/core/clients/sessions.h"
 #include "server/core/disk/storage_health.h"
@@ -40,50 +39,21 @@ void note_cross_protocol_request(const Session& session) {
       session.id, session.client().peer().address);
 }
 
-bool queues_writes(const Session& session) {
-  return (session.transaction().flags() & kWrites) != 0;
-}
-
 }  // namespace
 
 Executor::Executor(const Needs& needs)
     : needs_(needs),
       cluster_(std::make_unique<Cluster>(needs.config, needs.keys,
                                          [host = needs.host] { return host->random(); })),
+      admission_({.commands = needs.commands,
+                  .config = needs.config,
+                  .acl = needs.acl,
+                  .cluster = cluster_.get(),
+                  .office = needs.office,
+                  .health = needs.health}),
       figures_(needs.commands->count()) {}
 
 Executor::~Executor() = default;
-
-Result<void, std::string> Executor::admit(Session& session, const Command* command, Args args) {
-  if (command == nullptr) return unknown_command_error(table(), args);
-  if (!arity_fits(*command, args.size()) || command->run == nullptr) return arity_error(*command);
-  if (!session.client().authenticated() && !command->has(kNoAuth) && needs_.acl->asks_for_login())
-    return "NOAUTH Authentication required.";
-  if (session.transaction().open() && command->has(kNoMulti))
-    return "ERR Command not allowed inside a transaction";
-  if (auto fits = check_keys(*command, args, needs_.config->key_bytes_max); !fits) return fits;
-  if (!session.client().user().unrestricted()) {
-    auto allowed = needs_.acl->allow(session, *command, args);
-    if (!allowed) return allowed;
-  }
-  if (needs_.config->cluster_enabled && !cluster_->admits_at_once(*command, args)) {
-    auto served = cluster_->admit(session, *command, args);
-    if (!served) return served;
-  }
-  if (auto served = needs_.office->admit(session, *command); !served) return served;
-  const bool writes = command->has(kWrites | kTellsOfHealth) ||
-                      (command->has(kRunsQueued) && queues_writes(session));
-  if (writes && needs_.health->writes_denied()) return needs_.health->error();
-  if (session.replies().protocol() == 2 && session.listening().subscribed() &&
-      !command->has(kWhenSubscribed)) {
-    return "ERR Can't execute '" + std::string(command->name) +
-           "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
-           "context";
-  }
-  if (session.listening().monitors && command->has(kReads | kWrites | kMayReplicate))
-    return "ERR Replica can't interact with the keyspace";
-  return {};
-}
 
 // A command that is refused on the way into a transaction is missing from it, so EXEC will refuse
 // the rest; and a refused EXEC ends the transaction.
@@ -142,7 +112,7 @@ Ran Executor::execute(Session& session, Args args) {
     execute_while_busy(session, command, args);
     return {.command = command};
   }
-  if (const auto admitted = admit(session, command, args); !admitted) {
+  if (const auto admitted = admission_.admit({session, command, args}); !admitted) {
     reject(session, command, admitted.error());
     // In a shard no error of this kind has to do with what the turn does, or waits for its commit.
     const bool is_alone = needs_.office->membership() == nullptr;
@@ -197,7 +167,7 @@ Ran Executor::execute(Session& session, Args args) {
 
 // Nothing here may begin or settle a command of the keyspace: the script's is still open.
 void Executor::execute_while_busy(Session& session, const Command* command, Args args) {
-  if (const auto admitted = admit(session, command, args); !admitted)
+  if (const auto admitted = admission_.admit({session, command, args}); !admitted)
     return reject(session, command, admitted.error());
   if (!command->has(kAllowBusy))
     return reject(session, command, busy_error(*needs_.busy->current()));

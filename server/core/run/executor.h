@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "server/command/command.h"
 #include "server/command/command_table.h"
+#include "server/core/run/admission.h"
 #include "server/pubsub/monitors.h"
 #include "server/report/duration_histogram.h"
 #include "server/session/session.h"
@@ -149,12 +150,12 @@ class Executor : private WaiterRunner {
   void note_timed(CommandFigures* figures, int64_t duration_ns);
   void note_if_slow(const Call& call, int64_t begin_ns);
   bool is_in_script() const;
-  Result<void, std::string> admit(Session& session, const Command* command, Args args);
   const Command* resolve(Args args);
   CommandFigures& figures_of(const Command& command);
 
   Needs needs_;
   std::unique_ptr<Cluster> cluster_;
+  Admission admission_;
   std::vector<CommandFigures> figures_;
   const Command* recent_ = nullptr;  // the last row found by its name alone
   std::string recent_spelling_;
