@@ -1,30 +1,27 @@
 #include "server/core/run/executor.h"
 
-#include <algorithm>
+#include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
-#include "base/time_units.h"
+#include "base/check.h"
 #include "server/acl/acl.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
-#include "server/core/clients/messages.h"
+#include "server/config/config.h"
 #include "server/core/clients/sessions.h"
 #include "server/core/disk/storage_health.h"
 #include "server/core/run/busy_script.h"
 #include "server/core/run/cluster.h"
 #include "server/core/shard/office.h"
-#include "server/limiter/take/limiters.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
-#include "server/report/report.h"
 #include "server/session/session.h"
 
 namespace weir::server {
 namespace {
-
-constexpr uint64_t kTimedOneIn = 16;
 
 // A failure that takes a whole transaction back, not one of its commands.
 bool is_for_all(const storage::Status& failure) {
@@ -51,7 +48,12 @@ Executor::Executor(const Needs& needs)
                   .cluster = cluster_.get(),
                   .office = needs.office,
                   .health = needs.health}),
-      figures_(needs.commands->count()) {}
+      effects_(needs.messages, needs.limiters, needs.report),
+      counts_({.commands = needs.commands,
+               .config = needs.config,
+               .clock = needs.clock,
+               .timeline = needs.timeline,
+               .report = needs.report}) {}
 
 Executor::~Executor() = default;
 
@@ -90,13 +92,19 @@ const Command* Executor::resolve(Args args) {
   if (plain) {
     recent_ = command;
     recent_spelling_ = args[0];
-    recent_index_ = table().index_of(*command);
+    recent_figures_ = &counts_.of(*command);
   }
   return command;
 }
 
 CommandFigures& Executor::figures_of(const Command& command) {
-  return figures_[&command == recent_ ? recent_index_ : table().index_of(command)];
+  return &command == recent_ ? *recent_figures_ : counts_.of(command);
+}
+
+CommandFigures& Executor::counted_figures(const Command& command) {
+  CommandFigures& figures = figures_of(command);
+  if (outer_ != nullptr) effects_.note(&figures);
+  return figures;
 }
 
 Ran Executor::execute(Session& session, Args args) {
@@ -135,15 +143,8 @@ Ran Executor::execute(Session& session, Args args) {
   const size_t reply_begin = session.replies().reply_begin();
   session.replies().unbound();
   session.wait_state().permit(false);
-  std::optional<uint64_t> early_permits;
-  bool is_taken_back = false;
-  const bool is_in_shard = needs_.office->membership() != nullptr;
-  if (is_in_shard) [[unlikely]] {
-    early_permits = needs_.office->early_permits(*command);
-    const bool has_run = needs_.keys->failure().ok();
-    needs_.office->take_back_if_late(*command, early_permits);
-    is_taken_back = has_run && !needs_.keys->failure().ok();
-  }
+  const Office::Outcome outcome = needs_.office->after(*command);
+  if (outcome.is_taken_back) effects_.drop_verdicts();
   if (session.wait_state().waiting() && !needs_.keys->failure().ok()) {  // the error is the answer
     needs_.waiting->forget(session.id);
     session.wait_state().end();
@@ -158,11 +159,11 @@ Ran Executor::execute(Session& session, Args args) {
   if (may_name_several_keys(*command)) cluster_->note_slots(*command, args);
   settle(session, *command, reply_begin);
   if (needs_.waiting->anybody_ready(now_ns)) serve_waiting();
-  const bool waits = is_in_shard && command->has(kTellsOfCommits);
-  return {.touched_data =
-              waits || (!is_taken_back && (flags & (kReads | kWrites | kMayReplicate)) != 0),
+  const bool may_depend =
+      !outcome.is_taken_back && (flags & (kReads | kWrites | kMayReplicate)) != 0;
+  return {.touched_data = outcome.waits_for_commits || may_depend,
           .command = command,
-          .early_permits = is_taken_back ? std::nullopt : early_permits};
+          .early_permits = outcome.early_permits};
 }
 
 // Nothing here may begin or settle a command of the keyspace: the script's is still open.
@@ -185,16 +186,12 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
 void Executor::begin(int64_t now_ns) {
   needs_.messages->publish_own_events();
   needs_.keys->running().begin_command(now_ns);
-  nested_.clear();
-  marks_ = marks_now();
-  needs_.limiters->verdicts.begin_command();
-  needs_.limiters->takings.begin_command();
-  ++run_;
+  effects_.begin();
 }
 
 void Executor::roll_back() {
   needs_.keys->running().roll_back();
-  needs_.messages->pubsub().drop_after(marks_.message);
+  effects_.drop_messages();
 }
 
 // A queued command that fails is taken back alone, because each begins where the one before it has
@@ -204,8 +201,7 @@ void Executor::run_queued(Call& call) {
   Session& session = call.session;
   session.wait_state().permit(false);
   const storage::TurnInProgress::Mark first = call.keys.running().mark();
-  const Marks first_marks = marks_now();
-  const VerdictCounts::Values first_verdicts = call.limiters.verdicts.values();
+  const Effects::Beginning first_effects = effects_.here();
   const QueuedCommands& queued = session.transaction().queued();
   RequestSlot slots;
   call.reply.array(static_cast<int64_t>(queued.count()));
@@ -226,10 +222,9 @@ void Executor::run_queued(Call& call) {
     const storage::Status failure = call.keys.failure();
     if (reply_too_long_ || is_for_all(failure)) {
       call.keys.running().roll_back(first);
-      needs_.messages->pubsub().drop_after(first_marks.message);
+      effects_.drop_messages_after(first_effects);
       begin_next_queued(call.now_ns);
-      marks_ = first_marks;
-      if (failure.is_retry()) call.limiters.verdicts.take_back_to(first_verdicts);
+      effects_.reach_back_to(first_effects, failure.is_retry());
       return call.keys.running().fail(failure);
     }
     settle(session, next.command(), reply_begin);
@@ -242,9 +237,7 @@ void Executor::run_queued(Call& call) {
 void Executor::begin_next_queued(int64_t now_ns) {
   needs_.messages->publish_own_events();
   needs_.keys->running().begin_next_of_transaction(now_ns);
-  marks_ = marks_now();
-  needs_.limiters->verdicts.begin_command();
-  ++run_;
+  effects_.begin_next();
 }
 
 // Marks the waiters that wait for what a command may have changed, so that they are tried after it.
@@ -259,9 +252,8 @@ void Executor::signal_keys(const Session& session, const Command& command, Args 
 }
 
 void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
-  CommandFigures& figures = figures_of(command);
-  if (outer_ != nullptr) note_nested(&figures);
-  const bool timed = figures.calls % kTimedOneIn == 0;
+  CommandFigures& figures = counted_figures(command);
+  const bool timed = CommandCounts::is_timed(figures);
   Call call{.host = *needs_.host,
             .limiters = *needs_.limiters,
             .session = session,
@@ -273,8 +265,9 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
             .now_ns = needs_.keys->running().now_ns()};
   const bool is_watched = needs_.messages->monitors().any();
   if (is_watched && command.has(kSkipMonitor))
-    needs_.messages->monitors().show(call, is_in_script());
-  const int64_t begin_ns = begin_look_ns(timed);
+    needs_.messages->monitors().show(call, within() == Within::kScript);
+  const bool was_looked_up = outer_ == nullptr && needs_.busy->current() == nullptr;
+  const int64_t begin_ns = counts_.begin_ns(timed, was_looked_up);
   const Command* const outer = std::exchange(outer_, &command);
   if (needs_.messages->tracking().any()) {
     needs_.messages->tracking().follow(
@@ -284,28 +277,90 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   }
   outer_ = outer;
   if (call.keys.failure().is_retry()) return;  // as if it had not run
-  ++figures.calls;  // not before, as in Redis: an INFO does not count itself
-  if (timed) note_timed(&figures, needs_.clock->steady_ns() - begin_ns);
-  if (needs_.report->slow_log.may_be_slow(needs_.clock->coarse_steady_ns() - begin_ns))
-    note_if_slow(call, begin_ns);
+  counts_.note_end(call, &figures, within(), timed, begin_ns);
   if (is_watched && !command.has(kSkipMonitor | kAdmin))
-    needs_.messages->monitors().show(call, is_in_script());
+    needs_.messages->monitors().show(call, within() == Within::kScript);
   const bool wrote = command.has(kWrites) && !session.wait_state().waiting();
   if (wrote && !command.has(kWakesNobody) && !needs_.waiting->empty()) {
     signal_keys(session, command, args);
   }
 }
 
-// A look at the exact clock costs as much as a small command. So this uses what was looked up for
-// the instant, and inside scripts and EXEC the coarse clock, where the slow log can do with it.
-int64_t Executor::begin_look_ns(bool timed) const {
-  Clock& clock = *needs_.clock;
-  if (timed) return clock.steady_ns();
-  const bool looked = outer_ == nullptr && needs_.busy->current() == nullptr;
-  if (looked) return needs_.timeline->looked_steady_ns();
-  return needs_.report->slow_log.wants_exact_begin() ? clock.steady_ns() : clock.coarse_steady_ns();
+Within Executor::within() const {
+  if (outer_ == nullptr) return Within::kNothing;
+  return outer_->has(kRunsQueued) ? Within::kTransaction : Within::kScript;
 }
 
-bool Executor::is_in_script() const { return outer_ != nullptr && !outer_->has(kRunsQueued); }
+// REQUIRES: an exception is being handled.
+void Executor::note_exception(const Session& session, const resp::ReplyWriter& reply) {
+  using storage::Status;
+  storage::Keyspace& keys = *needs_.keys;
+  try {
+    throw;
+  } catch (const storage::ChangeRefused&) {
+    // keys.failure() says why.
+  } catch (const resp::ReplyTooLong&) {
+    reply_too_long_ |= &reply == &session.replies().writer();
+    keys.running().fail(Status::aborted(
+        "ERR the reply to a command of the script is larger than script-memory-max, the "
+        "script's changes are undone"));
+  } catch (const std::bad_alloc&) {
+    keys.running().fail(
+        Status::too_much("the system gives no more memory, what the command changed is undone"));
+  } catch (const BrokenCheck& broken) {
+    needs_.report->note_internal_error(broken.what());
+    keys.running().fail(Status::aborted("ERR internal error: " + broken.place()));
+  } catch (const std::exception& other) {
+    needs_.report->note_internal_error(other.what());
+    keys.running().fail(Status::aborted(std::string("ERR internal error: ") + other.what()));
+  }
+}
+
+Hold Executor::take_back_for_retry(size_t reply_begin, Replies* replies) {
+  const storage::Status& failure = needs_.keys->failure();
+  if (!failure.is_retry()) return Hold::kNone;
+  const bool opening = failure.code() == storage::Status::Code::kNotYet;
+  needs_.keys->running().roll_back();
+  effects_.drop();
+  replies->cut(reply_begin);
+  return opening ? Hold::kOpening : Hold::kWriteBack;
+}
+
+std::string Executor::failure_line(const storage::Status& failure) {
+  using Code = storage::Status::Code;
+  if (failure.code() == Code::kAborted) return failure.message();
+  if (failure.code() == Code::kTooMuch)
+    return "OOM command not allowed when used memory > 'maxmemory': " + failure.message();
+  return needs_.health->note_read_failure(failure);
+}
+
+void Executor::count_failed(const Command& command, std::string_view error) {
+  counts_.note_error(error);
+  ++counted_figures(command).failed;
+}
+
+void Executor::count_rejected(const Command* command, std::string_view error) {
+  counts_.note_error(error);
+  if (command != nullptr) ++counted_figures(*command).rejected;
+}
+
+// Ends a command whose reply is known: takes back what it changed if it has failed, and counts its
+// error.
+void Executor::settle(Session& session, const Command& command, size_t reply_begin) {
+  storage::Keyspace& keys = *needs_.keys;
+  if (!keys.failure().ok()) {
+    roll_back();
+    session.replies().cut(reply_begin);
+    session.replies().writer().error(failure_line(keys.failure()));
+  }
+  const bool counted = std::exchange(error_counted_, false);
+  const std::string_view reply = session.replies().since(reply_begin);
+  if (reply.starts_with('-')) {
+    if (!counted) counts_.note_error(reply);
+    ++figures_of(command).failed;
+    if (!command.has(kKeepsOnError)) roll_back();
+  }
+  if (std::exchange(reply_too_long_, false)) needs_.sessions->bounds().kill_for_output(&session);
+}
 
 }  // namespace weir::server

@@ -20,8 +20,8 @@
 #include "server/command/command.h"
 #include "server/command/command_table.h"
 #include "server/core/run/admission.h"
-#include "server/pubsub/monitors.h"
-#include "server/report/duration_histogram.h"
+#include "server/core/run/command_counts.h"
+#include "server/core/run/effects.h"
 #include "server/session/session.h"
 #include "server/session/session_host.h"
 #include "server/waiting/waiting.h"
@@ -31,27 +31,11 @@ namespace weir::server {
 class BusyScript;
 class Clock;
 class Cluster;
-class Messages;
 class Office;
-class Report;
 class Sessions;
 class StorageHealth;
 class Timeline;
 struct Config;
-
-namespace acl {
-class Acl;
-}  // namespace acl
-
-struct CommandFigures {
-  uint64_t calls = 0;
-  uint64_t timed = 0;  // of the calls, the first and every 16th after it
-  int64_t timed_ns = 0;
-  uint64_t rejected = 0;                              // arity, rights, state of the server
-  uint64_t failed = 0;                                // answered an error
-  std::unique_ptr<DurationHistogram> durations = {};  // null: none timed while latency-tracking
-  uint64_t noted_in = 0;  // the run in which they were last saved for a retry
-};
 
 class Executor : private WaiterRunner {
  public:
@@ -94,10 +78,8 @@ class Executor : private WaiterRunner {
   Cluster& cluster() { return *cluster_; }
   // Tells whether a command has begun and not ended.
   bool is_running() const { return outer_ != nullptr; }
-  const CommandFigures& figures(const Command& command) const {
-    return figures_[table().index_of(command)];
-  }
-  void reset_figures();
+  const CommandFigures& figures(const Command& command) const { return counts_.of(command); }
+  void reset_figures() { counts_.reset(); }
   // Counts the error of a command that has run, or of one that was refused (null: there is no such
   // command).
   void count_failed(const Command& command, std::string_view error);
@@ -107,27 +89,7 @@ class Executor : private WaiterRunner {
   void note_counted_error() { error_counted_ = true; }
 
  private:
-  // Places in what is kept outside the keyspace: what the running command has left there comes
-  // after them.
-  struct Marks {
-    size_t message = 0;
-    Monitors::Mark monitor;
-    size_t nested = 0;
-    uint64_t slow = 0;
-    uint64_t hits = 0, misses = 0;
-  };
-  // The figures of a command that ran inside the running one, as they were before.
-  struct NestedBefore {
-    CommandFigures* figures;
-    uint64_t calls, timed;
-    int64_t timed_ns;
-    uint64_t rejected, failed;
-  };
   void begin(int64_t now_ns);
-  Marks marks_now() const;
-  void note_nested(CommandFigures* figures);
-  // Takes back what was counted and shown of a command that will be run again.
-  void forget_try();
   // Calls `body`; what it throws becomes the failure of the running command.
   template <typename Body>
   void attempt(const Session& session, const resp::ReplyWriter& reply, const Body& body);
@@ -145,27 +107,23 @@ class Executor : private WaiterRunner {
   void begin_next_queued(int64_t now_ns);
   void settle(Session& session, const Command& command, size_t reply_begin);
   void signal_keys(const Session& session, const Command& command, Args args);
-  // Answers the instant of the steady clock at which the running command began.
-  int64_t begin_look_ns(bool timed) const;
-  void note_timed(CommandFigures* figures, int64_t duration_ns);
-  void note_if_slow(const Call& call, int64_t begin_ns);
-  bool is_in_script() const;
+  Within within() const;
   const Command* resolve(Args args);
   CommandFigures& figures_of(const Command& command);
+  // Those of a command that is about to be counted; inside another they can be taken back.
+  CommandFigures& counted_figures(const Command& command);
 
   Needs needs_;
   std::unique_ptr<Cluster> cluster_;
   Admission admission_;
-  std::vector<CommandFigures> figures_;
+  Effects effects_;
+  CommandCounts counts_;
   const Command* recent_ = nullptr;  // the last row found by its name alone
   std::string recent_spelling_;
-  size_t recent_index_ = 0;
+  CommandFigures* recent_figures_ = nullptr;
   const Command* outer_ = nullptr;  // what runs the running command: EXEC, a script, or nothing
-  Marks marks_;
-  std::vector<NestedBefore> nested_;
-  uint64_t run_ = 0;             // counts commands, also those of a transaction
-  bool reply_too_long_ = false;  // of the running command
-  bool error_counted_ = false;   // of the running command
+  bool reply_too_long_ = false;     // of the running command
+  bool error_counted_ = false;      // of the running command
 };
 
 template <typename Body>

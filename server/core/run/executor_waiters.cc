@@ -2,16 +2,11 @@
 #include <optional>
 
 #include "base/time_units.h"
-#include "server/core/clients/messages.h"
 #include "server/core/clients/sessions.h"
-#include "server/core/disk/storage_health.h"
-#include "server/core/run/busy_script.h"
 #include "server/core/run/cluster.h"
 #include "server/core/run/executor.h"
 #include "server/core/shard/office.h"
-#include "server/limiter/take/limiters.h"
 #include "server/os/clock.h"
-#include "server/report/report.h"
 #include "server/session/session.h"
 
 namespace weir::server {

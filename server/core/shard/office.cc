@@ -40,14 +40,24 @@ bool Office::leaves_early(const Command& command) const {
 
 std::optional<uint64_t> Office::told_permits() const { return needs_.limiters->takings.told(); }
 
-void Office::look_again(const Command& command, std::optional<uint64_t> early_permits) {
-  if (!membership_->serves() || !needs_.keys->failure().ok()) return;
+Office::Outcome Office::after_in_shard(const Command& command) {
+  const std::optional<uint64_t> permits = early_permits(command);
+  const bool is_taken_back = fails_late(command, permits);
+  return {.early_permits = is_taken_back ? std::nullopt : permits,
+          .is_taken_back = is_taken_back,
+          .waits_for_commits = command.has(kTellsOfCommits)};
+}
+
+// Asks again, now that it is known how many permits the reply tells of.
+bool Office::fails_late(const Command& command, std::optional<uint64_t> early_permits) {
+  if (!command.has(kTakes | kCounts) || !membership_->serves() || !needs_.keys->failure().ok())
+    return false;
   const auto admitted = membership_->rules().admit({.writes = command.has(kWrites),
                                                     .leaves_early = early_permits.has_value(),
                                                     .permits = early_permits.value_or(0)});
-  if (admitted) return;
-  needs_.limiters->verdicts.take_back();
+  if (admitted) return false;
   needs_.keys->running().fail(storage::Status::aborted(admitted.error()));
+  return true;
 }
 
 storage::Status Office::begin(Server* server, const storage::Status& disk) {

@@ -76,10 +76,16 @@ class Office {
     const bool may = command.has(kTakes | kCounts) && leaves_early(command);
     return may ? told_permits() : std::nullopt;
   }
-  // A command that was let in because its reply would leave early, and has turned out otherwise
-  // while the log is away, fails.
-  void take_back_if_late(const Command& command, std::optional<uint64_t> early_permits) {
-    if (membership_ != nullptr && command.has(kTakes | kCounts)) look_again(command, early_permits);
+  // What the shard makes of a command that has run.
+  struct Outcome {
+    std::optional<uint64_t> early_permits = {};  // as above
+    // It was let in because its reply would leave early, and has turned out otherwise while the log
+    // is away: it has failed.
+    bool is_taken_back = false;
+    bool waits_for_commits = false;  // its reply tells of what is to be committed
+  };
+  Outcome after(const Command& command) {
+    return membership_ == nullptr ? Outcome() : after_in_shard(command);
   }
 
   // The data of the server is open: begins to follow the shard's log. `disk` says whether it takes
@@ -114,7 +120,8 @@ class Office {
   Result<void, std::string> admit_in_shard(const Session& session, const Command& command) const;
   bool leaves_early(const Command& command) const;
   std::optional<uint64_t> told_permits() const;
-  void look_again(const Command& command, std::optional<uint64_t> early_permits);
+  Outcome after_in_shard(const Command& command);
+  bool fails_late(const Command& command, std::optional<uint64_t> early_permits);
   void follow_others(bool follows);
   void forget_history();
   void end_waits();

@@ -206,6 +206,56 @@ TEST(ChangeBound, WhoWaitsForWriteBackInTheMiddleLeavesNothingMeanwhile) {
   EXPECT_EQ(client->call({"EXISTS", "a", "b", "c", "d"}), ":4\r\n");
 }
 
+// What its commands have left beside the keyspace goes with what they have written.
+TEST(ChangeBound, ATransactionThatWaitsForWriteBackIsSeenOnce) {
+  FakeServer server(with_memory(16 * kMb));
+  auto client = server.connect();
+  auto writer = server.connect();
+  auto listener = server.connect();
+  auto monitor = server.connect();
+  listener->call({"SUBSCRIBE", "news"});
+  client->call({"CONFIG", "SET", "slowlog-log-slower-than", "0"});
+  client->call({"SET", "there", "1"});
+  monitor->call({"MONITOR"});
+  listener->take();
+  const SlowLog& slow_log = server->report().slow_log;
+  const Executor& executor = server->executor();
+  const uint64_t slow = slow_log.mark();
+  const uint64_t hits = server->report().stats.keyspace_hits;
+  client->push(request({"SET", "owed", std::string(3 * kMb, 'x')}));
+  std::string requests = request({"MULTI"}) + request({"RL.TAKE", "limit", "GCRA", "1/1s"}) +
+                         request({"GET", "there"}) + request({"PUBLISH", "news", "x"});
+  for (const std::string key : {"a", "b", "c", "d"})
+    requests += request({"SETRANGE", key, std::to_string(3 * kMb / 2), "x"});
+  writer->push(requests + request({"EXEC"}));
+  const auto turn = [&server] {
+    for (Session* session : server->sessions().holds().take_runnable()) session->resume(1024);
+    server.end_turn();
+  };
+  for (int i = 0; i < 50 && writer->session().hold() == Hold::kNone; ++i) turn();
+  EXPECT_EQ(writer->session().hold(), Hold::kWriteBack);
+  EXPECT_EQ(listener->take(), "");
+  EXPECT_EQ(server->report().stats.keyspace_hits, hits);
+  EXPECT_EQ(executor.figures(*executor.table().find("rl.take")).calls, 0u);
+  EXPECT_EQ(server->limiters().verdicts.of(Outcome::kAllowed), 0u);
+  EXPECT_EQ(slow_log.mark(), slow + 2);  // SET and MULTI
+  for (int i = 0; i < 50 && writer->session().hold() != Hold::kNone; ++i) {
+    server.clock.advance(kSecond);
+    server->tick();
+    turn();
+  }
+  EXPECT_EQ(executor.figures(*executor.table().find("rl.take")).calls, 1u);
+  EXPECT_EQ(server->limiters().verdicts.of(Outcome::kAllowed), 1u);
+  EXPECT_EQ(server->report().stats.keyspace_hits, hits + 1);
+  EXPECT_EQ(slow_log.mark(), slow + 2 + 7);  // EXEC shows as what it has run
+  const std::string heard = listener->take();
+  EXPECT_EQ(heard.find("news"), heard.rfind("news"));
+  EXPECT_NE(heard.find("news"), std::string::npos);
+  const std::string shown = monitor->take();
+  EXPECT_EQ(shown.find("PUBLISH"), shown.rfind("PUBLISH"));
+  EXPECT_NE(shown.find("PUBLISH"), std::string::npos);
+}
+
 TEST(ChangeBound, ATransactionThatPassesItIsTakenBackWhole) {
   FakeServer server(with_memory(32 * kMb));
   auto client = server.connect();
