@@ -168,11 +168,11 @@ void Waiting::signal_all() {
   for (auto& [key, queue] : queues_) mark_ready(key, &queue);
 }
 
-bool Waiting::try_one(Waiter* waiter, const WaitKey* touched, WaiterRunner& runner) {
+bool Waiting::try_one(Waiter* waiter, const WaitKey* touched, const RunWaiter& run) {
   timers_.erase(timer_of(waiter));
   waiter->due_ns = kNotDue;
   waiter->touched = touched;
-  const bool done = runner.act(*waiter, WaiterRunner::Act::kTry);
+  const bool done = run(*waiter, Act::kTry);
   waiter->touched = nullptr;
   start_timer(waiter);
   if (!done) return false;
@@ -191,7 +191,7 @@ bool Waiting::try_one(Waiter* waiter, const WaitKey* touched, WaiterRunner& runn
   return true;
 }
 
-void Waiting::serve_queue(const WaitKey& key, WaiterRunner& runner) {
+void Waiting::serve_queue(const WaitKey& key, const RunWaiter& run) {
   if (const auto found = queues_.find(key); found != queues_.end()) found->second.ready = false;
   auto failed = storage::Type::kNone;
   for (size_t at = 0;;) {
@@ -204,7 +204,7 @@ void Waiting::serve_queue(const WaitKey& key, WaiterRunner& runner) {
       continue;
     }
     const bool strict = waiter->strict();
-    if (try_one(waiter, &key, runner)) continue;  // the next waiter has moved up
+    if (try_one(waiter, &key, run)) continue;  // the next waiter has moved up
     if (strict) return;
     failed = wants;
     ++at;
@@ -212,35 +212,35 @@ void Waiting::serve_queue(const WaitKey& key, WaiterRunner& runner) {
 }
 
 // Stops when a waiter's action has made others ready: they come before those whose time is up.
-void Waiting::serve_due(int64_t now_ns, WaiterRunner& runner) {
+void Waiting::serve_due(int64_t now_ns, const RunWaiter& run) {
   while (next_ns() <= now_ns && ready_.empty()) {
     Waiter* waiter = timers_.begin()->waiter;
     const bool expired = waiter->deadline_ns <= now_ns;
     if (waiter->due_ns <= now_ns) {
-      if (try_one(waiter, nullptr, runner)) continue;
+      if (try_one(waiter, nullptr, run)) continue;
     }
     if (!expired) continue;
-    runner.act(*waiter, WaiterRunner::Act::kTimeOut);
+    run(*waiter, Act::kTimeOut);
     const bool by_another = waiter->unblocked != Waiter::Unblocked::kNo;
     note_end(*take(waiter), by_another ? WaitEnd::kUnblocked : WaitEnd::kTimedOut);
   }
 }
 
-void Waiting::serve(int64_t now_ns, WaiterRunner& runner) {
+void Waiting::serve(int64_t now_ns, const RunWaiter& run) {
   now_ns_ = now_ns;
   do {
     while (!abandoned_.empty()) {
       const std::unique_ptr<Waiter> gone = std::move(abandoned_.back());
       abandoned_.pop_back();
       note_end(*gone, WaitEnd::kLeft);
-      runner.act(*gone, WaiterRunner::Act::kAbandon);
+      run(*gone, Act::kAbandon);
     }
     while (!ready_.empty()) {
       const WaitKey key = std::move(ready_.front());
       ready_.pop_front();
-      serve_queue(key, runner);
+      serve_queue(key, run);
     }
-    serve_due(now_ns, runner);
+    serve_due(now_ns, run);
   } while (anybody_ready(now_ns));
 }
 

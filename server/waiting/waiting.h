@@ -111,14 +111,9 @@ class Waiter {
   std::vector<std::string_view> views_;
 };
 
-// Runs a waiter's turn to act; the executor is one.
-class WaiterRunner {
- public:
-  enum class Act { kTry, kTimeOut, kAbandon };
-  virtual ~WaiterRunner() = default;
-  // Answers true if the waiter is done.
-  virtual bool act(Waiter& waiter, Act act) = 0;
-};
+enum class Act { kTry, kTimeOut, kAbandon };
+// Runs a waiter's turn to act as a command. Answers true if the waiter is done.
+using RunWaiter = std::function<bool(Waiter& waiter, Act act)>;
 
 class Waiting {
  public:
@@ -154,7 +149,7 @@ class Waiting {
   void signal_all();
 
   // Tries the waiters that signals and instants have made ready, until none is ready.
-  void serve(int64_t now_ns, WaiterRunner& runner);
+  void serve(int64_t now_ns, const RunWaiter& run);
   bool anybody_ready(int64_t now_ns) const {
     return !ready_.empty() || !abandoned_.empty() || next_ns() <= now_ns;
   }
@@ -218,9 +213,9 @@ class Waiting {
   void end(Waiter* waiter, Waiter::Unblocked how);
   std::unique_ptr<Waiter> take(Waiter* waiter);
   void note_end(const Waiter& waiter, WaitEnd end);
-  bool try_one(Waiter* waiter, const WaitKey* touched, WaiterRunner& runner);
-  void serve_queue(const WaitKey& key, WaiterRunner& runner);
-  void serve_due(int64_t now_ns, WaiterRunner& runner);
+  bool try_one(Waiter* waiter, const WaitKey* touched, const RunWaiter& run);
+  void serve_queue(const WaitKey& key, const RunWaiter& run);
+  void serve_due(int64_t now_ns, const RunWaiter& run);
   void mark_ready(const WaitKey& key, Queue* queue);
 
   std::map<uint64_t, std::unique_ptr<Waiter>> waiters_;  // by session

@@ -37,7 +37,7 @@ class StorageHealth;
 class Timeline;
 struct Config;
 
-class Executor : private WaiterRunner {
+class Executor {
  public:
   struct Needs {
     CallHost* host;
@@ -102,7 +102,7 @@ class Executor : private WaiterRunner {
   // Does what execute() does, for other sessions while a script runs long, whose command has not
   // ended.
   void execute_while_busy(Session& session, const Command* command, Args args);
-  bool act(Waiter& waiter, Act act) override;
+  bool act(Waiter& waiter, Act act);
   void act_once(Call& call, Waiter* waiter, Act act, bool* done);
   void begin_next_queued(int64_t now_ns);
   void settle(Session& session, const Command& command, size_t reply_begin);

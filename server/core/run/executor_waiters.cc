@@ -16,7 +16,10 @@ constexpr int64_t kWaiterRetryNs = 10 * kNsPerMs;  // of a waiter that write-bac
 
 }  // namespace
 
-void Executor::serve_waiting() { needs_.waiting->serve(needs_.timeline->now_ns(), *this); }
+void Executor::serve_waiting() {
+  needs_.waiting->serve(needs_.timeline->now_ns(),
+                        [this](Waiter& waiter, Act what) { return act(waiter, what); });
+}
 
 // A waiter whose session is gone can still give back what was taken for it, so it acts in the name
 // of a session without a client.
