@@ -28,7 +28,8 @@ struct Limiters;
 
 using Args = std::span<const std::string_view>;
 
-// What a command may ask of the code that runs it.
+// What a command may ask of the code that runs it. It is an interface because commands' rows, and
+// what their functions share, lie on floors below the server.
 class CallHost {
  public:
   explicit CallHost(Server& server) : server_(server) {}
@@ -114,8 +115,9 @@ enum CommandFlag : uint32_t {
   kRunsQueued = 1 << 25,  // what is queued in the transaction is what it does
   // CLIENT's: CLIENT PAUSE does not hold it up, and CLIENT CACHING is not about it.
   kOfClient = 1 << 26,
-  // A shard's owner may answer it before the shared log has it (server/core/early_replies.h): it
-  // takes permits; or it counts, where the option uncommitted-commands says so.
+  // A shard's owner may answer it before the shared log has it
+  // (storage/replication/early_release.h): it takes permits; or it counts, where the option
+  // uncommitted-commands says so.
   kTakes = 1 << 27,
   kCounts = 1 << 28,
   // It tells that what was written before it is committed, so in a shard its reply waits for that.

@@ -51,7 +51,8 @@ struct StoredClock {
 };
 
 // What instants are in the place of the wall clock's: those of several machines that go on where
-// another has ended (server/failover/).
+// another has ended. It is an interface because who knows them, a member of a shard
+// (server/failover/), lies on a floor above.
 class InstantSource {
  public:
   virtual ~InstantSource() = default;

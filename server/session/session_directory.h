@@ -1,4 +1,5 @@
-// All sessions, for code that reaches others than the one that it serves.
+// All sessions, for code that reaches others than the one that it serves. It is an interface
+// because such code (messages, tracking, users) lies on floors below the sessions' owner.
 #pragma once
 
 #include <cstddef>

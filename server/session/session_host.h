@@ -1,4 +1,5 @@
-// What a session asks of the server that it belongs to.
+// What a session asks of the server that it belongs to. It is an interface because sessions lie on
+// a floor below the server.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // What stands between a connection and its session where the client does not speak the Redis
 // protocol: it makes requests of the client's bytes (Session::submit) and bytes of their replies.
-// The connection moves the bytes. Without a translator the session reads and writes by itself.
+// The connection moves the bytes. Without a translator the session reads and writes by itself. It
+// is an interface so that a connection knows no protocol.
 //
 // Invariants
 // 1. The session has a part in the turn in which receive() was called, so that the turn's end

@@ -2,6 +2,8 @@
 //
 // Such turns come in batches, one for each record of the shared log. With each batch comes a stamp:
 // what a reader of the shared log needs to go on after that record. Here a stamp is only bytes.
+// Every store has this side; it is an interface of its own because a server alone never asks for
+// it.
 //
 // Invariants
 // 1. The turns of a batch and its stamp are one write: a power cut leaves all of it or nothing.

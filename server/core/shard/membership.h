@@ -3,6 +3,10 @@
 //
 // A member is the shard's owner, which serves requests for data, or a standby, which applies what
 // the owner has done and refuses them.
+//
+// Membership and OwnerRules are interfaces because a member of a shard puts a whole Server and the
+// shard's protocol together, and so lies on a floor above. The rules stand apart from the rest
+// because they are asked with every request: whoever decides is asked, and nobody passes it on.
 #pragma once
 
 #include <array>
