@@ -129,7 +129,7 @@ TEST(Handover, GoesToNobodyWhomTheBoardDoesNotKnow) {
   Node* const owner = stage.owner();
   for (const char* name : {"nobody", "", "a\r\nb"})
     EXPECT_THAT(stage.ask(owner, {"WEIR", "HANDOVER", name}),
-                StartsWith("-ERR no standby of that name is there: WEIR STATUS lists them"));
+                StartsWith("-ERR no standby of that name is there: WEIR STATUS lists"));
   stage.pass(kSecond);
   EXPECT_EQ(stage.owner(), owner) << "it serves on";
   EXPECT_EQ(stage.ask(owner, {"WEIR", "HANDOVER", stage.standby()->name}), "+OK\r\n");
