@@ -19,9 +19,15 @@ using resp::Value;
 // How a request was let through that is not within its limits.
 struct Beyond {
   bool shadow = false;
-  bool force = false;  // the rest may be a debt
-  bool fixed = false;  // a policy may answer without limits
+  bool indebted = false;  // although, or because, the key owes
+  bool fixed = false;     // a policy may answer without limits
 };
+
+// A debt, which is a rest below 0, is shown to everybody and lets nobody through.
+inline void check_rest(int64_t remaining, int64_t limit, bool allowed, const Beyond& beyond) {
+  check(limit >= 1 && remaining <= limit);
+  check(remaining >= 0 || !allowed || beyond.indebted || beyond.shadow);
+}
 
 // Checks the six integers at the front of an array.
 inline void check_figures(const Value& verdict, const Beyond& beyond) {
@@ -35,7 +41,7 @@ inline void check_figures(const Value& verdict, const Beyond& beyond) {
     return;
   }
   check(figure(0) == 0 || figure(0) == 1);
-  check(figure(1) >= 1 && (figure(2) >= 0 || beyond.force) && figure(2) <= figure(1));
+  check_rest(figure(2), figure(1), figure(0) == 1, beyond);
   check(figure(3) >= -1 && figure(4) >= -1 && figure(5) >= -1);
   if (!beyond.shadow) check((figure(0) == 1) == (figure(3) == 0));
 }
@@ -59,8 +65,7 @@ inline void check_full(const Value& full, const Beyond& beyond) {
   check((!limits.elements.empty() || beyond.fixed) && limits.elements.size() <= 16);
   for (const Value& limit : limits.elements) {
     const int64_t most = field(limit, "capacity").integer;
-    const int64_t remaining = field(limit, "remaining").integer;
-    check(most >= 1 && (remaining >= 0 || beyond.force) && remaining <= most);
+    check_rest(field(limit, "remaining").integer, most, allowed == 1, beyond);
     check(field(limit, "reset_ms").integer >= -1 && field(limit, "window_ms").integer >= 1);
     check(!field(limit, "name").text.empty());
   }
@@ -70,18 +75,25 @@ inline bool has(std::string_view request, std::string_view word) {
   return request.find(word) != request.npos;
 }
 
+// FORCE takes more than there is; BURSTY and WARMUP lend the first request its permits.
+inline bool may_owe(std::string_view request) {
+  for (const char* word : {" FORCE", " BURSTY", " WARMUP", " COST 0"}) {
+    if (has(request, word)) return true;
+  }
+  return false;
+}
+
 inline void check_verdict(std::string_view request, const Value& verdict) {
   const bool by_policy = has(request, " POLICY");  // which may be in shadow, UNLIMITED or BLOCKED
   const Beyond beyond{.shadow = by_policy || has(request, " SHADOW"),
-                      .force = has(request, " FORCE"),
+                      .indebted = may_owe(request),
                       .fixed = by_policy};
   if (has(request, " FULL") || has(request, " HEADERS")) return check_full(verdict, beyond);
   check_figures(verdict, beyond);
 }
 
 inline void check_many(std::string_view request, const Value& reply) {
-  const Beyond beyond{
-      .shadow = true, .force = has(request, " FORCE"), .fixed = has(request, " POLICY")};
+  const Beyond beyond{.shadow = true, .fixed = has(request, " POLICY")};
   if (!has(request, " FULL")) {
     for (size_t i = 2; i < reply.elements.size(); ++i) check_figures(reply.elements[i], beyond);
     return;
@@ -112,7 +124,7 @@ inline void check_info(const Value& info) {
   for (const Value& limit : field(info, "limits").elements) {
     const int64_t most = field(limit, "limit").integer;
     const int64_t remaining = field(limit, "remaining").integer;
-    check(most >= 1 && remaining >= 0 && remaining <= most);
+    check(most >= 1 && remaining <= most);
     check_shown(field(limit, "parameters").text);
   }
   for (const char* figure : {"bookings", "holds", "banned_ms", "waiting"}) {
@@ -128,7 +140,7 @@ inline void check_reply(std::string_view request, const Value& reply) {
   } else if (request.starts_with("RL.REFUND")) {
     if (!reply.is_null()) check_figures(reply, {.shadow = true});
   } else if (request.starts_with("RL.SETTLE")) {
-    if (!reply.is_null()) check_figures(reply, {.shadow = true, .force = true});
+    if (!reply.is_null()) check_figures(reply, {.shadow = true});
   } else if (request.starts_with("RL.MTAKE")) {
     check_many(request, reply);
   } else if (request.starts_with("RL.RESERVE")) {
