@@ -227,7 +227,11 @@ Status RocksState::begin_pass() {
     }
   }
   ::unlink(pass_path_.c_str());
-  writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(set_), set_);
+  // What was just written is what the loop looks for first. RocksDB's default drops it from the page
+  // cache, and each look then waits for a disk that is busy with the rest of the pass (12 to 40 ms).
+  constexpr bool kDropsPages = false;
+  writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(set_), set_, nullptr,
+                                                     kDropsPages);
   return from_rocks(writer_->Open(pass_path_), "cannot create " + pass_path_);
 }
 
