@@ -105,7 +105,7 @@ void Daemon::turn() {
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
   server_.office().listen();
-  TurnBudget budget(&server_.timeline(), &server_.work());
+  TurnBudget budget(&server_.clock(), &server_.timeline(), &server_.work());
   const bool served = serve_ready(commands_max, &budget);
   serve_long(commands_max, served, &budget);
   server_.serve_waiting();
@@ -136,7 +136,7 @@ bool Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
     const bool has_requests_left = session->runnable();  // serve_long() resumes it; this only sends
     if (ready.can.read && !has_requests_left && session->activity().was_long()) {
       long_.push_back({.session = session, .connection = ready.connection, .can = ready.can});
-    } else if (served_next_ == nullptr && !budget->is_spent()) {
+    } else if (served_next_ == nullptr && (!served || !budget->is_spent())) {
       ready.connection->on_ready(ready.can, read_buffer_, commands_max);
       served = true;
     } else if (served_next_ == nullptr) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -25,27 +26,30 @@
 
 namespace weir::server {
 
-// What a turn has left for sessions: time, as far as the instants of its requests tell, which costs
-// no look at the clock, and units of work.
+// What a turn has left for sessions: time and units of work. The instants of the requests that ran
+// tell the time. The clock is only asked if none has run since the last question: who sends but the
+// beginnings of requests uses time, too.
 class TurnBudget {
  public:
   static constexpr int64_t kTurnNs = 4 * kNsPerMs;
 
-  TurnBudget(const Timeline* timeline, const WorkMeter* work)
-      : timeline_(*timeline), work_(*work), before_ns_(timeline->looked_steady_ns()) {}
+  TurnBudget(Clock* clock, const Timeline* timeline, const WorkMeter* work)
+      : clock_(*clock), timeline_(*timeline), work_(*work), ran_ns_(timeline->looked_steady_ns()) {}
 
+  // Somebody was served.
   bool is_spent() {
     if (work_.turn_is_over()) return true;
-    const int64_t now_ns = timeline_.looked_steady_ns();
-    if (now_ns == before_ns_) return false;  // nothing has run yet
+    int64_t now_ns = timeline_.looked_steady_ns();
+    if (now_ns == std::exchange(ran_ns_, now_ns)) now_ns = clock_.steady_ns();
     if (begin_ns_ == 0) begin_ns_ = now_ns;
     return now_ns - begin_ns_ > kTurnNs;
   }
 
  private:
+  Clock& clock_;
   const Timeline& timeline_;
   const WorkMeter& work_;
-  int64_t before_ns_;
+  int64_t ran_ns_;
   int64_t begin_ns_ = 0;
 };
 

@@ -66,13 +66,23 @@ TEST_F(WorkBudget, ATurnEndsWithItsTenSlices) {
 }
 
 TEST_F(WorkBudget, TheDaemonsBudgetIsSpentThen) {
-  TurnBudget budget(&server_->timeline(), &server_->work());
+  TurnBudget budget(&server_->clock(), &server_->timeline(), &server_->work());
   server_->work().charge_entries(WorkMeter::kTurnUnits / 2);
   EXPECT_FALSE(budget.is_spent());
   server_->work().charge_bytes(WorkMeter::kTurnUnits / 2 * WorkMeter::kBytesPerUnit);
   EXPECT_TRUE(budget.is_spent());
   server_.end_turn();
   EXPECT_FALSE(budget.is_spent());
+}
+
+// Whoever sends the beginnings of requests has nothing run, and no instant tells the time.
+TEST_F(WorkBudget, TheDaemonsTimeEndsThoughNoRequestRuns) {
+  TurnBudget budget(&server_->clock(), &server_->timeline(), &server_->work());
+  EXPECT_FALSE(budget.is_spent());
+  server_.advance(TurnBudget::kTurnNs);
+  EXPECT_FALSE(budget.is_spent());
+  server_.advance(1);
+  EXPECT_TRUE(budget.is_spent());
 }
 
 TEST_F(WorkBudget, AListenerOfManyPatternsIsCharged) {
