@@ -227,8 +227,9 @@ Status RocksState::begin_pass() {
     }
   }
   ::unlink(pass_path_.c_str());
-  // What was just written is what the loop looks for first. RocksDB's default drops it from the page
-  // cache, and each look then waits for a disk that is busy with the rest of the pass (12 to 40 ms).
+  // What was just written is what the loop looks for first. RocksDB's default drops it from the
+  // page cache, and each look then waits for a disk that is busy with the rest of the pass (12 to
+  // 40 ms).
   constexpr bool kDropsPages = false;
   writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(set_), set_, nullptr,
                                                      kDropsPages);
