@@ -115,12 +115,20 @@ class WeirShard(Shard):
                    "the members know one another", PATIENCE_S)
 
     def hand_over(self, owner, other=None):
-        """To the other one, or to any."""
+        """To the other one, or to any, as soon as the owner knows that it follows."""
         other = other or next(member for member in self.members if member is not owner)
         node = ask(other.port, "SENTINEL", "MYID").decode()
-        said = ask(owner.port, "WEIR", "HANDOVER", node)
-        if said not in (None, "OK"):
-            raise RuntimeError(f"WEIR HANDOVER {node}: {said}")
+        said = []
+
+        def is_handed_over():
+            said.append(ask(owner.port, "WEIR", "HANDOVER", node))
+            if said[-1] in (None, "OK"):
+                return True
+            if "no standby of that name" not in str(said[-1]):
+                raise RuntimeError(f"WEIR HANDOVER {node}: {said[-1]}")
+            return False
+
+        wait_until(is_handed_over, f"the owner hands over to {node}", PATIENCE_S)
 
     def close(self):
         super().close()
