@@ -114,6 +114,7 @@ MEANINGS = {
     "cancel": "there is no such booking",
     "cancel_all": "there is no such booking",
     "decide_first": "the limits decide",
+    "denied_by_queue": "nobody waits before the request",
     "find_ticket": "nobody waits under the ID",
     "load_single": "the key is not of the common case",
     "recalled": "the request was never seen, and nothing was replied",

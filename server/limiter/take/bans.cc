@@ -41,12 +41,6 @@ bool count_denials(Call& call, Limiter& limiter, std::span<const algorithms::Gua
   return counted;
 }
 
-bool has_ban_rule(Limiter& limiter) {
-  const auto limits = limiter.named();
-  return std::any_of(limits.begin(), limits.end(),
-                     [](const HeldLimit& held) { return held.limit.ban.is_set(); });
-}
-
 void show_ban(const RunningBan& ban, int64_t own_retry_ns, Answer* answer) {
   answer->banned = true;
   answer->allowed = answer->verdict.allowed = false;

@@ -33,8 +33,6 @@ std::optional<RunningBan> ban_against(Limiter& limiter, const LimiterRequest& re
 // published, counted and answered. Tells whether the limiter has to be saved.
 bool count_denials(Call& call, Limiter& limiter, std::span<const algorithms::Guard> guards,
                    std::optional<RunningBan>* begun);
-// Tells whether a denial of the named limits may count.
-bool has_ban_rule(Limiter& limiter);
 // Makes the answer one of a ban.
 void show_ban(const RunningBan& ban, int64_t own_retry_ns, Answer* answer);
 

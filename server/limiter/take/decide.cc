@@ -12,15 +12,17 @@ namespace weir::server {
 namespace {
 
 using algorithms::Guard;
+using algorithms::KeyGuards;
 using algorithms::Mode;
 
+// All limits of a request with SHADOW decide, as they would if they were enforced.
 std::vector<Guard> guards_of(Limiter& limiter, const LimiterRequest& request) {
   std::vector<Guard> guards;
   const auto limits = limiter.named();
   guards.reserve(limits.size());
   for (size_t i = 0; i < limits.size(); ++i) {
     guards.push_back(guard_of(limiter, limits[i], request.cost(i)));
-    guards[i].mode = mode_in(request, limits[i]);
+    if (!request.shadow) guards[i].mode = mode_in(request, limits[i]);
   }
   return guards;
 }
@@ -79,23 +81,6 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
   return {.answer = answer, .cost = cost, .changed = false};
 }
 
-// Charges the guards, all or none. An id is drawn only when something is lent; so where something
-// may be, they are asked first.
-algorithms::AllVerdict charge(Limiter& limiter, const LimiterRequest& request,
-                              algorithms::AllRequest all, std::vector<Guard>* guards,
-                              std::optional<int64_t>* lease) {
-  if (!lends(*guards)) return algorithms::take_all(*guards, all);
-  all.peek = true;
-  const auto asked = algorithms::take_all(*guards, all);
-  if (!asked.allowed) return asked;
-  all.peek = false;
-  all.lease_id = limiter.draw_id();
-  *guards = guards_of(limiter, request);  // with the costs that were asked for
-  const auto verdict = algorithms::take_all(*guards, all);
-  if (lends(*guards)) *lease = all.lease_id;
-  return verdict;
-}
-
 int64_t shortest_lease_ns(const std::vector<Guard>& guards) {
   int64_t shortest_ns = algorithms::kNever;
   for (const Guard& guard : guards) {
@@ -103,28 +88,6 @@ int64_t shortest_lease_ns(const std::vector<Guard>& guards) {
       shortest_ns = std::min(shortest_ns, guard.limit->period_ns);
   }
   return shortest_ns;
-}
-
-std::vector<algorithms::State> states_of(std::span<const HeldLimit> limits) {
-  std::vector<algorithms::State> states;
-  for (const HeldLimit& held : limits) states.push_back(held.state);
-  return states;
-}
-
-// Keeps what was charged under the lease's id, or one of its own. `before`: the states before it.
-void hold(Call& call, Limiter& limiter, const LimiterRequest& request,
-          const std::vector<Guard>& guards, const std::vector<algorithms::State>& before,
-          Answer* answer) {
-  std::vector<MadeCharge> charges;
-  for (size_t i = 0; i < guards.size(); ++i) {
-    const HeldLimit& held = limiter.named()[i];
-    const bool was_refused = answer->shadow_denier != nullptr && guards[i].mode == Mode::kShadow;
-    charges.push_back({.charged = !was_refused,
-                       .permits = guards[i].cost,
-                       .kept = algorithms::kept_state(held.limit, before[i], held.state)});
-  }
-  answer->granted.hold = answer->granted.lease ? *answer->granted.lease : limiter.draw_id();
-  add_hold(call, limiter, *answer->granted.hold, *request.hold_ns, charges);
 }
 
 // The answer to a verdict, without what only a take is given: a charge, a lease, a hold.
@@ -175,26 +138,126 @@ algorithms::AllRequest asked_of_all(const Call& call, const LimiterRequest& requ
       .now_ns = call.now_ns, .upto = request.upto, .force = request.force, .wall = &call.wall()};
 }
 
-}  // namespace
+// A key while it is taken from.
+struct Taking {
+  Taking(Limiter& of, const LimiterRequest& asked)
+      : limiter(of), request(asked), guards(guards_of(of, asked)) {
+    if (!holds()) return;
+    for (const HeldLimit& held : limiter.named()) before.push_back(held.state);
+  }
 
-Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  if (auto first = decide_first(call, limiter, request, false)) return *first;
+  bool holds() const { return request.asks() && request.hold_ns; }
+
+  Limiter& limiter;
+  const LimiterRequest& request;
+  std::vector<Guard> guards;
+  std::vector<algorithms::State> before = {};  // with HOLD
+};
+
+// Keeps what was charged under the lease's id, or one of its own.
+void hold(Call& call, Taking& taking, Answer* answer) {
+  std::vector<MadeCharge> charges;
+  for (size_t i = 0; i < taking.guards.size(); ++i) {
+    const HeldLimit& held = taking.limiter.named()[i];
+    const Guard& guard = taking.guards[i];
+    const bool was_refused = answer->shadow_denier != nullptr && guard.mode == Mode::kShadow;
+    charges.push_back({.charged = !was_refused,
+                       .permits = guard.cost,
+                       .kept = algorithms::kept_state(held.limit, taking.before[i], held.state)});
+  }
+  answer->granted.hold = answer->granted.lease ? *answer->granted.lease : taking.limiter.draw_id();
+  add_hold(call, taking.limiter, *answer->granted.hold, *taking.request.hold_ns, charges);
+}
+
+// Puts the guards back as they were before they were asked.
+void ask_again(std::span<Taking> takings, std::span<KeyGuards> keys) {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    takings[i].guards = guards_of(takings[i].limiter, takings[i].request);  // costs as asked
+    keys[i].guards = takings[i].guards;
+  }
+}
+
+// Charges the guards of all keys, or none. An id is drawn only when something is lent; so where
+// something may be, they are asked first.
+algorithms::Taken charge(std::span<Taking> takings, std::span<KeyGuards> keys,
+                         algorithms::AllRequest all) {
+  const auto lends_any = [](const Taking& taking) { return lends(taking.guards); };
+  if (!std::ranges::any_of(takings, lends_any)) return algorithms::take_all(keys, all);
+  all.peek = true;
+  const algorithms::Taken asked = algorithms::take_all(keys, all);
+  ask_again(takings, keys);
+  for (size_t i = 0; asked.allowed && i < keys.size(); ++i) {
+    if (keys[i].verdict.allowed && lends(takings[i].guards)) {
+      keys[i].lease_id = takings[i].limiter.draw_id();
+    }
+  }
+  all.peek = false;
+  return algorithms::take_all(keys, all);  // a denial, too, may have to be remembered
+}
+
+// What came of a key. `granted`: all keys were.
+Decision conclude(Call& call, Taking& taking, const KeyGuards& key, bool granted) {
+  const auto& [limiter, request, guards, before] = taking;
   const bool asks = request.asks();
-  std::vector<Guard> guards = guards_of(limiter, request);
-  const bool holds = asks && request.hold_ns;
-  const auto before = holds ? states_of(limiter.named()) : std::vector<algorithms::State>();
-  const algorithms::AllRequest all = asked_of_all(call, request);
-  std::optional<int64_t> lease;
-  const auto verdict = charge(limiter, request, all, &guards, &lease);
-  Answer answer = answer_of(call, limiter, request, guards, verdict);
-  answer.charged = asks && verdict.allowed;
-  answer.granted.lease = lease;
-  if (lease) answer.granted.lease_ns = shortest_lease_ns(guards);
-  if (answer.charged && holds) hold(call, limiter, request, guards, before, &answer);
+  Answer answer = answer_of(call, limiter, request, guards, key.verdict);
+  answer.charged = granted && asks && key.verdict.allowed;
+  if (answer.charged && lends(guards)) {
+    answer.granted.lease = key.lease_id;
+    answer.granted.lease_ns = shortest_lease_ns(guards);
+  }
+  if (answer.charged && taking.holds()) hold(call, taking, &answer);
   const bool counted = count_denied(call, limiter, request, guards, &answer);
   return {.answer = answer,
           .cost = largest_cost(guards),
           .changed = any_changed(guards) || counted || (limiter.parameters_changed() && asks)};
+}
+
+// A policy that is UNLIMITED grants what the others grant.
+void grant_as_others(Call& call, DecidedKey& key, const algorithms::Taken& taken) {
+  if (!key.decision.answer.verdict.allowed) return;
+  LimiterRequest request = key.request;
+  if (!taken.allowed) {
+    request.costs = {0};
+  } else if (request.upto && taken.granted) {
+    request.costs = {*taken.granted};
+  }
+  key.decision = *decide_first(call, key.limiter, request, false);
+}
+
+}  // namespace
+
+Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  if (auto first = decide_first(call, limiter, request, false)) return *first;
+  Taking taking(limiter, request);
+  KeyGuards key{.guards = taking.guards};
+  const auto taken = charge({&taking, 1}, {&key, 1}, asked_of_all(call, request));
+  return conclude(call, taking, key, taken.allowed);
+}
+
+void decide(Call& call, std::span<DecidedKey> keys) {
+  algorithms::AllRequest all = asked_of_all(call, keys[0].request);
+  std::vector<Taking> takings;
+  std::vector<KeyGuards> guards;
+  takings.reserve(keys.size());  // the guards are theirs
+  for (DecidedKey& key : keys) {
+    auto first = key.stands ? key.stands : decide_first(call, key.limiter, key.request, false);
+    if (first) {
+      all.refused = all.refused || denies(first->answer, key.request);
+      key.stands = std::move(first);
+    } else {
+      guards.push_back({.guards = takings.emplace_back(key.limiter, key.request).guards});
+    }
+  }
+  const auto taken = charge(takings, guards, all);
+  for (size_t i = 0, taken_from = 0; i < keys.size(); ++i) {
+    if (keys[i].stands) {
+      keys[i].decision = *std::move(keys[i].stands);
+      grant_as_others(call, keys[i], taken);
+    } else {
+      keys[i].decision = conclude(call, takings[taken_from], guards[taken_from], taken.allowed);
+      ++taken_from;
+    }
+  }
 }
 
 Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request) {

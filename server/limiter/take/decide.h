@@ -1,8 +1,11 @@
-// The second step of a request: the verdict of its limits, and the charge, on the decoded limiter.
+// The second step of a request: the verdict of its limits, and the charge, on the decoded limiters.
 //
-// It must not write the key's record: that is record.h. Entries that a charge changes are elements
-// of the key and change at once, so a decision that has changed something has to be recorded.
+// It must not write a key's record: that is record.h. Entries that a charge changes are elements of
+// the key and change at once, so a decision that has changed something has to be recorded.
 #pragma once
+
+#include <optional>
+#include <span>
 
 #include "server/limiter/take/answer.h"
 #include "server/limiter/take/limiter.h"
@@ -15,8 +18,25 @@ struct Decision {
   bool changed = false;  // the key has to be written
 };
 
+// One key of a request that is about several.
+struct DecidedKey {
+  Limiter& limiter;
+  const LimiterRequest& request;  // with the costs of this key's limits
+  // A decision that stands whatever the limits say: those who wait for the key come first.
+  std::optional<Decision> stands = {};
+  Decision decision = {};  // the answer
+};
+
 // Charges all limits that the limiter has named, or none.
 Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request);
+// Tells whether a key's answer denies the whole request. With SHADOW it would: then the keys are
+// tried together, too.
+inline bool denies(const Answer& answer, const LimiterRequest& request) {
+  return !answer.verdict.allowed && (!answer.shadow || request.shadow);
+}
+// Charges all limits that the limiters of all keys have named, or none; only what is in shadow
+// denies nobody. REQUIRES: the requests differ in their costs and policies alone.
+void decide(Call& call, std::span<DecidedKey> keys);
 // Answers what decide() would, and changes nothing.
 Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request);
 // Puts into the answer what each named limit says as it is, under the names that the answer's rows

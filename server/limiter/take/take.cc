@@ -1,5 +1,7 @@
 #include "server/limiter/take/take.h"
 
+#include <algorithm>
+
 #include "server/limiter/take/decide.h"
 #include "server/limiter/take/full_answer.h"
 #include "server/limiter/take/limiters.h"
@@ -36,13 +38,6 @@ void answer_plain(Call& call, std::string_view key, const LimiterRequest& reques
   answer_request(call, key, request, answer);
 }
 
-Answer denied_by_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  Answer answer = denial_after_queue(call, limiter, request);
-  answer.allowed = answer.shadow = is_in_shadow(limiter, request);
-  if (request.full) add_rows(call, limiter, &answer);
-  return answer;
-}
-
 // Reads a key for a request about the limits that it was last used with.
 Result<Limiter, ErrorReplied> resolve_last_used(Call& call, std::string_view key,
                                                 const LimiterRequest& request) {
@@ -55,16 +50,21 @@ Result<Limiter, ErrorReplied> resolve_last_used(Call& call, std::string_view key
   return limiter;
 }
 
+// Answers what RL.TAKE would, and changes nothing.
+Answer peek_or_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
+  if (auto denied = denied_by_queue(call, limiter, request)) return std::move(denied->answer);
+  return peek(call, limiter, request);
+}
+
 }  // namespace
 
 Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
                                       const LimiterRequest& request) {
   auto limiter = resolve(call, key, request);
   if (!limiter) return limiter.error();
-  if (!has_fixed_answer(*limiter) && must_queue(call, key, request)) {
-    const Answer answer = denied_by_queue(call, *limiter, request);
-    count_denial(call, *limiter, answer, answer.shadow);
-    return answer;
+  if (const auto denied = denied_by_queue(call, *limiter, request)) {
+    count_denial(call, *limiter, denied->answer, denied->answer.shadow);
+    return denied->answer;
   }
   const Decision decision = decide(call, *limiter, request);
   record(call, *limiter, decision);
@@ -93,9 +93,14 @@ void peek_at(Call& call, std::string_view key, const LimiterRequest& request) {
   reply_answer(call, request, peek_or_queue(call, *limiter, request));
 }
 
-Answer peek_or_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  const bool queues = !has_fixed_answer(limiter) && must_queue(call, limiter.key(), request);
-  return queues ? denied_by_queue(call, limiter, request) : peek(call, limiter, request);
+std::optional<Decision> denied_by_queue(Call& call, Limiter& limiter,
+                                        const LimiterRequest& request) {
+  if (has_fixed_answer(limiter) || !must_queue(call, limiter.key(), request)) return std::nullopt;
+  Answer answer = denial_after_queue(call, limiter, request);
+  answer.allowed = answer.shadow = is_in_shadow(limiter, request);
+  if (request.full) add_rows(call, limiter, &answer);
+  return Decision{.answer = std::move(answer),
+                  .cost = *std::max_element(request.costs.begin(), request.costs.end())};
 }
 
 }  // namespace weir::server

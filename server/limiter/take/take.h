@@ -11,10 +11,11 @@
 // A key of the common case takes the steps from resolve to record at once (single.h).
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "server/command/error_replied.h"
-#include "server/limiter/take/answer.h"
+#include "server/limiter/take/decide.h"
 #include "server/limiter/take/limiter.h"
 
 namespace weir::server {
@@ -29,7 +30,9 @@ void peek_at(Call& call, std::string_view key, const LimiterRequest& request);
 Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
                                       const LimiterRequest& request);
 
-// Answers what RL.TAKE would, and changes nothing. REQUIRES: the limiter has its limits named.
-Answer peek_or_queue(Call& call, Limiter& limiter, const LimiterRequest& request);
+// Denies a request that would have to stand in the key's queue; nothing if it would not. It counts
+// nothing. REQUIRES: the limiter has its limits named.
+std::optional<Decision> denied_by_queue(Call& call, Limiter& limiter,
+                                        const LimiterRequest& request);
 
 }  // namespace weir::server

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "server/limiter/policy/request_hints.h"
-#include "server/limiter/take/bans.h"
+#include "server/limiter/take/decide.h"
 #include "server/limiter/take/full_answer.h"
 #include "server/limiter/take/holds.h"
 #include "server/limiter/take/limiters.h"
@@ -26,7 +26,7 @@ using Keys = std::span<const std::string_view>;
 struct Part {
   Limiter limiter;
   LimiterRequest request;
-  Answer answer;
+  Answer answer = {};
 };
 
 // The limits of one key, before the key is read.
@@ -105,6 +105,7 @@ LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, s
     const auto begin = whole.costs.begin() + static_cast<std::ptrdiff_t>(first);
     part.costs.assign(begin, begin + static_cast<std::ptrdiff_t>(share.limits.limits.size()));
   }
+  part.upto = whole.upto;
   part.shadow = whole.shadow;
   part.force = whole.force;
   part.full = whole.full;
@@ -129,15 +130,10 @@ Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
     if (const auto room = check_room_for_hold(call, *limiter, request); !room) {
       return reply_error(call, room.error());
     }
-    parts.push_back({std::move(*limiter), request_of_key(request, share, first), {}});
+    parts.push_back({std::move(*limiter), request_of_key(request, share, first)});
     first += share.limits.limits.size();
   }
   return parts;
-}
-
-// Tells whether the key's policy is in shadow: then it denies nothing.
-bool in_shadow(const Answer& answer, const LimiterRequest& request) {
-  return answer.shadow && !request.shadow;
 }
 
 // Answers the index of the key that denies, by the longest wait, ties to the first; -1 if all
@@ -146,61 +142,35 @@ int64_t denier(const std::vector<Part>& parts) {
   int64_t index = -1;
   int64_t longest_ns = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const auto& verdict = parts[i].answer.verdict;
-    if (verdict.allowed || in_shadow(parts[i].answer, parts[i].request)) continue;
-    if (index >= 0 && verdict.retry_after_ns <= longest_ns) continue;
+    if (!denies(parts[i].answer, parts[i].request)) continue;
+    const int64_t retry_ns = parts[i].answer.verdict.retry_after_ns;
+    if (index >= 0 && retry_ns <= longest_ns) continue;
     index = static_cast<int64_t>(i);
-    longest_ns = verdict.retry_after_ns;
+    longest_ns = retry_ns;
   }
   return index;
 }
 
-// The figures of a key that would have granted its part are those before.
-void show_untaken(Call& call, Part& part) {
-  part.request.costs = {0};
-  part.answer = peek_or_queue(call, part.limiter, part.request);
-}
-
-// With UPTO each key is asked for the same, the most that all have, and at least for one.
-void ask_for_most(Call& call, std::vector<Part>& parts, int64_t asked) {
-  int64_t most = asked;
-  for (Part& part : parts) {
-    LimiterRequest upto = part.request;
-    upto.upto = true;
-    const Answer answer = peek_or_queue(call, part.limiter, upto);
-    if (in_shadow(answer, upto)) continue;
-    most = std::min(most, answer.verdict.allowed ? answer.granted.cost : 0);
-  }
-  for (Part& part : parts) part.request.costs = {std::max(most, std::min<int64_t>(asked, 1))};
-}
-
-// A key whose own limits deny its part is denied again, which counts.
-void count_toward_ban(Call& call, Part& part) {
-  if (!has_ban_rule(part.limiter) || must_queue(call, part.limiter.key(), part.request)) return;
-  const Decision decision = decide(call, part.limiter, part.request);
-  part.answer = decision.answer;
-  if (decision.changed) part.limiter.save();
-}
-
 // Decides and records; answers as denier() does.
 int64_t take_parts(Call& call, std::vector<Part>& parts) {
-  for (Part& part : parts) part.answer = peek_or_queue(call, part.limiter, part.request);
-  const int64_t denied_by = denier(parts);
-  if (denied_by >= 0) {
-    for (Part& part : parts) {
-      if (part.answer.verdict.allowed) show_untaken(call, part);
-      if (part.answer.banned) continue;
-      if (!part.answer.verdict.allowed) count_toward_ban(call, part);
-      record_denied(call, part.limiter);
-    }
-    const Part& denying = parts[static_cast<size_t>(denied_by)];
-    count_denial(call, denying.limiter, denying.answer, parts[0].request.shadow);
-    return denier(parts);
-  }
+  std::vector<DecidedKey> keys;
   for (Part& part : parts) {
-    const Decision decision = decide(call, part.limiter, part.request);
-    record(call, part.limiter, decision);
-    part.answer = decision.answer;
+    keys.push_back({.limiter = part.limiter, .request = part.request});
+    keys.back().stands = denied_by_queue(call, part.limiter, part.request);
+  }
+  decide(call, keys);
+  for (size_t i = 0; i < keys.size(); ++i) parts[i].answer = keys[i].decision.answer;
+  const int64_t denied_by = denier(parts);
+  for (DecidedKey& key : keys) {
+    if (denied_by < 0) {
+      record(call, key.limiter, key.decision);
+    } else if (key.decision.changed) {
+      key.limiter.save();
+    }
+  }
+  if (denied_by >= 0) {
+    const Part& denying = parts[static_cast<size_t>(denied_by)];
+    count_denial(call, denying.limiter, denying.answer, denying.request.shadow);
   }
   return denied_by;
 }
@@ -250,7 +220,6 @@ void take_many(Call& call, Keys keys, const LimiterRequest& request) {
   }
   auto parts = resolve_parts(call, keys, request);
   if (!parts) return;
-  if (request.upto) ask_for_most(call, *parts, request.costs[0]);
   const int64_t denied_by = take_parts(call, *parts);
   const bool remembers = denied_by < 0 && !request.id.empty();
   const RequestName name{keys[0], request.id};

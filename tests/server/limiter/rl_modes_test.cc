@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* kLimits[] = {"GCRA 5/10s",
                                    "TOKENBUCKET 4/10s CAPACITY 6",
+                                   "TOKENBUCKET 3/10s CAPACITY 5 INITIAL 0",
                                    "LEAKY 5/10s CAPACITY 4",
                                    "FIXED 6/20s",
                                    "SLIDINGLOG 5/15s",

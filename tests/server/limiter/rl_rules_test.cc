@@ -27,6 +27,18 @@ TEST_F(RlRules, ADeniedMtakeStartsABucket) {
             "[1, -1, [1, 5, 0, 0, 5000, 0]]");
 }
 
+// Whoever asks for a lease is asked for its id first; the denial is remembered nevertheless.
+TEST_F(RlRules, ADenialBesideALeaseStartsABucket) {
+  for (const char* command : {"RL.TAKE k", "RL.MTAKE 1 m", "RL.ACQUIRE w"}) {
+    const std::string request = std::string(command) + (command[3] == 'M' ? " EACH" : "") +
+                                " TOKENBUCKET 1/1s CAPACITY 5 INITIAL 0 CONCURRENCY 3 LEASE 1m" +
+                                (command[3] == 'A' ? " TIMEOUT 1" : "");
+    EXPECT_EQ(ask(request).substr(0, 2), "[0") << request;
+    server_->advance(1 * kSecond);
+    EXPECT_EQ(ask(request).substr(0, 2), "[1") << request;
+  }
+}
+
 TEST_F(RlRules, ADeniedReservationStartsABucket) {
   EXPECT_EQ(ask("RL.RESERVE k TOKENBUCKET 1/1s CAPACITY 5 INITIAL 0 MAXWAIT 0"),
             "[0, 1000, (nil)]");
