@@ -1,213 +1,238 @@
-// The member's life: events, offices and what may leave.
 #include "storage/replication/member.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
+#include "base/crc64.h"
 
 namespace weir::storage::replication {
-namespace {
-
-Fold fold_of_newest_stamp(const LocalTurns& local, uint64_t shard) {
-  const std::vector<Stamp> stamps = local.stamps();
-  return stamps.empty() ? Fold(shard) : Fold(shard, stamps.back());
-}
-
-}  // namespace
 
 Member::Member(const MemberOptions& options, const LocalTurns* local, Port* port,
                int64_t newest_instant_ns)
-    : options_(options),
-      maker_(options.records),
-      local_(local),
-      port_(port),
-      times_(options.times),
-      fold_(fold_of_newest_stamp(*local, options.records.shard)),
-      held_(local),
-      timeline_(newest_instant_ns) {
-  silence_.new_record(port_->random());
-}
+    : state_(options, local, port, newest_instant_ns),
+      absorber_(&state_),
+      maker_(options.records) {}
 
 void Member::sealed(uint64_t turn, std::string_view record) {
   WEIR_CHECK(may_seal());
-  held_.seal(turn, record);
+  state_.held.seal(turn, record);
 }
 
 bool Member::appended(const Appended& answer, Instants now, While when) {
-  InFlight* const in_flight = std::get_if<InFlight>(&asked_);
+  InFlight* const in_flight = std::get_if<InFlight>(&state_.asked);
   if (in_flight == nullptr) return true;
   if (when == While::kInATurn) {
     const bool settles = answer.outcome == Appended::Outcome::kDone && in_flight->has_condition &&
                          answer.head == in_flight->head && may_seal();
     const bool is_claim = in_flight->kind == Kind::kClaim;
-    if (!settles || is_claim || !catch_up_.is_at_end()) return false;
+    if (!settles || is_claim || !state_.catch_up.is_at_end()) return false;
   }
   const InFlight sent = std::move(*in_flight);
-  asked_ = std::monostate();
-  if (role_ == Role::kStopped) return true;
-  if (role_ == Role::kClaiming) role_ = Role::kFollowing;
+  state_.asked = std::monostate();
+  if (state_.role == Role::kStopped) return true;
+  if (state_.role == Role::kClaiming) state_.role = Role::kFollowing;
   const bool is_done = answer.outcome == Appended::Outcome::kDone;
   if (is_done && sent.has_condition) {
     if (answer.head != sent.head) {  // the condition was ignored
-      stop(Reason::kDamaged);
+      state_.stop(Reason::kDamaged);
       return true;
     }
-    if (absorb({.head = sent.head, .bytes = sent.bytes}, now)) acknowledge(sent.sent_boot_ns, now);
+    if (absorber_.absorb({.head = sent.head, .bytes = sent.bytes}, now))
+      state_.acknowledge(sent.sent_boot_ns, now);
     if (when == While::kBetweenTurns) tick(now);
     return true;
   }
-  catch_up_.must_read();
+  state_.catch_up.must_read();
   if (is_done) {
-    claim_ahead_ = sent;
-    claim_ahead_->head = answer.head;
+    state_.claim_ahead = sent;
+    state_.claim_ahead->head = answer.head;
     tick(now);
     return true;
   }
-  unsettled_ = owns();
-  if (sent.kind == Kind::kClaim && !owns()) silence_.unacknowledged_claim();
+  state_.unsettled = owns();
+  if (sent.kind == Kind::kClaim && !owns()) state_.silence.unacknowledged_claim();
   if (answer.outcome == Appended::Outcome::kUnknown || !owns()) {
-    pace_.append_again_at_ns = Pace::after_failure(now.boot_ns, port_->random());
+    state_.pace.append_again_at_ns = Pace::after_failure(now.boot_ns, state_.port->random());
   } else {
-    refused_at_ = fold_.head();
+    state_.refused_at = state_.fold.head();
   }
   tick(now);
   return true;
 }
 
+void Member::read(const Read& answer, Instants now) {
+  if (!std::holds_alternative<MemberState::Reading>(state_.asked)) return;
+  state_.asked = std::monostate();
+  if (state_.role == Role::kStopped) return;
+  absorber_.take(answer, now);
+  tick(now);
+}
+
 void Member::hand_over(std::string to, Instants now) {
   if (!may_seal()) return;
-  role_ = Role::kHandingOver;
-  hand_over_ = {.to = std::move(to), .is_sent = false};
+  state_.role = Role::kHandingOver;
+  state_.hand_over = {.to = std::move(to), .is_sent = false};
   tick(now);
 }
 
 void Member::claim_by_operator(Instants now) {
-  if (role_ == Role::kStopped || owns()) return;
-  claim_due_ = ClaimDue::kByOperator;
+  if (state_.role == Role::kStopped || owns()) return;
+  state_.claim_due = ClaimDue::kByOperator;
   tick(now);
 }
 
 void Member::change_times(const Times& times, Instants now) {
-  times_ = times;
-  if (owns()) claim_due_ = times_ != fold_.times() ? ClaimDue::kForTimes : ClaimDue::kNo;
+  state_.times = times;
+  if (owns())
+    state_.claim_due = state_.times != state_.fold.times() ? ClaimDue::kForTimes : ClaimDue::kNo;
   tick(now);
 }
 
 // Does the next thing, if nothing is in flight. Every event ends here.
 void Member::tick(Instants now, While when) {
-  if (lease_.may_let_out(now.boot_ns)) let_out_turn_ = std::max(let_out_turn_, committed_turn_);
-  const bool is_waiting = !std::holds_alternative<std::monostate>(asked_);
-  if (role_ == Role::kStopped || is_waiting) return;
-  if (when == While::kInATurn && (!catch_up_.is_at_end() || !may_seal())) return;
-  if (!catch_up_.is_at_end()) {
-    if (now.boot_ns < pace_.read_again_at_ns) return;
-    asked_ = Reading();
-    const StampSearch* const search = catch_up_.search();
-    return search ? port_->read(search->probe(), 0) : port_->read(fold_.head(), kReadBytes);
+  if (state_.lease.may_let_out(now.boot_ns))
+    state_.let_out_turn = std::max(state_.let_out_turn, state_.committed_turn);
+  if (state_.role == Role::kStopped || state_.is_asking()) return;
+  if (when == While::kInATurn && (!state_.catch_up.is_at_end() || !may_seal())) return;
+  if (!state_.catch_up.is_at_end()) {
+    if (now.boot_ns < state_.pace.read_again_at_ns) return;
+    state_.asked = MemberState::Reading();
+    const StampSearch* const search = state_.catch_up.search();
+    return search ? state_.port->read(search->probe(), 0)
+                  : state_.port->read(state_.fold.head(), kReadBytes);
   }
   if (!owns()) return standby_step(now);
-  serve_if_ready(now);
+  state_.serve_if_ready(now);
   owner_step(now, when);
 }
 
-bool Member::may_seal() const { return office_ == Office::kServing && role_ == Role::kOwning; }
-
 bool Member::may_answer_reads(int64_t boot_ns) const {
-  const bool serves = office_ == Office::kServing && owns() && !hand_over_.is_sent;
-  const int64_t lease_ns = std::min(times_.lease_ns, fold_.times().lease_ns);
-  return serves && lease_.covers(boot_ns, lease_ns) && lease_.may_let_out(boot_ns);
+  const bool serves = state_.office == Office::kServing && owns() && !state_.hand_over.is_sent;
+  const int64_t lease_ns = std::min(state_.times.lease_ns, state_.fold.times().lease_ns);
+  return serves && state_.lease.covers(boot_ns, lease_ns) && state_.lease.may_let_out(boot_ns);
 }
 
 bool Member::may_release_early(int64_t boot_ns) const {
-  const InFlight* const in_flight = std::get_if<InFlight>(&asked_);
+  const InFlight* const in_flight = std::get_if<InFlight>(&state_.asked);
   const bool claims = in_flight != nullptr && in_flight->kind == Kind::kClaim;
-  return may_seal() && !claims && lease_.covers(boot_ns, options_.early_release_ns_max) &&
-         lease_.may_let_out(boot_ns);
-}
-
-// A CLAIM of this process is the current epoch.
-void Member::elect(int64_t wait_ns, Instants now) {
-  if (!owns()) {
-    role_ = Role::kOwning;
-    hand_over_ = {};
-    unsettled_ = true;
-    pace_.beat_sent_at_ns = now.boot_ns;
-  }
-  lease_.begin_epoch(wait_ns);
-  claim_due_ = times_ != fold_.times() ? ClaimDue::kForTimes : ClaimDue::kNo;
-  if (office_ == Office::kServing) return;  // only its times have changed
-  if (office_ != Office::kNone) office_ = Office::kAppending;
-  append_again_until_ = newest_turn();
-  committed_turn_ = fold_.newest_turn();
-  if (held_.has_accepted()) committed_turn_ = held_.first_accepted() - 1;
-  if (office_ == Office::kNone) let_out_turn_ = committed_turn_;
-}
-
-void Member::acknowledge(int64_t sent_boot_ns, Instants now) {
-  lease_.acknowledge(sent_boot_ns, now.boot_ns);
-  unsettled_ = false;
-  for (const Batch& batch : held_.take_accepted()) {
-    port_->commit(batch);
-    held_.wrote(batch);
-    committed_turn_ = batch.last_turn();
-  }
-  restamp_if_due(now);
-}
-
-// Office is taken, or taken up again after a rewind, when everything that this member held beyond
-// the log is committed and no other lease can run.
-void Member::serve_if_ready(Instants now) {
-  if (office_ != Office::kNone && office_ != Office::kAppending) return;
-  if (!lease_.is_acknowledged() || committed_turn_ < append_again_until_) return;
-  if (!lease_.may_let_out(now.boot_ns)) return;
-  if (std::exchange(office_, Office::kServing) != Office::kNone) return;
-  ++figures_.offices;
-  port_->take_office(timeline_.at(now));
-}
-
-void Member::lose_office(Reason reason) {
-  office_ = Office::kNone;
-  step_down();
-  port_->lose_office(reason);
-  held_.drop_sealed();
-  fold_ = fold_of_newest_stamp(*local_, options_.records.shard);
-  catch_up_.end_search();
-}
-
-void Member::step_down() {
-  role_ = Role::kFollowing;
-  held_.drop_sealed();
-  claims_.spend_all();
-  lease_.end();
-  committed_turn_ = let_out_turn_;
-  unsettled_ = false;
-  claim_due_ = ClaimDue::kNo;
-  hand_over_ = {};
-  silence_.new_record(port_->random());
-}
-
-void Member::stop(Reason reason) {
-  if (office_ != Office::kNone) lose_office(reason);
-  role_ = Role::kStopped;
-  catch_up_.end_search();
-  port_->stop(reason);
+  return may_seal() && !claims &&
+         state_.lease.covers(boot_ns, state_.options.early_release_ns_max) &&
+         state_.lease.may_let_out(boot_ns);
 }
 
 int64_t Member::next_deadline() const {
-  if (role_ == Role::kStopped) return kNever;
+  if (state_.role == Role::kStopped) return kNever;
   int64_t deadline = kNever;
-  if (let_out_turn_ < committed_turn_) deadline = lease_.silent_until_ns();
-  if (!std::holds_alternative<std::monostate>(asked_)) return deadline;
-  if (!catch_up_.is_at_end()) return std::min(deadline, pace_.read_again_at_ns);
+  if (state_.let_out_turn < state_.committed_turn) deadline = state_.lease.silent_until_ns();
+  if (state_.is_asking()) return deadline;
+  if (!state_.catch_up.is_at_end()) return std::min(deadline, state_.pace.read_again_at_ns);
   if (owns()) return std::min(deadline, owner_deadline());
-  return std::min(deadline, claim_due_ == ClaimDue::kByOperator ? 0 : pace_.poll_at_ns);
+  return std::min(deadline, state_.claim_due == ClaimDue::kByOperator ? 0 : state_.pace.poll_at_ns);
+}
+
+// The member has read to the end.
+void Member::standby_step(Instants now) {
+  if (std::exchange(state_.claim_due, ClaimDue::kNo) == ClaimDue::kByOperator) {
+    if (state_.fold.has_begun()) return send_claim(false, true, now);
+  }
+  if (now.boot_ns >= state_.pace.append_again_at_ns && may_claim())
+    return send_claim(true, false, now);
+  if (now.boot_ns < state_.pace.poll_at_ns) return;
+  state_.catch_up.must_read();
+  tick(now);
+}
+
+bool Member::may_claim() const {
+  if (state_.role != Role::kFollowing || !state_.fold.has_begun()) return false;
+  if (state_.fold.newest_turn() > state_.held.newest_local()) return false;  // it lacks turns
+  if (state_.fold.is_unowned() || state_.fold.handed_to() == state_.options.self.node) return true;
+  return state_.silence.is_over(state_.times, state_.fold.times());
+}
+
+// The member has read to the end and its CLAIM is the current epoch, unless it heals.
+void Member::owner_step(Instants now, While when) {
+  if (now.boot_ns < owner_deadline()) return;
+  if (state_.office == Office::kClaiming) {
+    return send_claim(true, state_.fold.epoch() != state_.claims.newest(), now);
+  }
+  const bool only_beats = when == While::kInATurn;
+  const bool lacks_turns = !only_beats && state_.held.newest() >= state_.fold.next_turn();
+  // Its address and its instant stand in the log every so often, however much there is to append.
+  const bool must_beat =
+      may_seal() && now.boot_ns >= state_.pace.beat_sent_at_ns + Pace::kBeatNsMax;
+  if (lacks_turns && !must_beat &&
+      (!may_seal() ||
+       now.boot_ns >= state_.pace.turns_sent_at_ns + state_.options.append_interval_ns)) {
+    state_.pace.turns_sent_at_ns = now.boot_ns;
+    return send(Kind::kTurns, maker_.make_turns(state_.fold, state_.port->random(), state_.held),
+                true, now);
+  }
+  const bool is_drained = !lacks_turns && state_.committed_turn == state_.fold.newest_turn();
+  if (state_.role == Role::kHandingOver && (state_.hand_over.is_sent || is_drained)) {
+    state_.hand_over.is_sent = true;
+    const Handover handover{.to = state_.hand_over.to, .instant_ns = state_.port->instant_ns()};
+    return send(Kind::kHandover, maker_.make(state_.fold, state_.port->random(), handover), true,
+                now);
+  }
+  if (state_.claim_due == ClaimDue::kForTimes && !only_beats) return send_claim(true, false, now);
+  const int64_t beat_ns =
+      state_.pace.beat_deadline(state_.lease.sent_boot_ns(), state_.fold.times().failover_after_ns);
+  if (!state_.unsettled && now.boot_ns < beat_ns) return;
+  state_.pace.beat_sent_at_ns = now.boot_ns;
+  const Beat beat{.author = state_.options.self,
+                  .instant_ns = state_.office != Office::kNone ? state_.port->instant_ns()
+                                                               : state_.timeline.at(now),
+                  .written_back_turn = state_.port->written_back_turn()};
+  send(Kind::kBeat, maker_.make(state_.fold, state_.port->random(), beat), true, now);
+}
+
+int64_t Member::owner_deadline() const {
+  const bool lacks_turns = state_.held.newest() >= state_.fold.next_turn();
+  const bool at_once = state_.unsettled || state_.claim_due == ClaimDue::kForTimes ||
+                       state_.role == Role::kHandingOver || state_.office == Office::kClaiming ||
+                       (lacks_turns && !may_seal());
+  if (at_once) return state_.pace.append_again_at_ns;
+  int64_t deadline =
+      state_.pace.beat_deadline(state_.lease.sent_boot_ns(), state_.fold.times().failover_after_ns);
+  if (state_.office != Office::kServing)
+    deadline = std::min(deadline, state_.lease.silent_until_ns());
+  if (lacks_turns) {
+    deadline = std::min(deadline, state_.pace.turns_sent_at_ns + state_.options.append_interval_ns);
+  }
+  return std::max(deadline, state_.pace.append_again_at_ns);
+}
+
+void Member::send(Kind kind, std::string record, bool has_condition, Instants now) {
+  WEIR_CHECK(!state_.is_asking());
+  state_.asked =
+      InFlight{.kind = kind,
+               .has_condition = has_condition,
+               .bytes = record,
+               .head = {.position = state_.fold.head().position + 1, .crc = crc64_xz(record)},
+               .sent_boot_ns = now.boot_ns};
+  state_.port->append(has_condition ? std::optional(state_.fold.head()) : std::nullopt,
+                      std::move(record));
+}
+
+void Member::send_claim(bool has_condition, bool waits, Instants now) {
+  if (!owns()) state_.role = Role::kClaiming;
+  ++state_.figures.claims;
+  if (state_.timeline.is_cold()) ++state_.figures.cold_claims;
+  state_.claim_due = ClaimDue::kNo;
+  const Claim claim{.author = state_.options.self,
+                    .instant_ns = state_.office != Office::kNone ? state_.port->instant_ns()
+                                                                 : state_.timeline.at(now),
+                    .times = state_.times};
+  send(Kind::kClaim, maker_.make(state_.fold, state_.port->random(), claim), has_condition, now);
+  state_.claims.sent({.crc = std::get<InFlight>(state_.asked).head.crc, .waits = waits});
 }
 
 std::string describe(const Member& member) {
   static constexpr const char* kRoles[] = {"joining", "following",    "claiming",
                                            "owning",  "handing over", "stopped"};
-  std::string text = kRoles[static_cast<int>(member.role_)];
+  const MemberState& state = member.state_;
+  std::string text = kRoles[static_cast<int>(state.role)];
   const auto head = [&](const char* name, const Head& value) {
     text += std::string(" ") + name + " " + std::to_string(value.position) + "/" +
             std::to_string(value.crc % 10000);
@@ -215,22 +240,22 @@ std::string describe(const Member& member) {
   const auto number = [&](const char* name, uint64_t value) {
     text += std::string(" ") + name + " " + std::to_string(value);
   };
-  head("head", member.fold_.head());
-  head("epoch", member.fold_.epoch());
-  number("next", member.fold_.next_turn());
-  number("local", member.held_.newest_local());
-  number("newest", member.held_.newest());
-  number("committed", member.committed_turn_);
-  number("out", member.let_out_turn_);
-  number("office", static_cast<uint64_t>(member.office_));
-  number("own", member.claims_.is_own(member.fold_.epoch()));
-  text += member.unsettled_ ? " unsettled" : "";
-  text += member.catch_up_.is_at_end() ? "" : " must-read";
-  text += std::holds_alternative<Member::Reading>(member.asked_) ? " reading" : "";
-  text += member.catch_up_.search() ? " searching" : "";
-  text += member.hand_over_.is_sent ? " handover-sent" : "";
-  text += member.held_.has_accepted() ? " accepted" : "";
-  if (const auto* sent = std::get_if<Member::InFlight>(&member.asked_))
+  head("head", state.fold.head());
+  head("epoch", state.fold.epoch());
+  number("next", state.fold.next_turn());
+  number("local", state.held.newest_local());
+  number("newest", state.held.newest());
+  number("committed", state.committed_turn);
+  number("out", state.let_out_turn);
+  number("office", static_cast<uint64_t>(state.office));
+  number("own", state.claims.is_own(state.fold.epoch()));
+  text += state.unsettled ? " unsettled" : "";
+  text += state.catch_up.is_at_end() ? "" : " must-read";
+  text += std::holds_alternative<MemberState::Reading>(state.asked) ? " reading" : "";
+  text += state.catch_up.search() ? " searching" : "";
+  text += state.hand_over.is_sent ? " handover-sent" : "";
+  text += state.held.has_accepted() ? " accepted" : "";
+  if (const auto* sent = std::get_if<MemberState::InFlight>(&state.asked))
     number("in-flight", static_cast<uint64_t>(sent->kind));
   return text;
 }

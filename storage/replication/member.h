@@ -19,44 +19,18 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
-#include "storage/replication/catch_up.h"
-#include "storage/replication/claims.h"
-#include "storage/replication/fold.h"
-#include "storage/replication/held_turns.h"
-#include "storage/replication/lease.h"
-#include "storage/replication/pace.h"
-#include "storage/replication/port.h"
-#include "storage/replication/record_maker.h"
-#include "storage/replication/role.h"
+#include "storage/replication/absorber.h"
+#include "storage/replication/member_state.h"
 #include "storage/replication/shared_log.h"
-#include "storage/replication/silence.h"
-#include "storage/replication/timeline.h"
 
 namespace weir::storage::replication {
-
-struct MemberOptions {
-  RecordOptions records;
-  Author self;
-  Times times;                       // what an own CLAIM sets
-  int64_t append_interval_ns = 0;    // the least time between two appends of turns
-  int64_t early_release_ns_max = 0;  // how long early replies go on without the log
-};
 
 // When an event comes. In the middle of a turn a member does nothing that could cost it its office
 // or needs the turn's end: it takes in that what it appended was acknowledged, and sends BEATs.
 enum class While { kBetweenTurns, kInATurn };
-
-struct MemberFigures {
-  uint64_t rewinds = 0;
-  uint64_t claims = 0;       // sent
-  uint64_t cold_claims = 0;  // ... at the wall clock's instant, as no record was read live
-  uint64_t offices = 0;      // taken
-};
 
 class Member {
  public:
@@ -86,71 +60,37 @@ class Member {
   // An owner appends a new CLAIM for them; a shorter lease counts at once.
   void change_times(const Times& times, Instants now);
 
-  Role role() const { return role_; }
-  bool owns() const { return role_ == Role::kOwning || role_ == Role::kHandingOver; }
+  Role role() const { return state_.role; }
+  bool owns() const { return state_.owns(); }
   // Up to which turn replies may leave.
-  uint64_t committed_turn() const { return let_out_turn_; }
+  uint64_t committed_turn() const { return state_.let_out_turn; }
   // The newest turn that this process holds, sealed or applied. It may be ahead of the log's.
-  uint64_t newest_turn() const { return held_.newest(); }
+  uint64_t newest_turn() const { return state_.held.newest(); }
   // The local log keeps its turns from this one on, and the newest stamp before it, whatever is in
   // the state files: a log that was rewound may lack them, and they are compared or appended again.
-  uint64_t turns_needed_from() const { return catch_up_.search() ? 0 : fold_.next_turn(); }
+  uint64_t turns_needed_from() const {
+    return state_.catch_up.search() ? 0 : state_.fold.next_turn();
+  }
   int64_t next_deadline() const;
-  bool may_seal() const;
+  bool may_seal() const { return state_.may_seal(); }
   // A reply that depends on data also waits for the commit of every turn it depends on.
   bool may_answer_reads(int64_t boot_ns) const;
   // Whether an append that was sent at or after this time was acknowledged: nobody else was owner
   // then. It stands in for a lease, and needs none, not even after a HANDOVER was sent.
   bool acknowledged_since(int64_t boot_ns) const {
-    return office_ == Office::kServing && owns() && lease_.is_acknowledged() &&
-           lease_.sent_boot_ns() >= boot_ns;
+    return state_.office == Office::kServing && owns() && state_.lease.is_acknowledged() &&
+           state_.lease.sent_boot_ns() >= boot_ns;
   }
   bool may_release_early(int64_t boot_ns) const;
 
-  const Fold& fold() const { return fold_; }
-  const MemberFigures& figures() const { return figures_; }
+  const Fold& fold() const { return state_.fold; }
+  const MemberFigures& figures() const { return state_.figures; }
   // One line for people, and for tests that compare states; it names no times.
   friend std::string describe(const Member& member);
 
  private:
-  struct InFlight {
-    Kind kind = Kind::kBeat;
-    bool has_condition = true;
-    std::string bytes;
-    Head head;  // where it will stand if the condition holds; of a claim without one, its crc
-    int64_t sent_boot_ns = 0;
-  };
-  struct Reading {};
-  // A member that is elected takes office when it serves. The last three: it stays in office after
-  // a rewind, and reads, claims and appends again until it serves again.
-  enum class Office { kNone, kServing, kReading, kClaiming, kAppending };
-  // Why a member appends a CLAIM beside the rules: a person asks a standby for it, or an owner's
-  // times have changed.
-  enum class ClaimDue { kNo, kByOperator, kForTimes };
-  struct HandOver {
-    std::string to;
-    bool is_sent = false;  // perhaps the log has it
-  };
+  using InFlight = MemberState::InFlight;
 
-  // member.cc
-  void elect(int64_t wait_ns, Instants now);
-  void acknowledge(int64_t sent_boot_ns, Instants now);
-  void serve_if_ready(Instants now);
-  void lose_office(Reason reason);
-  void step_down();
-  void stop(Reason reason);
-
-  // member_read.cc
-  bool absorb(const Record& record, Instants now);
-  bool absorb_claim(const Head& head, int64_t superseded_lease_ns, Instants now);
-  bool absorb_turns(const Fold::Outcome& outcome);
-  void meet_impossible(const Head& head);
-  void reach_end(bool brought_records, Instants now);
-  void begin_search();
-  void end_search();
-  void restamp_if_due(Instants now);
-
-  // member_append.cc
   void standby_step(Instants now);
   bool may_claim() const;
   void owner_step(Instants now, While when);
@@ -158,37 +98,9 @@ class Member {
   void send(Kind kind, std::string record, bool has_condition, Instants now);
   void send_claim(bool has_condition, bool waits, Instants now);
 
-  const MemberOptions options_;
+  MemberState state_;
+  Absorber absorber_;
   const RecordMaker maker_;
-  const LocalTurns* const local_;
-  Port* const port_;
-  Times times_;  // for the next own CLAIM
-
-  Role role_ = Role::kJoining;
-  Fold fold_;
-  HeldTurns held_;
-  Timeline timeline_;
-  Silence silence_;
-  Lease lease_;
-  Claims claims_;
-  Pace pace_;
-
-  std::variant<std::monostate, InFlight, Reading> asked_;  // of the log, and not answered
-  CatchUp catch_up_;
-  std::optional<Head> refused_at_;       // the end of the log as known when an append was refused
-  std::optional<Head> impossible_at_;    // after one refold, the same record stops the member
-  std::optional<InFlight> claim_ahead_;  // a claim without condition that is acknowledged, not read
-  ClaimDue claim_due_ = ClaimDue::kNo;
-
-  // What an owner has.
-  Office office_ = Office::kNone;
-  uint64_t append_again_until_ = 0;  // the turn up to which an elected member repeats its turns
-  uint64_t committed_turn_ = 0;
-  uint64_t let_out_turn_ = 0;
-  bool unsettled_ = false;  // the fate of earlier appends is known after the next acknowledgement
-  HandOver hand_over_;      // of Role::kHandingOver
-
-  MemberFigures figures_;
 };
 
 std::string describe(const Member& member);

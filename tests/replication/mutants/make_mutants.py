@@ -65,73 +65,75 @@ FAULTS = {
         ("if (answer.head != sent.head)",
          "if (!mutated('e') && !mutated('f') && !mutated('F') && answer.head != sent.head)"),
         # The lease counts from the answer.
-        ("if (absorb({.head = sent.head, .bytes = sent.bytes}, now)) acknowledge(sent.sent_boot_ns,",
-         "if (absorb({.head = sent.head, .bytes = sent.bytes}, now))"
-         " acknowledge(mutated('Z') ? now.boot_ns : sent.sent_boot_ns,"),
-        # An epoch is one's own after its office was lost.
-        ("claims_.spend_all();", "if (!mutated('J')) claims_.spend_all();"),
+        ("state_.acknowledge(sent.sent_boot_ns,",
+         "state_.acknowledge(mutated('Z') ? now.boot_ns : sent.sent_boot_ns,"),
         # A shorter lease counts only when it is acknowledged.
-        ("std::min(times_.lease_ns, fold_.times().lease_ns)",
-         "std::min(mutated('3') ? INT64_MAX : times_.lease_ns, fold_.times().lease_ns)"),
-        # Office without appending again what the log lacks.
-        ("append_again_until_ = newest_turn();",
-         "append_again_until_ = mutated('c') ? 0 : newest_turn();"),
+        ("std::min(state_.times.lease_ns, state_.fold.times().lease_ns)",
+         "std::min(mutated('3') ? INT64_MAX : state_.times.lease_ns, state_.fold.times().lease_ns)"),
         # Reads are answered after HANDOVER was sent.
-        ("owns() && !hand_over_.is_sent;", "owns() && (mutated('d') || !hand_over_.is_sent);"),
+        ("owns() && !state_.hand_over.is_sent;",
+         "owns() && (mutated('d') || !state_.hand_over.is_sent);"),
         # Reads are answered without a lease.
-        ("return serves && lease_.covers(boot_ns, lease_ns)",
-         "return serves && (mutated('s') || lease_.covers(boot_ns, lease_ns))"),
-        # The Fold stays where it is when an office is lost.
-        ("fold_ = fold_of_newest_stamp(*local_, options_.records.shard); catch_up_",
-         "if (!mutated('k')) fold_ = fold_of_newest_stamp(*local_, options_.records.shard);"
-         "\ncatch_up_"),
+        ("return serves && state_.lease.covers(boot_ns, lease_ns)",
+         "return serves && (mutated('s') || state_.lease.covers(boot_ns, lease_ns))"),
+        # No BEAT where there is always something to append.
+        ("if (lacks_turns && !must_beat &&", "if (lacks_turns && (mutated('E') || !must_beat) &&"),
+        # After a HANDOVER of unknown outcome a BEAT settles what became of it.
+        ("(state_.hand_over.is_sent || is_drained)",
+         "(mutated('H') ? !state_.hand_over.is_sent && is_drained"
+         " : state_.hand_over.is_sent || is_drained)"),
+        # An earlier process of the same node has a shortcut to the office.
+        ("if (state_.fold.is_unowned() ||",
+         "if (mutated('g') && state_.fold.owner().node == state_.options.self.node) return true;"
+         "if (state_.fold.is_unowned() ||"),
+        # An operator's claim does not wait for the lease before.
+        ("return send_claim(false, true, now);", "return send_claim(false, !mutated('j'), now);"),
+        # An owner whose own claim was lost does not wait either.
+        ("return send_claim(true, state_.fold.epoch() != state_.claims.newest(), now);",
+         "return send_claim(true, state_.fold.epoch() != state_.claims.newest() && !mutated('o'),"
+         " now);"),
     ],
-    "member_read.cc": [
+    "member_state.cc": [
+        # An epoch is one's own after its office was lost.
+        ("claims.spend_all();", "if (!mutated('J')) claims.spend_all();"),
+        # Office without appending again what the log lacks.
+        ("append_again_until = held.newest();",
+         "append_again_until = mutated('c') ? 0 : held.newest();"),
+        # The Fold stays where it is when an office is lost.
+        ("fold = fold_of_newest_stamp(*local, options.records.shard); catch_up.",
+         "if (!mutated('k')) fold = fold_of_newest_stamp(*local, options.records.shard);"
+         "\ncatch_up."),
+        # The oldest stamp is replaced.
+        ("if (stamps.empty() || stamps.front().turn() >= fold.newest_turn()) return;",
+         "if (!mutated('q') && (stamps.empty() || stamps.front().turn() >= fold.newest_turn()))"
+         " return;"),
+    ],
+    "absorber.cc": [
         # Reading one's own record commits it. An owner goes on after a rewind without a CLAIM.
-        ("if (office_ == Office::kReading) office_ = Office::kClaiming;",
-         "if (mutated('h') && owns()) acknowledge(lease_.sent_boot_ns(), now);"
-         "if (office_ == Office::kReading)"
-         " office_ = mutated('8') ? Office::kAppending : Office::kClaiming;"),
+        ("if (state_.office == Office::kReading) state_.office = Office::kClaiming;",
+         "if (mutated('h') && state_.owns()) state_.acknowledge(state_.lease.sent_boot_ns(), now);"
+         "if (state_.office == Office::kReading)"
+         " state_.office = mutated('8') ? Office::kAppending : Office::kClaiming;"),
         # A CLAIM that was found by reading counts at once.
-        ("if (claim_ahead_ && claim_ahead_->head == head)",
-         "if (mutated('C')) acknowledge(now.boot_ns, now);"
-         "if (claim_ahead_ && claim_ahead_->head == head)"),
+        ("if (state_.claim_ahead && state_.claim_ahead->head == head)",
+         "if (mutated('C')) state_.acknowledge(now.boot_ns, now);"
+         "if (state_.claim_ahead && state_.claim_ahead->head == head)"),
         # An owner that finds its predecessor's turns stops, whatever it had committed.
         ("} else if (match == Match::kLocalDiffers) {",
          "} else if (match == Match::kLocalDiffers || mutated('L')) {"),
         # Turns that one has are not compared.
         ("if (match == Match::kSame ||", "if (mutated('S') || match == Match::kSame ||"),
         # What was trimmed is taken for the end of the log.
-        ("} else if (answer.outcome == Outcome::kTrimmed) { stop(Reason::kTrimmed);",
+        ("} else if (answer.outcome == Outcome::kTrimmed) { state_.stop(Reason::kTrimmed);",
          "} else if (answer.outcome == Outcome::kTrimmed) {"
-         "if (mutated('R')) reach_end(false, now); else stop(Reason::kTrimmed);"),
+         "if (mutated('R')) reach_end(false, now); else state_.stop(Reason::kTrimmed);"),
         # What was accepted is forgotten when the log is read again.
-        ("held_.accept(std::move(batch));",
-         "if (!mutated('K') || office_ != Office::kReading) held_.accept(std::move(batch));"),
+        ("state_.held.accept(std::move(batch));",
+         "if (!mutated('K') || state_.office != Office::kReading)"
+         " state_.held.accept(std::move(batch));"),
         # What was committed leaves while the log is looked through.
-        ("office_ = Office::kReading; committed_turn_ = let_out_turn_;",
-         "office_ = Office::kReading;"
-         "if (!mutated('A')) committed_turn_ = let_out_turn_;"),
-        # The oldest stamp is replaced.
-        ("if (stamps.empty() || stamps.front().turn() >= fold_.newest_turn()) return;",
-         "if (!mutated('q') && (stamps.empty() || stamps.front().turn() >= fold_.newest_turn()))"
-         " return;"),
-    ],
-    "member_append.cc": [
-        # No BEAT where there is always something to append.
-        ("if (lacks_turns && !must_beat &&", "if (lacks_turns && (mutated('E') || !must_beat) &&"),
-        # After a HANDOVER of unknown outcome a BEAT settles what became of it.
-        ("(hand_over_.is_sent || is_drained)",
-         "(mutated('H') ? !hand_over_.is_sent && is_drained : hand_over_.is_sent || is_drained)"),
-        # An earlier process of the same node has a shortcut to the office.
-        ("if (fold_.is_unowned() ||",
-         "if (mutated('g') && fold_.owner().node == options_.self.node) return true;"
-         "if (fold_.is_unowned() ||"),
-        # An operator's claim does not wait for the lease before.
-        ("return send_claim(false, true, now);", "return send_claim(false, !mutated('j'), now);"),
-        # An owner whose own claim was lost does not wait either.
-        ("return send_claim(true, fold_.epoch() != claims_.newest(), now);",
-         "return send_claim(true, fold_.epoch() != claims_.newest() && !mutated('o'), now);"),
+        ("state_.committed_turn = state_.let_out_turn;",
+         "if (!mutated('A')) state_.committed_turn = state_.let_out_turn;"),
     ],
     "held_turns.cc": [
         # Only a Violation is seen here, the end of the process is not.
