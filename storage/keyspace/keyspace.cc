@@ -3,29 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
-#include "storage/format/codec.h"
-#include "storage/keyspace/turn_check.h"
-#include "storage/keyspace/turn_commit.h"
 #include "storage/memtable/scan.h"
 
 namespace weir::storage {
-namespace {
-
-// All of them before anything is kept of one: what is in the own log is applied at each opening.
-Status look_at_new(const TurnBatch& batch, uint64_t newest, TurnCheck* check) {
-  uint64_t turn = batch.first_turn;
-  for (const std::string& record : batch.turns) {
-    const uint64_t number = turn++;
-    if (number <= newest) continue;
-    if (const Status status = check->look(record); !status.ok())
-      return Status::refused("turn " + std::to_string(number) + ": " + status.message());
-  }
-  return {};
-}
-
-}  // namespace
-
 Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
     : make_store_(std::move(make_store)),
       options_(options),
@@ -40,7 +20,7 @@ Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
       replay_(&set_, &turn_, &pass_, &burial_, &records_, &lists_, &watches_),
       recovery_(&set_, &records_, &burial_, &replay_),
       work_(&passes_, &reclaimer_, &burial_, &debt_, &set_, turn_, store_),
-      list_names_(&set_, &records_, turn_, store_) {
+      followed_(&set_, &records_, &turn_, &replay_, &passes_, &debt_, &store_, &end_, options_) {
   set_.tell_counts(options_.follows);
 }
 
@@ -105,13 +85,7 @@ void Keyspace::end_at_newest_logged_turn() {
   turn_.forget_instant();
   end_.instant_ns = end_.logged_instant_ns;
   turn_.reach(end_.instant_ns);
-  list_names_.begin(elements_bound());
-}
-
-// From here on no id of a list was drawn, as far as the log says.
-ElementsId Keyspace::elements_bound() {
-  const Ref bound = look_up_system(kNextElementsIdRecord);
-  return bound.exists() ? Reader(bound.value()).varint() : 1;
+  followed_.begin();
 }
 
 void Keyspace::forget_everything() {
@@ -132,7 +106,7 @@ Status Keyspace::fill_from_store(const OpenReport& report, const OpeningWatch& w
   const Recovery::Watch watched{.watch = watch, .last_turn = report.last_turn};
   if (Status status = recovery_.fill(store_.get(), &end_, watched); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
-  list_names_.begin(elements_bound());
+  followed_.begin();
   end_.logged_turn = end_.turn;
   end_.logged_instant_ns = end_.instant_ns;
   const bool read_only = !report.read_only.ok();
@@ -192,49 +166,7 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
   return commit_.commit(log, &store_, &end_, keep_on_failure);
 }
 
-Status Keyspace::follow(const TurnBatch& batch) {
-  WEIR_CHECK(options_.follows || batch.last_turn() <= end_.turn);
-  if (batch.first_turn > end_.turn + 1)
-    return Status::refused("turn " + std::to_string(end_.turn + 1) + " comes next, got turn " +
-                           std::to_string(batch.first_turn));
-  if (batch.last_turn() > end_.turn) turn_.begin_command(turn_.now_ns());  // old values are read
-  list_names_.begin_batch();
-  TurnCheck check(set_, elements_bound(), options_.meaning.get(), &list_names_);
-  if (Status status = look_at_new(batch, end_.turn, &check); !status.ok()) return status;
-  if (Status status = append_batch(batch); !status.ok()) return status;
-  uint64_t turn = batch.first_turn;
-  for (const std::string& record : batch.turns) {
-    if (turn > end_.turn) {
-      if (Status status = apply(turn, record); !status.ok()) return status;
-    }
-    ++turn;
-  }
-  list_names_.end_batch();
-  return {};
-}
-
-// A turn that was not applied whole may be applied again.
-Status Keyspace::apply(uint64_t turn, std::string_view record) {
-  if (Status status = replay_.follow(record, &end_); !status.ok()) return status;
-  end_.turn = turn;
-  end_.bytes_appended += record.size();
-  passes_.note_turn(replay_.changed(), record.size());
-  debt_.begin_turn();
-  return {};
-}
-
-Status Keyspace::append_batch(const TurnBatch& batch) {
-  if (store_.failed()) return Status::failed("the store has failed and was not reopened yet");
-  Status status = store_->append_batch(batch);
-  if (status.ok()) {
-    end_.logged_turn = std::max(end_.logged_turn, batch.last_turn());
-    for (const std::string& record : batch.turns)
-      end_.logged_instant_ns = std::max(end_.logged_instant_ns, instant_of_turn(record));
-  } else {
-    store_.mark_failed();
-  }
-  return status;
-}
+Status Keyspace::follow(const TurnBatch& batch) { return followed_.follow(batch); }
 
 KeyspaceFigures Keyspace::figures() const {
   KeyspaceFigures figures{.turn = end_.turn,

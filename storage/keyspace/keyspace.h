@@ -14,6 +14,7 @@
 //     TurnCommit      a turn becomes a record         Passes       when write-back begins
 //     Replay          records become entries          WriteBack    one pass
 //     Recovery        from a store to a working set   Reclaimer    sweep and eviction
+//     FollowedTurns   turns that another has made
 //
 // A part knows those it is handed in its constructor, and none knows the keyspace. Code that only
 // reads a part takes a const reference to that part, not to the keyspace.
@@ -39,7 +40,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/keyspace/list_names.h"
+#include "storage/keyspace/followed_turns.h"
 #include "storage/keyspace/live_records.h"
 #include "storage/keyspace/passes.h"
 #include "storage/keyspace/reclaimer.h"
@@ -143,12 +144,9 @@ class Keyspace {
   StoreInUse& store_in_use() { return store_; }
 
  private:
-  ElementsId elements_bound();
   Status fill_from_store(const OpenReport& report, const OpeningWatch& watch = {});
   void forget_everything();
   void end_at_newest_logged_turn();
-  Status append_batch(const TurnBatch& batch);
-  Status apply(uint64_t turn, std::string_view record);
   Status append_everything_owed();
 
   StoreFactory make_store_;
@@ -170,7 +168,7 @@ class Keyspace {
   Replay replay_;
   Recovery recovery_;
   Work work_;
-  ListNames list_names_;
+  FollowedTurns followed_;
 };
 
 }  // namespace weir::storage

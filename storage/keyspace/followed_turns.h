@@ -1,0 +1,61 @@
+// Turns that another keyspace has made: they are looked at, written to the own store's log, and
+// applied.
+//
+// Invariant: nothing is kept of a batch before each new turn of it was looked at. What is in the
+// own log is applied at each opening.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "storage/keyspace/list_names.h"
+#include "storage/keyspace/live_records.h"
+#include "storage/keyspace/passes.h"
+#include "storage/keyspace/replay.h"
+#include "storage/memtable/debt.h"
+#include "storage/memtable/turn_in_progress.h"
+#include "storage/memtable/working_set.h"
+#include "storage/store/keyspace_options.h"
+#include "storage/store/store_in_use.h"
+
+namespace weir::storage {
+
+class FollowedTurns {
+ public:
+  FollowedTurns(WorkingSet* set, LiveRecords* records, TurnInProgress* turn, Replay* replay,
+                Passes* passes, Debt* debt, StoreInUse* store, LogEnd* end,
+                const KeyspaceOptions& options)
+      : set_(*set),
+        records_(*records),
+        turn_(*turn),
+        replay_(*replay),
+        passes_(*passes),
+        debt_(*debt),
+        store_(*store),
+        end_(*end),
+        options_(options),
+        list_names_(set, records, *turn, *store) {}
+
+  // The keyspace has the turns of its store's log, and no other.
+  void begin() { list_names_.begin(elements_bound()); }
+  // See Keyspace::follow().
+  Status follow(const TurnBatch& batch);
+
+ private:
+  ElementsId elements_bound();
+  Status append(const TurnBatch& batch);
+  Status apply(uint64_t turn, std::string_view record);
+
+  WorkingSet& set_;
+  LiveRecords& records_;
+  TurnInProgress& turn_;
+  Replay& replay_;
+  Passes& passes_;
+  Debt& debt_;
+  StoreInUse& store_;
+  LogEnd& end_;
+  const KeyspaceOptions& options_;
+  ListNames list_names_;
+};
+
+}  // namespace weir::storage
