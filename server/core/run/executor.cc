@@ -1,18 +1,14 @@
 #include "server/core/run/executor.h"
 
-#include <exception>
-#include <new>
-#include <optional>
+#include <string>
 #include <utility>
 
-#include "base/check.h"
 #include "server/acl/acl.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
 #include "server/config/config.h"
 #include "server/core/clients/sessions.h"
-#include "server/core/disk/storage_health.h"
 #include "server/core/run/busy_script.h"
 #include "server/core/run/cluster.h"
 #include "server/core/shard/office.h"
@@ -38,7 +34,7 @@ void note_cross_protocol_request(const Session& session) {
 
 }  // namespace
 
-Executor::Executor(const Needs& needs)
+Executor::Executor(const ExecutorNeeds& needs)
     : needs_(needs),
       cluster_(std::make_unique<Cluster>(needs.config, needs.keys,
                                          [host = needs.host] { return host->random(); })),
@@ -48,12 +44,13 @@ Executor::Executor(const Needs& needs)
                   .cluster = cluster_.get(),
                   .office = needs.office,
                   .health = needs.health}),
-      effects_(needs.messages, needs.limiters, needs.report),
       counts_({.commands = needs.commands,
                .config = needs.config,
                .clock = needs.clock,
                .timeline = needs.timeline,
-               .report = needs.report}) {}
+               .report = needs.report}),
+      running_(needs, &counts_),
+      waiting_sessions_(needs, &running_, cluster_.get()) {}
 
 Executor::~Executor() = default;
 
@@ -103,7 +100,7 @@ CommandFigures& Executor::figures_of(const Command& command) {
 
 CommandFigures& Executor::counted_figures(const Command& command) {
   CommandFigures& figures = figures_of(command);
-  if (outer_ != nullptr) effects_.note(&figures);
+  if (outer_ != nullptr) running_.effects().note(&figures);
   return figures;
 }
 
@@ -135,29 +132,28 @@ Ran Executor::execute(Session& session, Args args) {
   const uint32_t flags = command->flags | session.transaction().flags();
   if (needs_.config->cluster_enabled) cluster_->begin_command();
   const int64_t now_ns = needs_.timeline->now_ns();
-  begin(now_ns);
-  reply_too_long_ = false;
-  session.replies().bound(needs_.sessions->bounds().reply_bytes_max(session));
+  running_.begin(now_ns);
+  running_.bound_reply(&session);
   session.wait_state().permit(true);
   run(session, *command, args, session.replies().writer());
   const size_t reply_begin = session.replies().reply_begin();
   session.replies().unbound();
   session.wait_state().permit(false);
   const Office::Outcome outcome = needs_.office->after(*command);
-  if (outcome.is_taken_back) effects_.drop_verdicts();
+  if (outcome.is_taken_back) running_.effects().drop_verdicts();
   if (session.wait_state().waiting() && !needs_.keys->failure().ok()) {  // the error is the answer
     needs_.waiting->forget(session.id);
     session.wait_state().end();
   }
   if (needs_.keys->failure().is_retry()) {
     // The session runs the command again in a later turn, so that others come in between.
-    const Hold hold = take_back_for_retry(reply_begin, &session.replies());
+    const Hold hold = running_.take_back_for_retry(reply_begin, &session.replies());
     --needs_.report->stats.commands;
     session.activity().uncount_command();
     return {.hold = hold, .command = command};
   }
   if (may_name_several_keys(*command)) cluster_->note_slots(*command, args);
-  settle(session, *command, reply_begin);
+  running_.settle(session, *command, reply_begin);
   if (needs_.waiting->anybody_ready(now_ns)) serve_waiting();
   const bool may_depend =
       !outcome.is_taken_back && (flags & (kReads | kWrites | kMayReplicate)) != 0;
@@ -183,17 +179,6 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
   if (reply.starts_with('-')) count_failed(*command, reply);
 }
 
-void Executor::begin(int64_t now_ns) {
-  needs_.messages->publish_own_events();
-  needs_.keys->running().begin_command(now_ns);
-  effects_.begin();
-}
-
-void Executor::roll_back() {
-  needs_.keys->running().roll_back();
-  effects_.drop_messages();
-}
-
 // A queued command that fails is taken back alone, because each begins where the one before it has
 // ended. But what would be too much for one command is too much for all of them together, and takes
 // all of them back.
@@ -201,7 +186,7 @@ void Executor::run_queued(Call& call) {
   Session& session = call.session;
   session.wait_state().permit(false);
   const storage::TurnInProgress::Mark first = call.keys.running().mark();
-  const Effects::Beginning first_effects = effects_.here();
+  const Effects::Beginning first_effects = running_.effects().here();
   const QueuedCommands& queued = session.transaction().queued();
   RequestSlot slots;
   call.reply.array(static_cast<int64_t>(queued.count()));
@@ -210,7 +195,7 @@ void Executor::run_queued(Call& call) {
     const Args args = next.args();
     const auto allowed = needs_.acl->allow_at_exec(session, next.command(), args);
     do {
-      begin_next_queued(call.now_ns);
+      running_.begin_next(call.now_ns);
       if (!allowed) {
         session.replies().writer().error(allowed.error());
       } else {
@@ -218,26 +203,20 @@ void Executor::run_queued(Call& call) {
         run(session, next.command(), args, session.replies().writer());
       }
     } while (call.keys.failure().code() == storage::Status::Code::kNotYet &&
-             take_back_for_retry(reply_begin, &session.replies()) != Hold::kNone);
+             running_.take_back_for_retry(reply_begin, &session.replies()) != Hold::kNone);
     const storage::Status failure = call.keys.failure();
-    if (reply_too_long_ || is_for_all(failure)) {
+    if (running_.is_reply_too_long() || is_for_all(failure)) {
       call.keys.running().roll_back(first);
-      effects_.drop_messages_after(first_effects);
-      begin_next_queued(call.now_ns);
-      effects_.reach_back_to(first_effects, failure.is_retry());
+      running_.effects().drop_messages_after(first_effects);
+      running_.begin_next(call.now_ns);
+      running_.effects().reach_back_to(first_effects, failure.is_retry());
       return call.keys.running().fail(failure);
     }
-    settle(session, next.command(), reply_begin);
+    running_.settle(session, next.command(), reply_begin);
     slots.add(next.command(), args);
   }
   cluster_->note_slots(slots);
-  begin_next_queued(call.now_ns);  // with no failure of a reading left
-}
-
-void Executor::begin_next_queued(int64_t now_ns) {
-  needs_.messages->publish_own_events();
-  needs_.keys->running().begin_next_of_transaction(now_ns);
-  effects_.begin_next();
+  running_.begin_next(call.now_ns);  // with no failure of a reading left
 }
 
 // Marks the waiters that wait for what a command may have changed, so that they are tried after it.
@@ -271,9 +250,9 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   const Command* const outer = std::exchange(outer_, &command);
   if (needs_.messages->tracking().any()) {
     needs_.messages->tracking().follow(
-        call, [&] { attempt(session, reply, [&] { command.run(call); }); });
+        call, [&] { running_.attempt(session, reply, [&] { command.run(call); }); });
   } else {
-    attempt(session, reply, [&] { command.run(call); });
+    running_.attempt(session, reply, [&] { command.run(call); });
   }
   outer_ = outer;
   if (call.keys.failure().is_retry()) return;  // as if it had not run
@@ -291,49 +270,6 @@ Within Executor::within() const {
   return outer_->has(kRunsQueued) ? Within::kTransaction : Within::kScript;
 }
 
-// REQUIRES: an exception is being handled.
-void Executor::note_exception(const Session& session, const resp::ReplyWriter& reply) {
-  using storage::Status;
-  storage::Keyspace& keys = *needs_.keys;
-  try {
-    throw;
-  } catch (const storage::ChangeRefused&) {
-    // keys.failure() says why.
-  } catch (const resp::ReplyTooLong&) {
-    reply_too_long_ |= &reply == &session.replies().writer();
-    keys.running().fail(Status::aborted(
-        "ERR the reply to a command of the script is larger than script-memory-max, the "
-        "script's changes are undone"));
-  } catch (const std::bad_alloc&) {
-    keys.running().fail(
-        Status::too_much("the system gives no more memory, what the command changed is undone"));
-  } catch (const BrokenCheck& broken) {
-    needs_.report->note_internal_error(broken.what());
-    keys.running().fail(Status::aborted("ERR internal error: " + broken.place()));
-  } catch (const std::exception& other) {
-    needs_.report->note_internal_error(other.what());
-    keys.running().fail(Status::aborted(std::string("ERR internal error: ") + other.what()));
-  }
-}
-
-Hold Executor::take_back_for_retry(size_t reply_begin, Replies* replies) {
-  const storage::Status& failure = needs_.keys->failure();
-  if (!failure.is_retry()) return Hold::kNone;
-  const bool opening = failure.code() == storage::Status::Code::kNotYet;
-  needs_.keys->running().roll_back();
-  effects_.drop();
-  replies->cut(reply_begin);
-  return opening ? Hold::kOpening : Hold::kWriteBack;
-}
-
-std::string Executor::failure_line(const storage::Status& failure) {
-  using Code = storage::Status::Code;
-  if (failure.code() == Code::kAborted) return failure.message();
-  if (failure.code() == Code::kTooMuch)
-    return "OOM command not allowed when used memory > 'maxmemory': " + failure.message();
-  return needs_.health->note_read_failure(failure);
-}
-
 void Executor::count_failed(const Command& command, std::string_view error) {
   counts_.note_error(error);
   ++counted_figures(command).failed;
@@ -342,25 +278,6 @@ void Executor::count_failed(const Command& command, std::string_view error) {
 void Executor::count_rejected(const Command* command, std::string_view error) {
   counts_.note_error(error);
   if (command != nullptr) ++counted_figures(*command).rejected;
-}
-
-// Ends a command whose reply is known: takes back what it changed if it has failed, and counts its
-// error.
-void Executor::settle(Session& session, const Command& command, size_t reply_begin) {
-  storage::Keyspace& keys = *needs_.keys;
-  if (!keys.failure().ok()) {
-    roll_back();
-    session.replies().cut(reply_begin);
-    session.replies().writer().error(failure_line(keys.failure()));
-  }
-  const bool counted = std::exchange(error_counted_, false);
-  const std::string_view reply = session.replies().since(reply_begin);
-  if (reply.starts_with('-')) {
-    if (!counted) counts_.note_error(reply);
-    ++figures_of(command).failed;
-    if (!command.has(kKeepsOnError)) roll_back();
-  }
-  if (std::exchange(reply_too_long_, false)) needs_.sessions->bounds().kill_for_output(&session);
 }
 
 }  // namespace weir::server

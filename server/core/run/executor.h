@@ -14,55 +14,30 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "base/result.h"
 #include "server/command/command.h"
 #include "server/command/command_table.h"
 #include "server/core/run/admission.h"
 #include "server/core/run/command_counts.h"
-#include "server/core/run/effects.h"
+#include "server/core/run/executor_needs.h"
+#include "server/core/run/running_command.h"
+#include "server/core/run/waiting_sessions.h"
 #include "server/session/session.h"
 #include "server/session/session_host.h"
-#include "server/waiting/waiting.h"
 
 namespace weir::server {
 
-class BusyScript;
-class Clock;
 class Cluster;
-class Office;
-class Sessions;
-class StorageHealth;
-class Timeline;
-struct Config;
 
 class Executor {
  public:
-  struct Needs {
-    CallHost* host;
-    const CommandTable* commands;
-    const Config* config;
-    Clock* clock;
-    Timeline* timeline;
-    storage::Keyspace* keys;
-    Report* report;
-    Waiting* waiting;
-    Limiters* limiters;
-    Sessions* sessions;
-    acl::Acl* acl;
-    Messages* messages;
-    StorageHealth* health;
-    Office* office;
-    BusyScript* busy;
-  };
-  explicit Executor(const Needs& needs);
+  explicit Executor(const ExecutorNeeds& needs);
   ~Executor();
 
   // Runs one request of a session, or refuses it; the reply is appended to the session's output.
   Ran execute(Session& session, Args args);
   // Serves the sessions that wait and may be served now, each as a command of its own.
-  void serve_waiting();
+  void serve_waiting() { waiting_sessions_.serve(); }
   // Runs a resolved command with a writer of its own, as part of the command that is running.
   void run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply);
 
@@ -71,7 +46,7 @@ class Executor {
   void run_queued(Call& call);
 
   // Takes back what the running command has changed and published.
-  void roll_back();
+  void roll_back() { running_.roll_back(); }
 
   const CommandTable& table() const { return *needs_.commands; }
   // Which requests are this server's, and whose the others are.
@@ -86,26 +61,14 @@ class Executor {
   void count_rejected(const Command* command, std::string_view error);
   // Takes note that the error of the running command, if it answers one, was counted where it came
   // up.
-  void note_counted_error() { error_counted_ = true; }
+  void note_counted_error() { running_.note_counted_error(); }
 
  private:
-  void begin(int64_t now_ns);
-  // Calls `body`; what it throws becomes the failure of the running command.
-  template <typename Body>
-  void attempt(const Session& session, const resp::ReplyWriter& reply, const Body& body);
-  void note_exception(const Session& session, const resp::ReplyWriter& reply);
-  // Takes back a command that has to be run again; answers why, or kNone.
-  Hold take_back_for_retry(size_t reply_begin, Replies* replies);
-  std::string failure_line(const storage::Status& failure);
   void reject(Session& session, const Command* command, std::string_view error);
   void queue(Session& session, const Command& command, Args args);
   // Does what execute() does, for other sessions while a script runs long, whose command has not
   // ended.
   void execute_while_busy(Session& session, const Command* command, Args args);
-  bool act(Waiter& waiter, Act act);
-  void act_once(Call& call, Waiter* waiter, Act act, bool* done);
-  void begin_next_queued(int64_t now_ns);
-  void settle(Session& session, const Command& command, size_t reply_begin);
   void signal_keys(const Session& session, const Command& command, Args args);
   Within within() const;
   const Command* resolve(Args args);
@@ -113,26 +76,16 @@ class Executor {
   // Those of a command that is about to be counted; inside another they can be taken back.
   CommandFigures& counted_figures(const Command& command);
 
-  Needs needs_;
+  const ExecutorNeeds needs_;
   std::unique_ptr<Cluster> cluster_;
   Admission admission_;
-  Effects effects_;
   CommandCounts counts_;
+  RunningCommand running_;
+  WaitingSessions waiting_sessions_;
   const Command* recent_ = nullptr;  // the last row found by its name alone
   std::string recent_spelling_;
   CommandFigures* recent_figures_ = nullptr;
   const Command* outer_ = nullptr;  // what runs the running command: EXEC, a script, or nothing
-  bool reply_too_long_ = false;     // of the running command
-  bool error_counted_ = false;      // of the running command
 };
-
-template <typename Body>
-void Executor::attempt(const Session& session, const resp::ReplyWriter& reply, const Body& body) {
-  try {
-    body();
-  } catch (...) {
-    note_exception(session, reply);
-  }
-}
 
 }  // namespace weir::server

@@ -1,10 +1,10 @@
-// Serves the sessions that wait, each as a command of its own.
+#include "server/core/run/waiting_sessions.h"
+
 #include <optional>
 
 #include "base/time_units.h"
 #include "server/core/clients/sessions.h"
 #include "server/core/run/cluster.h"
-#include "server/core/run/executor.h"
 #include "server/core/shard/office.h"
 #include "server/os/clock.h"
 #include "server/session/session.h"
@@ -16,14 +16,14 @@ constexpr int64_t kWaiterRetryNs = 10 * kNsPerMs;  // of a waiter that write-bac
 
 }  // namespace
 
-void Executor::serve_waiting() {
+void WaitingSessions::serve() {
   needs_.waiting->serve(needs_.timeline->now_ns(),
                         [this](Waiter& waiter, Act what) { return act(waiter, what); });
 }
 
 // A waiter whose session is gone can still give back what was taken for it, so it acts in the name
 // of a session without a client.
-bool Executor::act(Waiter& waiter, Act act) {
+bool WaitingSessions::act(Waiter& waiter, Act act) {
   std::optional<Session> nobody;
   Session* session = needs_.sessions->find_session(waiter.session);
   if (session != nullptr && session->dead()) session = nullptr;
@@ -35,7 +35,7 @@ bool Executor::act(Waiter& waiter, Act act) {
     session->join_turn();
   }
   storage::Keyspace& keys = *needs_.keys;
-  begin(needs_.timeline->now_ns());
+  running_.begin(needs_.timeline->now_ns());
   const size_t reply_begin = session->replies().mark();
   const std::vector<std::string_view>& args = waiter.arguments();
   Call call{.host = *needs_.host,
@@ -49,20 +49,21 @@ bool Executor::act(Waiter& waiter, Act act) {
             .now_ns = keys.running().now_ns()};
   bool done = true;
   call.work().charge_probes(waiter.touched != nullptr ? 1 : args.size());
-  reply_too_long_ = false;
-  session->replies().bound(needs_.sessions->bounds().reply_bytes_max(*session));
+  running_.bound_reply(session);
   const auto try_once = [&] {
-    attempt(*session, session->replies().writer(), [&] { act_once(call, &waiter, act, &done); });
+    running_.attempt(*session, session->replies().writer(),
+                     [&] { act_once(call, &waiter, act, &done); });
   };
   needs_.messages->tracking().follow(call, try_once);
   while (keys.failure().code() == storage::Status::Code::kNotYet) {
-    take_back_for_retry(reply_begin, &session->replies());
+    running_.take_back_for_retry(reply_begin, &session->replies());
     waiter.successor.reset();
-    begin(call.now_ns);
+    running_.begin(call.now_ns);
     needs_.messages->tracking().follow(call, try_once);
   }
   session->replies().unbound();
-  if (act == Act::kTry && take_back_for_retry(reply_begin, &session->replies()) != Hold::kNone) {
+  if (act == Act::kTry &&
+      running_.take_back_for_retry(reply_begin, &session->replies()) != Hold::kNone) {
     waiter.successor.reset();
     waiter.due_ns = call.now_ns + kWaiterRetryNs;
     return false;
@@ -71,7 +72,7 @@ bool Executor::act(Waiter& waiter, Act act) {
     waiter.successor.reset();
     done = true;
   }
-  settle(*session, *waiter.command, reply_begin);
+  running_.settle(*session, *waiter.command, reply_begin);
   if (!done || nobody || session->dead()) return done;
   if (waiter.successor != nullptr) {  // which waits with the same request
     session->wait_state().begin({.all = waiter.successor->memory_bytes() + waiter.request_bytes(),
@@ -83,14 +84,14 @@ bool Executor::act(Waiter& waiter, Act act) {
   return true;
 }
 
-void Executor::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
+void WaitingSessions::act_once(Call& call, Waiter* waiter, Act act, bool* done) {
   if (act == Act::kTry) *done = waiter->try_again(call);
   const bool as_moved = waiter->unblocked == Waiter::Unblocked::kMoved;
   const bool in_error = waiter->unblocked == Waiter::Unblocked::kAsError || as_moved;
   if (act == Act::kTimeOut && !in_error) waiter->time_out(call);
   if (act == Act::kAbandon || in_error) waiter->abandon(call);
   if (act == Act::kTimeOut && in_error)
-    call.reply.error(as_moved ? cluster_->moved_error(call)
+    call.reply.error(as_moved ? cluster_.moved_error(call)
                               : "UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 
