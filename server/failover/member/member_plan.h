@@ -1,0 +1,38 @@
+// What a member of a shard is, before its data is open.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "server/cluster/node_file.h"
+#include "server/failover/copies/shard_copies.h"
+#include "server/failover/member/owner_replies.h"
+#include "server/failover/shared_log/log_trimmer.h"
+#include "storage/format/status.h"
+#include "storage/replication/record.h"
+
+namespace weir::server {
+
+struct MemberPlan {
+  std::string shard;            // its name
+  uint64_t shard_checksum = 0;  // that its records carry
+  std::string address;          // "host:port" that clients reach this server by
+  storage::replication::Times times;
+  int64_t append_interval_ns = 0;
+  storage::replication::TrimOptions trim;
+  ReplyPlan replies;
+  uint64_t seed = 0;  // of what is drawn at random
+  PullPlan pull;      // how it copies another member's data
+  // Which node this is, once the data is open, or why that is not known.
+  std::function<Result<NodeFile, std::string>()> node;
+  // The process must end; it does not come back.
+  std::function<void(const std::string& why)> on_failure;
+
+  void fail(const storage::Status& failure) const {
+    on_failure("the store of a shard's member has failed: " + failure.message());
+  }
+};
+
+}  // namespace weir::server
