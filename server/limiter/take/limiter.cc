@@ -7,14 +7,13 @@
 #include "base/check.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
+#include "server/limiter/take/limit_matching.h"
 #include "server/limiter/take/limiters.h"
 #include "storage/memtable/elements.h"
 
 namespace weir::server {
 namespace {
 
-using algorithms::CarryOver;
-using algorithms::Limit;
 using algorithms::LimitState;
 
 constexpr size_t kForeignTatDigits = 19;
@@ -111,30 +110,17 @@ bool Limiter::adopt(std::string_view text) {
 }
 
 Limiter::Named Limiter::name(const NamedLimits& named) {
-  const bool changes = named.policy_version() > policy_version_;
-  std::vector<HeldLimit> next(named.limits.size());
-  WEIR_REQUIRE(next.size() <= algorithms::kLimitsMax);
-  LimitSet taken;
-  LimitSet matched;
-  for (size_t i = 0; i < next.size(); ++i) {
-    next[i].policy = named.policy_of(i);
-    matched[i] = match_equal(&next[i], named.limits[i], &taken);
-  }
-  for (size_t i = 0; i < next.size(); ++i) {
-    const CarryOver carry_over = named.carry_over_of(i, changes);
-    if (matched[i] || match_algorithm(&next[i], named.limits[i], &taken, carry_over)) continue;
-    start(&next[i], named.limits[i]);
-  }
-  for (size_t i = 0; i < next.size(); ++i) {
-    if (next[i].limit.adaptive.is_set()) follow_count(named, i, &next[i]);
-  }
-  named_ = next.size();
-  keep_left_over(taken, &next);
-  for (size_t i = 0; i < next.size(); ++i) {
-    next[i].mode = i < named_ ? named.mode_of(i) : named.mode;
-  }
-  if (next.size() > algorithms::kLimitsMax) return too_many(next);
-  held_ = std::move(next);
+  LimitMatching matching(*call_,
+                         {.held = held_,
+                          .entries_of = [this](const HeldLimit& held) { return entries_of(held); },
+                          .adopted = &adopted_,
+                          .policy_version = policy_version_,
+                          .changes = changes_});
+  auto next = matching.match(named);
+  if (!next) return next.error();
+  parameters_changed_ |= matching.parameters_changed();
+  held_ = std::move(*next);
+  named_ = named.limits.size();
   entries_.clear();
   names_ = named;
   const auto lends = [](const HeldLimit& held) { return held.limit.algorithm->makes_leases; };
@@ -146,127 +132,12 @@ Limiter::Named Limiter::name(const NamedLimits& named) {
   return this->named();
 }
 
-bool Limiter::match_equal(HeldLimit* held, const Limit& limit, LimitSet* taken) {
-  for (size_t i = 0; i < held_.size(); ++i) {
-    if ((*taken)[i] || !algorithms::same_limit(held_[i].limit, limit)) continue;
-    (*taken)[i] = true;
-    *held = {.limit = limit,
-             .state = held_[i].state,
-             .list = held_[i].list,
-             .ban = held_[i].ban,
-             .low_water = held_[i].low_water,
-             .policy = held->policy};
-    if (limit.adaptive.is_set()) {
-      held->limit = held_[i].limit;
-      held->limit.ban = limit.ban;
-      held->adaptive = held_[i].adaptive;
-    }
-    algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
-    return true;
-  }
-  return false;
-}
-
-void Limiter::follow_count(const NamedLimits& named, size_t limit, HeldLimit* held) {
-  const bool is_shared = named.has_shared_count(limit);
-  if (held->adaptive.touched_ns == 0) held->adaptive.round_ns = call_->now_ns;
-  if (is_shared || held->adaptive.is_shared) {
-    const int64_t count = named.limits[limit].count;
-    parameters_changed_ |= count != held->limit.count;
-    algorithms::change_count(held->limit, held->state, count, call_->now_ns);
-  }
-  held->adaptive.is_shared = is_shared;
-  held->used_before = used_permits(*held, call_->now_ns);
-}
-
 void Limiter::count_taken(HeldLimit* held) const {
   const int64_t used = used_permits(*held, call_->now_ns);
   algorithms::count_taken(held->adaptive, used - std::exchange(held->used_before, used));
   held->adaptive.touched_ns = std::max<int64_t>(1, call_->now_ns);
   if (!held->adaptive.is_shared || names_.counts() == nullptr) return;
   if (2 * used >= held->limit.capacity) names_.counts()->is_used = true;
-}
-
-// Answers the stored limit that one of a policy, or of none, goes on from: of the same policy, or
-// where one of both is of none, if there is any.
-std::optional<size_t> Limiter::find_other(const Limit& limit, uint32_t policy,
-                                          const LimitSet& taken) const {
-  std::optional<size_t> other;
-  for (size_t i = 0; i < held_.size(); ++i) {
-    if (taken[i] || held_[i].limit.algorithm != limit.algorithm) continue;
-    if (!is_another_policy(held_[i].policy, policy)) return i;
-    if (!other && !limit.algorithm->uses_entries) other = i;
-  }
-  return other;
-}
-
-// One of another policy stays what it is.
-bool Limiter::match_algorithm(HeldLimit* held, const Limit& limit, LimitSet* taken,
-                              CarryOver mode) {
-  const auto found = find_other(limit, held->policy, *taken);
-  if (!found) return false;
-  HeldLimit& from = held_[*found];
-  (*taken)[*found] = !is_another_policy(from.policy, held->policy);
-  parameters_changed_ = true;
-  if (mode == CarryOver::kReset) {
-    start(held, limit);
-  } else {
-    carry_over(from, limit, mode, entries_of(from), held);
-  }
-  return true;
-}
-
-void Limiter::carry_over(HeldLimit from, const Limit& limit, CarryOver mode,
-                         const algorithms::Entries* entries, HeldLimit* held) {
-  if (from.limit.adaptive.is_set()) {  // what is used is what its count as written lacks
-    algorithms::change_count(from.limit, from.state, from.limit.adaptive.start, call_->now_ns);
-  }
-  *held = {.limit = limit,
-           .state = algorithms::carry_over(
-               from.limit, limit, from.state,
-               {.mode = mode, .now_ns = call_->now_ns, .wall = &call_->wall()}, entries),
-           .list = from.list,
-           .ban = from.ban,
-           .policy = held->policy};
-  forget_charges(held);
-  algorithms::follow_ban(limit.ban, held->ban, call_->now_ns);
-}
-
-// The limit is another one than that which was charged until now, so it gives nothing of it back.
-void Limiter::forget_charges(HeldLimit* held) const {
-  if (changes_ > 0 && held->limit.algorithm->used != nullptr) held->low_water.note(changes_, 0);
-}
-
-void Limiter::start(HeldLimit* held, const Limit& limit) {
-  *held = {.limit = limit,
-           .state = algorithms::fresh_state(limit, call_->now_ns),
-           .policy = held->policy};
-  forget_charges(held);
-  if (!adopted_ || limit.algorithm != &algorithms::algorithm_gcra) return;
-  held->state = *adopted_;
-  adopted_.reset();
-  parameters_changed_ = true;
-}
-
-void Limiter::keep_left_over(const LimitSet& taken, std::vector<HeldLimit>* next) const {
-  for (size_t i = 0; i < held_.size(); ++i) {
-    if (!taken[i] && server::gone_at_ns(held_[i], false, call_->now_ns) > call_->now_ns) {
-      next->push_back(held_[i]);
-    }
-  }
-}
-
-std::string Limiter::too_many(std::span<const HeldLimit> next) const {
-  int64_t first_ns = algorithms::kNever;
-  for (const HeldLimit& held : next.subspan(named_)) {
-    first_ns = std::min(first_ns, server::gone_at_ns(held, false, call_->now_ns));
-  }
-  std::string text = "ERR the key cannot hold " + std::to_string(next.size()) + " limits, " +
-                     std::to_string(algorithms::kLimitsMax) +
-                     " are the most: those that the request does not name stay until they are full";
-  if (first_ns == algorithms::kNever) return text;
-  const int64_t wait_ms = algorithms::units_up(first_ns - call_->now_ns, kNsPerMs);
-  return text + ", the first of them in " + std::to_string(wait_ms) + " ms";
 }
 
 algorithms::Entries* Limiter::entries_of(const HeldLimit& held) {

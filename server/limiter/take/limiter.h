@@ -12,10 +12,7 @@
 // It lives for one command, and must not be used after the key was changed by other means.
 #pragma once
 
-#include <algorithm>
-#include <bitset>
 #include <list>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,76 +24,10 @@
 #include "algorithms/take_all.h"
 #include "server/command/error_replied.h"
 #include "server/limiter/entries/stored_entries.h"
-#include "server/limiter/policy/policy_kind.h"
+#include "server/limiter/policy/named_limits.h"
 #include "server/limiter/take/held_limit.h"
 
 namespace weir::server {
-
-struct PolicyCounts;
-
-// What a policy brings to the limits that a command names.
-struct PolicyPart {
-  uint32_t tag = 0;      // of its name: see LimitState
-  uint64_t version = 0;  // 0: none that a key could follow
-  algorithms::CarryOver carry_over = algorithms::CarryOver::kUsed;  // how keys change over to it
-  size_t at = 0;                                                    // where its limits begin,
-  size_t size = 0;                                                  // and how many they are
-  PolicyKind kind = PolicyKind::kLimits;
-  algorithms::Mode mode = algorithms::Mode::kEnforced;  // of its limits
-  bool shares_counts = false;      // its adaptive limits have the counts told to it
-  PolicyCounts* counts = nullptr;  // of its verdicts; null: they are not counted
-
-  bool has(size_t limit) const { return limit - at < size; }
-};
-
-// The limits that a command names.
-struct NamedLimits {
-  std::span<const algorithms::Limit> limits;
-  std::span<const std::string> names = {};  // by AS: as many as limits, or none
-  std::optional<PolicyPart> policy = {};
-  // How to change over to those that are no policy's.
-  algorithms::CarryOver own_carry_over = algorithms::CarryOver::kUsed;
-  // Of all limits, by the option `limiting`; kShadow goes before what the policy says.
-  algorithms::Mode mode = algorithms::Mode::kEnforced;
-  // What the spans point into, if it is nobody else's.
-  std::shared_ptr<const algorithms::ParsedLimits> owned = nullptr;
-
-  bool is_of_policy(size_t limit) const { return policy && policy->has(limit); }
-  uint32_t policy_of(size_t limit) const { return is_of_policy(limit) ? policy->tag : 0; }
-  PolicyKind kind() const { return policy ? policy->kind : PolicyKind::kLimits; }
-  uint64_t policy_version() const { return policy ? policy->version : 0; }
-  PolicyCounts* counts() const { return policy ? policy->counts : nullptr; }
-  // `is_new`: the key has not followed this version of the policy yet. It is changed over once.
-  algorithms::CarryOver carry_over_of(size_t limit, bool is_new) const {
-    if (!is_of_policy(limit)) return own_carry_over;
-    return is_new ? policy->carry_over : algorithms::CarryOver::kUsed;
-  }
-  // Whether the limit decides or only says what it would. The request may say otherwise for all of
-  // them (policy_effect.h).
-  algorithms::Mode mode_of(size_t limit) const {
-    return is_of_policy(limit) ? std::max(mode, policy->mode) : mode;
-  }
-  // Tells whether a limit has the count that was told to the policy.
-  bool has_shared_count(size_t limit) const {
-    return is_of_policy(limit) && policy->shares_counts && limits[limit].adaptive.is_set();
-  }
-  // The limit at `index` alone.
-  NamedLimits only(size_t index) const {
-    NamedLimits one = *this;
-    one.limits = limits.subspan(index, 1);
-    one.names = names.empty() ? names : names.subspan(index, 1);
-    one.policy = is_of_policy(index) ? policy : std::nullopt;
-    if (one.policy) {
-      one.policy->at = 0;
-      one.policy->size = 1;
-    }
-    return one;
-  }
-  // The policy alone, where its kind answers without limits.
-  NamedLimits none() const {
-    return {.limits = {}, .policy = PolicyPart{.kind = kind(), .counts = counts()}, .mode = mode};
-  }
-};
 
 // How long after its end a hold can still be settled with more than it has charged.
 inline constexpr int64_t kLateSettleNs = kNsPerMinute;
@@ -149,27 +80,12 @@ class Limiter {
   void save();
 
  private:
-  using LimitSet = std::bitset<algorithms::kLimitsMax>;  // of places in a list of limits
-
   Limiter(Call* call, std::string_view key) : call_(call), key_(key) {}
   // Decodes a record; answers what is wrong with it, if anything.
   Result<void, std::string> decode(const storage::Ref& ref);
   bool adopt(std::string_view text);
-  void start(HeldLimit* held, const algorithms::Limit& limit);
-  void forget_charges(HeldLimit* held) const;
-  bool match_equal(HeldLimit* held, const algorithms::Limit& limit, LimitSet* taken);
-  // Keeps the present count of an adaptive limit, or takes over that of the policy.
-  void follow_count(const NamedLimits& named, size_t limit, HeldLimit* held);
   // Counts what the running command has taken of an adaptive limit.
   void count_taken(HeldLimit* held) const;
-  void carry_over(HeldLimit from, const algorithms::Limit& limit, algorithms::CarryOver mode,
-                  const algorithms::Entries* entries, HeldLimit* held);
-  std::optional<size_t> find_other(const algorithms::Limit& limit, uint32_t policy,
-                                   const LimitSet& taken) const;
-  bool match_algorithm(HeldLimit* held, const algorithms::Limit& limit, LimitSet* taken,
-                       algorithms::CarryOver mode);
-  void keep_left_over(const LimitSet& taken, std::vector<HeldLimit>* next) const;
-  std::string too_many(std::span<const HeldLimit> next) const;
   int64_t gone_at_ns() const;
   // Answers the last instant of a list of bookings or holds, and what it is kept for after that;
   // forgets the list if that has come.

@@ -4,6 +4,7 @@
 
 #include "algorithms/algorithm.h"
 #include "base/check.h"
+#include "server/report/figures.h"
 
 namespace weir::server {
 
@@ -13,6 +14,25 @@ Limiters::Limiters(storage::Keyspace* keys, Waiting* waits, WorkMeter* work,
   WEIR_CHECK(std::ranges::all_of(algorithms::all_algorithms(), [](const auto* algorithm) {
     return algorithm->id < VerdictCounts::kAlgorithmIdsMax;
   }));
+}
+
+void write_figures(const Limiters& limiters, FigureWriter& out) {
+  const VerdictCounts& verdicts = limiters.verdicts;
+  const uint64_t allowed = verdicts.of(Outcome::kAllowed);
+  const uint64_t denied = verdicts.of(Outcome::kDenied);
+  out.counter({"verdicts", "Verdicts of limits, without those of SHADOW."}, allowed + denied);
+  out.counter({"allowed", "Verdicts that allowed."}, allowed);
+  out.counter({"denied", "Verdicts that denied."}, denied);
+  out.counter({"banned", "Those of the denied that were answered with a ban."},
+              verdicts.of(Outcome::kBanned));
+  out.counter({"shadow_allowed", "Verdicts with SHADOW that would have allowed anyway."},
+              verdicts.of(Outcome::kShadowAllowed));
+  out.counter({"shadow_denied", "Verdicts with SHADOW that would have denied."},
+              verdicts.of(Outcome::kShadowDenied));
+  out.counter({"repeated_ids", "Requests that came again with their ID, and charged nothing."},
+              verdicts.repeated());
+  out.counter({"bans", "Bans of keys that have begun."}, verdicts.bans());
+  out.text({"limiting", "Whether limiters deny."}, limiting_name(limiters.limiting));
 }
 
 }  // namespace weir::server
