@@ -24,6 +24,7 @@ constexpr size_t kEntryBytes = tree_node_bytes<std::pair<const uint64_t, Waiter*
 size_t Waiter::places_bytes() const {
   constexpr size_t kNameHead = 48;  // of a shared name, before its bytes
   size_t bytes = kEntryBytes + heap_bytes(keys);
+  if (departs() != nullptr) bytes += Departures::kBytes;
   for (const WaitKey& key : keys)
     bytes += kQueueBytes + block_bytes(kNameHead) + heap_bytes(*key.name);
   return bytes;
@@ -50,6 +51,8 @@ void Waiting::add(std::unique_ptr<Waiter> added) {
     key.name = queue->first.name;
     enter_queue(waiter, &queue->second.waiters);
   }
+  const DepartureName* name = waiter->departs();
+  if (name != nullptr && departures_.add(*name, waiter)) lengths_.note(0, 1);
   start_timer(waiter);
 }
 
@@ -67,18 +70,7 @@ void Waiting::enter_queue(Waiter* waiter, std::deque<Waiter*>* queue) {
     start_timer(*next);
   }
   queue->insert(next, waiter);
-  note_length(queue->size() - 1, queue->size());
-}
-
-// A length of 0 is no queue. Constant time, but for the fall of the longest one by as much as it
-// has fallen.
-void Waiting::note_length(size_t before, size_t now) {
-  if (before == now) return;
-  if (queues_of_length_.size() <= now) queues_of_length_.resize(now + 1);
-  if (before != 0) --queues_of_length_[before];
-  if (now != 0) ++queues_of_length_[now];
-  longest_ = std::max(longest_, now);
-  while (longest_ != 0 && queues_of_length_[longest_] == 0) --longest_;
+  lengths_.note(queue->size() - 1, queue->size());
 }
 
 void Waiting::note_end(const Waiter& waiter, WaitEnd end) {
@@ -111,13 +103,15 @@ void Waiting::leave_queues(Waiter* waiter) {
     } else {
       std::erase(waiters, waiter);
     }
-    note_length(before, waiters.size());
+    lengths_.note(before, waiters.size());
     if (waiters.empty()) {
       queues_.erase(queue);
     } else {
       mark_ready(key, &queue->second);
     }
   }
+  const DepartureName* name = waiter->departs();
+  if (name != nullptr && departures_.remove(*name, waiter)) lengths_.note(1, 0);
 }
 
 void Waiting::remove(uint64_t session) {
@@ -146,10 +140,15 @@ const Waiter* Waiting::of_session(uint64_t session) const {
   return found == waiters_.end() ? nullptr : found->second.get();
 }
 
-const std::deque<Waiter*>& Waiting::queue(int database, std::string_view key, int64_t part) const {
+const std::deque<Waiter*>& Waiting::queue(int database, std::string_view key) const {
   if (queues_.empty()) return kNobody;
-  const auto found = queues_.find(KeyView(database, key, part));
+  const auto found = queues_.find(KeyView(database, key));
   return found == queues_.end() ? kNobody : found->second.waiters;
+}
+
+Departure* Waiting::departure(const DepartureName& name) const {
+  Waiter* const waiter = departures_.find(name);
+  return waiter == nullptr ? nullptr : waiter->departure();
 }
 
 void Waiting::mark_ready(const WaitKey& key, Queue* queue) {
@@ -158,14 +157,21 @@ void Waiting::mark_ready(const WaitKey& key, Queue* queue) {
   ready_.push_back(key);
 }
 
-void Waiting::signal(int database, std::string_view key, int64_t part) {
+void Waiting::signal(int database, std::string_view key) {
   if (queues_.empty()) return;
-  const auto found = queues_.find(KeyView(database, key, part));
+  const auto found = queues_.find(KeyView(database, key));
   if (found != queues_.end()) mark_ready(found->first, &found->second);
+}
+
+void Waiting::signal_departure(const DepartureName& name) {
+  if (const Waiter* waiter = departures_.mark_ready(name))
+    ready_.push_back(Departing{.session = waiter->session});
 }
 
 void Waiting::signal_all() {
   for (auto& [key, queue] : queues_) mark_ready(key, &queue);
+  departures_.mark_all_ready(
+      [this](const Waiter& waiter) { ready_.push_back(Departing{.session = waiter.session}); });
 }
 
 bool Waiting::try_one(Waiter* waiter, const WaitKey* touched, const RunWaiter& run) {
@@ -211,6 +217,14 @@ void Waiting::serve_queue(const WaitKey& key, const RunWaiter& run) {
   }
 }
 
+void Waiting::serve_departure(Departing ready, const RunWaiter& run) {
+  const auto found = waiters_.find(ready.session);
+  if (found == waiters_.end()) return;
+  Waiter* const waiter = found->second.get();
+  const DepartureName* name = waiter->departs();
+  if (name != nullptr && departures_.take_ready(*name, waiter)) try_one(waiter, nullptr, run);
+}
+
 // Stops when a waiter's action has made others ready: they come before those whose time is up.
 void Waiting::serve_due(int64_t now_ns, const RunWaiter& run) {
   while (next_ns() <= now_ns && ready_.empty()) {
@@ -236,9 +250,13 @@ void Waiting::serve(int64_t now_ns, const RunWaiter& run) {
       run(*gone, Act::kAbandon);
     }
     while (!ready_.empty()) {
-      const WaitKey key = std::move(ready_.front());
+      const Ready next = std::move(ready_.front());
       ready_.pop_front();
-      serve_queue(key, run);
+      if (const auto* key = std::get_if<WaitKey>(&next)) {
+        serve_queue(*key, run);
+      } else {
+        serve_departure(std::get<Departing>(next), run);
+      }
     }
     serve_due(now_ns, run);
   } while (anybody_ready(now_ns));

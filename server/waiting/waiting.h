@@ -1,8 +1,8 @@
 // Sessions that wait for a key to change or for an instant to come: blocked clients.
 //
 // A waiter stands in the queue of each of its keys, first come, first served, or in the order of
-// ranks. It is tried when a command has touched one of them, or when its own `due_ns` has come; at
-// its deadline it gives up.
+// ranks; one that waits for a departure stands in none (departures.h). It is tried when a command
+// has touched one of them, or when its own `due_ns` has come; at its deadline it gives up.
 //
 // Invariants
 // 1. A session waits for one thing at a time, runs nothing meanwhile, and is answered once: a
@@ -23,10 +23,13 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/string_hash.h"
 #include "server/command/command.h"
+#include "server/waiting/departures.h"
+#include "server/waiting/queue_lengths.h"
 #include "server/waiting/wait_figures.h"
 
 namespace weir::server {
@@ -37,16 +40,17 @@ inline constexpr int64_t kNotDue = INT64_MAX;
 struct WaitKey {
   int database = 0;
   std::shared_ptr<const std::string> name;  // never null
-  int64_t part = 0;  // tells the queues that a key has beside its own, 0, from one another
 
-  WaitKey(int number, std::shared_ptr<const std::string> key, int64_t which = 0)
-      : database(number), name(std::move(key)), part(which) {}
-  WaitKey(int number, std::string_view key, int64_t which = 0)
-      : WaitKey(number, std::make_shared<const std::string>(key), which) {}
+  WaitKey(int number, std::shared_ptr<const std::string> key)
+      : database(number), name(std::move(key)) {}
+  WaitKey(int number, std::string_view key)
+      : WaitKey(number, std::make_shared<const std::string>(key)) {}
   std::string_view key() const { return *name; }
 };
 
-class QueuedRequest;  // of limiters, and no more than a name here
+// Of limiters, and no more than names here.
+class QueuedRequest;
+class Departure;
 
 class Waiter {
  public:
@@ -54,6 +58,9 @@ class Waiter {
 
   // This waiter, if it waits to take from a limiter; else null. Others may stand in the same queue.
   virtual QueuedRequest* queued_request() { return nullptr; }
+  // This waiter, if it waits for a departure, and for which; else null. It has no keys.
+  virtual Departure* departure() { return nullptr; }
+  virtual const DepartureName* departs() const { return nullptr; }
 
   // Tries again, as a command of the session. True: it has replied and is done.
   virtual bool try_again(Call& call) = 0;
@@ -134,18 +141,21 @@ class Waiting {
   // Their commands may have taken permits in this turn, so a turn that fails fails them too.
   std::vector<uint64_t> take_begun() { return std::exchange(begun_, {}); }
 
-  // What was waited for, and how many stand in the longest queue. A queue is that of a key, or of
-  // one request that a LEAKY limit has let in.
+  // What was waited for, and how many stand in the longest queue. A departure is a queue of one.
   const WaitFigures& figures() const { return figures_; }
   void reset_figures() { figures_.reset(); }
-  size_t queues() const { return queues_.size(); }
-  size_t longest_queue() const { return longest_; }
+  size_t queues() const { return queues_.size() + departures_.size(); }
+  size_t longest_queue() const { return lengths_.longest(); }
 
-  // The queue of a key, or of a part of it, from its head; empty if no session waits for it.
-  const std::deque<Waiter*>& queue(int database, std::string_view key, int64_t part = 0) const;
+  // The queue of a key, from its head; empty if no session waits for it.
+  const std::deque<Waiter*>& queue(int database, std::string_view key) const;
+  // Who waits for a departure; null: nobody does.
+  Departure* departure(const DepartureName& name) const;
 
   // Called when a command has touched a key, or all keys if it is not known which.
-  void signal(int database, std::string_view key, int64_t part = 0);
+  void signal(int database, std::string_view key);
+  // Called when there is something to tell who waits for the departure, if anybody does.
+  void signal_departure(const DepartureName& name);
   void signal_all();
 
   // Tries the waiters that signals and instants have made ready, until none is ready.
@@ -169,18 +179,15 @@ class Waiting {
   struct KeyView {
     int database;
     std::string_view key;
-    int64_t part;
 
-    KeyView(int number, std::string_view name, int64_t which)
-        : database(number), key(name), part(which) {}
-    KeyView(const WaitKey& of) : KeyView(of.database, of.key(), of.part) {}
+    KeyView(int number, std::string_view name) : database(number), key(name) {}
+    KeyView(const WaitKey& of) : KeyView(of.database, of.key()) {}
     bool operator==(const KeyView&) const = default;
   };
   struct KeyHash {
     using is_transparent = void;
     size_t operator()(const KeyView& key) const {
-      return (StringHash()(key.key) + static_cast<size_t>(key.part)) * 31 +
-             static_cast<size_t>(key.database);
+      return StringHash()(key.key) * 31 + static_cast<size_t>(key.database);
     }
   };
   struct KeyEqual {
@@ -201,6 +208,11 @@ class Waiting {
     auto operator<=>(const Timer&) const = default;
   };
   using Timers = std::set<Timer>;
+  // What is to be tried: a queue, or the session that waits for a departure.
+  struct Departing {
+    uint64_t session;
+  };
+  using Ready = std::variant<WaitKey, Departing>;
 
   static Timer timer_of(Waiter* waiter) {
     const bool gives_up = waiter->deadline_ns < waiter->due_ns;
@@ -208,7 +220,6 @@ class Waiting {
   }
   void start_timer(Waiter* waiter);
   void enter_queue(Waiter* waiter, std::deque<Waiter*>* queue);
-  void note_length(size_t before, size_t now);
   void leave_queues(Waiter* waiter);
   void end(Waiter* waiter, Waiter::Unblocked how);
   std::unique_ptr<Waiter> take(Waiter* waiter);
@@ -216,18 +227,19 @@ class Waiting {
   bool try_one(Waiter* waiter, const WaitKey* touched, const RunWaiter& run);
   void serve_queue(const WaitKey& key, const RunWaiter& run);
   void serve_due(int64_t now_ns, const RunWaiter& run);
+  void serve_departure(Departing ready, const RunWaiter& run);
   void mark_ready(const WaitKey& key, Queue* queue);
 
   std::map<uint64_t, std::unique_ptr<Waiter>> waiters_;  // by session
   std::vector<std::unique_ptr<Waiter>> abandoned_;
   std::vector<uint64_t> begun_;
   Queues queues_;
-  std::deque<WaitKey> ready_;
+  Departures departures_;
+  std::deque<Ready> ready_;
   Timers timers_;
   WaitFigures figures_;
   int64_t now_ns_ = 0;  // of the last serve()
-  std::vector<size_t> queues_of_length_;
-  size_t longest_ = 0;
+  QueueLengths lengths_;
 };
 
 }  // namespace weir::server

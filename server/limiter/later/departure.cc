@@ -29,21 +29,33 @@ void show_untouched(Answer* answer) {
   }
 }
 
-class Departure : public Waiter {
+std::string reply_of(const Answer& answer, const LimiterRequest& request) {
+  std::string bytes;
+  resp::ReplyWriter writer(&bytes, 3);
+  write_answer(writer, request, answer);
+  return bytes;
+}
+
+}  // namespace
+
+class Departure final : public Waiter {
  public:
-  // It waits in a queue of its own beside the key's, so that it is found by its booking.
-  Departure(WaitKey key, LimiterRequest request, Answer answer, Ticket ticket)
-      : key_(key.name),
+  Departure(const DepartureName& name, LimiterRequest request, Answer answer, Ticket ticket)
+      : key_(name.key),
+        name_{.database = name.database, .key = key_, .booking = name.booking},
         request_(std::move(request)),
         answer_(std::move(answer)),
         ticket_(std::move(ticket)) {
-    keys = {std::move(key)};
     due_ns = ticket_.departs_ns;
   }
+  Departure(const Departure&) = delete;  // its name points into it
+
+  Departure* departure() override { return this; }
+  const DepartureName* departs() const override { return &name_; }
 
   size_t own_bytes() const override {
-    size_t bytes = block_bytes(sizeof(*this)) + request_.heap_bytes() + heap_bytes(ticket_.reply) +
-                   heap_bytes(answer_.rows);
+    size_t bytes = block_bytes(sizeof(*this)) + heap_bytes(key_) + request_.heap_bytes() +
+                   heap_bytes(ticket_.reply) + heap_bytes(answer_.rows);
     for (const LimitRow& row : answer_.rows) bytes += heap_bytes(row.name);
     return bytes;
   }
@@ -117,24 +129,16 @@ class Departure : public Waiter {
     reply_answer(call, request_, denied);
   }
 
-  const std::string& key() const { return *key_; }
+  const std::string& key() const { return key_; }
 
-  std::shared_ptr<const std::string> key_;
+  const std::string key_;
+  const DepartureName name_;
   LimiterRequest request_;
   Answer answer_;
   Ticket ticket_;
   bool asked_again_ = false;  // its answer is the ticket's
   bool cancelled_ = false;
 };
-
-std::string reply_of(const Answer& answer, const LimiterRequest& request) {
-  std::string bytes;
-  resp::ReplyWriter writer(&bytes, 3);
-  write_answer(writer, request, answer);
-  return bytes;
-}
-
-}  // namespace
 
 std::optional<int64_t> cancel_all(Call& call, Limiter& limiter, int64_t id) {
   const auto given_back = cancel(call, limiter, id);
@@ -157,27 +161,25 @@ std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
     keep_ticket(call, key, request.id, ticket, until_ms);
     remember_id(call, key, booking, {key, request.id}, until_ms);
   }
-  return std::make_unique<Departure>(WaitKey(call.database, key, booking), request, answer,
-                                     std::move(ticket));
+  const DepartureName name{.database = call.database, .key = key, .booking = booking};
+  return std::make_unique<Departure>(name, request, answer, std::move(ticket));
 }
 
 std::unique_ptr<Waiter> wait_again(Call& call, std::string_view key, const LimiterRequest& request,
                                    const Ticket& ticket) {
   Waiting& waiting = call.limiters.waiting;
-  const auto& queue = waiting.queue(call.database, key, ticket.booking);
-  if (!queue.empty()) waiting.supersede(queue.front());
-  auto waiter = std::make_unique<Departure>(WaitKey(call.database, key, ticket.booking), request,
-                                            Answer{}, ticket);
+  const DepartureName name{.database = call.database, .key = key, .booking = ticket.booking};
+  if (Departure* other = waiting.departure(name)) waiting.supersede(other);
+  auto waiter = std::make_unique<Departure>(name, request, Answer{}, ticket);
   waiter->set_asked_again();
   return waiter;
 }
 
 void deny_departure(Call& call, std::string_view key, int64_t booking) {
   Waiting& waiting = call.limiters.waiting;
-  for (Waiter* waiter : waiting.queue(call.database, key, booking)) {
-    static_cast<Departure*>(waiter)->set_cancelled();
-  }
-  waiting.signal(call.database, key, booking);
+  const DepartureName name{.database = call.database, .key = key, .booking = booking};
+  if (Departure* departure = waiting.departure(name)) departure->set_cancelled();
+  waiting.signal_departure(name);
 }
 
 }  // namespace weir::server
