@@ -10,6 +10,10 @@ import re
 
 OPENER = re.compile(r"\b(enum\s+)?(class|struct)\s+(?:\[\[[^\]]*\]\]\s*)?([\w:]+)([^;{}()]*)\{")
 LABEL = re.compile(r"\s*(public|private|protected)\s*:(?!:)")
+NAMESPACE = re.compile(r"(?m)^(?:inline )?namespace ([\w:]*) ?\{")
+# The head of a member function's definition, which begins its line: the first name with a class
+# before it that a parenthesis follows.
+MEMBER = re.compile(r"(?m)^(?=\w)[^\n;={}]*?\b((?:\w+(?:<[^\n;(]*>)?::)+)(?:~?\w+|operator\b[^\n(]*)\s*\(")
 NEITHER = re.compile(r"\s*(using|friend|typedef|static_assert|enum|class|struct|template\s*<>\s*struct)\b")
 
 
@@ -98,3 +102,16 @@ def classes_of(code):
         for statement in statements(code[match.end():end - 1]):
             add(found, statement)
         yield found
+
+
+def defined_classes(code):
+    """The classes whose member functions a .cc file defines: whole name -> line of the first. Those of
+    namespaces without a name are left out, since no other file can define them."""
+    spaces = [(match.start(), closing(code, match.end() - 1), match[1]) for match in NAMESPACE.finditer(code)]
+    found = {}
+    for match in MEMBER.finditer(code):
+        within = [name for begin, end, name in spaces if begin < match.start() < end]
+        name = "::".join(within + [match[1].rstrip(":")])
+        if "" not in within and not match[1].startswith("std::"):
+            found.setdefault(name, code.count("\n", 0, match.start(1)) + 1)
+    return found
