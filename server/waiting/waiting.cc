@@ -19,6 +19,15 @@ constexpr size_t kQueueBytes = hash_node_bytes<std::pair<const WaitKey, std::deq
 constexpr size_t kEntryBytes = tree_node_bytes<std::pair<const uint64_t, Waiter*>>() +
                                tree_node_bytes<std::pair<int64_t, Waiter*>>() + 64;
 
+// Thousands may leave a queue at once. Where all in it have ranks, they are in the order of these.
+std::deque<Waiter*>::const_iterator place_in(const std::deque<Waiter*>& queue,
+                                             const Waiter* waiter) {
+  const auto comes_before = [](const Waiter* other, int64_t rank) { return other->rank < rank; };
+  const auto place = std::lower_bound(queue.begin(), queue.end(), waiter->rank, comes_before);
+  if (place != queue.end() && *place == waiter) return place;
+  return std::find(queue.begin(), queue.end(), waiter);
+}
+
 }  // namespace
 
 size_t Waiter::places_bytes() const {
@@ -98,11 +107,7 @@ void Waiting::leave_queues(Waiter* waiter) {
     if (queue == queues_.end()) continue;
     std::deque<Waiter*>& waiters = queue->second.waiters;
     const size_t before = waiters.size();
-    if (waiters.front() == waiter) {
-      waiters.pop_front();
-    } else {
-      std::erase(waiters, waiter);
-    }
+    if (const auto place = place_in(waiters, waiter); place != waiters.end()) waiters.erase(place);
     lengths_.note(before, waiters.size());
     if (waiters.empty()) {
       queues_.erase(queue);

@@ -151,13 +151,12 @@ class AcquireWaiter : public QueuedRequest {
   using QueuedRequest::QueuedRequest;
 
   bool try_again(Call& call) override {
+    is_served = false;
     if (call.now_ns < expected_ns) forget_tail(call, key());  // a command has touched the key
-    if (recalled(call, key(), request().id)) {
-      forget_tail(call, key());
-      return true;
-    }
+    if (recalled(call, key(), request().id)) return true;
     auto limiter = resolve(call, key(), request());
     if (!limiter) return true;
+    const bool is_foreseen = tail->foresees_serving();
     Try tried = try_to_take(call, *limiter, request(), deadline_ns);
     if (tried.outcome == TryEnd::kDenied && !tried.final) {
       expected_ns = due_ns = tried.due_ns;
@@ -168,13 +167,14 @@ class AcquireWaiter : public QueuedRequest {
       count_denial(call, *limiter, tried.answer);
       reply_denial(call, *limiter, request(), tried.answer);
     }
+    is_served = tried.answer.allowed;
+    if (is_served && is_foreseen) tail->watch = std::make_unique<KeyWatch>(call, key());
     successor = std::move(tried.departure);
     return true;
   }
 
   void time_out(Call& call) override {
     if (unblocked == Unblocked::kSuperseded) return call.reply.error(kSuperseded);
-    forget_tail(call, key());
     forget_token(call, key(), request().id);
     auto limiter = resolve(call, key(), request());
     if (!limiter) return;
@@ -187,7 +187,6 @@ class AcquireWaiter : public QueuedRequest {
 
   // Whoever has asked again meanwhile has the place, or was granted already.
   void abandon(Call& call) override {
-    forget_tail(call, key());
     const std::string& id = request().id;
     if (id.empty() || unblocked == Unblocked::kSuperseded) return;
     const auto ticket = find_ticket(call, key(), id);
@@ -209,6 +208,7 @@ void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t de
     keep_ticket(call, waiter->key(), waiter->request().id, {.rank = waiter->rank},
                 call.now_ms() + wait_ms + kRememberedMs);
   }
+  if (waiter->tail == nullptr) join_unforeseen(call, waiter.get());
   waiter->keys = {{call.database, waiter->shared_key()}};
   call.host.wait(call, std::move(waiter));
 }
@@ -232,7 +232,7 @@ void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t de
     return deny(call, limiter, request, denial_at(place, call.now_ns));
   }
   auto waiter = std::make_unique<AcquireWaiter>(limiter.key(), std::move(request));
-  take_over_tail(call, limiter, waiter.get());
+  join_tail(call, limiter, waiter.get());
   begin_waiting(call, std::move(waiter), deadline_ns, 0);
 }
 

@@ -48,17 +48,15 @@ bool never_waits(Limiter& limiter, const LimiterRequest& request) {
 
 DecidingPart deciding_part(const NamedLimits& named, std::span<const algorithms::Limit> limits,
                            const LimiterRequest& request) {
-  DecidingPart part{.limits = {}, .request = request};
-  std::vector<int64_t> costs;
+  DecidingPart part;
   for (size_t i = 0; i < limits.size(); ++i) {
     if (named.mode_of(i) == Mode::kShadow) continue;
     part.limits.push_back(limits[i]);
-    costs.push_back(request.cost(i));
+    part.costs.push_back(request.cost(i));
   }
   if (part.limits.empty()) {
     part.limits.assign(limits.begin(), limits.end());
-  } else if (request.costs.size() > 1) {
-    part.request.costs = std::move(costs);
+    part.costs = request.costs;
   }
   return part;
 }

@@ -32,7 +32,9 @@ bool never_waits(Limiter& limiter, const LimiterRequest& request);
 // none is enforced.
 struct DecidingPart {
   std::vector<algorithms::Limit> limits;
-  LimiterRequest request;
+  std::vector<int64_t> costs;  // one for all limits, or one for each
+
+  int64_t cost(size_t limit) const { return costs.size() == 1 ? costs[0] : costs[limit]; }
 };
 DecidingPart deciding_part(const NamedLimits& named, std::span<const algorithms::Limit> limits,
                            const LimiterRequest& request);

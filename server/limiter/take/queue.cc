@@ -23,29 +23,45 @@ QueuedRequest* last_in_queue(Call& call, std::string_view key) {
   return nullptr;
 }
 
-QueueTail::Place charge(const Call& call, const QueueTail::Place& place) {
-  call.work().charge_entries(place.looks);
-  return place;
+// False: the request is answered without limits, or with an error.
+bool find_part(Call& call, const QueuedRequest& waiting, DecidingPart* part) {
+  const auto named = limits_of(call, waiting.key(), waiting.request());
+  if (!named || has_fixed_answer(*named)) return false;
+  *part = deciding_part(*named, named->limits, waiting.request());
+  return true;
 }
 
-// Answers the simulated end of the key's queue, which its last waiter keeps from now on.
-QueueTail& tail_of(Call& call, Limiter& limiter) {
-  QueuedRequest::Tail& kept = last_in_queue(call, limiter.key())->tail;
+// Tells whether the same limits of a key decide about both, at the same costs.
+bool ask_alike(const LimiterRequest& a, const LimiterRequest& b) {
+  return a.policy == b.policy && a.policy_at == b.policy_at && a.costs == b.costs &&
+         a.names == b.names && std::ranges::equal(a.limits, b.limits, algorithms::same_limit);
+}
+
+void join_all(Call& call, std::string_view key, QueueTail* tail) {
+  const QueuedRequest* before = nullptr;
+  DecidingPart part;  // of that one
+  bool has_part = false;
+  for (Waiter* waiter : call.limiters.waiting.queue(call.database, key)) {
+    const QueuedRequest* next = waiter->queued_request();
+    if (next == nullptr) continue;
+    const bool is_alike = before != nullptr && ask_alike(before->request(), next->request());
+    if (!is_alike) has_part = find_part(call, *next, &part);
+    before = next;
+    if (has_part) call.work().charge_entries(tail->join(part, call.now_ns));
+  }
+}
+
+// Answers the simulated end of the key's queue. REQUIRES: has_queue().
+KeptTail& tail_of(Call& call, Limiter& limiter) {
+  KeptTail& kept = *last_in_queue(call, limiter.key())->tail;
   if (kept.is_good()) {
     kept.simulated->attach(call);
-    return *kept.simulated;
+    return kept;
   }
   kept.watch = std::make_unique<KeyWatch>(call, limiter.key());
   kept.simulated = std::make_unique<QueueTail>(call, limiter);
-  for (Waiter* waiter : call.limiters.waiting.queue(call.database, limiter.key())) {
-    const QueuedRequest* other = waiter->queued_request();
-    if (other == nullptr) continue;
-    const auto named = limits_of(call, other->key(), other->request());
-    if (!named || has_fixed_answer(*named)) continue;
-    const DecidingPart part = deciding_part(*named, named->limits, other->request());
-    charge(call, kept.simulated->join(part.limits, part.request, call.now_ns));
-  }
-  return *kept.simulated;
+  join_all(call, limiter.key(), kept.simulated.get());
+  return kept;
 }
 
 DecidingPart deciding_part(Limiter& limiter, const LimiterRequest& request) {
@@ -68,7 +84,7 @@ size_t QueuedRequest::own_bytes() const {
   const size_t limits = request_.limits.size() + 1;  // a policy may have others
   const size_t watch = storage::Watches::memory_bytes(*key_);
   return block_bytes(sizeof(*this) + sizeof(int64_t)) + heap_bytes(*key_) + request_.heap_bytes() +
-         QueueTail::memory_bytes(limits) + watch;
+         block_bytes(sizeof(KeptTail) + sizeof(int64_t)) + QueueTail::memory_bytes(limits) + watch;
 }
 
 bool has_queue(Call& call, std::string_view key) { return last_in_queue(call, key) != nullptr; }
@@ -101,7 +117,9 @@ bool must_queue(Call& call, std::string_view key, const LimiterRequest& request)
 
 QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
   const DecidingPart part = deciding_part(limiter, least_of(request));
-  return charge(call, tail_of(call, limiter).look(part.limits, part.request, call.now_ns));
+  const auto place = tail_of(call, limiter).simulated->look(part, call.now_ns);
+  call.work().charge_entries(place.looks);
+  return place;
 }
 
 Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
@@ -120,19 +138,21 @@ Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& re
   return denial_at(place_after_queue(call, limiter, request), call.now_ns);
 }
 
-void take_over_tail(Call& call, Limiter& limiter, QueuedRequest* joining) {
+void join_tail(Call& call, Limiter& limiter, QueuedRequest* joining) {
+  KeptTail& kept = tail_of(call, limiter);
   const DecidingPart part = deciding_part(limiter, joining->request());
-  charge(call, tail_of(call, limiter).join(part.limits, part.request, call.now_ns));
-  joining->tail = std::exchange(last_in_queue(call, limiter.key())->tail, {});
-  if (!joining->tail.simulated->has_entries()) joining->tail.watch = nullptr;
+  call.work().charge_entries(kept.simulated->join(part, call.now_ns));
+  joining->tail = last_in_queue(call, limiter.key())->tail;
+}
+
+void join_unforeseen(Call& call, QueuedRequest* joining) {
+  const QueuedRequest* last = last_in_queue(call, joining->key());
+  joining->tail = last == nullptr ? std::make_shared<KeptTail>() : last->tail;
+  joining->tail->forget();
 }
 
 void forget_tail(Call& call, std::string_view key) {
-  const auto& queue = call.limiters.waiting.queue(call.database, key);
-  call.work().charge_entries(queue.size());
-  for (Waiter* waiter : queue) {
-    if (QueuedRequest* other = waiter->queued_request()) other->tail = {};
-  }
+  if (const QueuedRequest* last = last_in_queue(call, key)) last->tail->forget();
 }
 
 }  // namespace weir::server

@@ -1,15 +1,17 @@
 // The queue of a key: those who wait to take from it, first come, first served (acquire.h).
 //
 // While there is a queue, a request that would take is denied, so that it does not overtake. Where
-// it would stand is told by a simulation of the queue's end, which the last in the queue carries
-// along (queue_tail.h).
+// it would stand is told by a simulation of the queue's end (queue_tail.h), which all in the queue
+// share. Who joins at the end is added to it. It is worked out anew, request by request, when it is
+// asked for after something that it has not foreseen; what nobody asks for costs nothing.
 //
 // Invariants
 // 1. A look at the queue's end changes neither the key nor the simulation that is kept.
-// 2. Only the last in a queue has a tail; who joins takes it over.
-// 3. A tail that has entries, or that a look has made, is kept only until anything at the key
-//    changes: a watch tells. A tail that somebody has joined and that has no entries outlives the
-//    serving of those before it, because they are served as it has foreseen.
+// 2. A tail that is kept has all requests of the queue in it, and no others: one that joins
+//    elsewhere than at the end, or ends without having been served, has it forgotten.
+// 3. A tail is kept until anything at the key changes: a watch tells. What it has foreseen, the
+//    serving of those before it, is no such change: the watch is set anew then. Of a tail that has
+//    entries it is one, since those lie over the key's own.
 #pragma once
 
 #include <memory>
@@ -38,29 +40,37 @@ class KeyWatch {
   storage::WatchId id_;
 };
 
+// The limiter once all in a queue have been served, if that is known.
+struct KeptTail {
+  std::unique_ptr<QueueTail> simulated = nullptr;
+  std::unique_ptr<KeyWatch> watch = nullptr;  // there is one with it
+
+  bool is_good() const { return simulated != nullptr && !watch->changed(); }
+  // Tells whether it is as good after the next in the queue was served.
+  bool foresees_serving() const { return is_good() && !simulated->has_entries(); }
+  void forget() { *this = {}; }
+};
+
 // One who waits to take.
 class QueuedRequest : public Waiter {
  public:
   QueuedRequest(std::string_view key, LimiterRequest request)
       : key_(std::make_shared<const std::string>(key)), request_(std::move(request)) {}
+  ~QueuedRequest() override {
+    if (tail != nullptr && !is_served) tail->forget();
+  }
 
   QueuedRequest* queued_request() override { return this; }
   bool strict() const override { return true; }
-  // The tail counts as if it were here, because any who is the last in a queue may get it.
+  // The tail counts as if it were each one's own, because any of them may be the last who is left.
   size_t own_bytes() const override;
 
   const std::string& key() const { return *key_; }
   const std::shared_ptr<const std::string>& shared_key() const { return key_; }
   const LimiterRequest& request() const { return request_; }
 
-  // The limiter once this request is served; the last in the queue may have it.
-  struct Tail {
-    std::unique_ptr<QueueTail> simulated;
-    std::unique_ptr<KeyWatch> watch = nullptr;  // null: good until it is forgotten
-
-    bool is_good() const { return simulated != nullptr && (!watch || !watch->changed()); }
-  };
-  Tail tail;
+  std::shared_ptr<KeptTail> tail;  // the queue's; null: it stands in none yet
+  bool is_served = false;          // it was granted, as a tail foresees
 
  private:
   std::shared_ptr<const std::string> key_;
@@ -73,8 +83,8 @@ bool has_queue(Call& call, std::string_view key);
 bool is_next(Call& call, std::string_view key, int64_t rank);
 // Null: nobody waits for the key under this ID.
 QueuedRequest* find_in_queue(Call& call, std::string_view key, std::string_view id);
-// How many may wait for a key that is asked for one limit; of n limits so many share it. What
-// changes a key has its queue worked out anew, limit by limit.
+// How many may wait for a key that is asked for one limit; of n limits so many share it. Who asks
+// for a place after a change has the queue worked out anew, limit by limit.
 inline constexpr size_t kQueueLimitsMax = 10'000;
 // Tells whether one more may wait for the key with the limits that it has named.
 bool has_room_in_queue(Call& call, Limiter& limiter);
@@ -89,9 +99,10 @@ QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRe
 Answer denial_at(const QueueTail::Place& place, int64_t now_ns);
 Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request);
 
-// Hands the tail over to one who joins now, with its request in it. REQUIRES: has_queue(), and the
-// joining one is not in the queue yet.
-void take_over_tail(Call& call, Limiter& limiter, QueuedRequest* joining);
+// Adds one who is about to join at the end to the tail. REQUIRES: has_queue().
+void join_tail(Call& call, Limiter& limiter, QueuedRequest* joining);
+// To be called of one who is about to join elsewhere, or who is the first.
+void join_unforeseen(Call& call, QueuedRequest* joining);
 // Forgets the tail, because something has happened that it did not foresee.
 void forget_tail(Call& call, std::string_view key);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "algorithms/take_all.h"
 #include "base/heap_bytes.h"
 
 namespace weir::server {
@@ -41,7 +40,8 @@ void QueueTail::attach(Call& call) {
 size_t QueueTail::memory_bytes(size_t limits) {
   constexpr size_t kDequeBytes = block_bytes(64) + block_bytes(512);
   constexpr size_t kChangeBytes = 128;  // what one request changes of a limit's entries
-  return block_bytes(sizeof(QueueTail)) + kDequeBytes + limits * (sizeof(Copy) + kChangeBytes);
+  return block_bytes(sizeof(QueueTail)) + kDequeBytes +
+         limits * (sizeof(Copy) + sizeof(algorithms::Guard) + kChangeBytes);
 }
 
 bool QueueTail::has_entries() const {
@@ -57,50 +57,70 @@ QueueTail::Copy& QueueTail::copy_of(const Limit& limit, size_t number) {
       Copy{.limit = limit, .state = algorithms::fresh_state(limit, at_ns_)});
 }
 
+// Makes a guard of each limit of the request. Most often those of the request before will do.
+void QueueTail::name(const DecidingPart& request) {
+  const auto& limits = request.limits;
+  const bool is_named =
+      std::ranges::equal(guards_, limits, [](const algorithms::Guard& guard, const Limit& limit) {
+        return algorithms::same_limit(*guard.limit, limit);
+      });
+  if (!is_named) guards_.assign(limits.size(), {});
+  for (size_t i = 0; i < limits.size(); ++i) {
+    if (!is_named) {
+      Copy& copy = copy_of(limits[i], number_of(limits, i));
+      const bool has_entries = copy.limit.algorithm->uses_entries;
+      guards_[i] = {.limit = &copy.limit,
+                    .state = &copy.state,
+                    .entries = has_entries ? &copy.entries : nullptr};
+    }
+    guards_[i].cost = request.cost(i);
+  }
+}
+
+size_t QueueTail::join(const DecidingPart& request, int64_t now_ns) {
+  at_ns_ = std::max(at_ns_, now_ns);
+  name(request);
+  return take().looks;
+}
+
 // The look is a tail of its own, over this one.
-QueueTail::Place QueueTail::look(Limits limits, const LimiterRequest& request,
-                                 int64_t now_ns) const {
+QueueTail::Place QueueTail::look(const DecidingPart& request, int64_t now_ns) const {
   QueueTail over;
-  over.at_ns_ = at_ns_;
+  over.at_ns_ = std::max(at_ns_, now_ns);
   over.wall_ = wall_;
   over.next_lease_ = next_lease_;
   for (const Copy& copy : copies_) {
     over.copies_.push_back(
         {.limit = copy.limit, .state = copy.state, .entries = OverlayEntries(&copy.entries)});
   }
-  return over.join(limits, request, now_ns);
-}
-
-QueueTail::Place QueueTail::join(Limits limits, const LimiterRequest& request, int64_t now_ns) {
-  at_ns_ = std::max(at_ns_, now_ns);
-  std::vector<algorithms::Guard> guards(limits.size());
-  for (size_t i = 0; i < limits.size(); ++i) {
-    Copy& copy = copy_of(limits[i], number_of(limits, i));
-    guards[i] = {.limit = &copy.limit,
-                 .state = &copy.state,
-                 .entries = copy.limit.algorithm->uses_entries ? &copy.entries : nullptr,
-                 .cost = request.cost(i)};
-  }
+  over.name(request);
   std::vector<int64_t> full_at_ns;
-  for (const auto& guard : guards) {
-    const auto verdict =
-        algorithms::peek(*guard.limit, *guard.state,
-                         {.now_ns = at_ns_, .cost = 0, .entries = guard.entries, .wall = wall_});
+  for (const auto& guard : over.guards_) {
+    const auto verdict = algorithms::peek(
+        *guard.limit, *guard.state,
+        {.now_ns = over.at_ns_, .cost = 0, .entries = guard.entries, .wall = wall_});
     full_at_ns.push_back(verdict.reset_after_ns == algorithms::kNever
                              ? algorithms::kNever
-                             : at_ns_ + verdict.reset_after_ns);
+                             : over.at_ns_ + verdict.reset_after_ns);
   }
+  Place place = over.take();
+  place.full_at_ns = full_at_ns[place.index];
+  place.looks += full_at_ns.size();
+  return place;
+}
+
+// Lets the request that was named take as soon as it can.
+QueueTail::Place QueueTail::take() {
   Place place;
-  size_t looks = limits.size();
+  size_t looks = 0;
   for (int tries = 0; tries < kTriesMax; ++tries) {
-    looks += limits.size();
+    looks += guards_.size();
     const auto all =
-        algorithms::take_all(guards, {.now_ns = at_ns_, .lease_id = next_lease_, .wall = wall_});
+        algorithms::take_all(guards_, {.now_ns = at_ns_, .lease_id = next_lease_, .wall = wall_});
     place = {.at_ns = at_ns_,
-             .full_at_ns = full_at_ns[all.deciding],
-             .verdict = guards[all.deciding].verdict,
+             .verdict = guards_[all.deciding].verdict,
              .index = all.deciding,
-             .algorithm = guards[all.deciding].limit->algorithm,
+             .algorithm = guards_[all.deciding].limit->algorithm,
              .looks = looks};
     if (all.allowed) {
       ++next_lease_;

@@ -17,9 +17,10 @@
 #include <span>
 #include <vector>
 
+#include "algorithms/take_all.h"
 #include "server/limiter/entries/overlay_entries.h"
-#include "server/limiter/policy/request.h"
 #include "server/limiter/take/limiter.h"
+#include "server/limiter/take/policy_effect.h"
 
 namespace weir::server {
 
@@ -46,11 +47,11 @@ class QueueTail {
     const algorithms::Algorithm* algorithm = nullptr;  // of the deciding limit
     size_t looks = 0;  // at limits, until this was known: units of work
   };
-  using Limits = std::span<const algorithms::Limit>;
-  // Adds one more request, with these limits.
-  Place join(Limits limits, const LimiterRequest& request, int64_t now_ns);
-  // Answers what join() would, and changes nothing.
-  Place look(Limits limits, const LimiterRequest& request, int64_t now_ns) const;
+  // Adds one more request. Answers how many looks at limits that took: units of work. Who asks for
+  // the same limits as the one before costs the least.
+  size_t join(const DecidingPart& request, int64_t now_ns);
+  // Answers where one more request would stand, and changes nothing.
+  Place look(const DecidingPart& request, int64_t now_ns) const;
 
  private:
   struct Copy {
@@ -63,8 +64,11 @@ class QueueTail {
   QueueTail() = default;
   // The copy of a limit; `number` tells equal limits apart.
   Copy& copy_of(const algorithms::Limit& limit, size_t number);
+  void name(const DecidingPart& request);
+  Place take();
 
-  std::deque<Copy> copies_;  // a deque, because guards and overlays point into it
+  std::deque<Copy> copies_;                // a deque, because guards and overlays point into it
+  std::vector<algorithms::Guard> guards_;  // of the request that has joined last
   int64_t at_ns_ = 0;
   const WallClock* wall_ = &kTrueWallClock;  // the server's, which outlives queues
   int64_t next_lease_ = INT64_MAX / 2;

@@ -1,5 +1,7 @@
 // Where the queue of RL.ACQUIRE meets everything else: other commands, IDs, deadlines, expiry,
 // policies that change, reads that fail.
+#include <random>
+
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {
@@ -43,6 +45,47 @@ TEST_F(RlQueue, HasABoundByTheLimitsOfThoseWhoWait) {
   leave(&waiting.back());
   waiting.pop_back();
   EXPECT_EQ(heard(*asking("RL.ACQUIRE k" + limits + " TIMEOUT 0")), "");
+}
+
+// Whoever joins, is served, leaves or is pushed back: the end of the queue is told as it is then.
+TEST_F(RlQueue, ItsEndIsKnownWhateverHappens) {
+  std::mt19937 random(7);
+  std::vector<std::unique_ptr<FakeClient>> waiting;
+  int64_t free_in_s = 1;
+  ask(kOnePerSecond);
+  for (int step = 0; step < 600; ++step) {
+    const unsigned choice = random() % 8;
+    if (choice < 4) waiting.push_back(asking(kOnePerSecond));
+    if (choice == 4 && !waiting.empty()) {
+      const auto at = waiting.begin() + static_cast<std::ptrdiff_t>(random() % waiting.size());
+      leave(&*at);
+      waiting.erase(at);
+    }
+    if (choice == 5 && !waiting.empty()) {
+      server_->advance(1 * kSecond);
+      EXPECT_EQ(heard(*waiting.front()).substr(0, 2), "[1");
+      waiting.erase(waiting.begin());
+      free_in_s = 1;
+    }
+    if (choice == 6) {
+      ask("RL.TAKE q GCRA 1/1s BURST 0 FORCE");
+      ++free_in_s;
+    }
+    if (choice == 7) {
+      ask("PEXPIRE q 3600000");
+    }
+    const int64_t last_ms = (free_in_s + static_cast<int64_t>(waiting.size())) * 1000;
+    const std::string at_ms = std::to_string(last_ms);
+    ASSERT_EQ(ask("RL.PEEK q GCRA 1/1s BURST 0"), "[0, 1, 0, " + at_ms + ", " + at_ms + ", 0]")
+        << step;
+    if (!waiting.empty()) {
+      ASSERT_EQ(heard(*waiting.back()), "");
+    }
+    while (free_in_s > 1) {  // what was forced is waited for
+      server_->advance(1 * kSecond);
+      --free_in_s;
+    }
+  }
 }
 
 // The turn of the one in front has come, and nobody has served it yet. A script that waited would

@@ -70,6 +70,34 @@ TEST_F(RlWork, AnotherOneJoinsAQueueForFewEntries) {
   }
 }
 
+TEST_F(RlWork, WhoLeavesAQueueAndWhoJoinsItDoNotPayForAllWhoWait) {
+  const std::string limits = "GCRA 1/1h BURST 0 GCRA 1/2h BURST 0";
+  ask("RL.TAKE k " + limits);
+  std::vector<std::unique_ptr<FakeClient>> waiters;
+  const auto units_of = [&](const auto& work) {
+    const uint64_t before = (*server_)->work().units();
+    work();
+    return (*server_)->work().units() - before;
+  };
+  const auto join = [&] { waiters.push_back(asking("RL.ACQUIRE k " + limits + " TIMEOUT 0")); };
+  for (int i = 0; i < 1000; ++i) EXPECT_LT(units_of(join), 100u) << i;
+  for (int i = 0; i < 20; ++i) {
+    const auto leaving = waiters.begin() + 500 - i;
+    EXPECT_LT(units_of([&] {
+                (*leaving)->leave();
+                server_->run_turns();
+              }),
+              100u);
+    waiters.erase(leaving);
+  }
+  EXPECT_GT(entries_read_by("RL.PEEK k " + limits), 1000u);  // once, for all who have left
+  EXPECT_LT(entries_read_by("RL.PEEK k " + limits), 100u);
+  EXPECT_LT(units_of(join), 100u);
+  server_->advance(7200 * kSecond);
+  EXPECT_EQ(heard(*waiters.front()).substr(0, 2), "[1");  // as it was foreseen
+  EXPECT_LT(entries_read_by("RL.PEEK k " + limits), 100u);
+}
+
 TEST_F(RlWork, ACancellationReadsFewBookings) {
   const std::string limits = " GCRA 1/1s BURST 0 GCRA 1/2s BURST 0";
   for (int i = 0; i < 1000; ++i) ask("RL.RESERVE k" + limits);
