@@ -40,8 +40,10 @@ Result<Args, std::string> keys_to_take(const Call& call) {
   const auto numkeys = resp::parse_int64(call.args[1]);
   const auto most = static_cast<int64_t>(algorithms::kLimitsMax);
   if (!numkeys || *numkeys < 1 || *numkeys > most) {
-    return "ERR numkeys must be between 1 and " + std::to_string(most) + ", got '" +
-           algorithms::shown(call.args[1]) + "'";
+    const std::string error = "ERR numkeys must be between 1 and " + std::to_string(most) +
+                              ", got '" + algorithms::shown(call.args[1]) + "'";
+    if (numkeys) return error;
+    return error + "; the number of keys comes first: RL.MTAKE numkeys key [key ...] limits ...";
   }
   const auto count = static_cast<size_t>(*numkeys);
   if (call.args.size() < 2 + count) {

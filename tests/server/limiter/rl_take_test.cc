@@ -251,6 +251,9 @@ TEST_F(RlTake, ManyKeysRefusals) {
   EXPECT_EQ(ask("RL.MTAKE 2 a b GCRA 1/1s"),
             "(error ERR RL.MTAKE takes one limit for each key: 2 keys, 1 limits)");
   EXPECT_EQ(ask("RL.MTAKE 0 a GCRA 1/1s"), "(error ERR numkeys must be between 1 and 16, got '0')");
+  EXPECT_EQ(ask("RL.MTAKE u t GCRA 1/1s GCRA 2/1s"),
+            "(error ERR numkeys must be between 1 and 16, got 'u'; the number of keys comes first: "
+            "RL.MTAKE numkeys key [key ...] limits ...)");
   EXPECT_EQ(ask("RL.MTAKE 9 a GCRA 1/1s"), "(error ERR numkeys is 9, but only 3 arguments follow)");
   EXPECT_EQ(ask("COMMAND GETKEYS RL.MTAKE 2 a b GCRA 1/1s FIXED 5/1m"), "[\"a\", \"b\"]");
 }
