@@ -99,9 +99,10 @@ std::vector<std::string_view> cut(std::string_view usage) {
   return words;
 }
 
-// What the word "limits" stands for: the first limit, and more of them.
+// What the word "limits" stands for: the first limit, and more of them. redis-cli takes a word off
+// its hint for each that was typed, up to the first bracket, so no alternative has two.
 constexpr std::string_view kLimits =
-    "<count/period | algorithm rate | POLICY policy> [option value ...] [limit:string ...]";
+    "<count/period | algorithm | POLICY> [rate | policy] [option value ...] [limit:string ...]";
 
 class Parser {
  public:

@@ -269,7 +269,7 @@ constexpr Command kRlPolicyCommands[] = {
      .flags = kWrites,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
-     .usage = "name <count/period | algorithm rate | UNLIMITED | BLOCKED> [option value ...] "
+     .usage = "name <count/period | algorithm | UNLIMITED | BLOCKED> [rate] [option value ...] "
               "[limit:string ...] [SHADOW | PERCENT percent:integer] "
               "[ONCHANGE <USED | RESET | ASIS | PROPORTIONAL | ADDITIVE>]",
      .summary = "Makes or changes a policy; keys follow when they are next used.",
@@ -311,7 +311,7 @@ constexpr Command kRlPolicyCommands[] = {
      .flags = kWrites | kDenyOom,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
-     .usage = "name <KEY key:string | PREFIX prefix:string> <limits | UNLIMITED | BLOCKED | DEL>",
+     .usage = "name <KEY | PREFIX> text <limits | UNLIMITED | BLOCKED | DEL>",
      .summary =
          "Makes, changes or deletes what a policy is for one key, or for keys with a prefix.",
      .since = "weir 0.1",

@@ -264,7 +264,7 @@ class Alone(shells.ShellTest):
 
     def test_help_of_our_own(self):
         text = plain(self.run_cli(self.weir, "help", "RL.TAKE"))
-        self.assertRegex(text, r"\n  RL\.TAKE key count/period\|algorithm rate\|POLICY policy .*"
+        self.assertRegex(text, r"\n  RL\.TAKE key count/period\|algorithm\|POLICY \[rate\|policy\] .*"
                                r"\[COST n\].*\n  summary: .+\n"
                                r"  since: weir .+\n  group: ratelimit")
         self.assertIn("CL.THROTTLE key max_burst count period [quantity]",
@@ -277,6 +277,20 @@ class Alone(shells.ShellTest):
         self.assertIn("(integer) 16", shell.type("15 30 60").decode())
         shell.keys("rl.t\t")
         shell.read(re.compile(rb"RL\.TAKE|RL\.THROTTLE|RL\.TOP"))
+
+    def test_hints_go_on_where_the_line_stands(self):
+        shell = self.shell_at_prompt()
+        more = "[rate|policy] [option value [option value ...]] [limit [limit ...]] "
+        for typed, hint in (("RL.TAKE ", "key count/period|algorithm|POLICY " + more + "[COST n]"),
+                            ("RL.TAKE k 10/1h ", more + "[COST n]"),
+                            ("RL.TAKE k FIXED 10/1h ", more + "[COST n]"),
+                            ("RL.TAKE k POLICY api ", more + "[COST n]"),
+                            ("RL.ACQUIRE k FIXED 10/1h ", more + "[COST n] TIMEOUT time"),
+                            ("RL.POLICY SET p FIXED 10/1h ", "[rate] [option value [option value ...]]"),
+                            ("RL.POLICY OVERRIDE p KEY k ", "count/period|algorithm|POLICY " + more.strip())):
+            shell.keys(typed)
+            shell.read(re.compile(re.escape(typed.encode() + b"\x1b[0;90;49m" + hint.encode())))
+            shell.keys("\x15")
 
     def test_limiters_are_keys(self):
         self.weir.call("CL.THROTTLE", "limiter", 5, 10, 60)

@@ -43,12 +43,13 @@ TEST(Usage, ArgumentsThatSayWhatTheyAre) {
 
 TEST(Usage, LimitsAreTheirGrammar) {
   const std::string limits =
-      "limits:oneof(count/period:string algorithm-rate:block(algorithm:string rate:string) "
-      "policy:string{POLICY}) option-value:block(option:string value:string)?* limit:string?*";
+      "limits:oneof(count/period:string algorithm:string policy:pure-token{POLICY}) "
+      "rate-or-policy:oneof(rate:string policy:string)? "
+      "option-value:block(option:string value:string)?* limit:string?*";
   EXPECT_EQ(parsed("key limits"), "key:key " + limits);
-  EXPECT_EQ(parsed("[limits]"), "limits-option-value-limit:block(" + limits + ")?");
+  EXPECT_EQ(parsed("[limits]"), "limits-rate-or-policy-option-value-limit:block(" + limits + ")?");
   EXPECT_EQ(parsed("EACH limits").substr(0, 13), "limits:oneof(");
-  EXPECT_NE(parsed("EACH limits").find("){EACH} option-value"), std::string::npos);
+  EXPECT_NE(parsed("EACH limits").find("){EACH} rate-or-policy"), std::string::npos);
   EXPECT_EQ(usage_text("key limits"), "key limits");
 }
 
@@ -95,6 +96,26 @@ TEST(Usage, BrokenTextsGiveSomething) {
   for (const char* usage :
        {"[", "]", "<", "|", "...", "[...]", "a ] b", "[a", "A <", "[|]", "A |"}) {
     (void)parse_usage(usage);
+  }
+}
+
+// redis-cli takes a word off its hint for each that was typed, up to the first bracket. It does so
+// right where no alternative before that bracket has two words.
+TEST(Rows, HintsOfOurOwnCommandsGoOnWhereTheLineStands) {
+  const auto is_a_word = [](const UsageArgument& one) {
+    if (one.kind == UsageKind::kBlock) return one.arguments.at(1).optional;
+    return one.token.empty() || one.kind == UsageKind::kPureToken;
+  };
+  const CommandTable table{command_families()};
+  for (size_t i = 0; i < table.count(); ++i) {
+    const Command& row = *table.row(i);
+    if (row.group != "ratelimit") continue;
+    for (const UsageArgument& argument : parse_usage(row.usage)) {
+      if (argument.optional || argument.multiple) break;
+      for (const UsageArgument& one : argument.arguments) {
+        EXPECT_TRUE(is_a_word(one)) << row.name << ": " << one.name;
+      }
+    }
   }
 }
 

@@ -252,7 +252,7 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
        "; usage: RL.TAKE key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] "
        "[HOLD duration] [FULL] [HEADERS] [ONCHANGE mode]");
   ends("RL.POLICY SET p",
-       "; usage: RL.POLICY SET name <count/period | algorithm rate | UNLIMITED | BLOCKED> "
+       "; usage: RL.POLICY SET name <count/period | algorithm | UNLIMITED | BLOCKED> [rate] "
        "[option value ...] [limit ...] [SHADOW | PERCENT percent] [ONCHANGE <USED | RESET | ASIS | "
        "PROPORTIONAL | ADDITIVE>]");
 }

@@ -103,7 +103,7 @@ TEST_F(RlPolicy, RefusesWhatItCannotKeep) {
   EXPECT_EQ(
       ask("RL.POLICY SET p"),
       "(error ERR wrong number of arguments for 'rl.policy|set' command; usage: RL.POLICY SET "
-      "name <count/period | algorithm rate | UNLIMITED | BLOCKED> [option value ...] [limit ...] "
+      "name <count/period | algorithm | UNLIMITED | BLOCKED> [rate] [option value ...] [limit ...] "
       "[SHADOW | PERCENT percent] [ONCHANGE <USED | RESET | ASIS | PROPORTIONAL | ADDITIVE>])");
   EXPECT_EQ(ask("RL.POLICY SET p GCRA 5/1s ONCHANGE SOON"),
             "(error ERR ONCHANGE must be USED, RESET, ASIS, PROPORTIONAL or ADDITIVE, got 'SOON')");
