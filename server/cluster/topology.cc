@@ -11,6 +11,7 @@
 #include "base/crc64.h"
 #include "resp/numbers.h"
 #include "server/acl/sha256.h"
+#include "server/cluster/epoch_jump.h"
 
 namespace weir::server {
 namespace {
@@ -154,7 +155,7 @@ struct Reading {
   Outcome add_line(std::string_view line) {
     const auto words = split_at_spaces(line);
     if (words.empty() || words[0].starts_with('#')) return {};
-    if (words[0] == "epoch" && words.size() == 2) return add_epoch(words[1]);
+    if (words[0] == "epoch" && (words.size() == 2 || is_jump(words))) return add_epoch(words[1]);
     if (words.size() == 3 || words.size() == 4) return add_owner(words);
     return "expected 'name host:port first-last' or 'epoch N', got '" + shown(trimmed(line)) + "'";
   }
@@ -173,6 +174,19 @@ struct Reading {
 };
 
 }  // namespace
+
+bool is_jump(const std::vector<std::string_view>& words) {
+  return words.size() == 3 && words[0] == "epoch" && words[2] == "jump";
+}
+
+bool says_jump(std::string_view text) {
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (is_jump(split_at_spaces(line))) return true;
+  }
+  return false;
+}
 
 Result<Topology, std::string> Topology::parse(std::string_view text, const std::string& place) {
   Reading reading;

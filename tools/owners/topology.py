@@ -54,7 +54,7 @@ def read(path):
             if not words or words[0].startswith("#"):
                 continue
             try:
-                if words[0] == "epoch" and len(words) == 2:
+                if words[0] == "epoch" and (len(words) == 2 or words[2:] == ["jump"]):
                     epoch = int(words[1])
                     continue
                 name, address, slots, *more = words

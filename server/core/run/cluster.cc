@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "server/cluster/epoch_jump.h"
 #include "server/core/run/slot_walk.h"
 #include "server/os/addresses.h"
 #include "server/os/log.h"
@@ -65,7 +66,15 @@ Result<Topology, std::string> Cluster::read_topology() const {
   std::string text;
   if (const auto read = read_plain_file(path, kTopologyBytesMax, "1mb", &text); !read)
     return "cluster-topology: " + read.error();
-  return Topology::parse(text, path);
+  auto topology = Topology::parse(text, path);
+  const bool is_far =
+      topology && node_.epoch != 0 && topology->epoch() - node_.epoch > kEpochStepMax;
+  if (!is_far || says_jump(text)) return topology;
+  const std::string epoch = "epoch " + std::to_string(topology->epoch());
+  return path + ": the file has " + epoch + ", and this server has seen epoch " +
+         std::to_string(node_.epoch) +
+         ": none between the two would be taken afterwards; if it is meant, the line is '" + epoch +
+         " jump'";
 }
 
 Result<size_t, std::string> Cluster::find_me(const Topology& topology) const {

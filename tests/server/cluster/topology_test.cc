@@ -45,6 +45,7 @@ TEST(Topology, NamesTheLineAndWhatIsWrong) {
   EXPECT_EQ(error_of("epoch 1\na h:1 0-9\nb h:1 10-16383\n"),
             "F:3: 'a' has this address in a line before");
   EXPECT_EQ(error_of("epoch 1\nepoch 2\n"), "F:2: there is an epoch already, 1");
+  EXPECT_EQ(error_of("epoch 1\nepoch 2 jump\n"), "F:2: there is an epoch already, 1");
   EXPECT_EQ(error_of("epoch 0\n"),
             "F:1: an epoch is a whole number from 1 to 9007199254740992, got '0'");
   EXPECT_EQ(error_of("a h:1 0-16384\n"),

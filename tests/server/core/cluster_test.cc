@@ -3,11 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
-#include "tests/server/rl_fixture.h"
+#include "tests/server/core/cluster_fixture.h"
 
 namespace weir::server {
 namespace {
@@ -17,60 +15,6 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr const char* kCross = "(error CROSSSLOT Keys in request don't hash to the same slot)";
-
-// Slots: a 15495, b 3300, c 7365, foo 12182.
-class ClusterTest : public ::testing::Test {
- protected:
-  ClusterTest() {
-    config_.cluster_enabled = true;
-    config_.dir = testing::TempDir() + "cluster-" +
-                  testing::UnitTest::GetInstance()->current_test_info()->name();
-    config_.cluster_announce_ip = "h";
-    config_.port = 1;
-    std::filesystem::remove_all(config_.dir);
-    std::filesystem::create_directories(config_.dir);
-  }
-  ~ClusterTest() override { std::filesystem::remove_all(config_.dir); }
-
-  void start() {
-    server_ = std::make_unique<FakeServer>(config_, disk_);
-    client_ = server_->connect();
-  }
-  // Why a server that is started now does not serve.
-  std::string refusal() {
-    FakeClock clock;
-    Server server(
-        config_, &clock, [&] { return std::make_unique<storage::MemoryStore>(disk_); },
-        command_families());
-    const storage::Status opened = server.open();
-    return opened.ok() ? "" : opened.message();
-  }
-  void stop() {
-    client_.reset();
-    if (server_) disk_ = server_->disk().after_kill();
-    server_.reset();
-  }
-  void write_topology(const std::string& text) {
-    config_.cluster_topology = "topology";
-    std::ofstream(config_.dir + "/topology") << text;
-  }
-  std::string ask(std::string_view line) { return server::ask(*client_, line); }
-  std::string node_file() {
-    std::ifstream file(config_.dir + "/NODE");
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  std::string reload() {
-    const auto outcomes = (*server_)->reload().run();
-    return outcomes.back().read ? "" : outcomes.back().read.error();
-  }
-
-  Config config_;
-  std::shared_ptr<storage::MemoryDisk> disk_ = storage::make_memory_disk({1, 2});
-  std::unique_ptr<FakeServer> server_;
-  std::unique_ptr<FakeClient> client_;
-};
-
-constexpr const char* kTwo = "epoch 3\nx h:1 8192-16383\ny g:2 0-8191\n";
 
 TEST_F(ClusterTest, AloneItHasAllSlots) {
   config_.cluster_announce_port = 7;
@@ -207,23 +151,6 @@ TEST_F(ClusterTest, AnotherOwnersKeyIsMoved) {
   EXPECT_THAT(node_file(), StartsWith(node_id_of("x") + "\nname x\ntopology 3 "));
 }
 
-TEST_F(ClusterTest, AFileIsTakenAsAWholeOrNotAtAll) {
-  write_topology(kTwo);
-  start();
-  write_topology("epoch 4\nx h:1 0-16383\n");
-  EXPECT_EQ(reload(), "");
-  EXPECT_EQ(ask("GET b"), "(nil)");
-  write_topology("epoch 5\nx h:1 0-16382\n");
-  EXPECT_THAT(reload(), HasSubstr("nobody has the slots 16383-16383"));
-  write_topology(kTwo);
-  EXPECT_THAT(reload(), HasSubstr("has epoch 3, and this server has seen epoch 4"));
-  write_topology("epoch 4\nx h:1 1-16383\ny g:2 0-0\n");
-  EXPECT_THAT(reload(), HasSubstr("a changed file needs a higher epoch"));
-  write_topology("epoch 5\nz g:1 0-16383\n");
-  EXPECT_THAT(reload(), HasSubstr("no line is for this server with port 1; set "));
-  EXPECT_EQ(ask("GET b"), "(nil)");
-}
-
 TEST_F(ClusterTest, SlotsWithKeysAreNotTakenAway) {
   write_topology("epoch 1\nx h:1 0-16383\n");
   start();
@@ -356,18 +283,6 @@ TEST_F(ClusterTest, ClientsOverTlsAreLedToWhereTlsIsSpoken) {
   EXPECT_THAT(ask("CLUSTER SLOTS"), HasSubstr("[\"g\", 2, "));
   EXPECT_THAT(server::ask(*secure, "CLUSTER NODES"), HasSubstr(" g:12@10012 master"));
   EXPECT_THAT(ask("CLUSTER SHARDS"), HasSubstr("\"port\", 2, \"tls-port\", 12, \"ip\""));
-}
-
-TEST_F(ClusterTest, ADirectoryKeepsItsNameAndEpoch) {
-  write_topology(kTwo);
-  start();
-  stop();
-  write_topology("epoch 2\nx h:1 8192-16383\ny g:2 0-8191\n");
-  EXPECT_THAT(refusal(), HasSubstr("it is an older file"));
-  write_topology("epoch 9\ny h:1 8192-16383\nx g:2 0-8191\n");
-  EXPECT_THAT(refusal(), HasSubstr("this server is 'y' there, and its directory"));
-  std::ofstream(config_.dir + "/NODE") << "rubbish";
-  EXPECT_THAT(refusal(), HasSubstr("it is not a file that weir has written"));
 }
 
 TEST_F(ClusterTest, AFileNeedsAClusterAndTheClusterItsFile) {
