@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "storage/format/file.h"
+#include "storage/rocks/rocks_directory.h"
 
 namespace weir::server {
 namespace {
@@ -22,6 +23,9 @@ constexpr mode_t kFileMode = 0640;
 constexpr size_t kRestorePieceBytes = 1 << 20;
 constexpr const char* kIdentity = "WEIR";
 constexpr const char* kParts[] = {"log", "state"};
+constexpr std::string_view kRestoringText =
+    "A restore into this directory has begun. Where none is running, it did not end:\n"
+    "remove the directory, and restore again.\n";
 
 std::string failure(std::string_view what, const fs::path& path) {
   return std::string(what) + " " + path.string() + ": " + std::strerror(errno);
@@ -116,12 +120,31 @@ Result<void, std::string> done(const storage::Status& status) {
   return {};
 }
 
+// Makes the folders, and the mark before all that it is about.
+Result<void, std::string> begin_target(const fs::path& target, const std::string& mark,
+                                       const std::optional<Owner>& owner) {
+  for (const fs::path& folder : {target, target / "log", target / "state"}) {
+    if (auto made = done(storage::make_directory(folder)); !made) return made;
+    if (auto given = give(folder, kFolderMode, owner); !given) return given;
+    if (folder != target) continue;
+    if (auto marked = done(storage::write_file(mark, kRestoringText)); !marked) return marked;
+    if (auto synced = done(storage::sync_directory(target)); !synced) return synced;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void, std::string> check_target(const std::string& source, const std::string& target) {
   std::error_code error;
   if (fs::exists(target, error) && !fs::is_directory(target, error))
     return target + " is no directory";
+  for (const std::string& folder : {source, target}) {
+    if (fs::exists(storage::RocksDirectory(folder).restoring_path(), error))
+      return folder +
+             " is what a --restore that did not end has left, and no data: remove it before the "
+             "next attempt";
+  }
   if (fs::exists(target, error) && !fs::is_empty(target, error))
     return target +
            " is not empty: nothing is restored over data that is there; move it away, "
@@ -146,11 +169,8 @@ Result<void, std::string> restore_data(const std::string& source, const std::str
   if (!files) return files.error();
   uint64_t all = 0;
   for (const Copy& copy : *files) all += copy.bytes;
-  for (const fs::path& folder :
-       {fs::path(target), target / fs::path("log"), target / fs::path("state")}) {
-    if (auto made = done(storage::make_directory(folder)); !made) return made;
-    if (auto given = give(folder, kFolderMode, owner); !given) return given;
-  }
+  const std::string mark = storage::RocksDirectory(target).restoring_path();
+  if (auto begun = begin_target(target, mark, owner); !begun) return begun;
   uint64_t bytes = 0;
   for (const Copy& copy : *files) {
     if (copy.to.filename() == kIdentity) {  // the last one, when all else is on the disk
@@ -162,7 +182,9 @@ Result<void, std::string> restore_data(const std::string& source, const std::str
       progress->show("restoring", bytes, all, size_text(bytes) + " of " + size_text(all));
   }
   progress->clear();
-  return done(storage::sync_tree(target));
+  if (auto synced = done(storage::sync_tree(target)); !synced) return synced;
+  if (::unlink(mark.c_str()) != 0) return failure("cannot remove", mark);
+  return done(storage::sync_directory(target));
 }
 
 }  // namespace weir::server

@@ -160,6 +160,7 @@ Status RocksDirectory::lock_to_look() {
 
 Status RocksDirectory::identify(bool* fresh, DirectoryIdentity* identity) {
   *fresh = false;
+  if (file_exists(restoring_path())) return restoring();
   if (file_exists(identity_path())) {
     std::string text;
     if (Status status = read_file(identity_path(), &text); !status.ok()) return status;
@@ -180,6 +181,12 @@ Status RocksDirectory::gone() const {
                          " was deleted while a server used it; restore it from a checkpoint, or "
                          "remove " +
                          gone_path() + " to begin with nothing");
+}
+
+Status RocksDirectory::restoring() const {
+  return Status::refused(path_ +
+                         " is what a --restore that did not end has left, and no data: remove it, "
+                         "and restore again");
 }
 
 Status RocksDirectory::mark_gone() {

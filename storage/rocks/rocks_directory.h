@@ -3,7 +3,8 @@
 //
 // WEIR is written last, so it says that creation had ended. Until then there is a WEIR.new, and
 // what lies beside it cannot hold data yet. A directory that holds databases but neither file is
-// refused: a lost identity must not become a fresh start.
+// refused: a lost identity must not become a fresh start. So is one that a restore has begun to
+// fill and has not ended, which has a WEIR.restoring.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +55,8 @@ class RocksDirectory {
   Status mark_gone();
 
   const std::string& path() const { return path_; }
+  // The mark of a directory that a restore fills.
+  std::string restoring_path() const { return path_ + "/WEIR.restoring"; }
   std::string log_path() const { return path_ + "/log"; }
   std::string state_path() const { return path_ + "/state"; }
   std::string identity_path() const { return path_ + "/WEIR"; }
@@ -64,6 +67,7 @@ class RocksDirectory {
   std::string creation_path() const { return path_ + "/WEIR.new"; }
   std::string gone_path() const { return path_ + "/WEIR.gone"; }
   Status gone() const;
+  Status restoring() const;
 
   const std::string path_;
   Descriptor lock_;

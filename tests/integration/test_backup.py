@@ -138,19 +138,26 @@ class Restore(BackupTest):
 
     def test_a_copy_that_was_cut_short_is_no_data(self):
         server = self.stopped()
-        target = self.path("target")
+        left = "is what a --restore that did not end has left, and no data: remove it"
+        for most in (8192, 1):  # in the middle of the files, and before the first of them
+            target = self.path(f"target-{most}")
 
-        def bound():  # no file may have more bytes; the first that would ends the process
-            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+            def bound():  # no file may have more bytes; the first that would ends the process
+                resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-        code, out, _ = run("--restore", server.data, "--dir", target, preexec_fn=bound)
-        self.assertEqual(code, -signal.SIGXFSZ)
-        self.assertNotIn("restored to", out)
-        self.assertTrue(os.listdir(target))
-        self.assert_damaged(target, "holds data but no")
-        code, _, err = run("--restore", server.data, "--dir", target)
-        self.assertEqual(code, 1)
-        self.assertIn("is not empty", err)
+            code, out, _ = run("--restore", server.data, "--dir", target, preexec_fn=bound)
+            self.assertEqual(code, -signal.SIGXFSZ)
+            self.assertNotIn("restored to", out)
+            self.assert_damaged(target, left)
+            for words in (("--restore", server.data, "--dir", target), ("--dir", target, "--port", "0"),
+                          ("--restore", target, "--dir", self.path("another"))):
+                code, _, err = run(*words)
+                self.assertEqual(code, 1)
+                self.assertIn(left, err)
+        shutil.rmtree(target)
+        self.assertEqual(run("--restore", server.data, "--dir", target)[0], 0)
+        self.assertNotIn("WEIR.restoring", os.listdir(target))
+        self.assertEqual(run("--check", target)[0], 0)
 
 
 class Page(BackupTest):
