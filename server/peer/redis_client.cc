@@ -12,12 +12,14 @@
 #include <cstring>
 #include <ctime>
 
+#include "resp/reply_end.h"
+
 namespace weir::server {
 namespace {
 
 constexpr size_t kPieceBytes = 1 << 20;
 constexpr int64_t kBulkBytesMax = 1LL << 30;
-constexpr int64_t kElementsMax = 1 << 20;  // of one array: a Value takes more than its bytes
+constexpr int64_t kValuesMax = 1 << 20;  // of one reply: a Value takes more than its bytes
 
 struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
@@ -137,16 +139,21 @@ Result<void, std::string> RedisClient::look_at_bounds() const {
 Result<resp::Value, std::string> RedisClient::read_one() {
   const auto bytes_max = static_cast<int64_t>(patience_.exchange_bytes);
   const resp::DecodeLimits limits{.bulk_bytes_max = std::min(kBulkBytesMax, bytes_max),
-                                  .elements_max = kElementsMax};
+                                  .elements_max = kValuesMax};
+  resp::ReplyEnd end(limits, kValuesMax);
   for (;;) {
-    resp::Value value;
-    size_t consumed = 0;
-    const auto status =
-        resp::decode(std::string_view(input_).substr(used_), &value, &consumed, limits);
-    used_ += consumed;
-    if (status == resp::DecodeStatus::kValue) return value;
+    const std::string_view reply = std::string_view(input_).substr(used_);
+    auto status = end.look(reply);
+    if (status == resp::DecodeStatus::kValue) {
+      resp::Value value;
+      size_t consumed = 0;
+      status = resp::decode(reply.substr(0, end.bytes()), &value, &consumed, limits);
+      used_ += consumed;
+      if (status == resp::DecodeStatus::kValue) return value;
+    }
     if (status == resp::DecodeStatus::kError)
-      return name_ + " answers what is no reply, or one of more than " + shown(bytes_max);
+      return name_ + " answers what is no reply, or one of more than " + shown(bytes_max) +
+             " or a million values";
     input_.erase(0, used_);
     used_ = 0;
     const size_t held = input_.size();

@@ -25,6 +25,15 @@ using Done = Result<void, std::string>;
 constexpr int64_t kImportPieceBytes =
     32 << 20;  // of the source's memory, for what is asked for together
 constexpr size_t kPieceKeys = 250;
+constexpr size_t kKeyNameBytesMax = 1 << 20;
+constexpr size_t kBatchKeys = 500;  // whose requests fit into the sockets' buffers
+// Bounds of a SCAN, which a source that means no good need not end: it may tell so many times the
+// keys that it says it has, and some more, since keys come while it is read; and so many pages in a
+// row without a key, more than the largest table has.
+constexpr uint64_t kToldTimes = 10;
+constexpr uint64_t kToldMore = 1'000'000;
+constexpr uint64_t kEmptyPagesMax = 2'000'000;
+constexpr RedisClient::Patience kImportPatience{.exchange_seconds = 3600};
 constexpr int64_t kKeepEveryNs = kNsPerS;
 constexpr int kNotTaken = 2;
 
@@ -76,8 +85,9 @@ class Import {
  private:
   Done begin();
   Done copy_database();
-  Done copy_batch(const std::vector<Value>& names);
-  Result<std::vector<SourceKey>, std::string> wanted(const std::vector<Value>& names);
+  Done look_at_end(const std::vector<Value>& names);
+  Done copy_batch(std::span<const Value> names);
+  Result<std::vector<SourceKey>, std::string> wanted(std::span<const Value> names);
   Done copy_piece(std::span<const SourceKey> keys);
   Done restore(const std::vector<SourceDump>& dumps);
   void show();
@@ -88,7 +98,9 @@ class Import {
   RedisClient& target_;
   Progress& progress_;
   Clock& clock_;
-  uint64_t keys_ = 0;  // of all databases
+  uint64_t keys_ = 0;         // of all databases
+  uint64_t told_ = 0;         // keys of the database in progress, some of them twice
+  uint64_t empty_pages_ = 0;  // in a row
   uint64_t begun_with_ = 0;
   int64_t begun_ns_ = 0;
   int64_t kept_ns_ = 0;
@@ -116,10 +128,16 @@ Done Import::copy_database() {
   const auto selected = target_.ask({"SELECT", number});
   if (!selected) return selected.error();
   if (selected->is_error()) return "database " + number + " of weir: " + selected->text;
+  told_ = empty_pages_ = 0;
   do {
     const auto page = source_.scan(tally_.cursor, options_.match);
     if (!page) return page.error();
-    if (Done copied = copy_batch(page->elements[1].elements); !copied) return copied;
+    const std::vector<Value>& names = page->elements[1].elements;
+    if (Done bounded = look_at_end(names); !bounded) return bounded;
+    for (size_t at = 0; at < names.size(); at += kBatchKeys) {
+      const size_t count = std::min(kBatchKeys, names.size() - at);
+      if (Done copied = copy_batch(std::span(names).subspan(at, count)); !copied) return copied;
+    }
     tally_.cursor = page->elements[0].text;
     show();
     if (clock_.steady_ns() - kept_ns_ >= kKeepEveryNs) {
@@ -130,8 +148,24 @@ Done Import::copy_database() {
   return {};
 }
 
+// Where the source does not say how many keys it has, it is read as long as its cursor goes on.
+Done Import::look_at_end(const std::vector<Value>& names) {
+  const auto database = source_.databases().find(tally_.database);
+  const uint64_t said = database == source_.databases().end() ? 0 : database->second;
+  told_ += names.size();
+  empty_pages_ = names.empty() ? empty_pages_ + 1 : 0;
+  if (said <= UINT64_MAX / kToldTimes - kToldMore && source_.knows_databases() &&
+      told_ > kToldTimes * said + kToldMore)
+    return "the source says that it has " + std::to_string(said) + " keys, and SCAN has told " +
+           std::to_string(told_) + " and goes on: that has no end";
+  if (empty_pages_ > kEmptyPagesMax)
+    return "the source answers SCAN with no key " + std::to_string(empty_pages_) +
+           " times in a row: that has no end";
+  return {};
+}
+
 // SCAN may tell a key twice; the second time weir has it.
-Done Import::copy_batch(const std::vector<Value>& names) {
+Done Import::copy_batch(std::span<const Value> names) {
   auto keys = wanted(names);
   if (!keys) return keys.error();
   if (Done weighed = source_.weigh(&*keys); !weighed) return weighed;
@@ -150,22 +184,27 @@ Done Import::copy_batch(const std::vector<Value>& names) {
 }
 
 // Leaves out what weir has.
-Result<std::vector<SourceKey>, std::string> Import::wanted(const std::vector<Value>& names) {
-  std::vector<SourceKey> keys;
-  if (options_.replace) {
-    for (const Value& name : names) keys.push_back({name.text});
-    return keys;
+Result<std::vector<SourceKey>, std::string> Import::wanted(std::span<const Value> names) {
+  std::vector<SourceKey> all;
+  for (const Value& name : names) {
+    if (name.text.size() > kKeyNameBytesMax) {
+      tally_.refuse(name.text, "its name has more than 1 MB");
+    } else {
+      all.push_back({name.text});
+    }
   }
-  for (const Value& name : names) target_.add({"EXISTS", name.text});
+  if (options_.replace) return all;
+  for (const SourceKey& key : all) target_.add({"EXISTS", key.name});
   const auto replies = target_.exchange();
   if (!replies) return replies.error();
-  for (size_t i = 0; i < names.size(); ++i) {
+  std::vector<SourceKey> keys;
+  for (size_t i = 0; i < all.size(); ++i) {
     const Value& reply = (*replies)[i];
     if (reply.is_error() && is_fatal(reply.text)) return "weir answers EXISTS: " + reply.text;
     if (!reply.is_error() && reply.integer == 1) {
       ++tally_.left;
     } else {
-      keys.push_back({names[i].text});
+      keys.push_back(std::move(all[i]));
     }
   }
   return keys;
@@ -232,9 +271,9 @@ int fail(const std::string& message) {
 int run_import(int argc, char** argv, std::span<const Commands>) {
   auto options = read_import_options(argc, argv);
   if (!options) return fail(options.error());
-  auto source = RedisClient::connect(options->source, options->tls);
+  auto source = RedisClient::connect(options->source, options->tls, kImportPatience);
   if (!source) return fail(plain(source.error()));
-  auto target = RedisClient::connect(options->target, options->tls);
+  auto target = RedisClient::connect(options->target, options->tls, kImportPatience);
   if (!target) return fail(plain(target.error()));
   SystemClock clock;
   Progress progress(&clock);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/ascii.h"
 #include "server/rdb/body.h"
 #include "server/rdb/envelope.h"
 
@@ -13,6 +14,9 @@ using resp::Value;
 using Done = Result<void, std::string>;
 
 constexpr std::string_view kScanCount = "500";
+// Of one page, which has some hundred: what is asked for is a hint.
+constexpr size_t kPageKeysMax = 100'000;
+constexpr size_t kCursorDigitsMax = 40;
 constexpr int64_t kUnknownBytes = 2 << 20;       // of a key whose size the source does not tell
 constexpr int64_t kKeyBytesMax = 1LL << 30;      // of the source's memory
 constexpr size_t kPayloadBytesMax = 512u << 20;  // of weir's proto-max-bulk-len
@@ -21,6 +25,10 @@ constexpr size_t kPayloadBytesMax = 512u << 20;  // of weir's proto-max-bulk-len
 bool is_known_type(std::string_view type) {
   constexpr std::string_view kTypes[] = {"string", "list", "set", "zset", "hash"};
   return std::ranges::find(kTypes, type) != std::end(kTypes);
+}
+
+bool is_cursor(std::string_view text) {
+  return !text.empty() && text.size() <= kCursorDigitsMax && std::ranges::all_of(text, is_digit);
 }
 
 // Why a payload cannot be restored; nothing if weir decides.
@@ -87,10 +95,16 @@ Result<Value, std::string> ImportSource::scan(const std::string& cursor, const s
   Value& page = replies->front();
   if (page.is_error()) return "the source answers SCAN: " + page.text;
   const auto is_text = [](const Value& value) { return value.type == Value::Type::kBulk; };
-  if (page.elements.size() != 2 || !is_text(page.elements[0]) || page.elements[0].text.empty() ||
-      page.elements[1].type != Value::Type::kArray ||
+  if (page.elements.size() != 2 || !is_text(page.elements[0]) ||
+      !is_cursor(page.elements[0].text) || page.elements[1].type != Value::Type::kArray ||
       !std::ranges::all_of(page.elements[1].elements, is_text))
     return "the source answers SCAN as no Redis does";
+  if (page.elements[0].text == cursor && cursor != "0")
+    return "the source answers SCAN with the cursor that it was asked with, " + cursor +
+           ": that has no end";
+  if (page.elements[1].elements.size() > kPageKeysMax)
+    return "the source answers SCAN with " + std::to_string(page.elements[1].elements.size()) +
+           " keys at once, as no Redis does";
   return std::move(page);
 }
 

@@ -66,7 +66,8 @@ class FakeSource:
             return b"$%d\r\n%s\r\n" % (len(text), text)
 
         if command in self.replies:
-            return self.replies[command]
+            reply = self.replies[command]
+            return reply if isinstance(reply, bytes) else next(reply)
         if command == b"SCAN":
             names = b"".join(map(bulk, self.dumps))
             return b"*2\r\n" + bulk(b"0") + b"*%d\r\n" % len(self.dumps) + names

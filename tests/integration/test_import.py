@@ -1,7 +1,6 @@
 """--import: a real Redis, with keys of every type, is copied into a weir that serves."""
 
 import os
-import shutil
 import re
 import signal
 import socket
@@ -11,42 +10,12 @@ from pathlib import Path
 
 import harness
 from backup import on_terminal
-from redis_source import FakeSource, sealed
+from importing import Importing
 from support.certificates import Certificates
-from support.servers import Redis
 
 YEAR_2100_MS = 4_102_444_800_000
 BINARY = bytes(range(256))
 PAGE = Path(__file__).resolve().parents[2] / "docs/migrate.md"
-
-
-class Importing(harness.ServerTest):
-    def setUp(self):
-        super().setUp()
-        if shutil.which("redis-server") is None:
-            self.skipTest("redis-server is not installed (Debian: redis-server)")
-        self.sources = []
-
-    def tearDown(self):
-        for source in self.sources:
-            source.kill()
-        super().tearDown()
-
-    def redis(self, *options):
-        source = Redis(self.path(f"redis-{len(self.sources)}"), *options)
-        self.sources.append(source)
-        return source.start()
-
-    def spawn(self, weir, url, *options, environment=None):
-        words = [harness.executable, "--import", url, "--import-into", f"redis://127.0.0.1:{weir.port}", *options]
-        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, env={**os.environ, **(environment or {})})
-
-    def run_import(self, weir, url, *options, environment=None):
-        """(exit code, standard output, standard error)"""
-        process = self.spawn(weir, url, *options, environment=environment)
-        out, err = process.communicate(timeout=harness.PATIENCE_S)
-        return process.returncode, out, err
 
 
 class Import(Importing):
@@ -292,44 +261,6 @@ class Import(Importing):
             self.assertEqual(done[0], code, done)
             self.assertIn(text, done[2])
         self.assert_same(source, weir)
-
-    def known_dump(self):
-        with self.memory_server().connect() as client:
-            client.call("SET", "a", "v")
-            return client.call("DUMP", "a")
-
-    def test_dumps_of_a_later_redis(self):
-        """Redis 7.4 numbers its dumps anew; most of what is in them is as it was."""
-        known = self.known_dump()
-        later = (12).to_bytes(2, "little")
-        with FakeSource({b"a": sealed(known[:-10] + later), b"times": sealed(b"\x19abc" + later),
-                         b"broken": known[:-1] + b"?"}) as source:
-            weir = self.memory_server()
-            code, out, err = self.run_import(weir, f"redis://127.0.0.1:{source.port}/0")
-        self.assertEqual((code, err), (2, ""), out)
-        self.assertEqual(weir.call("GET", "a"), b"v")
-        self.assertIn('such as "times": a hash whose fields expire', out)
-        self.assertIn('such as "broken": weir answers: ERR DUMP payload', out)
-
-    def test_a_source_that_lies(self):
-        """What it answers in place of what was asked ends the import, and reaches no terminal raw."""
-        known, weir = self.known_dump(), self.memory_server()
-        page, zero, name = b"*2\r\n%s*1\r\n%s", b"$1\r\n0\r\n", b"$1\r\na\r\n"
-        for replies, text in (
-                ({b"PTTL": b"+soon\r\n"}, "answers DUMP and PTTL as no Redis does"),
-                ({b"DUMP": b":7\r\n"}, "answers DUMP and PTTL as no Redis does"),
-                ({b"SCAN": page % (b":0\r\n", name)}, "answers SCAN as no Redis does"),
-                ({b"SCAN": page % (b"$0\r\n\r\n", name)}, "answers SCAN as no Redis does"),
-                ({b"SCAN": page % (zero, b":1\r\n")}, "answers SCAN as no Redis does"),
-                ({b"SCAN": b"*2\r\n" + zero + b"$1\r\na\r\n"}, "answers SCAN as no Redis does"),
-                ({b"SCAN": b"-ERR \x1b]0;owned\x07\x1b[2J\x9b2J\r\n"}, "\\x1b]0;owned\\x07"),
-                ({b"TYPE": b"+\x1b[2J\x9b2J\r\n"}, "type \\x1b[2J\\x9b2J, which weir"),
-                ({}, "copied: 1 keys")):
-            with FakeSource({b"a": known}, replies) as source:
-                code, out, err = self.run_import(weir, f"redis://127.0.0.1:{source.port}/0")
-            self.assertIn(text, out + err)
-            self.assertNotRegex(out + err, "[^ -~\n]")
-            self.assertEqual(code, 2 if b"TYPE" in replies else 1 if replies else 0, err)
 
     def test_words_that_make_no_sense(self):
         for words, text in ((["--import"], "usage: "), (["--import", "http://x"], "redis://"),
