@@ -21,8 +21,7 @@
 //     in use at any instant since: what as if would have lost by being full is lost.
 //  3. A window that is over takes neither a rest nor more: the charge was its own.
 //  4. So whatever is settled, what was used keeps to the limit's formula: taken by force when it
-//  was
-//     charged, none of it would have been denied (tests/algorithms/give_back_laws_test.cc).
+//     was charged, none of it would have been denied (tests/algorithms/give_back_laws_test.cc).
 #pragma once
 
 #include "algorithms/algorithm.h"

@@ -4,8 +4,7 @@
 //
 // Invariants
 // 1. It never changes. Other options or files make another one, and connections that began with
-// this
-//    one keep it until they end.
+//    this one keep it until they end.
 // 2. Making one asks nobody: a key whose password is missing is an error, not a prompt.
 // 3. Renegotiation and compression are off, and without other options nothing older than TLS 1.2 is
 //    spoken (Redis' defaults).

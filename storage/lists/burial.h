@@ -22,11 +22,11 @@
 //                     |                                           |
 //                     |          +--- nothing of it is stored ----+
 //                     v          v                                v
-//                    gone <------+                       erasable_, ranges_ <--- the pass failed
-//                    --+
-//                     ^                                           | | | a pass begins: erasing_
-//                     -----------------+
-//                     +------------------- it is written ---------+
+//                    gone <------+                       erasable_, ranges_ <----------+
+//                     ^                                           |                    |
+//                     |                               a pass begins: erasing_          |
+//                     |                                           |                    |
+//                     +-------------------- it is written --------+-- the pass failed -+
 //
 // To *bury* a short list is to make its elements ordinary erased records. A long list, or one that
 // is not open, waits until its entries have been *freed* from memory, slice by slice; the next pass

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import classes
 from sources import CPP, read_tree, top_level_names
+from torn import check_torn
 
 CODE_FOLDERS = {"base", "server", "resp", "storage", "algorithms"}
 FOLDERS = CODE_FOLDERS | {"tests", "tools"}
@@ -345,8 +346,7 @@ def check_words(root, files):
 
 RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
          check_pragma_once, check_banned, check_length,
-         check_folder_size, check_function_length, check_error_replied, check_classes,
-         check_one_file_per_class, check_words]
+         check_folder_size, check_function_length, check_error_replied, check_classes, check_one_file_per_class, check_words, check_torn]
 
 
 def complaints(root):

@@ -55,6 +55,10 @@ def function_of(lines):
     return "int f(int a,\n      int b) const {\n" + "  g();\n" * (lines - 2) + "}\n"
 
 
+def comment_of(mark, columns):
+    return "// " + mark + "x" * (columns - 3 - len(mark)) + "\n"
+
+
 def class_of(name, functions, members, overloads=0, pairs=0):
     public = "".join(f"  int f{i}(int a = g()) const {{ return {{}}; }}\n" for i in range(functions))
     public += "".join(f"  int f{i}(int a = g()) {{ return {{}}; }}\n" for i in range(pairs))
@@ -154,6 +158,10 @@ FAULTS = [
     ("tools/b", "# FIX" "ME\n", "unfinished work"),
     ("docs/b.md", "see /wor" "k/main\n", "a foreign path"),
     ("tools/b", "cd /tmp/bui" "ld-x\n", "a foreign path"),
+    ("server/core/run/b.cc", comment_of("1. ", 86) + "//    word\n// goes on\n", "it is torn"),
+    ("server/core/run/b.cc", comment_of("", 86) + "// --+\n//    | a picture\n", "it is torn"),
+    ("server/core/run/b.cc", comment_of("1. ", 86) + "// last.\n", "it is torn"),
+    ("server/core/run/b.cc", comment_of("", 101), "a comment of 101 columns"),
 ]
 
 
@@ -226,6 +234,11 @@ class TidyTest(unittest.TestCase):
         self.write("server/core/run/b.h", class_of("Server", 10, 20, overloads=20))
         self.write("server/core/run/c.h", class_of("Other", 31, 50, overloads=4, pairs=5))
         self.write("server/config/config_options.cc", "int a;\n" * 401)
+        self.assertEqual(tidy.complaints(self.root)[1], [])
+
+    def test_comments_that_are_whole(self):
+        self.write("server/core/run/b.cc", comment_of("1. ", 86) + "//    last.\n// 2. Another item.\n" +
+                   comment_of("", 85) + "// word\n// goes on\n" + comment_of("", 100) + "// word\nint a;\n")
         self.assertEqual(tidy.complaints(self.root)[1], [])
 
     def test_names_the_line(self):

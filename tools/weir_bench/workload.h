@@ -4,10 +4,9 @@
 //
 // Invariants
 // 1. Every reply is looked at whole. Only +PONG, +OK, the stored value and verdicts that grant
-// pass.
+//    pass.
 // 2. Keys are 16 bytes, whatever the server and the command: "key:" (SET, GET), "lim:"
-// (CL.THROTTLE)
-//    or "gcr:" (EVALSHA) and twelve digits.
+//    (CL.THROTTLE) or "gcr:" (EVALSHA) and twelve digits.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 //    if it is that of a read, for the proof that nobody else was the owner. Its session ends, and
 //    to its client the outcome is unknown.
 // 4. Sessions that are told of changes end with it, too: nobody would tell them of the next
-// owner's.
+//    owner's.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,7 @@
 // remembered by a number that is no database's:
 //
 //     key     := 2^32(varint) set(varint) 0(u8) scope(u8) name      an override, found by its name
-//              | 2^32(varint) set(varint) 1(u8) ordinal(varint)     the same one, found by its
-//              number
+//              | 2^32(varint) set(varint) 1(u8) ordinal(varint)     the same, found by its number
 //     value   := ordinal(varint) version(varint) kind(u8) limits    of the first
 //              | scope(u8) name                                     of the second
 //     scope   := 0 (a key) | 1 (a prefix)                           DO NOT CHANGE
