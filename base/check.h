@@ -23,7 +23,7 @@ class BrokenCheck : public std::exception {
         text_(place_ + ": bug: " + condition + " does not hold") {}
 
   const char* what() const noexcept override { return text_.c_str(); }
-  // For example "take_all.cc:64", with one folder before it.
+  // For example "algorithms/take_all.cc:64", with one folder before it.
   const std::string& place() const { return place_; }
 
  private:

@@ -3,7 +3,7 @@
 // Four looks, each of which changes nothing:
 //  1. the identity, the databases' manifests and the log, as an opening judges them;
 //  2. every block of every table against its checksum;
-//  3. every record, as of the end of the log, by what decodes it (contents.h);
+//  3. every record, as of the end of the log, by what decodes it (core/disk/contents.h);
 //  4. an opening of the whole server on it, short of listening: policies, scripts, libraries.
 // A directory that a server uses is refused, since its files change; one of its checkpoints is not.
 #pragma once

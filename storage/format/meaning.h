@@ -2,7 +2,7 @@
 // number, the ids of an owner's lists, and an element's order.
 //
 // Whatever brings records that this process has not made asks one and the same Meaning about each:
-// the shared log (turn_check.h), a copy of another member's data, RESTORE, --check.
+// the shared log (keyspace/turn_check.h), a copy of another member's data, RESTORE, --check.
 //
 // What a later version may have written is no reason to refuse what others go on with: a command
 // that reads it is answered an error.

@@ -14,7 +14,7 @@ class [[nodiscard]] Status {
     kFailed,   // I/O error, disk full: may pass with time
     kCorrupt,  // what was read is not what was written; a person is needed
     kRefused,  // in use by another process, unknown format version, not a data directory
-    kNotYet,   // a long list of elements is being read (list_opening.h): run again
+    kNotYet,   // a long list of elements is being read (lists/list_opening.h): run again
     kBehind,  // more was changed than memory may owe the disk: take back, run again once it is less
     kTooMuch,  // one command changes more than memory may ever owe the disk
     kAborted,  // the command cannot go on; the message is a whole error line

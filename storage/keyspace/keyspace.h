@@ -29,7 +29,8 @@
 //    are given up: the sweep passes over all others. A dirty entry whose record was erased is
 //    written back as a deletion (if the state may hold the record) before it is forgotten: it stays
 //    in its table, without a value, until a pass has settled it. Dying lists are the exception:
-//    their entries are freed unwritten, because a range erases them from the state (burial.h).
+//    their entries are freed unwritten, because a range erases them from the state
+//    (lists/burial.h).
 // 4. A read that fails never looks like an absent key (live_records.h).
 #pragma once
 
@@ -99,7 +100,7 @@ class Keyspace {
   // Hands a record, with its expiry and the lists that it owns, to another key of the same
   // database, which loses the record it had. Takes constant time. REQUIRES: from->exists().
   void rename(Ref* from, Ref* to) { records_.rename(from, to); }
-  // Lists of elements: see elements.h.
+  // Lists of elements: see memtable/elements.h.
   Lists& lists() { return lists_; }
 
   // Finds a system record: one that belongs to no database. System records are never evicted.

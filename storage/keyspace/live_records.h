@@ -6,7 +6,7 @@
 //    then makes no entry from the missing answer, and the caller discards the command's outcome.
 // 2. An expiry writes nothing to the log: a replay hides the record by the same expiry. An owner of
 //    elements that expires keeps its value, hidden, until Burial has taken it with its lists.
-// 3. No command makes a record with a longer name than it may (name_bound.h).
+// 3. No command makes a record with a longer name than it may (format/name_bound.h).
 // 4. Every change was saved in the turn in progress before, save an expiry, which no roll-back
 //    takes back. If the turn itself has changed an owner, its expiry is a change, too.
 #pragma once

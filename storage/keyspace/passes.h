@@ -4,8 +4,9 @@
 // wait for it.
 //
 // Invariants
-// 1. A pass begins only when Burial has nothing that waits to be freed (burial.h), no checkpoint
-//    runs, and the store has not failed. It holds because only begin_when_ready() begins one.
+// 1. A pass begins only when Burial has nothing that waits to be freed (lists/burial.h), no
+//    checkpoint runs, and the store has not failed. It holds because only begin_when_ready() begins
+//    one.
 // 2. The log is needed from the turn after W on. The bytes appended since then are those since the
 //    pass began that set W, so they are noted at its beginning and taken over at its end.
 #pragma once

@@ -8,7 +8,7 @@
 // its neighbours' in a list, the turn in which a field was added in a hash.
 //
 // A list belongs to an *owner*: a record of a type for which owns_elements(type) is true, whose
-// payload begins with the ids of its lists (owner.h). To make one:
+// payload begins with the ids of its lists (format/owner.h). To make one:
 //
 //     const ElementsId id = keys.lists().make(database, Layout::kScattered);  // no record: an id
 //     std::optional<Elements> list = keys.lists().open(database, id);

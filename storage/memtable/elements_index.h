@@ -1,6 +1,6 @@
 // What a table of elements keeps of an open list: an order-statistics tree over its entries, and
-// how far the list's opening has come (list_opening.h). For storage alone: who uses a list sees
-// Elements.
+// how far the list's opening has come (lists/list_opening.h). For storage alone: who uses a list
+// sees Elements.
 //
 // Invariants
 // 1. The index of a list that is open has a node for each element that is present. It holds because

@@ -95,7 +95,7 @@ class TurnInProgress {
       refuse_change();
   }
   // To be called before an entry is made for a name that has none. Throws ChangeRefused where the
-  // name is too long (name_bound.h); `what` is as there.
+  // name is too long (format/name_bound.h); `what` is as there.
   void admit_name(std::string_view what, size_t bytes) {
     if (bytes > options_.name_bytes_max) [[unlikely]]
       refuse_name(what, bytes);

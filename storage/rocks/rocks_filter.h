@@ -1,5 +1,5 @@
-// The compaction filter, which drops records that had expired before the horizon (horizon.h). A
-// dropped record becomes a tombstone for older values below it. Must not read a clock.
+// The compaction filter, which drops records that had expired before the horizon (store/horizon.h).
+// A dropped record becomes a tombstone for older values below it. Must not read a clock.
 #pragma once
 
 #include <rocksdb/compaction_filter.h>

@@ -13,8 +13,8 @@
 // 4. A write and the beginning of a flush may both change RocksDB's memtable for a new one. Where
 //    that fails, RocksDB 7.8 ends the process when it is tried again on the same memtable. So the
 //    two exclude one another, and after a failure of either neither is tried again.
-// 5. Where there are stamps (stamped_log.h), a file that is removed holds nothing of the newest one
-//    before what is kept, nor anything after it.
+// 5. Where there are stamps (store/stamped_log.h), a file that is removed holds nothing of the
+//    newest one before what is kept, nor anything after it.
 #pragma once
 
 #include <rocksdb/db.h>

@@ -15,7 +15,7 @@ struct KeyspaceOptions {
   int databases = 16;
   // Bound of the working set; beyond it clean entries are given up.
   size_t memory_bytes_max = SIZE_MAX;
-  size_t name_bytes_max = SIZE_MAX;   // of names that commands make (name_bound.h)
+  size_t name_bytes_max = SIZE_MAX;   // of names that commands make (format/name_bound.h)
   size_t unwritten_max = 500'000;     // with more entries newer than the state, write-back hurries
   uint64_t log_bytes_max = 64 << 20;  // with more bytes appended since W, write-back hurries
   int64_t write_back_interval_ns = 5'000'000'000;

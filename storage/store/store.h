@@ -1,9 +1,9 @@
 // The durable half of storage: a log of turns, and the state, which follows the log later.
 //
-// The log holds one record per turn, in turn order. The state holds stored keys (record.h) in byte
-// order, as of some turn before the log's end. The keyspace keeps this order: it appends a turn and
-// later writes back what the turn changed; the store then drops the log up to W, the turn up to
-// which everything is in the state. Opening replays the log from W + 1.
+// The log holds one record per turn, in turn order. The state holds stored keys (format/record.h)
+// in byte order, as of some turn before the log's end. The keyspace keeps this order: it appends a
+// turn and later writes back what the turn changed; the store then drops the log up to W, the turn
+// up to which everything is in the state. Opening replays the log from W + 1.
 //
 // Invariants
 // 1. When appended_turn() has come to a turn, its record will be found again after the death of the

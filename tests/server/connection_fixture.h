@@ -56,7 +56,7 @@ class ScriptedStream : public ByteStream {
     return {.result = answer.result, .bytes = taken};
   }
 
-  // Insists on the third invariant of byte_stream.h.
+  // Insists on the third invariant of net/byte_stream.h.
   Transfer send(std::string_view bytes) override {
     EXPECT_FALSE(bytes.empty());
     EXPECT_TRUE(bytes.starts_with(script_.to_repeat));  // and has no fewer bytes

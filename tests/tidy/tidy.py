@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import classes
+from references import check_links, check_references, check_sections
 from sources import CPP, read_tree, top_level_names
 from torn import check_torn
 
@@ -27,7 +28,7 @@ TOP_LEVEL = FOLDERS | {
 MAY_INCLUDE = {folder: {folder, "base"} for folder in CODE_FOLDERS} | {"server": CODE_FOLDERS}
 
 # The floors of a folder: a room includes those of the rows before it, not those of its own row.
-# server/ itself holds main.cc alone, which includes what it needs.
+# server/ itself holds server/main.cc alone, which includes what it needs.
 FLOORS = {
     "server": [
         ["os"], ["config"], ["tls"], ["peer"], ["command"], ["report"], ["session"],
@@ -345,8 +346,9 @@ def check_words(root, files):
 
 
 RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
-         check_pragma_once, check_banned, check_length,
-         check_folder_size, check_function_length, check_error_replied, check_classes, check_one_file_per_class, check_words, check_torn]
+         check_pragma_once, check_banned, check_length, check_folder_size, check_function_length,
+         check_error_replied, check_classes, check_one_file_per_class, check_words, check_torn,
+         check_references, check_links, check_sections]
 
 
 def complaints(root):

@@ -17,7 +17,7 @@ def headers(folder, count):
 CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".ci"}} | {
     ".ci/run": "#!/bin/sh\n",
     ".gitignore": "/build/\nnode_modules/\n*.pyc\n",
-    "docs/page.md": "A page.\n",
+    "docs/page.md": "# A page\n## The `one` thing\n",
     "tools/run": "#!/bin/sh\n",
     "tests/resp/a_test.cc": '#include "resp/a.h"\n#include <gtest/gtest.h>\n',
     "algorithms/a.h": '#pragma once\n#include "base/a.h"\n',
@@ -161,6 +161,16 @@ FAULTS = [
     ("server/core/run/b.cc", comment_of("1. ", 86) + "//    word\n// goes on\n", "it is torn"),
     ("server/core/run/b.cc", comment_of("", 86) + "// --+\n//    | a picture\n", "it is torn"),
     ("server/core/run/b.cc", comment_of("1. ", 86) + "// last.\n", "it is torn"),
+    ("server/core/run/b.cc", "// What it is: see run/gone.h.\n", "run/gone.h: there is no such file"),
+    ("server/core/run/b.cc", "int a;  // of (gone.h)\n", "gone.h: there is no such file"),
+    ("tests/server/b.cc", "// See far.h.\n", "far.h: there is no such file"),
+    ("docs/b.md", "It is in `other/far.h`.\n", "other/far.h: there is no such file"),
+    ("tools/b", "# docs/gone.md says how.\n", "docs/gone.md: there is no such file"),
+    ("docs/b.md", "[A page](gone.md)\n", "the link leads nowhere"),
+    ("docs/b.md", "[A page](page.md#gone)\n", "page.md#gone: there is no such heading"),
+    ("docs/b.md", "## One\n[One](#two)\n", "#two: there is no such heading"),
+    ("server/core/run/b.cc", '// docs/page.md, "Gone", has more.\n', 'docs/page.md has no section "Gone"'),
+    ("docs/b.md", 'See page.md section "Gone".\n', 'page.md has no section "Gone"'),
     ("server/core/run/b.cc", comment_of("", 101), "a comment of 101 columns"),
 ]
 
@@ -239,6 +249,13 @@ class TidyTest(unittest.TestCase):
     def test_comments_that_are_whole(self):
         self.write("server/core/run/b.cc", comment_of("1. ", 86) + "//    last.\n// 2. Another item.\n" +
                    comment_of("", 85) + "// word\n// goes on\n" + comment_of("", 100) + "// word\nint a;\n")
+        self.assertEqual(tidy.complaints(self.root)[1], [])
+
+    def test_what_is_named_and_is_there(self):
+        self.write("server/limiter/later/b.cc", "// take/far.h, limiter/take/far.h, server/limiter/take/far.h; see\n"
+                   '// docs/page.md, "The `one` thing". Not a file: <rocksdb/db.h>, *_test.cc, https://a.b/c.h\n')
+        self.write("tests/server/limiter/take/b.cc", "// The invariants of far.h.\n")
+        self.write("docs/b.md", "`take/far.h` [1](page.md#the-one-thing) [2](#b) [3](https://a.b/c) [4](../server)\n# B\n")
         self.assertEqual(tidy.complaints(self.root)[1], [])
 
     def test_names_the_line(self):

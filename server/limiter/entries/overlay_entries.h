@@ -4,7 +4,7 @@
 //
 // Invariants
 // 1. The base does not change as long as the overlay is used: the ranks kept here are the base's.
-//    The keeper of an overlay makes sure of it (queue.h); where it is broken all the same, the
+//    The keeper of an overlay makes sure of it (take/queue.h); where it is broken all the same, the
 //    answers make no sense, but each rank below size() has an entry.
 // 2. Each operation takes O(log n) looks at the base, and moves at most what was changed here.
 #pragma once

@@ -5,7 +5,7 @@
 // wait for it. Bookings that are not due are elements of the key:
 //
 //     member := id (u64 be)       order := the instant it is due       DO NOT CHANGE
-//     value  := 0(varint) the instant it was made(varint) 0(varint) charge token       charges.h
+//     value  := 0(varint) the instant it was made(varint) 0(varint) charge token     take/charges.h
 //             | 0(varint) the instant it was made(varint) parts token  |  parts
 //     parts  := n(varint) n x { cost(varint) size(varint) the limit as text }      1 <= n <= 16
 //

@@ -1,6 +1,6 @@
 // A limiter's record, read for who asks whether it can be, and what its lists may hold: RESTORE,
 // --check, and whatever else brings records that this process has not made
-// (storage/format/meaning.h). Commands read a limiter by limiter.h.
+// (storage/format/meaning.h). Commands read a limiter by take/limiter.h.
 #pragma once
 
 #include <array>

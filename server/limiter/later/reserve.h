@@ -1,4 +1,4 @@
-// RL.RESERVE: the way of RL.TAKE (take.h), with a booking in place of the charge (bookings.h).
+// RL.RESERVE: the way of RL.TAKE (take/take.h), with a booking in place of the charge (bookings.h).
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,8 @@
 // What a policy is for some keys: for one, or for all with a prefix. There may be millions, so each
 // is records of its own, which leave memory as keys do.
 //
-// They lie in the database that no client can select (remembered.h), apart from requests that are
-// remembered by a number that is no database's:
+// They lie in the database that no client can select (take/remembered.h), apart from requests that
+// are remembered by a number that is no database's:
 //
 //     key     := 2^32(varint) set(varint) 0(u8) scope(u8) name      an override, found by its name
 //              | 2^32(varint) set(varint) 1(u8) ordinal(varint)     the same, found by its number

@@ -16,7 +16,7 @@
 // in slices; until the last is gone, the set has a record "policy-drop".
 //
 // Every SET gives the policy a new version, unique in the server; a limiter key remembers the
-// newest version it has followed, so that a mode other than USED is applied once (limiter.h).
+// newest version it has followed, so that a mode other than USED is applied once (take/limiter.h).
 //
 // The record is the truth, even of a command that is taken back; the decoded policies are a cache.
 #pragma once

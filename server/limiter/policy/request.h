@@ -58,7 +58,7 @@ inline constexpr int64_t kHoldNsMax = kNsPerDay;  // so long a key may outlive i
 // The limits of a key as they were asked for: a policy may stand among them.
 struct AskedLimits {
   std::vector<algorithms::Limit> limits;  // as written, without the policy's
-  std::vector<std::string> names;         // one for each of them, or none at all (limit_text.h)
+  std::vector<std::string> names;         // one each, or none at all (algorithms/limit_text.h)
   std::string policy;                     // empty: none
   size_t policy_at = 0;                   // how many of `limits` stand before it
 

@@ -1,4 +1,4 @@
-// The queue of a key: those who wait to take from it, first come, first served (acquire.h).
+// The queue of a key: those who wait to take from it, first come, first served (later/acquire.h).
 //
 // While there is a queue, a request that would take is denied, so that it does not overtake. Where
 // it would stand is told by a simulation of the queue's end (queue_tail.h), which all in the queue

@@ -6,7 +6,8 @@
 // the queue) makes it stale; the code that notices such an event throws it away.
 //
 // Invariants
-// 1. States are copies; entries are overlays (overlay_entries.h), because a log may be long.
+// 1. States are copies; entries are overlays (entries/overlay_entries.h), because a log may be
+//    long.
 // 2. Before it is used in another command it is attached to that command's key; if it has entries,
 //    they are the same as when it was made.
 #pragma once

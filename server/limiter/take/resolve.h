@@ -13,7 +13,7 @@ namespace weir::server {
 // limits are not too many for a key, and no two are called alike. They are valid as long as what
 // was asked is, and until a policy changes.
 Result<NamedLimits, std::string> expand(Call& call, std::string_view key, const AskedLimits& asked);
-// The same for a request, which fits them as well (request.h).
+// The same for a request, which fits them as well (policy/request.h).
 Result<NamedLimits, std::string> limits_of(Call& call, std::string_view key,
                                            const LimiterRequest& request);
 

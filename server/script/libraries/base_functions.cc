@@ -1,5 +1,5 @@
-// Functions of Lua's base library, made safe: they know the stand-ins of protect.h, take text and
-// no bytecode, and change nothing that outlives the script.
+// Functions of Lua's base library, made safe: they know the stand-ins of lua/protect.h, take text
+// and no bytecode, and change nothing that outlives the script.
 #include <cstdint>
 #include <cstring>
 #include <lua.hpp>

@@ -59,7 +59,7 @@ TEST(TopKeys, OfNoCapacityKeepsNothing) {
   EXPECT_TRUE(sketch.summary().empty());
 }
 
-// The three bounds at the head of top_keys.h, over skewed and even streams.
+// The three bounds at the head of counts/top_keys.h, over skewed and even streams.
 TEST(TopKeys, KeepsItsBounds) {
   for (uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);

@@ -17,8 +17,8 @@ TopKeys::Name hashed_name(const std::string& key) {
   return {.database = 0, .hash = std::hash<std::string>()(key), .key = key};
 }
 
-// The bounds of top_keys.h, where nobody knows exactly which of two truths was counted: `least` or
-// more, and `most` or less.
+// The bounds of counts/top_keys.h, where nobody knows exactly which of two truths was counted:
+// `least` or more, and `most` or less.
 void expect_bounds(const TopSummary& sum, const Counts& least, const Counts& most,
                    size_t capacity) {
   ASSERT_LE(sum.keys().size(), capacity);
