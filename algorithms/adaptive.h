@@ -36,6 +36,11 @@
 // kUsed each raise would let a burst of a step through at once, which fails where the service has
 // no room for it, and the count would stay far below what the service can do.
 //
+// A limiter's record holds the limit with the present count, and beside it how it was written. So
+// what decides, answers and shows a limit knows nothing of ADAPTIVE, and bookings and holds find
+// their limit by a text that no change of the count touches. What is given up is the short path of
+// one limit of constant size.
+//
 // Invariants
 //  1. min <= count <= max. Each count between them makes a limit that make_limit() accepts.
 //  2. What is used counts in units of 1/period permits at every count (with_whole_rate), so a

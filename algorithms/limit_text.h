@@ -9,6 +9,10 @@
 // It is read from left to right: an algorithm's name or a rate opens a limit, each of its options
 // takes the next word whatever that word is, and any other word ends the limits.
 //
+// Policies and bookings are stored as this text, without defaults, so there is one grammar to test.
+// Requests are not parsed anew for it: they are found by their words
+// (server/limiter/policy/request_cache.h).
+//
 // It must not know commands or what follows the limits.
 #pragma once
 

@@ -4,7 +4,8 @@
 // what was in use at every instant since by r, so it can be done only if the use was never below r:
 // a bucket that was full in between has forgotten the charge. Time lowers the use between two
 // changes, so the lowest points are just before a change; they are noted with the number of the
-// change before.
+// change before. (The instant at which a bucket was last full would not do: one that was nearly
+// full in between would hand the same permits out twice.)
 //
 //     in use
 //       |    A          B              |      noted: (A, low) (B, high)

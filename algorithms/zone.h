@@ -2,7 +2,9 @@
 // it; where tables come from is the caller's business.
 //
 // It must not know tzdata, names of files or a clock, and holds no state: a limit points to its
-// zone, and whoever made the limit keeps the zone alive.
+// zone, and whoever made the limit keeps the zone alive. On disk stands its name, because nothing
+// else of tzdata is the same on two machines. For a stored name that tzdata has no more, a stand-in
+// at UTC is made: the key can be shown, be reset and expire.
 //
 // The zone's days. Local time jumps, so a day of the calendar is bounded by instants: a date begins
 // at the first instant at which the zone's clocks show its midnight or more.

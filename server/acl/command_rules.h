@@ -1,5 +1,7 @@
 // Which commands a selector allows: one bit per row of the command table, and the rules that made
-// them, in their order, for showing.
+// them, in their order, for showing. They are kept as they were given, so `+@hash` that one version
+// has saved covers the hash commands of the next. What is given up is Redis 7.0's shortest
+// description of the bits.
 //
 // Invariants
 // 1. Applying text() to new rules gives the same rights. This also holds with the command table of

@@ -5,7 +5,17 @@
 // lacks its values is Redis' syntax error; any other error is the row's own, and what comes first
 // is answered first. A word may be repeated unless its row forbids it.
 //
-// Which commands read words without a table, and why, is in ARCHITECTURE.md.
+// So an option is a row, and in every command the first error from the left is the one that is
+// answered. What is given up are walks over words that no table knows how to take. Four kinds are
+// read by hand:
+//   - The words after a limit (limiter/policy/request.h). They have rows of their own, because they
+//     are parsed without a Call, once for all requests that are written alike, and an error names
+//     every word that might have come.
+//   - One word that has one place, such as FLUSHALL ASYNC or LMPOP ... COUNT n: it is compared
+//     where it stands, because too many words are often another error there.
+//   - What looks at a request that does not run: where SORT's keys are, what monitors may not see
+//     of HELLO (redaction.h). It passes by wrong words, and has no reply for an error.
+//   - Rules and names, of which any number may come: ACL SETUSER, CONFIG GET, INFO.
 #pragma once
 
 #include <algorithm>

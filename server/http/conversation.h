@@ -6,6 +6,12 @@
 //                  |                 |
 //                  +-- refused ------+--> draining -> the session closes
 //
+// It is a session like any other because a gate that is asked with every request of a site needs
+// what the other ports have: TLS, turns with bounds, maxclients, CLIENT LIST. So rights, holds,
+// durability and MONITOR are the executor's, and a connection without a translator pays some
+// comparisons. What is given up: pipelined requests do not share a turn, and a reply that this
+// process has written is decoded again.
+//
 // Invariants
 // 1. There is one request at a time: the next is parsed when the answer has left. So answers are in
 //    the order of requests, and a turn answers one request of a connection.

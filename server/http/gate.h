@@ -12,7 +12,8 @@
 //     deny          the status of a denial, 401 to 599; 429 if it is left out
 //
 // So whoever sends the request to the proxy cannot add names to a query that the proxy has fixed,
-// nor can the names in a query be changed by fields that the proxy passes on.
+// nor can the names in a query be changed by fields that the proxy passes on. Who could add one
+// `cost=0` would have no limit. What is given up are defaults in a query that a field overrides.
 #pragma once
 
 #include <string>

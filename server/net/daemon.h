@@ -2,6 +2,10 @@
 //
 // One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
 // file, those it is made of (listener, poller, handshakes, log_watch) and main.cc know Asio.
+//
+// A turn sends a bounded number of bytes, in equal shares for the connections that are ready.
+// Otherwise one large reply, or many slow readers, would hold up everybody. What is given up: a
+// very large reply takes several turns.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -1,7 +1,9 @@
 // Connections over TLS whose handshake is not over: they have no session yet.
 //
 // A handshake takes a signature, half a millisecond or more, so a turn has time for few of them,
-// whatever comes.
+// whatever comes. Anybody may ask for that, so it is no connection yet: it waits in a set of
+// descriptors of its own, and a turn without handshakes pays a comparison. What is given up are
+// handshakes on another core.
 //
 // Invariants
 // 1. step() begins no handshake's next step once it has used kTurnNs; the oldest comes first.

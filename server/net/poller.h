@@ -3,7 +3,7 @@
 // Asio's reactor watches for edges and arms every wait with a system call: with one command per
 // wait that is a third one in addition to recv and send. A connection that is watched for levels is
 // armed once. Asio waits for the descriptor as a whole, so the loop still has one place where it
-// sleeps.
+// sleeps. What is given up are Asio's other platforms.
 //
 // Invariants
 // 1. A connection is unwatched before its descriptor is closed.

@@ -1,5 +1,11 @@
 // Where time comes from, and the one instant that commands see.
 //
+// Everything that is stored counts by instants. What people write and read is the wall clock's
+// time, an instant less the lead (base/wall_clock.h), converted once, where it comes in or goes
+// out. So a wall clock that is set back hands out nothing and freezes nothing, and TIME, EXAT and
+// ALIGN are right as soon as it is. What is given up: a step forward by mistake cannot be told from
+// time that passed.
+//
 // Invariants of the timeline
 // 1. An instant never runs back, not over restarts either: now_ns() never answers less than before,
 //    and the newest instant used is stored.

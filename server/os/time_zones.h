@@ -8,6 +8,7 @@
 //  1. A client's text is never part of a file's name: it is looked up among the names that tzdata
 //     has, which are read once, and only then the zone's file is read, once.
 //  2. A zone that was answered stays as it was until the process ends, whatever becomes of tzdata.
+//     What is given up is a new tzdata without a restart.
 #pragma once
 
 #include <memory>

@@ -2,6 +2,7 @@
 //
 // A coarse clock tells whether a command may have been slow, at a fraction of the time of a look at
 // the exact one; only such commands are measured. The log itself knows no clock and no session.
+// What is given up are exact durations inside scripts and EXEC.
 //
 // Invariants
 // 1. Of a request no more is copied than an entry keeps: at most kArgsMax arguments of kArgBytesMax

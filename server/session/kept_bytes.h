@@ -3,7 +3,10 @@
 // Whoever keeps something for a session writes down here what that takes, and again when it takes
 // more, or less, or nothing. The sum is at hand at any time; the session tells the server of it
 // together with its buffers (Session::count_bytes), so that all of it falls under
-// maxmemory-clients.
+// maxmemory-clients. A bound on buffers alone would let few clients that wait for keys of megabytes
+// hold gigabytes. A name that several sessions share counts for each, because each may be the last
+// who keeps it; names that tracking sessions have read count once, because many of them read the
+// same keys (shared_names.h).
 //
 // Invariant: the sum is that of the items. An item belongs to one keeper.
 #pragma once

@@ -6,6 +6,24 @@
 // 2. After an error of the protocol nothing more is parsed; the session closes once its output is
 //    sent.
 // 3. Memory grows with bytes received and replies made, never with lengths announced.
+//
+// States
+//
+//             the command may not run now, or was taken back to run again
+//       +--------------------------------------------------------------------+
+//       |                                                                    v
+//    running <------------------------------------------------------------ held (hold.h)
+//      |  ^     the pause ends; the list is a slice further; write-back has caught up
+//      |  |
+//      |  +-- it is served, its time is over, CLIENT UNBLOCK, its turn failed --+
+//      +----- a command blocks (BLPOP, RL.ACQUIRE) ------------------------> waiting
+//
+//    running -- QUIT, an error of the protocol -----------> closing -- all output is sent --> gone
+//    any     -- CLIENT KILL, a bound, a sync that fails --> dead ----- at once -------------> gone
+//    any     -- the client disconnects -----------------------------------------------------> gone
+//
+// A session that is held or waits keeps the requests that it has received, within
+// client-query-buffer-limit. One that is closing reads nothing more; a dead one also sends nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,12 @@
-// What a session may do before others have their turn: so many commands, so much work and time,
-// so many bytes of replies. The session asks between commands, so one command may pass the bounds.
+// What a session may do before others have their turn: so many commands, so much work and time, so
+// many bytes of replies. The session asks between commands, so one command may pass the bounds. It
+// ends by work as well as by time, because time is seen only when it has passed, and tells a test
+// on virtual time nothing.
+//
+// Sessions whose last slice was long, and those with requests left over, come after all others in a
+// turn (Daemon::serve_long). So who asks for little waits for one long command at most, the one
+// that runs. A single command is never cut. What is given up are slices that are equally long on
+// every machine.
 #pragma once
 
 #include <cstddef>

@@ -3,9 +3,12 @@
 //
 // Strings, hashes, lists, sets and sorted sets are in Redis' own form (server/rdb/), so that they
 // move both ways. Limiters have a form of their own in the same envelope (types/dump_limiter.h),
-// under a type that Redis refuses.
+// under a type that Redis refuses. What is given up is what only weir knows of a collection,
+// compression, and streaming: a value is in memory twice while it moves.
 //
-// A checksum is no signature: a payload is checked as any argument is.
+// A checksum is no signature: a payload is checked as any argument is. It is decoded whole and
+// checked before anything is written, because a command that fails inside a script is not taken
+// back.
 #pragma once
 
 #include <string>

@@ -63,7 +63,9 @@ inline constexpr ElementsId elements_id_at(Position position) {
 // How the elements of a list are laid out; the list's id tells. Scattered: by a hash that clients
 // cannot guess. In sequence: members are 8-byte big-endian numbers that the server itself assigns,
 // and members kSequenceStep apart are neighbours, so that walking the list is walking through
-// memory and files in order. A member that is not such a number is scattered in either layout.
+// memory and files in order. A member that is not such a number is scattered in either layout. What
+// is given up is every other id, and an element that is inserted between neighbours stands
+// anywhere.
 enum class Layout : uint8_t { kScattered, kInSequence };
 inline constexpr Layout layout_of(ElementsId id) {
   return id % 2 == 0 ? Layout::kInSequence : Layout::kScattered;

@@ -5,10 +5,25 @@
 // 1. A read that fails never looks like an absent key. find() says so in the turn's failure, put()
 //    then makes no entry from the missing answer, and the caller discards the command's outcome.
 // 2. An expiry writes nothing to the log: a replay hides the record by the same expiry. An owner of
-//    elements that expires keeps its value, hidden, until Burial has taken it with its lists.
+//    elements that expires keeps its value, hidden, until Burial has taken it with its lists. An
+//    entry that is dirty when it expires is written back as a deletion, because the state may hold
+//    an older value without that expiry.
 // 3. No command makes a record with a longer name than it may (format/name_bound.h).
 // 4. Every change was saved in the turn in progress before, save an expiry, which no roll-back
 //    takes back. If the turn itself has changed an owner, its expiry is a change, too.
+//
+// The states of an owner's record (burial.h has those of its lists)
+//
+//    in the state alone <-- evicted, if clean -- live -- erased, renamed, replaced --> absent
+//        |      |                                ^  |
+//        |      +-- a look-up reads it ----------+  | its time ends: a look-up or the sweep sees it
+//        |                                          v
+//        +-- it is read after its time -------> unburied -- bury_expired() --> erased and dirty
+//                                                   |                                 |
+//                                                   | a put                           | a pass
+//                                                   v                                 v
+//                                       live; its old lists are                     gone
+//                                       buried all the same
 #pragma once
 
 #include <cstdint>

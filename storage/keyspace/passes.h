@@ -3,6 +3,11 @@
 // WriteBack does a pass; here is decided when one is due, when it hurries, and when clients should
 // wait for it.
 //
+// However much a turn has changed, a pass takes it on in slices, some thousand entries with each
+// later turn, and commands that change data wait until all of it is handed to the worker, not until
+// it is on disk. What is given up is a bound on what the worker has in hand: a pass may be as large
+// as the largest turn.
+//
 // Invariants
 // 1. A pass begins only when Burial has nothing that waits to be freed (lists/burial.h), no
 //    checkpoint runs, and the store has not failed. It holds because only begin_when_ready() begins

@@ -1,5 +1,6 @@
 // Takes memory back: a round over all tables, like the hand of a clock, that removes expired
-// records and gives up clean ones while memory is short.
+// records and gives up clean ones while memory is short. The round is called the sweep. To give an
+// entry up is to evict it: its record stays in the state.
 //
 // Invariants
 // 1. Only clean entries are given up: the state has their last value, and nothing else of the

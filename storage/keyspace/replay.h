@@ -14,7 +14,9 @@
 // 2. A list of elements dies with its last name here, too. A record names the lists that its turn
 //    dropped, but not those that the other keyspace had erased before, with an owner that had
 //    expired; so the names in the values that the record replaces are compared with those in the
-//    values that it brings. For that an old value is read from the state where memory lacks it.
+//    values that it brings. For that an old value is read from the state where memory lacks it. The
+//    own log, when it is opened, is not compared so: elements that died unnamed in the turns since
+//    W stay in the state, under ids that nobody names.
 // 3. An entry that changes leaves the index of its list before and enters it after, if the list is
 //    open, or is being opened and the opening has passed the entry's place.
 // 4. A record that could not be applied whole can be applied again: it has states, not changes, and

@@ -1,5 +1,9 @@
 // The end of a turn: one record for all that changed, appended to the log.
 //
+// The record holds what has become of records, and no commands. So a replay needs neither a clock
+// nor a script engine, a standby can apply it, and a key that a turn changed a thousand times is
+// written once. What is given up is compactness for a small change of a large value.
+//
 // Invariants
 // 1. The record has the last state of each entry that the turn changed, system records first, and
 //    the lists dropped last. Replay learns from the first ones which databases there are, and

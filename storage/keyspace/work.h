@@ -4,7 +4,9 @@
 // After each turn comes a round: what the turn has changed adds to what is owed, and pieces are
 // done until nothing is owed, or until the caller says that others are to go on. Storage has no
 // clock: a piece is bounded by its looks, and the caller, who has one, decides how many pieces are
-// done.
+// done. A look is one entry, segment or record looked at; looks alone would hold the loop for as
+// long as cold memory takes. What is given up is a write-back that keeps up whatever comes: where
+// turns are long and change much it falls behind, and commands that write wait for it (passes.h).
 //
 // Invariants
 // 1. Nothing is done while the store has failed: what memory has may be all that is left.

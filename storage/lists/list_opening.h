@@ -5,6 +5,11 @@
 // is Status::not_yet(). The caller then rolls the command back and runs it again, at once or in a
 // later turn so that other commands come in between; each time the list is one slice further.
 //
+// No command knows of this. Transactions, and waiters that are served, try again at once, because
+// nothing may come in between. A list is open as a whole or not at all, because its index answers
+// ranks. What is given up are collections larger than memory, and a first use after an eviction
+// takes time by the size.
+//
 // Invariants
 // 1. A list that is being opened is already among the open lists, so that its entries stay in
 //    memory and a command that drops it finds it; but Lists::open() hands it out only when it is

@@ -5,6 +5,20 @@
 //    bound above it. It holds because each turn that used an id beyond the bound puts a new bound
 //    into its record, and a bound whose turn was taken back does not count.
 // 2. open() hands out a list only when all of its elements are in memory (list_opening.h).
+//
+// The states of a list until it dies (burial.h has what follows)
+//
+//    newborn -- its command is rolled back --> forgotten
+//       |
+//       | an owner names it at the end of the turn
+//       v
+//     open <-- slices -- opening <-- a command asks for it -- in the state
+//       |                                                         ^
+//       +-- its owner is evicted: first the index, later entries -+
+//       +-- no owner names it at the end of a turn --> vanished
+//       +-- its owner expires -----------------------> expired with its owner
+//
+// A newborn list that no owner names at the end of its turn vanishes like any other.
 #pragma once
 
 #include <optional>

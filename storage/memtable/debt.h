@@ -1,6 +1,9 @@
 // The debt: bytes of memory that cannot be given up because the disk is owed them. They are what is
 // committed and not written back, and what the turn in progress has changed.
 //
+// A command that alone would change more is answered an error; one that would fit later is taken
+// back, and is run again when write-back has caught up. What is given up are larger turns.
+//
 // Invariants
 // 1. The debt never passes bytes_max(): half of memory_bytes_max, but at least 8 MiB and at most
 //    1 GiB, so that one log record can hold it. It holds because each change is counted here before

@@ -1,6 +1,7 @@
 // A list of elements: what a hash, list, set or sorted set is made of, or a limiter's log. Each
 // element is a record of its own, so that changing one costs one in the log and in the state,
-// however many there are.
+// however many there are. What is given up is compactness: a member takes a key of about twelve
+// bytes besides itself, and there are no packed forms of small collections.
 //
 // An element has a member (bytes, unique in its list), an order (64 bits; elements are ranked by
 // (order, member), members as bytes) and a value (bytes). What the order means is the type's

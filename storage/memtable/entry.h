@@ -1,5 +1,10 @@
 // One record in the working set: header, key and (up to its first size) value in one block of
 // memory.
+//
+// A value is bytes: a limiter's record is decoded, decided on and encoded again at each use, which
+// takes some nanoseconds. So the keyspace needs no types, and an entry is one block. What is given
+// up are decoded forms that stay; what collections need besides bytes is an index
+// (elements_index.h).
 #pragma once
 
 #include <cstddef>
@@ -69,8 +74,7 @@ struct Entry {
 };
 
 inline constexpr size_t kEntryHeadBytes = offsetof(Entry, flags) + 1;
-static_assert(kEntryHeadBytes == 54,
-              "the memory of a hot limiter is a target: see ARCHITECTURE.md");
+static_assert(kEntryHeadBytes == 54, "each entry in memory pays for this head");
 
 inline char* Entry::tail() { return reinterpret_cast<char*>(this) + kEntryHeadBytes; }
 

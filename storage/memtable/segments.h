@@ -7,6 +7,10 @@
 // segment becomes a directory of its own. A segment that has become empty is united with its other
 // half, so that what was made for a long list of elements goes with it.
 //
+// Because the order is the disk's, a pass of write-back is sorted without sorting, SCAN merges
+// memory and state in one walk with a cursor that keeps no state, and growth moves few entries at a
+// time. What is given up is the one pointer hop of a flat table.
+//
 // Invariants
 // 1. No operation moves more than one segment's entries (512), because a split divides one segment
 //    and a union joins two that are small together; nothing is ever rehashed as a whole. The one

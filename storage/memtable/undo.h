@@ -3,7 +3,8 @@
 //
 // Before an entry changes for the first time in a command, its old state is saved here. Rolling
 // back goes through the saved states in reverse, down to a mark. After a commit everything saved is
-// forgotten.
+// forgotten. So a command that fails, a commit that fails and a script that is stopped leave
+// nothing. The price is a copy of what each command changes first.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,8 @@
 // that it is about to change, and the watches which the entry belongs to remember that they were
 // touched. Nothing is looked up: an entry of a list of elements is known by the list's id, which
 // the key's own record named when the watch was made; a key that gets other lists has its record
-// changed.
+// changed. So a watch is exact for every command, scripts and limiters included, and none of them
+// knows of it.
 //
 // Invariants
 // 1. A touched watch stays touched: nothing sets `touched` back.

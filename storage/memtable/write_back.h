@@ -3,7 +3,9 @@
 //
 // A pass that began when turn T was the newest covers every change up to T, because an entry that
 // changed after T was handed over is dirty again: so W becomes T, or where turns have stamps the
-// newest one up to T that has. Each step is bounded, so that the loop is never held.
+// newest one up to T that has. Each step is bounded, so that the loop is never held. No queue by
+// age is kept, and an entry needs no turn number, because a pass takes all that is dirty. What is
+// given up is a finer W: the log is dropped a pass at a time.
 //
 // Invariant: what the state gets is in the store's own log first. A pass hands over values of turns
 // after T, too; where turns are committed in another log, it waits until the newest of these is

@@ -9,6 +9,9 @@
 // The age is that of the oldest reply that left early and is not committed. A log that takes less
 // than is sealed acknowledges all the time, and what it has not taken yet grows older and older;
 // what is lost lies close together even then.
+//
+// That the age counts is stricter than the bound needs, as far as simulations show. With it the
+// bound follows without a look at how long the owner's backlog is.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,10 @@
 //
 // The interface is narrow on purpose: identity at append is all that the protocol needs of an
 // engine, because an append that names its predecessor by identity makes two logs that agree on one
-// record agree on everything before it.
+// record agree on everything before it. A position alone would not do: an engine that loses the end
+// of its log gives the same positions out again. So an append names its predecessor by position and
+// checksum, and each record has a random number. What is given up are engines that cannot append on
+// a condition.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
 // Finds the newest of a member's stamps that the log still confirms, after the log was rewound.
 //
 // Two logs that agree on one record agree on everything before it, and a member's stamps follow one
-// another on one history, so confirmation is monotone and the search halves.
+// another on one history, so confirmation is monotone and the search halves. A search that finds
+// nothing is made twice (CatchUp): where the engine fails over in its middle, its answers are about
+// two logs.
 #pragma once
 
 #include <cstddef>

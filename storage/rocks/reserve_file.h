@@ -1,5 +1,7 @@
 // A file that holds nothing but room on the disk. A server that dies with a full disk could not
-// open its data again, because opening writes new files; it gives this file up then.
+// open its data again, because opening writes new files; it gives this file up then. A store that
+// finds no room even so is opened read-only, and the server then is what it is after a failure of
+// its disk.
 //
 // Invariant: the file is made only where several times as much is free, so that it never fills a
 // disk by itself. So a file system that is small beside it has none.

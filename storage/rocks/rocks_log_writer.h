@@ -1,12 +1,16 @@
 // Writes the log's batches: on the thread that hands them over, or on a thread of its own while
 // something else is done to the log's files, because a write then may wait for the disk. (ext4
 // holds a file's map of blocks while a sync gives blocks to what was appended; whoever appends to
-// the file meanwhile waits for that, and for every read of the disk that it needs.)
+// the file meanwhile waits for that, and for every read of the disk that it needs.) Otherwise the
+// thread that hands them over writes by itself, because a wake-up takes longer than a write of a
+// few kilobytes.
 //
 // Invariants
 // 1. Batches are written in the order of their turns, one at a time: those that wait before any
 //    that come later.
-// 2. After a failure nothing is written any more. What waited then is in no file.
+// 2. After a failure nothing is written any more. What waited then is in no file. A failure of the
+//    writer's thread is known late: no command's error tells of it, and the store ends as after a
+//    failed sync.
 #pragma once
 
 #include <rocksdb/write_batch.h>

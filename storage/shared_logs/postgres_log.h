@@ -8,7 +8,10 @@
 // 1. There is one connection at a time, and one statement on it. An append without an answer keeps
 //    its connection three times log-timeout, and a second more for each 4 MiB. At most one new
 //    connection a second. With lock_timeout that is never more than two processes of the server,
-//    however long it lets an append wait.
+//    however long it lets an append wait. While a synchronous standby is away the database keeps an
+//    append waiting for ever, and with it the shard's row; a member that tried again and again
+//    would take the connections that others need. What is given up is a connection for reads beside
+//    the one for appends.
 // 2. Nothing is ever cancelled: a cancelled append stands in the log, and no standby has it.
 // 3. An append is kDone only if the server said so without a warning; kRefused only if it was not
 //    sent, or the server did nothing.

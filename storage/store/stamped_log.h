@@ -8,7 +8,9 @@
 // Invariants
 // 1. The turns of a batch and its stamp are one write: a power cut leaves all of it or nothing.
 // 2. A store that has had a stamp has one always, and all turns after its oldest one. So whoever
-//    opens it can ask the shared log for what follows, also after that log has lost its end.
+//    opens it can ask the shared log for what follows, also after that log has lost its end. The
+//    oldest stamp stays when newer ones come, and several stay besides a number of bytes: after a
+//    rewind there may be no younger one that the shared log confirms.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,12 @@
 // What is stored of the clock, what a reset of it changes, and what the log says of it. Where
 // instants are led by others (Timeline::lead_by) nothing is stored: their lead is to another
 // machine's clock.
+//
+// A reset turns no instant back. Log, state, expiries, debts and leases hold instants and do not
+// say when they were written: turned back, each would lie so much further ahead, as denials of
+// years and keys that do not end, and to shift them would be a walk over all data in one turn. So a
+// reset accepts the lead (clock.h). What is given up: the numbers of instants never agree with the
+// wall clock's again.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +33,7 @@ class ClockKeeper {
   // Takes back what a turn that could not be committed has changed.
   void take_back();
   // Takes the present lead for granted, as a part of the running command; answers how much of it
-  // was not before. Instants stay as they are (ARCHITECTURE.md says why).
+  // was not before. Instants stay as they are.
   int64_t reset();
   // Tells the log when instants and the wall clock begin to differ, and when they agree again.
   void look();

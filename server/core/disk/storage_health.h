@@ -2,7 +2,8 @@
 //
 // With storage-failure-policy `deny` commands that write are refused until the store works again;
 // with `memory` they go on, and the disk is owed what they change. A store that has failed is tried
-// again once a second.
+// again once a second. Until then nobody knows what the last append has left: the store is closed,
+// opened and replayed, and the log decides.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,10 @@
 // Copies of this member's data that other members of its shard take over a connection: a checkpoint
 // by hard links, which is read in pieces.
 //
+// They go over the client port, because a second protocol and port would need authentication, TLS
+// and bounds of their own. What is given up are copies as fast as the disks could make them. Where
+// the log holds other turns than a member, a person decides: an emptied directory joins anew.
+//
 // Invariants
 // 1. Nothing here waits: checkpoints are made as others are, and of their files no more than
 //    kTurnBytesMax are read in one turn.

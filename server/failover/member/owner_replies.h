@@ -5,6 +5,12 @@
 // of storage/replication/early_release.h. When the log has been away for long, whoever waits is
 // given up, and requests for data whose replies would have to wait are refused.
 //
+// Takes leave early because an engine that fails over is away for half a minute, and clients that
+// fail open pass by a limiter that answers errors: an owner that goes on enforcing admits less. All
+// else waits: a lease is a lock, and a script or a transaction is more than a take. A session
+// that waits too long is closed, because what it asked may still come to pass. What is given up is
+// that an answered take is always remembered; `commit-wait-ms -1` is the other choice.
+//
 // Invariant: whether a reply may leave early is asked of the clock when it leaves, never before.
 #pragma once
 

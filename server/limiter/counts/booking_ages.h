@@ -2,7 +2,8 @@
 // without a walk over all of them. Bookings are stored by the instant they are due.
 //
 // It is a superset, and the list of elements is the truth: the code that visits a slot looks the
-// booking up.
+// booking up. So a roll-back needs no code here. What is given up is some memory outside maxmemory,
+// and after a restart one walk over the bookings of each key at which one is cancelled.
 //
 // Invariants
 // 1. Of a list that is known, each booking that is not due has a slot. So a slot is dropped only

@@ -9,6 +9,10 @@
 // algorithm: what was used under one policy counts under the next, and whoever goes back finds what
 // that policy has counted. Where a limit has entries, which two cannot share, it begins anew.
 //
+// A request that would make a key hold more than kLimitsMax limits is refused, and told when the
+// first of them is full: to forget one would grant again what it has granted. What is given up is
+// to change to many other limits at once without RL.RESET.
+//
 // It lives for one command, and must not be used after the key was changed by other means.
 #pragma once
 

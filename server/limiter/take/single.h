@@ -3,6 +3,8 @@
 //
 // All other cases (several limits, entries, other parameters, a policy, what another program left,
 // a queue) belong to take.h.
+//
+// What is given up is having one way alone; the tests run both.
 #pragma once
 
 #include <optional>

@@ -2,7 +2,9 @@
 //
 // While it runs, sockets are read, and every request is answered BUSY, except for the few commands
 // whose rows say kAllowBusy: above all those that end it. Nothing else happens: no command touches
-// data, no message is delivered, no session of the turn is served.
+// data, no message is delivered, no session of the turn is served. Because its turn can be taken
+// back, a script can be ended after it has written, too. What is given up is answering the sessions
+// that have a part in the turn.
 #pragma once
 
 #include <cstdint>
