@@ -1,5 +1,8 @@
 #include "server/http/clients.h"
 
+#include <string>
+
+#include "algorithms/words.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
 
@@ -45,6 +48,19 @@ void Clients::end_overdue() {
                   next->session->id, next->session->client().peer().address);
     server_.sessions().kill(next->session);
   }
+}
+
+void Clients::note_gate_error(std::string_view error) {
+  ++server_.report().stats.gate_errors;
+  const int64_t now_ns = server_.clock().steady_ns();
+  if (now_ns - logged_ns_ < kNsPerS) {
+    ++unlogged_;
+    return;
+  }
+  logged_ns_ = now_ns;
+  const uint64_t others = std::exchange(unlogged_, 0);
+  spdlog::warn("the gate has no verdict: {}{}", algorithms::shown(error),
+               others == 0 ? "" : " (and " + std::to_string(others) + " others before)");
 }
 
 std::function<size_t()> of_requests(Server* server) {

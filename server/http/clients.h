@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <string_view>
 #include <utility>
+
+#include "base/time_units.h"
 
 namespace weir::server {
 
@@ -53,6 +56,9 @@ class Clients {
   // A client comes; its pace stays where it is until it goes.
   void add(const Pace* pace) { all_.push_back(pace); }
   void remove(const Pace* pace) { all_.remove(pace); }
+  // A question to the gate gets no verdict: it is counted, and one in a second is logged, since
+  // whoever asked may be told nothing of it.
+  void note_gate_error(std::string_view error);
 
  private:
   void end(const Pace& pace);
@@ -60,6 +66,8 @@ class Clients {
   Server& server_;
   const std::function<size_t()> most_;
   std::list<const Pace*> all_;
+  int64_t logged_ns_ = -kNsPerS;
+  uint64_t unlogged_ = 0;  // errors of the gate since then
 };
 
 // How many there may be: of http-port (http-maxclients), and of metrics-port.

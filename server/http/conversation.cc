@@ -8,7 +8,6 @@
 #include "server/acl/acl.h"
 #include "server/core/run/server.h"
 #include "server/http/credentials.h"
-#include "server/http/gate.h"
 #include "server/http/json.h"
 #include "server/http/page.h"
 
@@ -173,16 +172,15 @@ void Conversation::ask_take() {
 
 void Conversation::ask_gate() {
   question_ = Question::kGate;
-  deny_ = GateRequest().deny;
+  terms_ = {};
   if (is_of_a_page(reader_.request().fields))
     return answer_error(
         "DENIED the gate is not for pages in a browser: the request has a Sec-Fetch-Site, or a "
         "browser's User-Agent");
-  const auto gate = parse_gate(reader_.request());
-  if (gate) deny_ = gate->deny;
+  const auto words = parse_gate(reader_.request(), &terms_);
   if (!log_in()) return answer_error(kNotLoggedIn);
-  if (!gate) return answer_error(gate.error());
-  run(gate->words);
+  if (!words) return answer_error(words.error());
+  run(*words);
 }
 
 void Conversation::ask_page() {
@@ -240,7 +238,7 @@ void Conversation::on_reply(std::string_view bytes) {
   if (resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue)
     return answer_error(kNoReply);
   if (reply.is_error()) return answer_error(reply.text);
-  if (question_ == Question::kGate) return answer(gate_answer(reply, deny_));
+  if (question_ == Question::kGate) return answer(gate_answer(reply, terms_));
   answer({.content_type = kJson, .body = json_of(reply)});
 }
 
@@ -260,7 +258,10 @@ void Conversation::on_page_reply(std::string_view bytes) {
 }
 
 void Conversation::answer_error(std::string_view error) {
-  if (question_ == Question::kGate) return answer(gate_error(error, deny_));
+  if (question_ == Question::kGate) {
+    clients_.note_gate_error(error);
+    return answer(gate_error(error, terms_));
+  }
   Answer refused = error_answer(error);
   refused.content_type = kJson;
   refused.body = json_of_error(error);

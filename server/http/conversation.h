@@ -34,6 +34,7 @@
 #include "resp/value.h"
 #include "server/http/answers.h"
 #include "server/http/clients.h"
+#include "server/http/gate.h"
 #include "server/http/request_reader.h"
 #include "server/session/input_buffer.h"
 #include "server/session/translator.h"
@@ -114,7 +115,7 @@ class Conversation final : public Translator {
   Pace pace_;
   Stage stage_ = Stage::kSilent;
   Question question_ = Question::kTake;
-  unsigned deny_ = 429;                             // the status of a denial at the gate
+  GateTerms terms_;                                 // of the question to the gate
   std::vector<std::vector<std::string>> commands_;  // of the page
   size_t next_ = 0;                                 // of them
   size_t answered_ = 0;

@@ -1,6 +1,7 @@
 #include "server/http/gate.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "algorithms/words.h"
 #include "base/ascii.h"
@@ -77,6 +78,39 @@ Parameters resolved(const Parameters& given, Fields fields) {
   return parameters;
 }
 
+// Answers the value of a parameter, which is taken out; nothing if there is none.
+std::optional<std::string> take(Parameters* parameters, std::string_view name) {
+  const Parameter* found = find(parameters, name);
+  if (found == nullptr) return std::nullopt;
+  std::string value = found->value.value_or("");
+  parameters->erase(parameters->begin() + (found - parameters->data()));
+  return value;
+}
+
+Result<void, std::string> set_deny(std::string_view text, GateTerms* terms) {
+  const auto status = resp::parse_int64(text);
+  if (!status || *status < kDenyMin || *status > kDenyMax) {
+    return "ERR deny must be a status between 401 and 599, got '" + algorithms::shown(text) + "'";
+  }
+  terms->deny = static_cast<unsigned>(*status);
+  return {};
+}
+
+// What errors are answered comes first, so that it holds for those of the others.
+Result<void, std::string> take_terms(Parameters* parameters, GateTerms* terms) {
+  const auto errors = take(parameters, "errors");
+  const auto deny = take(parameters, "deny");
+  if (errors && equals_ignoring_case(*errors, "open")) {
+    terms->on_error = OnGateError::kOpens;
+  } else if (errors && equals_ignoring_case(*errors, "closed")) {
+    terms->on_error = OnGateError::kCloses;
+  } else if (errors) {
+    return "ERR errors must be open or closed, got '" + algorithms::shown(*errors) + "'";
+  }
+  if (!deny) return {};
+  return set_deny(*deny, terms);
+}
+
 const Value* member(const Value& map, std::string_view name) {
   for (size_t i = 0; i + 1 < map.elements.size(); i += 2) {
     if (map.elements[i].text == name) return &map.elements[i + 1];
@@ -108,53 +142,45 @@ Parameters parameters_of_query(std::string_view query) {
   return parameters;
 }
 
-Result<GateRequest, std::string> parse_gate(const Request& request) {
+Result<std::vector<std::string>, std::string> parse_gate(const Request& request, GateTerms* terms) {
   const bool by_query = request.path().size() == kGatePath.size() && !request.query().empty();
   const Parameters given =
       by_query ? parameters_of_query(request.query()) : parameters_of_fields(request.fields);
-  if (auto fault = fault_of_names(given)) return std::move(*fault);
-  Parameters parameters = resolved(given, request.fields);
-  GateRequest gate;
-  if (const Parameter* deny = find(&parameters, "deny")) {
-    const std::string text = deny->value.value_or("");
-    const auto status = resp::parse_int64(text);
-    if (!status || *status < kDenyMin || *status > kDenyMax) {
-      return "ERR deny must be a status between 401 and 599, got '" + algorithms::shown(text) + "'";
-    }
-    gate.deny = static_cast<unsigned>(*status);
-    parameters.erase(parameters.begin() + (deny - parameters.data()));
-  }
+  const auto fault = fault_of_names(given);
+  Parameters parameters = fault ? given : resolved(given, request.fields);
+  if (auto taken = take_terms(&parameters, terms); !taken) return taken.error();
+  if (fault) return *fault;
   if (parameters.empty()) {
     return std::string(by_query ? "ERR policy or limits, and key must be given in the query"
                                 : "ERR X-Weir-Policy or X-Weir-Limits, and X-Weir-Key must be "
                                   "given, or policy or limits, and key in a query");
   }
-  auto words = take_words(parameters);
-  if (!words) return words.error();
-  gate.words = std::move(*words);
-  return gate;
+  return take_words(parameters);
 }
 
-Answer gate_answer(const Value& reply, unsigned deny) {
+Answer gate_answer(const Value& reply, const GateTerms& terms) {
   Answer answer;
   if (const Value* headers = member(reply, "headers")) {
     for (size_t i = 0; i + 1 < headers->elements.size(); i += 2)
       answer.fields.emplace_back(headers->elements[i].text, headers->elements[i + 1].text);
   }
   const Value* allowed = member(reply, "allowed");
-  if (allowed == nullptr) return gate_error("ERR internal error: RL.TAKE has no verdict", deny);
+  if (allowed == nullptr) return gate_error("ERR internal error: RL.TAKE has no verdict", terms);
   if (allowed->integer == 0) {
-    answer.status = deny;
+    answer.status = terms.deny;
     answer.body = "too many requests\n";
   }
   return answer;
 }
 
-Answer gate_error(std::string_view error, unsigned deny) {
+Answer gate_error(std::string_view error, const GateTerms& terms) {
+  if (terms.on_error == OnGateError::kOpens) return {};
   Answer answer = error_answer(error);
+  if (terms.on_error == OnGateError::kCloses)
+    answer = {.status = 500, .body = "the limiter cannot decide\n"};
   // A proxy may hand it to its caller, whose browser would ask for a password of weir.
   std::erase_if(answer.fields, [](const auto& field) { return field.first == kChallenge; });
-  if (answer.status == deny) answer.status = 500;
+  if (answer.status == terms.deny) answer.status = terms.deny == 500 ? 503 : 500;
   return answer;
 }
 

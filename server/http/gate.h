@@ -10,12 +10,15 @@
 //                   After key it is added to key's value, and "" if there is no such field; any
 //                   other NAME is then left out.
 //     deny          the status of a denial, 401 to 599; 429 if it is left out
+//     errors        what an error is answered: open lets the request through, closed does not, and
+//                   neither tells what is wrong; if it is left out, the error's status and words
 //
 // So whoever sends the request to the proxy cannot add names to a query that the proxy has fixed,
 // nor can the names in a query be changed by fields that the proxy passes on. Who could add one
 // `cost=0` would have no limit. What is given up are defaults in a query that a field overrides.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,20 +34,27 @@ inline constexpr std::string_view kGatePath = "/v1/gate";
 
 bool is_gate(const Request& request);
 
-struct GateRequest {
-  std::vector<std::string> words;  // RL.TAKE and its arguments
+// What is answered where there is no verdict.
+enum class OnGateError : uint8_t { kTells, kOpens, kCloses };
+
+// How verdicts and errors are told.
+struct GateTerms {
   unsigned deny = 429;
+  OnGateError on_error = OnGateError::kTells;
 };
-// The error is a whole line, "ERR ...".
-Result<GateRequest, std::string> parse_gate(const Request& request);
+
+// Answers RL.TAKE and its arguments, and sets `terms`, as far as they can be read, in any case. The
+// error is a whole line, "ERR ...".
+Result<std::vector<std::string>, std::string> parse_gate(const Request& request, GateTerms* terms);
 
 // Splits a query at '&' and '=', and decodes %XX and '+', a blank; a '%' that nothing of that kind
 // follows stays as it is. A name without '=' is a word alone.
 Parameters parameters_of_query(std::string_view query);
 
 // REQUIRES: `reply` is what RL.TAKE answers with HEADERS in RESP3.
-Answer gate_answer(const resp::Value& reply, unsigned deny);
-// An error is never answered with the status of a denial.
-Answer gate_error(std::string_view error, unsigned deny);
+Answer gate_answer(const resp::Value& reply, const GateTerms& terms);
+// An error is never answered with the status of a denial. Where `terms` let requests through or
+// not, the answer has no word of the error.
+Answer gate_error(std::string_view error, const GateTerms& terms);
 
 }  // namespace weir::server::http

@@ -128,6 +128,8 @@ void write_weir_section(Server& server, FigureWriter& out) {
   out.counter({"tls_handshakes_resumed", "Those of them that resumed a session."}, tls.resumed);
   out.counter({"tls_handshakes_failed", "Handshakes of TLS that have failed."}, tls.failed);
   out.gauge({"tls_handshakes_pending", "Handshakes of TLS that are not over."}, tls.pending);
+  out.counter({"gate_errors", "Questions to the gate that got no verdict."},
+              server.report().stats.gate_errors);
 }
 
 void write_storage_section(Server& server, FigureWriter& out) {

@@ -104,6 +104,8 @@ TEST_F(HttpTest, ErrorsHaveTheirStatus) {
               HasSubstr(R"({"error":"ERR syntax error at 'WRONG')"));
   EXPECT_THAT(send(post(R"({"key": "text", "limits": "1/1s"})")), StartsWith("HTTP/1.1 409 "));
   EXPECT_THAT(gate("?policy=none&key=k"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(gate("?policy=none&key=k&errors=open"), Not(HasSubstr("none")));
+  EXPECT_THAT(gate("?policy=none&key=k&errors=closed"), StartsWith("HTTP/1.1 500 "));
   EXPECT_THAT(send(get("/v1/take")), StartsWith("HTTP/1.1 405 "));
   EXPECT_THAT(send(get("/metrics")), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(send(get("/healthz")), StartsWith("HTTP/1.1 200 "));

@@ -14,8 +14,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::vector<std::string> words(std::string_view target, std::vector<Field> fields = {}) {
-  const auto gate = parse_gate({.method = "GET", .target = target, .fields = std::move(fields)});
-  return gate ? gate->words : std::vector<std::string>{gate.error()};
+  GateTerms ignored;
+  const auto taken =
+      parse_gate({.method = "GET", .target = target, .fields = std::move(fields)}, &ignored);
+  return taken ? *taken : std::vector<std::string>{taken.error()};
 }
 
 TEST(Gate, QueryBecomesTheWordsOfTake) {
@@ -84,10 +86,29 @@ TEST(Gate, NoOtherPathIsTheGate) {
 }
 
 TEST(Gate, AnErrorIsNoDenial) {
-  EXPECT_EQ(gate_error("NOPERM no", 429).status, 403u);
-  EXPECT_EQ(gate_error("NOPERM no", 403).status, 500u);
-  EXPECT_EQ(gate_error("MISCONF the disk", 429).status, 503u);
-  EXPECT_EQ(gate_error("MISCONF the disk", 503).status, 500u);
+  EXPECT_EQ(gate_error("NOPERM no", {.deny = 429}).status, 403u);
+  EXPECT_EQ(gate_error("NOPERM no", {.deny = 403}).status, 500u);
+  EXPECT_EQ(gate_error("MISCONF the disk", {.deny = 429}).status, 503u);
+  EXPECT_EQ(gate_error("MISCONF the disk", {.deny = 503}).status, 500u);
+  EXPECT_EQ(gate_error("ERR no", {.deny = 429, .on_error = OnGateError::kCloses}).status, 500u);
+  EXPECT_EQ(gate_error("ERR no", {.deny = 500, .on_error = OnGateError::kCloses}).status, 503u);
+}
+
+TEST(Gate, WhatAnErrorIsAnsweredIsKnownWhateverElseIsWrong) {
+  const auto on_error = [](const std::string& query) {
+    GateTerms terms;
+    EXPECT_FALSE(parse_gate({.method = "GET", .target = "/v1/gate?" + query}, &terms)) << query;
+    return terms.on_error;
+  };
+  EXPECT_EQ(on_error("errors=open"), OnGateError::kOpens);
+  EXPECT_EQ(on_error("Errors=CLOSED&key=k"), OnGateError::kCloses);
+  EXPECT_EQ(on_error("key=k&errors=open&deny=200"), OnGateError::kOpens);
+  EXPECT_EQ(on_error("key=a&key=b&errors=closed"), OnGateError::kCloses);
+  EXPECT_EQ(on_error("policy=p&key=a&errors=perhaps"), OnGateError::kTells);
+  EXPECT_THAT(words("/v1/gate?policy=p&key=a&errors=perhaps"),
+              ElementsAre("ERR errors must be open or closed, got 'perhaps'"));
+  EXPECT_THAT(words("/v1/gate?policy=p&key=a&errors=open"),
+              ElementsAre("RL.TAKE", "a", "POLICY", "p", "HEADERS"));
 }
 
 TEST(HttpCredentials, AreAPairInBase64) {

@@ -49,4 +49,8 @@ CLIENTS = [
     Client("away-page", "docs/when-weir-is-away.md's limiters", "each", (3,),
            lambda: ([sys.executable, installs.CLIENTS / "calls/away.py"], {}), is_of_calls=True,
            seconds_max=150, in_ci=True),
+    Client("gate-proxies", "docs/http.md's proxies", "each", (3,),
+           lambda: ([sys.executable, installs.CLIENTS / "gate/proxies.py"],
+                    {"CLIENTS_PROXIES": str(installs.python_packages("proxies"))}),
+           is_of_calls=True, in_ci=True),
 ]
