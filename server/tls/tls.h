@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/time_units.h"
 #include "server/config/config.h"
 
 namespace weir::server {
@@ -28,10 +29,18 @@ class Tls {
   // Null before the first load().
   const std::shared_ptr<const TlsContext>& context() const { return context_; }
 
+  // Warns once a day of a certificate that ends within kWarnedS, or has ended. To be called from
+  // time to time with the Unix time.
+  void look_at_the_end(int64_t now_s);
+
   TlsFigures figures;
 
  private:
+  static constexpr int64_t kWarnedS = 14 * kSPerDay;
+
   std::shared_ptr<const TlsContext> context_;
+  std::string file_;
+  int64_t look_again_s_ = 0;
 };
 
 }  // namespace weir::server

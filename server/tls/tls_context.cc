@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "server/config/config_checks.h"
@@ -196,6 +197,12 @@ Result<std::shared_ptr<const TlsContext>, std::string> TlsContext::make(const Co
   }
   ERR_clear_error();
   return std::shared_ptr<const TlsContext>(new TlsContext(std::move(made)));
+}
+
+int64_t TlsContext::not_after_s() const {
+  std::tm parts{};
+  ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(handle_.get())), &parts);
+  return ::timegm(&parts);
 }
 
 std::string TlsContext::describe_certificate() const {

@@ -10,6 +10,7 @@
 //    spoken (Redis' defaults).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,8 @@ class TlsContext {
   SSL_CTX* handle() const { return handle_.get(); }
   // For the log: "CN=weir, valid until Jan  1 00:00:00 2027 GMT".
   std::string describe_certificate() const;
+  // When the certificate ends, Unix time.
+  int64_t not_after_s() const;
 
  private:
   explicit TlsContext(SslContextPointer handle) : handle_(std::move(handle)) {}

@@ -2,9 +2,9 @@
 // number, the ids of an owner's lists, and an element's order.
 //
 // Whatever brings records that this process has not made asks one and the same Meaning about each:
-// the shared log (keyspace/turn_check.h), a copy of another member's data, RESTORE, --check. An opening of
-// the own directory asks nothing: its records were asked about when they came in, and to read all
-// of them again would make each start slow.
+// the shared log (keyspace/turn_check.h), a copy of another member's data, RESTORE, --check. An
+// opening of the own directory asks nothing: its records were asked about when they came in, and to
+// read all of them again would make each start slow.
 //
 // What a later version may have written is no reason to refuse what others go on with: a command
 // that reads it is answered an error.

@@ -12,7 +12,7 @@
 // 4. Every change was saved in the turn in progress before, save an expiry, which no roll-back
 //    takes back. If the turn itself has changed an owner, its expiry is a change, too.
 //
-// The states of an owner's record (burial.h has those of its lists)
+// The states of an owner's record (lists/burial.h has those of its lists)
 //
 //    in the state alone <-- evicted, if clean -- live -- erased, renamed, replaced --> absent
 //        |      |                                ^  |

@@ -37,6 +37,14 @@ std::vector<std::filesystem::path> checkpoints_in(const std::string& folder,
   return found;
 }
 
+// REQUIRES: it is the name of a checkpoint.
+int64_t begun_s(const std::string& name) {
+  if (name.size() == kDigitsOfMs) return std::strtoll(name.c_str(), nullptr, 10) / 1000;
+  std::tm parts{};
+  ::strptime(name.c_str(), "%Y-%m-%dT%H-%M-%S", &parts);
+  return ::timegm(&parts);
+}
+
 // By what a checkpoint is newer than another.
 using CheckpointAge = std::tuple<bool, uint64_t, std::string>;
 
@@ -87,6 +95,13 @@ std::vector<std::string> give_up_old_checkpoints(const std::string& folder, int6
     if (!error) given_up.push_back(unnamed);
   }
   return given_up;
+}
+
+int64_t newest_checkpoint_s(const std::string& folder) {
+  int64_t newest_s = 0;
+  for (const auto& path : checkpoints_in(folder, ""))
+    newest_s = std::max(newest_s, begun_s(path.filename()));
+  return newest_s;
 }
 
 std::vector<std::string> unfinished_checkpoints(const std::string& folder) {

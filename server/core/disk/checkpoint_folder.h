@@ -19,6 +19,10 @@ std::string checkpoint_name(int64_t wall_ms, uint64_t turn);
 // Tells whether a server has given this name.
 bool is_checkpoint_name(std::string_view name);
 
+// Answers when the newest checkpoint was begun, by its name, in seconds since the Unix epoch; 0:
+// there is none.
+int64_t newest_checkpoint_s(const std::string& folder);
+
 // What is to be removed so that the newest `kept` checkpoints stay; 0: nothing. Each has lost its
 // name, so that it is no checkpoint any more. `made`, the name of the one that was made last, stays
 // whatever the others are called.

@@ -76,7 +76,12 @@ void Checkpoints::advance() {
     spdlog::error("the checkpoint to {} failed: {}", directory_, state.failure.message());
   if (elsewhere_) return std::exchange(elsewhere_, std::nullopt)->ended(state.failure.ok());
   last_ok_ = state.failure.ok();
+  if (!last_ok_) ++failed_;
   if (last_ok_) end_kept();
+}
+
+void Checkpoints::look_for_newest() {
+  newest_s_ = newest_checkpoint_s(config_.dir + "/checkpoints");
 }
 
 void Checkpoints::end_kept() {
@@ -85,6 +90,7 @@ void Checkpoints::end_kept() {
   ++made_;
   spdlog::info("checkpoint written to {}", directory_);
   last_name_ = std::filesystem::path(directory_).filename();
+  newest_s_ = last_s_;
   remover_.remove(
       give_up_old_checkpoints(config_.dir + "/checkpoints", config_.checkpoint_keep, last_name_));
 }

@@ -40,7 +40,13 @@ class Checkpoints {
   uint64_t last_turn() const { return last_turn_; }
   // Answers the name of its directory; "": none was made.
   const std::string& last_name() const { return last_name_; }
-  uint64_t made() const { return made_; }     // since the start
+  uint64_t made() const { return made_; }  // since the start
+  uint64_t failed() const { return failed_; }
+  // Answers when the newest checkpoint in dir was begun, by its name, those of earlier starts too;
+  // Unix time, 0: none.
+  int64_t newest_s() const { return newest_s_; }
+  // To be called when the data has been opened.
+  void look_for_newest();
   int64_t last_s() const { return last_s_; }  // when the last one was made, Unix time; 0: none
 
  private:
@@ -65,6 +71,8 @@ class Checkpoints {
   uint64_t running_turn_ = 0;  // the newest one when the running checkpoint began
   uint64_t last_turn_ = 0;
   uint64_t made_ = 0;
+  uint64_t failed_ = 0;
+  int64_t newest_s_ = 0;
   std::string directory_;  // of the one that is being made
   std::string last_name_;
   Remover remover_;

@@ -7,6 +7,7 @@
 #include "server/core/run/cluster.h"
 #include "server/core/run/server.h"
 #include "server/report/report_figures.h"
+#include "server/tls/tls_context.h"
 
 namespace weir::server {
 namespace {
@@ -86,6 +87,10 @@ void write_persistence_section(Server& server, FigureWriter& out) {
   out.absent("rdb_last_bgsave_time_sec", "-1");
   out.absent("rdb_current_bgsave_time_sec", "-1");
   out.counter({"rdb_saves", "Checkpoints that were made."}, checkpoints.made());
+  out.counter({"rdb_saves_failed", "Checkpoints that could not be made."}, checkpoints.failed());
+  out.gauge({"newest_checkpoint_time", "Unix time of the newest checkpoint in dir; 0: none.",
+             FigureUnit::kSeconds},
+            checkpoints.newest_s());
   out.absent({"rdb_last_cow_size", "rdb_last_load_keys_expired", "rdb_last_load_keys_loaded"});
   out.gauge({"aof_enabled", "1: what changes is logged."}, logs ? 1 : 0);
   out.absent({"aof_rewrite_in_progress", "aof_rewrite_scheduled"});
@@ -123,13 +128,18 @@ void write_weir_section(Server& server, FigureWriter& out) {
               server.report().stats.http_requests);
   out.counter({"http_requests_failed", "Those of them answered a status of 500 or above."},
               server.report().stats.http_failed);
+  out.counter({"gate_errors", "Questions to the gate that got no verdict."},
+              server.report().stats.gate_errors);
   const TlsFigures& tls = server.sessions().tls().figures;
   out.counter({"tls_handshakes", "Handshakes of TLS that have succeeded."}, tls.handshakes);
   out.counter({"tls_handshakes_resumed", "Those of them that resumed a session."}, tls.resumed);
   out.counter({"tls_handshakes_failed", "Handshakes of TLS that have failed."}, tls.failed);
   out.gauge({"tls_handshakes_pending", "Handshakes of TLS that are not over."}, tls.pending);
-  out.counter({"gate_errors", "Questions to the gate that got no verdict."},
-              server.report().stats.gate_errors);
+  if (const auto& context = server.sessions().tls().context(); context != nullptr) {
+    out.gauge({"tls_certificate_not_after", "Unix time of the end of tls-cert-file.",
+               FigureUnit::kSeconds},
+              context->not_after_s());
+  }
 }
 
 void write_storage_section(Server& server, FigureWriter& out) {

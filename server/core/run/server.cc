@@ -177,6 +177,7 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   const auto watch = [&lines](const storage::OpeningStep& step) { lines.note(step); };
   if (storage::Status status = keys_.open(&report, watch); !status.ok()) return status;
   persistence_.health.note_opening(report);
+  persistence_.checkpoints.look_for_newest();
   if (!office_.lead_time()) persistence_.clock_keeper.resume();
   keys_.running().begin_command(timeline_.now_ns());
   if (const auto opened = executor_.cluster().open(); !opened)
@@ -327,6 +328,7 @@ void Server::tick() {
   }
   if (recovers) report_.end_phase("recovery", clock_.steady_ns());
   persistence_.checkpoints.advance();
+  sessions_.tls().look_at_the_end(clock_.wall_ns() / kNsPerS);
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
   peak = std::max(peak, keys_.figures().bytes);

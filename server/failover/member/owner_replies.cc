@@ -62,7 +62,8 @@ void OwnerReplies::write_figures(FigureWriter& out) const {
   out.counter(
       {"early_permits_lost", "Permits in replies that had left and were lost with an office."},
       lost_);
-  out.gauge({"log_away_ms", "For how long the shared log has not acknowledged what was appended."},
+  out.gauge({"log_away_ms", "For how long the shared log has not acknowledged what was appended.",
+             FigureUnit::kMilliseconds},
             static_cast<uint64_t>(absence_.for_ns(clock_.boot_ns()) / kNsPerMs));
 }
 

@@ -55,7 +55,7 @@ struct NamedLimits {
     return is_new ? policy->carry_over : algorithms::CarryOver::kUsed;
   }
   // Whether the limit decides or only says what it would. The request may say otherwise for all of
-  // them (policy_effect.h).
+  // them (take/policy_effect.h).
   algorithms::Mode mode_of(size_t limit) const {
     return is_of_policy(limit) ? std::max(mode, policy->mode) : mode;
   }

@@ -106,5 +106,15 @@ TEST_F(CheckpointFolder, AFolderThatIsNotThereHasNone) {
   EXPECT_TRUE(unfinished_checkpoints(folder_ + "/none").empty());
 }
 
+TEST_F(CheckpointFolder, TheNewestIsKnownByItsName) {
+  EXPECT_EQ(newest_checkpoint_s(folder_), 0);
+  make("1700000000123");
+  EXPECT_EQ(newest_checkpoint_s(folder_), 1700000000);
+  make(checkpoint_name(1800000000500, 7));
+  make(checkpoint_name(1750000000500, 9));
+  make("2099-01-01T00-00-00.000Z-turn-99.tmp");
+  EXPECT_EQ(newest_checkpoint_s(folder_), 1800000000);
+}
+
 }  // namespace
 }  // namespace weir::server

@@ -45,6 +45,7 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "current_fork_perc current_save_keys_processed current_save_keys_total "
      "rdb_changes_since_last_save rdb_bgsave_in_progress rdb_last_save_time "
      "rdb_last_bgsave_status rdb_last_bgsave_time_sec rdb_current_bgsave_time_sec rdb_saves "
+     "rdb_saves_failed newest_checkpoint_time "
      "rdb_last_cow_size rdb_last_load_keys_expired rdb_last_load_keys_loaded aof_enabled "
      "aof_rewrite_in_progress aof_rewrite_scheduled aof_last_bgrewrite_status "
      "aof_last_write_status aof_last_rewrite_time_sec aof_current_rewrite_time_sec aof_rewrites "

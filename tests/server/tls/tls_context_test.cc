@@ -49,6 +49,8 @@ TEST_F(TlsContextTest, ACertificateItsKeyAndAnAuthorityAreEnough) {
   const auto made = TlsContext::make(config_);
   ASSERT_TRUE(made);
   EXPECT_THAT((*made)->describe_certificate(), HasSubstr("CN=weir, valid until "));
+  EXPECT_NEAR(static_cast<double>((*made)->not_after_s()),
+              static_cast<double>(std::time(nullptr) + 3600), 60);
 }
 
 TEST_F(TlsContextTest, SaysWhatIsNotSet) {
