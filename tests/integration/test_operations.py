@@ -1,10 +1,13 @@
 """docs/operations.md: its commands are typed, and what only names something names what there is."""
 
+import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
 import harness
+from support.certificates import Certificates
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
@@ -68,6 +71,35 @@ class Named(harness.ServerTest):
         for option in options:
             self.assertRegex((ROOT / "weir.conf").read_text(encoding="utf-8"),
                              rf"(?m)^{option} ")
+
+    def test_the_image_gets_what_it_copies_and_no_tests(self):
+        image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+        copied = {word.split("/")[0] for line in re.findall(r"(?m)^COPY (?!--from)(.*)$", image)
+                  for word in line.split()[:-1]}
+        sent = re.findall(r"(?m)^!(.*)$", (ROOT / ".dockerignore").read_text(encoding="utf-8"))
+        self.assertEqual(copied, set(sent))
+        self.assertNotIn("tests", copied)  # an edit of a test would build everything anew
+        self.assertEqual(set(re.findall(r"opencontainers\.image\.(\w+)=", image)),
+                         {"title", "description", "licenses", "revision"})
+
+    def is_healthy(self, **ports):
+        words = {f"WEIR_{name.upper()}": str(port) for name, port in ports.items()}
+        return subprocess.run([ROOT / "tools/healthcheck"], env={**os.environ, **words}, check=False,
+                              stderr=subprocess.DEVNULL, timeout=60).returncode == 0
+
+    def test_the_image_is_healthy_by_either_port_and_with_tls_alone(self):
+        metrics, nobody = harness.free_port(), harness.free_port()
+        server = self.memory_server("--requirepass", "secret", metrics_port=metrics)
+        self.assertTrue(self.is_healthy(metrics_port=metrics, port=nobody))
+        self.assertTrue(self.is_healthy(metrics_port=nobody, port=server.port))
+        server.send_signal(signal.SIGSTOP)
+        self.assertFalse(self.is_healthy(metrics_port=metrics, port=server.port))
+        server.send_signal(signal.SIGCONT)
+        server.stop()
+        self.assertFalse(self.is_healthy(metrics_port=metrics, port=server.port))
+        options = Certificates(self.path("tls")).options(port=0, tls_port=nobody, metrics_port=metrics)
+        self.memory_server(**options)
+        self.assertTrue(self.is_healthy(metrics_port=metrics, port=server.port))
 
     def test_values_are_those_of_the_chart(self):
         values = (ROOT / "tools/helm/weir/values.yaml").read_text(encoding="utf-8")
