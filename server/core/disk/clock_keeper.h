@@ -5,8 +5,8 @@
 // A reset turns no instant back. Log, state, expiries, debts and leases hold instants and do not
 // say when they were written: turned back, each would lie so much further ahead, as denials of
 // years and keys that do not end, and to shift them would be a walk over all data in one turn. So a
-// reset accepts the lead (os/clock.h). What is given up: the numbers of instants never agree with the
-// wall clock's again.
+// reset accepts the lead (os/clock.h). What is given up: the numbers of instants never agree with
+// the wall clock's again.
 #pragma once
 
 #include <cstdint>
