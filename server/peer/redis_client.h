@@ -1,5 +1,5 @@
 // A client of a server that speaks Redis' protocol: requests in a row, then their replies. It
-// waits.
+// waits. So it never runs on the loop.
 //
 // The replies to what was asked for together must fit into the socket's buffers while the requests
 // are still being sent: whoever asks for long replies asks shortly.

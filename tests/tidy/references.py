@@ -10,8 +10,6 @@ import re
 from pathlib import PurePosixPath
 
 NAME = re.compile(r"(?<![\w./<*$}{~:%=-])((?:\.\./)*\w[\w.-]*(?:/[\w.-]+)*\.(?:h|cc|md))\b(?![\w/(*>])")
-# Known faults, as (document, name); the list only becomes shorter.
-KNOWN = {("ARCHITECTURE.md", "server/config/failover_options.h")}
 PLACEHOLDER = re.compile(r"\b(NAME|X)\b")
 SECTION = re.compile(r'(\w[\w./-]*\.md)(?:, (?:section )?| section )"([^"]+)"')
 LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -46,8 +44,7 @@ def check_references(root, files):
     for file in files:
         for line, text in comments(file):
             for match in NAME.finditer(LINK.sub("]", text)):
-                is_name = not PLACEHOLDER.search(match[1]) and (file.path, match[1]) not in KNOWN
-                if is_name and not is_there(match[1], file, paths):
+                if not PLACEHOLDER.search(match[1]) and not is_there(match[1], file, paths):
                     yield file.path, line, f"{match[1]}: there is no such file from here"
 
 

@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import architecture
 import classes
 from references import check_links, check_references, check_sections
 from sources import CPP, read_tree, top_level_names
@@ -345,10 +346,14 @@ def check_words(root, files):
                 yield path, line, f"{match[0]}: {what}"
 
 
+def check_architecture(root, files):
+    yield from architecture.complaints(files, FLOORS)
+
+
 RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
          check_pragma_once, check_banned, check_length, check_folder_size, check_function_length,
          check_error_replied, check_classes, check_one_file_per_class, check_words, check_torn,
-         check_references, check_links, check_sections]
+         check_references, check_links, check_sections, check_architecture]
 
 
 def complaints(root):

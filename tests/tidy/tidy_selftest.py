@@ -14,10 +14,27 @@ def headers(folder, count):
     return {f"{folder}/a{i}.h": "#pragma once\n" for i in range(count)}
 
 
+def room(folder, name):
+    """A row of the table, which names the rooms of the room."""
+    inside = [inner for names in tidy.FLOORS.get(f"{folder}/{name}", []) for inner in names]
+    return f"| `{folder}/{name}/` | {' '.join(f'`{inner}/`' for inner in inside)} |\n"
+
+
+PAGE = ("# Page\n"
+        + "".join(room(folder, name) for folder in ("storage", "server") for names in tidy.FLOORS[folder] for name in names)
+        + "It calls `core/run/a_part.cc:f`.\n## Glossary\n- **a**: b.\n- **b**: c.\n## Why\n- **a**\n")
+
+
+def page_with(change, instead):
+    assert change in PAGE
+    return PAGE.replace(change, instead)
+
+
 CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".ci"}} | {
     ".ci/run": "#!/bin/sh\n",
     ".gitignore": "/build/\nnode_modules/\n*.pyc\n",
     "docs/page.md": "# A page\n## The `one` thing\n",
+    "ARCHITECTURE.md": PAGE,
     "tools/run": "#!/bin/sh\n",
     "tests/resp/a_test.cc": '#include "resp/a.h"\n#include <gtest/gtest.h>\n',
     "algorithms/a.h": '#pragma once\n#include "base/a.h"\n',
@@ -154,6 +171,14 @@ FAULTS = [
      "weir::net::Part has functions in server/core/run/a_part.cc already"),
     ("server/net/b.cc", "namespace weir::net {\nbool Part::Inner::operator<(const Inner& a) const {}\n}\n",
      "weir::net::Part::Inner has functions in server/core/run/a_part.cc already"),
+    ("ARCHITECTURE.md", PAGE + "word " * 3000, "3000 are allowed"),
+    ("ARCHITECTURE.md", page_with("- **b**", "".join(f"- **c{i}**: d.\n" for i in range(40))),
+     "a glossary of 41 words"),
+    ("ARCHITECTURE.md", page_with("- **b**", "- **a**"), "a is explained twice"),
+    ("ARCHITECTURE.md", page_with(".cc:f`", ".cc:Near`"), "core/run/a_part.cc has no Near()"),
+    ("ARCHITECTURE.md", page_with(room("server", "acl"), ""), "the table lacks server/acl/"),
+    ("ARCHITECTURE.md", page_with("`later/`", ""), "the table lacks server/limiter/later/"),
+    ("ARCHITECTURE.md", room("server", "net") + page_with("\n" + room("server", "net"), "\n"), "comes after a higher floor"),
     ("docs/b.md", "TO" "DO: write\n", "unfinished work"),
     ("tools/b", "# FIX" "ME\n", "unfinished work"),
     ("docs/b.md", "see /wor" "k/main\n", "a foreign path"),
@@ -188,16 +213,24 @@ class TidyTest(unittest.TestCase):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
 
+    def complaints_with(self, path, text):
+        """What is found while a file is another one, or there."""
+        self.write(path, text)
+        found = tidy.complaints(self.root)[1]
+        if path in CLEAN:
+            self.write(path, CLEAN[path])
+        else:
+            (self.root / path).unlink()
+        return found
+
     def test_clean_tree(self):
         self.assertEqual(tidy.complaints(self.root)[1], [])
 
     def test_faults(self):
         for path, text, message in FAULTS:
             with self.subTest(path=path, message=message):
-                self.write(path, text)
-                found = tidy.complaints(self.root)[1]
-                (self.root / path).unlink()
-                self.assertEqual(len(found), 1)
+                found = self.complaints_with(path, text)
+                self.assertEqual(len(found), 1, found)
                 self.assertIn(found[0][0], (path, str(Path(path).parent)))
                 self.assertIn(message, found[0][2])
 
@@ -218,10 +251,7 @@ class TidyTest(unittest.TestCase):
         every, tidy.RULES = tidy.RULES, rules
         try:
             for path, text, _ in FAULTS:
-                self.write(path, text)
-                found = tidy.complaints(self.root)[1]
-                (self.root / path).unlink()
-                if not found:
+                if not self.complaints_with(path, text):
                     return True
             return False
         finally:
