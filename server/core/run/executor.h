@@ -8,7 +8,8 @@
 // 4. A command that finds a bug (base/check.h), changes more than it may, or replies more than its
 //    client may be sent is taken back whole, with the script that it is part of, and is answered an
 //    error or disconnected. What is too much for memory or for a reply takes back the transaction
-//    around it, too. No exception leaves this class, and none passes Lua.
+//    around it, too. No exception leaves this class, and none passes Lua. What is given up are
+//    error codes for what no command can handle.
 #pragma once
 
 #include <cstdint>
