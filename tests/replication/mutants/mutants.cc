@@ -3,8 +3,8 @@
 //
 //     shard_mutants [LETTER]
 //
-// It prints a table for docs/TESTING.md. With WEIR_SHARD_SEEDS=N it also counts in how many of N
-// random worlds each fault shows.
+// It prints a table: which methods found which fault. With WEIR_SHARD_SEEDS=N it also counts in how
+// many of N random worlds each fault shows.
 #include <gtest/gtest.h>
 
 #include <cstdio>
