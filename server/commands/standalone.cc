@@ -1,6 +1,6 @@
-// Commands for what a server is not: a replica or a master of replicas, a host of modules.
-// Each is known by name. It is answered as Redis answers when the feature is switched off, or
-// refused in words.
+// Commands for what a server is not: a replica or a master by Redis' protocol, a host of modules.
+// (Members of a shard follow a shared log: failover.cc.) Each is known by name. It is answered as
+// Redis answers when the feature is switched off, or refused in words.
 #include <string>
 
 #include "base/ascii.h"
