@@ -2,8 +2,8 @@
 // a fixed offset from UTC or in a time zone.
 //
 // It must not know tzdata: a zone is a table that it is handed (zone.h). Years are those of the
-// proleptic Gregorian calendar, weeks begin on Monday, quarters in January, April, July and
-// October.
+// proleptic Gregorian calendar, weeks are those of ISO 8601 and begin on Monday, quarters in
+// January, April, July and October.
 //
 // A month may begin on another day than its first. `on_day` 31 is the last day of a shorter month:
 //

@@ -4,6 +4,9 @@
 // lease; its permits come back when the lease is released, or when it expires because its holder
 // died.
 //
+// Source: the semaphore (E. Dijkstra, Cooperating Sequential Processes, 1965) with leases (C. Gray,
+// D. Cheriton, Leases, 1989).
+//
 //                          now
 //     lease 1  2 |----------|-->              expires first
 //     lease 2         3 |---|------->         live permits 2 + 3 + 1 = 6

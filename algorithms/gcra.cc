@@ -4,6 +4,8 @@
 // which the limiter will be full again, the theoretical arrival time (tat). A permit pushes it on
 // by one interval, I = period / count. Nothing has to be refilled: time comes nearer by itself.
 //
+// Source: the generic cell rate algorithm of ATM networks, as virtual scheduling (ITU-T I.371).
+//
 //         now                tat                now + fill          fill = capacity * I
 //     -----|------------------|-------------------|----------> time
 //          |<---- offset ---->|<----- room ------>|

@@ -1,6 +1,8 @@
 // LEAKY: a funnel. Each permit pours one unit of water in, the water runs out at count / period,
 // and what would spill is denied.
 //
+// Source: the leaky bucket of J. Turner, New Directions in Communications, 1986.
+//
 //        | cost |   \~~~~~~~~~/  <- capacity
 //        '---v--'    \~~~~~~~/   <- used: what was poured in and has not run out yet
 //                     \_____/

@@ -1,6 +1,8 @@
 // A level that drains at a constant rate: the permits taken that have not come back yet. For
 // TOKENBUCKET it is what is missing from full, for LEAKY the water in the funnel.
 //
+// Source: the continuous-state leaky bucket of ITU-T I.371, which gives GCRA's verdicts.
+//
 //     used
 //     full |- - - - - - - - - - - - - - - - -    full = capacity permits
 //          |      /|\          /|

@@ -4,6 +4,9 @@
 // that what was taken then was spread evenly: of the previous window, the share that a window
 // ending now still covers counts.
 //
+// Source: Cloudflare's rate limiting (J. Desgats, How We Built Rate Limiting Capable of Scaling to
+// Millions of Domains, 2017).
+//
 //          previous             current
 //     |----------------|------------|.....|------> time
 //              |<------ one period ->|

@@ -3,6 +3,9 @@
 // The idea. A log of (instant, permits). What was granted within the last period counts, nothing
 // else does: at no instant t were more than count granted in (t - period, t].
 //
+// Source: the rolling window that is often kept in a sorted set (ClassDojo, Better Rate Limiting
+// With Redis Sorted Sets, 2015).
+//
 //        t - period                       now
 //     ---x---(--x-----x-----------------x--]----> time
 //        3      1     2                 4        used = 1 + 2 + 4

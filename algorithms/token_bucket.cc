@@ -3,6 +3,9 @@
 // GREEDY refill brings permits one by one, each as soon as it is due; INTERVAL brings `count`
 // at once at the end of each period. INITIAL says how many are in a new bucket.
 //
+// Source: the token bucket of integrated services (RFC 2215); the two refills are Bucket4j's,
+// greedy and intervally.
+//
 //     there                      GREEDY          there                    INTERVAL
 //     cap |\      .-----                         cap |--.        .------
 //         | \   .'                                   |  |        |

@@ -1,6 +1,6 @@
-// Varints (LEB128): 7 bits in a byte, least significant first, the high bit set on all but the
-// last; and zigzag, which makes small numbers of either sign small: 0, -1, 1, -2 ... are 0, 1,
-// 2, 3. DO NOT CHANGE: these bytes are on disk.
+// Varints (LEB128, as in DWARF): 7 bits in a byte, least significant first, the high bit set on all
+// but the last; and zigzag, which makes small numbers of either sign small: 0, -1, 1, -2 ... are 0,
+// 1, 2, 3. DO NOT CHANGE: these bytes are on disk.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// SHA-256, in which form passwords are kept.
+// SHA-256 (FIPS 180-4), in which form passwords are kept.
 #pragma once
 
 #include <array>

@@ -9,7 +9,8 @@
 namespace weir::server {
 namespace {
 
-// Counts the insertions, deletions, replacements and swaps of neighbours that make `a` into `b`.
+// Counts the insertions, deletions, replacements and swaps of neighbours that make `a` into `b`:
+// the distance of Damerau (1964) and Levenshtein (1966), in which nothing is changed twice.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {

@@ -1,6 +1,6 @@
-// Texts that Redis has compressed. A byte below 32 announces one more than so many literal bytes;
-// any other byte announces a distance back, and how many bytes to repeat from there. weir must not
-// write such texts: Redis reads plain ones as well.
+// Texts that Redis has compressed, by M. Lehmann's LZF. A byte below 32 announces one more than so
+// many literal bytes; any other byte announces a distance back, and how many bytes to repeat from
+// there. weir must not write such texts: Redis reads plain ones as well.
 #pragma once
 
 #include <cstdint>

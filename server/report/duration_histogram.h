@@ -1,4 +1,5 @@
-// A histogram of durations: how many took how long, in buckets 3 % wide.
+// A histogram of durations: how many took how long, in buckets 3 % wide, which are equal between
+// two powers of two, as those of HdrHistogram.
 //
 // It knows no clock. A duration above a second counts as one second.
 //

@@ -7,7 +7,8 @@
 namespace weir::server {
 namespace {
 
-// Floyd's algorithm for a sample: as many draws as wanted elements, whatever the size.
+// R. Floyd's algorithm for a sample (J. Bentley, Programming Pearls: A Sample of Brilliance, 1987):
+// as many draws as wanted elements, whatever the size.
 std::vector<size_t> distinct_ranks(Call& call, size_t size, size_t wanted) {
   std::unordered_set<size_t> seen;
   std::vector<size_t> ranks;

@@ -1,4 +1,6 @@
-// CRC-32C (Castagnoli), the checksum of RocksDB's write-ahead log and of the identity file.
+// CRC-32C, the checksum of RocksDB's write-ahead log and of the identity file. Source: G.
+// Castagnoli et al., Optimization of Cyclic Redundancy-Check Codes with 24 and 32 Parity Bits,
+// 1993.
 #pragma once
 
 #include <cstdint>

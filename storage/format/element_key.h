@@ -32,7 +32,8 @@ inline constexpr bool holds_elements(Incarnation incarnation) {
 }
 
 // Ids are counted up; an odd factor spreads them over the leading bits, and its inverse finds them
-// again.
+// again. Source: multiplicative hashing by the golden ratio, here of 2^44 (D. Knuth, The Art of
+// Computer Programming, 6.4).
 inline constexpr uint64_t kIdFactor = 0x9e3779b97f5;
 inline constexpr uint64_t kIdFactorInverse = [] {
   // Right in its last three bits; each step doubles how many are right.

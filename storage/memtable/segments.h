@@ -11,6 +11,8 @@
 // memory and state in one walk with a cursor that keeps no state, and growth moves few entries at a
 // time. What is given up is the one pointer hop of a flat table.
 //
+// Source: R. Fagin, J. Nievergelt, N. Pippenger, H. Strong, Extendible Hashing, 1979.
+//
 // Invariants
 // 1. No operation moves more than one segment's entries (512), because a split divides one segment
 //    and a union joins two that are small together; nothing is ever rehashed as a whole. The one

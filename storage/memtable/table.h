@@ -1,5 +1,5 @@
 // The working set's table of one database: entries found by (position, key) and walked in position
-// order. Where an entry stands is the business of its segments (segments.h).
+// order. Where an entry stands is the business of its segments, an extendible hash (segments.h).
 //
 // Invariant: entries never move in memory while they are in the table: insert() makes an entry's
 // block, splits only relink it, and a value that outgrows the block is kept outside it.

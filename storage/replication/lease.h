@@ -5,6 +5,8 @@
 // accepted for a longer time, so no such reply is older than the next owner's first commit, as long
 // as clock rates differ by less than 25 %. Where the CLAIM had no condition, or where the owner's
 // own CLAIM was lost, another lease may still run: then the owner lets nothing out for 1.25 leases.
+//
+// Source of the idea: C. Gray, D. Cheriton, Leases, 1989.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// SHA-1, by which scripts are named. For names only: it protects nothing.
+// SHA-1 (FIPS 180-4), by which scripts are named. For names only: it protects nothing.
 #pragma once
 
 #include <array>
