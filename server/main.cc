@@ -15,6 +15,7 @@
 
 #include "server/commands/families.h"
 #include "server/config/config_access.h"
+#include "server/config/config_faults.h"
 #include "server/config/config_options.h"
 #include "server/config/secret_files.h"
 #include "server/core/clients/descriptors.h"
@@ -26,8 +27,10 @@
 #include "server/os/clock.h"
 #include "server/os/heap.h"
 #include "server/os/log.h"
+#include "server/os/memory_limit.h"
 #include "server/os/service_manager.h"
 #include "server/os/time_zones.h"
+#include "server/tls/tls_context.h"
 #include "server/upkeep/upkeep.h"
 
 namespace weir::server {
@@ -51,6 +54,28 @@ void keep_files_private() {
 
 void warn_of_open_secrets(const Config& config) {
   for (const std::string& line : open_secrets(config)) spdlog::warn("{}", line);
+}
+
+// Says what bounds the memory, since a bound of somebody else's ends the process without a word.
+void tell_memory(const Config& config) {
+  const MemoryLimit limit = memory_limit();
+  const bool is_set = config.maxmemory > 0;
+  spdlog::info("maxmemory {}{}: the process may have {} bytes ({})",
+               is_set ? config.maxmemory : limit.bytes / 2, is_set ? "" : ", half of what there is",
+               limit.bytes, limit.source);
+  for (const std::string& fault : config_faults(config, limit.bytes)) spdlog::warn("{}", fault);
+}
+
+// What is known of a configuration when its users and certificates have been read.
+std::vector<std::string> faults_when_open(Server& server) {
+  std::vector<std::string> faults;
+  const Config& config = server.config();
+  if (!config.requirepass.empty() && !server.acl().asks_for_login())
+    faults.emplace_back("requirepass is set, and the user default has nopass, which prevails");
+  const auto& tls = server.sessions().tls().context();
+  if (tls != nullptr && tls->not_after_s() < server.clock().wall_ns() / kNsPerS)
+    faults.push_back("tls-cert-file " + config.tls_cert_file + ": " + tls->describe_certificate());
+  return faults;
 }
 
 int fail_to_start(const std::string& message) {
@@ -85,6 +110,8 @@ int serve(Config config) {
                text_of("durability"));
   if (!descriptors.warning().empty()) spdlog::warn("{}", descriptors.warning());
   warn_of_open_secrets(config);
+  tell_memory(config);
+  if (const auto checked = check_place(config); !checked) return fail_to_start(checked.error());
   const ServiceManager manager(config.supervised != Supervision::kNo);
   manager.status("opening the data in " + config.dir);
   spdlog::info("{} time zones", system_zones().names().size());
@@ -114,6 +141,7 @@ int serve(Config config) {
   server.sessions().set_descriptors(&descriptors);
   if (const storage::Status status = server.open(tell); !status.ok())
     return fail_to_start(status.message());
+  for (const std::string& fault : faults_when_open(server)) spdlog::warn("{}", fault);
   Daemon daemon(&server, &io);
   if (const auto listens = daemon.listen(); !listens) {
     spdlog::critical("{}", listens.error());
@@ -135,12 +163,17 @@ int check_config(int argc, const char* const* argv) {
   if (!config.log.empty()) {
     if (const auto checked = check_member_options(config); !checked) return fail(checked.error());
   }
+  std::vector<std::string> faults = config_faults(config, memory_limit().bytes);
+  if (auto checked = check_place(config); !checked) faults.push_back(checked.error());
   config.storage = StorageForm::kMemory;
   SystemClock clock;
   Server server(
       config, &clock, [&] { return make_store(config, 0, [] {}); }, command_families());
   if (const storage::Status status = server.open(); !status.ok()) return fail(status.message());
+  for (const std::string& fault : faults_when_open(server)) faults.push_back(fault);
   warn_of_open_secrets(config);
+  for (const std::string& fault : faults) (void)fail(fault);
+  if (!faults.empty()) return 1;
   for (const auto& [name, value] : config.ignored) {
     std::printf("%s %s: accepted for Redis' sake, and means nothing here\n", name.c_str(),
                 value.c_str());

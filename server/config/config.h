@@ -133,6 +133,7 @@ struct Config {
   // Data and durability.
   StorageForm storage = StorageForm::kRocksdb;
   std::string dir = "./weir-data";
+  bool dir_make_parents = false;
   int64_t databases = 16;
   int64_t disk_reserve = 64 << 20;  // 0: none
   int64_t checkpoint_keep = 2;      // 0: all of them

@@ -19,14 +19,6 @@ int64_t resident_bytes() {
 
 }  // namespace
 
-int64_t machine_memory_bytes() {
-  int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  int64_t limit = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && limit > 0)
-    bytes = std::min(bytes, limit);
-  return bytes;
-}
-
 ProcessMemory process_memory() {
   const struct mallinfo2 heap = mallinfo2();
   ProcessMemory memory{.resident = resident_bytes(),

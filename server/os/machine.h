@@ -7,9 +7,6 @@
 
 namespace weir::server {
 
-// Answers the memory that this process may have: the machine's, or its control group's if that is
-// less.
-int64_t machine_memory_bytes();
 // Answers the most memory that this process has had, as the system counts it.
 int64_t peak_resident_bytes();
 

@@ -1,5 +1,8 @@
 #include "server/core/disk/make_store.h"
 
+#include <filesystem>
+
+#include "server/config/config_words.h"
 #include "server/os/log.h"
 #include "storage/memory/memory_store.h"
 
@@ -22,6 +25,16 @@ storage::RocksOptions rocks_options(const Config& config, int open_tables_max) {
     }
   };
   return options;
+}
+
+Result<void, std::string> check_place(const Config& config) {
+  if (config.storage == StorageForm::kMemory || config.dir_make_parents) return {};
+  std::error_code ignored;
+  std::filesystem::path dir = std::filesystem::absolute(config.dir, ignored).lexically_normal();
+  if (!dir.has_filename()) dir = dir.parent_path();
+  if (std::filesystem::exists(dir.parent_path(), ignored)) return {};
+  return "dir " + printable(config.dir) + ": its parent " + printable(dir.parent_path().string()) +
+         " is not there; if no volume is missing, make it, or set dir-make-parents";
 }
 
 std::unique_ptr<storage::Store> make_store(const Config& config, int open_tables_max,

@@ -4,7 +4,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "base/result.h"
 #include "server/config/config.h"
 #include "storage/rocks/rocks_store.h"
 #include "storage/store/store.h"
@@ -19,6 +21,10 @@ struct StoreShard {
   storage::ShardIdentity identity;
   storage::HashSeed seed{};
 };
+
+// Refuses a `dir` whose parent is not there: where a volume is not mounted, the server would begin
+// empty. With dir-make-parents, and with storage in memory, nothing is wrong.
+Result<void, std::string> check_place(const Config& config);
 
 // Makes the store, which may hold `open_tables_max` files of the state open, and calls `notify`
 // from its own threads.

@@ -10,6 +10,7 @@
 #include "server/core/metrics/figure_sections.h"
 #include "server/core/run/server.h"
 #include "server/os/machine.h"
+#include "server/os/memory_limit.h"
 #include "server/script/run/script_figures.h"
 
 namespace weir::server {
@@ -72,7 +73,7 @@ void write_used_memory(int64_t resident, Server& server, FigureWriter& out) {
       {"used_memory_dataset_perc", "Keys and values, of the working set.", FigureUnit::kPercent},
       100 * ratio(used - overhead, used), 2);
   out.gauge({"total_system_memory", "Bytes that the process may have.", kMemory},
-            machine_memory_bytes());
+            memory_limit().bytes);
 }
 
 double seconds(const timeval& time) {

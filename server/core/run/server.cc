@@ -9,7 +9,7 @@
 #include "server/core/run/cluster.h"
 #include "server/core/run/policies_reload.h"
 #include "server/os/log.h"
-#include "server/os/machine.h"
+#include "server/os/memory_limit.h"
 
 namespace weir::server {
 namespace {
@@ -20,7 +20,7 @@ constexpr int64_t kWorkSliceNs = kNsPerMs;
 storage::KeyspaceOptions configured(storage::KeyspaceOptions options, const Config& config) {
   options.databases = static_cast<int>(config.databases);
   options.memory_bytes_max =
-      static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : machine_memory_bytes() / 2);
+      static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : memory_limit().bytes / 2);
   options.name_bytes_max = static_cast<size_t>(config.key_bytes_max);
   options.unwritten_max = static_cast<size_t>(config.write_back_entries_max);
   options.log_bytes_max = static_cast<uint64_t>(config.wal_bytes_max);

@@ -41,7 +41,7 @@ class Service:
 
     def unit_command(self, name):
         unit = self.root.path(UNIT).read_text(encoding="utf-8")
-        return shlex.split(re.search(rf"(?m)^{name}=(.*)$", unit)[1])
+        return shlex.split(re.search(rf"(?m)^{name}=-?(.*)$", unit)[1])
 
     def start(self):
         """systemd does not run in there, so its commands are run, as its user."""
