@@ -19,7 +19,7 @@ from sources import CPP, read_tree, top_level_names
 from torn import check_torn
 
 CODE_FOLDERS = {"base", "server", "resp", "storage", "algorithms"}
-FOLDERS = CODE_FOLDERS | {"tests", "tools"}
+FOLDERS = CODE_FOLDERS | {"tests", "tools", "clients"}
 TOP_LEVEL = FOLDERS | {
     ".dockerignore", "CMakeLists.txt", "Dockerfile", "docs", "README.md", "ARCHITECTURE.md", "CHANGELOG.md",
     "CONTRIBUTING.md", "SECURITY.md", "weir.conf", "CMakePresets.json", ".clang-format", ".clang-tidy", ".ci", "LICENSE",

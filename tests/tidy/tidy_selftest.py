@@ -35,6 +35,7 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
     ".gitignore": "/build/\nnode_modules/\n*.pyc\n",
     "docs/page.md": "# A page\n## The `one` thing\n",
     "ARCHITECTURE.md": PAGE,
+    "clients/README.md": "A page.\n",
     "tools/run": "#!/bin/sh\n",
     "tests/resp/a_test.cc": '#include "resp/a.h"\n#include <gtest/gtest.h>\n',
     "algorithms/a.h": '#pragma once\n#include "base/a.h"\n',

@@ -1,0 +1,105 @@
+"""weir as a program sees it, in asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import redis.asyncio as redis
+from redis import exceptions
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from ..deadline import name_of_process
+from ..effects import Beside, Effect, Send, Sleep
+from ..policies import Policies
+from ..steps import Options
+
+T = TypeVar("T")
+
+
+class Weir:
+    """As weir.Weir, whose arguments it has; for one event loop."""
+
+    def __init__(self, url: str | None = None, *, deadline: float = 0.1, retries: int = 1,
+                 client: Any = None, waits: Any = None, **options: Any) -> None:
+        if (url is None) == (client is None):
+            raise ValueError("give either a url or a client")
+        self.options = Options(deadline, retries)
+        self.client = client if url is None else connect(url, options)
+        self.waits = waits if url is None else connect(url, options)
+        self.policies = Policies(self.run)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def client_options(self) -> dict[str, Any]:
+        """What a client of redis-py is to be made with."""
+        return {"retry": Retry(NoBackoff(), 0)}
+
+    async def run(self, steps: Generator[Effect, Any, T]) -> T:
+        """Runs the steps of a call."""
+        try:
+            effect = next(steps)
+            while True:
+                try:
+                    outcome = await self._perform(effect)
+                except Exception as error:
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(outcome)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        finally:
+            steps.close()
+
+    async def _perform(self, effect: Effect) -> Any:
+        if isinstance(effect, Send):
+            return await asyncio.wait_for(self._send(effect), max(0.0001, effect.end - time.monotonic()))
+        if isinstance(effect, Sleep):
+            return await asyncio.sleep(effect.seconds)
+        return self._beside(effect)
+
+    async def _send(self, effect: Send) -> list[Any]:
+        client = self.waits if effect.waits else self.client
+        if client is None:
+            raise ValueError("a call that waits needs a client of its own: Weir(client=..., waits=...)")
+        if len(effect.commands) == 1:
+            return [await client.execute_command(*effect.commands[0])]
+        async with client.pipeline(transaction=False) as pipeline:
+            for command in effect.commands:
+                pipeline.execute_command(*command)
+            return list(await pipeline.execute(raise_on_error=False))
+
+    def _beside(self, effect: Beside) -> None:
+        task = asyncio.get_running_loop().create_task(self.run(effect.steps), name="weir-probe")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for client in (self.client, self.waits):
+            if client is not None:
+                await client.aclose()
+
+    async def __aenter__(self) -> Weir:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+async def on_connect(connection: Any) -> None:
+    await connection.on_connect()
+    with contextlib.suppress(exceptions.ResponseError):
+        await connection.send_command("CLIENT", "SETNAME", name_of_process())
+        await connection.read_response()
+
+
+def connect(url: str, options: dict[str, Any]) -> redis.Redis:
+    """A client without time-outs of its own: run() ends what takes too long."""
+    return redis.Redis.from_pool(redis.ConnectionPool.from_url(url, **{
+        "retry": Retry(NoBackoff(), 0), "redis_connect_func": on_connect, **options}))

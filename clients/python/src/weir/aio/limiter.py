@@ -1,0 +1,65 @@
+"""A limiter for asyncio."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import calls, together
+from ..calls import Reservation
+from ..core.core import KEYS_MAX, Away, Cost
+from ..state import Hook, State
+from ..steps import Engine
+from ..together import Verdicts
+from ..verdict import Denied, Verdict
+from .connection import Weir
+from .contexts import Hold, Lease
+
+
+class Limiter:
+    """As weir.Limiter, whose arguments it has; its calls are awaited, its contexts are `async with`."""
+
+    def __init__(self, weir: Weir | str, limits: str | Sequence[str], *, away: Away | str = Away.LOCAL,
+                 processes: float | None = None, fallback: str | None = None, keys_max: int = KEYS_MAX,
+                 hooks: Sequence[Hook] = ()) -> None:
+        self.weir = Weir(weir) if isinstance(weir, str) else weir
+        self.engine = Engine(limits, self.weir.options, away, processes, keys_max, hooks, fallback)
+
+    async def take(self, key: str, cost: Cost = 1, *, upto: bool = False, id: str | None = None) -> Verdict:
+        return await self.weir.run(calls.take(self.engine, key, cost, upto, None, id))
+
+    async def peek(self, key: str, cost: Cost = 1) -> Verdict:
+        return await self.weir.run(calls.peek(self.engine, key, cost))
+
+    async def acquire(self, key: str, timeout: float, cost: Cost = 1, *, id: str | None = None) -> Verdict:
+        return await self.weir.run(calls.acquire(self.engine, key, timeout, cost, None, id))
+
+    async def reserve(self, key: str, cost: int = 1, *, max_wait: float | None = None,
+                      id: str | None = None) -> Reservation:
+        return await self.weir.run(calls.reserve(self.engine, key, cost, max_wait, id))
+
+    async def cancel(self, key: str, reservation: Reservation) -> int:
+        if reservation.id is None:
+            return 0
+        return await self.weir.run(calls.of_id(self.engine, "RL.CANCEL", key, reservation.id)) or 0
+
+    def hold(self, key: str, estimate: int, *, lasts: float = 60.0) -> Hold:
+        """`async with limiter.hold(key, 4000) as hold: hold.used = ...`; Denied is raised on entering."""
+        return Hold(self.weir, self.engine, key, estimate, lasts)
+
+    def lease(self, key: str, cost: int = 1, *, timeout: float | None = None) -> Lease:
+        """`async with limiter.lease(key): ...`; Denied is raised on entering."""
+        return Lease(self.weir, self.engine, key, cost, timeout)
+
+    def state(self) -> State:
+        return self.engine.state()
+
+    async def close(self) -> None:
+        await self.weir.close()
+
+
+async def take_all(items: Sequence[tuple[Limiter, str] | tuple[Limiter, str, int]]) -> Verdicts:
+    """As weir.take_all."""
+    return await items[0][0].weir.run(together.steps(together.parts_of(items)))
+
+
+__all__ = ["Denied", "Limiter", "take_all"]

@@ -1,0 +1,140 @@
+"""Each call of a limiter, as steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+from . import verdict as verdicts
+from .core.core import Cost, HandBack
+from .effects import Command, Effect, Sleep
+from .steps import Engine, cost_word, new_id
+from .verdict import Verdict
+
+LATER_S = 0.5  # who waits while weir is away looks again after this at the latest
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A booking: it may be used after `wait` seconds. `wait` of a denial is what it would have been, None for ever."""
+
+    granted: bool
+    wait: float | None
+    id: int | None = None
+    source: str = "weir"
+
+    def __bool__(self) -> bool:
+        return self.granted
+
+
+def _options(cost: Cost, upto: bool, hold: float | None) -> Command:
+    words: Command = ("COST", cost_word(cost))
+    if upto:
+        words += ("UPTO",)
+    if hold is not None:
+        words += ("HOLD", f"{max(1, round(hold * 1000))}ms")
+    return words
+
+
+def take(engine: Engine, key: str, cost: Cost = 1, upto: bool = False, hold: float | None = None,
+         token: str | None = None) -> Generator[Effect, Any, Verdict]:
+    asks, back = engine.plan(key)
+    yield from engine.probing()
+    if not asks:
+        return engine.decide(key, cost, upto)
+    command: Command = ("RL.TAKE", key, *engine.words, *_options(cost, upto, hold), "ID", token or new_id(), "HEADERS")
+    before = () if back is None else (engine.hand_back_words(key, back),)
+    replies = yield from engine.ask((*before, command))
+    if replies is None:
+        return engine.decide(key, cost, upto)
+    if back is not None and not isinstance(replies[0], Exception):
+        yield from _handed_back(engine, key, back, replies[0])
+    return engine.learn(key, replies[-1], cost)
+
+
+def hand_back(engine: Engine, key: str, back: HandBack | None) -> Generator[Effect, Any, None]:
+    """In a request of its own, before a call that is no take."""
+    if back is not None:
+        replies = yield from engine.ask((engine.hand_back_words(key, back),))
+        if replies is not None:
+            yield from _handed_back(engine, key, back, replies[0])
+
+
+def _handed_back(engine: Engine, key: str, back: HandBack, reply: Any) -> Generator[Effect, Any, None]:
+    """Of several limits each has its own cost, all or none; denied, all are charged with the most, up to what is there."""
+    if len(back.costs) > 1 and not reply[0]:
+        words: Command = ("RL.TAKE", key, *engine.words, "COST", max(back.costs), "UPTO", "ID", back.id + "u")
+        if (yield from engine.ask((words,))) is None:
+            return
+    engine.handed_back(key, back)
+
+
+def peek(engine: Engine, key: str, cost: Cost = 1) -> Generator[Effect, Any, Verdict]:
+    asks, _ = engine.plan(key)
+    yield from engine.probing()
+    if asks:
+        replies = yield from engine.ask((("RL.PEEK", key, *engine.words, "COST", cost_word(cost), "HEADERS"),))
+        if replies is not None:
+            return verdicts.of_reply(replies[-1], engine.specs).verdict
+    return engine.decide(key, cost, charge=False)
+
+
+def acquire(engine: Engine, key: str, timeout: float, cost: Cost = 1, hold: float | None = None,
+            token: str | None = None) -> Generator[Effect, Any, Verdict]:
+    """Waits in weir; while it is away, here."""
+    end, token = time.monotonic() + timeout, token or new_id()
+    while True:
+        left = max(0.0, end - time.monotonic())
+        asks, back = engine.plan(key)
+        yield from engine.probing()
+        if asks:
+            yield from hand_back(engine, key, back)
+            command: Command = ("RL.ACQUIRE", key, *engine.words, *_options(cost, False, hold),
+                                "TIMEOUT", max(1, round(left * 1000)), "ID", token, "HEADERS")
+            replies = yield from engine.ask((command,), wait=max(0.001, left))
+            if replies is not None:
+                return engine.learn(key, replies[-1], cost)
+        verdict = engine.decide(key, cost)
+        left = end - time.monotonic()
+        if verdict.allowed or verdict.retry_after is None or left <= 0 or verdict.retry_after > left:
+            return verdict
+        yield Sleep(min(left, verdict.retry_after, LATER_S))
+
+
+def reserve(engine: Engine, key: str, cost: int = 1, max_wait: float | None = None,
+            token: str | None = None) -> Generator[Effect, Any, Reservation]:
+    asks, back = engine.plan(key)
+    yield from engine.probing()
+    if asks:
+        yield from hand_back(engine, key, back)
+        command: Command = ("RL.RESERVE", key, *engine.words, "COST", cost)
+        if max_wait is not None:
+            command += ("MAXWAIT", round(max_wait * 1000))
+        replies = yield from engine.ask(((*command, "ID", token or new_id()),))
+        if replies is not None:
+            granted, wait_ms, booking = replies[-1]
+            if granted and engine.specs is not None:
+                engine.note(key, cost)
+            return Reservation(bool(granted), verdicts.seconds(wait_ms), booking)
+    return _reserve_here(engine, key, cost, max_wait)
+
+
+def _reserve_here(engine: Engine, key: str, cost: int, max_wait: float | None) -> Reservation:
+    verdict = engine.decide(key, cost)
+    wait = verdict.retry_after
+    if verdict.allowed or wait is None or verdict.source == "closed" or (max_wait is not None and wait > max_wait):
+        return Reservation(verdict.allowed, wait, None, verdict.source)
+    engine.charge(key, cost)
+    return Reservation(True, wait, None, verdict.source)
+
+
+def of_id(engine: Engine, name: str, key: str, number: int, *more: str) -> Generator[Effect, Any, Any]:
+    """RL.SETTLE, RL.CANCEL, RL.RENEW, RL.RELEASE: each may be sent again. None if weir does not answer."""
+    asks, _ = engine.plan(key)
+    yield from engine.probing()
+    if not asks:
+        return None
+    replies = yield from engine.ask(((name, key, number, *more),))
+    return None if replies is None else replies[-1]

@@ -1,0 +1,154 @@
+"""What a limiter does next: ask weir, or decide here; a state machine of calls, answers and instants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from . import mirror
+from .breaker import Breaker, Failure
+from .mirror import Decision, Entry, Mirror
+from .specs import Specs
+
+Cost = int | Sequence[int]
+KEYS_MAX = 10_000
+
+
+class Away(Enum):
+    """What is decided while weir is away."""
+
+    LOCAL = "local"  # the process' share of the limit, less what it has just used
+    STRICT = "strict"  # the same, as if all had been used when weir went
+    OPEN = "open"  # everything passes
+    CLOSED = "closed"  # nothing passes
+
+
+@dataclass(frozen=True)
+class HandBack:
+    """What was granted here while weir was away, and is charged before the first take after its return."""
+
+    costs: tuple[int, ...]
+    id: str
+
+
+@dataclass(frozen=True)
+class Ask:
+    """weir is to be asked, with a hand back first if there is one."""
+
+    hand_back: HandBack | None = None
+
+
+class Core:
+    """One limiter. Not safe for threads: its users lock."""
+
+    def __init__(self, specs: Specs | None, away: Away = Away.LOCAL, processes: float | None = None,
+                 keys_max: int = KEYS_MAX, jitter: Callable[[], float] = lambda: 0.5) -> None:
+        self._fixed = specs
+        self._seen = specs  # of a policy: what weir answered last
+        self.away_mode = away
+        self._processes = processes
+        self._callers: float = 1
+        self.breaker = Breaker(jitter)
+        self.mirror = Mirror(keys_max)
+
+    @property
+    def known(self) -> Specs | None:
+        """The limits, of a policy as weir answered them last; None if it has not."""
+        return self._seen
+
+    @property
+    def share(self) -> float:
+        """The part of the limit that this process hands out while weir is away."""
+        return 1 / max(1.0, self._processes if self._processes is not None else self._callers)
+
+    def assume(self, specs: Specs | None) -> None:
+        """Of a policy: its limits until weir has told them."""
+        self._seen = specs
+
+    def plan(self, key: str, now: float, new_id: Callable[[], str]) -> Ask | None:
+        """How a call begins; None: it is decided here."""
+        if self.breaker.away:
+            return None
+        entry = self.mirror.find(key, self._fixed)
+        if entry is None or not entry.granted_here:
+            return Ask()
+        if entry.hand_back is None:
+            costs = mirror.owed(entry, self.share, now)
+            if not any(costs):
+                entry.granted_here = False
+                return Ask()
+            entry.hand_back = (costs, new_id())
+        return Ask(HandBack(*entry.hand_back))
+
+    def handed_back(self, key: str, hand_back: HandBack) -> None:
+        """weir has answered the hand back."""
+        entry = self.mirror.find(key, self._fixed)
+        if entry is not None and entry.hand_back == (hand_back.costs, hand_back.id):
+            entry.hand_back, entry.granted_here = None, False
+
+    def answered(self, key: str, now: float, granted: Cost, *, specs: Specs | None = None,
+                 resets_ms: Sequence[float] = (), blocked: bool = False, callers: int | None = None) -> None:
+        """weir has answered a take, with `granted` permits; `specs` are the limits in its answer."""
+        self.breaker.answered()
+        if callers is not None:
+            self._callers = callers
+        known = self._fixed if self._fixed is not None else specs
+        if known is None:
+            return
+        self._seen = known
+        entry = self.mirror.find(key, known) or self.mirror.add(key, known, self.share, now)
+        entry.blocked = blocked
+        mirror.charge(entry, self.share, now, granted, False)
+        for state, reset_ms in zip(entry.states, resets_ms):
+            state.told(now, reset_ms)
+
+    def failed(self, now: float, failure: Failure) -> bool:
+        """weir did not answer a call. True if it counts as away from now on."""
+        return self.breaker.failed(now, failure)
+
+    def decide(self, key: str, cost: Cost, now: float, *, charge: bool = True) -> Decision:
+        """A call is decided here, after plan() said so or weir failed to answer it."""
+        if self.away_mode is Away.OPEN:
+            return Decision(True, -1)
+        if self.away_mode is Away.CLOSED:
+            return Decision(False, -1)
+        entry = self._entry_away(key, now)
+        if entry is None:
+            return Decision(False, -1)
+        decision = mirror.decide(entry, self.share, now, cost)
+        if charge and decision.allowed:
+            self.charge(key, cost, now)
+        return decision
+
+    def charge(self, key: str, cost: Cost, now: float) -> None:
+        """Takes here without asking, into debt if need be: after decide() without a charge, and for bookings."""
+        entry = self._entry_away(key, now)
+        if entry is not None:
+            mirror.charge(entry, self.share, now, cost, True)
+            entry.hand_back = None
+
+    def give_back(self, key: str, cost: int, now: float) -> None:
+        """What was charged and not used."""
+        entry = self.mirror.find(key, self._fixed)
+        for state in entry.states if entry is not None else ():
+            state.give_back(self.share, now, cost)
+
+    def _entry_away(self, key: str, now: float) -> Entry | None:
+        """A key that is not in the mirror starts empty; None if its limits are not known."""
+        entry = self.mirror.find(key, self._fixed)
+        since = self.breaker.since if self.breaker.away else now
+        if entry is None:
+            if self._seen is None:
+                return None
+            entry = self.mirror.add(key, self._seen, self.share, now)
+            entry.drained_in = self.breaker.absences
+            self._drain(entry, now)
+        elif self.away_mode is Away.STRICT and entry.drained_in != self.breaker.absences:
+            entry.drained_in = self.breaker.absences
+            self._drain(entry, since)
+        return entry
+
+    def _drain(self, entry: Entry, now: float) -> None:
+        for state in entry.states:
+            state.drain(self.share, now)

@@ -1,0 +1,27 @@
+"""Which errors mean that weir is away, and which are the program's own."""
+
+from __future__ import annotations
+
+import asyncio
+
+from redis import exceptions
+
+from .core.breaker import Failure, failure_of_words
+
+PROGRAM = (exceptions.AuthenticationError, exceptions.AuthorizationError, exceptions.MaxConnectionsError)
+GONE = (exceptions.ConnectionError, exceptions.ReadOnlyError, exceptions.ClusterDownError, exceptions.TryAgainError,
+        exceptions.SlotNotCoveredError, ConnectionError)
+LATE = (exceptions.TimeoutError, asyncio.TimeoutError, TimeoutError)
+
+
+def failure_of(error: BaseException) -> Failure | None:
+    """redis-py takes the first word out of the errors that it has classes for, so classes come first."""
+    if isinstance(error, PROGRAM):
+        return None
+    if isinstance(error, LATE):
+        return Failure.LATE
+    if isinstance(error, exceptions.OutOfMemoryError):
+        return Failure.NO_WRITES
+    if isinstance(error, GONE):
+        return Failure.GONE
+    return failure_of_words(str(error)) if isinstance(error, exceptions.ResponseError) else None

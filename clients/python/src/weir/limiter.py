@@ -1,0 +1,85 @@
+"""A limiter for threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import calls
+from .calls import Reservation
+from .connection import Weir
+from .contexts import Hold, Lease
+from .core.core import KEYS_MAX, Away, Cost
+from .state import Hook, State
+from .steps import Engine
+from .verdict import Denied, Verdict
+
+
+class Limiter:
+    """Limits of weir under keys: `Limiter(weir, "100/1m BURST 20").take("user:42")`.
+
+    weir        a Weir, which limiters share, or its url
+    limits      as in RL.TAKE, `POLICY name` among them
+    away        what is decided while weir is away: local, strict, open or closed
+    processes   how many processes use these limits: each hands out so many a part while weir is away. Where it is
+                left out, what weir tells (`callers` of FULL) counts, or 1
+    fallback    of a policy: its limits until weir has told them
+    hooks       each is told of each change between away and back
+    """
+
+    def __init__(self, weir: Weir | str, limits: str | Sequence[str], *, away: Away | str = Away.LOCAL,
+                 processes: float | None = None, fallback: str | None = None, keys_max: int = KEYS_MAX,
+                 hooks: Sequence[Hook] = ()) -> None:
+        self.weir = Weir(weir) if isinstance(weir, str) else weir
+        self.engine = Engine(limits, self.weir.options, away, processes, keys_max, hooks, fallback)
+
+    def take(self, key: str, cost: Cost = 1, *, upto: bool = False, id: str | None = None) -> Verdict:
+        """Takes from all limits of the key, or from none. `id` where the caller repeats calls by itself."""
+        return self.weir.run(calls.take(self.engine, key, cost, upto, None, id))
+
+    def peek(self, key: str, cost: Cost = 1) -> Verdict:
+        """The verdict that take() would give; changes nothing."""
+        return self.weir.run(calls.peek(self.engine, key, cost))
+
+    def acquire(self, key: str, timeout: float, cost: Cost = 1, *, id: str | None = None) -> Verdict:
+        """Waits for its turn, `timeout` seconds at most."""
+        return self.weir.run(calls.acquire(self.engine, key, timeout, cost, None, id))
+
+    def reserve(self, key: str, cost: int = 1, *, max_wait: float | None = None, id: str | None = None) -> Reservation:
+        """Books now what may be used after `wait` seconds."""
+        return self.weir.run(calls.reserve(self.engine, key, cost, max_wait, id))
+
+    def cancel(self, key: str, reservation: Reservation) -> int:
+        """Gives a booking back; how many permits came back."""
+        if reservation.id is None:
+            return 0
+        return self.weir.run(calls.of_id(self.engine, "RL.CANCEL", key, reservation.id)) or 0
+
+    def hold(self, key: str, estimate: int, *, lasts: float = 60.0) -> Hold:
+        """`with limiter.hold(key, 4000) as hold: hold.used = ...`: takes the estimate, settles with what was used.
+
+        An exception gives everything back. Raises Denied if there is not enough.
+        """
+        verdict = self.weir.run(calls.take(self.engine, key, estimate, False, lasts))
+        if not verdict:
+            raise Denied(verdict)
+        return Hold(self.weir, self.engine, key, estimate, verdict)
+
+    def lease(self, key: str, cost: int = 1, *, timeout: float | None = None) -> Lease:
+        """`with limiter.lease(key): ...` of CONCURRENCY: renews itself, and is given back at the end.
+
+        With `timeout` it waits for its turn. Raises Denied if there is none.
+        """
+        steps = calls.take(self.engine, key, cost) if timeout is None else calls.acquire(
+            self.engine, key, timeout, cost)
+        verdict = self.weir.run(steps)
+        if not verdict:
+            raise Denied(verdict)
+        return Lease(self.weir, self.engine, key, cost, verdict)
+
+    def state(self) -> State:
+        """Whether weir is away for this limiter, since when, and what was decided where."""
+        return self.engine.state()
+
+    def close(self) -> None:
+        """Closes the connections, which other limiters may share."""
+        self.weir.close()

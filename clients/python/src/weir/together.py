@@ -1,0 +1,121 @@
+"""Takes from several keys, each with its own limiter: from all or from none."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+
+from . import calls
+from . import verdict as verdicts
+from .effects import Command, Effect, Word
+from .steps import Engine, new_id
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from .limiter import Limiter
+
+HOLD_S = 10.0  # how long what is taken of one slot waits for the others
+Part = tuple[Engine, str, int]
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """`index` is the deciding key's, -1 if all grant; `each` has what each key says."""
+
+    allowed: bool
+    index: int
+    each: tuple[Verdict, ...]
+
+    def __bool__(self) -> bool:
+        return self.allowed
+
+    @property
+    def retry_after(self) -> float | None:
+        return self.each[self.index].retry_after if self.index >= 0 else 0.0
+
+    def headers(self, legacy: bool = False) -> dict[str, str]:
+        """Of the deciding key; of the one with the least left if all grant."""
+        index = self.index if self.index >= 0 else min(
+            range(len(self.each)), key=lambda number: self.each[number].remaining)
+        return self.each[index].headers(legacy)
+
+
+def parts_of(items: Sequence[tuple[Any, str] | tuple[Any, str, int]]) -> list[Part]:
+    return [(item[0].engine, item[1], item[2] if len(item) > 2 else 1) for item in items]
+
+
+def take_all(items: Sequence[tuple[Limiter, str] | tuple[Limiter, str, int]]) -> Verdicts:
+    """Items are (limiter, key) or (limiter, key, cost), of limiters of one Weir; at most 16, each key once."""
+    return items[0][0].weir.run(steps(parts_of(items)))
+
+
+def steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
+    asks = True
+    for engine, key, _ in parts:
+        asked, back = engine.plan(key)
+        asks = asks and asked
+        yield from engine.probing()
+        if asked:
+            yield from calls.hand_back(engine, key, back)
+    if not asks:
+        return _decide(parts)
+    try:
+        replies = yield from parts[0][0].ask((_words(parts),))
+    except RedisError as error:
+        if "CROSSSLOT" not in str(error) and "same key slot" not in str(error) and "same slot" not in str(error):
+            raise
+        return (yield from _one_by_one(parts))
+    if replies is None:
+        return _decide(parts)
+    full = verdicts.mapping(replies[-1])
+    each = tuple(engine.learn(key, reply, cost if full["allowed"] else 0)
+                 for (engine, key, cost), reply in zip(parts, full["keys"]))
+    return Verdicts(bool(full["allowed"]), full["index"], each)
+
+
+def _words(parts: Sequence[Part]) -> Command:
+    limits: list[Word] = []
+    costs: list[str] = []
+    for engine, _, cost in parts:
+        limits += ["EACH", *engine.words]
+        costs += [str(cost)] * (len(engine.core.known or ()) or 1)
+    cost_words = costs[0] if len(set(costs)) == 1 else ",".join(costs)
+    return ("RL.MTAKE", len(parts), *(key for _, key, _ in parts), *limits, "COST", cost_words, "ID", new_id(), "FULL")
+
+
+def _decide(parts: Sequence[Part]) -> Verdicts:
+    """Here: asked of all first, charged if all grant."""
+    each = tuple(engine.decide(key, cost, charge=False) for engine, key, cost in parts)
+    denials = [index for index, verdict in enumerate(each) if not verdict]
+    if not denials:
+        return Verdicts(True, -1, tuple(engine.decide(key, cost) for engine, key, cost in parts))
+    waits = {index: each[index].retry_after for index in denials}
+    return Verdicts(False, max(denials, key=lambda index: float("inf") if waits[index] is None else waits[index] or 0),
+                    each)
+
+
+def _one_by_one(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
+    """Over slots of a cluster: a hold of each, settled if all grant and given back if not. Who ends in between has
+    taken what it held, so too much is never granted."""
+    held: list[tuple[Part, Verdict]] = []
+    for part in parts:
+        engine, key, cost = part
+        verdict = yield from calls.take(engine, key, cost, False, HOLD_S)
+        held.append((part, verdict))
+        if not verdict:
+            break
+    allowed = bool(held[-1][1])
+    for (engine, key, cost), verdict in held:
+        if verdict.id is None or not verdict:
+            if verdict and not allowed:
+                engine.give_back(key, cost)
+        elif allowed:
+            yield from calls.of_id(engine, "RL.SETTLE", key, verdict.id, str(cost))
+        else:
+            engine.give_back(key, cost)
+            yield from calls.of_id(engine, "RL.CANCEL", key, verdict.id)
+    each = tuple(verdict for _, verdict in held)
+    return Verdicts(allowed, -1 if allowed else len(each) - 1, each)
