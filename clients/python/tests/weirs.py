@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support.processes import free_port  # noqa: E402
 from support.servers import Server  # noqa: E402
+from support.waiting import wait_until  # noqa: E402, F401
 
 PROGRAM = os.environ.get("WEIR_SERVER", str(ROOT / "build/release/weir-server"))
 

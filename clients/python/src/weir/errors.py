@@ -24,4 +24,6 @@ def failure_of(error: BaseException) -> Failure | None:
         return Failure.NO_WRITES
     if isinstance(error, GONE):
         return Failure.GONE
-    return failure_of_words(str(error)) if isinstance(error, exceptions.ResponseError) else None
+    if not isinstance(error, exceptions.ResponseError) or getattr(error, "status_code", None) == "ERR":
+        return None
+    return failure_of_words(str(error))

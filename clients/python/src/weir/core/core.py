@@ -137,16 +137,17 @@ class Core:
     def _entry_away(self, key: str, now: float) -> Entry | None:
         """A key that is not in the mirror starts empty; None if its limits are not known."""
         entry = self.mirror.find(key, self._fixed)
-        since = self.breaker.since if self.breaker.away else now
         if entry is None:
             if self._seen is None:
                 return None
             entry = self.mirror.add(key, self._seen, self.share, now)
             entry.drained_in = self.breaker.absences
             self._drain(entry, now)
+        elif self.away_mode is Away.STRICT and not self.breaker.away:  # one time-out, which is no absence yet
+            self._drain(entry, now)
         elif self.away_mode is Away.STRICT and entry.drained_in != self.breaker.absences:
             entry.drained_in = self.breaker.absences
-            self._drain(entry, since)
+            self._drain(entry, self.breaker.since)
         return entry
 
     def _drain(self, entry: Entry, now: float) -> None:

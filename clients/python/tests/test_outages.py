@@ -1,0 +1,186 @@
+"""A weir-server that dies, hangs, is late, or whose replies are lost: nothing is charged twice, nobody waits long."""
+
+import json
+import signal
+import time
+import unittest
+from pathlib import Path
+
+import redis
+from weir import Limiter, Weir
+
+from .proxy import Answering, Proxy
+from .weirs import WeirServer, wait_until
+
+DEADLINE_S = 0.1
+SLACK_S = 0.15  # a busy machine runs this process late
+LIMIT = "FIXED 1000/1h"
+ERRORS = Path(__file__).resolve().parents[2] / "conformance/errors.json"
+
+
+class Calls:
+    """Takes, and knows the longest."""
+
+    def __init__(self, limiter):
+        self.limiter = limiter
+        self.longest = 0.0
+
+    def take(self, key="k"):
+        begin = time.perf_counter()
+        verdict = self.limiter.take(key)
+        self.longest = max(self.longest, time.perf_counter() - begin)
+        return verdict
+
+    def source(self, key="k"):
+        return self.take(key).source
+
+
+class Outages(unittest.TestCase):
+    def setUp(self):
+        self.server = WeirServer().__enter__()
+        self.addCleanup(self.server.__exit__)
+
+    def calls(self, url=None, limits=LIMIT, **options):
+        weir = Weir(url or self.server.url, deadline=DEADLINE_S)
+        self.addCleanup(weir.close)
+        calls = Calls(Limiter(weir, limits, processes=2, **options))
+        wait_until(lambda: calls.source() == "weir", "weir answers")
+        calls.longest = 0.0
+        return calls
+
+    def back(self, calls):
+        wait_until(lambda: not calls.limiter.state().away or calls.take("other") and None, "weir is back", pause_s=0.05)
+
+    def remaining(self, key="k"):
+        return self.server.call("RL.PEEK", key, *LIMIT.split(), "COST", "0")[2]
+
+    def in_time(self, calls):
+        self.assertLess(calls.longest, DEADLINE_S + SLACK_S)
+
+    def test_killed_and_started_again(self):
+        changes = []
+        calls = self.calls(hooks=[changes.append])
+        used = 1000 - self.remaining()
+        self.server.kill()
+        self.assertEqual([calls.source() for _ in range(5)], ["local"] * 5)
+        self.assertEqual((calls.limiter.state().cause, calls.limiter.state().decided_here), ("gone", 5))
+        self.server.start()
+        self.back(calls)
+        self.assertEqual(self.remaining(), 1000 - used)
+        self.assertEqual(calls.source(), "weir")
+        self.assertEqual(self.remaining(), 1000 - used - 5 - 1, "what was granted meanwhile is charged once")
+        calls.take()
+        self.assertEqual(self.remaining(), 1000 - used - 5 - 2)
+        self.assertEqual([change.away for change in changes], [True, False])
+        self.in_time(calls)
+
+    def test_stopped_and_continued(self):
+        calls = self.calls()
+        self.server.send_signal(signal.SIGSTOP)
+        sources = [calls.source() for _ in range(20)]
+        state = calls.limiter.state()
+        self.server.send_signal(signal.SIGCONT)
+        self.assertEqual(set(sources), {"local"})
+        self.assertEqual((state.away, state.cause), (True, "late"))
+        self.in_time(calls)
+        self.back(calls)
+        self.assertEqual(calls.source(), "weir")
+
+    def test_slow_and_trickling_peers(self):
+        for fault in ("delay", "trickle"):
+            with self.subTest(fault), Proxy(self.server.port) as proxy:
+                calls = self.calls(proxy.url)
+                setattr(proxy, fault, 2.0 if fault == "delay" else 0.02)
+                self.assertEqual({calls.source() for _ in range(5)}, {"local"})
+                self.in_time(calls)
+                proxy.cut()  # and now the handshake is slow
+                wait_until(lambda calls=calls: calls.source() and calls.limiter.state().probes > 1, "it probes",
+                           pause_s=0.05)
+                self.assertTrue(calls.limiter.state().away)
+                self.in_time(calls)
+
+    def test_lost_replies_are_charged_once(self):
+        with Proxy(self.server.port) as proxy:
+            calls = self.calls(proxy.url)
+            before = self.remaining()
+            for _ in range(10):
+                proxy.lose = 1
+                self.assertEqual(calls.source(), "weir")
+            self.assertEqual(self.remaining(), before - 10)
+
+    def test_cut_connections(self):
+        with Proxy(self.server.port) as proxy:
+            calls = self.calls(proxy.url)
+            before = self.remaining()
+            for _ in range(10):
+                proxy.cut()
+                self.assertEqual(calls.source(), "weir")
+            self.assertEqual(self.remaining(), before - 10)
+
+    def test_modes(self):
+        calls = {mode: self.calls(away=mode) for mode in ("local", "strict", "open", "closed")}
+        self.server.kill()
+        verdicts = {mode: call.take() for mode, call in calls.items()}
+        self.assertEqual({mode: verdict.allowed for mode, verdict in verdicts.items()},
+                         {"local": True, "strict": False, "open": True, "closed": False})
+        self.assertIn("Retry-After", verdicts["closed"].headers())
+        self.assertEqual(verdicts["local"].headers()["RateLimit-Policy"], '"fixed0";q=1000;w=3600')
+
+    def test_other_calls_while_away(self):
+        calls = self.calls(limits="10/1s")
+        limiter = calls.limiter
+        leases = Limiter(limiter.weir, "CONCURRENCY 4 LEASE 10s", processes=2)
+        self.assertTrue(leases.take("pool"))
+        self.server.kill()
+        self.assertEqual(calls.take().source, "local")
+        with limiter.hold("k", 1):
+            pass
+        self.assertTrue(limiter.acquire("k", 5))
+        self.assertTrue(limiter.reserve("k", 2))
+        self.assertFalse(limiter.peek("k", 5))
+        with leases.lease("pool"):
+            self.assertFalse(leases.take("pool"))
+        self.assertTrue(leases.peek("pool"))
+
+    def test_lease_outlives_a_restart(self):
+        calls = self.calls(limits="CONCURRENCY 2 LEASE 6s")
+        with calls.limiter.lease("pool") as lease:
+            self.server.kill()
+            time.sleep(2.5)  # a renewal fails
+            self.assertFalse(lease.lost.is_set())
+            self.server.start()
+            self.back(calls)
+            time.sleep(4)  # beyond the first end
+            self.assertFalse(lease.lost.is_set())
+            self.assertEqual(self.server.call("RL.PEEK", "pool", "CONCURRENCY", "2", "LEASE", "6s")[2], 0)
+
+
+class Errors(unittest.TestCase):
+    def test_what_each_error_means(self):
+        """By the way of redis-py, which makes classes of some words and takes them out of the text."""
+        for row in json.loads(ERRORS.read_text()):
+            with self.subTest(row["error"]), Answering(RL_TAKE=f"-{row['error']}\r\n".encode()) as server, \
+                    Weir(server.url, deadline=5) as weir:
+                limiter = Limiter(weir, "5/1s")
+                if row["means"] == "program":
+                    with self.assertRaises(redis.RedisError):
+                        limiter.take("k")
+                    self.assertFalse(limiter.state().away)
+                else:
+                    self.assertEqual(limiter.take("k").source, "local")
+                    self.assertEqual(limiter.state().cause, row["means"])
+
+    def test_a_refusal_of_writes_is_probed_by_a_write(self):
+        refusal = b"-MISCONF the disk is full\r\n"
+        with Answering(RL_TAKE=refusal, RL_PEEK=b"*6\r\n" + b":1\r\n" * 6) as server, \
+                Weir(server.url, deadline=5) as weir:
+            limiter = Limiter(weir, "5/1s", processes=1)
+            limiter.take("k")
+            wait_until(lambda: limiter.take("k") and None or limiter.state().probes > 1, "it probes", pause_s=0.05)
+            self.assertTrue(limiter.state().away)
+            asked = len([words for words in server.seen if words[0] == "RL.TAKE"])
+            self.assertLessEqual(asked, limiter.state().probes + 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
