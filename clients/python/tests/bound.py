@@ -18,23 +18,23 @@ AFTER_S = 4.0
 
 
 def work(url, away, processes, pause_s, seconds):
-    """In a process: takes until time is over, and prints the instant of each grant."""
+    """In a process: takes until time is over, and prints the instants before and after each grant."""
     from weir import Limiter, Weir
     limiter = Limiter(Weir(url), LIMITS, away=away, processes=processes)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
+        before = time.monotonic()
         if limiter.take("k"):
-            print(time.monotonic(), flush=True)
+            print(before, time.monotonic(), flush=True)
         time.sleep(pause_s)
 
 
 def excess(grants):
-    """The most that passed in any window beyond BURST and RATE in its length."""
-    worst, owed, last = 0.0, 0.0, None
-    for instant in grants:
-        owed = max(0.0, owed - (instant - last) * RATE) + 1 if last is not None else 1.0
-        worst, last = max(worst, owed), instant
-    return worst - BURST
+    """The most that passed in any window beyond BURST and RATE in its length. A grant is two instants, between which
+    it was made; windows are as long as they may have been, so this is what passed for certain."""
+    grants = sorted(grants, key=lambda grant: grant[1])
+    return max((last - first + 1 - BURST - RATE * max(0.0, grants[last][1] - grants[first][0])
+                for first in range(len(grants)) for last in range(first, len(grants))), default=0.0)
 
 
 @contextlib.contextmanager
@@ -62,8 +62,8 @@ def measure(away="local", name="kill", outage_s=20.0, pauses_s=(0.02,) * PROCESS
         with fault(server, name):
             time.sleep(outage_s)
         end = time.monotonic()
-        grants = sorted(float(line) for worker in workers for line in worker.communicate()[0].split())
-    return excess(grants), sum(begin < grant < end for grant in grants) / (end - begin)
+        grants = [tuple(map(float, line.split())) for worker in workers for line in worker.communicate()[0].splitlines()]
+    return excess(grants), sum(begin < after < end for _, after in grants) / (end - begin)
 
 
 def table():

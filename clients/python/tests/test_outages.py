@@ -13,7 +13,7 @@ from .proxy import Answering, Proxy
 from .weirs import WeirServer, wait_until
 
 DEADLINE_S = 0.1
-SLACK_S = 0.15  # a busy machine runs this process late
+SLACK_S = 0.3  # a busy machine runs this process late
 LIMIT = "FIXED 1000/1h"
 ERRORS = Path(__file__).resolve().parents[2] / "conformance/errors.json"
 

@@ -22,15 +22,17 @@ T = TypeVar("T")
 
 
 class Weir:
-    """As weir.Weir, whose arguments it has; for one event loop."""
+    """As weir.Weir, whose arguments it has. With a url it makes its connections anew in another event loop, as
+    those of tests are; a client that is given belongs to one."""
 
     def __init__(self, url: str | None = None, *, deadline: float = 0.1, retries: int = 1,
                  client: Any = None, waits: Any = None, **options: Any) -> None:
         if (url is None) == (client is None):
             raise ValueError("give either a url or a client")
         self.options = Options(deadline, retries)
-        self.client = client if url is None else connect(url, options)
-        self.waits = waits if url is None else connect(url, options)
+        self._url, self._connect_options = url, options
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.client, self.waits = client, waits
         self.policies = Policies(self.run)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -61,7 +63,14 @@ class Weir:
             return await asyncio.sleep(effect.seconds)
         return self._beside(effect)
 
+    def _clients_of_loop(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._url is not None and self._loop is not loop:
+            self.client, self.waits = (connect(self._url, self._connect_options) for _ in range(2))
+            self._loop = loop
+
     async def _send(self, effect: Send) -> list[Any]:
+        self._clients_of_loop()
         client = self.waits if effect.waits else self.client
         if client is None:
             raise ValueError("a call that waits needs a client of its own: Weir(client=..., waits=...)")

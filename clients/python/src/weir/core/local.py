@@ -89,7 +89,8 @@ class Bucket:
         self._level = min(self._refill(share, now), 0.0)
 
     def owed(self, share: float, now: float) -> int:
-        return whole(self._spec.capacity * share - self._refill(share, now))
+        # A part counts as a whole: each process' part that was left out would pass once more.
+        return math.ceil(self._spec.capacity * share - self._refill(share, now) - EPSILON)
 
     def told(self, now: float, reset_ms: float) -> None:
         pass
