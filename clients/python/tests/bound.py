@@ -21,6 +21,10 @@ def work(url, away, processes, pause_s, seconds):
     """In a process: takes until time is over, and prints the instants before and after each grant."""
     from weir import Limiter, Weir
     limiter = Limiter(Weir(url), LIMITS, away=away, processes=processes)
+    while limiter.take("k").source != "weir":
+        time.sleep(0.05)
+    print("ready", flush=True)
+    sys.stdin.readline()
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         before = time.monotonic()
@@ -56,7 +60,12 @@ def measure(away="local", name="kill", outage_s=20.0, pauses_s=(0.02,) * PROCESS
         seconds = WARM_S + outage_s + AFTER_S
         workers = [subprocess.Popen(
             [sys.executable, "-B", "-m", "tests.bound", "work", server.url, away, str(processes), str(pause), str(seconds)],
-            stdout=subprocess.PIPE, text=True) for pause in pauses_s]
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for pause in pauses_s]
+        for worker in workers:
+            worker.stdout.readline()
+        for worker in workers:
+            worker.stdin.write("go\n")
+            worker.stdin.flush()
         time.sleep(WARM_S)
         begin = time.monotonic()
         with fault(server, name):

@@ -4,14 +4,14 @@ Adding one is an entry in its language's file here, a program in its language's 
 pinned version in that folder's lock file.
 """
 
-from . import calls, cluster, debian, failover, go, java, language, node, python, tls, tools
+from . import calls, cluster, debian, failover, go, java, language, node, packages, python, tls, tools
 from .client import Client
 
 ALL = [*tools.CLIENTS, *python.CLIENTS, *node.CLIENTS, *go.CLIENTS, *java.CLIENTS,
        *debian.CLIENTS, *calls.CLIENTS, *language.CLIENTS, *tls.CLIENTS, *cluster.CLIENTS,
-       *failover.CLIENTS]
+       *failover.CLIENTS, *packages.CLIENTS]
 # What one word on the command line stands for.
-PARTS = ("calls", "language", "tls", "cluster", "failover")
+PARTS = ("calls", "language", "tls", "cluster", "failover", "package")
 
 
 def chosen(names):
