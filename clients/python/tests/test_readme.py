@@ -23,7 +23,7 @@ class Readme(unittest.TestCase):
     def block(self, word):
         """What the block with this word has made; its limits are small, so that a 429 comes soon."""
         code, = (block for block in BLOCKS if word in block)
-        code = code.replace("redis://127.0.0.1:7000", self.server.url).replace('"100/1m"', '"FIXED 2/1h"')
+        code = code.replace("127.0.0.1:7000", f"127.0.0.1:{self.server.port}").replace('"100/1m"', '"FIXED 2/1h"')
         made = types.ModuleType("block")
         made.__dict__.update(Limiter=Limiter, Weir=Weir)
         exec(compile(code, str(PAGE), "exec"), made.__dict__)  # noqa: S102
@@ -54,6 +54,9 @@ class Readme(unittest.TestCase):
         app = self.block("Flask(__name__)").app
         app.route("/")(lambda: "hello")
         self.statuses(lambda: app.test_client().get("/").status_code)
+
+    def test_limits(self):
+        self.assertTrue(self.block("storage_from_string").storage.check())
 
     def test_django(self):
         import django
