@@ -11,6 +11,7 @@ from .core.breaker import Failure, failure_of_words
 PROGRAM = (exceptions.AuthenticationError, exceptions.AuthorizationError, exceptions.MaxConnectionsError)
 GONE = (exceptions.ConnectionError, exceptions.ReadOnlyError, exceptions.ClusterDownError, exceptions.TryAgainError,
         exceptions.SlotNotCoveredError, ConnectionError)
+UNREACHABLE = "cannot be connected"  # what a RedisCluster says that reaches no owner
 LATE = (exceptions.TimeoutError, asyncio.TimeoutError, TimeoutError)
 
 
@@ -22,7 +23,8 @@ def failure_of(error: BaseException) -> Failure | None:
         return Failure.LATE
     if isinstance(error, exceptions.OutOfMemoryError):
         return Failure.NO_WRITES
-    if isinstance(error, GONE):
+    if isinstance(error, GONE) or (isinstance(error, exceptions.RedisClusterException)
+                                   and UNREACHABLE in str(error)):
         return Failure.GONE
     if not isinstance(error, exceptions.ResponseError) or getattr(error, "status_code", None) == "ERR":
         return None

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import RedisError
+from redis.exceptions import ClusterCrossSlotError, RedisClusterException, RedisError
 
 from . import calls
 from . import verdict as verdicts
@@ -64,8 +64,8 @@ def steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
         return _decide(parts)
     try:
         replies = yield from parts[0][0].ask((_words(parts),))
-    except RedisError as error:
-        if "CROSSSLOT" not in str(error) and "same key slot" not in str(error) and "same slot" not in str(error):
+    except (RedisError, RedisClusterException) as error:
+        if not isinstance(error, ClusterCrossSlotError) and "same key slot" not in str(error):
             raise
         return (yield from _one_by_one(parts))
     if replies is None:
