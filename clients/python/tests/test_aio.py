@@ -41,6 +41,19 @@ class Aio(unittest.IsolatedAsyncioTestCase):
             await weir.policies.set("free", "5/1s")
             self.assertEqual(await weir.policies.list(), ["free"])
 
+    async def test_more_callers_than_connections(self):
+        async with Weir(self.server.url, deadline=30, connections=5) as weir:
+            limiter = Limiter(weir, LIMIT)
+            verdicts = await asyncio.gather(*(limiter.take("k") for _ in range(300)))
+            self.assertEqual(sorted(verdict.remaining for verdict in verdicts), list(range(700, 1000)))
+            self.assertLess(str(self.server.call("CLIENT", "LIST")).count("name=weir-"), 7)
+            queue = Limiter(weir, "GCRA 4/1s BURST 0")
+            waiting = [asyncio.create_task(queue.acquire("queue", 10)) for _ in range(8)]
+            await asyncio.sleep(0.2)
+            self.assertTrue(await limiter.take("other"))
+            self.assertFalse(all(task.done() for task in waiting), "who waits holds nobody up")
+            self.assertEqual({bool(verdict) for verdict in await asyncio.gather(*waiting)}, {True})
+
     async def test_lease(self):
         async with Weir(self.server.url, deadline=5) as weir:
             limiter = Limiter(weir, "CONCURRENCY 1 LEASE 900ms")

@@ -77,6 +77,17 @@ class Calls(unittest.TestCase):
             thread.join()
         self.assertEqual(len(granted), 100)
 
+    def test_more_callers_than_connections(self):
+        with Weir(self.server.url, deadline=30, connections=5) as weir:
+            limiter, left = Limiter(weir, "FIXED 1000/1h"), []
+            threads = [threading.Thread(target=lambda: left.append(limiter.take("k").remaining)) for _ in range(150)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(sorted(left), list(range(850, 1000)))
+            self.assertLessEqual(len(weir.client.connection_pool._available_connections), 5)
+
     def test_acquire_waits_and_holds_up_nobody(self):
         limiter = self.limiter("GCRA 2/1s BURST 0")
         limiter.take("k")

@@ -17,6 +17,7 @@ from .policies import Policies
 from .steps import Options
 
 T = TypeVar("T")
+UNBOUNDED = 2**31  # for redis-py, which raises where a connection more is asked for: Weir bounds them
 
 
 class Weir:
@@ -28,9 +29,10 @@ class Weir:
     client      in place of url: a client of redis-py (Redis with its sentinels, RedisCluster). Give it
                 `client_options()`: its own time-outs bound its calls then
     waits       with client: another one for calls that wait, without a read time-out
+    connections how many calls may be under way at once; more of them wait, within their deadline
     """
 
-    def __init__(self, url: str | None = None, *, deadline: float = 0.1, retries: int = 1,
+    def __init__(self, url: str | None = None, *, deadline: float = 0.1, retries: int = 1, connections: int = 50,
                  client: Any = None, waits: Any = None, **options: Any) -> None:
         if (url is None) == (client is None):
             raise ValueError("give either a url or a client")
@@ -38,6 +40,7 @@ class Weir:
         self.client = client if url is None else connect(url, options)
         self.waits = waits if url is None else connect(url, options)
         self.policies = Policies(self.run)
+        self._room = threading.BoundedSemaphore(connections)
 
     def client_options(self) -> dict[str, Any]:
         """What a client of redis-py is to be made with, so that its calls fit into the deadline."""
@@ -69,6 +72,16 @@ class Weir:
         client = self.waits if effect.waits else self.client
         if client is None:
             raise ValueError("a call that waits needs a client of its own: Weir(client=..., waits=...)")
+        if effect.waits:
+            return self._exchange(client, effect)
+        if not self._room.acquire(timeout=max(0.0, effect.end - time.monotonic())):
+            raise TimeoutError("no connection was free in time")
+        try:
+            return self._exchange(client, effect)
+        finally:
+            self._room.release()
+
+    def _exchange(self, client: Any, effect: Send) -> list[Any]:
         with until(effect.end):
             if len(effect.commands) == 1:
                 return [client.execute_command(*effect.commands[0])]
@@ -102,6 +115,6 @@ def connect(url: str, options: dict[str, Any]) -> redis.Redis:
     if scheme not in CLASSES:
         raise ValueError(f"a url begins with redis://, rediss:// or unix://, got '{url}'")
     pool = redis.ConnectionPool.from_url(url, **{
-        "retry": Retry(NoBackoff(), 0), "redis_connect_func": on_connect, **options})
+        "retry": Retry(NoBackoff(), 0), "redis_connect_func": on_connect, "max_connections": UNBOUNDED, **options})
     pool.connection_class = CLASSES[scheme]
     return redis.Redis(connection_pool=pool)

@@ -13,6 +13,7 @@ from redis import exceptions
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
+from ..connection import UNBOUNDED
 from ..deadline import name_of_process
 from ..effects import Beside, Effect, Send, Sleep
 from ..policies import Policies
@@ -25,7 +26,7 @@ class Weir:
     """As weir.Weir, whose arguments it has. With a url it makes its connections anew in another event loop, as
     those of tests are; a client that is given belongs to one."""
 
-    def __init__(self, url: str | None = None, *, deadline: float = 0.1, retries: int = 1,
+    def __init__(self, url: str | None = None, *, deadline: float = 0.1, retries: int = 1, connections: int = 50,
                  client: Any = None, waits: Any = None, **options: Any) -> None:
         if (url is None) == (client is None):
             raise ValueError("give either a url or a client")
@@ -34,6 +35,8 @@ class Weir:
         self._loop: asyncio.AbstractEventLoop | None = None
         self.client, self.waits = client, waits
         self.policies = Policies(self.run)
+        self._connections = connections
+        self._room = asyncio.Semaphore(connections)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def client_options(self) -> dict[str, Any]:
@@ -67,6 +70,7 @@ class Weir:
         loop = asyncio.get_running_loop()
         if self._url is not None and self._loop is not loop:
             self.client, self.waits = (connect(self._url, self._connect_options) for _ in range(2))
+            self._room = asyncio.Semaphore(self._connections)
             self._loop = loop
 
     async def _send(self, effect: Send) -> list[Any]:
@@ -74,6 +78,12 @@ class Weir:
         client = self.waits if effect.waits else self.client
         if client is None:
             raise ValueError("a call that waits needs a client of its own: Weir(client=..., waits=...)")
+        if effect.waits:
+            return await self._exchange(client, effect)
+        async with self._room:
+            return await self._exchange(client, effect)
+
+    async def _exchange(self, client: Any, effect: Send) -> list[Any]:
         if len(effect.commands) == 1:
             return [await client.execute_command(*effect.commands[0])]
         async with client.pipeline(transaction=False) as pipeline:
@@ -111,4 +121,4 @@ async def on_connect(connection: Any) -> None:
 def connect(url: str, options: dict[str, Any]) -> redis.Redis:
     """A client without time-outs of its own: run() ends what takes too long."""
     return redis.Redis.from_pool(redis.ConnectionPool.from_url(url, **{
-        "retry": Retry(NoBackoff(), 0), "redis_connect_func": on_connect, **options}))
+        "retry": Retry(NoBackoff(), 0), "redis_connect_func": on_connect, "max_connections": UNBOUNDED, **options}))
