@@ -22,7 +22,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
         return self.server.call("RL.PEEK", "k", *LIMIT.split(), "COST", "0")[2]
 
     async def test_calls(self):
-        async with Weir(self.server.url, deadline=5) as weir:
+        async with Weir(self.server.url, deadline=30) as weir:
             limiter = Limiter(weir, LIMIT)
             verdicts = await asyncio.gather(*(limiter.take("k") for _ in range(20)))
             self.assertEqual(sorted(verdict.remaining for verdict in verdicts), list(range(980, 1000)))
@@ -55,7 +55,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
             self.assertEqual({bool(verdict) for verdict in await asyncio.gather(*waiting)}, {True})
 
     async def test_lease(self):
-        async with Weir(self.server.url, deadline=5) as weir:
+        async with Weir(self.server.url, deadline=30) as weir:
             limiter = Limiter(weir, "CONCURRENCY 1 LEASE 900ms")
             async with limiter.lease("pool") as lease:
                 await asyncio.sleep(2)
@@ -65,7 +65,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
             self.assertTrue(await limiter.peek("pool"))
 
     async def test_cancelled_calls_leave_nothing_behind(self):
-        async with Weir(self.server.url, deadline=5) as weir:
+        async with Weir(self.server.url, deadline=30) as weir:
             limiter = Limiter(weir, LIMIT)
             for pause in (0, 0.0005, 0.001, 0.002) * 5:
                 task = asyncio.create_task(limiter.take("cancelled"))
@@ -105,7 +105,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
 
     async def test_lost_replies_are_charged_once(self):
         with Proxy(self.server.port) as proxy:
-            async with Weir(proxy.url, deadline=5) as weir:
+            async with Weir(proxy.url, deadline=30) as weir:
                 limiter = Limiter(weir, LIMIT)
                 await limiter.take("k")
                 for _ in range(10):

@@ -27,8 +27,8 @@ class Cluster(unittest.IsolatedAsyncioTestCase):
                    "the cluster serves")
 
     def test_threads(self):
-        with RedisCluster(host="127.0.0.1", port=self.owners[0].port, socket_timeout=5) as client:
-            limiter = Limiter(Weir(client=client, deadline=5), "FIXED 2/1h")
+        with RedisCluster(host="127.0.0.1", port=self.owners[0].port, socket_timeout=30) as client:
+            limiter = Limiter(Weir(client=client, deadline=30), "FIXED 2/1h")
             keys = [f"k{number}" for number in range(20)]  # of both owners
             self.assertEqual({limiter.take(key).remaining for key in keys}, {1})
             few = Limiter(limiter.weir, "FIXED 1/1h")
@@ -42,7 +42,7 @@ class Cluster(unittest.IsolatedAsyncioTestCase):
 
     async def test_asyncio(self):
         async with AsyncCluster(host="127.0.0.1", port=self.owners[0].port) as client:
-            limiter = aio.Limiter(aio.Weir(client=client, deadline=5), "FIXED 2/1h")
+            limiter = aio.Limiter(aio.Weir(client=client, deadline=30), "FIXED 2/1h")
             self.assertEqual({(await limiter.take(f"k{number}")).remaining for number in range(20)}, {1})
             self.assertTrue(await aio.take_all([(limiter, "k1"), (limiter, "k2"), (limiter, "k3")]))
             self.assertFalse(await aio.take_all([(limiter, "k4"), (limiter, "k5"), (limiter, "k1")]))

@@ -101,7 +101,7 @@ class Outages(unittest.TestCase):
 
     def test_lost_replies_are_charged_once(self):
         with Proxy(self.server.port) as proxy:
-            calls = self.calls(proxy.url, deadline=5)
+            calls = self.calls(proxy.url, deadline=30)
             before = self.remaining()
             for _ in range(10):
                 proxy.lose = 1
@@ -110,7 +110,7 @@ class Outages(unittest.TestCase):
 
     def test_cut_connections(self):
         with Proxy(self.server.port) as proxy:
-            calls = self.calls(proxy.url, deadline=5)
+            calls = self.calls(proxy.url, deadline=30)
             before = self.remaining()
             for _ in range(10):
                 proxy.cut()
@@ -162,7 +162,7 @@ class Errors(unittest.TestCase):
             if row["error"].startswith("ERR BUSY") and not hasattr(redis.ResponseError(), "status_code"):
                 continue  # an older redis-py takes ERR out of the text, and does not say so
             with self.subTest(row["error"]), Answering(RL_TAKE=f"-{row['error']}\r\n".encode()) as server, \
-                    Weir(server.url, deadline=5) as weir:
+                    Weir(server.url, deadline=30) as weir:
                 limiter = Limiter(weir, "5/1s")
                 if row["means"] == "program":
                     with self.assertRaises(redis.RedisError):
@@ -175,7 +175,7 @@ class Errors(unittest.TestCase):
     def test_a_refusal_of_writes_is_probed_by_a_write(self):
         refusal = b"-MISCONF the disk is full\r\n"
         with Answering(RL_TAKE=refusal, RL_PEEK=b"*6\r\n" + b":1\r\n" * 6) as server, \
-                Weir(server.url, deadline=5) as weir:
+                Weir(server.url, deadline=30) as weir:
             changes = []
             limiter = Limiter(weir, "5/1s", processes=1, hooks=[changes.append])
             limiter.take("k")

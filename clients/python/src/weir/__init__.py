@@ -7,7 +7,7 @@
 """
 
 from .calls import Reservation
-from .connection import Weir
+from .connection import Weir, client_options
 from .contexts import Hold, Lease
 from .core.core import Away
 from .limiter import Limiter
@@ -16,4 +16,4 @@ from .together import take_all
 from .verdict import Denied, LimitState, Verdict
 
 __all__ = ["Away", "Change", "Denied", "Hold", "Lease", "LimitState", "Limiter", "Reservation", "State", "Verdict",
-           "Weir", "take_all"]
+           "Weir", "client_options", "take_all"]

@@ -26,8 +26,8 @@ class Weir:
     url         redis://, rediss:// or unix://, as redis-py takes it
     deadline    seconds after which a call that does not wait has its verdict, whatever happens
     retries     how often it is sent again within that time, under the same ID
-    client      in place of url: a client of redis-py (Redis with its sentinels, RedisCluster). Give it
-                `client_options()`: its own time-outs bound its calls then
+    client      in place of url: a client of redis-py (Redis with its sentinels, RedisCluster). Make it
+                with `client_options()`: its own time-outs bound its calls then
     waits       with client: another one for calls that wait, without a read time-out
     connections how many calls may be under way at once; more of them wait, within their deadline
     """
@@ -41,11 +41,6 @@ class Weir:
         self.waits = waits if url is None else connect(url, options)
         self.policies = Policies(self.run)
         self._room = threading.BoundedSemaphore(connections)
-
-    def client_options(self) -> dict[str, Any]:
-        """What a client of redis-py is to be made with, so that its calls fit into the deadline."""
-        each = self.options.deadline / self.options.attempts
-        return {"socket_timeout": each, "socket_connect_timeout": each, "retry": Retry(NoBackoff(), 0)}
 
     def run(self, steps: Generator[Effect, Any, T]) -> T:
         """Runs the steps of a call in this thread."""
@@ -107,6 +102,12 @@ class Weir:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def client_options(deadline: float = 0.1, retries: int = 1) -> dict[str, Any]:
+    """What a client of redis-py is to be made with, so that its calls fit into the deadline of its Weir."""
+    each = deadline / (retries + 1)
+    return {"socket_timeout": each, "socket_connect_timeout": each, "retry": Retry(NoBackoff(), 0)}
 
 
 def connect(url: str, options: dict[str, Any]) -> redis.Redis:

@@ -6,8 +6,8 @@
     verdict = await limiter.take("user:42")
 """
 
-from .connection import Weir
+from .connection import Weir, client_options
 from .contexts import Hold, Lease
 from .limiter import Limiter, take_all
 
-__all__ = ["Hold", "Lease", "Limiter", "Weir", "take_all"]
+__all__ = ["Hold", "Lease", "Limiter", "Weir", "client_options", "take_all"]

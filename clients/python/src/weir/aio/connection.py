@@ -39,10 +39,6 @@ class Weir:
         self._room = asyncio.Semaphore(connections)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def client_options(self) -> dict[str, Any]:
-        """What a client of redis-py is to be made with."""
-        return {"retry": Retry(NoBackoff(), 0)}
-
     async def run(self, steps: Generator[Effect, Any, T]) -> T:
         """Runs the steps of a call."""
         try:
@@ -116,6 +112,11 @@ async def on_connect(connection: Any) -> None:
     with contextlib.suppress(exceptions.ResponseError):
         await connection.send_command("CLIENT", "SETNAME", name_of_process())
         await connection.read_response()
+
+
+def client_options() -> dict[str, Any]:
+    """What a client of redis.asyncio is to be made with: its Weir ends what takes too long."""
+    return {"retry": Retry(NoBackoff(), 0)}
 
 
 def connect(url: str, options: dict[str, Any]) -> redis.Redis:

@@ -1,0 +1,64 @@
+"""Three members of a shard, found by redis-py's Sentinel: a takeover and a switchover raise nothing."""
+
+import subprocess
+import time
+import unittest
+
+from redis.sentinel import Sentinel
+from weir import Limiter, Weir, client_options
+
+from .weirs import PROGRAM, WeirServer, wait_until
+
+NAME = "main"
+LIMIT = "FIXED 100000/1h"
+
+
+class Shard(unittest.TestCase):
+    def setUp(self):
+        self.members = [WeirServer() for _ in range(3)]
+        log = f"file:{self.members[0].directory}/shared-log"
+        subprocess.run([PROGRAM, "--new-shard", log, NAME, "--dir", f"{self.members[0].directory}/data"], check=True,
+                       capture_output=True)
+        for member in self.members:
+            member.command += ["--log", log, "--shard", NAME]
+            self.addCleanup(member.__exit__)
+            member.__enter__()
+        wait_until(self.owner, "one serves")
+
+    def owner(self):
+        for member in self.members:
+            if member.lives() and member.call("ROLE")[0] == b"master":
+                return member
+        return None
+
+    def take_on(self, limiter, until):
+        """Takes until the condition is met; how many weir has granted."""
+        granted, end = 0, time.monotonic() + 60
+        while not until():
+            self.assertLess(time.monotonic(), end, "weir is back")
+            granted += limiter.take("k").source == "weir"
+            time.sleep(0.01)
+        return granted
+
+    def test_takeover_and_switchover(self):
+        sentinels = Sentinel([("127.0.0.1", member.port) for member in self.members], socket_timeout=0.5)
+        client = sentinels.master_for(NAME, **client_options(deadline=0.3))
+        changes = []
+        with Weir(client=client, deadline=0.3) as weir:
+            limiter = Limiter(weir, LIMIT, processes=1, hooks=[changes.append])
+            wait_until(lambda: limiter.take("warm").source == "weir", "weir answers")
+            granted = 0
+            for change in (lambda: self.owner().kill(), lambda: self.owner().call("SENTINEL", "FAILOVER", NAME)):
+                before = self.owner()
+                change()
+                granted += self.take_on(limiter, lambda before=before: self.owner() not in (None, before))
+                asked = limiter.state().asked
+                granted += self.take_on(limiter, lambda asked=asked: limiter.state().asked > asked + 20)
+            left = limiter.peek("k", 0)
+            self.assertEqual(left.source, "weir")
+            self.assertLessEqual(left.remaining, 100000 - granted)
+            self.assertTrue(any(change.away for change in changes))
+
+
+if __name__ == "__main__":
+    unittest.main()
