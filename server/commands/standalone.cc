@@ -13,7 +13,7 @@ namespace weir::server {
 namespace {
 
 constexpr std::string_view kNoReplication =
-    "ERR weir does not replicate: it is its own master and has no replicas";
+    "ERR weir does not speak Redis' replication: the servers of a shard follow a shared log";
 
 void no_replication(Call& call) { call.reply.error(kNoReplication); }
 
@@ -49,13 +49,13 @@ constexpr Command kStandaloneCommands[] = {
     of_replication({.name = "psync",
                     .arity = -3,
                     .usage = "replicationid offset",
-                    .summary = "An error, since nothing is replicated.",
+                    .summary = "An error: weir does not speak Redis' replication.",
                     .since = "2.8.0",
                     .run = no_replication},
                    kNoAsyncLoading | kNoMulti),
     of_replication({.name = "replconf",
                     .arity = -1,
-                    .summary = "An error, since nothing is replicated.",
+                    .summary = "An error: weir does not speak Redis' replication.",
                     .since = "3.0.0",
                     .run = no_replication},
                    kLoading | kAllowBusy),
@@ -75,7 +75,7 @@ constexpr Command kStandaloneCommands[] = {
                    kStale | kNoAsyncLoading),
     of_replication({.name = "sync",
                     .arity = 1,
-                    .summary = "An error, since nothing is replicated.",
+                    .summary = "An error: weir does not speak Redis' replication.",
                     .since = "1.0.0",
                     .run = no_replication},
                    kNoAsyncLoading | kNoMulti),

@@ -417,8 +417,8 @@ constexpr Option kOptions[] = {
      .help = "weir stays in the foreground."},
     {.name = "replica-read-only",
      .alias = "slave-read-only",
-     .kind = Fixed{"yes", "there are no replicas"},
-     .help = "There are no replicas."},
+     .kind = Fixed{"yes", "a standby always refuses writes"},
+     .help = "A standby always refuses writes."},
 };
 
 }  // namespace

@@ -6,10 +6,10 @@ namespace weir::server {
 namespace {
 
 constexpr std::string_view kNoReplicas =
-    "there are no replicas; SAVE and BGSAVE make copies of the data";
+    "a standby follows a shared log, and is no replica; SAVE and BGSAVE make copies of the data";
 constexpr std::string_view kNoCluster =
     "owners of slots do not talk to one another, they are named by cluster-topology";
-constexpr std::string_view kNobody = "weir connects to nobody";
+constexpr std::string_view kNobody = "connections to other servers have no such option";
 constexpr std::string_view kNoModules =
     "there are no modules; commands of redis-cell are built in (CL.THROTTLE)";
 constexpr std::string_view kNoThreads = "one thread serves all clients";

@@ -306,7 +306,7 @@ class Alone(shells.ShellTest):
         self.assertEqual(self.weir.call("EXISTS", "k"), 0)
 
     def test_what_replicas_ask_for_is_refused_in_words(self):
-        words = "weir does not replicate"
+        words = "weir does not speak Redis' replication"
         for option in (["--rdb", self.path("x.rdb")], ["--functions-rdb", self.path("x.rdb")],
                        ["--replica"], ["sync"], ["psync", "?", "-1"]):
             text = self.run_cli(self.weir, *option)

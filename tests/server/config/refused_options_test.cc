@@ -14,19 +14,20 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 TEST_F(ConfigTest, OptionsThatWouldPromiseWhatIsNotThereSayWhy) {
-  EXPECT_EQ(load({"--tls-replication", "yes"}),
-            "command line: tls-replication is an option of Redis that weir does not have: there "
-            "are no replicas; SAVE and BGSAVE make copies of the data");
+  EXPECT_EQ(
+      load({"--tls-replication", "yes"}),
+      "command line: tls-replication is an option of Redis that weir does not have: a "
+      "standby follows a shared log, and is no replica; SAVE and BGSAVE make copies of the data");
   EXPECT_EQ(load({write("port 0\nreplicaof db1 6379\n")}),
-            "weir.conf:2: replicaof is an option of Redis that weir does not have: there are no "
-            "replicas; SAVE and BGSAVE make copies of the data");
+            "weir.conf:2: replicaof is an option of Redis that weir does not have: a standby "
+            "follows a shared log, and is no replica; SAVE and BGSAVE make copies of the data");
   EXPECT_THAT(load({"--LoadModule", "/x.so", "a"}), HasSubstr("loadmodule is an option of Redis"));
   EXPECT_THAT(load({"--io-threads", "4"}), HasSubstr("one thread serves all clients"));
   EXPECT_THAT(load({"--rename-command", "FLUSHALL", ""}), HasSubstr("ACL rules"));
   EXPECT_THAT(load({"--cluster-node-timeout", "1"}), HasSubstr("cluster-topology"));
   EXPECT_THAT(set({"masterauth", "secret"}),
               AllOf(HasSubstr("ERR Unknown option or number of arguments for CONFIG SET - "
-                              "'masterauth': there are no replicas"),
+                              "'masterauth': a standby follows a shared log"),
                     testing::Not(HasSubstr("secret"))));
 }
 

@@ -11,7 +11,7 @@ BEYOND = (
     (r"unknown command 'geo", "geographic commands"),
     (r"unknown command '(bit|[gs]etbit)|filter commands by pattern", "bitmaps"),
     (r"unknown command 'pf|unknown command 'PF|TestKeyGroupMetrics", "HyperLogLog"),
-    (r"unknown command '(migrate|replicaof|slaveof)|does not replicate|Command Tips|ReplBacklog",
+    (r"unknown command '(migrate|replicaof|slaveof)|does not speak Redis' replication|Command Tips|ReplBacklog",
      "replication and clusters"),
     (r"unknown command 'lcs", "LCS"),
     (r"LFU maxmemory policy", "eviction"),
