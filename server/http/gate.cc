@@ -118,6 +118,16 @@ const Value* member(const Value& map, std::string_view name) {
   return nullptr;
 }
 
+// Tells whether a value that the proxy hands on may have made the error: the key of something that
+// is no limiter, a cost that is no number, a key that the gate's user may not touch, or of another
+// owner. Nobody is to get rid of his limit by such a value. That a policy is missing is nobody's
+// value, because the proxy names it.
+bool may_be_of_a_value(std::string_view error) {
+  constexpr std::string_view kNoPolicy = "ERR no policy is named";
+  const unsigned status = status_of_error(error);
+  return status >= 400 && status < 500 && status != 401 && !error.starts_with(kNoPolicy);
+}
+
 }  // namespace
 
 bool is_gate(const Request& request) {
@@ -174,9 +184,9 @@ Answer gate_answer(const Value& reply, const GateTerms& terms) {
 }
 
 Answer gate_error(std::string_view error, const GateTerms& terms) {
-  if (terms.on_error == OnGateError::kOpens) return {};
+  if (terms.on_error == OnGateError::kOpens && !may_be_of_a_value(error)) return {};
   Answer answer = error_answer(error);
-  if (terms.on_error == OnGateError::kCloses)
+  if (terms.on_error != OnGateError::kTells)
     answer = {.status = 500, .body = "the limiter cannot decide\n"};
   // A proxy may hand it to its caller, whose browser would ask for a password of weir.
   std::erase_if(answer.fields, [](const auto& field) { return field.first == kChallenge; });

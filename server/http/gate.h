@@ -54,7 +54,8 @@ Parameters parameters_of_query(std::string_view query);
 // REQUIRES: `reply` is what RL.TAKE answers with HEADERS in RESP3.
 Answer gate_answer(const resp::Value& reply, const GateTerms& terms);
 // An error is never answered with the status of a denial. Where `terms` let requests through or
-// not, the answer has no word of the error.
+// not, the answer has no word of the error; and one that a caller's value may have made lets nobody
+// through.
 Answer gate_error(std::string_view error, const GateTerms& terms);
 
 }  // namespace weir::server::http

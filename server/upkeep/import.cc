@@ -148,13 +148,14 @@ Done Import::copy_database() {
   return {};
 }
 
-// Where the source does not say how many keys it has, it is read as long as its cursor goes on.
+// Where the source does not say how many keys it has, it is read as long as its cursor goes on; one
+// that names no key of the database says nothing, since a proxy may not know.
 Done Import::look_at_end(const std::vector<Value>& names) {
   const auto database = source_.databases().find(tally_.database);
   const uint64_t said = database == source_.databases().end() ? 0 : database->second;
   told_ += names.size();
   empty_pages_ = names.empty() ? empty_pages_ + 1 : 0;
-  if (said <= UINT64_MAX / kToldTimes - kToldMore && source_.knows_databases() &&
+  if (said > 0 && said <= UINT64_MAX / kToldTimes - kToldMore && source_.knows_databases() &&
       told_ > kToldTimes * said + kToldMore)
     return "the source says that it has " + std::to_string(said) + " keys, and SCAN has told " +
            std::to_string(told_) + " and goes on: that has no end";

@@ -201,6 +201,7 @@ class Shard(ShardTest):
         harness.wait_until(lambda: self.status(server)["state"] == "stopped", "the member stops")
         with server.connect() as client:
             self.assertEqual(client.call("PING"), "PONG")
+            self.assertIn(b"shard_stopped:1", client.call("INFO", "everything"))
             self.assert_refused("MASTERDOWN this member of shard main has stopped", client, "GET", "k")
         self.assertIn("knows nothing of what this member's directory holds", server.log())
 

@@ -90,7 +90,7 @@ void Checkpoints::end_kept() {
   ++made_;
   spdlog::info("checkpoint written to {}", directory_);
   last_name_ = std::filesystem::path(directory_).filename();
-  newest_s_ = last_s_;
+  look_for_newest();
   remover_.remove(
       give_up_old_checkpoints(config_.dir + "/checkpoints", config_.checkpoint_keep, last_name_));
 }

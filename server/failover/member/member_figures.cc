@@ -16,6 +16,10 @@ void write_member_figures(const ShownMember& shown, FigureWriter& out) {
   out.text({"shard_state", "What this member does."}, seen.state);
   out.gauge({"shard_serves", "Whether this member is the owner and serves data."},
             seen.serves ? 1 : 0);
+  out.gauge({"shard_stopped",
+             "Whether this member has stopped, for what shard_state and the log say, "
+             "and follows no more."},
+            seen.stopped_because.empty() ? 0 : 1);
   out.text({"shard_owner", "Where the owner is, as the shared log says."}, seen.owner_address);
   out.gauge({"shard_epoch", "Position of the CLAIM that made the owner."}, seen.epoch);
   out.gauge({"shard_position", "Position of the newest record that this member has read."},

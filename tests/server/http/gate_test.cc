@@ -94,6 +94,20 @@ TEST(Gate, AnErrorIsNoDenial) {
   EXPECT_EQ(gate_error("ERR no", {.deny = 500, .on_error = OnGateError::kCloses}).status, 503u);
 }
 
+TEST(Gate, NobodyIsLetThroughByAnErrorThatHisValueHasMade) {
+  const GateTerms open = {.on_error = OnGateError::kOpens};
+  for (const char* error :
+       {"MISCONF the disk", "OOM no", "READONLY no", "MASTERDOWN no", "NOAUTH no", "WRONGPASS no",
+        "ERR no policy is named 'api'; RL.POLICY SET makes one"}) {
+    EXPECT_EQ(gate_error(error, open).status, 200u) << error;
+  }
+  for (const char* error : {"WRONGTYPE no", "NOPERM no", "MOVED 1 there", "ERR cost must be",
+                            "ERR a key may have at most 1024 bytes"}) {
+    EXPECT_EQ(gate_error(error, open).status, 500u) << error;
+    EXPECT_EQ(gate_error(error, open).body, "the limiter cannot decide\n") << error;
+  }
+}
+
 TEST(Gate, WhatAnErrorIsAnsweredIsKnownWhateverElseIsWrong) {
   const auto on_error = [](const std::string& query) {
     GateTerms terms;
