@@ -278,7 +278,7 @@ class ShardOnPostgres(OnPostgres, Shard):
 
     def test_a_database_that_restarts_forgets_nothing(self):
         self.make_shard()
-        members = [self.member(name, log_timeout_ms=5000).start() for name in "ab"]
+        members = [self.member(name, log_timeout_ms=30_000).start() for name in "ab"]
         owner = self.owner_of(*members)
         owner.call("SET", "k", "before")
         with owner.connect() as client:
