@@ -151,7 +151,7 @@ void take_after(KeyGuards& key, AllRequest request, const Taken& taken) {
 void take_alone(KeyGuards& key, AllRequest request, const Taken* others) {
   if (others != nullptr) {
     request.refused = request.refused || !others->allowed;
-    if (request.upto && others->allowed) {
+    if (request.upto) {
       for (Guard& guard : key.guards) guard.cost = *others->granted;
     }
     request.upto = false;

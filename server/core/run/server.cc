@@ -218,7 +218,9 @@ Result<void, std::string> Server::read_policies() {
                             .keys = &keys_,
                             .timeline = &timeline_,
                             .host = this};
-  return reload_policies_between_turns(needs, persistence_.health);
+  auto read = reload_policies_between_turns(needs, persistence_.health);
+  if (read) waiting_.signal_all();  // no command has run that would have
+  return read;
 }
 
 Result<void, std::string> Server::reload_topology() {

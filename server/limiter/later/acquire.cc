@@ -153,6 +153,7 @@ class AcquireWaiter : public QueuedRequest {
   bool try_again(Call& call) override {
     is_served = false;
     if (call.now_ns < expected_ns) forget_tail(call, key());  // a command has touched the key
+    if (expected_ns > 0) tail->late_ns += std::max<int64_t>(call.now_ns - expected_ns, 0);
     if (recalled(call, key(), request().id)) return true;
     auto limiter = resolve(call, key(), request());
     if (!limiter) return true;

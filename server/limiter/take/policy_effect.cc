@@ -53,10 +53,12 @@ DecidingPart deciding_part(const NamedLimits& named, std::span<const algorithms:
     if (named.mode_of(i) == Mode::kShadow) continue;
     part.limits.push_back(limits[i]);
     part.costs.push_back(request.cost(i));
+    part.places.push_back(i);
   }
   if (part.limits.empty()) {
     part.limits.assign(limits.begin(), limits.end());
     part.costs = request.costs;
+    for (size_t i = 0; i < limits.size(); ++i) part.places.push_back(i);
   }
   return part;
 }

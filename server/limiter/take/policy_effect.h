@@ -33,6 +33,7 @@ bool never_waits(Limiter& limiter, const LimiterRequest& request);
 struct DecidingPart {
   std::vector<algorithms::Limit> limits;
   std::vector<int64_t> costs;  // one for all limits, or one for each
+  std::vector<size_t> places;  // of the limits, among all that the request names
 
   int64_t cost(size_t limit) const { return costs.size() == 1 ? costs[0] : costs[limit]; }
 };

@@ -60,6 +60,7 @@ KeptTail& tail_of(Call& call, Limiter& limiter) {
   }
   kept.watch = std::make_unique<KeyWatch>(call, limiter.key());
   kept.simulated = std::make_unique<QueueTail>(call, limiter);
+  kept.late_ns = 0;
   join_all(call, limiter.key(), kept.simulated.get());
   return kept;
 }
@@ -117,7 +118,8 @@ bool must_queue(Call& call, std::string_view key, const LimiterRequest& request)
 
 QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
   const DecidingPart part = deciding_part(limiter, least_of(request));
-  const auto place = tail_of(call, limiter).simulated->look(part, call.now_ns);
+  auto place = tail_of(call, limiter).simulated->look(part, call.now_ns);
+  place.index = part.places[place.index];
   call.work().charge_entries(place.looks);
   return place;
 }

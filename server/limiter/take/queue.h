@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/time_units.h"
 #include "server/limiter/take/answer.h"
 #include "server/limiter/take/queue_tail.h"
 #include "server/waiting/waiting.h"
@@ -42,12 +43,19 @@ class KeyWatch {
 
 // The limiter once all in a queue have been served, if that is known.
 struct KeptTail {
+  static constexpr int64_t kLateMaxNs = 5 * kNsPerMs;
+
   std::unique_ptr<QueueTail> simulated = nullptr;
   std::unique_ptr<KeyWatch> watch = nullptr;  // there is one with it
+  // By how much those who were served came later than it has foreseen, in all. What they leave
+  // behind is later by so much.
+  int64_t late_ns = 0;
 
   bool is_good() const { return simulated != nullptr && !watch->changed(); }
   // Tells whether it is as good after the next in the queue was served.
-  bool foresees_serving() const { return is_good() && !simulated->has_entries(); }
+  bool foresees_serving() const {
+    return is_good() && late_ns <= kLateMaxNs && !simulated->has_entries();
+  }
   void forget() { *this = {}; }
 };
 

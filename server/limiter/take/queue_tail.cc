@@ -53,8 +53,20 @@ QueueTail::Copy& QueueTail::copy_of(const Limit& limit, size_t number) {
   for (Copy& copy : copies_) {
     if (algorithms::same_limit(copy.limit, limit) && number-- == 0) return copy;
   }
-  return copies_.emplace_back(
-      Copy{.limit = limit, .state = algorithms::fresh_state(limit, at_ns_)});
+  Copy& copy = new_copy();
+  copy = {.limit = limit, .state = algorithms::fresh_state(limit, at_ns_)};
+  return copy;
+}
+
+QueueTail::Copy& QueueTail::new_copy() {
+  if (copies_.size() < kCopiesMax) return copies_.emplace_back();
+  for (;;) {
+    Copy& oldest = copies_[given_up_++ % copies_.size()];
+    const auto is_its = [&](const algorithms::Guard& guard) {
+      return guard.limit == &oldest.limit;
+    };
+    if (std::ranges::none_of(guards_, is_its)) return oldest;
+  }
 }
 
 // Makes a guard of each limit of the request. Most often those of the request before will do.

@@ -8,7 +8,10 @@
 // Invariants
 // 1. States are copies; entries are overlays (entries/overlay_entries.h), because a log may be
 //    long.
-// 2. Before it is used in another command it is attached to that command's key; if it has entries,
+// 2. It has at most kCopiesMax limits. Who waits names the limits that the key has, as a rule; where
+//    very many name each their own, the ones that came first are given up, and are met anew as
+//    unused limits.
+// 3. Before it is used in another command it is attached to that command's key; if it has entries,
 //    they are the same as when it was made.
 #pragma once
 
@@ -63,12 +66,17 @@ class QueueTail {
     OverlayEntries entries = OverlayEntries();
   };
   QueueTail() = default;
+  static constexpr size_t kCopiesMax = 128;
+
   // The copy of a limit; `number` tells equal limits apart.
   Copy& copy_of(const algorithms::Limit& limit, size_t number);
+  // Room for one more copy, which is not one of the guards'.
+  Copy& new_copy();
   void name(const DecidingPart& request);
   Place take();
 
   std::deque<Copy> copies_;                // a deque, because guards and overlays point into it
+  size_t given_up_ = 0;                    // how many copies were
   std::vector<algorithms::Guard> guards_;  // of the request that has joined last
   int64_t at_ns_ = 0;
   const WallClock* wall_ = &kTrueWallClock;  // the server's, which outlives queues

@@ -168,6 +168,20 @@ TEST_F(PoliciesFile, SighupReads) {
   EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 3/1m"));
 }
 
+// Whoever waits is tried at once under the new policy, as after RL.POLICY SET.
+TEST_F(PoliciesFile, SighupWakesWhoWaits) {
+  reload("policy free 1/1h\n");
+  ask("RL.TAKE k POLICY free");
+  const auto waiter = server_->connect();
+  waiter->push(request({"RL.ACQUIRE", "k", "POLICY", "free", "TIMEOUT", "0"}));
+  server_->run_turns();
+  EXPECT_EQ(waiter->take(), "");
+  file("policy free UNLIMITED\n");
+  for (const auto& outcome : (*server_)->reload().run()) EXPECT_TRUE(outcome.read) << outcome.name;
+  server_->run_turns();
+  EXPECT_THAT(waiter->take(), HasSubstr(":1\r\n:-1\r\n"));
+}
+
 // The file may change those alone that the user may name.
 TEST_F(PoliciesFile, NeedsTheOptionAndTheRights) {
   ask("ACL SETUSER anna on nopass +@all ~* policy~fr* policy~re* policy~RE*");

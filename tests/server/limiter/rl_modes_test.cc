@@ -1,5 +1,6 @@
 // Laws of limits that are enforced and in shadow, over random requests: each pair of worlds is told
 // the same, verdict by verdict.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -115,6 +116,14 @@ TEST_F(RlModes, ManyKeysAreOneKeyWithTheirLimits) {
       pass();
     }
   }
+}
+
+// A key in shadow beside one that denies is asked for nothing, and shows what it has.
+TEST_F(RlModes, AKeyInShadowBesideADenialShowsWhatItHas) {
+  ask("RL.POLICY SET watched GCRA 5/1h BURST 4 SHADOW");
+  ask("RL.TAKE used FIXED 1/1h");
+  EXPECT_THAT(ask("RL.MTAKE 2 used s EACH FIXED 1/1h EACH POLICY watched COST 6 UPTO"),
+              testing::HasSubstr("[1, 5, 5, 0, 0, -1, 0]"));
 }
 
 }  // namespace

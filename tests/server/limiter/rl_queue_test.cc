@@ -88,6 +88,34 @@ TEST_F(RlQueue, ItsEndIsKnownWhateverHappens) {
   }
 }
 
+// A timer wakes the server late, each time a little.
+TEST_F(RlQueue, ItsEndIsNeverToldMuchTooEarly) {
+  const std::string peek = "RL.PEEK q GCRA 1/1s BURST 0";
+  ask(kOnePerSecond);
+  ask("PEXPIRE q 3600000");
+  std::vector<std::unique_ptr<FakeClient>> waiting;
+  for (int i = 0; i < 40; ++i) waiting.push_back(asking(kOnePerSecond));
+  ask(peek);
+  for (int i = 0; i < 20; ++i) {
+    server_->advance(1 * kSecond + 2 * kMs);
+    EXPECT_EQ(heard(*waiting[static_cast<size_t>(i)]).substr(0, 2), "[1");
+  }
+  const auto retry_ms = [](const std::string& reply) { return std::stoll(reply.substr(10)); };
+  const std::string kept = ask(peek);
+  ask("PEXPIRE q 3600000");
+  EXPECT_NEAR(retry_ms(kept), retry_ms(ask(peek)), 5) << kept;
+}
+
+// Whoever asks is told the limit that decides among all that he named, those in shadow included.
+TEST_F(RlQueue, ADenialNamesTheLimitThatDecides) {
+  ask("RL.POLICY SET watch FIXED 100/1h SHADOW");
+  const std::string limits = " q POLICY watch GCRA 1/10s BURST 0";
+  ask("RL.TAKE" + limits);
+  EXPECT_EQ(ask("RL.TAKE" + limits), "[0, 1, 0, 10000, 10000, 1]");
+  const auto waiter = asking("RL.ACQUIRE" + limits + " TIMEOUT 0");
+  EXPECT_EQ(ask("RL.TAKE" + limits), "[0, 1, 0, 20000, 20000, 1]");
+}
+
 // The turn of the one in front has come, and nobody has served it yet. A script that waited would
 // be answered twice.
 TEST_F(RlQueue, AScriptIsDeniedThoughItsTurnHasCome) {
