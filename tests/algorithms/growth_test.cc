@@ -125,6 +125,15 @@ TEST_P(EachAlgorithm, HasItsRowsInTheBenchmarks) {
   EXPECT_TRUE(is_named_in(decisions, algorithm_)) << "bench_decide.cc";
 }
 
+// What knows the algorithms by name in other languages, and what fills and attacks a server.
+TEST_P(EachAlgorithm, IsKnownToThePageAndToWhatFillsAServer) {
+  for (const char* file :
+       {"server/http/page/limits.js", "tests/formats/filling.py", "tests/crash/limiters.py",
+        "tests/integration/test_hammer.py", "tests/fuzz/limiter_words.h"}) {
+    EXPECT_NE(text_of(root() / file).find(name_), std::string::npos) << file;
+  }
+}
+
 TEST_P(EachAlgorithm, HasADescriptorThatAgreesWithItself) {
   EXPECT_NE(algorithm_.id, 0);
   ASSERT_NE(algorithm_.grammar, nullptr);
