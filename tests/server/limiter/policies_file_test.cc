@@ -178,7 +178,7 @@ TEST_F(PoliciesFile, SighupWakesWhoWaits) {
   EXPECT_EQ(waiter->take(), "");
   file("policy free UNLIMITED\n");
   for (const auto& outcome : (*server_)->reload().run()) EXPECT_TRUE(outcome.read) << outcome.name;
-  server_->run_turns();
+  server_->advance(kMs);
   EXPECT_THAT(waiter->take(), HasSubstr(":1\r\n:-1\r\n"));
 }
 

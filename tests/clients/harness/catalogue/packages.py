@@ -25,6 +25,6 @@ def package(name, title, requirements, **options):
 
 
 CLIENTS = [
-    package("python", "weir for Python", "weir-package", via="redis-py 8", in_ci=True),
+    package("python", "weir for Python", "weir-package", via="redis-py 8"),
     package("python-oldest", "weir for Python", "redis-6", via="redis-py 6"),
 ]
