@@ -1,4 +1,4 @@
-// The last step of a request: what it is answered.
+// The step `answer` of a request (take.h): what it is answered.
 //
 // The wire's rounding and order of fields are here: milliseconds are rounded up, -1 is never.
 #pragma once

@@ -1,4 +1,5 @@
-// The second step of a request: the verdict of its limits, and the charge, on the decoded limiters.
+// The step `decide` of a request (take.h): the verdict of its limits, and the charge, on the
+// decoded limiters.
 //
 // It must not write a key's record: that is record.h. Entries that a charge changes are elements of
 // the key and change at once, so a decision that has changed something has to be recorded.

@@ -8,8 +8,8 @@
 // Invariants
 // 1. States are copies; entries are overlays (entries/overlay_entries.h), because a log may be
 //    long.
-// 2. It has at most kCopiesMax limits. Who waits names the limits that the key has, as a rule; where
-//    very many name each their own, the ones that came first are given up, and are met anew as
+// 2. It has at most kCopiesMax limits. Who waits names the limits that the key has, as a rule.
+//    Where very many name each their own, those that came first are given up, and are met anew as
 //    unused limits.
 // 3. Before it is used in another command it is attached to that command's key; if it has entries,
 //    they are the same as when it was made.

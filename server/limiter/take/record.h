@@ -1,4 +1,4 @@
-// The third step of a request: a decision is written to its key, and counted.
+// The step `record` of a request (take.h): a decision is written to its key, and counted.
 #pragma once
 
 #include "server/limiter/counts/top_keys.h"

@@ -1,4 +1,4 @@
-// The first step of a request: which limits of which key it is about.
+// The step `resolve` of a request (take.h): which limits of which key it is about.
 #pragma once
 
 #include <string>
