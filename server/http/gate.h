@@ -10,8 +10,9 @@
 //                   After key it is added to key's value, and "" if there is no such field; any
 //                   other NAME is then left out.
 //     deny          the status of a denial, 401 to 599; 429 if it is left out
-//     errors        what an error is answered: open lets the request through, closed does not, and
-//                   neither tells what is wrong; if it is left out, the error's status and words
+//     errors        what an error is answered: open lets the request through, unless a value of
+//                   the caller's may have made it; closed does not; neither tells what is wrong. If
+//                   it is left out, the error's status and words
 //
 // So whoever sends the request to the proxy cannot add names to a query that the proxy has fixed,
 // nor can the names in a query be changed by fields that the proxy passes on. Who could add one

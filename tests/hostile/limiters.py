@@ -52,6 +52,26 @@ def waiters_of_many_limits(arena):
 
 
 @attack
+def waiters_of_own_limits(arena):
+    """Many wait for a key, each with sixteen limits of his own; whoever asks has the queue's end worked
+    out anew, since the key is touched in between."""
+    arena.start()
+    client = arena.connect("shop")
+    limits = limits_of(f"1/{hours}h" for hours in range(1, 17))
+    client.call("RL.TAKE", "shop:k", *limits)
+    waiting = [arena.connect("shop") for _ in range(arena.size(600, 620))]
+    for number, waiter in enumerate(waiting):
+        own = limits_of(f"1/{100_000 + 16 * number + i}s" for i in range(16))
+        waiter.request("RL.ACQUIRE", "shop:k", *own, "TIMEOUT", 0)
+    with arena.bystander():
+        client.pipeline([("CL.THROTTLE", "shop:k", 5, 1, 3600),
+                         ("RL.PEEK", "shop:k", *limits)] * arena.size(20, 100))
+        for waiter in waiting:
+            waiter.close()
+        arena.settle()
+
+
+@attack
 def cancel_bookings(arena):
     """RL.CANCEL of a key with very many bookings of sixteen limits each."""
     arena.start()
