@@ -165,9 +165,10 @@ class Alerts(harness.ServerTest):
     def connections(self):
         self.a.call("CONFIG", "SET", "maxclients", 5)
         clients = []
-        for _ in range(12):
+        for _ in range(12):  # Each is answered before the next comes, for who set maxclients has a place until he is seen to go.
+            clients.append(self.a.connect())
             with contextlib.suppress(OSError, harness.Refused):
-                clients.append(self.a.connect())
+                clients[-1].call("PING")
         self.assert_fires("WeirConnectionsRefused", "WeirClientsNearlyFull")
         for client in clients:
             client.close()
