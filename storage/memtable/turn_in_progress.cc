@@ -30,6 +30,7 @@ void TurnInProgress::roll_back(const Mark& mark) {
   };
   const auto restored = [this](Table* table, Entry* entry, bool was_present) {
     const bool present = entry->has(Entry::kPresent);
+    if (!watches_.empty()) tell_watches(table, entry);
     if (table->has_elements()) {
       if (!present) return;
       if (ElementsIndex* index = index_of(table, entry)) index->put_in(entry);
@@ -83,7 +84,8 @@ void TurnInProgress::refuse_change() {
   throw ChangeRefused();
 }
 
-void TurnInProgress::refuse_name(std::string_view what, size_t bytes) {
+void TurnInProgress::admit_name(std::string_view what, size_t bytes) {
+  if (bytes <= options_.name_bytes_max) return;
   fail(Status::aborted(long_name_error(what, bytes, options_.name_bytes_max)));
   throw ChangeRefused();
 }

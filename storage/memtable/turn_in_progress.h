@@ -62,6 +62,9 @@ class TurnInProgress {
     if (!failure_.ok()) failure_ = {};
     command_mark_ = mark();
   }
+  // Has the running command save again what it changes from now on, and so tell watches of it: one
+  // was made that what was saved before cannot tell.
+  void save_anew() { ++stamp_; }
   int64_t now_ns() const { return now_ns_; }
   int64_t now_ms() const { return now_ms_; }
   // Moves the instant on to that of a turn which was replayed; it never moves back.
@@ -96,10 +99,7 @@ class TurnInProgress {
   }
   // To be called before an entry is made for a name that has none. Throws ChangeRefused where the
   // name is too long (format/name_bound.h); `what` is as there.
-  void admit_name(std::string_view what, size_t bytes) {
-    if (bytes > options_.name_bytes_max) [[unlikely]]
-      refuse_name(what, bytes);
-  }
+  void admit_name(std::string_view what, size_t bytes);
   // What memory owes the disk, with what this turn has changed.
   const Debt& debt() const { return debt_; }
   // Saves an entry that is about to change, unless the running command has saved it already; true
@@ -108,7 +108,8 @@ class TurnInProgress {
   bool save(Table* table, Entry* entry, bool value_goes);
   // Saves the databases before one is cleared or two are swapped.
   void save_databases() { databases_undo_.push_back({undo_.mark(), set_.databases()}); }
-  // Tells the watches of an entry that changes. save() does; a replay has nothing to save.
+  // Tells the watches of an entry that changes. save() and roll_back() do; a replay has nothing to
+  // save.
   void tell_watches(const Table* table, const Entry* entry);
   void note_newborn(const ListName& list) { newborn_.push_back(list); }
   // Makes an entry part of this turn's record that no command has changed.
@@ -143,7 +144,6 @@ class TurnInProgress {
   };
 
   [[noreturn]] void refuse_change();
-  [[noreturn]] void refuse_name(std::string_view what, size_t bytes);
   void forget_newborn(size_t mark);
 
   WorkingSet& set_;

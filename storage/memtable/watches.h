@@ -10,7 +10,8 @@
 // Invariants
 // 1. A touched watch stays touched: nothing sets `touched` back.
 // 2. A change that is taken back later touches its watches too. A transaction refused without need
-//    is tried again; one let through wrongly would stay wrong.
+//    is tried again; one let through wrongly would stay wrong. Taking it back touches those that
+//    were made meanwhile.
 // 3. While no key is watched, a change costs one comparison: the keyspace asks empty() first.
 #pragma once
 

@@ -25,11 +25,14 @@
 
 namespace weir::server {
 
-// Tells whether anything at a key has changed since it was made.
+// Tells whether anything at a key has changed since it was made, later in the same script too, or
+// was taken back.
 class KeyWatch {
  public:
   explicit KeyWatch(Call& call, std::string_view key)
-      : keys_(call.keys), id_(keys_.watches().add(call.look_up(key))) {}
+      : keys_(call.keys), id_(keys_.watches().add(call.look_up(key))) {
+    keys_.running().save_anew();
+  }
   ~KeyWatch() { keys_.watches().remove(id_); }
   KeyWatch(const KeyWatch&) = delete;
   KeyWatch& operator=(const KeyWatch&) = delete;
