@@ -12,6 +12,7 @@ namespace weir::server {
 namespace {
 
 constexpr int64_t kLookNs = kNsPerMs;  // how long SAVE sleeps between two looks
+constexpr int64_t kNewestIsGoodNs = 60 * kNsPerS;
 
 }  // namespace
 
@@ -80,7 +81,13 @@ void Checkpoints::advance() {
   if (last_ok_) end_kept();
 }
 
+int64_t Checkpoints::newest_s() {
+  if (!looked_ns_ || clock_.steady_ns() - *looked_ns_ >= kNewestIsGoodNs) look_for_newest();
+  return newest_s_;
+}
+
 void Checkpoints::look_for_newest() {
+  looked_ns_ = clock_.steady_ns();
   newest_s_ = newest_checkpoint_s(config_.dir + "/checkpoints");
 }
 

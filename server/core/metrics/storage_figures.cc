@@ -69,7 +69,7 @@ void write_store(Server& server, FigureWriter& out) {
 }  // namespace
 
 void write_persistence_section(Server& server, FigureWriter& out) {
-  const Checkpoints& checkpoints = server.persistence().checkpoints;
+  Checkpoints& checkpoints = server.persistence().checkpoints;
   const bool logs = keeps_files(server.config().storage);
   const int64_t saved_s = checkpoints.last_s();
   out.absent({"loading", "async_loading", "current_cow_peak", "current_cow_size",

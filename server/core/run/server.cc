@@ -177,7 +177,6 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   const auto watch = [&lines](const storage::OpeningStep& step) { lines.note(step); };
   if (storage::Status status = keys_.open(&report, watch); !status.ok()) return status;
   persistence_.health.note_opening(report);
-  persistence_.checkpoints.look_for_newest();
   if (!office_.lead_time()) persistence_.clock_keeper.resume();
   keys_.running().begin_command(timeline_.now_ns());
   if (const auto opened = executor_.cluster().open(); !opened)
