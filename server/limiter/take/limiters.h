@@ -7,6 +7,7 @@
 #include "algorithms/gcra.h"
 #include "server/config/config.h"
 #include "server/limiter/counts/booking_ages.h"
+#include "server/limiter/counts/callers.h"
 #include "server/limiter/counts/random_ids.h"
 #include "server/limiter/counts/takings.h"
 #include "server/limiter/counts/top_windows.h"
@@ -53,6 +54,7 @@ struct Limiters {
   BookingAges ages;    // of bookings that RL.CANCEL has looked for
   TopBoard top;
   VerdictCounts verdicts;
+  Callers callers;
   Takings takings;
   LastThrottle last_throttle;
   Limiting limiting = Limiting::kOn;

@@ -73,7 +73,7 @@ TEST_F(RlPolicyEffect, BlockedDeniesAllAndChargesNothing) {
   EXPECT_EQ(ask("EXISTS k a b c"), "0");
   EXPECT_EQ(ask("RL.TAKE k POLICY p HEADERS"),
             "[\"allowed\", 0, \"retry_ms\", -1, \"granted\", 0, \"lease\", (nil), \"shadow\", 0, "
-            "\"banned\", 0, \"policy\", \"p\", \"limits\", [], \"headers\", []]");
+            "\"banned\", 0, \"policy\", \"p\", \"callers\", 0, \"limits\", [], \"headers\", []]");
 }
 
 TEST_F(RlPolicyEffect, UnlimitedAddsNoLimit) {
