@@ -3,16 +3,16 @@
 //
 // What the two have in common is that a record has the last state of everything that its turn
 // changed. So applying it is putting entries, and never running a command. The live form must also
-// keep what only a loaded keyspace has: indexes of open lists, watches, owners that have expired
+// keep what only a loaded keyspace has: indexes of open lists, watches, headers that have expired
 // but are not buried, tables that a pass points into.
 //
 // Invariants
 // 1. A follower's instant is that of the newest turn applied, at most. So whatever has expired for
 //    it has expired for the other keyspace in all later turns, and no later record can name a list
-//    of an owner that the follower has taken for dead. It holds because follow() moves the instant
+//    of a header that the follower has taken for dead. It holds because follow() moves the instant
 //    on only after the record was applied, and the caller begins commands at no later instant.
 // 2. A list of elements dies with its last name here, too. A record names the lists that its turn
-//    dropped, but not those that the other keyspace had erased before, with an owner that had
+//    dropped, but not those that the other keyspace had erased before, with a header that had
 //    expired; so the names in the values that the record replaces are compared with those in the
 //    values that it brings. For that an old value is read from the state where memory lacks it. The
 //    own log, when it is opened, is not compared so: elements that died unnamed in the turns since

@@ -22,8 +22,8 @@ std::string_view name_of(WorkPart part) {
       return "sweep";
     case WorkPart::kRecount:
       return "recount";
-    case WorkPart::kExpiredOwners:
-      return "expired-owners";
+    case WorkPart::kExpiredHeaders:
+      return "expired-headers";
   }
   return "";
 }
@@ -57,8 +57,8 @@ bool Work::piece_of(WorkPart part) {
       return reclaimer_.sweep_piece(kLooksPerPiece);
     case WorkPart::kRecount:
       return reclaimer_.recount_piece(store_.get());
-    case WorkPart::kExpiredOwners:
-      return reclaimer_.owners_piece(store_.get());
+    case WorkPart::kExpiredHeaders:
+      return reclaimer_.headers_piece(store_.get());
   }
   return false;
 }

@@ -34,11 +34,11 @@
 namespace weir::storage {
 
 enum class WorkPart : uint8_t {
-  kWriteBack,      // handing changes to the store's worker, and marking them clean
-  kFree,           // destroying what has died: lists, their indexes, tables
-  kSweep,          // removing what has expired, giving up clean entries
-  kRecount,        // counting a database's keys anew
-  kExpiredOwners,  // reading owners that the store tells of
+  kWriteBack,       // handing changes to the store's worker, and marking them clean
+  kFree,            // destroying what has died: lists, their indexes, tables
+  kSweep,           // removing what has expired, giving up clean entries
+  kRecount,         // counting a database's keys anew
+  kExpiredHeaders,  // reading headers that the store tells of
 };
 
 std::string_view name_of(WorkPart part);

@@ -13,10 +13,10 @@ namespace {
 
 constexpr size_t kShortList = 64;  // elements that may be looked at in one go
 
-void collect(Incarnation owners, std::string_view payload, std::vector<ListName>* lists) {
-  OwnerView owner;
-  WEIR_CHECK(parse_owner(payload, &owner));
-  for (const ElementsId id : owner.all()) lists->push_back({owners | kElementsBit, id});
+void collect(Incarnation headers, std::string_view payload, std::vector<ListName>* lists) {
+  HeaderView header;
+  WEIR_CHECK(parse_header(payload, &header));
+  for (const ElementsId id : header.all()) lists->push_back({headers | kElementsBit, id});
 }
 
 void append(const std::vector<ListName>& lists, std::vector<ListName>* to) {
@@ -31,9 +31,9 @@ void Burial::mark_dirty(Table* table, Entry* entry) {
   ++pass_.dirty;
 }
 
-void Burial::note_expired(Table* table, Entry* entry, const OwnerView& owner) {
+void Burial::note_expired(Table* table, Entry* entry, const HeaderView& header) {
   entry->flags |= Entry::kUnburied;
-  const auto ids = owner.all();
+  const auto ids = header.all();
   expired_.push_back({.incarnation = table->incarnation(),
                       .position = entry->position,
                       .key = std::string(entry->key()),
@@ -41,17 +41,17 @@ void Burial::note_expired(Table* table, Entry* entry, const OwnerView& owner) {
   for (const ElementsId id : ids) unlogged_.push_back({table->incarnation() | kElementsBit, id});
 }
 
-void Burial::note_had_names(Incarnation owners, std::string_view payload) {
-  collect(owners, payload, &had_name_);
+void Burial::note_had_names(Incarnation headers, std::string_view payload) {
+  collect(headers, payload, &had_name_);
 }
 
-void Burial::note_have_names(Incarnation owners, std::string_view payload) {
-  collect(owners, payload, &have_name_);
+void Burial::note_have_names(Incarnation headers, std::string_view payload) {
+  collect(headers, payload, &have_name_);
 }
 
 void Burial::find_vanished(const TurnInProgress& turn) {
   vanished_.clear();
-  if (!turn.owners_changed() && turn.newborn().empty()) return;
+  if (!turn.headers_changed() && turn.newborn().empty()) return;
   had_name_ = turn.newborn();
   turn.undo().for_each_present([&](const Table* table, Type type, std::string_view payload) {
     if (owns_elements(type)) collect(table->incarnation(), payload, &had_name_);
@@ -121,9 +121,9 @@ void Burial::owe() {
   append(erasable_, &unlogged_);
 }
 
-void Burial::close_lists(Table* table, const Entry* owner) {
-  OwnerView view;
-  WEIR_CHECK(parse_owner(owner->value(), &view));
+void Burial::close_lists(Table* table, const Entry* header) {
+  HeaderView view;
+  WEIR_CHECK(parse_header(header->value(), &view));
   if (table->elements == nullptr) return;
   for (const ElementsId id : view.all()) {
     auto list = table->elements->open->take(id);
@@ -135,27 +135,27 @@ size_t Burial::free_dead(size_t looks) {
   return expired_.empty() ? free_dying(looks) : bury_expired(looks);
 }
 
-// Buries expired owners with their lists.
+// Buries expired headers with their lists.
 size_t Burial::bury_expired(size_t looks) {
   size_t looked = 0;
   while (looked < looks && !expired_.empty()) {
     const Expired expired = std::move(expired_.front());
     expired_.pop_front();
     ++looked;
-    Table* owners = set_.table_of(expired.incarnation);
-    if (owners == nullptr) continue;  // cleared meanwhile
-    for (const ElementsId id : expired.ids) bury({owners->incarnation() | kElementsBit, id});
+    Table* headers = set_.table_of(expired.incarnation);
+    if (headers == nullptr) continue;  // cleared meanwhile
+    for (const ElementsId id : expired.ids) bury({headers->incarnation() | kElementsBit, id});
     looked += kShortList * expired.ids.size();
-    Entry* entry = owners->find(expired.position, expired.key);
-    if (entry != nullptr && entry->has(Entry::kUnburied)) bury_owner(owners, entry);
+    Entry* entry = headers->find(expired.position, expired.key);
+    if (entry != nullptr && entry->has(Entry::kUnburied)) bury_header(headers, entry);
   }
   return looked;
 }
 
-void Burial::bury_owner(Table* owners, Entry* entry) {
+void Burial::bury_header(Table* headers, Entry* entry) {
   entry->flags &= static_cast<uint8_t>(~Entry::kUnburied);
-  owners->set_value(entry, {}, false);
-  mark_dirty(owners, entry);
+  headers->set_value(entry, {}, false);
+  mark_dirty(headers, entry);
 }
 
 // Frees the entries of dying lists.

@@ -3,11 +3,11 @@
 //
 // A list dies in one of two ways. In the first, a turn takes its name away: it has *vanished*. The
 // turn's record says so, and the list is buried once that record is in the log. In the second, its
-// owner expires. Nothing is logged at that moment; the owner's entry keeps its value, hidden
-// (Entry::kUnburied), until owner and list are buried together between two passes. If a turn
+// header expires. Nothing is logged at that moment; the header's entry keeps its value, hidden
+// (Entry::kUnburied), until header and list are buried together between two passes. If a turn
 // commits before that, its record names the list.
 //
-//     a turn takes its name: vanished_                its owner expires: expired_ and unlogged_
+//     a turn takes its name: vanished_                its header expires: expired_ and unlogged_
 //                     |                                               |
 //     the turn's record is in the log                 between passes, bury_expired()
 //                     |                                               |
@@ -37,18 +37,18 @@
 // dropping_: its table is not walked any more, so nothing has to be freed one by one.
 //
 // Invariants
-// 1. A pass begins only when no list is dying and no expired owner waits to be buried. So no pass
+// 1. A pass begins only when no list is dying and no expired header waits to be buried. So no pass
 //    writes an element of a list whose range it erases, and W never passes the turn that dropped a
 //    list whose range is still stored. It holds because Passes asks lists_wait() before it begins a
 //    pass, and because lists are freed, and their ranges queued, only while no pass is running.
-// 2. A pass that meets an unburied owner writes it with its value: the state must not lose an owner
-//    before its elements. It holds because the entry keeps its value until bury_expired(), which
-//    also buries the lists, and collect_segment() writes values of unburied entries.
+// 2. A pass that meets an unburied header writes it with its value: the state must not lose a
+//    header before its elements. It holds because the entry keeps its value until bury_expired(),
+//    which also buries the lists, and collect_segment() writes values of unburied entries.
 // 3. No turn is committed whose record lacks a list that died before it, unless a pass has erased
-//    the list with its owner. It holds because unlogged_ goes into each record, and leaves it only
-//    when a record is in the log or when the pass that took the owner has ended.
+//    the list with its header. It holds because unlogged_ goes into each record, and leaves it only
+//    when a record is in the log or when the pass that took the header has ended.
 // 4. No index points to an entry that is freed. It holds because bury() takes the index of a list
-//    that is open, and free_some() that of one which was opened since: an owner is left without its
+//    that is open, and free_some() that of one which was opened since: a header is left without its
 //    list where a shared log holds turns that no owner has made.
 #pragma once
 
@@ -59,7 +59,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "storage/memtable/elements_index.h"
 #include "storage/memtable/open_lists.h"
 #include "storage/memtable/working_set.h"
@@ -75,8 +75,8 @@ class Burial {
   Burial(WorkingSet* set, WriteBack* pass) : set_(*set), pass_(*pass) {}
 
   // What dies.
-  // An owner has expired; its entry holds its value and is not present any more.
-  void note_expired(Table* table, Entry* entry, const OwnerView& owner);
+  // A header has expired; its entry holds its value and is not present any more.
+  void note_expired(Table* table, Entry* entry, const HeaderView& header);
   // Finds the vanished lists: those that had a name before or during the turn, or were made in it,
   // and have no name at its end. Only names before and after are compared, so the result is right
   // whatever the commands did.
@@ -84,8 +84,8 @@ class Burial {
   // The same for a turn that was not made here: the names that it took away, those that it gave,
   // and then what lost its name by that.
   void note_had_name(const ListName& list) { had_name_.push_back(list); }
-  void note_had_names(Incarnation owners, std::string_view payload);
-  void note_have_names(Incarnation owners, std::string_view payload);
+  void note_had_names(Incarnation headers, std::string_view payload);
+  void note_have_names(Incarnation headers, std::string_view payload);
   void compare_names();
   void forget_vanished() { vanished_.clear(); }
   // Buries them. REQUIRES: the turn's record is in the log, or the log is owed it.
@@ -109,15 +109,15 @@ class Burial {
   // name all such lists again.
   void owe();
 
-  // Closes an owner's lists when the owner leaves memory, so that its elements can follow.
-  void close_lists(Table* table, const Entry* owner);
+  // Closes a header's lists when the header leaves memory, so that its elements can follow.
+  void close_lists(Table* table, const Entry* header);
   // Destroys the index of a list that is not open any more, later.
   void close(std::unique_ptr<ElementsIndex> list) { closed_.push_back(std::move(list)); }
 
   // The work. Lists wait for free_dead(), indexes for shrink_closed().
   bool lists_wait() const { return !expired_.empty() || !dying_.empty(); }
   bool indexes_wait() const { return !closed_.empty() || !closed_tables_.empty(); }
-  // Buries expired owners, or frees entries of dying lists, with about `looks` looks; answers how
+  // Buries expired headers, or frees entries of dying lists, with about `looks` looks; answers how
   // many it took. REQUIRES: no pass is running, because a pass points to entries; no turn is in
   // progress.
   size_t free_dead(size_t looks);
@@ -138,7 +138,7 @@ class Burial {
 
  private:
   struct Expired {
-    Incarnation incarnation = 0;  // of the owner
+    Incarnation incarnation = 0;  // of the header
     Position position = 0;
     std::string key;
     std::vector<ElementsId> ids;
@@ -150,7 +150,7 @@ class Burial {
 
   void bury_short(Table* table, const ElementsIndex& list);
   size_t bury_expired(size_t looks);
-  void bury_owner(Table* owners, Entry* entry);
+  void bury_header(Table* headers, Entry* entry);
   size_t free_dying(size_t looks);
   bool free_some(Table* table, ElementsId id, size_t looks, size_t* looked);
   void erase_range_of(const ListName& list);
@@ -162,7 +162,7 @@ class Burial {
   std::vector<ListName> vanished_;
   std::vector<ListName> had_name_, have_name_;  // until compare_names()
   std::deque<Expired> expired_;
-  // Lists of expired owners that no turn's record names yet. When a pass has taken such an owner
+  // Lists of expired headers that no turn's record names yet. When a pass has taken such a header
   // and its lists out of the state, no record needs to name them any more.
   std::vector<ListName> unlogged_;
   std::vector<ListName> unlogged_in_pass_;

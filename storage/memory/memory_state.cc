@@ -105,7 +105,7 @@ void MemoryState::drop_expired() {
   for (; budget != 0 && at != state.end(); --budget) {
     const auto here = at++;
     const Fate fate = fate_of(here->first, here->second, horizon_ms);
-    if (fate == Fate::kExpiredOwner) expired_owners_.note(here->first);
+    if (fate == Fate::kExpiredHeader) expired_headers_.note(here->first);
     if (fate != Fate::kDropped) continue;
     erase(here);
     ++records_dropped_;

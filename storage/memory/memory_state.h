@@ -29,7 +29,7 @@ class MemoryState {
   // Forgets the pass, which was applied or has failed.
   void end_pass();
 
-  std::vector<std::string> take_expired_owners(size_t max) { return expired_owners_.take(max); }
+  std::vector<std::string> take_expired_headers(size_t max) { return expired_headers_.take(max); }
   void add_figures(StoreFigures* figures) const;
 
  private:
@@ -42,7 +42,7 @@ class MemoryState {
   std::vector<StateSlice> slices_;
   std::string last_key_of_pass_;
   std::string swept_up_to_;  // where the dropping of expired records goes on in the next pass
-  ExpiredOwners expired_owners_;
+  ExpiredHeaders expired_headers_;
   uint64_t bytes_ = 0;
   uint64_t records_dropped_ = 0;
 };

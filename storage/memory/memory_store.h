@@ -69,8 +69,8 @@ class MemoryStore : public Store {
   Status probe() override {
     return disk_->faults.disk_full ? Status::no_space("injected full disk") : Status();
   }
-  std::vector<std::string> take_expired_owners(size_t max) override {
-    return state_.take_expired_owners(max);
+  std::vector<std::string> take_expired_headers(size_t max) override {
+    return state_.take_expired_headers(max);
   }
   StoreFigures figures() const override;
 

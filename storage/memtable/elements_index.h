@@ -70,7 +70,7 @@ class ElementsIndex {
     std::string stored_key{};  // empty: begin at the first
   };
 
-  // The index of a list without elements: it is open, and has no owner yet. Passes begun by its
+  // The index of a list without elements: it is open, and has no header yet. Passes begun by its
   // birth have stored nothing of it. Counts in `bytes` what it takes.
   ElementsIndex(ListBirth birth, size_t* bytes) : birth_(birth), bytes_(*bytes) {}
   ~ElementsIndex() { bytes_ -= nodes_.size() * kNodeBytes; }

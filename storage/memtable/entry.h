@@ -25,7 +25,7 @@ struct Entry {
     kWriting = 8,      // handed to the write-back pass in progress
     kReferenced = 16,  // used since the sweep last came by
     kOutside = 32,     // the value has outgrown the block, which holds a pointer to it
-    kUnburied = 64,    // an owner that has expired, with its value: its elements are still there
+    kUnburied = 64,    // a header that has expired, with its value: its elements are still there
     kUnstored = 128,   // the state has nothing under this key, and no pass was handed anything
   };
 

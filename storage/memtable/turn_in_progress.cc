@@ -62,7 +62,7 @@ bool TurnInProgress::save(Table* table, Entry* entry, bool value_goes) {
   if (!watches_.empty()) tell_watches(table, entry);
   undo_.save(table, entry, value_goes);
   entry->stamp = stamp_;
-  owners_changed_ |= owns_elements(entry->type);
+  headers_changed_ |= owns_elements(entry->type);
   if (!entry->has(Entry::kChanged)) add_unchanged(entry);
   return true;
 }
@@ -91,7 +91,7 @@ void TurnInProgress::refuse_name(std::string_view what, size_t bytes) {
 void TurnInProgress::keep_all() {
   changed_.clear();
   newborn_.clear();
-  owners_changed_ = false;
+  headers_changed_ = false;
   undo_.forget();
   databases_undo_.clear();
 }
@@ -99,7 +99,7 @@ void TurnInProgress::keep_all() {
 void TurnInProgress::take_back_all() {
   roll_back(Mark{.events = command_mark_.events});
   undo_.forget();
-  owners_changed_ = false;
+  headers_changed_ = false;
   command_mark_ = mark();
 }
 

@@ -118,8 +118,8 @@ class TurnInProgress {
   const std::vector<Entry*>& changed() const { return changed_; }
   const std::vector<ListName>& newborn() const { return newborn_; }
   const Undo& undo() const { return undo_; }
-  // True if an owner of elements has changed.
-  bool owners_changed() const { return owners_changed_; }
+  // True if a header record has changed.
+  bool headers_changed() const { return headers_changed_; }
   // True if a database was cleared, or two were swapped.
   bool databases_replaced() const { return !databases_undo_.empty(); }
 
@@ -160,7 +160,7 @@ class TurnInProgress {
   std::vector<Entry*> changed_;
   std::vector<DatabasesUndo> databases_undo_;
   std::vector<ListName> newborn_;
-  bool owners_changed_ = false;
+  bool headers_changed_ = false;
   std::string payload_;
 };
 

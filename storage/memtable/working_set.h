@@ -61,7 +61,7 @@ class WorkingSet {
   // The table that is there already, or a new one.
   Table* add_table(Incarnation incarnation);
   // The table of the elements that a table's records own; made when it is first asked for.
-  Table* elements_table(Table* owners);
+  Table* elements_table(Table* headers);
   // Puts aside the tables that no database names, and answers them.
   std::vector<Table*> retire_unused();
   RetiredTables& retired() { return retired_; }

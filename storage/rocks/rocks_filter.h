@@ -24,8 +24,8 @@ class RocksFilter : public rocksdb::CompactionFilter {
     switch (fate_of(stored_key, {value.data(), value.size()}, horizon_ms_.load())) {
       case Fate::kKept:
         return Decision::kKeep;
-      case Fate::kExpiredOwner:
-        owners_.note(stored_key);
+      case Fate::kExpiredHeader:
+        headers_.note(stored_key);
         return Decision::kKeep;
       case Fate::kDropped:
         break;
@@ -36,12 +36,12 @@ class RocksFilter : public rocksdb::CompactionFilter {
 
   void set_horizon_ms(int64_t horizon_ms) { horizon_ms_ = horizon_ms; }
   uint64_t dropped() const { return dropped_; }
-  std::vector<std::string> take_expired_owners(size_t max) { return owners_.take(max); }
+  std::vector<std::string> take_expired_headers(size_t max) { return headers_.take(max); }
 
  private:
   std::atomic<int64_t> horizon_ms_{0};
   mutable std::atomic<uint64_t> dropped_{0};
-  mutable ExpiredOwners owners_;
+  mutable ExpiredHeaders headers_;
 };
 
 }  // namespace weir::storage

@@ -46,8 +46,8 @@ class RocksState {
   Lookup get(std::string_view stored_key, std::string* value, Status* failure) const;
   std::unique_ptr<StateCursor> cursor() const;
   uint64_t records_dropped() const { return filter_.dropped(); }
-  std::vector<std::string> take_expired_owners(size_t max) {
-    return filter_.take_expired_owners(max);
+  std::vector<std::string> take_expired_headers(size_t max) {
+    return filter_.take_expired_headers(max);
   }
   uint64_t bytes_on_disk() const { return property("rocksdb.live-sst-files-size"); }
   uint64_t records_estimate() const { return property("rocksdb.estimate-num-keys"); }

@@ -66,8 +66,8 @@ class RocksStore : public Store {
 
   Status probe() override { return data_.probe(); }
   bool is_there() const override { return data_.is_there(); }
-  std::vector<std::string> take_expired_owners(size_t max) override {
-    return data_.state().take_expired_owners(max);
+  std::vector<std::string> take_expired_headers(size_t max) override {
+    return data_.state().take_expired_headers(max);
   }
   StoreFigures figures() const override;
 

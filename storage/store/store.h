@@ -200,10 +200,10 @@ class Store : public TurnLog, public StampedLog {
   // changes no data.
   virtual Status probe() { return {}; }
 
-  // Takes the stored keys of some owners of elements that had expired at the instant of W. The
-  // filter never drops owners, since their elements would stay for ever; it tells of an owner each
+  // Takes the stored keys of some header records that had expired at the instant of W. The
+  // filter never drops headers, since their elements would stay for ever; it tells of a header each
   // time it meets it. The keys are hints: one may be told twice, or mean nothing any more.
-  virtual std::vector<std::string> take_expired_owners(size_t max) = 0;
+  virtual std::vector<std::string> take_expired_headers(size_t max) = 0;
 
   virtual StoreFigures figures() const = 0;
 

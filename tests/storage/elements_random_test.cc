@@ -1,4 +1,4 @@
-// Owners and their elements beside a model, over stores that are killed and made to fail.
+// Headers and their elements beside a model, over stores that are killed and made to fail.
 #include "tests/storage/elements_random.h"
 
 namespace weir::storage {
@@ -38,7 +38,7 @@ class ElementsRandomTest : public RandomElements, public ::testing::WithParamInt
   }
 
   // Nothing of a list without a name is left in the state, and nothing else is gone.
-  // On RocksDB an owner that has expired unseen keeps its elements until a compaction comes by, so
+  // On RocksDB a header that has expired unseen keeps its elements until a compaction comes by, so
   // all are looked at first.
   void expect_tidy_state() {
     if (rocks_) {

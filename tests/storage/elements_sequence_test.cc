@@ -28,7 +28,7 @@ TEST_F(ElementsTest, APassAscendsByWhatIsStored) {
   const std::string high = number(kSequenceStep << kElementHashBits);
   ASSERT_GT(position_of_element(2, low, {1, 2}), position_of_element(2, high, {1, 2}));
   layout_ = Layout::kInSequence;
-  const Record record = owner_of({{low, {1, "a"}}, {high, {2, "b"}}});
+  const Record record = header_of({{low, {1, "a"}}, {high, {2, "b"}}});
   keys();
   put_record(0, "l", record);
   commit();

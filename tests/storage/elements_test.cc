@@ -46,26 +46,26 @@ TEST(ElementKey, OrdersSortAsNumbersDo) {
   EXPECT_LT(order_of_integer(-1), order_of_integer(0));
 }
 
-TEST(Owner, DamagedHeadsAreRefused) {
-  OwnerView owner;
+TEST(Header, DamagedHeadsAreRefused) {
+  HeaderView header;
   std::string payload;
   const ElementsId ids[] = {5, kElementsIdMax};
-  append_owner_head(&payload, ids);
+  append_list_ids(&payload, ids);
   payload += "rest";
-  ASSERT_TRUE(parse_owner(payload, &owner));
-  EXPECT_EQ(owner.lists, 2u);
-  EXPECT_EQ(owner.ids[1], kElementsIdMax);
-  EXPECT_EQ(owner.rest, "rest");
+  ASSERT_TRUE(parse_header(payload, &header));
+  EXPECT_EQ(header.lists, 2u);
+  EXPECT_EQ(header.ids[1], kElementsIdMax);
+  EXPECT_EQ(header.rest, "rest");
   for (const std::string& damaged :
        {std::string(), std::string("\x01"), std::string("\x01\0", 2), std::string("\x11"),
         std::string("\0", 1), std::string("\x01\x80\x80\x80\x80\x80\x80\x80\x01")}) {
-    EXPECT_FALSE(parse_owner(damaged, &owner));
+    EXPECT_FALSE(parse_header(damaged, &header));
   }
 }
 
 TEST_F(ElementsTest, OneChangedElementCostsOneHoweverManyThereAre) {
   keys();
-  put_record(0, "z", owner_of(numbered(20'000)));
+  put_record(0, "z", header_of(numbered(20'000)));
   commit();
   pass();
   EXPECT_EQ(keys_->figures().unwritten, 0u);
@@ -88,7 +88,7 @@ TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
   auto list = keys_->lists().open(0, id);
   for (size_t i = 0; i < kElements; ++i) list->put(std::to_string(i), i, {});
   std::string payload;
-  append_owner_head(&payload, {{id}});
+  append_list_ids(&payload, {{id}});
   Ref ref = keys_->look_up(0, "big");
   keys_->put(&ref, Type::kSet, payload, 0);
   commit();
@@ -115,7 +115,7 @@ TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
 
 TEST_F(ElementsTest, ADroppedListLeavesTheStateAlsoWhenThePassFails) {
   keys();
-  put_record(0, "z", owner_of(numbered(1'000)));
+  put_record(0, "z", header_of(numbered(1'000)));
   commit();
   pass();
   ASSERT_EQ(elements_in_state(), 1'000u);
@@ -133,7 +133,7 @@ TEST_F(ElementsTest, ADroppedListLeavesTheStateAlsoWhenThePassFails) {
 TEST_F(ElementsTest, ADroppedListLeavesTheStateAfterACrash) {
   for (const size_t size : {10, 1'000}) {
     keys();
-    put_record(0, "z", owner_of(numbered(size)));
+    put_record(0, "z", header_of(numbered(size)));
     commit();
     pass();
     ASSERT_EQ(elements_in_state(), size);
@@ -149,7 +149,7 @@ TEST_F(ElementsTest, ADroppedListLeavesTheStateAfterACrash) {
 TEST_F(ElementsTest, WhatExpiresWhileOnlyTheStateHasItLeavesTheState) {
   for (const size_t size : {10, 1'000}) {
     keys();
-    put_record(0, "z", owner_of(numbered(size), now_ms() + 10));
+    put_record(0, "z", header_of(numbered(size), now_ms() + 10));
     commit();
     pass();
     crash();  // nothing of it is in memory now
@@ -167,7 +167,7 @@ TEST_F(ElementsTest, WhatExpiredIsTidiedUpAlthoughTheProcessDiesBetween) {
   for (const int works : {0, 1, 30}) {
     for (const size_t size : {10, 1'000}) {
       keys();
-      put_record(0, "z", owner_of(numbered(size), now_ms() + 10));
+      put_record(0, "z", header_of(numbered(size), now_ms() + 10));
       commit();
       if (works != 1) pass();
       now_ns_ += 1'000'000'000;
@@ -181,12 +181,12 @@ TEST_F(ElementsTest, WhatExpiredIsTidiedUpAlthoughTheProcessDiesBetween) {
   }
 }
 
-// The pass under way must not lose the owner before its elements: nothing else tells of them.
-TEST_F(ElementsTest, AnOwnerThatExpiresDuringAPassKeepsItsElementsKnown) {
+// The pass under way must not lose the header before its elements: nothing else tells of them.
+TEST_F(ElementsTest, AHeaderThatExpiresDuringAPassKeepsItsElementsKnown) {
   keys();
   for (int i = 0; i < 5'000; ++i) put(0, "filler" + std::to_string(i), "v");
   for (int i = 0; i < 50; ++i)
-    put_record(0, "z" + std::to_string(i), owner_of(numbered(100), now_ms() + 10));
+    put_record(0, "z" + std::to_string(i), header_of(numbered(100), now_ms() + 10));
   commit();
   keys();
   put(0, "small turn", "so that the pass takes small steps");
@@ -207,7 +207,7 @@ TEST_F(ElementsTest, AnOwnerThatExpiresDuringAPassKeepsItsElementsKnown) {
 TEST_F(ElementsTest, WhatTheLogErasedHidesWhatTheStateHas) {
   List list = numbered(20);
   keys();
-  put_record(0, "z", owner_of(list));
+  put_record(0, "z", header_of(list));
   commit();
   pass();
   keys();
@@ -217,22 +217,22 @@ TEST_F(ElementsTest, WhatTheLogErasedHidesWhatTheStateHas) {
   crash();
   list.erase("m3");
   list["m4"] = {77, "new"};
-  expect_records({{{"z", owner_of(list)}}, {}, {}});
+  expect_records({{{"z", header_of(list)}}, {}, {}});
 }
 
-TEST_F(ElementsTest, AnotherValueOverAnExpiredOwnerDropsItsElements) {
+TEST_F(ElementsTest, AnotherValueOverAnExpiredHeaderDropsItsElements) {
   keys();
-  put_record(0, "z", owner_of(numbered(1'000), now_ms() + 10));
+  put_record(0, "z", header_of(numbered(1'000), now_ms() + 10));
   commit();
   pass();
   now_ns_ += 1'000'000'000;
   keys();
-  put_record(0, "z", owner_of(numbered(3)));
+  put_record(0, "z", header_of(numbered(3)));
   commit();
   crash();
   settle();
   EXPECT_EQ(elements_in_state(), 3u);
-  expect_records({{{"z", owner_of(numbered(3))}}, {}, {}});
+  expect_records({{{"z", header_of(numbered(3))}}, {}, {}});
 }
 
 TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
@@ -245,7 +245,7 @@ TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
       EXPECT_GT(id, newest);
       newest = id;
       std::string payload;
-      append_owner_head(&payload, {{id}});
+      append_list_ids(&payload, {{id}});
       const std::string key = "k" + std::to_string(id);
       Ref ref = keys_->look_up(i % 2, key);
       keys_->put(&ref, Type::kHash, payload, 0);
@@ -259,14 +259,14 @@ TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
 
 TEST_F(ElementsTest, AFailedCommitGivesNoIdAway) {
   keys();
-  put_record(0, "a", owner_of(numbered(2)));
+  put_record(0, "a", header_of(numbered(2)));
   disk_->faults.append_lost = 1;
   EXPECT_FALSE(keys_->commit_turn().ok());
   ASSERT_TRUE(keys_->reopen(Keep::kNothing).ok());
   keys();
   const ElementsId id = make_list(0, numbered(2));
   std::string payload;
-  append_owner_head(&payload, {{id}});
+  append_list_ids(&payload, {{id}});
   Ref ref = keys_->look_up(0, "b");
   keys_->put(&ref, Type::kHash, payload, 0);
   commit();
@@ -278,7 +278,7 @@ TEST_F(ElementsTest, AFailedCommitGivesNoIdAway) {
 TEST_F(ElementsTest, RollBackRestoresElementsAndTheirRanks) {
   const List before = numbered(100);
   keys();
-  put_record(0, "z", owner_of(before));
+  put_record(0, "z", header_of(before));
   keys();
   auto list = list_of(0, "z");
   for (int i = 0; i < 60; ++i) list->erase("m" + std::to_string(i));
@@ -287,14 +287,14 @@ TEST_F(ElementsTest, RollBackRestoresElementsAndTheirRanks) {
   list->put("new", 9, std::string(300, 'n'));
   list->erase("m80");
   keys_->running().roll_back();
-  expect_records({{{"z", owner_of(before)}}, {}, {}});
+  expect_records({{{"z", header_of(before)}}, {}, {}});
   commit();
   crash();
-  expect_records({{{"z", owner_of(before)}}, {}, {}});
+  expect_records({{{"z", header_of(before)}}, {}, {}});
 }
 
 TEST_F(ElementsTest, AnExpiryOfTheTurnIsTakenBackWithIt) {
-  const Record lasting = owner_of(numbered(5));
+  const Record lasting = header_of(numbered(5));
   keys();
   put_record(0, "z", lasting);
   commit();
@@ -312,7 +312,7 @@ TEST_F(ElementsTest, AnExpiryOfTheTurnIsTakenBackWithIt) {
 
 TEST_F(ElementsTest, AFailingReadIsNotAnEmptyList) {
   keys();
-  put_record(0, "z", owner_of(numbered(100)));
+  put_record(0, "z", header_of(numbered(100)));
   commit();
   pass();
   crash();
@@ -324,7 +324,7 @@ TEST_F(ElementsTest, AFailingReadIsNotAnEmptyList) {
     disk_->faults = {};
     keys_->running().roll_back();
   }
-  expect_records({{{"z", owner_of(numbered(100))}}, {}, {}});
+  expect_records({{{"z", header_of(numbered(100))}}, {}, {}});
 }
 
 TEST_F(ElementsTest, MemoryIsGivenUpAndFoundAgain) {
@@ -334,7 +334,7 @@ TEST_F(ElementsTest, MemoryIsGivenUpAndFoundAgain) {
   for (int i = 0; i < 2'000; ++i) {
     const std::string key = "z" + std::to_string(i);
     keys();
-    model[0][key] = owner_of(numbered(static_cast<size_t>(i % 40)));
+    model[0][key] = header_of(numbered(static_cast<size_t>(i % 40)));
     put_record(0, key, model[0][key]);
     if (i % 100 != 0) continue;
     commit();
@@ -353,7 +353,7 @@ TEST_F(ElementsTest, MemoryIsGivenUpAndFoundAgain) {
 TEST_F(ElementsTest, MemoryGoesOnAndPaysTheDropsLater) {
   for (const size_t size : {10, 1'000}) {
     keys();
-    put_record(0, "z", owner_of(numbered(size)));
+    put_record(0, "z", header_of(numbered(size)));
     commit();
     pass();
     keys();

@@ -31,7 +31,7 @@ class OpeningTest : public ElementsTest {
   }
   void store_long(const List& list) {
     keys();
-    put_record(0, "z", owner_of(list));
+    put_record(0, "z", header_of(list));
     commit();
     pass();
   }
@@ -78,7 +78,7 @@ TEST_F(OpeningTest, AShortListIsOpenAtOnce) {
 TEST_F(OpeningTest, WhatMemoryHasIsTakenSliceBySliceToo) {
   const List list = numbered(kListElements);
   keys();
-  put_record(0, "z", owner_of(list));
+  put_record(0, "z", header_of(list));
   commit();
   start();  // replayed from the log, nothing is in the state
   ASSERT_FALSE(ask());
