@@ -25,8 +25,8 @@ enum class Type : uint8_t {
   kSystem = 1,
   kString = 2,
   kLimiter = 3,
-  kElement = 15,  // belongs to a list that an owner names (memtable/elements.h)
-  // The types of owners of elements: their payloads begin with the ids of their lists (owner.h).
+  kElement = 15,  // belongs to a list that a header names (memtable/elements.h)
+  // The types of header records: their payloads begin with the ids of their lists (header.h).
   kHash = 16,
   kList = 17,
   kSet = 18,

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 
 namespace weir::storage {
 namespace {
@@ -52,10 +52,10 @@ Entry* LiveRecords::load(Table* table, Position position, std::string_view key) 
   if (found == Lookup::kFailed) WEIR_CHECK(!status.ok());
   ValueView value;
   if (status.ok()) status = parse_value(value_, &value);
-  OwnerView owner;
+  HeaderView header;
   const bool owns = status.ok() && owns_elements(value.type);
-  if (owns && !parse_owner(value.payload, &owner))
-    status = Status::corrupt("a stored owner of elements does not name them");
+  if (owns && !parse_header(value.payload, &header))
+    status = Status::corrupt("a stored header record does not name them");
   if (!status.ok()) {
     turn_.fail_to_read(std::move(status));
     return nullptr;
@@ -70,7 +70,7 @@ Entry* LiveRecords::load(Table* table, Position position, std::string_view key) 
   entry->type = value.type;
   entry->expire_at_ms = value.expire_at_ms;
   if (expired) {
-    burial_.note_expired(table, entry, owner);
+    burial_.note_expired(table, entry, header);
   } else {
     entry->flags |= Entry::kPresent;
   }
@@ -81,21 +81,21 @@ void LiveRecords::expire(Table* table, Entry* entry) {
   if (events_.wants_expired() && !table->has_elements())
     note_event(KeyEvent::Kind::kExpired, table, entry);
   ++expired_;
-  if (owns_elements(entry->type)) return expire_owner(table, entry);
+  if (owns_elements(entry->type)) return expire_header(table, entry);
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
   table->set_value(entry, {}, false);
   set_.adjust_count(table, entry->position, -1);
 }
 
-// If the turn in progress changed this owner, the expiry becomes a change of the running command,
+// If the turn in progress changed this header, the expiry becomes a change of the running command,
 // so that a roll-back undoes both.
-void LiveRecords::expire_owner(Table* table, Entry* entry) {
+void LiveRecords::expire_header(Table* table, Entry* entry) {
   if (entry->has(Entry::kChanged)) return take_away(table, entry);
-  OwnerView owner;
-  WEIR_CHECK(parse_owner(entry->value(), &owner));
+  HeaderView header;
+  WEIR_CHECK(parse_header(entry->value(), &header));
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
   set_.adjust_count(table, entry->position, -1);
-  burial_.note_expired(table, entry, owner);
+  burial_.note_expired(table, entry, header);
 }
 
 // The names of other records are the server's own: a short prefix before a name that is bounded.
@@ -104,8 +104,8 @@ bool LiveRecords::is_named_by_clients(const Ref& ref) const {
 }
 
 void LiveRecords::put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms) {
-  OwnerView owner;
-  WEIR_REQUIRE(!owns_elements(type) || parse_owner(value, &owner));
+  HeaderView header;
+  WEIR_REQUIRE(!owns_elements(type) || parse_header(value, &header));
   // If a read has failed, it is not known that this key is absent, so no entry may be made for it.
   if (ref->entry_ == nullptr && ref->database_ >= 0 && !turn_.failure().ok()) return;
   if (ref->entry_ == nullptr && is_named_by_clients(*ref))

@@ -4,15 +4,15 @@
 // Invariants
 // 1. A read that fails never looks like an absent key. find() says so in the turn's failure, put()
 //    then makes no entry from the missing answer, and the caller discards the command's outcome.
-// 2. An expiry writes nothing to the log: a replay hides the record by the same expiry. An owner of
-//    elements that expires keeps its value, hidden, until Burial has taken it with its lists. An
+// 2. An expiry writes nothing to the log: a replay hides the record by the same expiry. A header
+//    record that expires keeps its value, hidden, until Burial has taken it with its lists. An
 //    entry that is dirty when it expires is written back as a deletion, because the state may hold
 //    an older value without that expiry.
 // 3. No command makes a record with a longer name than it may (format/name_bound.h).
 // 4. Every change was saved in the turn in progress before, save an expiry, which no roll-back
-//    takes back. If the turn itself has changed an owner, its expiry is a change, too.
+//    takes back. If the turn itself has changed a header, its expiry is a change, too.
 //
-// The states of an owner's record (lists/burial.h has those of its lists)
+// The states of a header record (lists/burial.h has those of its lists)
 //
 //    in the state alone <-- evicted, if clean -- live -- erased, renamed, replaced --> absent
 //        |      |                                ^  |
@@ -20,7 +20,7 @@
 //        |                                          v
 //        +-- it is read after its time -------> unburied -- bury_expired() --> erased and dirty
 //                                                   |                                 |
-//                                                   | a put                           | a pass
+//                                                   | a put                           | write-back
 //                                                   v                                 v
 //                                       live; its old lists are                     gone
 //                                       buried all the same
@@ -82,7 +82,7 @@ class LiveRecords {
  private:
   bool is_named_by_clients(const Ref& ref) const;
   Entry* load(Table* table, Position position, std::string_view key);
-  void expire_owner(Table* table, Entry* entry);
+  void expire_header(Table* table, Entry* entry);
   void take_away(Table* table, Entry* entry);
   void note_event(KeyEvent::Kind kind, const Table* table, const Entry* entry);
   void note_replaced(int database, int instead);

@@ -16,8 +16,8 @@ constexpr size_t kLooksPerSweep = 5000;
 constexpr int64_t kIntervalNs = 25 * kNsPerMs;
 constexpr size_t kRecordsPerSweep = 1000;
 constexpr size_t kRecordsPerPiece = 200;  // each may have to be read from the disk
-constexpr size_t kOwnersPerSweep = 64;
-constexpr size_t kOwnersPerPiece = 8;  // likewise
+constexpr size_t kHeadersPerSweep = 64;
+constexpr size_t kHeadersPerPiece = 8;  // likewise
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void Reclaimer::begin_round(int64_t steady_ns) {
   }
   gained_ = false;
   owed_looks_ = kLooksPerSweep;
-  owed_owners_ = kOwnersPerSweep;
+  owed_headers_ = kHeadersPerSweep;
 }
 
 bool Reclaimer::sweep_piece(size_t looks) {
@@ -127,12 +127,12 @@ void Reclaimer::sweep_entry(Table* table, Entry* entry, bool evict, ListSeen* se
   }
 }
 
-// True for the owner of a long list that was used just now: opening it again costs too much.
+// True for the header of a long list that was used just now: opening it again costs too much.
 bool Reclaimer::stays(const Table* table, const Entry* entry) const {
-  OwnerView owner;
+  HeaderView header;
   if (table->elements == nullptr || !owns_elements(entry->type)) return false;
-  WEIR_CHECK(parse_owner(entry->value(), &owner));
-  const auto ids = owner.all();
+  WEIR_CHECK(parse_header(entry->value(), &header));
+  const auto ids = header.all();
   return std::any_of(ids.begin(), ids.end(), [&](ElementsId id) {
     const ElementsIndex* list = table->elements->open->find(id);
     return list != nullptr && turn_.now_ms() < list->long_used_ms + kLongListKeptMs;
@@ -146,12 +146,12 @@ void Reclaimer::evict(Table* table, Entry* entry) {
   victims_.push_back(entry);
 }
 
-// The store never drops an expired owner but tells of it. Reading such an owner notes it as
+// The store never drops an expired header but tells of it. Reading such a header notes it as
 // unburied, which is all that is needed.
-bool Reclaimer::owners_piece(Store* store) {
-  if (owed_owners_ == 0) return false;
-  const std::vector<std::string> stored_keys = store->take_expired_owners(kOwnersPerPiece);
-  owed_owners_ = stored_keys.size() < kOwnersPerPiece ? 0 : owed_owners_ - kOwnersPerPiece;
+bool Reclaimer::headers_piece(Store* store) {
+  if (owed_headers_ == 0) return false;
+  const std::vector<std::string> stored_keys = store->take_expired_headers(kHeadersPerPiece);
+  owed_headers_ = stored_keys.size() < kHeadersPerPiece ? 0 : owed_headers_ - kHeadersPerPiece;
   for (const std::string& stored_key : stored_keys) {
     const auto key = parse_stored_key(stored_key);
     Table* table = key ? set_.table_of(key->incarnation) : nullptr;

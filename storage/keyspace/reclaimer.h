@@ -5,7 +5,7 @@
 // Invariants
 // 1. Only clean entries are given up: the state has their last value, and nothing else of the
 //    keyspace points to them. It holds because sweep_entry() asks Entry::clean() first.
-// 2. No element of an open list is given up, because the list's index points to it. An owner takes
+// 2. No element of an open list is given up, because the list's index points to it. A header takes
 //    its lists out of the open ones when it leaves, and its elements follow in a later round.
 // 3. A piece is bounded by its looks, so that the loop is never held.
 #pragma once
@@ -32,9 +32,9 @@ class Reclaimer {
   void begin_round(int64_t steady_ns);
   // Sweeps with about `looks` looks, if that is owed. False: it is not.
   bool sweep_piece(size_t looks);
-  // The same for the recount, and for the expired owners that the store tells of.
+  // The same for the recount, and for the expired headers that the store tells of.
   bool recount_piece(Store* store);
-  bool owners_piece(Store* store);
+  bool headers_piece(Store* store);
   // True while memory is short and the last sweep found something to give up.
   bool wants_work() const { return (gained_ || owed_looks_ > 0) && memory_is_short(); }
   void set_active_expiry(bool on) { active_expiry_ = on; }
@@ -66,7 +66,7 @@ class Reclaimer {
   int64_t last_recount_steady_ns_ = 0;
   size_t owed_looks_ = 0;    // of the sweep
   size_t owed_records_ = 0;  // of the recount
-  size_t owed_owners_ = 0;
+  size_t owed_headers_ = 0;
   bool gained_ = true;  // the last sweep gave up an entry, or made one ready to be given up
   std::vector<Entry*> victims_;
   bool active_expiry_ = true;

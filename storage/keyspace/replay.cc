@@ -57,10 +57,10 @@ Status Replay::apply_entry(const TurnEntry& change) {
   // is written back already.
   if (table == nullptr) return {};
   if (holds_elements(change.incarnation)) return apply_element(set_.elements_table(table), change);
-  OwnerView owner;
+  HeaderView header;
   if (change.dropped ||
-      (owns_elements(change.value.type) && !parse_owner(change.value.payload, &owner)))
-    return Status::corrupt("a turn's record holds an owner of elements that does not name them");
+      (owns_elements(change.value.type) && !parse_header(change.value.payload, &header)))
+    return Status::corrupt("a turn's record holds a header record that does not name them");
   return apply_record(table, change);
 }
 
@@ -122,7 +122,7 @@ Entry* Replay::find_or_insert(Table* table, Position position, std::string_view 
   return entry != nullptr ? entry : table->insert(position, key, bytes);
 }
 
-// The lists of an owner that was unburied are buried all the same: Burial knows them by their ids.
+// The lists of a header that was unburied are buried all the same: Burial knows them by their ids.
 void Replay::set_entry(Table* table, Entry* entry, const TurnEntry& change) {
   ++changed_;
   table->set_value(entry, change.value.payload, false);
@@ -132,7 +132,7 @@ void Replay::set_entry(Table* table, Entry* entry, const TurnEntry& change) {
   if (!change.erased) entry->flags |= Entry::kPresent;
   if (entry->has(Entry::kDirty)) return;
   table->mark_dirty(entry);
-  ++pass_.dirty;
+  ++write_back_.dirty;
 }
 
 void Replay::load_databases() {

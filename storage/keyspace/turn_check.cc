@@ -7,7 +7,7 @@
 
 #include "base/one_line.h"
 #include "storage/format/codec.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "storage/keyspace/turn_commit.h"
 
 namespace weir::storage {
@@ -97,8 +97,8 @@ Status TurnCheck::look_at(const TurnEntry& entry) {
     is_past_system_ = true;
     if (Status status = look_at_names(); !status.ok()) return status;
   }
-  const Incarnation owners = entry.incarnation & ~kElementsBit;
-  if (owners == kSystemIncarnation || owners >= next_incarnation_)
+  const Incarnation headers = entry.incarnation & ~kElementsBit;
+  if (headers == kSystemIncarnation || headers >= next_incarnation_)
     return refused_turn("names a database that was never made");
   return holds_elements(entry.incarnation) ? look_at_element(entry) : look_at_record(entry);
 }
@@ -171,25 +171,25 @@ Status TurnCheck::look_at_record(const TurnEntry& entry) {
   if (!is_of_clients(entry.value.type)) return refused_turn("holds a value of an unknown type");
   if (entry.value.expire_at_ms < 0)
     return refused_turn("holds a value that expires before time began");
-  OwnerView owner;
+  HeaderView header;
   if (owns_elements(entry.value.type)) {
-    if (!parse_owner(entry.value.payload, &owner))
-      return refused_turn("holds an owner of elements that does not name them");
-    if (Status status = look_at_owner(owner); !status.ok()) return status;
+    if (!parse_header(entry.value.payload, &header))
+      return refused_turn("holds a header record that does not name them");
+    if (Status status = look_at_header(header); !status.ok()) return status;
   }
   RecordMeaning meaning;
   if (meaning_ != nullptr) meaning = meaning_->of_record(entry.value);
   if (!meaning.fault.what.empty() && !meaning.fault.may_be_newer)
     return refused_turn("holds what cannot be", "key", entry.key, meaning.fault.what);
-  owner.lists == 0 ? lists_.add_record(entry) : lists_.add_owner(entry, owner, meaning);
+  header.lists == 0 ? lists_.add_record(entry) : lists_.add_header(entry, header, meaning);
   return {};
 }
 
-Status TurnCheck::look_at_owner(const OwnerView& owner) const {
-  std::vector<ElementsId> ids(owner.all().begin(), owner.all().end());
+Status TurnCheck::look_at_header(const HeaderView& header) const {
+  std::vector<ElementsId> ids(header.all().begin(), header.all().end());
   std::sort(ids.begin(), ids.end());
   if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
-    return refused_turn("holds an owner that names a list twice");
+    return refused_turn("holds a header that names a list twice");
   if (ids.back() >= next_elements_id_) return refused_turn("names a list that was never made");
   return {};
 }

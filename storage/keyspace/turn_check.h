@@ -47,7 +47,7 @@ class TurnCheck {
   Status look_at_database(const TurnEntry& entry);
   Status look_at_names();
   Status look_at_record(const TurnEntry& entry);
-  Status look_at_owner(const OwnerView& owner) const;
+  Status look_at_header(const HeaderView& header) const;
   Status look_at_element(const TurnEntry& entry);
   Status look_for_doubles();
 

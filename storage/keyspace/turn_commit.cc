@@ -15,7 +15,7 @@ Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool kee
   end->instant_ns = std::max(end->instant_ns, turn_.now_ns());
   if (!turn_.has_changes() || (store->failed() && turn_.changed().empty())) {
     turn_.end_empty();
-    debt_.begin_turn();
+    dirty_bytes_.begin_turn();
     return {};
   }
   burial_.find_vanished(turn_);
@@ -28,7 +28,7 @@ Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool kee
   }
   settle();
   burial_.bury_vanished();
-  debt_.begin_turn();
+  dirty_bytes_.begin_turn();
   return {};
 }
 
@@ -100,7 +100,7 @@ void TurnCommit::encode(const Entry* entry) {
 }
 
 void TurnCommit::settle() {
-  passes_.note_turn(turn_.changed().size(), record_.bytes().size());
+  schedule_.note_turn(turn_.changed().size(), record_.bytes().size());
   Table* table = nullptr;
   for (Entry* entry : turn_.changed()) {
     entry->flags &= static_cast<uint8_t>(~Entry::kChanged);
@@ -108,7 +108,7 @@ void TurnCommit::settle() {
       table = set_.table_of(entry->incarnation);
     if (entry->has(Entry::kDirty)) continue;
     table->mark_dirty(entry);
-    ++pass_.dirty;
+    ++write_back_.dirty;
   }
   const bool replaced = turn_.databases_replaced();
   turn_.keep_all();
@@ -121,7 +121,7 @@ void TurnCommit::take_back() {
   burial_.forget_vanished();
   lists_.take_back_bound();
   retire_unused_tables();
-  debt_.begin_turn();
+  dirty_bytes_.begin_turn();
 }
 
 void TurnCommit::retire_unused_tables() {

@@ -13,10 +13,10 @@ namespace {
 
 constexpr size_t kShortList = 64;  // elements that may be looked at in one go
 
-void collect(Incarnation owners, std::string_view payload, std::vector<ListName>* lists) {
-  OwnerView owner;
-  WEIR_CHECK(parse_owner(payload, &owner));
-  for (const ElementsId id : owner.all()) lists->push_back({owners | kElementsBit, id});
+void collect(Incarnation headers, std::string_view payload, std::vector<ListName>* lists) {
+  HeaderView header;
+  WEIR_CHECK(parse_header(payload, &header));
+  for (const ElementsId id : header.all()) lists->push_back({headers | kElementsBit, id});
 }
 
 void append(const std::vector<ListName>& lists, std::vector<ListName>* to) {
@@ -28,12 +28,12 @@ void append(const std::vector<ListName>& lists, std::vector<ListName>* to) {
 void Burial::mark_dirty(Table* table, Entry* entry) {
   if (entry->has(Entry::kDirty)) return;
   table->mark_dirty(entry);
-  ++pass_.dirty;
+  ++write_back_.dirty;
 }
 
-void Burial::note_expired(Table* table, Entry* entry, const OwnerView& owner) {
+void Burial::note_expired(Table* table, Entry* entry, const HeaderView& header) {
   entry->flags |= Entry::kUnburied;
-  const auto ids = owner.all();
+  const auto ids = header.all();
   expired_.push_back({.incarnation = table->incarnation(),
                       .position = entry->position,
                       .key = std::string(entry->key()),
@@ -41,17 +41,17 @@ void Burial::note_expired(Table* table, Entry* entry, const OwnerView& owner) {
   for (const ElementsId id : ids) unlogged_.push_back({table->incarnation() | kElementsBit, id});
 }
 
-void Burial::note_had_names(Incarnation owners, std::string_view payload) {
-  collect(owners, payload, &had_name_);
+void Burial::note_had_names(Incarnation headers, std::string_view payload) {
+  collect(headers, payload, &had_name_);
 }
 
-void Burial::note_have_names(Incarnation owners, std::string_view payload) {
-  collect(owners, payload, &have_name_);
+void Burial::note_have_names(Incarnation headers, std::string_view payload) {
+  collect(headers, payload, &have_name_);
 }
 
 void Burial::find_vanished(const TurnInProgress& turn) {
   vanished_.clear();
-  if (!turn.owners_changed() && turn.newborn().empty()) return;
+  if (!turn.headers_changed() && turn.newborn().empty()) return;
   had_name_ = turn.newborn();
   turn.undo().for_each_present([&](const Table* table, Type type, std::string_view payload) {
     if (owns_elements(type)) collect(table->incarnation(), payload, &had_name_);
@@ -85,7 +85,7 @@ void Burial::bury(const ListName& list) {
   auto open = table->open->take(list.id);
   if (open != nullptr && open->whole() && open->size() <= kShortList)
     return bury_short(table, *open);
-  const bool stored = open == nullptr || open->passes_at_birth() != passes_begun_;
+  const bool stored = open == nullptr || open->write_backs_at_birth() != write_backs_begun_;
   if (open != nullptr) close(std::move(open));
   dying_.push_back({list, stored});
 }
@@ -99,9 +99,9 @@ void Burial::bury_short(Table* table, const ElementsIndex& list) {
 }
 
 void Burial::drop(Table* table) {
-  // The dirty entries of this table will never be written back; the pass counts those that it has
-  // in hand.
-  pass_.dirty -= table->dirty();
+  // The dirty entries of this table will never be written back; the write-back counts those that it
+  // has in hand.
+  write_back_.dirty -= table->dirty();
   dropped_.push_back(table->incarnation());
   if (table->has_elements()) closed_tables_.push_back(std::move(table->open));
 }
@@ -113,7 +113,7 @@ void Burial::drop_stored(Incarnation incarnation) {
 
 void Burial::note_logged() {
   unlogged_.clear();
-  unlogged_in_pass_.clear();
+  unlogged_in_write_back_.clear();
 }
 
 void Burial::owe() {
@@ -121,9 +121,9 @@ void Burial::owe() {
   append(erasable_, &unlogged_);
 }
 
-void Burial::close_lists(Table* table, const Entry* owner) {
-  OwnerView view;
-  WEIR_CHECK(parse_owner(owner->value(), &view));
+void Burial::close_lists(Table* table, const Entry* header) {
+  HeaderView view;
+  WEIR_CHECK(parse_header(header->value(), &view));
   if (table->elements == nullptr) return;
   for (const ElementsId id : view.all()) {
     auto list = table->elements->open->take(id);
@@ -135,27 +135,27 @@ size_t Burial::free_dead(size_t looks) {
   return expired_.empty() ? free_dying(looks) : bury_expired(looks);
 }
 
-// Buries expired owners with their lists.
+// Buries expired headers with their lists.
 size_t Burial::bury_expired(size_t looks) {
   size_t looked = 0;
   while (looked < looks && !expired_.empty()) {
     const Expired expired = std::move(expired_.front());
     expired_.pop_front();
     ++looked;
-    Table* owners = set_.table_of(expired.incarnation);
-    if (owners == nullptr) continue;  // cleared meanwhile
-    for (const ElementsId id : expired.ids) bury({owners->incarnation() | kElementsBit, id});
+    Table* headers = set_.table_of(expired.incarnation);
+    if (headers == nullptr) continue;  // cleared meanwhile
+    for (const ElementsId id : expired.ids) bury({headers->incarnation() | kElementsBit, id});
     looked += kShortList * expired.ids.size();
-    Entry* entry = owners->find(expired.position, expired.key);
-    if (entry != nullptr && entry->has(Entry::kUnburied)) bury_owner(owners, entry);
+    Entry* entry = headers->find(expired.position, expired.key);
+    if (entry != nullptr && entry->has(Entry::kUnburied)) bury_header(headers, entry);
   }
   return looked;
 }
 
-void Burial::bury_owner(Table* owners, Entry* entry) {
+void Burial::bury_header(Table* headers, Entry* entry) {
   entry->flags &= static_cast<uint8_t>(~Entry::kUnburied);
-  owners->set_value(entry, {}, false);
-  mark_dirty(owners, entry);
+  headers->set_value(entry, {}, false);
+  mark_dirty(headers, entry);
 }
 
 // Frees the entries of dying lists.
@@ -185,7 +185,7 @@ bool Burial::free_some(Table* table, ElementsId id, size_t looks, size_t* looked
     const Position segment_last = segment->last();
     freed_.clear();
     Table::append_range(segment, position, last, &freed_);
-    pass_.dirty -= table->forget_dirty(segment, position, last);
+    write_back_.dirty -= table->forget_dirty(segment, position, last);
     ++*looked;
     for (Entry* entry : freed_) {
       *looked += looks_to_free(entry);
@@ -225,28 +225,28 @@ void Burial::erase_range_of(const ListName& list) {
                                            : stored_key_prefix(list.incarnation, last + 1));
 }
 
-StateSlice Burial::begin_pass() {
+StateSlice Burial::begin_write_back() {
   WEIR_CHECK(!lists_wait());
-  ++passes_begun_;
+  ++write_backs_begun_;
   StateSlice ranges = std::exchange(ranges_, {});
   for (const Incarnation incarnation : dropped_)
     ranges.erase_range(stored_key_prefix(incarnation), stored_key_prefix(incarnation + 1));
   dropping_.swap(dropped_);
   dropped_.clear();
   erasing_.swap(erasable_);
-  unlogged_in_pass_.swap(unlogged_);
+  unlogged_in_write_back_.swap(unlogged_);
   return ranges;
 }
 
-void Burial::end_pass(bool done) {
+void Burial::end_write_back(bool done) {
   if (!done) {
     const std::vector<ListName> again = std::exchange(erasing_, {});
     for (const ListName& list : again) erase_range_of(list);
-    append(unlogged_in_pass_, &unlogged_);
+    append(unlogged_in_write_back_, &unlogged_);
     dropped_.insert(dropped_.end(), dropping_.begin(), dropping_.end());
   }
   erasing_.clear();
-  unlogged_in_pass_.clear();
+  unlogged_in_write_back_.clear();
   dropping_.clear();
 }
 
@@ -256,7 +256,7 @@ void Burial::forget() {
   have_name_.clear();
   expired_.clear();
   unlogged_.clear();
-  unlogged_in_pass_.clear();
+  unlogged_in_write_back_.clear();
   dying_.clear();
   dying_position_ = 0;
   erasable_.clear();

@@ -10,15 +10,15 @@
 //
 //    newborn -- its command is rolled back --> forgotten
 //       |
-//       | an owner names it at the end of the turn
+//       | a header names it at the end of the turn
 //       v
 //     open <-- slices -- opening <-- a command asks for it -- in the state
 //       |                                                         ^
-//       +-- its owner is evicted: first the index, later entries -+
-//       +-- no owner names it at the end of a turn --> vanished
-//       +-- its owner expires -----------------------> expired with its owner
+//       +-- its header is evicted: first the index, later entries -+
+//       +-- no header names it at the end of a turn --> vanished
+//       +-- its header expires -----------------------> expired with its header
 //
-// A newborn list that no owner names at the end of its turn vanishes like any other.
+// A newborn list that no header names at the end of its turn vanishes like any other.
 #pragma once
 
 #include <optional>
@@ -37,11 +37,11 @@ class Lists {
   Lists(WorkingSet* set, TurnInProgress* turn, Burial* burial, const StoreInUse& store)
       : set_(*set), turn_(*turn), burial_(*burial), store_(store) {}
 
-  // Makes a list of elements. It is empty and open, and is dropped unless an owner names it at the
+  // Makes a list of elements. It is empty and open, and is dropped unless a header names it at the
   // end of the turn.
   ElementsId make(int database, Layout layout);
   // Opens a list. Nothing where reading failed; then the turn's failure() is set. REQUIRES: `id` is
-  // new, or was read from an owner that this command has looked up.
+  // new, or was read from a header that this command has looked up.
   std::optional<Elements> open(int database, ElementsId id);
   // Puts every element of a list into another one, of any database. False where reading failed.
   bool copy(int from_database, ElementsId from, int to_database, ElementsId to);

@@ -47,7 +47,7 @@ void TurnInProgress::roll_back(const Mark& mark) {
   changed_.resize(mark.changed);
   forget_newborn(mark.newborn);
   events_.forget_created(mark.events);
-  debt_.take_back(mark.turn_bytes);
+  dirty_bytes_.take_back(mark.turn_bytes);
 }
 
 // Forgets the lists that were made since a mark and are taken back.
@@ -63,7 +63,7 @@ bool TurnInProgress::save(Table* table, Entry* entry, bool value_goes) {
   if (!watches_.empty()) tell_watches(table, entry);
   undo_.save(table, entry, value_goes);
   entry->stamp = stamp_;
-  owners_changed_ |= owns_elements(entry->type);
+  headers_changed_ |= owns_elements(entry->type);
   if (!entry->has(Entry::kChanged)) add_unchanged(entry);
   return true;
 }
@@ -80,7 +80,7 @@ void TurnInProgress::add_unchanged(Entry* entry) {
 }
 
 void TurnInProgress::refuse_change() {
-  fail(debt_.refusal());
+  fail(dirty_bytes_.refusal());
   throw ChangeRefused();
 }
 
@@ -93,7 +93,7 @@ void TurnInProgress::admit_name(std::string_view what, size_t bytes) {
 void TurnInProgress::keep_all() {
   changed_.clear();
   newborn_.clear();
-  owners_changed_ = false;
+  headers_changed_ = false;
   undo_.forget();
   databases_undo_.clear();
 }
@@ -101,7 +101,7 @@ void TurnInProgress::keep_all() {
 void TurnInProgress::take_back_all() {
   roll_back(Mark{.events = command_mark_.events});
   undo_.forget();
-  owners_changed_ = false;
+  headers_changed_ = false;
   command_mark_ = mark();
 }
 

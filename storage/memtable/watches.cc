@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/heap_bytes.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 
 namespace weir::storage {
 namespace {
@@ -26,9 +26,9 @@ WatchId Watches::add(const Ref& ref, std::shared_ptr<bool> any_touched) {
                   .expire_at_ms = ref.expire_at_ms(),
                   .lists = {},
                   .any_touched = std::move(any_touched)};
-  OwnerView owner;
-  if (owns_elements(ref.type()) && parse_owner(ref.value(), &owner)) {
-    const auto ids = owner.all();
+  HeaderView header;
+  if (owns_elements(ref.type()) && parse_header(ref.value(), &header)) {
+    const auto ids = header.all();
     watched.lists.assign(ids.begin(), ids.end());
   }
   const WatchId id = next_++;

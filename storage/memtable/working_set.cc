@@ -42,12 +42,12 @@ Table* WorkingSet::add_table(Incarnation incarnation) {
   return added;
 }
 
-Table* WorkingSet::elements_table(Table* owners) {
-  if (owners->elements == nullptr) {
-    owners->elements = add_table(owners->incarnation() | kElementsBit);
-    owners->elements->complete = true;
+Table* WorkingSet::elements_table(Table* headers) {
+  if (headers->elements == nullptr) {
+    headers->elements = add_table(headers->incarnation() | kElementsBit);
+    headers->elements->complete = true;
   }
-  return owners->elements;
+  return headers->elements;
 }
 
 std::vector<Table*> WorkingSet::retire_unused() {

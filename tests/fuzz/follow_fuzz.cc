@@ -99,7 +99,7 @@ class Follower {
     writer_.put(kSystemIncarnation, name,
                 {.type = Type::kSystem, .expire_at_ms = 0, .payload = payload});
   }
-  static std::string owner_of(Input* input) {
+  static std::string header_of(Input* input) {
     const uint64_t lists = input->byte() % 4 == 0 ? input->choose(kNumbers) : 1;
     std::string payload = varint(lists);
     for (uint64_t i = 0; i < lists % 20; ++i) payload += varint(input->choose(kNumbers));
@@ -130,7 +130,7 @@ class Follower {
       default: {
         const auto type = static_cast<Type>(input->choose(kTypes));
         const int64_t expires_ms = how / 8 % 4 == 0 ? kStartNs / weir::kNsPerMs + how * 100 : 0;
-        const std::string payload = owns_elements(type) ? owner_of(input) : "value";
+        const std::string payload = owns_elements(type) ? header_of(input) : "value";
         return writer_.put(incarnation, key,
                            {.type = type, .expire_at_ms = expires_ms, .payload = payload});
       }
@@ -157,9 +157,9 @@ class Follower {
   // REQUIRES: there are databases.
   void open_lists(int database, std::string_view key) {
     const Ref ref = keys_->look_up(database, key);
-    OwnerView owner;
-    if (!owns_elements(ref.type()) || !parse_owner(ref.value(), &owner)) return;
-    for (const ElementsId id : owner.all()) {
+    HeaderView header;
+    if (!owns_elements(ref.type()) || !parse_header(ref.value(), &header)) return;
+    for (const ElementsId id : header.all()) {
       const auto list = keys_->lists().open(database, id);
       if (!list) continue;
       size_t walked = 0;

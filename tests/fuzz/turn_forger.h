@@ -13,7 +13,7 @@
 #include "base/time_units.h"
 #include "storage/format/codec.h"
 #include "storage/format/element_key.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "storage/format/record.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -101,9 +101,9 @@ class TurnForger {
  private:
   ElementsId any_id() {
     const Change& other = *input_.choose(all_);
-    storage::OwnerView owner;
-    if (storage::owns_elements(other.type) && storage::parse_owner(other.payload, &owner))
-      return owner.ids[0];
+    storage::HeaderView header;
+    if (storage::owns_elements(other.type) && storage::parse_header(other.payload, &header))
+      return header.ids[0];
     const uint64_t number = input_.choose(kNumbers);
     return number + input_.byte() % 3;
   }
@@ -112,16 +112,16 @@ class TurnForger {
     for (ElementsId& id : ids) id = any_id();
     return ids;
   }
-  static std::string owner_of(const std::vector<ElementsId>& ids, std::string_view rest) {
+  static std::string header_of(const std::vector<ElementsId>& ids, std::string_view rest) {
     std::string payload = varint(ids.size());
     for (const ElementsId id : ids) payload += varint(id);
     return payload.append(rest);
   }
   std::string rest_of(const Change& change) {
-    storage::OwnerView owner;
-    const bool is_owner =
-        storage::owns_elements(change.type) && storage::parse_owner(change.payload, &owner);
-    return is_owner ? std::string(owner.rest) : change.payload;
+    storage::HeaderView header;
+    const bool is_header =
+        storage::owns_elements(change.type) && storage::parse_header(change.payload, &header);
+    return is_header ? std::string(header.rest) : change.payload;
   }
   void bend(std::string* bytes) {
     for (int changes = input_.byte() % 3; changes >= 0; --changes) {
@@ -150,7 +150,7 @@ class TurnForger {
         break;
       case 3: {  // another list, or none, or others'
         const std::string rest = rest_of(change);
-        change.payload = owner_of(any_ids(), rest);
+        change.payload = header_of(any_ids(), rest);
         if (!storage::owns_elements(change.type)) change.type = input_.choose(kTypes);
         break;
       }
@@ -176,7 +176,7 @@ class TurnForger {
         change = {.incarnation = 1,
                   .key = "k",
                   .type = input_.choose(kTypes),
-                  .payload = owner_of(ids, std::string_view("\0", how & 16 ? 1 : 0))};
+                  .payload = header_of(ids, std::string_view("\0", how & 16 ? 1 : 0))};
         break;
       }
       default:

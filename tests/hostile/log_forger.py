@@ -57,7 +57,7 @@ def put(incarnation, name, kind, payload):
     return bytes([PUT]) + varint(incarnation) + text(name) + text(bytes([1, kind]) + payload)
 
 
-def owner(name, kind, lists, rest=b"\0"):
+def header(name, kind, lists, rest=b"\0"):
     return put(1, name, kind, varint(len(lists)) + b"".join(map(varint, lists)) + rest)
 
 
@@ -83,7 +83,7 @@ class Log:
     def __init__(self, path):
         with open(path, "rb") as file:
             self.data = file.read()
-        self.lists = {}  # of each owner, by its key
+        self.lists = {}  # of each header, by its key
         at = 0
         while at + 24 <= len(self.data):
             size, self.position, sum64 = struct.unpack_from("<IQQ", self.data, at)

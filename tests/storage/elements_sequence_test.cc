@@ -23,16 +23,16 @@ TEST_F(ElementsTest, NumbersOfAListInSequenceStandInTheirOrder) {
 }
 
 // Of two elements with one stored position, the one that comes first in memory is the second here.
-TEST_F(ElementsTest, APassAscendsByWhatIsStored) {
+TEST_F(ElementsTest, AWriteBackAscendsByWhatIsStored) {
   const std::string low = number(kSequenceStep);
   const std::string high = number(kSequenceStep << kElementHashBits);
   ASSERT_GT(position_of_element(2, low, {1, 2}), position_of_element(2, high, {1, 2}));
   layout_ = Layout::kInSequence;
-  const Record record = owner_of({{low, {1, "a"}}, {high, {2, "b"}}});
+  const Record record = header_of({{low, {1, "a"}}, {high, {2, "b"}}});
   keys();
   put_record(0, "l", record);
   commit();
-  pass();
+  write_back();
   EXPECT_EQ(elements_in_state(), 2u);
   crash();
   expect_records({{{"l", record}}, {}, {}});

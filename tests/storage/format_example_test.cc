@@ -3,7 +3,7 @@
 
 #include "storage/format/codec.h"
 #include "storage/format/element_key.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "storage/format/record.h"
 
 namespace weir::storage {
@@ -40,15 +40,15 @@ TEST(FormatExample, Elements) {
   TurnRecordWriter writer;
   writer.begin(1'700'000'000'000'000'000);
   const Position position = position_of_element(1, "m", {1, 2});
-  std::string owner;
-  append_owner_head(&owner, {{1}});
+  std::string header;
+  append_list_ids(&header, {{1}});
   std::string element;
   put_u64_be(&element, order_of_double(1.5));
   element += "x";
   std::string name;
   append_element_name(&name, position, "m");
   const ValueView value{.type = Type::kElement, .expire_at_ms = 0, .payload = element};
-  writer.put(1, "z", {.type = Type::kZset, .expire_at_ms = 0, .payload = owner});
+  writer.put(1, "z", {.type = Type::kZset, .expire_at_ms = 0, .payload = header});
   writer.put(1 | kElementsBit, name, value);
   writer.drop(1 | kElementsBit, 1);
   EXPECT_EQ(hex(writer.bytes()),

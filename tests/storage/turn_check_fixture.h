@@ -24,7 +24,7 @@ inline ValueView system_value(std::string_view payload) {
   return {.type = Type::kSystem, .expire_at_ms = 0, .payload = payload};
 }
 
-// A keyspace that follows. It has databases and a list, 1, of which the set "s" is the owner.
+// A keyspace that follows. It has databases and a list, 1, of which the set "s" is the header.
 class TurnCheckTest : public ::testing::Test {
  protected:
   TurnCheckTest() {

@@ -152,7 +152,7 @@ TEST_F(TurnCheckTest, ValuesOfNoType) {
   expect_refused("expires before time began");
 }
 
-TEST_F(TurnCheckTest, OwnersThatDoNotOwn) {
+TEST_F(TurnCheckTest, HeadersThatNameNoListsOfTheirOwn) {
   for (const std::string& payload : {varints({0}), varints({19}), varints({1}), varints({1, 0}),
                                      varints({1, kElementsIdMax + 1}), std::string()}) {
     begin();

@@ -6,7 +6,7 @@
 #include "base/ascii.h"
 #include "base/time_units.h"
 #include "storage/format/codec.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 
 namespace weir::server {
 namespace {
@@ -127,7 +127,7 @@ std::string_view Contents::take_database(std::string_view name, std::string_view
 
 std::string_view Contents::take_key(const storage::KeyView& key, const storage::ValueView& value) {
   const auto known = numbers_.find(key.incarnation);
-  if (known == numbers_.end()) {  // its database was dropped; the next pass erases it
+  if (known == numbers_.end()) {  // its database was dropped; the next write-back erases it
     ++left_over_;
     return {};
   }
@@ -143,17 +143,17 @@ std::string_view Contents::take_key(const storage::KeyView& key, const storage::
     for (const algorithms::LimitState& each : meaning_.limits())
       ++limits_[std::string(each.limit.algorithm->name)];
   }
-  return storage::owns_elements(value.type) ? take_owner(key, value, meaning) : "";
+  return storage::owns_elements(value.type) ? take_header(key, value, meaning) : "";
 }
 
-std::string_view Contents::take_owner(const storage::KeyView& key, const storage::ValueView& value,
-                                      const storage::RecordMeaning& meaning) {
-  storage::OwnerView owner;
-  if (!storage::parse_owner(value.payload, &owner)) return "its elements are not named";
+std::string_view Contents::take_header(const storage::KeyView& key, const storage::ValueView& value,
+                                       const storage::RecordMeaning& meaning) {
+  storage::HeaderView header;
+  if (!storage::parse_header(value.payload, &header)) return "its elements are not named";
   const bool is_expired = value.expire_at_ms != 0 && value.expire_at_ms < instant_ms_;
-  for (size_t i = 0; i < owner.lists; ++i) {
-    if (owner.ids[i] >= next_elements_id_) return "it names a list that was never made";
-    lists_.push_back({.name = {key.incarnation | storage::kElementsBit, owner.ids[i]},
+  for (size_t i = 0; i < header.lists; ++i) {
+    if (header.ids[i] >= next_elements_id_) return "it names a list that was never made";
+    lists_.push_back({.name = {key.incarnation | storage::kElementsBit, header.ids[i]},
                       .rule = meaning.rules[i],
                       .is_met = meaning.may_be_empty || is_expired});
   }
@@ -185,7 +185,7 @@ std::string_view Contents::take_element(const storage::KeyView& key,
     const auto known = std::lower_bound(
         lists_.begin(), lists_.end(), name,
         [](const List& list, const storage::ListName& sought) { return list.name < sought; });
-    // One that nobody names is that of an owner which has gone.
+    // One that nobody names is that of a header which has gone.
     if (known == lists_.end() || known->name != name) return {};
     last_list_ = &*known;
     last_list_->is_met = true;
@@ -194,7 +194,7 @@ std::string_view Contents::take_element(const storage::KeyView& key,
   const bool fits = last_list_->rule == nullptr ||
                     last_list_->rule->allows(key.key, storage::load_u64_be(payload.data()),
                                              payload.substr(storage::kOrderBytes));
-  return fits ? "" : "its owner cannot have such an element";
+  return fits ? "" : "its header cannot have such an element";
 }
 
 void Contents::end() {

@@ -5,7 +5,7 @@
 
 #include "server/script/lua/sha1.h"
 #include "storage/format/codec.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 
 namespace weir::server {
 namespace {
@@ -43,9 +43,9 @@ class ContentsTest : public ::testing::Test {
     system_record("next-incarnation", "\x64");
     system_record("next-elements-id", "\x64");
   }
-  static std::string owner(std::initializer_list<storage::ElementsId> ids) {
+  static std::string header(std::initializer_list<storage::ElementsId> ids) {
     std::string payload;
-    storage::append_owner_head(&payload, std::vector<storage::ElementsId>(ids));
+    storage::append_list_ids(&payload, std::vector<storage::ElementsId>(ids));
     return payload;
   }
   // The one line of what is wrong, or "" if all is well.
@@ -61,7 +61,7 @@ TEST_F(ContentsTest, KeysAreCountedByDatabaseAndType) {
   database();
   key("a", Type::kString, "v");
   key("b", Type::kString, "v", 9'999);
-  key("h", Type::kHash, owner({1}));
+  key("h", Type::kHash, header({1}));
   element(1, "f", std::string(8, '\0') + "v");
   take(99, storage::position_of("gone", kSeed), "gone", {Type::kString, 0, "v"});
   contents_.end();
@@ -76,8 +76,8 @@ TEST_F(ContentsTest, KeysAreCountedByDatabaseAndType) {
 
 TEST_F(ContentsTest, AListThatIsGoneIsDamage) {
   database();
-  key("h", Type::kHash, owner({1}));
-  key("ended", Type::kHash, owner({5}), 9'999);
+  key("h", Type::kHash, header({1}));
+  key("ended", Type::kHash, header({5}), 9'999);
   element(3, "f", std::string(8, '\0'));
   contents_.end();
   EXPECT_EQ(damage(), "database 3: a key's list of elements, 1, is gone");
@@ -85,14 +85,14 @@ TEST_F(ContentsTest, AListThatIsGoneIsDamage) {
 
 TEST_F(ContentsTest, ListsThatNoOwnerHasMade) {
   database();
-  key("a", Type::kHash, owner({1}));
-  key("b", Type::kHash, owner({1}));
-  key("c", Type::kHash, owner({100}));
-  key("d", Type::kSet, owner({3, 5}));
-  key("e", Type::kSet, owner({7}) + "\x02");
-  key("t", Type::kSet, owner({9}));
-  key("z", Type::kZset, owner({11}));
-  key("l", Type::kList, owner({2}));
+  key("a", Type::kHash, header({1}));
+  key("b", Type::kHash, header({1}));
+  key("c", Type::kHash, header({100}));
+  key("d", Type::kSet, header({3, 5}));
+  key("e", Type::kSet, header({7}) + "\x02");
+  key("t", Type::kSet, header({9}));
+  key("z", Type::kZset, header({11}));
+  key("l", Type::kList, header({2}));
   element(1, "f", std::string(8, '\0'));
   element(9, "12", std::string(8, '\xff'));
   element(11, "m", std::string(8, '\xff'));
@@ -104,9 +104,9 @@ TEST_F(ContentsTest, ListsThatNoOwnerHasMade) {
                   "key \"c\": it names a list that was never made",
                   "key \"d\": it has more lists of elements than its type has",
                   "key \"e\": it has a form that none has", "two keys have the list of elements 1",
-                  "element \"12\": its owner cannot have such an element",
-                  "element \"m\": its owner cannot have such an element",
-                  "element \"short\": its owner cannot have such an element",
+                  "element \"12\": its header cannot have such an element",
+                  "element \"m\": its header cannot have such an element",
+                  "element \"short\": its header cannot have such an element",
                   "element \"m\": it is of a list that was never made"));
 }
 
@@ -139,7 +139,7 @@ TEST_F(ContentsTest, AnUnknownType) {
   EXPECT_EQ(damage(), "key \"a\\x01\": it is of a type that this weir-server does not know");
 }
 
-TEST_F(ContentsTest, AnOwnerWithoutLists) {
+TEST_F(ContentsTest, AHeaderWithoutLists) {
   database();
   key("h", Type::kHash, "");
   EXPECT_EQ(damage(), "key \"h\": its elements are not named");
