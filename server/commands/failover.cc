@@ -73,7 +73,7 @@ void failover(Call& call) {
     return call.reply.error(wanted->port ? "ERR FAILOVER target HOST and PORT is not a replica."
                                          : "ERR FAILOVER requires connected replicas.");
   if (!heir->is_standby) return call.reply.error("ERR FAILOVER target replica is not online.");
-  reply_done(call, member->order({.kind = MemberOrder::Kind::kHandOver, .node = heir->node}));
+  reply_done(call, member->order({.kind = MemberOrder::Kind::kSwitchover, .node = heir->node}));
 }
 
 constexpr Command kFailoverCommands[] = {

@@ -195,7 +195,7 @@ void ckquorum(Call& call) {
                     " usable Sentinels. Quorum and failover authorization can be reached");
 }
 
-// At the owner it hands over; at a standby, that one asks for the office.
+// At the owner it switches over; at a standby, that one asks for the office.
 void sentinel_failover(Call& call) {
   const auto shard = named_shard(call);
   if (!shard) return;
@@ -203,7 +203,7 @@ void sentinel_failover(Call& call) {
   if (shard->view.serves) {
     const MemberSeen* const heir = successor_of(shard->members);
     if (heir == nullptr) return call.reply.error("NOGOODSLAVE No suitable replica to promote");
-    order = {.kind = MemberOrder::Kind::kHandOver, .node = heir->node};
+    order = {.kind = MemberOrder::Kind::kSwitchover, .node = heir->node};
   }
   reply_done(call, server_of(call).office().membership()->order(order));
 }

@@ -106,8 +106,8 @@ void order(Call& call, const MemberOrder& order) {
 void takeover(Call& call) { order(call, {.kind = MemberOrder::Kind::kTakeOffice}); }
 void rejoin(Call& call) { order(call, {.kind = MemberOrder::Kind::kRejoin}); }
 
-void handover(Call& call) {
-  order(call, {.kind = MemberOrder::Kind::kHandOver, .node = std::string(call.args[2])});
+void switchover(Call& call) {
+  order(call, {.kind = MemberOrder::Kind::kSwitchover, .node = std::string(call.args[2])});
 }
 
 using Digest = std::array<char, 32>;
@@ -161,14 +161,14 @@ constexpr Command kWeirCommands[] = {
          "Tells how instants stand to the wall clock, or takes their difference for granted.",
      .since = "weir 0.1",
      .run = clock},
-    {.name = "weir|handover",
+    {.name = "weir|switchover",
      .arity = 3,
      .flags = kAdmin | kNoScript | kNoMulti,
      .group = "server",
      .usage = "node",
      .summary = "Gives the office of the shard's owner, which this server has, to another member.",
      .since = "weir 0.1",
-     .run = handover},
+     .run = switchover},
     {.name = "weir|help",
      .arity = 2,
      .flags = kLoading,

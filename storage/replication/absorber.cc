@@ -45,8 +45,8 @@ bool Absorber::absorb(const Record& record, Instants now) {
   }
   if (outcome.kind == Kind::kGenesis) state_.port->restamp(state_.fold.stamp());
   if (outcome.kind == Kind::kClaim) return absorb_claim(record.head, superseded_lease_ns, now);
-  if (outcome.kind == Kind::kHandover && state_.office != Office::kNone) {
-    state_.lose_office(Reason::kHandedOver);
+  if (outcome.kind == Kind::kSwitchover && state_.office != Office::kNone) {
+    state_.lose_office(Reason::kSwitchedOver);
     return false;
   }
   if (!outcome.turns.empty()) return absorb_turns(outcome);
@@ -137,7 +137,7 @@ void Absorber::begin_search() {
   state_.refused_at.reset();
   if (state_.office != Office::kNone) {
     state_.role = Role::kOwning;
-    state_.hand_over = {};
+    state_.switchover = {};
     state_.office = Office::kReading;
     state_.committed_turn =
         state_.let_out_turn;  // what was committed and has not left may be what was lost

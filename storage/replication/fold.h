@@ -64,8 +64,8 @@ class Fold {
   const Times& times() const { return times_; }
   uint64_t next_turn() const { return next_turn_; }
   uint64_t newest_turn() const { return next_turn_ == 0 ? 0 : next_turn_ - 1; }
-  // The node that may claim at once, because the newest record is a valid HANDOVER to it.
-  const std::string& handed_to() const { return handed_to_; }
+  // The node that may claim at once, because the newest record is a valid SWITCHOVER to it.
+  const std::string& switchover_to() const { return switchover_to_; }
   // How many PARTs of the turn that is being put together are there; 0: no turn is.
   uint64_t parts() const { return parts_; }
   uint64_t parts_wanted() const { return parts_wanted_; }
@@ -83,7 +83,7 @@ class Fold {
   void take(const Turns& turns, const Head& head, Outcome* outcome);
   void take(const Part& part, const Head& head, Outcome* outcome);
   void take(const Beat& beat, const Head& head, Outcome* outcome);
-  void take(const Handover& handover, const Head& head, Outcome* outcome);
+  void take(const Switchover& switchover, const Head& head, Outcome* outcome);
   void drop_parts();
 
   uint64_t shard_;
@@ -92,7 +92,7 @@ class Fold {
   Author owner_;
   Times times_;
   uint64_t next_turn_ = 0;
-  std::string handed_to_;
+  std::string switchover_to_;
   uint64_t parts_ = 0;
   uint64_t parts_wanted_ = 0;
   std::string part_bytes_;

@@ -69,10 +69,10 @@ void Member::read(const Read& answer, Instants now) {
   tick(now);
 }
 
-void Member::hand_over(std::string to, Instants now) {
+void Member::switch_over(std::string to, Instants now) {
   if (!may_seal()) return;
-  state_.role = Role::kHandingOver;
-  state_.hand_over = {.to = std::move(to), .is_sent = false};
+  state_.role = Role::kSwitchingOver;
+  state_.switchover = {.to = std::move(to), .is_sent = false};
   tick(now);
 }
 
@@ -108,7 +108,7 @@ void Member::tick(Instants now, While when) {
 }
 
 bool Member::may_answer_reads(int64_t boot_ns) const {
-  const bool serves = state_.office == Office::kServing && owns() && !state_.hand_over.is_sent;
+  const bool serves = state_.office == Office::kServing && owns() && !state_.switchover.is_sent;
   const int64_t lease_ns = std::min(state_.times.lease_ns, state_.fold.times().lease_ns);
   return serves && state_.lease.covers(boot_ns, lease_ns) && state_.lease.may_let_out(boot_ns);
 }
@@ -146,7 +146,8 @@ void Member::standby_step(Instants now) {
 bool Member::may_claim() const {
   if (state_.role != Role::kFollowing || !state_.fold.has_begun()) return false;
   if (state_.fold.newest_turn() > state_.held.newest_local()) return false;  // it lacks turns
-  if (state_.fold.is_unowned() || state_.fold.handed_to() == state_.options.self.node) return true;
+  if (state_.fold.is_unowned() || state_.fold.switchover_to() == state_.options.self.node)
+    return true;
   return state_.silence.is_over(state_.times, state_.fold.times());
 }
 
@@ -169,10 +170,10 @@ void Member::owner_step(Instants now, While when) {
                 true, now);
   }
   const bool is_drained = !lacks_turns && state_.committed_turn == state_.fold.newest_turn();
-  if (state_.role == Role::kHandingOver && (state_.hand_over.is_sent || is_drained)) {
-    state_.hand_over.is_sent = true;
-    const Handover handover{.to = state_.hand_over.to, .instant_ns = state_.port->instant_ns()};
-    return send(Kind::kHandover, maker_.make(state_.fold, state_.port->random(), handover), true,
+  if (state_.role == Role::kSwitchingOver && (state_.switchover.is_sent || is_drained)) {
+    state_.switchover.is_sent = true;
+    const Switchover record{.to = state_.switchover.to, .instant_ns = state_.port->instant_ns()};
+    return send(Kind::kSwitchover, maker_.make(state_.fold, state_.port->random(), record), true,
                 now);
   }
   if (state_.claim_due == ClaimDue::kForTimes && !only_beats) return send_claim(true, false, now);
@@ -190,7 +191,7 @@ void Member::owner_step(Instants now, While when) {
 int64_t Member::owner_deadline() const {
   const bool lacks_turns = state_.held.newest() >= state_.fold.next_turn();
   const bool at_once = state_.unsettled || state_.claim_due == ClaimDue::kForTimes ||
-                       state_.role == Role::kHandingOver || state_.office == Office::kClaiming ||
+                       state_.role == Role::kSwitchingOver || state_.office == Office::kClaiming ||
                        (lacks_turns && !may_seal());
   if (at_once) return state_.pace.append_again_at_ns;
   int64_t deadline =
@@ -229,8 +230,8 @@ void Member::send_claim(bool has_condition, bool waits, Instants now) {
 }
 
 std::string describe(const Member& member) {
-  static constexpr const char* kRoles[] = {"joining", "following",    "claiming",
-                                           "owning",  "handing over", "stopped"};
+  static constexpr const char* kRoles[] = {"joining", "following",      "claiming",
+                                           "owning",  "switching over", "stopped"};
   const MemberState& state = member.state_;
   std::string text = kRoles[static_cast<int>(state.role)];
   const auto head = [&](const char* name, const Head& value) {
@@ -253,7 +254,7 @@ std::string describe(const Member& member) {
   text += state.catch_up.is_at_end() ? "" : " must-read";
   text += std::holds_alternative<MemberState::Reading>(state.asked) ? " reading" : "";
   text += state.catch_up.search() ? " searching" : "";
-  text += state.hand_over.is_sent ? " handover-sent" : "";
+  text += state.switchover.is_sent ? " switchover-sent" : "";
   text += state.held.has_accepted() ? " accepted" : "";
   if (const auto* sent = std::get_if<MemberState::InFlight>(&state.asked))
     number("in-flight", static_cast<uint64_t>(sent->kind));

@@ -53,8 +53,8 @@ class Member {
   void tick(Instants now, While when = While::kBetweenTurns);
 
   // An owner in office gives the shard to this node: it seals no more, commits what it has, and
-  // appends HANDOVER. Without effect in any other state.
-  void hand_over(std::string to, Instants now);
+  // appends SWITCHOVER. Without effect in any other state.
+  void switch_over(std::string to, Instants now);
   // A person's command: a CLAIM without condition. Without effect for an owner.
   void claim_by_operator(Instants now);
   // An owner appends a new CLAIM for them; a shorter lease counts at once.
@@ -76,7 +76,7 @@ class Member {
   // A reply that depends on data also waits for the commit of every turn it depends on.
   bool may_answer_reads(int64_t boot_ns) const;
   // Whether an append that was sent at or after this time was acknowledged: nobody else was owner
-  // then. It stands in for a lease, and needs none, not even after a HANDOVER was sent.
+  // then. It stands in for a lease, and needs none, not even after a SWITCHOVER was sent.
   bool acknowledged_since(int64_t boot_ns) const {
     return state_.office == Office::kServing && owns() && state_.lease.is_acknowledged() &&
            state_.lease.sent_boot_ns() >= boot_ns;

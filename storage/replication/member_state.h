@@ -54,7 +54,7 @@ struct MemberState {
     int64_t sent_boot_ns = 0;
   };
   struct Reading {};
-  struct HandOver {
+  struct PlannedSwitchover {
     std::string to;
     bool is_sent = false;  // perhaps the log has it
   };
@@ -64,7 +64,7 @@ struct MemberState {
               int64_t newest_instant_ns);
   MemberState(const MemberState&) = delete;  // an Absorber has it
 
-  bool owns() const { return role == Role::kOwning || role == Role::kHandingOver; }
+  bool owns() const { return role == Role::kOwning || role == Role::kSwitchingOver; }
   bool may_seal() const { return office == Office::kServing && role == Role::kOwning; }
   bool is_asking() const { return !std::holds_alternative<std::monostate>(asked); }
 
@@ -109,7 +109,7 @@ struct MemberState {
   uint64_t committed_turn = 0;
   uint64_t let_out_turn = 0;
   bool unsettled = false;  // the fate of earlier appends is known after the next acknowledgement
-  HandOver hand_over;      // of Role::kHandingOver
+  PlannedSwitchover switchover;  // of Role::kSwitchingOver
 
   MemberFigures figures;
 };

@@ -14,7 +14,7 @@ namespace weir::storage::replication {
 // Why a member lost its office or stopped.
 enum class Reason {
   kFenced,         // another member claimed the shard
-  kHandedOver,     // by its own HANDOVER
+  kSwitchedOver,   // by its own SWITCHOVER
   kImpossible,     // the log holds a record that it does not understand
   kTurnsDiffer,    // the log has other turns than the local log; or the member lacks some
   kTwin,           // another process writes turns in this process's own epoch

@@ -10,7 +10,7 @@ enum class Role : uint8_t {
   kFollowing = 1,
   kClaiming = 2,
   kOwning = 3,
-  kHandingOver = 4,
+  kSwitchingOver = 4,
   kStopped = 5,
 };
 

@@ -136,13 +136,13 @@ def disk_full(world):
     os.remove(ballast)
 
 
-@fault("handover", 2)
-def handover(world):
+@fault("switchover", 2)
+def switchover(world):
     """Ordered: the owner gives the office to another."""
     owner = world.owner(2)
     to = world.rng.choice([member for member in world.members if member is not owner])
     try:
-        owner.ask("WEIR", "HANDOVER", to.status()["node"])
+        owner.ask("WEIR", "SWITCHOVER", to.status()["node"])
     except (Away, Refused):
         pass
     yield 0.5
@@ -165,15 +165,15 @@ def quiet_owner(world):
     successor at once. Those who go on reading at it must not be told old counts."""
     owner = world.owner(2)
     others = [member for member in world.members if member is not owner]
-    way = world.rng.choice(("out", "in", "stop", "takeover", "handover"))
+    way = world.rng.choice(("out", "in", "stop", "takeover", "switchover"))
     world.callers.rest()
     try:
         if way == "stop":
             owner.stop_running()
         elif way == "takeover":
             world.rng.choice(others).ask("WEIR", "TAKEOVER")
-        elif way == "handover":
-            owner.ask("WEIR", "HANDOVER", world.rng.choice(others).status()["node"])
+        elif way == "switchover":
+            owner.ask("WEIR", "SWITCHOVER", world.rng.choice(others).status()["node"])
         else:
             owner.machine.drop(way, world.engine.hosts())
     except (Away, Refused):

@@ -132,13 +132,13 @@ class ShardTest(harness.ServerTest):
         members = map(pairs, self.status(server)["members"])
         return {int(one["address"].rpartition(":")[2]): one for one in members}
 
-    def hand_over(self, owner, to):
+    def switch_over(self, owner, to):
         """Gives the office away once the owner knows of the other one."""
         node = self.status(to)["node"]
 
         def given():
             try:
-                return owner.call("WEIR", "HANDOVER", node) == "OK"
+                return owner.call("WEIR", "SWITCHOVER", node) == "OK"
             except harness.Refused as refused:
                 self.assertIn("no standby of that name is there", str(refused))
                 return False

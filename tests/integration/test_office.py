@@ -41,7 +41,7 @@ class Office(ShardTest):
         one.call("SET", "k", "v")
         self.moves(["CLUSTER", "FAILOVER"], at=other, to=other, before=one)
         self.assertEqual(other.call("GET", "k"), b"v")
-        self.assertIn("was asked for its office and hands it over", other.log())
+        self.assertIn("was asked for its office and switches over", other.log())
         self.moves(["FAILOVER"], at=other, to=one, before=other)
         self.moves(["failover", "to", "127.0.0.1", other.port, "timeout", 1000], at=one, to=other, before=one)
         self.moves(["SENTINEL", "FAILOVER", "main"], at=one, to=one, before=other)
@@ -78,14 +78,14 @@ class Office(ShardTest):
                     (["FAILOVER", "FORCE"], "ERR FAILOVER with force option requires both a timeout and target"),
                     (["FAILOVER", "TO", "127.0.0.1", 1], "ERR FAILOVER target HOST and PORT is not a replica."),
                     (["FAILOVER", "TO", "127.0.0.1", owner.port], "ERR FAILOVER target HOST and PORT is not a"),
-                    (["WEIR", "HANDOVER", "nobody"], "ERR no standby of that name is there: WEIR STATUS"),
-                    (["WEIR", "HANDOVER", self.status(owner)["node"]], "ERR this member is the owner already"),
+                    (["WEIR", "SWITCHOVER", "nobody"], "ERR no standby of that name is there: WEIR STATUS"),
+                    (["WEIR", "SWITCHOVER", self.status(owner)["node"]], "ERR this member is the owner already"),
                     (["WEIR", "TAKEOVER"], "ERR this member is the owner already"),
                     (["WEIR", "REJOIN"], "ERR only a member that has stopped rejoins, and this one is owning")):
                 self.assert_refused(error, client, *words)
         with standby.connect() as client:
             self.assert_refused("ERR FAILOVER is not valid when server is a replica.", client, "FAILOVER")
-            self.assert_refused("ERR this member is not the owner", client, "WEIR", "HANDOVER", "x")
+            self.assert_refused("ERR this member is not the owner", client, "WEIR", "SWITCHOVER", "x")
         standby.send_signal(signal.SIGKILL)
         standby.wait()
         harness.wait_until(lambda: self.info(owner)["connected_slaves"] == "0", "the standby is missed")
@@ -106,7 +106,7 @@ class Office(ShardTest):
         harness.wait_until(lambda: "does not give it" in standby.log(), "there is no such user yet")
         self.assertNotIn("of peers", standby.log())
         for member in (owner, standby):
-            self.assertEqual(member.call("ACL", "SETUSER", "peer", "on", ">of peers", "-@all", "+weir|handover",
+            self.assertEqual(member.call("ACL", "SETUSER", "peer", "on", ">of peers", "-@all", "+weir|switchover",
                                          "+weir|snapshot"), "OK")
         self.moves(["CLUSTER", "FAILOVER"], at=standby, to=standby, before=owner)
 

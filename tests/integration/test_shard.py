@@ -71,7 +71,7 @@ class Shard(ShardTest):
         first = self.owner_of(*members)
         second = members[1] if first is members[0] else members[0]
         first.call("SET", "k", "v")
-        self.hand_over(first, second)
+        self.switch_over(first, second)
         harness.wait_until(lambda: self.serves(second), "the standby has the office")
         second.call("SET", "k", "w")
         begin_s = time.monotonic()
@@ -127,23 +127,23 @@ class Shard(ShardTest):
             client.call("MULTI")
             self.assert_refused("READONLY", client, "INCR", "k")
             self.assert_refused("EXECABORT", client, "EXEC")
-            self.assert_refused("ERR this member is not the owner", client, "WEIR", "HANDOVER", "x")
+            self.assert_refused("ERR this member is not the owner", client, "WEIR", "SWITCHOVER", "x")
         self.assertEqual(owner.call("ROLE")[0], b"master")
         self.assertEqual(owner.call("SCRIPT", "EXISTS", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"), [0])
 
-    def test_the_office_is_handed_over_and_taken(self):
+    def test_a_switchover_and_a_takeover(self):
         self.make_shard()
         one, other = self.member("a").start(), self.member("b").start()
         owner = self.owner_of(one, other)
         standby = other if owner is one else one
         owner.call("SET", "k", "v")
-        self.hand_over(owner, standby)
+        self.switch_over(owner, standby)
         harness.wait_until(lambda: self.serves(standby), "the standby has the office")
         self.assertEqual(standby.call("GET", "k"), b"v")
         self.assertEqual(owner.call("WEIR", "TAKEOVER"), "OK")
         harness.wait_until(lambda: self.serves(owner), "the office is taken back")
         self.assertEqual(owner.call("GET", "k"), b"v")
-        self.assertIn("it was handed over", owner.log())
+        self.assertIn("there was a switchover", owner.log())
 
     def test_what_is_kept_beside_the_data_moves_too(self):
         self.make_shard()

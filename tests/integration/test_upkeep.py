@@ -92,7 +92,7 @@ class Upkeep(ShardTest):
         journal.end()
         self.agree(third, *members)
         owner = self.owner_of(*members)
-        self.hand_over(owner, third)
+        self.switch_over(owner, third)
         harness.wait_until(lambda: self.serves(third), "the new machine has the office")
         self.assert_all_kept(third, journal)
 
@@ -119,7 +119,7 @@ class Upkeep(ShardTest):
         owner = self.owner_of(*members)
         self.assert_all_kept(owner, journal, before)
         self.agree(*members)
-        self.hand_over(owner, members[1])
+        self.switch_over(owner, members[1])
         harness.wait_until(lambda: self.serves(members[1]), "the one that was empty has the office")
         self.assert_all_kept(members[1], journal, before)
 
@@ -143,11 +143,11 @@ class Upkeep(ShardTest):
     def test_the_office_is_moved_under_load(self):
         members = self.pair()
         journal = self.load(*members)
-        for words in (("WEIR", "HANDOVER"), ("WEIR", "TAKEOVER")) * 2:
+        for words in (("WEIR", "SWITCHOVER"), ("WEIR", "TAKEOVER")) * 2:
             owner = self.owner_of(*members)
             other = next(each for each in members if each is not owner)
-            if words[1] == "HANDOVER":
-                self.hand_over(owner, other)
+            if words[1] == "SWITCHOVER":
+                self.switch_over(owner, other)
             else:
                 self.assertEqual(other.call(*words), "OK")
             harness.wait_until(lambda each=other: self.serves(each), "the other one has the office")

@@ -30,7 +30,7 @@ const char* name_of(Fault fault) {
       "members cut off",
       "members cut off in one direction",
       "steps of a wall clock",
-      "hand-overs",
+      "switchovers",
       "claims by a person",
       "changes of the times",
       "copies of a directory that ran",

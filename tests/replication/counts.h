@@ -35,7 +35,7 @@ enum class Fault : size_t {
   kCut,  // of a member, in both directions
   kCutOneWay,
   kWallStep,
-  kHandOver,  // that was sent
+  kSwitchover,  // that was sent
   kOperatorClaim,
   kTimesChanged,
   kTwin,           // a copied directory ran beside the original

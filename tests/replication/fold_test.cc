@@ -88,10 +88,10 @@ TEST_F(FoldTest, RecordsOfAnOlderEpochAreVoid) {
   EXPECT_EQ(put(Part{.turn = 5, .number = 1, .count = 2, .bytes = "a"}, old), Verdict::kVoid);
   EXPECT_EQ(put(Beat{.author = author("a")}, old), Verdict::kVoid);
   EXPECT_EQ(put(claim_of("a"), old), Verdict::kVoid);
-  EXPECT_EQ(put(Handover{.to = "c"}, old), Verdict::kVoid);
+  EXPECT_EQ(put(Switchover{.to = "c"}, old), Verdict::kVoid);
   EXPECT_EQ(fold_.next_turn(), 5u);
   EXPECT_EQ(fold_.owner().node, "b");
-  EXPECT_EQ(fold_.handed_to(), "");
+  EXPECT_EQ(fold_.switchover_to(), "");
 }
 
 TEST_F(FoldTest, RecordsOfAnUnknownEpochAreImpossibleUnlessTheyClaim) {
@@ -130,7 +130,7 @@ TEST_F(FoldTest, PartsMakeATurn) {
   EXPECT_EQ(part(5, 4, 3, "d"), Verdict::kImpossible);
   EXPECT_EQ(part(5, 0, 3, "z"), Verdict::kImpossible);
   EXPECT_EQ(turns(5, {"x"}), Verdict::kImpossible) << "between parts";
-  EXPECT_EQ(put(Handover{.to = "b"}), Verdict::kImpossible) << "between parts";
+  EXPECT_EQ(put(Switchover{.to = "b"}), Verdict::kImpossible) << "between parts";
   EXPECT_EQ(put(Beat{}), Verdict::kValid);
   EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kValid);
   EXPECT_EQ(fold_.parts(), 2u);
@@ -174,12 +174,12 @@ TEST_F(FoldTest, AClaimDropsUnfinishedParts) {
   EXPECT_EQ(turns(5, {"x"}), Verdict::kValid);
 }
 
-TEST_F(FoldTest, AHandoverCountsWhileItIsTheEnd) {
+TEST_F(FoldTest, ASwitchoverCountsWhileItIsTheEnd) {
   claim("a");
-  EXPECT_EQ(put(Handover{.to = "b"}), Verdict::kValid);
-  EXPECT_EQ(fold_.handed_to(), "b");
+  EXPECT_EQ(put(Switchover{.to = "b"}), Verdict::kValid);
+  EXPECT_EQ(fold_.switchover_to(), "b");
   EXPECT_EQ(turns(1, {"void"}), Verdict::kVoid);
-  EXPECT_EQ(fold_.handed_to(), "") << "a void record is an end too";
+  EXPECT_EQ(fold_.switchover_to(), "") << "a void record is an end too";
 }
 
 TEST_F(FoldTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {

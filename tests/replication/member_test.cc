@@ -194,7 +194,7 @@ TEST(Member, KnowsWhatWasAcknowledgedSince) {
   stage.pass(kSecond);
   stage.append_all(kA);  // it beats
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
-  stage.hand_over(kA, "B");
+  stage.switch_over(kA, "B");
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond)) << "it was the owner then";
   EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns + 2 * kSecond));
   EXPECT_FALSE(stage.member(kA).may_answer_reads(boot_ns + kSecond));
@@ -274,20 +274,20 @@ TEST(Member, RepliesLeaveEarlyForALimitedTime) {
   const int64_t boot_ns = 1000 * kSecond;
   EXPECT_TRUE(stage.member(kA).may_release_early(boot_ns + 9 * kSecond));
   EXPECT_FALSE(stage.member(kA).may_release_early(boot_ns + 11 * kSecond));
-  stage.hand_over(kA, "B");
+  stage.switch_over(kA, "B");
   EXPECT_FALSE(stage.member(kA).may_release_early(boot_ns));
 }
 
-TEST(Member, AHandOverDrainsFirst) {
+TEST(Member, ASwitchoverDrainsFirst) {
   Stage stage({});
   stage.elect(kA);
   stage.start(kB);
   stage.write(kA, 3);
-  stage.hand_over(kA, "B");
+  stage.switch_over(kA, "B");
   EXPECT_FALSE(stage.in_office(kA)) << "it seals no more";
   stage.append_all(kA);
   EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
-  EXPECT_EQ(records_of(&stage, Kind::kHandover).size(), 1u);
+  EXPECT_EQ(records_of(&stage, Kind::kSwitchover).size(), 1u);
   EXPECT_EQ(stage.checker().chain().turns(), 3u);
   stage.read_all(kB);
   EXPECT_TRUE(stage.has_append(kB)) << "B claims at once";

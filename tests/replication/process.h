@@ -64,7 +64,7 @@ class Process : public Port {
   // Several turns are sealed before the first of them is sent.
   bool write(Instants now, int turns = 1);
   bool ask_to_read(Instants now);
-  void hand_over(const std::string& node, Instants now);
+  void switch_over(const std::string& node, Instants now);
   void claim_by_operator(Instants now);
   void change_times(const Times& times, Instants now);
   // What is in order is written to the state files.

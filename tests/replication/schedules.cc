@@ -9,9 +9,9 @@ const std::vector<Schedule>& schedules() {
   static const std::vector<Schedule> all = {
       {"visible_row_then_promotion", visible_row_then_promotion},
       {"claim_unknown_then_found", claim_unknown_then_found},
-      {"handover_then_read", handover_then_read},
-      {"handover_unknown_then_late", handover_unknown_then_late},
-      {"hundred_handovers_wrong_clocks", hundred_handovers_wrong_clocks},
+      {"switchover_then_read", switchover_then_read},
+      {"switchover_unknown_then_late", switchover_unknown_then_late},
+      {"hundred_switchovers_wrong_clocks", hundred_switchovers_wrong_clocks},
       {"operator_claim_then_read", operator_claim_then_read},
       {"operator_claim_on_a_rewound_log", operator_claim_on_a_rewound_log},
       {"mixed_failover_after", mixed_failover_after},

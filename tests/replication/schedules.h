@@ -34,9 +34,9 @@ void run_schedule(const std::string& name, const Flaws& flaws = {});
 // schedules_claims.cc
 void visible_row_then_promotion(const Flaws& flaws);
 void claim_unknown_then_found(const Flaws& flaws);
-void handover_then_read(const Flaws& flaws);
-void handover_unknown_then_late(const Flaws& flaws);
-void hundred_handovers_wrong_clocks(const Flaws& flaws);
+void switchover_then_read(const Flaws& flaws);
+void switchover_unknown_then_late(const Flaws& flaws);
+void hundred_switchovers_wrong_clocks(const Flaws& flaws);
 void operator_claim_then_read(const Flaws& flaws);
 void operator_claim_on_a_rewound_log(const Flaws& flaws);
 void mixed_failover_after(const Flaws& flaws);

@@ -1,4 +1,4 @@
-// Schedules about commits, claims, leases and hand-overs. A, B and C are members 0, 1 and 2.
+// Schedules about commits, claims, leases and switchovers. A, B and C are members 0, 1 and 2.
 #include "tests/replication/schedules.h"
 #include "tests/replication/time_units.h"
 
@@ -62,12 +62,12 @@ void claim_unknown_then_found(const Flaws& flaws) {
   }
 }
 
-// From the moment when HANDOVER is sent its author answers no read: B may claim at once.
-void handover_then_read(const Flaws& flaws) {
+// From the moment when SWITCHOVER is sent its author answers no read: B may claim at once.
+void switchover_then_read(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_turns(&stage);
-  stage.hand_over(kA, "B");
-  demand(stage.has_append(kA), "HANDOVER is sent");
+  stage.switch_over(kA, "B");
+  demand(stage.has_append(kA), "SWITCHOVER is sent");
   stage.execute(kA);
   stage.make_durable();
   stage.elect(kB);
@@ -77,17 +77,17 @@ void handover_then_read(const Flaws& flaws) {
   stage.settle(kSecond);
 }
 
-void handover_unknown_then_late(const Flaws& flaws) {
+void switchover_unknown_then_late(const Flaws& flaws) {
   for (const bool late_one_wins : {false, true}) {
     Stage stage(options_with(flaws));
     begin_with_turns(&stage);
-    stage.hand_over(kA, "B");
+    stage.switch_over(kA, "B");
     stage.give_up(kA);
     while (stage.has_read(kA)) stage.answer_read(kA);
-    demand(!stage.member(kA).may_answer_reads(0), "no reads after HANDOVER was sent");
+    demand(!stage.member(kA).may_answer_reads(0), "no reads after SWITCHOVER was sent");
     stage.pass(kSecond);
     stage.tick(kA);
-    demand(stage.has_append(kA), "HANDOVER is sent again");
+    demand(stage.has_append(kA), "SWITCHOVER is sent again");
     if (late_one_wins) stage.execute_lost(0);
     stage.append_all(kA);
     if (!late_one_wins) stage.execute_lost(0);
@@ -100,7 +100,7 @@ void handover_unknown_then_late(const Flaws& flaws) {
 
 // Instants are those of the shard: no takeover gives or takes what a clock is wrong by, and what
 // each leaves behind (here a poll of 200 ms and some steps) is no more than that.
-void hundred_handovers_wrong_clocks(const Flaws& flaws) {
+void hundred_switchovers_wrong_clocks(const Flaws& flaws) {
   for (const int64_t error_ns : {400 * kMs, 3600 * kSecond}) {
     Stage stage(options_with(flaws));
     stage.set_wall_error(kA, 0);
@@ -109,7 +109,7 @@ void hundred_handovers_wrong_clocks(const Flaws& flaws) {
     for (int i = 1; i <= 100; ++i) {
       const size_t from = i % 2 == 1 ? kA : kB;
       const size_t to = 1 - from;
-      stage.hand_over(from, to == kA ? "A" : "B");
+      stage.switch_over(from, to == kA ? "A" : "B");
       stage.append_all(from);
       stage.read_all(to);
       stage.append_all(to);

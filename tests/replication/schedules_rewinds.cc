@@ -219,8 +219,9 @@ void unknown_record_version(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_records(&stage);
   stage.checker().expect_stops();
-  std::string record = encode_record(
-      {.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()}, Handover{.to = "B"});
+  std::string record =
+      encode_record({.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()},
+                    Switchover{.to = "B"});
   record[1] = 2;
   stage.append_raw(record);
   stage.pass(kSecond);

@@ -47,8 +47,8 @@ class Stage : public Wire {
   void tick(size_t member) { process(member).tick(clocks(member)); }
   bool write(size_t member, int turns = 1) { return process(member).write(clocks(member), turns); }
   bool ask_to_read(size_t member) { return process(member).ask_to_read(clocks(member)); }
-  void hand_over(size_t member, const std::string& to) {
-    process(member).hand_over(to, clocks(member));
+  void switch_over(size_t member, const std::string& to) {
+    process(member).switch_over(to, clocks(member));
   }
   void change_times(size_t member, const Times& times) {
     process(member).change_times(times, clocks(member));

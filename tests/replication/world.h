@@ -110,7 +110,7 @@ class World : public Wire {
   void engine_fault(uint64_t kind);
   void member_fault(size_t node);
   void cut(size_t node, int64_t length_ns, uint64_t kind);
-  void hand_over_somewhere();
+  void switch_over_somewhere();
   void change_times(size_t node);
   void promote();
   void crash(size_t node, bool power_cut);

@@ -92,7 +92,7 @@ void World::member_fault(size_t index) {
       node.wall_offset_ns += random_.between(-3600, 3600) * kSecond;
       return;
     case 8:
-      return hand_over_somewhere();
+      return switch_over_somewhere();
     case 9:
       if (!options_.operators_claim) return;
       counts_.add(Fault::kOperatorClaim);
@@ -115,12 +115,12 @@ void World::cut(size_t index, int64_t length_ns, uint64_t kind) {
   if (kind != 6) node.link.answers_cut_until_ns = agenda_.now_ns() + length_ns;
 }
 
-void World::hand_over_somewhere() {
+void World::switch_over_somewhere() {
   const std::string to = nodes_[random_.below(nodes_.size())]->options.node;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     on_node(i, nodes_[i]->life, [this, to](Process* process, Instants now) {
-      if (process->member().may_seal()) counts_.add(Fault::kHandOver);
-      process->hand_over(to, now);
+      if (process->member().may_seal()) counts_.add(Fault::kSwitchover);
+      process->switch_over(to, now);
     });
   }
 }

@@ -229,7 +229,7 @@ void ShardCluster::fault_of(Node* node) {
     case 5: {
       const Node* to = nodes_[random_.below(nodes_.size())].get();
       if (node->server)
-        (void)node->member->order({.kind = MemberOrder::Kind::kHandOver, .node = to->name});
+        (void)node->member->order({.kind = MemberOrder::Kind::kSwitchover, .node = to->name});
       return;
     }
     default:

@@ -123,16 +123,16 @@ TEST(HostileBoard, TurnsThatNobodyHasDoNotMakeTheOthersLag) {
   EXPECT_LT(stage.figure(owner, "standby_lag_turns"), 100);
 }
 
-TEST(Handover, GoesToNobodyWhomTheBoardDoesNotKnow) {
+TEST(Switchover, GoesToNobodyWhomTheBoardDoesNotKnow) {
   ShardStage stage({}, 3);
   stage.meet();
   Node* const owner = stage.owner();
   for (const char* name : {"nobody", "", "a\r\nb"})
-    EXPECT_THAT(stage.ask(owner, {"WEIR", "HANDOVER", name}),
+    EXPECT_THAT(stage.ask(owner, {"WEIR", "SWITCHOVER", name}),
                 StartsWith("-ERR no standby of that name is there: WEIR STATUS lists"));
   stage.pass(kSecond);
   EXPECT_EQ(stage.owner(), owner) << "it serves on";
-  EXPECT_EQ(stage.ask(owner, {"WEIR", "HANDOVER", stage.standby()->name}), "+OK\r\n");
+  EXPECT_EQ(stage.ask(owner, {"WEIR", "SWITCHOVER", stage.standby()->name}), "+OK\r\n");
 }
 
 }  // namespace

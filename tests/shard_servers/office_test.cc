@@ -66,7 +66,7 @@ TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
   Node* const first = stage.owner();
   Node* const second = stage.standby();
   stage.meet();
-  EXPECT_TRUE(first->member->order({.kind = MemberOrder::Kind::kHandOver, .node = second->name}));
+  EXPECT_TRUE(first->member->order({.kind = MemberOrder::Kind::kSwitchover, .node = second->name}));
   stage.pass(300 * kMs);
   ASSERT_EQ(stage.owner(), second);
   StageClient* const client = stage.connect(second);
@@ -92,7 +92,7 @@ TEST(Office, ClientsThatLookForTheOwnerAreSentAwayWhereItIsNot) {
   StageClient* const there = stage.connect(second);
   StageClient* const listens = stage.connect(second);
   stage.call(listens, {"SUBSCRIBE", "+switch-master"});
-  EXPECT_EQ(stage.call(here, {"WEIR", "HANDOVER", second->name}), "+OK\r\n");
+  EXPECT_EQ(stage.call(here, {"WEIR", "SWITCHOVER", second->name}), "+OK\r\n");
   stage.pass(300 * kMs);
   ASSERT_EQ(stage.owner(), second);
   EXPECT_TRUE(here->closed());

@@ -44,7 +44,7 @@ class Asker(threading.Thread):
             time.sleep(max(0.0, due_s - time.monotonic()))
 
 
-def hand_over(members, owner_of):
+def switch_over(members, owner_of):
     """Moves the office, and answers when the other member serves."""
     owner = owner_of()
     other = next(member for member in members if member is not owner)
@@ -52,20 +52,20 @@ def hand_over(members, owner_of):
     while owner_of() is not other:
         try:
             if owner_of() is owner:
-                owner.ask("WEIR", "HANDOVER", node)
+                owner.ask("WEIR", "SWITCHOVER", node)
         except (OSError, Refused):
             pass  # its clients are sent away when it has gone; a member that has just begun is not known yet
         time.sleep(0.01)
 
 
-def through_hand_overs(members, owner_of, moves, per_second, callers=20):
+def through_switchovers(members, owner_of, moves, per_second, callers=20):
     """The seconds of each request, in order of size."""
     askers = [Asker(members, owner_of(), per_second / callers, number) for number in range(callers)]
     for asker in askers:
         asker.start()
     for _ in range(moves):
         time.sleep(1.5)
-        hand_over(members, owner_of)
+        switch_over(members, owner_of)
     time.sleep(1)
     for asker in askers:
         asker.ended = True

@@ -29,7 +29,7 @@ struct Command;
 struct MemberView {
   std::string shard;
   std::string node;   // 40 hexadecimal digits
-  std::string state;  // "joining", "following", "claiming", "owning", "handing over", "stopped"
+  std::string state;  // "joining", "following", "claiming", "owning", "switching over", "stopped"
   bool serves = false;
   std::string owner_address;  // "host:port" of the owner, as the log has it; "": not known
   std::string owner_node;
@@ -63,8 +63,8 @@ struct MemberSeen {
 // What a person wants of this member.
 struct MemberOrder {
   enum class Kind {
-    kHandOver,      // the owner gives its office to the standby `node`
-    kAskForOffice,  // a standby has the owner hand it over
+    kSwitchover,    // the owner gives its office to the standby `node`
+    kAskForOffice,  // a standby has the owner switch over to it
     kTakeOffice,    // this member becomes the owner, whoever is
     kRejoin,        // a member that has stopped goes on with a copy of another one's data
   };

@@ -35,7 +35,7 @@ using storage::replication::Role;
 Result<void, std::string> OfficeWishes::order(const MemberOrder& order, const MemberView& seen,
                                               const std::vector<MemberSeen>& members,
                                               int64_t boot_ns) {
-  if (order.kind == MemberOrder::Kind::kHandOver) {
+  if (order.kind == MemberOrder::Kind::kSwitchover) {
     auto checked = check_heir(order.node, seen, members);
     if (checked) heir_ = order.node;
     return checked;
@@ -64,13 +64,14 @@ void OfficeWishes::leave(int64_t until_boot_ns, std::string to) {
 // when this process is killed.
 void OfficeWishes::act(Member* member, const std::string& self, const Instants& now) {
   claim(member, now);
-  if (const auto heir = std::exchange(heir_, std::nullopt)) member->hand_over(*heir, now);
+  if (const auto heir = std::exchange(heir_, std::nullopt)) member->switch_over(*heir, now);
   if (!member->owns()) {
     const std::string& owner = member->fold().owner().node;
     if (owner != self && owner != other_owner_) other_owner_ = owner;
     return;
   }
-  if (leaving_ && !leaving_->to.empty() && member->may_seal()) member->hand_over(leaving_->to, now);
+  if (leaving_ && !leaving_->to.empty() && member->may_seal())
+    member->switch_over(leaving_->to, now);
 }
 
 void OfficeWishes::claim(Member* member, const Instants& now) {

@@ -287,7 +287,7 @@ void ShardMember::write_figures(FigureWriter& out) const {
 
 Result<void, std::string> ShardMember::order(const MemberOrder& order) {
   if (order.kind == MemberOrder::Kind::kRejoin) return rejoin();
-  if (order.kind != MemberOrder::Kind::kHandOver && member_->owns())
+  if (order.kind != MemberOrder::Kind::kSwitchover && member_->owns())
     return std::string("ERR this member is the owner already");
   return wishes_.order(order, view(), members(), clock_.boot_ns());
 }

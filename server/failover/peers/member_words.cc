@@ -10,8 +10,8 @@ std::string_view words_of(Reason reason) {
   switch (reason) {
     case Reason::kFenced:
       return "another member has taken over";
-    case Reason::kHandedOver:
-      return "it was handed over";
+    case Reason::kSwitchedOver:
+      return "there was a switchover";
     case Reason::kImpossible:
       return "the shared log holds a record that this weir-server does not understand";
     case Reason::kTurnsDiffer:
@@ -40,8 +40,8 @@ std::string_view words_of(Role role) {
       return "claiming";
     case Role::kOwning:
       return "owning";
-    case Role::kHandingOver:
-      return "handing over";
+    case Role::kSwitchingOver:
+      return "switching over";
     case Role::kStopped:
       return "stopped";
   }

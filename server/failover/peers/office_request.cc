@@ -18,7 +18,7 @@ Result<void, std::string> OfficeRequest::ask_until_given(const std::string& owne
   const auto client = connect_to_peer(access_, owner, kSilenceS);
   if (!client) return client.error();
   for (int64_t tries = kTriesForNs / kTryAgainNs;; --tries) {
-    const auto reply = (*client)->ask({"WEIR", "HANDOVER", node});
+    const auto reply = (*client)->ask({"WEIR", "SWITCHOVER", node});
     if (!reply) return reply.error();
     if (!reply->is_error()) return {};
     if (tries <= 0 || is_ending_) return reply->text;
@@ -33,7 +33,7 @@ Result<void, std::string> OfficeRequest::ask(std::string owner, std::string node
   worker_->post([this, owner = std::move(owner), node = std::move(node)] {
     const auto asked = ask_until_given(owner, node);
     if (asked) {
-      spdlog::info("the owner, {}, was asked for its office and hands it over", owner);
+      spdlog::info("the owner, {}, was asked for its office and switches over", owner);
     } else {
       spdlog::warn("the owner, {}, was asked for its office and does not give it: {}", owner,
                    asked.error());

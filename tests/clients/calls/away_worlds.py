@@ -102,11 +102,11 @@ class Demoted:
         self.port = self.asked.port
 
     def leave(self):
-        self.shard.hand_over(self.asked)
+        self.shard.switch_over(self.asked)
         wait_until(lambda: self.shard.owner() not in (None, self.asked), "another one serves")
 
     def come_back(self):
-        self.shard.hand_over(self.shard.owner(), self.asked)
+        self.shard.switch_over(self.shard.owner(), self.asked)
         wait_until(lambda: self.shard.owner() is self.asked, "it serves again")
 
     def close(self):

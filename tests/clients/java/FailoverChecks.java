@@ -158,7 +158,7 @@ final class FailoverChecks {
     callers.forEach(Thread::start);
     pause(1000);
     kill(kill);
-    Report.check("hand-over", () -> throughAChange("hand-over", () -> Report.moveSlot(0)));
+    Report.check("switchover", () -> throughAChange("switchover", () -> Report.moveSlot(0)));
     Report.check("data-kept", this::kept);
     Report.say("done");
     System.exit(0);

@@ -82,7 +82,7 @@ async function runAll(library) {
   for (const caller of callers) caller.running = run(client, library, caller);
   await pause(1000);
   await check('kill', () => throughAChange(callers, 'kill', restartServer));
-  await check('hand-over', () => throughAChange(callers, 'hand-over', () => moveSlot(0)));
+  await check('switchover', () => throughAChange(callers, 'switchover', () => moveSlot(0)));
   await check('data-kept', () => kept(client, library, callers));
   done();
 }

@@ -136,7 +136,7 @@ def through_a_change(name, order):
     say(f"figure {name} {max(caller.longest_s for caller in callers):.2f} s")
 
 
-def hand_over():
+def switch_over():
     say("move 0")
     if not sys.stdin.readline():
         sys.exit("the office did not move")
@@ -173,7 +173,7 @@ for caller in callers:
     caller.start()
 time.sleep(1)
 check("kill", lambda: through_a_change("kill", restart_server))
-check("hand-over", lambda: through_a_change("hand-over", hand_over))
+check("switchover", lambda: through_a_change("switchover", switch_over))
 check("data-kept", kept)
 if proxy:
     proxy.close()

@@ -39,8 +39,8 @@ FAULTS = {
          "if (mutated('V') && turns.first_turn + turns.turns.size() > next_turn_)"
          " return Verdict::kValid;"
          "if (turns.first_turn < next_turn_) return Verdict::kVoid;"),
-        # A HANDOVER counts when it is not the end of the log any more.
-        ("handed_to_.clear();", "if (!mutated('W')) handed_to_.clear();"),
+        # A SWITCHOVER counts when it is not the end of the log any more.
+        ("switchover_to_.clear();", "if (!mutated('W')) switchover_to_.clear();"),
     ],
     "silence.cc": [
         # Claims in vain do not make it wait longer.
@@ -70,18 +70,18 @@ FAULTS = {
         # A shorter lease counts only when it is acknowledged.
         ("std::min(state_.times.lease_ns, state_.fold.times().lease_ns)",
          "std::min(mutated('3') ? INT64_MAX : state_.times.lease_ns, state_.fold.times().lease_ns)"),
-        # Reads are answered after HANDOVER was sent.
-        ("owns() && !state_.hand_over.is_sent;",
-         "owns() && (mutated('d') || !state_.hand_over.is_sent);"),
+        # Reads are answered after SWITCHOVER was sent.
+        ("owns() && !state_.switchover.is_sent;",
+         "owns() && (mutated('d') || !state_.switchover.is_sent);"),
         # Reads are answered without a lease.
         ("return serves && state_.lease.covers(boot_ns, lease_ns)",
          "return serves && (mutated('s') || state_.lease.covers(boot_ns, lease_ns))"),
         # No BEAT where there is always something to append.
         ("if (lacks_turns && !must_beat &&", "if (lacks_turns && (mutated('E') || !must_beat) &&"),
-        # After a HANDOVER of unknown outcome a BEAT settles what became of it.
-        ("(state_.hand_over.is_sent || is_drained)",
-         "(mutated('H') ? !state_.hand_over.is_sent && is_drained"
-         " : state_.hand_over.is_sent || is_drained)"),
+        # After a SWITCHOVER of unknown outcome a BEAT settles what became of it.
+        ("(state_.switchover.is_sent || is_drained)",
+         "(mutated('H') ? !state_.switchover.is_sent && is_drained"
+         " : state_.switchover.is_sent || is_drained)"),
         # An earlier process of the same node has a shortcut to the office.
         ("if (state_.fold.is_unowned() ||",
          "if (mutated('g') && state_.fold.owner().node == state_.options.self.node) return true;"

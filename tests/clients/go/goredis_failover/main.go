@@ -150,7 +150,7 @@ func main() {
 	}
 	time.Sleep(time.Second)
 	Check("kill", func() { throughAChange(callers, "kill", RestartServer) })
-	Check("hand-over", func() { throughAChange(callers, "hand-over", func() { MoveSlot(0) }) })
+	Check("switchover", func() { throughAChange(callers, "switchover", func() { MoveSlot(0) }) })
 	Check("data-kept", func() { kept(client, callers) })
 	Say("done")
 }
