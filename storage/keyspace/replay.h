@@ -9,7 +9,7 @@
 // Invariants
 // 1. A follower's instant is that of the newest turn applied, at most. So whatever has expired for
 //    it has expired for the other keyspace in all later turns, and no later record can name a list
-//    of an owner that the follower has taken for dead. It holds because follow() moves the instant
+//    of a primary that the follower has taken for dead. It holds because follow() moves the instant
 //    on only after the record was applied, and the caller begins commands at no later instant.
 // 2. A list of elements dies with its last name here, too. A record names the lists that its turn
 //    dropped, but not those that the other keyspace had erased before, with an owner that had

@@ -85,7 +85,7 @@ void Fold::take(const Genesis& genesis, const Head& head, Outcome*) {
 
 void Fold::take(const Claim& claim, const Head& head, Outcome* outcome) {
   epoch_ = head;
-  owner_ = claim.author;
+  primary_ = claim.author;
   times_ = claim.times;
   outcome->instant_ns = claim.instant_ns;
   drop_parts();
@@ -109,7 +109,7 @@ void Fold::take(const Part& part, const Head&, Outcome* outcome) {
 }
 
 void Fold::take(const Beat& beat, const Head&, Outcome* outcome) {
-  owner_ = beat.author;
+  primary_ = beat.author;
   outcome->instant_ns = beat.instant_ns;
 }
 

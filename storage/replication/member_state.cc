@@ -27,8 +27,8 @@ MemberState::MemberState(const MemberOptions& given, const LocalTurns* local_tur
 }
 
 void MemberState::elect(int64_t wait_ns, Instants now) {
-  if (!owns()) {
-    role = Role::kOwning;
+  if (!is_primary()) {
+    role = Role::kPrimary;
     switchover = {};
     unsettled = true;
     pace.beat_sent_at_ns = now.boot_ns;

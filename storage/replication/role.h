@@ -9,7 +9,7 @@ enum class Role : uint8_t {
   kJoining = 0,
   kFollowing = 1,
   kClaiming = 2,
-  kOwning = 3,
+  kPrimary = 3,
   kSwitchingOver = 4,
   kStopped = 5,
 };

@@ -18,7 +18,7 @@ const char* name_of(Fault fault) {
       "records lost that somebody had read",
       "failovers of the engine that lost records",
       "failovers of the engine",
-      "appends taken by a primary that was replaced",
+      "appends taken by a leader that was replaced",
       "failovers that brought trimmed records back",
       "restarts of the engine",
       "appends that waited for the engine's standby",

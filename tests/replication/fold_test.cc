@@ -52,7 +52,7 @@ class FoldTest : public testing::Test {
 };
 
 TEST_F(FoldTest, GenesisBegins) {
-  EXPECT_TRUE(fold_.is_unowned());
+  EXPECT_TRUE(fold_.has_no_primary());
   EXPECT_EQ(fold_.next_turn(), 5u);
   EXPECT_EQ(fold_.epoch(), fold_.head());
   EXPECT_EQ(fold_.times(), Times{});
@@ -68,14 +68,14 @@ TEST(FoldBeginning, IsGenesisOnly) {
   EXPECT_FALSE(fold.has_begun());
 }
 
-TEST_F(FoldTest, TheLastValidClaimNamesTheOwner) {
+TEST_F(FoldTest, TheLastValidClaimNamesThePrimary) {
   EXPECT_EQ(claim("a"), Verdict::kValid);
-  EXPECT_EQ(fold_.owner().node, "a");
+  EXPECT_EQ(fold_.primary().node, "a");
   EXPECT_EQ(fold_.times(), kFoldTimes);
   EXPECT_EQ(claim("b"), Verdict::kValid);
-  EXPECT_EQ(fold_.owner().node, "b");
+  EXPECT_EQ(fold_.primary().node, "b");
   EXPECT_EQ(fold_.epoch(), fold_.head());
-  EXPECT_FALSE(fold_.is_unowned());
+  EXPECT_FALSE(fold_.has_no_primary());
 }
 
 // The fault "no epoch rule" shows here only: at the log, the condition fences too.
@@ -90,7 +90,7 @@ TEST_F(FoldTest, RecordsOfAnOlderEpochAreVoid) {
   EXPECT_EQ(put(claim_of("a"), old), Verdict::kVoid);
   EXPECT_EQ(put(Switchover{.to = "c"}, old), Verdict::kVoid);
   EXPECT_EQ(fold_.next_turn(), 5u);
-  EXPECT_EQ(fold_.owner().node, "b");
+  EXPECT_EQ(fold_.primary().node, "b");
   EXPECT_EQ(fold_.switchover_to(), "");
 }
 
@@ -103,7 +103,7 @@ TEST_F(FoldTest, RecordsOfAnUnknownEpochAreImpossibleUnlessTheyClaim) {
     EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"x"}}, epoch), Verdict::kImpossible);
     EXPECT_EQ(put(claim_of("b"), epoch), Verdict::kVoid);
   }
-  EXPECT_EQ(fold_.owner().node, "a");
+  EXPECT_EQ(fold_.primary().node, "a");
 }
 
 TEST_F(FoldTest, TurnsCountWithoutGaps) {
@@ -203,7 +203,7 @@ TEST_F(FoldTest, GoesOnAfterAStamp) {
   turns(5, {"five"});
   Fold other(kFoldShard, *decode_stamp(encode_stamp(fold_.stamp())));
   EXPECT_EQ(other.stamp(), fold_.stamp());
-  EXPECT_EQ(other.owner().node, "") << "until its next record";
+  EXPECT_EQ(other.primary().node, "") << "until its next record";
   const std::string next = encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()},
                                          Turns{.first_turn = 6, .turns = {"six"}});
   const Head head{.position = fold_.head().position + 1, .crc = crc64_xz(next)};

@@ -69,7 +69,7 @@ class Process : public Port {
   void change_times(const Times& times, Instants now);
   // What is in order is written to the state files.
   void write_back();
-  // How far this process would trim the log as the owner that it believes to be; 0: not at all.
+  // How far this process would trim the log as the primary that it believes to be; 0: not at all.
   uint64_t trim_up_to(const BoardView& board) const;
   MemberFacts facts() const;
 

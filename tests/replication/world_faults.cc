@@ -37,7 +37,7 @@ void World::engine_fault(uint64_t kind) {
       trace("engine restarts");
       return network_.restart_engine(length_ns / 2);
     case 1:
-      return promote();
+      return fail_over();
     case 2:
       trace("engine's standby is away");
       return network_.take_standby_away(length_ns);
@@ -50,17 +50,16 @@ void World::engine_fault(uint64_t kind) {
   }
 }
 
-void World::promote() {
-  const size_t size = engine_.size(engine_.primary());
+void World::fail_over() {
+  const size_t size = engine_.size(engine_.leader());
   const size_t less = std::min<size_t>(random_.below(random_.one_in(4) ? 30 : 4), size - 1);
-  const size_t kept =
-      options_.loses_acknowledged ? size - less : engine_.durable(engine_.primary());
+  const size_t kept = options_.loses_acknowledged ? size - less : engine_.durable(engine_.leader());
   trace("engine fails over and keeps " + std::to_string(kept) + " of " + std::to_string(size) +
         " records");
-  network_.promote(kept);
-  checker_.promoted();
+  network_.fail_over(kept);
+  checker_.failed_over();
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    const size_t branch = engine_.primary();
+    const size_t branch = engine_.leader();
     agenda_.after(random_.between(0, random_.one_in(3) ? 3000 : 300) * kMs, [this, i, branch] {
       Link& link = nodes_[i]->link;
       link.branch = std::max(link.branch, branch);
@@ -162,7 +161,7 @@ void World::add_twin() {
   twin->rate = original.rate;
   twin->boot_offset_ns = original.boot_offset_ns;
   twin->wall_offset_ns = original.wall_offset_ns;
-  twin->link.branch = engine_.primary();
+  twin->link.branch = engine_.leader();
   trace(original.options.node + " is copied");
   counts_.add(Fault::kTwin);
   nodes_.push_back(std::move(twin));

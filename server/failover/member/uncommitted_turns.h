@@ -1,4 +1,4 @@
-// The turns of a shard's owner that its log has not acknowledged: how large they are, and those
+// The turns of a shard's primary that its log has not acknowledged: how large they are, and those
 // that the protocol could not take when they were made, because a rewind or a switchover was under
 // way.
 #pragma once

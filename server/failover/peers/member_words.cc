@@ -25,7 +25,7 @@ std::string_view words_of(Reason reason) {
     case Reason::kDamaged:
       return "the shared log is damaged";
     case Reason::kBadTurns:
-      return "the shared log holds a turn that no owner can have made";
+      return "the shared log holds a turn that no primary can have made";
   }
   return "";
 }
@@ -38,8 +38,8 @@ std::string_view words_of(Role role) {
       return "following";
     case Role::kClaiming:
       return "claiming";
-    case Role::kOwning:
-      return "owning";
+    case Role::kPrimary:
+      return "primary";
     case Role::kSwitchingOver:
       return "switching over";
     case Role::kStopped:

@@ -117,7 +117,7 @@ final class FailoverChecks {
     }
   }
 
-  // While somebody else becomes the owner, every caller goes on, and by itself.
+  // While somebody else becomes the primary, every caller goes on, and by itself.
   void throughAChange(String name, Report.Body order) throws Exception {
     callers.forEach(caller -> caller.longestNs(true));
     order.run();

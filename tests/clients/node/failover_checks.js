@@ -45,7 +45,7 @@ async function run(client, library, caller) {
   }
 }
 
-// While somebody else becomes the owner, every caller goes on, and by itself.
+// While somebody else becomes the primary, every caller goes on, and by itself.
 async function throughAChange(callers, name, order) {
   for (const caller of callers) caller.longest = 0;
   await order();

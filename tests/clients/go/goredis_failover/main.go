@@ -1,4 +1,4 @@
-// go-redis' FailoverClient, as an application uses it, while owners change.
+// go-redis' FailoverClient, as an application uses it, while primaries change.
 package main
 
 import (
@@ -88,7 +88,7 @@ func (c *caller) look() (int, error) {
 	return c.successes, c.told
 }
 
-// throughAChange: while somebody else becomes the owner, every caller goes on, and by itself.
+// throughAChange: while somebody else becomes the primary, every caller goes on, and by itself.
 func throughAChange(callers []*caller, name string, order func()) {
 	for _, c := range callers {
 		c.mutex.Lock()
