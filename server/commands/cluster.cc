@@ -246,7 +246,7 @@ void cluster_failover(Call& call) {
     return call.reply.error("ERR syntax error");
   }
   const MemberView seen = member->view();
-  if (seen.node == seen.owner_node) return call.reply.error(kNoReplica);
+  if (seen.node == seen.primary_node) return call.reply.error(kNoReplica);
   reply_done(call, member->order(order));
 }
 
@@ -303,7 +303,8 @@ constexpr Command kClusterCommands[] = {
          .arity = -2,
          .flags = kChanges,
          .usage = "[FORCE | TAKEOVER]",
-         .summary = "Has a standby of a shard get the office of its owner; in a cluster an error.",
+         .summary =
+             "Has a standby of a shard get the office of its primary; in a cluster an error.",
          .run = cluster_failover}),
     cluster_row({.name = "cluster|getkeysinslot",
                  .arity = 4,

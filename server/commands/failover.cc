@@ -1,5 +1,5 @@
-// FAILOVER: the owner of a shard gives its office to a standby, as a master of Redis gives its part
-// to a replica. A server of no shard has no replicas.
+// FAILOVER: the primary of a shard gives its office to a standby, as a master of Redis gives its
+// part to a replica. A server of no shard has no replicas.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -73,7 +73,7 @@ void failover(Call& call) {
     return call.reply.error(wanted->port ? "ERR FAILOVER target HOST and PORT is not a replica."
                                          : "ERR FAILOVER requires connected replicas.");
   if (!heir->is_standby) return call.reply.error("ERR FAILOVER target replica is not online.");
-  reply_done(call, member->order({.kind = MemberOrder::Kind::kHandOver, .node = heir->node}));
+  reply_done(call, member->order({.kind = MemberOrder::Kind::kSwitchover, .node = heir->node}));
 }
 
 constexpr Command kFailoverCommands[] = {
@@ -82,7 +82,7 @@ constexpr Command kFailoverCommands[] = {
      .flags = kAdmin | kNoScript | kStale,
      .group = "server",
      .usage = "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
-     .summary = "Gives the office of the shard's owner to a standby; of no shard it is an error.",
+     .summary = "Gives the office of the shard's primary to a standby; of no shard it is an error.",
      .since = "6.2.0",
      .run = failover},
 };

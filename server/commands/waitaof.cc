@@ -90,7 +90,7 @@ constexpr Command kWaitaofCommands[] = {
      .usage = "numlocal:integer numreplicas timeout",
      .summary =
          "Waits until all that was written before it survives a power cut, in a shard that of "
-         "its owner; answers whether it does, and how many standbys there are.",
+         "its primary; answers whether it does, and how many standbys there are.",
      .since = "7.2.0",
      .run = waitaof},
 };

@@ -40,7 +40,8 @@ void clock(Call& call) {
     return call.reply.error("ERR syntax error: WEIR CLOCK takes RESET or nothing");
   if (server_of(call).timeline().is_led())
     return call.reply.error(
-        "ERR in a shard instants approach the owner's wall clock by themselves, and nothing is to "
+        "ERR in a shard instants approach the primary's wall clock by themselves, and nothing is "
+        "to "
         "be "
         "reset");
   const int64_t dropped_ns = server_of(call).persistence().clock_keeper.reset();
@@ -77,8 +78,8 @@ void status(Call& call) {
   text("node", seen.node);
   text("state", seen.state);
   number("serves", seen.serves ? 1 : 0);
-  text("owner", seen.owner_address);
-  text("owner_node", seen.owner_node);
+  text("primary", seen.primary_address);
+  text("primary_node", seen.primary_node);
   number("epoch", seen.epoch);
   number("position", seen.position);
   number("turn", seen.turn);
@@ -106,8 +107,8 @@ void order(Call& call, const MemberOrder& order) {
 void takeover(Call& call) { order(call, {.kind = MemberOrder::Kind::kTakeOffice}); }
 void rejoin(Call& call) { order(call, {.kind = MemberOrder::Kind::kRejoin}); }
 
-void handover(Call& call) {
-  order(call, {.kind = MemberOrder::Kind::kHandOver, .node = std::string(call.args[2])});
+void switchover(Call& call) {
+  order(call, {.kind = MemberOrder::Kind::kSwitchover, .node = std::string(call.args[2])});
 }
 
 using Digest = std::array<char, 32>;
@@ -161,14 +162,15 @@ constexpr Command kWeirCommands[] = {
          "Tells how instants stand to the wall clock, or takes their difference for granted.",
      .since = "weir 0.1",
      .run = clock},
-    {.name = "weir|handover",
+    {.name = "weir|switchover",
      .arity = 3,
      .flags = kAdmin | kNoScript | kNoMulti,
      .group = "server",
      .usage = "node",
-     .summary = "Gives the office of the shard's owner, which this server has, to another member.",
+     .summary =
+         "Gives the office of the shard's primary, which this server has, to another member.",
      .since = "weir 0.1",
-     .run = handover},
+     .run = switchover},
     {.name = "weir|help",
      .arity = 2,
      .flags = kLoading,
@@ -194,7 +196,7 @@ constexpr Command kWeirCommands[] = {
      .arity = 2,
      .flags = kAdmin | kNoScript | kNoMulti,
      .group = "server",
-     .summary = "Makes this server its shard's owner, whoever is.",
+     .summary = "Makes this server its shard's primary, whoever is.",
      .since = "weir 0.1",
      .run = takeover},
 };

@@ -226,7 +226,7 @@ constexpr Option kOptions[] = {
      .changeable = kAtStart,
      .help = "Name of this machine that clients of the cluster are told beside its address."},
 
-    // Failover: the shared log, and what an owner does while it is slow or away.
+    // Failover: the shared log, and what a primary does while it is slow or away.
     {.name = "log",
      .kind = Text{&Config::log, accept_shared_log},
      .changeable = kAtStart,
@@ -257,7 +257,7 @@ constexpr Option kOptions[] = {
      .kind = Number{&Config::read_lease_ms, -1, 45000},
      .changeable = kAtStart,
      .help =
-         "How long an owner answers reads after the log has last heard of it; -1: three quarters "
+         "How long a primary answers reads after the log has last heard of it; -1: three quarters "
          "of failover-after-ms."},
     {.name = "append-interval-ms",
      .kind = Number{&Config::append_interval_ms, 0, 10000},

@@ -36,7 +36,7 @@ bool Absorber::absorb(const Record& record, Instants now) {
     meet_impossible(record.head);
     return false;
   }
-  if (!state_.owns()) state_.silence.new_record(state_.port->random());
+  if (!state_.is_primary()) state_.silence.new_record(state_.port->random());
   if (outcome.verdict == Verdict::kVoid) return true;
   state_.timeline.note(outcome.instant_ns, now);
   if (outcome.kind == Kind::kGenesis && state_.fold.newest_turn() > state_.held.newest_local()) {
@@ -45,8 +45,8 @@ bool Absorber::absorb(const Record& record, Instants now) {
   }
   if (outcome.kind == Kind::kGenesis) state_.port->restamp(state_.fold.stamp());
   if (outcome.kind == Kind::kClaim) return absorb_claim(record.head, superseded_lease_ns, now);
-  if (outcome.kind == Kind::kHandover && state_.office != Office::kNone) {
-    state_.lose_office(Reason::kHandedOver);
+  if (outcome.kind == Kind::kSwitchover && state_.office != Office::kNone) {
+    state_.lose_office(Reason::kSwitchedOver);
     return false;
   }
   if (!outcome.turns.empty()) return absorb_turns(outcome);
@@ -65,11 +65,11 @@ bool Absorber::absorb_claim(const Head& head, int64_t superseded_lease_ns, Insta
     state_.lose_office(Reason::kFenced);
     return false;
   }
-  if (state_.owns()) state_.step_down();
+  if (state_.is_primary()) state_.step_down();
   return true;
 }
 
-// A standby applies what it reads; an owner waits for the acknowledgement of what it sealed.
+// A standby applies what it reads; a primary waits for the acknowledgement of what it sealed.
 bool Absorber::absorb_turns(const Fold::Outcome& outcome) {
   using Match = HeldTurns::Match;
   if (outcome.first_turn > state_.held.newest() + 1) {
@@ -78,20 +78,21 @@ bool Absorber::absorb_turns(const Fold::Outcome& outcome) {
   }
   for (size_t i = 0; i < outcome.turns.size(); ++i) {
     const Match match = state_.held.match(outcome.first_turn + i, outcome.turns[i]);
-    if (match == Match::kSame || (match == Match::kNew && !state_.owns())) continue;
-    if (state_.owns() && state_.claims.is_own(state_.fold.epoch())) {
+    if (match == Match::kSame || (match == Match::kNew && !state_.is_primary())) continue;
+    if (state_.is_primary() && state_.claims.is_own(state_.fold.epoch())) {
       state_.stop(Reason::kTwin);
     } else if (match == Match::kLocalDiffers) {
       state_.stop(Reason::kTurnsDiffer);
     } else {
-      // An earlier owner came back while this owner's CLAIM was lost. Nothing committed differs.
+      // An earlier primary came back while this primary's CLAIM was lost. Nothing committed
+      // differs.
       state_.lose_office(Reason::kFenced);
     }
     return false;
   }
   Batch batch{
       .first_turn = outcome.first_turn, .turns = outcome.turns, .stamp = state_.fold.stamp()};
-  if (state_.owns()) {
+  if (state_.is_primary()) {
     state_.held.accept(std::move(batch));
     return true;
   }
@@ -107,7 +108,7 @@ void Absorber::meet_impossible(const Head& head) {
   if (impossible_at_ == head) return state_.stop(Reason::kImpossible);
   if (state_.office != Office::kNone) {
     state_.lose_office(Reason::kImpossible);
-  } else if (state_.owns()) {
+  } else if (state_.is_primary()) {
     state_.step_down();
   }
   impossible_at_ = head;
@@ -130,18 +131,18 @@ void Absorber::reach_end(bool brought_records, Instants now) {
 }
 
 // The log is not what it was: nothing leaves until the newest common place is found and, if this
-// member is owner, until it has claimed the office again.
+// member is primary, until it has claimed the office again.
 void Absorber::begin_search() {
   ++state_.figures.rewinds;
   state_.silence.failed_read();
   state_.refused_at.reset();
   if (state_.office != Office::kNone) {
-    state_.role = Role::kOwning;
-    state_.hand_over = {};
+    state_.role = Role::kPrimary;
+    state_.switchover = {};
     state_.office = Office::kReading;
     state_.committed_turn =
         state_.let_out_turn;  // what was committed and has not left may be what was lost
-  } else if (state_.owns()) {
+  } else if (state_.is_primary()) {
     state_.step_down();
   }
   state_.catch_up.begin_search(state_.local->stamps());

@@ -1,5 +1,5 @@
 // What members tell one another beside the log, as bytes and as values, and what follows from it:
-// how far the log may be trimmed, which records may be written, and whom an owner can hand over to.
+// how far the log may be trimmed, which records may be written, and to whom a primary can switch.
 //
 // Nothing here is needed for safety. Facts may be late, wrong or lost: then a member takes a
 // snapshot that it could have done without, or some more of the log is kept. FORMAT.md is the

@@ -2,7 +2,7 @@
 // bound that users are told holds (docs: each key may get its limit at most once more).
 //
 // A limit gives b permits at once and r per second to a key. The takes that leave early and are
-// then lost with the office lie on one history of one owner, within `age_ns_max` (M) of one
+// then lost with the office lie on one history of one primary, within `age_ns_max` (M) of one
 // another, so they are at most b + r M of a key, and at most `permits_max` (U) of all keys.
 // Whether the office allows it at all is Member::may_release_early().
 //
@@ -11,7 +11,7 @@
 // what is lost lies close together even then.
 //
 // That the age counts is stricter than the bound needs, as far as simulations show. With it the
-// bound follows without a look at how long the owner's backlog is.
+// bound follows without a look at how long the primary's backlog is.
 #pragma once
 
 #include <cstddef>

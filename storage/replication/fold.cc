@@ -22,7 +22,7 @@ Fold::Outcome Fold::apply(const Head& head, std::string_view bytes) {
   outcome.verdict = judge(*record, head);
   if (outcome.verdict == Verdict::kImpossible) return outcome;
   outcome.kind = record->kind();
-  handed_to_.clear();
+  switchover_to_.clear();
   if (outcome.verdict == Verdict::kValid) {
     std::visit([&](const auto& body) { take(body, head, &outcome); }, record->body);
   }
@@ -52,7 +52,7 @@ Verdict Fold::judge(const DecodedRecord& record, const Head& head) const {
       return judge_turns(std::get<Turns>(record.body));
     case Kind::kPart:
       return judge_part(std::get<Part>(record.body));
-    case Kind::kHandover:
+    case Kind::kSwitchover:
       return parts_ == 0 ? Verdict::kValid : Verdict::kImpossible;
     case Kind::kGenesis:
     case Kind::kClaim:
@@ -85,7 +85,7 @@ void Fold::take(const Genesis& genesis, const Head& head, Outcome*) {
 
 void Fold::take(const Claim& claim, const Head& head, Outcome* outcome) {
   epoch_ = head;
-  owner_ = claim.author;
+  primary_ = claim.author;
   times_ = claim.times;
   outcome->instant_ns = claim.instant_ns;
   drop_parts();
@@ -109,13 +109,13 @@ void Fold::take(const Part& part, const Head&, Outcome* outcome) {
 }
 
 void Fold::take(const Beat& beat, const Head&, Outcome* outcome) {
-  owner_ = beat.author;
+  primary_ = beat.author;
   outcome->instant_ns = beat.instant_ns;
 }
 
-void Fold::take(const Handover& handover, const Head&, Outcome* outcome) {
-  handed_to_ = handover.to;
-  outcome->instant_ns = handover.instant_ns;
+void Fold::take(const Switchover& switchover, const Head&, Outcome* outcome) {
+  switchover_to_ = switchover.to;
+  outcome->instant_ns = switchover.instant_ns;
 }
 
 void Fold::drop_parts() {

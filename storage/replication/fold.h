@@ -1,6 +1,6 @@
 // The meaning of the shared log: a pure function of its records, one after the other.
 //
-// Owner, standby, restart, checker and simulation use this one class, so they cannot disagree.
+// Primary, standby, restart, checker and simulation use this one class, so they cannot disagree.
 //
 // Each record is one of three things:
 //   valid       it has its effect;
@@ -17,7 +17,7 @@
 // Invariants
 // 1. Only the order and the bytes of records count: no clock, no configuration, no local state.
 // 2. The epoch is an identity. It changes by a valid CLAIM only, and a CLAIM is valid only over the
-//    current epoch, so the last valid CLAIM names the owner.
+//    current epoch, so the last valid CLAIM names the primary.
 // 3. next_turn grows by one for each accepted turn and never falls.
 #pragma once
 
@@ -50,7 +50,7 @@ class Fold {
 
   // Before the first record. `shard` is the checksum that every record must carry.
   explicit Fold(uint64_t shard) : shard_(shard) {}
-  // Goes on after `stamp`. The owner's name is unknown until its next BEAT or CLAIM.
+  // Goes on after `stamp`. The primary's name is unknown until its next BEAT or CLAIM.
   Fold(uint64_t shard, const Stamp& stamp);
 
   // REQUIRES: `head` is the identity of `bytes`. An impossible record changes nothing.
@@ -59,13 +59,13 @@ class Fold {
   bool has_begun() const { return head_.position != 0; }
   const Head& head() const { return head_; }
   const Head& epoch() const { return epoch_; }
-  bool is_unowned() const { return epoch_.position <= 1; }  // the epoch is GENESIS, or none
-  const Author& owner() const { return owner_; }
+  bool has_no_primary() const { return epoch_.position <= 1; }  // the epoch is GENESIS, or none
+  const Author& primary() const { return primary_; }
   const Times& times() const { return times_; }
   uint64_t next_turn() const { return next_turn_; }
   uint64_t newest_turn() const { return next_turn_ == 0 ? 0 : next_turn_ - 1; }
-  // The node that may claim at once, because the newest record is a valid HANDOVER to it.
-  const std::string& handed_to() const { return handed_to_; }
+  // The node that may claim at once, because the newest record is a valid SWITCHOVER to it.
+  const std::string& switchover_to() const { return switchover_to_; }
   // How many PARTs of the turn that is being put together are there; 0: no turn is.
   uint64_t parts() const { return parts_; }
   uint64_t parts_wanted() const { return parts_wanted_; }
@@ -83,16 +83,16 @@ class Fold {
   void take(const Turns& turns, const Head& head, Outcome* outcome);
   void take(const Part& part, const Head& head, Outcome* outcome);
   void take(const Beat& beat, const Head& head, Outcome* outcome);
-  void take(const Handover& handover, const Head& head, Outcome* outcome);
+  void take(const Switchover& switchover, const Head& head, Outcome* outcome);
   void drop_parts();
 
   uint64_t shard_;
   Head head_;
   Head epoch_;
-  Author owner_;
+  Author primary_;
   Times times_;
   uint64_t next_turn_ = 0;
-  std::string handed_to_;
+  std::string switchover_to_;
   uint64_t parts_ = 0;
   uint64_t parts_wanted_ = 0;
   std::string part_bytes_;

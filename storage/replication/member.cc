@@ -50,9 +50,9 @@ bool Member::appended(const Appended& answer, Instants now, While when) {
     tick(now);
     return true;
   }
-  state_.unsettled = owns();
-  if (sent.kind == Kind::kClaim && !owns()) state_.silence.unacknowledged_claim();
-  if (answer.outcome == Appended::Outcome::kUnknown || !owns()) {
+  state_.unsettled = is_primary();
+  if (sent.kind == Kind::kClaim && !is_primary()) state_.silence.unacknowledged_claim();
+  if (answer.outcome == Appended::Outcome::kUnknown || !is_primary()) {
     state_.pace.append_again_at_ns = Pace::after_failure(now.boot_ns, state_.port->random());
   } else {
     state_.refused_at = state_.fold.head();
@@ -69,22 +69,22 @@ void Member::read(const Read& answer, Instants now) {
   tick(now);
 }
 
-void Member::hand_over(std::string to, Instants now) {
+void Member::switch_over(std::string to, Instants now) {
   if (!may_seal()) return;
-  state_.role = Role::kHandingOver;
-  state_.hand_over = {.to = std::move(to), .is_sent = false};
+  state_.role = Role::kSwitchingOver;
+  state_.switchover = {.to = std::move(to), .is_sent = false};
   tick(now);
 }
 
 void Member::claim_by_operator(Instants now) {
-  if (state_.role == Role::kStopped || owns()) return;
+  if (state_.role == Role::kStopped || is_primary()) return;
   state_.claim_due = ClaimDue::kByOperator;
   tick(now);
 }
 
 void Member::change_times(const Times& times, Instants now) {
   state_.times = times;
-  if (owns())
+  if (is_primary())
     state_.claim_due = state_.times != state_.fold.times() ? ClaimDue::kForTimes : ClaimDue::kNo;
   tick(now);
 }
@@ -102,13 +102,14 @@ void Member::tick(Instants now, While when) {
     return search ? state_.port->read(search->probe(), 0)
                   : state_.port->read(state_.fold.head(), kReadBytes);
   }
-  if (!owns()) return standby_step(now);
+  if (!is_primary()) return standby_step(now);
   state_.serve_if_ready(now);
-  owner_step(now, when);
+  primary_step(now, when);
 }
 
 bool Member::may_answer_reads(int64_t boot_ns) const {
-  const bool serves = state_.office == Office::kServing && owns() && !state_.hand_over.is_sent;
+  const bool serves =
+      state_.office == Office::kServing && is_primary() && !state_.switchover.is_sent;
   const int64_t lease_ns = std::min(state_.times.lease_ns, state_.fold.times().lease_ns);
   return serves && state_.lease.covers(boot_ns, lease_ns) && state_.lease.may_let_out(boot_ns);
 }
@@ -127,7 +128,7 @@ int64_t Member::next_deadline() const {
   if (state_.let_out_turn < state_.committed_turn) deadline = state_.lease.silent_until_ns();
   if (state_.is_asking()) return deadline;
   if (!state_.catch_up.is_at_end()) return std::min(deadline, state_.pace.read_again_at_ns);
-  if (owns()) return std::min(deadline, owner_deadline());
+  if (is_primary()) return std::min(deadline, primary_deadline());
   return std::min(deadline, state_.claim_due == ClaimDue::kByOperator ? 0 : state_.pace.poll_at_ns);
 }
 
@@ -146,13 +147,14 @@ void Member::standby_step(Instants now) {
 bool Member::may_claim() const {
   if (state_.role != Role::kFollowing || !state_.fold.has_begun()) return false;
   if (state_.fold.newest_turn() > state_.held.newest_local()) return false;  // it lacks turns
-  if (state_.fold.is_unowned() || state_.fold.handed_to() == state_.options.self.node) return true;
+  if (state_.fold.has_no_primary() || state_.fold.switchover_to() == state_.options.self.node)
+    return true;
   return state_.silence.is_over(state_.times, state_.fold.times());
 }
 
 // The member has read to the end and its CLAIM is the current epoch, unless it heals.
-void Member::owner_step(Instants now, While when) {
-  if (now.boot_ns < owner_deadline()) return;
+void Member::primary_step(Instants now, While when) {
+  if (now.boot_ns < primary_deadline()) return;
   if (state_.office == Office::kClaiming) {
     return send_claim(true, state_.fold.epoch() != state_.claims.newest(), now);
   }
@@ -169,10 +171,10 @@ void Member::owner_step(Instants now, While when) {
                 true, now);
   }
   const bool is_drained = !lacks_turns && state_.committed_turn == state_.fold.newest_turn();
-  if (state_.role == Role::kHandingOver && (state_.hand_over.is_sent || is_drained)) {
-    state_.hand_over.is_sent = true;
-    const Handover handover{.to = state_.hand_over.to, .instant_ns = state_.port->instant_ns()};
-    return send(Kind::kHandover, maker_.make(state_.fold, state_.port->random(), handover), true,
+  if (state_.role == Role::kSwitchingOver && (state_.switchover.is_sent || is_drained)) {
+    state_.switchover.is_sent = true;
+    const Switchover record{.to = state_.switchover.to, .instant_ns = state_.port->instant_ns()};
+    return send(Kind::kSwitchover, maker_.make(state_.fold, state_.port->random(), record), true,
                 now);
   }
   if (state_.claim_due == ClaimDue::kForTimes && !only_beats) return send_claim(true, false, now);
@@ -187,10 +189,10 @@ void Member::owner_step(Instants now, While when) {
   send(Kind::kBeat, maker_.make(state_.fold, state_.port->random(), beat), true, now);
 }
 
-int64_t Member::owner_deadline() const {
+int64_t Member::primary_deadline() const {
   const bool lacks_turns = state_.held.newest() >= state_.fold.next_turn();
   const bool at_once = state_.unsettled || state_.claim_due == ClaimDue::kForTimes ||
-                       state_.role == Role::kHandingOver || state_.office == Office::kClaiming ||
+                       state_.role == Role::kSwitchingOver || state_.office == Office::kClaiming ||
                        (lacks_turns && !may_seal());
   if (at_once) return state_.pace.append_again_at_ns;
   int64_t deadline =
@@ -216,7 +218,7 @@ void Member::send(Kind kind, std::string record, bool has_condition, Instants no
 }
 
 void Member::send_claim(bool has_condition, bool waits, Instants now) {
-  if (!owns()) state_.role = Role::kClaiming;
+  if (!is_primary()) state_.role = Role::kClaiming;
   ++state_.figures.claims;
   if (state_.timeline.is_cold()) ++state_.figures.cold_claims;
   state_.claim_due = ClaimDue::kNo;
@@ -229,8 +231,8 @@ void Member::send_claim(bool has_condition, bool waits, Instants now) {
 }
 
 std::string describe(const Member& member) {
-  static constexpr const char* kRoles[] = {"joining", "following",    "claiming",
-                                           "owning",  "handing over", "stopped"};
+  static constexpr const char* kRoles[] = {"joining", "following",      "claiming",
+                                           "primary", "switching over", "stopped"};
   const MemberState& state = member.state_;
   std::string text = kRoles[static_cast<int>(state.role)];
   const auto head = [&](const char* name, const Head& value) {
@@ -253,7 +255,7 @@ std::string describe(const Member& member) {
   text += state.catch_up.is_at_end() ? "" : " must-read";
   text += std::holds_alternative<MemberState::Reading>(state.asked) ? " reading" : "";
   text += state.catch_up.search() ? " searching" : "";
-  text += state.hand_over.is_sent ? " handover-sent" : "";
+  text += state.switchover.is_sent ? " switchover-sent" : "";
   text += state.held.has_accepted() ? " accepted" : "";
   if (const auto* sent = std::get_if<MemberState::InFlight>(&state.asked))
     number("in-flight", static_cast<uint64_t>(sent->kind));

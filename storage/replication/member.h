@@ -1,5 +1,5 @@
-// One process of a shard: follows the shared log, claims the office of owner when the log is
-// silent, and as owner appends its turns and knows which of them are committed. A pure state
+// One process of a shard: follows the shared log, claims the office of primary when the log is
+// silent, and as primary appends its turns and knows which of them are committed. A pure state
 // machine: events come in, actions leave through a Port, instants are arguments.
 //
 // Invariants
@@ -14,7 +14,7 @@
 //    show what it loses when it fails over.
 // 5. A sealed turn is committed, or the office is lost. Who takes office appends first what it has
 //    beyond the log, with the same numbers and the same bytes.
-// 6. The Fold is never ahead of the local log except by records of turns that an owner still
+// 6. The Fold is never ahead of the local log except by records of turns that a primary still
 //    holds: at the loss of an office it starts again from the newest local stamp.
 #pragma once
 
@@ -41,7 +41,7 @@ class Member {
   Member(const MemberOptions& options, const LocalTurns* local, Port* port,
          int64_t newest_instant_ns);
 
-  // The owner's next turn, which from now on is unchangeable. tick() sends it.
+  // The primary's next turn, which from now on is unchangeable. tick() sends it.
   // REQUIRES: may_seal(), and the number follows newest_turn().
   void sealed(uint64_t turn, std::string_view record);
 
@@ -52,16 +52,16 @@ class Member {
   // At next_deadline() or at any other time.
   void tick(Instants now, While when = While::kBetweenTurns);
 
-  // An owner in office gives the shard to this node: it seals no more, commits what it has, and
-  // appends HANDOVER. Without effect in any other state.
-  void hand_over(std::string to, Instants now);
-  // A person's command: a CLAIM without condition. Without effect for an owner.
+  // A primary in office gives the shard to this node: it seals no more, commits what it has, and
+  // appends SWITCHOVER. Without effect in any other state.
+  void switch_over(std::string to, Instants now);
+  // A person's command: a CLAIM without condition. Without effect for a primary.
   void claim_by_operator(Instants now);
-  // An owner appends a new CLAIM for them; a shorter lease counts at once.
+  // A primary appends a new CLAIM for them; a shorter lease counts at once.
   void change_times(const Times& times, Instants now);
 
   Role role() const { return state_.role; }
-  bool owns() const { return state_.owns(); }
+  bool is_primary() const { return state_.is_primary(); }
   // Up to which turn replies may leave.
   uint64_t committed_turn() const { return state_.let_out_turn; }
   // The newest turn that this process holds, sealed or applied. It may be ahead of the log's.
@@ -75,10 +75,10 @@ class Member {
   bool may_seal() const { return state_.may_seal(); }
   // A reply that depends on data also waits for the commit of every turn it depends on.
   bool may_answer_reads(int64_t boot_ns) const;
-  // Whether an append that was sent at or after this time was acknowledged: nobody else was owner
-  // then. It stands in for a lease, and needs none, not even after a HANDOVER was sent.
+  // Whether an append that was sent at or after this time was acknowledged: nobody else was primary
+  // then. It stands in for a lease, and needs none, not even after a SWITCHOVER was sent.
   bool acknowledged_since(int64_t boot_ns) const {
-    return state_.office == Office::kServing && owns() && state_.lease.is_acknowledged() &&
+    return state_.office == Office::kServing && is_primary() && state_.lease.is_acknowledged() &&
            state_.lease.sent_boot_ns() >= boot_ns;
   }
   bool may_release_early(int64_t boot_ns) const;
@@ -93,8 +93,8 @@ class Member {
 
   void standby_step(Instants now);
   bool may_claim() const;
-  void owner_step(Instants now, While when);
-  int64_t owner_deadline() const;
+  void primary_step(Instants now, While when);
+  int64_t primary_deadline() const;
   void send(Kind kind, std::string record, bool has_condition, Instants now);
   void send_claim(bool has_condition, bool waits, Instants now);
 

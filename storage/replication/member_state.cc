@@ -27,9 +27,9 @@ MemberState::MemberState(const MemberOptions& given, const LocalTurns* local_tur
 }
 
 void MemberState::elect(int64_t wait_ns, Instants now) {
-  if (!owns()) {
-    role = Role::kOwning;
-    hand_over = {};
+  if (!is_primary()) {
+    role = Role::kPrimary;
+    switchover = {};
     unsettled = true;
     pace.beat_sent_at_ns = now.boot_ns;
   }
@@ -80,7 +80,7 @@ void MemberState::step_down() {
   committed_turn = let_out_turn;
   unsettled = false;
   claim_due = ClaimDue::kNo;
-  hand_over = {};
+  switchover = {};
   silence.new_record(port->random());
 }
 

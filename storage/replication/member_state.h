@@ -40,7 +40,7 @@ struct MemberFigures {
 // a rewind, and reads, claims and appends again until it serves again.
 enum class Office { kNone, kServing, kReading, kClaiming, kAppending };
 
-// Why a member appends a CLAIM beside the rules: a person asks a standby for it, or an owner's
+// Why a member appends a CLAIM beside the rules: a person asks a standby for it, or a primary's
 // times have changed.
 enum class ClaimDue { kNo, kByOperator, kForTimes };
 
@@ -54,7 +54,7 @@ struct MemberState {
     int64_t sent_boot_ns = 0;
   };
   struct Reading {};
-  struct HandOver {
+  struct PlannedSwitchover {
     std::string to;
     bool is_sent = false;  // perhaps the log has it
   };
@@ -64,8 +64,8 @@ struct MemberState {
               int64_t newest_instant_ns);
   MemberState(const MemberState&) = delete;  // an Absorber has it
 
-  bool owns() const { return role == Role::kOwning || role == Role::kHandingOver; }
-  bool may_seal() const { return office == Office::kServing && role == Role::kOwning; }
+  bool is_primary() const { return role == Role::kPrimary || role == Role::kSwitchingOver; }
+  bool may_seal() const { return office == Office::kServing && role == Role::kPrimary; }
   bool is_asking() const { return !std::holds_alternative<std::monostate>(asked); }
 
   // A CLAIM of this process is the current epoch. Nothing leaves for `wait_ns` after it is
@@ -103,13 +103,13 @@ struct MemberState {
   std::optional<InFlight> claim_ahead;  // a claim without condition that is acknowledged, not read
   ClaimDue claim_due = ClaimDue::kNo;
 
-  // What an owner has.
+  // What a primary has.
   Office office = Office::kNone;
   uint64_t append_again_until = 0;  // the turn up to which an elected member repeats its turns
   uint64_t committed_turn = 0;
   uint64_t let_out_turn = 0;
   bool unsettled = false;  // the fate of earlier appends is known after the next acknowledgement
-  HandOver hand_over;      // of Role::kHandingOver
+  PlannedSwitchover switchover;  // of Role::kSwitchingOver
 
   MemberFigures figures;
 };

@@ -1,6 +1,6 @@
-// The owner's instants while it is in office.
+// The primary's instants while it is in office.
 //
-// They begin where the shard's timeline is (timeline.h), which may be before or after the owner's
+// They begin where the shard's timeline is (timeline.h), which may be before or after the primary's
 // wall clock, and go on with the machine's CLOCK_BOOTTIME. The difference to the wall clock is the
 // lead; it may be negative. While it is more than kLeadMaxNs either way, instants approach the wall
 // clock by at most kSlewPpm of the time that passes. So a wall clock that steps, and a takeover by

@@ -1,6 +1,6 @@
 // When a member reads and appends again. Times are nanoseconds of CLOCK_BOOTTIME.
 //
-// An owner appends a BEAT every kBeatNsMax, before whatever else it has to append: else, where
+// A primary appends a BEAT every kBeatNsMax, before whatever else it has to append: else, where
 // there is always a turn, no record would hold its address, its instant and its written-back turn.
 #pragma once
 
@@ -15,7 +15,7 @@ struct Pace {
   static constexpr int64_t kPollAfterRecordsNs = 20 * kNsPerMs;
   static constexpr int64_t kPollIdleNs = 100 * kNsPerMs;
   static constexpr int64_t kRetryNs = 200 * kNsPerMs;
-  static constexpr int64_t kBeatNsMax = 5 * kNsPerS;  // a record with the owner's address
+  static constexpr int64_t kBeatNsMax = 5 * kNsPerS;  // a record with the primary's address
   static constexpr int64_t kRestampNs = kNsPerMinute;
 
   int64_t poll_at_ns = 0;
@@ -29,7 +29,7 @@ struct Pace {
   static int64_t after_failure(int64_t boot_ns, uint64_t random) {
     return boot_ns + kRetryNs / 2 + static_cast<int64_t>(random % kRetryNs);
   }
-  // An owner beats when nothing was acknowledged for a quarter of failover-after.
+  // A primary beats when nothing was acknowledged for a quarter of failover-after.
   int64_t beat_deadline(int64_t acknowledged_ns, int64_t failover_after_ns) const {
     return std::min(acknowledged_ns + failover_after_ns / 4, beat_sent_at_ns + kBeatNsMax);
   }

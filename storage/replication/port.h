@@ -14,7 +14,7 @@ namespace weir::storage::replication {
 // Why a member lost its office or stopped.
 enum class Reason {
   kFenced,         // another member claimed the shard
-  kHandedOver,     // by its own HANDOVER
+  kSwitchedOver,   // by its own SWITCHOVER
   kImpossible,     // the log holds a record that it does not understand
   kTurnsDiffer,    // the log has other turns than the local log; or the member lacks some
   kTwin,           // another process writes turns in this process's own epoch
@@ -37,19 +37,19 @@ class Port {
   // are new are applied. (A member that is ahead of the log gets turns again that it has; they are
   // the same bytes.) False: one of them cannot be applied, and nothing was done.
   virtual bool follow(const Batch& batch) = 0;
-  // An owner's batch is committed: written likewise; its turns are applied already.
+  // A primary's batch is committed: written likewise; its turns are applied already.
   virtual void commit(const Batch& batch) = 0;
   // The stamp replaces every stamp of its turn or later.
   virtual void restamp(const Stamp& stamp) = 0;
 
-  // The process is owner and may seal turns, the first one at `instant_ns` or later.
+  // The process is primary and may seal turns, the first one at `instant_ns` or later.
   virtual void take_office(int64_t instant_ns) = 0;
   // Sealed turns that are not committed are dropped, and the state is that of the local log.
   virtual void lose_office(Reason reason) = 0;
-  // The member follows and claims no more. An owner has been told lose_office() before.
+  // The member follows and claims no more. A primary has been told lose_office() before.
   virtual void stop(Reason reason) = 0;
 
-  // The owner's own timeline; asked in office only.
+  // The primary's own timeline; asked in office only.
   virtual int64_t instant_ns() = 0;
   // The turn up to which everything is in the state files.
   virtual uint64_t written_back_turn() const = 0;

@@ -137,16 +137,16 @@ Beat read_beat(Reader* reader) {
   return beat;
 }
 
-void put_body(std::string* out, const Handover& handover) {
-  put(out, handover.to);
-  put_instant(out, handover.instant_ns);
+void put_body(std::string* out, const Switchover& switchover) {
+  put(out, switchover.to);
+  put_instant(out, switchover.instant_ns);
 }
 
-Handover read_handover(Reader* reader) {
-  Handover handover;
-  handover.to = reader->sized_bytes();
-  handover.instant_ns = instant(reader);
-  return handover;
+Switchover read_switchover(Reader* reader) {
+  Switchover switchover;
+  switchover.to = reader->sized_bytes();
+  switchover.instant_ns = instant(reader);
+  return switchover;
 }
 
 bool is_plain(const Author& author) {
@@ -164,8 +164,8 @@ bool is_plain(const Part& part) { return is_plain_number(part.turn); }
 bool is_plain(const Beat& beat) {
   return is_plain(beat.author) && is_plain_instant(beat.instant_ns);
 }
-bool is_plain(const Handover& handover) {
-  return is_plain_name(handover.to) && is_plain_instant(handover.instant_ns);
+bool is_plain(const Switchover& switchover) {
+  return is_plain_name(switchover.to) && is_plain_instant(switchover.instant_ns);
 }
 
 std::optional<Body> read_body(Kind kind, Reader* reader) {
@@ -180,8 +180,8 @@ std::optional<Body> read_body(Kind kind, Reader* reader) {
       return read_part(reader);
     case Kind::kBeat:
       return read_beat(reader);
-    case Kind::kHandover:
-      return read_handover(reader);
+    case Kind::kSwitchover:
+      return read_switchover(reader);
   }
   return std::nullopt;
 }

@@ -9,8 +9,8 @@ enum class Role : uint8_t {
   kJoining = 0,
   kFollowing = 1,
   kClaiming = 2,
-  kOwning = 3,
-  kHandingOver = 4,
+  kPrimary = 3,
+  kSwitchingOver = 4,
   kStopped = 5,
 };
 

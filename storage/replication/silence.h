@@ -20,7 +20,7 @@ class Silence {
  public:
   static constexpr int64_t kStepMaxNs = 250 * kNsPerMs;
   static constexpr int64_t kSpreadNs = 300 * kNsPerMs;  // added at random, so that two do not meet
-  static constexpr int64_t kTroubleNs = 3 * kNsPerS;    // the owner's time to connect again
+  static constexpr int64_t kTroubleNs = 3 * kNsPerS;    // the primary's time to connect again
   static constexpr int64_t kDoubledNsMax = 30 * kNsPerS;
 
   // `random` is any number; it spreads the claims of several standbys.

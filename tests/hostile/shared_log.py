@@ -1,4 +1,4 @@
-"""Who can write to a shard's log writes turns that no owner makes: a member stops, says which turn
+"""Who can write to a shard's log writes turns that no primary makes: a member stops, says which turn
 and which key, and lives."""
 
 import contextlib

@@ -131,7 +131,7 @@ class Alerts(harness.ServerTest):
             self.assertEqual(self.firing(), set())
             time.sleep(0.3)
         for fault in (self.limiting, self.logins, self.gate_without_verdicts, self.denials, self.connections,
-                      self.checkpoint, self.standby_dies, self.old_and_expiring, self.owner_dies):
+                      self.checkpoint, self.standby_dies, self.old_and_expiring, self.primary_dies):
             with self.subTest(fault.__name__):
                 fault()
 
@@ -203,10 +203,10 @@ class Alerts(harness.ServerTest):
         self.assert_fires("WeirCheckpointOld", "WeirCertificateEnds")
         self.assertIn("put a new one in its place", self.b.log())
 
-    def owner_dies(self):
+    def primary_dies(self):
         """And the standby takes its time."""
         self.a.stop(signal.SIGKILL)
-        self.assert_fires("WeirNoOwner")
+        self.assert_fires("WeirNoPrimary")
 
     def test_metrics_of_shards_and_certificates_that_alerts_and_board_ask_for(self):
         self.speak_tls(self.b)

@@ -20,7 +20,7 @@ class Upkeep(ShardTest):
     def pair(self):
         self.make_shard()
         members = [self.member(name, commit_wait_ms=-1).start() for name in "ab"]
-        self.owner_of(*members)
+        self.primary_of(*members)
         harness.wait_until(lambda: all(len(self.members_of(each)) == 2 for each in members), "they know of one another")
         return members
 
@@ -71,11 +71,11 @@ class Upkeep(ShardTest):
             self.more_grants(journal)
             member.start()
             others = [each for each in members if each is not member]
-            harness.wait_until(lambda each=member: self.status(each)["state"] in ("following", "owning"), "it follows")
+            harness.wait_until(lambda each=member: self.status(each)["state"] in ("following", "primary"), "it follows")
             self.agree(member, *others)
         journal.end()
         self.agree(*members)
-        self.assert_all_kept(self.owner_of(*members), journal)
+        self.assert_all_kept(self.primary_of(*members), journal)
 
     def test_a_checkpoint_of_any_member_joins_on_a_new_machine(self):
         members = self.pair()
@@ -91,8 +91,8 @@ class Upkeep(ShardTest):
         self.assertNotIn("copies", third.log())
         journal.end()
         self.agree(third, *members)
-        owner = self.owner_of(*members)
-        self.hand_over(owner, third)
+        primary = self.primary_of(*members)
+        self.switch_over(primary, third)
         harness.wait_until(lambda: self.serves(third), "the new machine has the office")
         self.assert_all_kept(third, journal)
 
@@ -100,7 +100,7 @@ class Upkeep(ShardTest):
         members = self.pair()
         journal = self.load(*members)
         before = list(journal.granted)
-        backup = self.back_up(self.owner_of(*members))
+        backup = self.back_up(self.primary_of(*members))
         self.more_grants(journal)
         journal.end()
         for member in members:
@@ -116,10 +116,10 @@ class Upkeep(ShardTest):
         self.assertEqual(code, 0, out)
         for member in members:
             member.start()
-        owner = self.owner_of(*members)
-        self.assert_all_kept(owner, journal, before)
+        primary = self.primary_of(*members)
+        self.assert_all_kept(primary, journal, before)
         self.agree(*members)
-        self.hand_over(owner, members[1])
+        self.switch_over(primary, members[1])
         harness.wait_until(lambda: self.serves(members[1]), "the one that was empty has the office")
         self.assert_all_kept(members[1], journal, before)
 
@@ -132,9 +132,9 @@ class Upkeep(ShardTest):
         self.more_grants(journal)
         standby.start()
         harness.wait_until(lambda: self.status(standby)["state"] == "following", "it follows")
-        owner = next(each for each in members if each is not standby)
-        owner.send_signal(signal.SIGKILL)
-        owner.wait()
+        primary = next(each for each in members if each is not standby)
+        primary.send_signal(signal.SIGKILL)
+        primary.wait()
         harness.wait_until(lambda: self.serves(standby), "it takes over")
         self.more_grants(journal)
         journal.end()
@@ -143,27 +143,27 @@ class Upkeep(ShardTest):
     def test_the_office_is_moved_under_load(self):
         members = self.pair()
         journal = self.load(*members)
-        for words in (("WEIR", "HANDOVER"), ("WEIR", "TAKEOVER")) * 2:
-            owner = self.owner_of(*members)
-            other = next(each for each in members if each is not owner)
-            if words[1] == "HANDOVER":
-                self.hand_over(owner, other)
+        for words in (("WEIR", "SWITCHOVER"), ("WEIR", "TAKEOVER")) * 2:
+            primary = self.primary_of(*members)
+            other = next(each for each in members if each is not primary)
+            if words[1] == "SWITCHOVER":
+                self.switch_over(primary, other)
             else:
                 self.assertEqual(other.call(*words), "OK")
             harness.wait_until(lambda each=other: self.serves(each), "the other one has the office")
             self.more_grants(journal)
         journal.end()
         self.agree(*members)
-        self.assert_all_kept(self.owner_of(*members), journal)
+        self.assert_all_kept(self.primary_of(*members), journal)
 
     def test_a_server_leaves_with_all_that_the_shard_had(self):
         members = self.pair()
         journal = self.load(*members)
-        owner = self.owner_of(*members)
-        owner.call("RL.POLICY", "SET", "p", "3/1h")
-        lease = owner.call("RL.TAKE", "pool", "CONCURRENCY", 2, "LEASE", "1h")[-1]
-        self.assertEqual(owner.stop(), 0)
-        other = next(each for each in members if each is not owner)
+        primary = self.primary_of(*members)
+        primary.call("RL.POLICY", "SET", "p", "3/1h")
+        lease = primary.call("RL.TAKE", "pool", "CONCURRENCY", 2, "LEASE", "1h")[-1]
+        self.assertEqual(primary.stop(), 0)
+        other = next(each for each in members if each is not primary)
         harness.wait_until(lambda: self.serves(other), "the other one serves")
         self.more_grants(journal)
         journal.end()
@@ -195,7 +195,7 @@ class ThePage(unittest.TestCase):
             "roll a restart", "move the office", "back up",
             "restore the whole shard",
             # tests/shard_servers/ makes such turns, tests/hostile/shared_log.py too
-            'a member says "a turn that no owner can have made", with the turn and the key',
+            'a member says "a turn that no primary can have made", with the turn and the key',
             # test_office.py has these two
             'a member says "other turns than this member\'s directory"', "see where members differ",
             "leave"])

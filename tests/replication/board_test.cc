@@ -1,4 +1,4 @@
-// What members tell one another, and how far an owner trims.
+// What members tell one another, and how far a primary trims.
 #include "storage/replication/board.h"
 
 #include <gtest/gtest.h>
@@ -99,10 +99,10 @@ TEST(Board, RecordsAreOfAVersionThatAllRead) {
 
 TEST(Board, NamesTheStandbyThatLagsLeast) {
   const MemberFacts a = facts_of("A", 9);
-  MemberFacts owner = facts_of("B", 20);
-  owner.role = Role::kOwning;
-  EXPECT_EQ(BoardView({entry_of(a), entry_of(owner)}).standby("B"), "A");
-  EXPECT_EQ(BoardView({entry_of(a), entry_of(owner)}).standby("A"), std::nullopt);
+  MemberFacts primary = facts_of("B", 20);
+  primary.role = Role::kPrimary;
+  EXPECT_EQ(BoardView({entry_of(a), entry_of(primary)}).standby("B"), "A");
+  EXPECT_EQ(BoardView({entry_of(a), entry_of(primary)}).standby("A"), std::nullopt);
   EXPECT_EQ(BoardView({entry_of(a), entry_of(facts_of("C", 11))}).standby("B"), "C");
   EXPECT_EQ(BoardView({entry_of(a, BoardView::kPresentForNs)}).standby("B"), std::nullopt)
       << "not one that is away";

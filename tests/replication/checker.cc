@@ -15,7 +15,7 @@ constexpr int64_t kUnbounded = 1'000'000'000'000'000;
 
 void Checker::demand_in_log(uint64_t turn, uint64_t content, const std::string& who) {
   if (loses_acknowledged_) return;
-  if (!chain_.has(turn) || chain_.position(turn) > log_->durable(log_->primary()) ||
+  if (!chain_.has(turn) || chain_.position(turn) > log_->durable(log_->leader()) ||
       crc64_xz(chain_.turn(turn)) != content) {
     throw Violation(who + ": turn " + std::to_string(turn) + " is not in the log for good");
   }
@@ -81,7 +81,7 @@ void Checker::committed(const Process& process, uint64_t turn, const std::string
 // In lossy engines too: who takes office has appended what it had, and has all that the log has.
 uint64_t Checker::took_office(const Process& process) {
   ++offices_;
-  if (process.branch() != log_->primary()) return offices_;
+  if (process.branch() != log_->leader()) return offices_;
   update();
   const bool is_current = process.member().fold().epoch() == chain_.fold().epoch();
   const bool is_right = is_current ? process.newest_turn() == chain_.turns()
@@ -128,7 +128,7 @@ void Checker::stopped(const Process& process, Reason reason, size_t branch) {
   if (!is_right) throw Violation(process.name() + " stopped without need: " + name_of(reason));
 }
 
-void Checker::promoted() { check_log(); }
+void Checker::failed_over() { check_log(); }
 
 void Checker::check_log() {
   update();

@@ -50,7 +50,7 @@ std::string Stage::digest() const {
   Names names;
   Digest digest(&names);
   std::string text;
-  for (size_t branch = 0; branch <= log_.primary(); ++branch) {
+  for (size_t branch = 0; branch <= log_.leader(); ++branch) {
     text += "|" + std::to_string(log_.durable(branch)) + ":";
     for (const Record& record : log_.records(branch)) {
       text += digest.head(record.head) + "=" + digest.record(record.bytes) + " ";

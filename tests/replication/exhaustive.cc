@@ -62,7 +62,7 @@ class Run {
     for (size_t i = 0; i < stage_->members(); ++i) choices_of(i, &choices);
     if (stage_->lost_appends() > 0 && size() < records_max_)
       choices.push_back({Act::kExecuteLost, 0});
-    if (!lossy_ && stage_->log().durable(stage_->log().primary()) < size()) {
+    if (!lossy_ && stage_->log().durable(stage_->log().leader()) < size()) {
       choices.push_back({Act::kDurable, 0});
     }
     if (rewinds_ == 0) {
@@ -112,7 +112,7 @@ class Run {
         break;
       case Act::kPromote:
         ++rewinds_;
-        promote(choice.detail);
+        fail_over(choice.detail);
         break;
       case Act::kCrash:
       case Act::kPowerCut:
@@ -149,7 +149,7 @@ class Run {
  private:
   static constexpr int64_t kRetryNs = 310 * kMs;  // no retry waits longer
 
-  size_t size() const { return stage_->log().size(stage_->log().primary()); }
+  size_t size() const { return stage_->log().size(stage_->log().leader()); }
 
   void choices_of(size_t i, std::vector<Choice>* choices) const {
     if (stage_->process(i).has_stopped()) return;
@@ -179,7 +179,7 @@ class Run {
     stage_->append_raw(record);
   }
 
-  // An acknowledgement means durable, and a primary that was replaced gives none.
+  // An acknowledgement means durable, and a leader that was replaced gives none.
   bool is_acknowledgeable(size_t i) const {
     if (stage_->is_refused(i) || lossy_) return true;
     return stage_->is_durable(i);
@@ -189,9 +189,9 @@ class Run {
     while (stage_->has_read(member)) stage_->answer_read(member);
   }
 
-  void promote(size_t less) {
-    const size_t kept = lossy_ ? size() : stage_->log().durable(stage_->log().primary());
-    stage_->promote(kept > less ? kept - less : 1);
+  void fail_over(size_t less) {
+    const size_t kept = lossy_ ? size() : stage_->log().durable(stage_->log().leader());
+    stage_->fail_over(kept > less ? kept - less : 1);
   }
 
   SearchLimits limits_;

@@ -52,7 +52,7 @@ class FoldTest : public testing::Test {
 };
 
 TEST_F(FoldTest, GenesisBegins) {
-  EXPECT_TRUE(fold_.is_unowned());
+  EXPECT_TRUE(fold_.has_no_primary());
   EXPECT_EQ(fold_.next_turn(), 5u);
   EXPECT_EQ(fold_.epoch(), fold_.head());
   EXPECT_EQ(fold_.times(), Times{});
@@ -68,14 +68,14 @@ TEST(FoldBeginning, IsGenesisOnly) {
   EXPECT_FALSE(fold.has_begun());
 }
 
-TEST_F(FoldTest, TheLastValidClaimNamesTheOwner) {
+TEST_F(FoldTest, TheLastValidClaimNamesThePrimary) {
   EXPECT_EQ(claim("a"), Verdict::kValid);
-  EXPECT_EQ(fold_.owner().node, "a");
+  EXPECT_EQ(fold_.primary().node, "a");
   EXPECT_EQ(fold_.times(), kFoldTimes);
   EXPECT_EQ(claim("b"), Verdict::kValid);
-  EXPECT_EQ(fold_.owner().node, "b");
+  EXPECT_EQ(fold_.primary().node, "b");
   EXPECT_EQ(fold_.epoch(), fold_.head());
-  EXPECT_FALSE(fold_.is_unowned());
+  EXPECT_FALSE(fold_.has_no_primary());
 }
 
 // The fault "no epoch rule" shows here only: at the log, the condition fences too.
@@ -88,10 +88,10 @@ TEST_F(FoldTest, RecordsOfAnOlderEpochAreVoid) {
   EXPECT_EQ(put(Part{.turn = 5, .number = 1, .count = 2, .bytes = "a"}, old), Verdict::kVoid);
   EXPECT_EQ(put(Beat{.author = author("a")}, old), Verdict::kVoid);
   EXPECT_EQ(put(claim_of("a"), old), Verdict::kVoid);
-  EXPECT_EQ(put(Handover{.to = "c"}, old), Verdict::kVoid);
+  EXPECT_EQ(put(Switchover{.to = "c"}, old), Verdict::kVoid);
   EXPECT_EQ(fold_.next_turn(), 5u);
-  EXPECT_EQ(fold_.owner().node, "b");
-  EXPECT_EQ(fold_.handed_to(), "");
+  EXPECT_EQ(fold_.primary().node, "b");
+  EXPECT_EQ(fold_.switchover_to(), "");
 }
 
 TEST_F(FoldTest, RecordsOfAnUnknownEpochAreImpossibleUnlessTheyClaim) {
@@ -103,7 +103,7 @@ TEST_F(FoldTest, RecordsOfAnUnknownEpochAreImpossibleUnlessTheyClaim) {
     EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"x"}}, epoch), Verdict::kImpossible);
     EXPECT_EQ(put(claim_of("b"), epoch), Verdict::kVoid);
   }
-  EXPECT_EQ(fold_.owner().node, "a");
+  EXPECT_EQ(fold_.primary().node, "a");
 }
 
 TEST_F(FoldTest, TurnsCountWithoutGaps) {
@@ -130,7 +130,7 @@ TEST_F(FoldTest, PartsMakeATurn) {
   EXPECT_EQ(part(5, 4, 3, "d"), Verdict::kImpossible);
   EXPECT_EQ(part(5, 0, 3, "z"), Verdict::kImpossible);
   EXPECT_EQ(turns(5, {"x"}), Verdict::kImpossible) << "between parts";
-  EXPECT_EQ(put(Handover{.to = "b"}), Verdict::kImpossible) << "between parts";
+  EXPECT_EQ(put(Switchover{.to = "b"}), Verdict::kImpossible) << "between parts";
   EXPECT_EQ(put(Beat{}), Verdict::kValid);
   EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kValid);
   EXPECT_EQ(fold_.parts(), 2u);
@@ -174,12 +174,12 @@ TEST_F(FoldTest, AClaimDropsUnfinishedParts) {
   EXPECT_EQ(turns(5, {"x"}), Verdict::kValid);
 }
 
-TEST_F(FoldTest, AHandoverCountsWhileItIsTheEnd) {
+TEST_F(FoldTest, ASwitchoverCountsWhileItIsTheEnd) {
   claim("a");
-  EXPECT_EQ(put(Handover{.to = "b"}), Verdict::kValid);
-  EXPECT_EQ(fold_.handed_to(), "b");
+  EXPECT_EQ(put(Switchover{.to = "b"}), Verdict::kValid);
+  EXPECT_EQ(fold_.switchover_to(), "b");
   EXPECT_EQ(turns(1, {"void"}), Verdict::kVoid);
-  EXPECT_EQ(fold_.handed_to(), "") << "a void record is an end too";
+  EXPECT_EQ(fold_.switchover_to(), "") << "a void record is an end too";
 }
 
 TEST_F(FoldTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
@@ -203,7 +203,7 @@ TEST_F(FoldTest, GoesOnAfterAStamp) {
   turns(5, {"five"});
   Fold other(kFoldShard, *decode_stamp(encode_stamp(fold_.stamp())));
   EXPECT_EQ(other.stamp(), fold_.stamp());
-  EXPECT_EQ(other.owner().node, "") << "until its next record";
+  EXPECT_EQ(other.primary().node, "") << "until its next record";
   const std::string next = encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()},
                                          Turns{.first_turn = 6, .turns = {"six"}});
   const Head head{.position = fold_.head().position + 1, .crc = crc64_xz(next)};

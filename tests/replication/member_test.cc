@@ -11,7 +11,7 @@ namespace {
 
 std::vector<DecodedRecord> records_of(Stage* stage, Kind kind) {
   std::vector<DecodedRecord> found;
-  for (const Record& record : stage->log().records(stage->log().primary())) {
+  for (const Record& record : stage->log().records(stage->log().leader())) {
     auto decoded = decode_record(record.bytes);
     if (decoded->kind() == kind) found.push_back(std::move(*decoded));
   }
@@ -23,14 +23,14 @@ TEST(Member, ClaimsAYoungShardAtOnce) {
   stage.elect(kA);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 1u);
   EXPECT_EQ(stage.member(kA).figures().offices, 1u);
-  EXPECT_EQ(stage.member(kA).fold().owner().node, "A");
+  EXPECT_EQ(stage.member(kA).fold().primary().node, "A");
 }
 
 TEST(Member, WaitsForGenesis) {
   StageOptions options;
   options.members = 1;
   Stage stage(options);
-  stage.promote(0);
+  stage.fail_over(0);
   stage.start(kA);
   EXPECT_FALSE(stage.wait_for_claim(kA, 20 * kSecond)) << "an empty log is not a new shard";
   EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
@@ -56,7 +56,7 @@ TEST(Member, OnlyBeatsInTheMiddleOfATurn) {
       << "what may cost the office waits";
   EXPECT_FALSE(member.appended({.outcome = Appended::Outcome::kUnknown, .head = {}},
                                after(700 * kMs), While::kInATurn));
-  EXPECT_TRUE(member.owns());
+  EXPECT_TRUE(member.is_primary());
 }
 
 TEST(Member, OneAppendTakesAllTurnsSealedSinceTheLast) {
@@ -95,7 +95,7 @@ TEST(Member, TurnsAppendedAgainHaveTheSameBytes) {
   ASSERT_EQ(before.size(), 1u);
   const std::string turn(std::get<Turns>(before[0].body).turns[0]);
   const uint64_t nonce = before[0].envelope.nonce;
-  stage.promote(lost);
+  stage.fail_over(lost);
   stage.give_up(kA);
   stage.pass(kSecond);
   stage.append_all(kA);
@@ -145,7 +145,7 @@ TEST(Member, BeatsUnderLoadSoThatItsAddressIsKnown) {
   EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
 }
 
-// An owner that has more turns to append whenever an append is answered.
+// A primary that has more turns to append whenever an append is answered.
 TEST(Member, BeatsHoweverMuchThereIsToAppend) {
   Stage stage({});
   stage.elect(kA);
@@ -171,7 +171,7 @@ TEST(Member, AnEmptiedLogStopsEverybody) {
   stage.append_all(kA);
   stage.read_all(kB);
   stage.end(kB);
-  stage.promote(0);
+  stage.fail_over(0);
   stage.start(kB);
   stage.pass(kSecond);
   stage.append_all(kA);
@@ -180,7 +180,7 @@ TEST(Member, AnEmptiedLogStopsEverybody) {
     EXPECT_TRUE(stage.process(member).has_stopped());
     EXPECT_EQ(stage.process(member).stop_reason(), Reason::kRewoundTooFar);
   }
-  EXPECT_EQ(stage.log().size(stage.log().primary()), 0u);
+  EXPECT_EQ(stage.log().size(stage.log().leader()), 0u);
 }
 
 // With a lease of 0 a read waits for an append that was sent after it.
@@ -194,8 +194,8 @@ TEST(Member, KnowsWhatWasAcknowledgedSince) {
   stage.pass(kSecond);
   stage.append_all(kA);  // it beats
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
-  stage.hand_over(kA, "B");
-  EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond)) << "it was the owner then";
+  stage.switch_over(kA, "B");
+  EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond)) << "it was the primary then";
   EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns + 2 * kSecond));
   EXPECT_FALSE(stage.member(kA).may_answer_reads(boot_ns + kSecond));
 }
@@ -212,7 +212,7 @@ TEST(Member, LetsNothingOutWhileItHeals) {
   stage.append_all(kA);
   stage.write(kA);
   const auto lose = [&] {
-    stage.promote(before);
+    stage.fail_over(before);
     if (!stage.has_append(kA)) {
       stage.pass(kSecond);
       stage.tick(kA);
@@ -274,20 +274,20 @@ TEST(Member, RepliesLeaveEarlyForALimitedTime) {
   const int64_t boot_ns = 1000 * kSecond;
   EXPECT_TRUE(stage.member(kA).may_release_early(boot_ns + 9 * kSecond));
   EXPECT_FALSE(stage.member(kA).may_release_early(boot_ns + 11 * kSecond));
-  stage.hand_over(kA, "B");
+  stage.switch_over(kA, "B");
   EXPECT_FALSE(stage.member(kA).may_release_early(boot_ns));
 }
 
-TEST(Member, AHandOverDrainsFirst) {
+TEST(Member, ASwitchoverDrainsFirst) {
   Stage stage({});
   stage.elect(kA);
   stage.start(kB);
   stage.write(kA, 3);
-  stage.hand_over(kA, "B");
+  stage.switch_over(kA, "B");
   EXPECT_FALSE(stage.in_office(kA)) << "it seals no more";
   stage.append_all(kA);
   EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
-  EXPECT_EQ(records_of(&stage, Kind::kHandover).size(), 1u);
+  EXPECT_EQ(records_of(&stage, Kind::kSwitchover).size(), 1u);
   EXPECT_EQ(stage.checker().chain().turns(), 3u);
   stage.read_all(kB);
   EXPECT_TRUE(stage.has_append(kB)) << "B claims at once";
@@ -301,7 +301,7 @@ TEST(Member, AnEmptyMemberOfAnOldShardNeedsASnapshot) {
   options.members = 1;
   Stage stage(options);
   stage.checker().expect_stops();
-  stage.promote(0);
+  stage.fail_over(0);
   stage.append_raw(encode_record({.nonce = 1, .shard = kShard, .epoch = {}},
                                  Genesis{.shard_name = "main", .first_turn = 5}));
   stage.start(kA);
@@ -322,7 +322,7 @@ TEST(Member, NeedsTheTurnsThatTheLogLacks) {
     stage.append_all(kA);
   }
   EXPECT_EQ(stage.member(kA).turns_needed_from(), 5u);
-  stage.promote(before + 2);
+  stage.fail_over(before + 2);
   stage.pass(kSecond);
   stage.tick(kA);
   stage.give_up(kA);

@@ -124,7 +124,7 @@ TEST(OfficeClock, NeverRunsBack) {
   }
 }
 
-// Each new owner goes on from the newest record, up to 100 ms after it was written, and its own
+// Each new primary goes on from the newest record, up to 100 ms after it was written, and its own
 // clock is wrong by 0.4 s or by an hour. What the takeovers leave behind must not add up.
 TEST(OfficeClock, AHundredTakeoversDoNotAddUp) {
   for (const int64_t error_ns : {400 * kMs, kHour}) {

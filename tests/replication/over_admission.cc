@@ -35,7 +35,7 @@ OverAdmission::Result OverAdmission::check(const Chain& chain, int64_t age_ns_ma
     throw Violation("I4: office " + std::to_string(office) + " has lost " +
                     std::to_string(permits) + " permits, more than U");
   }
-  // Instants pass as fast as the owner's clock, which in a world runs up to a tenth too fast, and
+  // Instants pass as fast as the primary's clock, which in a world runs up to a tenth too fast, and
   // are slewed.
   const int64_t lost_max_ns = Limits::kBurst * Limits::kEveryNs + age_ns_max + age_ns_max / 8;
   for (std::vector<Grant>& grants : by_key) {

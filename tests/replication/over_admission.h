@@ -1,4 +1,4 @@
-// Invariant I4: what owners granted stays within the bound that users are told.
+// Invariant I4: what primaries granted stays within the bound that users are told.
 //
 // A limit gives b permits at once and r per second to a key. In any window of T seconds
 //     granted <= b + r T + F (b + r M)
@@ -35,7 +35,7 @@ class OverAdmission {
     bool early = false;
   };
 
-  // The reply of a turn that took permits left an owner, once.
+  // The reply of a turn that took permits left a primary, once.
   void granted(const Origin& origin, const std::string& bytes);
   // Instants go on at some wall clock, which may be ahead: all limits may be full then.
   void claimed_cold() { ++cold_claims_; }

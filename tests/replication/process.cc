@@ -8,9 +8,9 @@
 namespace weir::storage::replication {
 
 const char* name_of(Reason reason) {
-  static constexpr const char* kNames[] = {"fenced",       "handed over", "impossible",
-                                           "turns differ", "twin",        "rewound too far",
-                                           "trimmed",      "damaged",     "bad turns"};
+  static constexpr const char* kNames[] = {"fenced",       "switched over", "impossible",
+                                           "turns differ", "twin",          "rewound too far",
+                                           "trimmed",      "damaged",       "bad turns"};
   return kNames[static_cast<int>(reason)];
 }
 
@@ -134,10 +134,10 @@ bool Process::ask_to_read(Instants now) {
   return true;
 }
 
-void Process::hand_over(const std::string& node, Instants now) {
+void Process::switch_over(const std::string& node, Instants now) {
   now_ = now;
-  trace("is told to hand over to " + node);
-  member_->hand_over(node, now);
+  trace("is told to switch over to " + node);
+  member_->switch_over(node, now);
   settle();
 }
 
@@ -225,8 +225,8 @@ MemberFacts Process::facts() const {
 
 void Process::append(std::optional<Head> expected, std::string record) {
   const auto decoded = decode_record(record);
-  static constexpr const char* kKinds[] = {"",     "GENESIS", "CLAIM",   "TURNS",
-                                           "PART", "BEAT",    "HANDOVER"};
+  static constexpr const char* kKinds[] = {"",     "GENESIS", "CLAIM",     "TURNS",
+                                           "PART", "BEAT",    "SWITCHOVER"};
   std::string line = std::string("appends ") + kKinds[static_cast<int>(decoded->kind())];
   if (const auto* turns = std::get_if<Turns>(&decoded->body)) {
     line += " " + std::to_string(turns->first_turn) + "+" + std::to_string(turns->turns.size());

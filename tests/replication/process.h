@@ -64,12 +64,12 @@ class Process : public Port {
   // Several turns are sealed before the first of them is sent.
   bool write(Instants now, int turns = 1);
   bool ask_to_read(Instants now);
-  void hand_over(const std::string& node, Instants now);
+  void switch_over(const std::string& node, Instants now);
   void claim_by_operator(Instants now);
   void change_times(const Times& times, Instants now);
   // What is in order is written to the state files.
   void write_back();
-  // How far this process would trim the log as the owner that it believes to be; 0: not at all.
+  // How far this process would trim the log as the primary that it believes to be; 0: not at all.
   uint64_t trim_up_to(const BoardView& board) const;
   MemberFacts facts() const;
 

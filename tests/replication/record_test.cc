@@ -35,7 +35,7 @@ std::vector<Body> one_of_each() {
       Turns{.first_turn = 8, .turns = {"one", "", "three"}},
       Part{.turn = 9, .number = 1, .count = 2, .bytes = "part"},
       Beat{.author = kAuthor, .instant_ns = 10, .written_back_turn = 11},
-      Handover{.to = "n2", .instant_ns = 12}};
+      Switchover{.to = "n2", .instant_ns = 12}};
 }
 
 TEST(Record, TheExamplesOfTheFormat) {
@@ -89,7 +89,7 @@ TEST(Record, ACutOrLengthenedOneIsNone) {
 
 TEST(Record, UnknownVersionsAndKindsAreNone) {
   for (const size_t at : {0, 1, 2}) {
-    std::string bytes = encode_record(kEnvelope, Handover{.to = "n2"});
+    std::string bytes = encode_record(kEnvelope, Switchover{.to = "n2"});
     for (const int value : {0, 7, 255}) {
       bytes[at] = static_cast<char>(value);
       EXPECT_FALSE(decode_record(bytes).has_value()) << at << " " << value;

@@ -14,7 +14,7 @@ StageOptions lossy_options_with(const Flaws& flaws) {
 
 void commit_turns(Stage* stage, size_t member, int turns) {
   for (int i = 0; i < turns; ++i) {
-    demand(stage->write(member), "the owner takes a write");
+    demand(stage->write(member), "the primary takes a write");
     stage->append_all(member);
   }
 }
@@ -27,7 +27,7 @@ void begin_with_records(Stage* stage) {
   stage->read_all(kB);
 }
 
-size_t size_of(Stage* stage) { return stage->log().size(stage->log().primary()); }
+size_t size_of(Stage* stage) { return stage->log().size(stage->log().leader()); }
 
 }  // namespace
 
@@ -40,10 +40,10 @@ void rewind_to_same_position(const Flaws& flaws) {
   demand(stage.has_append(kA), "A beats");
   stage.execute(kA);
   stage.read_all(kB);
-  stage.promote(stage.log().durable(0));
+  stage.fail_over(stage.log().durable(0));
   stage.give_up(kA);
   stage.pass(kSecond);
-  demand(stage.write(kA), "A is owner still");
+  demand(stage.write(kA), "A is primary still");
   stage.append_all(kA);
   stage.end(kA);
   stage.elect(kB);
@@ -68,20 +68,20 @@ void power_cut_inside_a_record(const Flaws& flaws) {
 }
 
 // What only the standby has left is appended again when it takes office.
-void owner_and_primary_die_standby_ahead(const Flaws& flaws) {
+void primary_and_engine_die_standby_ahead(const Flaws& flaws) {
   Stage stage(lossy_options_with(flaws));
   begin_with_records(&stage);
   const size_t before = size_of(&stage);
   commit_turns(&stage, kA, 2);
   stage.read_all(kB);
   stage.end(kA);
-  stage.promote(before - 1);
+  stage.fail_over(before - 1);
   stage.elect(kB);
   demand(stage.checker().chain().turns() == 5, "all five turns are in the log again");
   stage.settle(3 * kSecond);
 }
 
-// B's CLAIM is lost, and A, which was owner before, goes on appending.
+// B's CLAIM is lost, and A, which was primary before, goes on appending.
 void own_claim_lost_predecessor_appends(const Flaws& flaws) {
   for (const bool commits : {false, true}) {
     Stage stage(lossy_options_with(flaws));
@@ -91,14 +91,14 @@ void own_claim_lost_predecessor_appends(const Flaws& flaws) {
     stage.append_all(kB);
     stage.write(kB);
     if (commits) stage.append_all(kB);
-    stage.promote(before);
+    stage.fail_over(before);
     commit_turns(&stage, kA, 1);
     if (stage.has_append(kB)) stage.give_up(kB);
     stage.pass(kSecond);
     stage.append_all(kB);
     demand(stage.process(kB).has_stopped() == commits, "B stops if it had committed other turns");
-    demand(!stage.in_office(kB), "B is not owner");
-    demand(stage.in_office(kA), "A is owner");
+    demand(!stage.in_office(kB), "B is not primary");
+    demand(stage.in_office(kA), "A is primary");
     stage.settle(kSecond);
   }
 }
@@ -111,7 +111,7 @@ void own_claim_lost_then_read(const Flaws& flaws) {
   demand(stage.wait_for_claim(kB, 5 * kSecond), "B claims");
   stage.append_all(kB);
   demand(stage.in_office(kB), "B takes office");
-  stage.promote(before);
+  stage.fail_over(before);
   stage.tick(kA);
   demand(stage.has_append(kA), "A beats");
   stage.execute(kA);
@@ -121,7 +121,7 @@ void own_claim_lost_then_read(const Flaws& flaws) {
   stage.append_all(kB);
   stage.pass(kSecond / 2);
   stage.append_all(kB);
-  demand(stage.member(kB).owns(), "B has claimed again");
+  demand(stage.member(kB).is_primary(), "B has claimed again");
   demand(stage.may_answer_reads(kA), "A's lease runs");
   demand(!stage.may_answer_reads(kB) && !stage.in_office(kB), "B lets nothing out");
   stage.pass(2 * kSecond);
@@ -130,12 +130,12 @@ void own_claim_lost_then_read(const Flaws& flaws) {
   stage.settle(kSecond);
 }
 
-void standby_reconnects_before_owner(const Flaws& flaws) {
+void standby_reconnects_before_primary(const Flaws& flaws) {
   Stage stage(lossy_options_with(flaws));
   begin_with_records(&stage);
   const size_t before = size_of(&stage);
   commit_turns(&stage, kA, 1);
-  stage.promote(before);
+  stage.fail_over(before);
   stage.elect(kB);
   stage.pass(kSecond);
   stage.append_all(kA);
@@ -148,20 +148,20 @@ void standby_reconnects_before_owner(const Flaws& flaws) {
   stage.settle(kSecond);
 }
 
-void old_primary_still_accepts(const Flaws& flaws) {
+void old_leader_still_accepts(const Flaws& flaws) {
   for (const bool acknowledges : {false, true}) {
     StageOptions options = options_with(flaws);
     options.loses_acknowledged = acknowledges;
     Stage stage(options);
     begin_with_records(&stage);
-    stage.promote(size_of(&stage));
+    stage.fail_over(size_of(&stage));
     stage.talk_to(kA, 0);
     stage.write(kA);
     stage.execute(kA);
     if (acknowledges) stage.answer(kA);
     stage.elect(kB);
     commit_turns(&stage, kB, 2);
-    stage.talk_to(kA, stage.log().primary());
+    stage.talk_to(kA, stage.log().leader());
     if (!acknowledges) stage.give_up(kA);
     stage.pass(kSecond);
     stage.append_all(kA);
@@ -204,10 +204,10 @@ void heal_with_accepted_unacked(const Flaws& flaws) {
   stage.execute(kA);
   stage.give_up(kA);
   while (stage.has_read(kA)) stage.answer_read(kA);
-  stage.promote(stage.log().durable(0));
+  stage.fail_over(stage.log().durable(0));
   stage.pass(kSecond);
   stage.append_all(kA);
-  demand(stage.in_office(kA), "A is owner again");
+  demand(stage.in_office(kA), "A is primary again");
   demand(stage.member(kA).figures().rewinds == 1, "A has seen the rewind");
   demand(!stage.process(kA).owes_replies(), "the reply of turn 4 leaves");
   commit_turns(&stage, kA, 1);
@@ -219,8 +219,9 @@ void unknown_record_version(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_records(&stage);
   stage.checker().expect_stops();
-  std::string record = encode_record(
-      {.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()}, Handover{.to = "B"});
+  std::string record =
+      encode_record({.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()},
+                    Switchover{.to = "B"});
   record[1] = 2;
   stage.append_raw(record);
   stage.pass(kSecond);
@@ -271,7 +272,7 @@ void oldest_stamp_is_kept(const Flaws& flaws) {
     stage.append_all(kA);
     stage.read_all(kB);
   }
-  stage.promote(1);
+  stage.fail_over(1);
   stage.settle(10 * kSecond);
 }
 
@@ -291,7 +292,7 @@ void append_of_an_earlier_office(const Flaws& flaws) {
   stage.end(kB);
   stage.elect(kA);
   stage.write(kA);
-  stage.promote(before);
+  stage.fail_over(before);
   stage.execute_lost(0, true);
   stage.give_up(kA);
   stage.pass(kSecond);

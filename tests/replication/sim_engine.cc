@@ -56,7 +56,7 @@ void SimEngine::make_durable(size_t branch, size_t count) {
   branches_[branch].durable = std::max(branches_[branch].durable, count);
 }
 
-void SimEngine::promote(size_t count, size_t trims_missed) {
+void SimEngine::fail_over(size_t count, size_t trims_missed) {
   Branch next;
   const Branch& last = branches_.back();
   next.records.assign(last.records.begin(), last.records.begin() + static_cast<ptrdiff_t>(count));

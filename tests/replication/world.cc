@@ -90,7 +90,7 @@ void World::add_node(ProcessOptions options) {
   node->rate = 0.9 + 0.2 * static_cast<double>(random_.below(1000)) / 1000;
   node->boot_offset_ns = random_.between(0, 1000) * kSecond;
   node->wall_offset_ns = 1'700'000'000 * kSecond + random_.between(-3600, 3600) * kSecond;
-  node->link.branch = engine_.primary();
+  node->link.branch = engine_.leader();
   nodes_.push_back(std::move(node));
 }
 
@@ -219,23 +219,23 @@ void World::live(size_t index) {
 }
 
 bool World::is_settled() {
-  size_t owners = 0;
+  size_t primaries = 0;
   for (const auto& node : nodes_) {
     if (node->process == nullptr || node->process->owes_replies()) return false;
     const Member& member = node->process->member();
     if (member.may_seal()) {
-      ++owners;
+      ++primaries;
     } else if (member.role() != Role::kFollowing) {
       return false;
     }
     if (!checker_.agrees(*node->process)) return false;
   }
-  return owners == 1;
+  return primaries == 1;
 }
 
 std::string World::describe() {
-  std::string text = "log: " + std::to_string(engine_.size(engine_.primary())) +
-                     " records, turns " + std::to_string(checker_.chain().turns());
+  std::string text = "log: " + std::to_string(engine_.size(engine_.leader())) + " records, turns " +
+                     std::to_string(checker_.chain().turns());
   for (const auto& node : nodes_) {
     text += "\n" + node->options.node + ": ";
     text += node->process == nullptr
@@ -250,7 +250,7 @@ bool World::look(uint64_t* turns_wanted) {
   clients_stopped_ = checker_.chain().turns() >= *turns_wanted;
   // A member that is ahead of the log stays so until the log has caught up or differs.
   for (const auto& node : nodes_) {
-    if (node->process == nullptr || node->process->member().owns()) continue;
+    if (node->process == nullptr || node->process->member().is_primary()) continue;
     *turns_wanted = std::max(*turns_wanted, node->process->newest_turn());
   }
   if (agenda_.now_ns() < kFaultsNs + kQuietNs) return false;
@@ -261,7 +261,7 @@ bool World::look(uint64_t* turns_wanted) {
   if (clients_stopped_ && is_settled()) return true;
   trace("is not settled, " + describe());
   if (agenda_.now_ns() > kFaultsNs + kPatienceNs) {
-    throw Violation("not one owner that commits and equal replicas:\n" + describe());
+    throw Violation("not one primary that commits and equal replicas:\n" + describe());
   }
   return false;
 }

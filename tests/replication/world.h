@@ -1,5 +1,5 @@
 // A shard of two or three members over one log engine, on virtual time: everything that can go
-// wrong does, at random, until it is quiet; then one owner must commit and all replicas be equal.
+// wrong does, at random, until it is quiet; then one primary must commit and all replicas be equal.
 //
 // All of a run follows from its seed.
 #pragma once
@@ -23,7 +23,8 @@
 namespace weir::storage::replication {
 
 struct WorldOptions {
-  bool loses_acknowledged = false;  // the engine promotes standbys that lack acknowledged records
+  // The engine fails over to standbys that lack acknowledged records.
+  bool loses_acknowledged = false;
   bool cuts_power = true;
   bool has_twins = true;
   bool operators_claim = true;
@@ -110,9 +111,9 @@ class World : public Wire {
   void engine_fault(uint64_t kind);
   void member_fault(size_t node);
   void cut(size_t node, int64_t length_ns, uint64_t kind);
-  void hand_over_somewhere();
+  void switch_over_somewhere();
   void change_times(size_t node);
-  void promote();
+  void fail_over();
   void crash(size_t node, bool power_cut);
   void add_twin();
   void add_member();

@@ -1,5 +1,5 @@
 // What a member does beside the protocol: it writes to its state files, tells the others how far it
-// is, trims the log if it is owner, and takes a snapshot where the log does not reach back.
+// is, trims the log if it is primary, and takes a snapshot where the log does not reach back.
 #include <algorithm>
 
 #include "tests/replication/time_units.h"
@@ -46,7 +46,7 @@ void World::look_after_stopped() {
     if (needs_person) ++figures_.stops;
     if (!needs_person) counts_.add(Fault::kTrimmedRead);
     end_process(i);
-    const bool replays = needs_person && engine_.trimmed(engine_.primary()) == 0;
+    const bool replays = needs_person && engine_.trimmed(engine_.leader()) == 0;
     if (replays && random_.one_in(2)) {
       node.disk = std::make_shared<Disk>();
       start(i);

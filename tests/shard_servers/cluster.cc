@@ -71,7 +71,7 @@ Node* ShardCluster::source_for(const Node* node) {
     // One that has not read to the end may be too late itself.
     const auto role = other->member->protocol().role();
     if (role == storage::replication::Role::kFollowing ||
-        role == storage::replication::Role::kOwning)
+        role == storage::replication::Role::kPrimary)
       return other.get();
   }
   return nullptr;
@@ -148,7 +148,7 @@ void ShardCluster::ask(Node* node) {
   node->client->receive(words, 1024);
 }
 
-// What expires soon: in the owner by its clock, in a standby by the instants of the turns that
+// What expires soon: in the primary by its clock, in a standby by the instants of the turns that
 // come.
 std::string ShardCluster::brief(size_t key) {
   const std::string name = "b" + std::to_string(key);
@@ -186,8 +186,8 @@ void ShardCluster::fault() {
       return network_.restart_engine(length_ns / 2);
     case 1:
       ++figures_.rewinds;
-      network_.promote(engine_.durable(engine_.primary()));
-      for (const auto& node : nodes_) node->link.branch = engine_.primary();
+      network_.fail_over(engine_.durable(engine_.leader()));
+      for (const auto& node : nodes_) node->link.branch = engine_.leader();
       return;
     case 2:
       return network_.block_appends(length_ns);
@@ -229,7 +229,7 @@ void ShardCluster::fault_of(Node* node) {
     case 5: {
       const Node* to = nodes_[random_.below(nodes_.size())].get();
       if (node->server)
-        (void)node->member->order({.kind = MemberOrder::Kind::kHandOver, .node = to->name});
+        (void)node->member->order({.kind = MemberOrder::Kind::kSwitchover, .node = to->name});
       return;
     }
     default:
@@ -258,11 +258,11 @@ void ShardCluster::be_quiet(int64_t ns) {
   for (const auto& node : nodes_) lose_client(node.get());
 }
 
-Node* ShardCluster::owner() {
+Node* ShardCluster::primary() {
   Node* found = nullptr;
   for (const auto& node : nodes_) {
     if (!node->member->serves()) continue;
-    EXPECT_EQ(found, nullptr) << "two owners";
+    EXPECT_EQ(found, nullptr) << "two primaries";
     found = node.get();
   }
   return found;
@@ -299,12 +299,12 @@ std::string ShardCluster::contents_of(Node* node) {
 }
 
 void ShardCluster::check() {
-  figures_.trimmed = engine_.trimmed(engine_.primary());
+  figures_.trimmed = engine_.trimmed(engine_.leader());
   for (const auto& node : nodes_) {
     ASSERT_EQ(node->member->view().stopped_because, "") << node->name;
   }
-  Node* const serves = owner();
-  ASSERT_NE(serves, nullptr) << "nobody is the owner";
+  Node* const serves = primary();
+  ASSERT_NE(serves, nullptr) << "nobody is the primary";
   for (size_t key = 0; key < Journal::kKeys; ++key) {
     const std::string number = std::to_string(key);
     const std::string limit =
@@ -318,10 +318,10 @@ void ShardCluster::check() {
     const int64_t value = is_there ? std::stoll(counter.substr(counter.find('\n') + 1)) : 0;
     EXPECT_EQ(journal_.check_counter(key, value), "");
   }
-  // A standby may be ahead by turns that the engine lost, until the owner has made others.
+  // A standby may be ahead by turns that the engine lost, until the primary has made others.
   for (int i = 0; i < 100; ++i) call(serves, {"INCR", "more"});
   be_quiet(5 * kSecond);
-  ASSERT_EQ(owner(), serves);
+  ASSERT_EQ(primary(), serves);
   const std::string expected = contents_of(serves);
   for (const auto& node : nodes_) {
     EXPECT_EQ(node->server->keys().turn(), serves->server->keys().turn()) << node->name;

@@ -50,7 +50,7 @@ class ShardCluster : private Machines {
   void fault_of(Node* node);
   std::string call(Node* node, std::initializer_list<std::string_view> words);
   std::string contents_of(Node* node);
-  Node* owner();
+  Node* primary();
 
   const ReplyPlan plan_;
   std::map<const Node*, Journal::Asked> asked_;  // by whom no reply has come yet

@@ -40,8 +40,8 @@ Machines::Machines(uint64_t seed, size_t nodes, const MemberSettings& settings)
   if (settings_.trims) trim_bytes_ = static_cast<uint64_t>(random_.between(500, 20'000));
   const std::string first =
       encode_record({.nonce = random_.next(), .shard = checksum(), .epoch = {}}, genesis());
-  engine_.append(engine_.primary(), storage::replication::Head{}, first);
-  engine_.make_durable(engine_.primary(), 1);
+  engine_.append(engine_.leader(), storage::replication::Head{}, first);
+  engine_.make_durable(engine_.leader(), 1);
   for (size_t i = 0; i < nodes; ++i) {
     auto node = std::make_unique<Node>();
     node->name = std::string(39, '0') + std::to_string(i);

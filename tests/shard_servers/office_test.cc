@@ -1,4 +1,4 @@
-// How an owner keeps its office while a script runs long, and gives it away when its process is to
+// How a primary keeps its office while a script runs long, and gives it away when its process is to
 // end. Tests in small letters have the names of the protocol's traps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,33 +23,33 @@ MemberSettings fast() {
 
 TEST(Office, ALongScriptKeepsIt) {
   ShardStage stage(fast());
-  Node* const owner = stage.owner();
+  Node* const primary = stage.primary();
   Node* const standby = stage.standby();
-  StageClient* const client = stage.connect(owner);
+  StageClient* const client = stage.connect(primary);
   bool was_lost = false;
   const auto look = [&] { was_lost = was_lost || standby->member->serves(); };
   EXPECT_GT(stage.run_long(client, {"EVAL", kLongScript, "1", "n"}, kLookNs, look), 3 * kSecond);
   EXPECT_FALSE(was_lost);
   stage.pass(200 * kMs);
   EXPECT_EQ(client->take(), ":2\r\n");
-  EXPECT_EQ(stage.owner(), owner);
-  EXPECT_EQ(stage.figure(owner, "shard_offices"), 1);
-  EXPECT_EQ(standby->server->keys().turn(), owner->server->keys().turn());
+  EXPECT_EQ(stage.primary(), primary);
+  EXPECT_EQ(stage.figure(primary, "shard_offices"), 1);
+  EXPECT_EQ(standby->server->keys().turn(), primary->server->keys().turn());
 }
 
 // What the log answers meanwhile is taken in when the turn has ended, however bad it is.
 TEST(Office, nothing_waits_inside_the_loop) {
   ShardStage stage(fast());
-  Node* const owner = stage.owner();
+  Node* const primary = stage.primary();
   Node* const standby = stage.standby();
-  StageClient* const client = stage.connect(owner);
+  StageClient* const client = stage.connect(primary);
   int looks = 0;
   const auto meanwhile = [&] {
     if (++looks == 150) {
       EXPECT_TRUE(standby->member->order({.kind = MemberOrder::Kind::kTakeOffice}));
     }
     if (looks > 150) {
-      EXPECT_TRUE(owner->member->serves()) << "until the turn ends";
+      EXPECT_TRUE(primary->member->serves()) << "until the turn ends";
     }
   };
   stage.run_long(client, {"EVAL", kLongScript, "1", "n"}, kLookNs, meanwhile);
@@ -57,25 +57,25 @@ TEST(Office, nothing_waits_inside_the_loop) {
   stage.pass(kSecond);
   EXPECT_TRUE(client->closed());
   EXPECT_EQ(client->take(), "") << "its turn is lost, and nobody is told";
-  EXPECT_EQ(stage.owner(), standby);
+  EXPECT_EQ(stage.primary(), standby);
   EXPECT_EQ(stage.ask(standby, {"GET", "n"}), "$-1\r\n");
 }
 
 TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
   ShardStage stage;
-  Node* const first = stage.owner();
+  Node* const first = stage.primary();
   Node* const second = stage.standby();
   stage.meet();
-  EXPECT_TRUE(first->member->order({.kind = MemberOrder::Kind::kHandOver, .node = second->name}));
+  EXPECT_TRUE(first->member->order({.kind = MemberOrder::Kind::kSwitchover, .node = second->name}));
   stage.pass(300 * kMs);
-  ASSERT_EQ(stage.owner(), second);
+  ASSERT_EQ(stage.primary(), second);
   StageClient* const client = stage.connect(second);
   client->send({"INCR", "n"});
   second->member->begin_to_leave();
   EXPECT_FALSE(second->member->has_left());
   stage.pass(300 * kMs);
   EXPECT_TRUE(second->member->has_left());
-  EXPECT_EQ(stage.owner(), first) << "at once, not after failover-after";
+  EXPECT_EQ(stage.primary(), first) << "at once, not after failover-after";
   EXPECT_TRUE(client->closed()) << "after its answer";
   const std::string told = client->take();
   EXPECT_EQ(stage.ask(first, {"GET", "n"}), told == ":1\r\n" ? "$1\r\n1\r\n" : "$-1\r\n") << told;
@@ -83,18 +83,18 @@ TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
 
 // Who came to a standby asks anew, and so does who comes by what somebody said before. Subscribers
 // stay to hear of it.
-TEST(Office, ClientsThatLookForTheOwnerAreSentAwayWhereItIsNot) {
+TEST(Office, ClientsThatLookForThePrimaryAreSentAwayWhereItIsNot) {
   ShardStage stage({}, 3);
   stage.meet();
-  Node* const first = stage.owner();
+  Node* const first = stage.primary();
   Node* const second = stage.standby();
   StageClient* const here = stage.connect(first);
   StageClient* const there = stage.connect(second);
   StageClient* const listens = stage.connect(second);
   stage.call(listens, {"SUBSCRIBE", "+switch-master"});
-  EXPECT_EQ(stage.call(here, {"WEIR", "HANDOVER", second->name}), "+OK\r\n");
+  EXPECT_EQ(stage.call(here, {"WEIR", "SWITCHOVER", second->name}), "+OK\r\n");
   stage.pass(300 * kMs);
-  ASSERT_EQ(stage.owner(), second);
+  ASSERT_EQ(stage.primary(), second);
   EXPECT_TRUE(here->closed());
   EXPECT_FALSE(there->closed()) << "it is where it wanted to be";
   EXPECT_FALSE(listens->closed());
@@ -109,34 +109,34 @@ TEST(Office, ClientsThatLookForTheOwnerAreSentAwayWhereItIsNot) {
 
 TEST(Office, StopsWithWhatIsCommittedWhereNobodyIsKnown) {
   ShardStage stage;
-  Node* const owner = stage.owner();
-  StageClient* const client = stage.connect(owner);
+  Node* const primary = stage.primary();
+  StageClient* const client = stage.connect(primary);
   stage.call(client, {"INCR", "n"}, kMs);
-  owner->member->begin_to_leave();
+  primary->member->begin_to_leave();
   stage.pass(50 * kMs);
-  EXPECT_TRUE(owner->member->has_left());
+  EXPECT_TRUE(primary->member->has_left());
   EXPECT_EQ(client->take(), ":1\r\n");
 }
 
 TEST(Office, AStopWaitsForALogThatIsAwayAsLongAsForItsAnswer) {
   ShardStage stage;
-  Node* const owner = stage.owner();
+  Node* const primary = stage.primary();
   stage.take_log_away(10 * kSecond);
-  StageClient* const client = stage.connect(owner);
+  StageClient* const client = stage.connect(primary);
   stage.call(client, {"INCR", "n"}, kMs);
-  owner->member->begin_to_leave();
+  primary->member->begin_to_leave();
   stage.pass(1'500 * kMs);
-  EXPECT_FALSE(owner->member->has_left());
+  EXPECT_FALSE(primary->member->has_left());
   stage.pass(kSecond);
-  EXPECT_TRUE(owner->member->has_left());
+  EXPECT_TRUE(primary->member->has_left());
 }
 
 TEST(Office, wait_and_info_agree) {
   ShardStage stage;
-  Node* const owner = stage.owner();
-  EXPECT_EQ(stage.figure(owner, "connected_slaves"), 0);
-  EXPECT_EQ(stage.ask(owner, {"WAIT", "1", "0"}), ":0\r\n");
-  EXPECT_EQ(stage.ask(owner, {"WAITAOF", "1", "0", "0"}), "*2\r\n:1\r\n:0\r\n");
+  Node* const primary = stage.primary();
+  EXPECT_EQ(stage.figure(primary, "connected_slaves"), 0);
+  EXPECT_EQ(stage.ask(primary, {"WAIT", "1", "0"}), ":0\r\n");
+  EXPECT_EQ(stage.ask(primary, {"WAITAOF", "1", "0", "0"}), "*2\r\n:1\r\n:0\r\n");
   EXPECT_THAT(stage.ask(stage.standby(), {"WAIT", "1", "0"}), StartsWith("-ERR WAIT cannot"));
 }
 
@@ -146,8 +146,8 @@ TEST(Office, WaitWaitsForTheLog) {
   settings.replies.early_wait_ns = 0;
   settings.replies.early.age_ns_max = 120 * kSecond;
   ShardStage stage(settings);
-  StageClient* const client = stage.connect(stage.owner());
-  StageClient* const other = stage.connect(stage.owner());
+  StageClient* const client = stage.connect(stage.primary());
+  StageClient* const other = stage.connect(stage.primary());
   stage.block_appends(kSecond);
   EXPECT_THAT(stage.call(client, {"RL.TAKE", "l", "5/1d"}), StartsWith("*6\r\n:1\r\n"));
   EXPECT_EQ(stage.call(client, {"WAIT", "1", "0"}), "");

@@ -1,5 +1,5 @@
 // Two or three servers of a shard without faults of their own, for tests that say what happens: a
-// log that goes away and comes back, and clients at the owner and at the others.
+// log that goes away and comes back, and clients at the primary and at the others.
 #pragma once
 
 #include <functional>
@@ -39,7 +39,7 @@ class ShardStage : private Machines {
   void pass(int64_t ns);
   // Until each member knows the others by the Board.
   void meet();
-  Node* owner() const;
+  Node* primary() const;
   Node* standby() const;
   Client* connect(Node* node);
   // Sends a request, lets time pass, and answers what has come back.

@@ -28,7 +28,7 @@ struct SharedRecord {
   uint64_t last_turn() const { return first_turn + turns.size() - 1; }
 };
 
-// What the owner has sealed, and nobody has committed.
+// What the primary has sealed, and nobody has committed.
 class Sealed final : public TurnLog {
  public:
   Status append(uint64_t turn, std::string_view record) override {
@@ -159,19 +159,19 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
     make_databases();
   }
 
-  // The first owner's first turn makes the databases, which a member never does at its opening.
+  // The first primary's first turn makes the databases, which a member never does at its opening.
   void make_databases() {
-    LogMachine& owner = machines_[owner_];
-    owner.take_office();
-    owner.keys->running().begin_command(now_ns_);
-    for (int database = 0; database <= kDatabases; ++database) owner.keys->clear(database);
-    ASSERT_TRUE(owner.keys->commit_turn().ok());
+    LogMachine& primary = machines_[primary_];
+    primary.take_office();
+    primary.keys->running().begin_command(now_ns_);
+    for (int database = 0; database <= kDatabases; ++database) primary.keys->clear(database);
+    ASSERT_TRUE(primary.keys->commit_turn().ok());
     append_record();
     read_all();
   }
 
   void run_turn() {
-    Keyspace& keys = *machines_[owner_].keys;
+    Keyspace& keys = *machines_[primary_].keys;
     if (pick(100) == 0) change_many(&keys);
     for (uint64_t commands = pick(5); commands > 0; --commands) {
       keys.running().begin_command(now_ns_);
@@ -204,7 +204,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
 
   // The shared log takes some of what is sealed, as one record.
   void append_record() {
-    Sealed& sealed = machines_[owner_].sealed;
+    Sealed& sealed = machines_[primary_].sealed;
     if (sealed.turns.empty()) return;
     take_record(&sealed.first_turn, &sealed.turns);
   }
@@ -235,12 +235,12 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
     while (!turns.empty()) take_record(&first_turn, &turns);
   }
 
-  // A machine reads a record; for the owner that is the acknowledgement. False: nothing came.
+  // A machine reads a record; for the primary that is the acknowledgement. False: nothing came.
   bool read_next(size_t i) {
     LogMachine& machine = machines_[i];
     const SharedRecord* record = machine.next_record(log_);
     if (record == nullptr) return false;
-    const Status status = i == owner_ ? machine.commit(*record) : machine.follow(*record);
+    const Status status = i == primary_ ? machine.commit(*record) : machine.follow(*record);
     EXPECT_TRUE(status.ok()) << status.message();
     return status.ok();
   }
@@ -252,16 +252,16 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
 
   // What is sealed and not in the log is lost; another machine goes on, after it has read all.
   void change_office(size_t next) {
-    machines_[owner_].lose_office();
-    owner_ = machines_.size();
+    machines_[primary_].lose_office();
+    primary_ = machines_.size();
     read_all();
-    owner_ = next;
-    machines_[owner_].take_office();
-    now_ns_ = std::max(now_ns_, machines_[owner_].keys->figures().instant_ns);
+    primary_ = next;
+    machines_[primary_].take_office();
+    now_ns_ = std::max(now_ns_, machines_[primary_].keys->figures().instant_ns);
   }
 
   void die(size_t i) {
-    if (i == owner_) change_office((i + 1) % machines_.size());
+    if (i == primary_) change_office((i + 1) % machines_.size());
     pick(2) == 0 ? machines_[i].kill() : machines_[i].cut_power(pick(20));
     check_disk(machines_[i]);
     machines_[i].start();
@@ -316,7 +316,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
 
   std::mt19937_64 random_;
   std::deque<LogMachine> machines_;
-  size_t owner_ = 0;
+  size_t primary_ = 0;
   std::vector<SharedRecord> log_;
   uint64_t newest_id_ = 0;
   std::set<uint64_t> ends_;  // turns with which some record has ended
@@ -331,7 +331,7 @@ TEST_P(SharedLogTest, EveryMachineHoldsWhatTheLogHolds) {
   start_all();
   for (int i = 0, end = steps(); i < end && !HasFatalFailure(); ++i) step();
   if (HasFatalFailure()) return;
-  while (!machines_[owner_].sealed.turns.empty()) append_record();
+  while (!machines_[primary_].sealed.turns.empty()) append_record();
   read_all();
   const uint64_t newest = log_.back().last_turn();
   const Model expected = expected_at(newest, now_ns_);
@@ -342,7 +342,7 @@ TEST_P(SharedLogTest, EveryMachineHoldsWhatTheLogHolds) {
   }
 }
 
-Keyspace& begin_as_owner(LogMachine* machine) {
+Keyspace& begin_as_primary(LogMachine* machine) {
   machine->start();
   machine->take_office();
   machine->keys->running().begin_command(kStartNs);
@@ -354,7 +354,7 @@ Keyspace& begin_as_owner(LogMachine* machine) {
 // committed, must not reach the disk.
 TEST(SharedLog, AWriteBackWaitsForTheNewestTurnThatItHasCollected) {
   LogMachine machine(SIZE_MAX);
-  Keyspace& keys = begin_as_owner(&machine);
+  Keyspace& keys = begin_as_primary(&machine);
   const auto put = [&](int database, const std::string& key, const std::string& value) {
     Ref ref = keys.look_up(database, key);
     keys.put(&ref, Type::kString, value, 0);
@@ -383,7 +383,7 @@ TEST(SharedLog, AWriteBackWaitsForTheNewestTurnThatItHasCollected) {
 // Reads were later than the newest turn; who follows is no later than the turns that come.
 TEST(SharedLog, WhoLosesTheOfficeIsAtTheInstantOfTheNewestTurn) {
   LogMachine machine(SIZE_MAX);
-  Keyspace& keys = begin_as_owner(&machine);
+  Keyspace& keys = begin_as_primary(&machine);
   ASSERT_TRUE(keys.commit_turn().ok());
   ASSERT_TRUE(machine.commit({.id = 1, .first_turn = 1, .turns = {machine.sealed.turns[0]}}).ok());
   keys.running().begin_command(kStartNs + kNsPerS);

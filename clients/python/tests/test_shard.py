@@ -23,9 +23,9 @@ class Shard(unittest.TestCase):
             member.command += ["--log", log, "--shard", NAME]
             self.addCleanup(member.__exit__)
             member.__enter__()
-        wait_until(self.owner, "one serves")
+        wait_until(self.primary, "one serves")
 
-    def owner(self):
+    def primary(self):
         for member in self.members:
             if member.lives() and member.call("ROLE")[0] == b"master":
                 return member
@@ -48,10 +48,10 @@ class Shard(unittest.TestCase):
             limiter = Limiter(weir, LIMIT, processes=1, hooks=[changes.append])
             wait_until(lambda: limiter.take("warm").source == "weir", "weir answers")
             granted = 0
-            for change in (lambda: self.owner().kill(), lambda: self.owner().call("SENTINEL", "FAILOVER", NAME)):
-                before = self.owner()
+            for change in (lambda: self.primary().kill(), lambda: self.primary().call("SENTINEL", "FAILOVER", NAME)):
+                before = self.primary()
                 change()
-                granted += self.take_on(limiter, lambda before=before: self.owner() not in (None, before))
+                granted += self.take_on(limiter, lambda before=before: self.primary() not in (None, before))
                 asked = limiter.state().asked
                 granted += self.take_on(limiter, lambda asked=asked: limiter.state().asked > asked + 20)
             left = limiter.peek("k", 0)

@@ -1,5 +1,5 @@
-// The replies that wait: for their turn to be covered (durability.h), or, where a shard's owner has
-// taken permits, for so long that they may leave without.
+// The replies that wait: for their turn to be covered (durability.h), or, where a shard's primary
+// has taken permits, for so long that they may leave without.
 //
 // Invariants
 // 1. Covered replies leave in the order of their turns.

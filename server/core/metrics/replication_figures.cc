@@ -24,22 +24,22 @@ void write_standbys(const std::vector<MemberSeen>& members, FigureWriter& out) {
   for (size_t i = 0; i < lines.size(); ++i) out.absent("slave" + std::to_string(i), lines[i]);
 }
 
-// A standby knows its owner from the log, and until a record has told the address, from what the
-// owner tells of itself.
-void write_owner(const std::vector<MemberSeen>& members, const MemberView& view,
-                 FigureWriter& out) {
-  MemberSeen owner;
+// A standby knows its primary from the log, and until a record has told the address, from what the
+// primary tells of itself.
+void write_primary(const std::vector<MemberSeen>& members, const MemberView& view,
+                   FigureWriter& out) {
+  MemberSeen primary;
   for (const MemberSeen& member : members) {
-    if (member.is_owner) owner = member;
+    if (member.is_primary) primary = member;
   }
-  const HostAndPort told = host_and_port(view.owner_address);
+  const HostAndPort told = host_and_port(view.primary_address);
   const bool is_told = !told.host.empty();
-  out.absent("master_host", is_told ? std::string(told.host) : owner.host);
-  out.absent("master_port", is_told ? std::string(told.port) : std::to_string(owner.port));
-  const bool is_up = owner.is_present && view.state == "following";
+  out.absent("master_host", is_told ? std::string(told.host) : primary.host);
+  out.absent("master_port", is_told ? std::string(told.port) : std::to_string(primary.port));
+  const bool is_up = primary.is_present && view.state == "following";
   out.absent("master_link_status", is_up ? "up" : "down");
   out.absent("master_last_io_seconds_ago",
-             owner.is_present ? std::to_string(owner.age_ms / kMsPerS) : std::string("-1"));
+             primary.is_present ? std::to_string(primary.age_ms / kMsPerS) : std::string("-1"));
   out.absent("master_sync_in_progress", view.state == "joining" ? "1" : "0");
   out.absent("slave_read_repl_offset", std::to_string(view.turn));
   out.absent("slave_repl_offset", std::to_string(view.turn));
@@ -60,7 +60,7 @@ void write_replication_section(Server& server, FigureWriter& out) {
   } else {
     shard->write_figures(out);
     const std::vector<MemberSeen> members = shard->members();
-    serves ? write_standbys(members, out) : write_owner(members, shard->view(), out);
+    serves ? write_standbys(members, out) : write_primary(members, shard->view(), out);
   }
   out.absent("master_failover_state", "no-failover");
   out.absent("master_replid", server.report().run_id);

@@ -1,5 +1,5 @@
 // A server's part in its shard, if it is a member of one: what is to be asked between turns, and
-// what changes when the shard's office of owner comes to the server, and when it goes.
+// what changes when the shard's office of primary comes to the server, and when it goes.
 //
 // Invariants
 // 1. The office comes and goes between turns.
@@ -7,10 +7,10 @@
 //    another member may have gone on with the data: names of scripts, libraries, ids, lists of
 //    bookings, copies that clients track.
 // 3. When the office goes, no reply leaves that has waited: for a turn which is not committed, or,
-//    if it is that of a read, for the proof that nobody else was the owner. Its session ends, and
+//    if it is that of a read, for the proof that nobody else was the primary. Its session ends, and
 //    to its client the outcome is unknown.
 // 4. Sessions that are told of changes end with it, too: nobody would tell them of the next
-//    owner's.
+//    primary's.
 #pragma once
 
 #include <cstdint>

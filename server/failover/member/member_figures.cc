@@ -14,14 +14,15 @@ void write_member_figures(const ShownMember& shown, FigureWriter& out) {
   out.text({"shard", "The shard that this server is a member of."}, seen.shard);
   out.text({"shard_node", "This member's name."}, seen.node);
   out.text({"shard_state", "What this member does."}, seen.state);
-  out.gauge({"shard_serves", "Whether this member is the owner and serves data."},
+  out.gauge({"shard_serves", "Whether this member is the primary and serves data."},
             seen.serves ? 1 : 0);
   out.gauge({"shard_stopped",
              "Whether this member has stopped, for what shard_state and the log say, "
              "and follows no more."},
             seen.stopped_because.empty() ? 0 : 1);
-  out.text({"shard_owner", "Where the owner is, as the shared log says."}, seen.owner_address);
-  out.gauge({"shard_epoch", "Position of the CLAIM that made the owner."}, seen.epoch);
+  out.text({"shard_primary", "Where the primary is, as the shared log says."},
+           seen.primary_address);
+  out.gauge({"shard_epoch", "Position of the CLAIM that made the primary."}, seen.epoch);
   out.gauge({"shard_position", "Position of the newest record that this member has read."},
             seen.position);
   out.gauge({"shard_turn", "The newest turn that this member has."}, seen.turn);
@@ -33,7 +34,7 @@ void write_member_figures(const ShownMember& shown, FigureWriter& out) {
   out.text({"shard_log_synced", "Whether it is on their disks then."}, words_of(log.fsync));
   out.text({"shard_log_weakness", "Why the shared log may lose it; empty: no reason is known."},
            log.weakness);
-  out.counter({"shard_offices", "How often this member has become the owner."}, figures.offices);
+  out.counter({"shard_offices", "How often this member has become the primary."}, figures.offices);
   out.counter({"shard_claims", "How often it has claimed to be."}, figures.claims);
   out.counter({"shard_log_rewinds", "How often it has found that the shared log lost its end."},
               figures.rewinds);
@@ -52,7 +53,7 @@ void write_member_figures(const ShownMember& shown, FigureWriter& out) {
              "last told."},
             lag_turns);
   out.gauge({"shard_log_trimmed",
-             "Position up to which this owner has let records of the shared "
+             "Position up to which this primary has let records of the shared "
              "log go."},
             shown.trimmed_up_to);
 }

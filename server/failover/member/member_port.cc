@@ -111,14 +111,14 @@ void MemberPort::take_office(int64_t instant_ns) {
   office_.emplace(std::max(instant_ns, keys_->figures().instant_ns), now());
   parts_.replies->take_office();
   server_->timeline().synchronise();
-  spdlog::warn("this is the owner of shard {} from turn {} on, epoch {}", parts_.plan->shard,
+  spdlog::warn("this is the primary of shard {} from turn {} on, epoch {}", parts_.plan->shard,
                keys_->turn() + 1, member_->fold().epoch().position);
   server_->office().take();
 }
 
 void MemberPort::lose_office(Reason reason) {
   spdlog::warn(
-      "this is not the owner of shard {} any more: {}; {} turns that were not committed are "
+      "this is not the primary of shard {} any more: {}; {} turns that were not committed are "
       "dropped",
       parts_.plan->shard, words_of(reason), keys_->turn() - keys_->logged_turn());
   const uint64_t lost = parts_.replies->lose_office();

@@ -14,7 +14,7 @@
 
 #include "server/core/run/server.h"
 #include "server/failover/member/member_plan.h"
-#include "server/failover/member/owner_replies.h"
+#include "server/failover/member/primary_replies.h"
 #include "server/failover/member/stale_clients.h"
 #include "server/failover/shared_log/log_trimmer.h"
 #include "server/os/clock.h"
@@ -34,7 +34,7 @@ class MemberPort final : public storage::replication::Port {
     Random* random;
     storage::replication::SharedLog* log;
     LogTrimmer* trimmer;
-    OwnerReplies* replies;
+    PrimaryReplies* replies;
     StaleClients* stale_clients;
   };
   // Of Role::kStopped.
@@ -63,7 +63,7 @@ class MemberPort final : public storage::replication::Port {
   void take_in(While when);
   // A standby that cannot write back as fast as it reads, reads later.
   void ask_to_read();
-  // Between these the owner's instants are that of the turn that runs.
+  // Between these the primary's instants are that of the turn that runs.
   void enter_turn() { is_in_turn_ = true; }
   void leave_turn() { is_in_turn_ = false; }
 
@@ -87,7 +87,7 @@ class MemberPort final : public storage::replication::Port {
   void take_office(int64_t instant_ns) override;
   void lose_office(Reason reason) override;
   void stop(Reason reason) override;
-  // The owner's instants, or those of the turns that come.
+  // The primary's instants, or those of the turns that come.
   int64_t instant_ns() override;
   uint64_t written_back_turn() const override { return keys_->figures().written_back_turn; }
   uint64_t random() override { return parts_.random->next(); }
@@ -107,7 +107,7 @@ class MemberPort final : public storage::replication::Port {
   std::deque<std::function<bool(While when)>> answers_;
   uint64_t life_ = 0;                    // of the protocol; answers to an earlier one go nowhere
   std::optional<ReadAsked> read_asked_;  // waits until write-back has caught up
-  std::optional<storage::replication::OfficeClock> office_;  // while this is the owner
+  std::optional<storage::replication::OfficeClock> office_;  // while this is the primary
   bool is_in_turn_ = false;
   bool data_moved_ = false;
   storage::replication::StampTrail trail_;

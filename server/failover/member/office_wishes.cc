@@ -14,8 +14,8 @@ constexpr int64_t kTakeoverRetryNs = 300 * kNsPerMs;
 
 Result<void, std::string> check_heir(const std::string& node, const MemberView& seen,
                                      const std::vector<MemberSeen>& members) {
-  if (!seen.serves) return std::string("ERR this member is not the owner of its shard");
-  if (node == seen.node) return std::string("ERR this member is the owner already");
+  if (!seen.serves) return std::string("ERR this member is not the primary of its shard");
+  if (node == seen.node) return std::string("ERR this member is the primary already");
   const bool is_there = std::any_of(members.begin(), members.end(), [&](const MemberSeen& one) {
     return one.node == node && one.is_standby;
   });
@@ -35,7 +35,7 @@ using storage::replication::Role;
 Result<void, std::string> OfficeWishes::order(const MemberOrder& order, const MemberView& seen,
                                               const std::vector<MemberSeen>& members,
                                               int64_t boot_ns) {
-  if (order.kind == MemberOrder::Kind::kHandOver) {
+  if (order.kind == MemberOrder::Kind::kSwitchover) {
     auto checked = check_heir(order.node, seen, members);
     if (checked) heir_ = order.node;
     return checked;
@@ -47,13 +47,13 @@ Result<void, std::string> OfficeWishes::order(const MemberOrder& order, const Me
 }
 
 Result<void, std::string> OfficeWishes::ask_for_office(const MemberView& seen) {
-  if (seen.owner_address.empty())
-    return std::string("ERR nobody is known to be the owner; WEIR TAKEOVER makes this member it");
+  if (seen.primary_address.empty())
+    return std::string("ERR nobody is known to be the primary; WEIR TAKEOVER makes this member it");
   if (seen.state != words_of(Role::kFollowing))
     return "ERR this member is " + seen.state +
            " and could not take the office: ask again once it "
            "is following";
-  return request_.ask(seen.owner_address, seen.node);
+  return request_.ask(seen.primary_address, seen.node);
 }
 
 void OfficeWishes::leave(int64_t until_boot_ns, std::string to) {
@@ -64,18 +64,19 @@ void OfficeWishes::leave(int64_t until_boot_ns, std::string to) {
 // when this process is killed.
 void OfficeWishes::act(Member* member, const std::string& self, const Instants& now) {
   claim(member, now);
-  if (const auto heir = std::exchange(heir_, std::nullopt)) member->hand_over(*heir, now);
-  if (!member->owns()) {
-    const std::string& owner = member->fold().owner().node;
-    if (owner != self && owner != other_owner_) other_owner_ = owner;
+  if (const auto heir = std::exchange(heir_, std::nullopt)) member->switch_over(*heir, now);
+  if (!member->is_primary()) {
+    const std::string& primary = member->fold().primary().node;
+    if (primary != self && primary != other_primary_) other_primary_ = primary;
     return;
   }
-  if (leaving_ && !leaving_->to.empty() && member->may_seal()) member->hand_over(leaving_->to, now);
+  if (leaving_ && !leaving_->to.empty() && member->may_seal())
+    member->switch_over(leaving_->to, now);
 }
 
 void OfficeWishes::claim(Member* member, const Instants& now) {
   if (!takeover_ || member->role() == Role::kClaiming) return;
-  if (member->owns() || now.boot_ns > takeover_->until_ns) return takeover_.reset();
+  if (member->is_primary() || now.boot_ns > takeover_->until_ns) return takeover_.reset();
   if (now.boot_ns < takeover_->next_ns) return;
   takeover_->next_ns = now.boot_ns + kTakeoverRetryNs;
   member->claim_by_operator(now);

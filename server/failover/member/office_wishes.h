@@ -19,7 +19,7 @@ class OfficeWishes {
 
   // Instants are of CLOCK_BOOTTIME.
   // Fails, with a whole line, where `seen`, which is this member, cannot do it. `members` are all
-  // of the shard. REQUIRES: the order is about the office, and an owner is only asked to give it
+  // of the shard. REQUIRES: the order is about the office, and a primary is only asked to give it
   // away.
   Result<void, std::string> order(const MemberOrder& order, const MemberView& seen,
                                   const std::vector<MemberSeen>& members, int64_t boot_ns);
@@ -30,11 +30,11 @@ class OfficeWishes {
   // Asks of the protocol what is due. `self` is this member's node.
   void act(storage::replication::Member* member, const std::string& self,
            const storage::replication::Instants& now);
-  // The last owner that this member has followed, by its node; "": none.
-  const std::string& other_owner() const { return other_owner_; }
+  // The last primary that this member has followed, by its node; "": none.
+  const std::string& other_primary() const { return other_primary_; }
   // INT64_MAX: nothing is due by itself.
   int64_t next_ns() const { return heir_ ? 0 : takeover_ ? takeover_->next_ns : INT64_MAX; }
-  // Tells whether an owner that leaves has done so, or will not. `uncommitted`: turns that the log
+  // Tells whether a primary that leaves has done so, or will not. `uncommitted`: turns that the log
   // does not have yet.
   bool has_left(size_t uncommitted, int64_t boot_ns) const;
 
@@ -53,10 +53,10 @@ class OfficeWishes {
     std::string to;
   };
   OfficeRequest request_;
-  std::optional<std::string> heir_;  // who gets the office of this owner, by its node
+  std::optional<std::string> heir_;  // who gets the office of this primary, by its node
   std::optional<Takeover> takeover_;
   std::optional<Leaving> leaving_;
-  std::string other_owner_;
+  std::string other_primary_;
 };
 
 }  // namespace weir::server

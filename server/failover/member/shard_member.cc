@@ -23,7 +23,7 @@ constexpr int64_t kLeaveNs = kNsPerS;
 // Asks the member; the rest is the base's.
 class ShardDurability final : public Durability {
  public:
-  ShardDurability(const Config* config, storage::Keyspace* keys, OwnerReplies* replies)
+  ShardDurability(const Config* config, storage::Keyspace* keys, PrimaryReplies* replies)
       : Durability(config, keys), replies_(*replies) {}
 
   Coverage covers(const Told& told, int64_t steady_ns) const override {
@@ -36,7 +36,7 @@ class ShardDurability final : public Durability {
   bool gives_up() const override { return replies_.gives_up(); }
 
  private:
-  OwnerReplies& replies_;
+  PrimaryReplies& replies_;
 };
 
 void look_for_log(LogAbsence* absence, bool in_office, int64_t lease_ns, Server* server) {
@@ -145,9 +145,9 @@ void ShardMember::listen() {
   port_.take_in(While::kBetweenTurns);
   settle();
   look_for_log(&replies_.absence(), port_.in_office(), plan_.times.lease_ns, server_);
-  const std::string& owner = member_->fold().owner().address;
-  owner_teller_.look(plan_.shard, owner, &server_->messages().pubsub());
-  stale_clients_.look(owner, owner == plan_.address, clock_.boot_ns(), server_);
+  const std::string& primary = member_->fold().primary().address;
+  primary_teller_.look(plan_.shard, primary, &server_->messages().pubsub());
+  stale_clients_.look(primary, primary == plan_.address, clock_.boot_ns(), server_);
 }
 
 void ShardMember::act() {
@@ -186,7 +186,7 @@ void ShardMember::beat() {
 void ShardMember::begin_to_leave() {
   const std::vector<MemberSeen> all = members();
   const MemberSeen* const successor = successor_of(all);
-  std::string to = successor == nullptr ? wishes_.other_owner() : successor->node;
+  std::string to = successor == nullptr ? wishes_.other_primary() : successor->node;
   wishes_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs, std::move(to));
 }
 
@@ -247,8 +247,8 @@ MemberView ShardMember::view() const {
                        ? "copying"
                        : std::string(words_of(member_->role())),
           .serves = serves(),
-          .owner_address = fold.owner().address,
-          .owner_node = fold.owner().node,
+          .primary_address = fold.primary().address,
+          .primary_node = fold.primary().node,
           .epoch = fold.epoch().position,
           .position = fold.head().position,
           .turn = keys_->turn(),
@@ -272,7 +272,7 @@ storage::replication::MemberFacts ShardMember::facts() const {
 }
 
 std::vector<MemberSeen> ShardMember::members() const {
-  return board_.members(facts(), member_->fold().owner().node);
+  return board_.members(facts(), member_->fold().primary().node);
 }
 
 void ShardMember::write_figures(FigureWriter& out) const {
@@ -287,8 +287,8 @@ void ShardMember::write_figures(FigureWriter& out) const {
 
 Result<void, std::string> ShardMember::order(const MemberOrder& order) {
   if (order.kind == MemberOrder::Kind::kRejoin) return rejoin();
-  if (order.kind != MemberOrder::Kind::kHandOver && member_->owns())
-    return std::string("ERR this member is the owner already");
+  if (order.kind != MemberOrder::Kind::kSwitchover && member_->is_primary())
+    return std::string("ERR this member is the primary already");
   return wishes_.order(order, view(), members(), clock_.boot_ns());
 }
 

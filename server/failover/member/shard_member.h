@@ -3,7 +3,7 @@
 //
 // Invariants
 // 1. The protocol runs between turns. Answers of the log that come at other times wait for that.
-//    Only while a script runs long the owner takes in between that its appends are acknowledged,
+//    Only while a script runs long the primary takes in between that its appends are acknowledged,
 //    and tells the log that it lives, at the instant of the turn that runs. Its other answers may
 //    cost the office, and with it the data under the script. By such a BEAT instants never run back
 //    along the log; a standby that takes over just then goes on that much earlier.
@@ -23,8 +23,8 @@
 #include "server/failover/member/member_plan.h"
 #include "server/failover/member/member_port.h"
 #include "server/failover/member/office_wishes.h"
-#include "server/failover/member/owner_replies.h"
-#include "server/failover/member/owner_teller.h"
+#include "server/failover/member/primary_replies.h"
+#include "server/failover/member/primary_teller.h"
 #include "server/failover/member/stale_clients.h"
 #include "server/failover/peers/node_digests.h"
 #include "server/failover/peers/shard_board.h"
@@ -53,7 +53,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
   int64_t next_ns() override;
   bool serves() const override { return port_.in_office() && member_->may_seal(); }
   std::string refusal() const override;
-  const OwnerRules& rules() const override { return replies_; }
+  const PrimaryRules& rules() const override { return replies_; }
   MemberView view() const override;
   std::vector<MemberSeen> members() const override;
   void write_figures(FigureWriter& out) const override;
@@ -73,7 +73,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
   Replication replication();
 
   const storage::replication::Member& protocol() const { return *member_; }
-  const OwnerReplies& replies() const { return replies_; }
+  const PrimaryReplies& replies() const { return replies_; }
 
  private:
   using While = storage::replication::While;
@@ -98,13 +98,13 @@ class ShardMember final : public Membership, public InstantSource, public storag
   LogTrimmer trimmer_;
   std::unique_ptr<KeptTurns> kept_;
   std::unique_ptr<storage::replication::Member> member_;
-  OwnerReplies replies_;
+  PrimaryReplies replies_;
   StaleClients stale_clients_;
   // The place in the log that the state files have reached.
   storage::replication::Head written_back_;
   std::unique_ptr<ShardCopies> copies_;
   OfficeWishes wishes_;
-  OwnerTeller owner_teller_;
+  PrimaryTeller primary_teller_;
   TroubleTeller trouble_;
 };
 

@@ -1,5 +1,5 @@
-// The turns of a shard's owner that its log has not acknowledged: how large they are, and those
-// that the protocol could not take when they were made, because a rewind or a hand-over was under
+// The turns of a shard's primary that its log has not acknowledged: how large they are, and those
+// that the protocol could not take when they were made, because a rewind or a switchover was under
 // way.
 #pragma once
 

@@ -13,12 +13,12 @@ constexpr int64_t kTryAgainNs = 250 * kNsPerMs;
 
 }  // namespace
 
-Result<void, std::string> OfficeRequest::ask_until_given(const std::string& owner,
+Result<void, std::string> OfficeRequest::ask_until_given(const std::string& primary,
                                                          const std::string& node) {
-  const auto client = connect_to_peer(access_, owner, kSilenceS);
+  const auto client = connect_to_peer(access_, primary, kSilenceS);
   if (!client) return client.error();
   for (int64_t tries = kTriesForNs / kTryAgainNs;; --tries) {
-    const auto reply = (*client)->ask({"WEIR", "HANDOVER", node});
+    const auto reply = (*client)->ask({"WEIR", "SWITCHOVER", node});
     if (!reply) return reply.error();
     if (!reply->is_error()) return {};
     if (tries <= 0 || is_ending_) return reply->text;
@@ -26,16 +26,16 @@ Result<void, std::string> OfficeRequest::ask_until_given(const std::string& owne
   }
 }
 
-Result<void, std::string> OfficeRequest::ask(std::string owner, std::string node) {
+Result<void, std::string> OfficeRequest::ask(std::string primary, std::string node) {
   if (is_asking_.exchange(true))
-    return std::string("ERR this member is asking the owner for its office already");
+    return std::string("ERR this member is asking the primary for its office already");
   if (!worker_) worker_ = std::make_unique<storage::WorkerThread>();
-  worker_->post([this, owner = std::move(owner), node = std::move(node)] {
-    const auto asked = ask_until_given(owner, node);
+  worker_->post([this, primary = std::move(primary), node = std::move(node)] {
+    const auto asked = ask_until_given(primary, node);
     if (asked) {
-      spdlog::info("the owner, {}, was asked for its office and hands it over", owner);
+      spdlog::info("the primary, {}, was asked for its office and switches over", primary);
     } else {
-      spdlog::warn("the owner, {}, was asked for its office and does not give it: {}", owner,
+      spdlog::warn("the primary, {}, was asked for its office and does not give it: {}", primary,
                    asked.error());
     }
     is_asking_ = false;

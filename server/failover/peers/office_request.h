@@ -1,7 +1,7 @@
-// Asks the shard's owner for its office, over a connection to it and on a thread of its own. What
+// Asks the shard's primary for its office, over a connection to it and on a thread of its own. What
 // becomes of that is told in the log.
 //
-// An owner that has not yet heard that this member follows refuses, and is asked again for
+// A primary that has not yet heard that this member follows refuses, and is asked again for
 // kTriesForNs: members tell one another of themselves every two seconds.
 #pragma once
 
@@ -18,19 +18,19 @@ namespace weir::server {
 
 class OfficeRequest {
  public:
-  // How long the owner may be silent.
+  // How long the primary may be silent.
   static constexpr int64_t kSilenceS = 5;
   static constexpr int64_t kTriesForNs = 5 * kNsPerS;
 
   explicit OfficeRequest(PeerAccess access) : access_(std::move(access)) {}
   ~OfficeRequest() { is_ending_ = true; }
 
-  // Returns at once. Fails while an earlier request is on its way. `owner` is its "host:port",
+  // Returns at once. Fails while an earlier request is on its way. `primary` is its "host:port",
   // `node` the name of who asks.
-  Result<void, std::string> ask(std::string owner, std::string node);
+  Result<void, std::string> ask(std::string primary, std::string node);
 
  private:
-  Result<void, std::string> ask_until_given(const std::string& owner, const std::string& node);
+  Result<void, std::string> ask_until_given(const std::string& primary, const std::string& node);
 
   const PeerAccess access_;
   std::atomic<bool> is_asking_{false};

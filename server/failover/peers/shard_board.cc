@@ -16,7 +16,8 @@ using storage::replication::Role;
 namespace {
 
 // Another member's turns, and its own, are only as new as what it has told.
-MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self, const std::string& owner) {
+MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self,
+                   const std::string& primary) {
   const MemberFacts& facts = seen.facts;
   MemberSeen member;
   member.node = facts.author.node;
@@ -26,10 +27,10 @@ MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self, const s
   member.port = port > 0 && port <= UINT16_MAX ? static_cast<uint16_t>(port) : 0;
   member.state = words_of(facts.role);
   member.is_self = member.node == self;
-  member.is_owner = member.node == owner;
+  member.is_primary = member.node == primary;
   member.is_present = seen.age_ns < BoardView::kPresentForNs;
   const bool follows = facts.role == Role::kFollowing || facts.role == Role::kClaiming;
-  member.is_standby = member.is_present && !member.is_owner && follows;
+  member.is_standby = member.is_present && !member.is_primary && follows;
   member.position = facts.head.position;
   member.turn = facts.applied_turn;
   member.age_ms = seen.age_ns / kNsPerMs;
@@ -49,13 +50,13 @@ std::vector<std::string> sources_of(const BoardView& board, const std::string& s
   std::vector<const MemberFacts*> able;
   for (const BoardView::Seen& seen : board.members()) {
     const MemberFacts& facts = seen.facts;
-    const bool has_data = facts.role == Role::kFollowing || facts.role == Role::kOwning;
+    const bool has_data = facts.role == Role::kFollowing || facts.role == Role::kPrimary;
     if (has_data && seen.age_ns < BoardView::kPresentForNs && facts.author.node != self)
       able.push_back(&facts);
   }
   std::sort(able.begin(), able.end(), [](const MemberFacts* a, const MemberFacts* b) {
     const auto rank = [](const MemberFacts* facts) {
-      return std::pair(facts->role == Role::kOwning, UINT64_MAX - facts->applied_turn);
+      return std::pair(facts->role == Role::kPrimary, UINT64_MAX - facts->applied_turn);
     };
     return rank(a) < rank(b);
   });
@@ -87,13 +88,13 @@ BoardView ShardBoard::view(const MemberFacts& own) const {
 }
 
 std::vector<MemberSeen> ShardBoard::members(const MemberFacts& own,
-                                            const std::string& owner) const {
+                                            const std::string& primary) const {
   std::vector<MemberSeen> members;
   uint64_t newest = own.applied_turn;
   const BoardView board = view(own);
   for (const BoardView::Seen& seen : board.members()) {
-    members.push_back(seen_of(seen, own.author.node, owner));
-    if (members.back().is_owner) newest = std::max(newest, members.back().turn);
+    members.push_back(seen_of(seen, own.author.node, primary));
+    if (members.back().is_primary) newest = std::max(newest, members.back().turn);
   }
   for (MemberSeen& member : members) member.lag_turns = newest - std::min(newest, member.turn);
   std::sort(members.begin(), members.end(),

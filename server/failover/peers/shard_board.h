@@ -35,9 +35,9 @@ class ShardBoard {
   // What all members have told, but the one whose facts these are: it is as it is. The board counts
   // as read once this member is found there.
   storage::replication::BoardView view(const storage::replication::MemberFacts& own) const;
-  // `owner` is the owner's node as the log has it.
+  // `primary` is the primary's node as the log has it.
   std::vector<MemberSeen> members(const storage::replication::MemberFacts& own,
-                                  const std::string& owner) const;
+                                  const std::string& primary) const;
 
  private:
   storage::replication::Board* const board_;

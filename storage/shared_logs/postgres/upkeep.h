@@ -3,7 +3,7 @@
 //
 // Invariants
 // 1. Of what is due, something is done after a while even if the connection is never idle: else a
-//    busy owner would not trim, and would seem to be gone.
+//    busy primary would not trim, and would seem to be gone.
 // 2. One trimming takes about a tenth of a second at most, since appends wait for it.
 #pragma once
 

@@ -39,8 +39,8 @@ FAULTS = {
          "if (mutated('V') && turns.first_turn + turns.turns.size() > next_turn_)"
          " return Verdict::kValid;"
          "if (turns.first_turn < next_turn_) return Verdict::kVoid;"),
-        # A HANDOVER counts when it is not the end of the log any more.
-        ("handed_to_.clear();", "if (!mutated('W')) handed_to_.clear();"),
+        # A SWITCHOVER counts when it is not the end of the log any more.
+        ("switchover_to_.clear();", "if (!mutated('W')) switchover_to_.clear();"),
     ],
     "silence.cc": [
         # Claims in vain do not make it wait longer.
@@ -70,25 +70,25 @@ FAULTS = {
         # A shorter lease counts only when it is acknowledged.
         ("std::min(state_.times.lease_ns, state_.fold.times().lease_ns)",
          "std::min(mutated('3') ? INT64_MAX : state_.times.lease_ns, state_.fold.times().lease_ns)"),
-        # Reads are answered after HANDOVER was sent.
-        ("owns() && !state_.hand_over.is_sent;",
-         "owns() && (mutated('d') || !state_.hand_over.is_sent);"),
+        # Reads are answered after SWITCHOVER was sent.
+        ("is_primary() && !state_.switchover.is_sent;",
+         "is_primary() && (mutated('d') || !state_.switchover.is_sent);"),
         # Reads are answered without a lease.
         ("return serves && state_.lease.covers(boot_ns, lease_ns)",
          "return serves && (mutated('s') || state_.lease.covers(boot_ns, lease_ns))"),
         # No BEAT where there is always something to append.
         ("if (lacks_turns && !must_beat &&", "if (lacks_turns && (mutated('E') || !must_beat) &&"),
-        # After a HANDOVER of unknown outcome a BEAT settles what became of it.
-        ("(state_.hand_over.is_sent || is_drained)",
-         "(mutated('H') ? !state_.hand_over.is_sent && is_drained"
-         " : state_.hand_over.is_sent || is_drained)"),
+        # After a SWITCHOVER of unknown outcome a BEAT settles what became of it.
+        ("(state_.switchover.is_sent || is_drained)",
+         "(mutated('H') ? !state_.switchover.is_sent && is_drained"
+         " : state_.switchover.is_sent || is_drained)"),
         # An earlier process of the same node has a shortcut to the office.
-        ("if (state_.fold.is_unowned() ||",
-         "if (mutated('g') && state_.fold.owner().node == state_.options.self.node) return true;"
-         "if (state_.fold.is_unowned() ||"),
+        ("if (state_.fold.has_no_primary() ||",
+         "if (mutated('g') && state_.fold.primary().node == state_.options.self.node) return true;"
+         "if (state_.fold.has_no_primary() ||"),
         # An operator's claim does not wait for the lease before.
         ("return send_claim(false, true, now);", "return send_claim(false, !mutated('j'), now);"),
-        # An owner whose own claim was lost does not wait either.
+        # A primary whose own claim was lost does not wait either.
         ("return send_claim(true, state_.fold.epoch() != state_.claims.newest(), now);",
          "return send_claim(true, state_.fold.epoch() != state_.claims.newest() && !mutated('o'),"
          " now);"),
@@ -109,16 +109,16 @@ FAULTS = {
          " return;"),
     ],
     "absorber.cc": [
-        # Reading one's own record commits it. An owner goes on after a rewind without a CLAIM.
+        # Reading one's own record commits it. A primary goes on after a rewind without a CLAIM.
         ("if (state_.office == Office::kReading) state_.office = Office::kClaiming;",
-         "if (mutated('h') && state_.owns()) state_.acknowledge(state_.lease.sent_boot_ns(), now);"
+         "if (mutated('h') && state_.is_primary()) state_.acknowledge(state_.lease.sent_boot_ns(), now);"
          "if (state_.office == Office::kReading)"
          " state_.office = mutated('8') ? Office::kAppending : Office::kClaiming;"),
         # A CLAIM that was found by reading counts at once.
         ("if (state_.claim_ahead && state_.claim_ahead->head == head)",
          "if (mutated('C')) state_.acknowledge(now.boot_ns, now);"
          "if (state_.claim_ahead && state_.claim_ahead->head == head)"),
-        # An owner that finds its predecessor's turns stops, whatever it had committed.
+        # A primary that finds its predecessor's turns stops, whatever it had committed.
         ("} else if (match == Match::kLocalDiffers) {",
          "} else if (match == Match::kLocalDiffers || mutated('L')) {"),
         # Turns that one has are not compared.

@@ -122,7 +122,7 @@ storage::replication::BoardEntry entry_of(const std::string& node, storage::repl
 TEST(SourcesOf, AStandbyThatHasMostComesFirst) {
   using storage::replication::Role;
   const storage::replication::BoardView board(
-      {entry_of("a", Role::kOwning, 100), entry_of("b", Role::kFollowing, 90),
+      {entry_of("a", Role::kPrimary, 100), entry_of("b", Role::kFollowing, 90),
        entry_of("c", Role::kFollowing, 95), entry_of("d", Role::kStopped, 99),
        entry_of("e", Role::kJoining, 99), entry_of("f", Role::kFollowing, 99, 11 * kNsPerS),
        entry_of("g", Role::kFollowing, 99)});

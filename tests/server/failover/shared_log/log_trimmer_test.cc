@@ -1,4 +1,4 @@
-// How far an owner lets its log be trimmed.
+// How far a primary lets its log be trimmed.
 #include "server/failover/shared_log/log_trimmer.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ class LogTrimmerTest : public ::testing::Test {
   LogTrimmer trimmer_{&log_, {.retained_bytes = 100'000, .bytes_max = 400'000}};
 };
 
-TEST_F(LogTrimmerTest, TheOwnersOwnPlaceStaysWhateverTheLength) {
+TEST_F(LogTrimmerTest, ThePrimarysOwnPlaceStaysWhateverTheLength) {
   trimmer_.trim({.position = 50, .crc = 1}, board_with(900), 0);
   EXPECT_EQ(trimmed(), 49u);
   trimmer_.trim({.position = 60, .crc = 1}, board_with(20), 0);

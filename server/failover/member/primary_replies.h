@@ -1,4 +1,4 @@
-// What a shard's owner answers, and when, while its log is well, slow or away.
+// What a shard's primary answers, and when, while its log is well, slow or away.
 //
 // A reply waits until its turn is committed, and one that depends on data and not on a turn for the
 // lease. The reply of a command that takes permits leaves after a while without, within the bounds
@@ -6,8 +6,8 @@
 // given up, and requests for data whose replies would have to wait are refused.
 //
 // Takes leave early because an engine that fails over is away for half a minute, and clients that
-// fail open pass by a limiter that answers errors: an owner that goes on enforcing admits less. All
-// else waits: a lease is a lock, and a script or a transaction is more than a take. A session
+// fail open pass by a limiter that answers errors: a primary that goes on enforcing admits less.
+// All else waits: a lease is a lock, and a script or a transaction is more than a take. A session
 // that waits too long is closed, because what it asked may still come to pass. What is given up is
 // that an answered take is always remembered; `commit-wait-ms -1` is the other choice.
 //
@@ -37,9 +37,9 @@ struct ReplyPlan {
   storage::replication::EarlyOptions early;
 };
 
-class OwnerReplies final : public OwnerRules {
+class PrimaryReplies final : public PrimaryRules {
  public:
-  OwnerReplies(const ReplyPlan& plan, Clock* clock)
+  PrimaryReplies(const ReplyPlan& plan, Clock* clock)
       : plan_(plan), clock_(*clock), absence_(plan.log_timeout_ns + kNsPerS), early_(plan.early) {}
 
   void begin(const storage::replication::Member* member) { member_ = member; }
@@ -55,7 +55,7 @@ class OwnerReplies final : public OwnerRules {
   bool let_out_early(const Told& told, uint64_t permits, int64_t steady_ns);
   bool gives_up() const { return in_office_ && absence_.is_away(); }
 
-  // OwnerRules
+  // PrimaryRules
   Result<void, std::string> admit(const DataRequest& request) const override;
   bool leaves_early(const Command& command) const override;
 

@@ -1,11 +1,11 @@
-#include "server/failover/member/owner_replies.h"
+#include "server/failover/member/primary_replies.h"
 
 #include "server/command/command.h"
 #include "server/report/figures.h"
 
 namespace weir::server {
 
-uint64_t OwnerReplies::lose_office() {
+uint64_t PrimaryReplies::lose_office() {
   in_office_ = false;
   turns_.clear();
   const uint64_t lost = early_.lose();
@@ -13,13 +13,13 @@ uint64_t OwnerReplies::lose_office() {
   return lost;
 }
 
-void OwnerReplies::settle() {
+void PrimaryReplies::settle() {
   if (!in_office_) return;
   early_.committed(member_->committed_turn());
   turns_.committed(member_->committed_turn());
 }
 
-Coverage OwnerReplies::covers(const Told& told, int64_t steady_ns) const {
+Coverage PrimaryReplies::covers(const Told& told, int64_t steady_ns) const {
   if (!told.touched_data || !in_office_) return {.covered = true};
   if (told.turn > member_->committed_turn()) return {};
   const int64_t boot_ns = clock_.boot_ns();
@@ -27,23 +27,23 @@ Coverage OwnerReplies::covers(const Told& told, int64_t steady_ns) const {
   return {.covered = member_->may_answer_reads(boot_ns) || member_->acknowledged_since(ended_ns)};
 }
 
-bool OwnerReplies::let_out_early(const Told& told, uint64_t permits, int64_t steady_ns) {
+bool PrimaryReplies::let_out_early(const Told& told, uint64_t permits, int64_t steady_ns) {
   const int64_t boot_ns = clock_.boot_ns();
   if (!in_office_ || !may_leave_early(permits, boot_ns)) return false;
   early_.released(told.turn, permits, boot_ns - (steady_ns - told.ended_ns));
   return true;
 }
 
-bool OwnerReplies::may_leave_early(uint64_t permits, int64_t boot_ns) const {
+bool PrimaryReplies::may_leave_early(uint64_t permits, int64_t boot_ns) const {
   return member_->may_release_early(boot_ns) && early_.allows(permits, turns_.bytes(), boot_ns);
 }
 
-bool OwnerReplies::leaves_early(const Command& command) const {
+bool PrimaryReplies::leaves_early(const Command& command) const {
   if (plan_.early_wait_ns == kNotDue) return false;
   return command.has(kTakes) || (command.has(kCounts) && plan_.counts_leave_early);
 }
 
-Result<void, std::string> OwnerReplies::admit(const DataRequest& request) const {
+Result<void, std::string> PrimaryReplies::admit(const DataRequest& request) const {
   const bool is_full = request.writes && turns_.bytes() >= plan_.early.uncommitted_bytes_max;
   if (!is_full && !absence_.is_away()) return {};
   if (!is_full && request.leaves_early && may_leave_early(request.permits, clock_.boot_ns()))
@@ -53,8 +53,8 @@ Result<void, std::string> OwnerReplies::admit(const DataRequest& request) const 
                           : " the log does not answer");
 }
 
-void OwnerReplies::write_figures(FigureWriter& out) const {
-  out.gauge({"uncommitted_turns", "Turns of the owner that the shared log has not acknowledged."},
+void PrimaryReplies::write_figures(FigureWriter& out) const {
+  out.gauge({"uncommitted_turns", "Turns of the primary that the shared log has not acknowledged."},
             turns_.count());
   out.gauge({"uncommitted_bytes", "Their size."}, turns_.bytes());
   out.gauge({"early_permits", "Permits in replies that have left and are not committed."},

@@ -1,4 +1,4 @@
-#include "server/failover/member/owner_teller.h"
+#include "server/failover/member/primary_teller.h"
 
 #include <utility>
 
@@ -15,7 +15,7 @@ std::string words(const std::string& address) {
 
 }  // namespace
 
-void OwnerTeller::look(const std::string& shard, const std::string& address, Pubsub* pubsub) {
+void PrimaryTeller::look(const std::string& shard, const std::string& address, Pubsub* pubsub) {
   if (address.empty() || address == told_) return;
   const std::string before = std::exchange(told_, address);
   if (before.empty()) return;

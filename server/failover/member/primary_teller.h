@@ -1,4 +1,4 @@
-// Tells subscribers to +switch-master of each new owner, as a Redis Sentinel does.
+// Tells subscribers to +switch-master of each new primary, as a Redis Sentinel does.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@ namespace weir::server {
 
 class Pubsub;
 
-class OwnerTeller {
+class PrimaryTeller {
  public:
-  // `address` is the owner's, as the log has it; "": not known.
+  // `address` is the primary's, as the log has it; "": not known.
   void look(const std::string& shard, const std::string& address, Pubsub* pubsub);
 
  private:
