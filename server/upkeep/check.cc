@@ -93,8 +93,8 @@ class Check {
       return;
     }
     Contents contents(store->hash_seed(), records.instant_ns());
-    const storage::StoreFigures figures = store->figures();
-    const uint64_t expected = figures.state_records_estimate + records.changes();
+    const storage::StoreMetrics metrics = store->metrics();
+    const uint64_t expected = metrics.state_records_estimate + records.changes();
     const auto status = records.visit([&](std::string_view key,
                                           std::string_view value) -> storage::Status {
       contents.take(key, value);
@@ -109,18 +109,18 @@ class Check {
       report_.damage.push_back(
           "and " + std::to_string(contents.damages() - contents.damage().size()) + " more records");
     if (!status.ok()) report_.damage.push_back(status.message());
-    tell(contents, records, figures, opened);
+    tell(contents, records, metrics, opened);
   }
 
   void tell(const Contents& contents, const storage::NewestRecords& records,
-            const storage::StoreFigures& figures, const storage::OpenReport& opened) {
+            const storage::StoreMetrics& metrics, const storage::OpenReport& opened) {
     const auto say = [this](const std::string& line) { report_.lines.push_back(line); };
     say(identity());
     say("turn " + std::to_string(records.turn()) + " of " + instant_text(records.instant_ns()) +
         "; " + std::to_string(records.turns_of_log()) + " turns in the log after turn " +
         std::to_string(opened.written_back_turn));
     say(size_text(table_bytes_) + " in " + std::to_string(tables_) + " tables, log " +
-        size_text(figures.log_bytes) + ", " + std::to_string(contents.records()) + " records, " +
+        size_text(metrics.log_bytes) + ", " + std::to_string(contents.records()) + " records, " +
         std::to_string(contents.elements()) + " of them elements");
     for (const auto& [number, database] : contents.databases()) {
       databases_ = std::max(databases_, number + 1);

@@ -168,8 +168,8 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
 
 Status Keyspace::follow(const TurnBatch& batch) { return followed_.follow(batch); }
 
-KeyspaceFigures Keyspace::figures() const {
-  KeyspaceFigures figures{.turn = end_.turn,
+KeyspaceMetrics Keyspace::metrics() const {
+  KeyspaceMetrics metrics{.turn = end_.turn,
                           .instant_ns = end_.instant_ns,
                           .written_back_turn = pass_.written_back_turn(),
                           .unwritten = pass_.dirty + pass_.writing(),
@@ -178,10 +178,10 @@ KeyspaceFigures Keyspace::figures() const {
                           .evicted = reclaimer_.evicted(),
                           .log_bytes_appended = end_.bytes_appended};
   for (const auto& table : set_.tables()) {
-    figures.entries += table->entries();
-    figures.bytes += table->bytes();
+    metrics.entries += table->entries();
+    metrics.bytes += table->bytes();
   }
-  return figures;
+  return metrics;
 }
 
 }  // namespace weir::storage

@@ -93,7 +93,7 @@ void Passes::end_pass() {
   burial_.end_pass(pass_.failure().ok());
   if (!pass_.failure().ok()) return;
   log_bytes_at_w_ = log_bytes_at_pass_;
-  set_.note_dropped(store_->figures().records_dropped);
+  set_.note_dropped(store_->metrics().records_dropped);
 }
 
 void Passes::abandon() {

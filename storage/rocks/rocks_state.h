@@ -52,7 +52,7 @@ class RocksState {
   uint64_t bytes_on_disk() const { return property("rocksdb.live-sst-files-size"); }
   uint64_t records_estimate() const { return property("rocksdb.estimate-num-keys"); }
   // Adds what RocksDB does here by itself.
-  void add_figures(StoreFigures* figures) const;
+  void add_metrics(StoreMetrics* metrics) const;
 
   // The next functions run on the worker thread. finish_pass() or abandon_pass() drops a pass that
   // has met a failure.

@@ -125,7 +125,7 @@ struct PassState {
   Status failure;        // outcome of the last pass
 };
 
-struct StoreFigures {
+struct StoreMetrics {
   uint64_t log_bytes = 0;    // live, on disk
   uint64_t state_bytes = 0;  // on disk
   uint64_t state_records_estimate = 0;
@@ -205,7 +205,7 @@ class Store : public TurnLog, public StampedLog {
   // time it meets it. The keys are hints: one may be told twice, or mean nothing any more.
   virtual std::vector<std::string> take_expired_owners(size_t max) = 0;
 
-  virtual StoreFigures figures() const = 0;
+  virtual StoreMetrics metrics() const = 0;
 
  protected:
   void notify() const {

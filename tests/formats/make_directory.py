@@ -26,7 +26,7 @@ BETWEEN_MS = 5_000
 STEPS = 20  # of 100 ms: a pass may be followed by a turn that corrects a counter, and so by another
 
 
-def figure(client, name):
+def metric(client, name):
     for line in client.call("INFO", "everything").decode().splitlines():
         if line.startswith(name + ":"):
             return int(line.split(":")[1])
@@ -48,9 +48,9 @@ def fill(server, clock, facts):
         for _ in range(STEPS):
             clock.advance(100)
             time.sleep(0.1)
-        harness.wait_until(lambda: figure(client, "unwritten_entries") == 0, "the write-back")
+        harness.wait_until(lambda: metric(client, "unwritten_entries") == 0, "the write-back")
         client.call("CONFIG", "SET", "write-back-interval-ms", "3600000")
-        written = figure(client, "written_back_turn")
+        written = metric(client, "written_back_turn")
         for _, after in filling.FAMILIES:
             after(client, facts)
         waiting = server.connect()
@@ -58,7 +58,7 @@ def fill(server, clock, facts):
         harness.wait_until(lambda: bookings(client, "funnel") == 2, "the departure is booked")
         # RL.ACQUIRE does not tell the id under which it is booked. Here ids go up one by one.
         facts["departure"] = filling.reserve(client, "last", filling.BOOKED, 1) - 1
-        if figure(client, "written_back_turn") != written or not figure(client, "unwritten_entries"):
+        if metric(client, "written_back_turn") != written or not metric(client, "unwritten_entries"):
             raise AssertionError("the log has nothing that the state has not")
     return waiting
 

@@ -141,7 +141,7 @@ class World {
     set_follows(true);
     check(keys().reopen(storage::Keep::kCommitted).ok());
     const uint64_t turn = keys().turn();
-    const std::string record = forger_.turn(keys().figures().instant_ns + input_.byte() * kNsPerMs);
+    const std::string record = forger_.turn(keys().metrics().instant_ns + input_.byte() * kNsPerMs);
     const storage::Status status =
         keys().follow({.first_turn = turn + 1, .turns = {&record, 1}, .stamp = "a stamp"});
     trace("follow: " + status.message());

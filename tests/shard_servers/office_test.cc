@@ -33,7 +33,7 @@ TEST(Office, ALongScriptKeepsIt) {
   stage.pass(200 * kMs);
   EXPECT_EQ(client->take(), ":2\r\n");
   EXPECT_EQ(stage.owner(), owner);
-  EXPECT_EQ(stage.figure(owner, "shard_offices"), 1);
+  EXPECT_EQ(stage.metric(owner, "shard_offices"), 1);
   EXPECT_EQ(standby->server->keys().turn(), owner->server->keys().turn());
 }
 
@@ -134,7 +134,7 @@ TEST(Office, AStopWaitsForALogThatIsAwayAsLongAsForItsAnswer) {
 TEST(Office, wait_and_info_agree) {
   ShardStage stage;
   Node* const owner = stage.owner();
-  EXPECT_EQ(stage.figure(owner, "connected_slaves"), 0);
+  EXPECT_EQ(stage.metric(owner, "connected_slaves"), 0);
   EXPECT_EQ(stage.ask(owner, {"WAIT", "1", "0"}), ":0\r\n");
   EXPECT_EQ(stage.ask(owner, {"WAITAOF", "1", "0", "0"}), "*2\r\n:1\r\n:0\r\n");
   EXPECT_THAT(stage.ask(stage.standby(), {"WAIT", "1", "0"}), StartsWith("-ERR WAIT cannot"));

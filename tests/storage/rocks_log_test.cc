@@ -23,7 +23,7 @@ TEST(RocksLog, ItsFilesGoAwayAsTurnsAreWrittenBack) {
     ASSERT_STATUS_OK(store->append(turn, std::string(3000, 't')));
     if (turn % 50 != 0) continue;
     ASSERT_STATUS_OK(store.pass({{stored_key("a"), stored_value(std::to_string(turn))}}, turn));
-    largest = std::max(largest, store->figures().log_bytes);
+    largest = std::max(largest, store->metrics().log_bytes);
   }
   EXPECT_LE(largest, 2 * kWalBytes);
   store.close();

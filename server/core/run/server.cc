@@ -190,7 +190,7 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   } else {
     spdlog::info(
         "data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
-        report.written_back_turn, keys_.turn(), keys_.figures().unwritten);
+        report.written_back_turn, keys_.turn(), keys_.metrics().unwritten);
   }
   if (const auto read = read_policies(); !read) {
     if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
@@ -333,7 +333,7 @@ void Server::tick() {
   sessions_.tls().look_at_the_end(clock_.wall_ns() / kNsPerS);
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
-  peak = std::max(peak, keys_.figures().bytes);
+  peak = std::max(peak, keys_.metrics().bytes);
   report_.end_phase("tick", clock_.steady_ns());
 }
 

@@ -98,7 +98,7 @@ void write_full_answer(resp::ReplyWriter& reply, const LimiterRequest& request,
 
 void write_answer(resp::ReplyWriter& reply, const LimiterRequest& request, const Answer& answer) {
   if (request.full) return write_full_answer(reply, request, answer);
-  write_figures(reply, answer, request.upto);
+  write_verdict(reply, answer, request.upto);
 }
 
 void reply_answer(Call& call, const LimiterRequest& request, const Answer& answer) {

@@ -255,7 +255,7 @@ class KeptMemory {
     return server->sessions().bounds().bytes() + server->messages().tracking().bytes();
   }
   // What is data is counted under maxmemory.
-  size_t data() { return server->keys().figures().bytes; }
+  size_t data() { return server->keys().metrics().bytes; }
 
   void connect_all() {
     for (size_t i = 0; i < kSessions; ++i) {

@@ -1,4 +1,4 @@
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 
 #include <cstdio>
 
@@ -15,15 +15,15 @@ struct Decimal {
 
 }  // namespace
 
-void FigureWriter::counter(const FigureName& name, double value, int decimals) {
-  write({.name = name, .kind = FigureKind::kCounter, .value = Decimal(value, decimals).text});
+void MetricWriter::counter(const MetricName& name, double value, int decimals) {
+  write({.name = name, .kind = MetricKind::kCounter, .value = Decimal(value, decimals).text});
 }
 
-void FigureWriter::gauge(const FigureName& name, double value, int decimals) {
-  write({.name = name, .kind = FigureKind::kGauge, .value = Decimal(value, decimals).text});
+void MetricWriter::gauge(const MetricName& name, double value, int decimals) {
+  write({.name = name, .kind = MetricKind::kGauge, .value = Decimal(value, decimals).text});
 }
 
-void FigureWriter::histogram(const FigureName& name, const DurationHistogram& durations) {
+void MetricWriter::histogram(const MetricName& name, const DurationHistogram& durations) {
   DurationBuckets shown{.buckets = {}, .total = durations.total(), .sum_ns = durations.sum_ns()};
   for (int power = DurationHistogram::kFirstPower; power < DurationHistogram::kLastPower; ++power)
     shown.buckets.push_back({int64_t{1} << power, durations.below(power)});

@@ -1,4 +1,4 @@
-#include "server/report/error_figures.h"
+#include "server/report/error_metrics.h"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ std::string shown(std::string_view word) {
 
 }  // namespace
 
-void ErrorFigures::note(std::string_view line) {
+void ErrorMetrics::note(std::string_view line) {
   if (line.starts_with('-')) line.remove_prefix(1);
   const std::string word = shown(line.substr(0, line.find_first_of(" \r\n")));
   const auto found = counts_.find(word);

@@ -10,16 +10,16 @@
 
 namespace weir::server {
 
-class FigureWriter;
+class MetricWriter;
 
 struct ShownMember {
   MemberView view;
   std::vector<MemberSeen> members;  // of the shard
-  storage::replication::MemberFigures figures;
+  storage::replication::MemberMetrics metrics;
   storage::replication::LogFacts log;
   uint64_t trimmed_up_to = 0;  // a position of the log
 };
 
-void write_member_figures(const ShownMember& seen, FigureWriter& out);
+void write_member_metrics(const ShownMember& seen, MetricWriter& out);
 
 }  // namespace weir::server

@@ -12,7 +12,7 @@
 
 namespace weir::server {
 
-class ErrorFigures {
+class ErrorMetrics {
  public:
   static constexpr size_t kWordsMax = 128;
   static constexpr std::string_view kOverflow = "ERRORSTATS_OVERFLOW";

@@ -1,5 +1,5 @@
-// The figures of a server: INFO shows them as it always did, and another writer can show them too.
-#include "server/report/figures.h"
+// The metrics of a server: INFO shows them as it always did, and another writer can show them too.
+#include "server/report/metrics.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "server/core/metrics/figure_sections.h"
+#include "server/core/metrics/metric_sections.h"
 #include "server/report/info_text.h"
 #include "tests/server/fake_server.h"
 
@@ -96,9 +96,9 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
 };
 
 // A server of which something is counted in every section.
-class Figures : public ::testing::Test {
+class ServerMetrics : public ::testing::Test {
  protected:
-  Figures() {
+  ServerMetrics() {
     client_->call({"SET", "key", "1", "EX", "100"});
     client_->call({"LPUSH", "key", "1"});
     client_->call({"GET", "nothing"});
@@ -114,7 +114,7 @@ class Figures : public ::testing::Test {
   std::unique_ptr<FakeClient> client_ = server_.connect();
 };
 
-TEST_F(Figures, InfoNamesTheSameAsEver) {
+TEST_F(ServerMetrics, InfoNamesTheSameAsEver) {
   for (const auto& [section, names] : kInfoNames) {
     std::istringstream lines(info(section));
     std::string line;
@@ -128,21 +128,21 @@ TEST_F(Figures, InfoNamesTheSameAsEver) {
 }
 
 // As with Redis, parts and wholes of memory agree, whoever tells them.
-TEST_F(Figures, OfMemoryAddUp) {
-  std::map<std::string, std::string> figures;
+TEST_F(ServerMetrics, OfMemoryAddUp) {
+  std::map<std::string, std::string> metrics;
   std::istringstream lines(info("memory"));
   for (std::string line; std::getline(lines, line);) {
     if (const size_t end = line.find(':'); end != std::string::npos)
-      figures[line.substr(0, end)] = line.substr(end + 1);
+      metrics[line.substr(0, end)] = line.substr(end + 1);
   }
-  const auto number = [&](const std::string& name) { return std::stoll(figures.at(name)); };
+  const auto number = [&](const std::string& name) { return std::stoll(metrics.at(name)); };
   EXPECT_GT(number("used_memory_overhead"), 0);
   EXPECT_EQ(number("used_memory"), number("used_memory_overhead") + number("used_memory_dataset"));
-  EXPECT_LT(std::stod(figures.at("used_memory_dataset_perc")), 100);
+  EXPECT_LT(std::stod(metrics.at("used_memory_dataset_perc")), 100);
   EXPECT_GT(number("rss_overhead_bytes"), 0);
   EXPECT_EQ(number("used_memory_rss"), number("rss_overhead_bytes") + number("allocator_resident"));
   if (number("allocator_resident") > 0) {  // a sanitizer's allocator tells nothing
-    EXPECT_GT(std::stod(figures.at("rss_overhead_ratio")), 1);
+    EXPECT_GT(std::stod(metrics.at("rss_overhead_ratio")), 1);
   }
   EXPECT_EQ(number("allocator_rss_bytes"),
             number("allocator_resident") - number("allocator_active"));
@@ -152,7 +152,7 @@ TEST_F(Figures, OfMemoryAddUp) {
       std::string::npos);
 }
 
-TEST_F(Figures, InfoShowsRowsOfCommandsErrorsAndDatabases) {
+TEST_F(ServerMetrics, InfoShowsRowsOfCommandsErrorsAndDatabases) {
   EXPECT_NE(info("commandstats")
                 .find("cmdstat_lpush:calls=1,usec=0,usec_per_call=0.00,"
                       "rejected_calls=0,failed_calls=1\r\n"),
@@ -165,7 +165,7 @@ TEST_F(Figures, InfoShowsRowsOfCommandsErrorsAndDatabases) {
 
 // As with Redis, an error is counted once, where it comes up; a script that ends with it has failed
 // as well.
-TEST_F(Figures, ErrorsOfCommandsInScriptsCountForTheCommand) {
+TEST_F(ServerMetrics, ErrorsOfCommandsInScriptsCountForTheCommand) {
   client_->call({"CONFIG", "RESETSTAT"});
   client_->call({"EVAL", "return redis.call('lpush', 'key', 1)", "0"});
   client_->call({"EVAL", "return redis.pcall('lpush', 'key', 1)", "0"});
@@ -191,37 +191,37 @@ TEST_F(Figures, ErrorsOfCommandsInScriptsCountForTheCommand) {
       << commands;
 }
 
-TEST_F(Figures, ResettingThemCountsItself) {
+TEST_F(ServerMetrics, ResettingThemCountsItself) {
   for (int i = 0; i < 3; ++i) client_->call({"CONFIG", "RESETSTAT"});
   EXPECT_NE(info("commandstats").find("cmdstat_config|resetstat:calls=1,"), std::string::npos);
 }
 
 TEST(InfoText, ShowsMemoryTwiceAndPercentsWithTheirSign) {
   InfoText out;
-  out.gauge({"memory", "Some.", FigureUnit::kMemory}, 1536);
-  out.gauge({"share", "Some.", FigureUnit::kPercent}, 12.345, 1);
+  out.gauge({"memory", "Some.", MetricUnit::kMemory}, 1536);
+  out.gauge({"share", "Some.", MetricUnit::kPercent}, 12.345, 1);
   out.absent({"nothing"});
   EXPECT_EQ(out.take(), "memory:1536\r\nmemory_human:1.50K\r\nshare:12.3%\r\nnothing:0\r\n");
 }
 
-// Writes figures as Prometheus reads them, and says where a figure breaks figures.h's promises.
-class MetricsWriter final : public FigureWriter {
+// Writes metrics as Prometheus reads them, and says where a metric breaks metrics.h's promises.
+class PrometheusWriter final : public MetricWriter {
  public:
   std::string text;
   std::vector<std::string> complaints;
   size_t numbers = 0;
 
  private:
-  void write(const Figure& figure) override {
-    const auto& [name, help, unit] = figure.name;
+  void write(const Metric& metric) override {
+    const auto& [name, help, unit] = metric.name;
     const std::string full = (family_.empty() ? "" : family_ + "_") + std::string(name);
     if (help.empty() || help.back() != '.') complaints.push_back(full + " has no help");
     if (full.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos)
       complaints.push_back(full + " is no name");
-    if (figure.kind == FigureKind::kText) return;
+    if (metric.kind == MetricKind::kText) return;
     ++numbers;
     if (!seen_.insert({full, member_}).second) complaints.push_back(full + " is there twice");
-    const std::string kind = figure.kind == FigureKind::kCounter ? "counter" : "gauge";
+    const std::string kind = metric.kind == MetricKind::kCounter ? "counter" : "gauge";
     if (const auto known = kinds_.emplace(full, kind); known.second) {
       text += "# HELP weir_" + full + " " + std::string(help) + "\n";
       text += "# TYPE weir_" + full + " " + kind + "\n";
@@ -229,14 +229,14 @@ class MetricsWriter final : public FigureWriter {
       complaints.push_back(full + " has two kinds");
     }
     char* end = nullptr;
-    const std::string value(figure.value);
+    const std::string value(metric.value);
     (void)std::strtod(value.c_str(), &end);
     if (value.empty() || *end != '\0') complaints.push_back(full + " is no number: " + value);
     text += "weir_" + full + label_ + " " + value + "\n";
   }
   void write_absent(std::string_view, std::string_view) override {}
-  void begin_row(const FigureFamily& family, std::string_view member) override {
-    family_ = family.name;
+  void begin_row(const MetricTable& table, std::string_view member) override {
+    family_ = table.name;
     member_ = member;
     label_ = "{" + family_ + "=\"" + member_ + "\"}";
   }
@@ -249,9 +249,9 @@ class MetricsWriter final : public FigureWriter {
   std::map<std::string, std::string> kinds_;
 };
 
-TEST_F(Figures, EveryNumberHasAKindAHelpLineAndANameOfItsOwn) {
-  MetricsWriter out;
-  for (const FigureSection& section : figure_sections()) section.write(*server_, out);
+TEST_F(ServerMetrics, EveryNumberHasAKindAHelpLineAndANameOfItsOwn) {
+  PrometheusWriter out;
+  for (const MetricSection& section : metric_sections()) section.write(*server_, out);
   EXPECT_TRUE(out.complaints.empty()) << out.complaints.front();
   EXPECT_GT(out.numbers, 100u);
   EXPECT_NE(out.text.find("# HELP weir_total_commands_processed Commands that were run or "

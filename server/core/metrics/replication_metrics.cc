@@ -2,7 +2,7 @@
 // master, so that what watches a Redis finds what it knows. An offset is a turn's number.
 #include <string>
 
-#include "server/core/metrics/figure_sections.h"
+#include "server/core/metrics/metric_sections.h"
 #include "server/core/run/server.h"
 
 namespace weir::server {
@@ -15,7 +15,7 @@ std::string line_of(const MemberSeen& standby) {
          ",lag=" + std::to_string(standby.age_ms / kMsPerS);
 }
 
-void write_standbys(const std::vector<MemberSeen>& members, FigureWriter& out) {
+void write_standbys(const std::vector<MemberSeen>& members, MetricWriter& out) {
   std::vector<std::string> lines;
   for (const MemberSeen& member : members) {
     if (member.is_standby && !member.is_self) lines.push_back(line_of(member));
@@ -27,7 +27,7 @@ void write_standbys(const std::vector<MemberSeen>& members, FigureWriter& out) {
 // A standby knows its owner from the log, and until a record has told the address, from what the
 // owner tells of itself.
 void write_owner(const std::vector<MemberSeen>& members, const MemberView& view,
-                 FigureWriter& out) {
+                 MetricWriter& out) {
   MemberSeen owner;
   for (const MemberSeen& member : members) {
     if (member.is_owner) owner = member;
@@ -51,14 +51,14 @@ void write_owner(const std::vector<MemberSeen>& members, const MemberView& view,
 
 }  // namespace
 
-void write_replication_section(Server& server, FigureWriter& out) {
+void write_replication_section(Server& server, MetricWriter& out) {
   const Membership* shard = server.office().membership();
   const bool serves = shard == nullptr || shard->serves();
   out.absent("role", serves ? "master" : "slave");
   if (shard == nullptr) {
     out.absent({"connected_slaves"});
   } else {
-    shard->write_figures(out);
+    shard->write_metrics(out);
     const std::vector<MemberSeen> members = shard->members();
     serves ? write_standbys(members, out) : write_owner(members, shard->view(), out);
   }

@@ -1,15 +1,15 @@
-#include "server/failover/member/member_figures.h"
+#include "server/failover/member/member_metrics.h"
 
 #include <algorithm>
 
 #include "server/failover/peers/member_words.h"
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 
 namespace weir::server {
 
-void write_member_figures(const ShownMember& shown, FigureWriter& out) {
+void write_member_metrics(const ShownMember& shown, MetricWriter& out) {
   const MemberView& seen = shown.view;
-  const storage::replication::MemberFigures& figures = shown.figures;
+  const storage::replication::MemberMetrics& metrics = shown.metrics;
   const storage::replication::LogFacts& log = shown.log;
   out.text({"shard", "The shard that this server is a member of."}, seen.shard);
   out.text({"shard_node", "This member's name."}, seen.node);
@@ -33,10 +33,10 @@ void write_member_figures(const ShownMember& shown, FigureWriter& out) {
   out.text({"shard_log_synced", "Whether it is on their disks then."}, words_of(log.fsync));
   out.text({"shard_log_weakness", "Why the shared log may lose it; empty: no reason is known."},
            log.weakness);
-  out.counter({"shard_offices", "How often this member has become the owner."}, figures.offices);
-  out.counter({"shard_claims", "How often it has claimed to be."}, figures.claims);
+  out.counter({"shard_offices", "How often this member has become the owner."}, metrics.offices);
+  out.counter({"shard_claims", "How often it has claimed to be."}, metrics.claims);
   out.counter({"shard_log_rewinds", "How often it has found that the shared log lost its end."},
-              figures.rewinds);
+              metrics.rewinds);
   uint64_t present = 0;
   uint64_t lag_turns = 0;
   for (const MemberSeen& member : shown.members) {

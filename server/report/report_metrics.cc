@@ -1,4 +1,4 @@
-#include "server/report/report_figures.h"
+#include "server/report/report_metrics.h"
 
 #include <algorithm>
 
@@ -6,15 +6,15 @@
 
 namespace weir::server {
 
-void write_traffic_figures(const Report& report, FigureWriter& out) {
+void write_traffic_metrics(const Report& report, MetricWriter& out) {
   const Stats& stats = report.stats;
   out.counter({"total_connections_received", "Connections that were accepted."}, stats.connections);
   out.counter({"total_commands_processed", "Commands that were run or refused."}, stats.commands);
   out.gauge({"instantaneous_ops_per_sec", "Commands in a second, of late."},
             report.command_rate.per_second(), 0);
-  out.counter({"total_net_input_bytes", "Bytes read from clients.", FigureUnit::kBytes},
+  out.counter({"total_net_input_bytes", "Bytes read from clients.", MetricUnit::kBytes},
               stats.bytes_in);
-  out.counter({"total_net_output_bytes", "Bytes sent to clients.", FigureUnit::kBytes},
+  out.counter({"total_net_output_bytes", "Bytes sent to clients.", MetricUnit::kBytes},
               stats.bytes_out);
   out.gauge({"instantaneous_input_kbps", "Kilobytes read in a second, of late."},
             report.input_rate.per_second() / 1024, 2);
@@ -22,7 +22,7 @@ void write_traffic_figures(const Report& report, FigureWriter& out) {
             report.output_rate.per_second() / 1024, 2);
 }
 
-void write_look_up_figures(const Report& report, FigureWriter& out) {
+void write_look_up_metrics(const Report& report, MetricWriter& out) {
   const Stats& stats = report.stats;
   out.counter({"internal_errors", "Commands that met a bug and were taken back."},
               stats.internal_errors);
@@ -30,16 +30,16 @@ void write_look_up_figures(const Report& report, FigureWriter& out) {
   out.counter({"keyspace_misses", "Look-ups of keys that were not there."}, stats.keyspace_misses);
 }
 
-void write_socket_figures(const Report& report, FigureWriter& out) {
+void write_socket_metrics(const Report& report, MetricWriter& out) {
   out.counter({"total_reads_processed", "Reads from sockets."}, report.stats.reads);
   out.counter({"total_writes_processed", "Writes to sockets."}, report.stats.writes);
 }
 
-void write_turn_figures(const Report& report, FigureWriter& out) {
+void write_turn_metrics(const Report& report, MetricWriter& out) {
   const Stats& stats = report.stats;
   const auto runs = static_cast<int64_t>(std::max<uint64_t>(stats.turns_run, 1));
   const auto commits = static_cast<int64_t>(std::max<uint64_t>(stats.turns, 1));
-  constexpr FigureUnit kMicroseconds = FigureUnit::kMicroseconds;
+  constexpr MetricUnit kMicroseconds = MetricUnit::kMicroseconds;
   out.counter({"turns_run", "Turns in which a client had something to say."}, stats.turns_run);
   out.counter({"turns_committed", "Turns whose changes were committed."}, stats.turns);
   out.counter({"turns_failed", "Turns whose changes could not be committed."}, stats.turns_failed);
@@ -53,9 +53,9 @@ void write_turn_figures(const Report& report, FigureWriter& out) {
             stats.commit_ns_max / kNsPerUs);
 }
 
-void write_loop_figures(const Report& report, FigureWriter& out) {
+void write_loop_metrics(const Report& report, MetricWriter& out) {
   const LoopWatch& loop = report.loop;
-  constexpr FigureUnit kMilliseconds = FigureUnit::kMilliseconds;
+  constexpr MetricUnit kMilliseconds = MetricUnit::kMilliseconds;
   out.counter({"loop_held", "Phases of the loop that took longer than 10 ms."}, loop.long_phases());
   out.counter({"loop_held_ms", "All of them together.", kMilliseconds}, loop.held_ns() / kNsPerMs);
   out.text({"loop_held_last", "The last of them."}, loop.last().phase);
@@ -66,9 +66,9 @@ void write_loop_figures(const Report& report, FigureWriter& out) {
             loop.longest().duration_ns / kNsPerMs);
 }
 
-void write_error_figures(const Report& report, FigureWriter& out) {
+void write_error_metrics(const Report& report, MetricWriter& out) {
   for (const auto& [word, count] : report.errors.counts()) {
-    out.row(kErrorFigures, word, [&out, count = count] {
+    out.row(kErrorMetrics, word, [&out, count = count] {
       out.counter({"count", "Errors that began with the word."}, count);
     });
   }

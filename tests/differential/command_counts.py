@@ -2,7 +2,7 @@
 """What INFO commandstats counts: the same requests to weir-server and to redis-server, and after each the
 same counts of calls, refusals and errors. INFO itself, EXEC and EVAL are counted once they have run.
 
-    figures.py WEIR_SERVER
+    command_counts.py WEIR_SERVER
 """
 
 import os

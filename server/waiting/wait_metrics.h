@@ -63,7 +63,7 @@ struct CommandWaits {
   uint64_t ended_as(WaitEnd end) const { return ended[static_cast<size_t>(end)]; }
 };
 
-class WaitFigures {
+class WaitMetrics {
  public:
   void note_begin(const Command* command) { ++commands_[command].waiting; }
   // The wait does not count: what its command did was taken back.
