@@ -34,7 +34,7 @@ FLOORS = {
     "server": [
         ["os"], ["config"], ["tls"], ["peer"], ["command"], ["report"], ["session"],
         ["waiting", "pubsub", "tracking", "acl", "rdb"],
-        ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["failover"], ["upkeep"],
+        ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["failover"], ["offline"],
         ["http"], ["net"],
     ],
     "storage": [["format"], ["store"], ["rocks", "memory", "memtable"], ["lists"], ["keyspace"], ["replication"],

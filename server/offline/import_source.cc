@@ -1,4 +1,4 @@
-#include "server/upkeep/import_source.h"
+#include "server/offline/import_source.h"
 
 #include <algorithm>
 #include <cstdio>

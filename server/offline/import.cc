@@ -1,4 +1,4 @@
-#include "server/upkeep/import.h"
+#include "server/offline/import.h"
 
 #include <unistd.h>
 
@@ -9,12 +9,12 @@
 
 #include "base/time_units.h"
 #include "server/core/disk/contents.h"
+#include "server/offline/import_options.h"
+#include "server/offline/import_source.h"
+#include "server/offline/import_tally.h"
+#include "server/offline/progress.h"
 #include "server/os/clock.h"
 #include "server/peer/redis_client.h"
-#include "server/upkeep/import_options.h"
-#include "server/upkeep/import_source.h"
-#include "server/upkeep/import_tally.h"
-#include "server/upkeep/progress.h"
 
 namespace weir::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/upkeep/import_options.h"
+#include "server/offline/import_options.h"
 
 #include <cstdlib>
 #include <string_view>

@@ -19,7 +19,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "server/upkeep/import_options.h"
+#include "server/offline/import_options.h"
 
 namespace weir::server {
 

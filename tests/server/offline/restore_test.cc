@@ -1,5 +1,5 @@
 // A restore from a folder that is not as a checkpoint is.
-#include "server/upkeep/restore.h"
+#include "server/offline/restore.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "server/command/command_table.h"
-#include "server/upkeep/progress.h"
+#include "server/offline/progress.h"
 
 namespace weir::server {
 

@@ -1,4 +1,4 @@
-#include "storage/shared_logs/nats/upkeep.h"
+#include "storage/shared_logs/nats/maintenance.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,22 +16,22 @@ constexpr size_t kLooksMax = 1000;  // at entries, whoever has put them
 
 }  // namespace
 
-std::vector<replication::BoardEntry> Upkeep::board(int64_t now_ns) const {
+std::vector<replication::BoardEntry> Maintenance::board(int64_t now_ns) const {
   std::vector<replication::BoardEntry> board = board_;
   for (replication::BoardEntry& entry : board)
     entry.age_ns += std::max<int64_t>(now_ns - board_read_ns_, 0);
   return board;
 }
 
-void Upkeep::trim(uint64_t up_to) { trim_up_to_ = std::max(trim_up_to_, up_to); }
+void Maintenance::trim(uint64_t up_to) { trim_up_to_ = std::max(trim_up_to_, up_to); }
 
-void Upkeep::begin(const StreamInfo& info) {
+void Maintenance::begin(const StreamInfo& info) {
   info_ = info;
   is_stream_gone_ = is_looking_ = is_trimming_ = false;
   look_at_ns_ = trim_at_ns_ = 0;
 }
 
-void Upkeep::step(int64_t now_ns) {
+void Maintenance::step(int64_t now_ns) {
   now_ns_ = now_ns;
   // Facts that do not arrive are put anew by their member soon.
   for (auto& [name, facts] : std::exchange(unwritten_, {}))
@@ -53,14 +53,14 @@ void Upkeep::step(int64_t now_ns) {
   }
 }
 
-int64_t Upkeep::next_deadline() const {
+int64_t Maintenance::next_deadline() const {
   if (!unwritten_.empty()) return 0;
   int64_t next = is_looking_ ? INT64_MAX : look_at_ns_;
   if (!is_trimming_ && trim_up_to_ > 0) next = std::min(next, trim_at_ns_);
   return next;
 }
 
-void Upkeep::take_info(const Reply& reply) {
+void Maintenance::take_info(const Reply& reply) {
   const auto info = stream_info(reply.text);
   is_stream_gone_ = !info && info.error().code == kNoStream;
   if (!info) return end_board(false);
@@ -70,12 +70,12 @@ void Upkeep::take_info(const Reply& reply) {
   read_board(1);
 }
 
-void Upkeep::read_board(uint64_t from) {
+void Maintenance::read_board(uint64_t from) {
   calls_.ask(get_message(names_.board_stream(), from), kAllowedNs,
              [this](const Reply& reply) { take_entry(reply); });
 }
 
-void Upkeep::take_entry(const Reply& reply) {
+void Maintenance::take_entry(const Reply& reply) {
   const auto entry = message(reply.text);
   if (!entry) return end_board(entry.error().code == kNoMessage);
   const std::string prefix = names_.board_prefix();
@@ -92,7 +92,7 @@ void Upkeep::take_entry(const Reply& reply) {
   read_board(entry->sequence + 1);
 }
 
-void Upkeep::end_board(bool is_whole) {
+void Maintenance::end_board(bool is_whole) {
   is_looking_ = false;
   look_at_ns_ = now_ns_ + kLookNs;
   if (!is_whole) return;
@@ -100,7 +100,7 @@ void Upkeep::end_board(bool is_whole) {
   board_read_ns_ = now_ns_;
 }
 
-void Upkeep::purge() {
+void Maintenance::purge() {
   const uint64_t up_to = trim_up_to_;
   const uint64_t before = up_to < info_.last_sequence ? up_to + 1 : info_.last_sequence;
   if (before <= 1) {

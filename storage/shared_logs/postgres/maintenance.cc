@@ -1,4 +1,4 @@
-#include "storage/shared_logs/postgres/upkeep.h"
+#include "storage/shared_logs/postgres/maintenance.h"
 
 #include <algorithm>
 
@@ -21,20 +21,20 @@ constexpr uint64_t kTrimRecordsMax = 1000;
 
 }  // namespace
 
-void Upkeep::put(std::string name, std::string facts) {
+void Maintenance::put(std::string name, std::string facts) {
   unwritten_[std::move(name)] = std::move(facts);
 }
 
-std::vector<replication::BoardEntry> Upkeep::board(int64_t now_ns) const {
+std::vector<replication::BoardEntry> Maintenance::board(int64_t now_ns) const {
   std::vector<replication::BoardEntry> board = board_;
   for (replication::BoardEntry& entry : board)
     entry.age_ns += std::max<int64_t>(now_ns - board_read_ns_, 0);
   return board;
 }
 
-void Upkeep::trim(uint64_t up_to) { trim_up_to_ = std::max(trim_up_to_, up_to); }
+void Maintenance::trim(uint64_t up_to) { trim_up_to_ = std::max(trim_up_to_, up_to); }
 
-std::optional<Statement> Upkeep::next(int64_t now_ns, bool is_idle) {
+std::optional<Statement> Maintenance::next(int64_t now_ns, bool is_idle) {
   for (const Task task : {Task::kPut, Task::kBoard, Task::kTrim, Task::kFacts}) {
     const int64_t patience_ns = task == Task::kTrim ? kTrimPatienceNs : kPatienceNs;
     const int64_t due = due_ns(task);
@@ -54,7 +54,7 @@ std::optional<Statement> Upkeep::next(int64_t now_ns, bool is_idle) {
   return std::nullopt;
 }
 
-void Upkeep::take(const Answer& answer, int64_t now_ns) {
+void Maintenance::take(const Answer& answer, int64_t now_ns) {
   const Task done = std::exchange(doing_, Task::kNone);
   done_ns_[done] = now_ns;
   const bool has_trimmed =
@@ -78,20 +78,20 @@ void Upkeep::take(const Answer& answer, int64_t now_ns) {
 }
 
 // Facts that may not have arrived are put anew by their member soon.
-void Upkeep::begin(int64_t now_ns) {
+void Maintenance::begin(int64_t now_ns) {
   doing_ = Task::kNone;
   since_ns_ = now_ns;
   done_ns_[Task::kFacts] = now_ns;
 }
 
-int64_t Upkeep::next_deadline() const {
+int64_t Maintenance::next_deadline() const {
   int64_t first = INT64_MAX;
   for (const Task task : {Task::kPut, Task::kBoard, Task::kTrim, Task::kFacts})
     first = std::min(first, due_ns(task));
   return first;
 }
 
-int64_t Upkeep::due_ns(Task task) const {
+int64_t Maintenance::due_ns(Task task) const {
   if (task == Task::kPut && unwritten_.empty()) return INT64_MAX;
   if (task == Task::kTrim && trim_up_to_ == 0) return INT64_MAX;
   const auto done = done_ns_.find(task);

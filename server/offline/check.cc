@@ -1,4 +1,4 @@
-#include "server/upkeep/check.h"
+#include "server/offline/check.h"
 
 #include <algorithm>
 #include <ctime>

@@ -16,7 +16,7 @@ from shard_fixture import Journal, OnPostgres, ShardTest
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/failover.md")
 
 
-class Upkeep(ShardTest):
+class Maintenance(ShardTest):
     def pair(self):
         self.make_shard()
         members = [self.member(name, commit_wait_ms=-1).start() for name in "ab"]
@@ -181,14 +181,14 @@ class Upkeep(ShardTest):
 
 
 @unittest.skipUnless(postgres.programs() or os.environ.get("CI"), "PostgreSQL is not installed")
-class UpkeepOnPostgres(OnPostgres, Upkeep):
+class MaintenanceOnPostgres(OnPostgres, Maintenance):
     """The same over PostgreSQL."""
 
 
 class ThePage(unittest.TestCase):
     def test_each_task_of_the_page_has_a_test_here_or_beside(self):
         with open(PAGE, encoding="utf-8") as page:
-            table = page.read().split("\n## Upkeep\n")[1].split("\n## ")[0]
+            table = page.read().split("\n## Maintenance\n")[1].split("\n## ")[0]
         tasks = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)[1:]
         self.assertEqual([task for task in tasks if not task.startswith("---")], [
             "add a machine",  # test_members.py, an empty machine joins under load

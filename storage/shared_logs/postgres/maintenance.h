@@ -18,9 +18,9 @@
 
 namespace weir::storage::postgres {
 
-class Upkeep {
+class Maintenance {
  public:
-  explicit Upkeep(std::string shard) : shard_(std::move(shard)) {}
+  explicit Maintenance(std::string shard) : shard_(std::move(shard)) {}
 
   void put(std::string name, std::string facts);
   // As it was last read; ages are of `now_ns`.

@@ -1,4 +1,4 @@
-#include "server/upkeep/progress.h"
+#include "server/offline/progress.h"
 
 #include <unistd.h>
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/offline/import_tally.h"
 #include "server/os/clock.h"
 #include "server/peer/redis_client.h"
-#include "server/upkeep/import_tally.h"
 
 namespace weir::server {
 

@@ -1,4 +1,4 @@
-#include "server/upkeep/import_tally.h"
+#include "server/offline/import_tally.h"
 
 #include <sys/stat.h>
 
@@ -7,9 +7,9 @@
 
 #include "base/ascii.h"
 #include "server/core/disk/contents.h"
+#include "server/offline/progress.h"
 #include "server/os/plain_file.h"
 #include "server/os/replace_file.h"
-#include "server/upkeep/progress.h"
 
 namespace weir::server {
 namespace {

@@ -18,9 +18,9 @@
 
 namespace weir::storage::nats {
 
-class Upkeep {
+class Maintenance {
  public:
-  Upkeep(const Names& names, Calls* calls) : names_(names), calls_(*calls) {}
+  Maintenance(const Names& names, Calls* calls) : names_(names), calls_(*calls) {}
 
   void put(std::string name, std::string facts) { unwritten_[std::move(name)] = std::move(facts); }
   // As it was last read; ages are of `now_ns`.

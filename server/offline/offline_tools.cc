@@ -1,4 +1,4 @@
-#include "server/upkeep/upkeep.h"
+#include "server/offline/offline_tools.h"
 
 #include <cstdio>
 #include <cstring>
@@ -9,12 +9,12 @@
 #include "server/core/disk/make_store.h"
 #include "server/failover/member/new_shard.h"
 #include "server/failover/shared_log/open_log.h"
+#include "server/offline/check.h"
+#include "server/offline/import.h"
+#include "server/offline/restore.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
 #include "server/os/random.h"
-#include "server/upkeep/check.h"
-#include "server/upkeep/import.h"
-#include "server/upkeep/restore.h"
 
 namespace weir::server {
 namespace {
@@ -112,7 +112,7 @@ constexpr Mode kModes[] = {{"--check", check},
 
 }  // namespace
 
-std::optional<int> run_upkeep(int argc, char** argv, std::span<const Commands> families) {
+std::optional<int> run_offline_tool(int argc, char** argv, std::span<const Commands> families) {
   for (const Mode& mode : kModes) {
     if (argc < 2 || std::strcmp(argv[1], mode.word) != 0) continue;
     // What the parts would log is in what they answer, too.
@@ -123,7 +123,7 @@ std::optional<int> run_upkeep(int argc, char** argv, std::span<const Commands> f
   return std::nullopt;
 }
 
-const char* upkeep_usage() {
+const char* offline_tools_usage() {
   return "       weir-server --check DIR\n"
          "       weir-server --restore CHECKPOINT (--dir DIR | weir.conf)\n"
          "       weir-server --new-shard LOG NAME (--dir DIR | weir.conf)\n"

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "server/upkeep/progress.h"
+#include "server/offline/progress.h"
 
 namespace weir::server {
 

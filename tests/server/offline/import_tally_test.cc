@@ -1,4 +1,4 @@
-#include "server/upkeep/import_tally.h"
+#include "server/offline/import_tally.h"
 
 #include <gtest/gtest.h>
 

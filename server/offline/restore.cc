@@ -1,4 +1,4 @@
-#include "server/upkeep/restore.h"
+#include "server/offline/restore.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
