@@ -9,7 +9,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/reply_done.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/core/run/slot_walk.h"

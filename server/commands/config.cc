@@ -4,7 +4,7 @@
 
 #include "base/ascii.h"
 #include "server/acl/acl.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/config/config_access.h"
 #include "server/core/clients/descriptors.h"

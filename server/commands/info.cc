@@ -1,5 +1,5 @@
 // INFO.
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/metrics/metric_sections.h"
 #include "server/core/run/server.h"
 

@@ -5,7 +5,7 @@
 #include "base/time_units.h"
 #include "server/command/arguments.h"
 #include "server/command/command_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/report/latency_text.h"

@@ -7,7 +7,7 @@
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/limiter/later/bookings.h"
 #include "server/limiter/later/departure.h"

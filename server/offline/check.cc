@@ -47,9 +47,9 @@ uint64_t sum(const std::map<std::string, uint64_t>& counts) {
 
 class Check {
  public:
-  Check(const std::string& directory, std::span<const Commands> families, Clock* clock,
+  Check(const std::string& directory, std::span<const Commands> lists, Clock* clock,
         Progress* progress)
-      : directory_(directory), families_(families), clock_(*clock), progress_(*progress) {}
+      : directory_(directory), lists_(lists), clock_(*clock), progress_(*progress) {}
 
   CheckReport run() {
     auto store = storage::make_rocks_store(options_of(directory_));
@@ -161,7 +161,7 @@ class Check {
     config.databases = std::max<int64_t>(config.databases, databases_);
     Server server(
         config, &clock_, [this] { return storage::make_rocks_store(options_of(directory_)); },
-        families_);
+        lists_);
     if (const auto status = server.open(); !status.ok()) {
       report_.damage.push_back("a start would fail: " + status.message());
       return;
@@ -173,7 +173,7 @@ class Check {
   }
 
   const std::string directory_;
-  const std::span<const Commands> families_;
+  const std::span<const Commands> lists_;
   Clock& clock_;
   Progress& progress_;
   CheckReport report_;
@@ -184,9 +184,9 @@ class Check {
 
 }  // namespace
 
-CheckReport check_data(const std::string& directory, std::span<const Commands> families,
-                       Clock* clock, Progress* progress) {
-  return Check(directory, families, clock, progress).run();
+CheckReport check_data(const std::string& directory, std::span<const Commands> lists, Clock* clock,
+                       Progress* progress) {
+  return Check(directory, lists, clock, progress).run();
 }
 
 }  // namespace weir::server

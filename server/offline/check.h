@@ -23,7 +23,7 @@ struct CheckReport {
   std::vector<std::string> notes;   // what a start will do about an end that a crash has left
 };
 
-CheckReport check_data(const std::string& directory, std::span<const Commands> families,
-                       Clock* clock, Progress* progress);
+CheckReport check_data(const std::string& directory, std::span<const Commands> lists, Clock* clock,
+                       Progress* progress);
 
 }  // namespace weir::server

@@ -24,6 +24,6 @@
 namespace weir::server {
 
 // Answers the exit code: 0 if all keys are in weir, 2 if some were not taken, 1 if it did not end.
-int run_import(int argc, char** argv, std::span<const Commands> families);
+int run_import(int argc, char** argv, std::span<const Commands> lists);
 
 }  // namespace weir::server

@@ -33,16 +33,16 @@ bool tell(const CheckReport& report) {
   return report.damage.empty();
 }
 
-int check(int argc, char** argv, std::span<const Commands> families) {
+int check(int argc, char** argv, std::span<const Commands> lists) {
   if (argc != 2) return say_and_fail("usage: weir-server --check DIR");
   SystemClock clock;
   Progress progress(&clock);
-  if (!tell(check_data(argv[1], families, &clock, &progress))) return 1;
+  if (!tell(check_data(argv[1], lists, &clock, &progress))) return 1;
   std::printf("all of it is whole\n");
   return 0;
 }
 
-int restore(int argc, char** argv, std::span<const Commands> families) {
+int restore(int argc, char** argv, std::span<const Commands> lists) {
   if (argc < 3)
     return say_and_fail("usage: weir-server --restore CHECKPOINT (--dir DIR | weir.conf)");
   const std::string source = argv[1];
@@ -52,7 +52,7 @@ int restore(int argc, char** argv, std::span<const Commands> families) {
   if (const auto fits = check_target(source, config.dir); !fits) return say_and_fail(fits.error());
   SystemClock clock;
   Progress progress(&clock);
-  if (!tell(check_data(source, families, &clock, &progress)))
+  if (!tell(check_data(source, lists, &clock, &progress)))
     return say_and_fail("nothing was restored");
   if (const auto restored = restore_data(source, config.dir, &progress); !restored)
     return say_and_fail(restored.error() + "; what is in " + config.dir +
@@ -102,7 +102,7 @@ int out_of_shard(int argc, char** argv, std::span<const Commands>) {
 
 struct Mode {
   const char* word;
-  int (*run)(int argc, char** argv, std::span<const Commands> families);
+  int (*run)(int argc, char** argv, std::span<const Commands> lists);
 };
 constexpr Mode kModes[] = {{"--check", check},
                            {"--restore", restore},
@@ -112,13 +112,13 @@ constexpr Mode kModes[] = {{"--check", check},
 
 }  // namespace
 
-std::optional<int> run_offline_tool(int argc, char** argv, std::span<const Commands> families) {
+std::optional<int> run_offline_tool(int argc, char** argv, std::span<const Commands> lists) {
   for (const Mode& mode : kModes) {
     if (argc < 2 || std::strcmp(argv[1], mode.word) != 0) continue;
     // What the parts would log is in what they answer, too.
     if (const auto started = start_log("/dev/null", LogLevel::kError); !started)
       return say_and_fail(started.error());
-    return mode.run(argc - 1, argv + 1, families);
+    return mode.run(argc - 1, argv + 1, lists);
   }
   return std::nullopt;
 }

@@ -13,7 +13,7 @@
 namespace weir::server {
 
 // Answers the exit code if the first argument is one of these words.
-std::optional<int> run_offline_tool(int argc, char** argv, std::span<const Commands> families);
+std::optional<int> run_offline_tool(int argc, char** argv, std::span<const Commands> lists);
 
 // The lines of --help.
 const char* offline_tools_usage();

@@ -41,7 +41,7 @@ def bookings(client, key):
 def fill(server, clock, facts):
     """Answers the connection that waits, so that it stays open until the kill."""
     with server.connect() as client:
-        for before, _ in filling.FAMILIES:
+        for before, _ in filling.KINDS:
             before(client, facts)
         client.call("CONFIG", "SET", "write-back-interval-ms", "100")
         clock.advance(BETWEEN_MS - STEPS * 100)
@@ -51,7 +51,7 @@ def fill(server, clock, facts):
         harness.wait_until(lambda: metric(client, "unwritten_entries") == 0, "the write-back")
         client.call("CONFIG", "SET", "write-back-interval-ms", "3600000")
         written = metric(client, "written_back_turn")
-        for _, after in filling.FAMILIES:
+        for _, after in filling.KINDS:
             after(client, facts)
         waiting = server.connect()
         filling.depart(waiting, facts)

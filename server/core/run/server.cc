@@ -64,8 +64,7 @@ constexpr OptionEffect kOptionEffects[] = {
 }  // namespace
 
 Server::Server(Config config, Clock* clock, StoreFactory make_store,
-               std::span<const Commands> families, const Seeds& seeds,
-               const Replication& replication)
+               std::span<const Commands> lists, const Seeds& seeds, const Replication& replication)
     : CallHost(*this),
       config_(std::move(config)),
       clock_(*clock),
@@ -77,7 +76,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       random_(seeds.choices),
       report_(clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
-      commands_(families),
+      commands_(lists),
       session_service_({.host = this,
                         .config = &config_,
                         .timeline = &timeline_,

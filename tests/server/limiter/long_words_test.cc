@@ -58,8 +58,8 @@ bool is_of_limiters(const Command& command) {
 
 std::vector<Command> runnable_commands() {
   std::vector<Command> commands;
-  for (const Commands family : command_families()) {
-    for (const Command& command : family) {
+  for (const Commands list : command_lists()) {
+    for (const Command& command : list) {
       if (command.run != nullptr) commands.push_back(command);
     }
   }

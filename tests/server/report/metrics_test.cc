@@ -214,7 +214,7 @@ class PrometheusWriter final : public MetricWriter {
  private:
   void write(const Metric& metric) override {
     const auto& [name, help, unit] = metric.name;
-    const std::string full = (family_.empty() ? "" : family_ + "_") + std::string(name);
+    const std::string full = (table_.empty() ? "" : table_ + "_") + std::string(name);
     if (help.empty() || help.back() != '.') complaints.push_back(full + " has no help");
     if (full.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos)
       complaints.push_back(full + " is no name");
@@ -236,13 +236,13 @@ class PrometheusWriter final : public MetricWriter {
   }
   void write_absent(std::string_view, std::string_view) override {}
   void begin_row(const MetricTable& table, std::string_view member) override {
-    family_ = table.name;
+    table_ = table.name;
     member_ = member;
-    label_ = "{" + family_ + "=\"" + member_ + "\"}";
+    label_ = "{" + table_ + "=\"" + member_ + "\"}";
   }
-  void end_row() override { family_ = member_ = label_ = ""; }
+  void end_row() override { table_ = member_ = label_ = ""; }
 
-  std::string family_;
+  std::string table_;
   std::string member_;
   std::string label_;
   std::set<std::pair<std::string, std::string>> seen_;

@@ -61,7 +61,7 @@ TEST(MetricsText, OpenMetricsTellsTheUnit) {
             "# EOF\n");
 }
 
-TEST(MetricsText, RowsOfAFamilyAreOneMetricWithALabel) {
+TEST(MetricsText, RowsOfATableAreOneMetricWithALabel) {
   const std::string text = prometheus([](MetricWriter& out) {
     for (const std::string_view command : {"get", "rl.policy|set"}) {
       out.row(kCommandMetrics, command, [&out] {

@@ -334,8 +334,8 @@ TEST(KeptMemory, TheWalkHasEveryCommandThatMayKeepSomething) {
   std::set<std::string_view> walked;
   for (const Keeper& keeper : kKeepers) walked.insert(keeper.command);
   FakeServer server;
-  for (const Commands& family : command_families()) {
-    for (const Command& row : family) {
+  for (const Commands& list : command_lists()) {
+    for (const Command& row : list) {
       if (row.has(kContainer) || row.run == nullptr) continue;
       const bool may_keep = row.has(kBlocking) || kGroups.contains(row.group);
       EXPECT_TRUE(!may_keep || walked.contains(row.name) || kKeepNothing.contains(row.name))

@@ -1,4 +1,4 @@
-// Every family of commands: a new family is one line here and one in families.cc.
+// Every list of commands: a new list is one line here and one in command_lists.cc.
 #pragma once
 
 #include <span>
@@ -68,8 +68,8 @@ Commands cluster_changes_commands();  // CLUSTER MEET, ADDSLOTS ...: what the co
 Commands sentinel_commands();         // SENTINEL
 Commands standalone_commands();       // REPLICAOF, MODULE ...: what there is not
 
-std::span<const Commands> command_families();
+std::span<const Commands> command_lists();
 // Those of a member of a shard, too: a server alone knows no SENTINEL, since clients go by that.
-std::span<const Commands> shard_command_families();
+std::span<const Commands> shard_command_lists();
 
 }  // namespace weir::server

@@ -1,12 +1,12 @@
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 
 #include <array>
 
 namespace weir::server {
 
 // The last one is of members of a shard only.
-std::span<const Commands> shard_command_families() {
-  static const std::array kFamilies = {
+std::span<const Commands> shard_command_lists() {
+  static const std::array kLists = {
       connection_commands(),    throttle_commands(),
       strings_commands(),       strings_set_commands(),
       strings_edit_commands(),  zset_commands(),
@@ -38,11 +38,11 @@ std::span<const Commands> shard_command_families() {
       cluster_commands(),       cluster_changes_commands(),
       failover_commands(),      sentinel_commands(),
   };
-  return kFamilies;
+  return kLists;
 }
 
-std::span<const Commands> command_families() {
-  return shard_command_families().first(shard_command_families().size() - 1);
+std::span<const Commands> command_lists() {
+  return shard_command_lists().first(shard_command_lists().size() - 1);
 }
 
 }  // namespace weir::server
