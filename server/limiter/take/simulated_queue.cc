@@ -1,4 +1,4 @@
-#include "server/limiter/take/queue_tail.h"
+#include "server/limiter/take/simulated_queue.h"
 
 #include <algorithm>
 
@@ -22,14 +22,15 @@ size_t number_of(std::span<const Limit> limits, size_t index) {
 
 }  // namespace
 
-QueueTail::QueueTail(Call& call, Limiter& limiter) : at_ns_(call.now_ns), wall_(&call.wall()) {
+SimulatedQueue::SimulatedQueue(Call& call, Limiter& limiter)
+    : at_ns_(call.now_ns), wall_(&call.wall()) {
   for (const HeldLimit& held : limiter.all()) {
     copies_.push_back({.limit = held.limit, .state = held.state, .list = held.list});
   }
   attach(call);
 }
 
-void QueueTail::attach(Call& call) {
+void SimulatedQueue::attach(Call& call) {
   for (Copy& copy : copies_) {
     if (copy.list == 0) continue;
     copy.stored = std::make_unique<StoredEntries>(call, copy.list);
@@ -37,19 +38,19 @@ void QueueTail::attach(Call& call) {
   }
 }
 
-size_t QueueTail::memory_bytes(size_t limits) {
+size_t SimulatedQueue::memory_bytes(size_t limits) {
   constexpr size_t kDequeBytes = block_bytes(64) + block_bytes(512);
   constexpr size_t kChangeBytes = 128;  // what one request changes of a limit's entries
-  return block_bytes(sizeof(QueueTail)) + kDequeBytes +
+  return block_bytes(sizeof(SimulatedQueue)) + kDequeBytes +
          limits * (sizeof(Copy) + sizeof(algorithms::Guard) + kChangeBytes);
 }
 
-bool QueueTail::has_entries() const {
+bool SimulatedQueue::has_entries() const {
   return std::any_of(copies_.begin(), copies_.end(),
                      [](const Copy& copy) { return copy.limit.algorithm->uses_entries; });
 }
 
-QueueTail::Copy& QueueTail::copy_of(const Limit& limit, size_t number) {
+SimulatedQueue::Copy& SimulatedQueue::copy_of(const Limit& limit, size_t number) {
   for (Copy& copy : copies_) {
     if (algorithms::same_limit(copy.limit, limit) && number-- == 0) return copy;
   }
@@ -58,7 +59,7 @@ QueueTail::Copy& QueueTail::copy_of(const Limit& limit, size_t number) {
   return copy;
 }
 
-QueueTail::Copy& QueueTail::new_copy() {
+SimulatedQueue::Copy& SimulatedQueue::new_copy() {
   if (copies_.size() < kCopiesMax) return copies_.emplace_back();
   for (;;) {
     Copy& oldest = copies_[given_up_++ % copies_.size()];
@@ -70,7 +71,7 @@ QueueTail::Copy& QueueTail::new_copy() {
 }
 
 // Makes a guard of each limit of the request. Most often those of the request before will do.
-void QueueTail::name(const DecidingPart& request) {
+void SimulatedQueue::name(const DecidingPart& request) {
   const auto& limits = request.limits;
   const bool is_named =
       std::ranges::equal(guards_, limits, [](const algorithms::Guard& guard, const Limit& limit) {
@@ -89,15 +90,15 @@ void QueueTail::name(const DecidingPart& request) {
   }
 }
 
-size_t QueueTail::join(const DecidingPart& request, int64_t now_ns) {
+size_t SimulatedQueue::join(const DecidingPart& request, int64_t now_ns) {
   at_ns_ = std::max(at_ns_, now_ns);
   name(request);
   return take().looks;
 }
 
-// The look is a tail of its own, over this one.
-QueueTail::Place QueueTail::look(const DecidingPart& request, int64_t now_ns) const {
-  QueueTail over;
+// The look is a simulated queue of its own, over this one.
+SimulatedQueue::Place SimulatedQueue::look(const DecidingPart& request, int64_t now_ns) const {
+  SimulatedQueue over;
   over.at_ns_ = std::max(at_ns_, now_ns);
   over.wall_ = wall_;
   over.next_lease_ = next_lease_;
@@ -122,7 +123,7 @@ QueueTail::Place QueueTail::look(const DecidingPart& request, int64_t now_ns) co
 }
 
 // Lets the request that was named take as soon as it can.
-QueueTail::Place QueueTail::take() {
+SimulatedQueue::Place SimulatedQueue::take() {
   Place place;
   size_t looks = 0;
   for (int tries = 0; tries < kTriesMax; ++tries) {

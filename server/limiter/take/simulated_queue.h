@@ -1,4 +1,4 @@
-// The tail of a queue: what a limiter will be like when all in its queue have been served, and when
+// A simulated queue: what a limiter will be like when all in its queue have been served, and when
 // that will be. It is a simulation over the limiter as it is, from which a newcomer learns its
 // place without walking the queue.
 //
@@ -28,17 +28,17 @@
 
 namespace weir::server {
 
-class QueueTail {
+class SimulatedQueue {
  public:
   // Begins with the limiter as it is now, and an empty queue.
-  QueueTail(Call& call, Limiter& limiter);
-  QueueTail(const QueueTail&) = delete;
-  QueueTail& operator=(const QueueTail&) = delete;
+  SimulatedQueue(Call& call, Limiter& limiter);
+  SimulatedQueue(const SimulatedQueue&) = delete;
+  SimulatedQueue& operator=(const SimulatedQueue&) = delete;
 
-  // Answers about how much memory a tail takes, as far as one waiter has made it so large.
+  // Answers about how much memory it takes, as far as one waiter has made it so large.
   static size_t memory_bytes(size_t limits);
 
-  // To be called in each command that uses the tail after the one that made it.
+  // To be called in each command that uses it after the one that made it.
   void attach(Call& call);
   // Tells whether it is good only as long as the entries of the key stay as they are.
   bool has_entries() const;
@@ -65,7 +65,7 @@ class QueueTail {
     std::unique_ptr<algorithms::Entries> stored = {};  // what that list holds
     OverlayEntries entries = OverlayEntries();
   };
-  QueueTail() = default;
+  SimulatedQueue() = default;
   static constexpr size_t kCopiesMax = 128;
 
   // The copy of a limit; `number` tells equal limits apart.
