@@ -16,7 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from bench_servers import figures
+from bench_servers import metrics
 
 LOADS = {"zadd": "ZADD", "zwindow": "ZADD, ZREMRANGEBYSCORE", "hincrby": "HINCRBY", "hset": "HSET",
          "list": "LPUSH, RPOP", "members": "SREM, SADD"}
@@ -31,7 +31,7 @@ def wait_until_written(server, client):
     """Until a write-back has taken everything: what runs behind the commands belongs to them."""
     end = time.monotonic() + WRITTEN_SECONDS
     while server.name.startswith("weir") and time.monotonic() < end:
-        info = figures(client.call("INFO", "storage"))
+        info = metrics(client.call("INFO", "storage"))
         if info["unwritten_entries"] == "0" and info["write_back_running"] == "0":
             return
         time.sleep(0.05)
@@ -41,7 +41,7 @@ def counters(server, client):
     """Processor seconds and bytes written by what: of a server that has nothing to do."""
     counted = {"loop": 0, "cpu": server.cpu_seconds(), "log": 0, "write_backs": 0, "merges": 0}
     if server.name == "redis-aof":
-        counted["log"] = int(figures(client.call("INFO", "persistence"))["aof_current_size"])
+        counted["log"] = int(metrics(client.call("INFO", "persistence"))["aof_current_size"])
     for task in Path(f"/proc/{server.process.pid}/task").iterdir():
         name = (task / "comm").read_text().strip()
         is_loop = int(task.name) == server.process.pid

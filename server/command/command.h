@@ -209,7 +209,7 @@ struct Command {
   constexpr bool is_subcommand() const { return name.find('|') != std::string_view::npos; }
 };
 
-// The rows of each family; every file under commands/ defines one.
+// A list of rows; every file under commands/ defines one.
 using Commands = std::span<const Command>;
 
 }  // namespace weir::server

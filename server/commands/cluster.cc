@@ -9,7 +9,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/reply_done.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/core/run/slot_walk.h"
@@ -323,7 +323,7 @@ constexpr Command kClusterCommands[] = {
         {.name = "cluster|info",
          .arity = 2,
          .flags = kStale,
-         .summary = "Answers figures of the cluster: its state, the topology's epoch and digest.",
+         .summary = "Answers the state of the cluster, and the topology's epoch and digest.",
          .tips = kChanging,
          .run = in_cluster<info>}),
     cluster_row({.name = "cluster|keyslot",

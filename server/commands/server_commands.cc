@@ -7,7 +7,7 @@
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/standbys.h"
 #include "server/core/run/server.h"
 

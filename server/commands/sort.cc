@@ -11,7 +11,7 @@
 #include "server/acl/user.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/types/list.h"
 #include "server/types/lookups.h"

@@ -7,7 +7,7 @@
 #include "base/time_units.h"
 #include "server/command/command_errors.h"
 #include "server/command/reply_done.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 

@@ -27,7 +27,7 @@
 
 namespace weir::server {
 
-class FigureWriter;
+class MetricWriter;
 class Session;
 class SessionDirectory;
 
@@ -58,7 +58,7 @@ class Pubsub {
   std::vector<std::string_view> names(SubscriptionKind kind, std::string_view pattern) const;
   size_t subscribers(SubscriptionKind kind, std::string_view name) const;
   size_t count(SubscriptionKind kind) const { return of(kind).size(); }
-  void write_figures(FigureWriter& out) const;
+  void write_metrics(MetricWriter& out) const;
 
  private:
   using Sessions = std::map<uint64_t, Session*>;

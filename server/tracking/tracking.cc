@@ -7,7 +7,7 @@
 #include "resp/reply.h"
 #include "server/command/command_facts.h"
 #include "server/config/config.h"
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 #include "server/session/session.h"
 #include "server/session/session_directory.h"
 
@@ -291,7 +291,7 @@ void Tracking::send(uint64_t id, const std::string* keys) {
     needs_.sessions->enforce_output_limit(receiver);
 }
 
-void Tracking::write_figures(FigureWriter& out) const {
+void Tracking::write_metrics(MetricWriter& out) const {
   out.gauge({"tracking_total_keys", "Keys that tracking clients have read."}, table_.size());
   out.gauge({"tracking_total_items", "Pairs of such a key and a client that has read it."}, items_);
   out.gauge({"tracking_total_prefixes", "Prefixes of keys that clients track by broadcast."},

@@ -169,8 +169,8 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
 
 Status Keyspace::follow(const TurnBatch& batch) { return followed_.follow(batch); }
 
-KeyspaceFigures Keyspace::figures() const {
-  KeyspaceFigures figures{.turn = end_.turn,
+KeyspaceMetrics Keyspace::metrics() const {
+  KeyspaceMetrics metrics{.turn = end_.turn,
                           .instant_ns = end_.instant_ns,
                           .written_back_turn = write_back_.written_back_turn(),
                           .unwritten = write_back_.dirty + write_back_.writing(),
@@ -179,10 +179,10 @@ KeyspaceFigures Keyspace::figures() const {
                           .evicted = reclaimer_.evicted(),
                           .log_bytes_appended = end_.bytes_appended};
   for (const auto& table : set_.tables()) {
-    figures.entries += table->entries();
-    figures.bytes += table->bytes();
+    metrics.entries += table->entries();
+    metrics.bytes += table->bytes();
   }
-  return figures;
+  return metrics;
 }
 
 }  // namespace weir::storage

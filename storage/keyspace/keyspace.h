@@ -84,7 +84,7 @@ class Keyspace {
   // a part of the running command. Where it begins to follow, a reopen is to be called next.
   void set_options(const KeyspaceOptions& options);
   const KeyspaceOptions& options() const { return options_; }
-  KeyspaceFigures figures() const;
+  KeyspaceMetrics metrics() const;
 
   // The running command and its turn: instant, marks, roll-back, charges.
   TurnInProgress& running() { return turn_; }

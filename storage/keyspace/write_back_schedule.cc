@@ -98,7 +98,7 @@ void WriteBackSchedule::end_write_back() {
   burial_.end_write_back(write_back_.failure().ok());
   if (!write_back_.failure().ok()) return;
   log_bytes_at_written_back_turn_ = log_bytes_at_write_back_;
-  set_.note_dropped(store_->figures().records_dropped);
+  set_.note_dropped(store_->metrics().records_dropped);
 }
 
 void WriteBackSchedule::abandon() {

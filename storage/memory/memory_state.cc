@@ -130,10 +130,10 @@ void MemoryState::erase(MemoryDisk::State::iterator at) {
   disk_->state->erase(at);
 }
 
-void MemoryState::add_figures(StoreFigures* figures) const {
-  figures->state_bytes = bytes_;
-  figures->state_records_estimate = disk_->state->size();
-  figures->records_dropped = records_dropped_;
+void MemoryState::add_metrics(StoreMetrics* metrics) const {
+  metrics->state_bytes = bytes_;
+  metrics->state_records_estimate = disk_->state->size();
+  metrics->records_dropped = records_dropped_;
 }
 
 }  // namespace weir::storage

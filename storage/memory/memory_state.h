@@ -30,7 +30,7 @@ class MemoryState {
   void end_write_back();
 
   std::vector<std::string> take_expired_headers(size_t max) { return expired_headers_.take(max); }
-  void add_figures(StoreFigures* figures) const;
+  void add_metrics(StoreMetrics* metrics) const;
 
  private:
   void apply_slices();

@@ -127,13 +127,13 @@ void MemoryStore::start_checkpoint(const std::string& directory) {
   });
 }
 
-StoreFigures MemoryStore::figures() const {
-  StoreFigures figures;
-  figures.log_bytes = log_.bytes();
-  figures.syncs = log_.syncs();
-  figures.write_backs = write_backs_;
-  state_.add_figures(&figures);
-  return figures;
+StoreMetrics MemoryStore::metrics() const {
+  StoreMetrics metrics;
+  metrics.log_bytes = log_.bytes();
+  metrics.syncs = log_.syncs();
+  metrics.write_backs = write_backs_;
+  state_.add_metrics(&metrics);
+  return metrics;
 }
 
 std::unique_ptr<Store> make_memory_store() {

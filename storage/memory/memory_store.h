@@ -72,7 +72,7 @@ class MemoryStore : public Store {
   std::vector<std::string> take_expired_headers(size_t max) override {
     return state_.take_expired_headers(max);
   }
-  StoreFigures figures() const override;
+  StoreMetrics metrics() const override;
 
  private:
   void soon(std::function<void()> work);

@@ -133,7 +133,7 @@ void Absorber::reach_end(bool brought_records, Instants now) {
 // The log is not what it was: nothing leaves until the newest common place is found and, if this
 // member is primary, until it has claimed the office again.
 void Absorber::begin_search() {
-  ++state_.figures.rewinds;
+  ++state_.metrics.rewinds;
   state_.silence.failed_read();
   state_.refused_at.reset();
   if (state_.office != Office::kNone) {

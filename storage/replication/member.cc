@@ -219,8 +219,8 @@ void Member::send(Kind kind, std::string record, bool has_condition, Instants no
 
 void Member::send_claim(bool has_condition, bool waits, Instants now) {
   if (!is_primary()) state_.role = Role::kClaiming;
-  ++state_.figures.claims;
-  if (state_.timeline.is_cold()) ++state_.figures.cold_claims;
+  ++state_.metrics.claims;
+  if (state_.timeline.is_cold()) ++state_.metrics.cold_claims;
   state_.claim_due = ClaimDue::kNo;
   const Claim claim{.author = state_.options.self,
                     .instant_ns = state_.office != Office::kNone ? state_.port->instant_ns()

@@ -84,7 +84,7 @@ class Member {
   bool may_release_early(int64_t boot_ns) const;
 
   const Fold& fold() const { return state_.fold; }
-  const MemberFigures& figures() const { return state_.figures; }
+  const MemberMetrics& metrics() const { return state_.metrics; }
   // One line for people, and for tests that compare states; it names no times.
   friend std::string describe(const Member& member);
 

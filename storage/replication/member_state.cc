@@ -59,7 +59,7 @@ void MemberState::serve_if_ready(Instants now) {
   if (!lease.is_acknowledged() || committed_turn < append_again_until) return;
   if (!lease.may_let_out(now.boot_ns)) return;
   if (std::exchange(office, Office::kServing) != Office::kNone) return;
-  ++figures.offices;
+  ++metrics.offices;
   port->take_office(timeline.at(now));
 }
 

@@ -29,7 +29,7 @@ struct MemberOptions {
   int64_t early_release_ns_max = 0;  // how long early replies go on without the log
 };
 
-struct MemberFigures {
+struct MemberMetrics {
   uint64_t rewinds = 0;
   uint64_t claims = 0;       // sent
   uint64_t cold_claims = 0;  // ... at the wall clock's instant, as no record was read live
@@ -111,7 +111,7 @@ struct MemberState {
   bool unsettled = false;  // the fate of earlier appends is known after the next acknowledgement
   PlannedSwitchover switchover;  // of Role::kSwitchingOver
 
-  MemberFigures figures;
+  MemberMetrics metrics;
 };
 
 }  // namespace weir::storage::replication

@@ -156,18 +156,18 @@ Status RocksData::probe() const {
   return status;
 }
 
-void RocksData::add_figures(StoreFigures* figures) const {
-  figures->log_bytes = log_.bytes_on_disk();
-  figures->state_bytes = state_.bytes_on_disk();
-  figures->state_records_estimate = state_.records_estimate();
-  figures->records_dropped = state_.records_dropped();
-  figures->write_stalls = log_.stalls();
-  state_.add_figures(figures);
+void RocksData::add_metrics(StoreMetrics* metrics) const {
+  metrics->log_bytes = log_.bytes_on_disk();
+  metrics->state_bytes = state_.bytes_on_disk();
+  metrics->state_records_estimate = state_.records_estimate();
+  metrics->records_dropped = state_.records_dropped();
+  metrics->write_stalls = log_.stalls();
+  state_.add_metrics(metrics);
   std::error_code unknown;
   const auto space = std::filesystem::space(directory_.path(), unknown);
   if (!unknown) {
-    figures->disk_bytes = space.capacity;
-    figures->disk_free_bytes = space.available;
+    metrics->disk_bytes = space.capacity;
+    metrics->disk_free_bytes = space.available;
   }
 }
 

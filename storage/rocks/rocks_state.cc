@@ -206,16 +206,16 @@ void RocksState::wait_for_compactions() {
   merge_wait_us_ += static_cast<uint64_t>((steady_clock_ns() - begin_ns) / kNsPerUs);
 }
 
-void RocksState::add_figures(StoreFigures* figures) const {
-  figures->write_stalls += watcher_->stalls();
-  figures->compactions += watcher_->compactions();
-  figures->compactions_running += watcher_->compactions_running();
-  figures->compaction_us += watcher_->compaction_us();
-  figures->compaction_bytes += watcher_->compaction_bytes();
-  figures->compaction_pending_bytes = property("rocksdb.estimate-pending-compaction-bytes");
-  figures->unmerged_files = level0_files();
-  figures->merge_waits = merge_waits_;
-  figures->merge_wait_us = merge_wait_us_;
+void RocksState::add_metrics(StoreMetrics* metrics) const {
+  metrics->write_stalls += watcher_->stalls();
+  metrics->compactions += watcher_->compactions();
+  metrics->compactions_running += watcher_->compactions_running();
+  metrics->compaction_us += watcher_->compaction_us();
+  metrics->compaction_bytes += watcher_->compaction_bytes();
+  metrics->compaction_pending_bytes = property("rocksdb.estimate-pending-compaction-bytes");
+  metrics->unmerged_files = level0_files();
+  metrics->merge_waits = merge_waits_;
+  metrics->merge_wait_us = merge_wait_us_;
 }
 
 // A write-back is written into a file of its own beside the databases and then ingested.

@@ -53,7 +53,7 @@ class RocksState {
   uint64_t bytes_on_disk() const { return property("rocksdb.live-sst-files-size"); }
   uint64_t records_estimate() const { return property("rocksdb.estimate-num-keys"); }
   // Adds what RocksDB does here by itself.
-  void add_figures(StoreFigures* figures) const;
+  void add_metrics(StoreMetrics* metrics) const;
 
   // The next functions run on the worker thread. finish_write_back() or abandon_write_back() drops
   // a write-back that has met a failure.

@@ -69,7 +69,7 @@ class RocksStore : public Store {
   std::vector<std::string> take_expired_headers(size_t max) override {
     return data_.state().take_expired_headers(max);
   }
-  StoreFigures figures() const override;
+  StoreMetrics metrics() const override;
 
  private:
   Status sync_log();
@@ -220,13 +220,13 @@ JobState RocksStore::checkpoint_state() const {
   return checkpoint_;
 }
 
-StoreFigures RocksStore::figures() const {
-  StoreFigures figures;
-  data_.add_figures(&figures);
+StoreMetrics RocksStore::metrics() const {
+  StoreMetrics metrics;
+  data_.add_metrics(&metrics);
   const std::lock_guard lock(mutex_);
-  figures.syncs = syncs_;
-  figures.write_backs = write_backs_;
-  return figures;
+  metrics.syncs = syncs_;
+  metrics.write_backs = write_backs_;
+  return metrics;
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ struct KeyspaceOptions {
   int hidden_database() const { return databases; }
 };
 
-struct KeyspaceFigures {
+struct KeyspaceMetrics {
   uint64_t turn = 0;       // the newest committed turn
   int64_t instant_ns = 0;  // the newest instant that any turn used
   uint64_t written_back_turn = 0;

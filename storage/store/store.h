@@ -126,7 +126,7 @@ struct JobState {
   Status failure;        // outcome of the last one
 };
 
-struct StoreFigures {
+struct StoreMetrics {
   uint64_t log_bytes = 0;    // live, on disk
   uint64_t state_bytes = 0;  // on disk
   uint64_t state_records_estimate = 0;
@@ -207,7 +207,7 @@ class Store : public TurnLog, public StampedLog {
   // nothing any more.
   virtual std::vector<std::string> take_expired_headers(size_t max) = 0;
 
-  virtual StoreFigures figures() const = 0;
+  virtual StoreMetrics metrics() const = 0;
 
  protected:
   void notify() const {

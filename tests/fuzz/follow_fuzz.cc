@@ -169,7 +169,7 @@ class Follower {
   }
   void use() {
     if (!keys_->usable()) return;
-    keys_->running().begin_command(keys_->figures().instant_ns);
+    keys_->running().begin_command(keys_->metrics().instant_ns);
     for (int database = 0; database < kDatabases; ++database) {
       for (const std::string_view key : kKeys) open_lists(database, key);
       keys_->scan(database, 0, 10, [](const Seen&) {});
@@ -185,7 +185,7 @@ class Follower {
   // The member gets the office, does something and gives it away.
   void be_owner(Input* input) {
     set_follows(false);
-    keys_->running().begin_command(keys_->figures().instant_ns);
+    keys_->running().begin_command(keys_->metrics().instant_ns);
     try {
       const int database = input->byte() % kDatabases;
       if (input->byte() % 3 == 0) keys_->clear(database);

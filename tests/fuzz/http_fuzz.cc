@@ -22,7 +22,7 @@
 
 #include "base/ascii.h"
 #include "resp/numbers.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/http/conversation.h"
 #include "storage/memory/memory_store.h"
@@ -73,7 +73,7 @@ class World {
     disk_->steady_ns = [this] { return clock_.steady_ns(); };
     server_ = std::make_unique<Server>(
         config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
-        weir::server::command_families(), weir::server::Seeds());
+        weir::server::command_lists(), weir::server::Seeds());
     check(server_->open().ok());
     clients_ =
         std::make_unique<Clients>(server_.get(), weir::server::http::of_requests(server_.get()));

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "resp/value.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "server/rdb/envelope.h"
@@ -85,7 +85,7 @@ class World {
     disk_->steady_ns = [this] { return clock_.steady_ns(); };
     server_ = std::make_unique<Server>(
         config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
-        server::command_families(), server::Seeds());
+        server::command_lists(), server::Seeds());
     server_->limiters().ids.count_up();
     check(server_->open().ok());
     server_->tick();

@@ -23,7 +23,7 @@
 
 #include "base/time_units.h"
 #include "resp/value.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "storage/memory/memory_store.h"
@@ -106,7 +106,7 @@ class World {
   void start() {
     server_ = std::make_unique<Server>(
         config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
-        weir::server::command_families(), weir::server::Seeds());
+        weir::server::command_lists(), weir::server::Seeds());
     check(server_->open().ok());
     clients_ = {};
   }

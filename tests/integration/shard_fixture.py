@@ -9,7 +9,7 @@ import time
 
 import harness
 import postgres
-from support.resp import figures, pairs
+from support.resp import metrics, pairs
 
 
 class Journal(threading.Thread):
@@ -145,7 +145,7 @@ class ShardTest(harness.ServerTest):
         harness.wait_until(given, "the primary knows of the other one")
 
     def info(self, server):
-        return figures(server.call("INFO", "replication"))
+        return metrics(server.call("INFO", "replication"))
 
     # Little of the log stays; what is in the state files says how much may go.
     TRIMS = {"log_retention_bytes": "256kb", "log_bytes_max": "4mb", "write_back_interval_ms": "100"}

@@ -10,7 +10,7 @@ import harness
 import nats
 import test_members
 import test_shard
-import test_upkeep
+import test_maintenance
 from shard_fixture import Journal, ShardTest
 from support import certificates
 
@@ -225,7 +225,7 @@ class MembersOnNats(OnNats, test_members.Members):
 
 
 @needs_nats
-class UpkeepOnNats(OnNats, test_upkeep.Upkeep):
+class MaintenanceOnNats(OnNats, test_maintenance.Maintenance):
     """The same over NATS."""
 
 

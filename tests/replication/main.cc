@@ -44,7 +44,7 @@ void show_end(uint64_t seed, const WorldOptions& options) {
   for (const std::string& line : lines) std::printf("    %s\n", line.c_str());
 }
 
-bool run(uint64_t seed, bool lossy, bool shows_all, WorldFigures* sum) {
+bool run(uint64_t seed, bool lossy, bool shows_all, WorldMetrics* sum) {
   WorldOptions options;
   options.loses_acknowledged = lossy;
   try {
@@ -83,7 +83,7 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-void show(const char* engine, const WorldFigures& sum) {
+void show(const char* engine, const WorldMetrics& sum) {
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   const OverAdmission::Result& admission = sum.admission;
   std::printf(
@@ -125,7 +125,7 @@ bool all_happened(Counts counts, const Counts& more) {
 
 int run_all(const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
-  WorldFigures safe, lossy;
+  WorldMetrics safe, lossy;
   for (uint64_t i = 0; i < arguments.seeds; ++i) {
     const uint64_t seed = arguments.first + i;
     if (!arguments.lossy_only && !run(seed, false, arguments.shows_all, &safe)) return 1;

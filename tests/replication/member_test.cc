@@ -22,7 +22,7 @@ TEST(Member, ClaimsAYoungShardAtOnce) {
   Stage stage({});
   stage.elect(kA);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 1u);
-  EXPECT_EQ(stage.member(kA).figures().offices, 1u);
+  EXPECT_EQ(stage.member(kA).metrics().offices, 1u);
   EXPECT_EQ(stage.member(kA).fold().primary().node, "A");
 }
 
@@ -263,7 +263,7 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
   stage.append_all(kA);
   EXPECT_GT(sent(), before + 7 * kSecond);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 3u);
-  EXPECT_EQ(stage.member(kA).figures().offices, 1u);
+  EXPECT_EQ(stage.member(kA).metrics().offices, 1u);
 }
 
 TEST(Member, RepliesLeaveEarlyForALimitedTime) {

@@ -233,7 +233,7 @@ void Process::append(std::optional<Head> expected, std::string record) {
   }
   line += expected ? " after " + std::to_string(expected->position) : " without condition";
   trace(line);
-  if (std::exchange(cold_claims_, member_->figures().cold_claims) < cold_claims_) {
+  if (std::exchange(cold_claims_, member_->metrics().cold_claims) < cold_claims_) {
     checker_->claimed_cold(std::get<Claim>(decoded->body).instant_ns);
   }
   last_record_ = record;

@@ -212,7 +212,7 @@ void appends_only_outage(const Flaws& flaws) {
       if (i % 30 == 29 && stage.has_append(member)) stage.give_up(member);
     }
   }
-  demand(stage.member(kB).figures().claims <= 5, "B claims seldom");
+  demand(stage.member(kB).metrics().claims <= 5, "B claims seldom");
   stage.append_all(kA);
   demand(stage.in_office(kA), "A is primary still");
   demand(!stage.process(kA).owes_replies(), "A commits what it had");

@@ -208,7 +208,7 @@ void heal_with_accepted_unacked(const Flaws& flaws) {
   stage.pass(kSecond);
   stage.append_all(kA);
   demand(stage.in_office(kA), "A is primary again");
-  demand(stage.member(kA).figures().rewinds == 1, "A has seen the rewind");
+  demand(stage.member(kA).metrics().rewinds == 1, "A has seen the rewind");
   demand(!stage.process(kA).owes_replies(), "the reply of turn 4 leaves");
   commit_turns(&stage, kA, 1);
   stage.settle(kSecond);

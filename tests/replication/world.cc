@@ -44,7 +44,7 @@ ProcessOptions process_options(simulation::Random* random, const WorldOptions& w
 
 }  // namespace
 
-void WorldFigures::add(const WorldFigures& other) {
+void WorldMetrics::add(const WorldMetrics& other) {
   offices += other.offices;
   turns += other.turns;
   reads += other.reads;
@@ -188,7 +188,7 @@ void World::start(size_t index) {
 void World::end_process(size_t index) {
   Node& node = *nodes_[index];
   if (node.process == nullptr) return;
-  figures_.rewinds += node.process->member().figures().rewinds;
+  metrics_.rewinds += node.process->member().metrics().rewinds;
   ++node.life;
   node.log.reset();
   node.process.reset();
@@ -255,7 +255,7 @@ bool World::look(uint64_t* turns_wanted) {
   }
   if (agenda_.now_ns() < kFaultsNs + kQuietNs) return false;
   if (has_ended()) {
-    ++figures_.shards_ended;
+    ++metrics_.shards_ended;
     return true;
   }
   if (clients_stopped_ && is_settled()) return true;
@@ -266,7 +266,7 @@ bool World::look(uint64_t* turns_wanted) {
   return false;
 }
 
-WorldFigures World::run() {
+WorldMetrics World::run() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     agenda_.at(random_.between(0, 300) * kMs, [this, i] { start(i); });
     live(i);
@@ -286,23 +286,23 @@ WorldFigures World::run() {
     look_at_ns = agenda_.now_ns() + 250 * kMs;
     if (look(&turns_wanted)) break;
   }
-  return figures();
+  return metrics();
 }
 
-WorldFigures World::figures() {
+WorldMetrics World::metrics() {
   checker_.check_log();
-  figures_.admission = checker_.check_admission(nodes_[0]->options.early);
+  metrics_.admission = checker_.check_admission(nodes_[0]->options.early);
   for (size_t i = 0; i < nodes_.size(); ++i) end_process(i);
-  figures_.offices = checker_.offices();
-  figures_.turns = checker_.turns_released();
-  figures_.reads = checker_.reads_released();
-  figures_.turns_lost = checker_.turns_lost();
-  figures_.void_records = checker_.chain().void_records();
-  figures_.settled_after_ns = agenda_.now_ns() - kFaultsNs;
-  figures_.settled_late = figures_.settled_after_ns > kQuietNs + kSecond / 2 ? 1 : 0;
-  counts_.add(Fault::kEarlyLost, figures_.admission.lost);
-  figures_.faults = counts_;
-  return figures_;
+  metrics_.offices = checker_.offices();
+  metrics_.turns = checker_.turns_released();
+  metrics_.reads = checker_.reads_released();
+  metrics_.turns_lost = checker_.turns_lost();
+  metrics_.void_records = checker_.chain().void_records();
+  metrics_.settled_after_ns = agenda_.now_ns() - kFaultsNs;
+  metrics_.settled_late = metrics_.settled_after_ns > kQuietNs + kSecond / 2 ? 1 : 0;
+  counts_.add(Fault::kEarlyLost, metrics_.admission.lost);
+  metrics_.faults = counts_;
+  return metrics_;
 }
 
 }  // namespace weir::storage::replication

@@ -32,7 +32,7 @@ struct WorldOptions {
   ProcessFlaws process;
 };
 
-struct WorldFigures {
+struct WorldMetrics {
   uint64_t offices = 0;
   uint64_t turns = 0;  // released
   uint64_t reads = 0;
@@ -46,7 +46,7 @@ struct WorldFigures {
   uint64_t settled_late = 0;     // worlds that took more than 9.5 s for it
   Counts faults;
 
-  void add(const WorldFigures& other);
+  void add(const WorldMetrics& other);
 };
 
 class World : public Wire {
@@ -54,7 +54,7 @@ class World : public Wire {
   World(uint64_t seed, const WorldOptions& options);
 
   // Throws a Violation.
-  WorldFigures run();
+  WorldMetrics run();
   void set_trace(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
 
   // Wire
@@ -91,7 +91,7 @@ class World : public Wire {
   void sync_disks(size_t node);
   bool is_settled();
   bool look(uint64_t* turns_wanted);
-  WorldFigures figures();
+  WorldMetrics metrics();
   std::string describe();
   void trace(const std::string& line);
 
@@ -133,7 +133,7 @@ class World : public Wire {
   int64_t fault_every_ns_ = 1'000'000'000;
   bool is_quiet_ = false;
   bool clients_stopped_ = false;
-  WorldFigures figures_;
+  WorldMetrics metrics_;
 };
 
 }  // namespace weir::storage::replication

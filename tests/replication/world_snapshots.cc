@@ -43,7 +43,7 @@ void World::look_after_stopped() {
     if (node.process == nullptr || !node.process->has_stopped()) continue;
     const bool needs_person = node.process->stop_reason() != Reason::kTrimmed;
     if (needs_person && !is_quiet_ && !random_.one_in(4)) continue;
-    if (needs_person) ++figures_.stops;
+    if (needs_person) ++metrics_.stops;
     if (!needs_person) counts_.add(Fault::kTrimmedRead);
     end_process(i);
     const bool replays = needs_person && engine_.trimmed(engine_.leader()) == 0;

@@ -10,7 +10,7 @@
 #include "algorithms/grammar.h"
 #include "server/command/command.h"
 #include "server/command/usage.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 
 namespace weir::server {
 
@@ -76,8 +76,8 @@ inline std::vector<Words> examples_of(const UsageArgument& argument) {
 // Those that are no containers of subcommands.
 inline std::vector<Command> runnable_commands() {
   std::vector<Command> commands;
-  for (const Commands family : command_families()) {
-    for (const Command& command : family) {
+  for (const Commands list : command_lists()) {
+    for (const Command& command : list) {
       if (command.run != nullptr) commands.push_back(command);
     }
   }

@@ -59,7 +59,7 @@ void ShardCluster::rejoin_if_stopped(Node* node) {
   wipe(node);
   if (is_too_late) node->disk = std::move(disk);
   node->disk->steady_ns = [clock = node->clock.get()] { return clock->steady_ns(); };
-  ++(is_too_late ? figures_.copies : figures_.rejoins);
+  ++(is_too_late ? metrics_.copies : metrics_.rejoins);
   start(node);
 }
 
@@ -80,7 +80,7 @@ Node* ShardCluster::source_for(const Node* node) {
 // A process that was told to stop has done what it could.
 void ShardCluster::end_well(Node* node) {
   kill(node);
-  ++figures_.stops;
+  ++metrics_.stops;
   agenda_.after(random_.between(50, 800) * kMs, [this, node] {
     if (!node->server) start(node);
   });
@@ -93,7 +93,7 @@ void ShardCluster::lose_client(Node* node) {
   if (const auto asked = asked_.find(node); asked != asked_.end()) {
     journal_.unknown(asked->second);
     asked_.erase(asked);
-    ++figures_.closed;
+    ++metrics_.closed;
   }
 }
 
@@ -120,8 +120,8 @@ void ShardCluster::take_replies(Node* node) {
     ASSERT_NE(asked, asked_.end()) << reply;
     const std::string wrong = journal_.told(asked->second, reply);
     EXPECT_EQ(wrong, "");
-    if (reply.starts_with('-')) ++figures_.refused;
-    if (reply.starts_with("-MASTERDOWN the log")) ++figures_.away;
+    if (reply.starts_with('-')) ++metrics_.refused;
+    if (reply.starts_with("-MASTERDOWN the log")) ++metrics_.away;
     asked_.erase(asked);
   }
   if (node->client->dead()) lose_client(node);
@@ -185,7 +185,7 @@ void ShardCluster::fault() {
     case 0:
       return network_.restart_engine(length_ns / 2);
     case 1:
-      ++figures_.rewinds;
+      ++metrics_.rewinds;
       network_.fail_over(engine_.durable(engine_.leader()));
       for (const auto& node : nodes_) node->link.branch = engine_.leader();
       return;
@@ -205,7 +205,7 @@ void ShardCluster::fault_of(Node* node) {
     case 1:
       if (!node->server) return;
       kill(node);
-      ++figures_.kills;
+      ++metrics_.kills;
       node->disk = random_.one_in(2) ? node->disk->after_kill()
                                      : node->disk->after_power_cut({random_.below(20), false});
       agenda_.after(length_ns, [this, node] {
@@ -299,7 +299,7 @@ std::string ShardCluster::contents_of(Node* node) {
 }
 
 void ShardCluster::check() {
-  figures_.trimmed = engine_.trimmed(engine_.leader());
+  metrics_.trimmed = engine_.trimmed(engine_.leader());
   for (const auto& node : nodes_) {
     ASSERT_EQ(node->member->view().stopped_because, "") << node->name;
   }
@@ -328,8 +328,8 @@ void ShardCluster::check() {
     EXPECT_EQ(contents_of(node.get()), expected) << node->name;
   }
   EXPECT_EQ(journal_.check_forgotten(), "");
-  figures_.forgotten = journal_.forgotten();
-  figures_.acknowledged = journal_.acknowledged();
+  metrics_.forgotten = journal_.forgotten();
+  metrics_.acknowledged = journal_.acknowledged();
 }
 
 }  // namespace weir::server

@@ -56,7 +56,7 @@ TEST(LogAway, StrictRepliesHaveAnEnd) {
   stage.pass(12 * kSecond);
   EXPECT_EQ(stage.primary(), primary);
   EXPECT_EQ(stage.call(other, {"INCR", "n"}), ":3\r\n") << "the same state goes on";
-  EXPECT_EQ(stage.figure(primary, "shard_offices"), 1);
+  EXPECT_EQ(stage.metric(primary, "shard_offices"), 1);
 }
 
 TEST(LogAway, ping_is_not_held) {
@@ -68,7 +68,7 @@ TEST(LogAway, ping_is_not_held) {
     EXPECT_THAT(stage.call(other, {"INFO", "replication"}, 2 * kMs), HasSubstr("role:master"));
     stage.pass(kSecond);
   }
-  EXPECT_GT(stage.figure(stage.primary(), "log_away_ms"), 3'000);
+  EXPECT_GT(stage.metric(stage.primary(), "log_away_ms"), 3'000);
 }
 
 TEST(LogAway, ThoseWhoAreToldOfChangesEndAfterTheLease) {
@@ -115,8 +115,8 @@ TEST(LogAway, old_primaries_clients) {
   EXPECT_TRUE(idle->closed() && took->closed()) << "they are to look for the primary";
   EXPECT_THAT(blocks->take(), StartsWith("-UNBLOCKED"));
   EXPECT_THAT(stage.ask(primary, {"GET", "n"}), StartsWith("-READONLY"));
-  EXPECT_EQ(stage.figure(primary, "early_permits"), 0);
-  EXPECT_EQ(stage.figure(primary, "early_permits_lost"), 3);
+  EXPECT_EQ(stage.metric(primary, "early_permits"), 0);
+  EXPECT_EQ(stage.metric(primary, "early_permits_lost"), 3);
   EXPECT_EQ(left_of(&stage, "l"), 100);
 }
 
@@ -141,14 +141,14 @@ TEST(EarlyRelease, TakesWaitForAWhileAndGoOn) {
     EXPECT_THAT(reply, StartsWith("*")) << *words.begin();
   }
   EXPECT_EQ(stage.ask(primary, {"INCR", "n"}), kAway);
-  EXPECT_GT(stage.figure(primary, "uncommitted_turns"), 0);
-  EXPECT_GT(stage.figure(primary, "uncommitted_bytes"), 0);
-  EXPECT_EQ(stage.figure(primary, "early_permits"), 3 + 1 + 2 + 1 + 1 + 1);
+  EXPECT_GT(stage.metric(primary, "uncommitted_turns"), 0);
+  EXPECT_GT(stage.metric(primary, "uncommitted_bytes"), 0);
+  EXPECT_EQ(stage.metric(primary, "early_permits"), 3 + 1 + 2 + 1 + 1 + 1);
   stage.pass(10 * kSecond);
   EXPECT_EQ(stage.primary(), primary);
-  EXPECT_EQ(stage.figure(primary, "uncommitted_bytes"), 0);
-  EXPECT_EQ(stage.figure(primary, "early_permits"), 0);
-  EXPECT_EQ(stage.figure(primary, "early_permits_lost"), 0);
+  EXPECT_EQ(stage.metric(primary, "uncommitted_bytes"), 0);
+  EXPECT_EQ(stage.metric(primary, "early_permits"), 0);
+  EXPECT_EQ(stage.metric(primary, "early_permits_lost"), 0);
   EXPECT_EQ(left_of(&stage, "l"), 97);
 }
 
@@ -160,7 +160,7 @@ TEST(EarlyRelease, BoundedModeWaitsForNothing) {
   for (int i = 0; i < 20; ++i)
     EXPECT_THAT(take(&stage, client, "l", "1", kMs), StartsWith(kGranted));
   stage.pass(100 * kMs);
-  EXPECT_EQ(stage.figure(stage.primary(), "early_permits"), 0);
+  EXPECT_EQ(stage.metric(stage.primary(), "early_permits"), 0);
 }
 
 // Also: it never overtakes a held reply, and never applies to locks, scripts or EXEC.
@@ -175,12 +175,12 @@ TEST(EarlyRelease, early_release_counts_permits) {
   EXPECT_THAT(take(&stage, client, "l", "3"), StartsWith(kGranted));
   EXPECT_EQ(take(&stage, late, "l", "3"), "") << "six are more than five";
   EXPECT_THAT(take(&stage, client, "l", "2"), StartsWith(kGranted));
-  EXPECT_EQ(stage.figure(primary, "early_permits"), 5);
+  EXPECT_EQ(stage.metric(primary, "early_permits"), 5);
   EXPECT_THAT(take(&stage, client, "l", "100"), StartsWith("*6\r\n:0\r\n")) << "takes nothing";
   stage.pass(2'500 * kMs);
   EXPECT_TRUE(late->closed());
   EXPECT_EQ(take(&stage, client, "m", "1"), kAway);
-  EXPECT_EQ(stage.figure(primary, "early_permits"), 5);
+  EXPECT_EQ(stage.metric(primary, "early_permits"), 5);
   stage.pass(10 * kSecond);
   EXPECT_EQ(left_of(&stage, "l"), 92);
   EXPECT_EQ(left_of(&stage, "m"), 100) << "what was refused has taken nothing";
@@ -253,7 +253,7 @@ TEST(EarlyRelease, CountersAreThereIfAskedFor) {
   stage.take_log_away(10 * kSecond);
   EXPECT_EQ(stage.ask(stage.primary(), {"INCR", "n"}), ":1\r\n");
   EXPECT_EQ(stage.ask(stage.primary(), {"DECRBY", "n", "3"}), ":-2\r\n");
-  EXPECT_EQ(stage.figure(stage.primary(), "early_permits"), 4);
+  EXPECT_EQ(stage.metric(stage.primary(), "early_permits"), 4);
   EXPECT_EQ(stage.ask(stage.primary(), {"INCRBYFLOAT", "f", "1"}), "");
 }
 

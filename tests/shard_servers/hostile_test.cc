@@ -56,7 +56,7 @@ TEST(HostileLog, ASetWithoutElementsStopsWhoReadsIt) {
   EXPECT_EQ(stage.ask(primary, {"SADD", "t", "x"}), ":1\r\n");
   const uint64_t next = standby->server->keys().turn() + 1;
   storage::TurnRecordWriter writer;
-  writer.begin(standby->server->keys().figures().instant_ns);
+  writer.begin(standby->server->keys().metrics().instant_ns);
   writer.put(1, "empty",
              {.type = storage::Type::kSet, .expire_at_ms = 0, .payload = {"\1\x80\1\0", 4}});
   stage.forge(Turns{.first_turn = next, .turns = {std::string(writer.bytes())}});
@@ -106,7 +106,7 @@ TEST(HostileBoard, FactsOfNobodyAreShownNowhere) {
   stage.pass(3 * kSecond);
   EXPECT_THAT(stage.ask(primary, {"INFO", "replication"}), Not(HasSubstr("evil")));
   EXPECT_THAT(stage.ask(primary, {"WEIR", "STATUS"}), Not(HasSubstr("evil")));
-  EXPECT_EQ(stage.figure(primary, "members_seen"), 2);
+  EXPECT_EQ(stage.metric(primary, "members_seen"), 2);
 }
 
 // It may be a member; what it says of itself is not what the others are compared with.
@@ -120,8 +120,8 @@ TEST(HostileBoard, TurnsThatNobodyHasDoNotMakeTheOthersLag) {
   stage.meet();
   stage.forge_facts("ahead", facts);
   stage.pass(3 * kSecond);
-  EXPECT_EQ(stage.figure(primary, "members_seen"), 3);
-  EXPECT_LT(stage.figure(primary, "standby_lag_turns"), 100);
+  EXPECT_EQ(stage.metric(primary, "members_seen"), 3);
+  EXPECT_LT(stage.metric(primary, "standby_lag_turns"), 100);
 }
 
 TEST(Switchover, GoesToNobodyWhomTheBoardDoesNotKnow) {

@@ -86,7 +86,7 @@ void Machines::start(Node* node) {
     node->store = store.get();
     return store;
   };
-  node->server = std::make_unique<Server>(config, node->clock.get(), make_store, command_families(),
+  node->server = std::make_unique<Server>(config, node->clock.get(), make_store, command_lists(),
                                           Seeds{.choices = random_.next(), .ids = {1, ++life_}},
                                           node->member->replication());
   const storage::Status opened = node->server->open();

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/failover/member/shard_member.h"
 #include "storage/memory/memory_store.h"

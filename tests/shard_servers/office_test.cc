@@ -33,7 +33,7 @@ TEST(Office, ALongScriptKeepsIt) {
   stage.pass(200 * kMs);
   EXPECT_EQ(client->take(), ":2\r\n");
   EXPECT_EQ(stage.primary(), primary);
-  EXPECT_EQ(stage.figure(primary, "shard_offices"), 1);
+  EXPECT_EQ(stage.metric(primary, "shard_offices"), 1);
   EXPECT_EQ(standby->server->keys().turn(), primary->server->keys().turn());
 }
 
@@ -134,7 +134,7 @@ TEST(Office, AStopWaitsForALogThatIsAwayAsLongAsForItsAnswer) {
 TEST(Office, wait_and_info_agree) {
   ShardStage stage;
   Node* const primary = stage.primary();
-  EXPECT_EQ(stage.figure(primary, "connected_slaves"), 0);
+  EXPECT_EQ(stage.metric(primary, "connected_slaves"), 0);
   EXPECT_EQ(stage.ask(primary, {"WAIT", "1", "0"}), ":0\r\n");
   EXPECT_EQ(stage.ask(primary, {"WAITAOF", "1", "0", "0"}), "*2\r\n:1\r\n:0\r\n");
   EXPECT_THAT(stage.ask(stage.standby(), {"WAIT", "1", "0"}), StartsWith("-ERR WAIT cannot"));

@@ -118,7 +118,7 @@ std::string ShardStage::ask(Node* node, std::initializer_list<std::string_view> 
   return call(connect(node), words);
 }
 
-int64_t ShardStage::figure(Node* node, std::string_view name) {
+int64_t ShardStage::metric(Node* node, std::string_view name) {
   const std::string info = ask(node, {"INFO", "replication"});
   const std::string line = "\n" + std::string(name) + ":";
   const size_t at = info.find(line);

@@ -47,8 +47,8 @@ class ShardStage : private Machines {
                    int64_t ns = 50 * kMs);
   // The same with a connection of its own.
   std::string ask(Node* node, std::initializer_list<std::string_view> words);
-  // The figure that INFO replication shows of a server.
-  int64_t figure(Node* node, std::string_view name);
+  // The metric that INFO replication shows of a server.
+  int64_t metric(Node* node, std::string_view name);
 
   // So much time passes with each look of a server at its clock while a request of the client runs,
   // and the others go on. Answers how much time the request took.

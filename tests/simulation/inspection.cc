@@ -104,7 +104,7 @@ Inspection inspect(const storage::MemoryDisk& disk) {
   storage::OpenReport report;
   demand(keys.open(&report));
   Inspection found;
-  found.instant_ns = keys.figures().instant_ns;
+  found.instant_ns = keys.metrics().instant_ns;
   keys.running().begin_command(keys.running().now_ns());
   for (int i = 0; i < kDatabases; ++i) {
     found.sizes[static_cast<size_t>(i)] = keys.size(i);

@@ -68,21 +68,21 @@ TEST_F(ElementsTest, OneChangedElementCostsOneHoweverManyThereAre) {
   put_record(0, "z", header_of(numbered(20'000)));
   commit();
   write_back();
-  EXPECT_EQ(keys_->figures().unwritten, 0u);
-  const uint64_t log_before = keys_->figures().log_bytes_appended;
+  EXPECT_EQ(keys_->metrics().unwritten, 0u);
+  const uint64_t log_before = keys_->metrics().log_bytes_appended;
   keys();
   list_of(0, "z")->put("m7", 99, "w");
   commit();
-  EXPECT_LT(keys_->figures().log_bytes_appended - log_before, 50u);
-  EXPECT_EQ(keys_->figures().unwritten, 1u);
+  EXPECT_LT(keys_->metrics().log_bytes_appended - log_before, 50u);
+  EXPECT_EQ(keys_->metrics().unwritten, 1u);
 }
 
 // Nothing of the list is touched by the command, nor more than a slice of it by any call of work().
 TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
   constexpr size_t kElements = 1'000'000;
   constexpr size_t kSliceMax = 5'000;
-  const size_t entries_before = keys_->figures().entries;
-  const size_t bytes_before = keys_->figures().bytes;
+  const size_t entries_before = keys_->metrics().entries;
+  const size_t bytes_before = keys_->metrics().bytes;
   keys();
   const ElementsId id = keys_->lists().make(0, Layout::kScattered);
   auto list = keys_->lists().open(0, id);
@@ -94,21 +94,21 @@ TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
   commit();
   keys();
   erase(0, "big");
-  const uint64_t log_before = keys_->figures().log_bytes_appended;
+  const uint64_t log_before = keys_->metrics().log_bytes_appended;
   commit();
-  EXPECT_LT(keys_->figures().log_bytes_appended - log_before, 100u);
+  EXPECT_LT(keys_->metrics().log_bytes_appended - log_before, 100u);
   EXPECT_EQ(keys_->size(0), 0u);
-  size_t entries = keys_->figures().entries;
+  size_t entries = keys_->metrics().entries;
   EXPECT_GT(entries, kElements);
   for (int slices = 0; keys_->work().wanted() && slices < 1'000; ++slices) {
     work();
-    const size_t left = keys_->figures().entries;
+    const size_t left = keys_->metrics().entries;
     ASSERT_LE(entries - left, kSliceMax);
     entries = left;
   }
   for (int i = 0; i < 100; ++i) work();
-  EXPECT_LE(keys_->figures().entries, entries_before + 2);
-  EXPECT_LE(keys_->figures().bytes, bytes_before + 10'000);
+  EXPECT_LE(keys_->metrics().entries, entries_before + 2);
+  EXPECT_LE(keys_->metrics().bytes, bytes_before + 10'000);
   write_back();
   EXPECT_EQ(elements_in_state(), 0u);
 }
@@ -198,7 +198,7 @@ TEST_F(ElementsTest, AHeaderThatExpiresDuringAWriteBackKeepsItsElementsKnown) {
   keys();
   for (int i = 0; i < 50; ++i) EXPECT_FALSE(keys_->look_up(0, "z" + std::to_string(i)).exists());
   commit();
-  for (int i = 0; i < 1'000 && keys_->figures().written_back_turn != keys_->turn(); ++i) work();
+  for (int i = 0; i < 1'000 && keys_->metrics().written_back_turn != keys_->turn(); ++i) work();
   crash();
   settle();
   EXPECT_EQ(elements_in_state(), 0u);
@@ -345,10 +345,10 @@ TEST_F(ElementsTest, MemoryIsGivenUpAndFoundAgain) {
   commit();
   write_back();
   for (int step = 0; step < 300; ++step) work();
-  EXPECT_LT(keys_->figures().bytes, 300'000u);
+  EXPECT_LT(keys_->metrics().bytes, 300'000u);
   expect_records(model);
   for (int step = 0; step < 300; ++step) work();
-  EXPECT_LT(keys_->figures().bytes, 300'000u);
+  EXPECT_LT(keys_->metrics().bytes, 300'000u);
 }
 
 TEST_F(ElementsTest, MemoryGoesOnAndPaysTheDropsLater) {

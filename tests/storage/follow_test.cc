@@ -53,7 +53,7 @@ class FollowTest : public RandomElements {
     ASSERT_TRUE(status.ok()) << status.message();
   }
   void crash_second() {
-    evicted_ += second_->figures().evicted;
+    evicted_ += second_->metrics().evicted;
     second_.reset();
     second_disk_ = second_disk_->after_kill();
     start_second();
@@ -108,7 +108,7 @@ class FollowTest : public RandomElements {
   // What a reader of the second keyspace does, and the work between its turns.
   void use_second() {
     if (second_->usable() && pick(3) == 0) {  // its databases come with the first turn
-      second_->running().begin_command(second_->figures().instant_ns);
+      second_->running().begin_command(second_->metrics().instant_ns);
       const std::string key = pick(2) == 0 ? "long" : any_key();
       open(second_.get(), any_database(), key);
       second_->running().roll_back();
@@ -260,7 +260,7 @@ TEST_P(FollowRandomTest, ASecondKeyspaceEqualsTheFirst) {
   }
   expect_equal();
   if (std::getenv("WEIR_FOLLOW_TURNS") != nullptr) std::printf("turns followed: %d\n", turns());
-  EXPECT_GT(evicted_ + second_->figures().evicted, 0u);
+  EXPECT_GT(evicted_ + second_->metrics().evicted, 0u);
   second_disk_->faults = {};
   if (seed % 2 == 1) expect_tidy_state();
 }

@@ -147,7 +147,7 @@ TEST_F(KeyspaceTest, AGiantTurnIsWrittenBackInSlices) {
   EXPECT_GT(slices, 4);
   EXPECT_LT(slices, 1'000);
   EXPECT_TRUE(keys_->work().writing_back());
-  EXPECT_GE(keys_->figures().unwritten, static_cast<size_t>(kKeys));
+  EXPECT_GE(keys_->metrics().unwritten, static_cast<size_t>(kKeys));
 }
 
 TEST_F(KeyspaceTest, FailingReadIsNotAbsence) {
@@ -216,8 +216,8 @@ TEST_F(KeyspaceTest, KeyspaceMayBeManyTimesTheMemory) {
   commit();
   write_back();
   for (int step = 0; step < 50; ++step) work();
-  EXPECT_LT(keys_->figures().bytes, 150'000u);
-  EXPECT_GT(keys_->figures().evicted, 15'000u);
+  EXPECT_LT(keys_->metrics().bytes, 150'000u);
+  EXPECT_GT(keys_->metrics().evicted, 15'000u);
   EXPECT_EQ(keys_->size(0), 20'000u);
   expect_same(model);
 }

@@ -123,7 +123,7 @@ TEST_F(MemoryStoreTest, DropsWhatExpiredBeforeTheWriteBack) {
   EXPECT_EQ(driver->get(stored_key("a")), "absent");
   EXPECT_EQ(driver->get(stored_key("b")), stored_value("1", 2000));
   EXPECT_EQ(driver->get(stored_key("c")), stored_value("1"));
-  EXPECT_EQ((*driver)->figures().records_dropped, 1u);
+  EXPECT_EQ((*driver)->metrics().records_dropped, 1u);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ class RocksExpiryTest : public testing::Test {
       if (env_.clock->now_s < end_s) env_.clock->now_s += 60;
       const int64_t now_ns = env_.clock->now_s * 1'000'000'000;
       EXPECT_STATUS_OK(store().write_back(StateSlice(), 0, now_ns));
-      if (store()->figures().state_bytes < bytes) return true;
+      if (store()->metrics().state_bytes < bytes) return true;
     }
     return false;
   }
@@ -86,16 +86,16 @@ class RocksExpiryTest : public testing::Test {
 TEST_F(RocksExpiryTest, AMillionExpiredLimitersLeaveTheDisk) {
   // Several files, so that most of them are not touched by what an idle server writes.
   write(1'000'000, 10, 100);
-  const uint64_t before = store()->figures().state_bytes;
+  const uint64_t before = store()->metrics().state_bytes;
   EXPECT_GT(before, 100u << 20);
   // All of it sinks before any of it expires: what is written later does not overlap it.
   // Write-backs wait for compactions, so enough of them see the sinking through.
   for (int i = 0; i < 60; ++i) {
     ASSERT_STATUS_OK(store().write_back(StateSlice(), 0, kStart_s * 1'000'000'000));
   }
-  ASSERT_EQ(store()->figures().records_dropped, 0u);
-  EXPECT_TRUE(shrinks_to(before / 40, 3 * kInterval_s)) << store()->figures().state_bytes;
-  EXPECT_GE(store()->figures().records_dropped, 990'000u);
+  ASSERT_EQ(store()->metrics().records_dropped, 0u);
+  EXPECT_TRUE(shrinks_to(before / 40, 3 * kInterval_s)) << store()->metrics().state_bytes;
+  EXPECT_GE(store()->metrics().records_dropped, 990'000u);
   const std::string kept = "limiter:100";
   EXPECT_TRUE(store().get(stored_key(kept)).starts_with(stored_value("", 0)));
   EXPECT_EQ(store().get(stored_key("limiter:101")), "absent");
@@ -103,13 +103,13 @@ TEST_F(RocksExpiryTest, AMillionExpiredLimitersLeaveTheDisk) {
 
 TEST_F(RocksExpiryTest, TheGcWatermarkSurvivesARestart) {
   write(20'000, 3);
-  const uint64_t before = store()->figures().state_bytes;
+  const uint64_t before = store()->metrics().state_bytes;
   // The last write-back before the restart puts the GC watermark after the expiry, and writes
   // something.
   env_.clock->now_s += 60;
   ASSERT_STATUS_OK(store().write_back(StateSlice(), 0, env_.clock->now_s * 1'000'000'000));
   open();
-  EXPECT_TRUE(shrinks_to(before / 20, 3 * kInterval_s)) << store()->figures().state_bytes;
+  EXPECT_TRUE(shrinks_to(before / 20, 3 * kInterval_s)) << store()->metrics().state_bytes;
 }
 
 // The wall clock is far past their expiry, but no turn of that time was written back.
@@ -120,7 +120,7 @@ TEST_F(RocksExpiryTest, NothingIsDroppedBeforeTheWriteBackThatSaysSo) {
     env_.clock->now_s += kInterval_s / 4;
     ASSERT_STATUS_OK(store().write_back(StateSlice(), 0, now_ns));
   }
-  EXPECT_EQ(store()->figures().records_dropped, 0u);
+  EXPECT_EQ(store()->metrics().records_dropped, 0u);
   EXPECT_NE(store().get(stored_key("limiter:101")), "absent");
 }
 
@@ -146,12 +146,12 @@ TEST_F(RocksExpiryTest, ADroppedRecordDoesNotReviveAnOlderOne) {
 TEST_F(RocksExpiryTest, ADroppedRangeFreesItsSpaceAtOnce) {
   write(200'000, 4);
   env_.clock->now_s += kInterval_s;
-  const uint64_t before = store()->figures().state_bytes;
+  const uint64_t before = store()->metrics().state_bytes;
   StateSlice slice;
   slice.erase_range(stored_key_prefix(1), stored_key_prefix(2));
   ASSERT_STATUS_OK(store().write_back(std::move(slice), 0, kStart_s * 1'000'000'000));
   EXPECT_EQ(store().get(stored_key("limiter:100")), "absent");
-  EXPECT_TRUE(shrinks_to(before / 20, 600)) << store()->figures().state_bytes;
+  EXPECT_TRUE(shrinks_to(before / 20, 600)) << store()->metrics().state_bytes;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST(RocksLog, ItsFilesGoAwayAsTurnsAreWrittenBack) {
     if (turn % 50 != 0) continue;
     ASSERT_STATUS_OK(
         store.write_back({{stored_key("a"), stored_value(std::to_string(turn))}}, turn));
-    largest = std::max(largest, store->figures().log_bytes);
+    largest = std::max(largest, store->metrics().log_bytes);
   }
   EXPECT_LE(largest, 2 * kWalBytes);
   store.close();

@@ -133,7 +133,7 @@ class LogMachine {
 Model contents_of(Keyspace* keys, int64_t now_ns) {
   Model model(kDatabases);
   if (!keys->usable()) return model;
-  keys->running().begin_command(std::max(now_ns, keys->figures().instant_ns));
+  keys->running().begin_command(std::max(now_ns, keys->metrics().instant_ns));
   for (int database = 0; database < kDatabases; ++database) {
     for (int i = 0; i < kLogKeys; ++i) {
       const std::string key = "k" + std::to_string(i);
@@ -257,7 +257,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
     read_all();
     primary_ = next;
     machines_[primary_].take_office();
-    now_ns_ = std::max(now_ns_, machines_[primary_].keys->figures().instant_ns);
+    now_ns_ = std::max(now_ns_, machines_[primary_].keys->metrics().instant_ns);
   }
 
   void die(size_t i) {
@@ -292,7 +292,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
                    {.databases = kDatabases, .follows = true});
     OpenReport report;
     ASSERT_TRUE(found.open(&report).ok());
-    const int64_t now_ns = found.figures().instant_ns;
+    const int64_t now_ns = found.metrics().instant_ns;
     const Model model = contents_of(&found, now_ns);
     const Model expected = expected_at(found.turn(), now_ns);
     for (size_t i = 0; i < model.size(); ++i) ASSERT_EQ(model[i], expected[i]) << "database " << i;
@@ -390,7 +390,7 @@ TEST(SharedLog, WhoLosesTheOfficeIsAtTheInstantOfTheNewestTurn) {
   EXPECT_FALSE(keys.look_up(0, "k1").exists());
   ASSERT_TRUE(keys.commit_turn().ok());
   machine.lose_office();
-  EXPECT_EQ(keys.figures().instant_ns, kStartNs);
+  EXPECT_EQ(keys.metrics().instant_ns, kStartNs);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SharedLogTest, ::testing::Values(0, 1, 2, 3, 4));

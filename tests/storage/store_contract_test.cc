@@ -125,7 +125,7 @@ TYPED_TEST(StoreContract, SyncTellsHowFarItCame) {
   EXPECT_EQ(this->store()->sync_state().synced_turn, 5u);
   ASSERT_STATUS_OK(this->store()->sync_now());
   EXPECT_EQ(this->store()->sync_state().synced_turn, 7u);
-  EXPECT_EQ(this->store()->figures().syncs, 2u);
+  EXPECT_EQ(this->store()->metrics().syncs, 2u);
 }
 
 TYPED_TEST(StoreContract, AWriteBackIsFoundAndItsTurnsAreGone) {
@@ -180,7 +180,7 @@ TYPED_TEST(StoreContract, SlicesOfAWriteBackAreOne) {
 TYPED_TEST(StoreContract, AnEmptyWriteBackMovesTheTurnAndTheInstant) {
   ASSERT_STATUS_OK(this->store().append(1, 2));
   for (int i = 1; i <= 30; ++i) ASSERT_STATUS_OK(this->store().write_back(StateSlice(), 2, i));
-  EXPECT_EQ(this->store()->figures().write_backs, 30u);
+  EXPECT_EQ(this->store()->metrics().write_backs, 30u);
   this->open();
   EXPECT_EQ(this->store().report.written_back_turn, 2u);
   EXPECT_EQ(this->store().report.instant_ns, 30);

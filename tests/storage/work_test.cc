@@ -45,9 +45,9 @@ TEST_F(WorkTest, APieceOfSettlingTakesAsManyEntriesAsLooks) {
   fill(kKeys);
   keys_->work().write_back_now();
   size_t pieces = 0;
-  for (size_t before = keys_->figures().unwritten; before > 0;) {
+  for (size_t before = keys_->metrics().unwritten; before > 0;) {
     one_piece();
-    const size_t left = keys_->figures().unwritten;
+    const size_t left = keys_->metrics().unwritten;
     ASSERT_LE(before - left, Work::kLooksPerPiece);
     pieces += left < before ? 1 : 0;
     before = left;

@@ -17,7 +17,7 @@ TEST_F(PassInstant, IsThatOfTheLastStepInWhichEntriesWereHandedOver) {
   EXPECT_FALSE(keys().look_up(0, "a").exists());
   for (int i = 0; i < 100'000 && keys_->work().writing_back(); ++i) work();
   start();
-  EXPECT_GE(keys_->figures().instant_ns, now_ns_);
+  EXPECT_GE(keys_->metrics().instant_ns, now_ns_);
 }
 
 }  // namespace

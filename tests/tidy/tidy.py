@@ -34,7 +34,7 @@ FLOORS = {
     "server": [
         ["os"], ["config"], ["tls"], ["peer"], ["command"], ["report"], ["session"],
         ["waiting", "pubsub", "tracking", "acl", "rdb"],
-        ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["failover"], ["upkeep"],
+        ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["failover"], ["offline"],
         ["http"], ["net"],
     ],
     "storage": [["format"], ["store"], ["rocks", "memory", "memtable"], ["lists"], ["keyspace"], ["replication"],
@@ -97,7 +97,7 @@ LONG_FILES = {"server/config/config_options.cc": "a table: one row per option, a
 # files are all of one kind, and are found by their names.
 FOLDER_FILES_MAX = 45
 LARGE_FOLDERS = {
-    "server/commands": "a file for each family of commands",
+    "server/commands": "a file for each list of commands",
     "algorithms": "a file for each algorithm",
 }
 

@@ -22,7 +22,7 @@ DIFFERS = {
     "object|refcount": "always 1: nothing is shared",
     "object|encoding": "of a string it follows from the bytes alone",
     "memory|usage": "what the key takes here",
-    "memory|stats": "weir's figures",
+    "memory|stats": "weir's metrics",
     "memory|doctor": "weir's words",
     "memory|malloc-stats": "weir's allocator",
     "latency|doctor": "weir's words",

@@ -1,6 +1,6 @@
 // What commands leave outside the keyspace while they run, and how it is taken back with them:
 // messages, lines for those who monitor, entries of the slow log, verdicts, looks at keys, and the
-// figures of commands that ran inside others.
+// metrics of commands that ran inside others.
 //
 // Nothing is copied aside for this. Each of them stays with its owner, who can drop what came after
 // a mark; the marks are here, set when a command begins. A command that is over keeps all: the next
@@ -55,8 +55,8 @@ class Effects {
     limiters_.verdicts.begin_command();
     ++command_;
   }
-  // Takes note of figures that are about to count a command inside the running one.
-  void note(CommandFigures* figures);
+  // Takes note of metrics that are about to count a command inside the running one.
+  void note(CommandMetrics* metrics);
 
   void drop_messages() { messages_.pubsub().drop_after(begin_.message); }
   void drop_verdicts() { limiters_.verdicts.take_back(); }
@@ -75,9 +75,9 @@ class Effects {
   }
 
  private:
-  // The figures of a command inside the running one, as they were before.
+  // The metrics of a command inside the running one, as they were before.
   struct NestedBefore {
-    CommandFigures* figures;
+    CommandMetrics* metrics;
     uint64_t calls, timed;
     int64_t timed_ns;
     uint64_t rejected, failed;

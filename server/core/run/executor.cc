@@ -89,19 +89,19 @@ const Command* Executor::resolve(Args args) {
   if (plain) {
     recent_ = command;
     recent_spelling_ = args[0];
-    recent_figures_ = &counts_.of(*command);
+    recent_metrics_ = &counts_.of(*command);
   }
   return command;
 }
 
-CommandFigures& Executor::figures_of(const Command& command) {
-  return &command == recent_ ? *recent_figures_ : counts_.of(command);
+CommandMetrics& Executor::metrics_of(const Command& command) {
+  return &command == recent_ ? *recent_metrics_ : counts_.of(command);
 }
 
-CommandFigures& Executor::counted_figures(const Command& command) {
-  CommandFigures& figures = figures_of(command);
-  if (outer_ != nullptr) running_.effects().note(&figures);
-  return figures;
+CommandMetrics& Executor::counted_metrics(const Command& command) {
+  CommandMetrics& metrics = metrics_of(command);
+  if (outer_ != nullptr) running_.effects().note(&metrics);
+  return metrics;
 }
 
 Ran Executor::execute(Session& session, Args args) {
@@ -231,8 +231,8 @@ void Executor::signal_keys(const Session& session, const Command& command, Args 
 }
 
 void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
-  CommandFigures& figures = counted_figures(command);
-  const bool timed = CommandCounts::is_timed(figures);
+  CommandMetrics& metrics = counted_metrics(command);
+  const bool timed = CommandCounts::is_timed(metrics);
   Call call{.host = *needs_.host,
             .limiters = *needs_.limiters,
             .session = session,
@@ -256,7 +256,7 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   }
   outer_ = outer;
   if (call.keys.failure().is_retry()) return;  // as if it had not run
-  counts_.note_end(call, &figures, within(), timed, begin_ns);
+  counts_.note_end(call, &metrics, within(), timed, begin_ns);
   if (is_watched && !command.has(kSkipMonitor | kAdmin))
     needs_.messages->monitors().show(call, within() == Within::kScript);
   const bool wrote = command.has(kWrites) && !session.wait_state().waiting();
@@ -272,12 +272,12 @@ Within Executor::within() const {
 
 void Executor::count_failed(const Command& command, std::string_view error) {
   counts_.note_error(error);
-  ++counted_figures(command).failed;
+  ++counted_metrics(command).failed;
 }
 
 void Executor::count_rejected(const Command* command, std::string_view error) {
   counts_.note_error(error);
-  if (command != nullptr) ++counted_figures(*command).rejected;
+  if (command != nullptr) ++counted_metrics(*command).rejected;
 }
 
 }  // namespace weir::server

@@ -64,8 +64,7 @@ constexpr OptionEffect kOptionEffects[] = {
 }  // namespace
 
 Server::Server(Config config, Clock* clock, StoreFactory make_store,
-               std::span<const Commands> families, const Seeds& seeds,
-               const Replication& replication)
+               std::span<const Commands> lists, const Seeds& seeds, const Replication& replication)
     : CallHost(*this),
       config_(std::move(config)),
       clock_(*clock),
@@ -77,7 +76,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       random_(seeds.choices),
       report_(clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
-      commands_(families),
+      commands_(lists),
       session_service_({.host = this,
                         .config = &config_,
                         .timeline = &timeline_,
@@ -189,7 +188,7 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   } else {
     spdlog::info(
         "data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
-        report.written_back_turn, keys_.turn(), keys_.figures().unwritten);
+        report.written_back_turn, keys_.turn(), keys_.metrics().unwritten);
   }
   if (const auto read = read_policies(); !read) {
     if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
@@ -332,7 +331,7 @@ void Server::tick() {
   sessions_.tls().look_at_the_end(clock_.wall_ns() / kNsPerS);
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
-  peak = std::max(peak, keys_.figures().bytes);
+  peak = std::max(peak, keys_.metrics().bytes);
   report_.end_phase("tick", clock_.steady_ns());
 }
 

@@ -59,8 +59,8 @@ class Server final : public CallHost {
  public:
   using StoreFactory = storage::Keyspace::StoreFactory;
 
-  // `families`: the rows of all commands (commands/families.h).
-  Server(Config config, Clock* clock, StoreFactory make_store, std::span<const Commands> families,
+  // `lists`: the rows of all commands (commands/command_lists.h).
+  Server(Config config, Clock* clock, StoreFactory make_store, std::span<const Commands> lists,
          const Seeds& seeds = Seeds::fresh(), const Replication& replication = {});
 
   // Opens the data. If that fails, the process should end with the error.

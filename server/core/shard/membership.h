@@ -20,7 +20,7 @@
 
 namespace weir::server {
 
-class FigureWriter;
+class MetricWriter;
 class Server;
 class Snapshots;
 struct Command;
@@ -135,7 +135,7 @@ class Membership {
   // All members that were heard of within an hour, by their nodes' names; this one always.
   virtual std::vector<MemberSeen> members() const = 0;
   // Writes what INFO replication shows of it, beside the role.
-  virtual void write_figures(FigureWriter& out) const = 0;
+  virtual void write_metrics(MetricWriter& out) const = 0;
 
   // Begins what is ordered. The error is a whole line, and tells why that cannot be.
   virtual Result<void, std::string> order(const MemberOrder& order) = 0;

@@ -108,7 +108,7 @@ void MemberPort::restamp(const Stamp& stamp) {
 }
 
 void MemberPort::take_office(int64_t instant_ns) {
-  office_.emplace(std::max(instant_ns, keys_->figures().instant_ns), now());
+  office_.emplace(std::max(instant_ns, keys_->metrics().instant_ns), now());
   parts_.replies->take_office();
   server_->timeline().synchronise();
   spdlog::warn("this is the primary of shard {} from turn {} on, epoch {}", parts_.plan->shard,
@@ -137,7 +137,7 @@ void MemberPort::stop(Reason reason) {
 
 int64_t MemberPort::instant_ns() {
   if (is_in_turn_) return keys_->running().now_ns();
-  const int64_t newest_ns = keys_->figures().instant_ns;
+  const int64_t newest_ns = keys_->metrics().instant_ns;
   return office_ ? std::max(office_->at(now()), newest_ns) : newest_ns;
 }
 

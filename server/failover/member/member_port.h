@@ -89,7 +89,7 @@ class MemberPort final : public storage::replication::Port {
   void stop(Reason reason) override;
   // The primary's instants, or those of the turns that come.
   int64_t instant_ns() override;
-  uint64_t written_back_turn() const override { return keys_->figures().written_back_turn; }
+  uint64_t written_back_turn() const override { return keys_->metrics().written_back_turn; }
   uint64_t random() override { return parts_.random->next(); }
 
  private:

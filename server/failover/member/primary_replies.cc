@@ -1,7 +1,7 @@
 #include "server/failover/member/primary_replies.h"
 
 #include "server/command/command.h"
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 
 namespace weir::server {
 
@@ -53,7 +53,7 @@ Result<void, std::string> PrimaryReplies::admit(const DataRequest& request) cons
                           : " the log does not answer");
 }
 
-void PrimaryReplies::write_figures(FigureWriter& out) const {
+void PrimaryReplies::write_metrics(MetricWriter& out) const {
   out.gauge({"uncommitted_turns", "Turns of the primary that the shared log has not acknowledged."},
             turns_.count());
   out.gauge({"uncommitted_bytes", "Their size."}, turns_.bytes());
@@ -63,7 +63,7 @@ void PrimaryReplies::write_figures(FigureWriter& out) const {
       {"early_permits_lost", "Permits in replies that had left and were lost with an office."},
       lost_);
   out.gauge({"log_away_ms", "For how long the shared log has not acknowledged what was appended.",
-             FigureUnit::kMilliseconds},
+             MetricUnit::kMilliseconds},
             static_cast<uint64_t>(absence_.for_ns(clock_.boot_ns()) / kNsPerMs));
 }
 

@@ -64,7 +64,7 @@ class PrimaryReplies final : public PrimaryRules {
   const UncommittedTurns& turns() const { return turns_; }
   uint64_t early_permits() const { return early_.permits(); }
   uint64_t early_permits_lost() const { return lost_; }
-  void write_figures(FigureWriter& out) const;
+  void write_metrics(MetricWriter& out) const;
 
  private:
   bool may_leave_early(uint64_t permits, int64_t boot_ns) const;

@@ -5,7 +5,7 @@
 
 #include "base/time_units.h"
 #include "server/core/shard/successor.h"
-#include "server/failover/member/member_figures.h"
+#include "server/failover/member/member_metrics.h"
 #include "server/failover/peers/member_words.h"
 #include "server/os/log.h"
 
@@ -122,7 +122,7 @@ void ShardMember::begin_protocol() {
   options.times = plan_.times;
   options.append_interval_ns = plan_.append_interval_ns;
   options.early_release_ns_max = plan_.replies.early.age_ns_max;
-  member_ = std::make_unique<Member>(options, kept_.get(), &port_, keys_->figures().instant_ns);
+  member_ = std::make_unique<Member>(options, kept_.get(), &port_, keys_->metrics().instant_ns);
   port_.begin_protocol(member_.get(), kept_->stamps());
   replies_.begin(member_.get());
 }
@@ -275,14 +275,14 @@ std::vector<MemberSeen> ShardMember::members() const {
   return board_.members(facts(), member_->fold().primary().node);
 }
 
-void ShardMember::write_figures(FigureWriter& out) const {
-  write_member_figures({.view = view(),
+void ShardMember::write_metrics(MetricWriter& out) const {
+  write_member_metrics({.view = view(),
                         .members = members(),
-                        .figures = member_->figures(),
+                        .metrics = member_->metrics(),
                         .log = log_->facts(),
                         .trimmed_up_to = trimmer_.trimmed_up_to()},
                        out);
-  replies_.write_figures(out);
+  replies_.write_metrics(out);
 }
 
 Result<void, std::string> ShardMember::order(const MemberOrder& order) {

@@ -56,7 +56,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
   const PrimaryRules& rules() const override { return replies_; }
   MemberView view() const override;
   std::vector<MemberSeen> members() const override;
-  void write_figures(FigureWriter& out) const override;
+  void write_metrics(MetricWriter& out) const override;
   Result<void, std::string> order(const MemberOrder& order) override;
   Snapshots* snapshots() override { return &copies_->given(); }
   void begin_to_leave() override;

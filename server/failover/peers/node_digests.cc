@@ -11,7 +11,7 @@
 namespace weir::server {
 namespace {
 
-constexpr std::string_view kLocalFamilies[] = {"cluster-announce-", "http-", "metrics-", "tls-"};
+constexpr std::string_view kLocalPrefixes[] = {"cluster-announce-", "http-", "metrics-", "tls-"};
 constexpr std::string_view kLocal[] = {
     "aclfile", "bind",       "checkpoint-keep",   "dir",           "disk-reserve",
     "logfile", "loglevel",   "log-password-file", "pidfile",       "policies-file",
@@ -21,8 +21,8 @@ constexpr std::string_view kLocal[] = {
 constexpr size_t kUsersBytesMax = 256 << 10;
 
 bool is_local(std::string_view name) {
-  return std::any_of(std::begin(kLocalFamilies), std::end(kLocalFamilies),
-                     [&](std::string_view family) { return name.starts_with(family); }) ||
+  return std::any_of(std::begin(kLocalPrefixes), std::end(kLocalPrefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
          std::find(std::begin(kLocal), std::end(kLocal), name) != std::end(kLocal);
 }
 

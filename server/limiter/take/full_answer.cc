@@ -111,7 +111,7 @@ void write_full_answer(Call& call, resp::ReplyWriter& reply, const LimiterReques
 void write_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
                   const Answer& answer) {
   if (request.full) return write_full_answer(call, reply, request, answer);
-  write_figures(reply, answer, request.upto);
+  write_verdict(reply, answer, request.upto);
 }
 
 void reply_answer(Call& call, const LimiterRequest& request, const Answer& answer) {

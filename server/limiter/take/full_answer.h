@@ -1,4 +1,4 @@
-// What a request is answered: the figures, or with FULL a map in RESP3, flat pairs in RESP2.
+// What a request is answered: the verdict, or with FULL a map in RESP3, flat pairs in RESP2.
 //
 //     allowed   1 or 0
 //     retry_ms  0 when allowed, -1 when it can never be allowed
@@ -25,7 +25,7 @@
 
 namespace weir::server {
 
-// Writes what the request wants to see: the figures, or with FULL all.
+// Writes what the request wants to see: the verdict, or with FULL all.
 void write_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
                   const Answer& answer);
 void write_full_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,

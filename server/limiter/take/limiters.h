@@ -19,7 +19,7 @@
 
 namespace weir::server {
 
-class FigureWriter;
+class MetricWriter;
 class Waiting;
 
 // The keys with the most denials, the most permits taken, and the most denials with SHADOW.
@@ -60,6 +60,6 @@ struct Limiters {
   Limiting limiting = Limiting::kOn;
 };
 
-void write_figures(const Limiters& limiters, FigureWriter& out);
+void write_metrics(const Limiters& limiters, MetricWriter& out);
 
 }  // namespace weir::server

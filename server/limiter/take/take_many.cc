@@ -193,11 +193,11 @@ void write_full(Call& call, resp::ReplyWriter& reply, const std::vector<Part>& p
   for (const Part& part : parts) write_full_answer(call, reply, part.request, part.answer);
 }
 
-void write_figures(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
+void write_verdicts(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
   call.reply.array(2 + static_cast<int64_t>(parts.size()));
   call.reply.integer(denied_by < 0 || parts[0].request.shadow ? 1 : 0);
   call.reply.integer(denied_by);
-  for (const Part& part : parts) write_figures(call.reply, part.answer, upto);
+  for (const Part& part : parts) write_verdict(call.reply, part.answer, upto);
 }
 
 // Keeps what was made for each key; answers how long the reply is to be remembered.
@@ -234,7 +234,7 @@ void take_many(Call& call, Keys keys, const LimiterRequest& request) {
   if (request.full) {
     write_full(call, call.reply, *parts, denied_by);
   } else {
-    write_figures(call, *parts, denied_by, request.upto);
+    write_verdicts(call, *parts, denied_by, request.upto);
   }
   if (remembers) remember(call, name, begin, for_ms);
 }

@@ -5,7 +5,7 @@
 #include "server/acl/sha256.h"
 #include "server/acl/users.h"
 #include "server/command/command_facts.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 
 namespace weir::server::acl {
 namespace {
@@ -35,7 +35,7 @@ class AclRules : public testing::Test {
   bool allows(const Words& words) const { return check(words).allowed(); }
   Denial denial(const Words& words) const { return check(words).denial; }
 
-  CommandTable table_{command_families()};
+  CommandTable table_{command_lists()};
   User user_{"ann", &table_, false};
 };
 

@@ -285,7 +285,7 @@ TEST(Everysec, WritesWaitWhenTheDiskIsTwoSecondsBehind) {
 TEST(Everysec, ASyncBeginsEverySecondWhileThereAreChanges) {
   FakeServer server(with(DurabilityLevel::kEverysec));
   auto client = server.connect();
-  const auto syncs = [&] { return server->keys().store_in_use()->figures().syncs; };
+  const auto syncs = [&] { return server->keys().store_in_use()->metrics().syncs; };
   server.advance(kSecond);
   const uint64_t before = syncs();
   for (int i = 0; i < 30; ++i) {
@@ -305,7 +305,7 @@ TEST(No, NothingIsSyncedButWhatWriteBackNeeds) {
     EXPECT_EQ(client->call({"SET", "a", "1"}), kOk);
     server.advance(kSecond);
   }
-  EXPECT_EQ(server->keys().store_in_use()->figures().syncs, 0u);
+  EXPECT_EQ(server->keys().store_in_use()->metrics().syncs, 0u);
 }
 
 TEST(Close, CommitsAndSyncsEverything) {
@@ -328,7 +328,7 @@ TEST(Close, SaysWhenTheLastChangesMayBeLost) {
   EXPECT_FALSE(server->close().ok());
 }
 
-TEST(TurnFigures, CountTurnsAndTheirLength) {
+TEST(TurnMetrics, CountTurnsAndTheirLength) {
   FakeServer server;
   auto client = server.connect();
   client->send(request({"SET", "a", "1"}) + request({"SET", "b", "1"}));

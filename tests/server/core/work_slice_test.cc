@@ -30,7 +30,7 @@ TEST(WorkSlice, EndsAfterAMillisecondAndGoesOnInTheNextTurn) {
     ++turns;
   } while (server->keys().work().wanted());
   EXPECT_GE(turns, 4);
-  EXPECT_EQ(server->keys().figures().unwritten, 0u);
+  EXPECT_EQ(server->keys().metrics().unwritten, 0u);
 }
 
 TEST(WorkSlice, LateWriteBackHoldsUpThoseWhoWriteAndNobodyElse) {

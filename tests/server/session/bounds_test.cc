@@ -237,7 +237,7 @@ TEST(ChangeBound, ATransactionThatWaitsForWriteBackIsSeenOnce) {
   EXPECT_EQ(writer->session().hold(), Hold::kWriteBack);
   EXPECT_EQ(listener->take(), "");
   EXPECT_EQ(server->report().stats.keyspace_hits, hits);
-  EXPECT_EQ(executor.figures(*executor.table().find("rl.take")).calls, 0u);
+  EXPECT_EQ(executor.metrics(*executor.table().find("rl.take")).calls, 0u);
   EXPECT_EQ(server->limiters().verdicts.of(Outcome::kAllowed), 0u);
   EXPECT_EQ(slow_log.mark(), slow + 2);  // SET and MULTI
   for (int i = 0; i < 50 && writer->session().hold() != Hold::kNone; ++i) {
@@ -245,7 +245,7 @@ TEST(ChangeBound, ATransactionThatWaitsForWriteBackIsSeenOnce) {
     server->tick();
     turn();
   }
-  EXPECT_EQ(executor.figures(*executor.table().find("rl.take")).calls, 1u);
+  EXPECT_EQ(executor.metrics(*executor.table().find("rl.take")).calls, 1u);
   EXPECT_EQ(server->limiters().verdicts.of(Outcome::kAllowed), 1u);
   EXPECT_EQ(server->report().stats.keyspace_hits, hits + 1);
   EXPECT_EQ(slow_log.mark(), slow + 2 + 7);  // EXEC shows as what it has run

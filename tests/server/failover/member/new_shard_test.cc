@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/failover/member/shard_names.h"
 #include "server/failover/shared_log/open_log.h"
@@ -41,7 +41,7 @@ class NewShardTest : public testing::Test {
   void fill(const std::string& name) {
     Server server(
         {}, &clock_, [&] { return storage::make_rocks_store({.directory = data(name)}); },
-        command_families());
+        command_lists());
     ASSERT_STATUS_OK(server.open());
     const auto session = server.connect({});
     ASSERT_TRUE(session);
@@ -161,7 +161,7 @@ TEST_F(NewShardTest, LeavesAndGoesOnAlone) {
   {
     Server server(
         {}, &clock_, [&] { return storage::make_rocks_store({.directory = data("a")}); },
-        command_families());
+        command_lists());
     expect_part(server.open().message(), "a belongs to shard main of cluster 0100");
   }
   EXPECT_EQ(leave("a"), "left");
