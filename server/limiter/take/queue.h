@@ -2,8 +2,8 @@
 //
 // While there is a queue, a request that would take is denied, so that it does not overtake. Where
 // it would stand is told by a simulation of the queue (simulated_queue.h), which all who stand in
-// it share. Who joins at the end is added to it. It is worked out anew, request by request, when it is
-// asked for after something that it has not foreseen; what nobody asks for costs nothing.
+// it share. Who joins at the end is added to it. It is worked out anew, request by request, when it
+// is asked for after something that it has not foreseen; what nobody asks for costs nothing.
 //
 // Invariants
 // 1. A look at the queue's end changes neither the key nor the simulation that is kept.
