@@ -10,8 +10,8 @@
 
 #include "storage/keyspace/list_names.h"
 #include "storage/keyspace/live_records.h"
-#include "storage/keyspace/passes.h"
 #include "storage/keyspace/replay.h"
+#include "storage/keyspace/write_back_schedule.h"
 #include "storage/memtable/debt.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
@@ -23,13 +23,13 @@ namespace weir::storage {
 class FollowedTurns {
  public:
   FollowedTurns(WorkingSet* set, LiveRecords* records, TurnInProgress* turn, Replay* replay,
-                Passes* passes, Debt* debt, StoreInUse* store, LogEnd* end,
+                WriteBackSchedule* schedule, Debt* debt, StoreInUse* store, LogEnd* end,
                 const KeyspaceOptions& options)
       : set_(*set),
         records_(*records),
         turn_(*turn),
         replay_(*replay),
-        passes_(*passes),
+        schedule_(*schedule),
         debt_(*debt),
         store_(*store),
         end_(*end),
@@ -50,7 +50,7 @@ class FollowedTurns {
   LiveRecords& records_;
   TurnInProgress& turn_;
   Replay& replay_;
-  Passes& passes_;
+  WriteBackSchedule& schedule_;
   Debt& debt_;
   StoreInUse& store_;
   LogEnd& end_;

@@ -9,23 +9,23 @@ namespace weir::storage {
 Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
     : make_store_(std::move(make_store)),
       options_(options),
-      debt_(set_, pass_, store_, options_),
+      debt_(set_, write_back_, store_, options_),
       turn_(&set_, &watches_, &events_, &debt_, options_),
-      burial_(&set_, &pass_),
+      burial_(&set_, &write_back_),
       records_(&set_, &turn_, &burial_, &watches_, &events_, store_),
       lists_(&set_, &turn_, &burial_, store_),
-      passes_(&pass_, &set_, &burial_, &end_, store_, turn_, debt_, options_),
+      schedule_(&write_back_, &set_, &burial_, &end_, store_, turn_, debt_, options_),
       reclaimer_(&set_, &records_, &burial_, turn_, options_),
-      commit_(&set_, &turn_, &pass_, &debt_, &burial_, &records_, &lists_, &passes_),
-      replay_(&set_, &turn_, &pass_, &burial_, &records_, &lists_, &watches_),
+      commit_(&set_, &turn_, &write_back_, &debt_, &burial_, &records_, &lists_, &schedule_),
+      replay_(&set_, &turn_, &write_back_, &burial_, &records_, &lists_, &watches_),
       recovery_(&set_, &records_, &burial_, &replay_),
-      work_(&passes_, &reclaimer_, &burial_, &debt_, &set_, turn_, store_),
-      followed_(&set_, &records_, &turn_, &replay_, &passes_, &debt_, &store_, &end_, options_) {
+      work_(&schedule_, &reclaimer_, &burial_, &debt_, &set_, turn_, store_),
+      followed_(&set_, &records_, &turn_, &replay_, &schedule_, &debt_, &store_, &end_, options_) {
   set_.tell_counts(options_.follows);
 }
 
 Keyspace::~Keyspace() {
-  store_.close();  // its threads may call notify, and a pass points into the tables
+  store_.close();  // its threads may call notify, and a write-back points into the tables
 }
 
 void Keyspace::set_options(const KeyspaceOptions& options) {
@@ -56,7 +56,7 @@ Status Keyspace::reopen(Keep keep) {
     end_at_newest_logged_turn();
     return {};
   }
-  passes_.abandon();
+  schedule_.abandon();
   store_.close();
   auto store = make_store_();
   store->expect(set_.seed());
@@ -94,15 +94,15 @@ void Keyspace::forget_everything() {
   set_.forget();
   burial_.forget();
   lists_.set_bound(1);
-  pass_ = WriteBack();
+  write_back_ = WriteBack();
 }
 
 Status Keyspace::fill_from_store(const OpenReport& report, const OpeningWatch& watch) {
   set_.begin(store_->hash_seed(), static_cast<size_t>(options_.databases) + 1);
   end_.turn = report.written_back_turn;
-  pass_.set_written_back_turn(end_.turn);
+  write_back_.set_written_back_turn(end_.turn);
   end_.instant_ns = std::max(end_.instant_ns, report.instant_ns);
-  passes_.begin_at_end_of_log();
+  schedule_.begin_at_end_of_log();
   const Recovery::Watch watched{.watch = watch, .last_turn = report.last_turn};
   if (Status status = recovery_.fill(store_.get(), &end_, watched); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
@@ -171,8 +171,8 @@ Status Keyspace::follow(const TurnBatch& batch) { return followed_.follow(batch)
 KeyspaceFigures Keyspace::figures() const {
   KeyspaceFigures figures{.turn = end_.turn,
                           .instant_ns = end_.instant_ns,
-                          .written_back_turn = pass_.written_back_turn(),
-                          .unwritten = pass_.dirty + pass_.writing(),
+                          .written_back_turn = write_back_.written_back_turn(),
+                          .unwritten = write_back_.dirty + write_back_.writing(),
                           .misses = records_.misses(),
                           .expired = records_.expired(),
                           .evicted = reclaimer_.evicted(),

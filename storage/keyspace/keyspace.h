@@ -3,7 +3,7 @@
 //
 // Commands read and write records here and nowhere else. A change can be taken back (running). At
 // the end of a turn everything that changed is appended to the log as one record (commit_turn).
-// Later it is written back to the store's state in passes (work), after which its memory may be
+// Later it is written back to the store's state (work), after which its memory may be
 // given up.
 //
 // This class has no duty but to hold the parts together:
@@ -11,8 +11,8 @@
 //     WorkingSet      tables, databases, counters     LiveRecords  look-up, change, expiry
 //     TurnInProgress  undo, marks, what changed       Lists        lists of elements, their ids
 //     Debt            bytes owed to the disk          Burial       what dies, until it is gone
-//     TurnCommit      a turn becomes a record         Passes       when write-back begins
-//     Replay          records become entries          WriteBack    one pass
+//     TurnCommit      a turn becomes a record         WriteBack    one write-back
+//     Replay          records become entries          WriteBackSchedule  when one begins
 //     Recovery        from a store to a working set   Reclaimer    sweep and eviction
 //     FollowedTurns   turns that another has made
 //
@@ -28,8 +28,8 @@
 // 3. Only committed values are written back: WriteBack checks each entry for it. Only clean entries
 //    are given up: the sweep passes over all others. A dirty entry whose record was erased is
 //    written back as a deletion (if the state may hold the record) before it is forgotten: it stays
-//    in its table, without a value, until a pass has settled it. Dying lists are the exception:
-//    their entries are freed unwritten, because a range erases them from the state
+//    in its table, without a value, until a write-back has settled it. Dying lists are the
+//    exception: their entries are freed unwritten, because a range erases them from the state
 //    (lists/burial.h).
 // 4. A read that fails never looks like an absent key (live_records.h).
 #pragma once
@@ -43,12 +43,12 @@
 
 #include "storage/keyspace/followed_turns.h"
 #include "storage/keyspace/live_records.h"
-#include "storage/keyspace/passes.h"
 #include "storage/keyspace/reclaimer.h"
 #include "storage/keyspace/recovery.h"
 #include "storage/keyspace/replay.h"
 #include "storage/keyspace/turn_commit.h"
 #include "storage/keyspace/work.h"
+#include "storage/keyspace/write_back_schedule.h"
 #include "storage/lists/burial.h"
 #include "storage/lists/lists.h"
 #include "storage/memtable/debt.h"
@@ -155,7 +155,7 @@ class Keyspace {
   StoreInUse store_;
   LogEnd end_;
   WorkingSet set_;
-  WriteBack pass_;
+  WriteBack write_back_;
   Debt debt_;
   Watches watches_;
   KeyEvents events_;
@@ -163,7 +163,7 @@ class Keyspace {
   Burial burial_;
   LiveRecords records_;
   Lists lists_;
-  Passes passes_;
+  WriteBackSchedule schedule_;
   Reclaimer reclaimer_;
   TurnCommit commit_;
   Replay replay_;

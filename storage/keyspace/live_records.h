@@ -20,7 +20,7 @@
 //        |                                          v
 //        +-- it is read after its time -------> unburied -- bury_expired() --> erased and dirty
 //                                                   |                                 |
-//                                                   | a put                           | a pass
+//                                                   | a put                           | write-back
 //                                                   v                                 v
 //                                       live; its old lists are                     gone
 //                                       buried all the same

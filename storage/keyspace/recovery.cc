@@ -47,8 +47,8 @@ Status Recovery::load_system_records(Store* store) {
   return {};
 }
 
-// The state may be newer than W in places, so replay may meet database tables that are not there
-// any more: which databases were dropped is known only at its end.
+// The state may be newer than the written-back turn in places, so replay may meet database tables
+// that are not there any more: which databases were dropped is known only at its end.
 Status Recovery::replay_log(Store* store, LogEnd* end, const Watch& watch) {
   const uint64_t before = end->turn;
   uint64_t told_at_bytes = end->bytes_appended;
@@ -91,7 +91,7 @@ void Recovery::create_missing_databases() {
 }
 
 // Learns which databases have anything in the state, and what is left there of dropped ones: a
-// crash may have come between the drop of a database and the pass that erases it.
+// crash may have come between the drop of a database and the write-back that erases it.
 Status Recovery::look_over_incarnations(Store* store) {
   // A replayed record may have expired before the crash, when the counter was already reduced by
   // it. What the counter still has may have expired and left the state since it was written.

@@ -1,11 +1,12 @@
 // Recovery, when the data is opened: reads the system records from the state, replays the log from
-// W + 1 on, and learns which databases have anything in the state. Nothing else is loaded.
+// the turn after the written-back one on, and learns which databases have anything in the state.
+// Nothing else is loaded.
 //
 // Invariants
 // 1. Nothing is refused after something was changed on disk: opening only reads, save that a new
 //    directory gets its databases as its first turn, which the caller commits.
 // 2. No record of an incarnation that lost its database comes back to life: what the state has of
-//    one goes to Burial, which erases it with the next pass.
+//    one goes to Burial, which erases it with the next write-back.
 #pragma once
 
 #include "storage/keyspace/live_records.h"

@@ -132,7 +132,7 @@ void Replay::set_entry(Table* table, Entry* entry, const TurnEntry& change) {
   if (!change.erased) entry->flags |= Entry::kPresent;
   if (entry->has(Entry::kDirty)) return;
   table->mark_dirty(entry);
-  ++pass_.dirty;
+  ++write_back_.dirty;
 }
 
 void Replay::load_databases() {

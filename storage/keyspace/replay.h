@@ -4,7 +4,7 @@
 // What the two have in common is that a record has the last state of everything that its turn
 // changed. So applying it is putting entries, and never running a command. The live form must also
 // keep what only a loaded keyspace has: indexes of open lists, watches, headers that have expired
-// but are not buried, tables that a pass points into.
+// but are not buried, tables that a write-back points into.
 //
 // Invariants
 // 1. A follower's instant is that of the newest turn applied, at most. So whatever has expired for
@@ -15,8 +15,8 @@
 //    dropped, but not those that the other keyspace had erased before, with a header that had
 //    expired; so the names in the values that the record replaces are compared with those in the
 //    values that it brings. For that an old value is read from the state where memory lacks it. The
-//    own log, when it is opened, is not compared so: elements that died unnamed in the turns since
-//    W stay in the state, under ids that nobody names.
+//    own log, when it is opened, is not compared so: elements that died unnamed in the turns after
+//    the written-back one stay in the state, under ids that nobody names.
 // 3. An entry that changes leaves the index of its list before and enters it after, if the list is
 //    open, or is being opened and the opening has passed the entry's place.
 // 4. A record that could not be applied whole can be applied again: it has states, not changes, and
@@ -39,11 +39,11 @@ namespace weir::storage {
 
 class Replay {
  public:
-  Replay(WorkingSet* set, TurnInProgress* turn, WriteBack* pass, Burial* burial,
+  Replay(WorkingSet* set, TurnInProgress* turn, WriteBack* write_back, Burial* burial,
          LiveRecords* records, Lists* lists, Watches* watches)
       : set_(*set),
         turn_(*turn),
-        pass_(*pass),
+        write_back_(*write_back),
         burial_(*burial),
         records_(*records),
         lists_(*lists),
@@ -72,7 +72,7 @@ class Replay {
 
   WorkingSet& set_;
   TurnInProgress& turn_;
-  WriteBack& pass_;
+  WriteBack& write_back_;
   Burial& burial_;
   LiveRecords& records_;
   Lists& lists_;

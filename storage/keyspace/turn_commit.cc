@@ -100,7 +100,7 @@ void TurnCommit::encode(const Entry* entry) {
 }
 
 void TurnCommit::settle() {
-  passes_.note_turn(turn_.changed().size(), record_.bytes().size());
+  schedule_.note_turn(turn_.changed().size(), record_.bytes().size());
   Table* table = nullptr;
   for (Entry* entry : turn_.changed()) {
     entry->flags &= static_cast<uint8_t>(~Entry::kChanged);
@@ -108,7 +108,7 @@ void TurnCommit::settle() {
       table = set_.table_of(entry->incarnation);
     if (entry->has(Entry::kDirty)) continue;
     table->mark_dirty(entry);
-    ++pass_.dirty;
+    ++write_back_.dirty;
   }
   const bool replaced = turn_.databases_replaced();
   turn_.keep_all();

@@ -19,7 +19,7 @@
 
 #include "storage/format/record.h"
 #include "storage/keyspace/live_records.h"
-#include "storage/keyspace/passes.h"
+#include "storage/keyspace/write_back_schedule.h"
 #include "storage/lists/lists.h"
 #include "storage/store/turn_log.h"
 
@@ -33,16 +33,16 @@ inline constexpr std::string_view kNextElementsIdRecord = "next-elements-id";
 
 class TurnCommit {
  public:
-  TurnCommit(WorkingSet* set, TurnInProgress* turn, WriteBack* pass, Debt* debt, Burial* burial,
-             LiveRecords* records, Lists* lists, Passes* passes)
+  TurnCommit(WorkingSet* set, TurnInProgress* turn, WriteBack* write_back, Debt* debt,
+             Burial* burial, LiveRecords* records, Lists* lists, WriteBackSchedule* schedule)
       : set_(*set),
         turn_(*turn),
-        pass_(*pass),
+        write_back_(*write_back),
         debt_(*debt),
         burial_(*burial),
         records_(*records),
         lists_(*lists),
-        passes_(*passes) {}
+        schedule_(*schedule) {}
 
   // See Keyspace::commit_turn(). Marks the store as failed where the append has. `log` may be
   // null only if the store has failed.
@@ -60,12 +60,12 @@ class TurnCommit {
 
   WorkingSet& set_;
   TurnInProgress& turn_;
-  WriteBack& pass_;
+  WriteBack& write_back_;
   Debt& debt_;
   Burial& burial_;
   LiveRecords& records_;
   Lists& lists_;
-  Passes& passes_;
+  WriteBackSchedule& schedule_;
   TurnRecordWriter record_;
   std::string name_;  // of an element, while it is encoded
 };

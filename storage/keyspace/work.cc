@@ -30,11 +30,11 @@ std::string_view name_of(WorkPart part) {
 
 void Work::begin_round(int64_t steady_ns) {
   if (store_.failed()) return;
-  has_passed_ = passes_.running();
-  if (!has_passed_) set_.retired().release();
+  has_written_back_ = schedule_.running();
+  if (!has_written_back_) set_.retired().release();
   owed_frees_ =
-      std::clamp(passes_.changed_last_turn() * kFreesPerChange, kFreesPerTurn, kFreesPerTurnMax);
-  passes_.begin_round(steady_ns);
+      std::clamp(schedule_.changed_last_turn() * kFreesPerChange, kFreesPerTurn, kFreesPerTurnMax);
+  schedule_.begin_round(steady_ns);
   reclaimer_.begin_round(steady_ns);
 }
 
@@ -50,7 +50,7 @@ std::optional<WorkPart> Work::piece() {
 bool Work::piece_of(WorkPart part) {
   switch (part) {
     case WorkPart::kWriteBack:
-      return passes_.piece(kLooksPerPiece);
+      return schedule_.piece(kLooksPerPiece);
     case WorkPart::kFree:
       return free_piece();
     case WorkPart::kSweep:
@@ -63,14 +63,14 @@ bool Work::piece_of(WorkPart part) {
   return false;
 }
 
-// What a pass may point to waits for its end.
+// What a write-back may point to waits for its end.
 bool Work::free_piece() {
   if (owed_frees_ == 0) return false;
   const size_t looks = std::min(kLooksPerPiece, owed_frees_);
   size_t looked = 0;
   if (burial_.indexes_wait()) {
     looked = burial_.shrink_closed(looks);
-  } else if (!passes_.running() && burial_.lists_wait()) {
+  } else if (!schedule_.running() && burial_.lists_wait()) {
     looked = burial_.free_dead(looks);
   } else if (set_.retired().any_released()) {
     set_.retired().destroy(looks);
@@ -82,16 +82,16 @@ bool Work::free_piece() {
 
 void Work::end_round() {
   if (store_.failed() || turn_.has_changes()) return;
-  const bool late = passes_.overloaded();
+  const bool late = schedule_.overloaded();
   const bool changes = late != debt_.late();
   debt_.set_late(late);
-  if (has_passed_ || passes_.running() || changes) debt_.begin_turn();
+  if (has_written_back_ || schedule_.running() || changes) debt_.begin_turn();
 }
 
 bool Work::wanted() const {
-  if (passes_.wants_work()) return true;
+  if (schedule_.wants_work()) return true;
   if (store_.failed()) return false;
-  return set_.retired().any_released() || (!passes_.running() && reclaimer_.wants_work());
+  return set_.retired().any_released() || (!schedule_.running() && reclaimer_.wants_work());
 }
 
 }  // namespace weir::storage

@@ -28,7 +28,7 @@ void append(const std::vector<ListName>& lists, std::vector<ListName>* to) {
 void Burial::mark_dirty(Table* table, Entry* entry) {
   if (entry->has(Entry::kDirty)) return;
   table->mark_dirty(entry);
-  ++pass_.dirty;
+  ++write_back_.dirty;
 }
 
 void Burial::note_expired(Table* table, Entry* entry, const HeaderView& header) {
@@ -85,7 +85,7 @@ void Burial::bury(const ListName& list) {
   auto open = table->open->take(list.id);
   if (open != nullptr && open->whole() && open->size() <= kShortList)
     return bury_short(table, *open);
-  const bool stored = open == nullptr || open->passes_at_birth() != passes_begun_;
+  const bool stored = open == nullptr || open->write_backs_at_birth() != write_backs_begun_;
   if (open != nullptr) close(std::move(open));
   dying_.push_back({list, stored});
 }
@@ -99,9 +99,9 @@ void Burial::bury_short(Table* table, const ElementsIndex& list) {
 }
 
 void Burial::drop(Table* table) {
-  // The dirty entries of this table will never be written back; the pass counts those that it has
-  // in hand.
-  pass_.dirty -= table->dirty();
+  // The dirty entries of this table will never be written back; the write-back counts those that it
+  // has in hand.
+  write_back_.dirty -= table->dirty();
   dropped_.push_back(table->incarnation());
   if (table->has_elements()) closed_tables_.push_back(std::move(table->open));
 }
@@ -113,7 +113,7 @@ void Burial::drop_stored(Incarnation incarnation) {
 
 void Burial::note_logged() {
   unlogged_.clear();
-  unlogged_in_pass_.clear();
+  unlogged_in_write_back_.clear();
 }
 
 void Burial::owe() {
@@ -185,7 +185,7 @@ bool Burial::free_some(Table* table, ElementsId id, size_t looks, size_t* looked
     const Position segment_last = segment->last();
     freed_.clear();
     Table::append_range(segment, position, last, &freed_);
-    pass_.dirty -= table->forget_dirty(segment, position, last);
+    write_back_.dirty -= table->forget_dirty(segment, position, last);
     ++*looked;
     for (Entry* entry : freed_) {
       *looked += looks_to_free(entry);
@@ -225,28 +225,28 @@ void Burial::erase_range_of(const ListName& list) {
                                            : stored_key_prefix(list.incarnation, last + 1));
 }
 
-StateSlice Burial::begin_pass() {
+StateSlice Burial::begin_write_back() {
   WEIR_CHECK(!lists_wait());
-  ++passes_begun_;
+  ++write_backs_begun_;
   StateSlice ranges = std::exchange(ranges_, {});
   for (const Incarnation incarnation : dropped_)
     ranges.erase_range(stored_key_prefix(incarnation), stored_key_prefix(incarnation + 1));
   dropping_.swap(dropped_);
   dropped_.clear();
   erasing_.swap(erasable_);
-  unlogged_in_pass_.swap(unlogged_);
+  unlogged_in_write_back_.swap(unlogged_);
   return ranges;
 }
 
-void Burial::end_pass(bool done) {
+void Burial::end_write_back(bool done) {
   if (!done) {
     const std::vector<ListName> again = std::exchange(erasing_, {});
     for (const ListName& list : again) erase_range_of(list);
-    append(unlogged_in_pass_, &unlogged_);
+    append(unlogged_in_write_back_, &unlogged_);
     dropped_.insert(dropped_.end(), dropping_.begin(), dropping_.end());
   }
   erasing_.clear();
-  unlogged_in_pass_.clear();
+  unlogged_in_write_back_.clear();
   dropping_.clear();
 }
 
@@ -256,7 +256,7 @@ void Burial::forget() {
   have_name_.clear();
   expired_.clear();
   unlogged_.clear();
-  unlogged_in_pass_.clear();
+  unlogged_in_write_back_.clear();
   dying_.clear();
   dying_position_ = 0;
   erasable_.clear();

@@ -4,12 +4,12 @@
 // A list dies in one of two ways. In the first, a turn takes its name away: it has *vanished*. The
 // turn's record says so, and the list is buried once that record is in the log. In the second, its
 // header expires. Nothing is logged at that moment; the header's entry keeps its value, hidden
-// (Entry::kUnburied), until header and list are buried together between two passes. If a turn
+// (Entry::kUnburied), until header and list are buried together between two write-backs. If a turn
 // commits before that, its record names the list.
 //
 //     a turn takes its name: vanished_                its header expires: expired_ and unlogged_
 //                     |                                               |
-//     the turn's record is in the log                 between passes, bury_expired()
+//     the turn's record is in the log               between write-backs, bury_expired()
 //                     |                                               |
 //                     +-----------------> bury() <--------------------+
 //                                           |
@@ -18,35 +18,36 @@
 //                     v                                           v
 //     its elements are erased records                         dying_
 //                     |                                           |
-//     the next pass writes deletions                between passes, free_dying()
+//     the next write-back writes deletions          between write-backs, free_dying()
 //                     |                                           |
 //                     |          +--- nothing of it is stored ----+
 //                     v          v                                v
 //                    gone <------+                       erasable_, ranges_ <----------+
 //                     ^                                           |                    |
-//                     |                               a pass begins: erasing_          |
+//                     |                          a write-back begins: erasing_         |
 //                     |                                           |                    |
-//                     +-------------------- it is written --------+-- the pass failed -+
+//                     +-------------------- it is written --------+--- or it failed ---+
 //
 // To *bury* a short list is to make its elements ordinary erased records. A long list, or one that
-// is not open, waits until its entries have been *freed* from memory, slice by slice; the next pass
-// then *erases* its range of stored keys. The index of a long list waits in closed_ to be destroyed
-// in slices, too.
+// is not open, waits until its entries have been *freed* from memory, slice by slice; the next
+// write-back then *erases* its range of stored keys. The index of a long list waits in closed_ to
+// be destroyed in slices, too.
 //
-// An incarnation that no database names goes straight to dropped_, and with the next pass to
+// An incarnation that no database names goes straight to dropped_, and with the next write-back to
 // dropping_: its table is not walked any more, so nothing has to be freed one by one.
 //
 // Invariants
-// 1. A pass begins only when no list is dying and no expired header waits to be buried. So no pass
-//    writes an element of a list whose range it erases, and W never passes the turn that dropped a
-//    list whose range is still stored. It holds because Passes asks lists_wait() before it begins a
-//    pass, and because lists are freed, and their ranges queued, only while no pass is running.
-// 2. A pass that meets an unburied header writes it with its value: the state must not lose a
+// 1. A write-back begins only when no list is dying and no expired header waits to be buried. So no
+//    write-back writes an element of a list whose range it erases, and the written-back turn never
+//    passes the one that dropped a list whose range is still stored. It holds because
+//    WriteBackSchedule asks lists_wait() before it begins a write-back, and because lists are
+//    freed, and their ranges queued, only while no write-back is running.
+// 2. A write-back that meets an unburied header writes it with its value: the state must not lose a
 //    header before its elements. It holds because the entry keeps its value until bury_expired(),
 //    which also buries the lists, and collect_segment() writes values of unburied entries.
-// 3. No turn is committed whose record lacks a list that died before it, unless a pass has erased
-//    the list with its header. It holds because unlogged_ goes into each record, and leaves it only
-//    when a record is in the log or when the pass that took the header has ended.
+// 3. No turn is committed whose record lacks a list that died before it, unless a write-back has
+//    erased the list with its header. It holds because unlogged_ goes into each record, and leaves
+//    it only when a record is in the log or when the write-back that took the header has ended.
 // 4. No index points to an entry that is freed. It holds because bury() takes the index of a list
 //    that is open, and free_some() that of one which was opened since: a header is left without its
 //    list where a shared log holds turns that no owner has made.
@@ -72,7 +73,7 @@ class TurnInProgress;
 
 class Burial {
  public:
-  Burial(WorkingSet* set, WriteBack* pass) : set_(*set), pass_(*pass) {}
+  Burial(WorkingSet* set, WriteBack* write_back) : set_(*set), write_back_(*write_back) {}
 
   // What dies.
   // A header has expired; its entry holds its value and is not present any more.
@@ -99,7 +100,7 @@ class Burial {
   // What a turn's record says of it.
   template <typename Visit>
   void for_each_unlogged(Visit visit) const {
-    for (const auto* lists : {&unlogged_, &unlogged_in_pass_, &vanished_}) {
+    for (const auto* lists : {&unlogged_, &unlogged_in_write_back_, &vanished_}) {
       for (const ListName& list : *lists) visit(list);
     }
   }
@@ -118,20 +119,22 @@ class Burial {
   bool lists_wait() const { return !expired_.empty() || !dying_.empty(); }
   bool indexes_wait() const { return !closed_.empty() || !closed_tables_.empty(); }
   // Buries expired headers, or frees entries of dying lists, with about `looks` looks; answers how
-  // many it took. REQUIRES: no pass is running, because a pass points to entries; no turn is in
-  // progress.
+  // many it took. REQUIRES: no write-back is running, because a write-back points to entries; no
+  // turn is in progress.
   size_t free_dead(size_t looks);
   size_t shrink_closed(size_t looks);
 
-  // A pass. What waits to be erased from the state goes with it. REQUIRES: !lists_wait().
-  StateSlice begin_pass();
-  // Its part is done, or waits for the next pass.
-  void end_pass(bool done);
-  // True if a pass has something to erase.
-  bool wants_pass() const { return !dropped_.empty() || !erasable_.empty(); }
-  // How many passes had begun that can have stored something of a list that is made now. A pass
-  // that is running may still come to the list, so it counts as one after its birth.
-  uint64_t passes_at_birth() const { return pass_.running() ? passes_begun_ - 1 : passes_begun_; }
+  // A write-back. What waits to be erased from the state goes with it. REQUIRES: !lists_wait().
+  StateSlice begin_write_back();
+  // Its part is done, or waits for the next write-back.
+  void end_write_back(bool done);
+  // True if a write-back has something to erase.
+  bool wants_write_back() const { return !dropped_.empty() || !erasable_.empty(); }
+  // How many write-backs had begun that can have stored something of a list that is made now. A
+  // write-back that is running may still come to the list, so it counts as one after its birth.
+  uint64_t write_backs_at_birth() const {
+    return write_back_.running() ? write_backs_begun_ - 1 : write_backs_begun_;
+  }
 
   // Forgets everything, when the working set is forgotten.
   void forget();
@@ -145,7 +148,7 @@ class Burial {
   };
   struct Dying {
     ListName list;
-    bool stored = true;  // a pass may have written some of it
+    bool stored = true;  // a write-back may have written some of it
   };
 
   void bury_short(Table* table, const ElementsIndex& list);
@@ -157,28 +160,28 @@ class Burial {
   void mark_dirty(Table* table, Entry* entry);
 
   WorkingSet& set_;
-  WriteBack& pass_;
+  WriteBack& write_back_;
 
   std::vector<ListName> vanished_;
   std::vector<ListName> had_name_, have_name_;  // until compare_names()
   std::deque<Expired> expired_;
-  // Lists of expired headers that no turn's record names yet. When a pass has taken such a header
-  // and its lists out of the state, no record needs to name them any more.
+  // Lists of expired headers that no turn's record names yet. When a write-back has taken such a
+  // header and its lists out of the state, no record needs to name them any more.
   std::vector<ListName> unlogged_;
-  std::vector<ListName> unlogged_in_pass_;
+  std::vector<ListName> unlogged_in_write_back_;
   std::deque<Dying> dying_;
   Position dying_position_ = 0;  // how far the first dying list is freed; 0: not begun
   std::vector<Entry*> freed_;    // while a slice is freed
 
-  // Lists that the next pass erases from the state, with their ranges; then those of the running
-  // pass.
+  // Lists that the next write-back erases from the state, with their ranges; then those of the
+  // running write-back.
   std::vector<ListName> erasable_;
   StateSlice ranges_;
   std::vector<ListName> erasing_;
   // Incarnations, likewise.
   std::vector<Incarnation> dropped_;
   std::vector<Incarnation> dropping_;
-  uint64_t passes_begun_ = 0;
+  uint64_t write_backs_begun_ = 0;
 
   // Indexes that wait to be destroyed, slice by slice.
   std::vector<std::unique_ptr<ElementsIndex>> closed_;

@@ -22,7 +22,7 @@ ElementsId Lists::make(int database, Layout layout) {
   if (layout_of(next_) != layout) ++next_;
   const ElementsId id = next_++;
   WEIR_REQUIRE(id <= kElementsIdMax);
-  table->open->add(std::make_unique<ElementsIndex>(ListBirth{id, burial_.passes_at_birth()},
+  table->open->add(std::make_unique<ElementsIndex>(ListBirth{id, burial_.write_backs_at_birth()},
                                                    set_.index_bytes()));
   turn_.note_newborn({table->incarnation(), id});
   return id;

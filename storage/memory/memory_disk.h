@@ -22,11 +22,11 @@ struct MemoryFaults {
   uint64_t append_lost = 0;  // nothing is written
   uint64_t append_kept = 0;  // the turn is in the log although the call fails
   uint64_t sync = 0;
-  uint64_t pass = 0;
+  uint64_t write_back = 0;
   uint64_t checkpoint = 0;
   uint64_t get = 0;
   uint64_t cursor = 0;           // counts the positions that cursors reach
-  bool disk_full = false;        // every append, pass and checkpoint fails while it is set
+  bool disk_full = false;        // every append, write-back and checkpoint fails while it is set
   bool opens_read_only = false;  // a store that is opened while it is set takes no writes
 };
 

@@ -17,7 +17,7 @@ size_t Debt::bytes_max() const {
 
 void Debt::begin_turn() {
   turn_bytes_ = command_begin_bytes_ = 0;
-  owed_bytes_ = pass_.writing_bytes() + set_.dirty_bytes();
+  owed_bytes_ = write_back_.writing_bytes() + set_.dirty_bytes();
   const size_t most = bytes_max();
   turn_bytes_max_ = most - std::min(most, owed_bytes_);
   worry_bytes_ = late_ ? 0 : turn_bytes_max_ - std::min(turn_bytes_max_, most / 4);

@@ -34,9 +34,9 @@ class Debt {
  public:
   static constexpr size_t kChangeBytes = 128;  // what an undo and an entry's head take, about
 
-  Debt(const WorkingSet& set, const WriteBack& pass, const StoreInUse& store,
+  Debt(const WorkingSet& set, const WriteBack& write_back, const StoreInUse& store,
        const KeyspaceOptions& options)
-      : set_(set), pass_(pass), store_(store), options_(options) {}
+      : set_(set), write_back_(write_back), store_(store), options_(options) {}
 
   size_t bytes() const { return owed_bytes_ + turn_bytes_; }
   size_t bytes_max() const;
@@ -63,10 +63,10 @@ class Debt {
   bool late() const { return late_; }
 
  private:
-  bool can_write_back() const { return !store_.failed() && pass_.failure().ok(); }
+  bool can_write_back() const { return !store_.failed() && write_back_.failure().ok(); }
 
   const WorkingSet& set_;
-  const WriteBack& pass_;
+  const WriteBack& write_back_;
   const StoreInUse& store_;
   const KeyspaceOptions& options_;
   size_t turn_bytes_ = 0;

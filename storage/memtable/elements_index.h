@@ -50,10 +50,10 @@ struct ElementBefore {
   }
 };
 
-// Under which id a list was made, and how many passes had begun by then.
+// Under which id a list was made, and how many write-backs had begun by then.
 struct ListBirth {
   ElementsId id = 0;
-  uint64_t passes = 0;
+  uint64_t write_backs = 0;
 };
 
 class ElementsIndex {
@@ -70,15 +70,15 @@ class ElementsIndex {
     std::string stored_key{};  // empty: begin at the first
   };
 
-  // The index of a list without elements: it is open, and has no header yet. Passes begun by its
-  // birth have stored nothing of it. Counts in `bytes` what it takes.
+  // The index of a list without elements: it is open, and has no header yet. Write-backs begun by
+  // its birth have stored nothing of it. Counts in `bytes` what it takes.
   ElementsIndex(ListBirth birth, size_t* bytes) : birth_(birth), bytes_(*bytes) {}
   ~ElementsIndex() { bytes_ -= nodes_.size() * kNodeBytes; }
   ElementsIndex(const ElementsIndex&) = delete;
   ElementsIndex& operator=(const ElementsIndex&) = delete;
 
   ElementsId id() const { return birth_.id; }
-  uint64_t passes_at_birth() const { return birth_.passes; }
+  uint64_t write_backs_at_birth() const { return birth_.write_backs; }
   size_t size() const { return nodes_.size(); }
   const Nodes& nodes() const { return nodes_; }
   bool whole() const { return opening == nullptr; }

@@ -1,5 +1,5 @@
-// Tables that no database names any more: first a running pass may point to their entries, then
-// they are destroyed a little at a time.
+// Tables that no database names any more: first a running write-back may point to their entries,
+// then they are destroyed a little at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace weir::storage {
 class RetiredTables {
  public:
   void add(std::unique_ptr<Table> table) { retired_.push_back(std::move(table)); }
-  // No pass points to what was added any more, so it may be destroyed.
+  // No write-back points to what was added any more, so it may be destroyed.
   void release() {
     released_.insert(released_.end(), std::make_move_iterator(retired_.begin()),
                      std::make_move_iterator(retired_.end()));

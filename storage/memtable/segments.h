@@ -7,7 +7,7 @@
 // segment becomes a directory of its own. A segment that has become empty is united with its other
 // half, so that what was made for a long list of elements goes with it.
 //
-// Because the order is the disk's, a pass of write-back is sorted without sorting, SCAN merges
+// Because the order is the disk's, a write-back is sorted without sorting, SCAN merges
 // memory and state in one walk with a cursor that keeps no state, and growth moves few entries at a
 // time. What is given up is the one pointer hop of a flat table.
 //

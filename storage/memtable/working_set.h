@@ -7,8 +7,9 @@
 // Invariants
 // 1. Tables stand in ascending incarnation; the first is that of system records, and it is always
 //    complete. It holds because only add_table() adds one, at its place.
-// 2. A table that no database names any more is put aside, not freed: a running pass may point to
-//    its entries. It holds because RetiredTables::release() is called only while no pass runs.
+// 2. A table that no database names any more is put aside, not freed: a running write-back may
+//    point to its entries. It holds because RetiredTables::release() is called only while no
+//    write-back runs.
 // 3. No incarnation is used twice: the next one only grows, and replay learns it from the log.
 #pragma once
 
@@ -93,8 +94,8 @@ class WorkingSet {
   // An expired record was read from the store, and it is unknown whether a counter still includes
   // it.
   void note_unseen_expiry() { expired_unseen_ = true; }
-  // Called after a pass, with the number of records that the filter has dropped since start. If
-  // there are more than before, or an expiry was unseen, counters become doubtful.
+  // Called after a write-back, with the number of records that the filter has dropped since start.
+  // If there are more than before, or an expiry was unseen, counters become doubtful.
   void note_dropped(uint64_t records_dropped);
   CountInProgress& count_in_progress() { return count_in_progress_; }
   // While counts are told, they are those of the records that are applied, and nothing that happens

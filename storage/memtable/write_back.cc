@@ -41,7 +41,7 @@ void WriteBack::begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Stor
   table_ = 0;
   position_ = 0;
   failure_ = {};
-  if (!ranges.empty()) store->add_to_pass(std::move(ranges));
+  if (!ranges.empty()) store->add_to_write_back(std::move(ranges));
 }
 
 size_t WriteBack::step(size_t looks, int64_t now_ns, const LogEnd& end, const Tables& tables,
@@ -56,10 +56,10 @@ size_t WriteBack::step(size_t looks, int64_t now_ns, const LogEnd& end, const Ta
   if (phase_ == Phase::kLogging && end.logged_turn >= newest_collected_) {
     phase_ = Phase::kStoring;
     turn_ = store->stamped_turn(turn_);
-    store->finish_pass(turn_, instant_ns_);
+    store->finish_write_back(turn_, instant_ns_);
   }
   if (phase_ != Phase::kStoring) return looked;
-  const PassState state = store->pass_state();
+  const JobState state = store->write_back_state();
   if (state.running) return looked;
   failure_ = state.failure;
   if (failure_.ok()) written_back_turn_ = turn_;
@@ -82,14 +82,15 @@ size_t WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
     looked += collect_segment(table, table->segment_at(position_), looks - looked, store);
     if (position_ == 0) ++table_;
   }
-  if (phase_ == Phase::kLogging && !slice_.empty()) store->add_to_pass(std::exchange(slice_, {}));
+  if (phase_ == Phase::kLogging && !slice_.empty())
+    store->add_to_write_back(std::exchange(slice_, {}));
   return looked;
 }
 
 // Hands over a segment's dirty entries from position_ on, as many as `looks` allow for by their
 // bytes, and answers how many looks that took: what stands before it was passed when that was a
-// segment of its own, and waits for the next pass. REQUIRES: no entry holds uncommitted changes, so
-// that only committed values leave.
+// segment of its own, and waits for the next write-back. REQUIRES: no entry holds uncommitted
+// changes, so that only committed values leave.
 size_t WriteBack::collect_segment(Table* table, Segment* segment, size_t looks, Store* store) {
   Position last = segment->last();
   gathered_.clear();
@@ -101,7 +102,7 @@ size_t WriteBack::collect_segment(Table* table, Segment* segment, size_t looks, 
   const size_t bytes_before = writing_bytes_;
   for (Entry* entry : gathered_) {
     hand_over(entry);
-    if (slice_.bytes() > kSliceBytes) store->add_to_pass(std::exchange(slice_, {}));
+    if (slice_.bytes() > kSliceBytes) store->add_to_write_back(std::exchange(slice_, {}));
   }
   writing_.insert(writing_.end(), gathered_.begin(), gathered_.end());
   return 1 + gathered_.size() * kLooksPerEntry + (writing_bytes_ - bytes_before) / kBytesPerLook;

@@ -1,7 +1,7 @@
 // When a member reads and appends again. Times are nanoseconds of CLOCK_BOOTTIME.
 //
 // An owner appends a BEAT every kBeatNsMax, before whatever else it has to append: else, where
-// there is always a turn, no record would hold its address, its instant and W.
+// there is always a turn, no record would hold its address, its instant and its written-back turn.
 #pragma once
 
 #include <algorithm>

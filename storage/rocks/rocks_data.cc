@@ -97,7 +97,8 @@ Status RocksData::open_databases(OpenMode mode, const OpeningWatch& watch, OpenR
   report->created = mode == OpenMode::kCreate;
   WrittenBack written_back;
   RocksLog::Opened log;
-  Status status = state_.open(directory_.state_path(), directory_.pass_path(), mode, &written_back);
+  Status status =
+      state_.open(directory_.state_path(), directory_.write_back_path(), mode, &written_back);
   const std::string log_path = directory_.log_path();
   watch({.part = OpeningStep::Part::kReadLog, .done = 0, .all = RocksLog::bytes_in(log_path)});
   if (status.ok()) status = log_.open(options_, log_path, mode, written_back.turn, &log);
@@ -124,7 +125,8 @@ Status RocksData::fit_together(const RocksLog::Opened& log, const WrittenBack& s
   return {};
 }
 
-// Copies the state first and then the log, so that the copied log reaches at least to the copied W.
+// Copies the state first and then the log, so that the copied log reaches at least to the copied
+// written-back turn.
 // The copy gets its name last, so it appears whole.
 Status RocksData::make_checkpoint(const std::string& directory) {
   if (!read_only_.ok()) return read_only_;

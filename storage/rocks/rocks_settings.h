@@ -50,7 +50,7 @@ struct RocksOptions {
   ShardStep shard_step = ShardStep::kNone;
   bool direct_reads = false;  // past the system's page cache
   // Expired records are gone from the disk within this time plus that of a compaction, also where
-  // nothing is written any more, as long as passes (empty ones will do) come by.
+  // nothing is written any more, as long as write-backs (empty ones will do) come by.
   int64_t expired_compaction_interval_s = 6 * kSPerHour;
   // Another file system or clock, for tests. It must outlive the store.
   rocksdb::Env* env = nullptr;

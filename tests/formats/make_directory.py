@@ -23,7 +23,7 @@ from directory import harness
 
 BEGIN_MS = 1_700_000_000_000
 BETWEEN_MS = 5_000
-STEPS = 20  # of 100 ms: a pass may be followed by a turn that corrects a counter, and so by another
+STEPS = 20  # of 100 ms: a write-back may be followed by a turn that corrects a counter, and so by another
 
 
 def figure(client, name):

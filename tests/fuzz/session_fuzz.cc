@@ -9,7 +9,7 @@
 //     0, 1, 2  a chunk: one byte of length (for 2, two bytes, low first), then so many bytes
 //     3        the turn ends, and the replies are read
 //     4        a chore tick
-//     5        time passes: one byte, the exponent of 2 in nanoseconds
+//     5        time write-backs: one byte, the exponent of 2 in nanoseconds
 //     6        one byte says what goes wrong (see misfortune())
 //     7        the session's kept requests go on
 #include <algorithm>
@@ -130,7 +130,7 @@ class World {
             0;  // a failure while recovering ends the process
         return server_->tick();
       case 5:
-        return clock_.pass(int64_t{1} << (input_.byte() & 63) % 47);
+        return clock_.write - back(int64_t{1} << (input_.byte() & 63) % 47);
       case 6:
         return misfortune(client, input_.byte());
       default:
@@ -207,7 +207,7 @@ class World {
         faults.sync = when;
         return;
       case 6:
-        faults.pass = when;
+        faults.write_back = when;
         return;
       case 7:
         faults.get = when;

@@ -154,16 +154,16 @@ class ElementsTest : public KeyspaceTest {
     }
   }
 
-  // Passes and the work between them until nothing is left to be done.
+  // Write-backs and the work between them until nothing is left to be done.
   void settle() {
     keys();
-    commit();  // passes learn from it what the instant is
+    commit();  // write-backs learn from it what the instant is
     for (int round = 0; round < 4; ++round) {
       for (int i = 0; i < 80; ++i) work();
-      pass();
+      must_write_back();
     }
   }
-  void pass() {
+  void must_write_back() {
     keys_->work().write_back_now();
     for (int i = 0; i < 1'000'000 && keys_->work().writing_back(); ++i) {
       uint64_t seen;

@@ -53,7 +53,7 @@ class ElementsRandomTest : public RandomElements, public ::testing::WithParamInt
       run_turn();
       for (uint64_t steps = pick(6); steps > 0; --steps) work();
       if (pick(20) == 0) keys_->work().write_back_now();
-      if (pick(60) == 0) disk_->faults.pass = 1;
+      if (pick(60) == 0) disk_->faults.write_back = 1;
       if (pick(50) == 0) now_ns_ += static_cast<int64_t>(pick(300'000'000));
       if (pick(100) == 0) crash();
       if (pick(15) == 0) expect_records(committed_);

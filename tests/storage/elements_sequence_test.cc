@@ -23,7 +23,7 @@ TEST_F(ElementsTest, NumbersOfAListInSequenceStandInTheirOrder) {
 }
 
 // Of two elements with one stored position, the one that comes first in memory is the second here.
-TEST_F(ElementsTest, APassAscendsByWhatIsStored) {
+TEST_F(ElementsTest, AWriteBackAscendsByWhatIsStored) {
   const std::string low = number(kSequenceStep);
   const std::string high = number(kSequenceStep << kElementHashBits);
   ASSERT_GT(position_of_element(2, low, {1, 2}), position_of_element(2, high, {1, 2}));
@@ -32,7 +32,7 @@ TEST_F(ElementsTest, APassAscendsByWhatIsStored) {
   keys();
   put_record(0, "l", record);
   commit();
-  pass();
+  must_write_back();
   EXPECT_EQ(elements_in_state(), 2u);
   crash();
   expect_records({{{"l", record}}, {}, {}});

@@ -67,7 +67,7 @@ TEST_F(ElementsTest, OneChangedElementCostsOneHoweverManyThereAre) {
   keys();
   put_record(0, "z", header_of(numbered(20'000)));
   commit();
-  pass();
+  must_write_back();
   EXPECT_EQ(keys_->figures().unwritten, 0u);
   const uint64_t log_before = keys_->figures().log_bytes_appended;
   keys();
@@ -109,24 +109,24 @@ TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
   for (int i = 0; i < 100; ++i) work();
   EXPECT_LE(keys_->figures().entries, entries_before + 2);
   EXPECT_LE(keys_->figures().bytes, bytes_before + 10'000);
-  pass();
+  must_write_back();
   EXPECT_EQ(elements_in_state(), 0u);
 }
 
-TEST_F(ElementsTest, ADroppedListLeavesTheStateAlsoWhenThePassFails) {
+TEST_F(ElementsTest, ADroppedListLeavesTheStateAlsoWhenTheWriteBackFails) {
   keys();
   put_record(0, "z", header_of(numbered(1'000)));
   commit();
-  pass();
+  must_write_back();
   ASSERT_EQ(elements_in_state(), 1'000u);
   keys();
   put(0, "z", "string");
   commit();
   for (int i = 0; i < 100; ++i) work();
-  disk_->faults.pass = 1;
+  disk_->faults.write_back = 1;
   write_back();
   EXPECT_EQ(elements_in_state(), 1'000u);
-  pass();
+  must_write_back();
   EXPECT_EQ(elements_in_state(), 0u);
 }
 
@@ -135,7 +135,7 @@ TEST_F(ElementsTest, ADroppedListLeavesTheStateAfterACrash) {
     keys();
     put_record(0, "z", header_of(numbered(size)));
     commit();
-    pass();
+    must_write_back();
     ASSERT_EQ(elements_in_state(), size);
     keys();
     erase(0, "z");
@@ -151,7 +151,7 @@ TEST_F(ElementsTest, WhatExpiresWhileOnlyTheStateHasItLeavesTheState) {
     keys();
     put_record(0, "z", header_of(numbered(size), now_ms() + 10));
     commit();
-    pass();
+    must_write_back();
     crash();  // nothing of it is in memory now
     ASSERT_EQ(elements_in_state(), size);
     now_ns_ += 1'000'000'000;
@@ -169,7 +169,7 @@ TEST_F(ElementsTest, WhatExpiredIsTidiedUpAlthoughTheProcessDiesBetween) {
       keys();
       put_record(0, "z", header_of(numbered(size), now_ms() + 10));
       commit();
-      if (works != 1) pass();
+      if (works != 1) must_write_back();
       now_ns_ += 1'000'000'000;
       EXPECT_FALSE(keys().look_up(0, "z").exists());
       commit();
@@ -181,15 +181,16 @@ TEST_F(ElementsTest, WhatExpiredIsTidiedUpAlthoughTheProcessDiesBetween) {
   }
 }
 
-// The pass under way must not lose the header before its elements: nothing else tells of them.
-TEST_F(ElementsTest, AHeaderThatExpiresDuringAPassKeepsItsElementsKnown) {
+// The write-back under way must not lose the header before its elements: nothing else tells of
+// them.
+TEST_F(ElementsTest, AHeaderThatExpiresDuringAWriteBackKeepsItsElementsKnown) {
   keys();
   for (int i = 0; i < 5'000; ++i) put(0, "filler" + std::to_string(i), "v");
   for (int i = 0; i < 50; ++i)
     put_record(0, "z" + std::to_string(i), header_of(numbered(100), now_ms() + 10));
   commit();
   keys();
-  put(0, "small turn", "so that the pass takes small steps");
+  put(0, "small turn", "so that the write-back takes small steps");
   commit();
   keys_->work().write_back_now();
   work();  // some are collected, some are not
@@ -209,7 +210,7 @@ TEST_F(ElementsTest, WhatTheLogErasedHidesWhatTheStateHas) {
   keys();
   put_record(0, "z", header_of(list));
   commit();
-  pass();
+  must_write_back();
   keys();
   list_of(0, "z")->erase("m3");
   list_of(0, "z")->put("m4", 77, "new");
@@ -224,7 +225,7 @@ TEST_F(ElementsTest, AnotherValueOverAnExpiredHeaderDropsItsElements) {
   keys();
   put_record(0, "z", header_of(numbered(1'000), now_ms() + 10));
   commit();
-  pass();
+  must_write_back();
   now_ns_ += 1'000'000'000;
   keys();
   put_record(0, "z", header_of(numbered(3)));
@@ -252,7 +253,7 @@ TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
     }
     if (life == 2) keys_->running().roll_back();
     commit();
-    if (life == 3) pass();
+    if (life == 3) must_write_back();
     crash();
   }
 }
@@ -314,7 +315,7 @@ TEST_F(ElementsTest, AFailingReadIsNotAnEmptyList) {
   keys();
   put_record(0, "z", header_of(numbered(100)));
   commit();
-  pass();
+  must_write_back();
   crash();
   for (const uint64_t position : {1, 2, 50, 101}) {
     keys();
@@ -338,11 +339,11 @@ TEST_F(ElementsTest, MemoryIsGivenUpAndFoundAgain) {
     put_record(0, key, model[0][key]);
     if (i % 100 != 0) continue;
     commit();
-    pass();
+    must_write_back();
     for (int step = 0; step < 100; ++step) work();
   }
   commit();
-  pass();
+  must_write_back();
   for (int step = 0; step < 300; ++step) work();
   EXPECT_LT(keys_->figures().bytes, 300'000u);
   expect_records(model);
@@ -355,7 +356,7 @@ TEST_F(ElementsTest, MemoryGoesOnAndPaysTheDropsLater) {
     keys();
     put_record(0, "z", header_of(numbered(size)));
     commit();
-    pass();
+    must_write_back();
     keys();
     erase(0, "z");
     disk_->faults.append_lost = 1;

@@ -1,6 +1,6 @@
 // A second keyspace follows a loaded first one by its records (storage/keyspace/replay.h), while
-// its own lists are open or being opened, its own passes run and fail, its memory is short, and it
-// dies.
+// its own lists are open or being opened, its own write-backs run and fail, its memory is short,
+// and it dies.
 //
 // WEIR_FOLLOW_TURNS=1000000 makes it long.
 #include "base/crc64.h"
@@ -101,7 +101,7 @@ class FollowTest : public RandomElements {
     commit();
     for (uint64_t steps = pick(4); steps > 0; --steps) work();
     if (pick(20) == 0) keys_->work().write_back_now();
-    if (pick(60) == 0) disk_->faults.pass = 1;
+    if (pick(60) == 0) disk_->faults.write_back = 1;
     if (pick(50) == 0) now_ns_ += static_cast<int64_t>(pick(300'000'000));
   }
 
@@ -118,7 +118,7 @@ class FollowTest : public RandomElements {
       second_->work().step(steady_ns_ += 1'000'000);
     if (pick(3) == 0) static_cast<MemoryStore&>(*second_->store_in_use()).step();
     if (pick(20) == 0) second_->work().write_back_now();
-    if (pick(60) == 0) second_disk_->faults.pass = 1;
+    if (pick(60) == 0) second_disk_->faults.write_back = 1;
   }
 
   // One line for each record with its elements, in the order of the lines.
@@ -191,14 +191,14 @@ class FollowTest : public RandomElements {
     FAIL() << first.size() << " and " << second.size() << " records";
   }
 
-  // Nothing is left in the second state of a list that no record names. A pass looks at a part of
-  // the state only for headers that have expired, so there are many.
+  // Nothing is left in the second state of a list that no record names. A write-back looks at a
+  // part of the state only for headers that have expired, so there are many.
   void expect_tidy_state() {
     for (int round = 0; round < 20; ++round) {
       now_ns_ += 1'000'000'000;
       ASSERT_NO_FATAL_FAILURE(beat());
       for (int i = 0; i < 80; ++i) second_->work().step(steady_ns_ += 1'000'000);
-      ASSERT_NO_FATAL_FAILURE(pass_second());
+      ASSERT_NO_FATAL_FAILURE(write_back_second());
     }
     elements_ = 0;
     lines_of(keys_.get(), now_ns_);
@@ -210,7 +210,7 @@ class FollowTest : public RandomElements {
       stored += holds_elements(parse_stored_key(key)->incarnation);
     ASSERT_EQ(stored, elements);
   }
-  void pass_second() {
+  void write_back_second() {
     second_->work().write_back_now();
     for (int i = 0; i < 100'000 && second_->work().writing_back(); ++i) {
       second_->work().step(steady_ns_ += 1'000'000);
@@ -289,7 +289,7 @@ TEST_F(FollowTest, AFollowerTakesOver) {
 }
 
 // The first keyspace erases an expired header with its list, and no record says so: it reads the
-// header from its state, where it has expired, and a pass takes both before the next turn.
+// header from its state, where it has expired, and a write-back takes both before the next turn.
 TEST_F(FollowTest, AListThatDiedUnnamedDiesHereToo) {
   for (const bool expired_here : {false, true}) {
     for (const bool in_memory_here : {false, true}) {
@@ -301,8 +301,8 @@ TEST_F(FollowTest, AListThatDiedUnnamedDiesHereToo) {
       put_record(0, "z", header_of(numbered(100), now_ms() + 10));
       commit();
       catch_up();
-      pass();
-      pass_second();
+      must_write_back();
+      write_back_second();
       expect_elements_stored(100);
       start();
       if (!in_memory_here) start_second();
@@ -310,7 +310,7 @@ TEST_F(FollowTest, AListThatDiedUnnamedDiesHereToo) {
       const Ref z = keys().look_up(0, "z");
       ASSERT_FALSE(z.exists());
       commit();
-      pass();
+      must_write_back();
       ASSERT_EQ(elements_in_state(), 0u);
       ASSERT_TRUE(told_.empty());
       if (expired_here) beat();

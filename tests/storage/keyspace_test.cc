@@ -240,7 +240,7 @@ TEST_F(KeyspaceTest, AClearedDatabaseLeavesTheDisk) {
   const size_t with_a = disk_->state->size();
   keys().clear(0);
   commit();
-  disk_->faults.pass = 1;
+  disk_->faults.write_back = 1;
   write_back();
   write_back();
   EXPECT_EQ(disk_->state->size(), with_a - 1);
@@ -312,7 +312,7 @@ TEST_F(KeyspaceTest, CounterForgetsWhatWasPutAgainAfterItExpiredUnseen) {
   EXPECT_EQ(keys().size(0), 10u);
 }
 
-// Its last key expires, leaves the disk with a pass of another database, and the process ends
+// Its last key expires, leaves the disk with a write-back of another database, and the process ends
 // before the count that follows: the next one finds nothing but the counter. It is corrected though
 // memory is always short, too.
 TEST_F(KeyspaceTest, CounterOfAnEmptyDatabaseForgetsWhatLeftTheDiskUnseen) {

@@ -33,14 +33,14 @@ class OpeningTest : public ElementsTest {
     keys();
     put_record(0, "z", header_of(list));
     commit();
-    pass();
+    must_write_back();
   }
   // Until all that can has left memory, and the list is closed.
   void evict() {
     const size_t memory = std::exchange(options_.memory_bytes_max, 1);
     keys_->set_options(options_);
     const uint64_t before = keys_->figures().evicted;
-    disk_->faults.pass = 1;  // what changed stays newer than the state
+    disk_->faults.write_back = 1;  // what changed stays newer than the state
     for (int i = 0; i < 200; ++i) work();
     EXPECT_GT(keys_->figures().evicted, before);
     disk_->faults = {};
@@ -87,7 +87,8 @@ TEST_F(OpeningTest, WhatMemoryHasIsTakenSliceBySliceToo) {
   expect_list(*opened, list);
 }
 
-// What was erased before is in memory as an absence, until a pass has taken it from the state too.
+// What was erased before is in memory as an absence, until a write-back has taken it from the state
+// too.
 TEST_F(OpeningTest, PassesBetweenSlicesBringNothingBack) {
   List list = numbered(kListElements);
   store_long(list);
@@ -105,7 +106,7 @@ TEST_F(OpeningTest, PassesBetweenSlicesBringNothingBack) {
   }
   commit();
   evict();
-  auto opened = open([this] { pass(); });
+  auto opened = open([this] { must_write_back(); });
   ASSERT_TRUE(opened);
   expect_list(*opened, list);
 }

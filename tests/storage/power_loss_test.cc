@@ -108,7 +108,7 @@ class Machine {
         failed_ = !store_->sync().ok();
         break;
       case 1:
-        failed_ = !pass().ok();
+        failed_ = !write_back().ok();
         break;
       case 2:
         failed_ = !sync_now().ok();
@@ -141,13 +141,13 @@ class Machine {
     return status;
   }
 
-  Status pass() {
+  Status write_back() {
     StoreDriver::Changes changes;
     const uint64_t w = turn_;
     for (uint64_t turn = w > kKeys ? w - kKeys + 1 : 1; turn <= w; ++turn) {
       changes.emplace_back(key_of(turn), stored_value(std::to_string(turn)));
     }
-    Status status = store_->pass(changes, w);
+    Status status = store_->write_back(changes, w);
     if (status.ok()) acknowledged_ = std::max(acknowledged_, w);
     return status;
   }

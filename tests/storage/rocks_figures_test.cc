@@ -23,7 +23,8 @@ TEST(RocksFigures, TellOfCompactionsAndOfTheDisk) {
   const auto is_over = [&] { return after.compactions > 0 && after.compactions_running == 0; };
   for (uint64_t turn = 1; turn <= 5000 && !is_over(); ++turn) {  // ten files of one key are merged
     ASSERT_STATUS_OK(store.append(turn, turn));
-    ASSERT_STATUS_OK(store.pass({{stored_key("a"), stored_value(std::to_string(turn))}}, turn));
+    ASSERT_STATUS_OK(
+        store.write_back({{stored_key("a"), stored_value(std::to_string(turn))}}, turn));
     after = store->figures();
   }
   EXPECT_GE(after.compactions, 1u);

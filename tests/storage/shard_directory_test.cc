@@ -164,7 +164,7 @@ TEST_F(ShardDirectoryTest, JoinsAndLeavesWithAllTurns) {
     EXPECT_TRUE(stamps.empty());
     ASSERT_STATUS_OK(
         store.append(5 + 2 * static_cast<uint64_t>(again), 6 + 2 * static_cast<uint64_t>(again)));
-    ASSERT_STATUS_OK(store.pass({{stored_key("a"), stored_value("1")}}, 6));
+    ASSERT_STATUS_OK(store.write_back({{stored_key("a"), stored_value("1")}}, 6));
   }
 }
 

@@ -12,7 +12,7 @@ namespace weir::storage {
 namespace {
 
 constexpr int kLogKeys = 60;
-constexpr int kMoreKeys = 1'500;  // changed by some turns, so that a pass takes long
+constexpr int kMoreKeys = 1'500;  // changed by some turns, so that a write-back takes long
 constexpr int kSteps = 1'500;     // of each seed
 
 int steps() {
@@ -350,9 +350,9 @@ Keyspace& begin_as_owner(LogMachine* machine) {
   return *machine->keys;
 }
 
-// A pass begins when all is committed. A value that it collects later, of a turn that is not
+// A write-back begins when all is committed. A value that it collects later, of a turn that is not
 // committed, must not reach the disk.
-TEST(SharedLog, APassWaitsForTheNewestTurnThatItHasCollected) {
+TEST(SharedLog, AWriteBackWaitsForTheNewestTurnThatItHasCollected) {
   LogMachine machine(SIZE_MAX);
   Keyspace& keys = begin_as_owner(&machine);
   const auto put = [&](int database, const std::string& key, const std::string& value) {

@@ -136,17 +136,17 @@ TYPED_TEST(StampedLogContract, TurnsThatAreThereAreNotWrittenAgain) {
 
 TYPED_TEST(StampedLogContract, TurnsAndStampsGoOnceTheyAreWrittenBackAndNotNeeded) {
   for (uint64_t turn = 1; turn <= 20; turn += 2) ASSERT_STATUS_OK(this->append(turn, turn + 1));
-  ASSERT_STATUS_OK(this->driver->pass(StateSlice(), 9));
+  ASSERT_STATUS_OK(this->driver->write_back(StateSlice(), 9));
   ASSERT_STATUS_OK(this->append(21, 21));
   EXPECT_EQ(this->turns(1), turns_between(1, 21)) << "nobody has said what is needed";
   this->store()->keep_turns_from(7);
-  ASSERT_STATUS_OK(this->driver->pass(StateSlice(), 9));
+  ASSERT_STATUS_OK(this->driver->write_back(StateSlice(), 9));
   ASSERT_STATUS_OK(this->append(22, 22));
   EXPECT_EQ(this->kept(6), "absent");
   EXPECT_EQ(this->kept(7), "turn 7");
   EXPECT_EQ(this->stamps().begin()->first, 6u);
   this->store()->keep_turns_from(UINT64_MAX);
-  ASSERT_STATUS_OK(this->driver->pass(StateSlice(), 22));
+  ASSERT_STATUS_OK(this->driver->write_back(StateSlice(), 22));
   ASSERT_STATUS_OK(this->append(23, 23));
   this->open();
   const uint64_t oldest = this->stamps().begin()->first;

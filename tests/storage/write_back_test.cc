@@ -1,5 +1,5 @@
-// A pass while the table that it walks changes. The memory store ends the process where a pass
-// hands over keys that do not ascend.
+// A write-back while the table that it walks changes. The memory store ends the process where a
+// write-back hands over keys that do not ascend.
 #include "storage/memtable/write_back.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class WriteBackTest : public ::testing::Test {
     ASSERT_FALSE(write_back_.running());
     ASSERT_TRUE(write_back_.failure().ok());
   }
-  void pass() {
+  void write_back() {
     write_back_.begin(++end_.turn, 0, {}, &store_);
     end_.logged_turn = end_.turn;
     finish();
@@ -51,8 +51,8 @@ class WriteBackTest : public ::testing::Test {
   LogEnd end_{.turn = 1, .logged_turn = 1};
 };
 
-// The segment at which the pass stands is united with the one before it, which was changed again
-// since it was passed.
+// The segment at which the write-back stands is united with the one before it, which was changed
+// again since it was passed.
 TEST_F(WriteBackTest, PassesNoEntryTwiceWhenSegmentsAreUnited) {
   const Position middle = table().segment_at(0)->last() + 1;
   ASSERT_EQ(table().segment_at(middle)->last(), ~Position{0}) << "more than two segments";
@@ -73,7 +73,7 @@ TEST_F(WriteBackTest, PassesNoEntryTwiceWhenSegmentsAreUnited) {
   finish();
   EXPECT_EQ(write_back_.dirty, 1u);
   EXPECT_TRUE(lower.front()->has(Entry::kDirty));
-  pass();
+  write_back();
   EXPECT_EQ(write_back_.dirty, 0u);
   EXPECT_EQ(table().dirty(), 0u);
   EXPECT_TRUE(lower.front()->clean());
@@ -103,9 +103,9 @@ TEST_F(WriteBackTest, AStepEndsWithinASegmentOfLargeEntries) {
   EXPECT_EQ(disk_->state->size(), kEntries);
 }
 
-// What is made dirty again while the pass stands within its segment is of the next pass, so that
-// this one ends.
-TEST_F(WriteBackTest, APassEndsThoughItsSegmentIsChangedAgainAndAgain) {
+// What is made dirty again while the write-back stands within its segment is of the next
+// write-back, so that this one ends.
+TEST_F(WriteBackTest, AWriteBackEndsThoughItsSegmentIsChangedAgainAndAgain) {
   for (Entry* entry : entries_) mark_dirty(entry);
   write_back_.begin(end_.turn, 0, {}, &store_);
   for (size_t steps = 0; write_back_.running(); ++steps) {
@@ -116,11 +116,11 @@ TEST_F(WriteBackTest, APassEndsThoughItsSegmentIsChangedAgainAndAgain) {
     }
   }
   EXPECT_EQ(write_back_.dirty, kEntries);
-  pass();
+  write_back();
   EXPECT_EQ(write_back_.dirty, 0u);
 }
 
-// What a united segment holds from where the pass stands is of this pass.
+// What a united segment holds from where the write-back stands is of this write-back.
 TEST_F(WriteBackTest, TakesTheRestOfAUnitedSegment) {
   const Position middle = table().segment_at(0)->last() + 1;
   write_back_.begin(end_.turn, 0, {}, &store_);

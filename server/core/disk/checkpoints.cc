@@ -69,7 +69,7 @@ void Checkpoints::begin() {
 void Checkpoints::advance() {
   if (wanted_ && !keys_.work().writing_back() && !keys_.store_in_use().failed()) begin();
   if (!running_) return;
-  const storage::PassState state = keys_.store_in_use()->checkpoint_state();
+  const storage::JobState state = keys_.store_in_use()->checkpoint_state();
   if (state.running) return;
   running_ = false;
   if (!state.failure.ok())

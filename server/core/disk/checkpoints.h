@@ -22,13 +22,13 @@ class Checkpoints {
               const StorageHealth* health)
       : config_(*config), keys_(*keys), clock_(*clock), health_(*health) {}
 
-  // Asks for a checkpoint, which begins when no pass is running. An error is a whole line.
+  // Asks for a checkpoint, which begins when no write-back is running. An error is a whole line.
   Result<void, std::string> ask();
   // Asks for one in another directory, which is neither counted nor kept among the others; `ended`
   // is told whether it is there. The folder of `directory` must be there.
   Result<void, std::string> ask_in(std::string directory, std::function<void(bool made)> ended);
   // Makes a checkpoint and waits for it, as SAVE does. `commit` commits what the commands of the
-  // turn have done so far, because a pass must not see it before that.
+  // turn have done so far, because a write-back must not see it before that.
   Result<void, std::string> make_now(const std::function<void()>& commit);
   // Begins or ends the checkpoint that is due. The server calls it between turns.
   void advance();

@@ -127,7 +127,7 @@ std::string_view Contents::take_database(std::string_view name, std::string_view
 
 std::string_view Contents::take_key(const storage::KeyView& key, const storage::ValueView& value) {
   const auto known = numbers_.find(key.incarnation);
-  if (known == numbers_.end()) {  // its database was dropped; the next pass erases it
+  if (known == numbers_.end()) {  // its database was dropped; the next write-back erases it
     ++left_over_;
     return {};
   }

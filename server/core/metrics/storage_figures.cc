@@ -39,7 +39,7 @@ void write_background(const storage::StoreFigures& figures, FigureWriter& out) {
             figures.compaction_pending_bytes);
   out.gauge({"unmerged_files", "Files of the state that every read may have to look into."},
             figures.unmerged_files);
-  out.counter({"merge_waits", "Passes of write-back that waited for fewer of these files."},
+  out.counter({"merge_waits", "Write-backs that waited for fewer of these files."},
               figures.merge_waits);
   out.counter({"merge_wait_us", "How long they waited.", kMicroseconds}, figures.merge_wait_us);
   if (figures.disk_bytes == 0) return;
@@ -60,7 +60,8 @@ void write_store(Server& server, FigureWriter& out) {
             figures.state_records_estimate);
   out.counter({"records_dropped_by_compaction", "Expired records that compactions dropped."},
               figures.records_dropped);
-  out.counter({"write_back_passes", "Passes of write-back."}, figures.passes);
+  out.counter({"write_backs", "Write-backs of what has changed into the state."},
+              figures.write_backs);
   write_background(figures, out);
   out.text({"last_checkpoint", "Name of the last checkpoint since the start; empty: none."},
            server.persistence().checkpoints.last_name());
@@ -153,7 +154,7 @@ void write_storage_section(Server& server, FigureWriter& out) {
   out.counter({"written_back_turn", "The newest turn that is wholly in the state."},
               figures.written_back_turn);
   out.gauge({"unwritten_entries", "Entries that are newer than the state."}, figures.unwritten);
-  out.gauge({"write_back_running", "1: a pass of write-back is running."},
+  out.gauge({"write_back_running", "1: a write-back is running."},
             keys.work().writing_back() ? 1 : 0);
   out.gauge({"behind", "1: commands that write wait until write-back has caught up."},
             keys.work().overloaded() ? 1 : 0);

@@ -293,7 +293,7 @@ TEST(Everysec, ASyncBeginsEverySecondWhileThereAreChanges) {
     server.advance(100 * kMs);
   }
   EXPECT_GE(syncs() - before, 3u);
-  EXPECT_LE(syncs() - before, 5u);  // a write-back pass syncs too
+  EXPECT_LE(syncs() - before, 5u);  // a write-back syncs too
   EXPECT_EQ(server.disk().synced_turn, server->keys().turn());
 }
 

@@ -25,7 +25,7 @@ TEST(WorkSlice, EndsAfterAMillisecondAndGoesOnInTheNextTurn) {
   do {
     const int64_t before_ns = server.clock.steady_ns();
     server.end_turn();
-    // The slice, the piece that passes it, and what else a turn asks the clock.
+    // The slice, the piece that write-backs it, and what else a turn asks the clock.
     ASSERT_LE(server.clock.steady_ns() - before_ns, 2 * kMs);
     ++turns;
   } while (server->keys().work().wanted());
@@ -40,7 +40,7 @@ TEST(WorkSlice, LateWriteBackHoldsUpThoseWhoWriteAndNobodyElse) {
   server.disk().deferred = true;
   auto writer = server.connect();
   auto bystander = server.connect();
-  writer->call({"SET", "first", "v"});  // its pass is the disk's from here on
+  writer->call({"SET", "first", "v"});  // its write-back is the disk's from here on
   ASSERT_TRUE(server->keys().work().writing_back());
   writer->send(setting(5'000));
   ASSERT_TRUE(server->keys().work().overloaded());

@@ -89,7 +89,7 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "storage_status storage_error turn written_back_turn unwritten_entries write_back_running "
      "behind unsynced_age_ms log_bytes_appended working_set_entries working_set_bytes cold_reads "
      "evicted_entries last_sync_age_ms syncs log_bytes state_bytes state_records_estimate "
-     "records_dropped_by_compaction write_back_passes write_stalls compactions "
+     "records_dropped_by_compaction write_backs write_stalls compactions "
      "compactions_running compaction_us compaction_bytes compaction_pending_bytes unmerged_files "
      "merge_waits merge_wait_us last_checkpoint"},
     {"Cluster", "cluster_enabled"},

@@ -1,4 +1,4 @@
-// The instant of a write-back pass.
+// The instant of a write-back.
 #include "base/time_units.h"
 #include "tests/storage/keyspace_fixture.h"
 
