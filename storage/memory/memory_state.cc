@@ -98,13 +98,13 @@ void MemoryState::apply_slices() {
 
 void MemoryState::drop_expired() {
   MemoryDisk::State& state = *disk_->state;
-  const int64_t horizon_ms = disk_->instant_ns / kNsPerMs;
+  const int64_t gc_watermark_ms = disk_->instant_ns / kNsPerMs;
   size_t budget = kRecordsDroppedPerWriteBack;
   for (const StateSlice& slice : slices_) budget += 2 * slice.size();
   auto at = state.lower_bound(swept_up_to_);
   for (; budget != 0 && at != state.end(); --budget) {
     const auto here = at++;
-    const Fate fate = fate_of(here->first, here->second, horizon_ms);
+    const Fate fate = fate_of(here->first, here->second, gc_watermark_ms);
     if (fate == Fate::kExpiredHeader) expired_headers_.note(here->first);
     if (fate != Fate::kDropped) continue;
     erase(here);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "storage/memory/memory_disk.h"
-#include "storage/store/horizon.h"
+#include "storage/store/gc_watermark.h"
 #include "storage/store/store.h"
 
 namespace weir::storage {

@@ -136,7 +136,7 @@ Status RocksState::open(const std::string& path, const std::string& write_back_p
   set_.compaction_filter = &filter_;
   if (Status status = open_database(set_, path_, mode, &database_); !status.ok()) return status;
   if (Status status = load_written_back(written_back); !status.ok()) return status;
-  filter_.set_horizon_ms(written_back->instant_ns / kNsPerMs);
+  filter_.set_gc_watermark_ms(written_back->instant_ns / kNsPerMs);
   return {};
 }
 
@@ -283,7 +283,7 @@ Status RocksState::finish_write_back(const WrittenBack& written_back,
   if (status.ok()) status = sync_log();
   if (status.ok()) status = ingest();
   if (status.ok()) {
-    filter_.set_horizon_ms(written_back.instant_ns / kNsPerMs);
+    filter_.set_gc_watermark_ms(written_back.instant_ns / kNsPerMs);
     free_ranges(ranges_);
   }
   failed_before_ = !status.ok();

@@ -101,10 +101,10 @@ TEST_F(RocksExpiryTest, AMillionExpiredLimitersLeaveTheDisk) {
   EXPECT_EQ(store().get(stored_key("limiter:101")), "absent");
 }
 
-TEST_F(RocksExpiryTest, TheHorizonSurvivesARestart) {
+TEST_F(RocksExpiryTest, TheGcWatermarkSurvivesARestart) {
   write(20'000, 3);
   const uint64_t before = store()->figures().state_bytes;
-  // The last write-back before the restart puts the horizon behind the expiry, and writes
+  // The last write-back before the restart puts the GC watermark after the expiry, and writes
   // something.
   env_.clock->now_s += 60;
   ASSERT_STATUS_OK(store().write_back(StateSlice(), 0, env_.clock->now_s * 1'000'000'000));

@@ -1,6 +1,6 @@
-// Which stored records may be dropped without a trace: those that had expired before the horizon,
-// the instant of the newest turn wholly written back. Reads hide expired records anyway, so
-// dropping late is never wrong; dropping early loses data. Must not read a clock. A header
+// Which stored records may be dropped without a trace: those that had expired before the GC
+// watermark, the instant of the newest turn wholly written back. Reads hide expired records anyway,
+// so dropping late is never wrong; dropping early loses data. Must not read a clock. A header
 // record is not dropped here but told of, because its elements must be dropped with it.
 #pragma once
 
@@ -20,13 +20,13 @@ enum class Fate { kKept, kDropped, kExpiredHeader };
 
 // Decides a stored record's fate. It keeps whatever it does not understand: an unknown format, a
 // short key, what the store wrote for itself.
-inline Fate fate_of(std::string_view stored_key, std::string_view value, int64_t horizon_ms) {
+inline Fate fate_of(std::string_view stored_key, std::string_view value, int64_t gc_watermark_ms) {
   const auto key = parse_stored_key(stored_key);
   if (!key || key->incarnation == kStoreIncarnation) return Fate::kKept;
   ValueView view;
   if (value.size() < 2 || static_cast<uint8_t>(value[0]) > kValueFormat) return Fate::kKept;
   if (!parse_value(value, &view).ok()) return Fate::kKept;
-  if (view.expire_at_ms == 0 || view.expire_at_ms >= horizon_ms) return Fate::kKept;
+  if (view.expire_at_ms == 0 || view.expire_at_ms >= gc_watermark_ms) return Fate::kKept;
   return owns_elements(view.type) ? Fate::kExpiredHeader : Fate::kDropped;
 }
 
