@@ -57,7 +57,7 @@ Status FollowedTurns::apply(uint64_t turn, std::string_view record) {
   end_.turn = turn;
   end_.bytes_appended += record.size();
   schedule_.note_turn(replay_.changed(), record.size());
-  debt_.begin_turn();
+  dirty_bytes_.begin_turn();
   return {};
 }
 

@@ -9,18 +9,19 @@ namespace weir::storage {
 Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
     : make_store_(std::move(make_store)),
       options_(options),
-      debt_(set_, write_back_, store_, options_),
-      turn_(&set_, &watches_, &events_, &debt_, options_),
+      dirty_bytes_(set_, write_back_, store_, options_),
+      turn_(&set_, &watches_, &events_, &dirty_bytes_, options_),
       burial_(&set_, &write_back_),
       records_(&set_, &turn_, &burial_, &watches_, &events_, store_),
       lists_(&set_, &turn_, &burial_, store_),
-      schedule_(&write_back_, &set_, &burial_, &end_, store_, turn_, debt_, options_),
+      schedule_(&write_back_, &set_, &burial_, &end_, store_, turn_, dirty_bytes_, options_),
       reclaimer_(&set_, &records_, &burial_, turn_, options_),
-      commit_(&set_, &turn_, &write_back_, &debt_, &burial_, &records_, &lists_, &schedule_),
+      commit_(&set_, &turn_, &write_back_, &dirty_bytes_, &burial_, &records_, &lists_, &schedule_),
       replay_(&set_, &turn_, &write_back_, &burial_, &records_, &lists_, &watches_),
       recovery_(&set_, &records_, &burial_, &replay_),
-      work_(&schedule_, &reclaimer_, &burial_, &debt_, &set_, turn_, store_),
-      followed_(&set_, &records_, &turn_, &replay_, &schedule_, &debt_, &store_, &end_, options_) {
+      work_(&schedule_, &reclaimer_, &burial_, &dirty_bytes_, &set_, turn_, store_),
+      followed_(&set_, &records_, &turn_, &replay_, &schedule_, &dirty_bytes_, &store_, &end_,
+                options_) {
   set_.tell_counts(options_.follows);
 }
 
@@ -35,7 +36,7 @@ void Keyspace::set_options(const KeyspaceOptions& options) {
   options_.databases = databases;
   set_.tell_counts(options_.follows);
   if (followed && !options_.follows) recovery_.create_missing_databases();
-  if (debt_.turn_bytes() == 0) debt_.begin_turn();
+  if (dirty_bytes_.turn_bytes() == 0) dirty_bytes_.begin_turn();
 }
 
 Status Keyspace::open(OpenReport* report, const OpeningWatch& watch) {

@@ -10,7 +10,7 @@
 //
 //     WorkingSet      tables, databases, counters     LiveRecords  look-up, change, expiry
 //     TurnInProgress  undo, marks, what changed       Lists        lists of elements, their ids
-//     Debt            bytes owed to the disk          Burial       what dies, until it is gone
+//     DirtyBytes      how much waits for write-back   Burial       what dies, until it is gone
 //     TurnCommit      a turn becomes a record         WriteBack    one write-back
 //     Replay          records become entries          WriteBackSchedule  when one begins
 //     Recovery        from a store to a working set   Reclaimer    sweep and eviction
@@ -51,7 +51,7 @@
 #include "storage/keyspace/write_back_schedule.h"
 #include "storage/lists/burial.h"
 #include "storage/lists/lists.h"
-#include "storage/memtable/debt.h"
+#include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/key_events.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/watches.h"
@@ -156,7 +156,7 @@ class Keyspace {
   LogEnd end_;
   WorkingSet set_;
   WriteBack write_back_;
-  Debt debt_;
+  DirtyBytes dirty_bytes_;
   Watches watches_;
   KeyEvents events_;
   TurnInProgress turn_;

@@ -15,7 +15,7 @@ Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool kee
   end->instant_ns = std::max(end->instant_ns, turn_.now_ns());
   if (!turn_.has_changes() || (store->failed() && turn_.changed().empty())) {
     turn_.end_empty();
-    debt_.begin_turn();
+    dirty_bytes_.begin_turn();
     return {};
   }
   burial_.find_vanished(turn_);
@@ -28,7 +28,7 @@ Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool kee
   }
   settle();
   burial_.bury_vanished();
-  debt_.begin_turn();
+  dirty_bytes_.begin_turn();
   return {};
 }
 
@@ -121,7 +121,7 @@ void TurnCommit::take_back() {
   burial_.forget_vanished();
   lists_.take_back_bound();
   retire_unused_tables();
-  debt_.begin_turn();
+  dirty_bytes_.begin_turn();
 }
 
 void TurnCommit::retire_unused_tables() {

@@ -33,12 +33,12 @@ inline constexpr std::string_view kNextElementsIdRecord = "next-elements-id";
 
 class TurnCommit {
  public:
-  TurnCommit(WorkingSet* set, TurnInProgress* turn, WriteBack* write_back, Debt* debt,
+  TurnCommit(WorkingSet* set, TurnInProgress* turn, WriteBack* write_back, DirtyBytes* dirty_bytes,
              Burial* burial, LiveRecords* records, Lists* lists, WriteBackSchedule* schedule)
       : set_(*set),
         turn_(*turn),
         write_back_(*write_back),
-        debt_(*debt),
+        dirty_bytes_(*dirty_bytes),
         burial_(*burial),
         records_(*records),
         lists_(*lists),
@@ -61,7 +61,7 @@ class TurnCommit {
   WorkingSet& set_;
   TurnInProgress& turn_;
   WriteBack& write_back_;
-  Debt& debt_;
+  DirtyBytes& dirty_bytes_;
   Burial& burial_;
   LiveRecords& records_;
   Lists& lists_;

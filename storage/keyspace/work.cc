@@ -83,9 +83,9 @@ bool Work::free_piece() {
 void Work::end_round() {
   if (store_.failed() || turn_.has_changes()) return;
   const bool late = schedule_.overloaded();
-  const bool changes = late != debt_.late();
-  debt_.set_late(late);
-  if (has_written_back_ || schedule_.running() || changes) debt_.begin_turn();
+  const bool changes = late != dirty_bytes_.late();
+  dirty_bytes_.set_late(late);
+  if (has_written_back_ || schedule_.running() || changes) dirty_bytes_.begin_turn();
 }
 
 bool Work::wanted() const {

@@ -27,7 +27,7 @@
 #include "storage/keyspace/reclaimer.h"
 #include "storage/keyspace/write_back_schedule.h"
 #include "storage/lists/burial.h"
-#include "storage/memtable/debt.h"
+#include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
 #include "storage/store/store_in_use.h"
@@ -48,12 +48,12 @@ class Work {
  public:
   static constexpr size_t kLooksPerPiece = 1000;  // some 100 us when entries are cold
 
-  Work(WriteBackSchedule* schedule, Reclaimer* reclaimer, Burial* burial, Debt* debt,
+  Work(WriteBackSchedule* schedule, Reclaimer* reclaimer, Burial* burial, DirtyBytes* dirty_bytes,
        WorkingSet* set, const TurnInProgress& turn, const StoreInUse& store)
       : schedule_(*schedule),
         reclaimer_(*reclaimer),
         burial_(*burial),
-        debt_(*debt),
+        dirty_bytes_(*dirty_bytes),
         set_(*set),
         turn_(turn),
         store_(store) {}
@@ -98,7 +98,7 @@ class Work {
   WriteBackSchedule& schedule_;
   Reclaimer& reclaimer_;
   Burial& burial_;
-  Debt& debt_;
+  DirtyBytes& dirty_bytes_;
   WorkingSet& set_;
   const TurnInProgress& turn_;
   const StoreInUse& store_;

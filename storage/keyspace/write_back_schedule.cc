@@ -25,9 +25,10 @@ bool WriteBackSchedule::behind(size_t factor) const {
   return end_.bytes_appended - log_bytes_at_written_back_turn_ > options_.log_bytes_max * factor;
 }
 
-// True when write-back should hurry, so that no command has to wait for it; see Debt::too_much().
+// True when write-back should hurry, so that no command has to wait for it; see
+// DirtyBytes::too_much().
 bool WriteBackSchedule::hurries() const {
-  return behind(1) || debt_.bytes() > debt_.bytes_max() / 2;
+  return behind(1) || dirty_bytes_.bytes() > dirty_bytes_.bytes_max() / 2;
 }
 
 bool WriteBackSchedule::overloaded() const {
@@ -36,7 +37,7 @@ bool WriteBackSchedule::overloaded() const {
 
 bool WriteBackSchedule::stuck() const {
   return !store_.failed() && !write_back_.failure().ok() &&
-         (behind(2) || debt_.bytes() > debt_.bytes_max() / 4 * 3);
+         (behind(2) || dirty_bytes_.bytes() > dirty_bytes_.bytes_max() / 4 * 3);
 }
 
 bool WriteBackSchedule::wants_work() const {

@@ -20,7 +20,7 @@
 #include <cstdint>
 
 #include "storage/lists/burial.h"
-#include "storage/memtable/debt.h"
+#include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
 #include "storage/memtable/write_back.h"
@@ -32,15 +32,15 @@ namespace weir::storage {
 class WriteBackSchedule {
  public:
   WriteBackSchedule(WriteBack* write_back, WorkingSet* set, Burial* burial, LogEnd* end,
-                    const StoreInUse& store, const TurnInProgress& turn, const Debt& debt,
-                    const KeyspaceOptions& options)
+                    const StoreInUse& store, const TurnInProgress& turn,
+                    const DirtyBytes& dirty_bytes, const KeyspaceOptions& options)
       : write_back_(*write_back),
         set_(*set),
         burial_(*burial),
         end_(*end),
         store_(store),
         turn_(turn),
-        debt_(debt),
+        dirty_bytes_(dirty_bytes),
         options_(options) {}
 
   // Begins a write-back that is due. What the last turn changed adds to the looks that are owed.
@@ -89,7 +89,7 @@ class WriteBackSchedule {
   LogEnd& end_;
   const StoreInUse& store_;
   const TurnInProgress& turn_;
-  const Debt& debt_;
+  const DirtyBytes& dirty_bytes_;
   const KeyspaceOptions& options_;
   bool wanted_ = false;
   int64_t last_steady_ns_ = 0;

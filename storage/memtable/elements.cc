@@ -150,7 +150,7 @@ bool Elements::erase(std::string_view member) {
 void Elements::erase_ranks(size_t first_rank, size_t count) {
   WEIR_CHECK(count <= size() && first_rank <= size() - count);
   if (count == 0) return;
-  turn_->charge(count * Debt::kChangeBytes);
+  turn_->charge(count * DirtyBytes::kChangeBytes);
   auto node = index_->nodes().nth(first_rank);
   for (size_t left = count; left > 0; --left) {
     Entry* entry = node->entry;

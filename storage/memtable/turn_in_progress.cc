@@ -46,7 +46,7 @@ void TurnInProgress::roll_back(const Mark& mark) {
   changed_.resize(mark.changed);
   forget_newborn(mark.newborn);
   events_.forget_created(mark.events);
-  debt_.take_back(mark.turn_bytes);
+  dirty_bytes_.take_back(mark.turn_bytes);
 }
 
 // Forgets the lists that were made since a mark and are taken back.
@@ -79,7 +79,7 @@ void TurnInProgress::add_unchanged(Entry* entry) {
 }
 
 void TurnInProgress::refuse_change() {
-  fail(debt_.refusal());
+  fail(dirty_bytes_.refusal());
   throw ChangeRefused();
 }
 

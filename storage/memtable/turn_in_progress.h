@@ -22,7 +22,7 @@
 #include "base/check.h"
 #include "base/time_units.h"
 #include "storage/format/element_key.h"
-#include "storage/memtable/debt.h"
+#include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/key_events.h"
 #include "storage/memtable/undo.h"
 #include "storage/memtable/watches.h"
@@ -43,15 +43,19 @@ class TurnInProgress {
     size_t turn_bytes = 0;
   };
 
-  TurnInProgress(WorkingSet* set, Watches* watches, KeyEvents* events, Debt* debt,
+  TurnInProgress(WorkingSet* set, Watches* watches, KeyEvents* events, DirtyBytes* dirty_bytes,
                  const KeyspaceOptions& options)
-      : set_(*set), watches_(*watches), events_(*events), debt_(*debt), options_(options) {}
+      : set_(*set),
+        watches_(*watches),
+        events_(*events),
+        dirty_bytes_(*dirty_bytes),
+        options_(options) {}
 
   void begin_command(int64_t now_ns) {
     WEIR_CHECK(now_ns >= now_ns_);
     now_ns_ = now_ns;
     now_ms_ = now_ns / kNsPerMs;
-    debt_.begin_command();
+    dirty_bytes_.begin_command();
     begin_next_of_transaction(now_ns);
   }
   // As begin_command, for the later commands of a transaction: what they change is counted together
@@ -76,7 +80,7 @@ class TurnInProgress {
             .databases = databases_undo_.size(),
             .newborn = newborn_.size(),
             .events = events_.mark(),
-            .turn_bytes = debt_.turn_bytes()};
+            .turn_bytes = dirty_bytes_.turn_bytes()};
   }
 
   // The first thing that went wrong in the running command: its outcome must be discarded.
@@ -91,7 +95,7 @@ class TurnInProgress {
   // Counts a change that is about to be made, or anything else that is kept until the turn ends.
   // Throws ChangeRefused where it is one too many.
   void charge(size_t bytes) {
-    if (!debt_.add(bytes)) [[unlikely]]
+    if (!dirty_bytes_.add(bytes)) [[unlikely]]
       refuse_change();
   }
   // To be called before an entry is made for a name that has none. Throws ChangeRefused where the
@@ -101,7 +105,7 @@ class TurnInProgress {
       refuse_name(what, bytes);
   }
   // What memory owes the disk, with what this turn has changed.
-  const Debt& debt() const { return debt_; }
+  const DirtyBytes& dirty_bytes() const { return dirty_bytes_; }
   // Saves an entry that is about to change, unless the running command has saved it already; true
   // if it was saved now. With `value_goes` the caller replaces the value next, and where true was
   // answered keeps its outside block allocated for the undo log.
@@ -149,7 +153,7 @@ class TurnInProgress {
   WorkingSet& set_;
   Watches& watches_;
   KeyEvents& events_;
-  Debt& debt_;
+  DirtyBytes& dirty_bytes_;
   const KeyspaceOptions& options_;
   int64_t now_ns_ = 0;
   int64_t now_ms_ = 0;

@@ -85,7 +85,7 @@ TEST_F(WorkTest, PartsTakeTurnsHoweverEarlyRoundsEnd) {
   EXPECT_GE(parts[WorkPart::kSweep], 10u);
 }
 
-// What a round had no time for is owed in the next; the debt has a bound.
+// What a round had no time for is owed in the next; what is owed has a bound.
 TEST_F(WorkTest, WhatIsOwedStaysOwed) {
   fill(20'000);
   keys_->work().write_back_now();

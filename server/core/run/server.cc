@@ -282,7 +282,7 @@ void Server::end_turn() {
   session_service_.deliver_messages();
   turn_.end();
   work_a_slice();
-  sessions_.holds().end_turn(keys_.running().debt().too_much());
+  sessions_.holds().end_turn(keys_.running().dirty_bytes().too_much());
   session_service_.note_pressure();
   if (keys_.work().stuck() && persistence_.health.denies()) turn_.give_up_writing_back();
   timeline_.synchronise();

@@ -168,7 +168,8 @@ TEST(ChangeBound, APipelineWaitsForWriteBackAndLosesNothing) {
   size_t replies = 0;
   for (int i = 0; i < 2000 && replies < 20; ++i) {
     server.end_turn();
-    EXPECT_LE(server->keys().running().debt().bytes(), server->keys().running().debt().bytes_max());
+    EXPECT_LE(server->keys().running().dirty_bytes().bytes(),
+              server->keys().running().dirty_bytes().bytes_max());
     EXPECT_EQ(reader->call({"PING"}), "+PONG\r\n");
     const std::string came = client->take();
     for (size_t at = came.find(":4194305\r\n"); at != std::string::npos;

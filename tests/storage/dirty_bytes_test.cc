@@ -9,9 +9,9 @@ namespace {
 
 constexpr size_t kMb = 1 << 20;
 
-class Debt : public KeyspaceTest {
+class DirtyBytesTest : public KeyspaceTest {
  protected:
-  Debt() {
+  DirtyBytesTest() {
     options_.memory_bytes_max = 32 * kMb;
     options_.write_back_interval_ns = 1;
     start();
@@ -25,38 +25,38 @@ class Debt : public KeyspaceTest {
   }
 };
 
-TEST_F(Debt, IsHalfOfTheMemoryWithinReasonableBounds) {
-  EXPECT_EQ(keys_->running().debt().bytes_max(), 16 * kMb);
+TEST_F(DirtyBytesTest, IsHalfOfTheMemoryWithinReasonableBounds) {
+  EXPECT_EQ(keys_->running().dirty_bytes().bytes_max(), 16 * kMb);
   options_.memory_bytes_max = 1;
   start();
-  EXPECT_EQ(keys_->running().debt().bytes_max(), 8 * kMb);
+  EXPECT_EQ(keys_->running().dirty_bytes().bytes_max(), 8 * kMb);
   options_.memory_bytes_max = SIZE_MAX;
   start();
-  EXPECT_EQ(keys_->running().debt().bytes_max(), 1024 * kMb);
+  EXPECT_EQ(keys_->running().dirty_bytes().bytes_max(), 1024 * kMb);
 }
 
-TEST_F(Debt, GrowsWithTheTurnAndGoesWhenItIsWrittenBack) {
-  const size_t before = keys_->running().debt().bytes();
+TEST_F(DirtyBytesTest, GrowsWithTheTurnAndGoesWhenItIsWrittenBack) {
+  const size_t before = keys_->running().dirty_bytes().bytes();
   keys();
   put_megabytes("a", 4);
-  EXPECT_GE(keys_->running().debt().bytes(), before + 4 * kMb);
+  EXPECT_GE(keys_->running().dirty_bytes().bytes(), before + 4 * kMb);
   ASSERT_TRUE(keys_->commit_turn().ok());
-  EXPECT_GE(keys_->running().debt().bytes(), before + 4 * kMb);
-  EXPECT_EQ(keys_->running().debt().turn_bytes(), 0u);
+  EXPECT_GE(keys_->running().dirty_bytes().bytes(), before + 4 * kMb);
+  EXPECT_EQ(keys_->running().dirty_bytes().turn_bytes(), 0u);
   write_back();
-  EXPECT_LT(keys_->running().debt().bytes(), kMb);
+  EXPECT_LT(keys_->running().dirty_bytes().bytes(), kMb);
 }
 
-TEST_F(Debt, AChangeBeyondItIsRefusedAndTakesNothing) {
+TEST_F(DirtyBytesTest, AChangeBeyondItIsRefusedAndTakesNothing) {
   keys();
   EXPECT_THROW(put_megabytes("a", 17), ChangeRefused);
   EXPECT_EQ(keys_->failure().code(), Status::Code::kTooMuch);
   keys_->running().roll_back();
   EXPECT_FALSE(keys().look_up(0, "a").exists());
-  EXPECT_EQ(keys_->running().debt().turn_bytes(), 0u);
+  EXPECT_EQ(keys_->running().dirty_bytes().turn_bytes(), 0u);
 }
 
-TEST_F(Debt, ACommandThatWouldFitLaterIsToWait) {
+TEST_F(DirtyBytesTest, ACommandThatWouldFitLaterIsToWait) {
   keys();
   put_megabytes("a", 10);
   keys();
@@ -73,7 +73,7 @@ TEST_F(Debt, ACommandThatWouldFitLaterIsToWait) {
   EXPECT_TRUE(keys_->failure().ok());
 }
 
-TEST_F(Debt, CommandsOfATransactionCountTogether) {
+TEST_F(DirtyBytesTest, CommandsOfATransactionCountTogether) {
   keys();
   put_megabytes("a", 10);
   keys_->running().begin_next_of_transaction(now_ns_);
@@ -81,7 +81,7 @@ TEST_F(Debt, CommandsOfATransactionCountTogether) {
   EXPECT_EQ(keys_->failure().code(), Status::Code::kTooMuch);
 }
 
-TEST_F(Debt, ATransactionGoesBackToAMark) {
+TEST_F(DirtyBytesTest, ATransactionGoesBackToAMark) {
   keys();
   put(0, "a", "old");
   const TurnInProgress::Mark mark = keys_->running().mark();
@@ -98,7 +98,7 @@ TEST_F(Debt, ATransactionGoesBackToAMark) {
   ASSERT_TRUE(keys_->commit_turn().ok());
 }
 
-TEST_F(Debt, ElementsAreRefusedBeforeTheirIndexKnowsThem) {
+TEST_F(DirtyBytesTest, ElementsAreRefusedBeforeTheirIndexKnowsThem) {
   keys();
   const ElementsId id = keys_->lists().make(0, Layout::kScattered);
   auto list = keys_->lists().open(0, id);
@@ -117,14 +117,14 @@ TEST_F(Debt, ElementsAreRefusedBeforeTheirIndexKnowsThem) {
   keys_->running().roll_back();
 }
 
-TEST_F(Debt, CountsADirtyEntryOnceHoweverOftenItsValueGrows) {
+TEST_F(DirtyBytesTest, CountsADirtyEntryOnceHoweverOftenItsValueGrows) {
   for (size_t i = 1; i <= 20; ++i) {
     keys();
     put(0, "a", std::string(i * 100'000, 'x'));
     ASSERT_TRUE(keys_->commit_turn().ok());
   }
-  EXPECT_LT(keys_->running().debt().bytes(), 3'000'000u);
-  EXPECT_GE(keys_->running().debt().bytes(), 2'000'000u);
+  EXPECT_LT(keys_->running().dirty_bytes().bytes(), 3'000'000u);
+  EXPECT_GE(keys_->running().dirty_bytes().bytes(), 2'000'000u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "storage/memtable/debt.h"
+#include "storage/memtable/dirty_bytes.h"
 
 #include <algorithm>
 #include <string>
@@ -11,11 +11,11 @@ constexpr size_t kBytesMost = 1 << 30;
 
 }  // namespace
 
-size_t Debt::bytes_max() const {
+size_t DirtyBytes::bytes_max() const {
   return std::clamp(options_.memory_bytes_max / 2, kBytesLeast, kBytesMost);
 }
 
-void Debt::begin_turn() {
+void DirtyBytes::begin_turn() {
   turn_bytes_ = command_begin_bytes_ = 0;
   owed_bytes_ = write_back_.writing_bytes() + set_.dirty_bytes();
   const size_t most = bytes_max();
@@ -23,7 +23,7 @@ void Debt::begin_turn() {
   worry_bytes_ = late_ ? 0 : turn_bytes_max_ - std::min(turn_bytes_max_, most / 4);
 }
 
-Status Debt::refusal() const {
+Status DirtyBytes::refusal() const {
   const bool alone_too_much = turn_bytes_ - command_begin_bytes_ > bytes_max();
   if (!alone_too_much && can_write_back()) return Status::behind();
   return Status::too_much("more was changed than memory may owe the disk (half of maxmemory, " +

@@ -1,13 +1,13 @@
-// The debt: bytes of memory that cannot be given up because the disk is owed them. They are what is
-// committed and not written back, and what the turn in progress has changed.
+// Dirty bytes: those of memory that cannot be given up because the disk is owed them. They are what
+// is committed and not written back, and what the turn in progress has changed.
 //
 // A command that alone would change more is answered an error; one that would fit later is taken
 // back, and is run again when write-back has caught up. What is given up are larger turns.
 //
 // Invariants
-// 1. The debt never passes bytes_max(): half of memory_bytes_max, but at least 8 MiB and at most
-//    1 GiB, so that one log record can hold it. It holds because each change is counted here before
-//    it is made, and one that would pass the bound is refused.
+// 1. They never pass bytes_max(): half of memory_bytes_max, but at least 8 MiB and at most
+//    1 GiB, so that one log record can hold them. It holds because each change is counted here
+//    before it is made, and one that would pass the bound is refused.
 // 2. What is committed is counted when a turn begins. Until the next one begins it can only shrink,
 //    because nothing else makes entries dirty, so the bound of the turn stays safe.
 #pragma once
@@ -30,19 +30,19 @@ struct ChangeRefused : std::exception {
   const char* what() const noexcept override { return "the change was refused"; }
 };
 
-class Debt {
+class DirtyBytes {
  public:
   static constexpr size_t kChangeBytes = 128;  // what an undo and an entry's head take, about
 
-  Debt(const WorkingSet& set, const WriteBack& write_back, const StoreInUse& store,
-       const KeyspaceOptions& options)
+  DirtyBytes(const WorkingSet& set, const WriteBack& write_back, const StoreInUse& store,
+             const KeyspaceOptions& options)
       : set_(set), write_back_(write_back), store_(store), options_(options) {}
 
   size_t bytes() const { return owed_bytes_ + turn_bytes_; }
   size_t bytes_max() const;
   // What the turn in progress has changed so far.
   size_t turn_bytes() const { return turn_bytes_; }
-  // True when the debt is so large that a command that changes data should wait for write-back.
+  // True when there are so many that a command that changes data should wait for write-back.
   bool too_much() const { return turn_bytes_ >= worry_bytes_ && can_write_back(); }
 
   // Counts a change that is about to be made. False if it is one too many; refusal() says why.
