@@ -15,11 +15,11 @@ Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
       records_(&set_, &turn_, &burial_, &watches_, &events_, store_),
       lists_(&set_, &turn_, &burial_, store_),
       schedule_(&write_back_, &set_, &burial_, &end_, store_, turn_, dirty_bytes_, options_),
-      reclaimer_(&set_, &records_, &burial_, turn_, options_),
+      evictor_(&set_, &records_, &burial_, turn_, options_),
       commit_(&set_, &turn_, &write_back_, &dirty_bytes_, &burial_, &records_, &lists_, &schedule_),
       replay_(&set_, &turn_, &write_back_, &burial_, &records_, &lists_, &watches_),
       recovery_(&set_, &records_, &burial_, &replay_),
-      work_(&schedule_, &reclaimer_, &burial_, &dirty_bytes_, &set_, turn_, store_),
+      work_(&schedule_, &evictor_, &burial_, &dirty_bytes_, &set_, turn_, store_),
       followed_(&set_, &records_, &turn_, &replay_, &schedule_, &dirty_bytes_, &store_, &end_,
                 options_) {
   set_.tell_counts(options_.follows);
@@ -176,7 +176,7 @@ KeyspaceFigures Keyspace::figures() const {
                           .unwritten = write_back_.dirty + write_back_.writing(),
                           .misses = records_.misses(),
                           .expired = records_.expired(),
-                          .evicted = reclaimer_.evicted(),
+                          .evicted = evictor_.evicted(),
                           .log_bytes_appended = end_.bytes_appended};
   for (const auto& table : set_.tables()) {
     figures.entries += table->entries();

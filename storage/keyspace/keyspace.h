@@ -13,7 +13,7 @@
 //     DirtyBytes      how much waits for write-back   Burial       what dies, until it is gone
 //     TurnCommit      a turn becomes a record         WriteBack    one write-back
 //     Replay          records become entries          WriteBackSchedule  when one begins
-//     Recovery        from a store to a working set   Reclaimer    sweep and eviction
+//     Recovery        from a store to a working set   Evictor      expiry and eviction
 //     FollowedTurns   turns that another has made
 //
 // A part knows those it is handed in its constructor, and none knows the keyspace. Code that only
@@ -26,9 +26,9 @@
 //    safe because the caller of commit_turn holds their replies: it releases them after commit_turn
 //    has succeeded, or turns them into errors.
 // 3. Only committed values are written back: WriteBack checks each entry for it. Only clean entries
-//    are given up: the sweep passes over all others. A dirty entry whose record was erased is
-//    written back as a deletion (if the state may hold the record) before it is forgotten: it stays
-//    in its table, without a value, until a write-back has settled it. Dying lists are the
+//    are given up: the eviction scan passes over all others. A dirty entry whose record was erased
+//    is written back as a deletion (if the state may hold the record) before it is forgotten: it
+//    stays in its table, without a value, until a write-back has settled it. Dying lists are the
 //    exception: their entries are freed unwritten, because a range erases them from the state
 //    (lists/burial.h).
 // 4. A read that fails never looks like an absent key (live_records.h).
@@ -41,9 +41,9 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/keyspace/evictor.h"
 #include "storage/keyspace/followed_turns.h"
 #include "storage/keyspace/live_records.h"
-#include "storage/keyspace/reclaimer.h"
 #include "storage/keyspace/recovery.h"
 #include "storage/keyspace/replay.h"
 #include "storage/keyspace/turn_commit.h"
@@ -164,7 +164,7 @@ class Keyspace {
   LiveRecords records_;
   Lists lists_;
   WriteBackSchedule schedule_;
-  Reclaimer reclaimer_;
+  Evictor evictor_;
   TurnCommit commit_;
   Replay replay_;
   Recovery recovery_;

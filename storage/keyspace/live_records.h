@@ -16,7 +16,7 @@
 //
 //    in the state alone <-- evicted, if clean -- live -- erased, renamed, replaced --> absent
 //        |      |                                ^  |
-//        |      +-- a look-up reads it ----------+  | its time ends: a look-up or the sweep sees it
+//        |      +-- a look-up reads it ----------+  | its time ends: a look-up or the scan sees it
 //        |                                          v
 //        +-- it is read after its time -------> unburied -- bury_expired() --> erased and dirty
 //                                                   |                                 |

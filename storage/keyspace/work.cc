@@ -18,8 +18,8 @@ std::string_view name_of(WorkPart part) {
       return "write-back";
     case WorkPart::kFree:
       return "free";
-    case WorkPart::kSweep:
-      return "sweep";
+    case WorkPart::kEviction:
+      return "eviction";
     case WorkPart::kRecount:
       return "recount";
     case WorkPart::kExpiredHeaders:
@@ -35,7 +35,7 @@ void Work::begin_round(int64_t steady_ns) {
   owed_frees_ =
       std::clamp(schedule_.changed_last_turn() * kFreesPerChange, kFreesPerTurn, kFreesPerTurnMax);
   schedule_.begin_round(steady_ns);
-  reclaimer_.begin_round(steady_ns);
+  evictor_.begin_round(steady_ns);
 }
 
 std::optional<WorkPart> Work::piece() {
@@ -53,12 +53,12 @@ bool Work::piece_of(WorkPart part) {
       return schedule_.piece(kLooksPerPiece);
     case WorkPart::kFree:
       return free_piece();
-    case WorkPart::kSweep:
-      return reclaimer_.sweep_piece(kLooksPerPiece);
+    case WorkPart::kEviction:
+      return evictor_.scan_piece(kLooksPerPiece);
     case WorkPart::kRecount:
-      return reclaimer_.recount_piece(store_.get());
+      return evictor_.recount_piece(store_.get());
     case WorkPart::kExpiredHeaders:
-      return reclaimer_.headers_piece(store_.get());
+      return evictor_.headers_piece(store_.get());
   }
   return false;
 }
@@ -91,7 +91,7 @@ void Work::end_round() {
 bool Work::wanted() const {
   if (schedule_.wants_work()) return true;
   if (store_.failed()) return false;
-  return set_.retired().any_released() || (!schedule_.running() && reclaimer_.wants_work());
+  return set_.retired().any_released() || (!schedule_.running() && evictor_.wants_work());
 }
 
 }  // namespace weir::storage

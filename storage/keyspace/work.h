@@ -24,7 +24,7 @@
 #include <optional>
 #include <string_view>
 
-#include "storage/keyspace/reclaimer.h"
+#include "storage/keyspace/evictor.h"
 #include "storage/keyspace/write_back_schedule.h"
 #include "storage/lists/burial.h"
 #include "storage/memtable/dirty_bytes.h"
@@ -37,7 +37,7 @@ namespace weir::storage {
 enum class WorkPart : uint8_t {
   kWriteBack,       // handing changes to the store's worker, and marking them clean
   kFree,            // destroying what has died: lists, their indexes, tables
-  kSweep,           // removing what has expired, giving up clean entries
+  kEviction,        // removing what has expired, giving up clean entries
   kRecount,         // counting a database's keys anew
   kExpiredHeaders,  // reading headers that the store tells of
 };
@@ -48,10 +48,10 @@ class Work {
  public:
   static constexpr size_t kLooksPerPiece = 1000;  // some 100 us when entries are cold
 
-  Work(WriteBackSchedule* schedule, Reclaimer* reclaimer, Burial* burial, DirtyBytes* dirty_bytes,
+  Work(WriteBackSchedule* schedule, Evictor* evictor, Burial* burial, DirtyBytes* dirty_bytes,
        WorkingSet* set, const TurnInProgress& turn, const StoreInUse& store)
       : schedule_(*schedule),
-        reclaimer_(*reclaimer),
+        evictor_(*evictor),
         burial_(*burial),
         dirty_bytes_(*dirty_bytes),
         set_(*set),
@@ -83,7 +83,7 @@ class Work {
   bool writing_back() const { return schedule_.under_way(); }
   // The failure of the write-back that ended last.
   const Status& write_back_failure() const { return schedule_.failure(); }
-  void set_active_expiry(bool on) { reclaimer_.set_active_expiry(on); }
+  void set_active_expiry(bool on) { evictor_.set_active_expiry(on); }
 
  private:
   static constexpr size_t kParts = 5;
@@ -96,7 +96,7 @@ class Work {
   void end_round();
 
   WriteBackSchedule& schedule_;
-  Reclaimer& reclaimer_;
+  Evictor& evictor_;
   Burial& burial_;
   DirtyBytes& dirty_bytes_;
   WorkingSet& set_;

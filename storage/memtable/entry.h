@@ -23,7 +23,7 @@ struct Entry {
     kChanged = 2,      // changed by the turn in progress, not committed
     kDirty = 4,        // committed, newer than the state, on its segment's dirty list
     kWriting = 8,      // handed to the write-back in progress
-    kReferenced = 16,  // used since the sweep last came by
+    kReferenced = 16,  // used since the eviction scan last came by
     kOutside = 32,     // the value has outgrown the block, which holds a pointer to it
     kUnburied = 64,    // a header that has expired, with its value: its elements are still there
     kUnstored = 128,  // the state has nothing under this key, and no write-back was handed anything

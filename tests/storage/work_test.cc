@@ -70,7 +70,7 @@ TEST_F(WorkTest, AClearedDatabaseIsDestroyedInPieces) {
   EXPECT_GE(parts[WorkPart::kFree], kKeys / (Work::kLooksPerPiece + kSegmentMax));
 }
 
-// A sweep that takes all the time leaves some to write-back, and the other way about.
+// An eviction scan that takes all the time leaves some to write-back, and the other way about.
 TEST_F(WorkTest, PartsTakeTurnsHoweverEarlyRoundsEnd) {
   options_.memory_bytes_max = 1 << 20;
   start();
@@ -82,7 +82,7 @@ TEST_F(WorkTest, PartsTakeTurnsHoweverEarlyRoundsEnd) {
     if (i % 10 == 0) fill(100, "more" + std::to_string(i) + "-");
   }
   EXPECT_GE(parts[WorkPart::kWriteBack], 10u);
-  EXPECT_GE(parts[WorkPart::kSweep], 10u);
+  EXPECT_GE(parts[WorkPart::kEviction], 10u);
 }
 
 // What a round had no time for is owed in the next; what is owed has a bound.

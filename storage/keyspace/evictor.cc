@@ -1,4 +1,4 @@
-#include "storage/keyspace/reclaimer.h"
+#include "storage/keyspace/evictor.h"
 
 #include <algorithm>
 
@@ -12,40 +12,40 @@
 namespace weir::storage {
 namespace {
 
-constexpr size_t kLooksPerSweep = 5000;
+constexpr size_t kLooksPerScan = 5000;
 constexpr int64_t kIntervalNs = 25 * kNsPerMs;
-constexpr size_t kRecordsPerSweep = 1000;
+constexpr size_t kRecordsPerScan = 1000;
 constexpr size_t kRecordsPerPiece = 200;  // each may have to be read from the disk
-constexpr size_t kHeadersPerSweep = 64;
+constexpr size_t kHeadersPerScan = 64;
 constexpr size_t kHeadersPerPiece = 8;  // likewise
 
 }  // namespace
 
-void Reclaimer::begin_round(int64_t steady_ns) {
+void Evictor::begin_round(int64_t steady_ns) {
   const bool evict = memory_is_short();
   if (owed_looks_ > 0) return;
-  if (!evict && steady_ns - last_sweep_steady_ns_ < kIntervalNs) return;
-  last_sweep_steady_ns_ = steady_ns;
+  if (!evict && steady_ns - last_scan_steady_ns_ < kIntervalNs) return;
+  last_scan_steady_ns_ = steady_ns;
   if (steady_ns - last_recount_steady_ns_ >= kIntervalNs) {
     last_recount_steady_ns_ = steady_ns;
-    owed_records_ = kRecordsPerSweep;
+    owed_records_ = kRecordsPerScan;
   }
   gained_ = false;
-  owed_looks_ = kLooksPerSweep;
-  owed_headers_ = kHeadersPerSweep;
+  owed_looks_ = kLooksPerScan;
+  owed_headers_ = kHeadersPerScan;
 }
 
-bool Reclaimer::sweep_piece(size_t looks) {
+bool Evictor::scan_piece(size_t looks) {
   if (owed_looks_ == 0) return false;
   const bool evict = memory_is_short();
   const size_t wanted = std::min(looks, owed_looks_);
-  const size_t looked = sweep(wanted, evict);
+  const size_t looked = scan(wanted, evict);
   const bool ended = looked < wanted || (evict && !memory_is_short());
   owed_looks_ = ended ? 0 : owed_looks_ - std::min(owed_looks_, looked);
   return true;
 }
 
-bool Reclaimer::recount_piece(Store* store) {
+bool Evictor::recount_piece(Store* store) {
   if (owed_records_ == 0) return false;
   owed_records_ -= kRecordsPerPiece;
   recount_slice(&set_, store, turn_.now_ms(), kRecordsPerPiece);
@@ -54,7 +54,7 @@ bool Reclaimer::recount_piece(Store* store) {
 
 // Answers how many looks were taken: fewer than were allowed if memory is not short any more, or
 // there is nothing left to look at.
-size_t Reclaimer::sweep(size_t looks, bool evict) {
+size_t Evictor::scan(size_t looks, bool evict) {
   size_t looked = 0;
   size_t rounds = 0;
   while (looked < looks && rounds < 2) {
@@ -68,7 +68,7 @@ size_t Reclaimer::sweep(size_t looks, bool evict) {
     Segment* segment = table->segment_at(position_);
     looked += 1 + segment->count;
     const Position last = segment->last();
-    looked += sweep_segment(table, segment, evict);
+    looked += scan_segment(table, segment, evict);
     position_ = last + 1;
     if (position_ == 0) ++table_;
     if (evict && !memory_is_short()) break;
@@ -76,8 +76,8 @@ size_t Reclaimer::sweep(size_t looks, bool evict) {
   return looked;
 }
 
-// The table where the sweep goes on. Null at the end of a round.
-Table* Reclaimer::next_table() {
+// The table where the scan goes on. Null at the end of a round.
+Table* Evictor::next_table() {
   const auto& tables = set_.tables();
   const auto table = std::find_if(tables.begin() + 1, tables.end(), [&](const auto& candidate) {
     return candidate->incarnation() >= table_;
@@ -91,12 +91,12 @@ Table* Reclaimer::next_table() {
 }
 
 // Answers how many looks it took to give memory back, beside one for each entry.
-size_t Reclaimer::sweep_segment(Table* table, Segment* segment, bool evict) {
+size_t Evictor::scan_segment(Table* table, Segment* segment, bool evict) {
   victims_.clear();
   ListSeen seen;
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next)
-      sweep_entry(table, entry, evict, &seen);
+      scan_entry(table, entry, evict, &seen);
   }
   size_t looked = 0;
   for (Entry* entry : victims_) {
@@ -107,7 +107,7 @@ size_t Reclaimer::sweep_segment(Table* table, Segment* segment, bool evict) {
   return looked;
 }
 
-void Reclaimer::sweep_entry(Table* table, Entry* entry, bool evict, ListSeen* seen) {
+void Evictor::scan_entry(Table* table, Entry* entry, bool evict, ListSeen* seen) {
   if (active_expiry_ && entry->has(Entry::kPresent) && entry->expired(turn_.now_ms()))
     records_.expire(table, entry);
   if (!entry->clean()) return;
@@ -128,7 +128,7 @@ void Reclaimer::sweep_entry(Table* table, Entry* entry, bool evict, ListSeen* se
 }
 
 // True for the header of a long list that was used just now: opening it again costs too much.
-bool Reclaimer::stays(const Table* table, const Entry* entry) const {
+bool Evictor::stays(const Table* table, const Entry* entry) const {
   HeaderView header;
   if (table->elements == nullptr || !owns_elements(entry->type)) return false;
   WEIR_CHECK(parse_header(entry->value(), &header));
@@ -139,7 +139,7 @@ bool Reclaimer::stays(const Table* table, const Entry* entry) const {
   });
 }
 
-void Reclaimer::evict(Table* table, Entry* entry) {
+void Evictor::evict(Table* table, Entry* entry) {
   table->complete = false;
   if (!table->has_elements()) ++evicted_;
   if (owns_elements(entry->type)) burial_.close_lists(table, entry);
@@ -148,7 +148,7 @@ void Reclaimer::evict(Table* table, Entry* entry) {
 
 // The store never drops an expired header but tells of it. Reading such a header notes it as
 // unburied, which is all that is needed.
-bool Reclaimer::headers_piece(Store* store) {
+bool Evictor::headers_piece(Store* store) {
   if (owed_headers_ == 0) return false;
   const std::vector<std::string> stored_keys = store->take_expired_headers(kHeadersPerPiece);
   owed_headers_ = stored_keys.size() < kHeadersPerPiece ? 0 : owed_headers_ - kHeadersPerPiece;
