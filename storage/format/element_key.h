@@ -24,11 +24,11 @@ inline constexpr ElementsId kElementsIdMax = (ElementsId{1} << kElementsIdBits) 
 inline constexpr int kElementHashBits = 20;
 inline constexpr int kUnstoredBits = 2;
 
-// The elements of a database incarnation live under an incarnation of their own, with this bit,
+// The elements of a database generation live under a generation of their own, with this bit,
 // which begins and ends with it.
-inline constexpr Incarnation kElementsBit = 0x80000000;
-inline constexpr bool holds_elements(Incarnation incarnation) {
-  return (incarnation & kElementsBit) != 0 && incarnation != kStoreIncarnation;
+inline constexpr Generation kElementsBit = 0x80000000;
+inline constexpr bool holds_elements(Generation generation) {
+  return (generation & kElementsBit) != 0 && generation != kStoreGeneration;
 }
 
 // Ids are counted up; an odd factor spreads them over the leading bits, and its inverse finds them
@@ -43,9 +43,9 @@ inline constexpr uint64_t kIdFactorInverse = [] {
 }();
 static_assert((kIdFactor * kIdFactorInverse & kElementsIdMax) == 1);
 
-// A list of elements, by the incarnation of its elements and its id.
+// A list of elements, by the generation of its elements and its id.
 struct ListName {
-  Incarnation incarnation = 0;
+  Generation generation = 0;
   ElementsId id = 0;
   bool operator==(const ListName&) const = default;
   auto operator<=>(const ListName&) const = default;

@@ -80,11 +80,11 @@ size_t Evictor::scan(size_t looks, bool evict) {
 Table* Evictor::next_table() {
   const auto& tables = set_.tables();
   const auto table = std::find_if(tables.begin() + 1, tables.end(), [&](const auto& candidate) {
-    return candidate->incarnation() >= table_;
+    return candidate->generation() >= table_;
   });
   if (table == tables.end()) return nullptr;
-  if ((*table)->incarnation() != table_) {
-    table_ = (*table)->incarnation();
+  if ((*table)->generation() != table_) {
+    table_ = (*table)->generation();
     position_ = 0;
   }
   return table->get();
@@ -154,7 +154,7 @@ bool Evictor::headers_piece(Store* store) {
   owed_headers_ = stored_keys.size() < kHeadersPerPiece ? 0 : owed_headers_ - kHeadersPerPiece;
   for (const std::string& stored_key : stored_keys) {
     const auto key = parse_stored_key(stored_key);
-    Table* table = key ? set_.table_of(key->incarnation) : nullptr;
+    Table* table = key ? set_.table_of(key->generation) : nullptr;
     if (table != nullptr) records_.read_if_missing(table, key->position, key->key);
   }
   return true;

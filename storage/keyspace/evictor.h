@@ -60,7 +60,7 @@ class Evictor {
   Burial& burial_;
   const TurnInProgress& turn_;
   const KeyspaceOptions& options_;
-  Incarnation table_ = 0;  // where the scan goes on
+  Generation table_ = 0;  // where the scan goes on
   Position position_ = 0;
   int64_t last_scan_steady_ns_ = 0;
   int64_t last_recount_steady_ns_ = 0;

@@ -78,13 +78,13 @@ class ListNames {
     std::string_view payload;
   };
   struct RecordName {
-    Incarnation incarnation = 0;
+    Generation generation = 0;
     std::string_view key;
     bool operator==(const RecordName&) const = default;
   };
   struct RecordNameHash {
     size_t operator()(const RecordName& name) const {
-      return StringHash()(name.key) ^ name.incarnation;
+      return StringHash()(name.key) ^ name.generation;
     }
   };
 

@@ -45,7 +45,7 @@ Entry* LiveRecords::load(Table* table, Position position, std::string_view key) 
   }
   std::string stored_key;
   append_stored_key(&stored_key,
-                    {.incarnation = table->incarnation(), .position = position, .key = key});
+                    {.generation = table->generation(), .position = position, .key = key});
   Status status;
   const Lookup found = store_->get(stored_key, &value_, &status);
   if (found == Lookup::kAbsent) return nullptr;

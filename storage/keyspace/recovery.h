@@ -5,7 +5,7 @@
 // Invariants
 // 1. Nothing is refused after something was changed on disk: opening only reads, save that a new
 //    directory gets its databases as its first turn, which the caller commits.
-// 2. No record of an incarnation that lost its database comes back to life: what the state has of
+// 2. No record of a generation that lost its database comes back to life: what the state has of
 //    one goes to Burial, which erases it with the next write-back.
 #pragma once
 
@@ -39,8 +39,8 @@ class Recovery {
   Status load_system_records(Store* store);
   Status replay_log(Store* store, LogEnd* end, const Watch& watch);
   Status check_number_of_databases() const;
-  Status look_over_incarnations(Store* store);
-  void look_at(Incarnation incarnation);
+  Status look_over_generations(Store* store);
+  void look_at(Generation generation);
 
   WorkingSet& set_;
   LiveRecords& records_;

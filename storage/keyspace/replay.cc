@@ -31,7 +31,7 @@ Status Replay::follow(std::string_view record, LogEnd* end) {
 Status Replay::apply(std::string_view record, LogEnd* end) {
   int64_t instant_ns = 0;
   Status status = parse_turn_record(record, &instant_ns, [&](const TurnEntry& entry) {
-    if (entry.incarnation == kSystemIncarnation) return apply_system(entry);
+    if (entry.generation == kSystemGeneration) return apply_system(entry);
     if (system_changed_) load_databases();
     return apply_entry(entry);
   });
@@ -52,11 +52,11 @@ Status Replay::apply_system(const TurnEntry& change) {
 }
 
 Status Replay::apply_entry(const TurnEntry& change) {
-  Table* table = set_.table_of(change.incarnation & ~kElementsBit);
+  Table* table = set_.table_of(change.generation & ~kElementsBit);
   // The turn itself has dropped this database. At opening it may also have been a later turn, which
   // is written back already.
   if (table == nullptr) return {};
-  if (holds_elements(change.incarnation)) return apply_element(set_.elements_table(table), change);
+  if (holds_elements(change.generation)) return apply_element(set_.elements_table(table), change);
   HeaderView header;
   if (change.dropped ||
       (owns_elements(change.value.type) && !parse_header(change.value.payload, &header)))
@@ -86,11 +86,11 @@ Status Replay::find_old(Table* table, Position position, const TurnEntry& change
     if (old->expired(turn_.now_ms())) {
       records_.expire(table, old);
     } else if (owns_elements(old->type)) {
-      burial_.note_had_names(table->incarnation(), old->value());
+      burial_.note_had_names(table->generation(), old->value());
     }
   }
   if (!change.erased && owns_elements(change.value.type))
-    burial_.note_have_names(table->incarnation(), change.value.payload);
+    burial_.note_have_names(table->generation(), change.value.payload);
   return {};
 }
 
@@ -102,8 +102,8 @@ Status Replay::apply_element(Table* table, const TurnEntry& change) {
   if (!reader.ok() || id == 0 || id > kElementsIdMax || (is_put && !is_element(change.value)))
     return Status::corrupt("a turn's record holds an element that is none");
   if (change.dropped) {
-    live_ ? burial_.note_had_name({table->incarnation(), id})
-          : burial_.bury({table->incarnation(), id});
+    live_ ? burial_.note_had_name({table->generation(), id})
+          : burial_.bury({table->generation(), id});
     return {};
   }
   const Position position = position_of_element(id, member, set_.seed());
@@ -141,23 +141,23 @@ void Replay::load_databases() {
     const Ref ref = records_.look_up_system(database_record(set_, i));
     if (!ref.exists()) continue;
     Reader reader(ref.value());
-    name_table(i, static_cast<Incarnation>(reader.varint()));
+    name_table(i, static_cast<Generation>(reader.varint()));
     set_.databases()[i].count = reader.varint();
   }
   const Ref ids = records_.look_up_system(kNextElementsIdRecord);
   if (ids.exists()) lists_.set_bound(Reader(ids.value()).varint());
-  const Ref next = records_.look_up_system(kNextIncarnationRecord);
+  const Ref next = records_.look_up_system(kNextGenerationRecord);
   if (next.exists())
-    set_.set_next_incarnation(static_cast<Incarnation>(Reader(next.value()).varint()));
+    set_.set_next_generation(static_cast<Generation>(Reader(next.value()).varint()));
 }
 
-// Gives a database its table. The state has nothing yet of an incarnation that is new here; what
+// Gives a database its table. The state has nothing yet of a generation that is new here; what
 // opening finds in the state is looked over at its end.
-void Replay::name_table(size_t database, Incarnation incarnation) {
+void Replay::name_table(size_t database, Generation generation) {
   Database& named = set_.databases()[database];
-  if (named.table != nullptr && named.table->incarnation() == incarnation) return;
-  const bool is_new = set_.table_of(incarnation) == nullptr;
-  named.table = set_.add_table(incarnation);
+  if (named.table != nullptr && named.table->generation() == generation) return;
+  const bool is_new = set_.table_of(generation) == nullptr;
+  named.table = set_.add_table(generation);
   if (!live_) return;
   if (is_new) named.table->complete = true;
   for (const WatchId id : watches_.untouched(static_cast<int>(database))) watches_.touch(id);

@@ -68,7 +68,7 @@ class Replay {
   Status find_old(Table* table, Position position, const TurnEntry& change, Entry** entry);
   void set_entry(Table* table, Entry* entry, const TurnEntry& change);
   Entry* find_or_insert(Table* table, Position position, std::string_view key, size_t bytes);
-  void name_table(size_t database, Incarnation incarnation);
+  void name_table(size_t database, Generation generation);
 
   WorkingSet& set_;
   TurnInProgress& turn_;

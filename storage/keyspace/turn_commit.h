@@ -28,7 +28,7 @@ namespace weir::storage {
 // The name of a database's system record.
 std::string database_record(const WorkingSet& set, size_t database);
 inline constexpr std::string_view kDatabaseRecords = "db/";
-inline constexpr std::string_view kNextIncarnationRecord = "next-incarnation";
+inline constexpr std::string_view kNextGenerationRecord = "next-incarnation";
 inline constexpr std::string_view kNextElementsIdRecord = "next-elements-id";
 
 class TurnCommit {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kShortList = 64;  // elements that may be looked at in one go
 
-void collect(Incarnation headers, std::string_view payload, std::vector<ListName>* lists) {
+void collect(Generation headers, std::string_view payload, std::vector<ListName>* lists) {
   HeaderView header;
   WEIR_CHECK(parse_header(payload, &header));
   for (const ElementsId id : header.all()) lists->push_back({headers | kElementsBit, id});
@@ -34,18 +34,18 @@ void Burial::mark_dirty(Table* table, Entry* entry) {
 void Burial::note_expired(Table* table, Entry* entry, const HeaderView& header) {
   entry->flags |= Entry::kUnburied;
   const auto ids = header.all();
-  expired_.push_back({.incarnation = table->incarnation(),
+  expired_.push_back({.generation = table->generation(),
                       .position = entry->position,
                       .key = std::string(entry->key()),
                       .ids = {ids.begin(), ids.end()}});
-  for (const ElementsId id : ids) unlogged_.push_back({table->incarnation() | kElementsBit, id});
+  for (const ElementsId id : ids) unlogged_.push_back({table->generation() | kElementsBit, id});
 }
 
-void Burial::note_had_names(Incarnation headers, std::string_view payload) {
+void Burial::note_had_names(Generation headers, std::string_view payload) {
   collect(headers, payload, &had_name_);
 }
 
-void Burial::note_have_names(Incarnation headers, std::string_view payload) {
+void Burial::note_have_names(Generation headers, std::string_view payload) {
   collect(headers, payload, &have_name_);
 }
 
@@ -54,11 +54,11 @@ void Burial::find_vanished(const TurnInProgress& turn) {
   if (!turn.headers_changed() && turn.newborn().empty()) return;
   had_name_ = turn.newborn();
   turn.undo().for_each_present([&](const Table* table, Type type, std::string_view payload) {
-    if (owns_elements(type)) collect(table->incarnation(), payload, &had_name_);
+    if (owns_elements(type)) collect(table->generation(), payload, &had_name_);
   });
   for (const Entry* entry : turn.changed()) {
     if (entry->has(Entry::kPresent) && owns_elements(entry->type))
-      collect(entry->incarnation, entry->value(), &have_name_);
+      collect(entry->generation, entry->value(), &have_name_);
   }
   compare_names();
 }
@@ -80,7 +80,7 @@ void Burial::bury_vanished() {
 }
 
 void Burial::bury(const ListName& list) {
-  Table* table = set_.table_of(list.incarnation);
+  Table* table = set_.table_of(list.generation);
   if (table == nullptr) return;  // the database was cleared
   auto open = table->open->take(list.id);
   if (open != nullptr && open->whole() && open->size() <= kShortList)
@@ -102,13 +102,13 @@ void Burial::drop(Table* table) {
   // The dirty entries of this table will never be written back; the write-back counts those that it
   // has in hand.
   write_back_.dirty -= table->dirty();
-  dropped_.push_back(table->incarnation());
+  dropped_.push_back(table->generation());
   if (table->has_elements()) closed_tables_.push_back(std::move(table->open));
 }
 
-void Burial::drop_stored(Incarnation incarnation) {
-  if (std::find(dropped_.begin(), dropped_.end(), incarnation) == dropped_.end())
-    dropped_.push_back(incarnation);
+void Burial::drop_stored(Generation generation) {
+  if (std::find(dropped_.begin(), dropped_.end(), generation) == dropped_.end())
+    dropped_.push_back(generation);
 }
 
 void Burial::note_logged() {
@@ -142,9 +142,9 @@ size_t Burial::bury_expired(size_t looks) {
     const Expired expired = std::move(expired_.front());
     expired_.pop_front();
     ++looked;
-    Table* headers = set_.table_of(expired.incarnation);
+    Table* headers = set_.table_of(expired.generation);
     if (headers == nullptr) continue;  // cleared meanwhile
-    for (const ElementsId id : expired.ids) bury({headers->incarnation() | kElementsBit, id});
+    for (const ElementsId id : expired.ids) bury({headers->generation() | kElementsBit, id});
     looked += kShortList * expired.ids.size();
     Entry* entry = headers->find(expired.position, expired.key);
     if (entry != nullptr && entry->has(Entry::kUnburied)) bury_header(headers, entry);
@@ -163,7 +163,7 @@ size_t Burial::free_dying(size_t looks) {
   size_t looked = 0;
   while (looked < looks && !dying_.empty()) {
     const Dying dying = dying_.front();
-    Table* table = set_.table_of(dying.list.incarnation);
+    Table* table = set_.table_of(dying.list.generation);
     ++looked;
     if (table != nullptr && !free_some(table, dying.list.id, looks, &looked)) break;
     if (table != nullptr && dying.stored) erase_range_of(dying.list);
@@ -219,18 +219,18 @@ size_t Burial::shrink_closed(size_t looks) {
 void Burial::erase_range_of(const ListName& list) {
   erasable_.push_back(list);
   const Position last = last_position(list.id);
-  // The range that follows the last position of all begins with the next incarnation.
-  ranges_.erase_range(stored_key_prefix(list.incarnation, first_position(list.id)),
-                      last == ~Position{0} ? stored_key_prefix(list.incarnation + 1)
-                                           : stored_key_prefix(list.incarnation, last + 1));
+  // The range that follows the last position of all begins with the next generation.
+  ranges_.erase_range(stored_key_prefix(list.generation, first_position(list.id)),
+                      last == ~Position{0} ? stored_key_prefix(list.generation + 1)
+                                           : stored_key_prefix(list.generation, last + 1));
 }
 
 StateSlice Burial::begin_write_back() {
   WEIR_CHECK(!lists_wait());
   ++write_backs_begun_;
   StateSlice ranges = std::exchange(ranges_, {});
-  for (const Incarnation incarnation : dropped_)
-    ranges.erase_range(stored_key_prefix(incarnation), stored_key_prefix(incarnation + 1));
+  for (const Generation generation : dropped_)
+    ranges.erase_range(stored_key_prefix(generation), stored_key_prefix(generation + 1));
   dropping_.swap(dropped_);
   dropped_.clear();
   erasing_.swap(erasable_);

@@ -1,4 +1,4 @@
-// Burial: how lists of elements and whole incarnations leave memory, log and state. One class holds
+// Burial: how lists of elements and whole generations leave memory, log and state. One class holds
 // all of it, and a list's state is which of its containers names it.
 //
 // A list dies in one of two ways. In the first, a turn takes its name away: it has *vanished*. The
@@ -33,7 +33,7 @@
 // write-back then *erases* its range of stored keys. The index of a long list waits in closed_ to
 // be destroyed in slices, too.
 //
-// An incarnation that no database names goes straight to dropped_, and with the next write-back to
+// A generation that no database names goes straight to dropped_, and with the next write-back to
 // dropping_: its table is not walked any more, so nothing has to be freed one by one.
 //
 // Invariants
@@ -85,17 +85,17 @@ class Burial {
   // The same for a turn that was not made here: the names that it took away, those that it gave,
   // and then what lost its name by that.
   void note_had_name(const ListName& list) { had_name_.push_back(list); }
-  void note_had_names(Incarnation headers, std::string_view payload);
-  void note_have_names(Incarnation headers, std::string_view payload);
+  void note_had_names(Generation headers, std::string_view payload);
+  void note_have_names(Generation headers, std::string_view payload);
   void compare_names();
   void forget_vanished() { vanished_.clear(); }
   // Buries them. REQUIRES: the turn's record is in the log, or the log is owed it.
   void bury_vanished();
   void bury(const ListName& list);
-  // An incarnation has lost its database; `table` was its table.
+  // A generation has lost its database; `table` was its table.
   void drop(Table* table);
-  // What opening found in the state of an incarnation that no database names.
-  void drop_stored(Incarnation incarnation);
+  // What opening found in the state of a generation that no database names.
+  void drop_stored(Generation generation);
 
   // What a turn's record says of it.
   template <typename Visit>
@@ -141,7 +141,7 @@ class Burial {
 
  private:
   struct Expired {
-    Incarnation incarnation = 0;  // of the header
+    Generation generation = 0;  // of the header
     Position position = 0;
     std::string key;
     std::vector<ElementsId> ids;
@@ -178,9 +178,9 @@ class Burial {
   std::vector<ListName> erasable_;
   StateSlice ranges_;
   std::vector<ListName> erasing_;
-  // Incarnations, likewise.
-  std::vector<Incarnation> dropped_;
-  std::vector<Incarnation> dropping_;
+  // Generations, likewise.
+  std::vector<Generation> dropped_;
+  std::vector<Generation> dropping_;
   uint64_t write_backs_begun_ = 0;
 
   // Indexes that wait to be destroyed, slice by slice.

@@ -37,12 +37,12 @@ Status read_from_state(Table* table, ElementsIndex* list, Store* store, const Ha
   const Position last = last_position(list->id());
   const auto cursor = store->cursor();
   if (opening.stored_key.empty())
-    opening.stored_key = stored_key_prefix(table->incarnation(), first_position(list->id()));
+    opening.stored_key = stored_key_prefix(table->generation(), first_position(list->id()));
   cursor->seek(opening.stored_key);
   for (size_t looks = 0; cursor->valid(); cursor->next(), ++looks) {
     const auto key = parse_stored_key(cursor->key());
     if (!key) return Status::corrupt("the state holds a key that is too short");
-    if (key->incarnation != table->incarnation() || key->position > last) return {};
+    if (key->generation != table->generation() || key->position > last) return {};
     if (looks == kOpeningSliceElements) {
       opening.stored_key = cursor->key();
       return Status::not_yet();

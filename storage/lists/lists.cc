@@ -24,7 +24,7 @@ ElementsId Lists::make(int database, Layout layout) {
   WEIR_REQUIRE(id <= kElementsIdMax);
   table->open->add(std::make_unique<ElementsIndex>(ListBirth{id, burial_.write_backs_at_birth()},
                                                    set_.index_bytes()));
-  turn_.note_newborn({table->incarnation(), id});
+  turn_.note_newborn({table->generation(), id});
   return id;
 }
 

@@ -34,7 +34,7 @@ struct Entry {
   Position position;
   int64_t expire_at_ms;  // 0: never
   uint32_t stamp;        // the command that last saved an undo for this entry
-  Incarnation incarnation;
+  Generation generation;
   uint32_t key_size;
   uint32_t value_size;
   uint32_t capacity;  // bytes for a value after the key, at least sizeof(char*)
@@ -69,7 +69,7 @@ struct Entry {
     return {.type = type, .expire_at_ms = expire_at_ms, .payload = value()};
   }
   KeyView key_view() const {
-    return {.incarnation = incarnation, .position = position, .key = key()};
+    return {.generation = generation, .position = position, .key = key()};
   }
 };
 

@@ -34,18 +34,18 @@ std::vector<const Entry*> entries_from(const Segment* segment, Position position
   return entries;
 }
 
-// Walks the state's records of one incarnation, in order; there are none if the table has
+// Walks the state's records of one generation, in order; there are none if the table has
 // everything.
 class StateWalk {
  public:
-  StateWalk(Store* store, const Table* table, Position from) : incarnation_(table->incarnation()) {
+  StateWalk(Store* store, const Table* table, Position from) : generation_(table->generation()) {
     if (table->complete) return;
     if (store == nullptr) {
       status_ = Status::failed("the store is closed after a failure");
       return;
     }
     cursor_ = store->cursor();
-    cursor_->seek(stored_key_prefix(incarnation_, from));
+    cursor_->seek(stored_key_prefix(generation_, from));
     read();
   }
 
@@ -66,13 +66,13 @@ class StateWalk {
       return;
     }
     const auto key = parse_stored_key(cursor_->key());
-    if (!key || key->incarnation != incarnation_) return;
+    if (!key || key->generation != generation_) return;
     key_ = *key;
     status_ = parse_value(cursor_->value(), &value_);
     valid_ = status_.ok();
   }
 
-  Incarnation incarnation_;
+  Generation generation_;
   std::unique_ptr<StateCursor> cursor_;
   bool valid_ = false;
   KeyView key_;

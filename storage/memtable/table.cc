@@ -8,9 +8,9 @@
 
 namespace weir::storage {
 
-Table::Table(Incarnation incarnation)
-    : incarnation_(incarnation), segments_(holds_elements(incarnation)) {
-  if (holds_elements(incarnation)) open = std::make_unique<OpenLists>();
+Table::Table(Generation generation)
+    : generation_(generation), segments_(holds_elements(generation)) {
+  if (holds_elements(generation)) open = std::make_unique<OpenLists>();
 }
 
 Table::~Table() = default;
@@ -34,7 +34,7 @@ Entry* Table::insert(Position position, std::string_view key, size_t value_bytes
                  .position = position,
                  .expire_at_ms = 0,
                  .stamp = 0,
-                 .incarnation = incarnation_,
+                 .generation = generation_,
                  .key_size = static_cast<uint32_t>(key.size()),
                  .value_size = 0,
                  .capacity = static_cast<uint32_t>(rounded - kEntryHeadBytes - key.size()),

@@ -20,12 +20,12 @@ class OpenLists;
 
 class Table {
  public:
-  explicit Table(Incarnation incarnation);
+  explicit Table(Generation generation);
   ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
-  Incarnation incarnation() const { return incarnation_; }
+  Generation generation() const { return generation_; }
   bool has_elements() const { return open != nullptr; }
   size_t entries() const { return entries_; }
   size_t bytes() const { return bytes_ + segments_.bytes(); }
@@ -63,7 +63,7 @@ class Table {
   // then on only this and the destructor may be called.
   bool shrink(size_t looks) { return segments_.shrink(looks); }
 
-  // True while everything of the incarnation is in this table: then a key that is not here does not
+  // True while everything of the generation is in this table: then a key that is not here does not
   // exist.
   bool complete = false;
   // The table of the elements that a database's records own, once there is one.
@@ -75,7 +75,7 @@ class Table {
   void note_outside(const Entry* entry, size_t before);
   size_t unlink_dirty(Segment* segment, Position first, Position last, std::vector<Entry*>* taken);
 
-  Incarnation incarnation_;
+  Generation generation_;
   Segments segments_;
   size_t entries_ = 0;
   size_t bytes_ = 0;  // of the entries

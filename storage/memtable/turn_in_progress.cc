@@ -52,7 +52,7 @@ void TurnInProgress::roll_back(const Mark& mark) {
 // Forgets the lists that were made since a mark and are taken back.
 void TurnInProgress::forget_newborn(size_t mark) {
   for (size_t i = mark; i < newborn_.size(); ++i) {
-    if (Table* table = set_.table_of(newborn_[i].incarnation)) table->open->take(newborn_[i].id);
+    if (Table* table = set_.table_of(newborn_[i].generation)) table->open->take(newborn_[i].id);
   }
   newborn_.resize(mark);
 }

@@ -13,16 +13,16 @@ constexpr size_t kSliceBytes =
     32 << 10;  // handed over at once; waking the worker costs more than a few
 constexpr uint8_t kNotWriting = static_cast<uint8_t>(~Entry::kWriting);
 
-Table* first_table_from(const WriteBack::Tables& tables, Incarnation incarnation) {
+Table* first_table_from(const WriteBack::Tables& tables, Generation generation) {
   for (const auto& table : tables) {
-    if (table->incarnation() >= incarnation) return table.get();
+    if (table->generation() >= generation) return table.get();
   }
   return nullptr;
 }
 
-Table* table_of(const WriteBack::Tables& tables, Incarnation incarnation) {
-  Table* table = first_table_from(tables, incarnation);
-  return table != nullptr && table->incarnation() == incarnation ? table : nullptr;
+Table* table_of(const WriteBack::Tables& tables, Generation generation) {
+  Table* table = first_table_from(tables, generation);
+  return table != nullptr && table->generation() == generation ? table : nullptr;
 }
 
 bool in_key_order(const Entry* a, const Entry* b) {
@@ -75,8 +75,8 @@ size_t WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
       phase_ = Phase::kLogging;
       break;
     }
-    if (table->incarnation() != table_) {
-      table_ = table->incarnation();
+    if (table->generation() != table_) {
+      table_ = table->generation();
       position_ = 0;
     }
     looked += collect_segment(table, table->segment_at(position_), looks - looked, store);
@@ -132,8 +132,8 @@ size_t WriteBack::settle(size_t looks, const Tables& tables) {
     ++looked;
     entry->flags &= kNotWriting;
     if (entry->has(Entry::kDirty) || (failure_.ok() && entry->has(Entry::kPresent))) continue;
-    if (table == nullptr || table->incarnation() != entry->incarnation)
-      table = table_of(tables, entry->incarnation);
+    if (table == nullptr || table->generation() != entry->generation)
+      table = table_of(tables, entry->generation);
     if (table == nullptr) continue;
     if (!failure_.ok()) {
       table->mark_dirty(entry);

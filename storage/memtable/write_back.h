@@ -69,7 +69,7 @@ class WriteBack {
   uint64_t newest_collected_ = 0;  // no value that was handed over is of a later turn
   int64_t instant_ns_ = 0;
   uint64_t written_back_turn_ = 0;
-  Incarnation table_ = 0;
+  Generation table_ = 0;
   Position position_ = 0;
   std::vector<Entry*> writing_;
   size_t settled_ = 0;

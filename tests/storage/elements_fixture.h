@@ -185,7 +185,7 @@ class ElementsTest : public KeyspaceTest {
     size_t count = 0;
     const auto cursor = keys_->store_in_use()->cursor();
     for (cursor->seek(""); cursor->valid(); cursor->next()) {
-      count += holds_elements(parse_stored_key(cursor->key())->incarnation);
+      count += holds_elements(parse_stored_key(cursor->key())->generation);
     }
     EXPECT_TRUE(cursor->status().ok());
     return count;

@@ -22,7 +22,7 @@ TEST(ElementKey, PositionsKeepWhatAStoredKeyHolds) {
     EXPECT_GE(position, first_position(id));
     EXPECT_LE(position, last_position(id));
     std::string stored;
-    append_stored_key(&stored, {.incarnation = 1, .position = position, .key = "m"});
+    append_stored_key(&stored, {.generation = 1, .position = position, .key = "m"});
     EXPECT_EQ(parse_stored_key(stored)->position, stored_part(position));
   }
 }

@@ -207,7 +207,7 @@ class FollowTest : public RandomElements {
   void expect_elements_stored(size_t elements) {
     size_t stored = 0;
     for (const auto& [key, value] : *second_disk_->state)
-      stored += holds_elements(parse_stored_key(key)->incarnation);
+      stored += holds_elements(parse_stored_key(key)->generation);
     ASSERT_EQ(stored, elements);
   }
   void write_back_second() {

@@ -57,7 +57,7 @@ TEST(FormatExample, Elements) {
             "01818080800802016d0b010fbff800000000000078"
             "0381808080080101");
   std::string key;
-  append_stored_key(&key, {.incarnation = 1 | kElementsBit, .position = position, .key = "m"});
+  append_stored_key(&key, {.generation = 1 | kElementsBit, .position = position, .key = "m"});
   EXPECT_EQ(hex(key), "80000001278dde6e5fd5655c6d");
   std::string stored;
   append_value(&stored, value);
@@ -69,7 +69,7 @@ TEST(FormatExample, ElementsInSequence) {
     std::string member;
     put_u64_be(&member, number);
     std::string key;
-    append_stored_key(&key, {.incarnation = 1 | kElementsBit,
+    append_stored_key(&key, {.generation = 1 | kElementsBit,
                              .position = position_of_element(2, member, {1, 2}),
                              .key = member});
     return hex(key);
@@ -82,7 +82,7 @@ TEST(FormatExample, ElementsInSequence) {
 TEST(FormatExample, StoredKeyAndValue) {
   std::string key;
   append_stored_key(
-      &key, {.incarnation = 1, .position = position_of("u", {1, 2}), .key = std::string_view("u")});
+      &key, {.generation = 1, .position = position_of("u", {1, 2}), .key = std::string_view("u")});
   EXPECT_EQ(hex(key), "000000012e32548b33f82a9475");
   std::string value;
   append_value(&value, {.type = Type::kString, .expire_at_ms = 0, .payload = "hi"});

@@ -13,7 +13,7 @@ namespace {
 using storage::Type;
 
 constexpr storage::HashSeed kSeed = {1, 2};
-constexpr storage::Incarnation kData = 5;
+constexpr storage::Generation kData = 5;
 
 class ContentsTest : public ::testing::Test {
  protected:
@@ -27,17 +27,17 @@ class ContentsTest : public ::testing::Test {
     take(kData | storage::kElementsBit, storage::position_of_element(list, member, kSeed), member,
          {Type::kElement, 0, payload});
   }
-  void take(storage::Incarnation incarnation, storage::Position position, std::string_view name,
+  void take(storage::Generation generation, storage::Position position, std::string_view name,
             const storage::ValueView& value) {
     std::string stored_key;
     std::string stored_value;
-    storage::append_stored_key(&stored_key, {incarnation, position, name});
+    storage::append_stored_key(&stored_key, {generation, position, name});
     storage::append_value(&stored_value, value);
     contents_.take(stored_key, stored_value);
   }
-  void database(std::string_view name = "db/3", storage::Incarnation incarnation = kData) {
+  void database(std::string_view name = "db/3", storage::Generation generation = kData) {
     std::string payload;
-    storage::put_varint(&payload, incarnation);
+    storage::put_varint(&payload, generation);
     storage::put_varint(&payload, 1);
     system_record(name, payload);
     system_record("next-incarnation", "\x64");
@@ -110,10 +110,10 @@ TEST_F(ContentsTest, ListsThatNoOwnerHasMade) {
                   "element \"m\": it is of a list that was never made"));
 }
 
-TEST_F(ContentsTest, ADatabaseOfAnIncarnationThatWasNeverDrawn) {
+TEST_F(ContentsTest, ADatabaseOfAGenerationThatWasNeverDrawn) {
   database("db/3", 100);
   contents_.end();
-  EXPECT_EQ(damage(), "database 3 has an incarnation that was never drawn");
+  EXPECT_EQ(damage(), "database 3 has a generation that was never drawn");
 }
 
 TEST_F(ContentsTest, AKeyAtAWrongPlace) {
