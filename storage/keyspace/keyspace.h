@@ -9,7 +9,7 @@
 // This class has no duty but to hold the parts together:
 //
 //     WorkingSet      tables, databases, counters     LiveRecords  look-up, change, expiry
-//     TurnInProgress  undo, marks, what changed       Lists        lists of elements, their ids
+//     TurnInProgress  undo, savepoints, what changed  Lists        lists of elements, their ids
 //     DirtyBytes      how much waits for write-back   Burial       what dies, until it is gone
 //     TurnCommit      a turn becomes a record         WriteBack    one write-back
 //     Replay          records become entries          WriteBackSchedule  when one begins
@@ -86,7 +86,7 @@ class Keyspace {
   const KeyspaceOptions& options() const { return options_; }
   KeyspaceFigures figures() const;
 
-  // The running command and its turn: instant, marks, roll-back, charges.
+  // The running command and its turn: instant, savepoints, roll-back, charges.
   TurnInProgress& running() { return turn_; }
   // The first thing that went wrong in the running command: its outcome must be discarded.
   const Status& failure() const { return turn_.failure(); }
