@@ -33,7 +33,7 @@ struct Entry {
   Entry* dirty_next;  // on the same segment's dirty list
   Position position;
   int64_t expire_at_ms;  // 0: never
-  uint32_t stamp;        // the command that last saved an undo for this entry
+  uint32_t saved_by;     // the command that last saved an undo for this entry
   Generation generation;
   uint32_t key_size;
   uint32_t value_size;

@@ -33,7 +33,7 @@ Entry* Table::insert(Position position, std::string_view key, size_t value_bytes
                  .dirty_next = nullptr,
                  .position = position,
                  .expire_at_ms = 0,
-                 .stamp = 0,
+                 .saved_by = 0,
                  .generation = generation_,
                  .key_size = static_cast<uint32_t>(key.size()),
                  .value_size = 0,

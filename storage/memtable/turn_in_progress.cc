@@ -58,10 +58,10 @@ void TurnInProgress::forget_newborn(size_t savepoint) {
 }
 
 bool TurnInProgress::save(Table* table, Entry* entry, bool value_goes) {
-  if (entry->has(Entry::kChanged) && entry->stamp == stamp_) return false;
+  if (entry->has(Entry::kChanged) && entry->saved_by == command_) return false;
   if (!watches_.empty()) tell_watches(table, entry);
   undo_.save(table, entry, value_goes);
-  entry->stamp = stamp_;
+  entry->saved_by = command_;
   headers_changed_ |= owns_elements(entry->type);
   if (!entry->has(Entry::kChanged)) add_unchanged(entry);
   return true;

@@ -62,7 +62,7 @@ class TurnInProgress {
   // with what the transaction has changed since the last begin_command.
   void begin_next_of_transaction(int64_t now_ns) {
     WEIR_CHECK(now_ns == now_ns_);
-    ++stamp_;
+    ++command_;
     if (!failure_.ok()) failure_ = {};
     command_savepoint_ = savepoint();
   }
@@ -158,7 +158,7 @@ class TurnInProgress {
   const KeyspaceOptions& options_;
   int64_t now_ns_ = 0;
   int64_t now_ms_ = 0;
-  uint32_t stamp_ = 0;  // of the running command
+  uint32_t command_ = 0;  // the number of the running one, for Entry::saved_by
   Status failure_;
   Savepoint command_savepoint_;
   Undo undo_;

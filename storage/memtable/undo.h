@@ -61,7 +61,7 @@ class Undo {
     char* outside;  // null: the value's bytes are in values_
     size_t values_offset;
     uint32_t value_size;
-    uint32_t stamp;
+    uint32_t saved_by;
     Type type;
     uint8_t flags;
   };
