@@ -142,12 +142,12 @@ bool Evictor::stays(const Table* table, const Entry* entry) const {
 void Evictor::evict(Table* table, Entry* entry) {
   table->complete = false;
   if (!table->has_elements()) ++evicted_;
-  if (owns_elements(entry->type)) burial_.close_lists(table, entry);
+  if (owns_elements(entry->type)) reclaimer_.close_lists(table, entry);
   victims_.push_back(entry);
 }
 
 // The store never drops an expired header but tells of it. Reading such a header notes it as
-// unburied, which is all that is needed.
+// unreclaimed, which is all that is needed.
 bool Evictor::headers_piece(Store* store) {
   if (owed_headers_ == 0) return false;
   const std::vector<std::string> stored_keys = store->take_expired_headers(kHeadersPerPiece);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "storage/keyspace/live_records.h"
-#include "storage/lists/burial.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
 #include "storage/store/keyspace_options.h"
@@ -23,9 +23,9 @@ namespace weir::storage {
 
 class Evictor {
  public:
-  Evictor(WorkingSet* set, LiveRecords* records, Burial* burial, const TurnInProgress& turn,
+  Evictor(WorkingSet* set, LiveRecords* records, Reclaimer* reclaimer, const TurnInProgress& turn,
           const KeyspaceOptions& options)
-      : set_(*set), records_(*records), burial_(*burial), turn_(turn), options_(options) {}
+      : set_(*set), records_(*records), reclaimer_(*reclaimer), turn_(turn), options_(options) {}
 
   // An eviction scan is owed when it is time for one, or memory is short, and after it what the
   // store tells of; a part of the recount when it is time for that, however short memory is.
@@ -57,7 +57,7 @@ class Evictor {
 
   WorkingSet& set_;
   LiveRecords& records_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   const TurnInProgress& turn_;
   const KeyspaceOptions& options_;
   Generation table_ = 0;  // where the scan goes on

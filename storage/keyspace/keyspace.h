@@ -10,7 +10,7 @@
 //
 //     WorkingSet      tables, databases, counters     LiveRecords  look-up, change, expiry
 //     TurnInProgress  undo, savepoints, what changed  Lists        lists of elements, their ids
-//     DirtyBytes      how much waits for write-back   Burial       what dies, until it is gone
+//     DirtyBytes      how much waits for write-back   Reclaimer    what dies, until it is gone
 //     TurnCommit      a turn becomes a record         WriteBack    one write-back
 //     Replay          records become entries          WriteBackSchedule  when one begins
 //     Recovery        from a store to a working set   Evictor      expiry and eviction
@@ -28,9 +28,9 @@
 // 3. Only committed values are written back: WriteBack checks each entry for it. Only clean entries
 //    are given up: the eviction scan passes over all others. A dirty entry whose record was erased
 //    is written back as a deletion (if the state may hold the record) before it is forgotten: it
-//    stays in its table, without a value, until a write-back has settled it. Dying lists are the
-//    exception: their entries are freed unwritten, because a range erases them from the state
-//    (lists/burial.h).
+//    stays in its table, without a value, until a write-back has settled it. Reclaimable lists are
+//    the exception: their entries are freed unwritten, because a range erases them from the state
+//    (lists/reclaimer.h).
 // 4. A read that fails never looks like an absent key (live_records.h).
 #pragma once
 
@@ -49,8 +49,8 @@
 #include "storage/keyspace/turn_commit.h"
 #include "storage/keyspace/work.h"
 #include "storage/keyspace/write_back_schedule.h"
-#include "storage/lists/burial.h"
 #include "storage/lists/lists.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/key_events.h"
 #include "storage/memtable/turn_in_progress.h"
@@ -160,7 +160,7 @@ class Keyspace {
   Watches watches_;
   KeyEvents events_;
   TurnInProgress turn_;
-  Burial burial_;
+  Reclaimer reclaimer_;
   LiveRecords records_;
   Lists lists_;
   WriteBackSchedule schedule_;

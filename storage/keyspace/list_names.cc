@@ -148,7 +148,7 @@ Status ListNames::read_before(const TurnEntry& entry, ValueView* before) {
   if (table == nullptr) return {};
   const Entry* found = records_.find(table, position_of(entry.key, set_.seed()), entry.key);
   if (!turn_.failure().ok()) return turn_.failure();
-  if (found != nullptr && (found->has(Entry::kPresent) || found->has(Entry::kUnburied)))
+  if (found != nullptr && (found->has(Entry::kPresent) || found->has(Entry::kUnreclaimed)))
     *before = found->view();
   return {};
 }

@@ -70,7 +70,7 @@ Entry* LiveRecords::load(Table* table, Position position, std::string_view key) 
   entry->type = value.type;
   entry->expire_at_ms = value.expire_at_ms;
   if (expired) {
-    burial_.note_expired(table, entry, header);
+    reclaimer_.note_expired(table, entry, header);
   } else {
     entry->flags |= Entry::kPresent;
   }
@@ -95,7 +95,7 @@ void LiveRecords::expire_header(Table* table, Entry* entry) {
   WEIR_CHECK(parse_header(entry->value(), &header));
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
   set_.adjust_count(table, entry->position, -1);
-  burial_.note_expired(table, entry, header);
+  reclaimer_.note_expired(table, entry, header);
 }
 
 // The names of other records are the server's own: a short prefix before a name that is bounded.
@@ -119,7 +119,7 @@ void LiveRecords::put(Ref* ref, Type type, std::string_view value, int64_t expir
   entry->type = type;
   entry->expire_at_ms = expire_at_ms;
   if (entry->has(Entry::kPresent)) return;
-  entry->flags = static_cast<uint8_t>((entry->flags & ~Entry::kUnburied) | Entry::kPresent |
+  entry->flags = static_cast<uint8_t>((entry->flags & ~Entry::kUnreclaimed) | Entry::kPresent |
                                       Entry::kReferenced);
   if (ref->database_ >= 0) set_.adjust_count(ref->table_, entry->position, 1);
   if (events_.wants_created()) note_event(KeyEvent::Kind::kCreated, ref->table_, entry);

@@ -63,7 +63,7 @@ Status Recovery::replay_log(Store* store, LogEnd* end, const Watch& watch) {
     }
     return replay_.apply_at_opening(record, end);
   });
-  for (Table* table : set_.retire_unused()) burial_.drop(table);
+  for (Table* table : set_.retire_unused()) reclaimer_.drop(table);
   return status;
 }
 
@@ -117,7 +117,7 @@ Status Recovery::look_over_generations(Store* store) {
 void Recovery::look_at(Generation generation) {
   Table* table = set_.table_of(generation & ~kElementsBit);
   if (table == nullptr) {
-    burial_.drop_stored(generation);
+    reclaimer_.drop_stored(generation);
   } else if (holds_elements(generation)) {
     set_.elements_table(table)->complete = false;
   } else {

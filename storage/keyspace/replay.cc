@@ -20,9 +20,9 @@ Status Replay::follow(std::string_view record, LogEnd* end) {
   live_ = true;
   changed_ = 0;
   if (Status status = apply(record, end); !status.ok()) return status;
-  for (Table* table : set_.retire_unused()) burial_.drop(table);
-  burial_.compare_names();
-  burial_.bury_vanished();
+  for (Table* table : set_.retire_unused()) reclaimer_.drop(table);
+  reclaimer_.compare_names();
+  reclaimer_.reclaim_vanished();
   turn_.reach(end->instant_ns);
   return {};
 }
@@ -86,11 +86,11 @@ Status Replay::find_old(Table* table, Position position, const TurnEntry& change
     if (old->expired(turn_.now_ms())) {
       records_.expire(table, old);
     } else if (owns_elements(old->type)) {
-      burial_.note_had_names(table->generation(), old->value());
+      reclaimer_.note_had_names(table->generation(), old->value());
     }
   }
   if (!change.erased && owns_elements(change.value.type))
-    burial_.note_have_names(table->generation(), change.value.payload);
+    reclaimer_.note_have_names(table->generation(), change.value.payload);
   return {};
 }
 
@@ -102,8 +102,8 @@ Status Replay::apply_element(Table* table, const TurnEntry& change) {
   if (!reader.ok() || id == 0 || id > kElementsIdMax || (is_put && !is_element(change.value)))
     return Status::corrupt("a turn's record holds an element that is none");
   if (change.dropped) {
-    live_ ? burial_.note_had_name({table->generation(), id})
-          : burial_.bury({table->generation(), id});
+    live_ ? reclaimer_.note_had_name({table->generation(), id})
+          : reclaimer_.reclaim({table->generation(), id});
     return {};
   }
   const Position position = position_of_element(id, member, set_.seed());
@@ -122,13 +122,14 @@ Entry* Replay::find_or_insert(Table* table, Position position, std::string_view 
   return entry != nullptr ? entry : table->insert(position, key, bytes);
 }
 
-// The lists of a header that was unburied are buried all the same: Burial knows them by their ids.
+// The lists of a header that was unreclaimed are reclaimed all the same: Reclaimer knows them by
+// their ids.
 void Replay::set_entry(Table* table, Entry* entry, const TurnEntry& change) {
   ++changed_;
   table->set_value(entry, change.value.payload, false);
   entry->type = change.value.type;
   entry->expire_at_ms = change.value.expire_at_ms;
-  entry->flags &= static_cast<uint8_t>(~(Entry::kPresent | Entry::kUnburied));
+  entry->flags &= static_cast<uint8_t>(~(Entry::kPresent | Entry::kUnreclaimed));
   if (!change.erased) entry->flags |= Entry::kPresent;
   if (entry->has(Entry::kDirty)) return;
   table->mark_dirty(entry);

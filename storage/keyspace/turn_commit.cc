@@ -18,7 +18,7 @@ Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool kee
     dirty_bytes_.begin_turn();
     return {};
   }
-  burial_.find_vanished(turn_);
+  reclaimer_.find_vanished(turn_);
   put_database_records();
   put_elements_record();
   Status appended = append(log, store, end);
@@ -27,7 +27,7 @@ Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool kee
     return appended;
   }
   settle();
-  burial_.bury_vanished();
+  reclaimer_.reclaim_vanished();
   dirty_bytes_.begin_turn();
   return {};
 }
@@ -45,7 +45,7 @@ Status TurnCommit::append(TurnLog* log, StoreInUse* store, LogEnd* end) {
     end->logged_turn = end->turn;
     end->logged_instant_ns = turn_.now_ns();
   }
-  burial_.note_logged();
+  reclaimer_.note_logged();
   return {};
 }
 
@@ -81,7 +81,7 @@ void TurnCommit::encode_changes() {
       if ((entry->generation == kSystemGeneration) == system) encode(entry);
     }
   }
-  burial_.for_each_unlogged(
+  reclaimer_.for_each_unlogged(
       [this](const ListName& list) { record_.drop(list.generation, list.id); });
 }
 
@@ -118,14 +118,14 @@ void TurnCommit::settle() {
 
 void TurnCommit::take_back() {
   turn_.take_back_all();
-  burial_.forget_vanished();
+  reclaimer_.forget_vanished();
   lists_.take_back_bound();
   retire_unused_tables();
   dirty_bytes_.begin_turn();
 }
 
 void TurnCommit::retire_unused_tables() {
-  for (Table* table : set_.retire_unused()) burial_.drop(table);
+  for (Table* table : set_.retire_unused()) reclaimer_.drop(table);
 }
 
 }  // namespace weir::storage

@@ -68,10 +68,10 @@ bool Work::free_piece() {
   if (owed_frees_ == 0) return false;
   const size_t looks = std::min(kLooksPerPiece, owed_frees_);
   size_t looked = 0;
-  if (burial_.indexes_wait()) {
-    looked = burial_.shrink_closed(looks);
-  } else if (!schedule_.running() && burial_.lists_wait()) {
-    looked = burial_.free_dead(looks);
+  if (reclaimer_.indexes_wait()) {
+    looked = reclaimer_.shrink_closed(looks);
+  } else if (!schedule_.running() && reclaimer_.lists_wait()) {
+    looked = reclaimer_.reclaim_some(looks);
   } else if (set_.retired().any_released()) {
     set_.retired().destroy(looks);
     looked = looks;

@@ -26,7 +26,7 @@
 
 #include "storage/keyspace/evictor.h"
 #include "storage/keyspace/write_back_schedule.h"
-#include "storage/lists/burial.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
@@ -48,11 +48,11 @@ class Work {
  public:
   static constexpr size_t kLooksPerPiece = 1000;  // some 100 us when entries are cold
 
-  Work(WriteBackSchedule* schedule, Evictor* evictor, Burial* burial, DirtyBytes* dirty_bytes,
+  Work(WriteBackSchedule* schedule, Evictor* evictor, Reclaimer* reclaimer, DirtyBytes* dirty_bytes,
        WorkingSet* set, const TurnInProgress& turn, const StoreInUse& store)
       : schedule_(*schedule),
         evictor_(*evictor),
-        burial_(*burial),
+        reclaimer_(*reclaimer),
         dirty_bytes_(*dirty_bytes),
         set_(*set),
         turn_(turn),
@@ -97,7 +97,7 @@ class Work {
 
   WriteBackSchedule& schedule_;
   Evictor& evictor_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   DirtyBytes& dirty_bytes_;
   WorkingSet& set_;
   const TurnInProgress& turn_;

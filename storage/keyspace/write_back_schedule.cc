@@ -43,7 +43,7 @@ bool WriteBackSchedule::stuck() const {
 bool WriteBackSchedule::wants_work() const {
   if (write_back_.wants_step()) return true;
   if (store_.failed() || write_back_.running()) return false;  // the store's worker will notify
-  if (burial_.lists_wait() || burial_.indexes_wait()) return true;
+  if (reclaimer_.lists_wait() || reclaimer_.indexes_wait()) return true;
   return hurries() && write_back_.failure().ok();
 }
 
@@ -64,15 +64,15 @@ void WriteBackSchedule::begin_now() {
 }
 
 void WriteBackSchedule::begin_when_ready() {
-  if (burial_.lists_wait() || store_->checkpoint_state().running) return;
+  if (reclaimer_.lists_wait() || store_->checkpoint_state().running) return;
   wanted_ = false;
   log_bytes_at_write_back_ = end_.bytes_appended;
-  write_back_.begin(end_.turn, end_.instant_ns, burial_.begin_write_back(), store_.get());
+  write_back_.begin(end_.turn, end_.instant_ns, reclaimer_.begin_write_back(), store_.get());
 }
 
 void WriteBackSchedule::begin_when_due(int64_t steady_ns) {
   const int64_t since_ns = steady_ns - last_steady_ns_;
-  const bool idle = write_back_.dirty == 0 && !burial_.wants_write_back();
+  const bool idle = write_back_.dirty == 0 && !reclaimer_.wants_write_back();
   const int64_t wait_ns = idle ? std::max(options_.write_back_interval_ns, kIdleIntervalNs)
                                : options_.write_back_interval_ns;
   if (since_ns < wait_ns && !(hurries() && write_back_.failure().ok())) return;
@@ -95,7 +95,7 @@ bool WriteBackSchedule::piece(size_t looks) {
 
 void WriteBackSchedule::end_write_back() {
   owed_looks_ = 0;
-  burial_.end_write_back(write_back_.failure().ok());
+  reclaimer_.end_write_back(write_back_.failure().ok());
   if (!write_back_.failure().ok()) return;
   log_bytes_at_written_back_turn_ = log_bytes_at_write_back_;
   set_.note_dropped(store_->figures().records_dropped);
@@ -104,7 +104,7 @@ void WriteBackSchedule::end_write_back() {
 void WriteBackSchedule::abandon() {
   write_back_.abandon(set_.tables());
   wanted_ = false;
-  burial_.end_write_back(false);
+  reclaimer_.end_write_back(false);
   set_.retired().release();
 }
 

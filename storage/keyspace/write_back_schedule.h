@@ -9,9 +9,9 @@
 // be as large as the largest turn.
 //
 // Invariants
-// 1. A write-back begins only when Burial has nothing that waits to be freed (lists/burial.h), no
-//    checkpoint runs, and the store has not failed. It holds because only begin_when_ready() begins
-//    one.
+// 1. A write-back begins only when Reclaimer has nothing that waits to be freed
+//    (lists/reclaimer.h), no checkpoint runs, and the store has not failed. It holds because only
+//    begin_when_ready() begins one.
 // 2. The log is needed from the turn after the written-back one on. The bytes appended since then
 //    are those since the write-back began that reached it, so they are noted at its beginning and
 //    taken over at its end.
@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-#include "storage/lists/burial.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
@@ -31,12 +31,12 @@ namespace weir::storage {
 
 class WriteBackSchedule {
  public:
-  WriteBackSchedule(WriteBack* write_back, WorkingSet* set, Burial* burial, LogEnd* end,
+  WriteBackSchedule(WriteBack* write_back, WorkingSet* set, Reclaimer* reclaimer, LogEnd* end,
                     const StoreInUse& store, const TurnInProgress& turn,
                     const DirtyBytes& dirty_bytes, const KeyspaceOptions& options)
       : write_back_(*write_back),
         set_(*set),
-        burial_(*burial),
+        reclaimer_(*reclaimer),
         end_(*end),
         store_(store),
         turn_(turn),
@@ -85,7 +85,7 @@ class WriteBackSchedule {
 
   WriteBack& write_back_;
   WorkingSet& set_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   LogEnd& end_;
   const StoreInUse& store_;
   const TurnInProgress& turn_;

@@ -19,13 +19,13 @@ namespace weir::storage {
 
 struct Entry {
   enum Flag : uint8_t {
-    kPresent = 1,      // holds a value; otherwise it stands for a key known to be absent
-    kChanged = 2,      // changed by the turn in progress, not committed
-    kDirty = 4,        // committed, newer than the state, on its segment's dirty list
-    kWriting = 8,      // handed to the write-back in progress
-    kReferenced = 16,  // used since the eviction scan last came by
-    kOutside = 32,     // the value has outgrown the block, which holds a pointer to it
-    kUnburied = 64,    // a header that has expired, with its value: its elements are still there
+    kPresent = 1,       // holds a value; otherwise it stands for a key known to be absent
+    kChanged = 2,       // changed by the turn in progress, not committed
+    kDirty = 4,         // committed, newer than the state, on its segment's dirty list
+    kWriting = 8,       // handed to the write-back in progress
+    kReferenced = 16,   // used since the eviction scan last came by
+    kOutside = 32,      // the value has outgrown the block, which holds a pointer to it
+    kUnreclaimed = 64,  // a header that has expired, with its value: its elements are still there
     kUnstored = 128,  // the state has nothing under this key, and no write-back was handed anything
   };
 
@@ -44,7 +44,7 @@ struct Entry {
 
   bool has(uint8_t flag) const { return (flags & flag) != 0; }
   // No other part of the keyspace points at it and the state holds its last value.
-  bool clean() const { return !has(kChanged | kDirty | kWriting | kUnburied); }
+  bool clean() const { return !has(kChanged | kDirty | kWriting | kUnreclaimed); }
   bool live(int64_t now_ms) const { return has(kPresent) && !expired(now_ms); }
   bool expired(int64_t now_ms) const { return expire_at_ms != 0 && now_ms > expire_at_ms; }
 

@@ -5,7 +5,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr uint8_t kRestoredFlags = Entry::kPresent | Entry::kChanged | Entry::kUnburied;
+constexpr uint8_t kRestoredFlags = Entry::kPresent | Entry::kChanged | Entry::kUnreclaimed;
 constexpr size_t kKeptBytes = 1 << 20;
 
 }  // namespace

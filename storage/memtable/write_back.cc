@@ -114,7 +114,7 @@ void WriteBack::hand_over(Entry* entry) {
   writing_bytes_ += footprint(entry);
   key_.clear();
   append_stored_key(&key_, entry->key_view());
-  if (entry->has(Entry::kPresent) || entry->has(Entry::kUnburied)) {
+  if (entry->has(Entry::kPresent) || entry->has(Entry::kUnreclaimed)) {
     value_.clear();
     append_value(&value_, entry->view());
     slice_.put(key_, value_);
